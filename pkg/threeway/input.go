@@ -1,0 +1,67 @@
+package threeway
+
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
+// Input is all that the comparison of one release is made from. Compare reads it and changes none of it.
+type Input struct {
+	// Name, Namespace and StorageNamespace of the release; Namespace is the record's own.
+	Name, Namespace, StorageNamespace string
+	Cluster                           string
+	Operation                         Operation
+
+	Old, Last *Revision
+	Desired   *Desired
+	// ApplyMethod is "client-side" or "server-side", of the last revision.
+	ApplyMethod string
+
+	OldObjects     []Object
+	DesiredObjects []Object
+	// LastObjects is the manifest of the last revision where that is not old; nil otherwise.
+	LastObjects []Object
+	NotCompared []NotCompared
+
+	// Live holds what was read, for every Ref of old and desired.
+	Live map[Ref]Live
+	// Schemas holds what CRDs say of custom kinds; a kind that is not in it is compared without a schema.
+	// Comparison.Needs says which would help.
+	Schemas map[schema.GroupKind]*CustomSchema
+	// Autoscaled names the autoscaler of each object whose replicas one governs.
+	Autoscaled map[Key]string
+
+	Warnings, Errors []Message
+}
+
+// Object is one object of a manifest, as Helm parses it: the defaulted namespace is in it, Helm's own metadata is not.
+type Object struct {
+	Ref
+	// GenerateName is set, and Name empty, where the manifest asks the server for a name. Such objects have no live side.
+	GenerateName string
+	// Source is the template the object came from, as the manifest's "# Source:" comment says it; empty after a post-renderer.
+	Source string
+	// Content is the decoded object. Integers are int64.
+	Content map[string]any
+	// Problem says why Helm refuses the object (it has no name, no kind …); empty for almost all.
+	Problem string
+	// Note is a remark for the reader, such as that the manifest names the object twice.
+	Note string
+}
+
+// Live is what a read of one Ref brought: an object, or the reason why there is none.
+type Live struct {
+	// Object is the live object; nil where there is none.
+	Object map[string]any
+	// Absence says why Object is nil.
+	Absence Absence
+	// Err is set when the object could not be seen, which is never the same as absent.
+	Err *ObjectError
+}
+
+// Absence is why there is no live object.
+type Absence string
+
+// The absences: the object, its namespace, or its kind at this version is not there.
+const (
+	AbsentObject    Absence = "object"
+	AbsentNamespace Absence = "namespace"
+	AbsentKind      Absence = "kind"
+)

@@ -1,0 +1,54 @@
+package threeway
+
+import (
+	"cmp"
+	"strings"
+)
+
+// Key identifies an object the way Helm matches old and desired: by group, kind, namespace and name, never by version
+// (helm v3.22.0 pkg/kube/resource.go isMatchingInfo). It is comparable, so it serves as a map key; its String is for people.
+type Key struct {
+	Group     string
+	Kind      string
+	Namespace string
+	Name      string
+}
+
+// String gives the key as people write it: "Deployment.apps prod/web".
+func (k Key) String() string {
+	var b strings.Builder
+	b.WriteString(k.Kind)
+	if k.Group != "" {
+		b.WriteString("." + k.Group)
+	}
+	b.WriteString(" ")
+	if k.Namespace != "" {
+		b.WriteString(k.Namespace + "/")
+	}
+	b.WriteString(k.Name)
+	return b.String()
+}
+
+// Compare orders keys by group, kind, namespace and name.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(
+		cmp.Compare(k.Group, o.Group),
+		cmp.Compare(k.Kind, o.Kind),
+		cmp.Compare(k.Namespace, o.Namespace),
+		cmp.Compare(k.Name, o.Name),
+	)
+}
+
+// Ref is a Key at one API version: what a request to the API server needs.
+type Ref struct {
+	Key
+	Version string
+}
+
+// APIVersion is the "group/version" of manifests.
+func (r Ref) APIVersion() string {
+	if r.Group == "" {
+		return r.Version
+	}
+	return r.Group + "/" + r.Version
+}

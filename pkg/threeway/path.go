@@ -1,0 +1,149 @@
+package threeway
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Path leads from the root of an object to a field. Its String is for people and is never parsed back; Pointer is for programs.
+type Path []Step
+
+// Step is one step of a Path. Exactly one form is used: a field or map key, a list item named by its list-map keys,
+// an item of a set, or, where items have no usable key, an index.
+type Step struct {
+	Form  StepForm
+	Name  string
+	Keys  []ListKey
+	Value any
+	Index int
+}
+
+// StepForm tells which of a Step's fields speaks.
+type StepForm int
+
+// The forms of a Step.
+const (
+	FieldStep StepForm = iota
+	KeyStep
+	SetStep
+	IndexStep
+)
+
+// ListKey is one list-map key of a list item with its value, such as containerPort=53.
+type ListKey struct {
+	Name  string
+	Value any
+}
+
+// Field returns the path of a field or map key below p.
+func (p Path) Field(name string) Path { return p.with(Step{Form: FieldStep, Name: name}) }
+
+// Item returns the path of a list item below p, named by its list-map keys.
+func (p Path) Item(keys []ListKey) Path { return p.with(Step{Form: KeyStep, Keys: keys}) }
+
+// SetItem returns the path of an item of a set below p.
+func (p Path) SetItem(value any) Path { return p.with(Step{Form: SetStep, Value: value}) }
+
+// At returns the path of the list item with index i below p.
+func (p Path) At(i int) Path { return p.with(Step{Form: IndexStep, Index: i}) }
+
+func (p Path) with(s Step) Path { return append(slices.Clip(p), s) }
+
+// String gives the path as people read it: spec.template.spec.containers[name=web].image, metadata.finalizers["x"].
+func (p Path) String() string {
+	var b strings.Builder
+	for _, s := range p {
+		switch s.Form {
+		case FieldStep:
+			switch {
+			case !plainName(s.Name):
+				fmt.Fprintf(&b, "[%q]", s.Name)
+			case b.Len() > 0:
+				b.WriteString("." + s.Name)
+			default:
+				b.WriteString(s.Name)
+			}
+		case KeyStep:
+			b.WriteString("[" + joinKeys(s.Keys) + "]")
+		case SetStep:
+			fmt.Fprintf(&b, "[%q]", fmt.Sprint(s.Value))
+		case IndexStep:
+			fmt.Fprintf(&b, "[%d]", s.Index)
+		}
+	}
+	return b.String()
+}
+
+func joinKeys(keys []ListKey) string {
+	parts := make([]string, len(keys))
+	for i, k := range keys {
+		parts[i] = fmt.Sprintf("%s=%v", k.Name, k.Value)
+	}
+	return strings.Join(parts, ",")
+}
+
+// plainName tells whether a field name can stand in a path without quotes.
+func plainName(s string) bool {
+	if s == "" || s[0] >= '0' && s[0] <= '9' {
+		return false
+	}
+	for _, r := range s {
+		if r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// Pointer gives the RFC 6901 pointer of p in root, false where root lacks it.
+func (p Path) Pointer(root any) (string, bool) {
+	var b strings.Builder
+	node := root
+	for _, s := range p {
+		token, next, ok := s.in(node)
+		if !ok {
+			return "", false
+		}
+		b.WriteString("/" + pointerEscape.Replace(token))
+		node = next
+	}
+	return b.String(), true
+}
+
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+
+// in takes the step in node: the token of the pointer, and the value found.
+func (s Step) in(node any) (token string, next any, ok bool) {
+	if s.Form == FieldStep {
+		m, isMap := node.(map[string]any)
+		if !isMap {
+			return "", nil, false
+		}
+		next, ok = m[s.Name]
+		return s.Name, next, ok
+	}
+	list, _ := node.([]any)
+	for i, item := range list {
+		if s.matches(i, item) {
+			return strconv.Itoa(i), item, true
+		}
+	}
+	return "", nil, false
+}
+
+// matches tells whether the step names the item that stands at index i of its list.
+func (s Step) matches(i int, item any) bool {
+	switch s.Form {
+	case IndexStep:
+		return i == s.Index
+	case SetStep:
+		return item == s.Value
+	case KeyStep:
+		m, ok := item.(map[string]any)
+		return ok && !slices.ContainsFunc(s.Keys, func(k ListKey) bool { return m[k.Name] != k.Value })
+	case FieldStep:
+	}
+	return false
+}

@@ -1,0 +1,240 @@
+package threeway
+
+import "time"
+
+// Verdict is what Helm will do with a field.
+type Verdict string
+
+// The verdicts. Conflict belongs to server-side apply: the upgrade fails on this field.
+const (
+	Add       Verdict = "add"
+	Remove    Verdict = "remove"
+	Overwrite Verdict = "overwrite"
+	Ignore    Verdict = "ignore"
+	Conflict  Verdict = "conflict"
+)
+
+// Cause says which side moved away from old.
+type Cause string
+
+// The causes: live moved, chart or values moved, or both did.
+const (
+	CauseDrift  Cause = "drift"
+	CauseChange Cause = "change"
+	CauseBoth   Cause = "both"
+)
+
+// Action is what Helm will do with a whole object.
+type Action string
+
+// The actions of design section 2.
+const (
+	ActionNone    Action = "none"
+	ActionUpdate  Action = "update"
+	ActionReplace Action = "replace"
+	ActionCreate  Action = "create"
+	ActionDelete  Action = "delete"
+	ActionKeep    Action = "keep"
+	ActionAdopt   Action = "adopt"
+	ActionFail    Action = "fail"
+	ActionSkip    Action = "skip"
+)
+
+// Engine is the merge that Helm uses for an object.
+type Engine string
+
+// The engines: strategic three-way merge patch, JSON merge patch old to desired, server-side apply, and PUT.
+const (
+	EngineStrategic Engine = "strategic"
+	EngineMerge     Engine = "merge"
+	EngineApply     Engine = "apply"
+	EngineReplace   Engine = "replace"
+)
+
+// Class marks findings that are listed and counted as ignored only.
+type Class string
+
+// The classes: a value that each render makes anew, replicas under an autoscaler, the order of a keyed list.
+const (
+	ClassVolatile   Class = "volatile"
+	ClassAutoscaled Class = "autoscaled"
+	ClassOrder      Class = "order"
+)
+
+// Operation is the question a report answers for one release.
+type Operation string
+
+// The operations.
+const (
+	OperationDrift    Operation = "drift"
+	OperationUpgrade  Operation = "upgrade"
+	OperationRollback Operation = "rollback"
+	OperationInstall  Operation = "install"
+)
+
+// APIVersion and KindReport stand at the head of every report.
+const (
+	APIVersion = "helmdrift.io/v1"
+	KindReport = "Report"
+)
+
+// Report is the contract: every output format is a view of it. Keys are only ever added within APIVersion v1.
+// It holds masked values only; Comparison.Report makes its releases.
+type Report struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Helmdrift  string          `json:"helmdrift"`
+	Time       time.Time       `json:"time"`
+	Summary    Summary         `json:"summary"`
+	Releases   []ReleaseReport `json:"releases"`
+}
+
+// Summary counts over all releases. Findings silenced by a rule or a class are counted in Ignored alone.
+type Summary struct {
+	Releases        int         `json:"releases"`
+	DriftedReleases int         `json:"driftedReleases"`
+	Objects         int         `json:"objects"`
+	DriftedObjects  int         `json:"driftedObjects"`
+	Missing         int         `json:"missing"`
+	Errors          int         `json:"errors"`
+	Managed         int         `json:"managed"`
+	Unmanaged       int         `json:"unmanaged"`
+	Ignored         int         `json:"ignored"`
+	Fields          FieldCounts `json:"fields"`
+}
+
+// FieldCounts counts findings by verdict.
+type FieldCounts struct {
+	Add       int `json:"add"`
+	Remove    int `json:"remove"`
+	Overwrite int `json:"overwrite"`
+	Ignore    int `json:"ignore"`
+	Conflict  int `json:"conflict"`
+}
+
+// ReleaseReport is the comparison of one release.
+type ReleaseReport struct {
+	Name             string         `json:"name"`
+	Namespace        string         `json:"namespace"`
+	StorageNamespace string         `json:"storageNamespace"`
+	Cluster          string         `json:"cluster"`
+	Operation        Operation      `json:"operation"`
+	Old              *Revision      `json:"old,omitempty"`
+	Last             *Revision      `json:"last,omitempty"`
+	Desired          *Desired       `json:"desired,omitempty"`
+	ApplyMethod      string         `json:"applyMethod,omitempty"`
+	Drifted          bool           `json:"drifted"`
+	Warnings         []Message      `json:"warnings"`
+	Errors           []Message      `json:"errors"`
+	NotCompared      []NotCompared  `json:"notCompared"`
+	Objects          []ObjectReport `json:"objects"`
+	// Compared is the number of objects looked at; Objects lists only those with something to say.
+	Compared int `json:"compared"`
+}
+
+// Revision names a stored revision.
+type Revision struct {
+	Revision int    `json:"revision"`
+	Status   string `json:"status,omitempty"`
+	Chart    string `json:"chart,omitempty"`
+}
+
+// Desired says where the desired state came from.
+type Desired struct {
+	// Source is "record", "chart" or "revision".
+	Source   string `json:"source"`
+	Revision int    `json:"revision,omitempty"`
+	Chart    string `json:"chart,omitempty"`
+	// Helm is the major version of the Helm that is predicted: "3" or "4".
+	Helm string `json:"helm,omitempty"`
+}
+
+// Message is a warning or an error that belongs to a release.
+type Message struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Object  string `json:"object,omitempty"`
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+}
+
+// NotCompared is an object of the manifest that has no live counterpart by design: a hook, or one with generateName.
+type NotCompared struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Reason    string `json:"reason"`
+}
+
+// ObjectReport is one object with a finding, an action other than none, or an error.
+type ObjectReport struct {
+	ID           string         `json:"id,omitempty"`
+	APIVersion   string         `json:"apiVersion"`
+	Kind         string         `json:"kind"`
+	Namespace    string         `json:"namespace,omitempty"`
+	Name         string         `json:"name"`
+	GenerateName string         `json:"generateName,omitempty"`
+	Source       string         `json:"source,omitempty"`
+	Action       Action         `json:"action"`
+	Reason       string         `json:"reason,omitempty"`
+	BlockedBy    []string       `json:"blockedBy,omitempty"`
+	Engine       Engine         `json:"engine,omitempty"`
+	Missing      bool           `json:"missing"`
+	Drifted      bool           `json:"drifted"`
+	Note         string         `json:"note,omitempty"`
+	Error        *ObjectError   `json:"error,omitempty"`
+	IgnoredBy    *IgnoreRule    `json:"ignoredBy,omitempty"`
+	Controllers  int            `json:"controllers,omitempty"`
+	DryRun       *DryRun        `json:"dryRun,omitempty"`
+	Fields       []FieldFinding `json:"fields"`
+}
+
+// ObjectError says why an object could not be compared.
+type ObjectError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// IgnoreRule names the rule that silenced a finding.
+type IgnoreRule struct {
+	Rule   string `json:"rule"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// DryRun is the API server's own answer, where it was asked.
+type DryRun struct {
+	Result  string `json:"result"`
+	Message string `json:"message,omitempty"`
+}
+
+// FieldFinding is one field with a verdict. A side that does not have the field lacks the key; all sides lack it when masked.
+type FieldFinding struct {
+	ID             string      `json:"id"`
+	Path           string      `json:"path"`
+	Pointer        string      `json:"pointer,omitempty"`
+	DesiredPointer string      `json:"desiredPointer,omitempty"`
+	Verdict        Verdict     `json:"verdict"`
+	Cause          Cause       `json:"cause"`
+	Managed        bool        `json:"managed"`
+	Certain        bool        `json:"certain"`
+	Class          Class       `json:"class,omitempty"`
+	Template       string      `json:"template,omitempty"`
+	Masked         bool        `json:"masked,omitempty"`
+	Old            any         `json:"old,omitempty"`
+	Desired        any         `json:"desired,omitempty"`
+	Live           any         `json:"live,omitempty"`
+	After          any         `json:"after,omitempty"`
+	Note           string      `json:"note,omitempty"`
+	Blocked        bool        `json:"blocked,omitempty"`
+	IgnoredBy      *IgnoreRule `json:"ignoredBy,omitempty"`
+	Owners         []Owner     `json:"owners,omitempty"`
+}
+
+// Owner is the field manager that last wrote a live value, from metadata.managedFields. Manager names are
+// self-declared: evidence, not proof. Some writes carry no time.
+type Owner struct {
+	Manager     string     `json:"manager"`
+	Operation   string     `json:"operation,omitempty"`
+	Subresource string     `json:"subresource,omitempty"`
+	Time        *time.Time `json:"time,omitempty"`
+}
