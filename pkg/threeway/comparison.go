@@ -1,0 +1,160 @@
+package threeway
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"time"
+)
+
+// NewReport puts compared releases into one report, in order, and counts them.
+func NewReport(version string, now time.Time, releases []ReleaseReport) *Report {
+	r := &Report{APIVersion: APIVersion, Kind: KindReport, Helmdrift: version, Time: now.UTC().Truncate(time.Second), Releases: releases}
+	for _, release := range releases {
+		r.Summary.add(release)
+	}
+	return r
+}
+
+func (s *Summary) add(r ReleaseReport) {
+	s.Releases++
+	s.Objects += r.Compared
+	s.Errors += len(r.Errors)
+	if r.Drifted {
+		s.DriftedReleases++
+	}
+	for _, o := range r.Objects {
+		if o.Drifted {
+			s.DriftedObjects++
+		}
+		if o.Missing {
+			s.Missing++
+		}
+		if o.Error != nil {
+			s.Errors++
+		}
+		for _, f := range o.Fields {
+			s.addField(f)
+		}
+	}
+}
+
+func (s *Summary) addField(f FieldFinding) {
+	if f.Silenced() {
+		s.Ignored++
+		return
+	}
+	if f.Managed {
+		s.Managed++
+	} else {
+		s.Unmanaged++
+	}
+	switch f.Verdict {
+	case Add:
+		s.Fields.Add++
+	case Remove:
+		s.Fields.Remove++
+	case Overwrite:
+		s.Fields.Overwrite++
+	case Ignore:
+		s.Fields.Ignore++
+	case Conflict:
+		s.Fields.Conflict++
+	}
+}
+
+// Silenced tells whether the finding is listed and counted as ignored only. A volatile finding is silenced where live has
+// not left old.
+func (f FieldFinding) Silenced() bool {
+	return f.IgnoredBy != nil || f.Class == ClassAutoscaled || f.Class == ClassVolatile && f.Cause == CauseChange
+}
+
+// Report makes the part of a Report that speaks of this release. It is the only way from clear values to what is written.
+func (c *Comparison) Report(mask Mask) ReleaseReport {
+	in := c.Input
+	r := ReleaseReport{
+		Name: in.Name, Namespace: in.Namespace, StorageNamespace: in.StorageNamespace, Cluster: in.Cluster,
+		Operation: in.Operation, Old: in.Old, Last: in.Last, Desired: in.Desired, ApplyMethod: in.ApplyMethod,
+		Warnings: orEmpty(in.Warnings), Errors: orEmpty(in.Errors), NotCompared: orEmpty(in.NotCompared),
+		Objects: []ObjectReport{}, Compared: len(c.Objects),
+	}
+	for i := range c.Objects {
+		o := &c.Objects[i]
+		r.Drifted = r.Drifted || o.Drifted()
+		if len(o.Findings) > 0 || o.Action != ActionNone || o.Err != nil {
+			r.Objects = append(r.Objects, c.objectReport(o, mask))
+		}
+	}
+	return r
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func (c *Comparison) objectReport(o *ObjectComparison, mask Mask) ObjectReport {
+	out := ObjectReport{
+		ID:         hashOf(o.Key.String(), string(o.Action), missingWord(o.Missing)),
+		APIVersion: o.APIVersion(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
+		Source: o.Source, Action: o.Action, Reason: c.scrubUnless(mask, o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
+		Missing: o.Missing, Drifted: o.Drifted(), Note: o.Note, Fields: []FieldFinding{},
+	}
+	if o.Err != nil {
+		out.Error = &ObjectError{Code: o.Err.Code, Message: c.scrubUnless(mask, o.Err.Message)}
+	}
+	for _, f := range o.Findings {
+		out.Fields = append(out.Fields, o.fieldReport(f, mask))
+	}
+	return out
+}
+
+func (c *Comparison) scrubUnless(mask Mask, text string) string {
+	if mask.Show || text == "" {
+		return text
+	}
+	return c.Scrub(text)
+}
+
+func missingWord(missing bool) string {
+	if missing {
+		return "missing"
+	}
+	return ""
+}
+
+func (o *ObjectComparison) fieldReport(f Finding, mask Mask) FieldFinding {
+	out := FieldFinding{
+		ID: hashOf(o.Key.String(), f.Path.String(), string(f.Verdict)), Path: f.Path.String(),
+		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class,
+		Note: f.Note, Blocked: f.Blocked, Owners: f.Owners, Masked: mask.hides(o, f),
+	}
+	if pointer, ok := f.Path.Pointer(o.Live); ok {
+		out.Pointer = pointer
+	} else if pointer, ok := f.Path.Pointer(o.Desired); ok {
+		out.DesiredPointer = pointer
+	}
+	if !out.Masked {
+		out.Old, out.Desired, out.Live, out.After = f.Old, f.Desired, f.Live, f.After
+	}
+	return out
+}
+
+// hashOf gives a short stable identifier of its parts.
+func hashOf(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(p))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// HasError tells whether anything could not be seen.
+func (r *Report) HasError() bool {
+	return slices.ContainsFunc(r.Releases, func(rel ReleaseReport) bool {
+		return len(rel.Errors) > 0 || slices.ContainsFunc(rel.Objects, func(o ObjectReport) bool { return o.Error != nil })
+	})
+}

@@ -1,0 +1,87 @@
+package threeway
+
+import (
+	_ "embed"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+//go:embed defaults.json
+var defaultsJSON []byte
+
+// defaultsTable holds the defaults that have one value wherever their Go type occurs, by type and JSON field name. It is
+// generated from Kubernetes' own defaulting functions by test/controlplane's gendefaults.
+//
+// Defaults that depend on a sibling or on the kind are in defaults_rules.go.
+var defaultsTable = sync.OnceValue(func() map[string]map[string]any {
+	var table map[string]map[string]any
+	must(utiljson.Unmarshal(defaultsJSON, &table))
+	return table
+})
+
+// fillObject fills a whole object's normal form, in place. Status is the server's own and stays out.
+func fillObject(root map[string]any, s *shape) {
+	if root == nil {
+		return
+	}
+	fillDefaults(root, s)
+	delete(root, "status")
+}
+
+// fillDefaults writes the API's defaults into a normal form, in place, as the server does when it decodes an object.
+func fillDefaults(v any, s *shape) {
+	if s == nil {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if s.form == formMap {
+			for _, child := range v {
+				fillDefaults(child, s.elem)
+			}
+			return
+		}
+		fillStruct(v, s)
+	case []any:
+		for _, child := range v {
+			fillDefaults(child, s.item())
+		}
+	}
+}
+
+// fillStruct fills one struct: rules that look at siblings, then the table, then everything below. Structs that are values
+// exist in Go even where the manifest leaves them out, so their defaults apply too.
+func fillStruct(v map[string]any, s *shape) {
+	if rule, ok := siblingRules()[unversioned(s.typeName)]; ok {
+		rule(v)
+	}
+	for name, value := range defaultsTable()[s.typeName] {
+		setDefault(v, name, value)
+	}
+	for name, value := range s.defaults {
+		setDefault(v, name, value)
+	}
+	for name, f := range s.fields {
+		if child, ok := v[name]; ok {
+			fillDefaults(child, f.shape)
+			continue
+		}
+		if f.wire != omitZero || f.shape == nil || f.form != formStruct {
+			continue
+		}
+		child := map[string]any{}
+		fillStruct(child, f.shape)
+		if len(child) > 0 {
+			v[name] = child
+		}
+	}
+}
+
+// setDefault sets a field that is absent.
+func setDefault(v map[string]any, name string, value any) {
+	if _, ok := v[name]; !ok {
+		v[name] = runtime.DeepCopyJSONValue(value)
+	}
+}

@@ -1,0 +1,47 @@
+package threeway
+
+import (
+	"maps"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// The ownership metadata that Helm writes on every object of a release (helm v3.22.0 pkg/action/validate.go).
+const (
+	ManagedByLabel             = "app.kubernetes.io/managed-by"
+	ManagedByHelm              = "Helm"
+	ReleaseNameAnnotation      = "meta.helm.sh/release-name"
+	ReleaseNamespaceAnnotation = "meta.helm.sh/release-namespace"
+)
+
+// HelmMetadata returns obj with the label and the two annotations by which Helm marks the objects of a release. They
+// overwrite what the chart says, as Helm's own visitor does on install, upgrade and rollback (setMetadataVisitor with
+// force). obj is not changed; the result shares all of it but metadata, labels and annotations.
+//
+// The accessors are the ones Helm uses, so the odd cases come out as in Helm: null labels become a map, a null value
+// becomes "", a labels map with a value that is no string is replaced, and metadata that is no map stays as it is.
+func HelmMetadata(obj map[string]any, release, namespace string) map[string]any {
+	out := maps.Clone(obj)
+	if metadata, ok := out["metadata"].(map[string]any); ok {
+		out["metadata"] = maps.Clone(metadata)
+	}
+	u := unstructured.Unstructured{Object: out}
+
+	labels := nonNil(u.GetLabels())
+	labels[ManagedByLabel] = ManagedByHelm
+	u.SetLabels(labels)
+
+	annotations := nonNil(u.GetAnnotations())
+	annotations[ReleaseNameAnnotation] = release
+	annotations[ReleaseNamespaceAnnotation] = namespace
+	u.SetAnnotations(annotations)
+	return u.Object
+}
+
+// nonNil gives the fresh map that an accessor returned, or an empty one where it found none.
+func nonNil(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}

@@ -1,0 +1,179 @@
+package threeway
+
+import (
+	"encoding/base64"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// nullKey stands in a normal form for a map entry that a manifest of a native kind sets to null. The server stores the
+// element's zero value at install, and Helm's next upgrade deletes the key: neither is drift.
+type nullKey struct{}
+
+// fidelity says what normalise keeps of a manifest.
+type fidelity int
+
+const (
+	// asStored drops what the server would not write: nulls, and zero values that are no pointers.
+	asStored fidelity = iota
+	// asWritten keeps both, to tell which fields a manifest names.
+	asWritten
+)
+
+// normalObject gives the normal form of a whole object, without identity, bookkeeping and status. The argument is not changed.
+func normalObject(obj map[string]any, s *shape, f fidelity) map[string]any {
+	if obj == nil {
+		return nil
+	}
+	obj = foldStringData(obj)
+	root := map[string]any{}
+	for k, v := range obj {
+		if k != "apiVersion" && k != "kind" && k != "status" && k != "metadata" {
+			root[k] = v
+		}
+	}
+	if meta, ok := obj["metadata"].(map[string]any); ok {
+		root["metadata"] = keepKeys(meta, "labels", "annotations", "finalizers", "ownerReferences")
+	}
+	out, _ := normalise(root, s, f).(map[string]any)
+	return out
+}
+
+func keepKeys(m map[string]any, keys ...string) map[string]any {
+	out := map[string]any{}
+	for _, k := range keys {
+		if v, ok := m[k]; ok {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// foldStringData writes a Secret's stringData into data, as the server does: stringData wins for a key that both have.
+func foldStringData(obj map[string]any) map[string]any {
+	text, ok := obj["stringData"].(map[string]any)
+	if !ok || obj["kind"] != "Secret" || obj["apiVersion"] != "v1" {
+		return obj
+	}
+	out := make(map[string]any, len(obj))
+	for k, v := range obj {
+		out[k] = v
+	}
+	delete(out, "stringData")
+	data := map[string]any{}
+	if old, ok := obj["data"].(map[string]any); ok {
+		for k, v := range old {
+			data[k] = v
+		}
+	}
+	for k, v := range text {
+		if s, ok := v.(string); ok {
+			data[k] = base64.StdEncoding.EncodeToString([]byte(s))
+		} else {
+			data[k] = v
+		}
+	}
+	out["data"] = data
+	return out
+}
+
+// normalise brings a value to the form in which sides are compared: through its shape where one is known, as plain JSON
+// with null for absent elsewhere. The result shares nothing with v.
+func normalise(v any, s *shape, f fidelity) any {
+	switch v := v.(type) {
+	case map[string]any:
+		switch {
+		case s != nil && s.form == formStruct:
+			return normalStruct(v, s, f)
+		case s != nil && s.form == formMap:
+			return normalMap(v, s, f)
+		case s == nil || s.form == formPlain:
+			return normalPlain(v, f)
+		}
+	case []any:
+		if s == nil || s.form == formList || s.form == formPlain {
+			return normalList(v, s, f)
+		}
+	}
+	if s != nil && s.form == formLeaf {
+		if out, ok := s.leaf(v); ok {
+			v = out
+		}
+	}
+	return runtime.DeepCopyJSONValue(v)
+}
+
+// normalStruct follows omitempty: on a field that is no pointer, the zero value is absent. Fields the type does not know
+// stay as they are.
+func normalStruct(v map[string]any, s *shape, f fidelity) map[string]any {
+	out := make(map[string]any, len(v))
+	for k, child := range v {
+		field, known := s.fields[k]
+		if !known {
+			if child != nil || f == asWritten {
+				out[k] = normalise(child, nil, f)
+			}
+			continue
+		}
+		if child == nil {
+			if f == asWritten {
+				out[k] = nil
+			}
+			continue
+		}
+		n := normalise(child, field.shape, f)
+		if f == asWritten || !field.omits(n) {
+			out[k] = n
+		}
+	}
+	return out
+}
+
+// omits tells whether the server leaves the field out for this value.
+func (f *shapeField) omits(v any) bool {
+	switch {
+	case v == nil:
+		return true
+	case f.wire == keepAll || f.shape == nil:
+		return false
+	case f.form == formList || f.form == formMap:
+		return isZero(v)
+	}
+	return f.wire == omitZero && isZero(v)
+}
+
+// normalMap keeps every key: zero values of a map are values. A null is what normalNull says.
+func normalMap(v map[string]any, s *shape, f fidelity) map[string]any {
+	out := make(map[string]any, len(v))
+	for k, child := range v {
+		switch {
+		case child != nil:
+			out[k] = normalise(child, s.elem, f)
+		case s.nulls == nullIsZero:
+			out[k] = ""
+		case f == asWritten:
+			out[k] = nil
+		case s.nulls == nullDeletes:
+			out[k] = nullKey{}
+		}
+	}
+	return out
+}
+
+func normalPlain(v map[string]any, f fidelity) map[string]any {
+	out := make(map[string]any, len(v))
+	for k, child := range v {
+		if child != nil || f == asWritten {
+			out[k] = normalise(child, nil, f)
+		}
+	}
+	return out
+}
+
+func normalList(v []any, s *shape, f fidelity) []any {
+	out := make([]any, len(v))
+	for i, child := range v {
+		out[i] = normalise(child, s.item(), f)
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package threeway
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// ownership is metadata.managedFields of one live object: who wrote which field last.
+type ownership struct {
+	entries []ownerEntry
+	// deployers are the managers whose writes are the release itself.
+	deployers map[string]bool
+}
+
+type ownerEntry struct {
+	Owner
+	fields *fieldpath.Set
+}
+
+// ownershipOf reads managedFields. Entries that do not parse are left out: they own nothing that could be named.
+func ownershipOf(live map[string]any) *ownership {
+	o := &ownership{deployers: map[string]bool{}}
+	managed, _ := child(live, "metadata")["managedFields"].([]any)
+	for _, m := range managed {
+		raw, _ := m.(map[string]any)
+		if entry, ok := ownerEntryOf(raw); ok {
+			o.entries = append(o.entries, entry)
+		}
+	}
+	o.findDeployers()
+	return o
+}
+
+func ownerEntryOf(raw map[string]any) (ownerEntry, bool) {
+	fields, ok := raw["fieldsV1"]
+	if !ok {
+		return ownerEntry{}, false
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return ownerEntry{}, false
+	}
+	set := &fieldpath.Set{}
+	if set.FromJSON(bytes.NewReader(text)) != nil || set.Empty() {
+		return ownerEntry{}, false
+	}
+	entry := ownerEntry{fields: set}
+	entry.Manager, _ = raw["manager"].(string)
+	entry.Operation, _ = raw["operation"].(string)
+	entry.Subresource, _ = raw["subresource"].(string)
+	if stamp, ok := raw["time"].(string); ok {
+		if t, err := time.Parse(time.RFC3339, stamp); err == nil {
+			entry.Time = &t
+		}
+	}
+	return entry, true
+}
+
+// releaseName is the annotation whose owner deployed the object: Helm writes it on every object of a release.
+const releaseName = "meta.helm.sh/release-name"
+
+// findDeployers names the managers that deploy: those known to, and whoever owns the release annotation, as any program that
+// embeds Helm's library does under its own name. A person's tool may own it after an adoption by hand and deploys nothing.
+func (o *ownership) findDeployers() {
+	path := Path{}.Field("metadata").Field("annotations").Field(releaseName)
+	for _, owner := range o.of(path) {
+		if !isPersonsTool(owner.Manager) {
+			o.deployers[owner.Manager] = true
+		}
+	}
+}
+
+// isDeployer tells whether a manager's writes are the release itself.
+func (o *ownership) isDeployer(manager string) bool {
+	return o.deployers[manager] || isKnownDeployer(manager)
+}
+
+func isKnownDeployer(manager string) bool {
+	switch manager {
+	case "helm", "Helm", "helm-controller", "terraform-provider-helm", "pulumi-kubernetes", "helmdrift":
+		return true
+	}
+	return strings.HasPrefix(manager, "terraform-provider-helm")
+}
+
+// isPersonsTool tells whether a manager is a tool that a person types into.
+func isPersonsTool(manager string) bool {
+	name := strings.ToLower(manager)
+	return strings.HasPrefix(name, "kubectl") || slices.Contains([]string{"k9s", "lens", "openlens", "oc", "rancher", "headlamp"}, name)
+}
+
+// isForgotten tells whether a manager stands for writers that nobody remembers (apimachinery managedfields).
+func isForgotten(manager string) bool {
+	return manager == "ancient-changes" || manager == "before-first-apply"
+}
+
+// known tells whether the object says anything of its writers.
+func (o *ownership) known() bool { return len(o.entries) > 0 }
+
+// of names the managers of the field at path, the latest first: those that own it, something below it, or, where nobody
+// does, an atomic value that holds it.
+func (o *ownership) of(path Path) []Owner {
+	target := fieldPath(path)
+	if owners := o.matching(func(s *fieldpath.Set) bool { return ownsWithin(s, target) }); len(owners) > 0 {
+		return owners
+	}
+	for n := len(target) - 1; n > 0; n-- {
+		atomic := target[:n]
+		if owners := o.matching(func(s *fieldpath.Set) bool { return ownsWhole(s, atomic) }); len(owners) > 0 {
+			return owners
+		}
+	}
+	return nil
+}
+
+func (o *ownership) matching(owns func(*fieldpath.Set) bool) []Owner {
+	var out []Owner
+	for _, e := range o.entries {
+		if owns(e.fields) {
+			out = append(out, e.Owner)
+		}
+	}
+	slices.SortStableFunc(out, laterFirst)
+	return out
+}
+
+func laterFirst(a, b Owner) int {
+	if a.Time != nil && b.Time != nil && !a.Time.Equal(*b.Time) {
+		return b.Time.Compare(*a.Time)
+	}
+	return cmp.Or(cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.Subresource, b.Subresource))
+}
+
+// ownsWithin tells whether the set has the path or anything below it.
+func ownsWithin(s *fieldpath.Set, path fieldpath.Path) bool {
+	if s.Has(path) {
+		return true
+	}
+	return !subset(s, path).Empty()
+}
+
+// ownsWhole tells whether the set has the path and nothing below it: an atomic value.
+func ownsWhole(s *fieldpath.Set, path fieldpath.Path) bool {
+	return s.Has(path) && subset(s, path).Empty()
+}
+
+func subset(s *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {
+	for _, element := range path {
+		s = s.WithPrefix(element)
+	}
+	return s
+}
+
+// fieldPath translates a Path into structured-merge-diff's. An index names nothing there, so the path ends before it.
+func fieldPath(path Path) fieldpath.Path {
+	var out fieldpath.Path
+	for _, s := range path {
+		switch s.Form {
+		case FieldStep:
+			out = append(out, fieldpath.PathElement{FieldName: &s.Name})
+		case KeyStep:
+			out = append(out, fieldpath.PathElement{Key: keyFields(s.Keys)})
+		case SetStep:
+			v := value.NewValueInterface(s.Value)
+			out = append(out, fieldpath.PathElement{Value: &v})
+		case IndexStep:
+			return out
+		}
+	}
+	return out
+}
+
+func keyFields(keys []ListKey) *value.FieldList {
+	list := make(value.FieldList, len(keys))
+	for i, k := range keys {
+		list[i] = value.Field{Name: k.Name, Value: value.NewValueInterface(k.Value)}
+	}
+	list.Sort()
+	return &list
+}

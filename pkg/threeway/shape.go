@@ -1,0 +1,178 @@
+package threeway
+
+import "reflect"
+
+// shape is what an API says of a value: which fields it has, which defaults belong to it, how its lists are told apart
+// and what the server leaves out when it writes it. Shapes of native kinds come from Go types (shape_native.go), those of
+// custom resources from their CRD (shape_custom.go). A nil shape is a value nobody described: plain JSON.
+type shape struct {
+	form shapeForm
+	// typeName is the key of the defaults table, such as "core/v1.Container"; only structs of native kinds have one.
+	typeName string
+	fields   map[string]*shapeField
+	// defaults are those that a custom resource's schema gives; native kinds have theirs in the table.
+	defaults map[string]any
+	elem     *shape
+	list     listRule
+	nulls    nullRule
+	// closed marks a struct whose unknown fields the server drops.
+	closed bool
+	// leaf canonicalises one scalar, or a type that marshals itself; false when the value does not decode.
+	leaf func(any) (any, bool)
+}
+
+// shapeField is one field of a struct, and what the server writes for it.
+type shapeField struct {
+	*shape
+	wire wireRule
+}
+
+// wireRule tells which values the server leaves out.
+type wireRule int
+
+const (
+	// omitZero: a Go value; its zero is not written.
+	omitZero wireRule = iota
+	// omitNil: a Go pointer; zero values and empty structs are written.
+	omitNil
+	// keepAll: a custom resource; everything but null is written.
+	keepAll
+)
+
+// nullRule tells what a null in a map means.
+type nullRule int
+
+const (
+	// nullDeletes: a native kind; the server stores the zero value at install and Helm deletes the key later.
+	nullDeletes nullRule = iota
+	// nullIsZero: labels and annotations, which Helm itself rewrites before it sends them.
+	nullIsZero
+	// nullIsAbsent: a custom resource.
+	nullIsAbsent
+)
+
+type shapeForm int
+
+const (
+	formPlain shapeForm = iota
+	formLeaf
+	formStruct
+	formMap
+	formList
+)
+
+// listRule tells how items of a list are recognised.
+type listRule struct {
+	// keys are the API's list-map keys; nil means that the list is compared as one value.
+	keys []string
+	// set marks a list of scalars that Helm merges as a set.
+	set bool
+}
+
+// field gives the shape of a field, nil where nothing is known.
+func (s *shape) field(name string) *shape {
+	switch {
+	case s == nil:
+		return nil
+	case s.form == formStruct:
+		if f, ok := s.fields[name]; ok {
+			return f.shape
+		}
+		return nil
+	case s.form == formMap:
+		return s.elem
+	}
+	return nil
+}
+
+// prunes tells whether the server drops a field when it writes the struct.
+func (s *shape) prunes(name string) bool {
+	if s == nil || !s.closed {
+		return false
+	}
+	_, known := s.fields[name]
+	return !known
+}
+
+// item gives the shape of the items of a list, nil where nothing is known.
+func (s *shape) item() *shape {
+	if s == nil || s.form != formList {
+		return nil
+	}
+	return s.elem
+}
+
+// merges tells how items of a list are recognised; the zero rule is "compare as one value".
+func (s *shape) merges() listRule {
+	if s == nil || s.form != formList {
+		return listRule{}
+	}
+	return s.list
+}
+
+// isZero tells whether v is what the server leaves out for a value that is not a pointer.
+func isZero(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case int64:
+		return v == 0
+	case float64:
+		return v == 0
+	}
+	return false
+}
+
+// equal compares normal forms. An integer equals the float of the same value, as JSON numbers do.
+func equal(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		bm, ok := b.(map[string]any)
+		return ok && equalMaps(a, bm)
+	case []any:
+		bl, ok := b.([]any)
+		return ok && equalLists(a, bl)
+	case int64:
+		if f, ok := b.(float64); ok {
+			return float64(a) == f && int64(f) == a
+		}
+	case float64:
+		if i, ok := b.(int64); ok {
+			return equal(i, a)
+		}
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func equalMaps(a, b map[string]any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k, v := range a {
+		w, ok := b[k]
+		if !ok || !equal(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalLists(a, b []any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !equal(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,263 @@
+package threeway
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsbeta "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/applyconfigurations"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	smdschema "sigs.k8s.io/structured-merge-diff/v6/schema"
+)
+
+// catalog knows the native kinds: the Go types that Helm merges by, and the API's own list-map keys.
+type catalog struct {
+	// helm holds the kinds that Helm patches strategically (helm v3.22.0 pkg/kube/converter.go kubernetesNativeScheme).
+	helm *runtime.Scheme
+	// known holds these and the aggregator's: kinds whose Go type is linked in, whatever Helm makes of them.
+	known *runtime.Scheme
+
+	mu     sync.Mutex
+	shapes map[reflect.Type]*shape
+	lists  *smdschema.Schema
+}
+
+// newCatalog builds the schemes. The catalog is safe for concurrent use; its shapes are immutable once returned.
+func newCatalog() *catalog {
+	c := &catalog{helm: runtime.NewScheme(), known: runtime.NewScheme(), shapes: map[reflect.Type]*shape{}}
+	for _, s := range []*runtime.Scheme{c.helm, c.known} {
+		must(clientscheme.AddToScheme(s))
+		must(apiextensionsbeta.AddToScheme(s))
+		must(apiextensions.AddToScheme(s))
+	}
+	must(apiregistration.AddToScheme(c.known))
+	c.lists = linkedSchema()
+	return c
+}
+
+// must guards registrations that cannot fail: the types are linked in.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// linkedSchema is the API's own schema as client-go carries it for server-side apply. Its list-map keys name list items.
+func linkedSchema() *smdschema.Schema {
+	pod := &corev1.Pod{}
+	pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+	typed, err := applyconfigurations.NewTypeConverter(clientscheme.Scheme).ObjectToTyped(pod)
+	must(err)
+	return typed.Schema()
+}
+
+// native returns the shape of a native kind, nil for all others.
+func (c *catalog) native(gvk schema.GroupVersionKind) *shape {
+	t, ok := c.known.AllKnownTypes()[gvk]
+	if !ok {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ofType(t)
+}
+
+// ofType gives the shape of a Go type. Struct shapes are shared and may be recursive, so they are entered before they are filled.
+func (c *catalog) ofType(t reflect.Type) *shape {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if s, ok := c.shapes[t]; ok {
+		return s
+	}
+	s := &shape{}
+	c.shapes[t] = s
+	switch leaf := leafOf(t); {
+	case leaf != nil:
+		s.form, s.leaf = formLeaf, leaf
+	case t.Kind() == reflect.Struct:
+		s.form, s.typeName, s.fields, s.closed = formStruct, typeName(t), map[string]*shapeField{}, true
+		c.addFields(s, t)
+	case t.Kind() == reflect.Map:
+		s.form, s.elem = formMap, c.ofType(t.Elem())
+	case t.Kind() == reflect.Slice:
+		s.form, s.elem = formList, c.ofType(t.Elem())
+	}
+	return s
+}
+
+// addFields adds the fields of a struct by their JSON names; embedded structs are inlined, as encoding/json does.
+func (c *catalog) addFields(s *shape, t reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-":
+		case name == "" && f.Anonymous:
+			c.addFields(s, f.Type)
+		case name != "":
+			field := &shapeField{shape: c.fieldShape(t, name, f)}
+			if f.Type.Kind() == reflect.Pointer {
+				field.wire = omitNil
+			}
+			s.fields[name] = field
+		}
+	}
+}
+
+// fieldShape is the shape of the field's type; a list has one of its own, since the field says how it merges.
+func (c *catalog) fieldShape(owner reflect.Type, name string, f reflect.StructField) *shape {
+	switch {
+	case owner == reflect.TypeFor[metav1.ObjectMeta]() && f.Type.Kind() == reflect.Map:
+		return &shape{form: formMap, elem: c.ofType(f.Type.Elem()), nulls: nullIsZero}
+	case f.Type.Kind() != reflect.Slice || leafOf(f.Type) != nil:
+		return c.ofType(f.Type)
+	}
+	return &shape{form: formList, elem: c.ofType(f.Type.Elem()), list: c.listRule(owner, name, f)}
+}
+
+// listRule tells how Helm merges a list and what the API calls its items. Lists without patchStrategy "merge" are atomic for
+// Helm (apimachinery strategicpatch); names come from the list-map keys, or where the linked schema has none, from the merge key.
+func (c *catalog) listRule(owner reflect.Type, name string, f reflect.StructField) listRule {
+	if !strings.Contains(f.Tag.Get("patchStrategy"), "merge") {
+		return listRule{}
+	}
+	mergeKey := f.Tag.Get("patchMergeKey")
+	if mergeKey == "" {
+		return listRule{set: true}
+	}
+	if keys := c.listMapKeys(owner, name); len(keys) > 0 {
+		return listRule{keys: keys}
+	}
+	return listRule{keys: []string{mergeKey}}
+}
+
+func (c *catalog) listMapKeys(owner reflect.Type, name string) []string {
+	def, ok := c.lists.FindNamedType(schemaName(owner))
+	if !ok || def.Map == nil {
+		return nil
+	}
+	f, ok := def.Map.FindField(name)
+	if !ok || f.Type.Inlined.List == nil {
+		return nil
+	}
+	return f.Type.Inlined.List.Keys
+}
+
+// schemaName is the name of a Go type in the linked schema: k8s.io/api/core/v1.Container is io.k8s.api.core.v1.Container.
+func schemaName(t reflect.Type) string {
+	path := strings.TrimPrefix(t.PkgPath(), "k8s.io/")
+	return "io.k8s." + strings.ReplaceAll(path, "/", ".") + "." + t.Name()
+}
+
+// typeName is the key of a Go type in the defaults table: the last two elements of its package and its name.
+func typeName(t reflect.Type) string {
+	parts := strings.Split(t.PkgPath(), "/")
+	if len(parts) < 2 {
+		return t.Name()
+	}
+	return strings.Join(parts[len(parts)-2:], "/") + "." + t.Name()
+}
+
+// leafOf gives the canonical form of scalars and of types that marshal themselves, nil for containers.
+func leafOf(t reflect.Type) func(any) (any, bool) {
+	switch t {
+	case reflect.TypeFor[resource.Quantity]():
+		return quantityLeaf
+	case reflect.TypeFor[intstr.IntOrString]():
+		return intOrStringLeaf
+	case reflect.TypeFor[[]byte]():
+		return bytesLeaf
+	case reflect.TypeFor[runtime.RawExtension]():
+		return keepLeaf
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return func(v any) (any, bool) { return roundTrip(t, v) }
+	}
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map, reflect.Slice:
+		return nil
+	case reflect.Interface:
+		return keepLeaf
+	default:
+		return func(v any) (any, bool) { return v, scalarFits(t.Kind(), v) }
+	}
+}
+
+func keepLeaf(v any) (any, bool) { return v, true }
+
+// roundTrip sends a value through its Go type's own JSON.
+func roundTrip(t reflect.Type, v any) (any, bool) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, false
+	}
+	typed := reflect.New(t).Interface()
+	if json.Unmarshal(raw, typed) != nil {
+		return nil, false
+	}
+	if raw, err = json.Marshal(typed); err != nil {
+		return nil, false
+	}
+	var out any
+	if utiljson.Unmarshal(raw, &out) != nil {
+		return nil, false
+	}
+	return out, true
+}
+
+// quantityLeaf writes a quantity as the server stores it: 1000m is 1, 1024Mi is 1Gi.
+func quantityLeaf(v any) (any, bool) {
+	switch v.(type) {
+	case string, int64, float64:
+		return roundTrip(reflect.TypeFor[resource.Quantity](), v)
+	}
+	return nil, false
+}
+
+func intOrStringLeaf(v any) (any, bool) {
+	switch v.(type) {
+	case string, int64:
+		return v, true
+	}
+	return nil, false
+}
+
+// bytesLeaf compares base64 by what it decodes to: wrapped text is the same value.
+func bytesLeaf(v any) (any, bool) {
+	text, ok := v.(string)
+	if !ok {
+		return nil, false
+	}
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, false
+	}
+	return base64.StdEncoding.EncodeToString(raw), true
+}
+
+func scalarFits(kind reflect.Kind, v any) bool {
+	switch v.(type) {
+	case string:
+		return kind == reflect.String
+	case bool:
+		return kind == reflect.Bool
+	case int64:
+		return kind != reflect.String && kind != reflect.Bool
+	case float64:
+		return kind == reflect.Float32 || kind == reflect.Float64
+	}
+	return false
+}

@@ -1,0 +1,210 @@
+package threeway
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// side is one of old, desired, live and result at one place of an object.
+type side struct {
+	// value is the normal form with defaults; present is false where the side has no such field.
+	value   any
+	present bool
+	// written is what the manifest says, zero values and nulls included; named is false where it says nothing.
+	written any
+	named   bool
+}
+
+// at gives the side below a field or map key. Whatever stands below a null that a manifest wrote is named by it: absent on purpose.
+func (s side) at(name string) side {
+	var out side
+	if m, ok := s.value.(map[string]any); ok {
+		out.value, out.present = m[name], has(m, name)
+	}
+	switch m := s.written.(type) {
+	case map[string]any:
+		out.written, out.named = m[name], has(m, name)
+	case nil:
+		out.named = s.named
+	}
+	return out
+}
+
+func has(v any, name string) bool {
+	m, _ := v.(map[string]any)
+	_, ok := m[name]
+	return ok
+}
+
+// item gives the side at the list item that a step names. The written list has its items in the same places.
+func (s side) item(step Step) side {
+	var out side
+	list, _ := s.value.([]any)
+	written, _ := s.written.([]any)
+	for i, v := range list {
+		if !step.matches(i, v) {
+			continue
+		}
+		out.value, out.present = v, true
+		if i < len(written) {
+			out.written, out.named = written[i], true
+		}
+		return out
+	}
+	if s.named && s.written == nil {
+		out.named = true
+	}
+	return out
+}
+
+// shown is the value for people: what the server would leave out, but a manifest wrote, counts as there.
+func (s side) shown() side {
+	if !s.present && s.named && s.written != nil {
+		s.value, s.present = s.written, true
+	}
+	return s
+}
+
+// text prefers what the manifest says over its normal form, for a whole subtree: nobody wants to read its defaults.
+func (s side) text(shown any) any {
+	if shown != nil && s.named && s.written != nil {
+		return s.written
+	}
+	return shown
+}
+
+// same compares two sides as the server would store them.
+func (s side) same(o side) bool {
+	return s.present == o.present && (!s.present || equal(s.value, o.value))
+}
+
+// orNil gives the value, nil where the side is absent: the contract leaves the key out.
+func (s side) orNil() any {
+	if !s.present {
+		return nil
+	}
+	return s.value
+}
+
+// sides are the four sides at one place, and the last revision's where that is not old.
+type sides struct {
+	old, desired, live, result, last side
+}
+
+func (n sides) at(name string) sides {
+	return sides{n.old.at(name), n.desired.at(name), n.live.at(name), n.result.at(name), n.last.at(name)}
+}
+
+func (n sides) item(step Step) sides {
+	return sides{n.old.item(step), n.desired.item(step), n.live.item(step), n.result.item(step), n.last.item(step)}
+}
+
+// each calls f for the sides that are compared.
+func (n sides) compared() []side { return []side{n.desired, n.live, n.old, n.result} }
+
+// managed tells whether a manifest names the place.
+func (n sides) managed() bool { return n.old.named || n.desired.named }
+
+// converged tells that Helm wants what is there and leaves it: no finding, whatever old was.
+func (n sides) converged() bool { return n.desired.same(n.live) && n.live.same(n.result) }
+
+// maps tells whether every present side is a map, and at least one is.
+func (n sides) maps() bool { return every[map[string]any](n) }
+
+// lists tells whether every present side is a list, and at least one is.
+func (n sides) lists() bool { return every[[]any](n) }
+
+func every[T any](n sides) bool {
+	some := false
+	for _, s := range n.compared() {
+		if !s.present {
+			continue
+		}
+		if _, ok := s.value.(T); !ok {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
+// names gives the keys of all sides, sorted.
+func (n sides) names() []string {
+	set := map[string]bool{}
+	for _, s := range n.compared() {
+		m, _ := s.value.(map[string]any)
+		for k := range m {
+			set[k] = true
+		}
+	}
+	return sortedKeys(set)
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// steps gives the steps to the items of all sides, desired's first, and a note where items had to be told apart by index.
+func (n sides) steps(rule listRule) (steps []Step, note string) {
+	seen := map[string]bool{}
+	for _, s := range n.compared() {
+		list, _ := s.value.([]any)
+		own := map[string]bool{}
+		for _, v := range list {
+			step, ok := stepTo(v, rule)
+			id := fmt.Sprintf("%v %v", step.Keys, step.Value)
+			if !ok || own[id] {
+				return n.indexSteps(), "items of this list lack their keys or share them, so they are told apart by index"
+			}
+			own[id] = true
+			if !seen[id] {
+				seen[id] = true
+				steps = append(steps, step)
+			}
+		}
+	}
+	return steps, ""
+}
+
+func (n sides) indexSteps() []Step {
+	longest := 0
+	for _, s := range n.compared() {
+		list, _ := s.value.([]any)
+		longest = max(longest, len(list))
+	}
+	steps := make([]Step, longest)
+	for i := range steps {
+		steps[i] = Step{Form: IndexStep, Index: i}
+	}
+	return steps
+}
+
+// stepTo names a list item by its keys, or as a member of a set; false where it cannot be named.
+func stepTo(item any, rule listRule) (Step, bool) {
+	if rule.set {
+		switch item.(type) {
+		case map[string]any, []any, nil:
+			return Step{}, false
+		}
+		return Step{Form: SetStep, Value: item}, true
+	}
+	m, ok := item.(map[string]any)
+	if !ok {
+		return Step{}, false
+	}
+	step := Step{Form: KeyStep}
+	for _, name := range rule.keys {
+		v, ok := m[name]
+		if !ok {
+			return Step{}, false
+		}
+		step.Keys = append(step.Keys, ListKey{Name: name, Value: v})
+	}
+	return step, true
+}
