@@ -69,6 +69,21 @@ func (f FieldFinding) Silenced() bool {
 	return f.IgnoredBy != nil || f.Class == ClassAutoscaled || f.Class == ClassVolatile && f.Cause == CauseChange
 }
 
+// Drifted tells whether the finding makes its object drifted: managed, and live has moved.
+func (f FieldFinding) Drifted() bool {
+	return f.Managed && f.Cause != CauseChange && !f.Silenced()
+}
+
+// Writes tells whether an upgrade would send a write for the object that has an effect.
+func (a Action) Writes() bool {
+	switch a {
+	case ActionUpdate, ActionReplace, ActionCreate, ActionDelete, ActionAdopt:
+		return true
+	case ActionNone, ActionKeep, ActionFail, ActionSkip:
+	}
+	return false
+}
+
 // Report makes the part of a Report that speaks of this release. It is the only way from clear values to what is written.
 func (c *Comparison) Report(mask Mask) ReleaseReport {
 	in := c.Input
@@ -150,6 +165,13 @@ func hashOf(parts ...string) string {
 		h.Write([]byte{0})
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// Quiet tells that there is nothing to report: every object was seen, and none has a finding or an action.
+func (c *Comparison) Quiet() bool {
+	return !slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool {
+		return len(o.Findings) > 0 || o.Action != ActionNone || o.Err != nil
+	})
 }
 
 // HasError tells whether anything could not be seen.

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// The exit codes of every command. The output format never changes them.
+const (
+	// exitClean: nothing that --fail-on selects.
+	exitClean = 0
+	// exitFailure: a usage error, a failure, or a comparison that is incomplete. It beats exitSelected.
+	exitFailure = 1
+	// exitSelected: something that --fail-on selects.
+	exitSelected = 2
+)
+
+// exitHelp stands in the help of every command that has these codes.
+const exitHelp = `Exit codes:
+  0  nothing that --fail-on selects
+  1  usage error, failure, or something could not be compared (even if drift was found as well)
+  2  something that --fail-on selects`
+
+// exitStatus is an error that carries an exit code and has already been reported.
+type exitStatus int
+
+// Error makes exitStatus an error; nobody prints it.
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// failOn is the set of things that make a command exit with 2. It is a flag value that refuses unknown words.
+type failOn map[string]bool
+
+// failOnWords are the words of --fail-on, in the order of its help.
+func failOnWords() []string {
+	return []string{"drift", "change", "unmanaged", "conflict", "fail", "effect", "none"}
+}
+
+// String lists the words that are set.
+func (f *failOn) String() string {
+	var on []string
+	for _, word := range failOnWords() {
+		if (*f)[word] {
+			on = append(on, word)
+		}
+	}
+	return strings.Join(on, ",")
+}
+
+// Set takes a comma-separated list in place of the words so far.
+func (f *failOn) Set(list string) error {
+	set := failOn{}
+	for word := range strings.SplitSeq(list, ",") {
+		word = strings.TrimSpace(word)
+		if !slices.Contains(failOnWords(), word) {
+			return fmt.Errorf("must be of: %s", strings.Join(failOnWords(), ", "))
+		}
+		set[word] = true
+	}
+	if set["none"] && len(set) > 1 {
+		return fmt.Errorf("none goes with no other word")
+	}
+	*f = set
+	return nil
+}
+
+// Type is the placeholder in help texts.
+func (f *failOn) Type() string { return "list" }
+
+// status is the exit code of a report: what could not be seen comes first.
+func (f failOn) status(r *threeway.Report) error {
+	switch {
+	case r.HasError():
+		return exitStatus(exitFailure)
+	case slices.ContainsFunc(r.Releases, f.selectsRelease):
+		return exitStatus(exitSelected)
+	}
+	return nil
+}
+
+func (f failOn) selectsRelease(r threeway.ReleaseReport) bool {
+	return slices.ContainsFunc(r.Objects, f.selectsObject)
+}
+
+func (f failOn) selectsObject(o threeway.ObjectReport) bool {
+	switch {
+	case o.IgnoredBy != nil:
+		return false
+	case f["drift"] && o.Missing,
+		f["fail"] && o.Action == threeway.ActionFail,
+		f["effect"] && o.Action.Writes(),
+		f["change"] && !o.Missing && o.Action.Writes() && o.Action != threeway.ActionUpdate:
+		return true
+	}
+	return slices.ContainsFunc(o.Fields, f.selectsField)
+}
+
+func (f failOn) selectsField(field threeway.FieldFinding) bool {
+	if field.Silenced() {
+		return false
+	}
+	return f["drift"] && field.Drifted() ||
+		f["change"] && field.Cause != threeway.CauseDrift ||
+		f["unmanaged"] && !field.Managed ||
+		f["conflict"] && field.Verdict == threeway.Conflict
+}

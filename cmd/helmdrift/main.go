@@ -1,0 +1,84 @@
+// Command helmdrift tells what drifted in a Helm release, who did it, and what the next helm upgrade will do about it.
+//
+// This package is flags, wiring and exit codes: main calls run, run builds one cobra command per file, and each command has
+// one function that goes straight down through the packages: release (what Helm stored), render (objects), live (what the
+// cluster holds), threeway (the comparison), output (the report). Nothing else in the tree knows flags or the environment,
+// and nothing else ends the process.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+)
+
+// streams is the world that a command sees, so that tests can give it another.
+type streams struct {
+	out, err io.Writer
+	env      func(string) string
+}
+
+func main() {
+	// A runtime fatal error would exit 2, which means drift; the core file that "crash" asks for could hold secrets.
+	forbidCoreDumps()
+	debug.SetTraceback("crash")
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], streams{out: os.Stdout, err: os.Stderr, env: os.Getenv})
+	stop()
+	os.Exit(code)
+}
+
+// run is the program: it parses args, runs one command and gives the exit code.
+func run(ctx context.Context, args []string, s streams) (code int) {
+	// Helm's libraries log values; --debug brings the log back.
+	log.SetOutput(io.Discard)
+	root := newRoot(s)
+	root.SetArgs(args)
+	defer func() {
+		if cause := recover(); cause != nil {
+			code = exitFailure
+			fmt.Fprintf(s.err, "Error: internal error: %s\n", clean(fmt.Sprint(cause)))
+			if on, _ := root.PersistentFlags().GetBool("debug"); on {
+				fmt.Fprintf(s.err, "%s\n", debug.Stack())
+				return
+			}
+			fmt.Fprintln(s.err, "Hint: please report it, with what --debug prints")
+		}
+	}()
+	err := root.ExecuteContext(ctx)
+	var status exitStatus
+	switch {
+	case err == nil:
+		return exitClean
+	case errors.As(err, &status):
+		return int(status)
+	}
+	explain(s.err, err)
+	return exitFailure
+}
+
+// explain prints an error, and below it what to try where something is known to help.
+func explain(w io.Writer, err error) {
+	fmt.Fprintf(w, "Error: %s\n", clean(err.Error()))
+	var hint interface{ Hint() string }
+	if errors.As(err, &hint) && hint.Hint() != "" {
+		fmt.Fprintf(w, "Hint: %s\n", clean(hint.Hint()))
+	}
+}
+
+// clean keeps control characters of foreign texts away from the terminal.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069) {
+			return '�'
+		}
+		return r
+	}, text)
+}

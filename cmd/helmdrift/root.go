@@ -1,0 +1,52 @@
+package main
+
+import (
+	"log"
+
+	"github.com/spf13/cobra"
+)
+
+// newRoot builds the command tree.
+func newRoot(s streams) *cobra.Command {
+	c := newConnection(s.env)
+	root := &cobra.Command{
+		Use:   "helmdrift",
+		Short: "Show what drifted in a Helm release and what helm upgrade will do about it",
+		Long: `helmdrift compares what Helm deployed, what it would deploy, and what the cluster holds,
+field by field: what drifted, who did it, and whether the next helm upgrade adds,
+removes, overwrites or ignores it. It only ever reads.`,
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRun: func(*cobra.Command, []string) {
+			if c.debug {
+				log.SetOutput(s.err)
+			}
+		},
+	}
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetFlagErrorFunc(usageError)
+	c.addFlags(root.PersistentFlags())
+	root.AddCommand(newDiff(s, c), newVersion(s))
+	_ = root.RegisterFlagCompletionFunc("namespace", cobra.NoFileCompletions)
+	return root
+}
+
+// usageError points from a wrong flag to the help.
+func usageError(cmd *cobra.Command, err error) error {
+	return hinted{error: err, hint: cmd.CommandPath() + " --help lists the flags"}
+}
+
+// hinted is an error together with advice, which is printed on a line of its own.
+type hinted struct {
+	error
+	hint string
+}
+
+// Hint says what to try.
+func (h hinted) Hint() string { return h.hint }
+
+// Unwrap gives the cause.
+func (h hinted) Unwrap() error { return h.error }
