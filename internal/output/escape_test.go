@@ -1,0 +1,173 @@
+package output
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+func TestEscapeText(t *testing.T) {
+	for _, c := range []struct{ in, want, ascii string }{
+		{"nginx:1.27", "nginx:1.27", ""},
+		{"\x1b[31mred\x1b[0m", `\x1b[31mred\x1b[0m`, ""},
+		{"a\nb\r\tc", `a\nb\r\tc`, ""},
+		{"\x00\x7f", `\x00\x7f`, ""},
+		{"\u0085\u009b", `\u0085\u009b`, ""},
+		{"user\u202e\u2066", `user\u202e\u2066`, ""},
+		{"a\u200bb\u00adc\ufeff", `a\u200bb\u00adc\ufeff`, ""},
+		{"a\u2028b\u00a0c", `a\u2028b\u00a0c`, ""},
+		{"\ufe0f\u3164\U000e0041", `\ufe0f\u3164\U000e0041`, ""},
+		{"bad\xff\xc3", `bad\xff\xc3`, ""},
+		{"é日本\U0001f600", "é日本\U0001f600", `\u00e9\u65e5\u672c\U0001f600`},
+		{"e\u0301", "e\u0301", `e\u0301`},
+		{"\u0301e", `\u0301e`, ""},
+		{`a\nb`, `a\nb`, ""},
+		{"##vso[x]", `\x23#vso[x]`, ""},
+		{"a ##[group]", `a \x23#[group]`, ""},
+		{"## heading [x]", "## heading [x]", ""},
+	} {
+		if c.ascii == "" {
+			c.ascii = c.want
+		}
+		if got := escapeText(c.in, false); got != c.want {
+			t.Errorf("escapeText(%q) = %s, want %s", c.in, got, c.want)
+		}
+		if got := escapeText(c.in, true); got != c.ascii {
+			t.Errorf("escapeText(%q) in ASCII = %s, want %s", c.in, got, c.ascii)
+		}
+	}
+}
+
+// FuzzEscape: whatever stands in a report, no format writes it raw, and JSON and YAML lose none of it.
+func FuzzEscape(f *testing.F) {
+	for _, s := range []string{
+		"", "nginx:1.27", "\x1b]0;pwned\x07", "a\n::error::b", "##vso[task.complete]", "\u202e\u2066", "no", "1e3", "0x1F", "~", "- a", "a: b",
+		"a:", "::error::", "\xff\xfe", "\u2028", "\u00a0", "\U000e0041", "日本語\u3000", "e\u0301\u0301\u0301\u0301\u0301\u0301", "<absent>", "a → b", `"q"\`, strings.Repeat("k", 2000),
+	} {
+		f.Add(s, 80)
+	}
+	f.Fuzz(func(t *testing.T, s string, width int) {
+		r := reportOf(s)
+		checkText(t, r, Options{Unicode: true, Width: max(0, width%200)})
+		checkText(t, r, Options{Width: max(0, width%200)})
+		if !utf8.ValidString(s) { // no JSON and so no API server can send it
+			return
+		}
+		want := asJSON(t, r)
+		doc := render(t, JSON, r, Options{})
+		checkRaw(t, doc)
+		var got any
+		if err := json.Unmarshal(doc, &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("JSON alters a value (-want +got):\n%s", diff)
+		}
+		doc = render(t, YAML, r, Options{})
+		checkRaw(t, doc)
+		got = nil
+		if err := yaml.Unmarshal(doc, &got); err != nil {
+			t.Fatalf("%v\n%s", err, doc)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("YAML alters a value (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// reportOf is a report in which every text is s, and every branch of the text format is taken.
+func reportOf(s string) *threeway.Report {
+	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	rule := &threeway.IgnoreRule{Rule: s, Reason: s}
+	message := []threeway.Message{{Code: s, Message: s, Object: s, File: s, Line: 3}}
+	field := func(old, desired, live any, cause threeway.Cause) threeway.FieldFinding {
+		return threeway.FieldFinding{
+			ID: s, Path: s, Pointer: s, Verdict: threeway.Overwrite, Cause: cause, Managed: true, Class: threeway.Class(s), Template: s,
+			Old: old, Desired: desired, Live: live, After: s, Note: s, IgnoredBy: rule,
+			Owners: []threeway.Owner{{Manager: s, Operation: s, Subresource: s, Time: &at}, {Manager: s}},
+		}
+	}
+	long := strings.Repeat("x", smallList)
+	object := threeway.ObjectReport{
+		ID: s, APIVersion: s, Kind: s, Namespace: s + "x", Name: s, Source: s, Action: threeway.ActionUpdate, Reason: s, Engine: threeway.EngineMerge,
+		Note: s, IgnoredBy: rule, DryRun: &threeway.DryRun{Result: s, Message: s},
+		Fields: []threeway.FieldFinding{
+			field(s, s, s+"y", threeway.CauseDrift),
+			field(map[string]any{s: s}, nil, []any{s, nil, true, int64(1) << 60}, threeway.CauseDrift),
+			field([]any{long, s}, []any{long}, []any{s + "z", long}, threeway.CauseDrift),
+			field("a\n"+s, "a\n", "b\n"+s+"\nc", threeway.CauseDrift),
+		},
+	}
+	changed, failing, skipped, broken := object, object, object, object
+	changed.Fields = append(changed.Fields[:len(changed.Fields):len(changed.Fields)],
+		field(s, "other\n"+s, s, threeway.CauseChange), field(nil, s, "a\n"+s, threeway.CauseBoth))
+	failing.Action, failing.Kind = threeway.ActionFail, s
+	skipped.Action, skipped.BlockedBy, skipped.Name, skipped.GenerateName = threeway.ActionSkip, []string{s, s}, "", s
+	broken.Error = &threeway.ObjectError{Code: s, Message: s}
+	revision := &threeway.Revision{Revision: 1, Status: s, Chart: s}
+	return &threeway.Report{
+		APIVersion: threeway.APIVersion, Kind: threeway.KindReport, Helmdrift: s, Time: at, Summary: threeway.Summary{Releases: 1, Errors: 3},
+		Releases: []threeway.ReleaseReport{{
+			Name: s, Namespace: s, StorageNamespace: s + "x", Cluster: s, Operation: threeway.Operation(s), ApplyMethod: s,
+			Old: revision, Last: &threeway.Revision{Revision: 2, Status: s}, Desired: &threeway.Desired{Source: "chart", Chart: s, Helm: s},
+			Warnings: message, Errors: message, NotCompared: []threeway.NotCompared{{Kind: s, Name: s, Reason: s}},
+			Objects: []threeway.ObjectReport{object, changed, failing, skipped, broken},
+		}},
+	}
+}
+
+// asJSON is the report as any JSON decoder sees it, by encoding/json alone.
+func asJSON(t *testing.T, r *threeway.Report) any {
+	t.Helper()
+	doc, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(doc, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func checkText(t *testing.T, r *threeway.Report, opts Options) {
+	t.Helper()
+	out := render(t, Text, r, opts)
+	checkRaw(t, out)
+	for _, line := range strings.Split(string(out), "\n") {
+		if w := displayWidth(line); opts.Width > 0 && w > max(opts.Width, minWidth) {
+			t.Errorf("%d columns where there are %d: %q", w, opts.Width, line)
+		}
+		if !opts.Unicode && strings.ContainsFunc(line, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			t.Errorf("not ASCII: %q", line)
+		}
+	}
+}
+
+// checkRaw finds what must not reach a terminal or a CI agent, in any format.
+func checkRaw(t *testing.T, out []byte) {
+	t.Helper()
+	if !utf8.Valid(out) {
+		t.Errorf("invalid UTF-8: %q", out)
+	}
+	for _, line := range strings.Split(string(out), "\n") {
+		if strings.ContainsFunc(line, hidden) {
+			t.Errorf("raw control character: %q", line)
+		}
+		if strings.HasPrefix(strings.TrimSpace(line), "::") {
+			t.Errorf("a line begins with a value: %q", line)
+		}
+		for i := range line {
+			if startsCommand(line[i:]) {
+				t.Errorf("a CI command: %q", line)
+			}
+		}
+	}
+}

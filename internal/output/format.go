@@ -1,0 +1,99 @@
+package output
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// Format names an output format. It is a flag value (pflag.Value) that refuses unknown names while flags are parsed.
+type Format string
+
+// The formats.
+const (
+	Text Format = "text"
+	JSON Format = "json"
+	YAML Format = "yaml"
+)
+
+// Options are the ways in which a reader's terminal matters. JSON and YAML ignore them: programs get the same bytes everywhere.
+type Options struct {
+	// Color allows colour. The caller has looked at flags, environment and terminal; nobody here asks again.
+	Color bool
+	// Unicode allows signs and values beyond ASCII.
+	Unicode bool
+	// Width is the number of columns of the terminal; 0 where there is none, and then nothing is shortened.
+	Width int
+	// Now is what ages are counted from; the zero value means the time of the report, which makes re-rendering repeatable.
+	Now time.Time
+}
+
+// formats is the table of all formats. A new format is a new file and a line here.
+func formats() []format {
+	return []format{
+		{Text, writeText},
+		{JSON, writeJSON},
+		{YAML, writeYAML},
+	}
+}
+
+// format joins a name to its writer. A writer returns the whole document, so that a failure never leaves half of one.
+type format struct {
+	name  Format
+	write func(*threeway.Report, Options) ([]byte, error)
+}
+
+// Write writes the report to w in format f.
+func Write(w io.Writer, f Format, r *threeway.Report, opts Options) error {
+	entry, err := find(f)
+	if err != nil {
+		return err
+	}
+	doc, err := entry.write(r, opts)
+	if err != nil {
+		return fmt.Errorf("format report as %s: %w", f, err)
+	}
+	if _, err := w.Write(doc); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// Formats returns the names of all formats, for help texts and completion.
+func Formats() []string {
+	var names []string
+	for _, f := range formats() {
+		names = append(names, string(f.name))
+	}
+	return names
+}
+
+// String returns the name, as pflag.Value wants it.
+func (f *Format) String() string { return string(*f) }
+
+// Type returns the word that stands for the value in help texts.
+func (f *Format) Type() string { return "format" }
+
+// Set takes the name of a format and refuses any other word.
+func (f *Format) Set(s string) error {
+	entry, err := find(Format(s))
+	if err != nil {
+		return err
+	}
+	*f = entry.name
+	return nil
+}
+
+// find looks a format up by its exact name; abbreviations would be promises.
+func find(f Format) (format, error) {
+	all := formats()
+	i := slices.IndexFunc(all, func(e format) bool { return e.name == f })
+	if i < 0 {
+		return format{}, fmt.Errorf("unknown format %q: want %s", string(f), strings.Join(Formats(), ", "))
+	}
+	return all[i], nil
+}

@@ -1,0 +1,203 @@
+package output
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/output/reporttest"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+func TestFormatIsAFlagValue(t *testing.T) {
+	f := Text
+	if err := f.Set("yaml"); err != nil || f != YAML || f.String() != "yaml" || f.Type() != "format" {
+		t.Errorf("Set(yaml) gives %q, %v", f, err)
+	}
+	err := f.Set("xml")
+	if err == nil || !strings.Contains(err.Error(), "text, json, yaml") {
+		t.Errorf("Set(xml): %v, want an error that lists the formats", err)
+	}
+	if f != YAML {
+		t.Errorf("a refused word changed the format to %q", f)
+	}
+	if err := Write(&bytes.Buffer{}, "xml", &threeway.Report{}, Options{}); err == nil {
+		t.Error("Write takes an unknown format")
+	}
+}
+
+type brokenPipe struct{}
+
+var errPipe = errors.New("broken pipe")
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errPipe }
+
+func TestWriteReturnsTheWritersError(t *testing.T) {
+	for _, f := range formats() {
+		if err := Write(brokenPipe{}, f.name, &threeway.Report{}, Options{}); !errors.Is(err, errPipe) {
+			t.Errorf("%s: %v", f.name, err)
+		}
+	}
+}
+
+func TestJSONKeepsTheContract(t *testing.T) {
+	for name, r := range reports(t) {
+		doc := render(t, JSON, r, Options{})
+		reporttest.ValidateReport(t, doc)
+		if diff := cmp.Diff(r, decode(t, doc)); diff != "" {
+			t.Errorf("%s does not survive (-want +got):\n%s", name, diff)
+		}
+		if name == "upgrade" && !bytes.Contains(doc, []byte("9007199254740993")) {
+			t.Error("a large integer lost digits")
+		}
+	}
+}
+
+func TestYAMLSaysWhatJSONSays(t *testing.T) {
+	for name, r := range reports(t) {
+		doc, err := yaml.YAMLToJSON(render(t, YAML, r, Options{}))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		reporttest.ValidateReport(t, doc)
+		if diff := cmp.Diff(r, decode(t, doc)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestTextFitsTheTerminal(t *testing.T) {
+	for _, r := range reports(t) {
+		for width := 1; width < 200; width += 13 {
+			checkText(t, r, Options{Unicode: true, Width: width})
+			checkText(t, r, Options{Width: width})
+		}
+	}
+}
+
+// TestPipedTextIsWhole: without a terminal a finding is one line, with everything in it.
+func TestPipedTextIsWhole(t *testing.T) {
+	for name, r := range reports(t) {
+		out := string(render(t, Text, r, Options{Unicode: true}))
+		if strings.Contains(out, "…") {
+			t.Errorf("%s is shortened:\n%s", name, out)
+		}
+	}
+}
+
+// TestColorIsOnlyColor: without its colours a coloured report is the plain one.
+func TestColorIsOnlyColor(t *testing.T) {
+	for name, r := range reports(t) {
+		plain := render(t, Text, r, Options{Unicode: true, Width: 100})
+		coloured := render(t, Text, r, Options{Unicode: true, Width: 100, Color: true})
+		if !bytes.Contains(coloured, []byte("\x1b[")) {
+			t.Errorf("%s has no colour", name)
+		}
+		if diff := cmp.Diff(string(plain), uncolour(string(coloured))); diff != "" {
+			t.Errorf("%s (-plain +coloured):\n%s", name, diff)
+		}
+	}
+}
+
+// uncolour drops "\x1b[…m". Values cannot hold one, so all there are come from us.
+func uncolour(s string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, "\x1b[")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		_, s, _ = strings.Cut(after, "m")
+	}
+}
+
+// TestAgesCountFromNow: by the reader's clock where there is one, by the report's otherwise.
+func TestAgesCountFromNow(t *testing.T) {
+	r := reports(t)["contract"]
+	if out := render(t, Text, r, Options{Now: r.Time.Add(5 * time.Minute)}); !bytes.Contains(out, []byte("kubectl-set, 5 min ago")) {
+		t.Errorf("%s", out)
+	}
+	if out := render(t, Text, r, Options{}); !bytes.Contains(out, []byte("kubectl-set, just now")) {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestAge(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Hour:        "just now",
+		59 * time.Second:  "just now",
+		time.Minute:       "1 min ago",
+		119 * time.Minute: "119 min ago",
+		2 * time.Hour:     "2 h ago",
+		47 * time.Hour:    "47 h ago",
+		48 * time.Hour:    "2 d ago",
+	} {
+		if got := age(d); got != want {
+			t.Errorf("age(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+// TestMaskHolds: should a value ever come with a masked finding, text does not print it either.
+func TestMaskHolds(t *testing.T) {
+	const canary = "canary-7Q"
+	r := threeway.Report{Releases: []threeway.ReleaseReport{{Objects: []threeway.ObjectReport{{Kind: "Secret", Name: "s"}}}}}
+	for _, v := range []threeway.Verdict{threeway.Add, threeway.Remove, threeway.Overwrite, threeway.Ignore, threeway.Conflict} {
+		for _, c := range []threeway.Cause{threeway.CauseDrift, threeway.CauseChange, threeway.CauseBoth} {
+			r.Releases[0].Objects[0].Fields = []threeway.FieldFinding{{Path: "data.k", Verdict: v, Cause: c, Managed: true, Masked: true,
+				Old: canary, Desired: canary + "\n", Live: canary + "\n2", After: canary}}
+			out := string(render(t, Text, &r, Options{Unicode: true}))
+			if strings.Contains(out, canary) || !strings.Contains(out, "•••") {
+				t.Errorf("%s, %s:\n%s", v, c, out)
+			}
+		}
+	}
+}
+
+// TestLastLines: what the last lines alone must say.
+func TestLastLines(t *testing.T) {
+	text := func(r threeway.Report) string {
+		return string(render(t, Text, &r, Options{Unicode: true}))
+	}
+	missing := threeway.ObjectReport{Kind: "Service", Name: "web", Action: threeway.ActionCreate, Missing: true, Drifted: true}
+	unseen := threeway.ObjectReport{Kind: "Secret", Name: "s", Action: threeway.ActionNone, Error: &threeway.ObjectError{Message: "no"}}
+	for _, c := range []struct {
+		name   string
+		report threeway.Report
+		want   string
+	}{
+		{"nothing at all", threeway.Report{}, "no release compared\n"},
+		{"an empty release", threeway.Report{Summary: threeway.Summary{Releases: 1}, Releases: make([]threeway.ReleaseReport, 1)}, "\nno drift: 0 objects compared\n"},
+		{
+			"several releases", threeway.Report{
+				Summary:  threeway.Summary{Releases: 3, DriftedReleases: 1, Objects: 9, DriftedObjects: 1, Missing: 1},
+				Releases: []threeway.ReleaseReport{{Objects: []threeway.ObjectReport{missing}}, {}, {Operation: threeway.OperationUpgrade}},
+			},
+			"\n1 object drifted in 1 of 3 releases; Helm re-creates 1 object\n",
+		},
+		{
+			"drift and blindness", threeway.Report{
+				Summary:  threeway.Summary{Releases: 1, DriftedReleases: 1, Objects: 9, DriftedObjects: 1, Missing: 1, Errors: 1},
+				Releases: []threeway.ReleaseReport{{Objects: []threeway.ObjectReport{missing, unseen}}},
+			},
+			"\n1 object drifted; the next upgrade re-creates 1 object\n1 object could not be compared\n",
+		},
+		{
+			"an error that is only counted", threeway.Report{
+				Summary: threeway.Summary{Releases: 1, Objects: 9, Errors: 1}, Releases: make([]threeway.ReleaseReport, 1),
+			},
+			"\nno drift seen in 9 of 9 objects\nthe comparison is incomplete: 1 error\n",
+		},
+	} {
+		if got := text(c.report); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: ends with\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package output
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/helmdrift/helmdrift/internal/output/reporttest"
+	"github.com/helmdrift/helmdrift/internal/output/schema"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// definition is what these tests need to know of one entry of $defs.
+type definition struct {
+	Description string                `json:"description"`
+	Required    []string              `json:"required"`
+	Properties  map[string]definition `json:"properties"`
+	Enum        []string              `json:"enum"`
+	Ref         string                `json:"$ref"`
+	Items       *definition           `json:"items"`
+}
+
+func definitions(t *testing.T) map[string]definition {
+	t.Helper()
+	var doc struct {
+		Defs map[string]definition `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(schema.Report()), &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc.Defs
+}
+
+// TestSchemaHasEveryField holds the two halves of the contract together: every key of the Go structs is in the schema, and
+// required there exactly if Go always writes it.
+func TestSchemaHasEveryField(t *testing.T) {
+	defs := definitions(t)
+	for name, value := range map[string]any{
+		"report": threeway.Report{}, "summary": threeway.Summary{}, "release": threeway.ReleaseReport{}, "revision": threeway.Revision{},
+		"desired": threeway.Desired{}, "message": threeway.Message{}, "notCompared": threeway.NotCompared{}, "object": threeway.ObjectReport{},
+		"objectError": threeway.ObjectError{}, "ignoreRule": threeway.IgnoreRule{}, "dryRun": threeway.DryRun{}, "field": threeway.FieldFinding{},
+		"owner": threeway.Owner{},
+	} {
+		checkStruct(t, name, defs[name], reflect.TypeOf(value))
+	}
+	checkStruct(t, "summary.fields", defs["summary"].Properties["fields"], reflect.TypeFor[threeway.FieldCounts]())
+}
+
+func checkStruct(t *testing.T, name string, def definition, typ reflect.Type) {
+	t.Helper()
+	var keys, required []string
+	for f := range typ.Fields() {
+		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		keys = append(keys, key)
+		if options == "" {
+			required = append(required, key)
+		}
+	}
+	if diff := cmp.Diff(sorted(keys), slices.Sorted(maps.Keys(def.Properties))); diff != "" {
+		t.Errorf("keys of %s (-Go +schema):\n%s", name, diff)
+	}
+	if diff := cmp.Diff(sorted(required), sorted(def.Required)); diff != "" {
+		t.Errorf("required keys of %s (-Go +schema):\n%s", name, diff)
+	}
+}
+
+func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
+
+// TestSchemaExplainsEveryKey: a key without a description is a key that readers must guess.
+func TestSchemaExplainsEveryKey(t *testing.T) {
+	defs := definitions(t)
+	for name, def := range defs {
+		if def.Description == "" {
+			t.Errorf("%s has no description", name)
+		}
+		for key, p := range def.Properties {
+			target := defs[strings.TrimPrefix(p.Ref, "#/$defs/")]
+			if p.Description == "" && target.Description == "" {
+				t.Errorf("%s.%s has no description", name, key)
+			}
+		}
+	}
+}
+
+func TestSchemaHasEveryWord(t *testing.T) {
+	defs := definitions(t)
+	for where, c := range map[string]struct{ got, want []string }{
+		"verdict": {defs["field"].Properties["verdict"].Enum, wordsOf(threeway.Add, threeway.Remove, threeway.Overwrite, threeway.Ignore, threeway.Conflict)},
+		"cause":   {defs["field"].Properties["cause"].Enum, wordsOf(threeway.CauseDrift, threeway.CauseChange, threeway.CauseBoth)},
+		"class":   {defs["field"].Properties["class"].Enum, wordsOf(threeway.ClassVolatile, threeway.ClassAutoscaled, threeway.ClassOrder)},
+		"action": {defs["object"].Properties["action"].Enum, wordsOf(threeway.ActionNone, threeway.ActionUpdate, threeway.ActionReplace, threeway.ActionCreate,
+			threeway.ActionDelete, threeway.ActionKeep, threeway.ActionAdopt, threeway.ActionFail, threeway.ActionSkip)},
+		"engine": {defs["object"].Properties["engine"].Enum, wordsOf(threeway.EngineStrategic, threeway.EngineMerge, threeway.EngineApply, threeway.EngineReplace)},
+		"operation": {defs["release"].Properties["operation"].Enum, wordsOf(threeway.OperationDrift, threeway.OperationUpgrade,
+			threeway.OperationRollback, threeway.OperationInstall)},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s (-Go +schema):\n%s", where, diff)
+		}
+	}
+}
+
+func wordsOf[T ~string](all ...T) []string {
+	out := make([]string, len(all))
+	for i, w := range all {
+		out[i] = string(w)
+	}
+	return out
+}
+
+// TestSchemaRefuses: the promises that readers rely on, each broken once in the report of the contract.
+func TestSchemaRefuses(t *testing.T) {
+	contract, err := os.ReadFile("testdata/contract.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		old, new string
+		ok       bool
+	}{
+		"nothing wrong":               {"", "", true},
+		"an unknown key":              {`"verdict": "overwrite"`, `"verdict": "overwrite", "later": {}`, true},
+		"null for an absent side":     {`"old": "nginx:1.25"`, `"old": null`, false},
+		"an absent side":              {`"old": "nginx:1.25", `, ``, true},
+		"a masked value":              {`"managed": true`, `"managed": true, "masked": true`, false},
+		"an unknown verdict":          {`"overwrite", "cause"`, `"change", "cause"`, false},
+		"an unknown action":           {`"action": "update"`, `"action": "patch"`, false},
+		"failing without reason":      {`"action": "update"`, `"action": "fail"`, false},
+		"uncertain without a note":    {`"certain": true`, `"certain": false`, false},
+		"two pointers":                {`"pointer": "/spec`, `"desiredPointer": "/x", "pointer": "/spec`, false},
+		"no pointer but a path":       {`"pointer": "/spec`, `"pointer": "spec`, false},
+		"a time that is none":         {`"time": "2026-11-20T10:00:00Z"}]`, `"time": "yesterday"}]`, false},
+		"no objects":                  {`"objects": [{`, `"items": [{`, false},
+		"another version":             {`helmdrift.io/v1`, `helmdrift.io/v2`, false},
+		"a count that is no integer":  {`"managed": 1`, `"managed": 1.5`, false},
+		"a fix without its results":   {`"kind": "Report"`, `"kind": "FixResult"`, false},
+		"a kind that nobody declared": {`"kind": "Report"`, `"kind": "Other"`, false},
+	} {
+		doc := strings.Replace(string(contract), c.old, c.new, 1)
+		if doc == string(contract) && c.old != "" {
+			t.Errorf("%s: %s is not in the report", name, c.old)
+		}
+		if err := reporttest.Check([]byte(doc)); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSchemaTakesAFixResult(t *testing.T) {
+	contract, err := os.ReadFile("testdata/contract.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reporttest.ValidateReport(t, []byte(`{"apiVersion": "helmdrift.io/v1", "kind": "FixResult",
+		"plan": [{"object": "Deployment.apps prod/web", "uid": "1f", "fields": ["3f9c"], "requests": []}],
+		"results": [{"object": "Deployment.apps prod/web", "status": "refused", "reason": "field is immutable"}],
+		"after": `+string(contract)+`}`))
+}

@@ -1,0 +1,171 @@
+package output
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+const (
+	// smallList is the width up to which lists simply stand side by side.
+	smallList = 24
+	// maxLines is how many lines of each sign are shown on a terminal; the rest is counted.
+	maxLines = 5
+)
+
+// difference shows a finding whose sides are lists, or strings of many lines, by what differs between them.
+type difference struct {
+	// count stands for a side in its cell, such as "<3 items>".
+	count func(side any) string
+	// lines say what differs: items or lines, under a heading where both desired and live moved.
+	lines func() []string
+}
+
+// differ finds out whether the sides of f are better shown by their difference.
+func (t *text) differ(f threeway.FieldFinding) (difference, bool) {
+	pairs := movedPairs(f)
+	for _, p := range pairs {
+		a, aList := p.from.([]any)
+		b, bList := p.to.([]any)
+		lists := aList && bList && max(displayWidth(t.value(a)), displayWidth(t.value(b))) > smallList
+		s, aString := p.from.(string)
+		u, bString := p.to.(string)
+		multiline := aString && bString && strings.Contains(s+u, "\n")
+		switch {
+		case lists:
+			return difference{t.countItems, func() []string { return t.pairLines(pairs, t.itemLines) }}, true
+		case multiline:
+			return difference{t.countLines, func() []string { return t.pairLines(pairs, t.stringLines) }}, true
+		}
+	}
+	return difference{}, false
+}
+
+// pair is two sides of a finding that are not the same, as the cause says.
+type pair struct {
+	name     string
+	from, to any
+}
+
+// movedPairs takes from the cause which sides to hold against which. Where old lacks the field, desired against live is
+// what the upgrade will do.
+func movedPairs(f threeway.FieldFinding) []pair {
+	var pairs []pair
+	add := func(name string, from, to any) {
+		if from != nil && to != nil {
+			pairs = append(pairs, pair{name, from, to})
+		}
+	}
+	if f.Cause != threeway.CauseDrift {
+		add("desired, against old:", f.Old, f.Desired)
+	}
+	if f.Cause != threeway.CauseChange {
+		add("live, against old:", f.Old, f.Live)
+	}
+	if f.Old == nil {
+		add("desired, against live:", f.Live, f.Desired)
+	}
+	return pairs
+}
+
+// pairLines gives the differences of all pairs. The common one, live against old, needs no heading when it is alone.
+func (t *text) pairLines(pairs []pair, diff func(from, to any) []string) []string {
+	var lines []string
+	for _, p := range pairs {
+		if len(pairs) > 1 || p.name != "live, against old:" {
+			lines = append(lines, p.name)
+		}
+		lines = append(lines, diff(p.from, p.to)...)
+	}
+	return lines
+}
+
+// countItems stands for a list in its cell; another side may be a scalar, or absent.
+func (t *text) countItems(side any) string {
+	list, ok := side.([]any)
+	if !ok {
+		return t.side(side)
+	}
+	return "<" + plural(len(list), "item") + ">"
+}
+
+// itemLines gives the items that only one list has. Which items moved within the list is not told: for people that is noise.
+func (t *text) itemLines(from, to any) []string {
+	a, _ := from.([]any)
+	b, _ := to.([]any)
+	lines := append(t.limited("- ", t.onlyIn(a, b)), t.limited("+ ", t.onlyIn(b, a))...)
+	if len(lines) == 0 {
+		return []string{"the same items in another order"}
+	}
+	return lines
+}
+
+// onlyIn gives the items of a that b has not, or has fewer times. Lists may be long, so it counts rather than searches.
+func (t *text) onlyIn(a, b []any) []string {
+	spare := map[string]int{}
+	for _, item := range b {
+		spare[t.value(item)]++
+	}
+	var only []string
+	for _, item := range a {
+		v := t.value(item)
+		if spare[v]--; spare[v] < 0 {
+			only = append(only, v)
+		}
+	}
+	return only
+}
+
+// countLines stands for a text in its cell. A line break at the end ends a line and begins none.
+func (t *text) countLines(side any) string {
+	s, ok := side.(string)
+	if !ok || !strings.Contains(s, "\n") {
+		return t.side(side)
+	}
+	return "<" + plural(len(strings.Split(strings.TrimSuffix(s, "\n"), "\n")), "line") + ">"
+}
+
+// stringLines gives the lines between the first and the last that differ. That is cruder than a diff and never wrong;
+// edits by hand are small and in one place.
+func (t *text) stringLines(from, to any) []string {
+	a, b := splitLines(from), splitLines(to)
+	start := 0
+	for start < min(len(a), len(b)) && a[start] == b[start] {
+		start++
+	}
+	end := 0
+	for end < min(len(a), len(b))-start && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	return append(
+		t.limited("- ", t.numbered(a[start:len(a)-end], start)),
+		t.limited("+ ", t.numbered(b[start:len(b)-end], start))...)
+}
+
+func splitLines(v any) []string {
+	s, _ := v.(string)
+	return strings.Split(s, "\n")
+}
+
+// numbered shows lines with their numbers; those that blanks hide in are quoted.
+func (t *text) numbered(lines []string, start int) []string {
+	shown := make([]string, len(lines))
+	for i, l := range lines {
+		plain := l != "" && strings.TrimRight(l, " ") == l && !strings.HasPrefix(l, `"`)
+		shown[i] = fmt.Sprintf("line %d: %s", start+i+1, t.quoted(l, plain))
+	}
+	return shown
+}
+
+// limited puts a sign before each line and, on a terminal, counts those beyond the first few.
+func (t *text) limited(sign string, all []string) []string {
+	var lines []string
+	for i, l := range all {
+		if t.width > 0 && i == maxLines {
+			return append(lines, fmt.Sprintf("%s%d more", sign, len(all)-i))
+		}
+		lines = append(lines, sign+l)
+	}
+	return lines
+}

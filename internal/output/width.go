@@ -1,0 +1,142 @@
+package output
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+)
+
+// displayWidth is the number of terminal columns that s takes. s is escaped: it holds no control or zero-width characters
+// other than combining marks.
+func displayWidth(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeWidth(r)
+	}
+	return n
+}
+
+func runeWidth(r rune) int {
+	switch {
+	case r < utf8.RuneSelf:
+		return 1
+	case isMark(r):
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// pad fills s with blanks up to n columns.
+func pad(s string, n int) string {
+	return s + strings.Repeat(" ", max(0, n-displayWidth(s)))
+}
+
+// keepStart shortens s to n columns by its end.
+func keepStart(s string, n int, ellipsis string) string {
+	if displayWidth(s) <= n {
+		return s
+	}
+	room := n - displayWidth(ellipsis)
+	for i, r := range s {
+		if room -= runeWidth(r); room < 0 {
+			return s[:i] + ellipsis
+		}
+	}
+	return s
+}
+
+// keepEnd shortens s to n columns by its beginning.
+func keepEnd(s string, n int, ellipsis string) string {
+	if displayWidth(s) <= n {
+		return s
+	}
+	return ellipsis + dropColumns(s, displayWidth(s)-n+displayWidth(ellipsis))
+}
+
+// dropColumns returns s without its first n columns, and without the marks that stood on the last of them.
+func dropColumns(s string, n int) string {
+	for i, r := range s {
+		if w := runeWidth(r); n > 0 || w == 0 {
+			n -= w
+			continue
+		}
+		return s[i:]
+	}
+	return ""
+}
+
+// keepPathEnd shortens a path to n columns by its beginning, at the beginning of a step where one is near: readers know
+// spec.template.spec by heart, and need the end. The path is cut for show only; nobody reads it back.
+func keepPathEnd(path string, n int, ellipsis string) string {
+	short := keepEnd(path, n, ellipsis)
+	tail := strings.TrimPrefix(short, ellipsis)
+	if i := strings.IndexAny(tail, ".["); short != path && i >= 0 && i < len(tail)/2 {
+		return ellipsis + strings.TrimPrefix(tail[i:], ".")
+	}
+	return short
+}
+
+// fit shares room among columns that want to be so wide: who wants little gets it, the others get equal parts of the rest.
+func fit(want []int, room int) []int {
+	got := make([]int, len(want))
+	for left := len(want); left > 0; {
+		share, served := max(1, room/left), false
+		for i, w := range want {
+			if got[i] == 0 && w <= share {
+				got[i], served = max(1, w), true
+				room -= got[i]
+				left--
+			}
+		}
+		if served {
+			continue
+		}
+		for i := range got {
+			if got[i] == 0 {
+				got[i] = share
+			}
+		}
+		return got
+	}
+	return got
+}
+
+// wrap breaks s into lines of n columns at blanks, and words that are longer than a line wherever it must. n is at least 2.
+func wrap(s string, n int) []string {
+	var lines []string
+	line := ""
+	for _, word := range words(s) {
+		if line != "" && displayWidth(line)+1+displayWidth(word) <= n {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		for displayWidth(word) > n {
+			head := keepStart(word, n, "")
+			lines, word = append(lines, head), word[len(head):]
+		}
+		line = word
+	}
+	return append(lines, line)
+}
+
+// words splits s at blanks. A lone sign such as "·" belongs to the word before it, lest it begin a line.
+func words(s string) []string {
+	var all []string
+	for _, w := range strings.Split(s, " ") {
+		if w == "·" && len(all) > 0 {
+			all[len(all)-1] += " " + w
+			continue
+		}
+		all = append(all, w)
+	}
+	return all
+}

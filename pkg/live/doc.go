@@ -1,0 +1,39 @@
+// Package live reads what the cluster holds: many objects, few requests, and never a write.
+//
+// # Few requests
+//
+// A tool that sends one request per object is slow on a far cluster and rude to a busy one. [Cluster.Read] therefore
+// follows a budget. It sorts the wanted objects into groups of one kind in one namespace and asks for a group as a whole
+// where that is cheaper:
+//
+//	1 or 2 objects of a kind in a namespace    a get each
+//	3 or more                                  one list of what Helm labelled as its own, then gets for what it lacks
+//	up to 10 objects of a cluster-scoped kind  a get each; above that a list
+//
+// A namespace may hold thousands of objects of other releases under the same label, so a list is read in pages and
+// given up as soon as a page brings less than half of what is still wanted; the rest is got by name. The size of the
+// answer thus depends on the release and not on its neighbours.
+//
+// Before all that stands discovery: two requests on a server that answers in the aggregated form, which every
+// server since Kubernetes 1.30 does. A release of 42 objects of 9 kinds costs about a dozen requests.
+//
+// # Nothing is not the same as not seen
+//
+// "The object is not there" is a finding that makes people act, so it is said only when the server said it about that
+// very object. Each wanted object gets one of three answers:
+//
+//   - the object;
+//   - an absence: the object, its namespace or its kind at this version does not exist. A server answers 404 in the
+//     first two cases alike, so one get of the namespace tells them apart, and only where nothing else was found in it;
+//   - an error: forbidden, throttled, timed out, the server failed, or discovery of the object's group did.
+//
+// Errors stay with their objects. A list that is forbidden becomes gets. A dead API service hurts the objects of its own
+// group. A panic while one object is read is an error of that object.
+//
+// # Patience
+//
+// All clients of a [Cluster] (its own, [Cluster.Dynamic], [Cluster.Metadata]) share one transport and one client limit.
+// The transport asks again, with growing and jittered pauses, where waiting may help: 429, 502, 503, 504, etcd changing
+// its leader, a broken connection. The limit is what the user says; else none where the server shows in its first answer
+// that it has API Priority and Fairness (it then queues fairly by itself); else 50 requests per second, 300 at once.
+package live

@@ -1,0 +1,118 @@
+package live
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+func withDefinitions(f *fakeAPI) {
+	f.kinds = append(f.kinds,
+		fakeKind{group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition", plural: "customresourcedefinitions", cluster: true},
+		fakeKind{group: "ex.com", version: "v1", kind: "Other", plural: "others"},
+		fakeKind{group: "agg.io", version: "v1", kind: "Aggregated", plural: "aggregateds"})
+	f.add("CustomResourceDefinition", "", "things.ex.com", nil)
+	f.add("CustomResourceDefinition", "", "others.ex.com", nil)
+}
+
+func TestCRDs(t *testing.T) {
+	f := newFakeAPI(t)
+	withDefinitions(f)
+	f.intercept = failing(-1, "/others.ex.com", forbid)
+	thing, other := schema.GroupKind{Group: "ex.com", Kind: "Thing"}, schema.GroupKind{Group: "ex.com", Kind: "Other"}
+	kinds := []schema.GroupKind{thing, other, thing, {Group: "agg.io", Kind: "Aggregated"}, {Group: "no.such", Kind: "Kind"}}
+	found, warnings := f.connect(Options{}).CRDs(t.Context(), kinds)
+	if len(found) != 1 || found[thing]["kind"] != "CustomResourceDefinition" {
+		t.Errorf("found %v", found)
+	}
+	want := []threeway.Message{{Code: CodeForbidden, Object: "Other.ex.com", Message: `cannot get customresourcedefinitions.apiextensions.k8s.io "others.ex.com": forbidden: User "ci" cannot do this; its objects are compared without a schema`}}
+	if diff := cmp.Diff(want, warnings); diff != "" {
+		t.Error(diff)
+	}
+	if len(f.seen()) != 3 {
+		t.Errorf("requests %v", f.seen())
+	}
+}
+
+func scales(f *fakeAPI, namespace, name, apiVersion, kind, target string) {
+	f.add("HorizontalPodAutoscaler", namespace, name, map[string]any{})
+	path := f.kind("HorizontalPodAutoscaler").collection(namespace) + "/" + name
+	f.objects[path]["spec"] = map[string]any{"scaleTargetRef": map[string]any{"apiVersion": apiVersion, "kind": kind, "name": target}}
+}
+
+func TestAutoscalers(t *testing.T) {
+	for _, version := range []string{"v2", "v1"} {
+		f := newFakeAPI(t)
+		f.kinds[slices.IndexFunc(f.kinds, func(k fakeKind) bool { return k.group == "autoscaling" })].version = version
+		scales(f, "prod", "web", "apps/v1", "Deployment", "web")
+		scales(f, "prod", "again", "apps/v1beta2", "Deployment", "web")
+		scales(f, "prod", "thing", "ex.com/v1", "Thing", "t")
+		scales(f, "prod", "odd", "a/b/c", "Thing", "t")
+		scales(f, "test", "web", "apps/v1", "Deployment", "web")
+		f.intercept = failing(-1, "/namespaces/closed/horizontalpodautoscalers", forbid)
+
+		got, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"test", "prod", "closed", "prod"})
+		want := map[threeway.Key]string{
+			{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}: "HorizontalPodAutoscaler again",
+			{Group: "ex.com", Kind: "Thing", Namespace: "prod", Name: "t"}:      "HorizontalPodAutoscaler thing",
+			{Group: "apps", Kind: "Deployment", Namespace: "test", Name: "web"}: "HorizontalPodAutoscaler web",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if len(warnings) != 1 || warnings[0].Code != CodeForbidden || !strings.Contains(warnings[0].Message, `in namespace "closed": forbidden`) {
+			t.Errorf("warnings %+v", warnings)
+		}
+		if len(f.seen()) != 3 {
+			t.Errorf("requests %v", f.seen())
+		}
+	}
+}
+
+func TestAutoscalersOfAServerWithoutThem(t *testing.T) {
+	f := newFakeAPI(t)
+	i := slices.IndexFunc(f.kinds, func(k fakeKind) bool { return k.group == "autoscaling" })
+	f.kinds[i].stale = true
+	_, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"prod"})
+	if len(warnings) != 1 || warnings[0].Code != CodeDiscovery {
+		t.Errorf("warnings %+v", warnings)
+	}
+	f.kinds = slices.Delete(f.kinds, i, i+1)
+	if got, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"prod"}); len(got) > 0 || len(warnings) > 0 {
+		t.Error(got, warnings)
+	}
+	wantRequests(t, f)
+}
+
+func TestCapabilities(t *testing.T) {
+	f := newFakeAPI(t)
+	f.kinds = append(f.kinds, fakeKind{group: "dead.io", version: "v1", kind: "Dead", plural: "deads", stale: true})
+	got, err := f.connect(Options{}).Capabilities(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRequests(t, f, "/version")
+	if got.KubeVersion != (chartutil.KubeVersion{Version: "v1.36.3", Major: "1", Minor: "36"}) || got.HelmVersion.Version == "" {
+		t.Errorf("%+v", got)
+	}
+	for has, want := range map[string]bool{"v1": true, "v1/ConfigMap": true, "ex.com/v1": true, "ex.com/v1/Thing": true, "apps/v1beta1": false, "dead.io/v1": false, "dead.io/v1/Dead": false} {
+		if got.APIVersions.Has(has) != want {
+			t.Errorf("has %s: %v", has, !want)
+		}
+	}
+	helm, err := action.GetVersionSet(f.connect(Options{}).discover)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(helm)
+	if diff := cmp.Diff(helm, got.APIVersions); diff != "" {
+		t.Errorf("not what Helm says (-helm +ours):\n%s", diff)
+	}
+}

@@ -1,0 +1,60 @@
+package live
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// tellNamespaces turns the absence of objects into the absence of their namespace where it is that. The API server answers
+// 404 for the object in both cases. A namespace in which anything was found exists; each other one costs one get.
+func (c *Cluster) tellNamespaces(ctx context.Context, targets []target, out answers) {
+	var doubtful []string
+	exists := map[string]bool{}
+	for _, t := range targets {
+		if !t.namespaced {
+			continue
+		}
+		switch live := out[t.ref]; {
+		case live.Object != nil:
+			exists[t.ref.Namespace] = true
+		case live.Absence == threeway.AbsentObject:
+			doubtful = append(doubtful, t.ref.Namespace)
+		}
+	}
+	doubtful = slices.DeleteFunc(doubtful, func(name string) bool { return exists[name] })
+	slices.Sort(doubtful)
+	doubtful = slices.Compact(doubtful)
+
+	missing := map[string]bool{}
+	for i, absent := range inParallel(doubtful, func(name string) bool { return c.namespaceMissing(ctx, name, out) }) {
+		missing[doubtful[i]] = absent
+	}
+	for _, t := range targets {
+		if t.namespaced && missing[t.ref.Namespace] && out[t.ref].Absence == threeway.AbsentObject {
+			out[t.ref] = threeway.Live{Absence: threeway.AbsentNamespace}
+		}
+	}
+}
+
+// namespaceMissing tells whether the server says that the namespace does not exist. Where it does not say, often because
+// the role allows no get of namespaces, the namespace counts as existing: the object's absence is certain either way.
+func (c *Cluster) namespaceMissing(ctx context.Context, name string, out answers) (missing bool) {
+	defer func() {
+		if recover() != nil {
+			missing = false
+		}
+	}()
+	// The release may contain the namespace itself; then it was just read.
+	ref := threeway.Ref{Key: threeway.Key{Kind: "Namespace", Name: name}, Version: "v1"}
+	if live, read := out[ref]; read && live.Err == nil {
+		return live.Object == nil
+	}
+	namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	_, err := c.dynamic.Resource(namespaces).Get(ctx, name, metav1.GetOptions{})
+	return isObjectNotFound(err)
+}

@@ -1,0 +1,168 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	helm "helm.sh/helm/v3/pkg/release"
+)
+
+// Choice is the pair of revisions that a comparison starts from.
+type Choice struct {
+	// Old is the revision whose manifest Helm takes as the original.
+	Old Entry
+	// Last is the newest revision. It is another one than Old after a failed upgrade.
+	Last Entry
+}
+
+// Choose picks old and last. Without a revision (0) it does what helm v3.22.0 does at the start of an upgrade
+// (pkg/action/upgrade.go, prepareUpgrade):
+//
+//	last is pending-*                     error: another operation is in progress
+//	last is deployed                      old = last
+//	else the newest revision labelled     old = that revision
+//	  deployed
+//	else last is failed or superseded     old = last
+//	else (uninstalled, uninstalling, …)   error: no deployed releases
+//
+// Helm finds the deployed revision by its label (pkg/storage/storage.go, Deployed), but asks the last record itself for
+// its status. The two differ where somebody edited the label by hand, a well-known way to get past a pending revision
+// that does not work. So LastStatus decides where it is known, and the label where it is not.
+//
+// A wanted revision is old whatever its status; no operation is in the way of reading it. Choose reads nothing else
+// than h.
+func (h History) Choose(revision int) (Choice, error) {
+	if len(h.Entries) == 0 {
+		return Choice{}, h.absent()
+	}
+	c := Choice{Last: h.Entries[len(h.Entries)-1]}
+	var err error
+	if revision == 0 {
+		c.Old, err = h.upgradesFrom(c.Last)
+	} else {
+		c.Old, err = h.find(revision)
+	}
+	if err != nil {
+		return Choice{}, err
+	}
+	return c, h.ambiguous(c)
+}
+
+// upgradesFrom gives the revision that an upgrade would take as old.
+func (h History) upgradesFrom(last Entry) (Entry, error) {
+	status := helm.Status(last.Status)
+	if h.LastStatus != "" {
+		status = helm.Status(h.LastStatus)
+	}
+	if status.IsPending() {
+		return Entry{}, h.pending(last, status)
+	}
+	if status == helm.StatusDeployed {
+		return last, nil
+	}
+	if e, ok := newestDeployed(h.Entries); ok {
+		return e, nil
+	}
+	if status == helm.StatusFailed || status == helm.StatusSuperseded {
+		return last, nil
+	}
+	return Entry{}, h.undeployed(last, status)
+}
+
+// newestDeployed finds the newest revision that is labelled deployed. There should be at most one; Helm, too, takes
+// the newest where concurrent upgrades left several.
+func newestDeployed(entries []Entry) (Entry, bool) {
+	for _, e := range slices.Backward(entries) {
+		if e.Status == string(helm.StatusDeployed) {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// find gives a revision by its number.
+func (h History) find(revision int) (Entry, error) {
+	for _, e := range h.Entries {
+		if e.Revision == revision {
+			return e, nil
+		}
+	}
+	return Entry{}, fmt.Errorf("release %s has no revision %d: there are %s", h.Release, revision, h.revisions())
+}
+
+// revisions lists what there is, with runs drawn together: "1-3, 7". A history can be hundreds of revisions long.
+func (h History) revisions() string {
+	var b strings.Builder
+	for i := 0; i < len(h.Entries); {
+		first := h.Entries[i].Revision
+		last := first
+		for ; i < len(h.Entries) && h.Entries[i].Revision <= last+1; i++ {
+			last = h.Entries[i].Revision
+		}
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, first)
+		if last > first {
+			fmt.Fprintf(&b, "-%d", last)
+		}
+	}
+	return b.String()
+}
+
+// ambiguous refuses a choice where two objects claim to be the same revision, such as a backup copied with its labels.
+// Helm takes whichever its sort leaves first. Copies of revisions that are not chosen do no harm.
+func (h History) ambiguous(c Choice) error {
+	for _, e := range h.Entries {
+		for _, chosen := range []Entry{c.Old, c.Last} {
+			if e.Revision == chosen.Revision && e.Name != chosen.Name {
+				return withHint(
+					fmt.Errorf("revision %d of %s is stored twice in namespace %s: as %s %s and %s",
+						e.Revision, h.Release, h.Namespace, h.Kind, chosen.Name, e.Name),
+					"the record of this revision is called %s; remove the label owner from the other one",
+					objectName(h.Release, e.Revision))
+			}
+		}
+	}
+	return nil
+}
+
+// absent is the answer for a release without any record, in Helm's words.
+func (h History) absent() error {
+	return withHint(noneDeployed(h.Release),
+		"no %s in namespace %s holds a record of it; is the namespace right (-n), is HELM_DRIVER set as it was for helm, "+
+			"and is this the right cluster (--kube-context)?", h.Kind, h.Namespace)
+}
+
+// pending is the answer while an operation runs, or after it was killed, in Helm's words.
+func (h History) pending(last Entry, status helm.Status) error {
+	err := errors.New("another operation (install/upgrade/rollback) is in progress")
+	readable := last
+	if e, ok := newestDeployed(h.Entries[:len(h.Entries)-1]); ok {
+		readable = e
+	}
+	return withHint(err, "revision %d is %s; if no helm is at work on it any more, helm rollback %s ends it "+
+		"(helm uninstall, where it was the first install); --revision %d compares meanwhile",
+		last.Revision, status, h.Release, readable.Revision)
+}
+
+// undeployed is the answer where records exist but an upgrade would take none of them, in Helm's words.
+func (h History) undeployed(last Entry, status helm.Status) error {
+	err := noneDeployed(h.Release)
+	switch status {
+	case helm.StatusUninstalled:
+		return withHint(err, "it was uninstalled with its history kept (revision %d); helm upgrade --install would install "+
+			"it anew; --revision %d compares with what it was", last.Revision, last.Revision)
+	case helm.StatusUninstalling:
+		return withHint(err, "revision %d is being uninstalled, or its uninstall was interrupted; "+
+			"--revision %d compares with what it was", last.Revision, last.Revision)
+	default:
+		return withHint(err, "its last revision %d has status %.40q; --revision %d compares with it all the same",
+			last.Revision, status, last.Revision)
+	}
+}
+
+// noneDeployed has the words of helm's driver.NewErrNoDeployedReleases, whose package would link three SQL libraries.
+func noneDeployed(name string) error { return fmt.Errorf("%q has no deployed releases", name) }

@@ -1,0 +1,125 @@
+package release
+
+import (
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/storage/driver"
+)
+
+// history makes the records of web from their statuses: "1 superseded, 2 deployed".
+func history(t *testing.T, text string) History {
+	t.Helper()
+	h := History{Release: "web", Kind: kindSecret, Namespace: "prod"}
+	if text == "" {
+		return h
+	}
+	for i, part := range strings.Split(text, ", ") {
+		number, status, _ := strings.Cut(part, " ")
+		revision := 0
+		for _, c := range number {
+			revision = revision*10 + int(c-'0')
+		}
+		h.Entries = append(h.Entries, Entry{Name: objectName("web", revision), Release: "web", Revision: revision, Status: status})
+		if i > 0 && h.Entries[i-1].Revision > revision {
+			t.Fatalf("history %q is not in order", text)
+		}
+	}
+	return h
+}
+
+const (
+	inProgress = "another operation (install/upgrade/rollback) is in progress"
+	noDeployed = `"web" has no deployed releases`
+)
+
+func TestChoose(t *testing.T) {
+	for _, tc := range []struct {
+		name, history string
+		inside        string // the status inside the last record
+		revision      int
+		old, last     int
+		err, hint     string
+	}{
+		{name: "first install", history: "1 deployed", old: 1, last: 1},
+		{name: "upgraded", history: "1 superseded, 2 deployed", old: 2, last: 2},
+		{name: "failed after deployed", history: "2 deployed, 3 failed", old: 2, last: 3},
+		{name: "several failed after deployed", history: "1 superseded, 2 deployed, 3 failed, 4 failed", old: 2, last: 4},
+		{name: "several deployed", history: "1 deployed, 2 deployed, 3 failed", old: 2, last: 3},
+		{name: "deployed last wins over deployed before", history: "1 deployed, 2 deployed", old: 2, last: 2},
+		{name: "failed install", history: "1 failed", old: 1, last: 1},
+		{name: "failed rollback leaves none deployed", history: "1 superseded, 2 superseded, 3 failed", old: 3, last: 3},
+		{name: "superseded last", history: "1 superseded, 2 superseded", old: 2, last: 2},
+		{name: "superseded last after deployed", history: "1 deployed, 2 superseded", old: 1, last: 2},
+		{name: "uninstalled last, older still labelled deployed", history: "1 deployed, 2 uninstalled", old: 1, last: 2},
+		{name: "unknown last after deployed", history: "1 deployed, 2 unknown", old: 1, last: 2},
+
+		{name: "pending install", history: "1 pending-install", err: inProgress, hint: "--revision 1 compares"},
+		{name: "pending upgrade", history: "1 deployed, 2 pending-upgrade", err: inProgress, hint: "revision 2 is pending-upgrade"},
+		{name: "pending upgrade names deployed", history: "1 deployed, 2 pending-upgrade", err: inProgress, hint: "--revision 1"},
+		{name: "pending rollback", history: "1 superseded, 2 deployed, 3 pending-rollback", err: inProgress, hint: "--revision 2"},
+		{name: "pending is only looked for in last", history: "1 pending-upgrade, 2 deployed", old: 2, last: 2},
+		{name: "uninstalled", history: "1 superseded, 2 uninstalled", err: noDeployed, hint: "uninstalled with its history kept (revision 2)"},
+		{name: "uninstalling", history: "1 uninstalling", err: noDeployed, hint: "is being uninstalled"},
+		{name: "unknown", history: "1 unknown", err: noDeployed, hint: `status "unknown"`},
+		{name: "no status", history: "1", err: noDeployed, hint: `status ""`},
+		{name: "none", history: "", err: noDeployed, hint: "no Secret in namespace prod holds a record"},
+
+		{name: "label edited over pending", history: "1 superseded, 2 deployed", inside: "pending-upgrade", err: inProgress, hint: "--revision 2"},
+		{name: "label edited over pending, deployed before", history: "1 deployed, 2 deployed", inside: "pending-upgrade", err: inProgress, hint: "--revision 1"},
+		{name: "label says pending, record says deployed", history: "1 superseded, 2 pending-upgrade", inside: "deployed", old: 2, last: 2},
+		{name: "label says failed, record says deployed", history: "1 deployed, 2 failed", inside: "deployed", old: 2, last: 2},
+		{name: "label says deployed, record says failed", history: "1 superseded, 2 deployed", inside: "failed", old: 2, last: 2},
+
+		{name: "wanted", history: "1 superseded, 2 deployed", revision: 1, old: 1, last: 2},
+		{name: "wanted last", history: "1 superseded, 2 deployed", revision: 2, old: 2, last: 2},
+		{name: "wanted while pending", history: "1 deployed, 2 pending-upgrade", revision: 1, old: 1, last: 2},
+		{name: "wanted the pending one", history: "1 deployed, 2 pending-upgrade", revision: 2, old: 2, last: 2},
+		{name: "wanted of uninstalled", history: "1 superseded, 2 uninstalled", revision: 2, old: 2, last: 2},
+		{name: "wanted of none", history: "", revision: 2, err: noDeployed, hint: "-n"},
+		{name: "wanted is pruned", history: "4 superseded, 5 superseded, 6 superseded, 9 failed, 11 superseded, 12 deployed", revision: 3,
+			err: "release web has no revision 3: there are 4-6, 9, 11-12"},
+		{name: "wanted is negative", history: "1 deployed", revision: -1, err: "no revision -1: there are 1"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := history(t, tc.history)
+			h.LastStatus = tc.inside
+			got, err := h.Choose(tc.revision)
+			if tc.err != "" {
+				wantError(t, err, tc.hint, tc.err)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Old.Revision != tc.old || got.Last.Revision != tc.last {
+				t.Errorf("old %d, last %d; want %d and %d", got.Old.Revision, got.Last.Revision, tc.old, tc.last)
+			}
+		})
+	}
+}
+
+// A copy of a chosen record makes the choice a matter of luck; a copy of another one does not matter.
+func TestChooseStoredTwice(t *testing.T) {
+	h := history(t, "1 superseded, 2 deployed, 3 failed")
+	duplicate := func(i int) History {
+		d := h
+		d.Entries = append(h.Entries[:i+1:i+1], h.Entries[i:]...)
+		d.Entries[i+1].Name = "backup"
+		return d
+	}
+	if _, err := duplicate(0).Choose(0); err != nil {
+		t.Errorf("copy of a revision that is not chosen: %v", err)
+	}
+	for _, i := range []int{1, 2} {
+		_, err := duplicate(i).Choose(0)
+		wantError(t, err, "is called "+h.Entries[i].Name, "is stored twice in namespace prod", h.Entries[i].Name, "backup")
+	}
+}
+
+// The words are Helm's own.
+func TestNoDeployedIsHelms(t *testing.T) {
+	if got, want := noneDeployed("web").Error(), driver.NewErrNoDeployedReleases("web").Error(); got != want {
+		t.Errorf("got %q, Helm says %q", got, want)
+	}
+}

@@ -1,0 +1,133 @@
+package release
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// The type that Helm gives its Secrets, where a later format would carry another version, and the key of their data.
+const (
+	secretType    = secretTypeAny + "v1"
+	secretTypeAny = "helm.sh/release."
+	recordKey     = "release"
+)
+
+// Loaded is what a comparison needs from the storage.
+type Loaded struct {
+	// History as it was listed. Whether the release moved since is told by listing again and comparing the Entries.
+	History History
+	Choice  Choice
+	// Old and Last are the same pointer where they are the same revision.
+	Old, Last *Record
+}
+
+// Load lists, chooses and reads: one list, and one get for each of old and last. The revision is that of Choose.
+func (s *Store) Load(ctx context.Context, name string, revision int, opts Options) (*Loaded, error) {
+	h, err := s.History(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(h.Entries) == 0 {
+		return nil, h.absent()
+	}
+	// Last comes first, since its own status has a say in the choice.
+	last, err := s.Get(ctx, h.Entries[len(h.Entries)-1], opts)
+	if err != nil {
+		return nil, err
+	}
+	h.LastStatus = last.Status
+	c, err := h.Choose(revision)
+	if err != nil {
+		return nil, err
+	}
+	old := last
+	if c.Old != c.Last {
+		if old, err = s.Get(ctx, c.Old, opts); err != nil {
+			return nil, err
+		}
+	}
+	return &Loaded{History: h, Choice: c, Old: old, Last: last}, nil
+}
+
+// Get reads and decodes the record of an entry.
+func (s *Store) Get(ctx context.Context, e Entry, opts Options) (*Record, error) {
+	obj, err := s.objects.Get(ctx, e.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, s.refused("get", fmt.Errorf("get %s: %w", s.storedAs(e.Name), err))
+	}
+	r, err := s.decode(obj, e, opts)
+	if err != nil {
+		return nil, fmt.Errorf("read revision %d of %s from %s: %w", e.Revision, e.Release, s.storedAs(e.Name), err)
+	}
+	r.StoredAs = s.storedAs(e.Name)
+	if r.Namespace == "" {
+		r.Namespace = s.namespace
+	}
+	return r, nil
+}
+
+// decode takes the record out of its object and makes sure that it is the one that the labels announced.
+func (s *Store) decode(obj *unstructured.Unstructured, e Entry, opts Options) (*Record, error) {
+	text, err := s.payload(obj)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Decode(text, opts)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Name != e.Release:
+		err = fmt.Errorf("the record inside is of release %.60q", r.Name)
+	case r.Revision != e.Revision:
+		err = fmt.Errorf("the record inside is of revision %d", r.Revision)
+	case e.Name != objectName(r.Name, r.Revision):
+		err = fmt.Errorf("a record of that revision is called %s", objectName(r.Name, r.Revision))
+	default:
+		return r, nil
+	}
+	return nil, withHint(err, "the %s was copied or its labels were edited; put its name and labels right, "+
+		"or remove the label owner if it is a backup", s.kind)
+}
+
+// payload takes the base64 text of the record out of its object.
+func (s *Store) payload(obj *unstructured.Unstructured) ([]byte, error) {
+	if s.kind == kindSecret {
+		if err := checkType(obj); err != nil {
+			return nil, err
+		}
+	}
+	text, found, err := unstructured.NestedString(obj.Object, "data", recordKey)
+	if err != nil || !found {
+		return nil, broken(fmt.Errorf("its data has no text under %q", recordKey))
+	}
+	if s.kind == kindConfigMap {
+		return []byte(text), nil
+	}
+	// JSON carries the bytes of a Secret in base64, around the base64 that Helm makes. Typed clients hide this layer.
+	inner, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, broken(fmt.Errorf("its data is not base64: %w", err))
+	}
+	return inner, nil
+}
+
+// checkType refuses Secrets that are no records of the known format. ConfigMaps have no type to look at.
+func checkType(secret *unstructured.Unstructured) error {
+	got, _, _ := unstructured.NestedString(secret.Object, "type")
+	switch {
+	case got == secretType:
+		return nil
+	case strings.HasPrefix(got, secretTypeAny):
+		return newer(fmt.Errorf("its type is %.60q, a record format that is not known here", got))
+	default:
+		return withHint(fmt.Errorf("its type is %.60q, not %s", got, secretType),
+			"a Secret that was restored by hand must be created with --type=%s; "+
+				"remove the label owner if it is no release record", secretType)
+	}
+}

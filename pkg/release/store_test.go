@@ -1,0 +1,320 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	helm "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestOpen(t *testing.T) {
+	s := newAPIServer(t)
+	for driver, kind := range map[string]string{
+		"": kindSecret, "secret": kindSecret, "secrets": kindSecret, "configmap": kindConfigMap, "configmaps": kindConfigMap,
+	} {
+		if got := s.open(driver).kind; got != kind {
+			t.Errorf("driver %q opens %s, want %s", driver, got, kind)
+		}
+	}
+	for driver, want := range map[string]string{
+		"sql":     "storage driver sql is not supported yet",
+		"memory":  "storage driver memory holds nothing",
+		"Secrets": `unknown driver "Secrets"`,
+		"etcd":    `unknown driver "etcd"`,
+	} {
+		_, err := Open(driver, "prod", nil, nil)
+		wantError(t, err, "secret (the default) and configmap", want)
+	}
+	_, err := Open("", "", nil, nil)
+	wantError(t, err, "", "no namespace given")
+}
+
+// A history of twelve revisions among other releases is put in order of numbers, in pages of five, without a record
+// being read.
+func TestHistory(t *testing.T) {
+	var objects []metav1.Object
+	for revision := 1; revision <= 12; revision++ {
+		status := helm.StatusSuperseded
+		if revision == 12 {
+			status = helm.StatusDeployed
+		}
+		objects = append(objects, helmSecret(t, helmRelease("web", revision, status)))
+	}
+	objects = append(objects, helmSecret(t, helmRelease("web2", 1, helm.StatusDeployed)),
+		helmConfigMap(t, helmRelease("web", 13, helm.StatusDeployed)),
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "other", Labels: map[string]string{"name": "web"}}})
+	s := newAPIServer(t, objects...)
+	s.page = 5
+
+	for _, expire := range []bool{false, true} {
+		s.expire = expire
+		h, err := s.open("").History(t.Context(), "web")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := history(t, "1 superseded, 2 superseded, 3 superseded, 4 superseded, 5 superseded, 6 superseded, "+
+			"7 superseded, 8 superseded, 9 superseded, 10 superseded, 11 superseded, 12 deployed")
+		for i := range want.Entries {
+			want.Entries[i].ResourceVersion = fmt.Sprint(i + 1)
+		}
+		if d := cmp.Diff(want, h); d != "" {
+			t.Errorf("expire %v (-want +got):\n%s", expire, d)
+		}
+		if got, want := strings.Join(s.asked(), ", "), "list secrets, list secrets, list secrets"; got != want {
+			t.Errorf("expire %v: requests %s", expire, got)
+		}
+	}
+}
+
+func TestHistoryEmpty(t *testing.T) {
+	h, err := newAPIServer(t).open("configmap").History(t.Context(), "web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.Choose(0)
+	wantError(t, err, "no ConfigMap in namespace prod", noDeployed)
+}
+
+// A name must never reach the selector as an expression.
+func TestHistoryRefusesNames(t *testing.T) {
+	s := newAPIServer(t)
+	for _, name := range []string{"", "Web", "web,owner!=helm", "../web", strings.Repeat("a", 54)} {
+		_, err := s.open("").History(t.Context(), name)
+		wantError(t, err, "", "release name is invalid: "+name)
+	}
+	if got := s.asked(); got != nil {
+		t.Errorf("requests %s", got)
+	}
+}
+
+// Records that cannot be put in order stop the search: one of them could be the last.
+func TestHistoryMislabelled(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*corev1.Secret)
+		hint   string
+		want   string
+	}{
+		"no version": {func(s *corev1.Secret) { delete(s.Labels, "version") }, "correct the labels",
+			"Secret prod/sh.helm.release.v1.web.v2 is labelled as a release record of Helm, but it has no label version"},
+		"empty":    {func(s *corev1.Secret) { s.Labels["version"] = "" }, "correct the labels", `its label version is ""`},
+		"text":     {func(s *corev1.Secret) { s.Labels["version"] = "v2" }, "correct the labels", `its label version is "v2"`},
+		"zero":     {func(s *corev1.Secret) { s.Labels["version"] = "0" }, "correct the labels", `its label version is "0"`},
+		"too long": {func(s *corev1.Secret) { s.Labels["version"] = "99999999999999999999" }, "correct the labels", "not a revision"},
+		"newer": {func(s *corev1.Secret) { s.Name = "sh.helm.release.v2.web.v2" }, "latest helmdrift",
+			"Secret prod/sh.helm.release.v2.web.v2 is a release record of an unknown format"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			odd := helmSecret(t, helmRelease("web", 2, helm.StatusDeployed))
+			tc.change(odd)
+			s := newAPIServer(t, helmSecret(t, helmRelease("web", 1, helm.StatusSuperseded)), odd)
+			_, err := s.open("").History(t.Context(), "web")
+			wantError(t, err, tc.hint, "find release web: ", tc.want)
+		})
+	}
+}
+
+func TestNames(t *testing.T) {
+	nameless := helmSecret(t, helmRelease("nameless", 1, helm.StatusDeployed))
+	delete(nameless.Labels, "name")
+	s := newAPIServer(t,
+		helmSecret(t, helmRelease("web", 9, helm.StatusDeployed)),
+		helmSecret(t, helmRelease("web", 10, helm.StatusFailed)),
+		helmSecret(t, helmRelease("db", 1, helm.StatusUninstalled)),
+		helmConfigMap(t, helmRelease("elsewhere", 1, helm.StatusDeployed)),
+		nameless,
+	)
+	got, err := s.open("").Names(t.Context())
+	wantError(t, err, "correct the labels", "Secret prod/sh.helm.release.v1.nameless.v1", "it has no label name")
+	want := []Summary{{Name: "db", Revision: 1, Status: "uninstalled"}, {Name: "web", Revision: 10, Status: "failed"}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got := s.asked(); len(got) != 1 {
+		t.Errorf("requests %s", got)
+	}
+}
+
+// Both drivers, with the records that Helm's own drivers make.
+func TestLoad(t *testing.T) {
+	for driver, kind := range map[string]string{"": kindSecret, "configmap": kindConfigMap} {
+		var objects []metav1.Object
+		for revision, status := range []helm.Status{helm.StatusSuperseded, helm.StatusDeployed, helm.StatusFailed} {
+			rel := helmRelease("web", revision+1, status)
+			// Flux keeps records in another namespace than the objects.
+			rel.Namespace = "apps"
+			if kind == kindSecret {
+				objects = append(objects, helmSecret(t, rel))
+			} else {
+				objects = append(objects, helmConfigMap(t, rel))
+			}
+		}
+		s := newAPIServer(t, objects...)
+		for _, tc := range []struct{ revision, old, requests int }{{0, 2, 3}, {1, 1, 3}, {3, 3, 2}} {
+			l, err := s.open(driver).Load(t.Context(), "web", tc.revision, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Old.Revision != tc.old || l.Last.Revision != 3 || l.Choice.Old.Revision != tc.old {
+				t.Errorf("%s: wanted %d, got old %d and last %d", kind, tc.revision, l.Old.Revision, l.Last.Revision)
+			}
+			if (l.Old == l.Last) != (tc.old == 3) {
+				t.Errorf("%s: old and last are the same record: %v", kind, l.Old == l.Last)
+			}
+			if got, want := l.Old.StoredAs, fmt.Sprintf("%s prod/sh.helm.release.v1.web.v%d", kind, tc.old); got != want {
+				t.Errorf("stored as %q, want %q", got, want)
+			}
+			if l.Old.Namespace != "apps" || l.Old.Manifest != manifest {
+				t.Errorf("%s: namespace %q, manifest %q", kind, l.Old.Namespace, l.Old.Manifest)
+			}
+			if got := s.asked(); len(got) != tc.requests {
+				t.Errorf("%s: revision %d took requests %s", kind, tc.revision, got)
+			}
+		}
+	}
+}
+
+// Helm asks the last record for its status, whatever its label was set to.
+func TestLoadAsksTheRecord(t *testing.T) {
+	edited := helmSecret(t, helmRelease("web", 2, helm.StatusPendingUpgrade))
+	edited.Labels["status"] = "deployed"
+	s := newAPIServer(t, helmSecret(t, helmRelease("web", 1, helm.StatusDeployed)), edited)
+	_, err := s.open("").Load(t.Context(), "web", 0, Options{})
+	wantError(t, err, "--revision 1", inProgress)
+	l, err := s.open("").Load(t.Context(), "web", 1, Options{})
+	if err != nil || l.Old.Revision != 1 || l.Last.Status != "pending-upgrade" {
+		t.Errorf("with a revision: %+v, error %v", l, err)
+	}
+}
+
+func TestLoadNothing(t *testing.T) {
+	_, err := newAPIServer(t).open("").Load(t.Context(), "web", 0, Options{})
+	wantError(t, err, "no Secret in namespace prod", noDeployed)
+}
+
+// A broken last record is an error and never makes an older one the last, not even beside a wanted revision.
+func TestLoadNeverSkips(t *testing.T) {
+	torn := helmSecret(t, helmRelease("web", 2, helm.StatusDeployed))
+	torn.Data["release"] = torn.Data["release"][:100]
+	s := newAPIServer(t, helmSecret(t, helmRelease("web", 1, helm.StatusDeployed)), torn)
+	for _, revision := range []int{0, 1, 2} {
+		_, err := s.open("").Load(t.Context(), "web", revision, Options{})
+		wantError(t, err, "Restore it from a backup",
+			"read revision 2 of web from Secret prod/sh.helm.release.v1.web.v2: the record is cut short")
+	}
+}
+
+func TestGetRefuses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*corev1.Secret)
+		hint   string
+		want   string
+	}{
+		"no key":     {func(s *corev1.Secret) { s.Data = map[string][]byte{"other": nil} }, "backup", `its data has no text under "release"`},
+		"no data":    {func(s *corev1.Secret) { s.Data = nil }, "backup", `its data has no text under "release"`},
+		"empty":      {func(s *corev1.Secret) { s.Data["release"] = []byte{} }, "backup", "the record is empty"},
+		"opaque":     {func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }, "--type=helm.sh/release.v1", `its type is "Opaque", not helm.sh/release.v1`},
+		"newer type": {func(s *corev1.Secret) { s.Type = "helm.sh/release.v2" }, "latest helmdrift", `its type is "helm.sh/release.v2"`},
+		"one layer":  {func(s *corev1.Secret) { s.Data["release"], _ = unbase64(s.Data["release"]) }, "backup", "the record is not base64"},
+		"three layers": {func(s *corev1.Secret) { s.Data["release"] = b64(s.Data["release"]) }, "latest helmdrift",
+			"neither gzip nor a JSON object"},
+		"other release": {func(s *corev1.Secret) {
+			s.Data = helmSecret(t, helmRelease("db", 2, helm.StatusDeployed)).Data
+		}, "put its name and labels right", `the record inside is of release "db"`},
+		"other revision": {func(s *corev1.Secret) {
+			s.Data = helmSecret(t, helmRelease("web", 1, helm.StatusDeployed)).Data
+		}, "put its name and labels right", "the record inside is of revision 1"},
+		"other name": {func(s *corev1.Secret) { s.Name = "copy" }, "put its name and labels right",
+			"a record of that revision is called sh.helm.release.v1.web.v2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			odd := helmSecret(t, helmRelease("web", 2, helm.StatusDeployed))
+			tc.change(odd)
+			s := newAPIServer(t, odd)
+			_, err := s.open("").Load(t.Context(), "web", 0, Options{})
+			wantError(t, err, tc.hint, "read revision 2 of web from Secret prod/"+odd.Name+": ", tc.want)
+		})
+	}
+}
+
+// The outer layer of base64 is the API's own; the record inside a ConfigMap has none.
+func TestGetNotBase64(t *testing.T) {
+	obj := &unstructured.Unstructured{Object: map[string]any{
+		"type": secretType, "data": map[string]any{"release": "%%%"},
+	}}
+	_, err := (&Store{kind: kindSecret}).payload(obj)
+	wantError(t, err, "backup", "its data is not base64")
+
+	odd := helmConfigMap(t, helmRelease("web", 2, helm.StatusDeployed))
+	odd.Data["release"] = "%%%"
+	_, err = newAPIServer(t, odd).open("configmap").Load(t.Context(), "web", 0, Options{})
+	wantError(t, err, "backup", "ConfigMap prod/sh.helm.release.v1.web.v2", "the record is not base64")
+}
+
+// Values and a record that names no namespace.
+func TestGetOptions(t *testing.T) {
+	rel := helmRelease("web", 1, helm.StatusDeployed)
+	rel.Namespace = ""
+	s := newAPIServer(t, helmSecret(t, rel))
+	l, err := s.open("").Load(t.Context(), "web", 0, Options{Values: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Old.Namespace != "prod" || l.Old.Config["replicas"] != 3.0 || l.Old.Chart.Values["replicas"] != 2.0 {
+		t.Errorf("got %+v", l.Old)
+	}
+	_, err = s.open("").Load(t.Context(), "web", 0, Options{Limit: 100})
+	wantError(t, err, "--show-managed-fields", "the record is larger than 100 bytes unpacked")
+}
+
+// C8: neither a long line nor a large object is in the way. Twelve MB pass through HTTP, JSON, base64 and gzip.
+func TestGetLarge(t *testing.T) {
+	rel := helmRelease("web", 1, helm.StatusDeployed)
+	rel.Manifest += "data:\n  a: " + string(bytes.Repeat([]byte("x"), 12<<20)) + "\n"
+	l, err := newAPIServer(t, helmSecret(t, rel)).open("").Load(t.Context(), "web", 0, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Old.Manifest != rel.Manifest {
+		t.Errorf("manifest of %d bytes came out with %d", len(rel.Manifest), len(l.Old.Manifest))
+	}
+}
+
+func TestForbidden(t *testing.T) {
+	s := newAPIServer(t, helmSecret(t, helmRelease("web", 1, helm.StatusDeployed)))
+	s.forbid = "list"
+	_, err := s.open("").Load(t.Context(), "web", 0, Options{})
+	wantError(t, err, "verbs list and get on secrets in namespace prod", "find release web: list secrets in namespace prod: ")
+	_, err = s.open("configmaps").Names(t.Context())
+	wantError(t, err, "verbs list and get on configmaps in namespace prod", "list configmaps in namespace prod: ")
+	s.forbid = "get"
+	_, err = s.open("").Load(t.Context(), "web", 0, Options{})
+	wantError(t, err, "kubectl auth can-i get secrets -n prod", "get Secret prod/sh.helm.release.v1.web.v1: ")
+	if !apierrors.IsForbidden(err) {
+		t.Errorf("%v does not wrap the server's error", err)
+	}
+}
+
+// A record that goes away between the list and the get can be told from a broken one.
+func TestGetPruned(t *testing.T) {
+	s := newAPIServer(t)
+	_, err := s.open("").Get(t.Context(), Entry{Name: objectName("web", 1), Release: "web", Revision: 1}, Options{})
+	wantError(t, err, "", "get Secret prod/sh.helm.release.v1.web.v1: ")
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("%v does not wrap the server's error", err)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := newAPIServer(t).open("").History(ctx, "web")
+	wantError(t, err, "", "context canceled")
+}

@@ -1,0 +1,119 @@
+package render
+
+import (
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// decode turns a document into its objects: none, one, or the items of a list. It may return both objects and an error.
+func (d document) decode() ([]*unstructured.Unstructured, error) {
+	if d.err != nil || d.isEmpty() {
+		return nil, d.err
+	}
+	root, _, err := unstructured.UnstructuredJSONScheme.Decode(d.json, nil, nil)
+	if err != nil {
+		return nil, decodeFault(err)
+	}
+	if object, ok := root.(*unstructured.Unstructured); ok {
+		return []*unstructured.Unstructured{object}, nil
+	}
+	return flatten(root)
+}
+
+// flatten takes the items out of a list. Helm's visitor would go on into items that are lists, but the extraction it
+// uses knows only lists that were decoded as such, so a list within a list fails the whole document there.
+func flatten(list runtime.Object) (objects []*unstructured.Unstructured, err error) {
+	if wrapper, ok := list.(*unstructured.UnstructuredList); ok {
+		if err := checkMetadata(wrapper.Object); err != nil {
+			return nil, err
+		}
+	}
+	items, extractErr := meta.ExtractList(list)
+	if extractErr != nil {
+		return nil, errNotObject
+	}
+	for _, item := range items {
+		object, ok := item.(*unstructured.Unstructured)
+		switch {
+		case !ok || object.IsList():
+			return nil, errNested
+		case object.GroupVersionKind().Kind == "":
+			err = errNoKind
+		default:
+			objects = append(objects, object)
+		}
+	}
+	return objects, err
+}
+
+// newObject describes a decoded object and settles its namespace.
+func newObject(u *unstructured.Unstructured, source string, opts ParseOptions) threeway.Object {
+	problem := problemOf(u)
+	opts.settleNamespace(u)
+	gvk := u.GroupVersionKind()
+	object := threeway.Object{
+		Ref: threeway.Ref{
+			Key:     threeway.Key{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()},
+			Version: gvk.Version,
+		},
+		Source:  source,
+		Content: u.Object,
+		Problem: problem,
+	}
+	if object.Name == "" {
+		object.GenerateName = u.GetGenerateName()
+	}
+	return object
+}
+
+// settleNamespace does what the builder's DefaultNamespace and its namespace filter do. Helm fails on a kind that is not
+// served; here it counts as namespaced, which most kinds are, so that its objects still have a key.
+func (o ParseOptions) settleNamespace(u *unstructured.Unstructured) {
+	namespaced, known := true, false
+	if o.Scope != nil {
+		namespaced, known = o.Scope(u.GroupVersionKind())
+	}
+	switch {
+	case known && !namespaced:
+		u.SetNamespace("")
+	case u.GetNamespace() == "" && o.Namespace != "":
+		u.SetNamespace(o.Namespace)
+	}
+}
+
+// problemOf says why Helm refuses an object; empty if it does not. The order is Helm's: decode, map, get.
+func problemOf(u *unstructured.Unstructured) string {
+	if err := checkMetadata(u.Object); err != nil {
+		return err.Error()
+	}
+	switch {
+	case u.GetAPIVersion() == "":
+		return "it has no apiVersion"
+	case u.GetName() == "" && u.GetGenerateName() == "":
+		return "it has no name"
+	}
+	return ""
+}
+
+// checkMetadata decodes metadata as Kubernetes types it. cli-runtime checks documents only; items of a list go unchecked
+// there, and the API server refuses them in the same words. Here both are checked, so that all labels are strings.
+func checkMetadata(object map[string]any) error {
+	text, err := json.Marshal(map[string]any{"metadata": object["metadata"]})
+	if err != nil {
+		return metadataFault(err)
+	}
+	var typed struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+	}
+	if err := utiljson.Unmarshal(text, &typed); err != nil {
+		return metadataFault(err)
+	}
+	return nil
+}

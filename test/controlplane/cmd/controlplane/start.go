@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/helmdrift/helmdrift/test/controlplane"
+)
+
+// runStart starts a plane. Detached it prints the line that a shell evaluates;
+// in the foreground one line of JSON, and then lives until in is at its end or
+// a signal comes.
+func runStart(ctx context.Context, builder controlplane.Builder, args []string, in io.Reader, out io.Writer) error {
+	flags := flag.NewFlagSet("start", flag.ContinueOnError)
+	module := moduleFlag(flags)
+	options := controlplane.Options{}
+	foreground := flags.Bool("foreground", false, "stay until stdin ends (give it a pipe) or a signal comes, then stop everything")
+	flags.StringVar(&options.Dir, "dir", "", "the plane's folder, removed by stop (default: one in the user's cache; in the foreground a temporary one)")
+	flags.BoolVar(&options.Controllers, "controllers", false, "run kube-controller-manager")
+	flags.BoolVar(&options.FakeNode, "fake-node", false, "run a node whose pods become ready without running anything")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	var err error
+	if builder.Module, err = controlplane.FindModule(*module); err != nil {
+		return err
+	}
+	options.Builder = builder
+	if *foreground {
+		return stay(ctx, options, in, out)
+	}
+	return detach(ctx, options, out)
+}
+
+func stay(ctx context.Context, options controlplane.Options, in io.Reader, out io.Writer) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		// The consumer holds the other end: it ends with the consumer, however that dies.
+		_, _ = io.Copy(io.Discard, in)
+		cancel()
+	}()
+	plane, err := controlplane.Start(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, plane.Stop()) }()
+	if err := json.NewEncoder(out).Encode(plane); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	return plane.Wait(ctx)
+}
+
+// detach starts the plane of a folder, or finds it running: make cluster twice
+// is no error.
+func detach(ctx context.Context, options controlplane.Options, out io.Writer) error {
+	dir, err := planeDir(options.Dir)
+	if err != nil {
+		return err
+	}
+	options.Dir, options.Detached = dir, true
+	plane, err := controlplane.Load(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case plane.Running():
+		return export(out, plane)
+	default:
+		// The rest of a plane that died, with the machine perhaps.
+		if err := plane.Stop(); err != nil {
+			return err
+		}
+	}
+	if plane, err = controlplane.Start(ctx, options); err != nil {
+		return err
+	}
+	return export(out, plane)
+}
+
+func export(out io.Writer, plane *controlplane.Plane) error {
+	_, err := fmt.Fprintf(out, "export KUBECONFIG=%s\n", plane.Kubeconfig)
+	return err
+}
+
+// planeDir is the folder of the detached plane; start and stop agree on it.
+func planeDir(dir string) (string, error) {
+	if dir != "" {
+		return dir, nil
+	}
+	cache, err := controlplane.UserCache()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(cache, "plane"), nil
+}

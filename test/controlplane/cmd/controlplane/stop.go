@@ -1,0 +1,30 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"io/fs"
+
+	"github.com/helmdrift/helmdrift/test/controlplane"
+)
+
+// runStop ends a detached plane; one that is not there is no error.
+func runStop(args []string) error {
+	flags := flag.NewFlagSet("stop", flag.ContinueOnError)
+	dir := flags.String("dir", "", "the plane's folder, as given to start")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	at, err := planeDir(*dir)
+	if err != nil {
+		return err
+	}
+	plane, err := controlplane.Load(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return plane.Stop()
+}

@@ -1,0 +1,12 @@
+// Etcd is the store behind the test API server, compiled from its Go module.
+package main
+
+import (
+	"os"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+)
+
+func main() {
+	etcdmain.Main(os.Args)
+}

@@ -1,0 +1,83 @@
+// Gendefaults writes down what Kubernetes fills in when a manifest is silent,
+// by running Kubernetes' own defaulting on many generated objects of every
+// kind: the built-in ones, CustomResourceDefinition and APIService.
+//
+//	gendefaults -table pkg/threeway/defaults.json -report siblings.md
+//	gendefaults -pairs pairs.ndjson -seed 1 -per-kind 200
+//
+// The table has the defaults that are one value wherever their Go type occurs,
+// keyed by the type that declares the field (also of inlined types) and the
+// field's JSON name. The report lists the others: what they were filled with,
+// how often, and where. The pairs hold objects before and after defaulting,
+// one JSON object per line, for a test that table and code rules together do
+// the same.
+//
+// All output depends on nothing but the flags and the Kubernetes version.
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+type options struct {
+	table, report, pairs string
+	seed                 uint64
+	perKind, variants    int
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.table, "table", "", "write the table of defaults to this file")
+	flag.StringVar(&o.report, "report", "", "write what depends on siblings or the kind to this file")
+	flag.StringVar(&o.pairs, "pairs", "", "write objects before and after defaulting to this file")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the pairs")
+	flag.IntVar(&o.perKind, "per-kind", 200, "pairs of each kind")
+	flag.IntVar(&o.variants, "variants", 600, "objects of each kind that the table is measured on")
+	flag.Parse()
+	if err := run(o); err != nil {
+		fmt.Fprintln(os.Stderr, "gendefaults:", err)
+		os.Exit(1)
+	}
+}
+
+func run(o options) error {
+	if o.table == "" && o.report == "" && o.pairs == "" {
+		return errors.New("nothing to do: give -table, -report or -pairs")
+	}
+	scheme := newScheme()
+	kinds := listKinds(scheme)
+	seen, err := measure(scheme, kinds, o.variants)
+	if err != nil {
+		return err
+	}
+	if err := writeTo(o.table, seen.writeTable); err != nil {
+		return err
+	}
+	if err := writeTo(o.report, seen.writeReport); err != nil {
+		return err
+	}
+	return writeTo(o.pairs, func(out io.Writer) error {
+		return writePairs(out, scheme, seen.defaulted(kinds), o.seed, o.perKind)
+	})
+}
+
+func writeTo(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	buffer := bufio.NewWriter(file)
+	if err := errors.Join(write(buffer), buffer.Flush(), file.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

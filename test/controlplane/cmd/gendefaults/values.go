@@ -1,0 +1,79 @@
+package main
+
+// The generator draws from these values where defaulting looks at them.
+// Everything else may be anything.
+
+// enumValues lists the values of a string type by its bare name: versions of
+// a group agree on them.
+func enumValues(typeName string) []string {
+	switch typeName {
+	case "DeploymentStrategyType":
+		return []string{"RollingUpdate", "Recreate"}
+	case "DaemonSetUpdateStrategyType", "StatefulSetUpdateStrategyType":
+		return []string{"RollingUpdate", "OnDelete"}
+	case "ServiceType":
+		return []string{"ClusterIP", "NodePort", "LoadBalancer", "ExternalName"}
+	case "ServiceAffinity":
+		return []string{"None", "ClientIP"}
+	case "PullPolicy":
+		return []string{"Always", "IfNotPresent", "Never"}
+	case "RestartPolicy":
+		return []string{"Always", "OnFailure", "Never"}
+	case "ResourceName":
+		return []string{"cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "example.com/gpu"}
+	case "LimitType":
+		return []string{"Container", "Pod", "PersistentVolumeClaim"}
+	case "PolicyType":
+		return []string{"Ingress", "Egress"}
+	case "Protocol":
+		return []string{"TCP", "UDP", "SCTP"}
+	case "DeviceAllocationMode":
+		return []string{"ExactCount", "All"}
+	case "MetricSourceType":
+		return []string{"Resource", "Pods", "Object", "External", "ContainerResource"}
+	case "MetricTargetType":
+		return []string{"Utilization", "Value", "AverageValue"}
+	case "PathType":
+		return []string{"Exact", "Prefix", "ImplementationSpecific"}
+	case "ConditionStatus":
+		return []string{"True", "False", "Unknown"}
+	case "CompletionMode":
+		return []string{"NonIndexed", "Indexed"}
+	case "PriorityLevelEnablement":
+		return []string{"Limited", "Exempt"}
+	case "ConversionStrategyType":
+		return []string{"None", "Webhook"}
+	case "KeyUsage":
+		return []string{"digital signature", "key encipherment", "client auth"}
+	}
+	return []string{"alpha", "beta"}
+}
+
+// textValues lists the values of a plain string by the field's JSON name.
+func textValues(field string) []string {
+	switch field {
+	case "image", "reference":
+		return []string{
+			"nginx", "nginx:latest", "nginx:1.27", "registry.example.com:5000/team/web", "registry.example.com:5000/team/web:latest",
+			"nginx@sha256:e4720093a3c1381245b53a5a51b417963b3c4472d3f47fc301930a4f3b17666a",
+			"nginx:latest@sha256:e4720093a3c1381245b53a5a51b417963b3c4472d3f47fc301930a4f3b17666a",
+		}
+	case "kind":
+		return []string{"User", "Group", "ServiceAccount", "Widget"}
+	}
+	return []string{"one", "two", "three"}
+}
+
+func quantityValues() []string {
+	return []string{"1", "100m", "250m", "64Mi", "1Gi", "2"}
+}
+
+// isUnion says whether at most one field of the type may be filled.
+func isUnion(typeName string) bool {
+	switch typeName {
+	case "VolumeSource", "PersistentVolumeSource", "EnvVarSource", "VolumeProjection",
+		"ProbeHandler", "LifecycleHandler", "Handler":
+		return true
+	}
+	return false
+}

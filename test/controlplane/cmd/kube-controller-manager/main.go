@@ -1,0 +1,15 @@
+// Kube-controller-manager runs the real Kubernetes controllers: what they
+// write to live objects is what a drift report has to stay silent about.
+package main
+
+import (
+	"os"
+	_ "time/tzdata" // a CronJob may name a time zone that the machine lacks
+
+	"k8s.io/component-base/cli"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
+)
+
+func main() {
+	os.Exit(cli.Run(app.NewControllerManagerCommand()))
+}

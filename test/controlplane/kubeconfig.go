@@ -1,0 +1,36 @@
+package controlplane
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+)
+
+// writeKubeconfig writes a file that needs no other file: consumers may copy it.
+func writeKubeconfig(path, server string, ca []byte, client keyPair) error {
+	text := fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters:
+- name: helmdrift-test
+  cluster:
+    server: %s
+    certificate-authority-data: %s
+users:
+- name: helmdrift-test
+  user:
+    client-certificate-data: %s
+    client-key-data: %s
+contexts:
+- name: helmdrift-test
+  context:
+    cluster: helmdrift-test
+    user: helmdrift-test
+current-context: helmdrift-test
+`, server, encode(ca), encode(client.cert), encode(client.key))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write kubeconfig: %w", err)
+	}
+	return nil
+}
+
+func encode(text []byte) string { return base64.StdEncoding.EncodeToString(text) }

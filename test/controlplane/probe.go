@@ -1,0 +1,53 @@
+package controlplane
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// probe asks the API server as its administrator.
+type probe struct {
+	server string
+	client *http.Client
+}
+
+func newProbe(server string, keys credentials) (probe, error) {
+	client, err := tls.X509KeyPair(keys.admin.cert, keys.admin.key)
+	if err != nil {
+		return probe{}, fmt.Errorf("load certificate: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(keys.ca.cert) {
+		return probe{}, errors.New("load certificate: no authority")
+	}
+	return probe{server: server, client: &http.Client{
+		Timeout: 5 * time.Second,
+		// No Proxy: a proxy of the environment must not see loopback requests.
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{client}}},
+	}}, nil
+}
+
+// get returns nil when the server answers 200.
+func (p probe) get(ctx context.Context, path string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.server+path, nil)
+	if err != nil {
+		return err
+	}
+	response, err := p.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	// Read to the end, else the connection is not used again.
+	_, _ = io.Copy(io.Discard, response.Body)
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", path, response.Status)
+	}
+	return nil
+}

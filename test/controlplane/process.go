@@ -1,0 +1,93 @@
+package controlplane
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is one running program of a plane, as recorded in its state file.
+type process struct {
+	Name string `json:"name"`
+	PID  int    `json:"pid"`
+
+	exited chan struct{} // closed when a child of this launcher has ended; nil for a recorded one
+	log    string
+}
+
+// spawn starts a program with its output in a log file.
+func spawn(name, binary, log string, args []string, detached bool) (process, error) {
+	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return process{}, fmt.Errorf("open log: %w", err)
+	}
+	defer file.Close()
+	child := exec.Command(binary, args...)
+	child.Stdout, child.Stderr = file, file
+	child.SysProcAttr = childAttributes(detached)
+	started := make(chan error)
+	exited := make(chan struct{})
+	go func() {
+		// The death signal follows the thread that started the child, not the
+		// process: this thread has to live as long as the child.
+		runtime.LockOSThread()
+		defer close(exited)
+		err := child.Start()
+		started <- err
+		if err == nil {
+			_ = child.Wait() // how it ended is in its log
+		}
+	}()
+	if err := <-started; err != nil {
+		return process{}, fmt.Errorf("start %s: %w", name, err)
+	}
+	return process{Name: name, PID: child.Process.Pid, exited: exited, log: log}, nil
+}
+
+// alive says whether the process still runs and is the one that was started:
+// every program of a plane has the plane's folder in its command line, which a
+// stranger with a reused id has not.
+func (p process) alive(dir string) bool {
+	if p.exited != nil {
+		select {
+		case <-p.exited:
+			return false
+		default:
+			return true
+		}
+	}
+	return strings.Contains(commandLine(p.PID), dir)
+}
+
+// stop ends the process and waits until it is gone. There is nothing to flush:
+// the data is deleted next, so it is killed right away.
+func (p process) stop(dir string) error {
+	if !p.alive(dir) {
+		return nil
+	}
+	if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("stop %s: %w", p.Name, err)
+	}
+	for range 500 {
+		if !p.alive(dir) {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return fmt.Errorf("stop %s: process %d does not end", p.Name, p.PID)
+}
+
+// tail returns the end of the log, for the error of a program that gave up.
+func (p process) tail() string {
+	const most = 2000
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(string(text[max(0, len(text)-most):]))
+}

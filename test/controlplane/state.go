@@ -1,0 +1,92 @@
+package controlplane
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// stateFile marks a folder as a plane's: nothing without it is ever removed.
+const stateFile = "plane.json"
+
+// Plane is a running control plane.
+type Plane struct {
+	// Kubeconfig is the path of the administrator's kubeconfig.
+	Kubeconfig string `json:"kubeconfig"`
+	// Server is the URL of the API server.
+	Server string `json:"server"`
+	// Dir holds everything that belongs to the plane.
+	Dir string `json:"dir"`
+
+	processes []process
+}
+
+// record is the state file: what Stop needs to know in another process.
+type record struct {
+	Plane
+	Processes []process `json:"processes"`
+}
+
+// Load reads the plane of a folder. A folder without one is an error that
+// wraps fs.ErrNotExist.
+func Load(dir string) (*Plane, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("load plane: %w", err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, stateFile))
+	if err != nil {
+		return nil, fmt.Errorf("load plane: %w", err)
+	}
+	var state record
+	if err := json.Unmarshal(text, &state); err != nil {
+		return nil, fmt.Errorf("load plane: %w", err)
+	}
+	if state.Dir != dir {
+		return nil, fmt.Errorf("load plane: %s describes %s", filepath.Join(dir, stateFile), state.Dir)
+	}
+	plane := state.Plane
+	plane.processes = state.Processes
+	return &plane, nil
+}
+
+// save is called after every started process, so that a launcher that dies
+// half way leaves a folder that Stop can clean up.
+func (p *Plane) save() error {
+	text, err := json.MarshalIndent(record{Plane: *p, Processes: p.processes}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("save plane: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(p.Dir, stateFile), text, 0o600); err != nil {
+		return fmt.Errorf("save plane: %w", err)
+	}
+	return nil
+}
+
+// Running says whether every process of the plane is alive.
+func (p *Plane) Running() bool {
+	for _, process := range p.processes {
+		if !process.alive(p.Dir) {
+			return false
+		}
+	}
+	return len(p.processes) > 0
+}
+
+// Stop ends the plane's processes, the youngest first, and removes its folder.
+// The folder stays when a process would not end.
+func (p *Plane) Stop() error {
+	var failed []error
+	for i := range p.processes {
+		failed = append(failed, p.processes[len(p.processes)-1-i].stop(p.Dir))
+	}
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(p.Dir); err != nil {
+		return fmt.Errorf("remove plane: %w", err)
+	}
+	return nil
+}
