@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -100,6 +101,9 @@ func (c *connection) resolve() (target, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, c.overrides())
+	if err := c.knowsContext(loader); err != nil {
+		return target{}, err
+	}
 	config, err := loader.ClientConfig()
 	if err != nil {
 		return target{}, configError(err, rules)
@@ -140,6 +144,19 @@ func (c *connection) clusterName(loader clientcmd.ClientConfig) string {
 	return ""
 }
 
+// knowsContext refuses a context that no kubeconfig has, and names those there are.
+func (c *connection) knowsContext(loader clientcmd.ClientConfig) error {
+	raw, err := loader.RawConfig()
+	if err != nil || c.context == "" || raw.Contexts[c.context] != nil {
+		return nil // what is wrong with the file itself, ClientConfig says
+	}
+	hint := "the kubeconfig has no contexts"
+	if len(raw.Contexts) > 0 {
+		hint = "there are: " + strings.Join(slices.Sorted(maps.Keys(raw.Contexts)), ", ")
+	}
+	return hinted{error: fmt.Errorf("kubeconfig: context %q does not exist", c.context), hint: hint}
+}
+
 // configError says where a kubeconfig was looked for, and what may be wrong with it.
 func configError(err error, rules *clientcmd.ClientConfigLoadingRules) error {
 	switch {
@@ -148,8 +165,6 @@ func configError(err error, rules *clientcmd.ClientConfigLoadingRules) error {
 			hint: "set KUBECONFIG or --kubeconfig; looked at " + strings.Join(rules.GetLoadingPrecedence(), ", ")}
 	case errors.Is(err, os.ErrNotExist):
 		return hinted{error: fmt.Errorf("kubeconfig: %w", err), hint: "check --kubeconfig and KUBECONFIG"}
-	case clientcmd.IsContextNotFound(err):
-		return hinted{error: fmt.Errorf("kubeconfig: %w", err), hint: "kubectl config get-contexts lists them; --kube-context chooses one"}
 	}
 	return fmt.Errorf("kubeconfig: %w", err)
 }

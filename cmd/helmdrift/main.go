@@ -17,6 +17,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+
+	"k8s.io/klog/v2"
 )
 
 // streams is the world that a command sees, so that tests can give it another.
@@ -37,8 +39,7 @@ func main() {
 
 // run is the program: it parses args, runs one command and gives the exit code.
 func run(ctx context.Context, args []string, s streams) (code int) {
-	// Helm's libraries log values; --debug brings the log back.
-	log.SetOutput(io.Discard)
+	quiet()
 	root := newRoot(s)
 	root.SetArgs(args)
 	defer func() {
@@ -62,6 +63,13 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	}
 	explain(s.err, err)
 	return exitFailure
+}
+
+// quiet silences the libraries' own logs, which hold values and would mix with ours; --debug brings Helm's back.
+func quiet() {
+	log.SetOutput(io.Discard)
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
 }
 
 // explain prints an error, and below it what to try where something is known to help.

@@ -75,22 +75,22 @@ func (c *Cluster) Autoscalers(ctx context.Context, namespaces []string) (map[thr
 		list *unstructured.UnstructuredList
 		err  error
 	}
-	results := inParallel(names, func(namespace string) (r2 result) {
-		defer recovered(&r2.err)
+	results := inParallel(names, func(namespace string) (answer result) {
+		defer recovered(&answer.err)
 		if err != nil {
 			return result{err: err}
 		}
-		r2.list, r2.err = c.dynamic.Resource(r.GroupVersionResource).Namespace(namespace).List(ctx, metav1.ListOptions{})
-		return r2
+		answer.list, answer.err = c.dynamic.Resource(r.GroupVersionResource).Namespace(namespace).List(ctx, metav1.ListOptions{})
+		return answer
 	})
 	var warnings []threeway.Message
-	for i, result := range results {
-		if result.err != nil {
+	for i, answer := range results {
+		if answer.err != nil {
 			noun := fmt.Sprintf("horizontalpodautoscalers.autoscaling in namespace %q", names[i])
-			warnings = append(warnings, warning("", "list", noun, result.err, "replicas that an autoscaler sets count as drift"))
+			warnings = append(warnings, warning("", "list", noun, answer.err, "replicas that an autoscaler sets count as drift"))
 			continue
 		}
-		addScaled(out, names[i], result.list.Items)
+		addScaled(out, names[i], answer.list.Items)
 	}
 	return out, warnings
 }

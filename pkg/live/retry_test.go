@@ -45,13 +45,13 @@ func broken(err error) func() (*http.Response, error) {
 
 // halfway is an answer that breaks off in its body.
 func halfway() (*http.Response, error) {
-	body := io.MultiReader(strings.NewReader("half"), iotestErr{})
+	body := io.MultiReader(strings.NewReader("half"), cutOff{})
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(body)}, nil
 }
 
-type iotestErr struct{}
+type cutOff struct{}
 
-func (iotestErr) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (cutOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // Times are those of the bubble's clock, so nothing here waits.
 func TestRetry(t *testing.T) {

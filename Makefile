@@ -1,0 +1,72 @@
+# make demo   shows helmdrift on a cluster of its own
+# make test   checks everything; this is what CI runs
+#
+# Needs Go and make, nothing else. What it builds beside the tree (the control plane's binaries) goes into the user's cache.
+
+VERSION    ?= v0.1.0-dev
+LDFLAGS    := -s -w -X main.version=$(VERSION)
+# Without cgo and with trimmed paths, vet, tests and builds of the control plane share one compilation of Kubernetes.
+PLANE_ENV  := CGO_ENABLED=0 GOFLAGS=-trimpath
+LAUNCHER   := bin/controlplane
+STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
+# The differential test of the defaults reads what Kubernetes itself makes of generated objects.
+PAIRS      := bin/defaults.ndjson
+PER_KIND   ?= 200
+MAX_SIZE   := 45000000
+
+.PHONY: build test unit e2e lint fmt-check vet demo cluster cluster-down bench defaults clean
+
+build: ## the stripped binary, and its size
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/helmdrift ./cmd/helmdrift
+	@size=$$(wc -c < bin/helmdrift); echo "bin/helmdrift: $$size bytes (limit $(MAX_SIZE))"; test $$size -lt $(MAX_SIZE)
+
+test: fmt-check vet lint build unit e2e ## everything; ends with Go's own summary
+
+fmt-check:
+	@bad=$$(gofmt -l cmd internal pkg test tools); test -z "$$bad" || { echo "not formatted:"; echo "$$bad"; exit 1; }
+
+vet:
+	go vet ./...
+	cd test/e2e && go vet ./...
+	cd test/controlplane && $(PLANE_ENV) go vet ./...
+
+lint:
+	$(STATICCHECK) ./...
+	cd test/e2e && $(STATICCHECK) ./...
+	cd test/controlplane && $(PLANE_ENV) $(STATICCHECK) . ./cmd/controlplane ./cmd/fakenode
+
+unit: $(PAIRS)
+	HELMDRIFT_DEFAULTS_PAIRS=$(CURDIR)/$(PAIRS) go test ./...
+	cd test/controlplane && $(PLANE_ENV) go test ./...
+
+e2e: planes
+	cd test/e2e && go test -timeout 30m ./...
+
+$(LAUNCHER): $(wildcard test/controlplane/*.go test/controlplane/cmd/controlplane/*.go)
+	cd test/controlplane && $(PLANE_ENV) go build -o $(CURDIR)/$(LAUNCHER) ./cmd/controlplane
+
+.PHONY: planes
+planes: $(LAUNCHER)
+	$(LAUNCHER) build > /dev/null
+
+$(PAIRS): $(LAUNCHER) $(wildcard test/controlplane/cmd/gendefaults/*.go)
+	$(LAUNCHER) gendefaults -pairs $(PAIRS) -seed 1 -per-kind $(PER_KIND)
+
+defaults: $(LAUNCHER) ## writes the defaults table again
+	$(LAUNCHER) gendefaults -table pkg/threeway/defaults.json
+
+demo: build planes
+	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
+	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo
+
+cluster: planes ## a cluster to play with
+	@$(LAUNCHER) start --controllers --fake-node
+
+cluster-down: $(LAUNCHER)
+	@$(LAUNCHER) stop
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./pkg/...
+
+clean:
+	rm -rf bin dist
