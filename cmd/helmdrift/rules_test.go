@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/helmdrift/helmdrift/"
+
+// arrows are the imports that our packages may have of each other; threeway stands at the end of every one.
+func arrows() map[string][]string {
+	return map[string][]string{
+		"cmd/helmdrift":              {"internal/output", "pkg/live", "pkg/release", "pkg/render", "pkg/threeway"},
+		"pkg/release":                {},
+		"pkg/render":                 {"pkg/threeway"},
+		"pkg/live":                   {"pkg/threeway"},
+		"pkg/threeway":               {},
+		"internal/output":            {"pkg/threeway"},
+		"internal/output/schema":     {},
+		"internal/output/reporttest": {"internal/output/schema"},
+	}
+}
+
+// strangers are imports that only some packages may have: who talks to a cluster, who knows colour, flags and the process.
+func strangers() map[string][]string {
+	return map[string][]string{
+		"k8s.io/client-go/dynamic":         {"pkg/live", "pkg/release"},
+		"k8s.io/client-go/metadata":        {"pkg/live", "pkg/release"},
+		"k8s.io/client-go/discovery":       {"pkg/live"},
+		"k8s.io/client-go/rest":            {"cmd/helmdrift", "pkg/live"},
+		"k8s.io/client-go/tools/clientcmd": {"cmd/helmdrift"},
+		"net/http":                         {"pkg/live"},
+		"github.com/fatih/color":           {"internal/output"},
+		"github.com/spf13/cobra":           {"cmd/helmdrift"},
+		"github.com/spf13/pflag":           {"cmd/helmdrift"},
+		"golang.org/x/term":                {"cmd/helmdrift"},
+		"os/exec":                          {},
+	}
+}
+
+type goPackage struct {
+	ImportPath, Dir string
+	Imports         []string
+	GoFiles         []string
+}
+
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,GoFiles", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []goPackage
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// TestArrows holds the imports to the one direction that the architecture has.
+func TestArrows(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		allowed, known := arrows()[name]
+		if !known {
+			t.Errorf("%s is new: give it a place in arrows", name)
+		}
+		for _, imported := range p.Imports {
+			if own, ok := strings.CutPrefix(imported, module); ok && !slices.Contains(allowed, own) {
+				t.Errorf("%s must not import %s", name, own)
+			}
+			if users, limited := strangers()[imported]; limited && !slices.Contains(users, name) {
+				t.Errorf("%s must not import %s", name, imported)
+			}
+		}
+	}
+}
+
+// TestHouseRules reads the code: packages and exported names are documented, nothing happens at start-up, only main ends the
+// process or reads the environment.
+func TestHouseRules(t *testing.T) {
+	for _, p := range packages(t) {
+		name, documented := strings.TrimPrefix(p.ImportPath, module), false
+		for _, file := range p.GoFiles {
+			set := token.NewFileSet()
+			f, err := parser.ParseFile(set, filepath.Join(p.Dir, file), nil, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			documented = documented || f.Doc != nil
+			checkFile(t, set, f, name == "cmd/helmdrift")
+		}
+		if !documented {
+			t.Errorf("%s has no package comment", name)
+		}
+	}
+}
+
+func checkFile(t *testing.T, set *token.FileSet, f *ast.File, isMain bool) {
+	t.Helper()
+	for _, decl := range f.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok {
+			if fn.Name.Name == "init" {
+				t.Errorf("%s: init runs behind the reader's back", set.Position(fn.Pos()))
+			}
+			if fn.Name.IsExported() && fn.Doc == nil && exportedReceiver(fn) {
+				t.Errorf("%s: %s has no comment", set.Position(fn.Pos()), fn.Name.Name)
+			}
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		call, ok := n.(*ast.SelectorExpr)
+		if !ok || isMain {
+			return true
+		}
+		if x, ok := call.X.(*ast.Ident); ok && slices.Contains([]string{"os.Exit", "os.Getenv", "os.LookupEnv", "log.Fatal", "log.Fatalf", "os.Stdout", "os.Stderr"}, x.Name+"."+call.Sel.Name) {
+			t.Errorf("%s: %s.%s belongs into main", set.Position(n.Pos()), x.Name, call.Sel.Name)
+		}
+		return true
+	})
+}
+
+// exportedReceiver tells whether a function can be reached from outside its package.
+func exportedReceiver(fn *ast.FuncDecl) bool {
+	if fn.Recv == nil {
+		return true
+	}
+	kind := fn.Recv.List[0].Type
+	if star, ok := kind.(*ast.StarExpr); ok {
+		kind = star.X
+	}
+	id, ok := kind.(*ast.Ident)
+	return ok && id.IsExported()
+}
+
+// TestDependenciesAreExplained holds docs/dependencies.md to go.mod: every direct dependency has a line that says why.
+func TestDependenciesAreExplained(t *testing.T) {
+	cmd := exec.Command("go", "list", "-m", "-f", "{{if not (or .Indirect .Main)}}{{.Path}}{{end}}", "all")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	doc, err := fs.ReadFile(docs(), "dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range strings.Fields(string(out)) {
+		if !strings.Contains(string(doc), "`"+path+"`") {
+			t.Errorf("docs/dependencies.md has no line for %s", path)
+		}
+	}
+}
+
+func docs() fs.FS { return os.DirFS("../../docs") }
