@@ -238,7 +238,7 @@ func (d diff) input(ctx context.Context, loaded *release.Loaded) (threeway.Input
 	for _, h := range old.Hooks {
 		in.NotCompared = append(in.NotCompared, threeway.NotCompared{Kind: h.Kind, Name: h.Name, Reason: "hook"})
 	}
-	if last.Revision != old.Revision && last.Revision > old.Revision {
+	if last.Revision != old.Revision && d.options.revision == 0 {
 		in.Warnings = append(in.Warnings, threeway.Message{Code: "last-not-old", Message: fmt.Sprintf(
 			"the last revision, %d, is %s; helm upgrade would start from revision %d, so that is compared", last.Revision, last.Status, old.Revision)})
 		in.LastObjects = render.Parse(last.Manifest, render.ParseOptions{Namespace: last.Namespace, Scope: d.cluster.Scope}).Objects
@@ -278,7 +278,7 @@ func (d diff) withChart(ctx context.Context, loaded *release.Loaded, in threeway
 	for _, h := range rendered.Hooks {
 		in.NotCompared = append(in.NotCompared, threeway.NotCompared{Kind: h.Kind, Name: h.Name, Reason: "hook"})
 	}
-	in.Warnings = append(in.Warnings, rendered.Warnings...)
+	in.Warnings = slices.Concat(in.Warnings, d.cluster.Incomplete(), rendered.Warnings)
 	in.DesiredObjects = d.parse(rendered.Manifest, loaded.Old.Namespace, &in)
 	return in, nil
 }
