@@ -2,9 +2,9 @@ package threeway
 
 import (
 	_ "embed"
+	"maps"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
@@ -14,7 +14,7 @@ var defaultsJSON []byte
 // defaultsTable holds the defaults that have one value wherever their Go type occurs, by type and JSON field name. It is
 // generated from Kubernetes' own defaulting functions by test/controlplane's gendefaults.
 //
-// Defaults that depend on a sibling or on the kind are in defaults_rules.go.
+// Defaults that depend on a sibling or on the kind are rules (defaults_rules.go). Shapes of native kinds carry both (addDefaults).
 var defaultsTable = sync.OnceValue(func() map[string]map[string]any {
 	var table map[string]map[string]any
 	must(utiljson.Unmarshal(defaultsJSON, &table))
@@ -37,13 +37,16 @@ func fillDefaults(v any, s *shape) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		if s.form == formMap {
-			for _, child := range v {
-				fillDefaults(child, s.elem)
-			}
+		if s.form == formStruct {
+			fillStruct(v, s)
 			return
 		}
-		fillStruct(v, s)
+		if s.rule != nil {
+			s.rule(v)
+		}
+		for _, child := range v {
+			fillDefaults(child, s.elem)
+		}
 	case []any:
 		for _, child := range v {
 			fillDefaults(child, s.item())
@@ -51,14 +54,11 @@ func fillDefaults(v any, s *shape) {
 	}
 }
 
-// fillStruct fills one struct: rules that look at siblings, then the table, then everything below. Structs that are values
-// exist in Go even where the manifest leaves them out, so their defaults apply too.
+// fillStruct fills one struct: the rule that looks at siblings, then the table, then everything below. Structs that are
+// values exist in Go even where the manifest leaves them out, so their defaults apply too.
 func fillStruct(v map[string]any, s *shape) {
-	if rule, ok := siblingRules()[unversioned(s.typeName)]; ok {
-		rule(v)
-	}
-	for name, value := range defaultsTable()[s.typeName] {
-		setDefault(v, name, value)
+	if s.rule != nil {
+		s.rule(v)
 	}
 	for name, value := range s.defaults {
 		setDefault(v, name, value)
@@ -79,9 +79,30 @@ func fillStruct(v map[string]any, s *shape) {
 	}
 }
 
-// setDefault sets a field that is absent.
+// setDefault sets a field that is absent. A rule may look for the struct in vain, because a manifest has something else in
+// its place: then there is nothing to set.
 func setDefault(v map[string]any, name string, value any) {
+	if v == nil {
+		return
+	}
 	if _, ok := v[name]; !ok {
-		v[name] = runtime.DeepCopyJSONValue(value)
+		v[name] = deepCopy(value)
+	}
+}
+
+// addDefaults gives a native shape what the table and the rules have for a Go type: its own, or one that it inlines.
+func (s *shape) addDefaults(typeName string) {
+	if table := defaultsTable()[typeName]; len(table) > 0 && s.defaults == nil {
+		s.defaults = maps.Clone(table)
+	} else {
+		maps.Copy(s.defaults, table)
+	}
+	rules := siblingRules()
+	rule, ok := rules[typeName]
+	if !ok {
+		rule, ok = rules[unversioned(typeName)]
+	}
+	if ok {
+		s.rule = rule
 	}
 }

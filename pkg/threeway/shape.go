@@ -6,15 +6,16 @@ import "reflect"
 // and what the server leaves out when it writes it. Shapes of native kinds come from Go types (shape_native.go), those of
 // custom resources from their CRD (shape_custom.go). A nil shape is a value nobody described: plain JSON.
 type shape struct {
-	form shapeForm
-	// typeName is the key of the defaults table, such as "core/v1.Container"; only structs of native kinds have one.
-	typeName string
-	fields   map[string]*shapeField
-	// defaults are those that a custom resource's schema gives; native kinds have theirs in the table.
+	form   shapeForm
+	fields map[string]*shapeField
+	// defaults are those that hold wherever the struct occurs: of native kinds from the table, of custom resources from their
+	// schema.
 	defaults map[string]any
-	elem     *shape
-	list     listRule
-	nulls    nullRule
+	// rule fills what depends on a sibling; only native kinds have such.
+	rule  func(map[string]any)
+	elem  *shape
+	list  listRule
+	nulls nullRule
 	// closed marks a struct whose unknown fields the server drops.
 	closed bool
 	// leaf canonicalises one scalar, or a type that marshals itself; false when the value does not decode.

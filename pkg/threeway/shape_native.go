@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/applyconfigurations"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	apiregistrationbeta "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1beta1"
 	smdschema "sigs.k8s.io/structured-merge-diff/v6/schema"
 )
 
@@ -43,6 +44,7 @@ func newCatalog() *catalog {
 		must(apiextensions.AddToScheme(s))
 	}
 	must(apiregistration.AddToScheme(c.known))
+	must(apiregistrationbeta.AddToScheme(c.known))
 	c.lists = linkedSchema()
 	return c
 }
@@ -88,10 +90,11 @@ func (c *catalog) ofType(t reflect.Type) *shape {
 	case leaf != nil:
 		s.form, s.leaf = formLeaf, leaf
 	case t.Kind() == reflect.Struct:
-		s.form, s.typeName, s.fields, s.closed = formStruct, typeName(t), map[string]*shapeField{}, true
+		s.form, s.fields, s.closed = formStruct, map[string]*shapeField{}, true
 		c.addFields(s, t)
 	case t.Kind() == reflect.Map:
 		s.form, s.elem = formMap, c.ofType(t.Elem())
+		s.addDefaults(typeName(t))
 	case t.Kind() == reflect.Slice:
 		s.form, s.elem = formList, c.ofType(t.Elem())
 	}
@@ -100,6 +103,7 @@ func (c *catalog) ofType(t reflect.Type) *shape {
 
 // addFields adds the fields of a struct by their JSON names; embedded structs are inlined, as encoding/json does.
 func (c *catalog) addFields(s *shape, t reflect.Type) {
+	s.addDefaults(typeName(t))
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -53,7 +53,7 @@ func (f *filler) metadata(meta *metav1.ObjectMeta) {
 		meta.Labels = map[string]string{"app": f.pick(textValues("label"))}
 	}
 	if f.likely() {
-		meta.Annotations = map[string]string{"note": f.pick(textValues("annotation"))}
+		meta.Annotations = map[string]string{f.pick(textValues("annotations")): f.pick(textValues("annotation"))}
 	}
 }
 

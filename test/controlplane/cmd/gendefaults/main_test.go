@@ -43,18 +43,19 @@ func TestTableLeavesOutWhatDepends(t *testing.T) {
 		t.Errorf("terminationMessagePath is %v", got)
 	}
 	for goType, field := range map[string]string{
-		"core/v1.Container":                 "imagePullPolicy",
-		"core/v1.PodSpec":                   "enableServiceLinks",
-		"core/v1.ServicePort":               "targetPort",
-		"core/v1.ResourceRequirements":      "requests",
-		"core/v1.VolumeSource":              "emptyDir",
-		"core/v1.ServiceSpec":               "allocateLoadBalancerNodePorts",
-		"apps/v1.DeploymentStrategy":        "rollingUpdate",
-		"batch/v1.JobSpec":                  "completions",
-		"networking/v1.NetworkPolicySpec":   "policyTypes",
-		"autoscaling/v2.HPAScalingRules":    "policies",
-		"core/v1.LimitRangeItem":            "default",
-		"core/v1.ReplicationControllerSpec": "selector",
+		"core/v1.Container":                                     "imagePullPolicy",
+		"core/v1.PodSpec":                                       "enableServiceLinks",
+		"core/v1.ServicePort":                                   "targetPort",
+		"core/v1.ResourceRequirements":                          "requests",
+		"core/v1.VolumeSource":                                  "emptyDir",
+		"core/v1.ServiceSpec":                                   "allocateLoadBalancerNodePorts",
+		"apps/v1.DeploymentStrategy":                            "rollingUpdate",
+		"batch/v1.JobSpec":                                      "completions",
+		"networking/v1.NetworkPolicySpec":                       "policyTypes",
+		"autoscaling/v2.HPAScalingRules":                        "policies",
+		"core/v1.LimitRangeItem":                                "default",
+		"flowcontrol/v1beta3.LimitedPriorityLevelConfiguration": "nominalConcurrencyShares",
+		"core/v1.ReplicationControllerSpec":                     "selector",
 	} {
 		if value, ok := table[goType][field]; ok {
 			t.Errorf("%s.%s is %v in the table", goType, field, value)

@@ -17,7 +17,7 @@ func enumValues(typeName string) []string {
 		return []string{"None", "ClientIP"}
 	case "PullPolicy":
 		return []string{"Always", "IfNotPresent", "Never"}
-	case "RestartPolicy":
+	case "RestartPolicy", "ContainerRestartPolicy":
 		return []string{"Always", "OnFailure", "Never"}
 	case "ResourceName":
 		return []string{"cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "example.com/gpu"}
@@ -57,7 +57,12 @@ func textValues(field string) []string {
 			"nginx", "nginx:latest", "nginx:1.27", "registry.example.com:5000/team/web", "registry.example.com:5000/team/web:latest",
 			"nginx@sha256:e4720093a3c1381245b53a5a51b417963b3c4472d3f47fc301930a4f3b17666a",
 			"nginx:latest@sha256:e4720093a3c1381245b53a5a51b417963b3c4472d3f47fc301930a4f3b17666a",
+			"localhost:5000", "[::1]:5000/team/web_app", "Team/web",
+			// These are no image names, and so have no tag.
+			"Nginx", "registry.example.com/Team/web:latest", "nginx:", "nginx:latest@sha256:e472", "/nginx",
 		}
+	case "annotations":
+		return []string{"note", "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"}
 	case "kind":
 		return []string{"User", "Group", "ServiceAccount", "Widget"}
 	}
@@ -65,7 +70,7 @@ func textValues(field string) []string {
 }
 
 func quantityValues() []string {
-	return []string{"1", "100m", "250m", "64Mi", "1Gi", "2"}
+	return []string{"1", "100m", "250m", "64Mi", "1Gi", "2", "1500u", "1e-6"}
 }
 
 // isUnion says whether at most one field of the type may be filled.

@@ -1,0 +1,141 @@
+package threeway
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// defaultResourceList: SetDefaults_ResourceList. Amounts are stored in thousandths at the finest, rounded up.
+func defaultResourceList(m map[string]any) {
+	for name, value := range m {
+		text, _ := value.(string)
+		// Only such normal forms can be finer: 1u, 1n, 1e-6.
+		if !strings.ContainsAny(text, "une") {
+			continue
+		}
+		if q, err := resource.ParseQuantity(text); err == nil && !q.RoundUp(resource.Milli) {
+			m[name] = q.String()
+		}
+	}
+}
+
+// defaultContainer: SetDefaults_Container.
+func defaultContainer(m map[string]any) {
+	image, _ := m["image"].(string)
+	setDefault(m, "imagePullPolicy", pullPolicy(image))
+}
+
+// defaultVolume: SetDefaults_Volume. A volume without a source is an empty directory.
+func defaultVolume(m map[string]any) {
+	for name := range m {
+		if name != "name" {
+			return
+		}
+	}
+	m["emptyDir"] = map[string]any{}
+}
+
+// defaultImageVolume: SetDefaults_Volume, for a volume that is an image.
+func defaultImageVolume(m map[string]any) {
+	reference, _ := m["reference"].(string)
+	setDefault(m, "pullPolicy", pullPolicy(reference))
+}
+
+// imageName is an image reference as registries define it; the first group is the tag, the second the digest.
+var imageName = sync.OnceValue(func() *regexp.Regexp {
+	const (
+		label     = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
+		host      = `(?:` + label + `(?:\.` + label + `)*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?`
+		component = `[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`
+		path      = component + `(?:/` + component + `)*`
+		tag       = `[\w][\w.-]{0,127}`
+		digest    = `sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128}`
+	)
+	return regexp.MustCompile(`^(?:` + host + `/)?` + path + `(?::(` + tag + `))?(?:@(` + digest + `))?$`)
+})
+
+// pullPolicy is Always for the tag latest, given or implied. What is no image name has no tag.
+func pullPolicy(image string) string {
+	parts := imageName().FindStringSubmatch(image)
+	if parts != nil && (parts[1] == "latest" || parts[1] == "" && parts[2] == "") {
+		return "Always"
+	}
+	return "IfNotPresent"
+}
+
+// defaultService: SetDefaults_Service.
+func defaultService(m map[string]any) {
+	spec := ensured(m, "spec")
+	setDefault(spec, "type", "ClusterIP")
+	for _, port := range items(spec, "ports") {
+		if isZero(port["targetPort"]) {
+			delete(port, "targetPort")
+			copyDefault(port, "targetPort", port, "port")
+		}
+	}
+	defaultAffinity(spec)
+	kind := spec["type"]
+	outside := kind == "NodePort" || kind == "LoadBalancer"
+	if outside || kind == "ClusterIP" && !isZero(spec["externalIPs"]) {
+		setDefault(spec, "externalTrafficPolicy", "Cluster")
+	}
+	if outside || kind == "ClusterIP" {
+		setDefault(spec, "internalTrafficPolicy", "Cluster")
+	}
+	if kind == "LoadBalancer" {
+		setDefault(spec, "allocateLoadBalancerNodePorts", true)
+	}
+}
+
+func defaultAffinity(service map[string]any) {
+	setDefault(service, "sessionAffinity", "None")
+	switch service["sessionAffinity"] {
+	case "None":
+		delete(service, "sessionAffinityConfig")
+	case "ClientIP":
+		setDefault(ensured(ensured(service, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", int64(10800))
+	}
+}
+
+// defaultPersistentVolume: SetDefaults_PersistentVolume. A volume that an attachment describes in place gets none of it.
+func defaultPersistentVolume(m map[string]any) {
+	spec := ensured(m, "spec")
+	setDefault(spec, "persistentVolumeReclaimPolicy", "Retain")
+	setDefault(spec, "volumeMode", "Filesystem")
+}
+
+// defaultLimitRangeItem: SetDefaults_LimitRangeItem. Limits come from maxima, requests from limits, then from minima.
+func defaultLimitRangeItem(m map[string]any) {
+	if m["type"] != "Container" {
+		return
+	}
+	for _, step := range [][2]string{{"default", "max"}, {"defaultRequest", "default"}, {"defaultRequest", "min"}} {
+		defaultAmounts(m, step[0], child(m, step[1]))
+	}
+}
+
+// defaultAmounts fills a resource list with what another one has.
+func defaultAmounts(m map[string]any, name string, from map[string]any) {
+	if len(from) == 0 {
+		return
+	}
+	list := ensured(m, name)
+	for resource, amount := range from {
+		setDefault(list, resource, amount)
+	}
+}
+
+// defaultReplicationController: SetDefaults_ReplicationController. Labels of the template name the pods and the object.
+func defaultReplicationController(m map[string]any) {
+	if labels := templateLabels(m); len(labels) > 0 {
+		setDefault(child(m, "spec"), "selector", labels)
+		setDefault(ensured(m, "metadata"), "labels", labels)
+	}
+}
+
+func templateLabels(m map[string]any) map[string]any {
+	return child(child(child(child(m, "spec"), "template"), "metadata"), "labels")
+}

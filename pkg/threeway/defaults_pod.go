@@ -1,0 +1,112 @@
+package threeway
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// defaultPod: SetDefaults_Pod. Only a Pod itself gets these, not a template.
+func defaultPod(m map[string]any) {
+	spec := ensured(m, "spec")
+	setDefault(spec, "enableServiceLinks", true)
+	containers := append(items(spec, "containers"), items(spec, "initContainers")...)
+	for _, c := range containers {
+		resources := child(c, "resources")
+		defaultAmounts(resources, "requests", child(resources, "limits"))
+	}
+	defaultPodResources(spec)
+	if spec["hostNetwork"] != true {
+		return
+	}
+	for _, c := range containers {
+		for _, port := range items(c, "ports") {
+			copyDefault(port, "hostPort", port, "containerPort")
+		}
+	}
+}
+
+// defaultPodResources: defaultHugePagePodLimits and defaultPodRequests, for a Pod that says something of its own resources.
+func defaultPodResources(spec map[string]any) {
+	resources := child(spec, "resources")
+	if isZero(resources["limits"]) && isZero(resources["requests"]) {
+		return
+	}
+	for name, amount := range podAmounts(spec, "limits") {
+		_, requested := child(resources, "requests")[name]
+		if strings.HasPrefix(name, "hugepages-") && !requested {
+			setDefault(ensured(resources, "limits"), name, amount.String())
+		}
+	}
+	limits := child(resources, "limits")
+	if len(limits) == 0 {
+		return
+	}
+	for name, amount := range podAmounts(spec, "requests") {
+		if name == "cpu" || name == "memory" {
+			setDefault(ensured(resources, "requests"), name, amount.String())
+		}
+	}
+	for name, amount := range limits {
+		if name == "cpu" || name == "memory" || strings.HasPrefix(name, "hugepages-") {
+			setDefault(ensured(resources, "requests"), name, amount)
+		}
+	}
+}
+
+// amounts are the values of a resource list.
+type amounts map[string]resource.Quantity
+
+// podAmounts: AggregateContainerRequests and AggregateContainerLimits. Containers add up with the sidecars, which are init
+// containers that never end; every other init container runs alone with the sidecars before it.
+func podAmounts(spec map[string]any, list string) amounts {
+	sum, sidecars, peak := amounts{}, amounts{}, amounts{}
+	for _, c := range items(spec, "containers") {
+		sum.add(amountsOf(c, list))
+	}
+	for _, c := range items(spec, "initContainers") {
+		own := amountsOf(c, list)
+		if c["restartPolicy"] == "Always" {
+			sum.add(own)
+			sidecars.add(own)
+			peak.raise(sidecars)
+			continue
+		}
+		own.add(sidecars)
+		peak.raise(own)
+	}
+	sum.raise(peak)
+	return sum
+}
+
+func amountsOf(container map[string]any, list string) amounts {
+	out := amounts{}
+	for name, value := range child(child(container, "resources"), list) {
+		text, _ := value.(string)
+		if q, err := resource.ParseQuantity(text); err == nil {
+			out[name] = q
+		}
+	}
+	return out
+}
+
+func (a amounts) add(more amounts) {
+	for name, q := range more {
+		sum, ok := a[name]
+		if ok {
+			sum.Add(q)
+		} else {
+			sum = q.DeepCopy()
+		}
+		a[name] = sum
+	}
+}
+
+// raise takes the greater of both for every resource.
+func (a amounts) raise(other amounts) {
+	for name, q := range other {
+		if old, ok := a[name]; !ok || q.Cmp(old) > 0 {
+			a[name] = q.DeepCopy()
+		}
+	}
+}
