@@ -119,7 +119,8 @@ func (c *Cluster) plan(targets []target) []job {
 
 func worthList(group []target) bool {
 	first := group[0]
-	if !first.list {
+	// Definitions are few, large, and of the whole cluster: a page of them is megabytes of other people's.
+	if !first.list || first.Resource == "customresourcedefinitions" {
 		return false
 	}
 	return first.namespaced && len(group) >= listFrom || len(group) > clusterListAbove

@@ -12,14 +12,8 @@ func (c comparer) absent(out *ObjectComparison, p pair, why Absence) {
 	}
 	out.Missing = p.old != nil
 	out.Action = ActionCreate
-	switch why {
-	case AbsentKind:
-		out.fail(stopAll, fmt.Sprintf("the cluster does not serve kind %q in version %q: ensure its CustomResourceDefinition is installed first", out.Kind, out.APIVersion()))
-	case AbsentNamespace:
-		if !c.creates(out.Namespace) {
-			out.fail(stopRest, fmt.Sprintf("namespaces %q not found", out.Namespace))
-		}
-	case AbsentObject:
+	if why == AbsentNamespace && !c.creates(out.Namespace) {
+		out.fail(stopRest, fmt.Sprintf("namespaces %q not found", out.Namespace))
 	}
 }
 
@@ -34,28 +28,54 @@ func (c comparer) creates(namespace string) bool {
 }
 
 // adopt decides an object that old does not have, desired brings, and the cluster already holds: Helm takes it over if it
-// carries this release's metadata, and otherwise stops before it writes anything (helm v3.22.0 pkg/action/validate.go
-// existingResourceConflict). What it takes over it patches with old = desired, so it removes nothing.
+// carries this release's metadata, and otherwise stops before it writes anything. What it takes over it patches with
+// old = desired, so it removes nothing, and of a custom resource it changes nothing at all.
 func (c comparer) adopt(out *ObjectComparison, p pair, live map[string]any) {
-	if reason := ownershipConflict(live, c.in.Name, c.in.Namespace); reason != "" {
-		where := ""
-		if out.Namespace != "" {
-			where = fmt.Sprintf(" in namespace %q", out.Namespace)
-		}
-		out.fail(stopAll, fmt.Sprintf("%s %q%s exists and cannot be imported into the current release: invalid ownership metadata; %s", out.Kind, out.Name, where, reason))
-		return
-	}
 	out.Action = ActionAdopt
 	target := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
-	c.compareFields(out, pair{old: p.desired, desired: p.desired}, live, target)
+	p.old = p.desired
+	if err := c.compareFields(out, p, live, target); err != nil {
+		out.fail(stopNothing, err.Error())
+	}
+	c.checkOwnership(out, live)
 	kept := out.Findings[:0]
 	for _, f := range out.Findings {
 		if f.Managed {
-			f.Cause, f.Old = CauseChange, nil
-			kept = append(kept, f)
+			kept = append(kept, adopted(f))
 		}
 	}
-	out.Findings = kept
+	out.Findings, out.Old = kept, nil
+}
+
+// adopted turns a finding made with old = desired into one without old: nothing can have drifted, and what desired brings is
+// added, whatever live holds.
+func adopted(f Finding) Finding {
+	f.Cause, f.Old = CauseChange, nil
+	switch f.Verdict {
+	case Overwrite:
+		if f.Class != ClassOrder {
+			f.Verdict = Add
+		}
+	case Ignore:
+		f.Note = "helm upgrade (client-side) takes the object over without changing it"
+	case Add, Remove, Conflict:
+	}
+	return f
+}
+
+// checkOwnership refuses an object that does not carry this release's metadata (helm v3.22.0 pkg/action/validate.go
+// existingResourceConflict). Helm asks for it wherever old has no object of the same version.
+func (c comparer) checkOwnership(out *ObjectComparison, live map[string]any) {
+	reason := ownershipConflict(live, c.in.Name, c.in.Namespace)
+	if reason == "" {
+		return
+	}
+	where := ""
+	if out.Namespace != "" {
+		where = fmt.Sprintf(" in namespace %q", out.Namespace)
+	}
+	out.fail(stopAll, fmt.Sprintf("%s %q%s exists and cannot be imported into the current release: invalid ownership metadata; %s",
+		out.Kind, out.Name, where, reason))
 }
 
 // ownershipConflict says why Helm refuses an object, in Helm's words; empty where it does not.
@@ -77,67 +97,46 @@ func ownershipConflict(live map[string]any, release, namespace string) string {
 }
 
 // drop decides an object that desired no longer has. Helm deletes it unless the live object, not the manifest, carries the
-// keep policy, spelled exactly so (helm v3.22.0 pkg/kube/client.go update).
-func (c comparer) drop(out *ObjectComparison, live map[string]any) {
+// keep policy, spelled exactly so (helm v3.22.0 pkg/kube/client.go update). What drifted on it is told all the same.
+func (c comparer) drop(out *ObjectComparison, p pair, live map[string]any) {
+	// A patch that cannot be made matters not: none will be sent.
+	_ = c.compareFields(out, p.unchanged(), live, p.old.Content)
 	out.Action = ActionDelete
+	word, note := Remove, ""
 	if child(child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep" {
 		out.Action, out.Reason = ActionKeep, "helm.sh/resource-policy: keep"
+		word, note = Ignore, "the object is kept as it is"
 	}
+	kept := out.Findings[:0]
+	for _, f := range out.Findings {
+		if f.Cause == CauseChange {
+			continue
+		}
+		if f.Managed {
+			f.Cause = CauseBoth
+		}
+		f.Verdict, f.Note, f.Desired, f.After = word, note, nil, nil
+		kept = append(kept, f)
+	}
+	out.Findings, out.Engine, out.Desired, out.Result, out.desiredText = kept, "", nil, nil, nil
 }
 
-// compareUnnamed compares the texts of an object that asks the server for a name. It has no live side, and Helm 3 cannot
-// upgrade it at all.
+// compareUnnamed compares the texts of an object that asks the server for a name. It has no live side, so it cannot drift. An
+// upgrade cannot get such an object to patch it, and ends there.
 func (c comparer) compareUnnamed(out *ObjectComparison, p pair) {
-	if p.old == nil || p.desired == nil || c.in.Operation == OperationDrift {
+	if p.desired == nil || c.in.Operation == OperationDrift {
 		return
 	}
-	content := p.old.Content
-	c.compareFields(out, p, content, content)
+	stops := stopAll
+	if p.old != nil {
+		stops = stopRest
+		if err := c.compareFields(out, p, HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace), p.old.Content); err != nil {
+			out.Findings = nil
+		}
+	}
 	for i := range out.Findings {
 		out.Findings[i].Live, out.Findings[i].Owners = nil, nil
 	}
-	out.Action = ActionNone
-	out.fail(stopAll, "resource name may not be empty: Helm 3 cannot upgrade an object with generateName")
-}
-
-// block tells every object what a failing one keeps Helm from doing to it: one that cannot be built or adopted stops the
-// upgrade before any write, one that cannot be created stops it there, and any failure suppresses deletions.
-func block(objects []ObjectComparison) {
-	var all, rest, failed []string
-	for _, o := range objects {
-		if o.Action != ActionFail {
-			continue
-		}
-		failed = append(failed, o.Key.String())
-		if o.stops == stopAll {
-			all = append(all, o.Key.String())
-		}
-	}
-	for i := range objects {
-		o := &objects[i]
-		switch {
-		case o.Action == ActionFail:
-			if o.stops == stopRest && len(rest) == 0 {
-				rest = []string{o.Key.String()}
-			}
-			o.blockFields()
-		case len(all) > 0:
-			o.skip(all)
-		case len(rest) > 0:
-			o.skip(rest)
-		case len(failed) > 0 && o.Action == ActionDelete:
-			o.skip(failed)
-		}
-	}
-}
-
-func (o *ObjectComparison) skip(by []string) {
-	o.Action, o.BlockedBy = ActionSkip, by
-	o.blockFields()
-}
-
-func (o *ObjectComparison) blockFields() {
-	for i := range o.Findings {
-		o.Findings[i].Blocked = true
-	}
+	out.Live, out.Result, out.liveText = nil, nil, nil
+	out.fail(stops, "resource name may not be empty: Helm 3 cannot upgrade an object with generateName")
 }

@@ -2,35 +2,6 @@ package threeway
 
 import "fmt"
 
-// Finding is one field with a verdict, its values in clear. A nil value is an absent side. It never leaves the process:
-// Comparison.Report masks it.
-type Finding struct {
-	Path    Path
-	Verdict Verdict
-	Cause   Cause
-	// Managed tells whether the manifest of old or desired names the field.
-	Managed bool
-	// Certain is false where the verdict could not be decided read-only; Note says why.
-	Certain bool
-	Class   Class
-	// Old, Desired and Live are the sides; After is what an upgrade leaves where that is none of them.
-	Old, Desired, Live, After any
-	Note                      string
-	Owners                    []Owner
-	// Blocked tells that nothing happens to the field because its object fails or is not reached.
-	Blocked bool
-}
-
-// Drifted tells whether the finding makes its object drifted: managed, and live has moved.
-func (f Finding) Drifted() bool {
-	return f.Managed && f.Cause != CauseChange && !f.Silenced()
-}
-
-// Silenced tells whether the finding is listed and counted as ignored only.
-func (f Finding) Silenced() bool {
-	return f.Class == ClassAutoscaled || f.Class == ClassVolatile && equal(f.Old, f.Live)
-}
-
 // classify decides one place that the walk does not go below.
 func (w *walker) classify(path Path, n sides) entry {
 	e := w.verdict(path, n, n.managed())
@@ -54,60 +25,76 @@ func (w *walker) classify(path Path, n sides) entry {
 // verdict says what becomes of one place, by the table of design section 2 and by Helm's own patch; Verdict is empty where
 // there is nothing to say.
 func (w *walker) verdict(path Path, n sides, managed bool) entry {
-	dropped := n.old.named && !n.desired.named
 	n = n.withoutNulls()
+	if w.unpatched {
+		n.result = n.live
+		if managed {
+			n.result = n.desired
+		}
+	}
 	e := entry{presence: n.presence()}
-	if n.converged() {
-		return e
-	}
-	drifted, changed := !n.live.same(n.old), dropped || !n.desired.same(n.old)
-	word, note := ignoreWord(n, drifted, managed), ""
-	if !n.live.same(n.result) {
-		word, note = patchWord(n, dropped)
-	}
+	word, note := w.word(n, managed)
 	if word == "" {
 		return e
 	}
 	e.Finding = Finding{
-		Path: path, Verdict: word, Cause: causeOf(drifted, changed), Managed: managed, Certain: true,
-		Old: n.old.shown().orNil(), Desired: n.desired.shown().orNil(), Live: n.live.orNil(), Note: note,
+		Path: path, Verdict: word, Cause: causeOf(n.drifted(), n.changed()), Managed: managed, Certain: true,
+		Old: plain(n.old.shown().orNil()), Desired: plain(n.desired.shown().orNil()), Live: plain(n.live.orNil()), Note: note,
 	}
-	if dropped {
+	if n.dropped() {
 		e.Desired = nil
 	}
-	if word != Ignore && n.result.present && !n.result.same(n.desired) || dropped && n.result.present {
-		e.After = n.result.value
-	}
-	if note == "" && word == Ignore {
-		e.Note = w.ignoreNote(n, drifted, managed)
+	if word != Ignore && n.result.present && (n.dropped() || !n.result.same(n.desired)) {
+		e.After = plain(n.result.value)
 	}
 	if n.live.present {
 		e.Owners = w.owners.of(path)
 	}
-	if w.autoscaler != "" && path.String() == "spec.replicas" {
+	if w.autoscaler != "" && path.isReplicas() {
 		e.Class = ClassAutoscaled
-		e.addScalerNote(w.autoscaler)
+		e.Note = scalerNote(w.autoscaler, word)
 	}
 	return e
 }
 
-func (e *entry) addScalerNote(autoscaler string) {
-	e.Note = autoscaler + " sets the replicas"
-	if e.Verdict == Overwrite || e.Verdict == Remove {
-		e.Note += "; helm upgrade resets them until it scales again"
+func scalerNote(autoscaler string, word Verdict) string {
+	note := autoscaler + " sets the replicas"
+	if word != Ignore {
+		note += "; helm upgrade resets them until it scales again"
 	}
+	return note
 }
+
+// word is the verdict, and a note where it needs one; empty where there is nothing to say.
+func (w *walker) word(n sides, managed bool) (Verdict, string) {
+	switch {
+	case n.converged():
+		return "", ""
+	case !n.live.same(n.result):
+		return w.patchWord(n)
+	case n.drifted() || managed:
+		return Ignore, w.ignoreNote(n, managed)
+	}
+	return "", ""
+}
+
+// dropped tells that desired's manifest no longer names what old's does: it counts as absent even if it has a default.
+func (n sides) dropped() bool { return n.old.named && !n.desired.named }
+
+func (n sides) drifted() bool { return !n.live.same(n.old) }
+
+func (n sides) changed() bool { return n.dropped() || !n.desired.same(n.old) }
 
 // withoutNulls resolves nulls that a manifest writes into a map of a native kind. The server stored the zero value at install
 // and Helm's next upgrade deletes the key, so both count as undrifted.
 func (n sides) withoutNulls() sides {
-	if _, null := n.old.value.(nullKey); null {
+	if null, ok := n.old.value.(nullKey); ok {
 		n.old.value, n.old.present = nil, false
-		if n.live.present && isZero(n.live.value) {
+		if n.live.present && equal(n.live.value, null.zero) {
 			n.old.value, n.old.present = n.live.value, true
 		}
 	}
-	if _, null := n.desired.value.(nullKey); null {
+	if _, ok := n.desired.value.(nullKey); ok {
 		n.desired.value, n.desired.present = nil, false
 	}
 	return n
@@ -124,35 +111,28 @@ func causeOf(drifted, changed bool) Cause {
 	return CauseChange
 }
 
-// ignoreWord is the verdict where Helm's patch leaves live alone: R = L ≠ D.
-func ignoreWord(n sides, drifted, managed bool) Verdict {
-	if n.live.same(n.result) && !n.desired.same(n.live) && (drifted || managed) {
-		return Ignore
-	}
-	return ""
-}
-
 // patchWord is the verdict where Helm's patch changes live: the table's word, unless the patch does something else.
-func patchWord(n sides, dropped bool) (Verdict, string) {
-	word, effect := tableWord(n, dropped), effectOf(n)
+func (w *walker) patchWord(n sides) (Verdict, string) {
+	word, effect := tableWord(n), effectOf(n)
+	agreed := word == effect || word != Ignore && (n.dropped() || n.result.same(n.desired))
 	if n.desired.named && n.desired.written == nil && effect == Remove {
 		return Remove, "the manifest sets it to null, which Helm's patch sends as a removal"
 	}
-	if word == effect || word != Ignore && (dropped || n.result.same(n.desired)) {
-		return word, ""
+	if !agreed {
+		word = effect
 	}
-	return effect, effectNote(n, effect)
+	return word, w.patchNote(n, effect)
 }
 
-// tableWord is the word of the table for client-side apply. A dropped field counts as absent in desired.
-func tableWord(n sides, dropped bool) Verdict {
-	desired := n.desired.shown().present && !dropped
+// tableWord is the word of the table for client-side apply.
+func tableWord(n sides) Verdict {
+	old, desired := n.old.shown().present, n.desired.shown().present && !n.dropped()
 	switch {
-	case desired && (!n.live.present || !n.old.shown().present):
-		return Add
-	case desired:
+	case desired && n.live.present && old:
 		return Overwrite
-	case n.old.shown().present:
+	case desired:
+		return Add
+	case old:
 		return Remove
 	}
 	return Ignore
@@ -169,26 +149,45 @@ func effectOf(n sides) Verdict {
 	return Overwrite
 }
 
-func effectNote(n sides, effect Verdict) string {
+// patchNote says why a patch does what the manifests alone do not tell.
+func (w *walker) patchNote(n sides, effect Verdict) string {
 	switch {
-	case !n.managed() && effect != Add:
-		return "Helm's patch names what to keep here ($retainKeys or patchStrategy replace) and so takes this away"
+	case n.leaving && !n.managed():
+		return "goes with what holds it"
+	case !n.managed() && effect == Add:
+		return "a default that comes with another change"
+	case !n.managed() && w.engine == EngineMerge:
+		return "Helm's patch writes the whole list that holds it"
+	case !n.managed():
+		return "no manifest names it, but Helm's patch keeps here only what the manifest names ($retainKeys or patchStrategy: replace)"
+	case n.dropped() || n.result.same(n.desired):
+		return ""
+	case w.engine == EngineMerge:
+		return "Helm sends numbers of such objects as floating point, so another one arrives"
 	}
-	return "Helm's patch does this, although the manifest asks for something else"
+	return "Helm's patch leaves another value here: it tells items of a list apart by fewer keys than the API does"
 }
 
-func (w *walker) ignoreNote(n sides, drifted, managed bool) string {
+func (w *walker) ignoreNote(n sides, managed bool) string {
 	switch {
 	case !managed:
 		return ""
-	case w.engine == EngineMerge && drifted:
+	case w.engine == EngineMerge && n.drifted() && w.custom:
 		return "helm upgrade (client-side) will not put this back: it does not look at live custom resources"
-	case w.engine == EngineMerge:
-		return "Helm sees no change here: it compares numbers of custom resources as floating point"
-	case drifted:
+	case w.engine == EngineMerge && n.drifted():
+		return "helm upgrade (client-side) will not put this back: it does not look at live objects of this kind"
+	case n.drifted():
 		return "helm upgrade will not put this back: its patch does not reach this field"
+	case w.engine == EngineMerge && bothNumbers(n):
+		return "this change will not happen: Helm compares numbers of such objects as floating point, where these are the same"
 	}
-	return "this change will not happen: Helm's patch does not reach the field"
+	return "this change will not happen: live keeps the value after Helm's patch"
+}
+
+func bothNumbers(n sides) bool {
+	_, desired := n.desired.value.(int64)
+	_, live := n.live.value.(int64)
+	return desired && live
 }
 
 // defaulted tells that nobody wrote the field: it is a default that comes or goes with what holds it.

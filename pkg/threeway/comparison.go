@@ -87,20 +87,33 @@ func (a Action) Writes() bool {
 // Report makes the part of a Report that speaks of this release. It is the only way from clear values to what is written.
 func (c *Comparison) Report(mask Mask) ReleaseReport {
 	in := c.Input
+	scrub := func(text string) string { return text }
+	if !mask.Show {
+		scrub = c.scrubber()
+	}
 	r := ReleaseReport{
 		Name: in.Name, Namespace: in.Namespace, StorageNamespace: in.StorageNamespace, Cluster: in.Cluster,
 		Operation: in.Operation, Old: in.Old, Last: in.Last, Desired: in.Desired, ApplyMethod: in.ApplyMethod,
-		Warnings: orEmpty(in.Warnings), Errors: orEmpty(in.Errors), NotCompared: orEmpty(in.NotCompared),
+		Warnings: scrubbed(in.Warnings, scrub), Errors: scrubbed(in.Errors, scrub), NotCompared: orEmpty(in.NotCompared),
 		Objects: []ObjectReport{}, Compared: len(c.Objects),
 	}
 	for i := range c.Objects {
 		o := &c.Objects[i]
 		r.Drifted = r.Drifted || o.Drifted()
-		if len(o.Findings) > 0 || o.Action != ActionNone || o.Err != nil {
-			r.Objects = append(r.Objects, c.objectReport(o, mask))
+		if o.speaks() {
+			r.Objects = append(r.Objects, o.report(mask, scrub))
 		}
 	}
 	return r
+}
+
+func scrubbed(messages []Message, scrub func(string) string) []Message {
+	out := make([]Message, len(messages))
+	for i, m := range messages {
+		m.Message = scrub(m.Message)
+		out[i] = m
+	}
+	return out
 }
 
 func orEmpty[T any](list []T) []T {
@@ -110,27 +123,20 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-func (c *Comparison) objectReport(o *ObjectComparison, mask Mask) ObjectReport {
+func (o *ObjectComparison) report(mask Mask, scrub func(string) string) ObjectReport {
 	out := ObjectReport{
-		ID:         hashOf(o.Key.String(), string(o.Action), missingWord(o.Missing)),
+		ID:         hashOf(o.key.String(), string(o.Action), missingWord(o.Missing)),
 		APIVersion: o.APIVersion(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
-		Source: o.Source, Action: o.Action, Reason: c.scrubUnless(mask, o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
-		Missing: o.Missing, Drifted: o.Drifted(), Note: o.Note, Fields: []FieldFinding{},
+		Source: o.Source, Action: o.Action, Reason: scrub(o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
+		Missing: o.Missing, Drifted: o.Drifted(), Note: scrub(o.Note), Fields: []FieldFinding{},
 	}
 	if o.Err != nil {
-		out.Error = &ObjectError{Code: o.Err.Code, Message: c.scrubUnless(mask, o.Err.Message)}
+		out.Error = &ObjectError{Code: o.Err.Code, Message: scrub(o.Err.Message)}
 	}
 	for _, f := range o.Findings {
 		out.Fields = append(out.Fields, o.fieldReport(f, mask))
 	}
 	return out
-}
-
-func (c *Comparison) scrubUnless(mask Mask, text string) string {
-	if mask.Show || text == "" {
-		return text
-	}
-	return c.Scrub(text)
 }
 
 func missingWord(missing bool) string {
@@ -142,19 +148,28 @@ func missingWord(missing bool) string {
 
 func (o *ObjectComparison) fieldReport(f Finding, mask Mask) FieldFinding {
 	out := FieldFinding{
-		ID: hashOf(o.Key.String(), f.Path.String(), string(f.Verdict)), Path: f.Path.String(),
+		ID: hashOf(o.key.String(), f.Path.String(), string(f.Verdict)), Path: f.Path.String(),
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class,
 		Note: f.Note, Blocked: f.Blocked, Owners: f.Owners, Masked: mask.hides(o, f),
 	}
-	if pointer, ok := f.Path.Pointer(o.Live); ok {
-		out.Pointer = pointer
-	} else if pointer, ok := f.Path.Pointer(o.Desired); ok {
-		out.DesiredPointer = pointer
-	}
+	out.Pointer, out.DesiredPointer = o.pointers(f.Path)
 	if !out.Masked {
 		out.Old, out.Desired, out.Live, out.After = f.Old, f.Desired, f.Live, f.After
 	}
 	return out
+}
+
+// pointers leads into live as it was read, or, where live lacks the field, into what Helm would send: at most one is not
+// empty. What a Secret's manifest writes as stringData is compared as data, and pointed at where it stands.
+func (o *ObjectComparison) pointers(path Path) (live, desired string) {
+	if pointer, ok := path.pointerInto(o.liveText, o.Live); ok {
+		return pointer, ""
+	}
+	if len(path) == 2 && path[0].Name == "data" && has(child(o.desiredText, "stringData"), path[1].Name) {
+		return "", joinPointer([]string{"stringData", path[1].Name})
+	}
+	pointer, _ := path.pointerInto(o.desiredText, o.Desired)
+	return "", pointer
 }
 
 // hashOf gives a short stable identifier of its parts.
@@ -167,11 +182,14 @@ func hashOf(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// Quiet tells that there is nothing to report: every object was seen, and none has a finding or an action.
+// Quiet tells that there is nothing to report: every object was seen, and none has anything to say.
 func (c *Comparison) Quiet() bool {
-	return !slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool {
-		return len(o.Findings) > 0 || o.Action != ActionNone || o.Err != nil
-	})
+	return !slices.ContainsFunc(c.Objects, ObjectComparison.speaks)
+}
+
+// speaks tells whether a report lists the object: it has a finding, an action, a remark, or could not be seen.
+func (o ObjectComparison) speaks() bool {
+	return len(o.Findings) > 0 || o.Action != ActionNone || o.Err != nil || o.Note != ""
 }
 
 // HasError tells whether anything could not be seen.

@@ -16,7 +16,7 @@ func defaultResourceList(m map[string]any) {
 		if !strings.ContainsAny(text, "une") {
 			continue
 		}
-		if q, err := resource.ParseQuantity(text); err == nil && !q.RoundUp(resource.Milli) {
+		if q, ok := parseQuantity(text); ok && !q.RoundUp(resource.Milli) {
 			m[name] = q.String()
 		}
 	}

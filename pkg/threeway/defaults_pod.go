@@ -83,7 +83,7 @@ func amountsOf(container map[string]any, list string) amounts {
 	out := amounts{}
 	for name, value := range child(child(container, "resources"), list) {
 		text, _ := value.(string)
-		if q, err := resource.ParseQuantity(text); err == nil {
+		if q, ok := parseQuantity(text); ok {
 			out[name] = q
 		}
 	}

@@ -1,8 +1,6 @@
 package threeway
 
 import (
-	"encoding/base64"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,13 +19,12 @@ func (m Mask) hides(o *ObjectComparison, f Finding) bool {
 	if m.Show {
 		return false
 	}
-	if isSecret(o) && !isPublic(f.Path) {
+	values := []any{f.Old, f.Desired, f.Live, f.After}
+	plainText := !slices.ContainsFunc(values, func(v any) bool { return v != nil && !isScalar(v) })
+	if isSecret(o) && !(isPublic(f.Path) && plainText) || secretPath(f.Path) {
 		return true
 	}
-	if secretPath(f.Path) {
-		return true
-	}
-	return slices.ContainsFunc([]any{f.Old, f.Desired, f.Live, f.After}, secretValue)
+	return slices.ContainsFunc(values, secretValue) || endsInSecret(f.Path) && slices.ContainsFunc(values, isScalar)
 }
 
 // isSecret tells whether the object is a Secret by its identity or by any side's own word.
@@ -51,14 +48,15 @@ var secretName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(passw(or)?d|passphrase|token|secret|api[-_.]?key|private[-_.]?key|access[-_.]?key|credential|\bpwd\b|dsn|connection[-_.]?string)`)
 })
 
-// reference matches names that hold the name of a secret, or tell something about one, and no secret.
+// reference matches names that hold the name of a secret, or tell something about one, and no secret. A field that is called
+// secret and nothing else is a reference where it holds a map, as volumes have it.
 var reference = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(secret(s|Name|Names|Ref|Refs|KeyRef|Namespace)?$|serviceAccountToken|TokenRequest|automountServiceAccountToken|tokenReview|expirationSeconds$|(secret|token)(Path|File|Mount|TTL|Audience|Expiration)|imagePullSecrets)`)
+	return regexp.MustCompile(`(?i)(^secrets?$|secret(Name|Names|Ref|Refs|KeyRef|Namespace)$|serviceAccountToken|TokenRequest|tokenReview|expirationSeconds$|(secret|token)(Path|File|Mount|TTL|Audience|Expiration)|imagePullSecrets)`)
 })
 
-// assignment matches texts that carry a secret inside: --token=x, password: x, and URLs with credentials.
+// assignment matches texts that carry a secret inside: --token=x, password: x, URLs with credentials, keys, a whole Secret.
 var assignment = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(passw(or)?d|passphrase|token|secret|api[-_]?key|private[-_]?key|access[-_]?key)["']?\s*[=:]\s*["']?[^\s"'$({]|://[^/\s:@]+:[^/\s@]+@|-----BEGIN [A-Z ]*PRIVATE KEY`)
+	return regexp.MustCompile(`(?i)(passw(or)?d|passphrase|token|secret|api[-_]?key|private[-_]?key|access[-_]?key)["']?\s*[=:]\s*["']?[^\s"'$({]|://[^/\s:@]+:[^/\s@]+@|-----BEGIN [A-Z ]*PRIVATE KEY|["']?kind["']?:\s*["']?Secret\b`)
 })
 
 func looksSecret(name string) bool {
@@ -69,19 +67,23 @@ func looksSecret(name string) bool {
 func secretPath(path Path) bool {
 	for i, s := range path {
 		switch {
-		case s.Form == FieldStep && looksSecret(s.Name) && (i > 0 || len(path) == 1):
+		case s.Form == FieldStep && (looksSecret(s.Name) || embedsObject(s.Name)):
 			return true
-		case s.Form == KeyStep && i > 0 && path[i-1].Name == "env" && looksSecret(fmt.Sprint(s.Keys[0].Value)):
-			return !endsAt(path, "valueFrom")
-		case s.Form == FieldStep && embedsObject(s.Name):
+		case s.Form == KeyStep && i > 0 && path[i-1].Name == "env" && looksSecret(s.word()) && !passes(path, "valueFrom"):
 			return true
 		}
 	}
 	return false
 }
 
-func endsAt(path Path, name string) bool {
+// passes tells whether a path leads to or through a field.
+func passes(path Path, name string) bool {
 	return slices.ContainsFunc(path, func(s Step) bool { return s.Form == FieldStep && s.Name == name })
+}
+
+// endsInSecret tells whether a path ends in a field that is called secret and nothing else.
+func endsInSecret(path Path) bool {
+	return len(path) > 0 && path[len(path)-1].Form == FieldStep && strings.EqualFold(path[len(path)-1].Name, "secret")
 }
 
 // embedsObject names annotations that tools keep whole objects in.
@@ -94,66 +96,53 @@ func embedsObject(name string) bool {
 func secretValue(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return assignment().MatchString(v) || strings.Contains(v, `"kind":"Secret"`)
+		return assignment().MatchString(v)
 	case []any:
-		return slices.ContainsFunc(v, secretValue)
+		return slices.ContainsFunc(v, secretValue) || followsFlag(v)
 	case map[string]any:
 		return secretMap(v)
 	}
 	return false
 }
 
-func secretMap(m map[string]any) bool {
-	name, _ := m["name"].(string)
-	_, isEnv := m["value"].(string)
-	if isEnv && looksSecret(name) {
-		return true
-	}
-	for k, v := range m {
-		text, isText := v.(string)
-		if isText && text != "" && looksSecret(k) || embedsObject(k) || secretValue(v) {
+// followsFlag tells whether a list of arguments has a secret after the flag that announces it: --token, x.
+func followsFlag(list []any) bool {
+	for i, v := range list {
+		flag, _ := v.(string)
+		if i < len(list)-1 && strings.HasPrefix(flag, "-") && !strings.Contains(flag, "=") && looksSecret(flag) {
 			return true
 		}
 	}
 	return false
 }
 
-// Scrub removes every value of the release's Secrets from a text that is shown, such as an error of the API server, which
-// may quote the object it refused.
-func (c *Comparison) Scrub(text string) string {
-	for _, value := range c.secretTexts() {
-		text = strings.ReplaceAll(text, value, "***")
+func secretMap(m map[string]any) bool {
+	if name, _ := m["name"].(string); looksSecret(name) && holdsText(m["value"]) {
+		return true
 	}
-	return text
+	for k, v := range m {
+		announced := looksSecret(k) || strings.EqualFold(k, "secret") && isScalar(v)
+		if announced && holdsText(v) || embedsObject(k) || secretValue(v) {
+			return true
+		}
+	}
+	return false
 }
 
-// secretTexts lists the values of all Secrets, as written and decoded, the longest first. Very short ones would hit words.
-func (c *Comparison) secretTexts() []string {
-	var out []string
-	collect := func(obj map[string]any) {
-		for _, field := range []string{"data", "stringData"} {
-			for _, v := range child(obj, field) {
-				text := fmt.Sprint(v)
-				out = append(out, text)
-				if raw, err := base64.StdEncoding.DecodeString(text); err == nil {
-					out = append(out, string(raw))
-				}
+// holdsText tells whether a value has a text or a number in it.
+func holdsText(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, below := range v {
+			if holdsText(below) {
+				return true
 			}
 		}
+		return false
+	case []any:
+		return slices.ContainsFunc(v, holdsText)
+	case nil, bool:
+		return false
 	}
-	for _, list := range [][]Object{c.Input.OldObjects, c.Input.DesiredObjects, c.Input.LastObjects} {
-		for _, o := range list {
-			if o.Kind == "Secret" && o.Group == "" {
-				collect(o.Content)
-			}
-		}
-	}
-	for ref, l := range c.Input.Live {
-		if ref.Kind == "Secret" && ref.Group == "" {
-			collect(l.Object)
-		}
-	}
-	out = slices.DeleteFunc(out, func(s string) bool { return len(s) < 4 })
-	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
-	return slices.Compact(out)
+	return !isZero(v)
 }

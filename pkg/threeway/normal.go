@@ -2,13 +2,14 @@ package threeway
 
 import (
 	"encoding/base64"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // nullKey stands in a normal form for a map entry that a manifest of a native kind sets to null. The server stores the
 // element's zero value at install, and Helm's next upgrade deletes the key: neither is drift.
-type nullKey struct{}
+type nullKey struct{ zero any }
 
 // fidelity says what normalise keeps of a manifest.
 type fidelity int
@@ -18,6 +19,8 @@ const (
 	asStored fidelity = iota
 	// asWritten keeps both, to tell which fields a manifest names.
 	asWritten
+	// asRead is asStored for what the server returns: a null there is the zero value.
+	asRead
 )
 
 // normalObject gives the normal form of a whole object, without identity, bookkeeping and status. The argument is not changed.
@@ -106,6 +109,7 @@ func normalise(v any, s *shape, f fidelity) any {
 // normalStruct follows omitempty: on a field that is no pointer, the zero value is absent. Fields the type does not know
 // stay as they are.
 func normalStruct(v map[string]any, s *shape, f fidelity) map[string]any {
+	v = withoutAlias(v, s)
 	out := make(map[string]any, len(v))
 	for k, child := range v {
 		field, known := s.fields[k]
@@ -129,6 +133,21 @@ func normalStruct(v map[string]any, s *shape, f fidelity) map[string]any {
 	return out
 }
 
+// withoutAlias takes the deprecated serviceAccount out of a pod's spec. The server keeps it equal to serviceAccountName, and
+// takes it for that where it is alone (k8s.io/kubernetes v1.36.3 pkg/apis/core/v1/conversion.go Convert_v1_PodSpec_To_core_PodSpec).
+func withoutAlias(v map[string]any, s *shape) map[string]any {
+	const alias, name = "serviceAccount", "serviceAccountName"
+	if !has(v, alias) || s.fields[alias] == nil || s.fields[name] == nil {
+		return v
+	}
+	out := maps.Clone(v)
+	delete(out, alias)
+	if isZero(out[name]) {
+		out[name] = v[alias]
+	}
+	return out
+}
+
 // omits tells whether the server leaves the field out for this value.
 func (f *shapeField) omits(v any) bool {
 	switch {
@@ -139,7 +158,7 @@ func (f *shapeField) omits(v any) bool {
 	case f.form == formList || f.form == formMap:
 		return isZero(v)
 	}
-	return f.wire == omitZero && isZero(v)
+	return f.wire == omitZero && (isZero(v) || f.zero != nil && equal(v, f.zero))
 }
 
 // normalMap keeps every key: zero values of a map are values. A null is what normalNull says.
@@ -153,11 +172,52 @@ func normalMap(v map[string]any, s *shape, f fidelity) map[string]any {
 			out[k] = ""
 		case f == asWritten:
 			out[k] = nil
+		case s.nulls == nullDeletes && f == asRead:
+			out[k] = zeroOf(s.elem)
 		case s.nulls == nullDeletes:
-			out[k] = nullKey{}
+			out[k] = nullKey{zeroOf(s.elem)}
 		}
 	}
 	return out
+}
+
+// zeroOf is what the server stores for a null in a map of a native kind.
+func zeroOf(elem *shape) any {
+	switch {
+	case elem == nil:
+		return nil
+	case elem.form == formStruct || elem.form == formMap:
+		return map[string]any{}
+	case elem.form == formList:
+		return []any{}
+	}
+	for _, zero := range []any{"", int64(0), false} {
+		if out, ok := elem.leaf(zero); ok {
+			return out
+		}
+	}
+	return nil
+}
+
+// plain gives a value without nullKeys, as it may be shown.
+func plain(v any) any {
+	switch v := v.(type) {
+	case nullKey:
+		return nil
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, c := range v {
+			out[k] = plain(c)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, c := range v {
+			out[i] = plain(c)
+		}
+		return out
+	}
+	return v
 }
 
 func normalPlain(v map[string]any, f fidelity) map[string]any {
@@ -170,7 +230,12 @@ func normalPlain(v map[string]any, f fidelity) map[string]any {
 	return out
 }
 
+// normalList takes the items one by one. Helm sends a list that is one value as a whole, so that a null inside it is always
+// the zero value that the server makes of it.
 func normalList(v []any, s *shape, f fidelity) []any {
+	if f == asStored && !s.keyed() {
+		f = asRead
+	}
 	out := make([]any, len(v))
 	for i, child := range v {
 		out[i] = normalise(child, s.item(), f)

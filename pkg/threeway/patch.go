@@ -2,7 +2,10 @@ package threeway
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,10 +30,30 @@ func (c *catalog) clientSideFor(gvk schema.GroupVersionKind, desired map[string]
 		return merge
 	}
 	typed, err := c.helm.New(gvk)
-	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
+	if err != nil || holdsAbsurd(desired, c.native(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
 		return merge
 	}
 	return clientSide{engine: EngineStrategic, typed: typed}
+}
+
+// holdsAbsurd tells whether a value has a quantity in it that would take for ever to decode.
+func holdsAbsurd(v any, s *shape) bool {
+	if s == nil {
+		return false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			if holdsAbsurd(below, s.field(name)) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return holdsAbsurd(item, s.item()) })
+	case string:
+		return s.quantity && isAbsurd(v)
+	}
+	return false
 }
 
 // result gives live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
@@ -52,9 +75,9 @@ func (p clientSide) result(old, desired, live map[string]any) (map[string]any, e
 	if p.engine == EngineStrategic {
 		apply = p.strategic
 	}
-	raw, err := apply(o, t, l)
+	raw, err := guarded(apply, o, t, l)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("failed to create patch: %s", patchFault(err))
 	}
 	var out map[string]any
 	if err := utiljson.Unmarshal(raw, &out); err != nil {
@@ -63,32 +86,50 @@ func (p clientSide) result(old, desired, live map[string]any) (map[string]any, e
 	return out, nil
 }
 
+// guarded calls a merge of the libraries. Some objects make them panic, a null among the items of a list for one; Helm dies of
+// it then, and the prediction is that it fails.
+func guarded(apply func(old, desired, live []byte) ([]byte, error), old, desired, live []byte) (out []byte, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errPatchPanic
+		}
+	}()
+	return apply(old, desired, live)
+}
+
+var errPatchPanic = errors.New("Helm's patch library crashes on the object")
+
+// patchFault gives the text of a library's error in so far as it quotes no value: items of lists may hold secrets.
+func patchFault(err error) string {
+	text := err.Error()
+	unknown, keyless := "unable to find api field in struct ", " does not contain declared merge key: "
+	switch {
+	case errors.Is(err, errPatchPanic), strings.HasPrefix(text, unknown):
+		return text
+	case strings.Contains(text, keyless):
+		return "an item of a list" + text[strings.LastIndex(text, keyless):]
+	}
+	return "Helm's patch library refuses the object"
+}
+
 // strategic: helm v3.22.0 createPatch for native kinds, then what the API server does with such a patch.
 func (p clientSide) strategic(old, desired, live []byte) ([]byte, error) {
 	meta, err := strategicpatch.NewPatchMetaFromStruct(p.typed)
 	if err != nil {
-		return nil, fmt.Errorf("reading patch metadata: %w", err)
+		return nil, err
 	}
 	patch, err := strategicpatch.CreateThreeWayMergePatch(old, desired, live, meta, true)
 	if err != nil {
-		return nil, fmt.Errorf("failed to create patch: %w", err)
+		return nil, err
 	}
-	out, err := strategicpatch.StrategicMergePatchUsingLookupPatchMeta(live, patch, meta)
-	if err != nil {
-		return nil, fmt.Errorf("applying the patch: %w", err)
-	}
-	return out, nil
+	return strategicpatch.StrategicMergePatchUsingLookupPatchMeta(live, patch, meta)
 }
 
 // merge: helm v3.22.0 createPatch for everything else; live is not looked at.
 func (p clientSide) merge(old, desired, live []byte) ([]byte, error) {
 	patch, err := jsonpatch.CreateMergePatch(old, desired)
 	if err != nil {
-		return nil, fmt.Errorf("failed to create patch: %w", err)
+		return nil, err
 	}
-	out, err := jsonpatch.MergePatch(live, patch)
-	if err != nil {
-		return nil, fmt.Errorf("applying the patch: %w", err)
-	}
-	return out, nil
+	return jsonpatch.MergePatch(live, patch)
 }

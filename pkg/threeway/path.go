@@ -99,20 +99,64 @@ func plainName(s string) bool {
 
 // Pointer gives the RFC 6901 pointer of p in root, false where root lacks it.
 func (p Path) Pointer(root any) (string, bool) {
-	var b strings.Builder
+	tokens, ok := p.tokens(root)
+	return joinPointer(tokens), ok
+}
+
+// tokens gives the way along p in root: names and indexes. It is false where root lacks the place.
+func (p Path) tokens(root any) ([]string, bool) {
+	var tokens []string
 	node := root
 	for _, s := range p {
 		token, next, ok := s.in(node)
 		if !ok {
-			return "", false
+			return nil, false
 		}
-		b.WriteString("/" + pointerEscape.Replace(token))
+		tokens = append(tokens, token)
 		node = next
 	}
-	return b.String(), true
+	return tokens, true
 }
 
-var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+// pointerInto gives the pointer of p in the text of an object whose normal form is known. Paths name list items as the normal
+// form has them, whose items stand in the text's places; a default that the text does not have has no pointer there.
+func (p Path) pointerInto(text, normal any) (string, bool) {
+	tokens, ok := p.tokens(normal)
+	if !ok {
+		return "", false
+	}
+	node := text
+	for _, token := range tokens {
+		if node, ok = follow(node, token); !ok {
+			return "", false
+		}
+	}
+	return joinPointer(tokens), true
+}
+
+func follow(node any, token string) (any, bool) {
+	switch node := node.(type) {
+	case map[string]any:
+		next, ok := node[token]
+		return next, ok
+	case []any:
+		i, err := strconv.Atoi(token)
+		if err != nil || i < 0 || i >= len(node) {
+			return nil, false
+		}
+		return node[i], true
+	}
+	return nil, false
+}
+
+func joinPointer(tokens []string) string {
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	var b strings.Builder
+	for _, token := range tokens {
+		b.WriteString("/" + escape.Replace(token))
+	}
+	return b.String()
+}
 
 // in takes the step in node: the token of the pointer, and the value found.
 func (s Step) in(node any) (token string, next any, ok bool) {
@@ -139,10 +183,10 @@ func (s Step) matches(i int, item any) bool {
 	case IndexStep:
 		return i == s.Index
 	case SetStep:
-		return item == s.Value
+		return isScalar(item) && item == s.Value
 	case KeyStep:
 		m, ok := item.(map[string]any)
-		return ok && !slices.ContainsFunc(s.Keys, func(k ListKey) bool { return m[k.Name] != k.Value })
+		return ok && !slices.ContainsFunc(s.Keys, func(k ListKey) bool { return !isScalar(m[k.Name]) || m[k.Name] != k.Value })
 	case FieldStep:
 	}
 	return false

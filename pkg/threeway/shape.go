@@ -18,6 +18,10 @@ type shape struct {
 	nulls nullRule
 	// closed marks a struct whose unknown fields the server drops.
 	closed bool
+	// quantity marks the API's own quantities.
+	quantity bool
+	// alike tells values that mean the same although the server stores each as it is written; only custom resources have such.
+	alike func(a, b any) bool
 	// leaf canonicalises one scalar, or a type that marshals itself; false when the value does not decode.
 	leaf func(any) (any, bool)
 }
@@ -26,6 +30,8 @@ type shape struct {
 type shapeField struct {
 	*shape
 	wire wireRule
+	// zero is a value that the server writes for an absent field, where that is not the zero of its JSON.
+	zero any
 }
 
 // wireRule tells which values the server leaves out.
@@ -109,6 +115,12 @@ func (s *shape) merges() listRule {
 		return listRule{}
 	}
 	return s.list
+}
+
+// keyed tells whether items of a list are recognised one by one.
+func (s *shape) keyed() bool {
+	rule := s.merges()
+	return rule.set || len(rule.keys) > 0
 }
 
 // isZero tells whether v is what the server leaves out for a value that is not a pointer.

@@ -3,6 +3,8 @@ package threeway
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,59 +67,87 @@ func (c *catalog) withMetadata(root *shape) *shape {
 
 // customShape follows a structural schema: properties, additionalProperties, items and the x-kubernetes extensions.
 func customShape(schema map[string]any) *shape {
-	properties, _ := schema["properties"].(map[string]any)
-	closed := schema["x-kubernetes-preserve-unknown-fields"] != true && schema["x-kubernetes-embedded-resource"] != true
+	properties := child(schema, "properties")
 	switch {
 	case schema["x-kubernetes-int-or-string"] == true:
-		return &shape{form: formLeaf, leaf: quantityText}
+		return &shape{form: formLeaf, leaf: keepLeaf, alike: alikeQuantity(schema)}
 	case len(properties) > 0:
-		return customStruct(properties, closed)
-	case child(schema, "additionalProperties") != nil:
+		return customStruct(schema, properties)
+	case schema["additionalProperties"] != nil:
 		return &shape{form: formMap, elem: customShape(child(schema, "additionalProperties")), nulls: nullIsAbsent}
 	case schema["type"] == "array":
-		return &shape{form: formList, elem: customShape(child(schema, "items")), list: customList(schema)}
+		return customList(schema)
 	case schema["type"] == "object":
-		return customStruct(nil, closed)
+		return customStruct(schema, nil)
 	}
 	return nil
 }
 
-func customStruct(properties map[string]any, closed bool) *shape {
-	s := &shape{form: formStruct, closed: closed, fields: map[string]*shapeField{}, defaults: map[string]any{}}
-	for name, p := range properties {
-		property, _ := p.(map[string]any)
+func customStruct(schema, properties map[string]any) *shape {
+	s := &shape{form: formStruct, closed: schema["x-kubernetes-preserve-unknown-fields"] != true, fields: map[string]*shapeField{}, defaults: map[string]any{}}
+	if schema["x-kubernetes-embedded-resource"] == true {
+		for _, name := range []string{"apiVersion", "kind", "metadata"} {
+			s.fields[name] = &shapeField{wire: keepAll}
+		}
+	}
+	for name := range properties {
+		property := child(properties, name)
 		s.fields[name] = &shapeField{shape: customShape(property), wire: keepAll}
-		if value, ok := property["default"]; ok {
+		if value, ok := property["default"]; ok && value != nil {
 			s.defaults[name] = value
 		}
 	}
 	return s
 }
 
-func customList(schema map[string]any) listRule {
-	if schema["x-kubernetes-list-type"] != "map" {
-		return listRule{}
-	}
-	keys, _ := schema["x-kubernetes-list-map-keys"].([]any)
-	rule := listRule{}
-	for _, k := range keys {
-		if name, ok := k.(string); ok {
-			rule.keys = append(rule.keys, name)
+// customList is a list whose items have keys, or one that is compared as a whole. The order of a set means nothing.
+func customList(schema map[string]any) *shape {
+	s := &shape{form: formList, elem: customShape(child(schema, "items"))}
+	switch schema["x-kubernetes-list-type"] {
+	case "map":
+		keys, _ := schema["x-kubernetes-list-map-keys"].([]any)
+		for _, k := range keys {
+			if name, ok := k.(string); ok {
+				s.list.keys = append(s.list.keys, name)
+			}
 		}
+	case "set":
+		s.alike = alikeSet
 	}
-	return rule
+	return s
 }
 
-// quantityText makes equal quantities equal where a schema takes an integer or a string. The server stores such a text as it
-// was written, so a controller that rewrites 0.5 as 500m has changed nothing. Other texts stay as they are.
-func quantityText(v any) (any, bool) {
-	text, ok := v.(string)
-	if !ok {
-		return v, true
+// alikeSet tells lists that are the same set.
+func alikeSet(a, b any) bool {
+	left, ok := a.([]any)
+	right, alsoOK := b.([]any)
+	if !ok || !alsoOK || len(left) != len(right) {
+		return false
 	}
-	q, err := resource.ParseQuantity(text)
-	if err != nil {
-		return v, true
+	return !slices.ContainsFunc(left, func(v any) bool {
+		return !slices.ContainsFunc(right, func(w any) bool { return equal(v, w) })
+	})
+}
+
+// alikeQuantity tells equal quantities, where a schema takes an integer or a string. The server stores such a text as it was
+// written, so a controller that rewrites 0.5 as 500m has changed nothing. An integer equals a text only where the schema asks
+// for quantities: for a port, 8080 and "8080" are different things.
+func alikeQuantity(schema map[string]any) func(a, b any) bool {
+	pattern, _ := schema["pattern"].(string)
+	integers := strings.Contains(pattern, "[KMGTPE]i")
+	return func(a, b any) bool {
+		p, ok := quantityOf(a, integers)
+		q, alsoOK := quantityOf(b, integers)
+		return ok && alsoOK && p.Cmp(q) == 0
 	}
-	return q.String(), true
+}
+
+func quantityOf(v any, integers bool) (resource.Quantity, bool) {
+	switch v := v.(type) {
+	case string:
+		return parseQuantity(v)
+	case int64:
+		return *resource.NewQuantity(v, resource.DecimalSI), integers
+	}
+	return resource.Quantity{}, false
 }

@@ -88,7 +88,7 @@ func (c *catalog) ofType(t reflect.Type) *shape {
 	c.shapes[t] = s
 	switch leaf := leafOf(t); {
 	case leaf != nil:
-		s.form, s.leaf = formLeaf, leaf
+		s.form, s.leaf, s.quantity = formLeaf, leaf, t == reflect.TypeFor[resource.Quantity]()
 	case t.Kind() == reflect.Struct:
 		s.form, s.fields, s.closed = formStruct, map[string]*shapeField{}, true
 		c.addFields(s, t)
@@ -113,8 +113,11 @@ func (c *catalog) addFields(s *shape, t reflect.Type) {
 			c.addFields(s, f.Type)
 		case name != "":
 			field := &shapeField{shape: c.fieldShape(t, name, f)}
-			if f.Type.Kind() == reflect.Pointer {
+			switch {
+			case f.Type.Kind() == reflect.Pointer:
 				field.wire = omitNil
+			case f.Type == reflect.TypeFor[resource.Quantity]():
+				field.zero = "0" // a struct, which omitempty does not omit
 			}
 			s.fields[name] = field
 		}
@@ -224,11 +227,31 @@ func roundTrip(t reflect.Type, v any) (any, bool) {
 
 // quantityLeaf writes a quantity as the server stores it: 1000m is 1, 1024Mi is 1Gi.
 func quantityLeaf(v any) (any, bool) {
-	switch v.(type) {
-	case string, int64, float64:
+	switch v := v.(type) {
+	case string:
+		if !isAbsurd(v) {
+			return roundTrip(reflect.TypeFor[resource.Quantity](), v)
+		}
+	case int64, float64:
 		return roundTrip(reflect.TypeFor[resource.Quantity](), v)
 	}
 	return nil, false
+}
+
+// parseQuantity reads a quantity; false where a text is none, or none that anybody could mean.
+func parseQuantity(text string) (resource.Quantity, bool) {
+	if isAbsurd(text) {
+		return resource.Quantity{}, false
+	}
+	q, err := resource.ParseQuantity(text)
+	return q, err == nil
+}
+
+// isAbsurd tells whether a text is a number with an exponent of more than three digits. As a quantity it would be written out
+// in full, which takes for ever.
+func isAbsurd(text string) bool {
+	i := strings.LastIndexAny(text, "eE")
+	return i > 0 && len(strings.TrimLeft(text[i+1:], "+-")) > 3 && strings.Trim(text, "0123456789.+-eE") == ""
 }
 
 func intOrStringLeaf(v any) (any, bool) {

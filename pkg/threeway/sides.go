@@ -87,20 +87,31 @@ func (s side) orNil() any {
 	return s.value
 }
 
+// object gives the side's whole object, nil where it is absent.
+func (s side) object() map[string]any {
+	m, _ := s.value.(map[string]any)
+	return m
+}
+
 // sides are the four sides at one place, and the last revision's where that is not old.
 type sides struct {
 	old, desired, live, result, last side
+	// leaving tells that Helm's patch takes away what holds the place.
+	leaving bool
 }
 
 func (n sides) at(name string) sides {
-	return sides{n.old.at(name), n.desired.at(name), n.live.at(name), n.result.at(name), n.last.at(name)}
+	return sides{n.old.at(name), n.desired.at(name), n.live.at(name), n.result.at(name), n.last.at(name), n.leaves()}
 }
 
 func (n sides) item(step Step) sides {
-	return sides{n.old.item(step), n.desired.item(step), n.live.item(step), n.result.item(step), n.last.item(step)}
+	return sides{n.old.item(step), n.desired.item(step), n.live.item(step), n.result.item(step), n.last.item(step), n.leaves()}
 }
 
-// each calls f for the sides that are compared.
+// leaves tells whether Helm's patch takes the place away, or what holds it.
+func (n sides) leaves() bool { return n.leaving || n.live.present && !n.result.present }
+
+// compared gives the sides that are compared, desired first, since that gives lists their order.
 func (n sides) compared() []side { return []side{n.desired, n.live, n.old, n.result} }
 
 // managed tells whether a manifest names the place.
@@ -158,7 +169,7 @@ func (n sides) steps(rule listRule) (steps []Step, note string) {
 		own := map[string]bool{}
 		for _, v := range list {
 			step, ok := stepTo(v, rule)
-			id := fmt.Sprintf("%v %v", step.Keys, step.Value)
+			id := fmt.Sprintf("%#v %#v", step.Keys, step.Value)
 			if !ok || own[id] {
 				return n.indexSteps(), "items of this list lack their keys or share them, so they are told apart by index"
 			}
@@ -188,11 +199,7 @@ func (n sides) indexSteps() []Step {
 // stepTo names a list item by its keys, or as a member of a set; false where it cannot be named.
 func stepTo(item any, rule listRule) (Step, bool) {
 	if rule.set {
-		switch item.(type) {
-		case map[string]any, []any, nil:
-			return Step{}, false
-		}
-		return Step{Form: SetStep, Value: item}, true
+		return Step{Form: SetStep, Value: item}, isScalar(item)
 	}
 	m, ok := item.(map[string]any)
 	if !ok {
@@ -201,10 +208,18 @@ func stepTo(item any, rule listRule) (Step, bool) {
 	step := Step{Form: KeyStep}
 	for _, name := range rule.keys {
 		v, ok := m[name]
-		if !ok {
+		if !ok || !isScalar(v) {
 			return Step{}, false
 		}
 		step.Keys = append(step.Keys, ListKey{Name: name, Value: v})
 	}
-	return step, true
+	return step, len(step.Keys) > 0
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case string, bool, int64, float64:
+		return true
+	}
+	return false
 }

@@ -1,10 +1,19 @@
 package threeway
 
+import (
+	"cmp"
+	"slices"
+)
+
 // walker goes through the four sides of one object and collects its findings.
 type walker struct {
 	shape  *shape
 	engine Engine
-	owners *ownership
+	// custom tells that no Go type of the kind is known.
+	custom bool
+	// unpatched tells that Helm's patch could not be made, so that result says nothing.
+	unpatched bool
+	owners    *ownership
 	// live is the whole live object in normal form, for the question what the API would default in live's own context.
 	live map[string]any
 	// allocated are the fields that the server or a controller fills (allocated.go), for this kind.
@@ -35,6 +44,22 @@ const (
 	hard
 )
 
+// findings walks the object and gives its findings in order of their paths.
+func (w *walker) findings(n sides) []Finding {
+	var out []Finding
+	for _, e := range w.walk(nil, n, w.shape) {
+		if e.weight != silent {
+			out = append(out, e.Finding)
+		}
+	}
+	sortFindings(out)
+	return out
+}
+
+func sortFindings(findings []Finding) {
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
+}
+
 // walk compares one place and everything below it.
 func (w *walker) walk(path Path, n sides, s *shape) []entry {
 	if n.converged() {
@@ -43,30 +68,30 @@ func (w *walker) walk(path Path, n sides, s *shape) []entry {
 	if w.isAllocated(path, n) {
 		return []entry{{weight: silent}}
 	}
-	rule := s.merges()
+	if below := w.below(path, n, s); len(below) > 0 {
+		return w.fold(path, n, below)
+	}
+	if s.keyed() && n.lists() && n.desired.present && n.live.present && n.result.present {
+		return nil // the same items, and Helm leaves live's order
+	}
+	return []entry{w.classify(path, n)}
+}
+
+// below compares what is below a place, nothing where it is one value.
+func (w *walker) below(path Path, n sides, s *shape) []entry {
 	switch {
 	case n.maps():
-		if names := n.names(); len(names) > 0 {
-			return w.fold(path, n, w.walkMap(path, n, s, names))
-		}
-	case n.lists() && (rule.set || len(rule.keys) > 0):
-		if steps, note := n.steps(rule); len(steps) > 0 {
-			return w.fold(path, n, w.walkList(path, n, s, steps, note))
-		}
+		return w.walkMap(path, n, s, n.names())
+	case s.keyed() && n.lists():
+		steps, note := n.steps(s.merges())
+		return w.walkList(path, n, s, steps, note)
 	}
-	e := w.classify(path, n)
-	if e.weight == silent && !n.live.present {
-		return nil
-	}
-	return []entry{e}
+	return nil
 }
 
 func (w *walker) walkMap(path Path, n sides, s *shape, names []string) []entry {
 	var out []entry
 	for _, name := range names {
-		if s.prunes(name) && !has(n.live.value, name) {
-			continue
-		}
 		out = append(out, w.walk(path.Field(name), n.at(name), s.field(name))...)
 	}
 	return out
@@ -78,6 +103,9 @@ func (w *walker) walkList(path Path, n sides, s *shape, steps []Step, note strin
 		found := w.walk(path.with(step), n.item(step), s.item())
 		for i := range found {
 			found[i].addNote(note)
+			if found[i].weight == hard && isKeyOf(step, found[i].Path, len(path)+1) {
+				found[i].weight = soft
+			}
 		}
 		out = append(out, found...)
 	}
@@ -87,33 +115,34 @@ func (w *walker) walkList(path Path, n sides, s *shape, steps []Step, note strin
 	return out
 }
 
+// isKeyOf tells whether a path ends at a list-map key of the item that it goes through at depth. A key comes and goes with its
+// item, so it follows from whatever else is said of that.
+func isKeyOf(step Step, path Path, depth int) bool {
+	if step.Form != KeyStep || len(path) != depth+1 {
+		return false
+	}
+	return slices.ContainsFunc(step.Keys, func(k ListKey) bool { return k.Name == path[depth].Name })
+}
+
 // fold makes one finding of a one-sided subtree whose findings agree in owner, class and side: an added container is one
 // finding, not one for each of its fields. Folding never crosses from unmanaged to managed.
 func (w *walker) fold(path Path, n sides, entries []entry) []entry {
 	if len(path) == 0 || n.old.present && n.desired.present && n.live.present {
 		return entries
 	}
-	loud := ofWeight(entries, hard)
-	if len(loud) == 0 {
-		loud = ofWeight(entries, soft)
-	}
-	if len(loud) == 0 {
+	loud := loudest(entries)
+	if len(loud) == 0 || loud[0].presence != n.presence() || !agree(loud) {
 		return entries
 	}
 	first := loud[0]
-	for _, e := range loud[1:] {
-		if !first.folds(e) {
-			return entries
-		}
-	}
-	if first.presence != n.presence() {
-		return entries
-	}
 	whole := w.verdict(path, n, first.Managed)
 	if whole.Verdict == "" {
 		return entries
 	}
 	whole.Owners, whole.Class, whole.weight = first.Owners, first.Class, first.weight
+	if whole.Managed {
+		whole.weight = hard
+	}
 	whole.Old, whole.Desired = n.old.text(whole.Old), n.desired.text(whole.Desired)
 	if len(loud) == 1 || whole.Note == "" {
 		whole.Note = first.Note
@@ -121,31 +150,39 @@ func (w *walker) fold(path Path, n sides, entries []entry) []entry {
 	return []entry{whole}
 }
 
-func ofWeight(entries []entry, wanted weight) []entry {
-	var out []entry
-	for _, e := range entries {
-		if e.weight == wanted {
-			out = append(out, e)
+// loudest picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else
+// whatever there is.
+func loudest(entries []entry) []entry {
+	for _, speaks := range []func(entry) bool{
+		func(e entry) bool { return e.weight == hard },
+		func(e entry) bool { return e.weight == soft && e.Managed },
+		func(e entry) bool { return e.weight == soft },
+	} {
+		var out []entry
+		for _, e := range entries {
+			if speaks(e) {
+				out = append(out, e)
+			}
+		}
+		if len(out) > 0 {
+			return out
 		}
 	}
-	return out
+	return nil
 }
 
-// folds tells whether two findings may be parts of one.
-func (e entry) folds(o entry) bool {
-	return e.presence == o.presence && e.Managed == o.Managed && e.Class == o.Class && sameOwners(e.Owners, o.Owners)
+// agree tells whether all findings may be parts of one.
+func agree(entries []entry) bool {
+	first := entries[0]
+	return !slices.ContainsFunc(entries[1:], func(e entry) bool {
+		return e.presence != first.presence || e.Managed != first.Managed || e.Class != first.Class || !sameOwners(e.Owners, first.Owners)
+	})
 }
 
 func sameOwners(a, b []Owner) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Manager != b[i].Manager || a[i].Operation != b[i].Operation || a[i].Subresource != b[i].Subresource {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(x, y Owner) bool {
+		return x.Manager == y.Manager && x.Operation == y.Operation && x.Subresource == y.Subresource
+	})
 }
 
 func (n sides) presence() [3]bool {
@@ -153,27 +190,22 @@ func (n sides) presence() [3]bool {
 }
 
 func (e *entry) addNote(note string) {
-	switch {
-	case note == "" || e.weight == silent:
-	case e.Note == "":
-		e.Note = note
-	default:
-		e.Note += "; " + note
+	if e.weight != silent {
+		e.Note = joinNotes(e.Note, note)
 	}
 }
 
 // order reports managed items of a keyed list whose order Helm's patch changes.
 func (w *walker) order(path Path, n sides, steps []Step) []entry {
-	both := func(s side) []any { return n.orderOf(s, steps) }
-	live, result := both(n.live), both(n.result)
+	live, result := n.orderOf(n.live, steps), n.orderOf(n.result, steps)
 	if equalLists(live, result) || len(live) != len(result) {
 		return nil
 	}
-	old, desired := both(n.old), both(n.desired)
+	old, desired := n.orderOf(n.old, steps), n.orderOf(n.desired, steps)
 	f := Finding{Path: path, Verdict: Overwrite, Managed: true, Certain: true, Class: ClassOrder, Old: old, Desired: desired, Live: live}
 	f.Cause = causeOf(!equalLists(live, old), !equalLists(desired, old))
 	f.Note = "Helm's patch puts the items in the manifest's order"
-	f.Owners = w.owners.of(path)
+	// No owner: managedFields know who wrote an item, not who moved it.
 	return []entry{{Finding: f, weight: hard, presence: n.presence()}}
 }
 
@@ -182,11 +214,12 @@ func (n sides) orderOf(s side, steps []Step) []any {
 	list, _ := s.value.([]any)
 	out := []any{}
 	for i, v := range list {
-		for _, step := range steps {
-			item := n.item(step)
-			if step.matches(i, v) && item.desired.named && item.live.present && item.result.present {
-				out = append(out, joinKeys(step.Keys))
-			}
+		at := slices.IndexFunc(steps, func(step Step) bool { return step.matches(i, v) })
+		if at < 0 {
+			continue
+		}
+		if item := n.item(steps[at]); item.desired.named && item.live.present && item.result.present {
+			out = append(out, joinKeys(steps[at].Keys))
 		}
 	}
 	return out

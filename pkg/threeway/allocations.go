@@ -1,0 +1,124 @@
+package threeway
+
+import (
+	"strings"
+	"sync"
+)
+
+// allocation is one line of the table of fields that the server or a controller fills in after Helm wrote the object.
+type allocation struct {
+	// kind is "Kind" or "Kind.group"; "*" is every kind.
+	kind string
+	// path has a dot between fields and [] for any item of a list. After a slash stands one key of a map, one item of a set, or
+	// the first key of a list item: it may have dots and slashes, ends in * where it is a prefix, and {name} is the object's.
+	path string
+	// when names a condition; nil means always.
+	when condition
+	// even tells that a manifest's own value does not count: a controller overwrites it by design.
+	even   bool
+	reason string
+}
+
+// condition is what must hold of the live object for a line of the table to apply.
+type condition func(live map[string]any) bool
+
+// allocations is the table. A field in it is taken from live unless a manifest gives it a non-empty value.
+var allocations = sync.OnceValue(func() []allocation {
+	const (
+		mutating   = "MutatingWebhookConfiguration.admissionregistration.k8s.io"
+		validating = "ValidatingWebhookConfiguration.admissionregistration.k8s.io"
+		definition = "CustomResourceDefinition.apiextensions.k8s.io"
+		webhook    = "webhooks[].clientConfig.caBundle"
+		conversion = "spec.conversion.webhook.clientConfig.caBundle"
+	)
+	return []allocation{
+		{kind: "*", path: "metadata.annotations/kubectl.kubernetes.io/last-applied-configuration", reason: "kubectl apply's memory"},
+		{kind: "*", path: "metadata.annotations/kubectl.kubernetes.io/restartedAt", reason: "kubectl rollout restart"},
+		{kind: "*", path: "spec.template.metadata.annotations/kubectl.kubernetes.io/restartedAt", reason: "kubectl rollout restart"},
+
+		{kind: "Service", path: "spec.clusterIP", reason: "allocated by the API server"},
+		{kind: "Service", path: "spec.clusterIPs", reason: "allocated by the API server"},
+		{kind: "Service", path: "spec.ipFamilies", reason: "chosen by the API server from the cluster's networks"},
+		{kind: "Service", path: "spec.ipFamilyPolicy", reason: "chosen by the API server from the cluster's networks"},
+		{kind: "Service", path: "spec.healthCheckNodePort", reason: "allocated by the API server"},
+		{kind: "Service", path: "spec.ports[].nodePort", reason: "allocated by the API server"},
+		{kind: "Service", path: "spec.loadBalancerClass", reason: "a cloud's admission sets it, and nobody can change it"},
+		{kind: "Service", path: "metadata.finalizers/service.kubernetes.io/load-balancer-cleanup", reason: "the service controller holds load balancers by it"},
+
+		{kind: "PersistentVolumeClaim", path: "spec.volumeName", reason: "the volume that the controller bound"},
+		{kind: "PersistentVolumeClaim", path: "spec.storageClassName", reason: "the cluster's default class, set by admission; nobody can change it"},
+		{kind: "PersistentVolumeClaim", path: "spec.dataSourceRef", reason: "the API server copies dataSource"},
+		{kind: "PersistentVolumeClaim", path: "spec.dataSource", reason: "the API server copies dataSourceRef"},
+		{kind: "PersistentVolumeClaim", path: "metadata.finalizers/kubernetes.io/pvc-protection", reason: "admission protects claims in use by it"},
+		{kind: "PersistentVolumeClaim", path: "metadata.annotations/pv.kubernetes.io/*", reason: "binding of the volume"},
+		{kind: "PersistentVolumeClaim", path: "metadata.annotations/volume.kubernetes.io/*", reason: "provisioning of the volume"},
+		{kind: "PersistentVolumeClaim", path: "metadata.annotations/volume.beta.kubernetes.io/*", reason: "provisioning of the volume"},
+		{kind: "PersistentVolume", path: "spec.claimRef", reason: "the claim that the controller bound"},
+		{kind: "PersistentVolume", path: "metadata.finalizers/kubernetes.io/pv-protection", reason: "admission protects volumes in use by it"},
+		{kind: "PersistentVolume", path: "metadata.annotations/pv.kubernetes.io/*", reason: "binding of the volume"},
+
+		{kind: "Job.batch", path: "spec.selector", reason: "made by the API server from the Job's uid"},
+		{kind: "Job.batch", path: "metadata.annotations/batch.kubernetes.io/*", reason: "the job controller's bookkeeping"},
+		{kind: "Job.batch", path: "spec.template.metadata.labels/controller-uid", reason: "the Job's uid, set by the API server"},
+		{kind: "Job.batch", path: "spec.template.metadata.labels/job-name", reason: "the Job's name, set by the API server"},
+		{kind: "Job.batch", path: "spec.template.metadata.labels/batch.kubernetes.io/*", reason: "the Job's uid and name, set by the API server"},
+		{kind: "Job.batch", path: "metadata.labels/controller-uid", reason: "labels default to the template's"},
+		{kind: "Job.batch", path: "metadata.labels/job-name", reason: "labels default to the template's"},
+		{kind: "Job.batch", path: "metadata.labels/batch.kubernetes.io/*", reason: "labels default to the template's"},
+		{kind: "Deployment.apps", path: "metadata.annotations/deployment.kubernetes.io/revision", reason: "the deployment controller counts rollouts"},
+		{kind: "DaemonSet.apps", path: "metadata.annotations/deprecated.daemonset.template.generation", reason: "the API server counts templates"},
+		{kind: "HorizontalPodAutoscaler.autoscaling", path: "metadata.annotations/autoscaling.alpha.kubernetes.io/conditions", reason: "status, as version 1 has it"},
+		{kind: "HorizontalPodAutoscaler.autoscaling", path: "metadata.annotations/autoscaling.alpha.kubernetes.io/current-metrics", reason: "status, as version 1 has it"},
+
+		{kind: "ClusterRole.rbac.authorization.k8s.io", path: "rules", when: aggregated, even: true, reason: "the aggregation controller fills the rules"},
+		{kind: mutating, path: webhook, reason: "an injector fills it"},
+		{kind: mutating, path: webhook, when: injected, even: true, reason: "an injector named by an annotation fills it"},
+		{kind: validating, path: webhook, reason: "an injector fills it"},
+		{kind: validating, path: webhook, when: injected, even: true, reason: "an injector named by an annotation fills it"},
+		{kind: definition, path: conversion, reason: "an injector fills it"},
+		{kind: definition, path: conversion, when: injected, even: true, reason: "an injector named by an annotation fills it"},
+		{kind: definition, path: "metadata.finalizers/customresourcecleanup.apiextensions.k8s.io", reason: "the server removes custom resources by it"},
+		{kind: "APIService.apiregistration.k8s.io", path: "spec.caBundle", reason: "an injector fills it"},
+		{kind: "APIService.apiregistration.k8s.io", path: "spec.caBundle", when: injected, even: true, reason: "an injector named by an annotation fills it"},
+		{kind: "APIService.apiregistration.k8s.io", path: "metadata.labels/kube-aggregator.kubernetes.io/automanaged", reason: "the aggregator's bookkeeping"},
+
+		{kind: "Namespace", path: "spec.finalizers", reason: "set by the API server"},
+		{kind: "Namespace", path: "metadata.labels/kubernetes.io/metadata.name", reason: "set by the API server"},
+		{kind: "Namespace", path: "metadata.annotations/openshift.io/sa.scc.*", reason: "OpenShift gives every namespace its ranges"},
+		{kind: "ServiceAccount", path: "secrets/{name}-token-*", reason: "the token controller's"},
+		{kind: "ServiceAccount", path: "secrets/{name}-dockercfg-*", reason: "OpenShift's registry login"},
+		{kind: "Secret", path: "data/token", when: accountToken, reason: "the token controller's"},
+		{kind: "Secret", path: "data/ca.crt", when: accountToken, reason: "the token controller's"},
+		{kind: "Secret", path: "data/namespace", when: accountToken, reason: "the token controller's"},
+		{kind: "Secret", path: "metadata.annotations/kubernetes.io/service-account.uid", when: accountToken, reason: "the token controller's"},
+		{kind: "Secret", path: "metadata.labels/kubernetes.io/legacy-token-*", when: accountToken, reason: "the API server notes when the token was used"},
+
+		{kind: "Pod", path: "spec.nodeName", reason: "chosen by the scheduler"},
+		{kind: "Pod", path: "spec.priority", reason: "resolved by admission from the class"},
+		{kind: "Pod", path: "spec.preemptionPolicy", reason: "resolved by admission from the class"},
+		{kind: "Pod", path: "spec.serviceAccountName", reason: "set by admission"},
+		{kind: "Pod", path: "spec.imagePullSecrets", reason: "admission copies the service account's; nobody can change them"},
+		{kind: "Pod", path: "spec.volumes/kube-api-access-*", reason: "admission mounts the service account's token"},
+		{kind: "Pod", path: "spec.containers[].volumeMounts//var/run/secrets/kubernetes.io/serviceaccount", reason: "admission mounts the service account's token"},
+		{kind: "Pod", path: "spec.initContainers[].volumeMounts//var/run/secrets/kubernetes.io/serviceaccount", reason: "admission mounts the service account's token"},
+	}
+})
+
+// aggregated tells that a ClusterRole collects the rules of others.
+func aggregated(live map[string]any) bool { return child(live, "aggregationRule") != nil }
+
+// accountToken tells that a Secret is filled with the token of a service account.
+func accountToken(live map[string]any) bool {
+	return live["type"] == "kubernetes.io/service-account-token"
+}
+
+// injected tells that an annotation asks a controller to fill in a CA.
+func injected(live map[string]any) bool {
+	for name := range child(child(live, "metadata"), "annotations") {
+		if strings.HasPrefix(name, "cert-manager.io/inject-") || strings.HasSuffix(name, "/inject-cabundle") ||
+			strings.HasSuffix(name, "/inject-ca-bundle") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,155 @@
+package threeway
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestAllocations holds every line of the table: what it names is silent on an object without any managedFields, and would be
+// a finding without the table.
+func TestAllocations(t *testing.T) {
+	for _, line := range allocations() {
+		t.Run(line.kind+" "+line.path, func(t *testing.T) {
+			if line.reason == "" {
+				t.Error("the line has no reason")
+			}
+			old, live := allocatedCase(line)
+			c := Compare(sample{Object: old}.input(old, live))
+			if !c.Quiet() {
+				t.Errorf("not silent: %s", describe(c))
+			}
+			if line.even {
+				return
+			}
+			w := walkerOf(c, old, live)
+			w.allocated = &fieldTree{}
+			if got := w.findings(sidesOf(c)); len(got) == 0 {
+				t.Error("silent without the table too: the line is of no use")
+			}
+		})
+	}
+}
+
+// walkerOf and sidesOf make the walk of a comparison anew.
+func walkerOf(c *Comparison, old Object, live map[string]any) *walker {
+	s := comparer{catalog: nativeKinds()}.shapeOf(old.Ref)
+	return &walker{shape: s, engine: c.Objects[0].Engine, owners: ownershipOf(live), live: c.Objects[0].Live}
+}
+
+func sidesOf(c *Comparison) sides {
+	o := c.Objects[0]
+	f := newForms(o.Key, nativeKinds().native(gvkOf(o.Ref)), o.liveText)
+	old := f.manifest(o.desiredText)
+	return sides{old: old, desired: old, live: f.stored(o.liveText), result: f.stored(o.liveText)}
+}
+
+// allocatedCase makes an object, and the same as a controller leaves it according to a line.
+func allocatedCase(line allocation) (Object, map[string]any) {
+	kind, group, _ := strings.Cut(strings.ReplaceAll(line.kind, "*", "Deployment.apps"), ".")
+	ref := Ref{Key: Key{Group: group, Kind: kind, Name: "x", Namespace: "d"}, Version: "v1"}
+	if kind == "HorizontalPodAutoscaler" {
+		ref.Version = "v1"
+	}
+	content := map[string]any{"apiVersion": ref.APIVersion(), "kind": kind, "metadata": map[string]any{"name": "x"}}
+	seedCase(line, content)
+	old := Object{Ref: ref, Content: content}
+	live, _ := deepCopy(HelmMetadata(content, "r", "d")).(map[string]any)
+	plant(live, line)
+	return old, live
+}
+
+// seedCase gives the object what the line's condition asks for, and the lists that it goes through.
+func seedCase(line allocation, content map[string]any) {
+	path, _, _ := strings.Cut(line.path, "/")
+	annotations := map[string]any{}
+	switch {
+	case strings.HasSuffix(path, "caBundle") && line.even:
+		annotations["cert-manager.io/inject-ca-from"] = "d/x"
+	case line.kind == "ClusterRole.rbac.authorization.k8s.io":
+		content["aggregationRule"] = map[string]any{}
+	case line.kind == "Secret":
+		content["type"] = "kubernetes.io/service-account-token"
+	}
+	child(content, "metadata")["annotations"] = annotations
+	node := content
+	for name := range strings.SplitSeq(path, ".") {
+		list, isList := strings.CutSuffix(name, "[]")
+		if !isList {
+			setDefault(node, name, map[string]any{})
+			if next := child(node, name); next != nil {
+				node = next
+			}
+			continue
+		}
+		item := map[string]any{"name": "a", "port": int64(80), "protocol": "TCP"}
+		node[list] = []any{item}
+		node = item
+	}
+	prune(content, strings.Split(path, "."))
+}
+
+// prune takes the last step of a path out again: the manifest does not name it.
+func prune(content map[string]any, path []string) {
+	node := content
+	for _, name := range path[:len(path)-1] {
+		list, isList := strings.CutSuffix(name, "[]")
+		if isList {
+			node, _ = node[list].([]any)[0].(map[string]any)
+		} else {
+			node = child(node, name)
+		}
+	}
+	if last := path[len(path)-1]; last != "annotations" {
+		delete(node, last)
+	}
+}
+
+// plant writes what the line names.
+func plant(live map[string]any, line allocation) {
+	path, key, keyed := strings.Cut(line.path, "/")
+	key = strings.ReplaceAll(strings.Replace(key, "*", "abc", 1), "{name}", "x")
+	names := strings.Split(path, ".")
+	node := live
+	for _, name := range names[:len(names)-1] {
+		list, isList := strings.CutSuffix(name, "[]")
+		if isList {
+			node, _ = node[list].([]any)[0].(map[string]any)
+			continue
+		}
+		setDefault(node, name, map[string]any{})
+		node = child(node, name)
+	}
+	last := names[len(names)-1]
+	switch {
+	case last == "finalizers" && keyed:
+		node[last] = []any{key}
+	case keyed && slices.Contains([]string{"secrets", "volumes"}, last):
+		node[last] = []any{map[string]any{"name": key}}
+	case last == "volumeMounts":
+		node[last] = []any{map[string]any{"name": "v", "mountPath": key}}
+	case keyed:
+		setDefault(node, last, map[string]any{})
+		child(node, last)[key] = "eA=="
+	default:
+		node[last] = planted(last)
+	}
+}
+
+func planted(name string) any {
+	switch name {
+	case "clusterIPs", "ipFamilies", "finalizers":
+		return []any{"IPv4"}
+	case "rules":
+		return []any{map[string]any{"verbs": []any{"get"}}}
+	case "selector":
+		return map[string]any{"matchLabels": map[string]any{"a": "b"}}
+	case "claimRef", "dataSource", "dataSourceRef":
+		return map[string]any{"name": "x", "kind": "y"}
+	case "imagePullSecrets":
+		return []any{map[string]any{"name": "x"}}
+	case "nodePort", "healthCheckNodePort", "priority":
+		return int64(30123)
+	}
+	return "eA=="
+}

@@ -1,0 +1,77 @@
+package threeway
+
+import (
+	"cmp"
+	"slices"
+)
+
+// stop is what a failing object keeps Helm from doing.
+type stop int
+
+const (
+	// stopNothing: the visit of the others goes on, but nothing is deleted.
+	stopNothing stop = iota
+	// stopRest: objects after this one are not reached.
+	stopRest
+	// stopAll: the upgrade ends before it writes anything.
+	stopAll
+)
+
+func (o *ObjectComparison) fail(stops stop, reason string) {
+	o.Action, o.Reason, o.stops = ActionFail, reason, stops
+}
+
+// block tells every object what a failing one keeps Helm from doing to it: one that cannot be built or adopted stops the
+// upgrade before any write, one that cannot be created stops it there, and any failure suppresses deletions (helm v3.22.0
+// pkg/kube/client.go update). "There" is a place in the manifest, not in the report.
+func block(objects []ObjectComparison) {
+	failing := failuresInOrder(objects)
+	all := keysOf(failing, func(o *ObjectComparison) bool { return o.stops == stopAll })
+	rest := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.stops == stopRest })
+	for i := range objects {
+		o := &objects[i]
+		switch {
+		case o.Action == ActionFail:
+			o.blockFields()
+		case len(all) > 0:
+			o.skip(all)
+		case rest >= 0 && o.place > failing[rest].place:
+			o.skip([]string{failing[rest].key.String()})
+		case len(failing) > 0 && o.Action == ActionDelete:
+			o.skip(keysOf(failing, func(*ObjectComparison) bool { return true }))
+		}
+	}
+}
+
+// failuresInOrder lists the objects that fail, in the order in which Helm comes to them.
+func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
+	var failing []*ObjectComparison
+	for i := range objects {
+		if objects[i].Action == ActionFail {
+			failing = append(failing, &objects[i])
+		}
+	}
+	slices.SortFunc(failing, func(a, b *ObjectComparison) int { return cmp.Compare(a.place, b.place) })
+	return failing
+}
+
+func keysOf(objects []*ObjectComparison, match func(*ObjectComparison) bool) []string {
+	var keys []string
+	for _, o := range objects {
+		if match(o) {
+			keys = append(keys, o.key.String())
+		}
+	}
+	return keys
+}
+
+func (o *ObjectComparison) skip(by []string) {
+	o.Action, o.BlockedBy = ActionSkip, by
+	o.blockFields()
+}
+
+func (o *ObjectComparison) blockFields() {
+	for i := range o.Findings {
+		o.Findings[i].Blocked = true
+	}
+}

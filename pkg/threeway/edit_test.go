@@ -1,0 +1,191 @@
+package threeway
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// editor makes one random edit of an object.
+type editor struct {
+	rng  *rand.Rand
+	path Path
+}
+
+// edit edits an object of the sample's kind in place, where an API server would store the edit and no controller owns the place; it gives the
+// path, nil where there was nothing to edit.
+func (o sample) edit(rng *rand.Rand, object map[string]any) Path {
+	job := comparer{catalog: nativeKinds(), in: Input{Schemas: o.schemas}}
+	s := job.shapeOf(o.Ref)
+	tree := allocatedFor(o.Key, object)
+	stored := func() any { return tree.without(newForms(o.Key, s, object).stored(object).value) }
+	before := stored()
+	for range 20 {
+		saved, _ := deepCopy(object).(map[string]any)
+		e := &editor{rng: rng}
+		e.editMap(object, s, rootNames(object, s))
+		if !equal(before, stored()) {
+			return e.path
+		}
+		clear(object)
+		for k, v := range saved {
+			object[k] = v
+		}
+	}
+	return nil
+}
+
+// without gives a normal form without what the table has lines for.
+func (t *fieldTree) without(v any) any {
+	if t == nil {
+		return v
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, below := range v {
+			kept := t.fields[name].without(below)
+			if t.line(Path{}.Field(name)) == nil && !(isZero(kept) && !isZero(below)) {
+				out[name] = kept
+			}
+		}
+		return out
+	case []any:
+		var out []any
+		for _, item := range v {
+			if text, ok := item.(string); !ok || t.line(Path{}.SetItem(text)) == nil {
+				out = append(out, t.items.without(item))
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// rootNames are the fields of an object that count.
+func rootNames(object map[string]any, s *shape) []string {
+	var out []string
+	for name := range s.fields {
+		out = append(out, name)
+	}
+	for name := range object {
+		out = append(out, name)
+	}
+	out = slices.DeleteFunc(out, func(name string) bool {
+		return slices.Contains([]string{"apiVersion", "kind", "status", "stringData"}, name)
+	})
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// editMap changes, removes or adds one of the names.
+func (e *editor) editMap(m map[string]any, s *shape, names []string) {
+	name := names[e.rng.IntN(len(names))]
+	if len(e.path) == 0 && name == "metadata" {
+		e.path = e.path.Field(name)
+		m = child(m, name)
+		s, name = s.field(name), []string{"labels", "annotations", "finalizers"}[e.rng.IntN(3)]
+	}
+	e.path = e.path.Field(name)
+	below := s.field(name)
+	v, there := m[name]
+	switch {
+	case !there || v == nil:
+		m[name] = e.invented(below, 3)
+	case e.rng.IntN(6) == 0:
+		delete(m, name)
+	default:
+		m[name] = e.edited(v, below)
+	}
+}
+
+// edited gives a value with one edit in it.
+func (e *editor) edited(v any, s *shape) any {
+	switch v := v.(type) {
+	case map[string]any:
+		names := sortedKeys(v)
+		if s != nil && s.form == formStruct {
+			names = slices.Compact(slices.Sorted(slices.Values(append(names, sortedKeys(s.fields)...))))
+		} else {
+			names = append(names, "added")
+		}
+		e.editMap(v, s, names)
+		return v
+	case []any:
+		return e.editedList(v, s)
+	}
+	return e.other(v, s)
+}
+
+// editedList edits, drops or adds an item; its path ends at the list.
+func (e *editor) editedList(v []any, s *shape) any {
+	path := e.path
+	defer func() { e.path = path }()
+	switch i := e.rng.IntN(len(v) + 2); {
+	case i >= len(v):
+		return append(v, e.item(s, 3))
+	case e.rng.IntN(4) == 0:
+		return slices.Delete(v, i, i+1)
+	default:
+		v[i] = e.edited(v[i], s.item())
+		return v
+	}
+}
+
+// other gives another scalar of the same type.
+func (e *editor) other(v any, s *shape) any {
+	for range 10 {
+		if w := e.scalar(s); !equal(v, w) {
+			return w
+		}
+	}
+	return fmt.Sprint(v, "x")
+}
+
+// scalar gives a value that decodes.
+func (e *editor) scalar(s *shape) any {
+	some := []any{"x", "eA==", "7", "Zmlm", int64(7), int64(0), true, false, "5Gi", "2026-11-20T10:00:00Z"}
+	e.rng.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+	for _, v := range some {
+		if s == nil || s.form != formLeaf || s.leaf == nil {
+			return v
+		}
+		if _, ok := s.leaf(v); ok {
+			return v
+		}
+	}
+	return "x"
+}
+
+// invented gives a new value of a shape.
+func (e *editor) invented(s *shape, depth int) any {
+	switch {
+	case s == nil || s.form == formLeaf || s.form == formPlain:
+		return e.scalar(s)
+	case s.form == formList:
+		return []any{e.item(s, depth)}
+	case s.form == formMap:
+		return map[string]any{"added": e.invented(s.elem, depth-1)}
+	}
+	out := map[string]any{}
+	names := sortedKeys(s.fields)
+	for range 3 {
+		if len(names) > 0 && depth > 0 {
+			name := names[e.rng.IntN(len(names))]
+			out[name] = e.invented(s.field(name), depth-1)
+		}
+	}
+	return out
+}
+
+// item gives a new item of a list, with its keys.
+func (e *editor) item(list *shape, depth int) any {
+	v := e.invented(list.item(), depth-1)
+	m, ok := v.(map[string]any)
+	for _, key := range list.merges().keys {
+		if ok && m[key] == nil {
+			m[key] = e.invented(list.item().field(key), 0)
+		}
+	}
+	return v
+}

@@ -1,0 +1,35 @@
+package threeway
+
+// Finding is one field with a verdict, its values in clear. A nil value is an absent side. It never leaves the process:
+// Comparison.Report masks it.
+type Finding struct {
+	Path    Path
+	Verdict Verdict
+	Cause   Cause
+	// Managed tells whether the manifest of old or desired names the field.
+	Managed bool
+	// Certain is false where the verdict could not be decided read-only; Note says why.
+	Certain bool
+	Class   Class
+	// Old, Desired and Live are the sides; After is what an upgrade leaves where that is none of them.
+	Old, Desired, Live, After any
+	Note                      string
+	Owners                    []Owner
+	// Blocked tells that nothing happens to the field because its object fails or is not reached.
+	Blocked bool
+}
+
+// Drifted tells whether the finding makes its object drifted: managed, and live has moved.
+func (f Finding) Drifted() bool {
+	return f.Managed && f.Cause != CauseChange && !f.Silenced()
+}
+
+// writes tells whether the upgrade changes the field.
+func (f Finding) writes() bool {
+	return f.Verdict == Add || f.Verdict == Remove || f.Verdict == Overwrite
+}
+
+// Silenced tells whether the finding is listed and counted as ignored only.
+func (f Finding) Silenced() bool {
+	return f.Class == ClassAutoscaled || f.Class == ClassVolatile && equal(f.Old, f.Live)
+}

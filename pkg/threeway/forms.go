@@ -1,0 +1,125 @@
+package threeway
+
+// forms brings the texts of one object to the sides that are compared (design section 5): typed, with defaults, and in
+// live's own spelling where two spellings mean the same.
+type forms struct {
+	key   Key
+	shape *shape
+	// seen is live's normal form, before defaults.
+	seen *seen
+}
+
+func newForms(key Key, s *shape, live map[string]any) *forms {
+	return &forms{key: key, shape: s, seen: &seen{values: []any{normalObject(live, s, asRead)}}}
+}
+
+// manifest gives the side of a manifest's text, which also tells what it names.
+func (f *forms) manifest(text map[string]any) side {
+	value := f.settled(text, asStored)
+	return side{value: value, present: value != nil, written: normalObject(text, f.shape, asWritten), named: true}
+}
+
+// foreign gives the side of a manifest's text that was written for another version: of that, defaults prove nothing.
+func (f *forms) foreign(text map[string]any) side {
+	out := f.manifest(text)
+	out.value = settle(normalObject(text, f.shape, asStored), f.shape, f.seen)
+	return out
+}
+
+// stored gives the side of an object as the API server returns it, or would.
+func (f *forms) stored(object map[string]any) side {
+	value := f.settled(object, asRead)
+	return side{value: value, present: value != nil}
+}
+
+func (f *forms) settled(object map[string]any, how fidelity) map[string]any {
+	normal := normalObject(object, f.shape, how)
+	if normal == nil {
+		return nil
+	}
+	if normal["metadata"] == nil {
+		normal["metadata"] = map[string]any{} // every object has it
+	}
+	out, _ := settle(normal, f.shape, f.seen).(map[string]any)
+	fillObject(out, f.shape)
+	withoutAdmitted(f.key, out)
+	return out
+}
+
+// seen is what live has at one place, the items of a list taken together. It is made as far as it is asked for.
+type seen struct {
+	values []any
+	fields map[string]*seen
+	items  *seen
+}
+
+// at gives what live has in a field or under a map key.
+func (s *seen) at(name string) *seen {
+	if below, ok := s.fields[name]; ok {
+		return below
+	}
+	below := &seen{}
+	for _, v := range s.values {
+		if m, ok := v.(map[string]any); ok && has(m, name) {
+			below.values = append(below.values, m[name])
+		}
+	}
+	if s.fields == nil {
+		s.fields = map[string]*seen{}
+	}
+	s.fields[name] = below
+	return below
+}
+
+// inside gives what live has in the items of a list.
+func (s *seen) inside() *seen {
+	if s.items != nil {
+		return s.items
+	}
+	s.items = &seen{}
+	for _, v := range s.values {
+		list, _ := v.([]any)
+		s.items.values = append(s.items.values, list...)
+	}
+	return s.items
+}
+
+// settle drops fields that the server prunes, and takes live's spelling of values that mean the same as live's. A field that
+// no type describes counts as pruned only if live lacks it: a newer server may know it.
+func settle(v any, s *shape, live *seen) any {
+	if s == nil {
+		return v
+	}
+	if s.alike != nil {
+		return spelled(v, s, live)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			if s.prunes(name) && len(live.at(name).values) == 0 {
+				delete(v, name)
+				continue
+			}
+			v[name] = settle(below, s.field(name), live.at(name))
+		}
+	case []any:
+		for i := range v {
+			v[i] = settle(v[i], s.item(), live.inside())
+		}
+	}
+	return v
+}
+
+func spelled(v any, s *shape, live *seen) any {
+	for _, other := range live.values {
+		if equal(v, other) {
+			return v
+		}
+	}
+	for _, other := range live.values {
+		if s.alike(v, other) {
+			return deepCopy(other)
+		}
+	}
+	return v
+}

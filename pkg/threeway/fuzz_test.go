@@ -1,0 +1,127 @@
+package threeway
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"testing"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// FuzzCompare: whatever JSON stands for old, and whatever became of it in desired and live, comparing and reporting never
+// panic; what nobody touched is silent; no finding of a report is incomplete.
+func FuzzCompare(f *testing.F) {
+	for i, o := range samples(f) {
+		if raw, err := json.Marshal(o.Content); err == nil && len(raw) < 1000 {
+			f.Add(raw, uint64(i))
+		}
+	}
+	f.Fuzz(func(t *testing.T, old []byte, seed uint64) {
+		o, ok := fuzzed(old)
+		if !ok {
+			t.Skip()
+		}
+		s, rng := sample{Object: o}, rand.New(rand.NewPCG(seed, 5))
+		checkReport(t, Compare(s.input(o, s.installed())), !mangled(o.Content))
+		desired := o
+		desired.Content, _ = vandalised(rng, deepCopy(o.Content)).(map[string]any)
+		live, _ := vandalised(rng, deepCopy(o.Content)).(map[string]any)
+		checkReport(t, Compare(s.input(desired, live)), false)
+	})
+}
+
+// vandalised puts anything anywhere below a map.
+func vandalised(rng *rand.Rand, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range sortedKeys(v) {
+			if rng.IntN(4) == 0 {
+				v[name] = vandal(rng, v[name])
+			} else {
+				v[name] = vandalised(rng, v[name])
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = vandalised(rng, v[i])
+		}
+		if len(v) > 0 && rng.IntN(4) == 0 {
+			return append(v, vandal(rng, v[0]))
+		}
+	}
+	return v
+}
+
+func vandal(rng *rand.Rand, v any) any {
+	some := []any{nil, "", "x", "1e999", "1e-999999999", int64(1), int64(1) << 62, 1.5, true, []any{}, []any{v}, []any{nil}, []any{v, v}, map[string]any{}, map[string]any{"k": v}, map[string]any{"": nil}}
+	return some[rng.IntN(len(some))]
+}
+
+// fuzzed makes an object of any JSON object.
+func fuzzed(raw []byte) (Object, bool) {
+	var content map[string]any
+	if utiljson.Unmarshal(raw, &content) != nil || content == nil {
+		return Object{}, false
+	}
+	apiVersion, _ := content["apiVersion"].(string)
+	kind, _ := content["kind"].(string)
+	ref := Ref{Key: Key{Kind: kind, Namespace: "d", Name: "x"}, Version: apiVersion}
+	if group, version, found := cutLast(apiVersion); found {
+		ref.Group, ref.Version = group, version
+	}
+	return Object{Ref: ref, Content: content}, true
+}
+
+func cutLast(apiVersion string) (group, version string, found bool) {
+	version = versionOf(map[string]any{"apiVersion": apiVersion}, "")
+	if len(version) == len(apiVersion) {
+		return "", "", false
+	}
+	return apiVersion[:len(apiVersion)-len(version)-1], version, true
+}
+
+// mangled tells whether a manifest holds what Helm's patch does not send as it is: directives, nulls among the items of a
+// list, items that share their merge key, numbers that floating point changes.
+func mangled(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			if len(name) > 0 && name[0] == '$' || mangled(below) {
+				return true
+			}
+		}
+	case []any:
+		for _, below := range v {
+			if below == nil || mangled(below) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func checkReport(t *testing.T, c *Comparison, silent bool) {
+	t.Helper()
+	if silent && len(c.Objects[0].Findings) > 0 {
+		t.Errorf("untouched, and yet: %s", describe(c))
+	}
+	raw, err := json.Marshal(c.Report(Mask{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report ReleaseReport
+	if err := json.Unmarshal(raw, &report); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range report.Objects {
+		for _, f := range o.Fields {
+			if f.ID == "" || f.Path == "" || f.Verdict == "" || f.Cause == "" {
+				t.Errorf("incomplete finding %+v", f)
+			}
+			if f.Pointer != "" && f.DesiredPointer != "" {
+				t.Errorf("two pointers %+v", f)
+			}
+		}
+	}
+	c.Needs()
+}

@@ -1,0 +1,89 @@
+package threeway
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"helm.sh/helm/v3/pkg/releaseutil"
+)
+
+// pair is one object on its manifests' sides.
+type pair struct {
+	// key tells objects apart, those without a name too.
+	key                Key
+	old, desired, last *Object
+	// place is the object's place in desired's manifest, which Helm visits in that order; old's objects that desired lacks
+	// come after all of them, since Helm deletes last.
+	place int
+}
+
+// main is the object the report speaks of.
+func (p pair) main() *Object {
+	if p.desired != nil {
+		return p.desired
+	}
+	return p.old
+}
+
+// unchanged is the pair as it would be if desired were old: what is left is drift.
+func (p pair) unchanged() pair {
+	p.desired = p.old
+	return p
+}
+
+// pairs matches old, desired and last by key, in Helm's install order.
+func pairs(in Input) []pair {
+	byKey := map[Key]*pair{}
+	at := func(key Key, place int) *pair {
+		if byKey[key] == nil {
+			byKey[key] = &pair{key: key, place: place}
+		}
+		return byKey[key]
+	}
+	each(in.DesiredObjects, func(i int, key Key, o *Object) { at(key, i).desired = o })
+	each(in.OldObjects, func(i int, key Key, o *Object) { at(key, len(in.DesiredObjects)+i).old = o })
+	each(in.LastObjects, func(_ int, key Key, o *Object) {
+		if p := byKey[key]; p != nil {
+			p.last = o
+		}
+	})
+	out := make([]pair, 0, len(byKey))
+	for _, p := range byKey {
+		out = append(out, *p)
+	}
+	rank := installRank()
+	slices.SortFunc(out, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(rank(a.key.Kind), rank(b.key.Kind)), cmp.Compare(a.key.Kind, b.key.Kind), a.key.Compare(b.key))
+	})
+	return out
+}
+
+// each calls f for every object with its place and its key. Objects that ask for a name are told apart by their place among
+// their like.
+func each(objects []Object, f func(int, Key, *Object)) {
+	nth := map[Key]int{}
+	for i := range objects {
+		key := objects[i].Key
+		if key.Name == "" {
+			key.Name = objects[i].GenerateName + "*"
+			nth[key]++
+			key.Name = fmt.Sprintf("%s%d", key.Name, nth[key])
+		}
+		f(i, key, &objects[i])
+	}
+}
+
+// installRank orders kinds as helm v3.22.0 pkg/releaseutil InstallOrder does, unknown ones last.
+func installRank() func(kind string) int {
+	rank := map[string]int{}
+	for i, kind := range releaseutil.InstallOrder {
+		rank[kind] = i
+	}
+	return func(kind string) int {
+		if r, ok := rank[kind]; ok {
+			return r
+		}
+		return len(rank)
+	}
+}

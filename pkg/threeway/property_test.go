@@ -1,0 +1,235 @@
+package threeway
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// rounds is how often a property is tried on each object of the cases.
+var rounds = flag.Int("rounds", 10, "tries of each property on each object")
+
+// sample is an object of a case, with what its CRDs say.
+type sample struct {
+	Object
+	schemas map[schema.GroupKind]*CustomSchema
+}
+
+// samples are the objects of all cases: real enough to edit.
+func samples(t testing.TB) []sample {
+	t.Helper()
+	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []sample
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schemas := map[schema.GroupKind]*CustomSchema{}
+		for _, f := range archive.Files {
+			if f.Name == "crd.yaml" {
+				schemas = schemasOf(t, string(f.Data))
+			}
+			if f.Name != "old.yaml" && f.Name != "live.yaml" {
+				continue
+			}
+			for _, o := range objectsOf(t, string(f.Data)) {
+				if o.Name != "" {
+					o.Source = filepath.Base(file) + "/" + f.Name
+					out = append(out, sample{o, schemas})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// inputOf is a release of one object.
+func (s sample) input(desired Object, live map[string]any) Input {
+	return Input{
+		Name: "r", Namespace: "d", ApplyMethod: "client-side", Operation: OperationUpgrade,
+		Old: &Revision{Revision: 1}, Last: &Revision{Revision: 1},
+		OldObjects: []Object{s.Object}, DesiredObjects: []Object{desired}, Live: map[Ref]Live{s.Ref: {Object: live}}, Schemas: s.schemas,
+	}
+}
+
+// installed is what a server holds after Helm installed the object and upgraded it once: nulls are gone.
+func (s sample) installed() map[string]any {
+	live, _ := deepCopy(withoutNulls(HelmMetadata(s.Content, "r", "d"))).(map[string]any)
+	for _, name := range []string{"managedFields", "deletionTimestamp"} {
+		delete(child(live, "metadata"), name)
+	}
+	return live
+}
+
+func withoutNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, c := range v {
+			if c != nil {
+				out[k] = withoutNulls(c)
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// TestIdentityIsSilent: what Helm installed and nobody touched is no finding, whoever owns it.
+func TestIdentityIsSilent(t *testing.T) {
+	for _, o := range samples(t) {
+		live := o.installed()
+		if c := Compare(o.input(o.Object, live)); !c.Quiet() {
+			t.Errorf("%s: %s", o.Source, describe(c))
+		}
+		owned := maps.Clone(live)
+		owned["metadata"] = maps.Clone(child(live, "metadata"))
+		all := map[string]any{}
+		for name := range live {
+			all["f:"+name] = map[string]any{}
+		}
+		child(owned, "metadata")["managedFields"] = []any{map[string]any{"manager": "kubectl-edit", "operation": "Update", "fieldsV1": all}}
+		if c := Compare(o.input(o.Object, owned)); !c.Quiet() {
+			t.Errorf("%s, put back by hand: %s", o.Source, describe(c))
+		}
+	}
+}
+
+// TestEveryEditIsReported: one random edit of live that the server would store is covered by a finding.
+func TestEveryEditIsReported(t *testing.T) {
+	for n, o := range samples(t) {
+		rng := rand.New(rand.NewPCG(1, uint64(n)))
+		for range *rounds {
+			live := o.installed()
+			edit := o.edit(rng, live)
+			if edit == nil {
+				continue
+			}
+			c := Compare(o.input(o.Object, live))
+			if !slices.ContainsFunc(c.Objects[0].Findings, func(f Finding) bool { return touches(f.Path.String(), edit.String()) }) {
+				t.Errorf("%s: edit of %s is lost\n%s", o.Source, edit, describe(c))
+			}
+		}
+	}
+}
+
+// TestVerdictsAreTheEffect: with random edits of desired and live, what differs between live and what Helm's patch leaves is
+// exactly what findings that write cover.
+func TestVerdictsAreTheEffect(t *testing.T) {
+	for n, o := range samples(t) {
+		rng := rand.New(rand.NewPCG(2, uint64(n)))
+		for range *rounds {
+			desired, live := o.Object, o.installed()
+			desired.Content, _ = deepCopy(o.Content).(map[string]any)
+			for range 1 + rng.IntN(3) {
+				o.edit(rng, desired.Content)
+				o.edit(rng, live)
+			}
+			checkEffect(t, Compare(o.input(desired, live)).Objects[0])
+		}
+	}
+}
+
+func checkEffect(t *testing.T, o ObjectComparison) {
+	t.Helper()
+	if o.Action == ActionFail {
+		return
+	}
+	var writing []string
+	for _, f := range o.Findings {
+		before, was := lookup(o.Live, f.Path)
+		after, is := lookup(o.Result, f.Path)
+		if same := was == is && equal(before, after); same == f.writes() {
+			t.Errorf("%s: %s %s, but live %v and result %v", o.Source, f.Verdict, f.Path, before, after)
+		}
+		if f.writes() {
+			writing = append(writing, f.Path.String())
+		}
+	}
+	tree := allocatedFor(o.key, o.liveText)
+	for _, path := range differences(nil, o.Live, o.Result) {
+		covered := slices.ContainsFunc(writing, func(p string) bool { return touches(p, path.String()) })
+		if !covered && tree.line(path) == nil {
+			t.Errorf("%s: the patch changes %s, and no finding says so\n%v", o.Source, path, o.Findings)
+		}
+	}
+}
+
+// differences lists where two normal forms differ; lists are leaves.
+func differences(path Path, a, b any) []Path {
+	left, ok := a.(map[string]any)
+	right, alsoOK := b.(map[string]any)
+	if !ok || !alsoOK {
+		if equal(a, b) {
+			return nil
+		}
+		return []Path{path}
+	}
+	names := maps.Clone(left)
+	maps.Copy(names, right)
+	var out []Path
+	for name := range names {
+		out = append(out, differences(path.Field(name), left[name], right[name])...)
+	}
+	return out
+}
+
+// touches tells whether one of two paths leads to or through the other.
+func touches(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
+
+// TestSecretsStayInside: whatever is edited on a Secret, its values are in the comparison and not in the report.
+func TestSecretsStayInside(t *testing.T) {
+	for n, o := range samples(t) {
+		if o.Kind != "Secret" {
+			continue
+		}
+		rng := rand.New(rand.NewPCG(3, uint64(n)))
+		for i := range *rounds {
+			canary := fmt.Sprintf("Y2FuYXJ5LXZhbHVl%04d", i)
+			live := o.installed()
+			o.edit(rng, live)
+			data, _ := live["data"].(map[string]any)
+			if data == nil {
+				data = map[string]any{}
+			}
+			data["planted"] = canary
+			live["data"] = data
+			in := o.input(o.Object, live)
+			in.Errors = []Message{{Code: "x", Message: "the server says " + canary}}
+			c := Compare(in)
+			checkCanaries(t, canary, c, reportJSON(t, c, Mask{}))
+			if !strings.Contains(reportJSON(t, c, Mask{Show: true}), canary) {
+				t.Error("a report that may show secrets does not")
+			}
+		}
+	}
+}
+
+// TestCompareLeavesItsInputAlone, and gives the same answer each time.
+func TestCompareLeavesItsInputAlone(t *testing.T) {
+	for n, o := range samples(t) {
+		rng := rand.New(rand.NewPCG(4, uint64(n)))
+		live := o.installed()
+		o.edit(rng, live)
+		before := fmt.Sprint(o.Content, live)
+		first := describe(Compare(o.input(o.Object, live)))
+		if second := describe(Compare(o.input(o.Object, live))); first != second {
+			t.Errorf("%s: two answers:\n%s%s", o.Source, first, second)
+		}
+		if fmt.Sprint(o.Content, live) != before {
+			t.Errorf("%s: the input has changed", o.Source)
+		}
+	}
+}

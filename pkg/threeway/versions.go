@@ -1,0 +1,94 @@
+package threeway
+
+import "fmt"
+
+// unserved decides an object whose kind the cluster does not serve at the version that a manifest names. Helm then ends before
+// it writes anything: it builds the objects of old as well as those of desired. Drift is told all the same, at the version
+// that was read.
+func (c comparer) unserved(out *ObjectComparison, p pair, was, live Live) {
+	if p.old != nil && was.Absence == AbsentKind {
+		out.fail(stopAll, "current release manifest contains removed kubernetes api(s) for this kubernetes version: "+noMatch(p.old))
+	} else {
+		out.fail(stopAll, "unable to build kubernetes objects from new release manifest: "+noMatch(p.desired))
+	}
+	object := was.Object
+	if object == nil {
+		object = live.Object
+	}
+	if p.old == nil {
+		return
+	}
+	if out.Missing = object == nil; out.Missing {
+		return
+	}
+	old := *p.old
+	old.Version = versionOf(object, old.Version)
+	p.old = &old
+	if err := c.compareFields(out, p.unchanged(), object, old.Content); err != nil {
+		out.addNote(err.Error())
+	}
+}
+
+func noMatch(o *Object) string {
+	return fmt.Sprintf("no matches for kind %q in version %q; ensure CRDs are installed first", o.Kind, o.APIVersion())
+}
+
+// versionOf is the version at which an object was read.
+func versionOf(object map[string]any, otherwise string) string {
+	apiVersion, _ := object["apiVersion"].(string)
+	for i := len(apiVersion) - 1; i >= 0; i-- {
+		if apiVersion[i] == '/' {
+			return apiVersion[i+1:]
+		}
+	}
+	if apiVersion == "" {
+		return otherwise
+	}
+	return apiVersion
+}
+
+// convert compares an object whose manifests name different versions. Drift is what left old at old's version; verdicts are
+// Helm's patch at desired's. Helm checks the ownership of such an object as if it were new.
+func (c comparer) convert(out *ObjectComparison, p pair, was, live map[string]any) {
+	then := ObjectComparison{Object: *p.old}
+	if was != nil {
+		// Whether a patch can be made at old's version matters not: Helm makes none there.
+		_ = c.compareFields(&then, p.unchanged(), was, p.old.Content)
+	}
+	c.update(out, p, live)
+	c.checkOwnership(out, live)
+	out.Findings = mergeVersions(then.Findings, out.Findings, fmt.Sprintf("read at %s, where old was written; the upgrade writes %s",
+		p.old.APIVersion(), p.desired.APIVersion()))
+	out.addNote("moves from " + p.old.APIVersion() + " to " + p.desired.APIVersion())
+}
+
+// mergeVersions joins what drifted at old's version with what the upgrade does at desired's. A difference at desired's version
+// is drift only if the object drifted: old's text, read at a version it was not written for, proves nothing.
+func mergeVersions(then, now []Finding, note string) []Finding {
+	drift, drifted := map[string]Finding{}, false
+	for _, f := range then {
+		drift[f.Path.String()] = f
+		drifted = drifted || f.Drifted()
+	}
+	var out []Finding
+	for _, f := range now {
+		_, here := drift[f.Path.String()]
+		delete(drift, f.Path.String())
+		switch {
+		case !here && f.Verdict == Ignore:
+			continue
+		case !here && !drifted:
+			f.Cause = CauseChange
+		case here == (f.Cause == CauseChange):
+			f.Cause = CauseBoth
+		}
+		out = append(out, f)
+	}
+	for _, path := range sortedKeys(drift) {
+		f := drift[path]
+		f.Verdict, f.Certain, f.Note = Ignore, false, note
+		out = append(out, f)
+	}
+	sortFindings(out)
+	return out
+}

@@ -1,0 +1,82 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// TestReadingBudget counts what one comparison of 42 objects of 9 kinds costs:
+// at most 20 requests, with drift or without.
+func TestReadingBudget(t *testing.T) {
+	t.Parallel()
+	c := newCase(t, suite.cluster)
+	must(t, c.helm(false, "install", "many"))
+	out, err := c.diff()
+	must(t, err)
+	want(t, out, 0, "")
+	if got := out.report.Summary["objects"]; fmt.Sprint(got) != "42" {
+		t.Fatalf("the release has %v objects", got)
+	}
+	clean := out.traffic
+	must(t, c.scale("deployment/many-1", "3"))
+	must(t, c.patch("kubectl-edit", "thing/many-1", "{spec: {max: 99}}"))
+	out, err = c.diff()
+	must(t, err)
+	if out.exit != 2 {
+		t.Fatalf("exit %d\n%s", out.exit, strings.Join(out.report.lines(), "\n"))
+	}
+	for name, passed := range map[string]traffic{"clean": clean, "drifted": out.traffic} {
+		t.Logf("%s: %d requests, %d bytes", name, len(passed.requests), passed.bytes)
+		if len(passed.requests) > 20 {
+			t.Errorf("%s: %d requests\n%s", name, len(passed.requests), strings.Join(passed.requests, "\n"))
+		}
+	}
+}
+
+// TestForeignObjects puts 5,000 ConfigMaps of others beside the release, half
+// of them labelled as Helm's: that must not multiply what is read.
+func TestForeignObjects(t *testing.T) {
+	t.Parallel()
+	c := newCase(t, suite.cluster)
+	must(t, c.helm(false, "install", "many"))
+	before, err := c.diff()
+	must(t, err)
+	must(t, c.crowd(5000))
+	after, err := c.diff()
+	must(t, err)
+	want(t, after, 0, "")
+	t.Logf("alone: %d requests, %d bytes; in a crowd: %d requests, %d bytes", len(before.traffic.requests), before.traffic.bytes,
+		len(after.traffic.requests), after.traffic.bytes)
+	if after.traffic.bytes > 2*before.traffic.bytes {
+		t.Errorf("%d bytes became %d", before.traffic.bytes, after.traffic.bytes)
+	}
+	if len(after.traffic.requests) > len(before.traffic.requests)+10 {
+		t.Errorf("%d requests became %d:\n%s", len(before.traffic.requests), len(after.traffic.requests), strings.Join(after.traffic.requests, "\n"))
+	}
+}
+
+// crowd makes ConfigMaps; every other one has the label by which lists select.
+func (c *Case) crowd(n int) error {
+	text := strings.Repeat("x", 500)
+	group, ctx := errgroup.WithContext(context.Background())
+	group.SetLimit(32)
+	var made atomic.Int64
+	for range n {
+		group.Go(func() error {
+			i := made.Add(1)
+			labels := "{}"
+			if i%2 == 0 {
+				labels = "{app.kubernetes.io/managed-by: Helm}"
+			}
+			// Names on both sides of the release's own.
+			name := fmt.Sprintf("%c-%d", 'a'+rune(i%26), i)
+			return c.cluster.create(ctx, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, labels: %s}, data: {k: %s}}", name, labels, text), c.ns, "other")
+		})
+	}
+	return group.Wait()
+}

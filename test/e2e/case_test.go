@@ -1,0 +1,222 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Case is one story: a namespace of its own, a release in it, and everything
+// that can happen to them.
+type Case struct {
+	cluster *cluster
+	// ns is the namespace of the release's objects, storage that of its records.
+	ns, storage, release string
+	// dir holds the story's files.
+	dir string
+	// env is added to the environment of the binary; HELM_DRIVER counts for the library too.
+	env   map[string]string
+	proxy *proxy
+
+	// by4 tells which Helm wrote last, call with what: proves repeats it.
+	by4  bool
+	call helmCall
+	last run
+}
+
+// run is one run of the binary.
+type run struct {
+	args           []string
+	exit           int
+	stdout, stderr string
+	report         *report
+	traffic        traffic
+}
+
+// newCase starts a story for a Go test.
+func newCase(t *testing.T, on *cluster) *Case {
+	t.Helper()
+	c, err := openCase(on, t.TempDir(), t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.close)
+	return c
+}
+
+// openCase makes the namespace of a story. The server completes its name.
+func openCase(on *cluster, dir, name string) (*Case, error) {
+	c := &Case{cluster: on, release: "r", dir: dir, env: map[string]string{}}
+	namespace, err := c.newNamespace(name)
+	if err != nil {
+		return nil, err
+	}
+	c.ns, c.storage = namespace, namespace
+	c.proxy, err = startProxy(on, dir)
+	return c, err
+}
+
+func (c *Case) newNamespace(name string) (string, error) {
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name))
+	if len(clean) > 30 {
+		clean = clean[:30]
+	}
+	obj := &unstructured.Unstructured{}
+	obj.SetAPIVersion("v1")
+	obj.SetKind("Namespace")
+	obj.SetGenerateName("e2e-" + strings.Trim(clean, "-") + "-")
+	made, err := c.cluster.client.Resource(namespaces).Create(context.Background(), obj, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	return made.GetName(), nil
+}
+
+var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+
+// close ends a story. On a cluster that stays, the release and the namespace
+// are given up, without waiting for them to be gone.
+func (c *Case) close() {
+	c.proxy.close()
+	if os.Getenv(kubeconfigEnv) == "" {
+		return
+	}
+	_ = c.helm3(helmCall{verb: "uninstall"})
+	for _, name := range []string{c.ns, c.storage} {
+		_ = c.cluster.client.Resource(namespaces).Delete(context.Background(), name, metav1.DeleteOptions{})
+	}
+}
+
+// driver is Helm's storage driver.
+func (c *Case) driver() string { return c.env["HELM_DRIVER"] }
+
+// helm calls a Helm and remembers how, for proves.
+func (c *Case) helm(by4 bool, args ...string) error {
+	call, err := c.parseHelm(args)
+	if err != nil {
+		return err
+	}
+	do := c.helm3
+	if by4 {
+		do = c.helm4
+	}
+	if err := do(call); err != nil {
+		return err
+	}
+	if call.chart != "" {
+		c.call, c.by4 = call, by4
+	}
+	return nil
+}
+
+// ref reads kind/name in the story's namespace.
+func (c *Case) ref(text string) (ref, error) { return parseRef(text, c.ns) }
+
+// patch edits an object as a field manager.
+func (c *Case) patch(manager, object, body string, subresources ...string) error {
+	r, err := c.ref(object)
+	if err != nil {
+		return err
+	}
+	return c.cluster.patch(context.Background(), r, manager, body, subresources...)
+}
+
+// scale is kubectl scale.
+func (c *Case) scale(object string, replicas string) error {
+	return c.patch("kubectl", object, "{spec: {replicas: "+replicas+"}}", "scale")
+}
+
+// get reads an object's content.
+func (c *Case) get(object string) (map[string]any, error) {
+	r, err := c.ref(object)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := c.cluster.get(context.Background(), r)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Object, nil
+}
+
+// diff runs helmdrift diff through the proxy. It fails when the binary did
+// anything but read, or printed a report that breaks the contract.
+func (c *Case) diff(args ...string) (run, error) {
+	all := []string{"diff"}
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		all = append(all, c.release)
+	}
+	all = append(all, args...)
+	if !strings.Contains(strings.Join(args, " "), "-o ") {
+		all = append(all, "-o", "json")
+	}
+	out, err := c.binary(all...)
+	if err == nil && strings.HasPrefix(out.stdout, "{") {
+		out.report, err = decodeReport(out.stdout)
+	}
+	c.last = out
+	return out, err
+}
+
+// binary runs helmdrift with any arguments.
+func (c *Case) binary(args ...string) (run, error) {
+	c.proxy.take()
+	var stdout, stderr bytes.Buffer
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if c.proxy.kubeconfig != "" {
+		args = append(args, "--kubeconfig", c.proxy.kubeconfig, "-n", c.storage)
+	}
+	cmd := exec.CommandContext(ctx, suite.binary, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, &stdout, &stderr
+	cmd.Env = []string{"HOME=" + c.dir, "PATH=" + os.Getenv("PATH"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR")}
+	for name, value := range c.env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	err := cmd.Run()
+	if exited := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exited) {
+		return run{}, fmt.Errorf("run helmdrift: %w", err)
+	}
+	out := run{args: args, exit: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String(), traffic: c.proxy.take()}
+	switch {
+	case out.exit < 0 || out.exit > 2:
+		return out, fmt.Errorf("helmdrift ended with %v\n%s", cmd.ProcessState, out.stderr)
+	case len(out.traffic.refused) > 0:
+		return out, fmt.Errorf("helmdrift wants to do more than read: %q", out.traffic.refused)
+	}
+	return out, nil
+}
+
+// must ends the test on an error of the harness.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// want compares a run with the lines of the report and the exit code it should have.
+func want(t *testing.T, out run, exit int, lines string) {
+	t.Helper()
+	var got string
+	if out.report != nil {
+		got = strings.Join(out.report.lines(), "\n")
+	}
+	if out.exit != exit || got != lines {
+		t.Fatalf("exit %d, want %d\n%s\nwant\n%s\n%s", out.exit, exit, got, lines, out.stderr)
+	}
+}

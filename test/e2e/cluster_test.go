@@ -1,0 +1,286 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
+)
+
+// patience bounds every wait for a controller.
+const patience = 60 * time.Second
+
+// cluster is an administrator's hand on an API server, outside of Helm.
+type cluster struct {
+	kubeconfig string
+	config     *rest.Config
+	client     dynamic.Interface
+	mapper     *restmapper.DeferredDiscoveryRESTMapper
+}
+
+func newCluster(kubeconfig string) (*cluster, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("load kubeconfig: %w", err)
+	}
+	config.QPS = -1
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	served, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(served))
+	return &cluster{kubeconfig: kubeconfig, config: config, client: client, mapper: mapper}, nil
+}
+
+// ref names an object in stories: kind/name, such as deployment/web; the kind
+// may be qualified (things.ex.com/demo), and the name by its namespace
+// (configmap/other=web).
+type ref struct {
+	resource, namespace, name string
+}
+
+func parseRef(text, namespace string) (ref, error) {
+	resource, name, ok := strings.Cut(text, "/")
+	if !ok || name == "" {
+		return ref{}, fmt.Errorf("%q is not kind/name", text)
+	}
+	if other, rest, ok := strings.Cut(name, "="); ok {
+		namespace, name = other, rest
+	}
+	return ref{resource: resource, namespace: namespace, name: name}, nil
+}
+
+// at gives the client for a ref. The namespace of cluster-scoped kinds is dropped.
+func (c *cluster) at(r ref) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
+	gvr, gr := schema.ParseResourceArg(r.resource)
+	if gvr == nil {
+		gvr = &schema.GroupVersionResource{Group: gr.Group, Resource: gr.Resource}
+	}
+	kind, err := c.mapper.KindFor(*gvr)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.of(kind, r.namespace)
+}
+
+func (c *cluster) of(kind schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
+	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return nil, nil, err
+	}
+	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		return c.client.Resource(mapping.Resource), mapping, nil
+	}
+	return c.client.Resource(mapping.Resource).Namespace(namespace), mapping, nil
+}
+
+func (c *cluster) get(ctx context.Context, r ref) (*unstructured.Unstructured, error) {
+	client, _, err := c.at(r)
+	if err != nil {
+		return nil, err
+	}
+	return client.Get(ctx, r.name, metav1.GetOptions{})
+}
+
+// create makes the objects of a YAML stream, as the given field manager.
+func (c *cluster) create(ctx context.Context, text, namespace, manager string) error {
+	objects, err := decodeObjects(text)
+	if err != nil {
+		return err
+	}
+	for _, obj := range objects {
+		client, _, err := c.of(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
+		if err != nil {
+			return err
+		}
+		if _, err := client.Create(ctx, obj, metav1.CreateOptions{FieldManager: manager}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patch edits an object as the given field manager. The body is YAML; its form
+// tells the patch: a list is a JSON patch, a map is a strategic merge patch for
+// native kinds and a merge patch for others.
+func (c *cluster) patch(ctx context.Context, r ref, manager, body string, subresources ...string) error {
+	client, mapping, err := c.at(r)
+	if err != nil {
+		return err
+	}
+	text, err := yaml.YAMLToJSON([]byte(body))
+	if err != nil {
+		return err
+	}
+	kind := types.StrategicMergePatchType
+	switch {
+	case text[0] == '[':
+		kind = types.JSONPatchType
+	case strings.Contains(mapping.GroupVersionKind.Group, "ex.com") || len(subresources) > 0:
+		kind = types.MergePatchType
+	}
+	_, err = client.Patch(ctx, r.name, kind, text, metav1.PatchOptions{FieldManager: manager}, subresources...)
+	return err
+}
+
+// kubectlApply does what kubectl apply does with each object of a YAML stream:
+// it creates it, or patches it, and remembers the text in the annotation.
+func (c *cluster) kubectlApply(ctx context.Context, text, namespace string) error {
+	const manager = "kubectl-client-side-apply"
+	objects, err := decodeObjects(text)
+	if err != nil {
+		return err
+	}
+	for _, obj := range objects {
+		if err := rememberApplied(obj); err != nil {
+			return err
+		}
+		client, _, err := c.of(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
+		if err != nil {
+			return err
+		}
+		_, err = client.Create(ctx, obj, metav1.CreateOptions{FieldManager: manager})
+		if apierrors.IsAlreadyExists(err) {
+			var body []byte
+			if body, err = json.Marshal(obj); err == nil {
+				_, err = client.Patch(ctx, obj.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: manager})
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rememberApplied(obj *unstructured.Unstructured) error {
+	const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+	text, err := json.Marshal(obj)
+	if err != nil {
+		return err
+	}
+	annotations := obj.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[lastApplied] = string(text) + "\n"
+	obj.SetAnnotations(annotations)
+	return nil
+}
+
+func (c *cluster) delete(ctx context.Context, r ref) error {
+	client, _, err := c.at(r)
+	if err != nil {
+		return err
+	}
+	policy := metav1.DeletePropagationBackground
+	return client.Delete(ctx, r.name, metav1.DeleteOptions{PropagationPolicy: &policy})
+}
+
+// until waits until an object is as the check wants it.
+func (c *cluster) until(ctx context.Context, r ref, what string, check func(*unstructured.Unstructured) bool) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		obj, err := c.get(ctx, r)
+		last = err
+		return err == nil && check(obj), nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for %s of %s/%s: %w (last: %v)", what, r.resource, r.name, err, last)
+	}
+	return nil
+}
+
+// untilGone waits until an object is not there any more.
+func (c *cluster) untilGone(ctx context.Context, r ref) error {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		_, err := c.get(ctx, r)
+		return apierrors.IsNotFound(err), nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for %s/%s to go: %w", r.resource, r.name, err)
+	}
+	return nil
+}
+
+// installCRDs brings the custom kinds that stories use.
+func (c *cluster) installCRDs(ctx context.Context) error {
+	files, err := filepath.Glob("testdata/crds/*.yaml")
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := c.create(ctx, string(text), "", "kubectl-create"); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		if err := c.until(ctx, ref{resource: "customresourcedefinition", name: name}, "Established", isEstablished); err != nil {
+			return err
+		}
+	}
+	c.mapper.Reset()
+	return nil
+}
+
+func isEstablished(crd *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
+	for _, c := range conditions {
+		if c, ok := c.(map[string]any); ok && c["type"] == "Established" {
+			return c["status"] == "True"
+		}
+	}
+	return false
+}
+
+// decodeObjects reads a YAML stream. Integers stay exact.
+func decodeObjects(text string) ([]*unstructured.Unstructured, error) {
+	var out []*unstructured.Unstructured
+	for _, doc := range strings.Split("\n"+text, "\n---") {
+		body, err := yaml.YAMLToJSON([]byte(doc))
+		if err != nil {
+			return nil, err
+		}
+		if string(body) == "null" {
+			continue
+		}
+		obj := &unstructured.Unstructured{}
+		if err := obj.UnmarshalJSON(body); err != nil {
+			return nil, err
+		}
+		out = append(out, obj)
+	}
+	return out, nil
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}

@@ -1,0 +1,72 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// TestSeveralKubeconfigs is scenario C15: KUBECONFIG with several files, of
+// which one has the cluster and the other the context.
+func TestSeveralKubeconfigs(t *testing.T) {
+	t.Parallel()
+	c := newCase(t, suite.cluster)
+	must(t, c.helm(false, "install", "web"))
+	must(t, c.scale("deployment/web", "5"))
+	first, second := filepath.Join(c.dir, "first"), filepath.Join(c.dir, "second")
+	must(t, os.WriteFile(first, []byte("apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: far, user: \"\", namespace: "+c.ns+"}}]\n"), 0o600))
+	must(t, os.WriteFile(second, []byte("apiVersion: v1\nkind: Config\ncurrent-context: b\nclusters: [{name: far, cluster: {server: \""+c.proxy.server.URL+"\"}}]\n"), 0o600))
+	c.env["KUBECONFIG"] = strings.Join([]string{first, second}, string(filepath.ListSeparator))
+	c.proxy.kubeconfig = "" // no flags then
+	out, err := c.diff()
+	must(t, err)
+	want(t, out, 2, `Deployment web: update drifted
+  overwrite/drift spec.replicas old=2 desired=2 live=5 by:kubectl(scale)`)
+}
+
+// TestDeadAPIService has a server of its own: one dead APIService breaks
+// discovery and the deletion of namespaces for everybody. Its own group cannot
+// be compared; all else is, and a living release beside it stays clean. Helm
+// patches an APIService as it does a custom resource.
+func TestDeadAPIService(t *testing.T) {
+	if os.Getenv(kubeconfigEnv) != "" {
+		t.Skip("would break the cluster that " + kubeconfigEnv + " names")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	p, err := startPlane(ctx)
+	must(t, err)
+	t.Cleanup(p.stop)
+	on, err := newCluster(p.Kubeconfig)
+	must(t, err)
+	must(t, on.installCRDs(ctx))
+	c := newCase(t, on)
+	must(t, c.helm(false, "install", "apiservice"))
+	must(t, on.until(ctx, ref{resource: "apiservice", name: "v1.dead.ex.com"}, "Available=False", isUnavailable))
+	out, err := c.diff(c.release, "--fail-on", "drift,unmanaged,effect")
+	must(t, err)
+	want(t, out, 0, "")
+	must(t, c.patch("kubectl-edit", "configmap/beside", "{data: {k: changed}}"))
+	must(t, c.patch("kubectl-edit", "apiservice/v1.dead.ex.com", "[{op: replace, path: /spec/versionPriority, value: 99}]"))
+	out, err = c.diff()
+	must(t, err)
+	want(t, out, 2, `ConfigMap beside: update drifted
+  overwrite/drift data.k old="1" desired="1" live="changed" by:kubectl-edit
+APIService v1.dead.ex.com: none drifted
+  ignore/drift spec.versionPriority old=15 desired=15 live=99 by:kubectl-edit`)
+}
+
+func isUnavailable(service *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(service.Object, "status", "conditions")
+	for _, c := range conditions {
+		if c, ok := c.(map[string]any); ok && c["type"] == "Available" {
+			return c["status"] == "False"
+		}
+	}
+	return false
+}

@@ -1,0 +1,124 @@
+package e2e
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	kube3 "helm.sh/helm/v3/pkg/kube"
+	kube4 "helm.sh/helm/v4/pkg/kube"
+	"k8s.io/client-go/rest"
+)
+
+// kubeconfigEnv names a cluster that replaces the one this package starts,
+// binaryEnv a helmdrift that replaces the one it builds, such as a released one.
+const (
+	kubeconfigEnv = "HELMDRIFT_TEST_KUBECONFIG"
+	binaryEnv     = "HELMDRIFT_TEST_BINARY"
+)
+
+// suite is what all tests share; TestMain fills it in before the first runs.
+var suite struct {
+	// binary is the helmdrift under test.
+	binary string
+	// dir is scratch space that lives as long as the tests.
+	dir     string
+	cluster *cluster
+}
+
+var update = flag.Bool("update", false, "write what the stories report into their want files")
+
+// parallel is how many stories run at once: they wait for the server most of
+// their time, whatever the number of processors.
+const parallel = "6"
+
+func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", parallel)
+	flag.Parse()
+	os.Exit(runAll(m))
+}
+
+// runAll is TestMain with defers that are honoured.
+func runAll(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "helmdrift-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	suite.dir = dir
+	silenceHelm()
+	stop, err := prepare(dir)
+	defer stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// prepare builds the binary while the control plane comes up.
+func prepare(dir string) (stop func(), err error) {
+	built := make(chan error, 1)
+	go func() {
+		suite.binary, err = buildBinary(dir)
+		built <- err
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
+	defer cancel()
+	kubeconfig, stop, failed := os.Getenv(kubeconfigEnv), func() {}, error(nil)
+	if kubeconfig == "" {
+		var p *plane
+		if p, failed = startPlane(ctx); failed == nil {
+			kubeconfig, stop = p.Kubeconfig, p.stop
+		}
+	}
+	if err := <-built; err != nil {
+		return stop, err
+	}
+	if failed != nil {
+		return stop, failed
+	}
+	suite.cluster, failed = newCluster(kubeconfig)
+	if failed == nil {
+		failed = suite.cluster.installCRDs(ctx)
+	}
+	return stop, failed
+}
+
+// buildBinary builds helmdrift, with counters where coverage is wanted.
+func buildBinary(dir string) (string, error) {
+	if ready := os.Getenv(binaryEnv); ready != "" {
+		return filepath.Abs(ready)
+	}
+	path := filepath.Join(dir, "helmdrift")
+	args := []string{"build", "-o", path}
+	if os.Getenv("GOCOVERDIR") != "" {
+		args = append(args, "-cover", "-coverpkg=./...")
+	}
+	build := exec.Command("go", append(args, "./cmd/helmdrift")...)
+	build.Dir = filepath.Join("..", "..")
+	build.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build helmdrift: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// silenceHelm sets the libraries' globals as their command lines do, once and
+// before anything runs in parallel.
+func silenceHelm() {
+	log.SetOutput(io.Discard)
+	rest.SetDefaultWarningHandler(rest.NoWarnings{})
+	kube3.ManagedFieldsManager, kube4.ManagedFieldsManager = "helm", "helm"
+	// Both add to client-go's scheme when first made.
+	kube3.New(nil)
+	kube4.New(nil)
+}

@@ -1,0 +1,148 @@
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// steps is a report's path, read back. Only tests do that.
+type steps []step
+
+// step is a field, or a list item: by its keys, its value or its index.
+type step struct {
+	field string
+	keys  map[string]string
+	value string
+	index int
+}
+
+var stepPattern = regexp.MustCompile(`^(?:\.?([\w-]+)|\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|\[([\w.-]+=[^\]]*)\])`)
+
+func parsePath(text string) (steps, error) {
+	var out steps
+	for rest := text; rest != ""; {
+		m := stepPattern.FindStringSubmatch(rest)
+		if m == nil {
+			return nil, fmt.Errorf("path %s: cannot read %q", text, rest)
+		}
+		rest = rest[len(m[0]):]
+		s := step{index: -1}
+		switch {
+		case m[1] != "":
+			s.field = m[1]
+		case m[3] != "":
+			s.index, _ = strconv.Atoi(m[3])
+		case m[4] != "":
+			s.keys = map[string]string{}
+			for pair := range strings.SplitSeq(m[4], ",") {
+				name, value, _ := strings.Cut(pair, "=")
+				s.keys[name] = value
+			}
+		default:
+			name, err := strconv.Unquote(`"` + m[2] + `"`)
+			if err != nil {
+				return nil, err
+			}
+			s.field, s.value = name, name
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// at finds the item of a list that a step names, -1 where there is none.
+func (s step) at(list []any) int {
+	return slices.IndexFunc(list, func(item any) bool {
+		if s.keys == nil {
+			return fmt.Sprint(item) == s.value && s.value != ""
+		}
+		m, _ := item.(map[string]any)
+		for name, value := range s.keys {
+			if fmt.Sprint(m[name]) != value {
+				return false
+			}
+		}
+		return m != nil
+	})
+}
+
+// in follows the path.
+func (p steps) in(v any) (any, bool) {
+	for _, s := range p {
+		switch node := v.(type) {
+		case map[string]any:
+			next, ok := node[s.field]
+			if !ok {
+				return nil, false
+			}
+			v = next
+		case []any:
+			i := s.index
+			if i < 0 {
+				i = s.at(node)
+			}
+			if i < 0 || i >= len(node) {
+				return nil, false
+			}
+			v = node[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// drop removes what the path leads to.
+func (p steps) drop(root map[string]any) {
+	parent, ok := p[:len(p)-1].in(root)
+	s := p[len(p)-1]
+	if !ok {
+		return
+	}
+	switch node := parent.(type) {
+	case map[string]any:
+		delete(node, s.field)
+	case []any:
+		if i := max(s.index, s.at(node)); i >= 0 && i < len(node) {
+			node[i] = nil
+			p[:len(p)-1].set(root, slices.DeleteFunc(node, func(item any) bool { return item == nil }))
+		}
+	}
+}
+
+// set puts a shortened list back into its parent, which is a map.
+func (p steps) set(root map[string]any, list []any) {
+	if parent, ok := p[:len(p)-1].in(root); ok {
+		if m, ok := parent.(map[string]any); ok {
+			m[p[len(p)-1].field] = list
+		}
+	}
+}
+
+// follow resolves an RFC 6901 pointer.
+func follow(v any, pointer string) (any, bool) {
+	unescape := strings.NewReplacer("~1", "/", "~0", "~")
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		token = unescape.Replace(token)
+		switch node := v.(type) {
+		case map[string]any:
+			next, ok := node[token]
+			if !ok {
+				return nil, false
+			}
+			v = next
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(node) {
+				return nil, false
+			}
+			v = node[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}

@@ -1,0 +1,208 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// report is as much of helmdrift's JSON as stories look at.
+type report struct {
+	Summary  map[string]any  `json:"summary"`
+	Releases []releaseReport `json:"releases"`
+}
+
+type releaseReport struct {
+	Name             string    `json:"name"`
+	Namespace        string    `json:"namespace"`
+	StorageNamespace string    `json:"storageNamespace"`
+	Old              *revision `json:"old"`
+	Last             *revision `json:"last"`
+	ApplyMethod      string    `json:"applyMethod"`
+	Drifted          bool      `json:"drifted"`
+	Warnings         []message `json:"warnings"`
+	Errors           []message `json:"errors"`
+	NotCompared      []struct {
+		Kind, Name, Reason string
+	} `json:"notCompared"`
+	Objects []objectReport `json:"objects"`
+}
+
+type revision struct {
+	Revision int    `json:"revision"`
+	Status   string `json:"status"`
+}
+
+type message struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Object  string `json:"object"`
+}
+
+type objectReport struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Namespace  string          `json:"namespace"`
+	Name       string          `json:"name"`
+	Generate   string          `json:"generateName"`
+	Action     string          `json:"action"`
+	Reason     string          `json:"reason"`
+	Missing    bool            `json:"missing"`
+	Drifted    bool            `json:"drifted"`
+	Note       string          `json:"note"`
+	Error      *message        `json:"error"`
+	Fields     []fieldReport   `json:"fields"`
+	DryRun     json.RawMessage `json:"dryRun"`
+}
+
+type fieldReport struct {
+	Path           string          `json:"path"`
+	Pointer        string          `json:"pointer"`
+	DesiredPointer string          `json:"desiredPointer"`
+	Verdict        string          `json:"verdict"`
+	Cause          string          `json:"cause"`
+	Managed        bool            `json:"managed"`
+	Certain        bool            `json:"certain"`
+	Class          string          `json:"class"`
+	Masked         bool            `json:"masked"`
+	Blocked        bool            `json:"blocked"`
+	Old            json.RawMessage `json:"old"`
+	Desired        json.RawMessage `json:"desired"`
+	Live           json.RawMessage `json:"live"`
+	After          json.RawMessage `json:"after"`
+	Note           string          `json:"note"`
+	Owners         []struct {
+		Manager     string `json:"manager"`
+		Operation   string `json:"operation"`
+		Subresource string `json:"subresource"`
+	} `json:"owners"`
+}
+
+// reportSchema is the published schema of the report.
+var reportSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "output", "schema", "report.schema.json"))
+	if err != nil {
+		return nil, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("report.json", doc); err != nil {
+		return nil, err
+	}
+	return compiler.Compile("report.json")
+})
+
+// decodeReport reads a report and holds it against the schema.
+func decodeReport(text string) (*report, error) {
+	schema, err := reportSchema()
+	if err != nil {
+		return nil, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("the report is no JSON: %w", err)
+	}
+	if err := schema.Validate(doc); err != nil {
+		return nil, fmt.Errorf("the report breaks its schema: %w", err)
+	}
+	r := &report{}
+	if err := json.Unmarshal([]byte(text), r); err != nil {
+		return nil, fmt.Errorf("read the report: %w", err)
+	}
+	return r, nil
+}
+
+// lines is a report as stories write it down, one line for each thing said.
+func (r *report) lines() []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	for _, release := range r.Releases {
+		for _, w := range release.Warnings {
+			say("warning %s %s", w.Code, w.Object)
+		}
+		for _, e := range release.Errors {
+			say("error %s %s", e.Code, e.Object)
+		}
+		for _, n := range release.NotCompared {
+			say("not compared: %s %s, %s", n.Kind, n.Name, n.Reason)
+		}
+		for _, o := range release.Objects {
+			say("%s", o.line(release.Namespace))
+			for _, f := range o.Fields {
+				say("  %s", f.line())
+			}
+		}
+	}
+	for i := range out {
+		out[i] = strings.TrimRight(out[i], " ")
+	}
+	return out
+}
+
+func (o objectReport) line(home string) string {
+	name := orElse(o.Name, o.Generate)
+	if o.Namespace != "" && o.Namespace != home {
+		name = o.Namespace + "/" + name
+	}
+	words := []string{o.Kind, name + ":", o.Action}
+	if o.Missing {
+		words = append(words, "missing")
+	}
+	if o.Drifted {
+		words = append(words, "drifted")
+	}
+	if o.Error != nil {
+		words = append(words, "error="+o.Error.Code)
+	}
+	return strings.Join(words, " ")
+}
+
+func (f fieldReport) line() string {
+	words := []string{f.Verdict + "/" + f.Cause, f.Path}
+	for _, side := range []struct {
+		name  string
+		value json.RawMessage
+	}{{"old", f.Old}, {"desired", f.Desired}, {"live", f.Live}, {"after", f.After}} {
+		if side.value != nil {
+			words = append(words, side.name+"="+compact(side.value))
+		}
+	}
+	words = append(words, f.flags()...)
+	for _, o := range f.Owners {
+		if o.Subresource != "" {
+			o.Manager += "(" + o.Subresource + ")"
+		}
+		words = append(words, "by:"+o.Manager)
+	}
+	return strings.Join(words, " ")
+}
+
+func compact(value json.RawMessage) string {
+	var out bytes.Buffer
+	if err := json.Compact(&out, value); err != nil {
+		return err.Error()
+	}
+	return out.String()
+}
+
+func (f fieldReport) flags() []string {
+	var out []string
+	for _, flag := range []struct {
+		on   bool
+		word string
+	}{{!f.Managed, "unmanaged"}, {!f.Certain, "uncertain"}, {f.Masked, "masked"}, {f.Blocked, "blocked"}, {f.Class != "", "class:" + f.Class}} {
+		if flag.on {
+			out = append(out, flag.word)
+		}
+	}
+	return out
+}

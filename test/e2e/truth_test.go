@@ -1,0 +1,276 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// proves runs the upgrade that the last diff spoke of and holds the cluster
+// against the report: what it said happens, and nothing else.
+func (c *Case) proves() error {
+	if c.last.report == nil {
+		return errors.New("proves: there is no report")
+	}
+	call, err := c.announced()
+	if err != nil {
+		return err
+	}
+	claims, err := c.claims()
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(each(claims, (*claim).before)...); err != nil {
+		return err
+	}
+	upgrade := c.helm3
+	if c.by4 {
+		upgrade = c.helm4
+	}
+	fails := strings.Contains(strings.Join(c.last.report.lines(), "\n"), ": fail")
+	if err := upgrade(call); (err != nil) != fails {
+		return fmt.Errorf("the report says failure %v, the upgrade says %v", fails, err)
+	}
+	return errors.Join(each(claims, (*claim).after)...)
+}
+
+func each(claims []*claim, do func(*claim) error) []error {
+	var out []error
+	for _, c := range claims {
+		if err := do(c); err != nil {
+			out = append(out, fmt.Errorf("%s %s: %w", c.kind.Kind, c.name, err))
+		}
+	}
+	return out
+}
+
+// announced is the upgrade that the last diff predicted: with its chart and
+// values, or else the last deployment over again.
+func (c *Case) announced() (helmCall, error) {
+	call := c.call
+	if args := c.last.args; len(args) > 2 && !strings.HasPrefix(args[2], "-") {
+		call = helmCall{chart: args[2]}
+		for i, arg := range args {
+			if arg == "--set" {
+				call.values.Values = append(call.values.Values, args[i+1])
+			}
+		}
+	}
+	call.verb = "upgrade"
+	return call, nil
+}
+
+// claim is what a report says of one object; of most it says nothing.
+type claim struct {
+	client interface {
+		Get(context.Context, string, metav1.GetOptions, ...string) (*unstructured.Unstructured, error)
+	}
+	kind schema.GroupVersionKind
+	name string
+	said objectReport
+	was  map[string]any
+}
+
+// claims are those on every object of the stored manifest, and on every other
+// object that the report mentions.
+func (c *Case) claims() ([]*claim, error) {
+	byID := map[string]*claim{}
+	var out []*claim
+	add := func(apiVersion, kind, namespace, name string) (*claim, error) {
+		gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
+		client, mapping, err := c.cluster.of(gvk, orElse(namespace, c.ns))
+		if err != nil {
+			return nil, err
+		}
+		id := mapping.Resource.GroupResource().String() + "/" + name + "/" + orElse(namespace, c.ns)
+		if byID[id] == nil {
+			byID[id] = &claim{client: client, kind: gvk, name: name}
+			out = append(out, byID[id])
+		}
+		return byID[id], nil
+	}
+	manifest, err := c.manifest()
+	if err != nil {
+		return nil, err
+	}
+	objects, err := decodeObjects(manifest)
+	if err != nil {
+		return nil, err
+	}
+	for _, obj := range flatten(objects) {
+		if obj.GetName() == "" {
+			continue
+		}
+		if _, err := add(obj.GetAPIVersion(), obj.GetKind(), obj.GetNamespace(), obj.GetName()); err != nil {
+			return nil, err
+		}
+	}
+	for _, o := range c.last.report.Releases[0].Objects {
+		if o.Name == "" {
+			continue
+		}
+		known, err := add(o.APIVersion, o.Kind, o.Namespace, o.Name)
+		if err != nil {
+			return nil, err
+		}
+		known.said = o
+	}
+	return out, nil
+}
+
+// flatten takes the items out of Lists, as Helm does.
+func flatten(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	var out []*unstructured.Unstructured
+	for _, obj := range objects {
+		list, err := obj.ToList()
+		if !obj.IsList() || err != nil {
+			out = append(out, obj)
+			continue
+		}
+		for i := range list.Items {
+			out = append(out, &list.Items[i])
+		}
+	}
+	return out
+}
+
+func (c *claim) read() (map[string]any, error) {
+	obj, err := c.client.Get(context.Background(), c.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return obj.Object, nil
+}
+
+// before remembers the object and checks what the report says of the present.
+func (c *claim) before() error {
+	var err error
+	if c.was, err = c.read(); err != nil {
+		return err
+	}
+	if c.said.Kind == "" {
+		return nil // not spoken of: it must only stay as it is, or stay away
+	}
+	if absent := c.was == nil; absent != (c.said.Missing || c.said.Action == "create") {
+		return fmt.Errorf("live is absent: %v, the report says %q, missing: %v", absent, c.said.Action, c.said.Missing)
+	}
+	for _, f := range c.said.Fields {
+		if err := f.checkPointer(c.was); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPointer holds the pointer against the path: both lead to live's value.
+func (f fieldReport) checkPointer(live map[string]any) error {
+	if f.Pointer == "" {
+		return nil
+	}
+	path, err := parsePath(f.Path)
+	if err != nil {
+		return err
+	}
+	want, ok := path.in(live)
+	got, found := follow(live, f.Pointer)
+	if !ok || !found || !same(want, got) {
+		return fmt.Errorf("%s leads to %v, the pointer %s to %v", f.Path, want, f.Pointer, got)
+	}
+	return nil
+}
+
+// after compares the object with what was and with what was said.
+func (c *claim) after() error {
+	is, err := c.read()
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.said.Action == "delete":
+		return c.gone()
+	case is == nil && c.was == nil && (c.said.Kind == "" || c.said.Action == "skip" || c.said.Action == "fail"):
+		return nil
+	case is == nil:
+		return errors.New("the upgrade left no such object")
+	case c.was == nil && c.said.Kind == "":
+		return errors.New("the upgrade made it, and the report says nothing of it")
+	case c.was == nil:
+		return nil
+	}
+	was, now := quiet(c.was), quiet(is)
+	var changed []steps
+	for _, f := range c.said.Fields {
+		if f.Blocked || f.Verdict == "ignore" || f.Verdict == "conflict" {
+			continue
+		}
+		path, err := parsePath(f.Path)
+		if err != nil {
+			return err
+		}
+		// An autoscaler may have been there since.
+		if err := f.checkEffect(path, was, now); err != nil && f.Class != "autoscaled" {
+			return err
+		}
+		changed = append(changed, path)
+	}
+	for _, path := range changed {
+		path.drop(was)
+		path.drop(now)
+	}
+	if diff := cmp.Diff(prune(was), prune(now)); diff != "" {
+		return fmt.Errorf("the upgrade did more than the report says (-before +after):\n%s", diff)
+	}
+	return nil
+}
+
+// gone waits for a deletion, which goes on in the background.
+func (c *claim) gone() error {
+	for range 50 {
+		if is, err := c.read(); err != nil || is == nil {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return errors.New("the upgrade did not delete it")
+}
+
+// checkEffect holds one verdict against what happened.
+func (f fieldReport) checkEffect(path steps, was, now map[string]any) error {
+	before, had := path.in(was)
+	after, has := path.in(now)
+	if had == has && same(before, after) {
+		return fmt.Errorf("%s: the report says %s, nothing happened", f.Path, f.Verdict)
+	}
+	want := f.Desired
+	if f.After != nil {
+		want = f.After
+	}
+	if f.Class == "order" {
+		return nil // the values name the items
+	}
+	if f.Masked || f.Verdict == "remove" && f.After == nil {
+		if has && !f.Masked && !empty(after) {
+			return fmt.Errorf("%s: the report says it goes, live has %v", f.Path, after)
+		}
+		return nil
+	}
+	value, err := decodeValue(want)
+	if err != nil {
+		return err
+	}
+	if !within(value, after) {
+		return fmt.Errorf("%s: the report says it becomes %v, live has %v", f.Path, value, after)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// quiet copies an object without what changes with every write.
+func quiet(obj map[string]any) map[string]any {
+	out := runtime.DeepCopyJSON(obj)
+	delete(out, "status")
+	for _, path := range [][]string{
+		{"metadata", "managedFields"}, {"metadata", "resourceVersion"}, {"metadata", "generation"},
+		{"metadata", "annotations", "deployment.kubernetes.io/revision"},
+		{"metadata", "annotations", "deprecated.daemonset.template.generation"},
+		// The status of autoscalers, seen at version 1.
+		{"metadata", "annotations", "autoscaling.alpha.kubernetes.io/conditions"},
+		{"metadata", "annotations", "autoscaling.alpha.kubernetes.io/current-metrics"},
+	} {
+		unstructured.RemoveNestedField(out, path...)
+	}
+	return out
+}
+
+// prune drops what is empty, so that a dropped last item leaves no trace.
+func prune(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, value := range v {
+			if kept := prune(value); !empty(kept) {
+				out[name] = kept
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = prune(v[i])
+		}
+		return out
+	}
+	return v
+}
+
+func empty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// within tells whether got has all of want; the server may have added defaults.
+func within(want, got any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		m, _ := got.(map[string]any)
+		for name, value := range want {
+			if !within(value, m[name]) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		list, _ := got.([]any)
+		if len(list) != len(want) {
+			return false
+		}
+		for i := range want {
+			if !within(want[i], list[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return same(want, got)
+}
+
+// same compares values; numbers by their text, quantities by their size.
+func same(a, b any) bool {
+	if cmp.Equal(a, b) || fmt.Sprint(a) == fmt.Sprint(b) || zero(a) && zero(b) {
+		return true
+	}
+	x, errX := resource.ParseQuantity(fmt.Sprint(a))
+	y, errY := resource.ParseQuantity(fmt.Sprint(b))
+	return errX == nil && errY == nil && x.Equal(y)
+}
+
+func zero(v any) bool { return empty(v) || v == "" || v == false || fmt.Sprint(v) == "0" }
+
+// decodeValue reads a value of a report; integers stay exact.
+func decodeValue(raw json.RawMessage) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var out any
+	err := decoder.Decode(&out)
+	return out, err
+}
