@@ -14,7 +14,7 @@ import (
 // The limit where neither the user nor the server says anything.
 const (
 	defaultQPS   float32 = 50
-	defaultBurst         = 300
+	defaultBurst int     = 300
 )
 
 // limits is the one client limit of a Cluster. client-go makes a limiter per client and wants it before the first

@@ -226,6 +226,9 @@ func (w *walker) isEdit(owners []Owner) bool {
 
 // isDefault tells whether the API would default the live value in live's own context.
 func (w *walker) isDefault(path Path, value any) bool {
+	if holder := w.shape.along(path[:len(path)-1]); holder != nil && holder.form == formMap && holder.rule == nil {
+		return false // keys of a map have no defaults
+	}
 	without, ok := removeAt(w.live, path).(map[string]any)
 	if !ok {
 		return false

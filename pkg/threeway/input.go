@@ -50,7 +50,8 @@ type Object struct {
 type Live struct {
 	// Object is the live object; nil where there is none.
 	Object map[string]any
-	// Absence says why Object is nil.
+	// Absence says why Object is nil. With AbsentKind it may be set all the same: the version asked for is not served, and
+	// Object was read at another one, found by group and kind.
 	Absence Absence
 	// Err is set when the object could not be seen, which is never the same as absent.
 	Err *ObjectError

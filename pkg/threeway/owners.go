@@ -101,8 +101,11 @@ func isForgotten(manager string) bool {
 	return manager == "ancient-changes" || manager == "before-first-apply"
 }
 
-// known tells whether the object says anything of its writers.
-func (o *ownership) known() bool { return len(o.entries) > 0 }
+// known tells whether the object says anything of its writers. Controllers sign their status anew after somebody has erased
+// all names, so that alone says nothing of the rest.
+func (o *ownership) known() bool {
+	return slices.ContainsFunc(o.entries, func(e ownerEntry) bool { return e.Subresource != "status" })
+}
 
 // of names the managers of the field at path, the latest first: those that own it, something below it, or, where nobody
 // does, an atomic value that holds it.

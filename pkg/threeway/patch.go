@@ -97,7 +97,7 @@ func guarded(apply func(old, desired, live []byte) ([]byte, error), old, desired
 	return apply(old, desired, live)
 }
 
-var errPatchPanic = errors.New("Helm's patch library crashes on the object")
+var errPatchPanic = errors.New("the patch library that Helm uses crashes on the object")
 
 // patchFault gives the text of a library's error in so far as it quotes no value: items of lists may hold secrets.
 func patchFault(err error) string {

@@ -49,6 +49,14 @@ func (p Path) SetItem(value any) Path { return p.with(Step{Form: SetStep, Value:
 // At returns the path of the list item with index i below p.
 func (p Path) At(i int) Path { return p.with(Step{Form: IndexStep, Index: i}) }
 
+// endsInKey tells whether the path names a list item by a list-map key of that name.
+func (p Path) endsInKey(name string) bool {
+	if len(p) == 0 || p[len(p)-1].Form != KeyStep {
+		return false
+	}
+	return slices.ContainsFunc(p[len(p)-1].Keys, func(k ListKey) bool { return k.Name == name })
+}
+
 func (p Path) with(s Step) Path { return append(slices.Clip(p), s) }
 
 // String gives the path as people read it: spec.template.spec.containers[name=web].image, metadata.finalizers["x"].

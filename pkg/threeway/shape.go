@@ -92,6 +92,18 @@ func (s *shape) field(name string) *shape {
 	return nil
 }
 
+// along gives the shape at a path below s, nil where nothing is known.
+func (s *shape) along(path Path) *shape {
+	for _, step := range path {
+		if step.Form == FieldStep {
+			s = s.field(step.Name)
+		} else {
+			s = s.item()
+		}
+	}
+	return s
+}
+
 // prunes tells whether the server drops a field when it writes the struct.
 func (s *shape) prunes(name string) bool {
 	if s == nil || !s.closed {

@@ -92,7 +92,11 @@ func (w *walker) below(path Path, n sides, s *shape) []entry {
 func (w *walker) walkMap(path Path, n sides, s *shape, names []string) []entry {
 	var out []entry
 	for _, name := range names {
-		out = append(out, w.walk(path.Field(name), n.at(name), s.field(name))...)
+		found := w.walk(path.Field(name), n.at(name), s.field(name))
+		if len(found) == 1 && found[0].weight == hard && path.endsInKey(name) {
+			found[0].weight = soft // a list-map key comes and goes with its item
+		}
+		out = append(out, found...)
 	}
 	return out
 }
@@ -103,9 +107,6 @@ func (w *walker) walkList(path Path, n sides, s *shape, steps []Step, note strin
 		found := w.walk(path.with(step), n.item(step), s.item())
 		for i := range found {
 			found[i].addNote(note)
-			if found[i].weight == hard && isKeyOf(step, found[i].Path, len(path)+1) {
-				found[i].weight = soft
-			}
 		}
 		out = append(out, found...)
 	}
@@ -115,19 +116,10 @@ func (w *walker) walkList(path Path, n sides, s *shape, steps []Step, note strin
 	return out
 }
 
-// isKeyOf tells whether a path ends at a list-map key of the item that it goes through at depth. A key comes and goes with its
-// item, so it follows from whatever else is said of that.
-func isKeyOf(step Step, path Path, depth int) bool {
-	if step.Form != KeyStep || len(path) != depth+1 {
-		return false
-	}
-	return slices.ContainsFunc(step.Keys, func(k ListKey) bool { return k.Name == path[depth].Name })
-}
-
 // fold makes one finding of a one-sided subtree whose findings agree in owner, class and side: an added container is one
 // finding, not one for each of its fields. Folding never crosses from unmanaged to managed.
 func (w *walker) fold(path Path, n sides, entries []entry) []entry {
-	if len(path) == 0 || n.old.present && n.desired.present && n.live.present {
+	if len(path) == 0 || n.old.present && n.desired.present && n.live.present && n.result.present {
 		return entries
 	}
 	loud := loudest(entries)

@@ -140,19 +140,6 @@ func (c *Case) scale(object string, replicas string) error {
 	return c.patch("kubectl", object, "{spec: {replicas: "+replicas+"}}", "scale")
 }
 
-// get reads an object's content.
-func (c *Case) get(object string) (map[string]any, error) {
-	r, err := c.ref(object)
-	if err != nil {
-		return nil, err
-	}
-	obj, err := c.cluster.get(context.Background(), r)
-	if err != nil {
-		return nil, err
-	}
-	return obj.Object, nil
-}
-
 // diff runs helmdrift diff through the proxy. It fails when the binary did
 // anything but read, or printed a report that breaks the contract.
 func (c *Case) diff(args ...string) (run, error) {

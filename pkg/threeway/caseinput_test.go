@@ -1,0 +1,170 @@
+package threeway
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// caseInput reads a case. Objects are YAML documents apart by "---"; a case has these files, all but old.yaml as needed:
+//
+//	old.yaml, desired.yaml, last.yaml   manifests; desired is old where there is none, last is a failed revision 2
+//	live.yaml                           live objects; what is not here is missing
+//	crd.yaml                            CustomResourceDefinitions that were read
+//	absent                              "v1 ConfigMap d/c: namespace", or kind, where an object is absent for such a reason
+//	errors                              "v1 ConfigMap d/c: forbidden: text", where it could not be read
+//	autoscaled                          "apps/v1 Deployment d/web: HorizontalPodAutoscaler web"
+//	options                             words: raw (live is as written, without Helm's metadata), server-side, unread (schemas
+//	                                    and autoscalers were not asked for)
+//	want                                the findings
+//	report.json                         the masked report
+//	canaries                            texts that the comparison holds and the report must not
+func caseInput(t *testing.T, files map[string]string) Input {
+	t.Helper()
+	in := Input{
+		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: OperationDrift, Live: map[Ref]Live{},
+		Autoscaled: map[Key]string{}, ApplyMethod: "client-side",
+		Old: &Revision{Revision: 1, Status: "deployed"}, Last: &Revision{Revision: 1, Status: "deployed"},
+	}
+	options := strings.Fields(files["options"])
+	if slices.Contains(options, "server-side") {
+		in.ApplyMethod = "server-side"
+	}
+	in.OldObjects = objectsOf(t, files["old.yaml"])
+	in.DesiredObjects = in.OldObjects
+	if text, ok := files["desired.yaml"]; ok {
+		in.DesiredObjects, in.Operation = objectsOf(t, text), OperationUpgrade
+	}
+	if text, ok := files["last.yaml"]; ok {
+		in.LastObjects, in.Last = objectsOf(t, text), &Revision{Revision: 2, Status: "failed"}
+	}
+	for _, o := range slices.Concat(in.OldObjects, in.DesiredObjects) {
+		if o.Name != "" {
+			in.Live[o.Ref] = Live{Absence: AbsentObject}
+		}
+	}
+	for _, o := range objectsOf(t, files["live.yaml"]) {
+		if !slices.Contains(options, "raw") {
+			o.Content = HelmMetadata(o.Content, in.Name, in.Namespace)
+		}
+		in.Live[o.Ref] = Live{Object: o.Content}
+	}
+	caseReads(t, files, &in)
+	in.Schemas = schemasOf(t, files["crd.yaml"])
+	if slices.Contains(options, "unread") {
+		in.Schemas, in.Autoscaled = nil, nil
+	}
+	return in
+}
+
+// schemasOf reads CustomResourceDefinitions.
+func schemasOf(t testing.TB, text string) map[schema.GroupKind]*CustomSchema {
+	t.Helper()
+	out := map[schema.GroupKind]*CustomSchema{}
+	for _, o := range objectsOf(t, text) {
+		s, err := NewCustomSchema(o.Content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := child(o.Content, "spec")
+		group, _ := spec["group"].(string)
+		kind, _ := child(spec, "names")["kind"].(string)
+		out[schema.GroupKind{Group: group, Kind: kind}] = s
+	}
+	return out
+}
+
+// caseReads adds what a case says of reading: absences, errors and autoscalers. An absent kind may be served at another
+// version; then live.yaml has the object at that one.
+func caseReads(t *testing.T, files map[string]string, in *Input) {
+	t.Helper()
+	for line := range strings.Lines(files["absent"]) {
+		ref, why := refOf(t, line)
+		absent := Live{Absence: Absence(why)}
+		for other, l := range in.Live {
+			if other.Key == ref.Key && other != ref {
+				absent.Object = l.Object
+			}
+		}
+		in.Live[ref] = absent
+	}
+	for line := range strings.Lines(files["errors"]) {
+		ref, text := refOf(t, line)
+		code, message, _ := strings.Cut(text, ": ")
+		in.Live[ref] = Live{Err: &ObjectError{Code: code, Message: message}}
+	}
+	for line := range strings.Lines(files["autoscaled"]) {
+		ref, by := refOf(t, line)
+		in.Autoscaled[ref.Key] = by
+	}
+}
+
+// refOf reads "apps/v1 Deployment d/web: text".
+func refOf(t *testing.T, line string) (Ref, string) {
+	t.Helper()
+	head, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
+	words := strings.Fields(head)
+	if len(words) != 3 {
+		t.Fatalf("%q is no object", head)
+	}
+	gv, err := schema.ParseGroupVersion(words[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := Ref{Key: Key{Group: gv.Group, Kind: words[1], Name: words[2]}, Version: gv.Version}
+	if namespace, name, ok := strings.Cut(words[2], "/"); ok {
+		ref.Namespace, ref.Name = namespace, name
+	}
+	return ref, text
+}
+
+func objectsOf(t testing.TB, text string) []Object {
+	t.Helper()
+	var out []Object
+	for doc := range strings.SplitSeq(text, "---\n") {
+		if strings.TrimSpace(doc) == "" {
+			continue
+		}
+		raw, err := yaml.YAMLToJSON([]byte(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var content map[string]any
+		if err := utiljson.Unmarshal(raw, &content); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, objectOf(t, content))
+	}
+	return out
+}
+
+func objectOf(t testing.TB, content map[string]any) Object {
+	t.Helper()
+	apiVersion, _ := content["apiVersion"].(string)
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, _ := content["kind"].(string)
+	meta := child(content, "metadata")
+	if meta != nil && meta["namespace"] == nil && !slices.Contains(clusterScoped(), kind) {
+		meta["namespace"] = "d"
+	}
+	o := Object{Content: content}
+	o.Group, o.Version = gv.Group, gv.Version
+	o.Kind, _ = content["kind"].(string)
+	o.Name, _ = meta["name"].(string)
+	o.Namespace, _ = meta["namespace"].(string)
+	o.GenerateName, _ = meta["generateName"].(string)
+	return o
+}
+
+// clusterScoped are kinds of the cases that have no namespace; all others are in d unless they say.
+func clusterScoped() []string {
+	return []string{"ClusterRole", "ClusterRoleBinding", "Namespace", "CustomResourceDefinition", "APIService", "PriorityClass", "StorageClass",
+		"PersistentVolume", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "ClusterThing"}
+}

@@ -1,0 +1,57 @@
+package threeway
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// describe writes a comparison for a case: an object a line, its findings below it.
+func describe(c *Comparison) string {
+	var b strings.Builder
+	for _, o := range c.Objects {
+		fmt.Fprintf(&b, "%s: %s", o.key, o.Action)
+		say(&b, o.Missing, " missing")
+		say(&b, o.Drifted(), " drifted")
+		say(&b, o.Reason != "", ": "+o.Reason)
+		say(&b, len(o.BlockedBy) > 0, " by "+strings.Join(o.BlockedBy, ", "))
+		if o.Err != nil {
+			fmt.Fprintf(&b, " error %s: %s", o.Err.Code, o.Err.Message)
+		}
+		say(&b, o.Note != "", "\n    note: "+o.Note)
+		b.WriteString("\n")
+		for _, f := range o.Findings {
+			describeField(&b, f)
+		}
+	}
+	return b.String()
+}
+
+func say(b *strings.Builder, whether bool, text string) {
+	if whether {
+		b.WriteString(text)
+	}
+}
+
+func describeField(b *strings.Builder, f Finding) {
+	fmt.Fprintf(b, "  %s/%s %s", f.Verdict, f.Cause, f.Path)
+	for _, side := range []struct {
+		name  string
+		value any
+	}{{"old", f.Old}, {"desired", f.Desired}, {"live", f.Live}, {"after", f.After}} {
+		if side.value != nil {
+			raw, _ := json.Marshal(side.value)
+			fmt.Fprintf(b, " %s=%s", side.name, raw)
+		}
+	}
+	say(b, !f.Managed, " unmanaged")
+	say(b, f.Class != "", " "+string(f.Class))
+	say(b, f.Blocked, " blocked")
+	say(b, !f.Certain, " uncertain")
+	for _, o := range f.Owners {
+		fmt.Fprintf(b, " by %s", o.Manager)
+		say(b, o.Subresource != "", "("+o.Subresource+")")
+	}
+	say(b, f.Note != "", "\n    note: "+f.Note)
+	b.WriteString("\n")
+}

@@ -1,0 +1,154 @@
+package threeway
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// caseOf makes the input of an inline case.
+func caseOf(t *testing.T, files map[string]string) Input {
+	t.Helper()
+	return caseInput(t, files)
+}
+
+const (
+	configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: '1', b: '1'}\n"
+	editedMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: '2', b: '1', mine: x}\n"
+	thing     = "apiVersion: ex.com/v1\nkind: Thing\nmetadata: {name: demo}\nspec: {replicas: 1}\n"
+	edited    = "apiVersion: ex.com/v1\nkind: Thing\nmetadata: {name: demo}\nspec: {replicas: 2}\n"
+)
+
+// TestIdentifiers: ids are stable across runs, and no two objects or findings of a release share one.
+func TestIdentifiers(t *testing.T) {
+	files := map[string]string{
+		"old.yaml":     configMap + "---\n" + thing + "---\n" + unnamedJob("a") + "---\n" + unnamedJob("b"),
+		"desired.yaml": configMap + "---\n" + thing + "---\n" + unnamedJob("b") + "---\n" + unnamedJob("a"),
+		"live.yaml":    editedMap + "---\n" + edited,
+	}
+	first, second := Compare(caseOf(t, files)).Report(Mask{}), Compare(caseOf(t, files)).Report(Mask{})
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("two reports of one thing:\n%s", diff)
+	}
+	seen := map[string]string{}
+	note := func(id, what string) {
+		if other, ok := seen[id]; ok {
+			t.Errorf("%s and %s share the id %s", what, other, id)
+		}
+		seen[id] = what
+	}
+	for _, o := range first.Objects {
+		note(o.ID, o.Kind+" "+o.Name+o.GenerateName)
+		for _, f := range o.Fields {
+			note(f.ID, o.Kind+" "+f.Path)
+		}
+	}
+	if len(seen) < 9 {
+		t.Errorf("only %d ids: %v", len(seen), seen)
+	}
+}
+
+func unnamedJob(image string) string {
+	return "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: j-}\nspec: {template: {spec: {containers: [{name: j, image: '" + image + ":1'}]}}}\n"
+}
+
+// TestSummary counts a report: drift, what is missing, errors, and what a class silences.
+func TestSummary(t *testing.T) {
+	c := Compare(caseOf(t, map[string]string{
+		"old.yaml":   configMap + "---\n" + thing + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: gone}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n",
+		"live.yaml":  editedMap + "---\n" + edited,
+		"errors":     "v1 Secret d/s: forbidden: no",
+		"autoscaled": "ex.com/v1 Thing d/demo: HorizontalPodAutoscaler demo",
+	}))
+	report := NewReport("1", time.Now(), []ReleaseReport{c.Report(Mask{})})
+	want := Summary{
+		Releases: 1, DriftedReleases: 1, Objects: 4, DriftedObjects: 2, Missing: 1, Errors: 1, Managed: 1, Unmanaged: 1, Ignored: 1,
+		Fields: FieldCounts{Overwrite: 1, Ignore: 1},
+	}
+	if diff := cmp.Diff(want, report.Summary); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	if !report.HasError() {
+		t.Error("an object that could not be read makes no error")
+	}
+}
+
+// TestNeeds: only what differs makes it worth reading more, and nothing is asked for twice.
+func TestNeeds(t *testing.T) {
+	quiet := Compare(caseOf(t, map[string]string{"old.yaml": thing, "live.yaml": thing, "options": "unread"})).Needs()
+	if !quiet.Empty() {
+		t.Errorf("nothing differs, and yet needed: %+v", quiet)
+	}
+	in := caseOf(t, map[string]string{"old.yaml": thing, "live.yaml": edited, "options": "unread"})
+	want := Needs{CRDs: []schema.GroupKind{{Group: "ex.com", Kind: "Thing"}}, Autoscalers: []string{"d"}}
+	if diff := cmp.Diff(want, Compare(in).Needs()); diff != "" {
+		t.Errorf("needs (-want +got):\n%s", diff)
+	}
+	in.Schemas, in.Autoscaled = map[schema.GroupKind]*CustomSchema{{Group: "ex.com", Kind: "Thing"}: nil}, map[Key]string{}
+	if got := Compare(in).Needs(); !got.Empty() {
+		t.Errorf("asked twice: %+v", got)
+	}
+}
+
+// TestNotReadIsNotAbsent: an object that nobody tried to read is an error, never missing.
+func TestNotReadIsNotAbsent(t *testing.T) {
+	in := caseOf(t, map[string]string{"old.yaml": configMap})
+	in.Live = nil
+	o := Compare(in).Objects[0]
+	if o.Err == nil || o.Missing || o.Action != ActionNone {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// TestProblem: an object that Helm refuses fails, and stops everything before any write.
+func TestProblem(t *testing.T) {
+	in := caseOf(t, map[string]string{"old.yaml": configMap + "---\nkind: Odd\nmetadata: {name: x}\n", "live.yaml": configMap})
+	in.OldObjects[1].Problem = "it has no apiVersion"
+	in.DesiredObjects = in.OldObjects
+	want := "ConfigMap d/c: skip by Odd d/x\nOdd d/x: fail: it has no apiVersion\n"
+	if got := describe(Compare(in)); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestScenarioC8: objects have no size limit.
+func TestScenarioC8(t *testing.T) {
+	large := strings.Repeat("x", 11<<20)
+	in := caseOf(t, map[string]string{"old.yaml": configMap, "live.yaml": configMap})
+	child(in.OldObjects[0].Content, "data")["large"] = large
+	for _, l := range in.Live {
+		child(l.Object, "data")["large"] = large + "y"
+	}
+	if got := Compare(in).Objects[0].Findings; len(got) != 1 || got[0].Path.String() != "data.large" {
+		t.Errorf("%d findings", len(got))
+	}
+}
+
+// TestScrub takes values out of texts in every spelling, and leaves words alone.
+func TestScrub(t *testing.T) {
+	in := caseOf(t, map[string]string{
+		"old.yaml":  "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: 'pass\"word-canary', short: abc}\n---\n" + "apiVersion: ex.com/v1\nkind: Thing\nmetadata: {name: demo}\nspec: {apiKey: key-canary, url: 'https://u:url-canary@h/'}\n",
+		"live.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {b: " + base64.StdEncoding.EncodeToString([]byte("live-canary")) + "}\n",
+	})
+	c := Compare(in)
+	text := `abc cannot: pass"word-canary {"a":"pass\"word-canary"} ` + base64.StdEncoding.EncodeToString([]byte(`pass"word-canary`)) + " live-canary key-canary https://u:url-canary@h/"
+	got := c.Scrub(text)
+	if strings.Contains(got, "canary") || strings.Contains(got, base64.StdEncoding.EncodeToString([]byte(`pass"word-canary`))) {
+		t.Errorf("left: %s", got)
+	}
+	if !strings.HasPrefix(got, "abc cannot: ") {
+		t.Errorf("words are gone: %s", got)
+	}
+}
+
+// TestPatchLibraryCrash: what makes Helm's libraries panic is a failure of the object, not of the comparison.
+func TestPatchLibraryCrash(t *testing.T) {
+	_, err := guarded(func(_, _, _ []byte) ([]byte, error) { panic("canary") }, nil, nil, nil)
+	if err == nil || strings.Contains(patchFault(err), "canary") {
+		t.Errorf("got %v", err)
+	}
+}
