@@ -109,7 +109,7 @@ func patchFault(err error) string {
 	case strings.Contains(text, keyless):
 		return "an item of a list" + text[strings.LastIndex(text, keyless):]
 	}
-	return "Helm's patch library refuses the object"
+	return "the patch library that Helm uses refuses the object"
 }
 
 // strategic: helm v3.22.0 createPatch for native kinds, then what the API server does with such a patch.

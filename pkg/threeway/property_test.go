@@ -90,6 +90,9 @@ func withoutNulls(v any) any {
 // TestIdentityIsSilent: what Helm installed and nobody touched is no finding, whoever owns it.
 func TestIdentityIsSilent(t *testing.T) {
 	for _, o := range samples(t) {
+		if mangled(o.Content) {
+			continue
+		}
 		live := o.installed()
 		if c := Compare(o.input(o.Object, live)); !c.Quiet() {
 			t.Errorf("%s: %s", o.Source, describe(c))
