@@ -99,7 +99,7 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	now := time.Now()
 	report := threeway.NewReport(version, now, []threeway.ReleaseReport{comparison.Report(threeway.Mask{Show: o.showSecrets})})
 	if err := output.Write(s.out, o.format, report, s.display(o.color, now)); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
+		return err
 	}
 	return o.failOn.status(report)
 }
