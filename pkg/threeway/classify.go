@@ -198,8 +198,10 @@ func defaulted(n sides) bool {
 // unmanaged decides whether a field that only live has, or only a default, is anybody's edit (design section 5.4).
 func (w *walker) unmanaged(e entry, n sides) entry {
 	switch {
-	case !n.live.present || w.isDefault(e.Path, n.live.value):
+	case !n.live.present:
 		return entry{weight: silent}
+	case w.isDefault(e.Path, n.live.value):
+		return entry{weight: silent, isDefault: true}
 	case n.last.named && n.last.same(n.live):
 		e.weight, e.Note = hard, fmt.Sprintf("left by failed revision %d", w.lastRevision)
 		return e

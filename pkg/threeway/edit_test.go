@@ -12,9 +12,9 @@ type editor struct {
 	path Path
 }
 
-// edit edits an object of the sample's kind in place, where an API server would store the edit and no controller owns the place; it gives the
-// path, nil where there was nothing to edit.
-func (o sample) edit(rng *rand.Rand, object map[string]any) Path {
+// edit edits an object of the sample's kind in place, where an API server would store the edit and no controller owns the
+// place. It gives the paths that have changed, none where there was nothing to edit.
+func (o sample) edit(rng *rand.Rand, object map[string]any) []Path {
 	job := comparer{catalog: nativeKinds(), in: Input{Schemas: o.schemas}}
 	s := job.shapeOf(o.Ref)
 	tree := allocatedFor(o.Key, object)
@@ -24,8 +24,8 @@ func (o sample) edit(rng *rand.Rand, object map[string]any) Path {
 		saved, _ := deepCopy(object).(map[string]any)
 		e := &editor{rng: rng}
 		e.editMap(object, s, rootNames(object, s))
-		if !equal(before, stored()) {
-			return e.path
+		if paths := e.changed(s, before, stored(), o.Content); len(paths) > 0 {
+			return paths
 		}
 		clear(object)
 		for k, v := range saved {
@@ -33,6 +33,27 @@ func (o sample) edit(rng *rand.Rand, object map[string]any) Path {
 		}
 	}
 	return nil
+}
+
+// changed lists where the edit changed what the server stores: not a field that it prunes, not the deprecated alias that it
+// keeps itself, and not a default alone that depends on its neighbours and is gone with them.
+func (e *editor) changed(s *shape, before, after any, manifest map[string]any) []Path {
+	last := len(e.path) - 1
+	if last < 0 || s.along(e.path[:last]).prunes(e.path[last].Name) || e.path[last].Name == "serviceAccount" {
+		return nil
+	}
+	return slices.DeleteFunc(differences(nil, before, after), func(path Path) bool {
+		_, stays := lookup(after, path)
+		_, named := lookup(manifest, path)
+		return !stays && !named
+	})
+}
+
+// touching gives the place of a finding that speaks of one of the paths, -1 where none does.
+func touching(findings []Finding, paths []Path) int {
+	return slices.IndexFunc(findings, func(f Finding) bool {
+		return slices.ContainsFunc(paths, func(p Path) bool { return touches(f.Path.String(), p.String()) })
+	})
 }
 
 // without gives a normal form without what the table has lines for.
@@ -80,6 +101,9 @@ func rootNames(object map[string]any, s *shape) []string {
 
 // editMap changes, removes or adds one of the names.
 func (e *editor) editMap(m map[string]any, s *shape, names []string) {
+	if len(names) == 0 {
+		return
+	}
 	name := names[e.rng.IntN(len(names))]
 	if len(e.path) == 0 && name == "metadata" {
 		e.path = e.path.Field(name)

@@ -28,6 +28,8 @@ type walker struct {
 type entry struct {
 	Finding
 	weight weight
+	// isDefault tells that the entry is silent because the API would make the value so where live has it.
+	isDefault bool
 	// presence says which of old, desired and live have the field.
 	presence [3]bool
 }
@@ -123,6 +125,11 @@ func (w *walker) fold(path Path, n sides, entries []entry) []entry {
 		return entries
 	}
 	loud := loudest(entries)
+	if len(loud) == 0 && w.isEditedDefault(path, n, entries) {
+		e := w.verdict(path, n, false)
+		e.weight = hard
+		return []entry{e}
+	}
 	if len(loud) == 0 || loud[0].presence != n.presence() || !agree(loud) {
 		return entries
 	}
@@ -140,6 +147,14 @@ func (w *walker) fold(path Path, n sides, entries []entry) []entry {
 		whole.Note = first.Note
 	}
 	return []entry{whole}
+}
+
+// isEditedDefault tells whether somebody added a subtree that holds nothing but defaults, and is none itself: each of its
+// leaves is as the API would make it, but the API would not make the whole.
+func (w *walker) isEditedDefault(path Path, n sides, entries []entry) bool {
+	added := n.presence() == [3]bool{false, false, true} && n.live.same(n.result)
+	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
+	return added && !inherited && !w.isDefault(path, n.live.value) && w.isEdit(w.owners.of(path))
 }
 
 // loudest picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else
