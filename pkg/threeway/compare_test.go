@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 )
 
 var update = flag.Bool("update", false, "rewrite the want files of testdata/threeway")
@@ -43,6 +46,7 @@ func runCase(t *testing.T, file string) {
 		wants["report.json"] = report
 	}
 	checkCanaries(t, files["canaries"], c, report)
+	checkContract(t, c)
 	if *update {
 		writeWants(t, file, archive, wants)
 		return
@@ -62,6 +66,18 @@ func reportJSON(t *testing.T, c *Comparison, mask Mask) string {
 		t.Fatal(err)
 	}
 	return string(raw) + "\n"
+}
+
+// checkContract holds the report to the published schema, masked and in clear.
+func checkContract(t *testing.T, c *Comparison) {
+	t.Helper()
+	for _, mask := range []Mask{{}, {Show: true}} {
+		raw, err := json.Marshal(NewReport("test", time.Unix(0, 0), []ReleaseReport{c.Report(mask)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reporttest.ValidateReport(t, raw)
+	}
 }
 
 // checkCanaries wants every line of the file in the comparison, in clear, and none in the report.
