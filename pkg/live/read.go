@@ -39,14 +39,39 @@ type job struct {
 }
 
 // Read reads the wanted objects, with as few requests as the package comment says. Each wanted Ref has an answer
-// in the result: the object, an absence or an error. The namespace of a cluster-scoped object is not looked at.
+// in the result: the object, an absence or an error; with the absence of a kind, the object at another version where the
+// kind is served there. The namespace of a cluster-scoped object is not looked at.
 func (c *Cluster) Read(ctx context.Context, wanted []threeway.Ref) map[threeway.Ref]threeway.Live {
 	out := answers{}
 	targets := c.targets(wanted, out)
 	left := out.collect(ctx, c.plan(targets))
 	out.collect(ctx, c.gets(left))
 	c.tellNamespaces(ctx, targets, out)
+	c.findElsewhere(ctx, out)
 	return out
+}
+
+// findElsewhere looks for objects whose kind is no longer served at their version, but at another one: they are not gone,
+// and calling them missing would make somebody create them again.
+func (c *Cluster) findElsewhere(ctx context.Context, out answers) {
+	moved := map[threeway.Ref]threeway.Ref{}
+	var wanted []threeway.Ref
+	for ref, found := range out {
+		versions := c.Versions(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
+		if found.Absence == threeway.AbsentKind && len(versions) > 0 && versions[0] != ref.Version {
+			moved[ref] = threeway.Ref{Key: ref.Key, Version: versions[0]}
+			wanted = append(wanted, moved[ref])
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	elsewhere := c.Read(ctx, wanted)
+	for ref, at := range moved {
+		if found := elsewhere[at]; found.Object != nil || found.Err != nil {
+			out[ref] = threeway.Live{Absence: threeway.AbsentKind, Object: found.Object, Err: found.Err}
+		}
+	}
 }
 
 // targets sorts and looks up the wanted objects. Those that need no request are answered in out.

@@ -300,7 +300,7 @@ func TestUnservedKindCostsNothing(t *testing.T) {
 	f := newFakeAPI(t)
 	refs := []threeway.Ref{
 		{Key: threeway.Key{Group: "no.such", Kind: "Widget", Namespace: "prod", Name: "w"}, Version: "v1"},
-		{Key: threeway.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "w"}, Version: "v1beta1"},
+		{Key: threeway.Key{Group: "apps", Kind: "Gadget", Namespace: "prod", Name: "w"}, Version: "v1beta1"},
 	}
 	for ref, live := range f.connect(Options{}).Read(t.Context(), refs) {
 		if live.Absence != threeway.AbsentKind || live.Err != nil {
@@ -308,6 +308,21 @@ func TestUnservedKindCostsNothing(t *testing.T) {
 		}
 	}
 	wantRequests(t, f)
+}
+
+// An object whose kind has only changed its version is found at the one that is served; one that is not there stays absent.
+func TestKindServedAtAnotherVersion(t *testing.T) {
+	f := newFakeAPI(t)
+	f.namespace("prod")
+	there, gone := f.add("Deployment", "prod", "there", nil), f.ref("Deployment", "prod", "gone")
+	there.Version, gone.Version = "v1beta1", "v1beta1"
+	got := f.connect(Options{}).Read(t.Context(), []threeway.Ref{there, gone})
+	if live := got[there]; live.Absence != threeway.AbsentKind || live.Object == nil || live.Err != nil {
+		t.Errorf("there: %+v", live)
+	}
+	if live := got[gone]; live.Absence != threeway.AbsentKind || live.Object != nil || live.Err != nil {
+		t.Errorf("gone: %+v", live)
+	}
 }
 
 // A 404 that is not the API server's word about the object is no evidence that the object is missing.
