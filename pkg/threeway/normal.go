@@ -58,17 +58,10 @@ func foldStringData(obj map[string]any) map[string]any {
 	if !ok || obj["kind"] != "Secret" || obj["apiVersion"] != "v1" {
 		return obj
 	}
-	out := make(map[string]any, len(obj))
-	for k, v := range obj {
-		out[k] = v
-	}
+	out := maps.Clone(obj)
 	delete(out, "stringData")
 	data := map[string]any{}
-	if old, ok := obj["data"].(map[string]any); ok {
-		for k, v := range old {
-			data[k] = v
-		}
-	}
+	maps.Copy(data, child(obj, "data"))
 	for k, v := range text {
 		if s, ok := v.(string); ok {
 			data[k] = base64.StdEncoding.EncodeToString([]byte(s))

@@ -63,13 +63,10 @@ func ownerEntryOf(raw map[string]any) (ownerEntry, bool) {
 	return entry, true
 }
 
-// releaseName is the annotation whose owner deployed the object: Helm writes it on every object of a release.
-const releaseName = "meta.helm.sh/release-name"
-
 // findDeployers names the managers that deploy: those known to, and whoever owns the release annotation, as any program that
 // embeds Helm's library does under its own name. A person's tool may own it after an adoption by hand and deploys nothing.
 func (o *ownership) findDeployers() {
-	path := Path{}.Field("metadata").Field("annotations").Field(releaseName)
+	path := Path{}.Field("metadata").Field("annotations").Field(ReleaseNameAnnotation)
 	for _, owner := range o.of(path) {
 		if !isPersonsTool(owner.Manager) {
 			o.deployers[owner.Manager] = true
@@ -84,7 +81,7 @@ func (o *ownership) isDeployer(manager string) bool {
 
 func isKnownDeployer(manager string) bool {
 	switch manager {
-	case "helm", "Helm", "helm-controller", "terraform-provider-helm", "pulumi-kubernetes", "helmdrift":
+	case "helm", "Helm", "helm-controller", "pulumi-kubernetes", "helmdrift":
 		return true
 	}
 	return strings.HasPrefix(manager, "terraform-provider-helm")
