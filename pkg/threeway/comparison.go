@@ -149,7 +149,7 @@ func missingWord(missing bool) string {
 func (o *ObjectComparison) fieldReport(f Finding, mask Mask) FieldFinding {
 	out := FieldFinding{
 		ID: hashOf(o.key.String(), f.Path.String(), string(f.Verdict)), Path: f.Path.String(),
-		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class,
+		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,
 		Note: f.Note, Blocked: f.Blocked, Owners: f.Owners, Masked: mask.hides(o, f),
 	}
 	out.Pointer, out.DesiredPointer = o.pointers(f.Path)

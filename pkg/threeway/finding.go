@@ -11,6 +11,8 @@ type Finding struct {
 	// Certain is false where the verdict could not be decided read-only; Note says why.
 	Certain bool
 	Class   Class
+	// Template is the file of the chart that makes a volatile value.
+	Template string
 	// Old, Desired and Live are the sides; After is what an upgrade leaves where that is none of them.
 	Old, Desired, Live, After any
 	Note                      string
@@ -29,7 +31,7 @@ func (f Finding) writes() bool {
 	return f.Verdict == Add || f.Verdict == Remove || f.Verdict == Overwrite
 }
 
-// Silenced tells whether the finding is listed and counted as ignored only.
+// Silenced tells whether the finding is listed and counted as ignored only. A volatile one is where live has not left old.
 func (f Finding) Silenced() bool {
-	return f.Class == ClassAutoscaled || f.Class == ClassVolatile && equal(f.Old, f.Live)
+	return f.Class == ClassAutoscaled || f.Class == ClassVolatile && f.Cause == CauseChange
 }

@@ -19,6 +19,8 @@ type Input struct {
 	// LastObjects is the manifest of the last revision where that is not old; nil otherwise.
 	LastObjects []Object
 	NotCompared []NotCompared
+	// Brings are the kinds that Helm itself creates before it builds the manifest: those of the chart's crds folder, at an install.
+	Brings []schema.GroupKind
 
 	// Live holds what was read, for every Ref of old and desired.
 	Live map[Ref]Live
@@ -44,6 +46,9 @@ type Object struct {
 	Problem string
 	// Note is a remark for the reader, such as that the manifest names the object twice.
 	Note string
+	// Again is what a second rendering makes of the object where it differs from Content; nil where it does not. What differs
+	// between the two is volatile. Of desired's objects only.
+	Again map[string]any
 }
 
 // Live is what a read of one Ref brought: an object, or the reason why there is none.

@@ -1,0 +1,30 @@
+package threeway
+
+// Method is the kind of a write.
+type Method string
+
+// The methods by which Helm writes objects.
+const (
+	MethodCreate  Method = "create"
+	MethodPatch   Method = "patch"
+	MethodReplace Method = "replace"
+)
+
+// Request is the write that Helm would send for one object. Its body is in clear.
+type Request struct {
+	Ref    Ref
+	Method Method
+	// PatchType is the content type of a patch.
+	PatchType string
+	Body      []byte
+}
+
+// Answer is what the API server said to a Request that it was only to try (dryRun=All). Exactly one of its fields is set.
+type Answer struct {
+	// Object is what the server would have stored.
+	Object map[string]any
+	// Rejected is why the server would not store it: the real upgrade fails with the same words.
+	Rejected string
+	// Refused is why the server could not be asked: no permission, a webhook that is down or knows no dry run. It proves nothing.
+	Refused string
+}
