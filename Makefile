@@ -12,7 +12,7 @@ STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 # The differential test of the defaults reads what Kubernetes itself makes of generated objects.
 PAIRS      := bin/defaults.ndjson
 PER_KIND   ?= 200
-MAX_SIZE   := 45000000
+MAX_SIZE   := 55000000
 
 .PHONY: build test unit e2e lint fmt-check vet demo cluster cluster-down bench defaults clean
 

@@ -7,26 +7,29 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
-	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // diffOptions are the flags of diff.
 type diffOptions struct {
+	desiredOptions
 	format      output.Format
 	failOn      failOn
 	color       colorMode
 	revision    int
-	values      render.ValueOptions
 	showSecrets bool
 }
 
 func newDiff(s streams, c *connection) *cobra.Command {
-	o := diffOptions{format: output.Text, failOn: failOn{"drift": true, "conflict": true, "fail": true}, color: "auto"}
+	o := diffOptions{
+		desiredOptions: newDesiredOptions(s), format: output.Text,
+		failOn: failOn{"drift": true, "conflict": true, "fail": true}, color: "auto",
+	}
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE [CHART]]",
 		Short: "Compare a release with the cluster, field by field",
@@ -34,19 +37,25 @@ func newDiff(s streams, c *connection) *cobra.Command {
 every field that differs what the next helm upgrade will do to it.
 
 Without CHART it shows drift: the next upgrade is taken to send the stored manifest again.
-With CHART (a directory or a .tgz) it renders the chart as helm upgrade would, and shows
-what that upgrade changes over the drift that is there. Without RELEASE it takes the only
-release of the namespace.
+With CHART it renders the chart as helm upgrade would, and shows what that upgrade changes
+over the drift that is there. CHART is all that Helm takes: a directory, a .tgz, a URL,
+repo/name, oci://…. With --to-revision it shows what helm rollback would do. Without RELEASE
+it takes the only release of the namespace.
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 
 ` + exitHelp,
 		Example: `  helmdrift diff web -n prod
   helmdrift diff web ./chart -n prod -f values.yaml --set image.tag=1.27
+  helmdrift diff web oci://registry.example.com/charts/web --version 1.8.1 -n prod --reuse-values
+  helmdrift diff web --to-revision -1 -n prod
   helmdrift diff web -n prod -o json --fail-on drift,unmanaged`,
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: completeRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(cmd.Flags(), args); err != nil {
+				return err
+			}
 			return runDiff(cmd.Context(), s, c, o, args)
 		},
 	}
@@ -55,9 +64,8 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 	fs.Var(&o.failOn, "fail-on", "what makes the exit code 2, of: "+strings.Join(failOnWords(), ", "))
 	fs.Var(&o.color, "color", "colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
 	fs.IntVar(&o.revision, "revision", 0, "compare with this stored revision instead of the one helm upgrade would take")
-	fs.StringArrayVarP(&o.values.Files, "values", "f", nil, "values file for CHART, may be repeated")
-	fs.StringArrayVar(&o.values.Set, "set", nil, "value for CHART, such as a.b=c, may be repeated")
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
+	o.addFlags(fs)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(failOnWords(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -65,9 +73,6 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 
 // runDiff is the wiring of diff, straight down.
 func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args []string) error {
-	if err := o.check(args); err != nil {
-		return err
-	}
 	at, err := c.resolve()
 	if err != nil {
 		return err
@@ -80,7 +85,7 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	if err != nil {
 		return err
 	}
-	d := diff{options: o, at: at, cluster: cluster, store: store}
+	d := diff{options: o, connection: c, at: at, cluster: cluster, store: store}
 	if len(args) > 0 {
 		d.name = args[0]
 	} else if d.name, err = onlyRelease(ctx, store, at.namespace); err != nil {
@@ -93,6 +98,9 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	if err != nil {
 		return err
 	}
+	if o.dryRun.word != "" {
+		comparison.Verify(cluster.DryRun(ctx, comparison.Requests()))
+	}
 	now := time.Now()
 	report := threeway.NewReport(version, now, []threeway.ReleaseReport{comparison.Report(threeway.Mask{Show: o.showSecrets})})
 	if err := output.Write(s.out, o.format, report, s.display(o.color, now)); err != nil {
@@ -101,15 +109,12 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	return o.failOn.status(report)
 }
 
-// check refuses flags that would have no effect.
-func (o diffOptions) check(args []string) error {
-	if len(args) < 2 && len(o.values.Files)+len(o.values.Set) > 0 {
-		return hinted{error: fmt.Errorf("--values and --set need a CHART"), hint: "without a chart, the stored manifest is compared as it is"}
-	}
+// check refuses flags that contradict each other or would have no effect.
+func (o *diffOptions) check(flags *pflag.FlagSet, args []string) error {
 	if o.revision < 0 {
 		return fmt.Errorf("--revision %d: revisions begin at 1", o.revision)
 	}
-	return nil
+	return o.desiredOptions.check(flags, len(args) > 1)
 }
 
 // onlyRelease finds the release to take where none is named.

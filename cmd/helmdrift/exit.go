@@ -69,10 +69,10 @@ func (f *failOn) Set(list string) error {
 // Type is the placeholder in help texts.
 func (f *failOn) Type() string { return "list" }
 
-// status is the exit code of a report: what could not be seen comes first.
+// status is the exit code of a report: what could not be seen comes first, and what the server says is otherwise.
 func (f failOn) status(r *threeway.Report) error {
 	switch {
-	case r.HasError():
+	case r.HasError(), r.Disputed():
 		return exitStatus(exitFailure)
 	case slices.ContainsFunc(r.Releases, f.selectsRelease):
 		return exitStatus(exitSelected)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"helm.sh/helm/v3/pkg/engine"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/live"
@@ -16,11 +15,12 @@ import (
 
 // diff is one comparison of one release.
 type diff struct {
-	options diffOptions
-	at      target
-	cluster *live.Cluster
-	store   *release.Store
-	// name of the release, and path of the chart; empty for the stored manifest.
+	options    diffOptions
+	connection *connection
+	at         target
+	cluster    *live.Cluster
+	store      *release.Store
+	// name of the release, and reference of the chart; empty for the stored manifest.
 	name, chart string
 }
 
@@ -28,7 +28,7 @@ type diff struct {
 // listed again before it is reported, and if they moved, the comparison is made again, once.
 func (d diff) settled(ctx context.Context) (*threeway.Comparison, error) {
 	for range 2 {
-		loaded, err := d.store.Load(ctx, d.name, d.options.revision, release.Options{Values: d.chart != ""})
+		loaded, err := d.load(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -50,38 +50,101 @@ func (d diff) settled(ctx context.Context) (*threeway.Comparison, error) {
 	return nil, hinted{error: fmt.Errorf("release %q changed while reading, twice", d.name), hint: "somebody is deploying it; try again when that is done"}
 }
 
-// compare reads the cluster and compares; what the comparison says it needs is read after that, once.
-func (d diff) compare(ctx context.Context, loaded *release.Loaded) (*threeway.Comparison, error) {
-	in, err := d.input(ctx, loaded)
-	if err != nil {
-		return nil, err
+// load reads the records. Where helm upgrade --install would install, there is no old one.
+func (d diff) load(ctx context.Context) (*release.Loaded, error) {
+	options := release.Options{Values: d.chart != ""}
+	if to := d.options.toRevision; to != 0 {
+		return d.store.LoadRollback(ctx, d.name, to, options)
 	}
-	in.Live = d.cluster.Read(ctx, refs(in))
+	loaded, err := d.store.Load(ctx, d.name, d.options.revision, options)
+	_, installs := release.Installs(err)
+	if !d.options.install {
+		if installs {
+			err = d.notInstalled(err)
+		}
+		return loaded, err
+	}
+	if err == nil && !loaded.History.Installs() || err != nil && !installs {
+		return loaded, err
+	}
+	history, err := d.store.History(ctx, d.name)
+	return &release.Loaded{History: history}, err
+}
+
+// notInstalled adds the flag that helps to the advice about a release that is not there.
+func (d diff) notInstalled(err error) error {
+	if d.chart == "" {
+		return err
+	}
+	advice := "--install shows what its first installation would create"
+	if more := hintOf(err); more != "" {
+		advice += "; otherwise: " + more
+	}
+	return hinted{error: err, hint: advice}
+}
+
+// compare reads the cluster and compares. With a chart, all that tells drift is read and compared before the chart is
+// rendered, so that a chart which does not render, or renders for ever, costs nothing but its own answer.
+func (d diff) compare(ctx context.Context, loaded *release.Loaded) (*threeway.Comparison, error) {
+	fetched := d.fetchChart(ctx)
+	defer fetched.close()
+	in := d.stored(loaded)
+	drift, err := d.compared(ctx, in)
+	if err != nil || d.chart == "" {
+		return drift, err
+	}
+	desired, err := d.withChart(ctx, loaded, fetched, drift.Input)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("rendering the chart: %w", ctx.Err())
+	}
+	if err != nil {
+		drift.Input.Errors = append(drift.Input.Errors, renderError(err))
+		return drift, nil
+	}
+	return d.compared(ctx, desired)
+}
+
+// compared reads what the input names and does not hold yet, and compares; what the comparison says it needs is read after
+// that, once.
+func (d diff) compared(ctx context.Context, in threeway.Input) (*threeway.Comparison, error) {
+	read := d.cluster.Read(ctx, slices.DeleteFunc(refs(in), func(r threeway.Ref) bool { _, known := in.Live[r]; return known }))
+	in.Live = joined(in.Live, read)
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("reading the cluster: %w", err)
 	}
 	comparison := threeway.Compare(in)
-	needs := comparison.Needs()
-	if needs.Empty() {
-		return comparison, nil
+	if needs := comparison.Needs(); !needs.Empty() {
+		d.fetch(ctx, needs, &in)
+		comparison = threeway.Compare(in)
 	}
-	d.fetch(ctx, needs, &in)
-	return threeway.Compare(in), nil
+	return comparison, nil
+}
+
+// joined is a map with the entries of both.
+func joined[K comparable, V any](a, b map[K]V) map[K]V {
+	out := make(map[K]V, len(a)+len(b))
+	for _, m := range []map[K]V{a, b} {
+		for k, v := range m {
+			out[k] = v
+		}
+	}
+	return out
 }
 
 // fetch reads what a comparison asked for.
 func (d diff) fetch(ctx context.Context, needs threeway.Needs, in *threeway.Input) {
 	crds, warnings := d.cluster.CRDs(ctx, needs.CRDs)
 	in.Warnings = append(in.Warnings, warnings...)
-	in.Schemas = map[schema.GroupKind]*threeway.CustomSchema{}
+	schemas := map[schema.GroupKind]*threeway.CustomSchema{}
 	for kind, crd := range crds {
 		known, err := threeway.NewCustomSchema(crd)
 		if err != nil {
 			in.Warnings = append(in.Warnings, threeway.Message{Code: "schema", Message: err.Error(), Object: kind.String()})
 			continue
 		}
-		in.Schemas[kind] = known
+		schemas[kind] = known
 	}
+	in.Schemas = joined(in.Schemas, schemas)
 	if len(needs.Autoscalers) > 0 {
 		scaled, warnings := d.cluster.Autoscalers(ctx, needs.Autoscalers)
 		in.Autoscaled, in.Warnings = scaled, append(in.Warnings, warnings...)
@@ -101,32 +164,49 @@ func refs(in threeway.Input) []threeway.Ref {
 	return out
 }
 
-// input puts together what the records and the chart say.
-func (d diff) input(ctx context.Context, loaded *release.Loaded) (threeway.Input, error) {
+// stored puts together what the records say: old, and as desired old again or, for a rollback, the revision to return to.
+func (d diff) stored(loaded *release.Loaded) threeway.Input {
 	old, last := loaded.Old, loaded.Last
 	in := threeway.Input{
-		Name: old.Name, Namespace: old.Namespace, StorageNamespace: d.at.namespace, Cluster: d.at.cluster,
-		Operation: threeway.OperationDrift, Old: revisionOf(old), Last: revisionOf(last), ApplyMethod: "client-side",
-		Desired: &threeway.Desired{Source: "record", Revision: old.Revision, Chart: chartOf(old), Helm: helmOf(last)},
+		Name: d.name, Namespace: d.at.namespace, StorageNamespace: d.at.namespace, Cluster: d.at.cluster,
+		Operation: threeway.OperationInstall, Desired: &threeway.Desired{Source: "chart", Helm: d.helm(nil)},
 	}
-	if last.ApplyMethod == release.ApplyServerSide {
-		in.ApplyMethod = "server-side"
+	in.ApplyMethod = applyMethod(in.Desired.Helm, nil)
+	if old == nil {
+		return in
 	}
-	parse := func(manifest string) []threeway.Object { return d.parse(manifest, old.Namespace, &in) }
-	in.OldObjects = parse(old.Manifest)
+	in.Name, in.Namespace, in.Operation = old.Name, old.Namespace, threeway.OperationDrift
+	in.Old, in.Last = revisionOf(old), revisionOf(last)
+	desired, source := old, "record"
+	if loaded.Target != nil {
+		desired, source, in.Operation = loaded.Target, "revision", threeway.OperationRollback
+	}
+	in.Desired = &threeway.Desired{Source: source, Revision: desired.Revision, Chart: chartOf(desired), Helm: d.helm(last)}
+	decides := last
+	if loaded.Target != nil {
+		decides = loaded.Target
+	}
+	in.ApplyMethod = applyMethod(in.Desired.Helm, decides)
+	in.OldObjects = d.parse(old.Manifest, old.Namespace, &in)
 	in.DesiredObjects = in.OldObjects
-	for _, h := range old.Hooks {
+	if loaded.Target != nil {
+		in.NotCompared = nil
+		in.DesiredObjects = d.parse(desired.Manifest, old.Namespace, &in)
+	}
+	for _, h := range desired.Hooks {
 		in.NotCompared = append(in.NotCompared, threeway.NotCompared{Kind: h.Kind, Name: h.Name, Reason: "hook"})
+	}
+	if problem := loaded.LastProblem; problem != nil {
+		in.Warnings = append(in.Warnings, threeway.Message{Code: "last-unreadable", Message: problem.Error() +
+			"; how Helm would write is taken from the revision that was asked for"})
+		in.Last = &threeway.Revision{Revision: loaded.Choice.Last.Revision, Status: loaded.Choice.Last.Status}
 	}
 	if last.Revision != old.Revision && d.options.revision == 0 {
 		in.Warnings = append(in.Warnings, threeway.Message{Code: "last-not-old", Message: fmt.Sprintf(
 			"the last revision, %d, is %s; helm upgrade would start from revision %d, so that is compared", last.Revision, last.Status, old.Revision)})
 		in.LastObjects = render.Parse(last.Manifest, render.ParseOptions{Namespace: last.Namespace, Scope: d.cluster.Scope}).Objects
 	}
-	if d.chart == "" {
-		return in, nil
-	}
-	return d.withChart(ctx, loaded, in)
+	return in
 }
 
 // parse adds what the text says besides objects to the input.
@@ -138,29 +218,25 @@ func (d diff) parse(manifest, namespace string, in *threeway.Input) []threeway.O
 	return m.Objects
 }
 
-// withChart makes the chart the desired state. A chart that does not render is an error of the report; the drift is still told.
-func (d diff) withChart(ctx context.Context, loaded *release.Loaded, in threeway.Input) (threeway.Input, error) {
-	caps, err := d.cluster.Capabilities(ctx)
-	if err != nil {
-		return in, err
+// helm is the Helm that is predicted: what the user says, else the one that wrote the last record, Helm 3 where that does not
+// tell.
+func (d diff) helm(last *release.Record) string {
+	switch {
+	case d.options.helm.word != "":
+		return d.options.helm.word
+	case last != nil && last.Writer == release.WriterHelm4:
+		return "4"
 	}
-	rendered, err := render.Chart(ctx, render.ChartOptions{
-		Path: d.chart, ReleaseName: loaded.Old.Name, Namespace: loaded.Old.Namespace, LastRevision: loaded.Last.Revision,
-		Config: loaded.Old.Config, Values: d.options.values, Capabilities: caps, Engine: engine.New(d.at.config),
-	})
-	if err != nil {
-		in.Errors = append(in.Errors, threeway.Message{Code: "render", Message: err.Error()})
-		return in, nil
+	return "3"
+}
+
+// applyMethod is how that Helm would write: Helm 3 knows one way, Helm 4 goes on as the record that decides says, and installs
+// server-side (helm v4.3.1 pkg/action/upgrade.go getUpgradeServerSideValue, pkg/cmd/install.go).
+func applyMethod(helm string, decides *release.Record) string {
+	if helm == "4" && (decides == nil || decides.ApplyMethod == release.ApplyServerSide) {
+		return "server-side"
 	}
-	in.Operation = threeway.OperationUpgrade
-	in.Desired = &threeway.Desired{Source: "chart", Chart: rendered.ChartName + "-" + rendered.ChartVersion, Helm: in.Desired.Helm}
-	in.NotCompared = nil
-	for _, h := range rendered.Hooks {
-		in.NotCompared = append(in.NotCompared, threeway.NotCompared{Kind: h.Kind, Name: h.Name, Reason: "hook"})
-	}
-	in.Warnings = slices.Concat(in.Warnings, d.cluster.Incomplete(), rendered.Warnings)
-	in.DesiredObjects = d.parse(rendered.Manifest, loaded.Old.Namespace, &in)
-	return in, nil
+	return "client-side"
 }
 
 func revisionOf(r *release.Record) *threeway.Revision {
@@ -172,12 +248,4 @@ func chartOf(r *release.Record) string {
 		return ""
 	}
 	return r.ChartName + "-" + r.ChartVersion
-}
-
-// helmOf is the Helm that is predicted: the one that wrote the last record, Helm 3 where that does not tell.
-func helmOf(last *release.Record) string {
-	if last.Writer == release.WriterHelm4 {
-		return "4"
-	}
-	return "3"
 }

@@ -23,6 +23,7 @@ import (
 
 // streams is the world that a command sees, so that tests can give it another.
 type streams struct {
+	in       io.Reader
 	out, err io.Writer
 	env      func(string) string
 }
@@ -32,7 +33,7 @@ func main() {
 	forbidCoreDumps()
 	debug.SetTraceback("crash")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], streams{out: os.Stdout, err: os.Stderr, env: os.Getenv})
+	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv})
 	stop()
 	os.Exit(code)
 }
@@ -75,10 +76,18 @@ func quiet() {
 // explain prints an error, and below it what to try where something is known to help.
 func explain(w io.Writer, err error) {
 	fmt.Fprintf(w, "Error: %s\n", clean(err.Error()))
-	var hint interface{ Hint() string }
-	if errors.As(err, &hint) && hint.Hint() != "" {
-		fmt.Fprintf(w, "Hint: %s\n", clean(hint.Hint()))
+	if hint := hintOf(err); hint != "" {
+		fmt.Fprintf(w, "Hint: %s\n", clean(hint))
 	}
+}
+
+// hintOf is the advice that comes with an error; empty where there is none.
+func hintOf(err error) string {
+	var hint interface{ Hint() string }
+	if errors.As(err, &hint) {
+		return hint.Hint()
+	}
+	return ""
 }
 
 // clean keeps control characters of foreign texts away from the terminal.

@@ -19,15 +19,54 @@
 //
 //   - Signs say what Helm will do with a field: + add, - remove, ± overwrite, ∅ ignore, ! conflict
 //     (in ASCII: + - ~ = !). Colour repeats a sign or a heading and never says anything of its own.
-//   - Values stand as old → live. Where the chart or the values moved anywhere in the object, they stand as
-//     old | desired | live. A side without the field is <absent>; what stands in angle brackets is never a value,
+//   - In a report of drift, values stand as old → live. Where the record itself would change something in the object, they stand
+//     as old | desired | live. A side without the field is <absent>; what stands in angle brackets is never a value,
 //     because a string that begins with one is quoted.
 //   - A string is quoted when it could be taken for something else (5, true, nothing at all) or holds what cannot be shown.
 //     Anything quoted has escapes; anything unquoted is there to the letter.
 //   - On a terminal no line is longer than the terminal is wide: paths lose their beginning, values the part they share and
 //     then their end, and prose goes on below, behind a gutter. Below 40 columns we lay out as if there were 40.
 //   - Not on a terminal nothing is shortened and a finding is one line, so that grep finds it whole.
+//   - What all notes of an object say alike is said once, above its fields.
 //   - What could not be compared is said in the first line, at its object, and in the last line. It never looks clean.
+//
+// # Previews
+//
+// Before an upgrade, a rollback or an install, a reader asks four things, in this order: does it fail, which edits does it
+// destroy, which stay, and what else does it change. First and last lines answer in that order, and so does each object:
+//
+//	release web in prod: 1 of 8 objects drifted, the upgrade changes 4 · revision 7 · web-1.8.0 · deployed · against chart web-1.8.1
+//
+//	in 4 objects:  ± metadata.labels["helm.sh/chart"]  web-1.8.0 → web-1.8.1  2 ConfigMaps, 1 Service, 1 Deployment
+//
+//	Deployment web: drifted; the upgrade updates it, overwrites 1 drifted field and leaves 1 unmanaged field
+//	  drifted:                old      | desired  | live
+//	  ∅ spec.minReadySeconds  <absent> | <absent> | 7     kubectl-edit, 2 h ago · unmanaged: stays
+//	  ± spec.replicas         2        | 3        | 5     kubectl (scale), 3 min ago
+//	  changing:
+//	  ± spec.revisionHistoryLimit  5 → 3
+//
+//	3 objects more: nothing but the changes said above
+//
+//	1 object drifted; the upgrade overwrites 1 drifted field, leaves 1 unmanaged field and changes 5 fields in 4 objects
+//
+// Behind it:
+//
+//   - What drifted stands in three columns, because an arrow would have two meanings there. A change that meets an edit belongs
+//     there. What only changes stands as old → desired: nobody touched it, so old is what is live, too. In an adopted object,
+//     which has no old, the left side is live.
+//   - What a rule or a class silences comes last in its object. The last line counts it.
+//   - One change that three or more objects share is one line above the objects. Values and notes must be equal and known: what
+//     is masked, drifted, ignored or of a class is never grouped, nor is anything of an object that fails or is adopted.
+//   - An object that has nothing else to say gets no block of its own and is counted. So are four or more objects that are not
+//     reached; thirteen or more new objects are listed by kind; four or more fields that each rendering makes anew, and three
+//     or more objects about which the server could not be asked, share a line. Missing and failing objects, deletions and
+//     adoptions are always told in full.
+//   - Nothing is dropped: every finding is a line, or counted by one. JSON and YAML list everything.
+//   - A deleted object lists what drifted on it: those edits go with it.
+//   - Where the operation does not come to an object, or fails on it, changes stand under "would change".
+//   - That the server agrees (dry run) is only counted. That it disagrees is said at the object and in first and last lines.
+//   - The lines of a message that has several (a template's own error, Helm's hint) stay lines, behind the gutter.
 //
 // # Hostile text
 //

@@ -114,13 +114,45 @@ func reportOf(s string) *threeway.Report {
 	revision := &threeway.Revision{Revision: 1, Status: s, Chart: s}
 	return &threeway.Report{
 		APIVersion: threeway.APIVersion, Kind: threeway.KindReport, Helmdrift: s, Time: at, Summary: threeway.Summary{Releases: 1, Errors: 3},
-		Releases: []threeway.ReleaseReport{{
+		Releases: append(foldedReleases(s, object), threeway.ReleaseReport{
 			Name: s, Namespace: s, StorageNamespace: s + "x", Cluster: s, Operation: threeway.Operation(s), ApplyMethod: s,
 			Old: revision, Last: &threeway.Revision{Revision: 2, Status: s}, Desired: &threeway.Desired{Source: "chart", Chart: s, Helm: s},
 			Warnings: message, Errors: message, NotCompared: []threeway.NotCompared{{Kind: s, Name: s, Reason: s}},
 			Objects: []threeway.ObjectReport{object, changed, failing, skipped, broken},
-		}},
+		}),
 	}
+}
+
+// foldedReleases are previews in which everything folds that can: groups, what each rendering makes anew, skipped and created
+// objects, and objects that the server could not be asked about.
+func foldedReleases(s string, object threeway.ObjectReport) []threeway.ReleaseReport {
+	grouped := threeway.FieldFinding{ID: s, Path: s, Verdict: threeway.Overwrite, Cause: threeway.CauseChange, Old: s, Desired: s + "y", Live: s, Note: s}
+	made := threeway.FieldFinding{ID: s, Path: s, Verdict: threeway.Overwrite, Cause: threeway.CauseChange, Class: threeway.ClassVolatile, Template: s}
+	plain := threeway.ObjectReport{APIVersion: s, Kind: s, Namespace: s, Name: s, Engine: threeway.EngineMerge}
+	var objects []threeway.ObjectReport
+	for i := range createdFrom {
+		updated, created, skipped := plain, plain, plain
+		updated.Action, updated.DryRun = threeway.ActionUpdate, &threeway.DryRun{Result: dryRunRefused, Message: s + "\n" + s}
+		updated.Fields = []threeway.FieldFinding{grouped, made}
+		created.Action = threeway.ActionCreate
+		skipped.Action, skipped.BlockedBy = threeway.ActionSkip, []string{s, s, s, s, s}
+		objects = append(objects, created)
+		if i < max(groupFrom, volatileFrom, refusedFrom, skippedFrom) {
+			objects = append(objects, updated, skipped)
+		}
+	}
+	deleted, disagreeing := object, object
+	deleted.Action, deleted.Fields = threeway.ActionDelete, object.Fields[:2]
+	disagreeing.DryRun, disagreeing.Note = &threeway.DryRun{Result: dryRunDisagrees, Message: s + "\n" + s}, s+"\n"+s
+	objects = append(objects, deleted, disagreeing)
+	var releases []threeway.ReleaseReport
+	for _, op := range []threeway.Operation{threeway.OperationUpgrade, threeway.OperationInstall} {
+		releases = append(releases, threeway.ReleaseReport{
+			Name: s, Namespace: s + "x", Operation: op, Desired: &threeway.Desired{Source: "revision", Revision: 3, Chart: s}, Objects: objects,
+			Errors: []threeway.Message{{Code: "render", Message: s + "\n" + s, File: s}},
+		})
+	}
+	return releases
 }
 
 // asJSON is the report as any JSON decoder sees it, by encoding/json alone.
@@ -147,6 +179,28 @@ func checkText(t *testing.T, r *threeway.Report, opts Options) {
 		}
 		if !opts.Unicode && strings.ContainsFunc(line, func(r rune) bool { return r >= utf8.RuneSelf }) {
 			t.Errorf("not ASCII: %q", line)
+		}
+	}
+}
+
+// TestMessagesKeepTheirLines: what a template or Helm says in lines is shown in lines, none of which begins with a word of its
+// own, on a terminal or not.
+func TestMessagesKeepTheirLines(t *testing.T) {
+	const message = "\n  first: \r\n::error::second\n\n    third \x1b[31m\n\n"
+	r := &threeway.Report{Releases: []threeway.ReleaseReport{{
+		Operation: threeway.OperationUpgrade, Errors: []threeway.Message{{Message: message, File: "a.yaml", Line: 7}, {Message: message, File: "first", Line: 0}},
+		Objects: []threeway.ObjectReport{{Kind: "Job", Name: "j", Action: threeway.ActionFail, Reason: message, Note: message}},
+	}}}
+	for _, width := range []int{0, 40, 80} {
+		out := string(render(t, Text, r, Options{Unicode: true, Width: width}))
+		for _, want := range []string{
+			"\nerror: first: (a.yaml:7)\n│ ::error::second\n│\n│     third \\x1b[31m\n",
+			"\nerror: first:\n│ ::error::second\n│\n│     third \\x1b[31m\n",
+			"\n  │ ::error::second\n  │\n  │     third \\x1b[31m\n  │ first:\n  │ ::error::second\n  │\n  │     third \\x1b[31m\n",
+		} {
+			if !strings.Contains(out, want) {
+				t.Errorf("at %d columns there is no\n%s\nin\n%s", width, want, out)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,29 +25,37 @@ type view struct {
 	opts   Options
 }
 
-// views of every report. Reports named in wide have all of them, the others those of the first group.
+// views of every report. Reports named in wide have those of the second group as well, and some of them those of the third.
 var (
 	views = []view{
 		{"txt", Text, Options{Unicode: true}},
 		{"80.txt", Text, Options{Unicode: true, Width: 80}},
 	}
-	moreViews = []view{
+	wideViews = []view{
 		{"40.txt", Text, Options{Unicode: true, Width: 40}},
-		{"60.txt", Text, Options{Unicode: true, Width: 60}},
 		{"120.txt", Text, Options{Unicode: true, Width: 120}},
 		{"ascii.txt", Text, Options{Width: 100}},
+	}
+	allViews = []view{
+		{"60.txt", Text, Options{Unicode: true, Width: 60}},
 		{"color.txt", Text, Options{Unicode: true, Color: true, Width: 120}},
 		{"yaml", YAML, Options{}},
 	}
-	wide = map[string]bool{"drift": true, "upgrade": true, "hostile": true}
+	wide = map[string]bool{
+		"drift": true, "upgrade": true, "hostile": true,
+		"noise": false, "blocked": false, "rollback": false, "install": false, "dryrun": false, "render-error": false,
+	}
 )
 
 func TestGolden(t *testing.T) {
 	for name, report := range reports(t) {
 		t.Run(name, func(t *testing.T) {
 			all := views
-			if wide[name] {
-				all = append(all[:len(all):len(all)], moreViews...)
+			if most, ok := wide[name]; ok {
+				all = slices.Concat(all, wideViews)
+				if most {
+					all = append(all, allViews...)
+				}
 			}
 			for _, v := range all {
 				golden(t, filepath.Join("testdata", name+"."+v.suffix), render(t, v.format, report, v.opts))
@@ -72,6 +81,32 @@ func reports(t *testing.T) map[string]*threeway.Report {
 		all[strings.TrimSuffix(filepath.Base(file), ".json")] = decode(t, doc)
 	}
 	return all
+}
+
+// TestReportsCountRight: hand-written reports count as the comparison counts, or their last lines would teach us wrong. Those
+// that say little stand for releases with more objects than they list.
+func TestReportsCountRight(t *testing.T) {
+	for name, r := range reports(t) {
+		want := threeway.NewReport(r.Helmdrift, r.Time, r.Releases).Summary
+		if diff := cmp.Diff(want, r.Summary); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestDocShowsAPreview: the example in the package comment is what we print.
+func TestDocShowsAPreview(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var example strings.Builder
+	for _, l := range strings.Split(strings.TrimSpace(string(render(t, Text, reports(t)["preview"], Options{Unicode: true}))), "\n") {
+		example.WriteString(strings.TrimRight("//\t"+l, "\t") + "\n")
+	}
+	if !strings.Contains(string(doc), example.String()) {
+		t.Errorf("doc.go does not show\n%s", example.String())
+	}
 }
 
 // decode reads a report as the comparison makes it: with int64 where encoding/json would say float64.

@@ -31,6 +31,9 @@ func TestFormatIsAFlagValue(t *testing.T) {
 	}
 }
 
+// fixedTime is when the reports that tests make were made.
+var fixedTime = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
 type brokenPipe struct{}
 
 var errPipe = errors.New("broken pipe")
@@ -148,11 +151,15 @@ func TestAge(t *testing.T) {
 // TestMaskHolds: should a value ever come with a masked finding, text does not print it either.
 func TestMaskHolds(t *testing.T) {
 	const canary = "canary-7Q"
-	r := threeway.Report{Releases: []threeway.ReleaseReport{{Objects: []threeway.ObjectReport{{Kind: "Secret", Name: "s"}}}}}
+	r := threeway.Report{Releases: []threeway.ReleaseReport{
+		{Objects: []threeway.ObjectReport{{Kind: "Secret", Name: "s"}}},
+		{Operation: threeway.OperationUpgrade, Objects: []threeway.ObjectReport{{Kind: "Secret", Name: "s"}}},
+	}}
 	for _, v := range []threeway.Verdict{threeway.Add, threeway.Remove, threeway.Overwrite, threeway.Ignore, threeway.Conflict} {
 		for _, c := range []threeway.Cause{threeway.CauseDrift, threeway.CauseChange, threeway.CauseBoth} {
-			r.Releases[0].Objects[0].Fields = []threeway.FieldFinding{{Path: "data.k", Verdict: v, Cause: c, Managed: true, Masked: true,
+			fields := []threeway.FieldFinding{{Path: "data.k", Verdict: v, Cause: c, Managed: true, Masked: true,
 				Old: canary, Desired: canary + "\n", Live: canary + "\n2", After: canary}}
+			r.Releases[0].Objects[0].Fields, r.Releases[1].Objects[0].Fields = fields, fields
 			out := string(render(t, Text, &r, Options{Unicode: true}))
 			if strings.Contains(out, canary) || !strings.Contains(out, "•••") {
 				t.Errorf("%s, %s:\n%s", v, c, out)
@@ -195,9 +202,75 @@ func TestLastLines(t *testing.T) {
 			},
 			"\nno drift seen in 9 of 9 objects\nthe comparison is incomplete: 1 error\n",
 		},
+		{
+			"a chart that does not render", threeway.Report{
+				Summary:  threeway.Summary{Releases: 1, Objects: 9, Errors: 1},
+				Releases: []threeway.ReleaseReport{{Operation: threeway.OperationDrift, Errors: []threeway.Message{{Code: "render"}}}},
+			},
+			"\nno drift: 9 objects compared\nthe chart could not be rendered, so what it would change is not known\n",
+		},
+		{
+			"an installation that does not render", threeway.Report{
+				Summary:  threeway.Summary{Releases: 1, Errors: 1},
+				Releases: []threeway.ReleaseReport{{Operation: threeway.OperationInstall, Errors: []threeway.Message{{Code: "render", Message: "no"}}}},
+			},
+			"\nerror: no\n\nthe chart could not be rendered, so what it would change is not known\n",
+		},
+		{
+			"an upgrade of nothing", threeway.Report{
+				Summary: threeway.Summary{Releases: 1, Objects: 9}, Releases: []threeway.ReleaseReport{{Operation: threeway.OperationUpgrade}},
+			},
+			"\nno drift: 9 objects compared; the upgrade changes nothing\n",
+		},
+		{
+			"only what each rendering makes anew", threeway.Report{
+				Summary: threeway.Summary{Releases: 1, Objects: 9, Ignored: 1},
+				Releases: []threeway.ReleaseReport{{Operation: threeway.OperationUpgrade, Objects: []threeway.ObjectReport{{
+					Kind: "Secret", Name: "s", Action: threeway.ActionUpdate,
+					Fields: []threeway.FieldFinding{{Path: "data.p", Verdict: threeway.Overwrite, Cause: threeway.CauseChange, Class: threeway.ClassVolatile}},
+				}}}},
+			},
+			"\nno drift: 9 objects compared; the upgrade changes only what is ignored; 1 ignored (volatile)\n",
+		},
+		{
+			"an upgrade that fails halfway", threeway.Report{
+				Summary: threeway.Summary{Releases: 1, Objects: 9, DriftedObjects: 1, DriftedReleases: 1},
+				Releases: []threeway.ReleaseReport{{Operation: threeway.OperationUpgrade, Objects: []threeway.ObjectReport{
+					missing, {Kind: "Job", Name: "j", Action: threeway.ActionFail, DryRun: &threeway.DryRun{Result: "agrees"}},
+				}}},
+			},
+			"\n1 object drifted; the upgrade fails on 1 object and re-creates 1 object\nthe server agrees on 1 object\n",
+		},
 	} {
 		if got := text(c.report); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%s: ends with\n%s\nwant\n%s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestSharedNotes: what the notes of all findings of an object say alike is said once, and nothing else is taken out.
+func TestSharedNotes(t *testing.T) {
+	field := func(note string, certain bool) threeway.FieldFinding {
+		return threeway.FieldFinding{Note: note, Certain: certain}
+	}
+	for _, c := range []struct {
+		fields []threeway.FieldFinding
+		want   shared
+	}{
+		{nil, shared{}},
+		{[]threeway.FieldFinding{field("a", false)}, shared{}},
+		{[]threeway.FieldFinding{field("a", true), field("a", true)}, shared{"a", false}},
+		{[]threeway.FieldFinding{field("a; b", false), field("c; a; b", false)}, shared{"a; b", true}},
+		{[]threeway.FieldFinding{field("xa", false), field("a", false)}, shared{"", true}},
+		{[]threeway.FieldFinding{field("a", false), field("", false)}, shared{"", true}},
+		{[]threeway.FieldFinding{field("a", true), field("b; a", false)}, shared{"a", false}},
+	} {
+		if got := sharedNote(c.fields); got != c.want {
+			t.Errorf("%v: %+v, want %+v", c.fields, got, c.want)
+		}
+	}
+	left := shared{"a", true}.takenFrom([]threeway.FieldFinding{field("b; a", false), field("a", false)})
+	if left[0].Note != "b" || left[1].Note != "" || !left[0].Certain {
+		t.Errorf("left are %+v", left)
 	}
 }

@@ -61,11 +61,32 @@ func (t *text) below(indent, s string) {
 }
 
 // wrapped leaves room for an indent and a gutter on every line, also on those that get none: prose has one right edge.
+// The lines of a message (see lines) stay lines, and keep some of their own indent.
 func (t *text) wrapped(s string, indent int) []string {
+	const most = 8
+	lines := strings.Split(s, "\n")
 	if t.width == 0 {
-		return []string{s}
+		return lines
 	}
-	return wrap(s, t.width-indent-displayWidth(t.gutter))
+	var all []string
+	for _, l := range lines {
+		rest := strings.TrimLeft(l, " ")
+		own := strings.Repeat(" ", min(most, len(l)-len(rest)))
+		for _, piece := range wrap(rest, t.width-indent-displayWidth(t.gutter)-len(own)) {
+			all = append(all, own+piece)
+		}
+	}
+	return all
+}
+
+// lines makes a message safe and keeps its lines apart, as the authors of templates and of Helm wrote them. Its answer is
+// the only text with line breaks in it; prose, below and object put all lines but their own behind a gutter.
+func (t *text) lines(message string) string {
+	all := strings.Split(strings.Trim(strings.ReplaceAll(message, "\r\n", "\n"), " \n"), "\n")
+	for i, l := range all {
+		all[i] = t.text(strings.TrimRight(l, " "))
+	}
+	return strings.Join(all, "\n")
 }
 
 // release writes one release: the answer, what hampered it, and the objects.
@@ -92,34 +113,86 @@ func (t *text) release(rel threeway.ReleaseReport) {
 	t.objects(rel)
 }
 
-// releaseAnswer is the release in one clause. "No drift" is said only of a release that was seen whole.
+// releaseAnswer is the release in one clause. "No drift" is said only of a release that was seen whole; that the operation
+// fails is said before all else.
 func releaseAnswer(rel threeway.ReleaseReport) string {
-	drifted, failed := 0, 0
+	drifted, unseen := 0, 0
 	for _, o := range rel.Objects {
-		if o.Drifted {
-			drifted++
-		}
-		if o.Error != nil {
-			failed++
-		}
+		drifted += one(o.Drifted)
+		unseen += one(o.Error != nil)
 	}
-	if rel.Compared == 0 && len(rel.Errors) > 0 {
-		return "could not be compared"
-	}
+	render := countRender(rel.Errors)
 	answer := fmt.Sprintf("%d of %s drifted", drifted, plural(rel.Compared, "object"))
-	switch incomplete := failed > 0 || len(rel.Errors) > 0; {
+	switch incomplete := unseen > 0 || len(rel.Errors) > render; {
+	case installs(rel) && rel.Last != nil:
+		answer = "not installed"
+	case installs(rel):
+		answer = "not installed yet"
+	case rel.Compared == 0 && incomplete:
+		return "could not be compared"
 	case drifted == 0 && incomplete:
-		answer = "no drift seen in " + plural(rel.Compared-failed, "object")
+		answer = "no drift seen in " + plural(rel.Compared-unseen, "object")
 	case drifted == 0:
 		answer = "no drift in " + plural(rel.Compared, "object")
 	}
-	if failed > 0 {
-		answer += fmt.Sprintf(", %d could not be compared", failed)
+	if unseen > 0 {
+		answer += fmt.Sprintf(", %d could not be compared", unseen)
 	}
-	if len(rel.Errors) > 0 {
+	if previews(rel.Operation) {
+		answer = previewAnswer(rel, answer)
+	}
+	if render > 0 {
+		answer += ", the chart could not be rendered"
+	}
+	if len(rel.Errors) > render {
 		answer += ", incomplete"
 	}
 	return answer
+}
+
+// previewAnswer puts what an operation does with the objects around the answer to whether they drifted. A failing operation
+// that changes none of them is another night than one that stops halfway.
+func previewAnswer(rel threeway.ReleaseReport, answer string) string {
+	failing, written, disagreeing := 0, 0, 0
+	for _, o := range rel.Objects {
+		failing += one(o.Action == threeway.ActionFail)
+		written += one(o.Action.Writes())
+		disagreeing += one(o.DryRun != nil && o.DryRun.Result == dryRunDisagrees)
+	}
+	op := operation(rel.Operation)
+	switch {
+	case failing > 0 && written == 0:
+		answer = fmt.Sprintf("%s fails on %s and changes none, %s", op, plural(failing, "object"), answer)
+	case failing > 0:
+		answer = fmt.Sprintf("%s fails on %s and changes %d, %s", op, plural(failing, "object"), written, answer)
+	case written > 0 && !installs(rel):
+		answer += fmt.Sprintf(", %s changes %d", op, written)
+	}
+	if disagreeing > 0 {
+		answer += fmt.Sprintf(", the server disagrees on %d", disagreeing)
+	}
+	return answer
+}
+
+// installs tells whether there is no revision that the operation would start from.
+func installs(rel threeway.ReleaseReport) bool {
+	return rel.Operation == threeway.OperationInstall && rel.Old == nil
+}
+
+// countRender counts the errors that say that the chart could not be rendered; their code is part of the contract.
+func countRender(errs []threeway.Message) int {
+	n := 0
+	for _, e := range errs {
+		n += one(e.Code == "render")
+	}
+	return n
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // origin says which revision the objects were compared with, and what they are to become. What goes without saying is
@@ -133,10 +206,12 @@ func (t *text) origin(rel threeway.ReleaseReport) []string {
 	if last := rel.Last; last != nil && (rel.Old == nil || last.Revision != rel.Old.Revision) {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("last revision %d %s", last.Revision, t.text(last.Status))))
 	}
-	if d := rel.Desired; d != nil && d.Source == "chart" {
+	switch d := rel.Desired; {
+	case d != nil && d.Source == "chart" && d.Chart != "":
 		parts = append(parts, "against chart "+t.label(d.Chart))
-	}
-	if d := rel.Desired; d != nil && d.Source == "revision" {
+	case d != nil && d.Source == "revision" && d.Chart != "":
+		parts = append(parts, fmt.Sprintf("against revision %d (%s)", d.Revision, t.label(d.Chart)))
+	case d != nil && d.Source == "revision":
 		parts = append(parts, fmt.Sprintf("against revision %d", d.Revision))
 	}
 	if rel.StorageNamespace != "" && rel.StorageNamespace != rel.Namespace {
@@ -155,21 +230,26 @@ func (t *text) appendLabels(parts []string, labels ...string) []string {
 	return parts
 }
 
-// messages writes warnings or errors of a release in full: they say what the rest is worth.
+// messages writes warnings or errors of a release in full: they say what the rest is worth. File and line stand at the end
+// of the first line, where they are not lost among the lines of a template's own message, unless that names them itself.
 func (t *text) messages(kind string, all []threeway.Message) {
 	for _, m := range all {
 		where := ""
 		if m.Object != "" {
 			where = t.text(m.Object) + ": "
 		}
-		at := ""
-		if m.File != "" {
-			at = fmt.Sprintf(" (%s)", t.text(m.File))
+		at := t.text(m.File)
+		if m.Line > 0 {
+			at += fmt.Sprintf(":%d", m.Line)
 		}
-		if m.File != "" && m.Line > 0 {
-			at = fmt.Sprintf(" (%s:%d)", t.text(m.File), m.Line)
+		first, more, found := strings.Cut(t.lines(m.Message), "\n")
+		if found {
+			more = "\n" + more
 		}
-		t.prose("", kind, where+t.text(m.Message)+at)
+		if m.File != "" && !strings.Contains(first, at) {
+			first += " (" + at + ")"
+		}
+		t.prose("", kind, where+first+more)
 	}
 }
 
@@ -186,6 +266,17 @@ func operation(op threeway.Operation) string {
 		return "the install"
 	}
 	return "the next upgrade" // an operation of a later version of the report
+}
+
+// previews tells whether an operation is one that somebody is about to do. What it changes then stands apart from what
+// drifted underneath. Plain drift, and what a later version of the report may ask, have no such two parts.
+func previews(op threeway.Operation) bool {
+	switch op {
+	case threeway.OperationUpgrade, threeway.OperationRollback, threeway.OperationInstall:
+		return true
+	case threeway.OperationDrift:
+	}
+	return false
 }
 
 // plural counts things: "1 object", "2 objects".

@@ -22,8 +22,9 @@ type difference struct {
 	lines func() []string
 }
 
-// differ finds out whether the sides of f are better shown by their difference.
-func (t *text) differ(f threeway.FieldFinding) (difference, bool) {
+// differ finds out whether the sides of f are better shown by their difference. Headings tell several differences apart; the
+// lone one needs none.
+func (t *text) differ(f threeway.FieldFinding, lone string) (difference, bool) {
 	pairs := movedPairs(f)
 	for _, p := range pairs {
 		a, aList := p.from.([]any)
@@ -34,9 +35,9 @@ func (t *text) differ(f threeway.FieldFinding) (difference, bool) {
 		multiline := aString && bString && strings.Contains(s+u, "\n")
 		switch {
 		case lists:
-			return difference{t.countItems, func() []string { return t.pairLines(pairs, t.itemLines) }}, true
+			return difference{t.countItems, func() []string { return t.pairLines(pairs, lone, t.itemLines) }}, true
 		case multiline:
-			return difference{t.countLines, func() []string { return t.pairLines(pairs, t.stringLines) }}, true
+			return difference{t.countLines, func() []string { return t.pairLines(pairs, lone, t.stringLines) }}, true
 		}
 	}
 	return difference{}, false
@@ -58,22 +59,22 @@ func movedPairs(f threeway.FieldFinding) []pair {
 		}
 	}
 	if f.Cause != threeway.CauseDrift {
-		add("desired, against old:", f.Old, f.Desired)
+		add(againstOld, f.Old, f.Desired)
 	}
 	if f.Cause != threeway.CauseChange {
-		add("live, against old:", f.Old, f.Live)
+		add(liveAgainst, f.Old, f.Live)
 	}
 	if f.Old == nil {
-		add("desired, against live:", f.Live, f.Desired)
+		add(againstLive, f.Live, f.Desired)
 	}
 	return pairs
 }
 
-// pairLines gives the differences of all pairs. The common one, live against old, needs no heading when it is alone.
-func (t *text) pairLines(pairs []pair, diff func(from, to any) []string) []string {
+// pairLines gives the differences of all pairs. In a part for changes, live is as old, or takes its place.
+func (t *text) pairLines(pairs []pair, lone string, diff func(from, to any) []string) []string {
 	var lines []string
 	for _, p := range pairs {
-		if len(pairs) > 1 || p.name != "live, against old:" {
+		if alone := p.name == lone || p.name == againstLive && lone == againstOld; len(pairs) > 1 || !alone {
 			lines = append(lines, p.name)
 		}
 		lines = append(lines, diff(p.from, p.to)...)

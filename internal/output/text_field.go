@@ -21,15 +21,18 @@ const (
 // row is one finding, escaped and not yet shortened.
 type row struct {
 	verdict threeway.Verdict
+	lead    string // stands before the sign; only in front of groups
 	path    string
-	cells   []string // old and live, or old, desired and live
+	cells   []string // two or three sides
 	remarks string
+	aside   string // one more remark, where there is room
 	below   []string
 }
 
 // table is how the rows of one object stand.
 type table struct {
 	labels []string
+	lead   int   // width of what stands before the path
 	path   int   // width of the path column
 	room   int   // what is left for cells and remarks; 0 is unlimited
 	cells  []int // widths of the columns; of three columns only
@@ -37,37 +40,39 @@ type table struct {
 	stack  bool  // cells stand below each other
 }
 
-// fields writes the findings of an object.
-func (t *text) fields(o threeway.ObjectReport) {
-	labels := []string{"old", "live"}
-	for _, f := range o.Fields {
-		if f.Cause != threeway.CauseDrift { // desired is not what old was
-			labels = []string{"old", "desired", "live"} // for the whole object, so that its columns mean one thing
+// part writes a label, a heading where there are three columns, and a row for each finding.
+func (t *text) part(p part) {
+	rows := make([]row, len(p.fields))
+	for i, f := range p.fields {
+		c, below := t.cells(f, p.lone)
+		rows[i] = row{verdict: f.Verdict, path: t.text(f.Path), cells: p.pick(c), remarks: strings.Join(t.remarks(f), t.dot), below: below}
+		if p.leads != nil {
+			rows[i].lead, rows[i].aside = p.leads[i], p.asides[i]
 		}
 	}
-	rows := make([]row, len(o.Fields))
-	for i, f := range o.Fields {
-		c, below := t.cells(f)
-		rows[i] = row{verdict: f.Verdict, path: t.text(f.Path), remarks: strings.Join(t.remarks(f), t.dot), below: below}
-		rows[i].cells = []string{c.old, c.live}
-		if len(labels) == 3 {
-			rows[i].cells = []string{c.old, c.desired, c.live}
+	tab := t.table(p, rows)
+	switch {
+	case len(p.columns) == 3 && !tab.stack:
+		t.line(pad("  "+p.label, tab.lead+tab.path), "  ", tab.columns(p.columns))
+	case p.label != "":
+		t.line("  ", p.label)
+	}
+	for i, r := range rows {
+		if r.lead != "" && tab.lead == signWidth && (i == 0 || rows[i-1].lead != r.lead) {
+			t.line(r.lead)
 		}
-	}
-	tab := t.table(labels, rows)
-	if len(labels) == 3 && !tab.stack {
-		t.line(fieldIndent, pad("", tab.path), "  ", tab.columns(labels))
-	}
-	for _, r := range rows {
 		t.row(tab, r)
 	}
 }
 
-// table decides the widths and cuts the paths to theirs: at most two fifths of a line, and a third beside three columns.
-func (t *text) table(labels []string, rows []row) table {
-	tab := table{labels: labels}
-	limit := t.width * 2 / (3 + len(labels))
-	if t.width > 0 && t.width-signWidth-2-min(limit, widestPath(rows)) < len(labels)*(minCell+3) {
+// table decides the widths and cuts the paths to theirs: at most two fifths of a line, and a third beside three columns. Where
+// even that leaves no room for the cells, they stand below each other.
+func (t *text) table(p part, rows []row) table {
+	tab := table{labels: p.columns, lead: signWidth}
+	limit := t.width * 2 / (3 + len(tab.labels))
+	if lead, path, fits := t.leads(p, rows); fits {
+		tab.lead, limit = lead, path
+	} else if t.width > 0 && t.width-signWidth-2-min(limit, widestPath(rows)) < len(tab.labels)*(minCell+3) {
 		tab.stack, limit = true, t.width-signWidth
 	}
 	if t.width > 0 {
@@ -76,15 +81,31 @@ func (t *text) table(labels []string, rows []row) table {
 		}
 	}
 	tab.path = widestPath(rows)
-	if t.width > 0 {
-		tab.room = max(1, t.width-signWidth-tab.path-2)
+	if len(tab.labels) == 3 {
+		tab.path = max(tab.path, len(p.label)-signWidth+len("  "))
 	}
-	if len(labels) == 3 {
+	if t.width > 0 {
+		tab.room = max(1, t.width-tab.lead-tab.path-2)
+	}
+	if len(tab.labels) == 3 {
 		tab.cells = t.columnWidths(tab, rows)
 	} else {
 		tab.values = t.valueWidth(tab, rows)
 	}
 	return tab
+}
+
+// leads tells whether groups fit on a line each, lead and values and the end of the path, and how wide lead and path may be.
+// Where they do not fit, the leads stand above.
+func (t *text) leads(p part, rows []row) (lead, path int, fits bool) {
+	const minPath = 16
+	values := 0
+	for _, r := range rows {
+		lead = max(lead, displayWidth(r.lead)+signWidth)
+		values = max(values, displayWidth(strings.Join(r.cells, t.arrow)))
+	}
+	path = t.width - lead - 2 - values
+	return lead, path, p.leads != nil && (t.width == 0 || path >= min(minPath, widestPath(rows)))
 }
 
 func widestPath(rows []row) int {
@@ -148,11 +169,21 @@ func (t *text) row(tab table, r row) {
 	} else {
 		cells = pad(t.pairOf(r.cells, tab.room), tab.values)
 	}
+	fits := func(remarks string) bool {
+		return tab.room == 0 || displayWidth(cells)+2+displayWidth(remarks) <= tab.room
+	}
+	if all := join(t.dot, r.remarks, r.aside); fits(all) {
+		r.remarks = all
+	}
 	beside := ""
-	if tab.room == 0 || displayWidth(cells)+2+displayWidth(r.remarks) <= tab.room {
+	if fits(r.remarks) {
 		beside, r.remarks = "  "+r.remarks, ""
 	}
-	t.line("  ", t.sign(r.verdict), " ", pad(r.path, tab.path), "  ", cells, beside)
+	lead := ""
+	if tab.lead > signWidth {
+		lead = pad(r.lead, tab.lead-signWidth)
+	}
+	t.line(lead, "  ", t.sign(r.verdict), " ", pad(r.path, tab.path), "  ", cells, beside)
 	t.rest(r)
 }
 

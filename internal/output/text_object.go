@@ -7,39 +7,61 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// foldSkipped is the number of skipped objects with nothing else to say from which they share one line.
-// One object that cannot be built makes Helm skip all others, and forty such lines would bury the one that matters.
-const foldSkipped = 3
+// The results of a dry run.
+const (
+	dryRunAgrees    = "agrees"
+	dryRunDisagrees = "disagrees"
+	dryRunRefused   = "refused"
+)
 
-// objects writes the objects of a release in the order of the report.
+// maxBlockers is how many of the objects are named that keep Helm from another.
+const maxBlockers = 3
+
+// objects writes the objects of a release in the order of the report: first what is the same for many of them, and last what
+// only counts.
 func (t *text) objects(rel threeway.ReleaseReport) {
-	quiet := 0
-	for _, o := range rel.Objects {
-		if onlySkipped(o) {
-			quiet++
-		}
-	}
-	op := operation(rel.Operation)
-	for _, o := range rel.Objects {
-		if quiet > foldSkipped && onlySkipped(o) {
-			continue
-		}
-		t.object(o, rel.Namespace, op)
-	}
-	if quiet > foldSkipped {
-		t.prose("", "", fmt.Sprintf("%s more: %s does not reach them", plural(quiet, "object"), op))
-	}
+	doubt := doubtOf(rel)
+	rel.Objects = doubt.takenFromObjects(rel.Objects)
+	f := foldRelease(rel)
+	t.sections(previews(rel.Operation),
+		func() {
+			if doubt.text != "" {
+				t.prose("", "", t.text(doubt.String()))
+			}
+			t.groups(f.groups)
+		},
+		func() { t.created(f.created, rel) },
+		func() {
+			for _, o := range f.blocks {
+				t.object(o, rel)
+			}
+		},
+		func() { t.folded(f, operation(rel.Operation)) },
+	)
 }
 
-// onlySkipped: missing objects are never folded, they are what a reader looks for.
-func onlySkipped(o threeway.ObjectReport) bool {
-	return o.Action == threeway.ActionSkip && len(o.Fields) == 0 && !o.Missing && o.Error == nil && o.Note == ""
+// sections writes those that have something to say, with a blank line between them if they shall stand apart.
+func (t *text) sections(apart bool, sections ...func()) {
+	first := true
+	for _, write := range sections {
+		before := t.out.Len()
+		if apart && !first {
+			t.line("")
+		}
+		start := t.out.Len()
+		write()
+		if t.out.Len() == start {
+			t.out.Truncate(before)
+		} else {
+			first = false
+		}
+	}
 }
 
 // object writes one object: what it is and what Helm will do with it, then its fields.
-func (t *text) object(o threeway.ObjectReport, namespace, op string) {
-	name := t.objectName(o, namespace)
-	for i, l := range t.wrapped(name+": "+t.fate(o, op), 2) {
+func (t *text) object(o threeway.ObjectReport, rel threeway.ReleaseReport) {
+	name := t.objectName(o, rel.Namespace)
+	for i, l := range t.wrapped(name+": "+t.fate(o, rel.Operation), 2) {
 		switch {
 		case i > 0:
 			t.line("  ", t.gutter, l)
@@ -49,28 +71,68 @@ func (t *text) object(o threeway.ObjectReport, namespace, op string) {
 			t.line(t.heading(l))
 		}
 	}
+	t.dryRun(o.DryRun)
 	if o.Note != "" {
-		t.below("  ", t.text(o.Note))
+		t.below("  ", t.lines(o.Note))
 	}
-	if d := o.DryRun; d != nil {
-		t.below("  ", join(": ", "server dry run "+t.text(d.Result), t.text(d.Message)))
-	}
-	if listsFields(o) {
-		t.fields(o)
+	if listsFields(o, rel.Operation) {
+		t.fields(o, rel.Operation)
 	}
 	if o.Controllers > 0 {
 		t.below("  ", plural(o.Controllers, "controller-owned field")+" not listed")
 	}
 }
 
-// listsFields: an object that comes or goes as a whole is one line.
-func listsFields(o threeway.ObjectReport) bool {
-	return len(o.Fields) > 0 && o.Action != threeway.ActionCreate && o.Action != threeway.ActionDelete
+// dryRun says what the server answered. That it agrees is what a reader takes for granted; the last lines count it.
+func (t *text) dryRun(d *threeway.DryRun) {
+	switch {
+	case d == nil || d.Result == dryRunAgrees:
+	case d.Result == dryRunDisagrees:
+		said := join(": ", "the server disagrees", t.lines(d.Message)) + "; please report it"
+		for _, l := range t.wrapped(said, 2) {
+			t.line("  ", t.gutter, t.heading(l))
+		}
+	case d.Result == dryRunRefused:
+		t.below("  ", join(": ", "the server could not be asked", t.lines(d.Message)))
+	default: // a result of a later version of the report
+		t.below("  ", join(": ", "server dry run "+t.text(d.Result), t.lines(d.Message)))
+	}
+}
+
+// listsFields: an object that comes or goes as a whole is one line, unless somebody's edits go with it.
+func listsFields(o threeway.ObjectReport, op threeway.Operation) bool {
+	switch {
+	case len(o.Fields) == 0 || o.Action == threeway.ActionCreate:
+		return false
+	case o.Action == threeway.ActionDelete:
+		return previews(op)
+	}
+	return true
+}
+
+// kind is a sort of objects as readers know it. It may begin a line, so a kind that is not a plain word is quoted.
+type kind struct {
+	name string
+	// version stands behind name or names, and is empty where everybody knows it.
+	version string
+}
+
+func (t *text) kindOf(o threeway.ObjectReport) kind {
+	k := kind{name: t.word(o.Kind)}
+	if custom(o) {
+		k.version = " (" + t.label(o.APIVersion) + ")"
+	}
+	return k
 }
 
 // objectName gives kind and name, the namespace where it is not the release's, and the API version of custom resources.
-// It begins a line, so a kind that is not a plain word is quoted.
 func (t *text) objectName(o threeway.ObjectReport, namespace string) string {
+	k := t.kindOf(o)
+	return k.name + " " + t.nameOf(o, namespace) + k.version
+}
+
+// nameOf gives the name of an object, and the namespace where it is not the release's.
+func (t *text) nameOf(o threeway.ObjectReport, namespace string) string {
 	name := t.label(o.Name)
 	if o.Name == "" && o.GenerateName != "" {
 		name = t.label(o.GenerateName) + "*"
@@ -78,11 +140,7 @@ func (t *text) objectName(o threeway.ObjectReport, namespace string) string {
 	if o.Namespace != "" && o.Namespace != namespace {
 		name = t.label(o.Namespace) + "/" + name
 	}
-	full := t.word(o.Kind) + " " + name
-	if custom(o) {
-		full += " (" + t.label(o.APIVersion) + ")"
-	}
-	return full
+	return name
 }
 
 // custom tells whether readers may need the API version to know what the object is. Groups of Kubernetes itself have no
@@ -93,15 +151,22 @@ func custom(o threeway.ObjectReport) bool {
 }
 
 // fate says what Helm will do with the object as a whole, or why nobody can tell.
-func (t *text) fate(o threeway.ObjectReport, op string) string {
+func (t *text) fate(o threeway.ObjectReport, op threeway.Operation) string {
 	if o.Error != nil {
-		return "could not be compared: " + t.text(o.Error.Message)
+		return "could not be compared: " + t.lines(o.Error.Message)
 	}
-	said := op + " " + t.action(o)
-	if o.Missing {
+	does := []string{t.action(o)}
+	if previews(op) && (o.Action == threeway.ActionUpdate || o.Action == threeway.ActionReplace) {
+		does = append(does, editClauses(editsOf(o.Fields))...)
+	}
+	said := operation(op) + " " + enumerate(does)
+	switch {
+	case o.Missing:
 		said = "missing; " + said
+	case o.Drifted && previews(op):
+		said = "drifted; " + said
 	}
-	if n := len(o.Fields); n > 0 && !listsFields(o) {
+	if n := len(o.Fields); n > 0 && !listsFields(o, op) {
 		said += ", with " + plural(n, "field") + " that differ"
 	}
 	if rule := o.IgnoredBy; rule != nil {
@@ -115,7 +180,7 @@ func (t *text) fate(o threeway.ObjectReport, op string) string {
 func (t *text) action(o threeway.ObjectReport) string {
 	reason := ""
 	if o.Reason != "" {
-		reason = " (" + t.text(o.Reason) + ")"
+		reason = " (" + t.lines(o.Reason) + ")"
 	}
 	switch o.Action {
 	case threeway.ActionNone:
@@ -133,7 +198,7 @@ func (t *text) action(o threeway.ObjectReport) string {
 	case threeway.ActionAdopt:
 		return "adopts it" + reason
 	case threeway.ActionFail:
-		return join(": ", "fails on it, so nothing of it changes", t.text(o.Reason))
+		return join(": ", "fails on it, so nothing of it changes", t.lines(o.Reason))
 	case threeway.ActionSkip:
 		return "does not reach it" + t.blockers(o.BlockedBy) + reason
 	}
@@ -145,11 +210,14 @@ func (t *text) blockers(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	safe := make([]string, len(names))
-	for i, n := range names {
-		safe[i] = t.text(n)
+	said := make([]string, min(len(names), maxBlockers))
+	for i := range said {
+		said[i] = t.text(names[i])
 	}
-	return ", blocked by " + strings.Join(safe, ", ")
+	if more := len(names) - len(said); more > 0 {
+		said = append(said, fmt.Sprintf("%d more", more))
+	}
+	return ", blocked by " + enumerate(said)
 }
 
 // ignoredBy names a rule with its author's reason, without which nobody dares to remove it.

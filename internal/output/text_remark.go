@@ -24,7 +24,8 @@ func (t *text) remarks(f threeway.FieldFinding) []string {
 	add(!f.Managed && f.Verdict == threeway.Ignore, "unmanaged: stays")
 	add(!f.Managed && f.Verdict != threeway.Ignore, "unmanaged")
 	add(f.Managed && f.Verdict == threeway.Ignore && f.Note == "" && f.IgnoredBy == nil && f.Class == "", "stays")
-	add(f.Class != "", t.text(string(f.Class)))
+	add(f.Class != "" && f.Class != threeway.ClassVolatile, t.text(string(f.Class)))
+	add(f.Class == threeway.ClassVolatile, t.volatility(f))
 	add(!f.Certain, "not certain")
 	if f.IgnoredBy != nil {
 		add(true, t.ignoredBy(f.IgnoredBy))
@@ -33,6 +34,15 @@ func (t *text) remarks(f threeway.FieldFinding) []string {
 		add(true, "becomes "+t.value(f.After))
 	}
 	add(f.Note != "", t.text(f.Note))
+	return said
+}
+
+// volatility says why a value will not stay as it is shown, and where to mend that.
+func (t *text) volatility(f threeway.FieldFinding) string {
+	said := "volatile: made anew by each rendering"
+	if f.Template != "" {
+		said += " (" + t.text(f.Template) + ")"
+	}
 	return said
 }
 

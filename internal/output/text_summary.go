@@ -8,15 +8,18 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// summary writes the last lines: what was left out on purpose, the answer, and what could not be seen.
+// summary writes the last lines: what was left out on purpose, the answer, what the server said, and what could not be seen.
 func (t *text) summary(r *threeway.Report) {
 	if hint := notCompared(r.Releases); hint != "" {
 		t.prose("", "not compared: ", t.text(hint))
 	}
 	c := tally(r)
-	t.prose("", "", join("; ", c.drift(r.Summary), c.upgrade(r.Releases), extras(r.Summary)))
-	for _, l := range c.incomplete(r.Summary) {
-		t.prose("", "", l)
+	lines := []string{join("; ", c.drift(r), c.operation(r.Releases), c.extras(r.Summary))}
+	lines = append(lines, c.server()...)
+	for _, l := range append(lines, c.incomplete(r.Summary)...) {
+		if l != "" { // of a first installation that cannot be rendered there is no answer
+			t.prose("", "", l)
+		}
 	}
 }
 
@@ -26,13 +29,24 @@ type counts struct {
 	fields        map[threeway.Verdict]int // what will happen, not counting unmanaged fields that stay
 	objectErrors  int
 	releaseErrors int
+	renderErrors  int
+	dryRuns       map[string]int
+	// previews tells that every release is one, and so the counts of preview are what is said.
+	previews bool
+	preview
 }
 
 // tally counts over all releases.
 func tally(r *threeway.Report) counts {
-	c := counts{actions: map[threeway.Action]int{}, fields: map[threeway.Verdict]int{}}
+	c := counts{
+		actions: map[threeway.Action]int{}, fields: map[threeway.Verdict]int{}, dryRuns: map[string]int{},
+		previews: len(r.Releases) > 0, preview: preview{edits: map[edit]int{}},
+	}
 	for _, rel := range r.Releases {
-		c.releaseErrors += len(rel.Errors)
+		render := countRender(rel.Errors)
+		c.renderErrors += render
+		c.releaseErrors += len(rel.Errors) - render
+		c.previews = c.previews && previews(rel.Operation)
 		for _, o := range rel.Objects {
 			c.object(o)
 		}
@@ -41,17 +55,21 @@ func tally(r *threeway.Report) counts {
 }
 
 func (c *counts) object(o threeway.ObjectReport) {
+	if o.DryRun != nil {
+		c.dryRuns[o.DryRun.Result]++
+	}
 	if o.Error != nil {
 		c.objectErrors++
 		return
 	}
+	c.preview.add(o)
 	c.actions[o.Action]++
 	if o.Action == threeway.ActionCreate && o.Missing {
 		c.actions[o.Action]--
 		c.actions[recreate]++
 	}
-	// The object's own action has said what becomes of fields that are not listed.
-	if o.IgnoredBy != nil || !listsFields(o) {
+	// The object's own action has said what becomes of its fields.
+	if o.IgnoredBy != nil || o.Action == threeway.ActionCreate || o.Action == threeway.ActionDelete {
 		return
 	}
 	for _, f := range o.Fields {
@@ -64,12 +82,16 @@ func (c *counts) object(o threeway.ObjectReport) {
 // recreate is an action for readers only: to create again what is missing.
 const recreate threeway.Action = "re-create"
 
-// drift answers the first question: has the cluster left what Helm deployed?
-func (c *counts) drift(s threeway.Summary) string {
+// drift answers the first question: has the cluster left what Helm deployed? What is not installed has nothing to leave.
+func (c *counts) drift(r *threeway.Report) string {
+	s := r.Summary
 	if s.Releases == 0 {
 		return "no release compared"
 	}
-	if s.DriftedObjects == 0 && (s.Errors > 0 || c.objectErrors > 0) {
+	if s.DriftedObjects == 0 && !slices.ContainsFunc(r.Releases, func(rel threeway.ReleaseReport) bool { return !installs(rel) }) {
+		return ""
+	}
+	if s.DriftedObjects == 0 && (s.Errors > c.renderErrors || c.objectErrors > 0) {
 		return fmt.Sprintf("no drift seen in %d of %s", s.Objects-c.objectErrors, plural(s.Objects, "object"))
 	}
 	if s.DriftedObjects == 0 {
@@ -81,31 +103,68 @@ func (c *counts) drift(s threeway.Summary) string {
 	return fmt.Sprintf("%s drifted in %d of %s", plural(s.DriftedObjects, "object"), s.DriftedReleases, plural(s.Releases, "release"))
 }
 
-// upgrade answers the second: what will Helm do about it? A failing upgrade comes first, it is the news.
-func (c *counts) upgrade(releases []threeway.ReleaseReport) string {
-	var does []string
-	add := func(n int, verb, thing string) {
-		if n > 0 {
-			does = append(does, verb+" "+plural(n, thing))
-		}
+// operation answers the second: what will Helm do? A failing upgrade comes first, it is the news; then what becomes of drift.
+func (c *counts) operation(releases []threeway.ReleaseReport) string {
+	var does clauses
+	does.add("fails on", c.actions[threeway.ActionFail], "object")
+	does.add("conflicts on", c.fields[threeway.Conflict], "field")
+	does.add("does not reach", c.actions[threeway.ActionSkip], "object")
+	if c.previews {
+		does = append(does, c.preview.clauses()...)
+	} else {
+		does.add("adds", c.fields[threeway.Add], "field")
+		does.add("removes", c.fields[threeway.Remove], "field")
+		does.add("overwrites", c.fields[threeway.Overwrite], "field")
 	}
-	add(c.actions[threeway.ActionFail], "fails on", "object")
-	add(c.fields[threeway.Conflict], "conflicts on", "field")
-	add(c.actions[threeway.ActionSkip], "does not reach", "object")
-	add(c.fields[threeway.Add], "adds", "field")
-	add(c.fields[threeway.Remove], "removes", "field")
-	add(c.fields[threeway.Overwrite], "overwrites", "field")
-	add(c.actions[recreate], "re-creates", "object")
-	add(c.actions[threeway.ActionCreate], "creates", "object")
-	add(c.actions[threeway.ActionAdopt], "adopts", "object")
-	add(c.actions[threeway.ActionReplace], "replaces", "object")
-	add(c.actions[threeway.ActionDelete], "deletes", "object")
-	add(c.actions[threeway.ActionKeep], "drops but keeps", "object")
-	add(c.fields[threeway.Ignore], "leaves", "field")
+	c.objects(&does)
+	if !c.previews {
+		does.add("leaves", c.fields[threeway.Ignore], "field")
+	}
+	fails := c.actions[threeway.ActionFail] > 0
+	switch {
+	case c.previews && fails && !c.writes():
+		does = append(does, "changes no object")
+	case c.previews && len(does) == 0 && c.writes():
+		does = append(does, "changes only what is ignored")
+	case c.previews && len(does) == 0 && c.releaseErrors+c.objectErrors+c.renderErrors == 0:
+		does = append(does, "changes nothing")
+	}
 	if len(does) == 0 {
 		return ""
 	}
 	return subject(releases) + " " + enumerate(does)
+}
+
+// objects says which objects come and go.
+func (c *counts) objects(does *clauses) {
+	does.add("re-creates", c.actions[recreate], "object")
+	does.add("creates", c.actions[threeway.ActionCreate], "object")
+	does.add("adopts", c.actions[threeway.ActionAdopt], "object")
+	does.add("replaces", c.actions[threeway.ActionReplace], "object")
+	does.add("deletes", c.actions[threeway.ActionDelete], "object")
+	if n := c.deletedEdits; c.previews && n > 0 {
+		(*does)[len(*does)-1] += fmt.Sprintf(" (%d drifted)", n)
+	}
+	does.add("drops but keeps", c.actions[threeway.ActionKeep], "object")
+}
+
+// clauses are what a sentence says of its subject, such as "deletes 2 objects".
+type clauses []string
+
+func (c *clauses) add(verb string, n int, thing string) {
+	if n > 0 {
+		*c = append(*c, verb+" "+plural(n, thing))
+	}
+}
+
+// writes tells whether any object will be written.
+func (c *counts) writes() bool {
+	for action, n := range c.actions {
+		if n > 0 && (action == recreate || action.Writes()) {
+			return true
+		}
+	}
+	return false
 }
 
 // subject is who acts: one operation where the releases share it.
@@ -128,16 +187,46 @@ func enumerate(clauses []string) string {
 	return strings.Join(clauses[:last], ", ") + " and " + clauses[last]
 }
 
-// extras are what --fail-on does not select by default but a reader may wonder about.
-func extras(s threeway.Summary) string {
+// extras are what --fail-on does not select by default but a reader may wonder about. A preview has said already what becomes
+// of unmanaged fields, unless their object is not reached.
+func (c *counts) extras(s threeway.Summary) string {
 	var parts []string
-	if s.Unmanaged > 0 {
-		parts = append(parts, fmt.Sprintf("%d unmanaged", s.Unmanaged))
+	unmanaged := s.Unmanaged
+	if c.previews {
+		unmanaged -= c.unmanaged()
+	}
+	if unmanaged > 0 {
+		parts = append(parts, fmt.Sprintf("%d unmanaged", unmanaged))
 	}
 	if s.Ignored > 0 {
-		parts = append(parts, fmt.Sprintf("%d ignored", s.Ignored))
+		ignored := fmt.Sprintf("%d ignored", s.Ignored)
+		switch {
+		case c.volatile == s.Ignored:
+			ignored += " (volatile)"
+		case c.volatile > 0:
+			ignored += fmt.Sprintf(" (%d volatile)", c.volatile)
+		}
+		parts = append(parts, ignored)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// server says what the API server answered, where it was asked. A disagreement is a bug of ours, and comes first.
+func (c *counts) server() []string {
+	var said []string
+	if n := c.dryRuns[dryRunDisagrees]; n > 0 {
+		said = append(said, "disagrees on "+plural(n, "object")+" (please report it)")
+	}
+	if n := c.dryRuns[dryRunAgrees]; n > 0 {
+		said = append(said, "agrees on "+plural(n, "object"))
+	}
+	if n := c.dryRuns[dryRunRefused]; n > 0 {
+		said = append(said, "could not be asked about "+plural(n, "object"))
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return []string{"the server " + enumerate(said)}
 }
 
 // incomplete says what nobody could see. It trusts the larger number: an error that is counted but not listed is one still.
@@ -146,7 +235,10 @@ func (c *counts) incomplete(s threeway.Summary) []string {
 	if c.objectErrors > 0 {
 		lines = append(lines, plural(c.objectErrors, "object")+" could not be compared")
 	}
-	if n := max(c.releaseErrors, s.Errors-c.objectErrors); n > 0 {
+	if c.renderErrors > 0 {
+		lines = append(lines, "the chart could not be rendered, so what it would change is not known")
+	}
+	if n := max(c.releaseErrors, s.Errors-c.objectErrors-c.renderErrors); n > 0 {
 		lines = append(lines, "the comparison is incomplete: "+plural(n, "error"))
 	}
 	return lines

@@ -63,12 +63,12 @@ func plainValue(s string) bool {
 type cells struct{ old, desired, live string }
 
 // cells gives the sides of a finding. Sides too large for a cell are counted there, and lines of difference say the rest.
-func (t *text) cells(f threeway.FieldFinding) (cells, []string) {
+func (t *text) cells(f threeway.FieldFinding, lone string) (cells, []string) {
 	if f.Masked {
 		return t.maskedCells(f), nil
 	}
 	c := cells{t.side(f.Old), t.side(f.Desired), t.side(f.Live)}
-	d, differ := t.differ(f)
+	d, differ := t.differ(f, lone)
 	if !differ {
 		return c, nil
 	}

@@ -1,4 +1,5 @@
-// Package live reads what the cluster holds: many objects, few requests, and never a write.
+// Package live reads what the cluster holds: many objects, few requests, and never a write, but for the dry runs that a
+// user asks for.
 //
 // # Few requests
 //
@@ -30,10 +31,21 @@
 // Errors stay with their objects. A list that is forbidden becomes gets. A dead API service hurts the objects of its own
 // group. A panic while one object is read is an error of that object.
 //
+// # Asking the server
+//
+// [Cluster.DryRun] sends the very writes that Helm would send, with dryRun=All: the server judges them and stores nothing. It
+// asks only where that is sure, which leaves out aggregated API servers. A refusal to store the object is the server's
+// judgement, and the upgrade will meet it; a missing permission, a webhook that is down or a time-out is none, and proves
+// nothing.
+//
+// [Lookups] is for charts whose templates read the cluster. It lets nothing but GET pass, and gives one answer to a question
+// that is asked again.
+//
 // # Patience
 //
 // All clients of a [Cluster] (its own, [Cluster.Dynamic], [Cluster.Metadata]) share one transport and one client limit.
-// The transport asks again, with growing and jittered pauses, where waiting may help: 429, 502, 503, 504, etcd changing
-// its leader, a broken connection. The limit is what the user says; else none where the server shows in its first answer
-// that it has API Priority and Fairness (it then queues fairly by itself); else 50 requests per second, 300 at once.
+// The transport repeats reads and dry runs, with growing and jittered pauses, where waiting may help: 429, 502, 503, 504,
+// etcd changing its leader, a broken connection. The limit is what the user says; else none where the server shows in its
+// first answer that it has API Priority and Fairness (it then queues fairly by itself); else 50 requests per second, 300 at
+// once.
 package live

@@ -16,36 +16,40 @@ import (
 // from an aggregated API server) or is not served is missing from the result. One that could not be read is a warning:
 // its objects are then compared without a schema.
 func (c *Cluster) CRDs(ctx context.Context, kinds []schema.GroupKind) (map[schema.GroupKind]map[string]any, []threeway.Message) {
-	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	wanted := c.definitionNames(kinds)
-	type result struct {
-		object *unstructured.Unstructured
-		err    error
-	}
-	results := inParallel(wanted, func(d definition) (r result) {
-		defer recovered(&r.err)
-		r.object, r.err = c.dynamic.Resource(definitions).Get(ctx, d.name, metav1.GetOptions{})
-		return r
-	})
 	found := map[schema.GroupKind]map[string]any{}
 	var warnings []threeway.Message
-	for i, r := range results {
-		kind, name := wanted[i].kind, wanted[i].name
+	for _, d := range c.definitions(ctx, kinds) {
 		switch {
-		case r.err == nil:
-			found[kind] = r.object.Object
-		case !isObjectNotFound(r.err):
-			noun := fmt.Sprintf("%s %q", definitions.GroupResource(), name)
-			warnings = append(warnings, warning(kind.String(), "get", noun, r.err, "its objects are compared without a schema"))
+		case d.err == nil:
+			found[d.kind] = d.object.Object
+		case !isObjectNotFound(d.err):
+			warnings = append(warnings, warning(d.kind.String(), "get", d.noun(), d.err, "its objects are compared without a schema"))
 		}
 	}
 	return found, warnings
 }
 
-// definition is a custom kind and the name of its CustomResourceDefinition, which is always "plural.group".
+// definition is a custom kind and its CustomResourceDefinition, whose name is always "plural.group".
 type definition struct {
-	kind schema.GroupKind
-	name string
+	kind   schema.GroupKind
+	name   string
+	object *unstructured.Unstructured
+	err    error
+}
+
+func (d definition) noun() string {
+	return fmt.Sprintf("customresourcedefinitions.apiextensions.k8s.io %q", d.name)
+}
+
+// definitions reads the definitions of those of the kinds that are served.
+func (c *Cluster) definitions(ctx context.Context, kinds []schema.GroupKind) []definition {
+	resource := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	return inParallel(c.definitionNames(kinds), func(d definition) (read definition) {
+		read = d
+		defer recovered(&read.err)
+		read.object, read.err = c.dynamic.Resource(resource).Get(ctx, d.name, metav1.GetOptions{})
+		return read
+	})
 }
 
 func (c *Cluster) definitionNames(kinds []schema.GroupKind) []definition {
@@ -56,7 +60,7 @@ func (c *Cluster) definitionNames(kinds []schema.GroupKind) []definition {
 			continue
 		}
 		r := c.served.kinds[kind.WithVersion(versions[0])]
-		out = append(out, definition{kind, r.Resource + "." + r.Group})
+		out = append(out, definition{kind: kind, name: r.Resource + "." + r.Group})
 	}
 	return out
 }

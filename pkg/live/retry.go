@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
@@ -22,7 +22,7 @@ const (
 	firstPause  = 250 * time.Millisecond
 )
 
-// transport repeats reads that failed for a passing reason. It stands below all clients, so that discovery, the release's
+// transport repeats reads and dry runs that failed for a passing reason. It stands below all clients, so that discovery, the release's
 // records and the objects are treated alike.
 //
 // client-go has a retry of its own (rest.withRetry: ten times, where the answer has Retry-After or the connection
@@ -33,10 +33,10 @@ type transport struct {
 	limits *limits
 }
 
-// RoundTrip sends a read until it succeeds, fails for good or patience ends. Anything but a GET is passed on once:
+// RoundTrip sends a read or a dry run until it succeeds, fails for good or patience ends. Anything else is passed on once:
 // whether a write took place is not known after a failure.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Method != http.MethodGet {
+	if !repeatable(req) {
 		return t.next.RoundTrip(req)
 	}
 	ctx, start := req.Context(), time.Now()
@@ -53,7 +53,33 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err := t.limits.Wait(ctx); err != nil {
 			return nil, err
 		}
+		if req, err = again(req); err != nil {
+			return nil, err
+		}
 	}
+}
+
+// repeatable tells the requests that leave nothing behind, however often they arrive. Of a dry run the server stores
+// nothing, and the webhooks that it calls have said that they have no side effects then.
+func repeatable(req *http.Request) bool {
+	if req.Method == http.MethodGet {
+		return true
+	}
+	return req.URL.Query().Get("dryRun") == metav1.DryRunAll && (req.Body == nil || req.GetBody != nil)
+}
+
+// again is the request with its body at the beginning.
+func again(req *http.Request) (*http.Request, error) {
+	if req.GetBody == nil {
+		return req, nil
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	req = req.Clone(req.Context())
+	req.Body = body
+	return req, nil
 }
 
 // send sends the request once and reads the whole answer, so that one that breaks off half-way is repeated too. (client-go
@@ -72,7 +98,7 @@ func (t *transport) send(req *http.Request) (*http.Response, []byte, error) {
 		}
 		return nil, nil, err
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
+	resp.Body = newWholeBody(body)
 	return resp, body, nil
 }
 

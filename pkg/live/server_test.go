@@ -47,7 +47,7 @@ func (k fakeKind) apiVersion() string {
 }
 
 // fakeAPI speaks just enough of the Kubernetes API: discovery, gets, and lists with selector and pages. It counts what it
-// is asked and fails the test on anything but a GET.
+// is asked and fails the test on anything but a GET or a dry run.
 type fakeAPI struct {
 	t      *testing.T
 	url    string
@@ -56,6 +56,8 @@ type fakeAPI struct {
 	fair   bool // shows priority and fairness
 	// intercept answers a request instead of the server where it returns true.
 	intercept func(w http.ResponseWriter, r *http.Request) bool
+	// judge answers dry runs.
+	judge func(w http.ResponseWriter, r *http.Request)
 
 	mu       sync.Mutex
 	objects  map[string]map[string]any
@@ -158,13 +160,18 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.requests = append(f.requests, request)
 	f.agents = append(f.agents, r.UserAgent())
 	f.mu.Unlock()
-	if r.Method != http.MethodGet {
+	dry := r.URL.Query().Get("dryRun") == metav1.DryRunAll
+	if r.Method != http.MethodGet && !dry {
 		f.t.Errorf("%s %s: this package only reads", r.Method, r.URL)
 	}
 	if f.fair {
 		w.Header().Set("X-Kubernetes-PF-FlowSchema-UID", "5e0b")
 	}
 	if f.intercept != nil && f.intercept(w, r) {
+		return
+	}
+	if dry {
+		f.judge(w, r)
 		return
 	}
 	f.answer(w, r)

@@ -37,7 +37,7 @@ func (h History) Choose(revision int) (Choice, error) {
 	if len(h.Entries) == 0 {
 		return Choice{}, h.absent()
 	}
-	c := Choice{Last: h.Entries[len(h.Entries)-1]}
+	c := Choice{Last: h.last()}
 	var err error
 	if revision == 0 {
 		c.Old, err = h.upgradesFrom(c.Last)
@@ -47,8 +47,28 @@ func (h History) Choose(revision int) (Choice, error) {
 	if err != nil {
 		return Choice{}, err
 	}
-	return c, h.ambiguous(c)
+	return c, h.ambiguous(c.Old, c.Last)
 }
+
+// ChooseRollback picks what helm rollback would start from and return to (helm v3.22.0 pkg/action/rollback.go,
+// prepareRollback): old is the last revision whatever its status, no operation is in the way, and the target is any
+// revision that is stored, the last one included. A negative number counts back from the last: -1 is the one before it,
+// which is helm rollback's own default.
+func (h History) ChooseRollback(to int) (c Choice, target Entry, err error) {
+	if len(h.Entries) == 0 {
+		return c, target, h.missing()
+	}
+	c = Choice{Old: h.last(), Last: h.last()}
+	if to < 0 {
+		to += c.Last.Revision
+	}
+	if target, err = h.find(to); err != nil {
+		return Choice{}, target, err
+	}
+	return c, target, h.ambiguous(c.Last, target)
+}
+
+func (h History) last() Entry { return h.Entries[len(h.Entries)-1] }
 
 // upgradesFrom gives the revision that an upgrade would take as old.
 func (h History) upgradesFrom(last Entry) (Entry, error) {
@@ -84,10 +104,8 @@ func newestDeployed(entries []Entry) (Entry, bool) {
 
 // find gives a revision by its number.
 func (h History) find(revision int) (Entry, error) {
-	for _, e := range h.Entries {
-		if e.Revision == revision {
-			return e, nil
-		}
+	if i := slices.IndexFunc(h.Entries, func(e Entry) bool { return e.Revision == revision }); i >= 0 {
+		return h.Entries[i], nil
 	}
 	return Entry{}, fmt.Errorf("release %s has no revision %d: there are %s", h.Release, revision, h.revisions())
 }
@@ -114,9 +132,9 @@ func (h History) revisions() string {
 
 // ambiguous refuses a choice where two objects claim to be the same revision, such as a backup copied with its labels.
 // Helm takes whichever its sort leaves first. Copies of revisions that are not chosen do no harm.
-func (h History) ambiguous(c Choice) error {
+func (h History) ambiguous(choice ...Entry) error {
 	for _, e := range h.Entries {
-		for _, chosen := range []Entry{c.Old, c.Last} {
+		for _, chosen := range choice {
 			if e.Revision == chosen.Revision && e.Name != chosen.Name {
 				return withHint(
 					fmt.Errorf("revision %d of %s is stored twice in namespace %s: as %s %s and %s",
@@ -131,21 +149,34 @@ func (h History) ambiguous(c Choice) error {
 
 // absent is the answer for a release without any record, in Helm's words.
 func (h History) absent() error {
-	return withHint(noneDeployed(h.Release),
-		"no %s in namespace %s holds a record of it; is the namespace right (-n), is HELM_DRIVER set as it was for helm, "+
-			"and is this the right cluster (--kube-context)?", h.Kind, h.Namespace)
+	return h.nowhere(installError{error: noneDeployed(h.Release)})
 }
 
-// pending is the answer while an operation runs, or after it was killed, in Helm's words.
+// missing is the same for a rollback, in the words of helm's driver.ErrReleaseNotFound.
+func (h History) missing() error { return h.nowhere(errors.New("release: not found")) }
+
+func (h History) nowhere(err error) error {
+	return withHint(err,
+		"no %s in namespace %s holds a record of %s; is the namespace right (-n), is HELM_DRIVER set as it was for helm, "+
+			"and is this the right cluster (--kube-context)?", h.Kind, h.Namespace, h.Release)
+}
+
+// pending is the answer while an operation runs, or after it was killed, in Helm's words. helm rollback without a number goes
+// back to the revision before, which may well be a failed one; the advice is the one that worked.
 func (h History) pending(last Entry, status helm.Status) error {
 	err := errors.New("another operation (install/upgrade/rollback) is in progress")
-	readable := last
-	if e, ok := newestDeployed(h.Entries[:len(h.Entries)-1]); ok {
-		readable = e
+	before := h.Entries[:len(h.Entries)-1]
+	if len(before) == 0 {
+		return withHint(err, "revision %d is %s; if no helm is at work on it any more, helm uninstall %s ends it; "+
+			"--revision %d compares meanwhile", last.Revision, status, h.Release, last.Revision)
 	}
-	return withHint(err, "revision %d is %s; if no helm is at work on it any more, helm rollback %s ends it "+
-		"(helm uninstall, where it was the first install); --revision %d compares meanwhile",
-		last.Revision, status, h.Release, readable.Revision)
+	back, readable := before[len(before)-1], last
+	if e, ok := newestDeployed(before); ok {
+		back, readable = e, e
+	}
+	return withHint(err, "revision %d is %s; if no helm is at work on it any more, helm rollback %s %d ends it, and "+
+		"--to-revision %d shows what that would do; --revision %d compares meanwhile",
+		last.Revision, status, h.Release, back.Revision, back.Revision, readable.Revision)
 }
 
 // undeployed is the answer where records exist but an upgrade would take none of them, in Helm's words.
@@ -153,11 +184,16 @@ func (h History) undeployed(last Entry, status helm.Status) error {
 	err := noneDeployed(h.Release)
 	switch status {
 	case helm.StatusUninstalled:
-		return withHint(err, "it was uninstalled with its history kept (revision %d); helm upgrade --install would install "+
-			"it anew; --revision %d compares with what it was", last.Revision, last.Revision)
+		anew := "helm install --replace would install it anew"
+		if h.installs(status) {
+			err, anew = installError{err, last.Revision}, "helm upgrade --install would install it anew"
+		}
+		return withHint(err, "it was uninstalled with its history kept (revision %d); %s; --revision %d compares with what it "+
+			"was, --to-revision %d shows what helm rollback would bring back", last.Revision, anew, last.Revision, last.Revision)
 	case helm.StatusUninstalling:
 		return withHint(err, "revision %d is being uninstalled, or its uninstall was interrupted; "+
-			"--revision %d compares with what it was", last.Revision, last.Revision)
+			"--revision %d compares with what it was, --to-revision %d shows what helm rollback would bring back",
+			last.Revision, last.Revision, last.Revision)
 	default:
 		return withHint(err, "its last revision %d has status %.40q; --revision %d compares with it all the same",
 			last.Revision, status, last.Revision)

@@ -122,4 +122,99 @@ func TestNoDeployedIsHelms(t *testing.T) {
 	if got, want := noneDeployed("web").Error(), driver.NewErrNoDeployedReleases("web").Error(); got != want {
 		t.Errorf("got %q, Helm says %q", got, want)
 	}
+	if got, want := (History{}).missing().Error(), driver.ErrReleaseNotFound.Error(); got != want {
+		t.Errorf("got %q, Helm says %q", got, want)
+	}
+}
+
+func TestChooseRollback(t *testing.T) {
+	for _, tc := range []struct {
+		history   string
+		to        int
+		old, goal int
+		err       string
+	}{
+		{"1 superseded, 2 deployed", -1, 2, 1, ""},
+		{"1 superseded, 2 deployed", 1, 2, 1, ""},
+		{"1 superseded, 2 deployed", 2, 2, 2, ""},
+		{"1 superseded, 2 deployed, 3 failed", -1, 3, 2, ""},
+		{"1 superseded, 2 deployed, 3 pending-upgrade", 2, 3, 2, ""},
+		{"1 superseded, 2 uninstalled", 2, 2, 2, ""},
+		{"7 superseded, 8 superseded, 10 deployed", -2, 10, 8, ""},
+		{"1 deployed", -1, 0, 0, "release web has no revision 0: there are 1"},
+		{"7 superseded, 8 superseded, 10 deployed", -1, 0, 0, "release web has no revision 9: there are 7-8, 10"},
+		{"7 superseded, 8 deployed", -20, 0, 0, "release web has no revision -12: there are 7-8"},
+		{"", 1, 0, 0, "release: not found"},
+	} {
+		c, target, err := history(t, tc.history).ChooseRollback(tc.to)
+		if tc.err != "" {
+			if err == nil || err.Error() != tc.err {
+				t.Errorf("%s to %d: error %v, want %s", tc.history, tc.to, err, tc.err)
+			}
+			continue
+		}
+		if err != nil || c.Old != c.Last || c.Old.Revision != tc.old || target.Revision != tc.goal {
+			t.Errorf("%s to %d: old %d, last %d, target %d, error %v", tc.history, tc.to, c.Old.Revision, c.Last.Revision, target.Revision, err)
+		}
+	}
+	h := history(t, "1 superseded, 2 deployed")
+	h.Entries = append(h.Entries[:1:1], h.Entries...)
+	h.Entries[1].Name = "backup"
+	_, _, err := h.ChooseRollback(1)
+	wantError(t, err, "is called "+h.Entries[0].Name, "is stored twice in namespace prod")
+}
+
+// What helm upgrade --install makes of a history.
+func TestInstalls(t *testing.T) {
+	// A history of ten revisions ends, in the order of names, in the ninth.
+	const nine = "1 superseded, 2 superseded, 3 superseded, 4 superseded, 5 superseded, 6 superseded, 7 superseded, 8 superseded, 9 "
+	for _, tc := range []struct {
+		history, inside string
+		last            int
+		ok              bool
+		hint            string
+	}{
+		{history: "", ok: true, hint: "is the namespace right"},
+		{history: "1 uninstalled", last: 1, ok: true, hint: "helm upgrade --install would install it anew"},
+		{history: "1 superseded, 2 uninstalled", last: 2, ok: true, hint: "--to-revision 2 shows what helm rollback would bring back"},
+		{history: nine + "uninstalled", last: 9, ok: true, hint: "helm upgrade --install"},
+		{history: nine + "superseded, 10 uninstalled", hint: "helm install --replace would install it anew"},
+		{history: nine + "uninstalled, 10 uninstalled", last: 10, ok: true, hint: "helm upgrade --install"},
+		{history: "11 superseded, 12 uninstalled", last: 12, ok: true, hint: "helm upgrade --install"},
+		{history: "1 superseded, 2 deployed", inside: "uninstalled"}, // the label lets a plain upgrade start, see below
+		{history: "1 uninstalling", hint: "--to-revision 1"},
+		{history: "1 pending-install", hint: "helm uninstall web ends it"},
+		{history: "1 unknown", hint: "status"},
+	} {
+		h := history(t, tc.history)
+		h.LastStatus = tc.inside
+		_, err := h.Choose(0)
+		if last, ok := Installs(err); last != tc.last || ok != tc.ok {
+			t.Errorf("%q: installs %v after %d", tc.history, ok, last)
+		}
+		if tc.hint != "" {
+			wantError(t, err, tc.hint, "")
+		}
+	}
+	for text, want := range map[string]bool{
+		"": true, "1 deployed": false, "1 deployed, 2 uninstalled": true, "1 failed": false, "1 superseded, 2 pending-upgrade": false,
+	} {
+		if got := history(t, text).Installs(); got != want {
+			t.Errorf("%q installs: %v", text, got)
+		}
+	}
+	h := history(t, "1 superseded, 2 deployed")
+	if h.LastStatus = "uninstalled"; !h.Installs() {
+		t.Error("the label of the last record was believed, not the record")
+	}
+}
+
+func TestPendingHints(t *testing.T) {
+	for text, hint := range map[string]string{
+		"1 deployed, 2 failed, 3 pending-upgrade":   "helm rollback web 1 ends it, and --to-revision 1 shows what that would do; --revision 1 compares",
+		"1 superseded, 2 failed, 3 pending-upgrade": "helm rollback web 2 ends it, and --to-revision 2 shows what that would do; --revision 3 compares",
+	} {
+		_, err := history(t, text).Choose(0)
+		wantError(t, err, hint, inProgress)
+	}
 }

@@ -10,7 +10,8 @@
 //	History.Choose picks from that list, as a pure function, what "helm upgrade" would pick
 //	Store.Get      reads one record and decodes it
 //
-// Store.Load does the three in order, and Store.Names lists all releases of the namespace.
+// Store.Load does the three in order, Store.LoadRollback does so for helm rollback, and Store.Names lists all releases of the
+// namespace.
 //
 // # Where the rules come from
 //
@@ -25,6 +26,8 @@
 //   - Encoding: pkg/storage/driver/util.go, encodeRelease and decodeRelease. Records from before compression are plain
 //     JSON.
 //   - Which revision is old: pkg/action/upgrade.go, prepareUpgrade; see History.Choose.
+//   - What a rollback starts from and returns to: pkg/action/rollback.go, prepareRollback; see History.ChooseRollback.
+//   - When helm upgrade --install installs: cmd/helm/upgrade.go and pkg/action/install.go; see History.Installs.
 //   - apply_method and how to tell Helm 4's records from Helm 3's: helm v4.3.1 pkg/release/v1/release.go and
 //     pkg/chart/v2/chart.go; see Record.
 //
@@ -33,7 +36,8 @@
 // Helm passes over a record that it cannot decode (secrets.go, Query), so that its "last" revision can silently be an
 // older one; and it unpacks whatever size a record has. Here a record that is broken, foreign, too large or of a newer
 // format is an error that names the object it is stored in. A comparison with the wrong revision would look like
-// drift, or worse, like none.
+// drift, or worse, like none. Only where the user says which revision to compare with, a broken last record is no more than
+// worth a warning: Loaded.LastProblem.
 //
 // # Errors
 //

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -22,8 +23,13 @@ type Loaded struct {
 	// History as it was listed. Whether the release moved since is told by listing again and comparing the Entries.
 	History History
 	Choice  Choice
-	// Old and Last are the same pointer where they are the same revision.
+	// Old and Last are the same pointer where they are the same revision, and where LastProblem is set.
 	Old, Last *Record
+	// LastProblem is why the record of the last revision cannot be decoded, where another one was asked for and compares
+	// all the same. Choice.Last then has all that is known of it.
+	LastProblem error
+	// Target is the revision that a rollback would go back to; nil after Load.
+	Target *Record
 }
 
 // Load lists, chooses and reads: one list, and one get for each of old and last. The revision is that of Choose.
@@ -35,8 +41,12 @@ func (s *Store) Load(ctx context.Context, name string, revision int, opts Option
 	if len(h.Entries) == 0 {
 		return nil, h.absent()
 	}
-	// Last comes first, since its own status has a say in the choice.
-	last, err := s.Get(ctx, h.Entries[len(h.Entries)-1], opts)
+	// Last comes first, since its own status has a say in the choice. Where the choice is made already, it matters less.
+	last, err := s.Get(ctx, h.last(), opts)
+	var unreadable *recordError
+	if revision > 0 && revision != h.last().Revision && errors.As(err, &unreadable) {
+		return s.loadDespite(ctx, h, revision, opts, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +64,44 @@ func (s *Store) Load(ctx context.Context, name string, revision int, opts Option
 	return &Loaded{History: h, Choice: c, Old: old, Last: last}, nil
 }
 
+// loadDespite loads a wanted revision whose successor cannot be decoded.
+func (s *Store) loadDespite(ctx context.Context, h History, revision int, opts Options, problem error) (*Loaded, error) {
+	c, err := h.Choose(revision)
+	if err != nil {
+		return nil, err
+	}
+	old, err := s.Get(ctx, c.Old, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Loaded{History: h, Choice: c, Old: old, Last: old, LastProblem: problem}, nil
+}
+
+// LoadRollback is Load for what helm rollback would start from and return to; see History.ChooseRollback. Old is the last
+// revision.
+func (s *Store) LoadRollback(ctx context.Context, name string, to int, opts Options) (*Loaded, error) {
+	h, err := s.History(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	c, target, err := h.ChooseRollback(to)
+	if err != nil {
+		return nil, err
+	}
+	last, err := s.Get(ctx, c.Last, opts)
+	if err != nil {
+		return nil, err
+	}
+	h.LastStatus = last.Status
+	loaded := &Loaded{History: h, Choice: c, Old: last, Last: last, Target: last}
+	if target != c.Last {
+		if loaded.Target, err = s.Get(ctx, target, opts); err != nil {
+			return nil, err
+		}
+	}
+	return loaded, nil
+}
+
 // Get reads and decodes the record of an entry.
 func (s *Store) Get(ctx context.Context, e Entry, opts Options) (*Record, error) {
 	obj, err := s.objects.Get(ctx, e.Name, metav1.GetOptions{})
@@ -62,7 +110,7 @@ func (s *Store) Get(ctx context.Context, e Entry, opts Options) (*Record, error)
 	}
 	r, err := s.decode(obj, e, opts)
 	if err != nil {
-		return nil, fmt.Errorf("read revision %d of %s from %s: %w", e.Revision, e.Release, s.storedAs(e.Name), err)
+		return nil, &recordError{where: fmt.Sprintf("read revision %d of %s from %s", e.Revision, e.Release, s.storedAs(e.Name)), err: err}
 	}
 	r.StoredAs = s.storedAs(e.Name)
 	if r.Namespace == "" {
@@ -70,6 +118,15 @@ func (s *Store) Get(ctx context.Context, e Entry, opts Options) (*Record, error)
 	}
 	return r, nil
 }
+
+// recordError is the error of a record that was brought and cannot be used.
+type recordError struct {
+	where string
+	err   error
+}
+
+func (e *recordError) Error() string { return e.where + ": " + e.err.Error() }
+func (e *recordError) Unwrap() error { return e.err }
 
 // decode takes the record out of its object and makes sure that it is the one that the labels announced.
 func (s *Store) decode(obj *unstructured.Unstructured, e Entry, opts Options) (*Record, error) {

@@ -199,15 +199,67 @@ func TestLoadNothing(t *testing.T) {
 	wantError(t, err, "no Secret in namespace prod", noDeployed)
 }
 
-// A broken last record is an error and never makes an older one the last, not even beside a wanted revision.
+// A broken last record is an error and never makes an older one the last. Beside a wanted revision it is a problem to tell.
 func TestLoadNeverSkips(t *testing.T) {
 	torn := helmSecret(t, helmRelease("web", 2, helm.StatusDeployed))
 	torn.Data["release"] = torn.Data["release"][:100]
 	s := newAPIServer(t, helmSecret(t, helmRelease("web", 1, helm.StatusDeployed)), torn)
-	for _, revision := range []int{0, 1, 2} {
+	const problem = "read revision 2 of web from Secret prod/sh.helm.release.v1.web.v2: the record is cut short"
+	for _, revision := range []int{0, 2} {
 		_, err := s.open("").Load(t.Context(), "web", revision, Options{})
-		wantError(t, err, "Restore it from a backup",
-			"read revision 2 of web from Secret prod/sh.helm.release.v1.web.v2: the record is cut short")
+		wantError(t, err, "Restore it from a backup", problem)
+	}
+	for _, to := range []int{-1, 1, 2} {
+		_, err := s.open("").LoadRollback(t.Context(), "web", to, Options{})
+		wantError(t, err, "Restore it from a backup", problem)
+	}
+	l, err := s.open("").Load(t.Context(), "web", 1, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, l.LastProblem, "Restore it from a backup", problem)
+	if l.Old.Revision != 1 || l.Last != l.Old || l.Choice.Last.Revision != 2 || l.Choice.Last.Status != "deployed" {
+		t.Errorf("loaded %+v", l)
+	}
+	_, err = s.open("").Load(t.Context(), "web", 3, Options{})
+	wantError(t, err, "", "release web has no revision 3: there are 1-2")
+}
+
+// A last record that was not brought is not a broken one.
+func TestLoadWithoutLast(t *testing.T) {
+	s := newAPIServer(t, helmSecret(t, helmRelease("web", 1, helm.StatusDeployed)), helmSecret(t, helmRelease("web", 2, helm.StatusDeployed)))
+	s.forbid = "get"
+	if l, err := s.open("").Load(t.Context(), "web", 1, Options{}); !apierrors.IsForbidden(err) {
+		t.Errorf("loaded %+v, error %v", l, err)
+	}
+}
+
+func TestLoadRollback(t *testing.T) {
+	first, last := helmRelease("web", 1, helm.StatusSuperseded), helmRelease("web", 4, helm.StatusPendingUpgrade)
+	first.Manifest = "kind: ConfigMap\n"
+	s := newAPIServer(t, helmSecret(t, first), helmSecret(t, helmRelease("web", 3, helm.StatusDeployed)), helmSecret(t, last))
+	for _, tc := range []struct{ to, target, requests int }{{1, 1, 3}, {3, 3, 3}, {-1, 3, 3}, {-3, 1, 3}, {4, 4, 2}} {
+		l, err := s.open("").LoadRollback(t.Context(), "web", tc.to, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Old != l.Last || l.Old.Revision != 4 || l.Target.Revision != tc.target || (l.Target == l.Old) != (tc.target == 4) {
+			t.Errorf("to %d: old %d, last %d, target %d", tc.to, l.Old.Revision, l.Last.Revision, l.Target.Revision)
+		}
+		if got := s.asked(); len(got) != tc.requests {
+			t.Errorf("to %d took requests %s", tc.to, got)
+		}
+	}
+	l, err := s.open("").LoadRollback(t.Context(), "web", 1, Options{})
+	if err != nil || l.Target.Manifest != first.Manifest || l.History.LastStatus != "pending-upgrade" {
+		t.Errorf("loaded %+v, error %v", l, err)
+	}
+	_, err = s.open("").LoadRollback(t.Context(), "web", 2, Options{})
+	wantError(t, err, "", "release web has no revision 2: there are 1, 3-4")
+	_, err = s.open("").LoadRollback(t.Context(), "db", -1, Options{})
+	wantError(t, err, "holds a record of db; is the namespace right", "release: not found")
+	if _, installs := Installs(err); installs {
+		t.Error("a rollback of nothing installs")
 	}
 }
 

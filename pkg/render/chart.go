@@ -1,16 +1,15 @@
 package render
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
-	"helm.sh/helm/v3/pkg/releaseutil"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -21,34 +20,54 @@ const (
 	CodeDeprecatedChart = "deprecated-chart"
 	// CodeLibraryChart marks a chart that renders to nothing, which helm upgrade takes without a word.
 	CodeLibraryChart = "library-chart"
+	// CodeLinkedFile marks a chart directory with a symbolic link that leads out of it.
+	CodeLinkedFile = "linked-file"
+	// CodeHooksNotPostRendered says that Helm 4 would have sent the hooks through the post-renderer too.
+	CodeHooksNotPostRendered = "hooks-not-post-rendered"
 )
 
 // ChartOptions is the chart, and all that its templates can see.
 type ChartOptions struct {
 	// Path of a chart directory or of a packaged chart (.tgz).
 	Path string
+	// Helm4 renders with Helm 4's engine and rules, else Helm 3's serve.
+	Helm4 bool
+	// Install renders as helm upgrade --install does for a release that is not there.
+	Install bool
 	// ReleaseName and Namespace are .Release.Name and .Release.Namespace. Helm takes the namespace from the record of
 	// the old revision, not from the command line.
 	ReleaseName, Namespace string
-	// LastRevision is the number of the newest revision, whatever its status; templates see the next one.
+	// LastRevision is the number of the newest revision, whatever its status; the templates of an upgrade see the next
+	// one. Those of an install always see 1, even where an uninstalled release left its history.
 	LastRevision int
-	// Config is the old revision's own values, used when Values gives none. Its numbers are float64, as encoding/json
-	// decodes them: Helm's templates print what they hold, 1e+06 for a million.
-	Config map[string]any
+	// Previous is what the old revision's record says of its values.
+	Previous Previous
 	// Values is what the command line says.
 	Values ValueOptions
 	// Capabilities of the cluster; required, because the library's own default is of another Kubernetes version.
 	Capabilities *chartutil.Capabilities
-	// Engine renders: engine.New(config) answers lookups from a cluster, the zero Engine answers them with nothing.
-	Engine engine.Engine
+	// Lookup is the cluster that answers lookups. It should let nothing but GET pass, and give the same answers twice.
+	// Where it is nil, lookups find nothing.
+	Lookup *rest.Config
+	// EnableDNS lets templates look up host names.
+	EnableDNS bool
+	// SkipSchemaValidation leaves the values unchecked.
+	SkipSchemaValidation bool
+	// PostRender changes the manifest before it is stored; nil changes nothing. It sees no hooks.
+	PostRender func(ctx context.Context, manifest []byte) ([]byte, error)
 }
 
 // Rendered is a chart rendered as helm upgrade would store it.
 type Rendered struct {
 	// Manifest is what the record of the next revision would hold, byte for byte.
 	Manifest string
+	// Again is the manifest of another rendering of the same, where it came out different: what differs between the two
+	// is new with every upgrade. Charts that call no function of that kind are rendered once, and Again is empty.
+	Again string
 	// Hooks are not part of the manifest.
 	Hooks []Hook
+	// Brings are the custom kinds that the crds/ folders of the chart and its subcharts define: only an install creates them.
+	Brings []schema.GroupKind
 	// ChartName, ChartVersion and AppVersion are the chart's own words.
 	ChartName, ChartVersion, AppVersion string
 	Warnings                            []threeway.Message
@@ -61,142 +80,180 @@ type Hook struct {
 	Path string
 }
 
-// Chart renders a chart as `helm upgrade RELEASE CHART` would. Errors of templates name file and line, in Helm's words.
+// Chart renders a chart as `helm upgrade RELEASE CHART` would. What is wrong with the chart or its values is an *Error.
 //
-// The engine takes no context: cancelling ctx is noticed between the steps, and ends lookups only if the Engine's own
-// configuration says so.
+// Helm 3's engine takes no context: cancelling ctx is noticed between the steps, and ends lookups only if the
+// configuration of Lookup says so. Nothing is shared between calls, so one that does not end can be left behind.
 func Chart(ctx context.Context, o ChartOptions) (*Rendered, error) {
 	if o.Capabilities == nil {
 		return nil, errors.New("rendering a chart needs the capabilities of a cluster")
 	}
-	values, err := o.Values.choose(o.Config)
+	values, defaults, err := o.Values.choose(o.Previous)
 	if err != nil {
 		return nil, err
 	}
-	ch, err := loadChart(o.Path)
+	r := renderer{o, values, defaults, threeway.ValueScrubber(values, defaults, o.Previous.Config)}
+	rendered, err := r.run(ctx)
 	if err != nil {
-		return nil, err
-	}
-	inputs, err := o.templateInputs(ch, values)
-	if err != nil {
-		return nil, fmt.Errorf("chart %s: %w", ch.Name(), err)
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("rendering chart %s: %w", ch.Name(), err)
-	}
-	files, err := o.Engine.Render(ch, inputs)
-	if err != nil {
-		return nil, fmt.Errorf("rendering chart %s: %w", ch.Name(), err)
-	}
-	rendered := &Rendered{
-		ChartName:    ch.Name(),
-		ChartVersion: ch.Metadata.Version,
-		AppVersion:   ch.Metadata.AppVersion,
-		Warnings:     chartWarnings(ch.Metadata),
-	}
-	rendered.Manifest, rendered.Hooks, err = assemble(files)
-	if err != nil {
-		return nil, fmt.Errorf("rendering chart %s: %w", ch.Name(), err)
+		return nil, r.fault(ctx, err)
 	}
 	return rendered, nil
 }
 
-// loadChart reads a chart anew for each rendering, because processing dependencies changes it.
-func loadChart(path string) (*chart.Chart, error) {
-	ch, err := loader.Load(path)
-	if err != nil {
-		return nil, fmt.Errorf("loading chart %s: %w; give the path of a chart directory or of a packaged chart "+
-			"(`helm pull` fetches one from a repository or a registry)", path, err)
+// revision is what templates see as .Release.Revision (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade, install.go RunWithContext).
+func (o ChartOptions) revision() int {
+	if o.Install {
+		return 1
 	}
-	if missing := missingDependencies(ch); len(missing) > 0 {
-		return nil, fmt.Errorf("loading chart %s: found in Chart.yaml, but missing in charts/ directory: %s; "+
-			"try `helm dependency build %s`", path, strings.Join(missing, ", "), path)
-	}
-	return ch, nil
+	return o.LastRevision + 1
 }
 
-// missingDependencies is what action.CheckDependencies looks for (helm v3.22.0 pkg/action/install.go). Without the check
-// an umbrella chart renders with parts missing, which would look like objects to delete. It is spelled out here because
-// pkg/action links every client Helm has.
-func missingDependencies(ch *chart.Chart) []string {
-	present := map[string]bool{}
-	for _, dependency := range ch.Dependencies() {
-		present[dependency.Name()] = true
-	}
-	var missing []string
-	for _, wanted := range ch.Metadata.Dependencies {
-		if !present[wanted.Name] {
-			missing = append(missing, wanted.Name)
-		}
-	}
-	return missing
+// renderer is ChartOptions with the values chosen.
+type renderer struct {
+	ChartOptions
+	values map[string]any
+	// defaults stand for the chart's own where they are not nil.
+	defaults map[string]any
+	scrub    func(string) string
 }
 
-// templateInputs are the values under which templates run, and the checks Helm makes on the way: the values schema, then
-// the version of Kubernetes.
-func (o ChartOptions) templateInputs(ch *chart.Chart, values map[string]any) (chartutil.Values, error) {
-	if err := chartutil.ProcessDependenciesWithMerge(ch, values); err != nil {
-		return nil, fmt.Errorf("processing dependencies: %w", err)
-	}
-	release := chartutil.ReleaseOptions{
-		Name:      o.ReleaseName,
-		Namespace: o.Namespace,
-		Revision:  o.LastRevision + 1,
-		IsUpgrade: true,
-	}
-	const skipSchemaValidation = false
-	inputs, err := chartutil.ToRenderValuesWithSchemaValidation(ch, values, release, o.Capabilities, skipSchemaValidation)
+func (r renderer) run(ctx context.Context) (*Rendered, error) {
+	warnings, err := inspectLinks(r.Path)
 	if err != nil {
 		return nil, err
 	}
-	want, have := ch.Metadata.KubeVersion, o.Capabilities.KubeVersion.String()
-	if want != "" && !chartutil.IsCompatibleRange(want, have) {
-		return nil, fmt.Errorf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", want, have)
+	p, err := r.prepare()
+	if err != nil {
+		return nil, err
 	}
-	return inputs, nil
+	manifest, hooks, err := r.render(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	again, err := r.renderAgain(ctx, p, manifest)
+	if err != nil {
+		return nil, err
+	}
+	about := p.chart.about()
+	return &Rendered{
+		Manifest: manifest, Again: again, Hooks: hooks, Brings: brings(p.chart.definitions()),
+		ChartName: about.name, ChartVersion: about.version, AppVersion: about.appVersion,
+		Warnings: append(warnings, r.warnings(about)...),
+	}, nil
 }
 
-// chartWarnings says what a reader of the result should know of the chart. Only helm install refuses library charts;
-// helm upgrade renders them to nothing and goes on to delete the release's objects.
-func chartWarnings(metadata *chart.Metadata) []threeway.Message {
-	var warnings []threeway.Message
-	if metadata.Deprecated {
-		warnings = append(warnings, threeway.Message{Code: CodeDeprecatedChart, Message: "this chart is deprecated"})
+// prepared is a chart loaded for one rendering, because preparing and rendering change it.
+type prepared struct {
+	chart helmChart
+	// inputs is what templates see; values is the part that the user and the charts gave, in the same maps.
+	inputs, values map[string]any
+}
+
+// prepare does what Helm does before its templates run, in Helm's order: check the dependencies (Helm's command line),
+// process them, coalesce the values, check them against the schema, check the version of Kubernetes.
+func (r renderer) prepare() (prepared, error) {
+	ch, err := r.load()
+	if err != nil {
+		return prepared{}, err
 	}
-	if strings.EqualFold(metadata.Type, "library") {
-		warnings = append(warnings, threeway.Message{Code: CodeLibraryChart, Message: "this is a library chart: " +
-			"helm upgrade would render nothing of it and delete the objects of the release"})
+	about := ch.about()
+	if err := about.check(r.Install); err != nil {
+		return prepared{}, err
 	}
-	return warnings
+	if r.defaults != nil {
+		ch.setDefaults(copyValue(r.defaults).(map[string]any))
+	}
+	p := prepared{chart: ch}
+	p.inputs, p.values, err = ch.inputs(r.values, r.ChartOptions)
+	if err != nil {
+		return prepared{}, inputFault(about.name, err)
+	}
+	want, have := about.kubeVersion, r.Capabilities.KubeVersion.String()
+	if want != "" && !chartutil.IsCompatibleRange(want, have) {
+		return prepared{}, &Error{File: about.name + "/Chart.yaml", hint: hintKubeVersion,
+			Message: fmt.Sprintf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", want, have)}
+	}
+	return p, nil
 }
 
 const notesFile = "NOTES.txt"
 
-// assemble joins rendered templates to the manifest that Helm stores, and takes the hooks out.
-func assemble(files map[string]string) (string, []Hook, error) {
+// render runs the templates, sorts what they made, and frames it as Helm does (pkg/action/action.go renderResources).
+func (r renderer) render(ctx context.Context, p prepared) (string, []Hook, error) {
+	if err := ctx.Err(); err != nil {
+		return "", nil, err
+	}
+	files, err := p.chart.render(ctx, p.inputs, r.ChartOptions)
+	if err != nil {
+		return "", nil, err
+	}
 	for path := range files {
 		if strings.HasSuffix(path, notesFile) {
 			delete(files, path)
 		}
 	}
-	hooks, manifests, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
+	manifests, hooks, err := p.chart.sort(files)
 	if err != nil {
 		return "", nil, sortFault(err)
 	}
-	var stream strings.Builder
+	var stream bytes.Buffer
 	for _, m := range manifests {
-		fmt.Fprintf(&stream, "---\n%s%s\n%s\n", sourcePrefix, m.Name, m.Content)
+		fmt.Fprintf(&stream, "---\n%s%s\n%s\n", sourcePrefix, m.path, m.content)
 	}
-	var listed []Hook
-	for _, h := range hooks {
-		listed = append(listed, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path})
+	if err := ctx.Err(); err != nil {
+		return "", nil, err
 	}
-	return stream.String(), listed, nil
+	if r.PostRender == nil {
+		return stream.String(), hooks, nil
+	}
+	text, err := r.PostRender(ctx, stream.Bytes())
+	return string(text), hooks, err
 }
 
-// sortFault keeps the place that SortManifests names ("YAML parse error on FILE: …") and says the rest without quoting the
-// rendered text.
-func sortFault(err error) error {
-	place, _, _ := strings.Cut(err.Error(), ": ")
-	return fmt.Errorf("%s: the rendered text %w", place, yamlFault(err))
+// warnings says what a reader of the result should know of the chart. Only helm install refuses library charts;
+// helm upgrade renders them to nothing and goes on to delete the release's objects.
+func (r renderer) warnings(about about) []threeway.Message {
+	var warnings []threeway.Message
+	if about.deprecated {
+		warnings = append(warnings, threeway.Message{Code: CodeDeprecatedChart, Message: "this chart is deprecated"})
+	}
+	if strings.EqualFold(about.kind, "library") {
+		warnings = append(warnings, threeway.Message{Code: CodeLibraryChart, Message: "this is a library chart: " +
+			"helm upgrade would render nothing of it and delete the objects of the release"})
+	}
+	if r.Helm4 && r.PostRender != nil {
+		warnings = append(warnings, threeway.Message{Code: CodeHooksNotPostRendered, Message: "the post-renderer saw the manifest " +
+			"without hooks; Helm 4 sends both through it unless told --post-renderer-strategy nohooks"})
+	}
+	return warnings
+}
+
+// copyValue copies maps and lists, all the way down.
+func copyValue(v any) any { return mapTexts(v, func(text string) string { return text }) }
+
+// mapTexts copies a value with each text in it changed.
+func mapTexts(v any, change func(string) string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if v == nil {
+			return v
+		}
+		out := make(map[string]any, len(v))
+		for key, below := range v {
+			out[key] = mapTexts(below, change)
+		}
+		return out
+	case []any:
+		if v == nil {
+			return v
+		}
+		out := make([]any, len(v))
+		for i, below := range v {
+			out[i] = mapTexts(below, change)
+		}
+		return out
+	case string:
+		return change(v)
+	}
+	return v
 }

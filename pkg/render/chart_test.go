@@ -3,24 +3,18 @@ package render
 import (
 	"context"
 	"errors"
-	"io"
-	"log"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"helm.sh/helm/v3/pkg/action"
-	"helm.sh/helm/v3/pkg/chart"
+	"golang.org/x/tools/txtar"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/cli/values"
-	"helm.sh/helm/v3/pkg/getter"
-	kubefake "helm.sh/helm/v3/pkg/kube/fake"
-	"helm.sh/helm/v3/pkg/release"
-	"helm.sh/helm/v3/pkg/storage"
-	"helm.sh/helm/v3/pkg/storage/driver"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const webChart = "testdata/charts/web"
@@ -33,13 +27,14 @@ func capabilities(apiVersions ...string) *chartutil.Capabilities {
 	return &chartutil.Capabilities{
 		KubeVersion: chartutil.KubeVersion{Version: "v1.36.3", Major: "1", Minor: "36"},
 		APIVersions: apiVersions,
+		HelmVersion: chartutil.DefaultCapabilities.HelmVersion,
 	}
 }
 
 func webOptions(change func(*ChartOptions)) ChartOptions {
 	o := ChartOptions{
 		Path: webChart, ReleaseName: "shop", Namespace: "prod", LastRevision: 7,
-		Config:       map[string]any{"replicas": 5.0, "million": 1000000.0},
+		Previous:     Previous{Config: map[string]any{"replicas": 5.0, "million": 1000000.0}},
 		Capabilities: capabilities(),
 	}
 	if change != nil {
@@ -57,7 +52,54 @@ func valuesFile(t *testing.T, text string) string {
 	return path
 }
 
-// TestChartAsHelmUpgrade holds Chart against Helm's own dry run, byte for byte.
+// bothHelms runs a test with the engine of each.
+func bothHelms(t *testing.T, test func(t *testing.T, four bool)) {
+	t.Helper()
+	t.Run("helm 3", func(t *testing.T) { test(t, false) })
+	t.Run("helm 4", func(t *testing.T) { test(t, true) })
+}
+
+// sameAsHelm holds Chart against Helm's own dry run, byte for byte where the second rendering says that bytes keep.
+func sameAsHelm(t *testing.T, o ChartOptions) *Rendered {
+	t.Helper()
+	want, err := dryRun(t, o)
+	if err != nil {
+		t.Fatalf("helm: %v", err)
+	}
+	got, err := Chart(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blankWant, blankGot := want.Manifest, got.Manifest
+	if got.Again != "" {
+		blankWant, blankGot = blank(t, want.Manifest, got), blank(t, got.Manifest, got)
+	}
+	if diff := cmp.Diff(blankWant, blankGot); diff != "" {
+		t.Errorf("manifest (-helm +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want.Hooks, got.Hooks); diff != "" {
+		t.Errorf("hooks (-helm +got):\n%s", diff)
+	}
+	return got
+}
+
+// blank empties the lines in which the two renderings differ.
+func blank(t *testing.T, manifest string, rendered *Rendered) string {
+	t.Helper()
+	lines := strings.Split(manifest, "\n")
+	first, second := strings.Split(rendered.Manifest, "\n"), strings.Split(rendered.Again, "\n")
+	if len(first) != len(second) || len(first) != len(lines) {
+		t.Fatalf("renderings of %d, %d and %d lines", len(lines), len(first), len(second))
+	}
+	for i := range lines {
+		if first[i] != second[i] {
+			lines[i] = ""
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestChartAsHelmUpgrade tries the values on one chart.
 func TestChartAsHelmUpgrade(t *testing.T) {
 	quiet(t)
 	packaged := packageChart(t, webChart)
@@ -66,7 +108,7 @@ func TestChartAsHelmUpgrade(t *testing.T) {
 	tests := map[string]func(*ChartOptions){
 		"values of the record": nil,
 		"packaged chart":       func(o *ChartOptions) { o.Path = packaged },
-		"no values at all":     func(o *ChartOptions) { o.Config = nil },
+		"no values at all":     func(o *ChartOptions) { o.Previous = Previous{} },
 		"one file":             func(o *ChartOptions) { o.Values.Files = []string{first} },
 		"two files":            func(o *ChartOptions) { o.Values.Files = []string{first, second} },
 		"empty file":           func(o *ChartOptions) { o.Values.Files = []string{valuesFile(t, "# nothing\n")} },
@@ -74,76 +116,80 @@ func TestChartAsHelmUpgrade(t *testing.T) {
 		"set over file": func(o *ChartOptions) {
 			o.Values = ValueOptions{Files: []string{second}, Set: []string{"replicas=1", "list[1]=z"}}
 		},
+		"old defaults": func(o *ChartOptions) {
+			o.Values.Reuse = ReuseValues
+			o.Previous.Values = map[string]any{"replicas": 2.0, "motto": "old", "list": []any{"o"}, "nested": map[string]any{"old": 1.0, "drop": nil}}
+		},
 		"subchart off":        func(o *ChartOptions) { o.Values.Set = []string{"cache.enabled=false"} },
 		"tag off":             func(o *ChartOptions) { o.Values.Set = []string{"tags.background=false"} },
 		"other api versions":  func(o *ChartOptions) { o.Capabilities = capabilities("v1") },
 		"values of subcharts": func(o *ChartOptions) { o.Values.Set = []string{"cache.size=1,cache.exported.port=11"} },
 		"library chart":       func(o *ChartOptions) { o.Path = "testdata/charts/lib" },
+		"schema skipped": func(o *ChartOptions) {
+			o.Values.Set, o.SkipSchemaValidation = []string{"replicas=many"}, true
+		},
+		"install": func(o *ChartOptions) { o.Install, o.LastRevision, o.Previous = true, 0, Previous{} },
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := webOptions(change)
-			want := helmUpgrade(t, o)
-			got, err := Chart(context.Background(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want.Manifest, got.Manifest); diff != "" {
-				t.Errorf("manifest (-helm +got):\n%s", diff)
-			}
-			var hooks []Hook
-			for _, h := range want.Hooks {
-				hooks = append(hooks, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path})
-			}
-			if diff := cmp.Diff(hooks, got.Hooks); diff != "" {
-				t.Errorf("hooks (-helm +got):\n%s", diff)
-			}
+			bothHelms(t, func(t *testing.T, four bool) {
+				o := webOptions(change)
+				o.Helm4 = four
+				sameAsHelm(t, o)
+			})
 		})
 	}
 }
 
-// helmUpgrade is what Helm's own dry run of the same upgrade would store.
-func helmUpgrade(t *testing.T, o ChartOptions) *release.Release {
-	t.Helper()
-	upgrade, vals, ch := prepareHelm(t, o)
-	r, err := upgrade.Run(o.ReleaseName, ch, vals)
-	if err != nil {
-		t.Fatalf("helm: %v", err)
+// TestChartsAsHelm holds the charts of testdata/rendered against Helm 3 and Helm 4. The section "given" is a values file,
+// the others are the chart. Above them stand "helm 4" for a chart that only Helm 4 renders, "volatile" for one that comes out
+// anew each time, and what must be in the manifest, so that no chart is empty by mistake.
+func TestChartsAsHelm(t *testing.T) {
+	quiet(t)
+	names, err := filepath.Glob("testdata/rendered/*.txtar")
+	if err != nil || len(names) < 12 {
+		t.Fatalf("%d charts, %v", len(names), err)
 	}
-	return r
+	lookup, _ := cluster(t)
+	for _, name := range names {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Split(strings.TrimSpace(string(archive.Comment)), "\n")
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			bothHelms(t, func(t *testing.T, four bool) {
+				if !four && slices.Contains(words, "helm 4") {
+					t.Skip("only Helm 4 has its functions")
+				}
+				o := webOptions(func(o *ChartOptions) { o.Helm4, o.Lookup, o.Previous = four, lookup, Previous{} })
+				o.Path, o.Values.Files = unpack(t, archive)
+				got := sameAsHelm(t, o)
+				if volatile := slices.Contains(words, "volatile"); volatile != (got.Again != "") {
+					t.Errorf("another rendering: %q", got.Again)
+				}
+				for _, word := range words {
+					if want, found := strings.CutPrefix(word, "has "); found && !strings.Contains(got.Manifest, want) {
+						t.Errorf("%q is not in\n%s", want, got.Manifest)
+					}
+				}
+			})
+		})
+	}
 }
 
-func prepareHelm(t *testing.T, o ChartOptions) (*action.Upgrade, map[string]any, *chart.Chart) {
+// unpack writes the chart of an archive, and the values file beside it.
+func unpack(t *testing.T, archive *txtar.Archive) (path string, values []string) {
 	t.Helper()
-	memory := driver.NewMemory()
-	memory.SetNamespace(o.Namespace)
-	cfg := &action.Configuration{
-		Releases:     storage.Init(memory),
-		KubeClient:   &kubefake.PrintingKubeClient{Out: io.Discard, LogOutput: io.Discard},
-		Capabilities: o.Capabilities,
-		Log:          t.Logf,
+	var files []txtar.File
+	for _, f := range archive.Files {
+		if f.Name == "given" {
+			values = append(values, valuesFile(t, string(f.Data)))
+			continue
+		}
+		files = append(files, f)
 	}
-	stored := &release.Release{
-		Name: o.ReleaseName, Namespace: o.Namespace, Version: o.LastRevision, Config: o.Config,
-		Chart: &chart.Chart{Metadata: &chart.Metadata{Name: "old", Version: "0.0.1"}},
-		Info:  &release.Info{Status: release.StatusDeployed},
-	}
-	if err := cfg.Releases.Create(stored); err != nil {
-		t.Fatal(err)
-	}
-	given := values.Options{ValueFiles: o.Values.Files, Values: o.Values.Set}
-	vals, err := given.MergeValues(getter.Providers{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ch, err := loader.Load(o.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	upgrade := action.NewUpgrade(cfg)
-	upgrade.Namespace = o.Namespace
-	upgrade.DryRun, upgrade.DryRunOption = true, "client"
-	return upgrade, vals, ch
+	return chartFrom(t, files), values
 }
 
 func packageChart(t *testing.T, dir string) string {
@@ -159,105 +205,14 @@ func packageChart(t *testing.T, dir string) string {
 	return path
 }
 
-// quiet does what a caller of this package must: Helm's libraries write to the standard logger.
-func quiet(t *testing.T) {
-	log.SetOutput(io.Discard)
-	t.Cleanup(func() { log.SetOutput(os.Stderr) })
-}
-
-// TestChartErrorsAsHelm compares the failures that Helm words itself.
-func TestChartErrorsAsHelm(t *testing.T) {
-	quiet(t)
-	tests := map[string]func(*ChartOptions){
-		"kubeVersion":   func(o *ChartOptions) { o.Capabilities.KubeVersion.Version = "v1.19.0" },
-		"values schema": func(o *ChartOptions) { o.Values.Set = []string{"replicas=many"} },
-		"failing chart": func(o *ChartOptions) { o.Values.Set = []string{"failure=told so"} },
-		"template error": func(o *ChartOptions) {
-			o.Values.Files = []string{valuesFile(t, "motto: '{{ .Values.motto.deep }}'")}
-		},
-	}
-	for name, change := range tests {
-		t.Run(name, func(t *testing.T) {
-			o := webOptions(change)
-			upgrade, vals, ch := prepareHelm(t, o)
-			_, want := upgrade.Run(o.ReleaseName, ch, vals)
-			_, got := Chart(context.Background(), o)
-			if want == nil || got == nil {
-				t.Fatalf("helm: %v, got: %v", want, got)
-			}
-			if !strings.HasSuffix(got.Error(), want.Error()) {
-				t.Errorf("got  %v\nhelm %v", got, want)
-			}
-		})
-	}
-}
-
-func TestChartErrors(t *testing.T) {
-	quiet(t)
-	tests := []struct {
-		name   string
-		change func(*ChartOptions)
-		want   []string
-	}{
-		{"no such chart", func(o *ChartOptions) { o.Path = "bitnami/nginx" }, []string{"bitnami/nginx", "helm pull"}},
-		{"not a chart", func(o *ChartOptions) { o.Path = "testdata" }, []string{"Chart.yaml file is missing"}},
-		{"not an archive", func(o *ChartOptions) { o.Path = "chart_test.go" }, []string{"chart_test.go", "archive"}},
-		{"missing dependency", func(o *ChartOptions) { o.Path = "testdata/charts/umbrella" },
-			[]string{"found in Chart.yaml, but missing in charts/ directory: redis", "helm dependency build testdata/charts/umbrella"}},
-		{"no capabilities", func(o *ChartOptions) { o.Capabilities = nil }, []string{"capabilities"}},
-		{"no such file", func(o *ChartOptions) { o.Values.Files = []string{"nope.yaml"} }, []string{"reading values", "nope.yaml"}},
-		{"bad expression", func(o *ChartOptions) { o.Values.Set = []string{"a"} }, []string{"--set", `key "a" has no value`}},
-		{"template place", func(o *ChartOptions) { o.Values.Set = []string{"failure=told so"} },
-			[]string{"web/templates/extra.yaml:7:3", "told so"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := Chart(context.Background(), webOptions(tt.change))
-			if err == nil {
-				t.Fatal("no error")
-			}
-			for _, want := range tt.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error %q lacks %q", err, want)
-				}
-			}
-		})
-	}
-}
-
-// TestChartErrorsKeepSecrets: what a template made of a secret value, and a values file, are not quoted.
-func TestChartErrorsKeepSecrets(t *testing.T) {
-	quiet(t)
-	bad := map[string]string{
-		"rendered, syntax": `badYAML: "canary: canary"`,
-		"rendered, decode": `badYAML: "{? {a: canary} : canary}"`,
-		"file, syntax":     "a: canary: canary\n",
-		"file, decode":     "{? {a: canary} : canary}\n",
-		"file, not a map":  "canary\n",
-	}
-	for name, text := range bad {
-		t.Run(name, func(t *testing.T) {
-			_, err := Chart(context.Background(), webOptions(func(o *ChartOptions) {
-				o.Values.Files = []string{valuesFile(t, text)}
-			}))
-			if err == nil || strings.Contains(err.Error(), "canary") {
-				t.Errorf("error %v", err)
-			}
-			if strings.HasPrefix(name, "rendered") && !strings.Contains(err.Error(), "web/templates/extra.yaml") {
-				t.Errorf("error %v does not name the template", err)
-			}
-		})
-	}
-}
-
 func TestChartSaysWhatItRendered(t *testing.T) {
 	quiet(t)
 	got, err := Chart(context.Background(), webOptions(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.ChartName != "web" || got.ChartVersion != "1.2.0" || got.AppVersion != "4.5" || got.Warnings != nil {
-		t.Errorf("got %q %q %q %v", got.ChartName, got.ChartVersion, got.AppVersion, got.Warnings)
+	if got.ChartName != "web" || got.ChartVersion != "1.2.0" || got.AppVersion != "4.5" || got.Warnings != nil || got.Brings != nil {
+		t.Errorf("got %q %q %q %v %v", got.ChartName, got.ChartVersion, got.AppVersion, got.Warnings, got.Brings)
 	}
 	if strings.Contains(got.Manifest, "notes of a subchart") {
 		t.Error("the notes are in the manifest")
@@ -266,35 +221,114 @@ func TestChartSaysWhatItRendered(t *testing.T) {
 	if len(m.Errors) > 0 || len(m.Objects) != 5 {
 		t.Errorf("manifest has %d objects, errors %v", len(m.Objects), m.Errors)
 	}
+}
 
-	library, err := Chart(context.Background(), webOptions(func(o *ChartOptions) { o.Path = "testdata/charts/lib" }))
-	if err != nil {
-		t.Fatal(err)
+func TestChartWarnings(t *testing.T) {
+	quiet(t)
+	bothHelms(t, func(t *testing.T, four bool) {
+		got, err := Chart(context.Background(), webOptions(func(o *ChartOptions) {
+			o.Path, o.Helm4 = "testdata/charts/lib", four
+			o.PostRender = func(_ context.Context, manifest []byte) ([]byte, error) { return manifest, nil }
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var codes []string
+		for _, w := range got.Warnings {
+			codes = append(codes, w.Code)
+		}
+		want := []string{CodeDeprecatedChart, CodeLibraryChart}
+		if four {
+			want = append(want, CodeHooksNotPostRendered)
+		}
+		if diff := cmp.Diff(want, codes); diff != "" {
+			t.Errorf("warnings (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestChartBrings: only the kinds of crds/ folders count, those of subcharts that are on included.
+func TestChartBrings(t *testing.T) {
+	quiet(t)
+	const definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: %[2]s}\nspec: {group: %[1]s, names: {kind: %[2]s}}\n"
+	path := chartOf(t, "-- crds/a.yaml --\n"+fmt.Sprintf(definition, "ex.com", "Thing")+"---\n"+fmt.Sprintf(definition, "ex.com", "Other")+
+		"-- crds/README.md --\nno manifest\n-- crds/b.json --\n{\"kind\": \"ConfigMap\", \"apiVersion\": \"v1\"}\n"+
+		"-- templates/c.yaml --\n"+fmt.Sprintf(definition, "ex.com", "Templated")+
+		"-- charts/on/Chart.yaml --\napiVersion: v2\nname: \"on\"\nversion: 1.0.0\n-- charts/on/crds/x.yaml --\n"+fmt.Sprintf(definition, "sub.ex.com", "Sub"))
+	bothHelms(t, func(t *testing.T, four bool) {
+		got, err := Chart(context.Background(), webOptions(func(o *ChartOptions) { o.Path, o.Helm4 = path, four }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []schema.GroupKind{{Group: "ex.com", Kind: "Thing"}, {Group: "ex.com", Kind: "Other"}, {Group: "sub.ex.com", Kind: "Sub"}}
+		if diff := cmp.Diff(want, got.Brings); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestChartPostRender(t *testing.T) {
+	quiet(t)
+	o := webOptions(func(o *ChartOptions) {
+		o.PostRender = func(_ context.Context, manifest []byte) ([]byte, error) {
+			if strings.Contains(string(manifest), "migrate") {
+				t.Error("the post-renderer saw a hook")
+			}
+			return []byte("posted: " + string(manifest[:4])), nil
+		}
+	})
+	got, err := Chart(context.Background(), o)
+	if err != nil || got.Manifest != "posted: ---\n" || len(got.Hooks) != 1 {
+		t.Errorf("got %+v, %v", got, err)
 	}
-	var codes []string
-	for _, w := range library.Warnings {
-		codes = append(codes, w.Code)
+	o.PostRender = func(context.Context, []byte) ([]byte, error) {
+		return nil, &Error{Message: "it broke", hint: "mend it"}
 	}
-	if diff := cmp.Diff([]string{CodeDeprecatedChart, CodeLibraryChart}, codes); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
+	var fault *Error
+	if _, err := Chart(context.Background(), o); !errors.As(err, &fault) || fault.Message != "it broke" || fault.Hint() != "mend it" {
+		t.Errorf("error %v", err)
 	}
 }
 
+// TestChartLeavesItsOptionsAlone: a chart may write into its values.
 func TestChartLeavesItsOptionsAlone(t *testing.T) {
 	quiet(t)
-	o := webOptions(nil)
-	if _, err := Chart(context.Background(), o); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(webOptions(nil).Config, o.Config); diff != "" {
-		t.Errorf("config changed (-want +got):\n%s", diff)
-	}
+	path := chartOf(t, "-- templates/a.yaml --\n{{ $_ := set .Values \"a\" 1 }}{{ $_ := set .Values.nested \"b\" (now | unixEpoch) }}k: {{ tpl .Values.text . | quote }}\n")
+	bothHelms(t, func(t *testing.T, four bool) {
+		o := webOptions(func(o *ChartOptions) { o.Path, o.Helm4, o.Values.Reuse = path, four, ReuseValues })
+		fresh := func() Previous {
+			return Previous{Config: map[string]any{"nested": map[string]any{}, "text": "{{ now }}"}, Values: map[string]any{"nested": map[string]any{"c": 1.0}}}
+		}
+		o.Previous = fresh()
+		if _, err := Chart(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(fresh(), o.Previous); diff != "" {
+			t.Errorf("changed (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestChartStopsWhenCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := Chart(ctx, webOptions(nil)); !errors.Is(err, context.Canceled) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	why := errors.New("enough")
+	cancel(why)
+	if _, err := Chart(ctx, webOptions(nil)); !errors.Is(err, why) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestOverride(t *testing.T) {
+	given := capabilities("v1")
+	given.APIVersions = append(make([]string, 0, 8), "v1")
+	got, err := Override(given, "1.30", []string{"ex.com/v1"})
+	if err != nil || got.KubeVersion.Version != "v1.30" || got.KubeVersion.Minor != "30" || !slices.Equal(got.APIVersions, []string{"v1", "ex.com/v1"}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if again, _ := Override(given, "", []string{"other/v1"}); got.APIVersions[1] != "ex.com/v1" || again.KubeVersion.Version != "v1.36.3" || len(given.APIVersions) != 1 {
+		t.Errorf("the given capabilities changed: %v %v %v", given, got, again)
+	}
+	if _, err := Override(given, "newest", nil); err == nil || !strings.Contains(err.Error(), `"newest"`) {
 		t.Errorf("error %v", err)
 	}
 }

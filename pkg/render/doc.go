@@ -1,6 +1,6 @@
 // Package render makes the objects that Helm would send: from the manifest text of a stored revision, or from a chart
-// with its values. It knows no client; what depends on the cluster comes in as values (the capabilities, the template
-// engine) or as a function (the scope of a kind).
+// with its values. It makes no client of its own; what depends on the cluster comes in as values (the capabilities, the
+// configuration under which templates look things up) or as a function (the scope of a kind).
 //
 // # Manifest to objects
 //
@@ -33,9 +33,36 @@
 // Chart does what `helm upgrade` does between reading the record and talking to the cluster (pkg/action/upgrade.go
 // prepareUpgrade, pkg/action/action.go renderResources), with Helm's own public pieces and without pkg/action, whose
 // clients and registries have no place here: load, check dependencies, choose values, process dependencies, coalesce
-// and validate them, check kubeVersion, render, drop the notes, sort. The manifest is Helm's byte for byte; a test holds
-// it against action.Upgrade.
+// and validate them, check kubeVersion, render, drop the notes, sort, post-render. The manifest is Helm's byte for byte;
+// a test holds it against action.Upgrade.
 //
-// Helm's libraries log through the standard loggers (log and slog, both to stderr unless redirected), sometimes
-// with values in the text. A caller that must keep these quiet redirects both; nothing is printed to stdout.
+// Helm 3 and Helm 4 do the same steps with libraries of their own, which differ in what templates can call and see, in the
+// nulls of values, in how a text is split into documents and in the order of kinds. What the two share is written once;
+// helm3.go and helm4.go hold the rest. One difference is kept out: Helm 4 sends hooks through the post-renderer together
+// with the manifest, unless told otherwise, and Chart sends the manifest only, with a warning. Hooks cannot drift.
+//
+// # What is new each time
+//
+// A password made by randAlphaNum is another one with each upgrade, and no change that anybody made. If a chart calls such a
+// function, it is rendered twice, and the caller compares the two manifests. Which functions a chart calls is read from the
+// parse trees of its templates, from those that are rendered down to what they include; where tpl runs texts as templates, from
+// the values and files that can be such a text as well.
+//
+// Two renderings in a row hide two kinds of differences: they see nearly the same time, most of all where it is cut to a
+// day, and they see the maps that `keys` lists mostly in the same order. So the second rendering gets changed templates, in which
+// the clock is a year ahead and lists of keys are turned round. A chart that does not bear that is rendered once more as it is.
+//
+// # Errors
+//
+// What is wrong with a chart or its values is an Error, with file and line as far as Helm tells them, and a hint where
+// there is something to try. Helm's own errors quote values, texts given to tpl and rendered documents; these are left out,
+// and what remains is scrubbed of the user's values whose names look secret.
+//
+// Paths in an archive that lead out of it, and charts that unpack to more than 100 MiB, are refused by Helm's loader. Archives
+// within archives each have that limit of their own. Templates can loop for ever and fill the memory: whoever calls Chart
+// bounds its time and memory from outside, and may leave a call behind.
+//
+// Helm's libraries log through the standard loggers (Helm 3 through log, Helm 4 through slog and log, both to stderr unless
+// redirected), sometimes with values in the text. A caller that must keep these quiet redirects both; nothing is printed
+// to stdout.
 package render

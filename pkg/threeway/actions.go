@@ -2,6 +2,7 @@ package threeway
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -11,20 +12,36 @@ func (c comparer) absent(out *ObjectComparison, p pair, why Absence) {
 		return // old alone had it, and it is gone: converged
 	}
 	out.Missing = p.old != nil
-	out.Action = ActionCreate
-	if why == AbsentNamespace && !c.creates(out.Namespace) {
-		out.fail(stopRest, fmt.Sprintf("namespaces %q not found", out.Namespace))
+	out.Action, out.sends = ActionCreate, MethodCreate
+	if why != AbsentNamespace {
+		out.awaits = c.firstNeeds(out)
+		return
+	}
+	reason := fmt.Sprintf("namespaces %q not found", out.Namespace)
+	switch {
+	case c.in.Operation == OperationInstall && out.Namespace == c.in.StorageNamespace:
+		out.fail(stopAll, noRecord+reason)
+	case !c.creates("Namespace", "", out.Namespace):
+		out.fail(stopRest, reason)
+	default:
+		out.awaits = "its namespace"
 	}
 }
 
-// creates tells whether the release brings the namespace itself.
-func (c comparer) creates(namespace string) bool {
-	for _, o := range c.in.DesiredObjects {
-		if o.Kind == "Namespace" && o.Group == "" && o.Name == namespace {
-			return true
-		}
+// creates tells whether the release brings an object of the core group that is not live yet.
+func (c comparer) creates(kind, namespace, name string) bool {
+	return slices.ContainsFunc(c.in.DesiredObjects, func(o Object) bool {
+		return o.Key == Key{Kind: kind, Namespace: namespace, Name: name} && c.in.Live[o.Ref].Object == nil
+	})
+}
+
+// firstNeeds names what a Pod needs before the API server admits it, where the release brings that too.
+func (c comparer) firstNeeds(o *ObjectComparison) string {
+	account, _ := child(o.Content, "spec")["serviceAccountName"].(string)
+	if o.Kind == "Pod" && o.Group == "" && c.creates("ServiceAccount", o.Namespace, account) {
+		return "its ServiceAccount"
 	}
-	return false
+	return ""
 }
 
 // adopt decides an object that old does not have, desired brings, and the cluster already holds: Helm takes it over if it
@@ -34,14 +51,12 @@ func (c comparer) adopt(out *ObjectComparison, p pair, live map[string]any) {
 	out.Action = ActionAdopt
 	target := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	p.old = p.desired
-	if err := c.compareFields(out, p, live, target); err != nil {
-		out.fail(stopNothing, err.Error())
-	}
+	c.update(out, p, live, target)
 	c.checkOwnership(out, live)
 	kept := out.Findings[:0]
 	for _, f := range out.Findings {
 		if f.Managed {
-			kept = append(kept, adopted(f))
+			kept = append(kept, c.adopted(f))
 		}
 	}
 	out.Findings, out.Old = kept, nil
@@ -49,7 +64,7 @@ func (c comparer) adopt(out *ObjectComparison, p pair, live map[string]any) {
 
 // adopted turns a finding made with old = desired into one without old: nothing can have drifted, and what desired brings is
 // added, whatever live holds.
-func adopted(f Finding) Finding {
+func (c comparer) adopted(f Finding) Finding {
 	f.Cause, f.Old = CauseChange, nil
 	switch f.Verdict {
 	case Overwrite:
@@ -57,7 +72,7 @@ func adopted(f Finding) Finding {
 			f.Verdict = Add
 		}
 	case Ignore:
-		f.Note = "helm upgrade (client-side) takes the object over without changing it"
+		f.Note = c.in.Operation.command() + " (client-side) takes the object over without changing it"
 	case Add, Remove, Conflict:
 	}
 	return f
@@ -119,24 +134,4 @@ func (c comparer) drop(out *ObjectComparison, p pair, live map[string]any) {
 		kept = append(kept, f)
 	}
 	out.Findings, out.Engine, out.Desired, out.Result, out.desiredText = kept, "", nil, nil, nil
-}
-
-// compareUnnamed compares the texts of an object that asks the server for a name. It has no live side, so it cannot drift. An
-// upgrade cannot get such an object to patch it, and ends there.
-func (c comparer) compareUnnamed(out *ObjectComparison, p pair) {
-	if p.desired == nil || c.in.Operation == OperationDrift {
-		return
-	}
-	stops := stopAll
-	if p.old != nil {
-		stops = stopRest
-		if err := c.compareFields(out, p, HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace), p.old.Content); err != nil {
-			out.Findings = nil
-		}
-	}
-	for i := range out.Findings {
-		out.Findings[i].Live, out.Findings[i].Owners = nil, nil
-	}
-	out.Live, out.Result, out.liveText = nil, nil, nil
-	out.fail(stops, "resource name may not be empty: Helm 3 cannot upgrade an object with generateName")
 }

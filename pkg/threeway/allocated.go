@@ -115,6 +115,14 @@ func (w *walker) isAllocated(path Path, n sides) bool {
 	return line != nil && (line.even || isZero(n.old.written) && isZero(n.desired.written))
 }
 
+// oldAllocated gives old what was allocated to it, where only desired names the place: the allocation is no drift.
+func (w *walker) oldAllocated(path Path, n sides) side {
+	if isZero(n.old.written) && w.allocated.line(path) != nil {
+		n.old.value, n.old.present = n.live.value, n.live.present
+	}
+	return n.old
+}
+
 // withoutAdmitted takes out of a Pod's normal form what admission adds to a list that is one value (kubernetes v1.36.3
 // plugin/pkg/admission/defaulttolerationseconds).
 func withoutAdmitted(key Key, object map[string]any) {

@@ -10,17 +10,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// caseInput reads a case. Objects are YAML documents apart by "---"; a case has these files, all but old.yaml as needed:
+// caseInput reads a case. Objects are YAML documents apart by "---"; a case has these files, all as needed:
 //
 //	old.yaml, desired.yaml, last.yaml   manifests; desired is old where there is none, last is a failed revision 2
+//	again.yaml                          what a second rendering makes of objects of desired
 //	live.yaml                           live objects; what is not here is missing
 //	crd.yaml                            CustomResourceDefinitions that were read
 //	absent                              "v1 ConfigMap d/c: namespace", or kind, where an object is absent for such a reason
 //	errors                              "v1 ConfigMap d/c: forbidden: text", where it could not be read
 //	autoscaled                          "apps/v1 Deployment d/web: HorizontalPodAutoscaler web"
+//	brings                              "Thing.ex.com": kinds that an install brings in its crds folder
 //	options                             words: raw (live is as written, without Helm's metadata), server-side, unread (schemas
-//	                                    and autoscalers were not asked for)
+//	                                    and autoscalers were not asked for), install, rollback, helm4
 //	want                                the findings
+//	requests                            what Helm would send
 //	report.json                         the masked report
 //	canaries                            texts that the comparison holds and the report must not
 func caseInput(t *testing.T, files map[string]string) Input {
@@ -39,6 +42,11 @@ func caseInput(t *testing.T, files map[string]string) Input {
 	if text, ok := files["desired.yaml"]; ok {
 		in.DesiredObjects, in.Operation = objectsOf(t, text), OperationUpgrade
 	}
+	for _, o := range objectsOf(t, files["again.yaml"]) {
+		i := slices.IndexFunc(in.DesiredObjects, func(d Object) bool { return d.Ref == o.Ref })
+		in.DesiredObjects[i].Again = o.Content
+	}
+	caseOperation(options, &in)
 	if text, ok := files["last.yaml"]; ok {
 		in.LastObjects, in.Last = objectsOf(t, text), &Revision{Revision: 2, Status: "failed"}
 	}
@@ -59,6 +67,18 @@ func caseInput(t *testing.T, files map[string]string) Input {
 		in.Schemas, in.Autoscaled = nil, nil
 	}
 	return in
+}
+
+// caseOperation takes the operation that the options name, and the Helm that does it.
+func caseOperation(options []string, in *Input) {
+	for _, operation := range []Operation{OperationInstall, OperationRollback} {
+		if slices.Contains(options, string(operation)) {
+			in.Operation = operation
+		}
+	}
+	if slices.Contains(options, "helm4") {
+		in.Desired = &Desired{Source: "chart", Helm: "4"}
+	}
 }
 
 // schemasOf reads CustomResourceDefinitions.
@@ -96,6 +116,9 @@ func caseReads(t *testing.T, files map[string]string, in *Input) {
 		ref, text := refOf(t, line)
 		code, message, _ := strings.Cut(text, ": ")
 		in.Live[ref] = Live{Err: &ObjectError{Code: code, Message: message}}
+	}
+	for line := range strings.Lines(files["brings"]) {
+		in.Brings = append(in.Brings, schema.ParseGroupKind(strings.TrimSpace(line)))
 	}
 	for line := range strings.Lines(files["autoscaled"]) {
 		ref, by := refOf(t, line)

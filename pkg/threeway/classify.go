@@ -5,9 +5,11 @@ import "fmt"
 // classify decides one place that the walk does not go below.
 func (w *walker) classify(path Path, n sides) entry {
 	e := w.verdict(path, n, n.managed())
-	switch {
-	case e.Verdict == "":
+	if e.Verdict == "" {
 		return entry{weight: silent}
+	}
+	w.giveClass(&e, w.classOf(path, n))
+	switch {
 	case e.Managed:
 		e.weight = hard
 		w.noteLast(&e, n)
@@ -39,28 +41,46 @@ func (w *walker) verdict(path Path, n sides, managed bool) entry {
 	}
 	e.Finding = Finding{
 		Path: path, Verdict: word, Cause: causeOf(n.drifted(), n.changed()), Managed: managed, Certain: true,
-		Old: plain(n.old.shown().orNil()), Desired: plain(n.desired.shown().orNil()), Live: plain(n.live.orNil()), Note: note,
+		Old: deepCopy(n.old.shown().orNil()), Desired: deepCopy(n.desired.shown().orNil()), Live: deepCopy(n.live.orNil()), Note: note,
 	}
 	if n.dropped() {
 		e.Desired = nil
 	}
 	if word != Ignore && n.result.present && (n.dropped() || !n.result.same(n.desired)) {
-		e.After = plain(n.result.value)
+		e.After = deepCopy(n.result.value)
 	}
 	if n.live.present {
 		e.Owners = w.owners.of(path)
 	}
-	if w.autoscaler != "" && path.isReplicas() {
-		e.Class = ClassAutoscaled
-		e.Note = scalerNote(w.autoscaler, word)
-	}
 	return e
 }
 
-func scalerNote(autoscaler string, word Verdict) string {
-	note := autoscaler + " sets the replicas"
+// classOf is the class of one place, empty for most.
+func (w *walker) classOf(path Path, n sides) Class {
+	switch {
+	case w.autoscaler != "" && path.isReplicas():
+		return ClassAutoscaled
+	case w.volatile && n.volatile():
+		return ClassVolatile
+	}
+	return ""
+}
+
+// giveClass puts a finding into a class, with what is to be said of that.
+func (w *walker) giveClass(e *entry, class Class) {
+	switch e.Class = class; class {
+	case ClassAutoscaled:
+		e.Note = w.scalerNote(e.Verdict)
+	case ClassVolatile:
+		e.Template = w.template
+	case ClassOrder:
+	}
+}
+
+func (w *walker) scalerNote(word Verdict) string {
+	note := w.autoscaler + " sets the replicas"
 	if word != Ignore {
-		note += "; helm upgrade resets them until it scales again"
+		note += "; " + w.command + " resets them until it scales again"
 	}
 	return note
 }
@@ -88,16 +108,55 @@ func (n sides) changed() bool { return n.dropped() || !n.desired.same(n.old) }
 // withoutNulls resolves nulls that a manifest writes into a map of a native kind. The server stored the zero value at install
 // and Helm's next upgrade deletes the key, so both count as undrifted.
 func (n sides) withoutNulls() sides {
-	if null, ok := n.old.value.(nullKey); ok {
-		n.old.value, n.old.present = nil, false
-		if n.live.present && equal(n.live.value, null.zero) {
-			n.old.value, n.old.present = n.live.value, true
+	n.old = n.old.withoutNulls(n.live.value)
+	n.desired, n.again = n.desired.withoutNulls(nil), n.again.withoutNulls(nil)
+	return n
+}
+
+// withoutNulls takes live's zero value for a null where live has it, and else leaves the null out.
+func (s side) withoutNulls(live any) side {
+	_, null := s.value.(nullKey)
+	s.value = resolved(s.value, live)
+	s.present = s.present && (!null || s.value != nil)
+	return s
+}
+
+// resolved is a value without nullKeys. What has none is given back as it is.
+func resolved(v, live any) any {
+	switch v := v.(type) {
+	case nullKey:
+		if live != nil && equal(live, v.zero) {
+			return live
+		}
+		return nil
+	case map[string]any:
+		if !holdsNull(v) {
+			return v
+		}
+		out := make(map[string]any, len(v))
+		for name, below := range v {
+			if below = resolved(below, fieldOf(live, name)); below != nil {
+				out[name] = below
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// holdsNull tells whether a map has a nullKey in it. Lists have none: a null there is the zero value.
+func holdsNull(m map[string]any) bool {
+	for _, v := range m {
+		switch v := v.(type) {
+		case nullKey:
+			return true
+		case map[string]any:
+			if holdsNull(v) {
+				return true
+			}
 		}
 	}
-	if _, ok := n.desired.value.(nullKey); ok {
-		n.desired.value, n.desired.present = nil, false
-	}
-	return n
+	return false
 }
 
 // causeOf says which side moved. Where neither did and Helm's patch changes live all the same, the change is Helm's.
@@ -173,11 +232,11 @@ func (w *walker) ignoreNote(n sides, managed bool) string {
 	case !managed:
 		return ""
 	case w.engine == EngineMerge && n.drifted() && w.custom:
-		return "helm upgrade (client-side) will not put this back: it does not look at live custom resources"
+		return w.command + " (client-side) will not put this back: it does not look at live custom resources"
 	case w.engine == EngineMerge && n.drifted():
-		return "helm upgrade (client-side) will not put this back: it does not look at live objects of this kind"
+		return w.command + " (client-side) will not put this back: it does not look at live objects of this kind"
 	case n.drifted():
-		return "helm upgrade will not put this back: its patch does not reach this field"
+		return w.command + " will not put this back: its patch does not reach this field"
 	case w.engine == EngineMerge && bothNumbers(n):
 		return "this change will not happen: Helm compares numbers of such objects as floating point, where these are the same"
 	}

@@ -34,6 +34,14 @@ type ObjectComparison struct {
 	stops stop
 	// liveText and desiredText are what was read and what Helm would send; pointers of a report lead into them.
 	liveText, desiredText map[string]any
+	// sends is how Helm writes the object when it comes to it; empty where it sends nothing. patchFrom is the text that it takes as
+	// original for a patch.
+	sends     Method
+	patchFrom map[string]any
+	// awaits is what the release itself brings before it creates the object; empty for most.
+	awaits string
+	// DryRun is what the API server said of the write, where it was asked.
+	DryRun *DryRun
 }
 
 // Drifted tells whether live has left old in a managed field, or the object is missing.
@@ -50,7 +58,11 @@ func Compare(in Input) *Comparison {
 	for _, p := range pairs(in) {
 		c.Objects = append(c.Objects, job.compare(p))
 	}
+	if in.Operation == OperationInstall {
+		c.installAtOnce()
+	}
 	block(c.Objects)
+	c.noteGroupChanges()
 	return c
 }
 
@@ -94,10 +106,14 @@ func (c comparer) compareNamed(out *ObjectComparison, p pair) {
 		out.Err = live.Err
 	case was.Err != nil:
 		out.Err = was.Err
+	case p.old == nil && live.Absence == AbsentKind && slices.Contains(c.in.Brings, groupKind(out.Ref)):
+		out.Action, out.sends, out.awaits = ActionCreate, MethodCreate, "its CustomResourceDefinition"
 	case was.Absence == AbsentKind || live.Absence == AbsentKind:
 		c.unserved(out, p, was, live)
 	case live.Object == nil:
 		c.absent(out, p, live.Absence)
+	case p.old == nil && c.in.Operation == OperationRollback:
+		c.rollOver(out, p, live.Object)
 	case p.old == nil:
 		c.adopt(out, p, live.Object)
 	case p.desired == nil:
@@ -105,8 +121,9 @@ func (c comparer) compareNamed(out *ObjectComparison, p pair) {
 	case p.old.Version != p.desired.Version:
 		c.convert(out, p, was.Object, live.Object)
 	default:
-		c.update(out, p, live.Object)
+		c.update(out, p, live.Object, p.old.Content)
 	}
+	c.refuse(out, p)
 }
 
 // live is what was read of an object. What nobody read is not absent.
@@ -118,11 +135,13 @@ func (c comparer) live(ref Ref) Live {
 	return live
 }
 
-// update compares an object that old and desired have, at the same version, and that lives.
-func (c comparer) update(out *ObjectComparison, p pair, live map[string]any) {
-	if err := c.compareFields(out, p, live, p.old.Content); err != nil {
+// update compares an object that Helm patches. patchFrom is the text that it takes as original for its patch.
+func (c comparer) update(out *ObjectComparison, p pair, live, patchFrom map[string]any) {
+	if err := c.compareFields(out, p, live, patchFrom); err != nil {
 		out.fail(stopNothing, err.Error())
+		return
 	}
+	out.sends, out.patchFrom = MethodPatch, patchFrom
 }
 
 // compareFields compares field by field. patchFrom is the text that Helm takes as original for its patch. Where no patch can
@@ -144,17 +163,23 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	old := read(HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace))
 	desired := f.manifest(out.desiredText)
 	n := sides{old: old, desired: desired, live: f.stored(live), result: f.stored(result)}
+	serverUpdates(ref.Key, n.live, n.result)
 	w := &walker{
 		shape: f.shape, engine: engine.engine, custom: c.catalog.native(gvkOf(ref)) == nil, unpatched: err != nil,
-		owners: ownershipOf(live), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
+		command: c.in.Operation.command(), owners: ownershipOf(live), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
 	w.live, _ = n.live.value.(map[string]any)
+	w.template, n.again = p.desired.Source, desired
+	if again := p.desired.Again; again != nil {
+		w.volatile, n.again = true, f.manifest(HelmMetadata(again, c.in.Name, c.in.Namespace))
+	}
 	if p.last != nil && c.in.Last != nil {
 		n.last, w.lastRevision = f.manifest(HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace)), c.in.Last.Revision
 	}
 	out.Old, out.Desired = old.object(), desired.object()
 	out.Live, out.Result = n.live.object(), n.result.object()
 	out.Findings = w.findings(n)
+	noteTakenAway(out)
 	return err
 }
 

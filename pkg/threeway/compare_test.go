@@ -45,6 +45,9 @@ func runCase(t *testing.T, file string) {
 	if _, ok := files["report.json"]; ok {
 		wants["report.json"] = report
 	}
+	if _, ok := files["requests"]; ok {
+		wants["requests"] = describeRequests(c)
+	}
 	checkCanaries(t, files["canaries"], c, report)
 	checkContract(t, c)
 	if *update {

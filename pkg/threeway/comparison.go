@@ -128,7 +128,7 @@ func (o *ObjectComparison) report(mask Mask, scrub func(string) string) ObjectRe
 		ID:         hashOf(o.key.String(), string(o.Action), missingWord(o.Missing)),
 		APIVersion: o.APIVersion(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 		Source: o.Source, Action: o.Action, Reason: scrub(o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
-		Missing: o.Missing, Drifted: o.Drifted(), Note: scrub(o.Note), Fields: []FieldFinding{},
+		Missing: o.Missing, Drifted: o.Drifted(), Note: scrub(o.Note), DryRun: o.DryRun.shown(scrub), Fields: []FieldFinding{},
 	}
 	if o.Err != nil {
 		out.Error = &ObjectError{Code: o.Err.Code, Message: scrub(o.Err.Message)}
@@ -187,14 +187,23 @@ func (c *Comparison) Quiet() bool {
 	return !slices.ContainsFunc(c.Objects, ObjectComparison.speaks)
 }
 
-// speaks tells whether a report lists the object: it has a finding, an action, a remark, or could not be seen.
+// speaks tells whether a report lists the object: it has a finding, an action, a remark, could not be seen, or the server
+// disagrees.
 func (o ObjectComparison) speaks() bool {
-	return len(o.Findings) > 0 || o.Action != ActionNone || o.Err != nil || o.Note != ""
+	disagrees := o.DryRun != nil && o.DryRun.Result == dryRunDisagrees
+	return len(o.Findings) > 0 || o.Action != ActionNone || o.Err != nil || o.Note != "" || disagrees
 }
 
 // HasError tells whether anything could not be seen.
 func (r *Report) HasError() bool {
 	return slices.ContainsFunc(r.Releases, func(rel ReleaseReport) bool {
 		return len(rel.Errors) > 0 || slices.ContainsFunc(rel.Objects, func(o ObjectReport) bool { return o.Error != nil })
+	})
+}
+
+// Disputed tells whether the API server, where it was asked, said otherwise of an object.
+func (r *Report) Disputed() bool {
+	return slices.ContainsFunc(r.Releases, func(rel ReleaseReport) bool {
+		return slices.ContainsFunc(rel.Objects, func(o ObjectReport) bool { return o.DryRun != nil && o.DryRun.Result == dryRunDisagrees })
 	})
 }

@@ -55,3 +55,14 @@ func describeField(b *strings.Builder, f Finding) {
 	say(b, f.Note != "", "\n    note: "+f.Note)
 	b.WriteString("\n")
 }
+
+// describeRequests writes the requests of a comparison, one a line.
+func describeRequests(c *Comparison) string {
+	var b strings.Builder
+	for _, r := range c.Requests() {
+		fmt.Fprintf(&b, "%s %s %s", r.Method, r.Ref.APIVersion(), r.Ref.Key)
+		say(&b, r.PatchType != "", " "+strings.TrimSuffix(strings.TrimPrefix(r.PatchType, "application/"), "+json"))
+		fmt.Fprintf(&b, " %s\n", r.Body)
+	}
+	return b.String()
+}

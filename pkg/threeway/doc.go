@@ -50,6 +50,23 @@
 //
 // A one-sided subtree is one finding at its highest node: an added container, not each of its fields.
 //
+// A chart may make a value anew each time it is rendered, a password for one. What a second rendering makes otherwise
+// ([Object.Again]) is volatile: the upgrade will write it, so the finding stands, but that desired differs from old there is no
+// change anybody made, and it counts as ignored as long as live has not left old (volatile.go).
+//
+// # Whole objects
+//
+// What Helm does with an object as a whole depends on what it is doing. An upgrade asks who owns what it finds and old does not
+// have (actions.go). A rollback asks nobody and takes live for old there, so that it takes away what its target does not name
+// (rollback.go). An install has no old: it creates or adopts everything (install.go). An object whose kind moves to another API
+// group while it stays the same object is deleted by what was to update it (groupchange.go).
+//
+// # The server's word
+//
+// [Comparison.Requests] are the writes that Helm would send, computed by the same code as result; [Comparison.Verify] holds the
+// prediction against what the API server answers when it only tries them. The server's answer corrects nothing: where it
+// disagrees, the prediction has a fault, and the report says so.
+//
 // # An example
 //
 // A Deployment's pod labels. Old has label-1, label-2 and label-3, all "install". Somebody sets all of them to "manual" and adds
@@ -66,7 +83,8 @@
 // # Sources
 //
 // What Helm does: helm v3.22.0 pkg/kube/client.go (createPatch, update: order, failures, deletions), pkg/kube/converter.go (which
-// kinds are its own), pkg/kube/resource.go (how objects are matched), pkg/action/validate.go (adoption, ownership metadata).
+// kinds are its own), pkg/kube/resource.go (how objects are matched), pkg/action/validate.go (adoption, ownership metadata),
+// pkg/action/install.go and rollback.go (what they do otherwise).
 // How patches merge: k8s.io/apimachinery v0.37 pkg/util/strategicpatch and evanphx/json-patch, called, not imitated. How list items
 // are named: k8s.io/client-go v0.37 applyconfigurations. Defaults: k8s.io/kubernetes v1.36.3 pkg/apis/*/*/defaults.go.
 package threeway

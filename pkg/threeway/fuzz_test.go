@@ -8,8 +8,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// FuzzCompare: whatever JSON stands for old, and whatever became of it in desired and live, comparing and reporting never
-// panic; what nobody touched is silent; no finding of a report is incomplete.
+// FuzzCompare: whatever JSON stands for old, and whatever became of it in desired, a second rendering and live, comparing, asking
+// the server and reporting never panic; what nobody touched is silent; no finding of a report is incomplete.
 func FuzzCompare(f *testing.F) {
 	for i, o := range samples(f) {
 		if raw, err := json.Marshal(o.Content); err == nil && len(raw) < 1000 {
@@ -27,6 +27,13 @@ func FuzzCompare(f *testing.F) {
 		desired.Content, _ = vandalised(rng, deepCopy(o.Content)).(map[string]any)
 		live, _ := vandalised(rng, deepCopy(o.Content)).(map[string]any)
 		checkReport(t, Compare(s.input(desired, live)), false)
+		desired.Again, _ = vandalised(rng, deepCopy(o.Content)).(map[string]any)
+		c := Compare(s.input(desired, live))
+		checkVerify(c, vandalised(rng, deepCopy(live)))
+		checkReport(t, c, false)
+		in := s.input(desired, live)
+		in.Operation, in.OldObjects = OperationRollback, nil
+		checkReport(t, Compare(in), false)
 	})
 }
 
@@ -98,6 +105,16 @@ func mangled(v any) bool {
 		}
 	}
 	return false
+}
+
+// checkVerify answers every request with the same object.
+func checkVerify(c *Comparison, answer any) {
+	answers := map[Ref]Answer{}
+	for _, r := range c.Requests() {
+		object, _ := answer.(map[string]any)
+		answers[r.Ref] = Answer{Object: object}
+	}
+	c.Verify(answers)
 }
 
 func checkReport(t *testing.T, c *Comparison, silent bool) {

@@ -53,9 +53,11 @@ func removeAt(root any, path Path) any {
 	return deepCopy(root)
 }
 
-// deepCopy copies a normal form.
+// deepCopy copies a normal form, as it may be shown: without nullKeys.
 func deepCopy(v any) any {
 	switch v := v.(type) {
+	case nullKey:
+		return nil
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, c := range v {

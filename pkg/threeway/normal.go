@@ -192,27 +192,6 @@ func zeroOf(elem *shape) any {
 	return nil
 }
 
-// plain gives a value without nullKeys, as it may be shown.
-func plain(v any) any {
-	switch v := v.(type) {
-	case nullKey:
-		return nil
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, c := range v {
-			out[k] = plain(c)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, c := range v {
-			out[i] = plain(c)
-		}
-		return out
-	}
-	return v
-}
-
 func normalPlain(v map[string]any, f fidelity) map[string]any {
 	out := make(map[string]any, len(v))
 	for k, child := range v {

@@ -10,6 +10,7 @@ import (
 	jsonpatch "github.com/evanphx/json-patch"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
@@ -59,25 +60,17 @@ func holdsAbsurd(v any, s *shape) bool {
 // result gives live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
 // the texts as they are; live is not changed.
 func (p clientSide) result(old, desired, live map[string]any) (map[string]any, error) {
-	o, err := json.Marshal(old)
+	patch, err := p.patch(old, desired, live)
 	if err != nil {
-		return nil, fmt.Errorf("encoding old: %w", err)
+		return nil, err
 	}
-	t, err := json.Marshal(desired)
-	if err != nil {
-		return nil, fmt.Errorf("encoding desired: %w", err)
-	}
-	l, err := json.Marshal(live)
+	text, err := json.Marshal(live)
 	if err != nil {
 		return nil, fmt.Errorf("encoding live: %w", err)
 	}
-	apply := p.merge
-	if p.engine == EngineStrategic {
-		apply = p.strategic
-	}
-	raw, err := guarded(apply, o, t, l)
+	raw, err := guarded(func() ([]byte, error) { return p.apply(text, patch) })
 	if err != nil {
-		return nil, fmt.Errorf("failed to create patch: %s", patchFault(err))
+		return nil, err
 	}
 	var out map[string]any
 	if err := utiljson.Unmarshal(raw, &out); err != nil {
@@ -86,15 +79,65 @@ func (p clientSide) result(old, desired, live map[string]any) (map[string]any, e
 	return out, nil
 }
 
+// patch is what Helm sends for an object that lives: helm v3.22.0 pkg/kube/client.go createPatch. The merge engine does not look
+// at live.
+func (p clientSide) patch(old, desired, live map[string]any) ([]byte, error) {
+	o, err := json.Marshal(old)
+	if err != nil {
+		return nil, fmt.Errorf("encoding old: %w", err)
+	}
+	t, err := json.Marshal(desired)
+	if err != nil {
+		return nil, fmt.Errorf("encoding desired: %w", err)
+	}
+	if p.engine != EngineStrategic {
+		return guarded(func() ([]byte, error) { return jsonpatch.CreateMergePatch(o, t) })
+	}
+	l, err := json.Marshal(live)
+	if err != nil {
+		return nil, fmt.Errorf("encoding live: %w", err)
+	}
+	return guarded(func() ([]byte, error) {
+		meta, err := strategicpatch.NewPatchMetaFromStruct(p.typed)
+		if err != nil {
+			return nil, err
+		}
+		return strategicpatch.CreateThreeWayMergePatch(o, t, l, meta, true)
+	})
+}
+
+// apply is what the API server does with such a patch.
+func (p clientSide) apply(live, patch []byte) ([]byte, error) {
+	if p.engine != EngineStrategic {
+		return jsonpatch.MergePatch(live, patch)
+	}
+	meta, err := strategicpatch.NewPatchMetaFromStruct(p.typed)
+	if err != nil {
+		return nil, err
+	}
+	return strategicpatch.StrategicMergePatchUsingLookupPatchMeta(live, patch, meta)
+}
+
+// patchType is the content type of the engine's patches.
+func (p clientSide) patchType() types.PatchType {
+	if p.engine == EngineStrategic {
+		return types.StrategicMergePatchType
+	}
+	return types.MergePatchType
+}
+
 // guarded calls a merge of the libraries. Some objects make them panic, a null among the items of a list for one; Helm dies of
 // it then, and the prediction is that it fails.
-func guarded(apply func(old, desired, live []byte) ([]byte, error), old, desired, live []byte) (out []byte, err error) {
+func guarded(merge func() ([]byte, error)) (out []byte, err error) {
 	defer func() {
 		if recover() != nil {
 			err = errPatchPanic
 		}
+		if err != nil {
+			err = fmt.Errorf("failed to create patch: %s", patchFault(err))
+		}
 	}()
-	return apply(old, desired, live)
+	return merge()
 }
 
 var errPatchPanic = errors.New("the patch library that Helm uses crashes on the object")
@@ -110,26 +153,4 @@ func patchFault(err error) string {
 		return "an item of a list" + text[strings.LastIndex(text, keyless):]
 	}
 	return "the patch library that Helm uses refuses the object"
-}
-
-// strategic: helm v3.22.0 createPatch for native kinds, then what the API server does with such a patch.
-func (p clientSide) strategic(old, desired, live []byte) ([]byte, error) {
-	meta, err := strategicpatch.NewPatchMetaFromStruct(p.typed)
-	if err != nil {
-		return nil, err
-	}
-	patch, err := strategicpatch.CreateThreeWayMergePatch(old, desired, live, meta, true)
-	if err != nil {
-		return nil, err
-	}
-	return strategicpatch.StrategicMergePatchUsingLookupPatchMeta(live, patch, meta)
-}
-
-// merge: helm v3.22.0 createPatch for everything else; live is not looked at.
-func (p clientSide) merge(old, desired, live []byte) ([]byte, error) {
-	patch, err := jsonpatch.CreateMergePatch(old, desired)
-	if err != nil {
-		return nil, err
-	}
-	return jsonpatch.MergePatch(live, patch)
 }

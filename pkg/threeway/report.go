@@ -72,6 +72,14 @@ const (
 	OperationInstall  Operation = "install"
 )
 
+// command is the command of Helm that the operation foretells; drift is what an upgrade would find.
+func (o Operation) command() string {
+	if o == OperationRollback || o == OperationInstall {
+		return "helm " + string(o)
+	}
+	return "helm upgrade"
+}
+
 // APIVersion and KindReport stand at the head of every report.
 const (
 	APIVersion = "helmdrift.io/v1"
@@ -203,6 +211,7 @@ type IgnoreRule struct {
 
 // DryRun is the API server's own answer, where it was asked.
 type DryRun struct {
+	// Result is "agrees", "disagrees" or "refused": the server, or this program, would not try.
 	Result  string `json:"result"`
 	Message string `json:"message,omitempty"`
 }

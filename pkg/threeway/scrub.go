@@ -37,6 +37,7 @@ func (c *Comparison) replacer() *strings.Replacer {
 	for _, list := range [][]Object{c.Input.OldObjects, c.Input.DesiredObjects, c.Input.LastObjects} {
 		for _, o := range list {
 			s.addObject(o.Content, o.Kind == "Secret")
+			s.addObject(o.Again, o.Kind == "Secret")
 		}
 	}
 	for ref, l := range c.Input.Live {

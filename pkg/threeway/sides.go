@@ -96,23 +96,32 @@ func (s side) object() map[string]any {
 // sides are the four sides at one place, and the last revision's where that is not old.
 type sides struct {
 	old, desired, live, result, last side
+	// again is a second rendering of desired, and desired itself where that made the same.
+	again side
 	// leaving tells that Helm's patch takes away what holds the place.
 	leaving bool
 }
 
 func (n sides) at(name string) sides {
-	return sides{n.old.at(name), n.desired.at(name), n.live.at(name), n.result.at(name), n.last.at(name), n.leaves()}
+	return n.each(func(s side) side { return s.at(name) })
 }
 
 func (n sides) item(step Step) sides {
-	return sides{n.old.item(step), n.desired.item(step), n.live.item(step), n.result.item(step), n.last.item(step), n.leaves()}
+	return n.each(func(s side) side { return s.item(step) })
+}
+
+func (n sides) each(below func(side) side) sides {
+	return sides{
+		old: below(n.old), desired: below(n.desired), live: below(n.live), result: below(n.result), last: below(n.last),
+		again: below(n.again), leaving: n.leaves(),
+	}
 }
 
 // leaves tells whether Helm's patch takes the place away, or what holds it.
 func (n sides) leaves() bool { return n.leaving || n.live.present && !n.result.present }
 
 // compared gives the sides that are compared, desired first, since that gives lists their order.
-func (n sides) compared() []side { return []side{n.desired, n.live, n.old, n.result} }
+func (n sides) compared() []side { return []side{n.desired, n.live, n.old, n.result, n.again} }
 
 // managed tells whether a manifest names the place.
 func (n sides) managed() bool { return n.old.named || n.desired.named }

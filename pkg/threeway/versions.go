@@ -7,9 +7,9 @@ import "fmt"
 // that was read.
 func (c comparer) unserved(out *ObjectComparison, p pair, was, live Live) {
 	if p.old != nil && was.Absence == AbsentKind {
-		out.fail(stopAll, "current release manifest contains removed kubernetes api(s) for this kubernetes version: "+noMatch(p.old))
+		out.fail(stopAll, c.oldRefused()+": "+noMatch(p.old))
 	} else {
-		out.fail(stopAll, "unable to build kubernetes objects from new release manifest: "+noMatch(p.desired))
+		out.fail(stopAll, c.desiredRefused()+": "+noMatch(p.desired))
 	}
 	object := was.Object
 	if object == nil {
@@ -27,6 +27,22 @@ func (c comparer) unserved(out *ObjectComparison, p pair, was, live Live) {
 	if err := c.compareFields(out, p.unchanged(), object, old.Content); err != nil {
 		out.addNote(err.Error())
 	}
+}
+
+// oldRefused is what Helm says of an old manifest that it cannot build (helm v3.22.0 pkg/action upgrade.go, rollback.go).
+func (c comparer) oldRefused() string {
+	if c.in.Operation == OperationRollback {
+		return "unable to build kubernetes objects from current release manifest"
+	}
+	return "current release manifest contains removed kubernetes api(s) for this kubernetes version"
+}
+
+// desiredRefused is what Helm says of a desired manifest that it cannot build (helm v3.22.0 pkg/action, install.go too).
+func (c comparer) desiredRefused() string {
+	if c.in.Operation == OperationInstall {
+		return "unable to build kubernetes objects from release manifest"
+	}
+	return "unable to build kubernetes objects from new release manifest"
 }
 
 func noMatch(o *Object) string {
@@ -55,8 +71,10 @@ func (c comparer) convert(out *ObjectComparison, p pair, was, live map[string]an
 		// Whether a patch can be made at old's version matters not: Helm makes none there.
 		_ = c.compareFields(&then, p.unchanged(), was, p.old.Content)
 	}
-	c.update(out, p, live)
-	c.checkOwnership(out, live)
+	c.update(out, p, live, p.old.Content)
+	if c.in.Operation != OperationRollback {
+		c.checkOwnership(out, live)
+	}
 	out.Findings = mergeVersions(then.Findings, out.Findings, fmt.Sprintf("read at %s, where old was written; the upgrade writes %s",
 		p.old.APIVersion(), p.desired.APIVersion()))
 	out.addNote("moves from " + p.old.APIVersion() + " to " + p.desired.APIVersion())

@@ -18,8 +18,13 @@ type walker struct {
 	live map[string]any
 	// allocated are the fields that the server or a controller fills (allocated.go), for this kind.
 	allocated *fieldTree
+	// command is what does the upgrade, for remarks.
+	command string
 	// autoscaler names what governs the object's replicas, empty where nothing does.
 	autoscaler string
+	// template is the file of the chart that the object comes from, and volatile tells that a second rendering made another one.
+	template string
+	volatile bool
 	// lastRevision is the number of a last revision that is not old, 0 where there is none.
 	lastRevision int
 }
@@ -31,7 +36,7 @@ type entry struct {
 	// isDefault tells that the entry is silent because the API would make the value so where live has it.
 	isDefault bool
 	// presence says which of old, desired and live have the field.
-	presence [3]bool
+	presence presence
 }
 
 // weight tells what an entry means for the subtree it stands in.
@@ -64,12 +69,16 @@ func sortFindings(findings []Finding) {
 
 // walk compares one place and everything below it.
 func (w *walker) walk(path Path, n sides, s *shape) []entry {
+	if w.volatile {
+		n = n.anew()
+	}
 	if n.converged() {
 		return nil
 	}
 	if w.isAllocated(path, n) {
 		return []entry{{weight: silent}}
 	}
+	n.old = w.oldAllocated(path, n)
 	if below := w.below(path, n, s); len(below) > 0 {
 		return w.fold(path, n, below)
 	}
@@ -93,8 +102,13 @@ func (w *walker) below(path Path, n sides, s *shape) []entry {
 
 func (w *walker) walkMap(path Path, n sides, s *shape, names []string) []entry {
 	var out []entry
+	rename := renamed(w, names, n.at)
 	for _, name := range names {
-		found := w.walk(path.Field(name), n.at(name), s.field(name))
+		below, walked := rename.of(n.at(name))
+		if !walked {
+			continue
+		}
+		found := w.walk(path.Field(name), below, s.field(name))
 		if len(found) == 1 && found[0].weight == hard && path.endsInKey(name) {
 			found[0].weight = soft // a list-map key comes and goes with its item
 		}
@@ -105,8 +119,13 @@ func (w *walker) walkMap(path Path, n sides, s *shape, names []string) []entry {
 
 func (w *walker) walkList(path Path, n sides, s *shape, steps []Step, note string) []entry {
 	var out []entry
+	rename := renamed(w, steps, n.item)
 	for _, step := range steps {
-		found := w.walk(path.with(step), n.item(step), s.item())
+		below, walked := rename.of(n.item(step))
+		if !walked {
+			continue
+		}
+		found := w.walk(path.with(step), below, s.item())
 		for i := range found {
 			found[i].addNote(note)
 		}
@@ -138,7 +157,8 @@ func (w *walker) fold(path Path, n sides, entries []entry) []entry {
 	if whole.Verdict == "" {
 		return entries
 	}
-	whole.Owners, whole.Class, whole.weight = first.Owners, first.Class, first.weight
+	whole.Owners, whole.weight = first.Owners, first.weight
+	w.giveClass(&whole, first.Class)
 	if whole.Managed {
 		whole.weight = hard
 	}
@@ -152,7 +172,7 @@ func (w *walker) fold(path Path, n sides, entries []entry) []entry {
 // isEditedDefault tells whether somebody added a subtree that holds nothing but defaults, and is none itself: each of its
 // leaves is as the API would make it, but the API would not make the whole.
 func (w *walker) isEditedDefault(path Path, n sides, entries []entry) bool {
-	added := n.presence() == [3]bool{false, false, true} && n.live.same(n.result)
+	added := n.presence() == presence{false, false, true} && n.live.same(n.result)
 	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
 	return added && !inherited && !w.isDefault(path, n.live.value) && w.isEdit(w.owners.of(path))
 }
@@ -192,8 +212,8 @@ func sameOwners(a, b []Owner) bool {
 	})
 }
 
-func (n sides) presence() [3]bool {
-	return [3]bool{n.old.shown().present, n.desired.shown().present, n.live.present}
+func (n sides) presence() presence {
+	return presence{n.old.shown().present, n.desired.shown().present, n.live.present}
 }
 
 func (e *entry) addNote(note string) {
@@ -213,7 +233,11 @@ func (w *walker) order(path Path, n sides, steps []Step) []entry {
 	f.Cause = causeOf(!equalLists(live, old), !equalLists(desired, old))
 	f.Note = "Helm's patch puts the items in the manifest's order"
 	// No owner: managedFields know who wrote an item, not who moved it.
-	return []entry{{Finding: f, weight: hard, presence: n.presence()}}
+	e := entry{Finding: f, weight: hard, presence: n.presence()}
+	if w.volatile && !equalLists(desired, n.orderOf(n.again, steps)) {
+		w.giveClass(&e, ClassVolatile)
+	}
+	return []entry{e}
 }
 
 // orderOf gives the names of the managed items that live and result share, in a side's order.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,8 +28,7 @@ type Case struct {
 	env   map[string]string
 	proxy *proxy
 
-	// by4 tells which Helm wrote last, call with what: proves repeats it.
-	by4  bool
+	// call is the last deployment of a chart: proves repeats it.
 	call helmCall
 	last run
 }
@@ -43,7 +43,7 @@ type run struct {
 }
 
 // newCase starts a story for a Go test.
-func newCase(t *testing.T, on *cluster) *Case {
+func newCase(t testing.TB, on *cluster) *Case {
 	t.Helper()
 	c, err := openCase(on, t.TempDir(), t.Name())
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *Case) close() {
 	if os.Getenv(kubeconfigEnv) == "" {
 		return
 	}
-	_ = c.helm3(helmCall{verb: "uninstall"})
+	_, _ = c.helm3(helmCall{verb: "uninstall"})
 	for _, name := range []string{c.ns, c.storage} {
 		_ = c.cluster.client.Resource(namespaces).Delete(context.Background(), name, metav1.DeleteOptions{})
 	}
@@ -110,17 +110,22 @@ func (c *Case) helm(by4 bool, args ...string) error {
 	if err != nil {
 		return err
 	}
-	do := c.helm3
-	if by4 {
-		do = c.helm4
-	}
-	if err := do(call); err != nil {
+	call.by4 = by4
+	if _, err := c.run(call); err != nil {
 		return err
 	}
 	if call.chart != "" {
-		c.call, c.by4 = call, by4
+		c.call = call
 	}
 	return nil
+}
+
+// run calls the library of one Helm or the other and gives the manifest of what it installed or upgraded.
+func (c *Case) run(call helmCall) (string, error) {
+	if call.by4 {
+		return c.helm4(call)
+	}
+	return c.helm3(call)
 }
 
 // ref reads kind/name in the story's namespace.
@@ -141,7 +146,8 @@ func (c *Case) scale(object string, replicas string) error {
 }
 
 // diff runs helmdrift diff through the proxy. It fails when the binary did
-// anything but read, or printed a report that breaks the contract.
+// anything but read (or, with --dry-run=server, ask what a write would do), or
+// printed a report that breaks the contract.
 func (c *Case) diff(args ...string) (run, error) {
 	all := []string{"diff"}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
@@ -161,7 +167,7 @@ func (c *Case) diff(args ...string) (run, error) {
 
 // binary runs helmdrift with any arguments.
 func (c *Case) binary(args ...string) (run, error) {
-	c.proxy.take()
+	c.proxy.begin(slices.Contains(args, "--dry-run=server"))
 	var stdout, stderr bytes.Buffer
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -189,7 +195,7 @@ func (c *Case) binary(args ...string) (run, error) {
 }
 
 // must ends the test on an error of the harness.
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -75,14 +75,24 @@ func parseRef(text, namespace string) (ref, error) {
 // at gives the client for a ref. The namespace of cluster-scoped kinds is dropped.
 func (c *cluster) at(r ref) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
 	gvr, gr := schema.ParseResourceArg(r.resource)
-	if gvr == nil {
-		gvr = &schema.GroupVersionResource{Group: gr.Group, Resource: gr.Resource}
+	kind, err := c.kindOf(gr, gvr)
+	if meta.IsNoMatchError(err) {
+		c.mapper.Reset() // it may be new
+		kind, err = c.kindOf(gr, gvr)
 	}
-	kind, err := c.mapper.KindFor(*gvr)
 	if err != nil {
 		return nil, nil, err
 	}
 	return c.of(kind, r.namespace)
+}
+
+// kindOf finds the kind of a resource that was written as things, things.ex.com or things.v1.ex.com.
+func (c *cluster) kindOf(plain schema.GroupResource, versioned *schema.GroupVersionResource) (schema.GroupVersionKind, error) {
+	kind, err := c.mapper.KindFor(plain.WithVersion(""))
+	if err != nil && versioned != nil {
+		return c.mapper.KindFor(*versioned)
+	}
+	return kind, err
 }
 
 func (c *cluster) of(kind schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
@@ -223,6 +233,28 @@ func (c *cluster) untilGone(ctx context.Context, r ref) error {
 		return fmt.Errorf("waiting for %s/%s to go: %w", r.resource, r.name, err)
 	}
 	return nil
+}
+
+// untilUnserved waits until discovery does not offer a version of a group any more.
+func (c *cluster) untilUnserved(ctx context.Context, version string) error {
+	served, err := discovery.NewDiscoveryClientForConfig(c.config)
+	if err != nil {
+		return err
+	}
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		groups, err := served.ServerGroups()
+		if err != nil {
+			return false, err
+		}
+		for _, group := range groups.Groups {
+			for _, v := range group.Versions {
+				if v.GroupVersion == version {
+					return false, nil
+				}
+			}
+		}
+		return true, nil
+	})
 }
 
 // installCRDs brings the custom kinds that stories use.

@@ -1,50 +1,80 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/chart/loader"
 	"helm.sh/helm/v4/pkg/kube"
+	ri "helm.sh/helm/v4/pkg/release"
+	release "helm.sh/helm/v4/pkg/release/v1"
 )
 
-// helm4 calls Helm 4, which applies server-side unless told otherwise.
-func (c *Case) helm4(call helmCall) error {
+// helm4 calls Helm 4, which applies server-side unless told otherwise, and gives the manifest of what it installed or upgraded.
+func (c *Case) helm4(call helmCall) (string, error) {
 	cfg := action.NewConfiguration()
 	if err := cfg.Init(c.configFlags(), c.storage, c.driver()); err != nil {
-		return err
+		return "", err
 	}
 	switch call.verb {
-	case "install", "upgrade":
+	case "install":
+		return c.install4(cfg, call)
+	case "upgrade":
+		return c.upgrade4(cfg, call)
 	case "rollback":
 		rollback := action.NewRollback(cfg)
 		rollback.Version, rollback.Timeout, rollback.WaitStrategy = call.revision, helmTimeout, kube.HookOnlyStrategy
-		return rollback.Run(c.release)
-	default:
-		return fmt.Errorf("helm4: unknown verb %q", call.verb)
+		return "", rollback.Run(c.release)
 	}
-	if call.postRender {
-		return errors.New("helm4: post-renderers are plugins there")
-	}
+	return "", fmt.Errorf("helm4: unknown verb %q", call.verb)
+}
+
+func (c *Case) install4(cfg *action.Configuration, call helmCall) (string, error) {
 	chart, err := loader.Load(call.chart)
 	if err != nil {
-		return err
+		return "", err
 	}
 	vals, err := call.merged()
 	if err != nil {
-		return err
+		return "", err
 	}
-	if call.verb == "install" {
-		install := action.NewInstall(cfg)
-		install.ReleaseName, install.Namespace, install.Timeout = c.release, c.ns, helmTimeout
-		install.WaitStrategy, install.ServerSideApply = kube.HookOnlyStrategy, !call.clientSide
-		_, err = install.Run(chart, vals)
-		return err
+	install := action.NewInstall(cfg)
+	install.ReleaseName, install.Namespace, install.Timeout = c.release, c.ns, helmTimeout
+	install.WaitStrategy, install.ServerSideApply = kube.HookOnlyStrategy, !call.clientSide
+	install.TakeOwnership, install.SkipSchemaValidation = call.takeOwnership, call.skipSchema
+	install.Replace = true // as upgrade --install does, for a name that was uninstalled
+	if install.PostRenderer, err = call.renderer(); err != nil {
+		return "", err
+	}
+	return manifest4(install.Run(chart, vals))
+}
+
+func (c *Case) upgrade4(cfg *action.Configuration, call helmCall) (string, error) {
+	chart, err := loader.Load(call.chart)
+	if err != nil {
+		return "", err
+	}
+	vals, err := call.merged()
+	if err != nil {
+		return "", err
 	}
 	upgrade := action.NewUpgrade(cfg)
 	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory = c.ns, helmTimeout, 10
 	upgrade.WaitStrategy, upgrade.ServerSideApply = kube.HookOnlyStrategy, "auto"
-	_, err = upgrade.Run(c.release, chart, vals)
-	return err
+	upgrade.TakeOwnership, upgrade.SkipSchemaValidation = call.takeOwnership, call.skipSchema
+	upgrade.ReuseValues, upgrade.ResetValues, upgrade.ResetThenReuseValues = call.reuse, call.reset, call.resetToReuse
+	if call.dryRun {
+		upgrade.DryRunStrategy = action.DryRunServer
+	}
+	if upgrade.PostRenderer, err = call.renderer(); err != nil {
+		return "", err
+	}
+	return manifest4(upgrade.Run(c.release, chart, vals))
+}
+
+func manifest4(r ri.Releaser, err error) (string, error) {
+	if known, ok := r.(*release.Release); ok && known != nil {
+		return known.Manifest, err
+	}
+	return "", err
 }

@@ -33,6 +33,8 @@ var suite struct {
 	cluster *cluster
 }
 
+var storyDir = flag.String("stories", "testdata/stories", "folder of the stories")
+
 var update = flag.Bool("update", false, "write what the stories report into their want files")
 
 // parallel is how many stories run at once: they wait for the server most of

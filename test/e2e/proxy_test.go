@@ -8,19 +8,23 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"k8s.io/client-go/rest"
 )
 
 // proxy stands between the binary and the API server. It lets get and list
-// pass, refuses all else, and keeps the books.
+// pass, writes that are only to be tried where a run may do that, refuses all
+// else, and keeps the books.
 type proxy struct {
 	kubeconfig string
 	server     *httptest.Server
 
 	mu       sync.Mutex
+	mayTry   bool
 	requests []string
+	tried    []string
 	refused  []string
 	bytes    int
 }
@@ -53,24 +57,34 @@ current-context: test
 
 func (p *proxy) close() { p.server.Close() }
 
-// guard counts a request and refuses it unless it only reads.
+// guard counts a request and refuses it unless it only reads, or tries.
 func (p *proxy) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		call := r.Method + " " + r.URL.RequestURI()
-		watch := r.URL.Query().Get("watch")
-		reads := r.Method == http.MethodGet && (watch == "" || watch == "false")
-		p.mu.Lock()
-		p.requests = append(p.requests, call)
-		if !reads {
-			p.refused = append(p.refused, call)
-		}
-		p.mu.Unlock()
-		if !reads {
+		if !p.admit(r) {
 			http.Error(w, "this proxy lets only reads pass", http.StatusMethodNotAllowed)
 			return
 		}
 		next.ServeHTTP(&meter{ResponseWriter: w, proxy: p}, r)
 	})
+}
+
+// admit decides on a request and writes it down.
+func (p *proxy) admit(r *http.Request) bool {
+	call, query := r.Method+" "+r.URL.RequestURI(), r.URL.Query()
+	watch := query.Get("watch")
+	reads := r.Method == http.MethodGet && (watch == "" || watch == "false")
+	writes := r.Method == http.MethodPatch || r.Method == http.MethodPost || r.Method == http.MethodPut
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	tries := p.mayTry && writes && slices.Equal(query["dryRun"], []string{"All"})
+	p.requests = append(p.requests, call)
+	switch {
+	case tries:
+		p.tried = append(p.tried, call)
+	case !reads:
+		p.refused = append(p.refused, call)
+	}
+	return reads || tries
 }
 
 // meter counts the bytes of a response's body, compressed as they travel.
@@ -90,16 +104,22 @@ func (m *meter) Write(b []byte) (int, error) {
 // Unwrap lets the response be flushed.
 func (m *meter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
-// traffic is what passed since the last call.
+// traffic is what passed in one run.
 type traffic struct {
-	requests, refused []string
-	bytes             int
+	requests, tried, refused []string
+	bytes                    int
 }
 
+// begin starts new books for a run, which may also try writes.
+func (p *proxy) begin(mayTry bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mayTry, p.requests, p.tried, p.refused, p.bytes = mayTry, nil, nil, nil, 0
+}
+
+// take gives the books.
 func (p *proxy) take() traffic {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := traffic{requests: p.requests, refused: p.refused, bytes: p.bytes}
-	p.requests, p.refused, p.bytes = nil, nil, 0
-	return t
+	return traffic{requests: p.requests, tried: p.tried, refused: p.refused, bytes: p.bytes}
 }

@@ -24,6 +24,7 @@ type releaseReport struct {
 	StorageNamespace string    `json:"storageNamespace"`
 	Old              *revision `json:"old"`
 	Last             *revision `json:"last"`
+	Operation        string    `json:"operation"`
 	ApplyMethod      string    `json:"applyMethod"`
 	Drifted          bool      `json:"drifted"`
 	Warnings         []message `json:"warnings"`
@@ -43,22 +44,28 @@ type message struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Object  string `json:"object"`
+	File    string `json:"file"`
+	Line    int    `json:"line"`
 }
 
 type objectReport struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Namespace  string          `json:"namespace"`
-	Name       string          `json:"name"`
-	Generate   string          `json:"generateName"`
-	Action     string          `json:"action"`
-	Reason     string          `json:"reason"`
-	Missing    bool            `json:"missing"`
-	Drifted    bool            `json:"drifted"`
-	Note       string          `json:"note"`
-	Error      *message        `json:"error"`
-	Fields     []fieldReport   `json:"fields"`
-	DryRun     json.RawMessage `json:"dryRun"`
+	APIVersion string        `json:"apiVersion"`
+	Kind       string        `json:"kind"`
+	Namespace  string        `json:"namespace"`
+	Name       string        `json:"name"`
+	Generate   string        `json:"generateName"`
+	Action     string        `json:"action"`
+	Reason     string        `json:"reason"`
+	Missing    bool          `json:"missing"`
+	Drifted    bool          `json:"drifted"`
+	Note       string        `json:"note"`
+	Error      *message      `json:"error"`
+	Fields     []fieldReport `json:"fields"`
+	BlockedBy  []string      `json:"blockedBy"`
+	DryRun     *struct {
+		Result  string `json:"result"`
+		Message string `json:"message"`
+	} `json:"dryRun"`
 }
 
 type fieldReport struct {
@@ -70,6 +77,7 @@ type fieldReport struct {
 	Managed        bool            `json:"managed"`
 	Certain        bool            `json:"certain"`
 	Class          string          `json:"class"`
+	Template       string          `json:"template"`
 	Masked         bool            `json:"masked"`
 	Blocked        bool            `json:"blocked"`
 	Old            json.RawMessage `json:"old"`
@@ -130,7 +138,7 @@ func (r *report) lines() []string {
 			say("warning %s %s", w.Code, w.Object)
 		}
 		for _, e := range release.Errors {
-			say("error %s %s", e.Code, e.Object)
+			say("error %s %s", e.Code, e.Object+e.place())
 		}
 		for _, n := range release.NotCompared {
 			say("not compared: %s %s, %s", n.Kind, n.Name, n.Reason)
@@ -148,6 +156,14 @@ func (r *report) lines() []string {
 	return out
 }
 
+// place is the file and the line that a message names.
+func (m message) place() string {
+	if m.File == "" || m.Line == 0 {
+		return m.File
+	}
+	return fmt.Sprintf("%s:%d", m.File, m.Line)
+}
+
 func (o objectReport) line(home string) string {
 	name := orElse(o.Name, o.Generate)
 	if o.Namespace != "" && o.Namespace != home {
@@ -163,6 +179,9 @@ func (o objectReport) line(home string) string {
 	if o.Error != nil {
 		words = append(words, "error="+o.Error.Code)
 	}
+	if o.DryRun != nil {
+		words = append(words, "dry-run="+o.DryRun.Result)
+	}
 	return strings.Join(words, " ")
 }
 
@@ -172,11 +191,15 @@ func (f fieldReport) line() string {
 		name  string
 		value json.RawMessage
 	}{{"old", f.Old}, {"desired", f.Desired}, {"live", f.Live}, {"after", f.After}} {
-		if side.value != nil {
+		// Volatile values are others each time.
+		if side.value != nil && f.Class != "volatile" {
 			words = append(words, side.name+"="+compact(side.value))
 		}
 	}
 	words = append(words, f.flags()...)
+	if f.Template != "" {
+		words = append(words, "from:"+f.Template)
+	}
 	for _, o := range f.Owners {
 		if o.Subresource != "" {
 			o.Manager += "(" + o.Subresource + ")"

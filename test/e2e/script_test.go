@@ -14,7 +14,7 @@ import (
 
 // TestStories runs the scripts of testdata/stories. Their commands:
 //
-//	helm VERB [--set K=V] [-f FILE] [CHART|REVISION]   Helm 3's library
+//	helm VERB [FLAGS] [CHART|REVISION]                 Helm 3's library; flags of helmCall
 //	helm4 VERB …                                       Helm 4's
 //	patch MANAGER KIND/NAME BODY                       an edit; BODY is YAML
 //	scale KIND/NAME N                                  kubectl scale
@@ -26,9 +26,10 @@ import (
 //	status STATUS                                      the last record gets another status
 //	await-gone KIND/NAME                               until it is
 //	await KIND/NAME PATH VALUE                         until a controller has done that
+//	await-unserved GROUP/VERSION                       until discovery says so
 //	diff [CHART] [FLAGS]                               prints the report's lines and the exit code
 //	helmdrift ARGS                                     any other run of the binary; prints its stdout and exit code
-//	proves                                             upgrades for real: exactly what the last diff said happens
+//	proves                                             upgrades, rolls back or installs for real: exactly what the last diff said happens
 //	namespace NAME, storage NAME                       another namespace; where records are kept
 //
 // CHART is a folder of the script, a lone template of it, or a folder of
@@ -36,7 +37,7 @@ import (
 // contain nothing that its want file does not list.
 func TestStories(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/stories",
+		Dir:           *storyDir,
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			c, err := openCase(suite.cluster, env.WorkDir, storyName(env))
@@ -66,23 +67,24 @@ type command func(c *Case, args []string) (string, error)
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	out := map[string]func(*testscript.TestScript, bool, []string){}
 	for name, do := range map[string]command{
-		"helm":       func(c *Case, args []string) (string, error) { return "", c.helm(false, args...) },
-		"helm4":      func(c *Case, args []string) (string, error) { return "", c.helm(true, args...) },
-		"patch":      scriptPatch,
-		"scale":      scriptScale,
-		"create":     scriptCreate,
-		"apply":      scriptApply,
-		"restore":    scriptRestore,
-		"delete":     scriptDelete,
-		"await":      scriptAwait,
-		"await-gone": scriptAwaitGone,
-		"diff":       scriptDiff,
-		"helmdrift":  scriptBinary,
-		"proves":     func(c *Case, _ []string) (string, error) { return "", c.proves() },
-		"forge":      scriptForge,
-		"status":     scriptStatus,
-		"namespace":  scriptNamespace,
-		"storage":    scriptStorage,
+		"helm":           func(c *Case, args []string) (string, error) { return "", c.helm(false, args...) },
+		"helm4":          func(c *Case, args []string) (string, error) { return "", c.helm(true, args...) },
+		"patch":          scriptPatch,
+		"scale":          scriptScale,
+		"create":         scriptCreate,
+		"apply":          scriptApply,
+		"restore":        scriptRestore,
+		"delete":         scriptDelete,
+		"await":          scriptAwait,
+		"await-gone":     scriptAwaitGone,
+		"await-unserved": scriptAwaitUnserved,
+		"diff":           scriptDiff,
+		"helmdrift":      scriptBinary,
+		"proves":         func(c *Case, _ []string) (string, error) { return "", c.proves() },
+		"forge":          scriptForge,
+		"status":         scriptStatus,
+		"namespace":      scriptNamespace,
+		"storage":        scriptStorage,
 	} {
 		out[name] = adapt(do)
 	}
@@ -221,6 +223,13 @@ func scriptAwaitGone(c *Case, args []string) (string, error) {
 	return "", c.cluster.untilGone(context.Background(), r)
 }
 
+func scriptAwaitUnserved(c *Case, args []string) (string, error) {
+	if err := need(args, 1, "await-unserved GROUP/VERSION"); err != nil {
+		return "", err
+	}
+	return "", c.cluster.untilUnserved(context.Background(), args[0])
+}
+
 func scriptDiff(c *Case, args []string) (string, error) {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		chart, err := c.chart(args[0])
@@ -239,6 +248,9 @@ func scriptDiff(c *Case, args []string) (string, error) {
 	text := out.stderr
 	if out.report != nil {
 		text += strings.Join(append(out.report.lines(), ""), "\n")
+	}
+	if len(out.traffic.tried) > 0 {
+		text += fmt.Sprintf("tried %d writes\n", len(out.traffic.tried))
 	}
 	return text + fmt.Sprintf("exit %d\n", out.exit), nil
 }

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/storage/driver"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -31,12 +33,13 @@ func (c *Case) proves() error {
 	if err := errors.Join(each(claims, (*claim).before)...); err != nil {
 		return err
 	}
-	upgrade := c.helm3
-	if c.by4 {
-		upgrade = c.helm4
+	for _, gone := range claims {
+		for _, c := range claims {
+			c.goes = c.goes || gone.said.Action == "delete" && gone.was != nil && c.uid() == gone.uid()
+		}
 	}
 	fails := strings.Contains(strings.Join(c.last.report.lines(), "\n"), ": fail")
-	if err := upgrade(call); (err != nil) != fails {
+	if _, err := c.run(call); (err != nil) != fails {
 		return fmt.Errorf("the report says failure %v, the upgrade says %v", fails, err)
 	}
 	return errors.Join(each(claims, (*claim).after)...)
@@ -52,31 +55,37 @@ func each(claims []*claim, do func(*claim) error) []error {
 	return out
 }
 
-// announced is the upgrade that the last diff predicted: with its chart and
-// values, or else the last deployment over again.
+// announced is what the last diff predicted: an upgrade or an install with its
+// chart and values, a rollback, or else the last deployment over again.
 func (c *Case) announced() (helmCall, error) {
-	call := c.call
-	if args := c.last.args; len(args) > 2 && !strings.HasPrefix(args[2], "-") {
-		call = helmCall{chart: args[2]}
-		for i, arg := range args {
-			if arg == "--set" {
-				call.values.Values = append(call.values.Values, args[i+1])
-			}
-		}
+	call, err := c.parseDiff(c.last.args[1:])
+	if err != nil {
+		return call, err
 	}
-	call.verb = "upgrade"
+	said := c.last.report.Releases[0]
+	switch {
+	case call.verb == "rollback" && call.revision < 0:
+		call.revision += said.Last.Revision
+	case call.verb == "rollback":
+	case call.chart == "":
+		call = c.call
+		call.verb = "upgrade"
+	case said.Operation == "install":
+		call.verb = "install"
+	}
 	return call, nil
 }
 
 // claim is what a report says of one object; of most it says nothing.
 type claim struct {
-	client interface {
-		Get(context.Context, string, metav1.GetOptions, ...string) (*unstructured.Unstructured, error)
-	}
-	kind schema.GroupVersionKind
-	name string
-	said objectReport
-	was  map[string]any
+	cluster   *cluster
+	kind      schema.GroupVersionKind
+	namespace string
+	name      string
+	said      objectReport
+	was       map[string]any
+	// goes tells that the report announces a deletion, under this kind or another that is the same object.
+	goes bool
 }
 
 // claims are those on every object of the stored manifest, and on every other
@@ -84,46 +93,45 @@ type claim struct {
 func (c *Case) claims() ([]*claim, error) {
 	byID := map[string]*claim{}
 	var out []*claim
-	add := func(apiVersion, kind, namespace, name string) (*claim, error) {
+	add := func(apiVersion, kind, namespace, name string) *claim {
 		gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
-		client, mapping, err := c.cluster.of(gvk, orElse(namespace, c.ns))
-		if err != nil {
-			return nil, err
-		}
-		id := mapping.Resource.GroupResource().String() + "/" + name + "/" + orElse(namespace, c.ns)
+		made := &claim{cluster: c.cluster, kind: gvk, namespace: orElse(namespace, c.ns), name: name}
+		id := gvk.GroupKind().String() + "/" + name + "/" + made.namespace
 		if byID[id] == nil {
-			byID[id] = &claim{client: client, kind: gvk, name: name}
-			out = append(out, byID[id])
+			byID[id] = made
+			out = append(out, made)
 		}
-		return byID[id], nil
+		return byID[id]
 	}
+	stored, err := c.stored()
+	if err != nil {
+		return nil, err
+	}
+	for _, obj := range stored {
+		if obj.GetName() != "" {
+			add(obj.GetAPIVersion(), obj.GetKind(), obj.GetNamespace(), obj.GetName())
+		}
+	}
+	for _, o := range c.last.report.Releases[0].Objects {
+		if o.Name != "" {
+			spoken := add(o.APIVersion, o.Kind, o.Namespace, o.Name)
+			spoken.said, spoken.kind.Version = o, schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).Version
+		}
+	}
+	return out, nil
+}
+
+// stored are the objects of the last revision; there are none before an install.
+func (c *Case) stored() ([]*unstructured.Unstructured, error) {
 	manifest, err := c.manifest()
+	if errors.Is(err, driver.ErrReleaseNotFound) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	objects, err := decodeObjects(manifest)
-	if err != nil {
-		return nil, err
-	}
-	for _, obj := range flatten(objects) {
-		if obj.GetName() == "" {
-			continue
-		}
-		if _, err := add(obj.GetAPIVersion(), obj.GetKind(), obj.GetNamespace(), obj.GetName()); err != nil {
-			return nil, err
-		}
-	}
-	for _, o := range c.last.report.Releases[0].Objects {
-		if o.Name == "" {
-			continue
-		}
-		known, err := add(o.APIVersion, o.Kind, o.Namespace, o.Name)
-		if err != nil {
-			return nil, err
-		}
-		known.said = o
-	}
-	return out, nil
+	return flatten(objects), err
 }
 
 // flatten takes the items out of Lists, as Helm does.
@@ -142,8 +150,20 @@ func flatten(objects []*unstructured.Unstructured) []*unstructured.Unstructured 
 	return out
 }
 
+// read gives the object, nil where it is not there, or not even its kind.
 func (c *claim) read() (map[string]any, error) {
-	obj, err := c.client.Get(context.Background(), c.name, metav1.GetOptions{})
+	client, _, err := c.cluster.of(c.kind, c.namespace)
+	if meta.IsNoMatchError(err) {
+		c.cluster.mapper.Reset()
+		client, _, err = c.cluster.of(c.kind, c.namespace)
+	}
+	if meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	obj, err := client.Get(context.Background(), c.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -162,7 +182,8 @@ func (c *claim) before() error {
 	if c.said.Kind == "" {
 		return nil // not spoken of: it must only stay as it is, or stay away
 	}
-	if absent := c.was == nil; absent != (c.said.Missing || c.said.Action == "create") {
+	held := c.said.Action == "skip" || c.said.Action == "fail" // creating it may be what is not reached
+	if absent := c.was == nil; absent != (c.said.Missing || c.said.Action == "create") && !(absent && held) {
 		return fmt.Errorf("live is absent: %v, the report says %q, missing: %v", absent, c.said.Action, c.said.Missing)
 	}
 	for _, f := range c.said.Fields {
@@ -197,7 +218,7 @@ func (c *claim) after() error {
 		return err
 	}
 	switch {
-	case c.said.Action == "delete":
+	case c.goes || c.said.Action == "delete":
 		return c.gone()
 	case is == nil && c.was == nil && (c.said.Kind == "" || c.said.Action == "skip" || c.said.Action == "fail"):
 		return nil
@@ -234,6 +255,12 @@ func (c *claim) after() error {
 	return nil
 }
 
+// uid is what an object has in common with itself in another group of the API.
+func (c *claim) uid() any {
+	uid, _, _ := unstructured.NestedFieldNoCopy(c.was, "metadata", "uid")
+	return uid
+}
+
 // gone waits for a deletion, which goes on in the background.
 func (c *claim) gone() error {
 	for range 50 {
@@ -256,8 +283,8 @@ func (f fieldReport) checkEffect(path steps, was, now map[string]any) error {
 	if f.After != nil {
 		want = f.After
 	}
-	if f.Class == "order" {
-		return nil // the values name the items
+	if f.Class == "order" || f.Class == "volatile" {
+		return nil // the values name the items, or are others each time
 	}
 	if f.Masked || f.Verdict == "remove" && f.After == nil {
 		if has && !f.Masked && !empty(after) {

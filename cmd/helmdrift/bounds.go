@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// bounds are what the rendering of a chart may take: a template can loop for ever or fill the memory, and it listens to
+// nobody. Zero is no bound.
+type bounds struct {
+	time time.Duration
+	heap resource.QuantityValue
+}
+
+const (
+	// watchEvery is how often the heap is looked at. A loop of allocations makes some megabytes in that time.
+	watchEvery = 10 * time.Millisecond
+	// fence is how many times the heap bound the process may hold until it ends at once, whatever it is writing.
+	fence = 2
+)
+
+// within runs work in a goroutine of its own and gives its answer, or an error once it takes more than it may or ctx ends. Go
+// cannot stop a goroutine. Work that was given up runs on until the process ends, so whoever gets an error from here writes
+// what there is to write, and leaves.
+func within[T any](ctx context.Context, b bounds, work func(context.Context) (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	bounded, cancel := ctx, context.CancelFunc(func() {})
+	if b.time > 0 {
+		bounded, cancel = context.WithTimeoutCause(ctx, b.time, b.overtime("rendering"))
+	}
+	defer cancel()
+	lift := b.limitHeap()
+	done := make(chan answer, 1)
+	go func() {
+		var a answer
+		defer func() {
+			if cause := recover(); cause != nil {
+				a.err = fmt.Errorf("internal error: %s", clean(fmt.Sprint(cause)))
+			}
+			done <- a
+		}()
+		a.value, a.err = work(bounded)
+	}()
+	watch := time.NewTicker(watchEvery)
+	defer watch.Stop()
+	for {
+		select {
+		case a := <-done:
+			lift()
+			if errors.Is(a.err, context.DeadlineExceeded) && context.Cause(bounded) != nil {
+				a.err = context.Cause(bounded)
+			}
+			return a.value, a.err
+		case <-bounded.Done():
+			var none T
+			go b.guard()
+			return none, context.Cause(bounded)
+		case <-watch.C:
+			if b.exceeded(1) && b.exceededForSure() {
+				var none T
+				go b.guard()
+				return none, b.overweight()
+			}
+		}
+	}
+}
+
+func (b bounds) overtime(what string) error {
+	return hinted{error: fmt.Errorf("%s the chart takes longer than %s", what, b.time), hint: "--render-timeout allows more"}
+}
+
+func (b bounds) overweight() error {
+	return hinted{error: fmt.Errorf("rendering the chart takes more memory than %s", b.heap.String()), hint: "--render-memory allows more"}
+}
+
+// limitHeap tells the garbage collector of the bound, so that only what is really in use comes to it.
+func (b bounds) limitHeap() (lift func()) {
+	before := debug.SetMemoryLimit(-1)
+	if b.heap.Value() <= 0 || before < b.heap.Value() {
+		return func() {}
+	}
+	debug.SetMemoryLimit(b.heap.Value())
+	return func() { debug.SetMemoryLimit(before) }
+}
+
+// exceeded tells whether the heap holds more than so many times its bound.
+func (b bounds) exceeded(times uint64) bool {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return b.heap.Value() > 0 && sample[0].Value.Uint64() > times*uint64(b.heap.Value())
+}
+
+// exceededForSure looks again when nothing is left that only waits to be collected.
+func (b bounds) exceededForSure() bool {
+	runtime.GC()
+	return b.exceeded(1)
+}
+
+// guard watches work that was given up, and ends the process before it takes the machine's memory: the report may be waiting
+// for a reader who is in no hurry.
+func (b bounds) guard() {
+	for range time.Tick(watchEvery) {
+		if b.exceeded(fence) {
+			fmt.Fprintln(os.Stderr, "Error: the chart's rendering fills the memory; the report was cut off")
+			os.Exit(exitFailure)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"helm.sh/helm/v3/pkg/helmpath"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/client-go/util/homedir"
+
+	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/render"
+)
+
+// desiredOptions are the flags that say what the release shall become: Helm's own for values and charts, and a few more.
+type desiredOptions struct {
+	toRevision int
+	install    bool
+	helm       oneOf
+	dryRun     oneOf
+
+	values                          render.ValueOptions
+	reset, reuse, resetThenReuse    bool
+	source                          fetch.Options
+	kubeVersion                     string
+	apiVersions                     []string
+	noLookup, enableDNS, skipSchema bool
+	postRenderer                    string
+	postRendererArgs                []string
+	bounds                          bounds
+	stdin                           io.Reader
+}
+
+func newDesiredOptions(s streams) desiredOptions {
+	return desiredOptions{
+		helm: oneOf{words: []string{"3", "4"}}, dryRun: oneOf{words: []string{"server"}}, stdin: s.in,
+		bounds: bounds{time: time.Minute, heap: resource.QuantityValue{Quantity: resource.MustParse("1Gi")}},
+		source: fetch.Options{
+			RepositoryConfig: orDefault(s.env("HELM_REPOSITORY_CONFIG"), helmpath.ConfigPath("repositories.yaml")),
+			RepositoryCache:  orDefault(s.env("HELM_REPOSITORY_CACHE"), helmpath.CachePath("repository")),
+			RegistryConfig:   orDefault(s.env("HELM_REGISTRY_CONFIG"), helmpath.ConfigPath("registry/config.json")),
+			Keyring:          filepath.Join(orDefault(s.env("GNUPGHOME"), filepath.Join(homedir.HomeDir(), ".gnupg")), "pubring.gpg"),
+		},
+	}
+}
+
+func orDefault(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}
+
+func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
+	fs.IntVar(&o.toRevision, "to-revision", 0, "compare with what helm rollback to this revision would leave; -1 is the one before the last")
+	fs.BoolVar(&o.install, "install", false, "where the release does not exist, show what helm upgrade --install would create")
+	fs.Var(&o.helm, "helm-version", "the Helm that is predicted: 3 or 4 (default: the one that wrote the last revision)")
+	fs.Var(&o.dryRun, "dry-run", "server: also ask the API server, with dry-run writes that store nothing")
+
+	fs.StringSliceVarP(&o.values.Files, "values", "f", nil, "values file or URL for CHART, - for standard input; may be repeated")
+	fs.StringArrayVar(&o.values.Set, "set", nil, "value for CHART, such as a.b=c; may be repeated")
+	fs.StringArrayVar(&o.values.SetString, "set-string", nil, "like --set, but the value is a string")
+	fs.StringArrayVar(&o.values.JSON, "set-json", nil, "like --set, but the value is JSON: a.b={\"c\":1}")
+	fs.StringArrayVar(&o.values.SetFile, "set-file", nil, "like --set, but the value is what a file holds: a.b=path")
+	fs.StringArrayVar(&o.values.Literal, "set-literal", nil, "like --set, but the value is a string taken to the letter")
+	fs.BoolVar(&o.reset, "reset-values", false, "start from the chart's values")
+	fs.BoolVar(&o.reuse, "reuse-values", false, "start from the release's values, and the defaults of its chart")
+	fs.BoolVar(&o.resetThenReuse, "reset-then-reuse-values", false, "start from the chart's values, with the release's own over them")
+
+	fs.StringVar(&o.source.Version, "version", "", "version of the chart, or a constraint such as ^2.0.0 (default: the latest)")
+	fs.BoolVar(&o.source.Devel, "devel", false, "take development versions too, as --version '>0.0.0-0' does")
+	fs.StringVar(&o.source.RepoURL, "repo", "", "URL of the chart repository that has CHART")
+	fs.StringVar(&o.source.Username, "username", "", "username for the chart repository")
+	fs.StringVar(&o.source.Password, "password", "", "password for the chart repository")
+	fs.StringVar(&o.source.CertFile, "cert-file", "", "client certificate for the chart repository")
+	fs.StringVar(&o.source.KeyFile, "key-file", "", "key of the client certificate")
+	fs.StringVar(&o.source.CAFile, "ca-file", "", "certificate authority file of the chart repository")
+	fs.BoolVar(&o.source.InsecureSkipTLSVerify, "insecure-skip-tls-verify", false, "do not check the certificate of the chart repository")
+	fs.BoolVar(&o.source.PlainHTTP, "plain-http", false, "use HTTP, not HTTPS, for the chart's registry")
+	fs.BoolVar(&o.source.PassCredentials, "pass-credentials", false, "send the credentials to all domains")
+	fs.BoolVar(&o.source.Verify, "verify", false, "verify the provenance of the chart")
+	fs.StringVar(&o.source.Keyring, "keyring", o.source.Keyring, "public keys for --verify")
+	fs.StringVar(&o.source.RepositoryConfig, "repository-config", o.source.RepositoryConfig, "file with the names of repositories [HELM_REPOSITORY_CONFIG]")
+	fs.StringVar(&o.source.RepositoryCache, "repository-cache", o.source.RepositoryCache, "directory with the indexes of repositories [HELM_REPOSITORY_CACHE]")
+	fs.StringVar(&o.source.RegistryConfig, "registry-config", o.source.RegistryConfig, "file with the logins of registries [HELM_REGISTRY_CONFIG]")
+
+	fs.BoolVar(&o.noLookup, "no-lookup", false, "let the chart's lookups find nothing, instead of reading the cluster")
+	fs.StringVar(&o.kubeVersion, "kube-version", "", "version of Kubernetes that templates see (default: the cluster's)")
+	fs.StringSliceVarP(&o.apiVersions, "api-versions", "a", nil, "API versions that templates see beside the cluster's")
+	fs.BoolVar(&o.enableDNS, "enable-dns", false, "let templates look up host names")
+	fs.BoolVar(&o.skipSchema, "skip-schema-validation", false, "do not check the values against the chart's schema")
+	fs.StringVar(&o.postRenderer, "post-renderer", "", "program that the rendered manifest goes through")
+	fs.StringArrayVar(&o.postRendererArgs, "post-renderer-args", nil, "argument for the post-renderer; may be repeated")
+	fs.DurationVar(&o.bounds.time, "render-timeout", o.bounds.time, "how long fetching and rendering the chart may take; 0 for no limit")
+	fs.Var(&o.bounds.heap, "render-memory", "how much memory the process may hold while it renders; 0 for no limit")
+}
+
+// needChart are the flags that mean nothing without a chart.
+func needChart() []string {
+	return []string{
+		"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values", "reset-then-reuse-values",
+		"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "insecure-skip-tls-verify", "plain-http",
+		"pass-credentials", "verify", "keyring", "no-lookup", "kube-version", "api-versions", "enable-dns", "skip-schema-validation",
+		"post-renderer", "post-renderer-args", "install",
+	}
+}
+
+// check refuses flags that contradict each other or would have no effect.
+func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
+	switch {
+	case o.toRevision != 0 && hasChart:
+		return errors.New("--to-revision and CHART are two desired states: give one of them")
+	case o.toRevision != 0 && flags.Changed("revision"):
+		return hinted{error: errors.New("--to-revision and --revision exclude each other"), hint: "helm rollback always starts from the last revision"}
+	case flags.Changed("to-revision") && o.toRevision == 0:
+		return errors.New("--to-revision 0: revisions begin at 1; -1 is the one before the last")
+	}
+	for _, name := range needChart() {
+		if !hasChart && flags.Changed(name) {
+			return hinted{error: fmt.Errorf("--%s needs a CHART", name), hint: "without a chart, the stored manifest is compared as it is"}
+		}
+	}
+	if o.install && flags.Changed("revision") {
+		return errors.New("--install and --revision exclude each other")
+	}
+	return nil
+}
+
+// valueOptions are the values with Helm's precedence among the policies (helm v3.22.0 pkg/action/upgrade.go reuseValues).
+func (o *desiredOptions) valueOptions(read func(string) ([]byte, error)) render.ValueOptions {
+	values := o.values
+	values.ReadFile = read
+	switch {
+	case o.reset:
+		values.Reuse = render.ReuseReset
+	case o.reuse:
+		values.Reuse = render.ReuseValues
+	case o.resetThenReuse:
+		values.Reuse = render.ReuseAfterReset
+	}
+	return values
+}
+
+// oneOf is a flag value that is one of a few words, or not given.
+type oneOf struct {
+	words []string
+	word  string
+}
+
+// String returns the word.
+func (o *oneOf) String() string { return o.word }
+
+// Set refuses any other word.
+func (o *oneOf) Set(word string) error {
+	for _, known := range o.words {
+		if word == known {
+			o.word = word
+			return nil
+		}
+	}
+	return fmt.Errorf("must be %s", strings.Join(o.words, " or "))
+}
+
+// Type is the placeholder in help texts.
+func (o *oneOf) Type() string { return strings.Join(o.words, "|") }

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestPostRenderer runs real programs over a manifest.
+func TestPostRenderer(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the programs are shell scripts")
+	}
+	for name, test := range map[string]struct{ script, want, err string }{
+		"changes": {"sed s/a/b/ $1", "kind: bbc", ""},
+		"silent":  {"cat > /dev/null", "", "printed nothing"},
+		"fails":   {"echo 'no such overlay' >&2; exit 3", "", "ended with exit code 3, saying:\nno such overlay"},
+		"hangs":   {"sleep 5 & wait", "", "deadline"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			program := filepath.Join(t.TempDir(), "render")
+			if err := os.WriteFile(program, []byte("#!/bin/sh\n"+test.script+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			ctx, patience := t.Context(), time.Minute
+			if name == "hangs" {
+				patience = 50 * time.Millisecond
+			}
+			ctx, cancel := context.WithTimeout(ctx, patience)
+			defer cancel()
+			got, err := postRenderer{command: program}.run(ctx, []byte("kind: abc"))
+			if string(got) != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Errorf("error %v, want %s", err, test.err)
+			}
+		})
+	}
+	if _, err := (postRenderer{command: "no-such-program"}).run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "was not found") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,291 @@
+package output
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// told is what a reader of a piped report can count in it.
+type told struct {
+	fields  int
+	objects map[string]int // by name, those that have a headline or are listed by name
+	more    int            // objects that are only counted
+}
+
+var (
+	rowLine      = regexp.MustCompile(`^(?:in (\d+) (?:blocked )?objects:)? {2}[-+±∅!] `)
+	volatileLine = regexp.MustCompile(`^volatile: each rendering makes (\d+) fields? `)
+	withLine     = regexp.MustCompile(`, with (\d+) fields? that differ`)
+	moreLine     = regexp.MustCompile(`^(\d+) objects? more: `)
+	headline     = regexp.MustCompile(`^\w+ (\S+?)(?: \(\S+\))?: (?:missing; |drifted; |could not be compared|the |Helm )`)
+	createdLine  = regexp.MustCompile(`^  │ \d+ \w+(?: \(\S+\))?: (.*)$`)
+)
+
+// read counts as a reader would.
+func read(t *testing.T, out []byte) told {
+	t.Helper()
+	n := told{objects: map[string]int{}}
+	number := func(s string) int {
+		i, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	created := false
+	for _, l := range strings.Split(string(out), "\n") {
+		if m := rowLine.FindStringSubmatch(l); m != nil {
+			n.fields++
+			if m[1] != "" {
+				n.fields += number(m[1]) - 1
+			}
+		}
+		if m := volatileLine.FindStringSubmatch(l); m != nil {
+			n.fields += number(m[1])
+		}
+		if m := withLine.FindStringSubmatch(l); m != nil {
+			n.fields += number(m[1])
+		}
+		if m := moreLine.FindStringSubmatch(l); m != nil {
+			n.more += number(m[1])
+		}
+		if m := headline.FindStringSubmatch(l); m != nil {
+			n.objects[m[1]]++
+		}
+		if strings.HasSuffix(l, " objects:") {
+			created = true
+		} else if m := createdLine.FindStringSubmatch(l); m != nil && created {
+			for _, name := range strings.Split(m[1], ", ") {
+				n.objects[name]++
+			}
+		} else {
+			created = false
+		}
+	}
+	return n
+}
+
+// TestNothingIsHidden: each finding of a report is listed, or in a group, or counted in a line that folds; each object has a
+// headline, or is named in a list, or counted.
+func TestNothingIsHidden(t *testing.T) {
+	check := func(name string, r *threeway.Report, byName bool) {
+		got := read(t, render(t, Text, r, Options{Unicode: true}))
+		fields, objects := 0, 0
+		for _, rel := range r.Releases {
+			for _, o := range rel.Objects {
+				objects++
+				fields += len(o.Fields)
+				if byName && got.objects[o.Name] > 1 {
+					t.Errorf("%s: %s is told %d times", name, o.Name, got.objects[o.Name])
+				}
+			}
+		}
+		if got.fields != fields {
+			t.Errorf("%s: %d fields are told of %d\n%s", name, got.fields, fields, render(t, Text, r, Options{Unicode: true}))
+		}
+		named := 0
+		for _, times := range got.objects {
+			named += times
+		}
+		if byName && named+got.more != objects {
+			t.Errorf("%s: %d objects are named and %d counted, of %d\n%s", name, named, got.more, objects,
+				render(t, Text, r, Options{Unicode: true}))
+		}
+	}
+	for name, r := range reports(t) {
+		check(name, r, false)
+	}
+	for seed := range uint64(300) {
+		check(fmt.Sprintf("seed %d", seed), randomReport(rand.New(rand.NewPCG(seed, 4))), true)
+	}
+}
+
+// randomReport is one release of many objects that differ little, so that all that can be folded is.
+func randomReport(r *rand.Rand) *threeway.Report {
+	pick := func(all ...string) string { return all[r.IntN(len(all))] }
+	chance := func(oneIn int) bool { return r.IntN(oneIn) == 0 }
+	rel := threeway.ReleaseReport{
+		Name: "web", Namespace: "prod",
+		Operation: threeway.Operation(pick("upgrade", "upgrade", "rollback", "install", "drift")), Compared: 80,
+	}
+	for i := range r.IntN(60) {
+		o := threeway.ObjectReport{
+			APIVersion: "v1", Kind: pick("ConfigMap", "Ingress", "Thing"), Namespace: pick("prod", "prod", "other"), Name: fmt.Sprintf("o-%d", i),
+			Action: threeway.Action(pick("none", "update", "update", "update", "replace", "create", "create", "skip", "skip", "adopt", "delete", "keep", "fail")),
+			Engine: threeway.EngineStrategic, Missing: chance(20), Drifted: chance(5),
+		}
+		if o.Namespace == "other" {
+			o.Namespace = "" // a name with its namespace would be another word
+		}
+		if o.Kind == "Thing" {
+			o.APIVersion = "ex.com/v1"
+		}
+		if o.Action == threeway.ActionFail {
+			o.Reason = "no"
+		}
+		if chance(6) {
+			o.DryRun = &threeway.DryRun{Result: pick("agrees", "disagrees", "refused", "refused"), Message: pick("a", "b")}
+		}
+		if chance(30) {
+			o.Note = "so it is"
+		}
+		for range r.IntN(5) {
+			o.Fields = append(o.Fields, randomField(pick, chance))
+		}
+		if chance(30) { // nobody saw it
+			o.Error, o.Action, o.Fields = &threeway.ObjectError{Message: "no"}, threeway.ActionNone, nil
+		}
+		rel.Objects = append(rel.Objects, o)
+	}
+	return threeway.NewReport("test", fixedTime, []threeway.ReleaseReport{rel})
+}
+
+func randomField(pick func(...string) string, chance func(int) bool) threeway.FieldFinding {
+	f := threeway.FieldFinding{
+		ID: "x", Path: pick("metadata.labels.a", "metadata.labels.b", "spec.c"), Managed: !chance(6), Certain: !chance(9), Blocked: chance(8),
+		Verdict: threeway.Verdict(pick("overwrite", "overwrite", "add", "remove", "ignore", "conflict")),
+		Cause:   threeway.Cause(pick("change", "change", "change", "drift", "both")), Old: "1", Desired: pick("2", "3"), Live: "1",
+	}
+	if chance(6) {
+		f.Class, f.Template = threeway.ClassVolatile, pick("a.yaml", "b.yaml")
+	}
+	if chance(9) {
+		f.Note = pick("first; last", "last")
+	}
+	if chance(12) {
+		f.IgnoredBy = &threeway.IgnoreRule{Rule: "r"}
+	}
+	if chance(12) {
+		f.Masked, f.Old, f.Desired, f.Live = true, nil, nil, nil
+	}
+	return f
+}
+
+// TestGroups: what may be told as one change of several objects, and what may not.
+func TestGroups(t *testing.T) {
+	change := func() threeway.FieldFinding {
+		return threeway.FieldFinding{Path: "metadata.labels.v", Verdict: threeway.Overwrite, Cause: threeway.CauseChange, Managed: true, Certain: true,
+			Old: "1", Desired: "2", Live: "1"}
+	}
+	for _, c := range []struct {
+		name    string
+		alter   func(o *threeway.ObjectReport, f *threeway.FieldFinding) // alters the third of three objects
+		grouped bool
+	}{
+		{"the same", func(*threeway.ObjectReport, *threeway.FieldFinding) {}, true},
+		{"of another kind", func(o *threeway.ObjectReport, _ *threeway.FieldFinding) { o.Kind = "Service" }, true},
+		{"other owners", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) {
+			f.Owners = []threeway.Owner{{Manager: "helm"}}
+		}, true},
+		{"another value", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Desired = "3" }, false},
+		{"a number", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Desired = int64(2) }, false},
+		{"another path", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Path = "metadata.labels.w" }, false},
+		{"another verdict", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Verdict = threeway.Ignore }, false},
+		{"drifted", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Cause = threeway.CauseBoth }, false},
+		{"another note", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Note = "n" }, false},
+		{"another end", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.After = "4" }, false},
+		{"not certain", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Certain = false }, false},
+		{"blocked", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Blocked = true }, false},
+		{"of a class", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Class = threeway.ClassOrder }, false},
+		{"ignored", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.IgnoredBy = &threeway.IgnoreRule{} }, false},
+		{"masked", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Masked = true }, false},
+		{"in a failing object", func(o *threeway.ObjectReport, _ *threeway.FieldFinding) { o.Action = threeway.ActionFail }, false},
+		{"in an adopted object", func(o *threeway.ObjectReport, _ *threeway.FieldFinding) { o.Action = threeway.ActionAdopt }, false},
+	} {
+		var objects []threeway.ObjectReport
+		for i := range 3 {
+			o := threeway.ObjectReport{Kind: "ConfigMap", Name: strconv.Itoa(i), Action: threeway.ActionUpdate, Fields: []threeway.FieldFinding{change()}}
+			if i == 2 {
+				c.alter(&o, &o.Fields[0])
+			}
+			objects = append(objects, o)
+		}
+		rel := threeway.ReleaseReport{Operation: threeway.OperationUpgrade, Objects: objects}
+		f := foldRelease(rel)
+		if got := len(f.groups) == 1 && f.alike == 3 && len(f.blocks) == 0; got != c.grouped {
+			t.Errorf("%s: %d groups, %d alike, %d blocks", c.name, len(f.groups), f.alike, len(f.blocks))
+		}
+		if got := len(f.groups) == 0 && f.alike == 0 && len(f.blocks) == 3; got == c.grouped {
+			t.Errorf("%s: %d groups, %d alike, %d blocks", c.name, len(f.groups), f.alike, len(f.blocks))
+		}
+		if rel.Operation = threeway.OperationDrift; len(foldRelease(rel).blocks) != 3 {
+			t.Errorf("%s: plain drift is grouped", c.name)
+		}
+	}
+}
+
+// TestWhatFolds: from which number on objects share a line, and what keeps one in a block of its own.
+func TestWhatFolds(t *testing.T) {
+	created := threeway.ObjectReport{Action: threeway.ActionCreate}
+	skipped := threeway.ObjectReport{Action: threeway.ActionSkip}
+	refused := threeway.ObjectReport{Action: threeway.ActionUpdate, DryRun: &threeway.DryRun{Result: dryRunRefused}}
+	made := threeway.ObjectReport{Action: threeway.ActionUpdate, Fields: []threeway.FieldFinding{{Class: threeway.ClassVolatile, Cause: threeway.CauseChange}}}
+	for name, c := range map[string]struct {
+		object threeway.ObjectReport
+		from   int
+		folded func(folds) int
+	}{
+		"created":  {created, 13, func(f folds) int { return len(f.created) }},
+		"skipped":  {skipped, 4, func(f folds) int { return len(f.skipped) }},
+		"refused":  {refused, 3, func(f folds) int { return len(f.refused) }},
+		"volatile": {made, 4, func(f folds) int { return len(f.volatile) }},
+	} {
+		for n, want := range map[int]int{c.from - 1: 0, c.from: c.from} {
+			rel := threeway.ReleaseReport{Operation: threeway.OperationUpgrade, Objects: slices.Repeat([]threeway.ObjectReport{c.object}, n)}
+			if got := c.folded(foldRelease(rel)); got != want {
+				t.Errorf("%d %s objects: %d are folded, want %d", n, name, got, want)
+			}
+		}
+		for what, alter := range map[string]func(*threeway.ObjectReport){
+			"missing":  func(o *threeway.ObjectReport) { o.Missing = true },
+			"unseen":   func(o *threeway.ObjectReport) { o.Error = &threeway.ObjectError{} },
+			"noted":    func(o *threeway.ObjectReport) { o.Note = "n" },
+			"reasoned": func(o *threeway.ObjectReport) { o.Reason = "r" },
+			"ignored":  func(o *threeway.ObjectReport) { o.IgnoredBy = &threeway.IgnoreRule{} },
+			"disputed": func(o *threeway.ObjectReport) { o.DryRun = &threeway.DryRun{Result: dryRunDisagrees} },
+			"failing":  func(o *threeway.ObjectReport) { o.Action = threeway.ActionFail },
+			"partial":  func(o *threeway.ObjectReport) { o.Controllers = 1 },
+		} {
+			o := c.object
+			alter(&o)
+			rel := threeway.ReleaseReport{Operation: threeway.OperationUpgrade, Objects: slices.Repeat([]threeway.ObjectReport{o}, 20)}
+			if f := foldRelease(rel); len(f.blocks) != 20 {
+				t.Errorf("%s, %s: %d of 20 objects have a block", name, what, len(f.blocks))
+			}
+		}
+	}
+}
+
+// TestFoldingLeavesTheReportAlone: other formats are written from the same report.
+func TestFoldingLeavesTheReportAlone(t *testing.T) {
+	for name, r := range reports(t) {
+		before := render(t, JSON, r, Options{})
+		render(t, Text, r, Options{})
+		if diff := cmp.Diff(string(before), string(render(t, JSON, r, Options{}))); diff != "" {
+			t.Errorf("%s: text altered the report:\n%s", name, diff)
+		}
+	}
+}
+
+func TestKindsInThePlural(t *testing.T) {
+	for name, want := range map[string]string{
+		"Deployment": "2 Deployments", "Ingress": "2 Ingresses", "NetworkPolicy": "2 NetworkPolicies", "Gateway": "2 Gateways", "Endpoints": "2 Endpoints",
+		"Mesh": "2 Meshes", "Batch": "2 Batches", "Box": "2 Boxes", "Y": "2 Ys", `"a b"`: `2 "a b"`,
+	} {
+		if got := (kind{name: name}).count(2); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		if got := (kind{name: name}).count(1); got != "1 "+name {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/downloader"
+	"helm.sh/helm/v3/pkg/getter"
+)
+
+// Options are Helm's flags and settings for finding a chart. Where one says nothing else, it is the flag of its name.
+type Options struct {
+	// Version is a version or a constraint; the latest stable one where it is empty.
+	Version string
+	// Devel lets development versions count as well where Version is empty.
+	Devel bool
+	// RepoURL is --repo.
+	RepoURL string
+	// Verify demands a provenance file, signed by one of the keys in Keyring.
+	Verify  bool
+	Keyring string
+
+	Username, Password                                string
+	CertFile, KeyFile, CAFile                         string
+	InsecureSkipTLSVerify, PlainHTTP, PassCredentials bool
+
+	// RepositoryConfig is the file that helm repo add writes, RepositoryCache the directory of the indexes that helm repo
+	// update writes, RegistryConfig the file that helm registry login writes. They are only read.
+	RepositoryConfig, RepositoryCache, RegistryConfig string
+}
+
+// Local tells whether ref names a file or directory on this machine, which goes before everything else: RepoURL is not
+// looked at then.
+func Local(ref string) bool {
+	_, err := os.Stat(strings.TrimSpace(ref))
+	return err == nil
+}
+
+// Chart brings the chart that ref names to this machine, and gives the path of its directory or archive. done removes what
+// was downloaded; it is never nil. Errors are one line, name the chart and hold no credentials; most have a Hint() string.
+func Chart(ctx context.Context, ref string, o Options) (path string, done func(), err error) {
+	ref, o.Version = strings.TrimSpace(ref), strings.TrimSpace(o.Version)
+	if o.Version == "" && o.Devel {
+		o.Version = ">0.0.0-0"
+	}
+	done = func() {}
+	f := fetcher{Options: o, ctx: ctx}
+	switch {
+	case Local(ref):
+		path, err = f.local(ref)
+	case filepath.IsAbs(ref) || strings.HasPrefix(ref, "."):
+		err = problem{what: "no such file or directory"}
+	default:
+		if f.dir, err = os.MkdirTemp("", "helmdrift-"); err == nil {
+			done = func() { _ = os.RemoveAll(f.dir) }
+			path, err = await(ctx, func() (string, error) { return f.download(ref) })
+		}
+	}
+	if err != nil {
+		done()
+		return "", func() {}, f.fault("fetching chart "+shown(ref), err)
+	}
+	return path, done, nil
+}
+
+// fetcher is one call of Chart or Read.
+type fetcher struct {
+	Options
+	ctx context.Context
+	// dir is ours alone (0700).
+	dir string
+}
+
+func (f fetcher) local(ref string) (string, error) {
+	path, err := filepath.Abs(ref)
+	if err != nil {
+		return "", err
+	}
+	return path, f.verify(path)
+}
+
+// verify is quiet where it was not asked for.
+func (f fetcher) verify(path string) error {
+	if !f.Verify {
+		return nil
+	}
+	if _, err := downloader.VerifyChart(path, f.Keyring); err != nil {
+		return problem{what: "it cannot be verified", err: err, hint: "--keyring names the file of the public keys that are trusted; " +
+			"an archive needs its .prov file beside it"}
+	}
+	return nil
+}
+
+// download fetches the archive, and its provenance where that is asked for.
+func (f fetcher) download(ref string) (string, error) {
+	from, err := f.locate(ref)
+	if err != nil {
+		return "", err
+	}
+	accept := getter.WithAcceptHeader("application/gzip,application/octet-stream")
+	archive, err := from.read("", accept)
+	if err != nil {
+		return "", from.unread(err)
+	}
+	if err := from.check(archive); err != nil {
+		return "", err
+	}
+	path := filepath.Join(f.dir, from.fileName())
+	if err := os.WriteFile(path, archive, 0o600); err != nil {
+		return "", err
+	}
+	if !f.Verify {
+		return path, nil
+	}
+	signature, err := from.read(".prov", accept)
+	if err != nil {
+		return "", because(err, "it cannot be verified, because its provenance file cannot be fetched",
+			"only charts that were packaged with helm package --sign have one")
+	}
+	if err := os.WriteFile(path+".prov", signature, 0o600); err != nil {
+		return "", err
+	}
+	return path, f.verify(path)
+}
+
+// await ends with ctx even where work does not: a helper for credentials may wait for its user.
+func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		var a answer
+		defer func() {
+			if cause := recover(); cause != nil {
+				a.err = fmt.Errorf("internal error: %v", cause)
+			}
+			answered <- a
+		}()
+		a.value, a.err = work()
+	}()
+	select {
+	case a := <-answered:
+		return a.value, a.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}

@@ -1,0 +1,79 @@
+package fetch
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRead(t *testing.T) {
+	silent(t)
+	file := written(t, "values.yaml", []byte("from: file"))
+	s := serve(t, false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/values.yaml" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write([]byte("from: server"))
+	}))
+	for name, want := range map[string]string{
+		file: "from: file", "-": "from: stdin", " - ": "from: stdin", s.URL + "/values.yaml": "from: server",
+	} {
+		got, err := Read(context.Background(), name, strings.NewReader("from: stdin"))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for _, request := range s.seen() {
+		if strings.Contains(request, username) {
+			t.Errorf("the server saw %s", request)
+		}
+	}
+	absent := filepath.Join(t.TempDir(), "absent.yaml")
+	for name, want := range map[string]string{
+		absent: "open " + absent + ": .*",
+		strings.Replace(s.URL, "://", "://canary:canary@", 1) + "/nothing?token=canary": s.URL + `/nothing: not found at ` + s.URL + `/nothing \(404\)`,
+	} {
+		_, err := Read(context.Background(), name, nil)
+		if err == nil {
+			t.Fatalf("%s: no error", name)
+		}
+		hint := ""
+		if strings.Contains(name, "://") {
+			hint = "address"
+		}
+		check(t, err, want, hint)
+	}
+	_, err := Read(context.Background(), "secrets://canary:canary@vault/values.yaml", nil)
+	check(t, err, "secrets://vault/values.yaml: such URLs are not supported", "no downloader plugins")
+	_, err = Read(context.Background(), "-", nil)
+	check(t, err, "standard input: there is none", "")
+}
+
+func TestShown(t *testing.T) {
+	for ref, want := range map[string]string{
+		"repo/name": "repo/name", "./a@b": "./a@b", "a:b@c/d": "c/d",
+		"https://canary:canary@h:1/p?token=canary#canary": "https://h:1/p",
+		"https://canary@h/p":                              "https://h/p",
+		"https://canary:ca%zznary@h/p":                    "https://h/p",
+		"https://canary:can/ary@h/p":                      "https://h/p",
+		"oci://h/a/b@sha256:abc":                          "oci://h/a/b@sha256:abc",
+		"oci://h:5000/a/b:1.0.0":                          "oci://h:5000/a/b:1.0.0",
+	} {
+		if got := shown(ref); got != want {
+			t.Errorf("%s is shown as %s", ref, got)
+		}
+	}
+}
+
+func TestScrub(t *testing.T) {
+	text := "Get \"https://me:canary@h/p?sig=canary\": refused\n\tby canary\x1b[2J at http://h/x?y=z)"
+	if got, want := scrub(text, []string{"canary", ""}), `Get "https://h/p": refused by *** [2J at http://h/x`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := scrub(strings.Repeat("é", 1000), nil); got != strings.Repeat("é", 300)+"…" {
+		t.Errorf("%d bytes", len(got))
+	}
+}

@@ -1,0 +1,318 @@
+package live
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+func objectOf(text string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON([]byte(text)); err != nil {
+		panic(err)
+	}
+	return object
+}
+
+func (f *fakeAPI) resource(kind string) schema.GroupVersionResource {
+	k := f.kind(kind)
+	return schema.GroupVersionResource{Group: k.group, Version: k.version, Resource: k.plural}
+}
+
+// patch and create are requests as a comparison makes them.
+func patch(ref threeway.Ref) threeway.Request {
+	return threeway.Request{Ref: ref, Method: threeway.MethodPatch, PatchType: "application/strategic-merge-patch+json", Body: []byte(`{"a":9007199254740993}`)}
+}
+
+func create(ref threeway.Ref) threeway.Request {
+	return written(ref, threeway.MethodCreate)
+}
+
+func written(ref threeway.Ref, method threeway.Method) threeway.Request {
+	body, err := json.Marshal(map[string]any{"apiVersion": ref.APIVersion(), "kind": ref.Kind, "big": int64(9007199254740993),
+		"metadata": map[string]any{"name": ref.Name, "namespace": ref.Namespace}})
+	if err != nil {
+		panic(err)
+	}
+	return threeway.Request{Ref: ref, Method: method, Body: body}
+}
+
+// echo answers a dry run with what it was sent.
+func (f *fakeAPI) echo(sent map[string]string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			f.t.Error(err)
+		}
+		f.mu.Lock()
+		sent[r.Method+" "+r.URL.String()+" "+r.Header.Get("Content-Type")] = string(body)
+		f.mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Warning", `299 - "unknown field"`)
+		_, _ = io.WriteString(w, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"answer"},"big":9007199254740993}`)
+	}
+}
+
+func TestDryRunSendsAsHelmDoes(t *testing.T) {
+	f := newFakeAPI(t)
+	sent := map[string]string{}
+	f.judge = f.echo(sent)
+	patched, created := f.add("Deployment", "prod", "web", nil), f.ref("ConfigMap", "prod", "new")
+	replaced, blind := f.add("Service", "prod", "web", nil), f.ref("Service", "prod", "gone")
+	cluster := f.add("ClusterRole", "", "reader", nil)
+	cluster.Namespace = "prod" // of a manifest that says so; the API has no such path
+	f.objects[f.kind("Service").collection("prod")+"/web"]["metadata"].(map[string]any)["resourceVersion"] = "41"
+
+	requests := []threeway.Request{patch(patched), create(created), written(replaced, threeway.MethodReplace), written(blind, threeway.MethodReplace), patch(cluster)}
+	for ref, answer := range f.connect(Options{}).DryRun(t.Context(), requests) {
+		if answer.Rejected != "" || answer.Refused != "" || answer.Object["big"] != int64(9007199254740993) {
+			t.Errorf("%v: %+v", ref, answer)
+		}
+	}
+	const query = "?dryRun=All&fieldManager=helm "
+	big := `"big":9007199254740993,`
+	want := map[string]string{
+		"PATCH /apis/apps/v1/namespaces/prod/deployments/web" + query + "application/strategic-merge-patch+json":          `{"a":9007199254740993}`,
+		"POST /api/v1/namespaces/prod/configmaps" + query + "application/json":                                            `{"apiVersion":"v1",` + big + `"kind":"ConfigMap","metadata":{"name":"new","namespace":"prod"}}`,
+		"PUT /api/v1/namespaces/prod/services/web" + query + "application/json":                                           `{"apiVersion":"v1",` + big + `"kind":"Service","metadata":{"name":"web","namespace":"prod","resourceVersion":"41"}}`,
+		"PUT /api/v1/namespaces/prod/services/gone" + query + "application/json":                                          `{"apiVersion":"v1",` + big + `"kind":"Service","metadata":{"name":"gone","namespace":"prod"}}`,
+		"PATCH /apis/rbac.authorization.k8s.io/v1/clusterroles/reader" + query + "application/strategic-merge-patch+json": `{"a":9007199254740993}`,
+	}
+	for key, body := range sent {
+		sent[key] = strings.TrimSpace(body)
+	}
+	if diff := cmp.Diff(want, sent); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Nothing is sent to a server of which it is not known that it is the Kubernetes API server.
+func TestDryRunLeavesOthersAlone(t *testing.T) {
+	f := newFakeAPI(t)
+	withDefinitions(f)
+	f.kinds = append(f.kinds,
+		fakeKind{group: "ex.com", version: "v2", kind: "Thing", plural: "things"},
+		fakeKind{group: "dead.io", version: "v1", kind: "Dead", plural: "deads", stale: true},
+		fakeKind{group: "apiregistration.k8s.io", version: "v1", kind: "APIService", plural: "apiservices", cluster: true})
+	definition := f.kind("CustomResourceDefinition").collection("") + "/things.ex.com"
+	f.objects[definition]["spec"] = map[string]any{"versions": []any{
+		map[string]any{"name": "v1", "served": true}, map[string]any{"name": "v3", "served": false}}}
+	f.intercept = failing(-1, "/others.ex.com", forbid)
+	sent := map[string]string{}
+	f.judge = f.echo(sent)
+
+	other := f.ref("Thing", "prod", "two")
+	other.Version = "v2"
+	refused := map[threeway.Ref]string{
+		f.ref("Aggregated", "prod", "a"): "not asked: its API server may not know dry runs (agg.io/v1 is neither built in nor known to be defined by a CustomResourceDefinition)",
+		f.ref("Other", "prod", "a"): `cannot get customresourcedefinitions.apiextensions.k8s.io "others.ex.com": forbidden: User "ci" cannot do this; ` +
+			"not asked: its API server may not know dry runs (ex.com/v1 is neither built in nor known to be defined by a CustomResourceDefinition)",
+		other: "not asked: its API server may not know dry runs (ex.com/v2 is neither built in nor known to be defined by a CustomResourceDefinition)",
+		{Key: threeway.Key{Group: "no.such", Kind: "Kind", Name: "a"}, Version: "v1"}: "the server does not serve no.such/v1 Kind",
+		f.ref("Dead", "prod", "a"):        "cannot patch Dead.dead.io \"a\" in namespace \"prod\": discovery of group dead.io failed: ",
+		f.ref("ConfigMap", "prod", "a/b"): "this is no name that an object can have",
+		f.ref("ConfigMap", "", "a"):       "this is no namespace that an object can be in",
+	}
+	var requests []threeway.Request
+	for _, ref := range slices.Collect(maps.Keys(refused)) {
+		requests = append(requests, patch(ref))
+	}
+	asked := []threeway.Ref{f.ref("Thing", "prod", "one"), f.ref("APIService", "", "v1.ex.com"), f.ref("CustomResourceDefinition", "", "things.ex.com")}
+	for _, ref := range asked {
+		requests = append(requests, patch(ref))
+	}
+	got := f.connect(Options{}).DryRun(t.Context(), requests)
+	if len(got) != len(requests) || len(sent) != len(asked) {
+		t.Errorf("%d answers to %d requests, %d were sent", len(got), len(requests), len(sent))
+	}
+	for ref, want := range refused {
+		if a := got[ref]; !strings.HasPrefix(a.Refused, want) || a.Rejected != "" || a.Object != nil {
+			t.Errorf("%v: %+v, want %q", ref, a, want)
+		}
+	}
+	for _, ref := range asked {
+		if got[ref].Object == nil {
+			t.Errorf("%v: %+v", ref, got[ref])
+		}
+	}
+}
+
+func TestDryRunAnswers(t *testing.T) {
+	long := strings.Repeat("word ", 200)
+	invalid := func(causes ...metav1.StatusCause) metav1.Status {
+		return metav1.Status{Code: 422, Reason: metav1.StatusReasonInvalid, Message: `Job.batch "web" is invalid: [` + long + "]",
+			Details: &metav1.StatusDetails{Causes: causes}}
+	}
+	said := func(code int32, reason metav1.StatusReason, message string) metav1.Status {
+		return metav1.Status{Code: code, Reason: reason, Message: message}
+	}
+	const subject = `cannot patch configmaps "web" in namespace "prod": `
+	for name, tc := range map[string]struct {
+		status            metav1.Status
+		rejected, refused string
+	}{
+		"immutable": {status: invalid(metav1.StatusCause{Type: "FieldValueInvalid", Field: "spec.template",
+			Message: `Invalid value: {"a":"` + long + `"}: field is immutable`}),
+			rejected: `Job.batch "web" is invalid: spec.template: Invalid value: …: field is immutable`},
+		"immutable, Go syntax": {status: invalid(metav1.StatusCause{Type: "FieldValueInvalid", Field: "spec.template",
+			Message: `Invalid value: core.PodTemplateSpec{Name:"x: y", A:"` + long + `"}: field is immutable`}),
+			rejected: `Job.batch "web" is invalid: spec.template: Invalid value: …: field is immutable`},
+		"long text": {status: invalid(metav1.StatusCause{Type: "FieldValueInvalid", Field: "a", Message: `Invalid value: "` + long + `: \"x": no`}),
+			rejected: `Job.batch "web" is invalid: a: Invalid value: …: no`},
+		"short values and none": {status: invalid(
+			metav1.StatusCause{Type: "FieldValueInvalid", Field: "a", Message: `Invalid value: -1: must be positive`},
+			metav1.StatusCause{Type: "FieldValueRequired", Field: "b", Message: "Required value"}),
+			rejected: `Job.batch "web" is invalid: a: Invalid value: -1: must be positive, b: Required value`},
+		"many": {status: invalid(slices.Repeat([]metav1.StatusCause{{Type: "FieldValueForbidden", Field: "a", Message: "Forbidden: " + strings.Repeat("x", 80)}}, 10)...),
+			rejected: `Job.batch "web" is invalid: ` + strings.Repeat("a: Forbidden: "+strings.Repeat("x", 80)+", ", 2) + "and 8 more"},
+		"without causes":  {status: said(422, "", "the server rejected our request"), rejected: "the server rejected our request"},
+		"not the object":  {status: said(400, metav1.StatusReasonBadRequest, "json: cannot unmarshal\nnumber"), rejected: "json: cannot unmarshal number"},
+		"exists":          {status: said(409, metav1.StatusReasonAlreadyExists, `configmaps "web" already exists`), rejected: `configmaps "web" already exists`},
+		"conflict":        {status: said(409, metav1.StatusReasonConflict, "the object has been modified"), rejected: "the object has been modified"},
+		"gone":            {status: said(404, metav1.StatusReasonNotFound, `configmaps "web" not found`), rejected: `configmaps "web" not found`},
+		"quota":           {status: said(403, metav1.StatusReasonForbidden, `pods "web" is forbidden: exceeded quota: small`), rejected: `pods "web" is forbidden: exceeded quota: small`},
+		"terminating":     {status: said(403, metav1.StatusReasonForbidden, `x is forbidden: unable to create new content in namespace prod because it is being terminated`), rejected: "x is forbidden: unable to create new content in namespace prod because it is being terminated"},
+		"webhook denies":  {status: said(500, "", `admission webhook "a.b" denied the request: no`), rejected: `admission webhook "a.b" denied the request: no`},
+		"policy denies":   {status: said(422, metav1.StatusReasonInvalid, `x "web" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`), rejected: `x "web" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`},
+		"long words":      {status: said(400, metav1.StatusReasonBadRequest, strings.Repeat("words ", 100)), rejected: strings.Repeat("words ", 49) + "words …"},
+		"no dry run":      {status: said(400, metav1.StatusReasonBadRequest, `admission webhook "a.b" does not support dry run`), refused: subject + `the server refused the request (400): admission webhook "a.b" does not support dry run`},
+		"webhook is down": {status: said(500, metav1.StatusReasonInternalError, `failed calling webhook "a.b": refused`), refused: subject + `the server failed (500): failed calling webhook "a.b": refused`},
+		"role": {status: said(403, metav1.StatusReasonForbidden, `configmaps "web" is forbidden: User "ci" cannot patch resource "configmaps" in API group "" in the namespace "prod"`),
+			refused: subject + `forbidden: User "ci" cannot patch resource "configmaps" in API group "" in the namespace "prod"`},
+		"escalation": {status: said(403, metav1.StatusReasonForbidden, `roles "web" is forbidden: user "ci" (groups=["a"]) is attempting to grant RBAC permissions not currently held: x`),
+			refused: subject + `forbidden: user "ci" (groups=["a"]) is attempting to grant RBAC permissions not currently held: x`},
+		"credentials": {status: said(401, metav1.StatusReasonUnauthorized, "Unauthorized"), refused: subject + "the server does not accept the credentials: Unauthorized"},
+		"down":        {status: said(500, metav1.StatusReasonInternalError, "boom"), refused: subject + "the server failed (500): boom"},
+		"no time":     {status: said(408, metav1.StatusReasonTimeout, "slow"), refused: subject + "no answer in time: slow"},
+		"throttled":   {status: said(429, metav1.StatusReasonTooManyRequests, "slow down"), refused: subject + "the server has too many requests: slow down"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFakeAPI(t)
+			ref := f.ref("ConfigMap", "prod", "web")
+			c := f.connect(Options{})
+			f.judge = func(w http.ResponseWriter, _ *http.Request) { refuse(w, tc.status) }
+			got := c.DryRun(t.Context(), []threeway.Request{patch(ref)})[ref]
+			if diff := cmp.Diff(threeway.Answer{Rejected: tc.rejected, Refused: tc.refused}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// refuse answers with a whole Status.
+func refuse(w http.ResponseWriter, s metav1.Status) {
+	s.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	s.Status = metav1.StatusFailure
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", "3600") // longer than anyone waits
+	w.WriteHeader(int(s.Code))
+	_ = json.NewEncoder(w).Encode(s)
+}
+
+// A proxy before the API server has no say.
+func TestDryRunBelievesTheServerOnly(t *testing.T) {
+	for _, code := range []int{400, 403, 404, 422} {
+		f := newFakeAPI(t)
+		ref := f.ref("ConfigMap", "prod", "web")
+		f.judge = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>blocked</html>", code) }
+		got := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{create(ref)})[ref]
+		if got.Rejected != "" || !strings.HasPrefix(got.Refused, `cannot create configmaps "web" in namespace "prod": `) {
+			t.Errorf("%d: %+v", code, got)
+		}
+	}
+}
+
+// What the upgrade creates itself is missing in a dry run, and proves nothing.
+func TestDryRunMissesWhatIsCreatedFirst(t *testing.T) {
+	f := newFakeAPI(t)
+	f.kinds = append(f.kinds, fakeKind{version: "v1", kind: "Pod", plural: "pods"})
+	f.judge = func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.Contains(r.URL.Path, "/pods"):
+			status(w, 403, metav1.StatusReasonForbidden, `pods "web" is forbidden: error looking up service account prod/sa: serviceaccount "sa" not found`)
+		case strings.Contains(r.URL.Path, "/namespaces/new/"):
+			status(w, 404, metav1.StatusReasonNotFound, `namespaces "new" not found`)
+		default:
+			f.echo(map[string]string{})(w, r)
+		}
+	}
+	pod, config := f.ref("Pod", "prod", "web"), f.ref("ConfigMap", "new", "new")
+	alone := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{create(pod), create(config)})
+	if alone[pod].Rejected == "" || alone[config].Rejected != `namespaces "new" not found` {
+		t.Errorf("%+v", alone)
+	}
+	together := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{
+		create(f.ref("Namespace", "", "new")), create(f.ref("ServiceAccount", "prod", "sa")), create(pod), create(config)})
+	want := map[threeway.Ref]string{
+		pod:    `cannot be tried before ServiceAccount "sa" is there, which Helm creates as well: pods "web" is forbidden: error looking up service account prod/sa: serviceaccount "sa" not found`,
+		config: `cannot be tried before Namespace "new" is there, which Helm creates as well: namespaces "new" not found`,
+	}
+	for ref, refused := range want {
+		if got := together[ref]; got.Refused != refused || got.Rejected != "" {
+			t.Errorf("%v: %+v", ref, got)
+		}
+	}
+}
+
+// An answer about a Secret may quote it; what is shown of one is the part that cannot, or comes whole, to be scrubbed.
+func TestDryRunOfSecrets(t *testing.T) {
+	f := newFakeAPI(t)
+	ref := f.ref("Secret", "prod", "web")
+	canary := strings.Repeat("c4n4ry ", 60)
+	for _, tc := range []struct {
+		code                    int
+		message, want, mustLack string
+	}{
+		{403, `secrets "web" is forbidden: exceeded quota: q`, `secrets "web" is forbidden: exceeded quota: q`, ""},
+		{400, "cannot take " + canary, "the server refuses it (400); its words are left out", "c4n4ry"},
+		{500, `Internal error occurred: failed calling webhook "a.b": it said ` + canary, `the server failed (500): failed calling webhook "a.b"`, "c4n4ry"},
+		{500, "Internal error: " + canary, "the server failed (500)", "c4n4ry"},
+	} {
+		f.judge = func(w http.ResponseWriter, _ *http.Request) {
+			status(w, tc.code, metav1.StatusReason(map[int]string{403: "Forbidden", 400: "BadRequest"}[tc.code]), tc.message)
+		}
+		got := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{create(ref)})[ref]
+		text := got.Refused + got.Rejected
+		if !strings.Contains(text, tc.want) || tc.mustLack != "" && strings.Contains(text, tc.mustLack) {
+			t.Errorf("%+v, want %q", got, tc.want)
+		}
+	}
+	broken := threeway.Request{Ref: ref, Method: threeway.MethodCreate, Body: []byte(`{"kind":"Secret","data":"` + canary)}
+	got := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{broken})[ref]
+	if !strings.HasPrefix(got.Refused, `cannot create secrets "web" in namespace "prod": `) || strings.Contains(got.Refused, "c4n4ry") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A dry run leaves nothing behind, so it is repeated like a read, with its whole body.
+func TestDryRunSurvivesPassingFailures(t *testing.T) {
+	for _, code := range []int{429, 503} {
+		f := newFakeAPI(t)
+		ref := f.ref("ConfigMap", "prod", "web")
+		c := f.connect(Options{})
+		sent := map[string]string{}
+		f.judge = f.echo(sent)
+		f.intercept = failing(1, "/configmaps", func(w http.ResponseWriter) { status(w, code, "", "later") })
+		if got := c.DryRun(t.Context(), []threeway.Request{create(ref)})[ref]; got.Object == nil {
+			t.Errorf("%d: %+v", code, got)
+		}
+		wantRequests(t, f, configMaps, configMaps)
+		for _, body := range sent {
+			if !strings.Contains(body, `"name":"web"`) {
+				t.Errorf("the last attempt sent %q", body)
+			}
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package render
+
+import (
+	"context"
+	"fmt"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/releaseutil"
+)
+
+// helm3 does the steps of helm v3.22.0 pkg/action/upgrade.go prepareUpgrade.
+type helm3 struct{ *chart.Chart }
+
+var _ helmChart = helm3{}
+
+func loadHelm3(path string) (helmChart, error) {
+	ch, err := loader.Load(path)
+	return helm3{ch}, err
+}
+
+func (h helm3) about() about {
+	m := h.Metadata
+	a := about{name: m.Name, version: m.Version, appVersion: m.AppVersion, kubeVersion: m.KubeVersion, kind: m.Type, deprecated: m.Deprecated}
+	for _, wanted := range m.Dependencies {
+		a.wanted = append(a.wanted, wanted.Name)
+	}
+	for _, present := range h.Dependencies() {
+		a.present = append(a.present, present.Name())
+	}
+	return a
+}
+
+func (h helm3) setDefaults(values map[string]any) { h.Values = values }
+
+func (h helm3) inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error) {
+	if err := chartutil.ProcessDependenciesWithMerge(h.Chart, given); err != nil {
+		return nil, nil, fmt.Errorf("processing dependencies: %w", err)
+	}
+	release := chartutil.ReleaseOptions{
+		Name: o.ReleaseName, Namespace: o.Namespace, Revision: o.revision(), IsUpgrade: !o.Install, IsInstall: o.Install,
+	}
+	all, err := chartutil.ToRenderValuesWithSchemaValidation(h.Chart, given, release, o.Capabilities, o.SkipSchemaValidation)
+	if err != nil {
+		return nil, nil, err
+	}
+	coalesced, _ := all["Values"].(chartutil.Values)
+	return all, coalesced, nil
+}
+
+func (h helm3) render(_ context.Context, inputs map[string]any, o ChartOptions) (map[string]string, error) {
+	var e engine.Engine
+	if o.Lookup != nil {
+		e = engine.New(o.Lookup)
+	}
+	e.EnableDNS = o.EnableDNS
+	return e.Render(h.Chart, inputs)
+}
+
+func (h helm3) sort(files map[string]string) ([]manifest, []Hook, error) {
+	hooks, documents, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
+	if err != nil {
+		return nil, nil, err
+	}
+	var manifests []manifest
+	for _, d := range documents {
+		manifests = append(manifests, manifest{d.Name, d.Content})
+	}
+	var listed []Hook
+	for _, h := range hooks {
+		listed = append(listed, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path})
+	}
+	return manifests, listed, nil
+}
+
+func (h helm3) sources() (templates, files []source) {
+	for _, f := range h.Templates {
+		templates = append(templates, source{f.Name, &f.Data})
+	}
+	for _, f := range h.Files {
+		files = append(files, source{f.Name, &f.Data})
+	}
+	for _, sub := range h.Dependencies() {
+		t, f := helm3{sub}.sources()
+		templates, files = append(templates, t...), append(files, f...)
+	}
+	return templates, files
+}
+
+func (h helm3) definitions() []string {
+	var texts []string
+	for _, crd := range h.CRDObjects() {
+		texts = append(texts, string(crd.File.Data))
+	}
+	return texts
+}

@@ -1,0 +1,112 @@
+package render
+
+import (
+	"context"
+	"fmt"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+	"helm.sh/helm/v4/pkg/engine"
+	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
+)
+
+// helm4 does the steps of helm v4.3.1 pkg/action/upgrade.go prepareUpgrade. They are Helm 3's with more functions in
+// templates, the chart's metadata as a map in them, nulls of values.yaml left out when values are coalesced, other rules for
+// where a document ends, and webhook configurations last in the order of installing.
+type helm4 struct{ *chart.Chart }
+
+var _ helmChart = helm4{}
+
+func loadHelm4(path string) (helmChart, error) {
+	ch, err := loader.Load(path)
+	return helm4{ch}, err
+}
+
+func (h helm4) about() about {
+	m := h.Metadata
+	a := about{name: m.Name, version: m.Version, appVersion: m.AppVersion, kubeVersion: m.KubeVersion, kind: m.Type, deprecated: m.Deprecated}
+	for _, wanted := range m.Dependencies {
+		a.wanted = append(a.wanted, wanted.Name)
+	}
+	for _, present := range h.Dependencies() {
+		a.present = append(a.present, present.Name())
+	}
+	return a
+}
+
+func (h helm4) setDefaults(values map[string]any) { h.Values = values }
+
+func (h helm4) inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error) {
+	if err := chartutil.ProcessDependencies(h.Chart, given); err != nil {
+		return nil, nil, fmt.Errorf("processing dependencies: %w", err)
+	}
+	release := common.ReleaseOptions{
+		Name: o.ReleaseName, Namespace: o.Namespace, Revision: o.revision(), IsUpgrade: !o.Install, IsInstall: o.Install,
+	}
+	all, err := util.ToRenderValuesWithSchemaValidation(h.Chart, given, release, o.helm4Capabilities(), o.SkipSchemaValidation)
+	if err != nil {
+		return nil, nil, err
+	}
+	coalesced, _ := all["Values"].(common.Values)
+	return all, coalesced, nil
+}
+
+// helm4Capabilities says the same in Helm 4's types (pkg/action/action.go getCapabilities). The version of Helm is its own.
+func (o ChartOptions) helm4Capabilities() *common.Capabilities {
+	version := o.Capabilities.KubeVersion
+	return &common.Capabilities{
+		KubeVersion: common.KubeVersion{Version: version.Version, Major: version.Major, Minor: version.Minor},
+		APIVersions: common.VersionSet(o.Capabilities.APIVersions),
+		HelmVersion: common.DefaultCapabilities.HelmVersion,
+	}
+}
+
+func (h helm4) render(ctx context.Context, inputs map[string]any, o ChartOptions) (map[string]string, error) {
+	var e engine.Engine
+	if o.Lookup != nil {
+		e = engine.New(o.Lookup)
+	}
+	e.EnableDNS = o.EnableDNS
+	return e.RenderWithContext(ctx, h.Chart, inputs)
+}
+
+func (h helm4) sort(files map[string]string) ([]manifest, []Hook, error) {
+	hooks, documents, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
+	if err != nil {
+		return nil, nil, err
+	}
+	var manifests []manifest
+	for _, d := range documents {
+		manifests = append(manifests, manifest{d.Name, d.Content})
+	}
+	var listed []Hook
+	for _, h := range hooks {
+		listed = append(listed, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path})
+	}
+	return manifests, listed, nil
+}
+
+func (h helm4) sources() (templates, files []source) {
+	for _, f := range h.Templates {
+		templates = append(templates, source{f.Name, &f.Data})
+	}
+	for _, f := range h.Files {
+		files = append(files, source{f.Name, &f.Data})
+	}
+	for _, sub := range h.Dependencies() {
+		t, f := helm4{sub}.sources()
+		templates, files = append(templates, t...), append(files, f...)
+	}
+	return templates, files
+}
+
+func (h helm4) definitions() []string {
+	var texts []string
+	for _, crd := range h.CRDObjects() {
+		texts = append(texts, string(crd.File.Data))
+	}
+	return texts
+}

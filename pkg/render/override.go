@@ -1,0 +1,44 @@
+package render
+
+import (
+	"fmt"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Override gives capabilities with another version of Kubernetes, where one is given, and with more API versions, as
+// `helm template --kube-version --api-versions` has them (helm v3.22.0 cmd/helm/template.go, pkg/action/install.go RunWithContext).
+// The given capabilities stay as they are.
+func Override(caps *chartutil.Capabilities, kubeVersion string, apiVersions []string) (*chartutil.Capabilities, error) {
+	changed := *caps
+	if kubeVersion != "" {
+		version, err := chartutil.ParseKubeVersion(kubeVersion)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no version of Kubernetes: %w", kubeVersion, err)
+		}
+		changed.KubeVersion = *version
+	}
+	changed.APIVersions = append(changed.APIVersions[:len(changed.APIVersions):len(changed.APIVersions)], apiVersions...)
+	return &changed, nil
+}
+
+// brings lists the kinds that texts of a crds/ folder define. What cannot be read defines nothing.
+func brings(texts []string) []schema.GroupKind {
+	var kinds []schema.GroupKind
+	for _, text := range texts {
+		for _, o := range Parse(text, ParseOptions{}).Objects {
+			if o.Group != apiextensionsv1.GroupName || o.Kind != "CustomResourceDefinition" {
+				continue
+			}
+			spec, _ := o.Content["spec"].(map[string]any)
+			names, _ := spec["names"].(map[string]any)
+			group, _ := spec["group"].(string)
+			if kind, _ := names["kind"].(string); kind != "" {
+				kinds = append(kinds, schema.GroupKind{Group: group, Kind: kind})
+			}
+		}
+	}
+	return kinds
+}

@@ -1,0 +1,31 @@
+package threeway
+
+import "fmt"
+
+// noteGroupChanges marks an object that moves to another API group while it stays the same object. Helm matches objects by group,
+// so it patches the one of desired and then deletes the one of old, which is the very same (helm v3.22.0 pkg/kube/client.go update,
+// resource.go isMatchingInfo and Difference).
+func (c *Comparison) noteGroupChanges() {
+	kept := map[string]*ObjectComparison{}
+	for i := range c.Objects {
+		o := &c.Objects[i]
+		if uid := o.uid(); uid != "" && o.desiredText != nil {
+			kept[uid] = o
+		}
+	}
+	for i := range c.Objects {
+		gone := &c.Objects[i]
+		stays := kept[gone.uid()]
+		if gone.Action != ActionDelete || stays == nil {
+			continue
+		}
+		gone.addNote(fmt.Sprintf("this deletes %s as well: both are one object, served under two API groups", stays.key))
+		stays.addNote(fmt.Sprintf("Helm deletes what it has just updated: it also deletes %s, and both are one object, served under two API groups", gone.key))
+	}
+}
+
+// uid is the live object's own, empty where it has none.
+func (o *ObjectComparison) uid() string {
+	uid, _ := child(o.liveText, "metadata")["uid"].(string)
+	return uid
+}

@@ -1,0 +1,20 @@
+package threeway
+
+import "slices"
+
+// noRecord is what Helm says where it cannot store the record of a first revision, which it does before it creates anything: a
+// namespace among the chart's own objects comes too late (helm v3.22.0 pkg/action/install.go RunWithContext).
+const noRecord = "create: failed to create: "
+
+// installAtOnce tells that an install which takes nothing over creates its objects kind by kind, those of a kind side by side, and
+// goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). One that adopts works as an upgrade does.
+func (c *Comparison) installAtOnce() {
+	if slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.Action == ActionAdopt }) {
+		return
+	}
+	for i := range c.Objects {
+		if c.Objects[i].stops == stopRest {
+			c.Objects[i].stops = stopNothing
+		}
+	}
+}

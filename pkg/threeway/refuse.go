@@ -1,0 +1,182 @@
+package threeway
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// refuse fails an object of a native kind that the API server will not store as Helm sends it, as far as that can be told
+// without asking: a value of another type than the field's, a change of what cannot be changed, fields that contradict each
+// other. One that cannot be created ends the upgrade there; one that cannot be patched does not (helm v3.22.0
+// pkg/kube/client.go update).
+func (c comparer) refuse(out *ObjectComparison, p pair) {
+	switch {
+	case out.Action == ActionCreate:
+		s := c.catalog.native(gvkOf(p.desired.Ref))
+		text := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
+		if reason := joinNotes(undecodedReason(undecoded(text, s, nil)), invalidReason(p.desired.Key, text)); reason != "" {
+			out.fail(stopRest, reason)
+		}
+	case out.Action != ActionFail && out.Live != nil && out.Result != nil:
+		if reason := c.refusesUpdate(out); reason != "" {
+			out.fail(stopNothing, reason)
+		}
+	}
+}
+
+// refusesUpdate says why the API server refuses what Helm's patch makes of live; empty where nothing speaks against it.
+func (c comparer) refusesUpdate(o *ObjectComparison) string {
+	if equal(o.Live, o.Result) {
+		return ""
+	}
+	if o.Engine != EngineStrategic {
+		fresh := slices.DeleteFunc(undecoded(o.Result, c.catalog.native(gvkOf(o.Ref)), nil), func(path Path) bool {
+			was, _ := lookup(o.Live, path)
+			is, _ := lookup(o.Result, path)
+			return equal(was, is) // what live holds, the server can decode
+		})
+		if len(fresh) > 0 {
+			return undecodedReason(fresh) // the server comes to nothing else
+		}
+	}
+	return joinNotes(immutableReason(o), invalidReason(o.Key, o.Result))
+}
+
+// immutableReason names the fields that the upgrade would change and nobody can.
+func immutableReason(o *ObjectComparison) string {
+	fields := immutableFields(o.Key, change{was: o.Live, is: o.Result, live: o.liveText})
+	if len(fields) == 0 {
+		return ""
+	}
+	return "immutable: " + joinPaths(fields) + " cannot be changed; delete and re-create the object"
+}
+
+// joinPaths lists paths for people.
+func joinPaths(paths []Path) string {
+	texts := make([]string, len(paths))
+	for i, path := range paths {
+		texts[i] = path.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+// undecodedReason names the values of an object that the API server cannot decode.
+func undecodedReason(paths []Path) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return "does not decode: the API has another type at " + joinPaths(paths)
+}
+
+// undecoded lists the places of a value where something else stands than the type has there. A place that no type describes
+// holds anything, and null is nothing.
+func undecoded(v any, s *shape, path Path) []Path {
+	if s == nil || v == nil || s.form == formPlain {
+		return nil
+	}
+	if s.form == formLeaf {
+		text, _ := v.(string)
+		if _, ok := s.leaf(v); ok || s.quantity && isAbsurd(text) {
+			return nil
+		}
+		return []Path{path}
+	}
+	var out []Path
+	switch v := v.(type) {
+	case map[string]any:
+		if s.form == formList {
+			return []Path{path}
+		}
+		for _, name := range sortedKeys(v) {
+			out = append(out, undecoded(v[name], s.field(name), path.Field(name))...)
+		}
+	case []any:
+		if s.form != formList {
+			return []Path{path}
+		}
+		for i, item := range v {
+			out = append(out, undecoded(item, s.item(), path.with(s.stepToItem(i, item)))...)
+		}
+	default:
+		return []Path{path}
+	}
+	return out
+}
+
+// stepToItem names an item of a list by keys that decode, else by its index.
+func (s *shape) stepToItem(i int, item any) Step {
+	step, named := stepTo(item, s.merges())
+	odd := func(k ListKey) bool { return len(undecoded(k.Value, s.item().field(k.Name), nil)) > 0 }
+	if !named || step.Form != KeyStep || slices.ContainsFunc(step.Keys, odd) {
+		return Step{Form: IndexStep, Index: i}
+	}
+	return step
+}
+
+// invalidReason tells of fields of an object that contradict each other.
+func invalidReason(key Key, object map[string]any) string {
+	if kindOf(key) == "Service" {
+		return serviceSpec(object).contradiction()
+	}
+	return mismatchReason(key, object)
+}
+
+// contradiction tells of a Service that has what its type forbids (kubernetes v1.36.3 pkg/apis/core/validation
+// validateService). An upgrade comes to the first by a node port that the chart kept when it left the type, to the second by leaving a headless
+// Service, whose address the server gives back.
+func (s service) contradiction() string {
+	switch {
+	case (s["type"] == nil || s["type"] == "ClusterIP") && len(s.nodePorts()) > 0:
+		return "spec.ports[].nodePort cannot be used with spec.type ClusterIP"
+	case s.hasNodePorts() && s.headless():
+		return "spec.clusterIP None cannot be used with spec.type NodePort or LoadBalancer"
+	}
+	return ""
+}
+
+// mismatchReason tells of a workload whose selector does not select the pods that its template makes (kubernetes v1.36.3
+// pkg/apis/apps/validation ValidatePodTemplateSpecForReplicaSet, ValidateStatefulSetSpec, ValidateDaemonSetSpec, and
+// pkg/apis/core/validation ValidatePodTemplateSpecForRC).
+func mismatchReason(key Key, object map[string]any) string {
+	selector, ok := selectorOf(key, object)
+	if !ok {
+		return ""
+	}
+	made := labels.Set{}
+	for name, value := range templateLabels(object) {
+		text, ok := value.(string)
+		if !ok {
+			return ""
+		}
+		made[name] = text
+	}
+	if selector.Empty() || selector.Matches(made) {
+		return ""
+	}
+	return "spec.selector does not match spec.template.metadata.labels"
+}
+
+// selectorOf gives the selector of a workload that makes pods; false where the object is none, or has none that can be read.
+func selectorOf(key Key, object map[string]any) (labels.Selector, bool) {
+	text := child(child(object, "spec"), "selector")
+	if text == nil {
+		return nil, false
+	}
+	switch kindOf(key) {
+	case "ReplicationController":
+		text = map[string]any{"matchLabels": text}
+	case "Deployment.apps", "ReplicaSet.apps", "DaemonSet.apps", "StatefulSet.apps":
+	default:
+		return nil, false
+	}
+	var typed metav1.LabelSelector
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(text, &typed) != nil {
+		return nil, false
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&typed)
+	return selector, err == nil
+}

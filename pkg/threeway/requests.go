@@ -1,0 +1,57 @@
+package threeway
+
+import "encoding/json"
+
+// Requests are the writes that Helm would send if the upgrade began now: what it creates and what it patches, also where the
+// patch changes nothing or the prediction is that the server will refuse it. Deletions are not among them, nor is anything of an
+// object that Helm does not come to, or that the server cannot judge before the release has brought its kind or its namespace.
+// Bodies are made here and kept by nobody.
+//
+// They are those of client-side apply; of a release that Helm 4 applies server-side there are none, since what it would send
+// there is not foretold.
+func (c *Comparison) Requests() []Request {
+	if c.serverSide() {
+		return nil
+	}
+	var out []Request
+	for i := range c.Objects {
+		if request, ok := c.request(&c.Objects[i]); ok {
+			out = append(out, request)
+		}
+	}
+	return out
+}
+
+func (c *Comparison) serverSide() bool { return c.Input.ApplyMethod == "server-side" }
+
+// request is the write for one object, false where Helm sends none.
+func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
+	if !o.isSent() || o.awaits != "" {
+		return Request{}, false
+	}
+	out := Request{Ref: o.Ref, Method: o.sends}
+	target := HelmMetadata(o.Content, c.Input.Name, c.Input.Namespace)
+	var err error
+	if o.sends == MethodPatch {
+		engine := nativeKinds().clientSideFor(gvkOf(o.Ref), target)
+		out.PatchType = string(engine.patchType())
+		out.Body, err = engine.patch(o.patchFrom, target, o.liveText)
+	} else {
+		out.Body, err = json.Marshal(target)
+	}
+	// Helm sends no patch that is empty (helm v3.22.0 pkg/kube/client.go updateResource). One that cannot be made was foretold.
+	return out, err == nil && string(out.Body) != "{}"
+}
+
+// isSent tells whether Helm comes to write the object. It does so where a failure is foretold too, unless that ends the upgrade
+// before any write.
+func (o *ObjectComparison) isSent() bool {
+	switch o.Action {
+	case ActionNone, ActionUpdate, ActionAdopt, ActionCreate:
+		return o.sends != ""
+	case ActionFail:
+		return o.sends != "" && o.stops != stopAll
+	case ActionReplace, ActionDelete, ActionKeep, ActionSkip:
+	}
+	return false
+}

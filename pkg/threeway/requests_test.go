@@ -1,0 +1,236 @@
+package threeway
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// TestVerifyCases answers the requests of every case as the prediction has it: the server agrees with each, and would not if it
+// took what was foretold to fail, or refused what was not.
+func TestVerifyCases(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	asked := 0
+	for _, file := range files {
+		requests := comparisonOf(t, file).Requests()
+		asked += len(requests)
+		expect(t, file, foretold(t, file), dryRunAgrees)
+		expect(t, file, contrary(t, file), dryRunDisagrees)
+	}
+	if asked < 50 {
+		t.Errorf("only %d requests in all cases", asked)
+	}
+}
+
+func comparisonOf(t *testing.T, file string) *Comparison {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range archive.Files {
+		files[f.Name] = string(f.Data)
+	}
+	return Compare(caseInput(t, files))
+}
+
+// foretold verifies a case with the answers that it expects itself.
+func foretold(t *testing.T, file string) *Comparison {
+	t.Helper()
+	c := comparisonOf(t, file)
+	answers := map[Ref]Answer{}
+	for _, r := range c.Requests() {
+		if o := c.object(r.Ref); o.Action == ActionFail {
+			answers[r.Ref] = Answer{Rejected: "no"}
+		} else {
+			answers[r.Ref] = Answer{Object: stored(t, o, r)}
+		}
+	}
+	c.Verify(answers)
+	return c
+}
+
+// contrary verifies a case with the opposite answers.
+func contrary(t *testing.T, file string) *Comparison {
+	t.Helper()
+	c := comparisonOf(t, file)
+	answers := map[Ref]Answer{}
+	for _, r := range c.Requests() {
+		if o := c.object(r.Ref); o.Action == ActionFail {
+			answers[r.Ref] = Answer{Object: stored(t, o, r)}
+		} else {
+			answers[r.Ref] = Answer{Rejected: "no"}
+		}
+	}
+	c.Verify(answers)
+	return c
+}
+
+func expect(t *testing.T, file string, c *Comparison, want string) {
+	t.Helper()
+	for _, r := range c.Requests() {
+		if got := c.object(r.Ref).DryRun; got == nil || got.Result != want {
+			t.Errorf("%s: %s: got %v, want %s", filepath.Base(file), r.Ref.Key, got, want)
+		}
+	}
+}
+
+func (c *Comparison) object(ref Ref) *ObjectComparison {
+	for i := range c.Objects {
+		if c.Objects[i].Ref == ref {
+			return &c.Objects[i]
+		}
+	}
+	return nil
+}
+
+// stored is what an API server without defaults of its own makes of a request. It has a mind of its own about Services; of those it
+// is what was foretold.
+func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
+	t.Helper()
+	if o.Kind == "Service" && r.Method == MethodPatch {
+		return o.Result
+	}
+	body := r.Body
+	if r.Method == MethodPatch {
+		live, err := json.Marshal(o.liveText)
+		if err != nil {
+			t.Fatal(err)
+		}
+		engine := clientSide{engine: o.Engine}
+		if o.Engine == EngineStrategic {
+			if engine.typed, err = nativeKinds().helm.New(gvkOf(o.Ref)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if body, err = engine.apply(live, body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := decoded(t, body)
+	serverUpdates(r.Ref.Key, side{value: o.Live}, side{value: out})
+	return out
+}
+
+func decoded(t *testing.T, text []byte) map[string]any {
+	t.Helper()
+	var out map[string]any
+	if err := utiljson.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestVerify: what each answer comes to.
+func TestVerify(t *testing.T) {
+	const deployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: wanted, env: [{name: A, value: a}]}]}
+`
+	files := map[string]string{
+		"old.yaml":  deployment + "---\n" + strings.Replace(deployment, "name: web", "name: fresh", 1),
+		"live.yaml": strings.Replace(deployment, "wanted", "other", 1) + "status: {replicas: 1}\n",
+	}
+	// server is a Deployment as the server would store it, with changes.
+	server := func(change ...string) Answer {
+		answer := objectsOf(t, strings.NewReplacer(change...).Replace(deployment))[0].Content
+		answer = HelmMetadata(answer, "r", "d")
+		meta := child(answer, "metadata")
+		meta["uid"], meta["generation"] = "u", int64(2)
+		child(meta, "annotations")["deployment.kubernetes.io/revision"] = "2"
+		return Answer{Object: answer}
+	}
+	for _, tc := range []struct {
+		name, object string
+		answer       Answer
+		want         DryRun
+	}{
+		{"the same but bookkeeping", "web", server(), DryRun{Result: "agrees"}},
+		{"other values", "web", server("wanted", "canary2", "value: a", "value: canary3"), DryRun{"disagrees",
+			"the server's answer differs at spec.template.spec.containers[name=c].env[name=A].value, spec.template.spec.containers[name=c].image"}},
+		{"a sidecar", "web", server("containers: [", "containers: [{name: sidecar, image: canary},"), DryRun{"disagrees",
+			"the server's answer differs at spec.template.spec.containers[name=sidecar].image, " +
+				"spec.template.spec.containers[name=sidecar].imagePullPolicy, spec.template.spec.containers[name=sidecar].name, " +
+				"spec.template.spec.containers[name=sidecar].terminationMessagePath, " +
+				"spec.template.spec.containers[name=sidecar].terminationMessagePolicy"}},
+		{"a sidecar of a created one", "fresh", server("containers: [", "containers: [{name: sidecar, image: i},"),
+			DryRun{Result: "agrees"}},
+		{"another value of a created one", "fresh", server("value: a", "value: canary"), DryRun{"disagrees",
+			"the server's answer differs at spec.template.spec.containers[name=c].env[name=A].value"}},
+		{"rejected", "web", Answer{Rejected: "too long"}, DryRun{"disagrees", "the server refuses it: too long"}},
+		{"refused", "web", Answer{Refused: "forbidden"}, DryRun{"refused", "forbidden"}},
+	} {
+		c := Compare(caseInput(t, files))
+		ref := Ref{Key: Key{"apps", "Deployment", "d", tc.object}, Version: "v1"}
+		c.Verify(map[Ref]Answer{ref: tc.answer})
+		if got := c.object(ref).DryRun; got == nil || *got != tc.want {
+			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestVerifySpeaks: an object that has nothing else to say is listed where the server disagrees, and what the server said is
+// scrubbed.
+func TestVerifySpeaks(t *testing.T) {
+	in := caseInput(t, map[string]string{
+		"old.yaml":  "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: the-canary}\n",
+		"live.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: dGhlLWNhbmFyeQ==}\n",
+	})
+	c := Compare(in)
+	ref := in.OldObjects[0].Ref
+	for _, tc := range []struct {
+		answer Answer
+		listed bool
+	}{{Answer{Refused: "the-canary"}, false}, {Answer{Object: c.Objects[0].liveText}, false}, {Answer{Rejected: "the-canary"}, true}} {
+		c.Verify(map[Ref]Answer{ref: tc.answer})
+		report := c.Report(Mask{})
+		if got := len(report.Objects) == 1; got != tc.listed || c.Quiet() == tc.listed {
+			t.Errorf("%+v: listed %v", tc.answer, got)
+		}
+		if tc.listed && report.Objects[0].DryRun.Message != "the server refuses it: ***" {
+			t.Errorf("got %q", report.Objects[0].DryRun.Message)
+		}
+	}
+}
+
+// TestVerifyUnasked: what cannot be asked says so.
+func TestVerifyUnasked(t *testing.T) {
+	for file, want := range map[string]map[string]string{
+		"design2-server-side": {"": "not asked: the release is applied server-side, and only client-side writes are foretold"},
+		"install-create": {
+			"Thing.ex.com d/t": "not asked: the release brings its CustomResourceDefinition first",
+			"ConfigMap own/a":  "not asked: the release brings its namespace first",
+			"Pod d/p":          "not asked: the release brings its ServiceAccount first",
+		},
+	} {
+		c := comparisonOf(t, "../../testdata/threeway/"+file+".txtar")
+		c.Verify(nil)
+		said := 0
+		for _, o := range c.Objects {
+			if o.DryRun == nil {
+				continue
+			}
+			said++
+			if message := want[""] + want[o.key.String()]; o.DryRun.Result != dryRunRefused || o.DryRun.Message != message {
+				t.Errorf("%s: %s: got %v, want %q", file, o.key, *o.DryRun, message)
+			}
+		}
+		if said < len(want) {
+			t.Errorf("%s: only %d objects say that they were not asked about", file, said)
+		}
+	}
+}

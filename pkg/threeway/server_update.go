@@ -1,0 +1,171 @@
+package threeway
+
+import "slices"
+
+// serverUpdates makes of result, which is live after Helm's patch, what the API server stores: for some kinds it takes values
+// away or gives them back. Both sides are normal forms, and result is changed in place.
+//
+// A Service is of one of four types, and the server takes away what its new type has no use for, and gives back what it had
+// allocated and the patch leaves out (kubernetes v1.36.3 pkg/registry/core/service: storage/storage.go beginUpdate, then
+// strategy.go PrepareForUpdate). What it newly allocates cannot be foretold. The spec of a CertificateSigningRequest stays as it
+// was made (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate).
+func serverUpdates(key Key, live, result side) {
+	was, is := live.object(), result.object()
+	switch kindOf(key) {
+	case "Service":
+		if before, after := serviceSpec(was), serviceSpec(is); before != nil && after != nil {
+			before.giveBack(after)
+			before.takeAway(after)
+		}
+	case "CertificateSigningRequest.certificates.k8s.io":
+		if spec := child(was, "spec"); spec != nil && is != nil {
+			is["spec"] = deepCopy(spec)
+		}
+	}
+}
+
+// service is the spec of a Service's normal form.
+type service map[string]any
+
+func serviceSpec(object map[string]any) service { return child(object, "spec") }
+
+func (s service) hasAddress() bool { return s["type"] != "ExternalName" }
+
+func (s service) headless() bool {
+	return s["clusterIP"] == "None" || equal(s["clusterIPs"], []any{"None"})
+}
+
+func (s service) hasNodePorts() bool { return s["type"] == "NodePort" || s["type"] == "LoadBalancer" }
+
+// allocatesNodePorts is hasNodePorts but for load balancers that do without.
+func (s service) allocatesNodePorts() bool {
+	return s["type"] == "NodePort" || s["type"] == "LoadBalancer" && s["allocateLoadBalancerNodePorts"] != false
+}
+
+func (s service) checked() bool {
+	return s["type"] == "LoadBalancer" && s["externalTrafficPolicy"] == "Local"
+}
+
+func (s service) reachable() bool {
+	return s.hasNodePorts() || s["type"] == "ClusterIP" && !isZero(s["externalIPs"])
+}
+
+// addressFields are the fields that only a Service with an address has.
+func addressFields() []string {
+	return []string{"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}
+}
+
+// giveBack: patchAllocatedValues, normalizeClusterIPs, and what initIPFamilyFields does to a Service that comes down to one
+// family.
+func (s service) giveBack(is service) {
+	if s.hasAddress() && is.hasAddress() {
+		for _, name := range addressFields() {
+			copyDefault(is, name, s, name)
+		}
+	}
+	if s.allocatesNodePorts() && is.allocatesNodePorts() {
+		s.giveBackNodePorts(is)
+	}
+	if s.checked() && is.checked() {
+		copyDefault(is, "healthCheckNodePort", s, "healthCheckNodePort")
+	}
+	s.follow(is)
+	if is["ipFamilyPolicy"] != "SingleStack" || !is.hasAddress() {
+		return
+	}
+	for _, name := range []string{"clusterIPs", "ipFamilies"} {
+		if list, _ := is[name].([]any); len(list) > 1 && equal(list, s[name]) {
+			is[name] = slices.Clone(list[:1])
+		}
+	}
+}
+
+// follow: where only clusterIP is changed or cleared, clusterIPs goes with it.
+func (s service) follow(is service) {
+	address := is["clusterIP"]
+	if equal(address, s["clusterIP"]) || !equal(s["clusterIPs"], is["clusterIPs"]) || s["clusterIPs"] == nil {
+		return
+	}
+	if is["clusterIPs"] = []any{address}; isZero(address) {
+		delete(is, "clusterIPs")
+	}
+}
+
+// giveBackNodePorts gives ports that name no node port the one that the port of their name had, unless another port took it.
+func (s service) giveBackNodePorts(is service) {
+	had := map[string]any{}
+	for _, port := range items(s, "ports") {
+		name, _ := port["name"].(string)
+		had[name] = port["nodePort"]
+	}
+	kept := is.nodePorts()
+	for _, port := range items(is, "ports") {
+		name, _ := port["name"].(string)
+		if number := had[name]; port["nodePort"] == nil && number != nil && !holdsAll(kept, []any{number}) {
+			port["nodePort"] = number
+		}
+	}
+}
+
+// nodePorts lists the node ports that are named.
+func (s service) nodePorts() []any {
+	var out []any
+	for _, port := range items(s, "ports") {
+		if !isZero(port["nodePort"]) {
+			out = append(out, port["nodePort"])
+		}
+	}
+	return out
+}
+
+// takeAway: dropTypeDependentFields. What is changed together with the type stays, for validation to refuse.
+func (s service) takeAway(is service) {
+	drop := func(left bool, names ...string) {
+		for _, name := range names {
+			if left && equal(s[name], is[name]) {
+				delete(is, name)
+			}
+		}
+	}
+	if s.hasAddress() && !is.hasAddress() {
+		drop(true, "ipFamilies", "ipFamilyPolicy")
+		drop(equal(s["clusterIP"], is["clusterIP"]) && equal(s["clusterIPs"], is["clusterIPs"]), "clusterIP", "clusterIPs")
+	}
+	if s.hasNodePorts() && !is.hasNodePorts() && holdsAll(s.nodePorts(), is.nodePorts()) {
+		for _, port := range items(is, "ports") {
+			delete(port, "nodePort")
+		}
+	}
+	drop(s.checked() && !is.checked(), "healthCheckNodePort")
+	drop(s["type"] == "LoadBalancer" && is["type"] != "LoadBalancer", "allocateLoadBalancerNodePorts", "loadBalancerClass")
+	drop(s.reachable() && !is.reachable(), "externalTrafficPolicy")
+	if !is.hasAddress() {
+		delete(is, "internalTrafficPolicy") // defaultOnReadInternalTrafficPolicy
+	}
+}
+
+// noteTakenAway says why a field of a Service goes that the chart does not drop.
+func noteTakenAway(o *ObjectComparison) {
+	was, is := serviceSpec(o.Live), serviceSpec(o.Result)
+	if kindOf(o.Key) != "Service" || equal(was["type"], is["type"]) && was.checked() == is.checked() {
+		return
+	}
+	for i := range o.Findings {
+		f := &o.Findings[i]
+		if f.Verdict == Remove && f.Note != "" && dependsOnType(f.Path) {
+			f.Note = "the API server drops it: a Service that is as the upgrade makes this one has no use for it"
+		}
+	}
+}
+
+// dependsOnType tells whether the API server drops the field of a Service where its type has no use for it.
+func dependsOnType(path Path) bool {
+	if len(path) < 2 || path[0].Name != "spec" {
+		return false
+	}
+	own := []string{
+		"healthCheckNodePort", "allocateLoadBalancerNodePorts", "loadBalancerClass", "externalTrafficPolicy", "internalTrafficPolicy",
+	}
+	name := path[1].Name
+	return slices.Contains(own, name) || slices.Contains(addressFields(), name) || path[len(path)-1].Name == "nodePort"
+}

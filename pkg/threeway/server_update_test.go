@@ -1,0 +1,67 @@
+package threeway
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestServerUpdates: what the API server gives back and takes away, beyond testdata/threeway/C01-immutable-service.txtar. Live is
+// what a server said; want is what it said of the patched object.
+func TestServerUpdates(t *testing.T) {
+	for _, tc := range []struct{ name, live, patched, want string }{
+		{"a second family goes with the policy",
+			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1, fd00::1]\nipFamilies: [IPv4, IPv6]\nipFamilyPolicy: PreferDualStack",
+			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1, fd00::1]\nipFamilies: [IPv4, IPv6]\nipFamilyPolicy: SingleStack",
+			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1]\nipFamilies: [IPv4]\nipFamilyPolicy: SingleStack"},
+		{"an address that is cleared with the type takes its list along",
+			"type: ClusterIP\nclusterIP: None\nclusterIPs: [None]\nipFamilies: [IPv4]\nipFamilyPolicy: SingleStack\ninternalTrafficPolicy: Cluster",
+			"type: ExternalName\nclusterIPs: [None]\nipFamilies: [IPv4]\nipFamilyPolicy: SingleStack\ninternalTrafficPolicy: Cluster",
+			"type: ExternalName"},
+		{"an address that is changed with the type stays, to be refused",
+			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1]",
+			"type: ExternalName\nclusterIP: 10.0.0.2\nclusterIPs: [10.0.0.1]",
+			"type: ExternalName\nclusterIP: 10.0.0.2\nclusterIPs: [10.0.0.2]"},
+		{"a node port is given back by the port's name, unless another port took it",
+			"type: NodePort\nports: [{name: a, port: 1, nodePort: 31001}, {name: b, port: 2, nodePort: 31002}]",
+			"type: NodePort\nports: [{name: a, port: 1}, {name: b, port: 9}, {name: c, port: 3, nodePort: 31002}]",
+			"type: NodePort\nports: [{name: a, port: 1, nodePort: 31001}, {name: b, port: 9}, {name: c, port: 3, nodePort: 31002}]"},
+		{"a new node port stays with a type that has none, to be refused",
+			"type: NodePort\nports: [{port: 1, nodePort: 31001}]",
+			"type: ClusterIP\nports: [{port: 1, nodePort: 31002}]",
+			"type: ClusterIP\nports: [{port: 1, nodePort: 31002}]"},
+		{"a load balancer without node ports gets none back",
+			"type: LoadBalancer\nallocateLoadBalancerNodePorts: false\nports: [{port: 1, nodePort: 31001}]",
+			"type: LoadBalancer\nallocateLoadBalancerNodePorts: false\nports: [{port: 1}]",
+			"type: LoadBalancer\nallocateLoadBalancerNodePorts: false\nports: [{port: 1}]"},
+		{"the health check's port goes with the policy",
+			"type: LoadBalancer\nexternalTrafficPolicy: Local\nhealthCheckNodePort: 31003",
+			"type: LoadBalancer\nexternalTrafficPolicy: Cluster\nhealthCheckNodePort: 31003",
+			"type: LoadBalancer\nexternalTrafficPolicy: Cluster"},
+		{"external addresses keep the traffic policy",
+			"type: NodePort\nexternalTrafficPolicy: Local\nexternalIPs: [1.2.3.4]",
+			"type: ClusterIP\nexternalTrafficPolicy: Local\nexternalIPs: [1.2.3.4]",
+			"type: ClusterIP\nexternalTrafficPolicy: Local\nexternalIPs: [1.2.3.4]"},
+	} {
+		result := specOf(t, tc.patched)
+		serverUpdates(Key{Kind: "Service"}, side{value: specOf(t, tc.live)}, side{value: result})
+		if diff := cmp.Diff(specOf(t, tc.want), result); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+		}
+	}
+	request := Key{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}
+	result := specOf(t, "signerName: other")
+	serverUpdates(request, side{value: specOf(t, "signerName: ex.com/a")}, side{value: result})
+	if diff := cmp.Diff(specOf(t, "signerName: ex.com/a"), result); diff != "" {
+		t.Errorf("the spec of a CertificateSigningRequest is changed (-want +got):\n%s", diff)
+	}
+}
+
+func specOf(t *testing.T, text string) map[string]any {
+	t.Helper()
+	spec := objectsOf(t, "kind: X\napiVersion: v1\nmetadata: {name: x}\n"+text)[0].Content
+	for _, name := range []string{"kind", "apiVersion", "metadata"} {
+		delete(spec, name)
+	}
+	return map[string]any{"spec": spec}
+}

@@ -1,0 +1,40 @@
+package threeway
+
+import "fmt"
+
+const noName = "resource name may not be empty"
+
+// compareUnnamed compares the texts of an object that asks the server for a name. It has no live side, so it cannot drift.
+func (c comparer) compareUnnamed(out *ObjectComparison, p pair) {
+	if p.desired == nil || c.in.Operation == OperationDrift {
+		return
+	}
+	if p.old != nil {
+		if err := c.compareFields(out, p, HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace), p.old.Content); err != nil {
+			out.Findings = nil
+		}
+	}
+	for i := range out.Findings {
+		out.Findings[i].Live, out.Findings[i].Owners = nil, nil
+	}
+	out.Live, out.Result, out.liveText = nil, nil, nil
+	c.refuseUnnamed(out, p)
+}
+
+// refuseUnnamed says where Helm ends when it asks the cluster for an object without a name. An upgrade asks when it comes to the
+// object (helm v3.22.0 pkg/kube/client.go update); Helm 3 asks for a new one before that, to see who owns it, at an install too
+// (pkg/action/validate.go existingResourceConflict). Helm 4 does not (v4.3.1, the same function), so its install goes through.
+func (c comparer) refuseUnnamed(out *ObjectComparison, p pair) {
+	asksFirst := p.old == nil && c.in.Operation != OperationRollback && !c.helm4()
+	switch {
+	case asksFirst:
+		out.fail(stopAll, fmt.Sprintf("could not get information about the resource %s %q in namespace %q: %s", out.Kind, "", out.Namespace, noName))
+	case c.in.Operation == OperationInstall:
+		out.Action = ActionCreate
+	default:
+		out.fail(stopRest, noName+": Helm cannot upgrade an object with generateName")
+	}
+}
+
+// helm4 tells whether it is Helm 4 whose doing is foretold.
+func (c comparer) helm4() bool { return c.in.Desired != nil && c.in.Desired.Helm == "4" }

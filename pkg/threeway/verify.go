@@ -1,0 +1,133 @@
+package threeway
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The results of a dry run.
+const (
+	dryRunAgrees    = "agrees"
+	dryRunDisagrees = "disagrees"
+	dryRunRefused   = "refused"
+)
+
+// longestMessage bounds, in bytes, what is shown of a server's words: it may quote the whole object.
+const longestMessage = 800
+
+// mostPathsNamed bounds how many differences a disagreement names.
+const mostPathsNamed = 5
+
+// Verify holds the comparison against what the API server said to its Requests. An object without an answer was not asked about;
+// one of which nothing can be asked says why.
+func (c *Comparison) Verify(answers map[Ref]Answer) {
+	job := comparer{in: c.Input, catalog: nativeKinds()}
+	for i := range c.Objects {
+		o := &c.Objects[i]
+		if !o.isSent() {
+			continue
+		}
+		if reason := c.unasked(o); reason != "" {
+			o.DryRun = &DryRun{dryRunRefused, "not asked: " + reason}
+		} else if answer, asked := answers[o.Ref]; asked {
+			said := job.judge(o, answer)
+			o.DryRun = &said
+		}
+	}
+}
+
+// unasked says why there is no request for an object that Helm writes; empty where there may be one.
+func (c *Comparison) unasked(o *ObjectComparison) string {
+	switch {
+	case c.serverSide():
+		return "the release is applied server-side, and only client-side writes are foretold"
+	case o.awaits != "":
+		return "the release brings " + o.awaits + " first"
+	}
+	return ""
+}
+
+// shown is the answer as a report has it. It is shortened after it was scrubbed, so that no value is left in part.
+func (d *DryRun) shown(scrub func(string) string) *DryRun {
+	if d == nil {
+		return nil
+	}
+	message := scrub(d.Message)
+	if len(message) > longestMessage {
+		message = strings.ToValidUTF8(message[:longestMessage], "") + " …"
+	}
+	return &DryRun{Result: d.Result, Message: message}
+}
+
+// judge compares one answer with what was foretold.
+func (c comparer) judge(o *ObjectComparison, answer Answer) DryRun {
+	switch fails := o.Action == ActionFail; {
+	case answer.Refused != "":
+		return DryRun{dryRunRefused, answer.Refused}
+	case answer.Rejected != "" && fails:
+		return DryRun{dryRunAgrees, "the server refuses it: " + answer.Rejected}
+	case answer.Rejected != "":
+		return DryRun{dryRunDisagrees, "the server refuses it: " + answer.Rejected}
+	case fails:
+		return DryRun{dryRunDisagrees, "the server takes it"}
+	}
+	paths := c.differences(o, answer.Object)
+	if len(paths) == 0 {
+		return DryRun{Result: dryRunAgrees}
+	}
+	return DryRun{dryRunDisagrees, "the server's answer differs at " + listed(paths)}
+}
+
+// listed names paths, never values.
+func listed(paths []Path) string {
+	var names []string
+	for _, p := range paths[:min(len(paths), mostPathsNamed)] {
+		names = append(names, p.String())
+	}
+	if more := len(paths) - len(names); more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// differences are the places at which what the server would store is not what was foretold. Of an object to be created that is
+// what the manifest names: the rest is the server's own.
+func (c comparer) differences(o *ObjectComparison, stored map[string]any) []Path {
+	shape := c.shapeOf(o.Ref)
+	if o.sends == MethodPatch {
+		f := newForms(o.Key, shape, o.liveText)
+		d := difference{allocated: allocatedFor(o.Key, o.liveText)}
+		d.walk(nil, sides{old: side{value: o.Result, present: true}, live: f.stored(stored)}, shape)
+		return d.paths
+	}
+	f := newForms(o.Key, shape, stored)
+	d := difference{allocated: allocatedFor(o.Key, stored), named: true}
+	d.walk(nil, sides{old: f.manifest(HelmMetadata(o.Content, c.in.Name, c.in.Namespace)), live: f.stored(stored)}, shape)
+	return d.paths
+}
+
+// difference collects the places at which what was foretold (old) and what the server said (live) differ.
+type difference struct {
+	allocated *fieldTree
+	// named tells that only what the manifest names counts.
+	named bool
+	paths []Path
+}
+
+func (d *difference) walk(path Path, n sides, s *shape) {
+	n = n.withoutNulls()
+	switch {
+	case n.old.same(n.live) || d.allocated.line(path) != nil:
+	case n.maps():
+		for _, name := range n.names() {
+			d.walk(path.Field(name), n.at(name), s.field(name))
+		}
+	case s.keyed() && n.lists():
+		steps, _ := n.steps(s.merges())
+		for _, step := range steps {
+			d.walk(path.with(step), n.item(step), s.item())
+		}
+	case !d.named || n.old.named:
+		d.paths = append(d.paths, path)
+	}
+}

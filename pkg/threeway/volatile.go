@@ -1,0 +1,62 @@
+package threeway
+
+// A template that calls a function such as randAlphaNum or now makes another value each time it is rendered. What a second
+// rendering makes anew (Object.Again) is volatile: that desired differs from old there proves no change of the chart, and the
+// upgrade, which renders once more, will write yet another value. So the finding stays and says what Helm does, but is counted as
+// ignored as long as live has not left old.
+
+// volatile tells whether the two renderings differ at the place.
+func (n sides) volatile() bool {
+	n = n.withoutNulls()
+	return !n.again.same(n.desired)
+}
+
+// anew takes the second rendering for the first where the first happens to be what live holds. The place is not converged: the
+// upgrade's own rendering will be neither of the two.
+func (n sides) anew() sides {
+	if n.converged() && n.volatile() {
+		n.desired, n.again = n.again, n.desired
+		wanted := n.withoutNulls().desired
+		n.result = side{value: wanted.value, present: wanted.present}
+	}
+	return n
+}
+
+// renaming tells what to make of the entries of one map or keyed list whose very names are made anew: as many that only the second
+// rendering has as only the first has, or as only old has.
+type renaming struct{ second, old bool }
+
+// renamed looks for such entries among those of one place, by their names or steps.
+func renamed[T any](w *walker, names []T, at func(T) sides) renaming {
+	if !w.volatile {
+		return renaming{}
+	}
+	var first, second, old int
+	for _, name := range names {
+		n := at(name)
+		switch (presence{n.old.present, n.desired.present, n.again.present}) {
+		case presence{false, true, false}:
+			first++
+		case presence{false, false, true}:
+			second++
+		case presence{true, false, false}:
+			old++
+		}
+	}
+	return renaming{second: first == second && first > 0, old: first == old && first > 0}
+}
+
+// presence says which of three sides have a place.
+type presence [3]bool
+
+// of gives the sides of one entry as they are to be walked, false where the entry is the other name of one that is walked. An
+// entry that has lost its name to a new one counts as kept by the second rendering, so that its going is volatile.
+func (r renaming) of(n sides) (sides, bool) {
+	switch {
+	case r.old && n.old.present && n.live.present && !n.desired.present && !n.again.present:
+		n.again = n.old
+	case r.second && n.again.present && !n.desired.present && !n.old.present && !n.live.present:
+		return n, false
+	}
+	return n, true
+}
