@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	kube3 "helm.sh/helm/v3/pkg/kube"
 	kube4 "helm.sh/helm/v4/pkg/kube"
 	"k8s.io/client-go/rest"
@@ -56,7 +57,7 @@ func runAll(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	suite.dir = dir
-	silenceHelm()
+	silence()
 	stop, err := prepare(dir)
 	defer stop()
 	if err != nil {
@@ -114,10 +115,11 @@ func buildBinary(dir string) (string, error) {
 	return path, nil
 }
 
-// silenceHelm sets the libraries' globals as their command lines do, once and
+// silence sets the libraries' globals as their command lines do, once and
 // before anything runs in parallel.
-func silenceHelm() {
+func silence() {
 	log.SetOutput(io.Discard)
+	logrus.SetOutput(io.Discard)
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	kube3.ManagedFieldsManager, kube4.ManagedFieldsManager = "helm", "helm"
 	// Both add to client-go's scheme when first made.

@@ -1,0 +1,189 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/render"
+)
+
+// renderCharts holds charts that have many ways to render. Beside each folder may lie a values file (NAME.yaml), and what
+// a diff right after the install says (NAME.want) where that is not nothing: values that each rendering makes anew, and
+// what a chart does differently on an upgrade. NAME.want4 is for Helm 4, where that is another thing.
+const renderCharts = "testdata/charts/render"
+
+// TestRenderEquality installs each chart with both Helms. Then our rendering must be, byte for byte, what the Helm that
+// installed it says to upgrade --dry-run=server, but for what each rendering makes anew; and the binary finds nothing.
+func TestRenderEquality(t *testing.T) {
+	charts, err := filepath.Glob(filepath.Join(renderCharts, "*", "Chart.yaml"))
+	must(t, err)
+	for _, file := range charts {
+		chart, err := filepath.Abs(filepath.Dir(file))
+		must(t, err)
+		for _, by4 := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/helm%d", filepath.Base(chart), major(by4)), func(t *testing.T) {
+				t.Parallel()
+				checkRendering(t, helmCall{by4: by4, verb: "install", chart: chart, clientSide: true})
+			})
+		}
+	}
+}
+
+func major(by4 bool) int {
+	if by4 {
+		return 4
+	}
+	return 3
+}
+
+func checkRendering(t *testing.T, call helmCall) {
+	c := newCase(t, suite.cluster)
+	args := []string{c.release, call.chart}
+	if values := call.chart + ".yaml"; exists(values) {
+		call.values.ValueFiles = []string{values}
+		args = append(args, "-f", values)
+	}
+	if _, err := c.run(call); err != nil {
+		if _, ours := c.render(call, 0); ours == nil {
+			t.Fatalf("Helm cannot render this, we can: %v", err)
+		}
+		return
+	}
+	call.verb, call.dryRun = "upgrade", true
+	theirs, err := c.run(call)
+	must(t, err)
+	ours, err := c.render(call, 1)
+	must(t, err)
+	if diff := compareManifests(theirs, ours.Manifest, ours.Again); diff != "" {
+		t.Errorf("manifests differ (-Helm +helmdrift):\n%s", diff)
+	}
+	out, err := c.diff(args...)
+	must(t, err)
+	c.wantFile(t, out, call)
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// render is what helmdrift makes of a call's chart, as its command line does it.
+func (c *Case) render(call helmCall, lastRevision int) (*render.Rendered, error) {
+	ctx := context.Background()
+	cluster, err := live.Connect(ctx, c.cluster.config, live.Options{})
+	if err != nil {
+		return nil, err
+	}
+	capabilities, err := cluster.Capabilities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return render.Chart(ctx, render.ChartOptions{
+		Path: call.chart, Helm4: call.by4, Install: lastRevision == 0, ReleaseName: c.release, Namespace: c.ns, LastRevision: lastRevision,
+		Values: render.ValueOptions{Files: call.values.ValueFiles}, Capabilities: capabilities, Lookup: live.Lookups(c.cluster.config, live.Options{}),
+	})
+}
+
+// wantFile holds what a diff says against the want file of the chart.
+func (c *Case) wantFile(t *testing.T, out run, call helmCall) {
+	t.Helper()
+	file := call.chart + ".want"
+	if call.by4 && exists(file+"4") {
+		file += "4"
+	}
+	got := strings.ReplaceAll(strings.Join(append(out.report.lines(), fmt.Sprintf("exit %d\n", out.exit)), "\n"), c.ns, "NS")
+	expected := []byte("exit 0\n")
+	if exists(file) {
+		var err error
+		expected, err = os.ReadFile(file)
+		must(t, err)
+	}
+	if got == string(expected) {
+		return
+	}
+	if *update {
+		must(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	t.Errorf("%s (-want +got):\n%s\n%s", filepath.Base(file), cmp.Diff(string(expected), got), out.stderr)
+}
+
+// compareManifests compares two manifests byte for byte, document by document. A document that a second rendering makes
+// differently is compared as a tree, without what differs there.
+func compareManifests(theirs, ours, again string) string {
+	if again == "" {
+		again = ours
+	}
+	a, b, second := documents(theirs), documents(ours), documents(again)
+	if len(a) != len(b) || len(second) != len(b) {
+		return fmt.Sprintf("Helm has %d documents, we have %d and %d:\n%s", len(a), len(b), len(second), cmp.Diff(theirs, ours))
+	}
+	var out strings.Builder
+	for i := range a {
+		if b[i] == second[i] {
+			out.WriteString(cmp.Diff(a[i], b[i]))
+			continue
+		}
+		trees, err := decodeTrees(a[i], b[i], second[i])
+		if err != nil {
+			return err.Error()
+		}
+		blank(trees[1], trees[2], func(path []string) { blankAt(trees[0], path); blankAt(trees[1], path) })
+		out.WriteString(cmp.Diff(trees[0], trees[1]))
+	}
+	return out.String()
+}
+
+// documents cuts a manifest where Helm framed it.
+func documents(manifest string) []string {
+	return strings.Split("\n"+manifest, "\n---\n# Source: ")
+}
+
+func decodeTrees(texts ...string) ([]map[string]any, error) {
+	trees := make([]map[string]any, len(texts))
+	for i, text := range texts {
+		if err := yaml.Unmarshal([]byte("# "+text), &trees[i]); err != nil {
+			return nil, err
+		}
+	}
+	return trees, nil
+}
+
+// blank calls do for each path at which two trees differ.
+func blank(a, b map[string]any, do func(path []string), above ...string) {
+	keys := slices.Sorted(maps.Keys(a))
+	for key := range b {
+		if _, both := a[key]; !both {
+			keys = append(keys, key)
+		}
+	}
+	for _, key := range keys {
+		path := append(slices.Clone(above), key)
+		x, xMap := a[key].(map[string]any)
+		y, yMap := b[key].(map[string]any)
+		switch {
+		case xMap && yMap:
+			blank(x, y, do, path...)
+		case !cmp.Equal(a[key], b[key]):
+			do(path)
+		}
+	}
+}
+
+func blankAt(tree map[string]any, path []string) {
+	for _, key := range path[:len(path)-1] {
+		tree, _ = tree[key].(map[string]any)
+	}
+	if last := path[len(path)-1]; tree != nil && tree[last] != nil {
+		tree[last] = "blank"
+	}
+}

@@ -1,0 +1,171 @@
+package e2e
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"helm.sh/helm/v3/pkg/cli/values"
+	"helm.sh/helm/v3/pkg/getter"
+	"helm.sh/helm/v3/pkg/postrender"
+	values4 "helm.sh/helm/v4/pkg/cli/values"
+	getter4 "helm.sh/helm/v4/pkg/getter"
+)
+
+// helmCall is one call of Helm's command line.
+type helmCall struct {
+	// by4 tells which Helm is called.
+	by4  bool
+	verb string
+	// chart is the folder of a chart.
+	chart string
+	// values are Helm's own -f, --set and their like; the three flags say what becomes of the values of the last revision.
+	values                     values.Options
+	reuse, reset, resetToReuse bool
+	takeOwnership, skipSchema  bool
+	// dryRun is --dry-run=server: the release is rendered as it would be, and nothing is written.
+	dryRun bool
+	// postRenderer is a program, with its arguments.
+	postRenderer string
+	postArgs     []string
+	// clientSide keeps Helm 4 from applying server-side.
+	clientSide bool
+	revision   int
+}
+
+// addFlags declares the flags that helm upgrade and helmdrift diff have in common.
+func (h *helmCall) addFlags(flags *pflag.FlagSet, dir string) {
+	flags.StringArrayVar(&h.values.Values, "set", nil, "")
+	flags.StringArrayVar(&h.values.StringValues, "set-string", nil, "")
+	flags.StringArrayVar(&h.values.JSONValues, "set-json", nil, "")
+	flags.StringArrayVar(&h.values.FileValues, "set-file", nil, "")
+	flags.StringArrayVar(&h.values.LiteralValues, "set-literal", nil, "")
+	flags.VarPF(inDir{dir: dir, files: &h.values.ValueFiles}, "values", "f", "")
+	flags.BoolVar(&h.reuse, "reuse-values", false, "")
+	flags.BoolVar(&h.reset, "reset-values", false, "")
+	flags.BoolVar(&h.resetToReuse, "reset-then-reuse-values", false, "")
+	flags.BoolVar(&h.skipSchema, "skip-schema-validation", false, "")
+	flags.StringVar(&h.postRenderer, "post-renderer", "", "")
+	flags.StringArrayVar(&h.postArgs, "post-renderer-args", nil, "")
+}
+
+// inDir is a flag that takes files of a story.
+type inDir struct {
+	dir   string
+	files *[]string
+}
+
+// Set implements pflag.Value.
+func (f inDir) Set(file string) error {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(f.dir, file)
+	}
+	*f.files = append(*f.files, file)
+	return nil
+}
+
+// String implements pflag.Value.
+func (f inDir) String() string { return "" }
+
+// Type implements pflag.Value.
+func (f inDir) Type() string { return "file" }
+
+// parseHelm reads the arguments of a helm command: a verb, flags, and a chart or, for rollback, a revision.
+func (c *Case) parseHelm(args []string) (helmCall, error) {
+	if len(args) == 0 {
+		return helmCall{}, errors.New("helm: a verb is missing")
+	}
+	call := helmCall{verb: args[0]}
+	flags := pflag.NewFlagSet("helm "+call.verb, pflag.ContinueOnError)
+	call.addFlags(flags, c.dir)
+	flags.BoolVar(&call.takeOwnership, "take-ownership", false, "")
+	flags.BoolVar(&call.clientSide, "client-side", false, "")
+	if err := flags.Parse(args[1:]); err != nil {
+		return call, err
+	}
+	var err error
+	switch {
+	case flags.NArg() == 0:
+	case call.verb == "rollback":
+		call.revision, err = strconv.Atoi(flags.Arg(0))
+	default:
+		call.chart, err = c.chart(flags.Arg(0))
+	}
+	return call, err
+}
+
+// parseDiff reads the arguments of a helmdrift diff as the call of Helm that they predict. Flags of helmdrift alone mean nothing here.
+func (c *Case) parseDiff(args []string) (helmCall, error) {
+	call := helmCall{verb: "upgrade"}
+	flags := pflag.NewFlagSet("diff", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	call.addFlags(flags, c.dir)
+	target := flags.Int("to-revision", 0, "")
+	flags.Bool("install", false, "")
+	flags.Bool("no-lookup", false, "")
+	helm := flags.String("helm-version", "", "")
+	if err := flags.Parse(args); err != nil {
+		return call, err
+	}
+	if flags.NArg() > 1 {
+		call.chart = flags.Arg(1)
+	}
+	call.by4 = *helm == "4" || *helm == "" && c.call.by4
+	if *target != 0 {
+		call.verb, call.revision = "rollback", *target
+	}
+	return call, nil
+}
+
+// merged are the values, as the Helm that is called merges them.
+func (h helmCall) merged() (map[string]any, error) {
+	if h.by4 {
+		options := values4.Options(h.values)
+		return options.MergeValues(getter4.Providers{})
+	}
+	return h.values.MergeValues(getter.Providers{})
+}
+
+// renderer is the post-renderer, nil where there is none.
+func (h helmCall) renderer() (postrender.PostRenderer, error) {
+	if h.postRenderer == "" {
+		return nil, nil
+	}
+	return postrender.NewExec(h.postRenderer, h.postArgs...)
+}
+
+// chart finds a chart: a folder of the story, a lone template of the story, which becomes a chart of that name, or a
+// folder of testdata/charts.
+func (c *Case) chart(name string) (string, error) {
+	path := filepath.Join(c.dir, name)
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		path, err = filepath.Abs(filepath.Join("testdata", "charts", name))
+		if err != nil {
+			return "", err
+		}
+	case !info.IsDir() && !strings.HasSuffix(name, ".tgz"):
+		return c.chartOfTemplate(path)
+	}
+	return path, nil
+}
+
+func (c *Case) chartOfTemplate(template string) (string, error) {
+	text, err := os.ReadFile(template)
+	if err != nil {
+		return "", err
+	}
+	name := strings.TrimSuffix(filepath.Base(template), filepath.Ext(template))
+	dir := filepath.Join(c.dir, ".charts", name)
+	return dir, errors.Join(
+		os.MkdirAll(filepath.Join(dir, "templates"), 0o755),
+		os.WriteFile(filepath.Join(dir, "Chart.yaml"), []byte("apiVersion: v2\nname: "+name+"\nversion: 1.0.0\n"), 0o644),
+		os.WriteFile(filepath.Join(dir, "templates", filepath.Base(template)), text, 0o644),
+	)
+}

@@ -1,0 +1,139 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/distribution/distribution/v3/configuration"
+	"github.com/distribution/distribution/v3/registry/handlers"
+	_ "github.com/distribution/distribution/v3/registry/storage/driver/inmemory" // keeps the images
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/provenance"
+	"helm.sh/helm/v3/pkg/registry"
+	"helm.sh/helm/v3/pkg/repo"
+)
+
+// shop serves the chart of testdata/charts/web on loopback: as oci://HOST/charts/web, and from a repository with an index
+// at URL/repo.
+type shop struct {
+	*httptest.Server
+	// dir holds the files of the repository.
+	dir string
+
+	mu sync.Mutex
+	// trouble stands before the shop; nil where there is none.
+	trouble trouble
+}
+
+// trouble changes how a server answers.
+type trouble func(http.Handler) http.Handler
+
+// openShop starts a shop and puts the chart into it.
+func openShop(t *testing.T) *shop {
+	t.Helper()
+	config := &configuration.Configuration{Storage: configuration.Storage{"inmemory": {}}}
+	config.Log.Level, config.Log.AccessLog.Disabled = "fatal", true
+	s := &shop{dir: t.TempDir()}
+	all := http.NewServeMux()
+	all.Handle("/v2/", handlers.NewApp(context.Background(), config))
+	all.Handle("/repo/", http.StripPrefix("/repo/", http.FileServer(http.Dir(s.dir))))
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		first := s.trouble
+		s.mu.Unlock()
+		if first == nil {
+			all.ServeHTTP(w, r)
+			return
+		}
+		first(all).ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	s.stock(t)
+	return s
+}
+
+// during lets the shop be in trouble for a while.
+func (s *shop) during(t trouble, do func()) {
+	set := func(to trouble) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.trouble = to
+	}
+	set(t)
+	defer set(nil)
+	do()
+}
+
+// stock packages the chart, pushes it and writes the index.
+func (s *shop) stock(t *testing.T) {
+	t.Helper()
+	chart, err := loader.Load(filepath.Join("testdata", "charts", "web"))
+	must(t, err)
+	packed, err := chartutil.Save(chart, s.dir)
+	must(t, err)
+	digest, err := provenance.DigestFile(packed)
+	must(t, err)
+	index := repo.NewIndexFile()
+	must(t, index.MustAdd(chart.Metadata, filepath.Base(packed), s.URL+"/repo", digest))
+	must(t, index.WriteFile(filepath.Join(s.dir, "index.yaml"), 0o644))
+	client, err := registry.NewClient(registry.ClientOptPlainHTTP())
+	must(t, err)
+	text, err := os.ReadFile(packed)
+	must(t, err)
+	_, err = client.Push(text, s.image()+":"+chart.Metadata.Version)
+	must(t, err)
+}
+
+// image is the name of the chart in the registry, without a tag.
+func (s *shop) image() string { return strings.TrimPrefix(s.URL, "http://") + "/charts/web" }
+
+// at is a trouble with paths that contain a text.
+func at(path string, wrong http.HandlerFunc) trouble {
+	return func(right http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.Path, path) {
+				wrong(w, r)
+				return
+			}
+			right.ServeHTTP(w, r)
+		})
+	}
+}
+
+func refuse(status int, path string) trouble {
+	return at(path, func(w http.ResponseWriter, _ *http.Request) {
+		if status == http.StatusUnauthorized {
+			w.Header().Set("WWW-Authenticate", `Basic realm="shop"`)
+		}
+		http.Error(w, http.StatusText(status), status)
+	})
+}
+
+// hang keeps the client waiting until it has enough.
+func hang(path string) trouble {
+	return at(path, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+}
+
+// falsify changes the content of images on their way; their digests then are wrong.
+func falsify(right http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/blobs/") {
+			w = liar{w}
+		}
+		right.ServeHTTP(w, r)
+	})
+}
+
+type liar struct{ http.ResponseWriter }
+
+// Write writes something else of the same size.
+func (l liar) Write(b []byte) (int, error) {
+	return l.ResponseWriter.Write([]byte(strings.Repeat("x", len(b))))
+}

@@ -1,0 +1,1 @@
+{{ define "tpls.greeting" }}hello from {{ .Template.Name }}{{ end }}
