@@ -133,7 +133,7 @@ func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 		}
 	}
 	if o.helm.word == "3" && (o.serverSide.word == "true" || o.forceConflicts) {
-		return errors.New("Helm 3 knows no server-side apply: leave out --helm-version 3, or --server-side and --force-conflicts")
+		return errors.New("--server-side=true and --force-conflicts are Helm 4's: leave out --helm-version 3")
 	}
 	if o.install && flags.Changed("revision") {
 		return errors.New("--install and --revision exclude each other")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -89,6 +90,10 @@ func (d diff) compare(ctx context.Context, loaded *release.Loaded) (*threeway.Co
 	fetched := d.fetchChart(ctx)
 	defer fetched.close()
 	in := d.stored(loaded)
+	if in.ForceConflicts && in.ApplyMethod == "client-side" {
+		return nil, hinted{error: errors.New("--force-conflicts needs server-side apply, and this release is applied client-side"),
+			hint: "--server-side=true shows what becoming server-side would do"}
+	}
 	drift, err := d.compared(ctx, in)
 	if err != nil || d.chart == "" {
 		return drift, err
