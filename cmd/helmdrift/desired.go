@@ -23,6 +23,9 @@ type desiredOptions struct {
 	install    bool
 	helm       oneOf
 	dryRun     oneOf
+	serverSide oneOf
+	// forceConflicts lets a server-side apply take over what others own.
+	forceConflicts bool
 
 	values                          render.ValueOptions
 	reset, reuse, resetThenReuse    bool
@@ -38,7 +41,8 @@ type desiredOptions struct {
 
 func newDesiredOptions(s streams) desiredOptions {
 	return desiredOptions{
-		helm: oneOf{words: []string{"3", "4"}}, dryRun: oneOf{words: []string{"server"}}, stdin: s.in,
+		helm: oneOf{words: []string{"3", "4"}}, dryRun: oneOf{words: []string{"server"}},
+		serverSide: oneOf{words: []string{"auto", "true", "false"}, word: "auto"}, stdin: s.in,
 		bounds: bounds{time: time.Minute, heap: resource.QuantityValue{Quantity: resource.MustParse("1Gi")}},
 		source: fetch.Options{
 			RepositoryConfig: orDefault(s.env("HELM_REPOSITORY_CONFIG"), helmpath.ConfigPath("repositories.yaml")),
@@ -61,6 +65,9 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.install, "install", false, "where the release does not exist, show what helm upgrade --install would create")
 	fs.Var(&o.helm, "helm-version", "the Helm that is predicted: 3 or 4 (default: the one that wrote the last revision)")
 	fs.Var(&o.dryRun, "dry-run", "server: also ask the API server, with dry-run writes that store nothing")
+
+	fs.Var(&o.serverSide, "server-side", "whether Helm applies server-side: auto, true or false; auto goes on as the last revision did")
+	fs.BoolVar(&o.forceConflicts, "force-conflicts", false, "with server-side apply: overwrite what other field managers own, instead of failing")
 
 	fs.StringSliceVarP(&o.values.Files, "values", "f", nil, "values file or URL for CHART, - for standard input; may be repeated")
 	fs.StringArrayVar(&o.values.Set, "set", nil, "value for CHART, such as a.b=c; may be repeated")
@@ -124,6 +131,9 @@ func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 		if !hasChart && flags.Changed(name) {
 			return hinted{error: fmt.Errorf("--%s needs a CHART", name), hint: "without a chart, the stored manifest is compared as it is"}
 		}
+	}
+	if o.helm.word == "3" && (o.serverSide.word == "true" || o.forceConflicts) {
+		return errors.New("--server-side=true and --force-conflicts are Helm 4's: leave out --helm-version 3")
 	}
 	if o.install && flags.Changed("revision") {
 		return errors.New("--install and --revision exclude each other")

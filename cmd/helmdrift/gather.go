@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -89,6 +90,10 @@ func (d diff) compare(ctx context.Context, loaded *release.Loaded) (*threeway.Co
 	fetched := d.fetchChart(ctx)
 	defer fetched.close()
 	in := d.stored(loaded)
+	if in.ForceConflicts && in.ApplyMethod == "client-side" {
+		return nil, hinted{error: errors.New("--force-conflicts needs server-side apply, and this release is applied client-side"),
+			hint: "--server-side=true shows what becoming server-side would do"}
+	}
 	drift, err := d.compared(ctx, in)
 	if err != nil || d.chart == "" {
 		return drift, err
@@ -145,10 +150,29 @@ func (d diff) fetch(ctx context.Context, needs threeway.Needs, in *threeway.Inpu
 		schemas[kind] = known
 	}
 	in.Schemas = joined(in.Schemas, schemas)
+	in.ApplyTypes = joined(in.ApplyTypes, d.applyTypes(ctx, needs.ApplyTypes, in))
 	if len(needs.Autoscalers) > 0 {
 		scaled, warnings := d.cluster.Autoscalers(ctx, needs.Autoscalers)
 		in.Autoscaled, in.Warnings = scaled, append(in.Warnings, warnings...)
 	}
+}
+
+// applyTypes reads what the server says of custom resources that are applied server-side. What cannot be read is remembered so.
+func (d diff) applyTypes(ctx context.Context, wanted []schema.GroupVersion, in *threeway.Input) map[schema.GroupVersion]*threeway.ApplyTypes {
+	documents, warnings := d.cluster.OpenAPI(ctx, wanted)
+	in.Warnings = append(in.Warnings, warnings...)
+	types := map[schema.GroupVersion]*threeway.ApplyTypes{}
+	for _, gv := range wanted {
+		types[gv] = nil
+		if document, ok := documents[gv]; ok {
+			known, err := threeway.NewApplyTypes(document)
+			if err != nil {
+				in.Warnings = append(in.Warnings, threeway.Message{Code: "schema", Message: gv.String() + ": " + err.Error()})
+			}
+			types[gv] = known
+		}
+	}
+	return types
 }
 
 // refs lists what is to be read: every object of old and desired, at the versions they name.
@@ -171,7 +195,8 @@ func (d diff) stored(loaded *release.Loaded) threeway.Input {
 		Name: d.name, Namespace: d.at.namespace, StorageNamespace: d.at.namespace, Cluster: d.at.cluster,
 		Operation: threeway.OperationInstall, Desired: &threeway.Desired{Source: "chart", Helm: d.helm(nil)},
 	}
-	in.ApplyMethod = applyMethod(in.Desired.Helm, nil)
+	in.ApplyMethod, in.ForceConflicts = d.applyMethod(in.Desired.Helm, nil), d.options.forceConflicts
+	in.Migrates = true
 	if old == nil {
 		return in
 	}
@@ -186,7 +211,8 @@ func (d diff) stored(loaded *release.Loaded) threeway.Input {
 	if loaded.Target != nil {
 		decides = loaded.Target
 	}
-	in.ApplyMethod = applyMethod(in.Desired.Helm, decides)
+	in.ApplyMethod = d.applyMethod(in.Desired.Helm, decides)
+	in.Migrates = loaded.Target != nil || old.ApplyMethod != release.ApplyServerSide
 	in.OldObjects = d.parse(old.Manifest, old.Namespace, &in)
 	in.DesiredObjects = in.OldObjects
 	if loaded.Target != nil {
@@ -230,10 +256,11 @@ func (d diff) helm(last *release.Record) string {
 	return "3"
 }
 
-// applyMethod is how that Helm would write: Helm 3 knows one way, Helm 4 goes on as the record that decides says, and installs
-// server-side (helm v4.3.1 pkg/action/upgrade.go getUpgradeServerSideValue, pkg/cmd/install.go).
-func applyMethod(helm string, decides *release.Record) string {
-	if helm == "4" && (decides == nil || decides.ApplyMethod == release.ApplyServerSide) {
+// applyMethod is how that Helm would write: as --server-side says. With auto, Helm 3 knows one way, and Helm 4 goes on as the
+// record that decides says, and installs server-side (helm v4.3.1 pkg/action/upgrade.go getUpgradeServerSideValue, pkg/cmd/install.go).
+func (d diff) applyMethod(helm string, decides *release.Record) string {
+	auto := helm == "4" && (decides == nil || decides.ApplyMethod == release.ApplyServerSide)
+	if d.options.serverSide.word == "true" || d.options.serverSide.word != "false" && auto {
 		return "server-side"
 	}
 	return "client-side"

@@ -80,6 +80,9 @@ func (t trial) send(ctx context.Context, at target, request threeway.Request) (*
 	client := t.client(at)
 	if request.Method == threeway.MethodPatch {
 		options := metav1.PatchOptions{DryRun: all, FieldManager: fieldManager}
+		if request.PatchType == string(types.ApplyYAMLPatchType) { // helm v4.3.1 pkg/kube/client.go patchResourceServerSide
+			options.Force, options.FieldValidation = &request.Force, metav1.FieldValidationStrict
+		}
 		return client.Patch(ctx, request.Ref.Name, types.PatchType(request.PatchType), request.Body, options)
 	}
 	object := &unstructured.Unstructured{}

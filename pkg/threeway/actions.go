@@ -52,7 +52,9 @@ func (c comparer) adopt(out *ObjectComparison, p pair, live map[string]any) {
 	target := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	p.old = p.desired
 	c.update(out, p, live, target)
-	c.checkOwnership(out, live)
+	if c.in.Operation != OperationRollback {
+		c.checkOwnership(out, live)
+	}
 	kept := out.Findings[:0]
 	for _, f := range out.Findings {
 		if f.Managed {

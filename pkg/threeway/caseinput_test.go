@@ -20,8 +20,8 @@ import (
 //	errors                              "v1 ConfigMap d/c: forbidden: text", where it could not be read
 //	autoscaled                          "apps/v1 Deployment d/web: HorizontalPodAutoscaler web"
 //	brings                              "Thing.ex.com": kinds that an install brings in its crds folder
-//	options                             words: raw (live is as written, without Helm's metadata), server-side, unread (schemas
-//	                                    and autoscalers were not asked for), install, rollback, helm4
+//	options                             words: raw (live is as written, without Helm's metadata), server-side, migrates, force,
+//	                                    unread (schemas and autoscalers were not asked for), install, rollback, helm4
 //	want                                the findings
 //	requests                            what Helm would send
 //	report.json                         the masked report
@@ -37,6 +37,7 @@ func caseInput(t *testing.T, files map[string]string) Input {
 	if slices.Contains(options, "server-side") {
 		in.ApplyMethod = "server-side"
 	}
+	in.Migrates, in.ForceConflicts = slices.Contains(options, "migrates"), slices.Contains(options, "force")
 	in.OldObjects = objectsOf(t, files["old.yaml"])
 	in.DesiredObjects = in.OldObjects
 	if text, ok := files["desired.yaml"]; ok {

@@ -106,10 +106,14 @@ func (n sides) drifted() bool { return !n.live.same(n.old) }
 func (n sides) changed() bool { return n.dropped() || !n.desired.same(n.old) }
 
 // withoutNulls resolves nulls that a manifest writes into a map of a native kind. The server stored the zero value at install
-// and Helm's next upgrade deletes the key, so both count as undrifted.
+// and Helm's next client-side upgrade deletes the key, so both count as undrifted.
 func (n sides) withoutNulls() sides {
 	n.old = n.old.withoutNulls(n.live.value)
-	n.desired, n.again = n.desired.withoutNulls(nil), n.again.withoutNulls(nil)
+	var stored any
+	if n.storesNulls {
+		stored = n.result.value
+	}
+	n.desired, n.again = n.desired.withoutNulls(stored), n.again.withoutNulls(stored)
 	return n
 }
 
@@ -215,12 +219,16 @@ func (w *walker) patchNote(n sides, effect Verdict) string {
 		return "goes with what holds it"
 	case !n.managed() && effect == Add:
 		return "a default that comes with another change"
+	case !n.managed() && w.engine == EngineApply:
+		return "no manifest names it, but Helm's apply owns it or what holds it, and takes it away"
 	case !n.managed() && w.engine == EngineMerge:
 		return "Helm's patch writes the whole list that holds it"
 	case !n.managed():
 		return "no manifest names it, but Helm's patch keeps here only what the manifest names ($retainKeys or patchStrategy: replace)"
 	case n.dropped() || n.result.same(n.desired):
 		return ""
+	case w.engine == EngineApply:
+		return "Helm's apply leaves another value here"
 	case w.engine == EngineMerge:
 		return "Helm sends numbers of such objects as floating point, so another one arrives"
 	}
@@ -231,6 +239,10 @@ func (w *walker) ignoreNote(n sides, managed bool) string {
 	switch {
 	case !managed:
 		return ""
+	case w.engine == EngineApply && n.dropped():
+		return "no longer in the manifest, but Helm is not its only owner, so it stays"
+	case w.engine == EngineApply:
+		return w.command + " (server-side) leaves it as it is"
 	case w.engine == EngineMerge && n.drifted() && w.custom:
 		return w.command + " (client-side) will not put this back: it does not look at live custom resources"
 	case w.engine == EngineMerge && n.drifted():

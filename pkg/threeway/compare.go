@@ -1,6 +1,7 @@
 package threeway
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -32,6 +33,8 @@ type ObjectComparison struct {
 	place int
 	// stops tells how far a failing object stops an upgrade.
 	stops stop
+	// conflicts is the API server's text where it refuses a server-side apply for the sake of other managers.
+	conflicts string
 	// liveText and desiredText are what was read and what Helm would send; pointers of a report lead into them.
 	liveText, desiredText map[string]any
 	// sends is how Helm writes the object when it comes to it; empty where it sends nothing. patchFrom is the text that it takes as
@@ -85,9 +88,6 @@ func (c comparer) compare(p pair) ObjectComparison {
 	if out.Action == ActionNone && slices.ContainsFunc(out.Findings, Finding.writes) {
 		out.Action = ActionUpdate
 	}
-	if c.in.ApplyMethod == "server-side" {
-		out.doubtVerdicts()
-	}
 	return out
 }
 
@@ -112,7 +112,7 @@ func (c comparer) compareNamed(out *ObjectComparison, p pair) {
 		c.unserved(out, p, was, live)
 	case live.Object == nil:
 		c.absent(out, p, live.Absence)
-	case p.old == nil && c.in.Operation == OperationRollback:
+	case p.old == nil && c.in.Operation == OperationRollback && c.in.ApplyMethod != "server-side":
 		c.rollOver(out, p, live.Object)
 	case p.old == nil:
 		c.adopt(out, p, live.Object)
@@ -141,6 +141,9 @@ func (c comparer) update(out *ObjectComparison, p pair, live, patchFrom map[stri
 		out.fail(stopNothing, err.Error())
 		return
 	}
+	if out.conflicts != "" {
+		out.fail(stopNothing, fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s", out.Namespace, out.Name, gvkOf(out.Ref), out.conflicts))
+	}
 	out.sends, out.patchFrom = MethodPatch, patchFrom
 }
 
@@ -149,9 +152,9 @@ func (c comparer) update(out *ObjectComparison, p pair, live, patchFrom map[stri
 func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom map[string]any) error {
 	ref := p.desired.Ref
 	out.liveText, out.desiredText = live, HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
-	engine := c.catalog.clientSideFor(gvkOf(ref), out.desiredText)
-	out.Engine = engine.engine
-	result, err := engine.result(patchFrom, out.desiredText, live)
+	done, err := c.write(ref, patchFrom, out.desiredText, live)
+	out.Engine, out.conflicts = done.engine, done.refusal
+	result := done.result
 	if err != nil {
 		result = live
 	}
@@ -162,10 +165,10 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	}
 	old := read(HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace))
 	desired := f.manifest(out.desiredText)
-	n := sides{old: old, desired: desired, live: f.stored(live), result: f.stored(result)}
+	n := sides{old: old, desired: desired, live: f.stored(live), result: f.stored(result), storesNulls: done.engine == EngineApply}
 	serverUpdates(ref.Key, n.live, n.result)
 	w := &walker{
-		shape: f.shape, engine: engine.engine, custom: c.catalog.native(gvkOf(ref)) == nil, unpatched: err != nil,
+		shape: f.shape, engine: done.engine, custom: c.catalog.native(gvkOf(ref)) == nil, unpatched: err != nil,
 		command: c.in.Operation.command(), owners: ownershipOf(live), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
 	w.live, _ = n.live.value.(map[string]any)
@@ -180,6 +183,12 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	out.Live, out.Result = n.live.object(), n.result.object()
 	out.Findings = w.findings(n)
 	noteTakenAway(out)
+	if len(done.conflicts) > 0 {
+		out.Findings = w.conflicting(out.Findings, n, done.conflicts)
+	}
+	if done.doubt != "" {
+		out.doubt(done.doubt)
+	}
 	return err
 }
 
@@ -209,12 +218,10 @@ func joinNotes(a, b string) string {
 	return a + "; " + b
 }
 
-// doubtVerdicts marks the verdicts of a release that Helm 4 applies server-side: the drift is right, the word is the
-// client-side one.
-func (o *ObjectComparison) doubtVerdicts() {
+// doubt marks the verdicts as not certain, for a reason that each of them carries.
+func (o *ObjectComparison) doubt(reason string) {
 	for i := range o.Findings {
 		f := &o.Findings[i]
-		f.Certain = false
-		f.Note = joinNotes(f.Note, "this release is applied server-side; the verdict is what client-side apply would do")
+		f.Certain, f.Note = false, joinNotes(f.Note, reason)
 	}
 }

@@ -16,7 +16,9 @@ type Request struct {
 	Method Method
 	// PatchType is the content type of a patch.
 	PatchType string
-	Body      []byte
+	// Force lets a server-side apply take over what other managers own.
+	Force bool
+	Body  []byte
 }
 
 // Answer is what the API server said to a Request that it was only to try (dryRun=All). Exactly one of its fields is set.

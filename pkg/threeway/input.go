@@ -14,6 +14,11 @@ type Input struct {
 	// ApplyMethod is "client-side" or "server-side", of the last revision.
 	ApplyMethod string
 
+	// Migrates tells that Helm, before it applies server-side, makes its own earlier client-side writes part of the apply.
+	Migrates bool
+	// ForceConflicts is Helm 4's flag: a server-side apply takes over what others own.
+	ForceConflicts bool
+
 	OldObjects     []Object
 	DesiredObjects []Object
 	// LastObjects is the manifest of the last revision where that is not old; nil otherwise.
@@ -27,6 +32,8 @@ type Input struct {
 	// Schemas holds what CRDs say of custom kinds; a kind that is not in it is compared without a schema.
 	// Comparison.Needs says which would help.
 	Schemas map[schema.GroupKind]*CustomSchema
+	// ApplyTypes are the schemas by which custom resources are applied server-side.
+	ApplyTypes map[schema.GroupVersion]*ApplyTypes
 	// Autoscaled names the autoscaler of each object whose replicas one governs.
 	Autoscaled map[Key]string
 

@@ -11,16 +11,19 @@ import (
 type Needs struct {
 	// CRDs are kinds whose schema would tell defaults and list keys.
 	CRDs []schema.GroupKind
+	// ApplyTypes are groups and versions whose OpenAPI document would tell how custom resources are applied server-side.
+	ApplyTypes []schema.GroupVersion
 	// Autoscalers are namespaces in which an autoscaler may own replicas that differ.
 	Autoscalers []string
 }
 
 // Empty tells that nothing more is needed.
-func (n Needs) Empty() bool { return len(n.CRDs) == 0 && len(n.Autoscalers) == 0 }
+func (n Needs) Empty() bool { return len(n.CRDs)+len(n.ApplyTypes)+len(n.Autoscalers) == 0 }
 
 // Needs tells what more to read. What the input already holds, be it empty, is not asked for again.
 func (c *Comparison) Needs() Needs {
 	crds, namespaces := map[schema.GroupKind]bool{}, map[string]bool{}
+	var needs Needs
 	for _, o := range c.Objects {
 		if len(o.Findings) == 0 {
 			continue
@@ -29,16 +32,26 @@ func (c *Comparison) Needs() Needs {
 		if _, asked := c.Input.Schemas[kind]; !asked && nativeKinds().native(gvkOf(o.Ref)) == nil {
 			crds[kind] = true
 		}
+		if gv := gvkOf(o.Ref).GroupVersion(); o.Engine == EngineApply && !nativeApply().scheme.Recognizes(gvkOf(o.Ref)) && !c.knowsTypes(gv) &&
+			!slices.Contains(needs.ApplyTypes, gv) {
+			needs.ApplyTypes = append(needs.ApplyTypes, gv)
+		}
 		if c.Input.Autoscaled == nil && o.Namespace != "" && slices.ContainsFunc(o.Findings, isReplicas) {
 			namespaces[o.Namespace] = true
 		}
 	}
-	needs := Needs{Autoscalers: sortedKeys(namespaces)}
+	needs.Autoscalers = sortedKeys(namespaces)
 	for kind := range crds {
 		needs.CRDs = append(needs.CRDs, kind)
 	}
 	slices.SortFunc(needs.CRDs, func(a, b schema.GroupKind) int { return cmp.Compare(a.String(), b.String()) })
 	return needs
+}
+
+// knowsTypes tells whether a document was read, or could not be.
+func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {
+	_, asked := c.Input.ApplyTypes[gv]
+	return asked
 }
 
 // isReplicas tells whether an autoscaler may have set the field.

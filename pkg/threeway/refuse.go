@@ -3,10 +3,6 @@ package threeway
 import (
 	"slices"
 	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // refuse fails an object of a native kind that the API server will not store as Helm sends it, as far as that can be told
@@ -115,68 +111,4 @@ func (s *shape) stepToItem(i int, item any) Step {
 		return Step{Form: IndexStep, Index: i}
 	}
 	return step
-}
-
-// invalidReason tells of fields of an object that contradict each other.
-func invalidReason(key Key, object map[string]any) string {
-	if kindOf(key) == "Service" {
-		return serviceSpec(object).contradiction()
-	}
-	return mismatchReason(key, object)
-}
-
-// contradiction tells of a Service that has what its type forbids (kubernetes v1.36.3 pkg/apis/core/validation
-// validateService). An upgrade comes to the first by a node port that the chart kept when it left the type, to the second by leaving a headless
-// Service, whose address the server gives back.
-func (s service) contradiction() string {
-	switch {
-	case (s["type"] == nil || s["type"] == "ClusterIP") && len(s.nodePorts()) > 0:
-		return "spec.ports[].nodePort cannot be used with spec.type ClusterIP"
-	case s.hasNodePorts() && s.headless():
-		return "spec.clusterIP None cannot be used with spec.type NodePort or LoadBalancer"
-	}
-	return ""
-}
-
-// mismatchReason tells of a workload whose selector does not select the pods that its template makes (kubernetes v1.36.3
-// pkg/apis/apps/validation ValidatePodTemplateSpecForReplicaSet, ValidateStatefulSetSpec, ValidateDaemonSetSpec, and
-// pkg/apis/core/validation ValidatePodTemplateSpecForRC).
-func mismatchReason(key Key, object map[string]any) string {
-	selector, ok := selectorOf(key, object)
-	if !ok {
-		return ""
-	}
-	made := labels.Set{}
-	for name, value := range templateLabels(object) {
-		text, ok := value.(string)
-		if !ok {
-			return ""
-		}
-		made[name] = text
-	}
-	if selector.Empty() || selector.Matches(made) {
-		return ""
-	}
-	return "spec.selector does not match spec.template.metadata.labels"
-}
-
-// selectorOf gives the selector of a workload that makes pods; false where the object is none, or has none that can be read.
-func selectorOf(key Key, object map[string]any) (labels.Selector, bool) {
-	text := child(child(object, "spec"), "selector")
-	if text == nil {
-		return nil, false
-	}
-	switch kindOf(key) {
-	case "ReplicationController":
-		text = map[string]any{"matchLabels": text}
-	case "Deployment.apps", "ReplicaSet.apps", "DaemonSet.apps", "StatefulSet.apps":
-	default:
-		return nil, false
-	}
-	var typed metav1.LabelSelector
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(text, &typed) != nil {
-		return nil, false
-	}
-	selector, err := metav1.LabelSelectorAsSelector(&typed)
-	return selector, err == nil
 }

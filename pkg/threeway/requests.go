@@ -1,18 +1,16 @@
 package threeway
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // Requests are the writes that Helm would send if the upgrade began now: what it creates and what it patches, also where the
 // patch changes nothing or the prediction is that the server will refuse it. Deletions are not among them, nor is anything of an
 // object that Helm does not come to, or that the server cannot judge before the release has brought its kind or its namespace.
 // Bodies are made here and kept by nobody.
-//
-// They are those of client-side apply; of a release that Helm 4 applies server-side there are none, since what it would send
-// there is not foretold.
 func (c *Comparison) Requests() []Request {
-	if c.serverSide() {
-		return nil
-	}
 	var out []Request
 	for i := range c.Objects {
 		if request, ok := c.request(&c.Objects[i]); ok {
@@ -26,12 +24,17 @@ func (c *Comparison) serverSide() bool { return c.Input.ApplyMethod == "server-s
 
 // request is the write for one object, false where Helm sends none.
 func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
-	if !o.isSent() || o.awaits != "" {
+	if !o.isSent() || c.unasked(o) != "" {
 		return Request{}, false
 	}
 	out := Request{Ref: o.Ref, Method: o.sends}
 	target := HelmMetadata(o.Content, c.Input.Name, c.Input.Namespace)
 	var err error
+	if c.serverSide() {
+		out.Method, out.PatchType, out.Force = MethodPatch, string(types.ApplyYAMLPatchType), c.Input.ForceConflicts
+		out.Body, err = json.Marshal(target)
+		return out, err == nil
+	}
 	if o.sends == MethodPatch {
 		engine := nativeKinds().clientSideFor(gvkOf(o.Ref), target)
 		out.PatchType = string(engine.patchType())

@@ -100,6 +100,9 @@ type sides struct {
 	again side
 	// leaving tells that Helm's patch takes away what holds the place.
 	leaving bool
+	// storesNulls tells that a null in a manifest is stored as the zero value each time, as a server-side apply does it; a
+	// client-side patch stores it once, at install, and then removes it.
+	storesNulls bool
 }
 
 func (n sides) at(name string) sides {
@@ -113,7 +116,7 @@ func (n sides) item(step Step) sides {
 func (n sides) each(below func(side) side) sides {
 	return sides{
 		old: below(n.old), desired: below(n.desired), live: below(n.live), result: below(n.result), last: below(n.last),
-		again: below(n.again), leaving: n.leaves(),
+		again: below(n.again), leaving: n.leaves(), storesNulls: n.storesNulls,
 	}
 }
 

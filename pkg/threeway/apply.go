@@ -1,0 +1,185 @@
+package threeway
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+	"k8s.io/kube-openapi/pkg/spec3"
+)
+
+// deployer is the field manager under which Helm writes (helm v4.3.1 pkg/cmd/helm.go, kube.ManagedFieldsManager).
+const deployer = "helm"
+
+// ApplyTypes is what the API's OpenAPI v3 says of the kinds of one group and version; server-side apply of custom resources needs it.
+type ApplyTypes struct{ converter managedfields.TypeConverter }
+
+// NewApplyTypes reads an OpenAPI v3 document as the API server publishes it for one group and version.
+func NewApplyTypes(document []byte) (*ApplyTypes, error) {
+	var doc spec3.OpenAPI
+	if err := json.Unmarshal(document, &doc); err != nil {
+		return nil, fmt.Errorf("reading the OpenAPI document: %w", err)
+	}
+	if doc.Components == nil {
+		return nil, errors.New("reading the OpenAPI document: it has no schemas")
+	}
+	converter, err := managedfields.NewTypeConverter(doc.Components.Schemas, false)
+	if err != nil {
+		return nil, fmt.Errorf("reading the OpenAPI document: %w", err)
+	}
+	return &ApplyTypes{converter}, nil
+}
+
+// serverSide is Helm 4's server-side apply of one object: the API server's own field manager, the very code that answers such a
+// request (k8s.io/apimachinery v0.37 pkg/util/managedfields), run here on live and its managedFields. Validation, admission and
+// defaulting are not in it; what comes out goes through the rules for those.
+type serverSide struct {
+	manager *managedfields.FieldManager
+	gvk     schema.GroupVersionKind
+}
+
+// conflict is one field that another manager owns with another value.
+type conflict struct {
+	// field is the path as the server writes it: .spec.template.spec.containers[name="web"].image.
+	field string
+	// message is the server's: conflict with "kubectl-patch" using apps/v1.
+	message string
+}
+
+// newServerSide prepares an apply of objects of one kind. Types know the kind's schema; custom tells that it comes from a CRD.
+func newServerSide(types managedfields.TypeConverter, gvk schema.GroupVersionKind, custom bool) (serverSide, error) {
+	create := managedfields.NewDefaultFieldManager
+	if custom {
+		create = managedfields.NewDefaultCRDFieldManager
+	}
+	m, err := create(types, oneVersion{}, oneVersion{}, oneVersion{}, gvk, gvk.GroupVersion(), "", nil)
+	if err != nil {
+		return serverSide{}, fmt.Errorf("preparing a server-side apply of %s: %w", gvk.Kind, err)
+	}
+	return serverSide{manager: m, gvk: gvk}, nil
+}
+
+// applied is what a server-side apply makes of live.
+type applied struct {
+	// result is live after it; where it conflicts, after a forced one.
+	result    map[string]any
+	conflicts []conflict
+	// refusal is the server's text about the conflicts.
+	refusal string
+}
+
+// result gives live after an apply of desired. Neither of them is changed.
+func (s serverSide) result(desired, live map[string]any, force bool) (applied, error) {
+	out, err := s.apply(desired, live, force)
+	conflicts := conflictsOf(err)
+	if len(conflicts) == 0 {
+		return applied{result: out}, err
+	}
+	refusal := err.Error()
+	out, err = s.apply(desired, live, true)
+	return applied{out, conflicts, refusal}, err
+}
+
+func (s serverSide) apply(desired, live map[string]any, force bool) (out map[string]any, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errApplyPanic
+		}
+	}()
+	before := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
+	target := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(desired)}
+	before.SetGroupVersionKind(s.gvk)
+	got, err := s.manager.Apply(before, target, deployer, force)
+	if err != nil {
+		return nil, err
+	}
+	u, ok := got.(*unstructured.Unstructured)
+	if !ok {
+		return nil, errApplyPanic
+	}
+	return u.Object, nil
+}
+
+var errApplyPanic = errors.New("the API server's field manager crashes on the object")
+
+// conflictsOf takes the fields out of a refusal.
+func conflictsOf(err error) []conflict {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var out []conflict
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Type == metav1.CauseTypeFieldManagerConflict {
+			out = append(out, conflict{field: cause.Field, message: cause.Message})
+		}
+	}
+	return out
+}
+
+// migrated gives live as Helm 4 leaves it before it first applies server-side to an object that was patched client-side: what
+// helm wrote as an update becomes its apply (helm v4.3.1 pkg/kube/client.go, csaupgrade.UpgradeManagedFieldsPatch).
+func migrated(live map[string]any) map[string]any {
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
+	if err := csaupgrade.UpgradeManagedFields(u, sets.New(deployer), deployer); err != nil {
+		return live
+	}
+	return u.Object
+}
+
+// isMigrated tells whether Helm has to do that.
+func isMigrated(live map[string]any) bool {
+	return live != nil && !equal(child(live, "metadata")["managedFields"], child(migrated(live), "metadata")["managedFields"])
+}
+
+// otherVersions lists the managers that wrote at another version than the one applied at. The field manager cannot follow them
+// there without the server's conversion, and forgets them.
+func otherVersions(live map[string]any, version string) []string {
+	u := unstructured.Unstructured{Object: live}
+	var out []string
+	for _, entry := range u.GetManagedFields() {
+		if entry.APIVersion != version && entry.Manager != deployer && !slices.Contains(out, entry.Manager) {
+			out = append(out, entry.Manager)
+		}
+	}
+	return out
+}
+
+// oneVersion converts, defaults and creates for a server that knows one version only: the request's own.
+type oneVersion struct{}
+
+// Convert is not called for unstructured objects.
+func (oneVersion) Convert(_, _, _ any) error { return nil }
+
+// ConvertToVersion knows no other version than the object's own.
+func (oneVersion) ConvertToVersion(in runtime.Object, gv runtime.GroupVersioner) (runtime.Object, error) {
+	gvk := in.GetObjectKind().GroupVersionKind()
+	if _, ok := gv.KindForGroupVersionKinds([]schema.GroupVersionKind{gvk}); !ok {
+		return nil, runtime.NewNotRegisteredErrForKind("", gvk)
+	}
+	return in, nil
+}
+
+// ConvertFieldLabel is not called.
+func (oneVersion) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
+	return label, value, nil
+}
+
+// Default leaves the defaults to the normal form.
+func (oneVersion) Default(runtime.Object) {}
+
+// New makes an empty object.
+func (oneVersion) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	return u, nil
+}

@@ -1,0 +1,82 @@
+package threeway
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// TestApplyProperties lets the API server's own field manager store what Helm applies. Applied again, nothing happens. After
+// somebody's edit, an upgrade fails exactly where it says conflict, and never says overwrite of what he owns (but for stringData,
+// which is not what he edited); forced, it conflicts with nobody.
+func TestApplyProperties(t *testing.T) {
+	tried := 0
+	for n, o := range samples(t) {
+		if !nativeApply().scheme.Recognizes(gvkOf(o.Ref)) || mangled(o.Content) {
+			continue
+		}
+		server := newFieldServer(t, nativeApply().types, o.Ref)
+		installed, ok := server.applied(o)
+		if !ok {
+			continue // the server takes no such object from an apply, duplicate keys and the like
+		}
+		tried++
+		in := o.input(o.Object, installed)
+		in.ApplyMethod = "server-side"
+		if c := Compare(in); !c.Quiet() {
+			t.Errorf("%s: untouched, and yet %s", o.Source, describe(c))
+		}
+		rng := rand.New(rand.NewPCG(8, uint64(n)))
+		edited, _ := deepCopy(installed).(map[string]any)
+		if len(o.edit(rng, edited)) == 0 {
+			continue
+		}
+		live, ok := server.write(installed, o.served(edited), "kubectl-edit")
+		if !ok {
+			continue
+		}
+		in.Live = map[Ref]Live{o.Ref: {Object: live}}
+		checkApply(t, o, in)
+	}
+	if tried < 100 {
+		t.Errorf("only %d objects were tried", tried)
+	}
+}
+
+func checkApply(t *testing.T, o sample, in Input) {
+	t.Helper()
+	c := Compare(in)
+	for _, f := range c.Objects[0].Findings {
+		theirs := slices.ContainsFunc(f.Owners, func(owner Owner) bool { return owner.Manager == "kubectl-edit" })
+		if o.Kind != "Secret" && f.Verdict == Overwrite && f.Class == "" && f.Managed && theirs && len(f.Owners) == 1 && f.Certain {
+			t.Errorf("%s: an apply overwrites what kubectl-edit owns\n%s", o.Source, describe(c))
+		}
+		if f.Verdict == Conflict && c.Objects[0].Action != ActionFail {
+			t.Errorf("%s: a conflict, and no failure\n%s", o.Source, describe(c))
+		}
+	}
+	in.ForceConflicts = true
+	if forced := Compare(in); slices.ContainsFunc(forced.Objects[0].Findings, func(f Finding) bool { return f.Verdict == Conflict }) {
+		t.Errorf("%s: a conflict although it is forced\n%s", o.Source, describe(forced))
+	}
+}
+
+// applied is an object as it is stored after Helm applied it; false where the field manager refuses it.
+func (s fieldServer) applied(o sample) (map[string]any, bool) {
+	target := &unstructured.Unstructured{Object: HelmMetadata(o.Content, "r", "d")}
+	live := &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "metadata": map[string]any{"name": o.Name}}}
+	out, err := s.manager.Apply(live, target, deployer, false)
+	if err != nil {
+		return nil, false
+	}
+	u, ok := out.(*unstructured.Unstructured)
+	if !ok {
+		return nil, false
+	}
+	managed := u.GetManagedFields()
+	stored := &unstructured.Unstructured{Object: o.served(u.Object)}
+	stored.SetManagedFields(managed)
+	return stored.Object, true
+}
