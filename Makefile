@@ -65,8 +65,9 @@ cluster: planes ## a cluster to play with
 cluster-down: $(LAUNCHER)
 	@$(LAUNCHER) stop
 
-bench:
+bench: planes ## speed, and a large chart against Helm's own steps
 	go test -run '^$$' -bench . -benchmem ./pkg/...
+	cd test/e2e && go test -run '^$$' -bench LargeChart -benchtime 10x .
 
 clean:
 	rm -rf bin dist

@@ -23,8 +23,8 @@ type bounds struct {
 const (
 	// watchEvery is how often the heap is looked at. A loop of allocations makes some megabytes in that time.
 	watchEvery = 10 * time.Millisecond
-	// fence is how many times the heap bound the process may hold until it ends at once, whatever it is writing.
-	fence = 2
+	// grace is how long work that was given up may go on filling the memory while the report is written.
+	grace = 3 * time.Second
 )
 
 // within runs work in a goroutine of its own and gives its answer, or an error once it takes more than it may or ctx ends. Go
@@ -64,11 +64,13 @@ func within[T any](ctx context.Context, b bounds, work func(context.Context) (T,
 			return a.value, a.err
 		case <-bounded.Done():
 			var none T
+			lift()
 			go b.guard()
 			return none, context.Cause(bounded)
 		case <-watch.C:
-			if b.exceeded(1) && b.exceededForSure() {
+			if b.exceeded() && b.exceededForSure() {
 				var none T
+				lift()
 				go b.guard()
 				return none, b.overweight()
 			}
@@ -94,26 +96,28 @@ func (b bounds) limitHeap() (lift func()) {
 	return func() { debug.SetMemoryLimit(before) }
 }
 
-// exceeded tells whether the heap holds more than so many times its bound.
-func (b bounds) exceeded(times uint64) bool {
+// exceeded tells whether the heap holds more than its bound.
+func (b bounds) exceeded() bool {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
-	return b.heap.Value() > 0 && sample[0].Value.Uint64() > times*uint64(b.heap.Value())
+	return b.heap.Value() > 0 && sample[0].Value.Uint64() > uint64(b.heap.Value())
 }
 
 // exceededForSure looks again when nothing is left that only waits to be collected.
 func (b bounds) exceededForSure() bool {
 	runtime.GC()
-	return b.exceeded(1)
+	return b.exceeded()
 }
 
 // guard watches work that was given up, and ends the process before it takes the machine's memory: the report may be waiting
 // for a reader who is in no hurry.
 func (b bounds) guard() {
-	for range time.Tick(watchEvery) {
-		if b.exceeded(fence) {
-			fmt.Fprintln(os.Stderr, "Error: the chart's rendering fills the memory; the report was cut off")
-			os.Exit(exitFailure)
+	for over := time.Duration(0); over < grace; over += watchEvery {
+		time.Sleep(watchEvery)
+		if !b.exceeded() {
+			over = 0
 		}
 	}
+	fmt.Fprintln(os.Stderr, "Error: the chart's rendering fills the memory; the report was cut off")
+	os.Exit(exitFailure)
 }

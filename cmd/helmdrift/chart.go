@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"k8s.io/client-go/rest"
 
@@ -57,8 +58,9 @@ func (f *fetched) close() {
 	}
 }
 
-// renderError puts the failure of a chart into the words of the report, with file and line where a template failed.
-func renderError(err error) threeway.Message {
+// renderError puts the failure of a chart into the words of the report, with file and line where a template failed. A chart
+// that was fetched is called what the user called it, not what it is on this machine.
+func (d diff) renderError(err error, path string) threeway.Message {
 	m := threeway.Message{Code: "render", Message: err.Error()}
 	var failed *render.Error
 	if errors.As(err, &failed) {
@@ -66,6 +68,9 @@ func renderError(err error) threeway.Message {
 	}
 	if hint := hintOf(err); hint != "" {
 		m.Message += "; " + hint
+	}
+	if path != "" {
+		m.Message = strings.ReplaceAll(m.Message, path, d.chart)
 	}
 	return m
 }

@@ -33,22 +33,24 @@ func (d diff) settled(ctx context.Context) (*threeway.Comparison, error) {
 		if err != nil {
 			return nil, err
 		}
-		comparison, err := d.compare(ctx, loaded)
-		if err != nil {
-			return nil, err
-		}
-		if comparison.Quiet() {
-			return comparison, nil
-		}
-		after, err := d.store.History(ctx, d.name)
-		if err != nil {
-			return nil, fmt.Errorf("looking whether the release moved meanwhile: %w", err)
-		}
-		if slices.Equal(after.Entries, loaded.History.Entries) {
-			return comparison, nil
+		comparison, still, err := d.compare(ctx, loaded)
+		if err != nil || still {
+			return comparison, err
 		}
 	}
 	return nil, hinted{error: fmt.Errorf("release %q changed while reading, twice", d.name), hint: "somebody is deploying it; try again when that is done"}
+}
+
+// stands tells whether the release is still at the revisions that were compared, where the comparison found anything.
+func (d diff) stands(ctx context.Context, loaded *release.Loaded, c *threeway.Comparison) (bool, error) {
+	if c.Quiet() {
+		return true, nil
+	}
+	after, err := d.store.History(ctx, d.name)
+	if err != nil {
+		return false, fmt.Errorf("looking whether the release moved meanwhile: %w", err)
+	}
+	return slices.Equal(after.Entries, loaded.History.Entries), nil
 }
 
 // load reads the records. Where helm upgrade --install would install, there is no old one.
@@ -84,29 +86,37 @@ func (d diff) notInstalled(err error) error {
 	return hinted{error: err, hint: advice}
 }
 
-// compare reads the cluster and compares. With a chart, all that tells drift is read and compared before the chart is
-// rendered, so that a chart which does not render, or renders for ever, costs nothing but its own answer.
-func (d diff) compare(ctx context.Context, loaded *release.Loaded) (*threeway.Comparison, error) {
+// compare reads the cluster and compares, and tells whether the release stands still. With a chart, all that tells drift is
+// read, compared and settled before the chart is rendered, so that a chart which does not render, or renders for ever, costs
+// nothing but its own answer.
+func (d diff) compare(ctx context.Context, loaded *release.Loaded) (c *threeway.Comparison, still bool, err error) {
 	fetched := d.fetchChart(ctx)
 	defer fetched.close()
 	in := d.stored(loaded)
 	if in.ForceConflicts && in.ApplyMethod == "client-side" {
-		return nil, hinted{error: errors.New("--force-conflicts needs server-side apply, and this release is applied client-side"),
+		return nil, false, hinted{error: errors.New("--force-conflicts needs server-side apply, and this release is applied client-side"),
 			hint: "--server-side=true shows what becoming server-side would do"}
 	}
 	drift, err := d.compared(ctx, in)
-	if err != nil || d.chart == "" {
-		return drift, err
+	if err != nil {
+		return nil, false, err
+	}
+	if still, err = d.stands(ctx, loaded, drift); err != nil || !still || d.chart == "" {
+		return drift, still, err
 	}
 	desired, err := d.withChart(ctx, loaded, fetched, drift.Input)
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("rendering the chart: %w", ctx.Err())
+		return nil, false, fmt.Errorf("rendering the chart: %w", ctx.Err())
 	}
 	if err != nil {
-		drift.Input.Errors = append(drift.Input.Errors, renderError(err))
-		return drift, nil
+		drift.Input.Errors = append(drift.Input.Errors, d.renderError(err, fetched.path))
+		return drift, true, nil
 	}
-	return d.compared(ctx, desired)
+	if c, err = d.compared(ctx, desired); err != nil {
+		return nil, false, err
+	}
+	still, err = d.stands(ctx, loaded, c)
+	return c, still, err
 }
 
 // compared reads what the input names and does not hold yet, and compares; what the comparison says it needs is read after
@@ -141,6 +151,9 @@ func (d diff) fetch(ctx context.Context, needs threeway.Needs, in *threeway.Inpu
 	crds, warnings := d.cluster.CRDs(ctx, needs.CRDs)
 	in.Warnings = append(in.Warnings, warnings...)
 	schemas := map[schema.GroupKind]*threeway.CustomSchema{}
+	for _, kind := range needs.CRDs {
+		schemas[kind] = nil // what could not be read is not asked for again
+	}
 	for kind, crd := range crds {
 		known, err := threeway.NewCustomSchema(crd)
 		if err != nil {

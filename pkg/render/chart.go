@@ -88,6 +88,7 @@ func Chart(ctx context.Context, o ChartOptions) (*Rendered, error) {
 	if o.Capabilities == nil {
 		return nil, errors.New("rendering a chart needs the capabilities of a cluster")
 	}
+	o.Values.allDocuments = o.Helm4
 	values, defaults, err := o.Values.choose(o.Previous)
 	if err != nil {
 		return nil, err

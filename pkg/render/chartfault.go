@@ -143,6 +143,9 @@ func templateFault(text string) *Error {
 		inTpl = true
 	}
 	if inTpl {
+		if at == nil { // the text does not parse; the parser quotes it, and it is one of the values
+			e.Message = "it is no template"
+		}
 		at = append(at, "in a text given to tpl")
 	}
 	if file, line := place(0); file != e.File {

@@ -1,17 +1,22 @@
 package render
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/strvals"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -23,6 +28,8 @@ type ValueOptions struct {
 	Files, JSON, Set, SetString, SetFile, Literal []string
 	// Reuse is what becomes of the old revision's values.
 	Reuse Reuse
+	// allDocuments of a values file count, as in Helm 4, and not the first alone.
+	allDocuments bool
 	// ReadFile reads one of Files, or a file that a --set-file expression names; os.ReadFile where it is nil. What "-" and
 	// URLs mean is up to it.
 	ReadFile func(name string) ([]byte, error)
@@ -103,7 +110,8 @@ func (p Previous) under(values map[string]any) map[string]any {
 }
 
 // merge applies all that was given, by kind and not by place on the command line (helm v3.22.0 pkg/cli/values/options.go
-// MergeValues). Helm 4.3.1 differs in one respect: it merges all documents of a values file, Helm 3 reads the first.
+// MergeValues). Helm 4.3.1 differs in one respect: it merges all documents of a values file (pkg/chart/v2/loader LoadValues), Helm 3
+// reads the first.
 func (o ValueOptions) merge() (map[string]any, error) {
 	values := map[string]any{}
 	for _, name := range o.Files {
@@ -140,11 +148,36 @@ func (o ValueOptions) readValues(name string) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading values: %w", err)
 	}
-	var values map[string]any
-	if err := yaml.Unmarshal(text, &values); err != nil {
-		return nil, fmt.Errorf("reading values: file %s %w", nameOf(name), yamlFault(err))
+	documents := [][]byte{text}
+	if o.allDocuments {
+		if documents, err = splitDocumentsOf(text); err != nil {
+			return nil, fmt.Errorf("reading values: file %s: %w", nameOf(name), errSeparator)
+		}
+	}
+	values := map[string]any{}
+	for _, document := range documents {
+		var given map[string]any
+		if err := yaml.Unmarshal(document, &given); err != nil {
+			return nil, fmt.Errorf("reading values: file %s %w", nameOf(name), yamlFault(err))
+		}
+		values = overlay(values, given)
 	}
 	return values, nil
+}
+
+// splitDocumentsOf cuts a text at its separator lines.
+func splitDocumentsOf(text []byte) (documents [][]byte, err error) {
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(append(slices.Clip(text), '\n'))))
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return documents, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, document)
+	}
 }
 
 // nameOf is the name of a values file; of a URL, without the credentials and tokens that it may hold.

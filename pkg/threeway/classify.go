@@ -79,7 +79,7 @@ func (w *walker) giveClass(e *entry, class Class) {
 
 func (w *walker) scalerNote(word Verdict) string {
 	note := w.autoscaler + " sets the replicas"
-	if word != Ignore {
+	if word != Ignore && word != Conflict {
 		note += "; " + w.command + " resets them until it scales again"
 	}
 	return note

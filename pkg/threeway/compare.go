@@ -2,9 +2,11 @@ package threeway
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -56,17 +58,36 @@ var nativeKinds = sync.OnceValue(newCatalog)
 
 // Compare compares one release. It is pure: what more could be read to make the answer better, Needs says.
 func Compare(in Input) *Comparison {
-	c := &Comparison{Input: in}
 	job := comparer{in: in, catalog: nativeKinds()}
-	for _, p := range pairs(in) {
-		c.Objects = append(c.Objects, job.compare(p))
-	}
+	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in))}
 	if in.Operation == OperationInstall {
 		c.installAtOnce()
 	}
 	block(c.Objects)
 	c.noteGroupChanges()
 	return c
+}
+
+// compareAll compares each object by itself, on all processors. A panic comes out here, as if it had happened here.
+func (c comparer) compareAll(all []pair) []ObjectComparison {
+	out := make([]ObjectComparison, len(all))
+	panics := make([]any, len(all))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range all {
+		group.Go(func() error {
+			defer func() { panics[i] = recover() }()
+			out[i] = c.compare(all[i])
+			return nil
+		})
+	}
+	_ = group.Wait() // no object returns an error
+	for _, cause := range panics {
+		if cause != nil {
+			panic(cause)
+		}
+	}
+	return out
 }
 
 // comparer compares the objects of one release.

@@ -44,16 +44,20 @@ func (w *walker) conflictAt(findings []Finding, n sides, path Path, note string)
 	}
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return len(f.Path) >= len(path) && samePath(f.Path[:len(path)], path) })
 	here := n.down(path)
-	f := w.verdict(path, here, true).Finding
-	if f.Path == nil {
-		f = Finding{Path: path, Managed: true, Certain: true, Cause: causeOf(here.drifted(), here.changed()), Owners: w.owners.of(path)}
-		f.Old, f.Desired, f.Live = here.old.orNil(), here.desired.orNil(), here.live.orNil()
+	e := w.verdict(path, here, true)
+	if e.Path == nil {
+		e.Finding = Finding{Path: path, Managed: true, Certain: true, Cause: causeOf(here.drifted(), here.changed()), Owners: w.owners.of(path)}
+		e.Old, e.Desired, e.Live = here.old.orNil(), here.desired.orNil(), here.live.orNil()
 	}
 	if w.allocated.line(path) != nil {
-		f.Cause = CauseChange // a controller filled it, as it should; it is Helm that minds
+		e.Cause = CauseChange // a controller filled it, as it should; it is Helm that minds
 	}
-	f.Verdict, f.Note, f.After = Conflict, note, nil
-	return append(findings, f)
+	e.Verdict, e.Note, e.After = Conflict, "", nil
+	if class := w.classOf(path, here); class != "" {
+		w.giveClass(&e, class)
+	}
+	e.Note = joinNotes(e.Note, note)
+	return append(findings, e.Finding)
 }
 
 func samePath(a, b Path) bool { return a.String() == b.String() }

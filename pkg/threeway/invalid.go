@@ -13,6 +13,8 @@ func invalidReason(key Key, object map[string]any) string {
 	switch kindOf(key) {
 	case "Service":
 		return joinNotes(serviceSpec(object).contradiction(), serviceSpec(object).portsReason())
+	case "Ingress.networking.k8s.io":
+		return backendReason(object)
 	case "Deployment.apps":
 		return joinNotes(mismatchReason(key, object), strategyReason(object))
 	}
@@ -50,6 +52,17 @@ func (s service) portsReason() string {
 			return "spec.ports[] must be unique in port and protocol"
 		}
 		names[name], numbers[number] = true, true
+	}
+	return ""
+}
+
+// backendReason tells of a port of an Ingress's default backend that has both a name and a number (kubernetes v1.36.3
+// pkg/apis/networking/validation validateIngressBackend). An upgrade comes to it by a backend that was edited from the one to the
+// other.
+func backendReason(object map[string]any) string {
+	port := child(child(child(child(object, "spec"), "defaultBackend"), "service"), "port")
+	if !isZero(port["name"]) && !isZero(port["number"]) {
+		return "spec.defaultBackend.service.port cannot have both a name and a number"
 	}
 	return ""
 }

@@ -34,8 +34,8 @@ import (
 //
 // CHART is a folder of the script, a lone template of it, or a folder of
 // testdata/charts. NS, the story's namespace, is printed as NS. A diff may
-// contain nothing that its want file does not list. Stories that wait for
-// something are in testdata/pending; -stories runs another folder.
+// contain nothing that its want file does not list. -stories runs the stories
+// of another folder.
 func TestStories(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           *storyDir,
