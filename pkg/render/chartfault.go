@@ -72,9 +72,8 @@ func (r renderer) fault(ctx context.Context, err error) error {
 var undefined = regexp.MustCompile(`^function "(\w+)" not defined`)
 
 func (r renderer) hintFor(message string) string {
-	function := undefined.FindStringSubmatch(message)
 	switch {
-	case function != nil && !r.Helm4 && slices.Contains(onlyHelm4(), function[1]):
+	case !r.Helm4 && namesHelm4(message):
 		return hintHelm4
 	case strings.Contains(message, "PASSWORDS ERROR") && r.Lookup == nil:
 		return hintNoLookup
@@ -84,6 +83,12 @@ func (r renderer) hintFor(message string) string {
 		return hintLookup
 	}
 	return ""
+}
+
+// namesHelm4 tells whether the parser stumbled over a function that only Helm 4 has.
+func namesHelm4(message string) bool {
+	function := undefined.FindStringSubmatch(message)
+	return function != nil && slices.Contains(onlyHelm4(), function[1])
 }
 
 // onlyHelm4 lists the functions that helm v4.3.1 pkg/engine/funcs.go has and v3.22.0 lacks.
@@ -143,7 +148,7 @@ func templateFault(text string) *Error {
 		inTpl = true
 	}
 	if inTpl {
-		if at == nil { // the text does not parse; the parser quotes it, and it is one of the values
+		if at == nil && !namesHelm4(e.Message) { // the text does not parse; the parser quotes it, and it is one of the values
 			e.Message = "it is no template"
 		}
 		at = append(at, "in a text given to tpl")

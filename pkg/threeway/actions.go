@@ -132,7 +132,7 @@ func (c comparer) drop(out *ObjectComparison, p pair, live map[string]any) {
 		if f.Managed {
 			f.Cause = CauseBoth
 		}
-		f.Verdict, f.Note, f.Desired, f.After = word, note, nil, nil
+		f.Verdict, f.Certain, f.Note, f.Desired, f.After = word, true, note, nil, nil
 		kept = append(kept, f)
 	}
 	out.Findings, out.Engine, out.Desired, out.Result, out.desiredText = kept, "", nil, nil, nil

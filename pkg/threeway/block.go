@@ -31,7 +31,7 @@ func block(objects []ObjectComparison) {
 	for i := range objects {
 		o := &objects[i]
 		switch {
-		case o.Action == ActionFail:
+		case o.Action == ActionFail && (len(all) == 0 || o.stops == stopAll):
 			o.blockFields()
 		case len(all) > 0:
 			o.skip(all)

@@ -15,6 +15,8 @@ func invalidReason(key Key, object map[string]any) string {
 		return joinNotes(serviceSpec(object).contradiction(), serviceSpec(object).portsReason())
 	case "Ingress.networking.k8s.io":
 		return backendReason(object)
+	case "PodDisruptionBudget.policy":
+		return budgetReason(object)
 	case "Deployment.apps":
 		return joinNotes(mismatchReason(key, object), strategyReason(object))
 	}
@@ -63,6 +65,16 @@ func backendReason(object map[string]any) string {
 	port := child(child(child(child(object, "spec"), "defaultBackend"), "service"), "port")
 	if !isZero(port["name"]) && !isZero(port["number"]) {
 		return "spec.defaultBackend.service.port cannot have both a name and a number"
+	}
+	return ""
+}
+
+// budgetReason tells of a budget that sets both its limits (kubernetes v1.36.3 pkg/apis/policy/validation
+// ValidatePodDisruptionBudgetSpec). An upgrade comes to it by a budget that was edited from the one to the other.
+func budgetReason(object map[string]any) string {
+	spec := child(object, "spec")
+	if spec["minAvailable"] != nil && spec["maxUnavailable"] != nil {
+		return "spec.minAvailable and spec.maxUnavailable cannot both be set"
 	}
 	return ""
 }
