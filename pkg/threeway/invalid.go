@@ -18,9 +18,9 @@ func invalidReason(key Key, object map[string]any) string {
 	case "PodDisruptionBudget.policy":
 		return budgetReason(object)
 	case "Deployment.apps":
-		return joinNotes(mismatchReason(key, object), strategyReason(object))
+		return joinNotes(joinNotes(mismatchReason(key, object), strategyReason(object)), podReason(key, object))
 	}
-	return mismatchReason(key, object)
+	return joinNotes(mismatchReason(key, object), podReason(key, object))
 }
 
 // contradiction tells of a Service that has what its type forbids (kubernetes v1.36.3 pkg/apis/core/validation
