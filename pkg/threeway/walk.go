@@ -157,7 +157,7 @@ func (w *walker) fold(path Path, n sides, entries []entry) []entry {
 	if whole.Verdict == "" {
 		return entries
 	}
-	whole.Owners, whole.weight = first.Owners, first.weight
+	whole.Owners, whole.Cause, whole.weight = first.Owners, causeOfAll(loud), first.weight
 	w.giveClass(&whole, first.Class)
 	if whole.Managed {
 		whole.weight = hard
@@ -196,6 +196,17 @@ func loudest(entries []entry) []entry {
 		}
 	}
 	return nil
+}
+
+// causeOfAll is the cause of a subtree: what its own findings say, not what is silent in it, such as an allocation.
+func causeOfAll(entries []entry) Cause {
+	cause := entries[0].Cause
+	for _, e := range entries {
+		if e.Cause != cause {
+			return CauseBoth
+		}
+	}
+	return cause
 }
 
 // agree tells whether all findings may be parts of one.
