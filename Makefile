@@ -42,6 +42,11 @@ unit: $(PAIRS)
 e2e: planes
 	cd test/e2e && go test -count=1 -timeout 30m ./...
 
+N ?= 1000
+.PHONY: oracle
+oracle: planes ## predicts N random upgrades and rollbacks per engine, and lets Helm 3 and Helm 4 do them
+	cd test/e2e && go test -count=1 -timeout 12h -run TestOracle -oracle.n=$(N) -oracle.budget=5h .
+
 $(LAUNCHER): $(wildcard test/controlplane/*.go test/controlplane/cmd/controlplane/*.go)
 	cd test/controlplane && $(PLANE_ENV) go build -o $(CURDIR)/$(LAUNCHER) ./cmd/controlplane
 

@@ -20,6 +20,7 @@ import (
 //	scale KIND/NAME N                                  kubectl scale
 //	create MANAGER FILE                                objects made without Helm
 //	apply FILE                                         kubectl apply, client-side
+//	server-apply MANAGER FILE                          kubectl apply --server-side --force-conflicts
 //	restore                                            helm get manifest | kubectl apply
 //	delete KIND/NAME
 //	forge FILE                                         the last record gets another manifest
@@ -153,6 +154,17 @@ func scriptApply(c *Case, args []string) (string, error) {
 		return "", err
 	}
 	return "", c.cluster.kubectlApply(context.Background(), text, c.ns)
+}
+
+func scriptServerApply(c *Case, args []string) (string, error) {
+	if err := need(args, 2, "server-apply MANAGER FILE"); err != nil {
+		return "", err
+	}
+	text, err := c.file(args[1])
+	if err != nil {
+		return "", err
+	}
+	return "", c.cluster.serverApply(context.Background(), text, c.ns, args[0])
 }
 
 // file reads a file of the story, the namespace filled in.

@@ -1,0 +1,304 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	kube3 "helm.sh/helm/v3/pkg/kube"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/cli-runtime/pkg/resource"
+	"sigs.k8s.io/yaml"
+)
+
+// oracleEdit is what somebody does to one live object.
+type oracleEdit struct {
+	object *oracleObject
+	how    string
+	// manager is the field manager.
+	manager string
+	// knobs are turned on a copy of live by seed, so that the edit is the same whenever it is made.
+	knobs []knob
+	seed  uint64
+}
+
+// The ways of an edit. All but the last three turn knobs.
+const (
+	byPatch       = "patch"
+	byJSONPatch   = "json patch"
+	byUpdate      = "update"
+	byApply       = "apply"
+	byServerApply = "serverapply"
+	byScale       = "scale"
+	byUnlabel     = "unlabel"
+	byDelete      = "delete"
+	byCreate      = "create"
+)
+
+var oracleManagers = [...]string{"kubectl-edit", "kubectl-patch", "my-operator", "k9s", "argocd-controller"}
+
+func newOracleEdit(objects []*oracleObject, r *rand.Rand) *oracleEdit {
+	if len(objects) == 0 {
+		return nil
+	}
+	o := objects[r.IntN(len(objects))]
+	e := &oracleEdit{object: o, manager: oracleManagers[r.IntN(len(oracleManagers))], seed: r.Uint64()}
+	ways := []string{byPatch, byPatch, byPatch, byJSONPatch, byJSONPatch, byUpdate, byUpdate, byApply, byServerApply, byServerApply, byUnlabel, byDelete}
+	if o.kind.scales {
+		ways = append(ways, byScale, byScale)
+	}
+	e.how = ways[r.IntN(len(ways))]
+	for range 1 + r.IntN(2) {
+		e.knobs = append(e.knobs, o.kind.knobs[r.IntN(len(o.kind.knobs))])
+	}
+	if len(o.kind.hands) > 0 && r.IntN(6) == 0 {
+		e.knobs = []knob{o.kind.hands[r.IntN(len(o.kind.hands))]}
+	}
+	return e
+}
+
+// made is what an edit came to: a line of a story and the file that it names.
+type made struct {
+	line, file, text string
+}
+
+// make edits live. It gives nothing when that would change nothing, or when the API refuses it.
+func (e *oracleEdit) make(c *Case, number int, chart map[string]any) (made, error) {
+	switch e.how {
+	case byDelete:
+		return made{line: "delete " + e.object.ref()}, c.cluster.delete(context.Background(), e.target(c))
+	case byScale:
+		n := strconv.FormatUint(e.seed%4, 10)
+		return made{line: "scale " + e.object.ref() + " " + n}, c.scale(e.object.ref(), n)
+	case byUnlabel:
+		return e.patch(c, []any{map[string]any{"op": "remove", "path": "/metadata/labels/app.kubernetes.io~1managed-by"}})
+	case byCreate:
+		return e.create(c, number)
+	case byApply:
+		return e.apply(c, number, chart)
+	case byServerApply:
+		return e.serverApply(c, number)
+	}
+	live, err := c.cluster.get(context.Background(), e.target(c))
+	if err != nil {
+		return made{}, err
+	}
+	edited := runtime.DeepCopyJSON(live.Object)
+	if !e.turn(edited) {
+		return made{}, nil
+	}
+	if e.how == byPatch {
+		body, err := e.mergePatch(live.Object, edited)
+		if err != nil {
+			return made{}, err
+		}
+		return e.patch(c, body)
+	}
+	return e.patch(c, jsonPatch(nil, live.Object, edited, ""))
+}
+
+func (e *oracleEdit) target(c *Case) ref {
+	return ref{resource: e.object.kind.name, namespace: c.ns, name: e.object.name}
+}
+
+// turn turns the edit's knobs, at another position of one of them where the first changes nothing.
+func (e *oracleEdit) turn(obj map[string]any) bool {
+	r := rand.New(rand.NewPCG(e.seed, 1))
+	changed := false
+	for range 4 {
+		for _, k := range e.knobs {
+			changed = k.turn(obj, r) || changed
+		}
+		if changed {
+			break
+		}
+	}
+	copied := named(obj, e.object.name)
+	clear(obj)
+	maps.Copy(obj, copied)
+	return changed
+}
+
+// patch sends a body as stories do, and gives the line for it.
+func (e *oracleEdit) patch(c *Case, body any) (made, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return made{}, err
+	}
+	line := fmt.Sprintf("patch %s %s %s", e.manager, e.object.ref(), quoted(string(text)))
+	return made{line: line}, c.patch(e.manager, e.object.ref(), string(text))
+}
+
+// quoted writes a word of a script.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// mergePatch is the patch that makes an object another: strategic for native kinds.
+func (e *oracleEdit) mergePatch(was, is map[string]any) (map[string]any, error) {
+	u := &unstructured.Unstructured{Object: was}
+	typed := kube3.AsVersioned(&resource.Info{Object: u})
+	if strings.Contains(u.GetAPIVersion(), "ex.com") {
+		return mergePatch(was, is), nil
+	}
+	meta, err := strategicpatch.NewPatchMetaFromStruct(typed)
+	if err != nil {
+		return nil, err
+	}
+	return strategicpatch.CreateTwoWayMergeMapPatchUsingLookupPatchMeta(was, is, meta)
+}
+
+// mergePatch is RFC 7386 the other way round.
+func mergePatch(was, is map[string]any) map[string]any {
+	out := map[string]any{}
+	for name := range was {
+		if _, kept := is[name]; !kept {
+			out[name] = nil
+		}
+	}
+	for name, value := range is {
+		before, beforeMap := was[name].(map[string]any)
+		after, afterMap := value.(map[string]any)
+		switch {
+		case beforeMap && afterMap:
+			if below := mergePatch(before, after); len(below) > 0 {
+				out[name] = below
+			}
+		case !equalJSON(was[name], value):
+			out[name] = value
+		}
+	}
+	return out
+}
+
+func equalJSON(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return string(x) == string(y)
+}
+
+// jsonPatch is RFC 6902: lists of one length item by item, others whole.
+func jsonPatch(ops []any, was, is any, pointer string) []any {
+	a, aMap := was.(map[string]any)
+	b, bMap := is.(map[string]any)
+	x, xList := was.([]any)
+	y, yList := is.([]any)
+	switch {
+	case equalJSON(was, is):
+	case aMap && bMap:
+		for _, name := range sortedKeys(a) {
+			if _, kept := b[name]; !kept {
+				ops = append(ops, operation("remove", below(pointer, name), nil))
+			}
+		}
+		for _, name := range sortedKeys(b) {
+			if _, had := a[name]; !had {
+				ops = append(ops, operation("add", below(pointer, name), b[name]))
+				continue
+			}
+			ops = jsonPatch(ops, a[name], b[name], below(pointer, name))
+		}
+	case xList && yList && len(x) == len(y):
+		for i := range x {
+			ops = jsonPatch(ops, x[i], y[i], below(pointer, strconv.Itoa(i)))
+		}
+	default:
+		ops = append(ops, operation("replace", pointer, is))
+	}
+	return ops
+}
+
+func operation(op, pointer string, value any) any {
+	out := map[string]any{"op": op, "path": pointer}
+	if op != "remove" {
+		out["value"] = value
+	}
+	return out
+}
+
+func below(pointer, name string) string {
+	return pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+// apply is kubectl apply of the object as the chart has it, edited.
+func (e *oracleEdit) apply(c *Case, number int, chart map[string]any) (made, error) {
+	obj := runtime.DeepCopyJSON(chart)
+	e.turn(obj)
+	text, err := yaml.Marshal(obj)
+	if err != nil {
+		return made{}, err
+	}
+	file := fmt.Sprintf("edit%d.yaml", number)
+	return made{line: "apply " + file, file: file, text: string(text)}, c.cluster.kubectlApply(context.Background(), string(text), c.ns)
+}
+
+// create makes an object that Helm is about to bring, as the release's or as somebody else's.
+func (e *oracleEdit) create(c *Case, number int) (made, error) {
+	obj := orElseMap(e.object.new, e.object.old)
+	e.knobs = e.object.kind.knobs
+	e.knobs = e.knobs[e.seed%uint64(len(e.knobs)):][:1]
+	obj = runtime.DeepCopyJSON(obj)
+	e.turn(obj)
+	if e.seed%5 > 0 {
+		metadata := steps{{field: "metadata"}}
+		append(metadata, step{field: "labels"}, step{field: "app.kubernetes.io/managed-by"}).put(obj, "Helm")
+		append(metadata, step{field: "annotations"}, step{field: "meta.helm.sh/release-name"}).put(obj, c.release)
+		append(metadata, step{field: "annotations"}, step{field: "meta.helm.sh/release-namespace"}).put(obj, c.ns)
+	}
+	text, err := yaml.Marshal(obj)
+	if err != nil {
+		return made{}, err
+	}
+	file := fmt.Sprintf("edit%d.yaml", number)
+	kept := strings.NewReplacer(c.release, "r", c.ns, "$NS").Replace(string(text))
+	return made{line: "create " + e.manager + " " + file, file: file, text: kept}, c.cluster.create(context.Background(), string(text), c.ns, e.manager)
+}
+
+func orElseMap(m, other map[string]any) map[string]any {
+	if m == nil {
+		return other
+	}
+	return m
+}
+
+// serverApply is a forced server-side apply of nothing but what the knobs say.
+func (e *oracleEdit) serverApply(c *Case, number int) (made, error) {
+	obj := map[string]any{"metadata": map[string]any{"name": e.object.name}}
+	if !e.turn(obj) {
+		return made{}, nil
+	}
+	obj["apiVersion"], obj["kind"] = e.object.kind.object["apiVersion"], e.object.kind.object["kind"]
+	text, err := yaml.Marshal(obj)
+	if err != nil {
+		return made{}, err
+	}
+	file := fmt.Sprintf("edit%d.yaml", number)
+	line := fmt.Sprintf("server-apply %s %s", e.manager, file)
+	return made{line: line, file: file, text: string(text)}, c.cluster.serverApply(context.Background(), string(text), c.ns, e.manager)
+}
+
+// serverApply applies the objects of a YAML stream server-side, by force.
+func (c *cluster) serverApply(ctx context.Context, text, namespace, manager string) error {
+	objects, err := decodeObjects(text)
+	if err != nil {
+		return err
+	}
+	for _, obj := range objects {
+		client, _, err := c.of(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
+		if err != nil {
+			return err
+		}
+		if _, err := client.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: manager, Force: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

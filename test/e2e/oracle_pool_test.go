@@ -1,0 +1,200 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// poolDir holds the kinds of objects that the oracle builds charts of; its README says how they are written.
+const poolDir = "testdata/oracle"
+
+// poolKind is one kind of the pool.
+type poolKind struct {
+	// name is the kind in lower case, as stories write it.
+	name   string
+	object map[string]any
+	knobs  []knob
+	// hands are what only a hand turns, on live: a chart that does so is another chart.
+	hands []knob
+	// scales tells that the kind has the scale subresource.
+	scales bool
+}
+
+// knob is one thing that varies in an object: in its n-th position the n-th value stands at each of its paths.
+type knob struct {
+	paths  []steps
+	values [][]any
+}
+
+// writtenNull is what the pool writes for a null that stands in the manifest.
+const writtenNull = "NULL"
+
+func loadPool() ([]poolKind, error) {
+	files, err := filepath.Glob(filepath.Join(poolDir, "[a-z]*.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]poolKind, len(files))
+	for i, file := range files {
+		text, err := readPoolFile(file)
+		if err != nil {
+			return nil, err
+		}
+		out[i].name = strings.TrimSuffix(filepath.Base(file), ".yaml")
+		out[i].object, _ = text["object"].(map[string]any)
+		out[i].scales, _ = text["scales"].(bool)
+		if out[i].knobs, err = knobsOf(text, "knobs", ""); err == nil {
+			out[i].hands, err = knobsOf(text, "hands", "")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return out, nil
+}
+
+// readPoolFile reads YAML; integers stay integers.
+func readPoolFile(file string) (map[string]any, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	body, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	out := map[string]any{}
+	return out, utiljson.Unmarshal(body, &out)
+}
+
+// knobsOf gives the knobs of a file and of those it includes, their paths below prefix.
+func knobsOf(text map[string]any, under, prefix string) ([]knob, error) {
+	var out []knob
+	list, _ := text[under].([]any)
+	for _, item := range list {
+		made, err := newKnob(item.(map[string]any), prefix)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, made)
+	}
+	included, _ := text["include"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(included)) {
+		other, err := readPoolFile(filepath.Join(poolDir, name+".yaml"))
+		if err != nil {
+			return nil, err
+		}
+		below, _ := included[name].(string)
+		if below != "" {
+			below += "."
+		}
+		knobs, err := knobsOf(other, under, below)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, knobs...)
+	}
+	return out, nil
+}
+
+func newKnob(text map[string]any, prefix string) (knob, error) {
+	var out knob
+	for _, path := range slices.Sorted(maps.Keys(text)) {
+		parsed, err := parsePath(prefix + path)
+		if err != nil {
+			return out, err
+		}
+		values, _ := text[path].([]any)
+		if len(values) < 1 || len(out.values) > 0 && len(values) != len(out.values[0]) {
+			return out, fmt.Errorf("%s has %d values", path, len(values))
+		}
+		out.paths, out.values = append(out.paths, parsed), append(out.values, values)
+	}
+	return out, nil
+}
+
+// turn puts the knob to a random position, and tells whether that changed the object.
+func (k knob) turn(obj map[string]any, r *rand.Rand) bool {
+	position := r.IntN(len(k.values[0]))
+	changed := false
+	for i, path := range k.paths {
+		value := k.values[i][position]
+		was, had := path.in(obj)
+		changed = changed || had != (value != nil) || had && !same(was, value)
+		path.put(obj, value)
+	}
+	return changed
+}
+
+// put writes a value where the path leads, making what is missing on the way; nil takes away what is there.
+func (p steps) put(root map[string]any, value any) {
+	if value == nil {
+		p.drop(root)
+		return
+	}
+	if value == writtenNull {
+		value = nil
+	}
+	putAt(root, p, runtime.DeepCopyJSONValue(value))
+}
+
+// putAt gives the node with the value in it; where there is none of the right kind, a new one.
+func putAt(node any, p steps, value any) any {
+	if len(p) == 0 {
+		return value
+	}
+	s := p[0]
+	if s.keys == nil {
+		m, ok := node.(map[string]any)
+		if !ok {
+			m = map[string]any{}
+		}
+		m[s.field] = putAt(m[s.field], p[1:], value)
+		return m
+	}
+	list, _ := node.([]any)
+	i := s.at(withDefaultProtocol(list, s))
+	if i < 0 {
+		i, list = len(list), append(list, s.newItem())
+	}
+	list[i] = putAt(list[i], p[1:], value)
+	return list
+}
+
+// withDefaultProtocol spells out the protocol of ports, which charts leave out, where a step asks for it.
+func withDefaultProtocol(list []any, s step) []any {
+	if s.keys["protocol"] == "" {
+		return list
+	}
+	out := make([]any, len(list))
+	for i := range list {
+		m, _ := runtime.DeepCopyJSONValue(list[i]).(map[string]any)
+		if m != nil && m["protocol"] == nil {
+			m["protocol"] = "TCP"
+		}
+		out[i] = m
+	}
+	return out
+}
+
+// newItem is an item that has nothing but the keys of its step.
+func (s step) newItem() map[string]any {
+	out := map[string]any{}
+	for name, text := range s.keys {
+		out[name] = text
+		if number, err := strconv.ParseInt(text, 10, 64); err == nil {
+			out[name] = number
+		}
+	}
+	return out
+}

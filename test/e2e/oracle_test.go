@@ -1,0 +1,332 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// The oracle's size. One seed is one story; -oracle.seed is the first, so that -oracle.seed=17 -oracle.n=1 tells one again.
+var (
+	oracleN      = flag.Int("oracle.n", oracleDefault(), "how many seeds the oracle takes per engine")
+	oracleSeed   = flag.Uint64("oracle.seed", 1, "the oracle's first seed")
+	oracleBudget = flag.Duration("oracle.budget", 15*time.Minute, "how long the oracle may take; what is left then is skipped")
+	oracleKeep   = flag.String("oracle.keep", "", "folder where failing seeds are written as stories")
+)
+
+func oracleDefault() int {
+	if os.Getenv("CI") == "true" {
+		return 60
+	}
+	return 20
+}
+
+// TestOracle holds helmdrift against Helm: random charts, random edits, random changes. What was predicted is what the real
+// upgrade or rollback does, and nothing else.
+func TestOracle(t *testing.T) {
+	pool, err := loadPool()
+	must(t, err)
+	for _, by4 := range []bool{false, true} {
+		t.Run(fmt.Sprintf("helm%d", major(by4)), func(t *testing.T) {
+			t.Parallel()
+			runOracle(t, pool, by4)
+		})
+	}
+}
+
+// tally is what the oracle counts.
+type tally struct {
+	cases, void, edits, failures, unreached, asked, certain, uncertain, misses int
+}
+
+// voided is the end of a story whose chart cannot even be installed.
+type voided struct{ error }
+
+func runOracle(t *testing.T, pool []poolKind, by4 bool) {
+	base := newCase(t, suite.cluster)
+	deadline := time.Now().Add(*oracleBudget)
+	var sum tally
+	for i := range *oracleN {
+		if time.Now().After(deadline) {
+			t.Logf("out of time: %d seeds are left", *oracleN-i)
+			break
+		}
+		seed := *oracleSeed + uint64(i)
+		told, err := newOracleCase(pool, seed).tell(base, by4)
+		if errors.As(err, &voided{}) {
+			t.Logf("seed %d is void: %v", seed, err)
+			sum.void++
+			continue
+		}
+		if err != nil {
+			t.Errorf("seed %d: the oracle itself failed: %v\n%s", seed, err, told.story())
+			continue
+		}
+		sum.add(told)
+		if len(told.misses) > 0 {
+			told = told.shrunk(base, by4)
+			t.Errorf("seed %d (-oracle.seed=%d -oracle.n=1):\n%s\n%s", seed, seed, strings.Join(told.misses, "\n"), told.story())
+			keepStory(t, told)
+		}
+	}
+	t.Logf("%d cases (%d void), %d edits, %d predicted failures (%d not reached); fields: %d certain, %d not; %d dry runs; %d misses",
+		sum.cases, sum.void, sum.edits, sum.failures, sum.unreached, sum.certain, sum.uncertain, sum.asked, sum.misses)
+	if sum.void*20 > *oracleN {
+		t.Errorf("%d of %d charts cannot be installed", sum.void, *oracleN)
+	}
+	if all := sum.certain + sum.uncertain; sum.uncertain*50 > all {
+		t.Errorf("%d of %d fields are not certain", sum.uncertain, all)
+	}
+}
+
+func (s *tally) add(told *telling) {
+	s.cases++
+	s.edits += told.edits
+	s.failures += told.failures
+	s.unreached += told.unreached
+	s.asked += told.asked
+	s.certain += told.certain
+	s.uncertain += told.uncertain
+	if len(told.misses) > 0 {
+		s.misses++
+	}
+}
+
+func keepStory(t *testing.T, told *telling) {
+	if *oracleKeep == "" {
+		return
+	}
+	name := fmt.Sprintf("oracle-%d-helm%d.txtar", told.of.seed, major(told.by4))
+	must(t, os.WriteFile(filepath.Join(*oracleKeep, name), []byte(told.story()), 0o644))
+}
+
+// telling is one run of a case on a cluster.
+type telling struct {
+	of    *oracleCase
+	by4   bool
+	route route
+	c     *Case
+	// lines and files are the story as it went.
+	lines []string
+	files map[string]string
+	order []string
+
+	edits, failures, unreached, asked, certain, uncertain int
+	misses                                                []string
+	// missed are the objects that the misses are about.
+	missed map[string]bool
+}
+
+// tell runs the case: install, edits, prediction, and what Helm really does.
+func (o *oracleCase) tell(base *Case, by4 bool) (*telling, error) {
+	told := &telling{of: o, by4: by4, c: base.child(o.seed), files: map[string]string{}, missed: map[string]bool{}}
+	told.route = routes(by4)[o.route]
+	defer told.clean()
+	if err := told.deploy(); err != nil {
+		return told, err
+	}
+	if err := told.edit(); err != nil {
+		return told, err
+	}
+	asked, err := told.predict("--dry-run=server")
+	if err != nil {
+		return told, err
+	}
+	said, err := told.predict()
+	if err != nil {
+		return told, err
+	}
+	before, err := told.snapshot()
+	if err != nil {
+		return told, err
+	}
+	failed := told.really()
+	after, err := told.snapshot()
+	if err != nil {
+		return told, err
+	}
+	told.judgeDryRun(asked)
+	told.judge(said, before, after, failed)
+	return told, nil
+}
+
+// tellings numbers the runs: each has objects and a release of its own.
+var tellings atomic.Int64
+
+// child is another release in the same namespace.
+func (c *Case) child(seed uint64) *Case {
+	out := *c
+	out.release = fmt.Sprintf("o%d-%d", seed, tellings.Add(1))
+	out.dir = filepath.Join(c.dir, out.release)
+	return &out
+}
+
+func (t *telling) file(name, text string) error {
+	t.files[name], t.order = text, append(t.order, name)
+	return errors.Join(os.MkdirAll(t.c.dir, 0o755), os.WriteFile(filepath.Join(t.c.dir, name), []byte(text), 0o644))
+}
+
+// helm calls the Helm that deploys before the edits, and writes the line for it. It may fail where the story wants that.
+func (t *telling) helm(mayFail bool, args ...string) error {
+	line := "helm " + strings.Join(args, " ")
+	if t.route.installs4 {
+		line = "helm4 " + strings.Join(args, " ")
+	}
+	err := t.c.helm(t.route.installs4, args...)
+	if err != nil && mayFail {
+		line, err = "! "+line, nil
+	}
+	t.lines = append(t.lines, line)
+	return err
+}
+
+// deploy brings the release to where the edits begin.
+func (t *telling) deploy() error {
+	for _, name := range []string{"old.yaml", "failed.yaml", "new.yaml"} {
+		text, err := t.of.chart(name)
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			continue
+		}
+		if err := t.file(name, text); err != nil {
+			return err
+		}
+	}
+	if err := t.helm(false, append(append([]string{"install"}, t.route.install...), "old.yaml")...); err != nil {
+		return voided{err}
+	}
+	switch {
+	case t.of.rollback:
+		return t.helm(true, "upgrade", "new.yaml") // if it fails, the rollback starts from a failed revision
+	case t.of.failed:
+		return t.helm(true, "upgrade", "failed.yaml")
+	}
+	return nil
+}
+
+// edit lets the others at the objects. What the API refuses did not happen.
+func (t *telling) edit() error {
+	for i, e := range t.of.edits {
+		made, err := e.make(t.c, i, e.object.now(t.of.rollback))
+		var refused apierrors.APIStatus
+		switch {
+		case errors.As(err, &refused):
+			continue
+		case err != nil:
+			return fmt.Errorf("%s %s: %w", e.how, e.object.name, err)
+		case made.line == "":
+			continue
+		}
+		t.lines, t.edits = append(t.lines, made.line), t.edits+1
+		if made.file != "" {
+			if err := t.file(made.file, made.text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// predict asks helmdrift.
+func (t *telling) predict(more ...string) (*report, error) {
+	flags := append(t.route.flags(), more...)
+	args := append([]string{"--show-secrets", "--fail-on", "none"}, flags...)
+	words := " " + strings.Join(flags, " ")
+	if t.of.rollback {
+		t.lines = append(t.lines, "diff --to-revision 1"+words)
+		args = append(args, "--to-revision", "1")
+	} else {
+		t.lines = append(t.lines, "diff new.yaml"+words)
+		chart, err := t.c.chart("new.yaml")
+		if err != nil {
+			return nil, err
+		}
+		args = append([]string{t.c.release, chart}, args...)
+	}
+	out, err := t.c.diff(args...)
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, out.stdout)
+	}
+	disagrees := len(more) > 0 && out.exit == 1 // the server says otherwise: it is judged with the rest
+	if out.exit != 0 && !disagrees || out.report == nil || len(out.report.Releases) != 1 {
+		return nil, fmt.Errorf("helmdrift ended with %d\n%s%s", out.exit, out.stdout, out.stderr)
+	}
+	return out.report, nil
+}
+
+// really lets Helm do it.
+func (t *telling) really() error {
+	t.lines = append(t.lines, "proves"+t.route.words())
+	return t.route.goes(t.c, t.of.rollback)
+}
+
+// snapshot reads the objects of both charts; those that are not there are nil. One that is going is gone.
+func (t *telling) snapshot() (map[string]map[string]any, error) {
+	out := map[string]map[string]any{}
+	for _, o := range t.of.objects {
+		client, _, err := t.c.cluster.of(o.gvk(), t.c.ns)
+		if err != nil {
+			return nil, err
+		}
+		obj, err := client.Get(context.Background(), o.name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return nil, err
+		case obj.GetDeletionTimestamp() == nil:
+			out[o.name] = obj.Object
+		}
+	}
+	return out, nil
+}
+
+// clean takes the objects and the records away, without waiting.
+func (t *telling) clean() {
+	background := metav1.DeletePropagationBackground
+	ctx, options := context.Background(), metav1.DeleteOptions{PropagationPolicy: &background}
+	for _, o := range t.of.objects {
+		_ = t.c.cluster.delete(ctx, ref{resource: o.kind.name, namespace: t.c.ns, name: o.name})
+	}
+	secrets := t.c.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(t.c.ns)
+	_ = secrets.DeleteCollection(ctx, options, metav1.ListOptions{LabelSelector: "owner=helm,name=" + t.c.release})
+}
+
+// shrunk tells the case once more with only the objects that were missed; if those alone miss again, that is the better story.
+func (t *telling) shrunk(base *Case, by4 bool) *telling {
+	var names []string
+	for name := range t.missed {
+		names = append(names, name)
+	}
+	if len(names) == 0 || len(names) == len(t.of.objects) {
+		return t
+	}
+	time.Sleep(time.Second) // the objects of the first telling have to go
+	again, err := t.of.only(names).tell(base, by4)
+	if err != nil || len(again.misses) == 0 {
+		return t
+	}
+	return again
+}
+
+// story is the run as a script of testdata/stories.
+func (t *telling) story() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# Seed %d of the oracle, %s.\n%s\n", t.of.seed, t.route.name, strings.Join(t.lines, "\n"))
+	for _, name := range t.order {
+		fmt.Fprintf(&out, "-- %s --\n%s", name, t.files[name])
+	}
+	return out.String()
+}
