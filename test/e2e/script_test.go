@@ -75,6 +75,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"scale":          scriptScale,
 		"create":         scriptCreate,
 		"apply":          scriptApply,
+		"server-apply":   scriptServerApply,
 		"restore":        scriptRestore,
 		"delete":         scriptDelete,
 		"await":          scriptAwait,
