@@ -24,7 +24,7 @@ const (
 	// watchEvery is how often the heap is looked at. A loop of allocations makes some megabytes in that time.
 	watchEvery = 10 * time.Millisecond
 	// grace is how long work that was given up may go on filling the memory while the report is written.
-	grace = 3 * time.Second
+	grace = 5 * time.Second
 )
 
 // within runs work in a goroutine of its own and gives its answer, or an error once it takes more than it may or ctx ends. Go

@@ -87,8 +87,7 @@ func (d diff) notInstalled(err error) error {
 }
 
 // compare reads the cluster and compares, and tells whether the release stands still. With a chart, all that tells drift is
-// read, compared and settled before the chart is rendered, so that a chart which does not render, or renders for ever, costs
-// nothing but its own answer.
+// read before the chart is rendered: should that fail, or run away, the drift is told without waiting for anybody.
 func (d diff) compare(ctx context.Context, loaded *release.Loaded) (c *threeway.Comparison, still bool, err error) {
 	fetched := d.fetchChart(ctx)
 	defer fetched.close()
@@ -97,35 +96,41 @@ func (d diff) compare(ctx context.Context, loaded *release.Loaded) (c *threeway.
 		return nil, false, hinted{error: errors.New("--force-conflicts needs server-side apply, and this release is applied client-side"),
 			hint: "--server-side=true shows what becoming server-side would do"}
 	}
-	drift, err := d.compared(ctx, in)
-	if err != nil {
+	if in.Live, err = d.read(ctx, in); err != nil {
 		return nil, false, err
 	}
-	if still, err = d.stands(ctx, loaded, drift); err != nil || !still || d.chart == "" {
-		return drift, still, err
+	if d.chart != "" {
+		desired, failed := d.withChart(ctx, loaded, fetched, in)
+		if ctx.Err() != nil {
+			return nil, false, fmt.Errorf("rendering the chart: %w", ctx.Err())
+		}
+		if failed != nil {
+			in.Errors = append(in.Errors, d.renderError(failed, fetched.path))
+		} else {
+			in = desired
+		}
 	}
-	desired, err := d.withChart(ctx, loaded, fetched, drift.Input)
-	if ctx.Err() != nil {
-		return nil, false, fmt.Errorf("rendering the chart: %w", ctx.Err())
-	}
-	if err != nil {
-		drift.Input.Errors = append(drift.Input.Errors, d.renderError(err, fetched.path))
-		return drift, true, nil
-	}
-	if c, err = d.compared(ctx, desired); err != nil {
+	if c, err = d.compared(ctx, in); err != nil {
 		return nil, false, err
 	}
 	still, err = d.stands(ctx, loaded, c)
 	return c, still, err
 }
 
-// compared reads what the input names and does not hold yet, and compares; what the comparison says it needs is read after
-// that, once.
-func (d diff) compared(ctx context.Context, in threeway.Input) (*threeway.Comparison, error) {
-	read := d.cluster.Read(ctx, slices.DeleteFunc(refs(in), func(r threeway.Ref) bool { _, known := in.Live[r]; return known }))
-	in.Live = joined(in.Live, read)
+// read reads what the input names and does not hold yet.
+func (d diff) read(ctx context.Context, in threeway.Input) (map[threeway.Ref]threeway.Live, error) {
+	found := d.cluster.Read(ctx, slices.DeleteFunc(refs(in), func(r threeway.Ref) bool { _, known := in.Live[r]; return known }))
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("reading the cluster: %w", err)
+	}
+	return joined(in.Live, found), nil
+}
+
+// compared reads what is missing, and compares; what the comparison says it needs is read after that, once.
+func (d diff) compared(ctx context.Context, in threeway.Input) (*threeway.Comparison, error) {
+	var err error
+	if in.Live, err = d.read(ctx, in); err != nil {
+		return nil, err
 	}
 	comparison := threeway.Compare(in)
 	if needs := comparison.Needs(); !needs.Empty() {
