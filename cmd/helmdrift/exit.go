@@ -21,7 +21,8 @@ const (
 // exitHelp stands in the help of every command that has these codes.
 const exitHelp = `Exit codes:
   0  nothing that --fail-on selects
-  1  usage error, failure, or something could not be compared (even if drift was found as well)
+  1  usage error, failure, something could not be compared (even if drift was found as well), or
+     the server, asked by --dry-run, disagrees
   2  something that --fail-on selects`
 
 // exitStatus is an error that carries an exit code and has already been reported.

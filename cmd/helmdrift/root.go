@@ -14,7 +14,7 @@ func newRoot(s streams) *cobra.Command {
 		Short: "Show what drifted in a Helm release and what helm upgrade will do about it",
 		Long: `helmdrift compares what Helm deployed, what it would deploy, and what the cluster holds,
 field by field: what drifted, who did it, and whether the next helm upgrade adds,
-removes, overwrites or ignores it. It only ever reads.`,
+removes, overwrites or ignores it. It changes nothing in the cluster.`,
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
