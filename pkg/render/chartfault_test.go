@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,16 +44,18 @@ func TestErrors(t *testing.T) {
 		{name: "required", template: "k: v\n{{ required \"need: a\" .Values.z }}", want: Error{File: file, Line: 2, Message: "need: a"}},
 		{name: "required below", template: "{{ define \"r\" }}{{ required \"need\" .z }}{{ end }}\n\n{{ include \"r\" .Values }}", want: Error{File: file, Line: 3, Message: "need"}},
 		{
-			name: "passwords", template: "k: v\n{{ printf \"\\n%s\\n\" .Values.text | fail }}",
-			want: Error{File: file, Line: 2, Message: passwords, hint: hintPasswords},
-			change: func(o *ChartOptions) {
-				o.Lookup, o.Values.Set = lookup, []string{"text=" + strings.ReplaceAll(passwords, ",", "\\,")}
-			},
+			name: "passwords", template: "k: v\n{{ printf \"\\n%s\\n\" " + strconv.Quote(passwords) + " | fail }}",
+			want:   Error{File: file, Line: 2, Message: passwords, hint: hintPasswords},
+			change: func(o *ChartOptions) { o.Lookup = lookup },
 		},
 		{
-			name: "passwords without a cluster", template: "{{ fail .Values.text }}",
-			want:   Error{File: file, Line: 1, Message: "PASSWORDS ERROR: none", hint: hintNoLookup},
-			change: func(o *ChartOptions) { o.Values.Set = []string{"text=PASSWORDS ERROR: none  "} },
+			name: "passwords without a cluster", template: "{{ fail \"PASSWORDS ERROR: none  \" }}",
+			want: Error{File: file, Line: 1, Message: "PASSWORDS ERROR: none", hint: hintNoLookup},
+		},
+		{
+			name: "a value printed", template: "{{ fail (printf \"%s and %s are not\" .Values.p .Values.q) }}",
+			want:   Error{File: file, Line: 1, Message: "*** and short are not"},
+			change: func(o *ChartOptions) { o.Values.Set = []string{"p=hunter22", "q=short"} },
 		},
 		{name: "nil", template: "k: v\n{{ .Values.a.b.c }}", want: Error{File: file, Line: 2, Message: "nil pointer evaluating interface {}.c (at <.Values.a.b.c>)"}},
 		{
@@ -185,7 +188,9 @@ func TestChartErrors(t *testing.T) {
 		{"no such file", func(o *ChartOptions) { o.Values.Files = []string{"nope.yaml"} }, []string{"reading values", "nope.yaml"}},
 		{"template place", func(o *ChartOptions) { o.Values.Set = []string{"failure=told so"} },
 			[]string{"web/templates/extra.yaml:7: told so"}},
-		{"endless message", func(o *ChartOptions) { o.Values.Set = []string{"failure=" + strings.Repeat("long ", 10000) + "end"} },
+		{"endless message", func(o *ChartOptions) {
+			o.Path = chartOf(t, "-- templates/c.yaml --\n{{ fail (repeat 10000 \"long \") }}\n")
+		},
 			[]string{"long long", " …"}},
 	}
 	for _, tt := range tests {

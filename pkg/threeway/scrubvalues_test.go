@@ -2,7 +2,7 @@ package threeway
 
 import "testing"
 
-// TestValueScrubber: what the values announce as secret goes, in every form, and nothing else.
+// TestValueScrubber: what the values announce as secret goes, in every form, and of the given ones all that is not short; nothing else.
 func TestValueScrubber(t *testing.T) {
 	scrub := ValueScrubber(
 		map[string]any{
@@ -12,12 +12,13 @@ func TestValueScrubber(t *testing.T) {
 			"url": "https://me:finch@example.com/path",
 		},
 		nil,
-		map[string]any{"oldPassword": "sparrow", "short": map[string]any{"token": "abc"}},
+		map[string]any{"oldPassword": "sparrow", "short": map[string]any{"token": "abc"}, "image": "registry/image"},
 	)
 	for text, want := range map[string]string{
 		"":                                  "",
 		"canary and Y2FuYXJ5":               "*** and ***",
-		"somebody, 12345, 9999, plain, abc": "somebody, 12345, 9999, plain, abc",
+		"somebody, 12345, 9999, plain, abc": "***, 12345, 9999, plain, abc",
+		"registry/image":                    "registry/image",
 		"birdie sparrow 987654":             "*** *** ***",
 		"at https://me:finch@example.com/path: no answer": "at ***: no answer",
 	} {
