@@ -44,17 +44,14 @@ func within[T any](ctx context.Context, b bounds, work func(context.Context) (T,
 	done := make(chan answer, 1)
 	go func() {
 		var a answer
-		defer func() {
-			if cause := recover(); cause != nil {
-				a.err = fmt.Errorf("internal error: %s", clean(fmt.Sprint(cause)))
-			}
-			done <- a
-		}()
+		defer func() { done <- a }()
+		defer caught(&a.err)
 		a.value, a.err = work(bounded)
 	}()
 	watch := time.NewTicker(watchEvery)
 	defer watch.Stop()
 	for {
+		var reason error
 		select {
 		case a := <-done:
 			lift()
@@ -63,18 +60,24 @@ func within[T any](ctx context.Context, b bounds, work func(context.Context) (T,
 			}
 			return a.value, a.err
 		case <-bounded.Done():
-			var none T
-			lift()
-			go b.guard()
-			return none, context.Cause(bounded)
+			reason = context.Cause(bounded)
 		case <-watch.C:
-			if b.exceeded() && b.exceededForSure() {
-				var none T
-				lift()
-				go b.guard()
-				return none, b.overweight()
+			if !b.exceeded() || !b.exceededForSure() {
+				continue
 			}
+			reason = b.overweight()
 		}
+		lift()
+		go b.guard()
+		var none T
+		return none, reason
+	}
+}
+
+// caught makes a panic of a goroutine its error; it is called by defer.
+func caught(err *error) {
+	if cause := recover(); cause != nil {
+		*err = fmt.Errorf("internal error: %s", clean(fmt.Sprint(cause)))
 	}
 }
 

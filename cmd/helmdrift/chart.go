@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -35,11 +34,7 @@ func (d diff) fetchChart(ctx context.Context) *fetched {
 	}
 	go func() {
 		defer close(f.ready)
-		defer func() {
-			if cause := recover(); cause != nil {
-				f.err = fmt.Errorf("internal error: %s", clean(fmt.Sprint(cause)))
-			}
-		}()
+		defer caught(&f.err)
 		if limit := d.options.bounds; limit.time > 0 {
 			bounded, cancel := context.WithTimeoutCause(ctx, limit.time, limit.overtime("fetching"))
 			defer cancel()

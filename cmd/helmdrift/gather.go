@@ -220,15 +220,11 @@ func (d diff) stored(loaded *release.Loaded) threeway.Input {
 	}
 	in.Name, in.Namespace, in.Operation = old.Name, old.Namespace, threeway.OperationDrift
 	in.Old, in.Last = revisionOf(old), revisionOf(last)
-	desired, source := old, "record"
-	if loaded.Target != nil {
-		desired, source, in.Operation = loaded.Target, "revision", threeway.OperationRollback
+	desired, source, decides := old, "record", last
+	if target := loaded.Target; target != nil {
+		desired, source, decides, in.Operation = target, "revision", target, threeway.OperationRollback
 	}
 	in.Desired = &threeway.Desired{Source: source, Revision: desired.Revision, Chart: chartOf(desired), Helm: d.helm(last)}
-	decides := last
-	if loaded.Target != nil {
-		decides = loaded.Target
-	}
 	in.ApplyMethod = d.applyMethod(in.Desired.Helm, decides)
 	in.Migrates = loaded.Target != nil || old.ApplyMethod != release.ApplyServerSide
 	in.OldObjects = d.parse(old.Manifest, old.Namespace, &in)

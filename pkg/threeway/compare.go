@@ -133,7 +133,7 @@ func (c comparer) compareNamed(out *ObjectComparison, p pair) {
 		c.unserved(out, p, was, live)
 	case live.Object == nil:
 		c.absent(out, p, live.Absence)
-	case p.old == nil && c.in.Operation == OperationRollback && c.in.ApplyMethod != "server-side":
+	case p.old == nil && c.in.Operation == OperationRollback && !c.in.serverSide():
 		c.rollOver(out, p, live.Object)
 	case p.old == nil:
 		c.adopt(out, p, live.Object)

@@ -40,6 +40,8 @@ type Input struct {
 	Warnings, Errors []Message
 }
 
+func (in Input) serverSide() bool { return in.ApplyMethod == "server-side" }
+
 // Object is one object of a manifest, as Helm parses it: the defaulted namespace is in it, Helm's own metadata is not.
 type Object struct {
 	Ref

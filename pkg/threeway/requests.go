@@ -20,8 +20,6 @@ func (c *Comparison) Requests() []Request {
 	return out
 }
 
-func (c *Comparison) serverSide() bool { return c.Input.ApplyMethod == "server-side" }
-
 // request is the write for one object, false where Helm sends none.
 func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 	if !o.isSent() || c.unasked(o) != "" {
@@ -30,7 +28,7 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 	out := Request{Ref: o.Ref, Method: o.sends}
 	target := HelmMetadata(o.Content, c.Input.Name, c.Input.Namespace)
 	var err error
-	if c.serverSide() {
+	if c.Input.serverSide() {
 		out.Method, out.PatchType, out.Force = MethodPatch, string(types.ApplyYAMLPatchType), c.Input.ForceConflicts
 		out.Body, err = json.Marshal(target)
 		return out, err == nil

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/client-go/applyconfigurations"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	apiregistrationbeta "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1beta1"
@@ -60,7 +59,7 @@ func must(err error) {
 func linkedSchema() *smdschema.Schema {
 	pod := &corev1.Pod{}
 	pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
-	typed, err := applyconfigurations.NewTypeConverter(clientscheme.Scheme).ObjectToTyped(pod)
+	typed, err := nativeApply().types.ObjectToTyped(pod)
 	must(err)
 	return typed.Schema()
 }

@@ -39,7 +39,7 @@ func (c *Comparison) Verify(answers map[Ref]Answer) {
 // unasked says why there is no request for an object that Helm writes; empty where there may be one.
 func (c *Comparison) unasked(o *ObjectComparison) string {
 	switch {
-	case c.serverSide() && c.Input.Migrates && isMigrated(o.liveText):
+	case c.Input.serverSide() && c.Input.Migrates && isMigrated(o.liveText):
 		return "Helm first makes its own earlier writes part of the apply, which a dry run cannot do"
 	case o.awaits != "":
 		return "the release brings " + o.awaits + " first"

@@ -23,7 +23,7 @@ type written struct {
 // write foretells Helm's write of desired over live, by the engine of the release. Original is the text that a client-side patch
 // takes as old.
 func (c comparer) write(ref Ref, original, desired, live map[string]any) (written, error) {
-	if c.in.ApplyMethod == "server-side" {
+	if c.in.serverSide() {
 		return c.writeServerSide(ref, desired, live)
 	}
 	engine := c.catalog.clientSideFor(gvkOf(ref), desired)
@@ -64,7 +64,7 @@ func (c comparer) writeServerSide(ref Ref, desired, live map[string]any) (writte
 	if others := otherVersions(live, ref.APIVersion()); len(others) > 0 {
 		out.doubt = joinNotes(out.doubt, strings.Join(others, ", ")+" wrote at another version, which only the server can convert")
 	}
-	if out.applied, err = apply.result(runtime.DeepCopyJSON(desired), live, c.in.ForceConflicts); err != nil {
+	if out.applied, err = apply.result(desired, live, c.in.ForceConflicts); err != nil {
 		return out, fmt.Errorf("server-side apply failed for object %s/%s %s: %s", ref.Namespace, ref.Name, gvk, applyFault(err))
 	}
 	return out, nil

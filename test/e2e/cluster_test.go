@@ -116,6 +116,14 @@ func (c *cluster) get(ctx context.Context, r ref) (*unstructured.Unstructured, e
 
 // create makes the objects of a YAML stream, as the given field manager.
 func (c *cluster) create(ctx context.Context, text, namespace, manager string) error {
+	return c.each(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
+		_, err := client.Create(ctx, obj, metav1.CreateOptions{FieldManager: manager})
+		return err
+	})
+}
+
+// each does something with every object of a YAML stream, until it fails.
+func (c *cluster) each(text, namespace string, do func(dynamic.ResourceInterface, *unstructured.Unstructured) error) error {
 	objects, err := decodeObjects(text)
 	if err != nil {
 		return err
@@ -125,7 +133,7 @@ func (c *cluster) create(ctx context.Context, text, namespace, manager string) e
 		if err != nil {
 			return err
 		}
-		if _, err := client.Create(ctx, obj, metav1.CreateOptions{FieldManager: manager}); err != nil {
+		if err := do(client, obj); err != nil {
 			return err
 		}
 	}

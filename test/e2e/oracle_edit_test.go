@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 )
 
@@ -287,18 +288,8 @@ func (e *oracleEdit) serverApply(c *Case, number int) (made, error) {
 
 // serverApply applies the objects of a YAML stream server-side, by force.
 func (c *cluster) serverApply(ctx context.Context, text, namespace, manager string) error {
-	objects, err := decodeObjects(text)
-	if err != nil {
+	return c.each(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
+		_, err := client.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: manager, Force: true})
 		return err
-	}
-	for _, obj := range objects {
-		client, _, err := c.of(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
-		if err != nil {
-			return err
-		}
-		if _, err := client.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: manager, Force: true}); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
