@@ -1,0 +1,113 @@
+package render
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/resource"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// FuzzManifest states what Parse does with any text: it never panics; every object has a kind, and a name or a Problem; no
+// complaint quotes a value; where Helm's builder fails it complains; and where the builder does not fail, Parse has no Errors and
+// both read the same objects. (A Problem may be one that Helm meets later, with a server.)
+func FuzzManifest(f *testing.F) {
+	for _, archive := range manifestCases(f) {
+		f.Add(string(section(f, archive, "manifest").Data))
+	}
+	f.Fuzz(func(t *testing.T, manifest string) {
+		m := Parse(manifest, ParseOptions{Namespace: "prod", Scope: scope})
+		for _, o := range m.Objects {
+			if o.Kind == "" || o.Name == "" && o.GenerateName == "" && o.Problem == "" {
+				t.Errorf("an object without kind or name, and no Problem: %+v", o)
+			}
+		}
+		checkQuotes(t, m)
+		want, err := asHelm(manifest)
+		if err != nil {
+			if len(m.Errors) == 0 && !hasProblem(m) {
+				t.Fatalf("helm fails, Parse does not: %v", err)
+			}
+			return
+		}
+		if len(m.Errors) > 0 {
+			t.Fatalf("helm reads it, Parse does not: %v", m.Errors)
+		}
+		// cmp takes minutes for what aliases can blow up.
+		if got := decodeAll(manifest); !reflect.DeepEqual(want, got) && !ambiguous(manifest, want) {
+			t.Errorf("objects (-helm +got):\n%s", cmp.Diff(want, got))
+		}
+	})
+}
+
+// ambiguous tells whether Helm reads the manifest now this way and now that: of the keys 1 and "1" of one map, which are the same in
+// JSON, either may win.
+func ambiguous(manifest string, first []map[string]any) bool {
+	for range 32 {
+		if again, _ := asHelm(manifest); !reflect.DeepEqual(first, again) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasProblem(m Manifest) bool {
+	return slices.ContainsFunc(m.Objects, func(o threeway.Object) bool { return o.Problem != "" })
+}
+
+// checkQuotes holds complaints to quoting no value. In the seeds every value that could be a secret has "canary" in it. A complaint
+// names the object and the template, though, and these are texts of the manifest too.
+func checkQuotes(t *testing.T, m Manifest) {
+	t.Helper()
+	for _, complaint := range slices.Concat(m.Errors, m.Warnings) {
+		rest := strings.NewReplacer(complaint.Object, "", complaint.File, "").Replace(complaint.Message)
+		if strings.Contains(rest, "canary") {
+			t.Errorf("a complaint quotes the manifest: %s", complaint.Message)
+		}
+	}
+	for _, o := range m.Objects {
+		if strings.Contains(o.Problem, "canary") {
+			t.Errorf("a problem quotes the manifest: %s", o.Problem)
+		}
+	}
+}
+
+// asHelm reads a manifest with the builder that Helm's Client.Build makes, without a server: kinds are not mapped, so
+// namespaces stay as they are written.
+func asHelm(manifest string) ([]map[string]any, error) {
+	infos, err := resource.NewLocalBuilder().
+		ContinueOnError().
+		NamespaceParam("prod").
+		DefaultNamespace().
+		Flatten().
+		Unstructured().
+		Stream(strings.NewReader(manifest), "").
+		Do().Infos()
+	var objects []map[string]any
+	for _, info := range infos {
+		if u, ok := info.Object.(*unstructured.Unstructured); ok {
+			objects = append(objects, u.Object)
+		}
+	}
+	return objects, err
+}
+
+// decodeAll is the part of Parse that Helm's local builder covers.
+func decodeAll(manifest string) []map[string]any {
+	var objects []map[string]any
+	for _, doc := range splitDocuments(manifest) {
+		contents, _ := doc.decode()
+		for _, u := range contents {
+			if u.GetNamespace() == "" {
+				u.SetNamespace("") // without a server every such object counts as cluster-scoped
+			}
+			objects = append(objects, u.Object)
+		}
+	}
+	return objects
+}
