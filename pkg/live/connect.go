@@ -57,9 +57,13 @@ func (c *Cluster) makeClients(cfg *rest.Config) error {
 	if c.discover, err = discovery.NewDiscoveryClientForConfigAndClient(cfg, httpClient); err != nil {
 		return err
 	}
-	if c.dynamic, err = dynamic.NewForConfigAndClient(cfg, httpClient); err != nil {
+	objects := dynamic.ConfigFor(cfg)
+	objects.GroupVersion, objects.APIPath = nil, "/" // the dynamic client writes whole paths
+	client, err := rest.UnversionedRESTClientForConfigAndClient(objects, httpClient)
+	if err != nil {
 		return err
 	}
+	c.dynamic = dynamic.New(once{client})
 	c.metadata, err = metadata.NewForConfigAndClient(cfg, httpClient)
 	return err
 }

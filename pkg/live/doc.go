@@ -1,5 +1,5 @@
-// Package live reads what the cluster holds: many objects, few requests, and never a write, but for the dry runs that a
-// user asks for.
+// Package live reads what the cluster holds: many objects, few requests. It writes what a repair asks for, and nothing by
+// itself.
 //
 // # Few requests
 //
@@ -37,6 +37,14 @@
 // asks only where that is sure, which leaves out aggregated API servers. A refusal to store the object is the server's
 // judgement, and the upgrade will meet it; a missing permission, a webhook that is down or a time-out is none, and proves
 // nothing.
+//
+// # Writing
+//
+// [Cluster.Write] sends one request, once. After a broken connection or an answer of 5xx nobody knows whether a write took
+// place, so neither the transport nor client-go repeats it: who planned it looks with [Cluster.Get], and decides. What the
+// server says in refusing is cut to places and reasons, since it may echo the object.
+//
+// # Charts that look
 //
 // [Lookups] is for charts whose templates read the cluster. It lets nothing but GET pass, and gives one answer to a question
 // that is asked again.

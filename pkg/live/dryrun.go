@@ -2,12 +2,12 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -49,21 +49,18 @@ type trial struct {
 
 // ask sends one request.
 func (t trial) ask(ctx context.Context, request threeway.Request) (answer threeway.Answer) {
-	r, served, err := t.served.find(kindOf(request.Ref))
-	at := target{request.Ref, r}
+	at, problem := t.aim(request.Ref)
 	defer func() {
 		if p := recover(); p != nil {
 			answer = threeway.Answer{Refused: at.panicked(p).Message}
 		}
 	}()
-	problem := at.refusal()
-	switch reason := t.unsafe[kindOf(request.Ref)]; {
-	case err != nil:
-		return threeway.Answer{Refused: at.fail(verbOf(request.Method), err).Message}
-	case !served:
-		return threeway.Answer{Refused: "the server does not serve " + request.Ref.APIVersion() + " " + request.Ref.Kind}
-	case problem != "":
-		return threeway.Answer{Refused: problem}
+	reason, undiscovered := t.unsafe[kindOf(request.Ref)], (*groupError)(nil)
+	switch {
+	case errors.As(problem, &undiscovered):
+		return threeway.Answer{Refused: at.fail(verbOf(request.Method), problem).Message}
+	case problem != nil:
+		return threeway.Answer{Refused: problem.Error()}
 	case reason != "":
 		return threeway.Answer{Refused: reason}
 	}
@@ -74,33 +71,18 @@ func (t trial) ask(ctx context.Context, request threeway.Request) (answer threew
 	return threeway.Answer{Object: object.Object}
 }
 
-// send writes as Helm does (k8s.io/cli-runtime v0.37.1 pkg/resource/helper.go: Create, Patch, Replace), but for dryRun.
+// send writes as Helm does, but for dryRun. Helm overwrites whatever is there, and goes on where that cannot be read.
 func (t trial) send(ctx context.Context, at target, request threeway.Request) (*unstructured.Unstructured, error) {
-	all := []string{metav1.DryRunAll}
-	client := t.client(at)
-	if request.Method == threeway.MethodPatch {
-		options := metav1.PatchOptions{DryRun: all, FieldManager: fieldManager}
-		if request.PatchType == string(types.ApplyYAMLPatchType) { // helm v4.3.1 pkg/kube/client.go patchResourceServerSide
-			options.Force, options.FieldValidation = &request.Force, metav1.FieldValidationStrict
-		}
-		return client.Patch(ctx, request.Ref.Name, types.PatchType(request.PatchType), request.Body, options)
+	object, err := bodyOf(request)
+	if err != nil {
+		return nil, err
 	}
-	object := &unstructured.Unstructured{}
-	if err := object.UnmarshalJSON(request.Body); err != nil {
-		// The decoder's words may quote the body.
-		return nil, fmt.Errorf("the %s that Helm would send is not an object of the API", request.Method)
-	}
-	if request.Method == threeway.MethodCreate {
-		object.SetResourceVersion("")
-		return client.Create(ctx, object, metav1.CreateOptions{DryRun: all, FieldManager: fieldManager})
-	}
-	// Helm overwrites whatever is there, and goes on where that cannot be read.
-	if object.GetResourceVersion() == "" {
-		if live, err := client.Get(ctx, request.Ref.Name, metav1.GetOptions{}); err == nil {
+	if request.Method == threeway.MethodReplace && object.GetResourceVersion() == "" {
+		if live, err := t.client(at).Get(ctx, request.Ref.Name, metav1.GetOptions{}); err == nil {
 			object.SetResourceVersion(live.GetResourceVersion())
 		}
 	}
-	return client.Update(ctx, object, metav1.UpdateOptions{DryRun: all, FieldManager: fieldManager})
+	return t.write(ctx, at, request, object, fieldManager, []string{metav1.DryRunAll})
 }
 
 // unsafeKinds finds the kinds of which it is not known that the Kubernetes API server itself serves them, and says why.

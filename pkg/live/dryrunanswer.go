@@ -101,7 +101,7 @@ func (t trial) awaits(asked threeway.Ref, err error) (threeway.Ref, bool) {
 // said is what the server wrote, as one short line. Values are left out whole or kept whole: half a value is one that
 // nobody recognises as a secret any more.
 func (t target) said(err error) string {
-	if text, ok := fieldErrors(err); ok {
+	if text, ok := t.fieldErrors(err); ok {
 		return text
 	}
 	text := err.Error()
@@ -116,8 +116,9 @@ func (t target) said(err error) string {
 }
 
 // fieldErrors puts an invalid object's errors together again from the server's list of them, false where there is none. The
-// server's own sentence quotes values as large as a whole pod template and has the reason behind them.
-func fieldErrors(err error) (string, bool) {
+// server's own sentence quotes values as large as a whole pod template and has the reason behind them. It has no name where
+// the patched object could not be decoded.
+func (t target) fieldErrors(err error) (string, bool) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return "", false
@@ -127,9 +128,12 @@ func fieldErrors(err error) (string, bool) {
 	if !found || len(causes) == 0 {
 		return "", false
 	}
-	text := oneLine(head) + " is invalid: "
+	if head = oneLine(head); head == `""` {
+		head = t.String()
+	}
+	text := head + " is invalid: "
 	for i, cause := range causes {
-		part := oneLine(cause.Field) + ": " + oneLine(withoutValue(cause))
+		part := oneLine(cause.Field) + ": " + oneLine(t.withoutValue(cause))
 		if i > 0 && len(text)+len(part) > maxDetail {
 			return fmt.Sprintf("%s, and %d more", text, len(causes)-i), true
 		}
@@ -144,10 +148,15 @@ func fieldErrors(err error) (string, bool) {
 // maxQuoted is how long a value may be that a message of ours repeats.
 const maxQuoted = 60
 
-// withoutValue is the message of a field error with a long value left out. The message is "TYPE: VALUE: DETAIL", without
-// VALUE for some types (k8s.io/apimachinery v0.37.1 pkg/util/validation/field/errors.go ErrorBody). VALUE is JSON, a string in
-// Go's quotes, or, from servers of the past, Go syntax, of which no end can be told but the detail's beginning.
-func withoutValue(cause metav1.StatusCause) string {
+// wholePatch is the field that the API server names where the patched object could not be decoded; the value is then all of
+// it (k8s.io/apiserver v0.37.2 pkg/endpoints/handlers/patch.go jsonPatcher.applyPatchToCurrentObject).
+const wholePatch = "patch"
+
+// withoutValue is the message of a field error with a long value left out, and every value of a Secret. The message is
+// "TYPE: VALUE: DETAIL", without VALUE for some types (k8s.io/apimachinery v0.37.1 pkg/util/validation/field/errors.go
+// ErrorBody). VALUE is JSON, a string in Go's quotes, or, from servers of the past, Go syntax, of which no end can be told but
+// the detail's beginning.
+func (t target) withoutValue(cause metav1.StatusCause) string {
 	word := field.ErrorType(cause.Type)
 	switch word {
 	case field.ErrorTypeInvalid, field.ErrorTypeTypeInvalid, field.ErrorTypeNotSupported, field.ErrorTypeNotFound,
@@ -155,12 +164,15 @@ func withoutValue(cause metav1.StatusCause) string {
 	default:
 		return cause.Message
 	}
+	if t.isSecret() && cause.Field == wholePatch {
+		return word.String() // the decoder's detail may quote what it cannot decode
+	}
 	rest, found := strings.CutPrefix(cause.Message, word.String()+": ")
 	if !found {
 		return cause.Message
 	}
 	length := valueLength(rest)
-	if length <= maxQuoted {
+	if length <= maxQuoted && !t.isSecret() {
 		return cause.Message
 	}
 	return word.String() + ": …" + rest[length:]

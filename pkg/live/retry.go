@@ -34,10 +34,14 @@ type transport struct {
 }
 
 // RoundTrip sends a read or a dry run until it succeeds, fails for good or patience ends. Anything else is passed on once:
-// whether a write took place is not known after a failure.
+// whether a write took place is not known after a failure. Its answer keeps Retry-After, for whoever decides then.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !repeatable(req) {
-		return t.next.RoundTrip(req)
+		resp, _, err := t.send(req)
+		if err != nil {
+			return final(nil, err, 1)
+		}
+		return resp, nil
 	}
 	ctx, start := req.Context(), time.Now()
 	for attempt := 1; ; attempt++ {

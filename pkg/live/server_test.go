@@ -47,7 +47,7 @@ func (k fakeKind) apiVersion() string {
 }
 
 // fakeAPI speaks just enough of the Kubernetes API: discovery, gets, and lists with selector and pages. It counts what it
-// is asked and fails the test on anything but a GET or a dry run.
+// is asked and fails the test on anything but a GET or a dry run, unless the test is about writes.
 type fakeAPI struct {
 	t      *testing.T
 	url    string
@@ -56,8 +56,8 @@ type fakeAPI struct {
 	fair   bool // shows priority and fairness
 	// intercept answers a request instead of the server where it returns true.
 	intercept func(w http.ResponseWriter, r *http.Request) bool
-	// judge answers dry runs.
-	judge func(w http.ResponseWriter, r *http.Request)
+	// judge answers dry runs, store writes.
+	judge, store func(w http.ResponseWriter, r *http.Request)
 
 	mu       sync.Mutex
 	objects  map[string]map[string]any
@@ -161,8 +161,9 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.agents = append(f.agents, r.UserAgent())
 	f.mu.Unlock()
 	dry := r.URL.Query().Get("dryRun") == metav1.DryRunAll
-	if r.Method != http.MethodGet && !dry {
-		f.t.Errorf("%s %s: this package only reads", r.Method, r.URL)
+	write := r.Method != http.MethodGet && !dry
+	if write && f.store == nil {
+		f.t.Errorf("%s %s: only a read or a dry run is expected", r.Method, r.URL)
 	}
 	if f.fair {
 		w.Header().Set("X-Kubernetes-PF-FlowSchema-UID", "5e0b")
@@ -170,11 +171,14 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.intercept != nil && f.intercept(w, r) {
 		return
 	}
-	if dry {
+	switch {
+	case dry:
 		f.judge(w, r)
-		return
+	case write:
+		f.store(w, r)
+	default:
+		f.answer(w, r)
 	}
-	f.answer(w, r)
 }
 
 func (f *fakeAPI) answer(w http.ResponseWriter, r *http.Request) {

@@ -45,19 +45,21 @@ func (c comparer) firstNeeds(o *ObjectComparison) string {
 }
 
 // adopt decides an object that old does not have, desired brings, and the cluster already holds: Helm takes it over if it
-// carries this release's metadata, and otherwise stops before it writes anything. What it takes over it patches with
-// old = desired, so it removes nothing, and of a custom resource it changes nothing at all.
+// carries this release's metadata, or --take-ownership is given, and otherwise stops before it writes anything. What it takes over
+// it patches with old = desired, so it removes next to nothing, and of a custom resource it changes nothing at all; but for an
+// installation with --take-ownership, which looks at live then.
 func (c comparer) adopt(out *ObjectComparison, p pair, live map[string]any) {
 	out.Action = ActionAdopt
 	target := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	p.old = p.desired
 	c.update(out, p, live, target)
-	if c.in.Operation != OperationRollback {
-		c.checkOwnership(out, live)
+	if c.in.ForceReplace && c.in.serverSide() {
+		out.fail(stopAll, "invalid operation: cannot use server-side apply and force replace together")
 	}
+	c.checkOwnership(out, live)
 	kept := out.Findings[:0]
 	for _, f := range out.Findings {
-		if f.Managed {
+		if f.Managed || f.writes() {
 			kept = append(kept, c.adopted(f))
 		}
 	}
@@ -70,7 +72,7 @@ func (c comparer) adopted(f Finding) Finding {
 	f.Cause, f.Old = CauseChange, nil
 	switch f.Verdict {
 	case Overwrite:
-		if f.Class != ClassOrder {
+		if f.Managed && f.Class != ClassOrder {
 			f.Verdict = Add
 		}
 	case Ignore:
@@ -81,18 +83,15 @@ func (c comparer) adopted(f Finding) Finding {
 }
 
 // checkOwnership refuses an object that does not carry this release's metadata (helm v3.22.0 pkg/action/validate.go
-// existingResourceConflict). Helm asks for it wherever old has no object of the same version.
+// existingResourceConflict). Helm asks for it wherever old has no object of the same version, but for a rollback, and not with
+// --take-ownership (requireAdoption).
 func (c comparer) checkOwnership(out *ObjectComparison, live map[string]any) {
 	reason := ownershipConflict(live, c.in.Name, c.in.Namespace)
-	if reason == "" {
+	if reason == "" || c.in.TakeOwnership || c.in.Operation == OperationRollback {
 		return
 	}
-	where := ""
-	if out.Namespace != "" {
-		where = fmt.Sprintf(" in namespace %q", out.Namespace)
-	}
-	out.fail(stopAll, fmt.Sprintf("%s %q%s exists and cannot be imported into the current release: invalid ownership metadata; %s",
-		out.Kind, out.Name, where, reason))
+	out.fail(stopAll, fmt.Sprintf("%s %q in namespace %q exists and cannot be imported into the current release: invalid ownership metadata; %s",
+		out.Kind, out.Name, out.Namespace, reason))
 }
 
 // ownershipConflict says why Helm refuses an object, in Helm's words; empty where it does not.
@@ -113,6 +112,12 @@ func ownershipConflict(live map[string]any, release, namespace string) string {
 	return strings.Join(errs, "; ")
 }
 
+// becomesHook tells whether desired has the object as a hook. Unless the hook names another policy, Helm deletes what is there
+// before it creates one (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
+func (c comparer) becomesHook(o *Object) bool {
+	return slices.ContainsFunc(c.in.NotCompared, func(n NotCompared) bool { return n.Reason == "hook" && n.Kind == o.Kind && n.Name == o.Name })
+}
+
 // drop decides an object that desired no longer has. Helm deletes it unless the live object, not the manifest, carries the
 // keep policy, spelled exactly so (helm v3.22.0 pkg/kube/client.go update). What drifted on it is told all the same.
 func (c comparer) drop(out *ObjectComparison, p pair, live map[string]any) {
@@ -120,7 +125,10 @@ func (c comparer) drop(out *ObjectComparison, p pair, live map[string]any) {
 	_ = c.compareFields(out, p.unchanged(), live, p.old.Content)
 	out.Action = ActionDelete
 	word, note := Remove, ""
-	if child(child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep" {
+	switch {
+	case c.becomesHook(p.old):
+		out.Reason = "the chart makes a hook of it: Helm deletes what is there, whatever its resource policy, before it runs the hook"
+	case child(child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep":
 		out.Action, out.Reason = ActionKeep, "helm.sh/resource-policy: keep"
 		word, note = Ignore, "the object is kept as it is"
 	}
@@ -135,5 +143,5 @@ func (c comparer) drop(out *ObjectComparison, p pair, live map[string]any) {
 		f.Verdict, f.Certain, f.Note, f.Desired, f.After = word, true, note, nil, nil
 		kept = append(kept, f)
 	}
-	out.Findings, out.Engine, out.Desired, out.Result, out.desiredText = kept, "", nil, nil, nil
+	out.Findings, out.Engine, out.Desired, out.Result, out.desiredText, out.repeated = kept, "", nil, nil, nil, nil
 }

@@ -112,6 +112,9 @@ func (s Step) word() string {
 // value that would count.
 func (w *walker) isAllocated(path Path, n sides) bool {
 	line := w.allocated.line(path)
+	if line != nil && line.lost && w.engine == EngineReplace && n.live.present && !n.result.present {
+		return false
+	}
 	return line != nil && (line.even || isZero(n.old.written) && isZero(n.desired.written))
 }
 

@@ -15,7 +15,9 @@ type allocation struct {
 	// when names a condition; nil means always.
 	when condition
 	// even tells that a manifest's own value does not count: a controller overwrites it by design.
-	even   bool
+	even bool
+	// lost tells that it does not come back by itself, or not as it was, after --force has replaced the object without it.
+	lost   bool
 	reason string
 }
 
@@ -32,9 +34,9 @@ var allocations = sync.OnceValue(func() []allocation {
 		conversion = "spec.conversion.webhook.clientConfig.caBundle"
 	)
 	return []allocation{
-		{kind: "*", path: "metadata.annotations/kubectl.kubernetes.io/last-applied-configuration", reason: "kubectl apply's memory"},
-		{kind: "*", path: "metadata.annotations/kubectl.kubernetes.io/restartedAt", reason: "kubectl rollout restart"},
-		{kind: "*", path: "spec.template.metadata.annotations/kubectl.kubernetes.io/restartedAt", reason: "kubectl rollout restart"},
+		{kind: "*", path: "metadata.annotations/kubectl.kubernetes.io/last-applied-configuration", lost: true, reason: "kubectl apply's memory"},
+		{kind: "*", path: "metadata.annotations/kubectl.kubernetes.io/restartedAt", lost: true, reason: "kubectl rollout restart"},
+		{kind: "*", path: "spec.template.metadata.annotations/kubectl.kubernetes.io/restartedAt", lost: true, reason: "kubectl rollout restart"},
 
 		{kind: "Service", path: "spec.clusterIP", reason: "allocated by the API server"},
 		{kind: "Service", path: "spec.clusterIPs", reason: "allocated by the API server"},
@@ -53,9 +55,9 @@ var allocations = sync.OnceValue(func() []allocation {
 		{kind: "PersistentVolumeClaim", path: "metadata.annotations/pv.kubernetes.io/*", reason: "binding of the volume"},
 		{kind: "PersistentVolumeClaim", path: "metadata.annotations/volume.kubernetes.io/*", reason: "provisioning of the volume"},
 		{kind: "PersistentVolumeClaim", path: "metadata.annotations/volume.beta.kubernetes.io/*", reason: "provisioning of the volume"},
-		{kind: "PersistentVolume", path: "spec.claimRef", reason: "the claim that the controller bound"},
+		{kind: "PersistentVolume", path: "spec.claimRef", lost: true, reason: "the claim that the controller bound"},
 		{kind: "PersistentVolume", path: "metadata.finalizers/kubernetes.io/pv-protection", reason: "admission protects volumes in use by it"},
-		{kind: "PersistentVolume", path: "metadata.annotations/pv.kubernetes.io/*", reason: "binding of the volume"},
+		{kind: "PersistentVolume", path: "metadata.annotations/pv.kubernetes.io/*", lost: true, reason: "binding of the volume"},
 
 		{kind: "Job.batch", path: "spec.selector", reason: "made by the API server from the Job's uid"},
 		{kind: "Job.batch", path: "metadata.annotations/batch.kubernetes.io/*", reason: "the job controller's bookkeeping"},
@@ -71,23 +73,23 @@ var allocations = sync.OnceValue(func() []allocation {
 		{kind: "HorizontalPodAutoscaler.autoscaling", path: "metadata.annotations/autoscaling.alpha.kubernetes.io/current-metrics", reason: "status, as version 1 has it"},
 
 		{kind: "ClusterRole.rbac.authorization.k8s.io", path: "rules", when: aggregated, even: true, reason: "the aggregation controller fills the rules"},
-		{kind: mutating, path: webhook, reason: "an injector fills it"},
+		{kind: mutating, path: webhook, lost: true, reason: "an injector fills it"},
 		{kind: mutating, path: webhook, when: injected, even: true, reason: "an injector named by an annotation fills it"},
-		{kind: validating, path: webhook, reason: "an injector fills it"},
+		{kind: validating, path: webhook, lost: true, reason: "an injector fills it"},
 		{kind: validating, path: webhook, when: injected, even: true, reason: "an injector named by an annotation fills it"},
-		{kind: definition, path: conversion, reason: "an injector fills it"},
+		{kind: definition, path: conversion, lost: true, reason: "an injector fills it"},
 		{kind: definition, path: conversion, when: injected, even: true, reason: "an injector named by an annotation fills it"},
 		{kind: definition, path: "metadata.finalizers/customresourcecleanup.apiextensions.k8s.io", reason: "the server removes custom resources by it"},
-		{kind: "APIService.apiregistration.k8s.io", path: "spec.caBundle", reason: "an injector fills it"},
+		{kind: "APIService.apiregistration.k8s.io", path: "spec.caBundle", lost: true, reason: "an injector fills it"},
 		{kind: "APIService.apiregistration.k8s.io", path: "spec.caBundle", when: injected, even: true, reason: "an injector named by an annotation fills it"},
 		{kind: "APIService.apiregistration.k8s.io", path: "metadata.labels/kube-aggregator.kubernetes.io/automanaged", reason: "the aggregator's bookkeeping"},
 
 		{kind: "Namespace", path: "spec.finalizers", reason: "set by the API server"},
 		{kind: "Namespace", path: "metadata.labels/kubernetes.io/metadata.name", reason: "set by the API server"},
 		{kind: "Namespace", path: "metadata.annotations/openshift.io/sa.scc.*", reason: "OpenShift gives every namespace its ranges"},
-		{kind: "ServiceAccount", path: "secrets/{name}-token-*", reason: "the token controller's"},
-		{kind: "ServiceAccount", path: "secrets/{name}-dockercfg-*", reason: "OpenShift's registry login"},
-		{kind: "Secret", path: "data/token", when: accountToken, reason: "the token controller's"},
+		{kind: "ServiceAccount", path: "secrets/{name}-token-*", lost: true, reason: "the token controller's"},
+		{kind: "ServiceAccount", path: "secrets/{name}-dockercfg-*", lost: true, reason: "OpenShift's registry login"},
+		{kind: "Secret", path: "data/token", when: accountToken, lost: true, reason: "the token controller's"},
 		{kind: "Secret", path: "data/ca.crt", when: accountToken, reason: "the token controller's"},
 		{kind: "Secret", path: "data/namespace", when: accountToken, reason: "the token controller's"},
 		{kind: "Secret", path: "metadata.annotations/kubernetes.io/service-account.uid", when: accountToken, reason: "the token controller's"},

@@ -1,6 +1,7 @@
 package threeway
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,13 +16,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/util/csaupgrade"
 	"k8s.io/kube-openapi/pkg/spec3"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
 // deployer is the field manager under which Helm writes (helm v4.3.1 pkg/cmd/helm.go, kube.ManagedFieldsManager).
 const deployer = "helm"
 
 // ApplyTypes is what the API's OpenAPI v3 says of the kinds of one group and version; server-side apply of custom resources needs it.
-type ApplyTypes struct{ converter managedfields.TypeConverter }
+type ApplyTypes struct {
+	converter managedfields.TypeConverter
+	schemas   map[string]*spec.Schema
+}
 
 // NewApplyTypes reads an OpenAPI v3 document as the API server publishes it for one group and version.
 func NewApplyTypes(document []byte) (*ApplyTypes, error) {
@@ -36,7 +41,7 @@ func NewApplyTypes(document []byte) (*ApplyTypes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the OpenAPI document: %w", err)
 	}
-	return &ApplyTypes{converter}, nil
+	return &ApplyTypes{converter, doc.Components.Schemas}, nil
 }
 
 // serverSide is Helm 4's server-side apply of one object: the API server's own field manager, the very code that answers such a
@@ -55,13 +60,14 @@ type conflict struct {
 	message string
 }
 
-// newServerSide prepares an apply of objects of one kind. Types know the kind's schema; custom tells that it comes from a CRD.
-func newServerSide(types managedfields.TypeConverter, gvk schema.GroupVersionKind, custom bool) (serverSide, error) {
+// newServerSide prepares an apply of objects of one kind. Custom tells that its schema comes from a CRD.
+func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom bool) (serverSide, error) {
 	create := managedfields.NewDefaultFieldManager
 	if custom {
 		create = managedfields.NewDefaultCRDFieldManager
 	}
-	m, err := create(types, oneVersion{}, oneVersion{}, oneVersion{}, gvk, gvk.GroupVersion(), "", nil)
+	as := byName{types.versions()}
+	m, err := create(types, as, as, as, gvk, gvk.GroupVersion(), "", types.withoutStatus())
 	if err != nil {
 		return serverSide{}, fmt.Errorf("preparing a server-side apply of %s: %w", gvk.Kind, err)
 	}
@@ -111,7 +117,7 @@ func (s serverSide) apply(desired, live map[string]any, force bool) (out map[str
 
 var errApplyPanic = errors.New("the API server's field manager crashes on the object")
 
-// conflictsOf takes the fields out of a refusal.
+// conflictsOf takes the fields out of a refusal, in an order of their own: the server goes through managers in none.
 func conflictsOf(err error) []conflict {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) || status.Status().Details == nil {
@@ -123,6 +129,9 @@ func conflictsOf(err error) []conflict {
 			out = append(out, conflict{field: cause.Field, message: cause.Message})
 		}
 	}
+	slices.SortFunc(out, func(a, b conflict) int {
+		return cmp.Or(cmp.Compare(a.field, b.field), cmp.Compare(a.message, b.message))
+	})
 	return out
 }
 
@@ -139,47 +148,4 @@ func migrated(live map[string]any) map[string]any {
 // isMigrated tells whether Helm has to do that.
 func isMigrated(live map[string]any) bool {
 	return live != nil && !equal(child(live, "metadata")["managedFields"], child(migrated(live), "metadata")["managedFields"])
-}
-
-// otherVersions lists the managers that wrote at another version than the one applied at. The field manager cannot follow them
-// there without the server's conversion, and forgets them.
-func otherVersions(live map[string]any, version string) []string {
-	u := unstructured.Unstructured{Object: live}
-	var out []string
-	for _, entry := range u.GetManagedFields() {
-		if entry.APIVersion != version && entry.Manager != deployer && !slices.Contains(out, entry.Manager) {
-			out = append(out, entry.Manager)
-		}
-	}
-	return out
-}
-
-// oneVersion converts, defaults and creates for a server that knows one version only: the request's own.
-type oneVersion struct{}
-
-// Convert is not called for unstructured objects.
-func (oneVersion) Convert(_, _, _ any) error { return nil }
-
-// ConvertToVersion knows no other version than the object's own.
-func (oneVersion) ConvertToVersion(in runtime.Object, gv runtime.GroupVersioner) (runtime.Object, error) {
-	gvk := in.GetObjectKind().GroupVersionKind()
-	if _, ok := gv.KindForGroupVersionKinds([]schema.GroupVersionKind{gvk}); !ok {
-		return nil, runtime.NewNotRegisteredErrForKind("", gvk)
-	}
-	return in, nil
-}
-
-// ConvertFieldLabel is not called.
-func (oneVersion) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
-	return label, value, nil
-}
-
-// Default leaves the defaults to the normal form.
-func (oneVersion) Default(runtime.Object) {}
-
-// New makes an empty object.
-func (oneVersion) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(gvk)
-	return u, nil
 }

@@ -20,7 +20,7 @@ import (
 //	errors                              "v1 ConfigMap d/c: forbidden: text", where it could not be read
 //	autoscaled                          "apps/v1 Deployment d/web: HorizontalPodAutoscaler web"
 //	brings                              "Thing.ex.com": kinds that an install brings in its crds folder
-//	options                             words: raw (live is as written, without Helm's metadata), server-side, migrates, force,
+//	options                             words: raw (live is as written, without Helm's metadata), server-side, migrates, force, replace, take-ownership,
 //	                                    unread (schemas and autoscalers were not asked for), install, rollback, helm4
 //	want                                the findings
 //	requests                            what Helm would send
@@ -38,6 +38,7 @@ func caseInput(t *testing.T, files map[string]string) Input {
 		in.ApplyMethod = "server-side"
 	}
 	in.Migrates, in.ForceConflicts = slices.Contains(options, "migrates"), slices.Contains(options, "force")
+	in.ForceReplace, in.TakeOwnership = slices.Contains(options, "replace"), slices.Contains(options, "take-ownership")
 	in.OldObjects = objectsOf(t, files["old.yaml"])
 	in.DesiredObjects = in.OldObjects
 	if text, ok := files["desired.yaml"]; ok {
@@ -64,8 +65,9 @@ func caseInput(t *testing.T, files map[string]string) Input {
 	}
 	caseReads(t, files, &in)
 	in.Schemas = schemasOf(t, files["crd.yaml"])
+	in.ApplyTypes = applyTypesOf(t, files["crd.yaml"])
 	if slices.Contains(options, "unread") {
-		in.Schemas, in.Autoscaled = nil, nil
+		in.Schemas, in.Autoscaled, in.ApplyTypes = nil, nil, nil
 	}
 	return in
 }

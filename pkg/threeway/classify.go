@@ -16,7 +16,12 @@ func (w *walker) classify(path Path, n sides) entry {
 		return e
 	case e.Verdict == Ignore:
 		return w.unmanaged(e, n)
-	case defaulted(n):
+	case w.engine == EngineReplace && !w.isEdit(e.Owners):
+		e.Cause, e.weight = CauseChange, hard // it is Helm that moves it
+		if defaulted(n) {
+			e.weight = soft
+		}
+	case defaulted(n) || n.leaving && len(e.Owners) == 0 && w.isDefault(path, n.live.value):
 		e.weight = soft
 	default:
 		e.weight = hard
@@ -108,10 +113,15 @@ func (n sides) changed() bool { return n.dropped() || !n.desired.same(n.old) }
 // withoutNulls resolves nulls that a manifest writes into a map of a native kind. The server stored the zero value at install
 // and Helm's next client-side upgrade deletes the key, so both count as undrifted.
 func (n sides) withoutNulls() sides {
-	n.old = n.old.withoutNulls(n.live.value)
 	var stored any
 	if n.storesNulls {
 		stored = n.result.value
+	}
+	if n.storesNulls && n.live.present {
+		n.old.value = withNulls(n.old.value, true)
+		n.old.present = n.old.present && n.old.value != nil
+	} else {
+		n.old = n.old.withoutNulls(n.live.value)
 	}
 	n.desired, n.again = n.desired.withoutNulls(stored), n.again.withoutNulls(stored)
 	return n
@@ -123,6 +133,27 @@ func (s side) withoutNulls(live any) side {
 	s.value = resolved(s.value, live)
 	s.present = s.present && (!null || s.value != nil)
 	return s
+}
+
+// withNulls resolves the nulls that a manifest writes into maps: a server-side apply stores the zero value, a client-side patch
+// removes the key.
+func withNulls(v any, zeros bool) any {
+	switch v := v.(type) {
+	case nullKey:
+		if zeros {
+			return v.zero
+		}
+		return nil
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, below := range v {
+			if _, null := below.(nullKey); zeros || !null {
+				out[name] = withNulls(below, zeros)
+			}
+		}
+		return out
+	}
+	return v
 }
 
 // resolved is a value without nullKeys. What has none is given back as it is.
@@ -179,6 +210,9 @@ func (w *walker) patchWord(n sides) (Verdict, string) {
 	word, effect := tableWord(n), effectOf(n)
 	agreed := word == effect || word != Ignore && (n.dropped() || n.result.same(n.desired))
 	if n.desired.named && n.desired.written == nil && effect == Remove {
+		if w.engine == EngineApply {
+			return Remove, "the manifest sets it to null, and so does Helm's apply"
+		}
 		return Remove, "the manifest sets it to null, which Helm's patch sends as a removal"
 	}
 	if !agreed {
@@ -212,11 +246,16 @@ func effectOf(n sides) Verdict {
 	return Overwrite
 }
 
+// noteGoesAlong is the remark on what goes for the sake of what it stands in.
+const noteGoesAlong = "goes with what holds it"
+
 // patchNote says why a patch does what the manifests alone do not tell.
 func (w *walker) patchNote(n sides, effect Verdict) string {
 	switch {
+	case !n.managed() && effect != Add && w.engine == EngineReplace:
+		return "--force replaces the object, and no manifest names this"
 	case n.leaving && !n.managed():
-		return "goes with what holds it"
+		return noteGoesAlong
 	case !n.managed() && effect == Add:
 		return "a default that comes with another change"
 	case !n.managed() && w.engine == EngineApply:

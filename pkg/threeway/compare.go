@@ -37,6 +37,12 @@ type ObjectComparison struct {
 	stops stop
 	// conflicts is the API server's text where it refuses a server-side apply for the sake of other managers.
 	conflicts string
+	// invalid is the API server's text where it does not take what an apply makes of live, and asks tells that the definition of the
+	// kind would tell more, even where nothing differs.
+	invalid string
+	asks    bool
+	// repeated are items that desired has more than once.
+	repeated []Path
 	// liveText and desiredText are what was read and what Helm would send; pointers of a report lead into them.
 	liveText, desiredText map[string]any
 	// sends is how Helm writes the object when it comes to it; empty where it sends nothing. patchFrom is the text that it takes as
@@ -64,6 +70,7 @@ func Compare(in Input) *Comparison {
 		c.installAtOnce()
 	}
 	block(c.Objects)
+	c.warnOfRepeated()
 	c.noteGroupChanges()
 	return c
 }
@@ -107,7 +114,9 @@ func (c comparer) compare(p pair) ObjectComparison {
 		c.compareNamed(&out, p)
 	}
 	if out.Action == ActionNone && slices.ContainsFunc(out.Findings, Finding.writes) {
-		out.Action = ActionUpdate
+		if out.Action = ActionUpdate; out.Engine == EngineReplace {
+			out.Action = ActionReplace
+		}
 	}
 	return out
 }
@@ -156,7 +165,7 @@ func (c comparer) live(ref Ref) Live {
 	return live
 }
 
-// update compares an object that Helm patches. patchFrom is the text that it takes as original for its patch.
+// update compares an object that Helm patches, or replaces. patchFrom is the text that it takes as original for its patch.
 func (c comparer) update(out *ObjectComparison, p pair, live, patchFrom map[string]any) {
 	if err := c.compareFields(out, p, live, patchFrom); err != nil {
 		out.fail(stopNothing, err.Error())
@@ -166,6 +175,9 @@ func (c comparer) update(out *ObjectComparison, p pair, live, patchFrom map[stri
 		out.fail(stopNothing, fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s", out.Namespace, out.Name, gvkOf(out.Ref), out.conflicts))
 	}
 	out.sends, out.patchFrom = MethodPatch, patchFrom
+	if out.Engine == EngineReplace {
+		out.sends, out.patchFrom = MethodReplace, nil
+	}
 }
 
 // compareFields compares field by field. patchFrom is the text that Helm takes as original for its patch. Where no patch can
@@ -186,7 +198,7 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	}
 	old := read(HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace))
 	desired := f.manifest(out.desiredText)
-	n := sides{old: old, desired: desired, live: f.stored(live), result: f.stored(result), storesNulls: done.engine == EngineApply}
+	n := sides{old: old, desired: desired, live: f.stored(live), result: f.stored(result), storesNulls: done.engine == EngineApply || done.engine == EngineReplace}
 	serverUpdates(ref.Key, n.live, n.result)
 	w := &walker{
 		shape: f.shape, engine: done.engine, custom: c.catalog.native(gvkOf(ref)) == nil, unpatched: err != nil,
@@ -202,13 +214,14 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	}
 	out.Old, out.Desired = old.object(), desired.object()
 	out.Live, out.Result = n.live.object(), n.result.object()
+	w.conflicts = conflictPlaces(n, f.shape, done.conflicts)
 	out.Findings = w.findings(n)
 	noteTakenAway(out)
-	if len(done.conflicts) > 0 {
-		out.Findings = w.conflicting(out.Findings, n, done.conflicts)
-	}
-	if done.doubt != "" {
-		out.doubt(done.doubt)
+	out.Findings = w.conflicting(out.Findings, n)
+	out.doubtful(done.doubts)
+	out.invalid, out.asks = done.invalid, done.asks
+	if !c.in.serverSide() {
+		out.repeated = repeated(out.Desired, f.shape, nil)
 	}
 	return err
 }
@@ -237,12 +250,4 @@ func joinNotes(a, b string) string {
 		return a + b
 	}
 	return a + "; " + b
-}
-
-// doubt marks the verdicts as not certain, for a reason that each of them carries.
-func (o *ObjectComparison) doubt(reason string) {
-	for i := range o.Findings {
-		f := &o.Findings[i]
-		f.Certain, f.Note = false, joinNotes(f.Note, reason)
-	}
 }

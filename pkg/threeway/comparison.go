@@ -201,9 +201,11 @@ func (r *Report) HasError() bool {
 	})
 }
 
-// Disputed tells whether the API server, where it was asked, said otherwise of an object.
+// Disputed tells whether the API server, where it was asked, said otherwise of an object of which all was certain.
 func (r *Report) Disputed() bool {
-	return slices.ContainsFunc(r.Releases, func(rel ReleaseReport) bool {
-		return slices.ContainsFunc(rel.Objects, func(o ObjectReport) bool { return o.DryRun != nil && o.DryRun.Result == dryRunDisagrees })
-	})
+	return slices.ContainsFunc(r.Releases, func(rel ReleaseReport) bool { return slices.ContainsFunc(rel.Objects, ObjectReport.disputed) })
+}
+
+func (o ObjectReport) disputed() bool {
+	return o.DryRun != nil && o.DryRun.Result == dryRunDisagrees && !slices.ContainsFunc(o.Fields, func(f FieldFinding) bool { return !f.Certain })
 }

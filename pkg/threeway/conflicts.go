@@ -8,33 +8,69 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// conflicting turns the findings at the places of conflicts into conflicts. A conflict on what is one value for the API server, an
-// atomic map or struct, is one finding with all that stands in it, foreign keys included.
-func (w *walker) conflicting(findings []Finding, n sides, conflicts []conflict) []Finding {
-	places := map[string]Path{}
-	eachPlace(n.desired.value, w.shape, nil, func(path Path) { places[path.serverText()] = path })
-	notes, paths := map[string]string{}, []Path{}
+// conflictPlace is one place on which an apply fails, with the server's words on each of the managers.
+type conflictPlace struct {
+	path Path
+	note string
+}
+
+// conflictPlaces finds the places of the server's conflicts.
+func conflictPlaces(n sides, s *shape, conflicts []conflict) []conflictPlace {
+	if len(conflicts) == 0 {
+		return nil
+	}
+	paths := map[string]Path{}
+	name := func(path Path) { paths[path.serverText()] = path }
+	eachPlace(n.desired.written, s, nil, name) // what the server would leave out can be in conflict too
+	eachPlace(n.desired.value, s, nil, name)
+	var out []conflictPlace
 	for _, c := range conflicts {
-		path, known := places[c.field]
+		path, known := paths[c.field]
 		if !known {
-			path = Path{}.Field(strings.TrimPrefix(c.field, "."))
+			path = unknownPlace(c.field)
 		}
-		text := path.String()
-		if notes[text] == "" {
-			paths = append(paths, path)
+		i := slices.IndexFunc(out, func(p conflictPlace) bool { return samePath(p.path, path) })
+		if i < 0 {
+			i, out = len(out), append(out, conflictPlace{path: path})
 		}
-		if !strings.Contains(notes[text], c.message) {
-			notes[text] = joinNotes(notes[text], c.message)
+		if !strings.Contains(out[i].note, c.message) {
+			out[i].note = joinNotes(out[i].note, c.message)
 		}
 	}
-	for _, path := range paths {
-		findings = w.conflictAt(findings, n, path, notes[path.String()])
+	return out
+}
+
+// unknownPlace is a path of the server's to what a normal form does not have, such as a status that a kind lets others write.
+func unknownPlace(field string) Path {
+	field = strings.TrimPrefix(field, ".")
+	if strings.Contains(field, "[") {
+		return Path{}.Field(field)
+	}
+	var path Path
+	for name := range strings.SplitSeq(field, ".") {
+		path = path.Field(name)
+	}
+	return path
+}
+
+// conflicting turns the findings at the places of conflicts into conflicts. A conflict on what is one value for the API server, an
+// atomic map or struct, is one finding with all that stands in it, foreign keys included.
+func (w *walker) conflicting(findings []Finding, n sides) []Finding {
+	for _, place := range w.conflicts {
+		findings = w.conflictAt(findings, n, place.path, place.note)
 	}
 	sortFindings(findings)
 	return findings
 }
 
-// conflictAt makes one conflict of the findings at a path and below it. A finding that was folded around the path becomes one.
+// holdsConflict tells whether an apply fails on something below a path, so that what is there is not one finding.
+func (w *walker) holdsConflict(path Path) bool {
+	return slices.ContainsFunc(w.conflicts, func(place conflictPlace) bool {
+		return len(path) < len(place.path) && samePath(path, place.path[:len(path)])
+	})
+}
+
+// conflictAt makes one conflict of the findings at a path and below it. Where a side has no such place, the finding around it becomes one.
 func (w *walker) conflictAt(findings []Finding, n sides, path Path, note string) []Finding {
 	for i := range findings {
 		if around := findings[i].Path; len(around) < len(path) && samePath(around, path[:len(around)]) {
@@ -43,13 +79,13 @@ func (w *walker) conflictAt(findings []Finding, n sides, path Path, note string)
 		}
 	}
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return len(f.Path) >= len(path) && samePath(f.Path[:len(path)], path) })
-	here := n.down(path)
+	here := n.down(path).withoutNulls()
 	e := w.verdict(path, here, true)
 	if e.Path == nil {
 		e.Finding = Finding{Path: path, Managed: true, Certain: true, Cause: causeOf(here.drifted(), here.changed()), Owners: w.owners.of(path)}
 		e.Old, e.Desired, e.Live = here.old.orNil(), here.desired.orNil(), here.live.orNil()
 	}
-	if w.allocated.line(path) != nil {
+	if w.isAllocated(path, here) {
 		e.Cause = CauseChange // a controller filled it, as it should; it is Helm that minds
 	}
 	e.Verdict, e.Note, e.After = Conflict, "", nil
@@ -57,6 +93,9 @@ func (w *walker) conflictAt(findings []Finding, n sides, path Path, note string)
 		w.giveClass(&e, class)
 	}
 	e.Note = joinNotes(e.Note, note)
+	if here.desired.present && here.desired.same(here.live) {
+		e.Note = joinNotes(e.Note, "the values mean the same, but the API server compares them as they are written")
+	}
 	return append(findings, e.Finding)
 }
 

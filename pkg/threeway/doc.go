@@ -56,7 +56,7 @@
 //
 // # Whole objects
 //
-// What Helm does with an object as a whole depends on what it is doing. An upgrade asks who owns what it finds and old does not
+// What Helm does with an object as a whole depends on what it is doing. With --force it replaces instead of patching (replace.go). An upgrade asks who owns what it finds and old does not
 // have (actions.go). A rollback asks nobody and takes live for old there, so that it takes away what its target does not name
 // (rollback.go). An install has no old: it creates or adopts everything (install.go). An object whose kind moves to another API
 // group while it stays the same object is deleted by what was to update it (groupchange.go).

@@ -18,7 +18,9 @@ type Request struct {
 	PatchType string
 	// Force lets a server-side apply take over what other managers own.
 	Force bool
-	Body  []byte
+	// Strict lets the server refuse a replacement that has fields it does not know; it refuses an apply that has such in any case.
+	Strict bool
+	Body   []byte
 }
 
 // Answer is what the API server said to a Request that it was only to try (dryRun=All). Exactly one of its fields is set.

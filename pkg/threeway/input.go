@@ -18,6 +18,11 @@ type Input struct {
 	Migrates bool
 	// ForceConflicts is Helm 4's flag: a server-side apply takes over what others own.
 	ForceConflicts bool
+	// ForceReplace is --force, Helm 4's --force-replace: what lives is replaced, not patched. Helm refuses it together with
+	// server-side apply.
+	ForceReplace bool
+	// TakeOwnership is Helm's flag: what lives is adopted, whoever owns it.
+	TakeOwnership bool
 
 	OldObjects     []Object
 	DesiredObjects []Object
@@ -36,11 +41,16 @@ type Input struct {
 	ApplyTypes map[schema.GroupVersion]*ApplyTypes
 	// Autoscaled names the autoscaler of each object whose replicas one governs.
 	Autoscaled map[Key]string
+	// AutoscalersUnseen tells that not all autoscalers that were asked for could be read, so that replicas may be theirs.
+	AutoscalersUnseen bool
 
 	Warnings, Errors []Message
 }
 
 func (in Input) serverSide() bool { return in.ApplyMethod == "server-side" }
+
+// helm4 tells whether it is Helm 4 whose doing is foretold.
+func (in Input) helm4() bool { return in.Desired != nil && in.Desired.Helm == "4" }
 
 // Object is one object of a manifest, as Helm parses it: the defaulted namespace is in it, Helm's own metadata is not.
 type Object struct {

@@ -2,114 +2,143 @@ package threeway
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// invalidReason tells of fields of an object that contradict each other.
+// invalidReason tells of fields of an object, a normal form, that contradict each other. An upgrade comes to that by a hand that moved
+// from one to another: client-side or server-side, Helm puts its own back and leaves the other beside it. The texts are ours; what
+// they say is what the API server would (kubernetes v1.36.3 pkg/apis/*/validation).
 func invalidReason(key Key, object map[string]any) string {
+	reasons := slices.Concat(unionReasons(key, object), dependentReasons(key, object), kindReasons(key, object))
+	if base := podSpecOf(key); base != nil {
+		reasons = slices.Concat(reasons, mismatchReasons(key, object), podReasons(base, object))
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// kindReasons are those that only one kind has.
+func kindReasons(key Key, object map[string]any) []string {
+	spec := child(object, "spec")
 	switch kindOf(key) {
 	case "Service":
-		return joinNotes(serviceSpec(object).contradiction(), serviceSpec(object).portsReason())
-	case "Ingress.networking.k8s.io":
-		return backendReason(object)
-	case "PodDisruptionBudget.policy":
-		return budgetReason(object)
+		return serviceSpec(object).reasons()
+	case "ConfigMap":
+		return twiceNamed(object)
 	case "Deployment.apps":
-		return joinNotes(joinNotes(mismatchReason(key, object), strategyReason(object)), podReason(key, object))
+		return rolloutReasons(spec)
+	case "DaemonSet.apps":
+		return daemonReasons(spec)
+	case "HorizontalPodAutoscaler.autoscaling":
+		return scalerReasons(spec)
 	}
-	return joinNotes(mismatchReason(key, object), podReason(key, object))
+	return nil
 }
 
-// contradiction tells of a Service that has what its type forbids (kubernetes v1.36.3 pkg/apis/core/validation
-// validateService). An upgrade comes to the first by a node port that the chart kept when it left the type, to the second by leaving a headless
-// Service, whose address the server gives back.
-func (s service) contradiction() string {
-	switch {
-	case (s["type"] == nil || s["type"] == "ClusterIP") && len(s.nodePorts()) > 0:
-		return "spec.ports[].nodePort cannot be used with spec.type ClusterIP"
-	case s.hasNodePorts() && s.headless():
-		return "spec.clusterIP None cannot be used with spec.type NodePort or LoadBalancer"
-	}
-	return ""
-}
-
-// portsReason tells of ports that cannot stand side by side (validateService, too). An upgrade comes to it by a port that was edited
-// by hand: Helm tells ports apart by their number, so it adds its own beside the edited one.
-func (s service) portsReason() string {
-	ports, _ := s["ports"].([]any)
-	names, numbers := map[any]bool{}, map[string]bool{}
-	for _, item := range ports {
-		port, _ := item.(map[string]any)
-		name := port["name"]
-		number := fmt.Sprint(port["port"], "/", port["protocol"])
-		switch {
-		case len(ports) > 1 && isZero(name):
-			return "spec.ports[].name is required where there is more than one port"
-		case names[name] && len(ports) > 1:
-			return "spec.ports[].name must be unique"
-		case numbers[number]:
-			return "spec.ports[] must be unique in port and protocol"
+// unionReasons tells of unions with more than one member (unions.go has them). Where Helm's patch knows that only one may be there
+// ($retainKeys of volumes), it takes the other away.
+func unionReasons(key Key, object map[string]any) []string {
+	var out []string
+	for _, u := range unionsOf(key, object) {
+		node, _ := lookup(object, u.at)
+		set := slices.DeleteFunc(slices.Clone(u.members), func(name string) bool { return !isSet(name, fieldOf(node, name)) })
+		if len(set) > 1 {
+			out = append(out, fmt.Sprintf("%s cannot have both %s", u.at, strings.Join(set, " and ")))
 		}
-		names[name], numbers[number] = true, true
 	}
-	return ""
+	return out
 }
 
-// backendReason tells of a port of an Ingress's default backend that has both a name and a number (kubernetes v1.36.3
-// pkg/apis/networking/validation validateIngressBackend). An upgrade comes to it by a backend that was edited from the one to the
-// other.
-func backendReason(object map[string]any) string {
-	port := child(child(child(child(object, "spec"), "defaultBackend"), "service"), "port")
-	if !isZero(port["name"]) && !isZero(port["number"]) {
-		return "spec.defaultBackend.service.port cannot have both a name and a number"
-	}
-	return ""
+// isSet tells whether a member of a union counts: texts that are empty do not, nor does the number of a port that is 0.
+func isSet(name string, v any) bool {
+	return v != nil && v != "" && (name != "number" || !isZero(v))
 }
 
-// budgetReason tells of a budget that sets both its limits (kubernetes v1.36.3 pkg/apis/policy/validation
-// ValidatePodDisruptionBudgetSpec). An upgrade comes to it by a budget that was edited from the one to the other.
-func budgetReason(object map[string]any) string {
-	spec := child(object, "spec")
-	if spec["minAvailable"] != nil && spec["maxUnavailable"] != nil {
-		return "spec.minAvailable and spec.maxUnavailable cannot both be set"
+// dependentReasons tells of fields that go with a type which is not set (unions.go).
+func dependentReasons(key Key, object map[string]any) []string {
+	var out []string
+	for _, d := range dependentsOf(key, object) {
+		node, _ := lookup(object, d.at)
+		if by := fieldOf(node, d.by); by != nil && by != d.value && fieldOf(node, d.field) != nil {
+			out = append(out, fmt.Sprintf("%s may not be set when %s is %v", d.at.Field(d.field), d.by, by))
+		}
 	}
-	return ""
+	return out
 }
 
-// strategyReason tells of a Deployment that keeps the parameters of a strategy that it left (kubernetes v1.36.3
-// pkg/apis/apps/validation ValidateDeploymentStrategy). A client-side patch takes them away; a server-side apply does so only with
-// those that Helm owns.
-func strategyReason(object map[string]any) string {
-	strategy := child(child(object, "spec"), "strategy")
-	if strategy["type"] == "Recreate" && strategy["rollingUpdate"] != nil {
-		return "spec.strategy.rollingUpdate may not be specified when strategy type is Recreate"
+// twiceNamed: core/validation ValidateConfigMap.
+func twiceNamed(object map[string]any) []string {
+	for _, name := range sortedKeys(child(object, "data")) {
+		if has(object["binaryData"], name) {
+			return []string{fmt.Sprintf("data and binaryData cannot both have %q", name)}
+		}
 	}
-	return ""
+	return nil
 }
 
-// mismatchReason tells of a workload whose selector does not select the pods that its template makes (kubernetes v1.36.3
-// pkg/apis/apps/validation ValidatePodTemplateSpecForReplicaSet, ValidateStatefulSetSpec, ValidateDaemonSetSpec, and
-// pkg/apis/core/validation ValidatePodTemplateSpecForRC).
-func mismatchReason(key Key, object map[string]any) string {
+// rolloutReasons: apps/validation ValidateRollingUpdateDeployment and ValidateDeploymentSpec.
+func rolloutReasons(spec map[string]any) []string {
+	var out []string
+	rolling := child(child(spec, "strategy"), "rollingUpdate")
+	if rolling["maxUnavailable"] != nil && isNone(rolling["maxUnavailable"]) && isNone(rolling["maxSurge"]) {
+		out = append(out, "spec.strategy.rollingUpdate cannot have 0 for both maxUnavailable and maxSurge")
+	}
+	if deadline, ok := spec["progressDeadlineSeconds"].(int64); ok && deadline <= amount(spec["minReadySeconds"]) {
+		out = append(out, "spec.progressDeadlineSeconds must be greater than spec.minReadySeconds")
+	}
+	return out
+}
+
+// daemonReasons: apps/validation ValidateRollingUpdateDaemonSet.
+func daemonReasons(spec map[string]any) []string {
+	strategy := child(spec, "updateStrategy")
+	rolling := child(strategy, "rollingUpdate")
+	if strategy["type"] != "RollingUpdate" || rolling["maxUnavailable"] == nil || rolling["maxSurge"] == nil {
+		return nil
+	}
+	switch none := isNone(rolling["maxUnavailable"]); {
+	case none && isNone(rolling["maxSurge"]):
+		return []string{"spec.updateStrategy.rollingUpdate cannot have 0 for both maxUnavailable and maxSurge"}
+	case !none && !isNone(rolling["maxSurge"]):
+		return []string{"spec.updateStrategy.rollingUpdate must have 0 for one of maxUnavailable and maxSurge"}
+	}
+	return nil
+}
+
+// isNone tells whether a number, or a percentage, is none (apps/validation getIntOrPercentValue).
+func isNone(v any) bool { return isZero(v) || v == "0%" || v == "0" }
+
+// scalerReasons: autoscaling/validation validateHorizontalPodAutoscalerSpec.
+func scalerReasons(spec map[string]any) []string {
+	if spec["maxReplicas"] != nil && amount(spec["maxReplicas"]) < amount(spec["minReplicas"]) {
+		return []string{"spec.maxReplicas must be greater than or equal to spec.minReplicas"}
+	}
+	return nil
+}
+
+// mismatchReasons tells of a workload whose selector does not select the pods that its template makes (apps/validation
+// ValidatePodTemplateSpecForReplicaSet, ValidateStatefulSetSpec, ValidateDaemonSetSpec, core/validation ValidatePodTemplateSpecForRC).
+func mismatchReasons(key Key, object map[string]any) []string {
 	selector, ok := selectorOf(key, object)
 	if !ok {
-		return ""
+		return nil
 	}
 	made := labels.Set{}
 	for name, value := range templateLabels(object) {
 		text, ok := value.(string)
 		if !ok {
-			return ""
+			return nil
 		}
 		made[name] = text
 	}
 	if selector.Empty() || selector.Matches(made) {
-		return ""
+		return nil
 	}
-	return "spec.selector does not match spec.template.metadata.labels"
+	return []string{"spec.selector does not match spec.template.metadata.labels"}
 }
 
 // selectorOf gives the selector of a workload that makes pods; false where the object is none, or has none that can be read.

@@ -25,12 +25,13 @@ func (c *Comparison) Needs() Needs {
 	crds, namespaces := map[schema.GroupKind]bool{}, map[string]bool{}
 	var needs Needs
 	for _, o := range c.Objects {
-		if len(o.Findings) == 0 {
-			continue
-		}
 		kind := groupKind(o.Ref)
-		if _, asked := c.Input.Schemas[kind]; !asked && nativeKinds().native(gvkOf(o.Ref)) == nil {
+		if _, asked := c.Input.Schemas[kind]; !asked && nativeKinds().native(gvkOf(o.Ref)) == nil && o.wantsSchema() {
 			crds[kind] = true
+		}
+		// What a failed revision left may be an item of a list that nothing but the schema tells apart.
+		if len(o.Findings) == 0 && !o.leftBehind() && c.Input.LastObjects == nil {
+			continue
 		}
 		if gv := gvkOf(o.Ref).GroupVersion(); o.Engine == EngineApply && !nativeApply().scheme.Recognizes(gvkOf(o.Ref)) && !c.knowsTypes(gv) &&
 			!slices.Contains(needs.ApplyTypes, gv) {
@@ -48,10 +49,21 @@ func (c *Comparison) Needs() Needs {
 	return needs
 }
 
+// wantsSchema tells whether what the API knows of a custom resource would make the answer better: it differs, or it is created, and
+// its schema says what the server makes of it.
+func (o ObjectComparison) wantsSchema() bool {
+	return o.asks || len(o.Findings) > 0 || o.Action == ActionCreate && o.awaits == ""
+}
+
 // knowsTypes tells whether a document was read, or could not be.
 func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {
 	_, asked := c.Input.ApplyTypes[gv]
 	return asked
+}
+
+// MaybeAutoscaled tells whether an autoscaler that could not be seen may have set the field.
+func (c *Comparison) MaybeAutoscaled(f Finding) bool {
+	return c.Input.AutoscalersUnseen && isReplicas(f)
 }
 
 // isReplicas tells whether an autoscaler may have set the field.

@@ -81,7 +81,7 @@ func (o *ownership) isDeployer(manager string) bool {
 
 func isKnownDeployer(manager string) bool {
 	switch manager {
-	case "helm", "Helm", "helm-controller", "pulumi-kubernetes", "helmdrift":
+	case "helm", "Helm", "helm-controller", "pulumi-kubernetes", Repairer:
 		return true
 	}
 	return strings.HasPrefix(manager, "terraform-provider-helm")

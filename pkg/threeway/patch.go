@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
@@ -20,6 +21,16 @@ type clientSide struct {
 	engine Engine
 	// typed is the Go type that a strategic patch is computed by; nil for the merge engine.
 	typed runtime.Object
+	// threeWay tells that the merge engine looks at live, too.
+	threeWay bool
+}
+
+// clientSide chooses the engine for an object of the release. Only an installation with --take-ownership merges three ways what is
+// none of Helm's own kinds (helm v3.22.0 pkg/action/install.go performInstall, UpdateThreeWayMerge).
+func (c comparer) clientSide(ref Ref, desired map[string]any) clientSide {
+	out := c.catalog.clientSideFor(gvkOf(ref), desired)
+	out.threeWay = c.in.TakeOwnership && c.in.Operation == OperationInstall
+	return out
 }
 
 // clientSideFor chooses the engine as helm v3.22.0 pkg/kube/client.go createPatch does: strategic for kinds of Helm's native
@@ -80,7 +91,7 @@ func (p clientSide) result(old, desired, live map[string]any) (map[string]any, e
 }
 
 // patch is what Helm sends for an object that lives: helm v3.22.0 pkg/kube/client.go createPatch. The merge engine does not look
-// at live.
+// at live, unless it merges three ways. Its preconditions there, the same kind and name, cannot fail: live was found by them.
 func (p clientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 	o, err := json.Marshal(old)
 	if err != nil {
@@ -90,7 +101,7 @@ func (p clientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding desired: %w", err)
 	}
-	if p.engine != EngineStrategic {
+	if p.engine != EngineStrategic && !p.threeWay {
 		return guarded(func() ([]byte, error) { return jsonpatch.CreateMergePatch(o, t) })
 	}
 	l, err := json.Marshal(live)
@@ -98,6 +109,9 @@ func (p clientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 		return nil, fmt.Errorf("encoding live: %w", err)
 	}
 	return guarded(func() ([]byte, error) {
+		if p.engine != EngineStrategic {
+			return jsonmergepatch.CreateThreeWayJSONMergePatch(o, t, l)
+		}
 		meta, err := strategicpatch.NewPatchMetaFromStruct(p.typed)
 		if err != nil {
 			return nil, err

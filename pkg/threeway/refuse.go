@@ -5,16 +5,21 @@ import (
 	"strings"
 )
 
-// refuse fails an object of a native kind that the API server will not store as Helm sends it, as far as that can be told
-// without asking: a value of another type than the field's, a change of what cannot be changed, fields that contradict each
-// other. One that cannot be created ends the upgrade there; one that cannot be patched does not (helm v3.22.0
-// pkg/kube/client.go update).
+// refuse fails an object that the API server will not store as Helm sends it, as far as that can be told without asking: a value
+// of another type than the field's, a change of what cannot be changed, fields that contradict each other. One that cannot be
+// created ends the upgrade there; one that cannot be patched does not (helm v3.22.0 pkg/kube/client.go update).
 func (c comparer) refuse(out *ObjectComparison, p pair) {
 	switch {
 	case out.Action == ActionCreate:
-		s := c.catalog.native(gvkOf(p.desired.Ref))
+		s := c.shapeOf(p.desired.Ref)
 		text := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
-		if reason := joinNotes(undecodedReason(undecoded(text, s, nil)), invalidReason(p.desired.Key, text)); reason != "" {
+		stored := c.installed(p.desired.Ref, text)
+		if !c.in.serverSide() {
+			out.repeated = repeated(stored, s, nil)
+		}
+		reason := joinNotes(undecodedReason(undecoded(text, s, nil)), invalidReason(p.desired.Key, stored))
+		reason = joinNotes(reason, c.refusesRepeated(p.desired.Ref, nil, stored))
+		if reason = joinNotes(c.refusesCreation(out, text), reason); reason != "" {
 			out.fail(stopRest, reason)
 		}
 	case out.Action != ActionFail && out.Live != nil && out.Result != nil:
@@ -24,13 +29,18 @@ func (c comparer) refuse(out *ObjectComparison, p pair) {
 	}
 }
 
+// installed is the normal form of what the server would store of a new object.
+func (c comparer) installed(ref Ref, text map[string]any) map[string]any {
+	return newForms(ref.Key, c.shapeOf(ref), nil).manifest(text).object()
+}
+
 // refusesUpdate says why the API server refuses what Helm's patch makes of live; empty where nothing speaks against it.
 func (c comparer) refusesUpdate(o *ObjectComparison) string {
-	if equal(o.Live, o.Result) {
-		return ""
+	if reason := joinNotes(c.strictReason(o), o.invalid); reason != "" || equal(o.Live, o.Result) {
+		return reason
 	}
 	if o.Engine != EngineStrategic {
-		fresh := slices.DeleteFunc(undecoded(o.Result, c.catalog.native(gvkOf(o.Ref)), nil), func(path Path) bool {
+		fresh := slices.DeleteFunc(undecoded(o.Result, c.shapeOf(o.Ref), nil), func(path Path) bool {
 			was, _ := lookup(o.Live, path)
 			is, _ := lookup(o.Result, path)
 			return equal(was, is) // what live holds, the server can decode
@@ -39,7 +49,7 @@ func (c comparer) refusesUpdate(o *ObjectComparison) string {
 			return undecodedReason(fresh) // the server comes to nothing else
 		}
 	}
-	return joinNotes(immutableReason(o), invalidReason(o.Key, o.Result))
+	return joinNotes(joinNotes(immutableReason(o), invalidReason(o.Key, o.Result)), c.refusesRepeated(o.Ref, o.Live, o.Result))
 }
 
 // immutableReason names the fields that the upgrade would change and nobody can.

@@ -33,11 +33,15 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 		out.Body, err = json.Marshal(target)
 		return out, err == nil
 	}
-	if o.sends == MethodPatch {
-		engine := nativeKinds().clientSideFor(gvkOf(o.Ref), target)
+	switch o.sends {
+	case MethodPatch:
+		engine := comparer{in: c.Input, catalog: nativeKinds()}.clientSide(o.Ref, target)
 		out.PatchType = string(engine.patchType())
 		out.Body, err = engine.patch(o.patchFrom, target, o.liveText)
-	} else {
+	case MethodReplace:
+		out.Strict = c.Input.helm4()
+		out.Body, err = json.Marshal(replacement(target, o.liveText))
+	case MethodCreate:
 		out.Body, err = json.Marshal(target)
 	}
 	// Helm sends no patch that is empty (helm v3.22.0 pkg/kube/client.go updateResource). One that cannot be made was foretold.
@@ -48,11 +52,11 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 // before any write.
 func (o *ObjectComparison) isSent() bool {
 	switch o.Action {
-	case ActionNone, ActionUpdate, ActionAdopt, ActionCreate:
+	case ActionNone, ActionUpdate, ActionReplace, ActionAdopt, ActionCreate:
 		return o.sends != ""
 	case ActionFail:
 		return o.sends != "" && o.stops != stopAll
-	case ActionReplace, ActionDelete, ActionKeep, ActionSkip:
+	case ActionDelete, ActionKeep, ActionSkip:
 	}
 	return false
 }

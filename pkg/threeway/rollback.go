@@ -13,7 +13,7 @@ func (c comparer) rollOver(out *ObjectComparison, p pair, live map[string]any) {
 	out.Action = ActionAdopt
 	p.old = p.desired
 	c.update(out, p, live, live)
-	if out.Action != ActionFail && (out.Engine == EngineMerge || wantsResourceVersion(out.Key)) {
+	if out.Action != ActionFail && out.sends == MethodPatch && (out.Engine == EngineMerge || wantsResourceVersion(out.Key)) {
 		out.fail(stopNothing, fmt.Sprintf("cannot patch %q with kind %s: metadata.resourceVersion: Invalid value: 0: must be specified for an update",
 			out.Name, out.Kind))
 	}
@@ -25,7 +25,7 @@ func (c comparer) rollOver(out *ObjectComparison, p pair, live map[string]any) {
 		if f.Managed {
 			f = c.adopted(f)
 		} else {
-			f.Cause, f.Old = CauseChange, nil
+			f = c.adopted(f)
 			f.Note = "the last revision does not have the object, so the rollback removes what its target does not name"
 		}
 		kept = append(kept, f)

@@ -17,10 +17,20 @@ func serverUpdates(key Key, live, result side) {
 			before.giveBack(after)
 			before.takeAway(after)
 		}
+	case "HorizontalPodAutoscaler.autoscaling":
+		giveBackTarget(child(was, "spec"), child(is, "spec"))
 	case "CertificateSigningRequest.certificates.k8s.io":
 		if spec := child(was, "spec"); spec != nil && is != nil {
 			is["spec"] = deepCopy(spec)
 		}
+	}
+}
+
+// giveBackTarget puts the target of an autoscaler back that is read at version 1: the server stores version 2, where an autoscaler
+// without metrics has this one (kubernetes v1.36.3 pkg/apis/autoscaling/v2/defaults.go SetDefaults_HorizontalPodAutoscaler).
+func giveBackTarget(was, is map[string]any) {
+	if was["targetCPUUtilizationPercentage"] != nil && is != nil {
+		setDefault(is, "targetCPUUtilizationPercentage", int64(80))
 	}
 }
 

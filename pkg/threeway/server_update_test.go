@@ -55,6 +55,12 @@ func TestServerUpdates(t *testing.T) {
 	if diff := cmp.Diff(specOf(t, "signerName: ex.com/a"), result); diff != "" {
 		t.Errorf("the spec of a CertificateSigningRequest is changed (-want +got):\n%s", diff)
 	}
+	autoscaler := Key{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
+	result = specOf(t, "maxReplicas: 3")
+	serverUpdates(autoscaler, side{value: specOf(t, "maxReplicas: 5\ntargetCPUUtilizationPercentage: 50")}, side{value: result})
+	if diff := cmp.Diff(specOf(t, "maxReplicas: 3\ntargetCPUUtilizationPercentage: 80"), result); diff != "" {
+		t.Errorf("an autoscaler of version 1 without a target (-want +got):\n%s", diff)
+	}
 }
 
 func specOf(t *testing.T, text string) map[string]any {

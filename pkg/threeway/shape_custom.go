@@ -13,6 +13,12 @@ import (
 // CustomSchema is what a CustomResourceDefinition says of the versions of its kind: defaults, list types, int-or-strings.
 type CustomSchema struct {
 	versions map[string]*shape
+	// roots are the schemas as they are written, one of each version that the definition names, be it served or not.
+	roots map[string]map[string]any
+	// status names the versions whose status is a subresource.
+	status map[string]bool
+	// webhook tells that a webhook converts between the versions. Without it they are the same but for their name.
+	webhook bool
 }
 
 // NewCustomSchema reads a CustomResourceDefinition of apiextensions.k8s.io/v1.
@@ -21,11 +27,14 @@ func NewCustomSchema(crd map[string]any) (*CustomSchema, error) {
 	if !ok {
 		return nil, fmt.Errorf("the CustomResourceDefinition has no spec.versions")
 	}
-	out := &CustomSchema{versions: map[string]*shape{}}
+	out := &CustomSchema{versions: map[string]*shape{}, roots: map[string]map[string]any{}, status: map[string]bool{}}
+	out.webhook = child(child(crd, "spec"), "conversion")["strategy"] == "Webhook"
 	for _, v := range versions {
 		version, _ := v.(map[string]any)
 		name, _ := version["name"].(string)
-		if root := child(child(version, "schema"), "openAPIV3Schema"); root != nil {
+		out.status[name] = child(version, "subresources")["status"] != nil
+		out.roots[name] = child(child(version, "schema"), "openAPIV3Schema")
+		if root := out.roots[name]; root != nil {
 			out.versions[name] = customRoot(root)
 		}
 	}

@@ -25,7 +25,7 @@ func (c comparer) compareUnnamed(out *ObjectComparison, p pair) {
 // object (helm v3.22.0 pkg/kube/client.go update); Helm 3 asks for a new one before that, to see who owns it, at an install too
 // (pkg/action/validate.go existingResourceConflict). Helm 4 does not (v4.3.1, the same function), so its install goes through.
 func (c comparer) refuseUnnamed(out *ObjectComparison, p pair) {
-	asksFirst := p.old == nil && c.in.Operation != OperationRollback && !c.helm4()
+	asksFirst := p.old == nil && c.in.Operation != OperationRollback && !c.in.helm4()
 	switch {
 	case asksFirst:
 		out.fail(stopAll, fmt.Sprintf("could not get information about the resource %s %q in namespace %q: %s", out.Kind, "", out.Namespace, noName))
@@ -35,6 +35,3 @@ func (c comparer) refuseUnnamed(out *ObjectComparison, p pair) {
 		out.fail(stopRest, noName+": Helm cannot upgrade an object with generateName")
 	}
 }
-
-// helm4 tells whether it is Helm 4 whose doing is foretold.
-func (c comparer) helm4() bool { return c.in.Desired != nil && c.in.Desired.Helm == "4" }

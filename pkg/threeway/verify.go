@@ -2,6 +2,7 @@ package threeway
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,9 +20,10 @@ const longestMessage = 800
 const mostPathsNamed = 5
 
 // Verify holds the comparison against what the API server said to its Requests. An object without an answer was not asked about;
-// one of which nothing can be asked says why.
+// one of which nothing can be asked says why. Where a verdict was not certain, the answer settles it.
 func (c *Comparison) Verify(answers map[Ref]Answer) {
 	job := comparer{in: c.Input, catalog: nativeKinds()}
+	defer func() { block(c.Objects) }() // an object that was not certain may turn out to fail
 	for i := range c.Objects {
 		o := &c.Objects[i]
 		if !o.isSent() {
@@ -30,10 +32,52 @@ func (c *Comparison) Verify(answers map[Ref]Answer) {
 		if reason := c.unasked(o); reason != "" {
 			o.DryRun = &DryRun{dryRunRefused, "not asked: " + reason}
 		} else if answer, asked := answers[o.Ref]; asked {
+			job.settle(o, answer)
 			said := job.judge(o, answer)
 			o.DryRun = &said
 		}
 	}
+}
+
+// settle takes the server's word on an object of which not all was certain: it refuses the write, or does as was foretold. Where it
+// does otherwise, the verdicts stay uncertain.
+func (c comparer) settle(o *ObjectComparison, answer Answer) {
+	switch {
+	case o.certain() || answer.Refused != "":
+		return
+	case answer.Rejected != "" && o.Action != ActionFail:
+		o.fail(stopNothing, answer.Rejected)
+	case answer.Object != nil && len(c.differences(o, answer.Object)) > 0:
+		return
+	case answer.Object != nil && o.Action == ActionFail:
+		o.take()
+	}
+	for i := range o.Findings {
+		if f := &o.Findings[i]; !f.Certain {
+			f.Certain, f.Note = true, joinNotes(f.Note, "the server's dry run settles it")
+		}
+	}
+}
+
+// take makes an update of an object that was to fail on conflicts: the server finds none.
+func (o *ObjectComparison) take() {
+	o.Action, o.Reason, o.stops, o.conflicts = ActionUpdate, "", stopNothing, ""
+	for i := range o.Findings {
+		f := &o.Findings[i]
+		f.Blocked = false
+		switch {
+		case f.Verdict != Conflict:
+		case f.Live == nil:
+			f.Verdict = Add
+		default:
+			f.Verdict = Overwrite
+		}
+	}
+}
+
+// certain tells whether everything that is said of the object could be decided.
+func (o *ObjectComparison) certain() bool {
+	return !slices.ContainsFunc(o.Findings, func(f Finding) bool { return !f.Certain })
 }
 
 // unasked says why there is no request for an object that Helm writes; empty where there may be one.
@@ -94,7 +138,7 @@ func listed(paths []Path) string {
 // what the manifest names: the rest is the server's own.
 func (c comparer) differences(o *ObjectComparison, stored map[string]any) []Path {
 	shape := c.shapeOf(o.Ref)
-	if o.sends == MethodPatch {
+	if o.sends != MethodCreate {
 		f := newForms(o.Key, shape, o.liveText)
 		d := difference{allocated: allocatedFor(o.Key, o.liveText)}
 		d.walk(nil, sides{old: side{value: o.Result, present: true}, live: f.stored(stored)}, shape)

@@ -72,9 +72,7 @@ func (c comparer) convert(out *ObjectComparison, p pair, was, live map[string]an
 		_ = c.compareFields(&then, p.unchanged(), was, p.old.Content)
 	}
 	c.update(out, p, live, p.old.Content)
-	if c.in.Operation != OperationRollback {
-		c.checkOwnership(out, live)
-	}
+	c.checkOwnership(out, live)
 	out.Findings = mergeVersions(then.Findings, out.Findings, fmt.Sprintf("read at %s, where old was written; the upgrade writes %s",
 		p.old.APIVersion(), p.desired.APIVersion()))
 	out.addNote("moves from " + p.old.APIVersion() + " to " + p.desired.APIVersion())

@@ -27,6 +27,8 @@ type walker struct {
 	volatile bool
 	// lastRevision is the number of a last revision that is not old, 0 where there is none.
 	lastRevision int
+	// conflicts are the places on which a server-side apply fails.
+	conflicts []conflictPlace
 }
 
 // entry is what one place of the walk came to.
@@ -82,7 +84,7 @@ func (w *walker) walk(path Path, n sides, s *shape) []entry {
 	if below := w.below(path, n, s); len(below) > 0 {
 		return w.fold(path, n, below)
 	}
-	if s.keyed() && n.lists() && n.desired.present && n.live.present && n.result.present {
+	if (s.keyed() && n.lists() || n.maps()) && n.desired.present && n.live.present && n.result.present {
 		return nil // the same items, and Helm leaves live's order
 	}
 	return []entry{w.classify(path, n)}
@@ -140,7 +142,7 @@ func (w *walker) walkList(path Path, n sides, s *shape, steps []Step, note strin
 // fold makes one finding of a one-sided subtree whose findings agree in owner, class and side: an added container is one
 // finding, not one for each of its fields. Folding never crosses from unmanaged to managed.
 func (w *walker) fold(path Path, n sides, entries []entry) []entry {
-	if len(path) == 0 || n.old.present && n.desired.present && n.live.present && n.result.present {
+	if len(path) == 0 || w.holdsConflict(path) || n.old.present && n.desired.present && n.live.present && n.result.present {
 		return entries
 	}
 	loud := loudest(entries)
@@ -163,7 +165,7 @@ func (w *walker) fold(path Path, n sides, entries []entry) []entry {
 		whole.weight = hard
 	}
 	whole.Old, whole.Desired = n.old.text(whole.Old), n.desired.text(whole.Desired)
-	if len(loud) == 1 || whole.Note == "" {
+	if len(loud) == 1 && first.Note != noteGoesAlong || whole.Note == "" {
 		whole.Note = first.Note
 	}
 	return []entry{whole}

@@ -3,6 +3,7 @@ package threeway
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,8 +17,12 @@ import (
 type written struct {
 	engine Engine
 	applied
-	// doubt says why the result is not certain; empty where it is.
-	doubt string
+	// doubts say what of the result is not certain.
+	doubts []doubt
+	// invalid is what the API server says of the result where it does not take it.
+	invalid string
+	// asks tells that the definition of a custom kind would tell more.
+	asks bool
 }
 
 // write foretells Helm's write of desired over live, by the engine of the release. Original is the text that a client-side patch
@@ -26,7 +31,10 @@ func (c comparer) write(ref Ref, original, desired, live map[string]any) (writte
 	if c.in.serverSide() {
 		return c.writeServerSide(ref, desired, live)
 	}
-	engine := c.catalog.clientSideFor(gvkOf(ref), desired)
+	if c.in.ForceReplace {
+		return replaced(desired), nil
+	}
+	engine := c.clientSide(ref, desired)
 	result, err := engine.result(original, desired, live)
 	return written{engine: engine.engine, applied: applied{result: result}}, err
 }
@@ -44,36 +52,74 @@ var nativeApply = sync.OnceValue(func() (n struct {
 
 func (c comparer) writeServerSide(ref Ref, desired, live map[string]any) (written, error) {
 	out := written{engine: EngineApply}
-	gvk := gvkOf(ref)
-	types, native := nativeApply().types, nativeApply().scheme.Recognizes(gvk)
-	if !native {
-		types = managedfields.NewDeducedTypeConverter()
-		if known := c.in.ApplyTypes[gvk.GroupVersion()]; known != nil {
-			types = known.converter
-		} else {
-			out.doubt = "the schema of the kind is not known, so its lists are taken as one value each"
-		}
-	}
-	apply, err := newServerSide(types, gvk, !native)
-	if err != nil {
-		return out, err
-	}
 	if c.in.Migrates {
 		live = migrated(live)
 	}
-	if others := otherVersions(live, ref.APIVersion()); len(others) > 0 {
-		out.doubt = joinNotes(out.doubt, strings.Join(others, ", ")+" wrote at another version, which only the server can convert")
+	types, doubts, err := c.typesOf(ref, desired, live)
+	if err != nil {
+		return out, applyFailed(ref, err)
+	}
+	gvk := gvkOf(ref)
+	apply, err := newServerSide(types, gvk, !nativeApply().scheme.Recognizes(gvk))
+	if err != nil {
+		return out, err
 	}
 	if out.applied, err = apply.result(desired, live, c.in.ForceConflicts); err != nil {
-		return out, fmt.Errorf("server-side apply failed for object %s/%s %s: %s", ref.Namespace, ref.Name, gvk, applyFault(err))
+		return out, applyFailed(ref, c.undeclaredFirst(ref, desired, err))
 	}
+	out.invalid, out.asks = c.nullsRefused(ref, live, out.result)
+	out.asks = out.asks || len(types.guessed) > 0 || desired["status"] != nil
+	out.doubts = append(doubts, apply.doubts(types, desired, live, c.in.ForceConflicts, out.applied)...)
 	return out, nil
 }
+
+// refusesCreation says why the API server would not create an object by a server-side apply; empty where nothing speaks against it.
+func (c comparer) refusesCreation(o *ObjectComparison, desired map[string]any) string {
+	if !c.in.serverSide() || o.awaits != "" {
+		return ""
+	}
+	nothing := map[string]any{"apiVersion": desired["apiVersion"], "kind": desired["kind"]}
+	done, err := c.writeServerSide(o.Ref, desired, nothing)
+	o.asks = done.asks
+	if err != nil {
+		return err.Error()
+	}
+	return done.invalid
+}
+
+// applyFailed says what Helm says of an apply that the server refuses (helm v4.3.1 pkg/kube/client.go patchResourceServerSide).
+func applyFailed(ref Ref, err error) error {
+	return fmt.Errorf("server-side apply failed for object %s/%s %s: %s", ref.Namespace, ref.Name, gvkOf(ref), applyFault(err))
+}
+
+// undeclaredFirst names all fields of a manifest that the kind does not have. The server names the one that it comes upon first, and
+// it goes through them in no order.
+func (c comparer) undeclaredFirst(ref Ref, desired map[string]any, err error) error {
+	if !strings.Contains(err.Error(), notDeclared) {
+		return err
+	}
+	var texts []string
+	for _, path := range unknownFields(desired, c.shapeOf(ref), nil) {
+		texts = append(texts, "."+path.String())
+	}
+	if len(texts) == 0 {
+		return err
+	}
+	return fmt.Errorf("failed to create typed patch object (%s/%s; %s): %s: %s", ref.Namespace, ref.Name, gvkOf(ref), strings.Join(texts, ", "), notDeclared)
+}
+
+const notDeclared = "field not declared in schema"
 
 // unquoted matches what may be a value in an error of the field manager: whatever stands in quotes or brackets of an item.
 var unquoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`expected [^,]+, got &?\{.*|\bgot [^:]*$`) })
 
 // applyFault gives the field manager's text in so far as it quotes no value.
 func applyFault(err error) string {
-	return unquoted().ReplaceAllString(err.Error(), "another type stands there")
+	text := unquoted().ReplaceAllString(err.Error(), "another type stands there")
+	if head, list, several := strings.Cut(text, "errors:\n"); several {
+		lines := strings.Split(list, "\n") // they come in no order
+		slices.Sort(lines)
+		text = head + "errors:\n" + strings.Join(lines, "\n")
+	}
+	return text
 }

@@ -1,0 +1,28 @@
+package threeway
+
+import "maps"
+
+// Bare gives a live object as somebody could write it again: without its identity, its status, the books that the API server
+// keeps on it, and the annotations in which tools keep whole objects, which may be Secrets. The object stays as it is.
+func Bare(object map[string]any) map[string]any {
+	bare := maps.Clone(object)
+	delete(bare, "status")
+	metadata, ok := object["metadata"].(map[string]any)
+	if !ok {
+		return bare
+	}
+	metadata = maps.Clone(metadata)
+	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
+		delete(metadata, field)
+	}
+	if annotations, ok := metadata["annotations"].(map[string]any); ok {
+		annotations = maps.Clone(annotations)
+		maps.DeleteFunc(annotations, func(name string, _ any) bool { return embedsObject(name) })
+		metadata["annotations"] = annotations
+		if len(annotations) == 0 {
+			delete(metadata, "annotations")
+		}
+	}
+	bare["metadata"] = metadata
+	return bare
+}

@@ -1,0 +1,241 @@
+package threeway
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const verdictsFile = "../../docs/verdicts.md"
+
+// TestVerdictsExamples runs each fenced block of docs/verdicts.md: Helm installs old, somebody may edit live, and what the report
+// says of it stands in the block. -update writes it there.
+func TestVerdictsExamples(t *testing.T) {
+	doc := verdicts(t)
+	written, end := "", 0
+	for n, at := range fenced().FindAllStringSubmatchIndex(doc, -1) {
+		block := doc[at[2]:at[3]]
+		input, want, _ := strings.Cut(block, saysLine)
+		got := want
+		t.Run(fmt.Sprintf("%d %s", n+1, lastHeading(doc[:at[0]])), func(t *testing.T) {
+			got = says(Compare(exampleOf(t, input).input(t)))
+			if !*update && got != want {
+				t.Errorf("it says\n%s, the document\n%s", got, want)
+			}
+		})
+		written, end = written+doc[end:at[2]]+input+saysLine+got, at[3]
+	}
+	if *update {
+		if err := os.WriteFile(verdictsFile, []byte(written+doc[end:]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func verdicts(t *testing.T) string {
+	t.Helper()
+	raw, err := os.ReadFile(verdictsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// saysLine parts what is compared from what is said of it.
+const saysLine = "says: |\n"
+
+// fenced matches an example.
+func fenced() *regexp.Regexp { return regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$") }
+
+func lastHeading(text string) string {
+	lines := regexp.MustCompile("(?m)^##+ (.*)$").FindAllStringSubmatch(text, -1)
+	return lines[len(lines)-1][1]
+}
+
+// says writes a comparison as the examples do: what a report lists, an object a line, its findings below it.
+func says(c *Comparison) string {
+	var b strings.Builder
+	for _, o := range c.Objects {
+		if o.Action == ActionNone && len(o.Findings) == 0 && o.Note == "" {
+			continue
+		}
+		fmt.Fprintf(&b, "  %s: %s", called(o.Object), o.Action)
+		say(&b, o.Engine != "", " ("+string(o.Engine)+")")
+		say(&b, o.Missing, ", missing")
+		say(&b, o.Drifted(), ", drifted")
+		say(&b, o.Reason != "", "\n    reason: "+strings.ReplaceAll(o.Reason, "\n", "\n      "))
+		say(&b, len(o.BlockedBy) > 0, "\n    blocked by: "+strings.ReplaceAll(strings.Join(o.BlockedBy, ", "), " prod/", " "))
+		say(&b, o.Note != "", "\n    note: "+o.Note)
+		b.WriteString("\n")
+		for _, f := range o.Findings {
+			var field strings.Builder
+			describeField(&field, f)
+			b.WriteString("  " + strings.ReplaceAll(field.String(), "\n    ", "\n      "))
+		}
+	}
+	if b.Len() == 0 {
+		return "  nothing\n"
+	}
+	return b.String()
+}
+
+// called is what the examples call an object.
+func called(o Object) string {
+	if o.APIVersion() != apiVersions()[o.Kind] {
+		return o.APIVersion() + " " + o.Kind + " " + o.Name
+	}
+	return o.Kind + " " + o.Name
+}
+
+// TestVerdictsTable runs each row of the document's table: "-" is none, "any" is each of them.
+func TestVerdictsTable(t *testing.T) {
+	doc := verdicts(t)
+	_, section, found := strings.Cut(doc, "| old | desired | live | verdict | cause |\n")
+	if !found {
+		t.Fatal("there is no table")
+	}
+	rows := 0
+	for line := range strings.Lines(section) {
+		cells := strings.Split(strings.Trim(line, "|\n"), "|")
+		if len(cells) != 5 {
+			break
+		}
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		if strings.HasPrefix(cells[0], "---") {
+			continue
+		}
+		rows++
+		olds := []string{cells[0]}
+		if cells[0] == "any" {
+			olds = []string{"-", "x", "z"}
+		}
+		for _, old := range olds {
+			if got := tableCell(t, old, cells[1], cells[2]); got != cells[3]+" "+cells[4] {
+				t.Errorf("%s %s %s: it says %q, the document %q", old, cells[1], cells[2], got, cells[3:])
+			}
+		}
+	}
+	if rows < 12 {
+		t.Errorf("the table has %d rows", rows)
+	}
+}
+
+// tableCell compares one key of a ConfigMap and gives "verdict cause".
+func tableCell(t *testing.T, old, desired, live string) string {
+	t.Helper()
+	object := func(value string) string {
+		if value == "-" {
+			return "{ConfigMap c: {data: {other: o}}}"
+		}
+		return `{ConfigMap c: {data: {other: o, k: "` + value + `"}}}`
+	}
+	e := exampleOf(t, "old: "+object(old)+"\ndesired: "+object(desired)+"\nlive: "+object(live)+"\n")
+	findings := Compare(e.input(t)).Objects[0].Findings
+	if len(findings) == 0 {
+		return " "
+	}
+	cell := string(findings[0].Verdict) + " " + string(findings[0].Cause)
+	if !findings[0].Managed {
+		cell += ", unmanaged"
+	}
+	return cell
+}
+
+// TestVerdictsWords: the document explains every word of the contract, and shows each in an example.
+func TestVerdictsWords(t *testing.T) {
+	doc := verdicts(t)
+	examples := ""
+	for _, block := range fenced().FindAllStringSubmatch(doc, -1) {
+		_, said, _ := strings.Cut(block[1], saysLine)
+		examples += said
+	}
+	shown := map[string][]string{}
+	for _, v := range []Verdict{Add, Remove, Overwrite, Ignore, Conflict} {
+		shown[string(v)] = []string{" " + string(v) + "/"}
+	}
+	for _, c := range []Cause{CauseDrift, CauseChange, CauseBoth} {
+		shown[string(c)] = []string{"/" + string(c) + " "}
+	}
+	for _, a := range []Action{ActionNone, ActionUpdate, ActionReplace, ActionCreate, ActionDelete, ActionKeep, ActionAdopt, ActionFail, ActionSkip} {
+		shown[string(a)] = append(shown[string(a)], ": "+string(a))
+	}
+	for _, e := range []Engine{EngineStrategic, EngineMerge, EngineApply, EngineReplace} {
+		shown[string(e)] = append(shown[string(e)], " ("+string(e)+")")
+	}
+	for _, c := range []Class{ClassAutoscaled, ClassOrder} {
+		shown[string(c)] = []string{" " + string(c)}
+	}
+	shown[string(ClassVolatile)] = nil // takes a second rendering; desired.md has it
+	for word, forms := range shown {
+		if !strings.Contains(doc, "`"+word+"`") {
+			t.Errorf("the document does not explain %q", word)
+		}
+		for _, form := range forms {
+			if !strings.Contains(examples, form) {
+				t.Errorf("no example shows %q", form)
+			}
+		}
+	}
+	for _, section := range strings.Split(doc, "\n### ")[1:] {
+		title, text, _ := strings.Cut(section, "\n")
+		text, _, _ = strings.Cut(text, "\n## ")
+		if !strings.Contains(text, "```yaml") || !strings.Contains(text, "\nSource: ") {
+			t.Errorf("%q has no example, or no source", title)
+		}
+	}
+}
+
+// TestVerdictsSources: what the document cites from a module is there, at the version that is linked in. Kubernetes itself is in no
+// module of this program.
+func TestVerdictsSources(t *testing.T) {
+	modules := map[string]string{
+		"helm v3": "helm.sh/helm/v3", "helm v4": "helm.sh/helm/v4", "apimachinery v0": "k8s.io/apimachinery", "client-go v0": "k8s.io/client-go",
+		"api v0": "k8s.io/api", "cli-runtime v0": "k8s.io/cli-runtime", "structured-merge-diff v6": "sigs.k8s.io/structured-merge-diff/v6", "json-patch v5": "github.com/evanphx/json-patch",
+	}
+	cited := regexp.MustCompile("`([a-z-]+ v[0-9]+)([0-9.]+) (\\S+[.]go) (\\w+)`").FindAllStringSubmatch(verdicts(t), -1)
+	if len(cited) < 30 {
+		t.Errorf("only %d sources are cited", len(cited))
+	}
+	dirs := map[string]string{}
+	for _, c := range cited {
+		module, known := modules[c[1]]
+		if !known {
+			if !strings.HasPrefix(c[1], "kubernetes ") {
+				t.Errorf("%s is of an unknown module", c[0])
+			}
+			continue
+		}
+		if dirs[module] == "" {
+			dirs[module] = moduleDir(t, module)
+		}
+		_, version, _ := strings.Cut(c[1]+c[2], " ")
+		if _, linked, _ := strings.Cut(filepath.Base(dirs[module])+".", "@"); !strings.HasPrefix(linked, version+".") && !strings.HasPrefix(linked, version+"+") {
+			t.Errorf("%s: linked in is %s", c[0], filepath.Base(dirs[module]))
+			continue
+		}
+		source, err := os.ReadFile(filepath.Join(dirs[module], c[3]))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if !regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type )` + c[4] + `\b`).Match(source) {
+			t.Errorf("%s: there is no %s", c[0], c[4])
+		}
+	}
+}
+
+// moduleDir is where the source of a module lies.
+func moduleDir(t *testing.T, module string) string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		t.Fatalf("go list %s: %v", module, err)
+	}
+	return strings.TrimSpace(string(out))
+}

@@ -1,0 +1,157 @@
+package threeway
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// doubt is why some verdicts of an object are not certain.
+type doubt struct {
+	reason string
+	about  func(Finding) bool
+	// spreads tells that the write as a whole may fail for the sake of those.
+	spreads bool
+}
+
+func anyFinding(Finding) bool { return true }
+
+// acts tells whether the upgrade changes the field or fails on it.
+func (f Finding) acts() bool { return f.writes() || f.Verdict == Conflict }
+
+// doubtful marks the verdicts that are not certain, each with the reason. Where an object may fail for the sake of one field, all
+// that would happen to the others is as doubtful as that.
+func (o *ObjectComparison) doubtful(doubts []doubt) {
+	for _, d := range doubts {
+		fails := d.spreads && slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.acts() && d.about(f) })
+		for i := range o.Findings {
+			f := &o.Findings[i]
+			if d.about(*f) || fails && f.acts() {
+				f.Certain = false
+				f.addNote(d.reason)
+			}
+		}
+	}
+}
+
+// addNote adds a remark, once.
+func (f *Finding) addNote(note string) {
+	if !strings.Contains(f.Note, note) {
+		f.Note = joinNotes(f.Note, note)
+	}
+}
+
+// doubts say what of an apply depends on managers that wrote at versions which are only guessed to be like the request's. Those
+// whose entries change nothing of the outcome are no reason for any; nor do status and its like matter, which no apply touches.
+func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, force bool, got applied) []doubt {
+	var out []doubt
+	for _, entry := range guessedEntries(live, types.guessed) {
+		reason := entry.Manager + " wrote at " + entry.version + ", which only the server can convert"
+		if moved := entry.moved(live); len(moved) > 0 {
+			own := entry.Manager == deployer
+			out = append(out, doubt{reason, func(f Finding) bool { return (own || f.acts()) && isAnyNear(f.Path, moved) }, !own && !force})
+		}
+		without, err := s.result(desired, entry.left(live), force)
+		switch {
+		case err != nil || without.refusal != got.refusal:
+			out = append(out, doubt{reason, Finding.acts, false})
+		case !equal(unowned(without.result), unowned(got.result)):
+			out = append(out, doubt{reason, func(f Finding) bool { return entry.touches(f.Path) }, false})
+		}
+	}
+	return out
+}
+
+// guessedEntry is what a manager wrote at a version that is only guessed to be like the request's.
+type guessedEntry struct {
+	ownerEntry
+	version string
+	// index is its place in managedFields.
+	index int
+}
+
+func guessedEntries(live map[string]any, guessed []schema.GroupVersion) []guessedEntry {
+	managed, _ := child(live, "metadata")["managedFields"].([]any)
+	var out []guessedEntry
+	for i, m := range managed {
+		raw, _ := m.(map[string]any)
+		version, _ := raw["apiVersion"].(string)
+		gv, err := schema.ParseGroupVersion(version)
+		if err != nil || !slices.Contains(guessed, gv) {
+			continue
+		}
+		if entry, ok := ownerEntryOf(raw); ok {
+			out = append(out, guessedEntry{entry, version, i})
+		}
+	}
+	return out
+}
+
+// left gives live without the entry.
+func (e guessedEntry) left(live map[string]any) map[string]any {
+	out := runtime.DeepCopyJSON(live)
+	meta := child(out, "metadata")
+	managed, _ := meta["managedFields"].([]any)
+	meta["managedFields"] = slices.Delete(managed, e.index, e.index+1)
+	return out
+}
+
+// touches tells whether the entry has the path, something below it, or what holds it as one value.
+func (e guessedEntry) touches(path Path) bool {
+	target := fieldPath(path)
+	if ownsWithin(e.fields, target) {
+		return true
+	}
+	for n := len(target) - 1; n > 0; n-- {
+		if ownsWhole(e.fields, target[:n]) {
+			return true
+		}
+	}
+	return false
+}
+
+// moved lists the parts of the object in which the entry has a field that live does not have at the version that was read: the
+// conversion makes something else of it, and nothing tells where that stands. An annotation may stand for anything.
+func (e guessedEntry) moved(live map[string]any) []Path {
+	var out []Path
+	e.fields.Leaves().Iterate(func(leaf fieldpath.Path) {
+		if len(leaf) == 0 || leaf[0].FieldName == nil || *leaf[0].FieldName == "status" || holdsPath(live, leaf) {
+			return
+		}
+		var part Path
+		if *leaf[0].FieldName != "metadata" {
+			part = part.Field(*leaf[0].FieldName)
+		}
+		out = append(out, part)
+	})
+	return out
+}
+
+func isAnyNear(path Path, parts []Path) bool {
+	return slices.ContainsFunc(parts, func(part Path) bool { return len(part) <= len(path) && samePath(part, path[:len(part)]) })
+}
+
+// holdsPath tells whether an object has what a path of managedFields leads to. Items of lists are taken as there.
+func holdsPath(v any, path fieldpath.Path) bool {
+	for _, element := range path {
+		m, ok := v.(map[string]any)
+		if element.FieldName == nil {
+			return true
+		}
+		if !ok || !has(m, *element.FieldName) {
+			return false
+		}
+		v = m[*element.FieldName]
+	}
+	return true
+}
+
+// unowned gives an object without its managedFields.
+func unowned(object map[string]any) map[string]any {
+	out := runtime.DeepCopyJSON(object)
+	delete(child(out, "metadata"), "managedFields")
+	return out
+}

@@ -1,0 +1,273 @@
+package threeway
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// Each entry of managedFields names the version of the API at which its manager wrote. To see what a manager owns, the API server
+// converts the object to that version (structured-merge-diff v6.4.2 merge/update.go). Objects of a CustomResourceDefinition
+// without a conversion webhook change nothing but their apiVersion on that way, so it can be gone here. What a webhook or the
+// server's own code would make of an object cannot be known: there the fields are taken to be the same at both versions, and what
+// depends on it is not certain (doubt.go).
+
+// versionedTypes are the types of one kind at the versions at which managers wrote it.
+type versionedTypes struct {
+	// TypeConverter is that of the version at which Helm applies.
+	managedfields.TypeConverter
+	gvk schema.GroupVersionKind
+	// known are the other versions with types of their own.
+	known map[schema.GroupVersion]managedfields.TypeConverter
+	// guessed are the other versions that are taken to be the same.
+	guessed []schema.GroupVersion
+	// ownsStatus tells that the kind has no status apart, so that an apply writes it like any other field.
+	ownsStatus bool
+}
+
+// ObjectToTyped reads an object by the types of its version.
+func (t versionedTypes) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	gv := obj.GetObjectKind().GroupVersionKind().GroupVersion()
+	if other := t.known[gv]; other != nil {
+		return other.ObjectToTyped(obj, options...)
+	}
+	if u, ok := obj.(*unstructured.Unstructured); ok && slices.Contains(t.guessed, gv) {
+		obj = atVersion(u, t.gvk.GroupVersion())
+	}
+	return t.TypeConverter.ObjectToTyped(obj, options...)
+}
+
+func (t versionedTypes) versions() []schema.GroupVersion {
+	out := append([]schema.GroupVersion{t.gvk.GroupVersion()}, t.guessed...)
+	for gv := range t.known {
+		out = append(out, gv)
+	}
+	return out
+}
+
+// withoutStatus keeps what a manifest says of the status out of an apply, as the API server does for kinds whose status has a
+// subresource (k8s.io/apiserver v0.36.3 pkg/registry/rest ResetFieldsStrategy). Every native kind that has a status is one.
+func (t versionedTypes) withoutStatus() map[fieldpath.APIVersion]fieldpath.Filter {
+	if t.ownsStatus {
+		return nil
+	}
+	out := map[fieldpath.APIVersion]fieldpath.Filter{}
+	for _, gv := range t.versions() {
+		out[fieldpath.APIVersion(gv.String())] = fieldpath.NewExcludeSetFilter(fieldpath.NewSet(fieldpath.MakePathOrDie("status")))
+	}
+	return out
+}
+
+// ownTypes are the types of a kind at the version at which Helm applies. Known tells that its schema is; without it every list is one
+// value.
+func (c comparer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.TypeConverter, known bool) {
+	if nativeApply().scheme.Recognizes(gvk) {
+		return nativeApply().types, true
+	}
+	if types := c.in.ApplyTypes[gvk.GroupVersion()]; types != nil {
+		return types.converter, true
+	}
+	return managedfields.NewDeducedTypeConverter(), false
+}
+
+// typesOf are the types by which an object is applied. The error is what the server says of managers that it cannot follow.
+func (c comparer) typesOf(ref Ref, desired, live map[string]any) (out versionedTypes, doubts []doubt, err error) {
+	out = versionedTypes{gvk: gvkOf(ref), known: map[schema.GroupVersion]managedfields.TypeConverter{}}
+	var known bool
+	if out.TypeConverter, known = c.ownTypes(out.gvk); !known {
+		doubts = append(doubts, doubt{"the schema of the kind is not known, so its lists are taken as one value each", anyFinding, false})
+	}
+	others := otherVersions(live, ref.APIVersion())
+	if nativeApply().scheme.Recognizes(out.gvk) {
+		out.guessed = slices.DeleteFunc(others, func(gv schema.GroupVersion) bool { return isUnserved(gv.WithKind(ref.Kind), ref.Group) })
+		return out, doubts, nil
+	}
+	definition := c.in.Schemas[groupKind(ref)]
+	out.ownsStatus = definition != nil && !definition.status[ref.Version]
+	for _, gv := range others {
+		if err := definition.refuses(gv, ref, desired, live); err != nil {
+			return out, doubts, err
+		}
+		if types := c.in.ApplyTypes[out.gvk.GroupVersion()].at(out.gvk, gv, definition); types != nil {
+			out.known[gv] = types
+		} else {
+			out.guessed = append(out.guessed, gv)
+		}
+	}
+	return out, doubts, nil
+}
+
+// applyFor prepares an apply of a kind on objects that nobody wrote yet. Known is as ownTypes has it.
+func (c comparer) applyFor(ref Ref) (apply serverSide, known bool, err error) {
+	gvk := gvkOf(ref)
+	types, known := c.ownTypes(gvk)
+	apply, err = newServerSide(versionedTypes{TypeConverter: types, gvk: gvk}, gvk, !nativeApply().scheme.Recognizes(gvk))
+	return apply, known, err
+}
+
+// otherVersions lists the versions at which managers wrote, other than the one that Helm writes at.
+func otherVersions(live map[string]any, version string) []schema.GroupVersion {
+	managed, _ := child(live, "metadata")["managedFields"].([]any)
+	var out []schema.GroupVersion
+	for _, m := range managed {
+		entry, _ := m.(map[string]any)
+		wrote, _ := entry["apiVersion"].(string)
+		gv, err := schema.ParseGroupVersion(wrote)
+		if err == nil && wrote != "" && wrote != version && !slices.Contains(out, gv) {
+			out = append(out, gv)
+		}
+	}
+	return out
+}
+
+// oldestServer is the minor version of Kubernetes below which no server is that Helm 4 speaks to.
+const oldestServer = 30
+
+// isUnserved tells whether no server converts a native kind to another version any more. What was written there is forgotten.
+func isUnserved(gvk schema.GroupVersionKind, group string) bool {
+	if gvk.Group != group {
+		return true // extensions/v1beta1 and its like
+	}
+	typed, err := nativeApply().scheme.New(gvk)
+	if err != nil {
+		return false
+	}
+	ended, ok := typed.(interface{ APILifecycleRemoved() (major, minor int) })
+	if !ok {
+		return false
+	}
+	_, minor := ended.APILifecycleRemoved()
+	return minor <= oldestServer
+}
+
+// refuses is what the API server says where it cannot convert an object to a version at which somebody wrote, for which it fails every
+// apply: the definition no longer has the version (apiextensions-apiserver v0.36.3 pkg/apiserver/conversion/converter.go
+// ConvertToVersion), or the version's schema has not all fields of the object.
+func (s *CustomSchema) refuses(gv schema.GroupVersion, ref Ref, desired, live map[string]any) error {
+	if s == nil {
+		return nil
+	}
+	root, known := s.roots[gv.Version]
+	if gv.Group != ref.Group || !known {
+		return fmt.Errorf("request to convert CR to an invalid group/version: %s", gv)
+	}
+	if s.webhook {
+		return nil
+	}
+	for _, object := range []map[string]any{live, desired} {
+		if paths := undeclared(root, object); len(paths) > 0 {
+			return fmt.Errorf(".%s: field not declared in schema (of %s, at which it was written too)", paths[0], gv)
+		}
+	}
+	return nil
+}
+
+// undeclared lists the fields of a custom resource that a schema does not have.
+func undeclared(root, object map[string]any) (paths []Path) {
+	eachDeclared(object, root, nil, func(path Path, _ any, schema map[string]any) {
+		if schema == nil {
+			paths = append(paths, path)
+		}
+	})
+	return paths
+}
+
+// at gives the types of a custom kind at another version as its definition says them; nil where that is not known, or where a
+// webhook converts between the versions. What they have in common with the version that was read is taken from there.
+func (t *ApplyTypes) at(gvk schema.GroupVersionKind, gv schema.GroupVersion, definition *CustomSchema) managedfields.TypeConverter {
+	if t == nil || definition == nil || definition.webhook {
+		return nil
+	}
+	own := t.schemaOf(gvk)
+	text, err := json.Marshal(definition.roots[gv.Version])
+	if own == nil || err != nil {
+		return nil
+	}
+	var other spec.Schema
+	if json.Unmarshal(text, &other) != nil {
+		return nil
+	}
+	properties := maps.Clone(other.Properties)
+	if properties == nil {
+		properties = map[string]spec.Schema{}
+	}
+	for _, name := range []string{"apiVersion", "kind", "metadata"} {
+		properties[name] = own.Properties[name]
+	}
+	other.Properties = properties
+	other.AddExtension(kindExtension, []any{map[string]any{"group": gv.Group, "version": gv.Version, "kind": gvk.Kind}})
+	schemas := maps.Clone(t.schemas)
+	schemas["at "+gv.String()] = &other
+	converter, err := managedfields.NewTypeConverter(schemas, false)
+	if err != nil {
+		return nil
+	}
+	return converter
+}
+
+// kindExtension names the kinds of a schema in an OpenAPI document.
+const kindExtension = "x-kubernetes-group-version-kind"
+
+// schemaOf finds the schema of a kind in the document.
+func (t *ApplyTypes) schemaOf(gvk schema.GroupVersionKind) *spec.Schema {
+	for _, name := range sortedKeys(t.schemas) {
+		kinds, _ := t.schemas[name].Extensions[kindExtension].([]any)
+		for _, kind := range kinds {
+			k, _ := kind.(map[string]any)
+			if k["group"] == gvk.Group && k["version"] == gvk.Version && k["kind"] == gvk.Kind {
+				return t.schemas[name]
+			}
+		}
+	}
+	return nil
+}
+
+// atVersion gives an object at another version, which differs in its apiVersion only.
+func atVersion(u *unstructured.Unstructured, gv schema.GroupVersion) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
+	out.SetAPIVersion(gv.String())
+	return out
+}
+
+// byName converts, defaults and creates for a server that converts between versions by their name alone.
+type byName struct{ versions []schema.GroupVersion }
+
+// Convert is not called for unstructured objects.
+func (byName) Convert(_, _, _ any) error { return nil }
+
+// ConvertToVersion knows the versions it was made for.
+func (r byName) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+	u, ok := in.(*unstructured.Unstructured)
+	target, one := to.(schema.GroupVersion)
+	if !ok || !one || !slices.Contains(r.versions, target) {
+		return nil, runtime.NewNotRegisteredErrForTarget("", nil, to)
+	}
+	if u.GroupVersionKind().GroupVersion() == target {
+		return in, nil
+	}
+	return atVersion(u, target), nil
+}
+
+// ConvertFieldLabel is not called.
+func (byName) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
+	return label, value, nil
+}
+
+// Default leaves the defaults to the normal form.
+func (byName) Default(runtime.Object) {}
+
+// New makes an empty object.
+func (byName) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	return u, nil
+}

@@ -1,0 +1,233 @@
+package threeway
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// Repairer is the field manager under which values are written to a release that is applied server-side.
+const Repairer = "helmdrift"
+
+// leftBehind tells whether a repair that was broken off has left its name on an object of a release that is applied server-side.
+func (o *ObjectComparison) leftBehind() bool {
+	isRepairer := func(e ownerEntry) bool { return e.Manager == Repairer && e.Operation == "Update" }
+	return o.Engine == EngineApply && slices.ContainsFunc(ownershipOf(o.liveText).entries, isRepairer)
+}
+
+// Repairable is one compared object as a repair has to know it: what was read, what old's manifest says at each place, and the
+// API's own rules for both. It holds values in clear and, like the Comparison, never leaves the process.
+//
+// A text is an object as the API server writes it. Its normal form has the items of its lists in the same places.
+type Repairable struct {
+	// Live is the text that was read. Nobody may change it.
+	Live map[string]any
+
+	job      comparer
+	object   Object
+	shape    *shape
+	manifest side
+	// stated is old's normal form without defaults.
+	stated map[string]any
+	// applied are the fields that an apply of old owns; nil where Helm does not apply.
+	applied *fieldpath.Set
+	// unapplied is why applied is not known.
+	unapplied error
+}
+
+// Repairable gives what a repair has to know of an object of c; false where old and live were not compared at old's own version:
+// the object was not read, is missing, or its kind is no longer served so.
+func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
+	if o.Err != nil || o.liveText == nil || o.Name == "" || versionOf(o.liveText, o.Version) != o.Version {
+		return nil, false
+	}
+	r := &Repairable{Live: o.liveText, job: comparer{in: c.Input, catalog: nativeKinds()}, object: o.Object}
+	r.object.Again = nil
+	r.shape = r.job.shapeOf(o.Ref)
+	text, f := r.old(), newForms(o.Key, r.shape, o.liveText)
+	r.manifest = f.manifest(text)
+	if r.manifest.written == nil {
+		return nil, false
+	}
+	normal := settle(normalObject(text, r.shape, asStored), r.shape, f.seen)
+	r.stated, _ = withNulls(normal, c.Input.serverSide()).(map[string]any)
+	if c.Input.serverSide() {
+		r.applied, r.unapplied = r.apply()
+	}
+	return r, true
+}
+
+// Described tells whether the object's kind is known: native, or by its CustomResourceDefinition.
+func (c *Comparison) Described(o *ObjectComparison) bool {
+	return nativeKinds().native(gvkOf(o.Ref)) != nil || c.Input.Schemas[groupKind(o.Ref)].at(o.Version) != nil
+}
+
+// old is the text that Helm sent.
+func (r *Repairable) old() map[string]any {
+	return HelmMetadata(r.object.Content, r.job.in.Name, r.job.in.Namespace)
+}
+
+// Normal is the normal form of a text of the object, defaults included.
+func (r *Repairable) Normal(text map[string]any) map[string]any {
+	return newForms(r.object.Key, r.shape, text).stored(text).object()
+}
+
+// Declared is old's normal form, defaults included.
+func (r *Repairable) Declared() map[string]any { return r.manifest.object() }
+
+// Stated is what old's manifest says at a path, in normal form and without defaults; false where it says that nothing stands there.
+func (r *Repairable) Stated(path Path) (any, bool) {
+	tokens, ok := path.tokens(r.Declared())
+	if !ok {
+		return nil, false
+	}
+	v, ok := followAll(r.stated, tokens)
+	return deepCopy(v), ok
+}
+
+// Named tells whether old's manifest names a path; a null names it too.
+func (r *Repairable) Named(path Path) bool {
+	return sides{old: r.manifest}.down(path).old.named
+}
+
+// Locate gives the way along a path in a text: names and indexes. It is false where the text lacks the place, also where the place
+// has a default.
+func (r *Repairable) Locate(text map[string]any, path Path) ([]string, bool) {
+	tokens, ok := path.tokens(r.Normal(text))
+	if !ok {
+		return nil, false
+	}
+	_, ok = followAll(text, tokens)
+	return tokens, ok
+}
+
+func followAll(node any, tokens []string) (any, bool) {
+	for _, token := range tokens {
+		next, ok := follow(node, token)
+		if !ok {
+			return nil, false
+		}
+		node = next
+	}
+	return node, true
+}
+
+// Keys are the list-map keys of the list at a path; none where its items are not told apart by keys.
+func (r *Repairable) Keys(list Path) []string { return r.shape.along(list).merges().keys }
+
+// StepTo names an item of the list at a path; false where it cannot be named.
+func (r *Repairable) StepTo(list Path, item any) (Step, bool) {
+	return stepTo(item, r.shape.along(list).merges())
+}
+
+// Whole gives the path of what is one value for a server-side apply and holds the path: an atomic map, struct or list. Where there
+// is none, or Helm does not apply, it is the path itself.
+func (r *Repairable) Whole(path Path) Path {
+	if r.applied == nil {
+		return path
+	}
+	for n := 1; n < len(path); n++ {
+		if ownsWhole(r.applied, fieldPath(path[:n])) {
+			return path[:n]
+		}
+	}
+	return path
+}
+
+// Filled tells whether the place of live is the server's or a controller's to fill: it is allocated, or the API would default it to
+// what it holds.
+func (r *Repairable) Filled(path Path) (allocated, defaulted bool) {
+	w := &walker{shape: r.shape, live: r.Normal(r.Live)}
+	v, ok := lookup(w.live, path)
+	return allocatedFor(r.object.Key, r.Live).line(path) != nil, ok && w.isDefault(path, v)
+}
+
+// Findings compares old with another text of the object, such as one that was read later.
+func (r *Repairable) Findings(live map[string]any) []Finding {
+	out := ObjectComparison{Object: r.object, key: r.object.Key}
+	p := pair{key: r.object.Key, old: &r.object, desired: &r.object}
+	_ = r.job.compareFields(&out, p, live, r.object.Content) // the findings are told where no patch can be made, too
+	return out.Findings
+}
+
+// Refusal says why the API server would not store is in the place of was; empty where nothing speaks against it.
+func (r *Repairable) Refusal(was, is map[string]any) string {
+	f := newForms(r.object.Key, r.shape, was)
+	before, after := f.stored(was), f.stored(is)
+	serverUpdates(r.object.Key, before, after)
+	o := &ObjectComparison{Object: r.object, key: r.object.Key, Live: before.object(), Result: after.object(), liveText: was}
+	reason := immutableReason(o)
+	if invalid := invalidReason(r.object.Key, o.Result); invalid != invalidReason(r.object.Key, o.Live) {
+		reason = joinNotes(reason, invalid)
+	}
+	return reason
+}
+
+// Applied gives the fields that an apply of old owns of an object, as managedFields have them.
+func (r *Repairable) Applied() (*fieldpath.Set, error) {
+	if r.applied == nil && r.unapplied == nil {
+		return nil, errors.New("the release is not applied server-side")
+	}
+	return r.applied, r.unapplied
+}
+
+// AppliedAt is the part of Applied that stands at a path itself, for what old's manifest names and the API server leaves out: an empty
+// list, a null.
+func (r *Repairable) AppliedAt(path Path) *fieldpath.Set {
+	if r.applied == nil {
+		return &fieldpath.Set{}
+	}
+	return fieldpath.NewSet(fieldPath(path)).Intersection(r.applied)
+}
+
+// apply applies old as if nothing were there, and reads what it owns then: that depends on old alone.
+func (r *Repairable) apply() (*fieldpath.Set, error) {
+	apply, known, err := r.job.applyFor(r.object.Ref)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		return nil, fmt.Errorf("the schema of %s is not known", r.object.Kind)
+	}
+	nothing := map[string]any{"metadata": map[string]any{"name": r.object.Name, "namespace": r.object.Namespace}}
+	out, err := apply.apply(r.old(), nothing, true)
+	if err != nil {
+		return nil, errors.New(applyFault(err))
+	}
+	for _, entry := range ownershipOf(out).entries {
+		if entry.Manager == deployer && entry.Operation == "Apply" {
+			return entry.fields, nil
+		}
+	}
+	return nil, errors.New("an apply of the manifest owns no field")
+}
+
+// Field is a finding as a report has it, masked.
+func (c *Comparison) Field(o *ObjectComparison, f Finding, mask Mask) FieldFinding {
+	return o.fieldReport(f, mask)
+}
+
+// Lookup finds the value at the path.
+func (p Path) Lookup(root any) (any, bool) { return lookup(root, p) }
+
+// Equal compares JSON values. An integer equals the float of the same value, as JSON numbers do.
+func Equal(a, b any) bool { return equal(a, b) }
+
+// HasPlace tells whether a text is the path of a place that a side of an object has, or of one of its findings, or the beginning of
+// such a path up to a step.
+func (c *Comparison) HasPlace(o *ObjectComparison, text string) bool {
+	found := false
+	visit := func(path Path) { found = found || path.String() == text }
+	s := comparer{in: c.Input, catalog: nativeKinds()}.shapeOf(o.Ref)
+	for _, side := range []map[string]any{o.Old, o.Live} {
+		eachPlace(side, s, nil, visit)
+	}
+	for _, f := range o.Findings {
+		for n := range f.Path {
+			visit(f.Path[:n+1])
+		}
+	}
+	return found
+}

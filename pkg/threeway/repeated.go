@@ -1,0 +1,92 @@
+package threeway
+
+import (
+	"fmt"
+	"slices"
+)
+
+// repeated lists the items of keyed lists that a normal form has more than once. The API server stores them (two variables of one name),
+// client-side Helm goes on with them, and server-side apply refuses the whole object.
+func repeated(v any, s *shape, path Path) []Path {
+	var out []Path
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range sortedKeys(v) {
+			out = append(out, repeated(v[name], s.field(name), path.Field(name))...)
+		}
+	case []any:
+		times := map[string]int{}
+		for i, item := range v {
+			step := Step{Form: IndexStep, Index: i}
+			if named, ok := stepTo(item, s.merges()); ok {
+				step = named
+			}
+			at := path.with(step)
+			if times[at.String()]++; times[at.String()] == 2 {
+				out = append(out, at)
+			}
+			out = append(out, repeated(item, s.item(), at)...)
+		}
+	}
+	return out
+}
+
+// refusesRepeated says why the API server refuses a custom resource whose lists repeat keys or members; empty where it does not. Of
+// native kinds it takes them (apiextensions-apiserver v0.36.3 pkg/apiserver/schema/listtype ValidateListSetsAndMaps).
+func (c comparer) refusesRepeated(ref Ref, was, is map[string]any) string {
+	definition := c.in.Schemas[groupKind(ref)]
+	if definition == nil {
+		return ""
+	}
+	var places []Path
+	eachDeclared(is, definition.roots[ref.Version], nil, func(path Path, v any, schema map[string]any) {
+		list, _ := v.([]any)
+		if before, _ := lookup(was, path); len(list) > 1 && !equal(before, v) {
+			for _, i := range againIn(list, schema) {
+				places = append(places, path.At(i))
+			}
+		}
+	})
+	if len(places) == 0 {
+		return ""
+	}
+	return "Duplicate value: " + joinPaths(places)
+}
+
+// againIn gives the indexes of the items that stand earlier in the list too, as its schema tells them apart.
+func againIn(list []any, schema map[string]any) []int {
+	keys, _ := schema["x-kubernetes-list-map-keys"].([]any)
+	kind := schema["x-kubernetes-list-type"]
+	if kind != "map" && kind != "set" {
+		return nil
+	}
+	name := func(item any) any {
+		if kind == "set" {
+			return item
+		}
+		out := []any{}
+		for _, key := range keys {
+			out = append(out, fieldOf(item, fmt.Sprint(key)))
+		}
+		return out
+	}
+	var out []int
+	for i, item := range list {
+		if slices.ContainsFunc(list[:i], func(other any) bool { return equal(name(other), name(item)) }) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// warnOfRepeated tells of such items of desired where Helm does not fail on them.
+func (c *Comparison) warnOfRepeated() {
+	var warnings []Message
+	for i := range c.Objects {
+		if o := &c.Objects[i]; len(o.repeated) > 0 && o.Action != ActionFail {
+			warnings = append(warnings, Message{Code: "repeated-items", Object: o.key.String(),
+				Message: "the manifest has more than one " + joinPaths(o.repeated) + "; Helm's server-side apply would refuse the object"})
+		}
+	}
+	c.Input.Warnings = append(c.Input.Warnings[:len(c.Input.Warnings):len(c.Input.Warnings)], warnings...)
+}

@@ -1,0 +1,159 @@
+package threeway
+
+import "slices"
+
+// choice is a place, a union, of which the API server takes one member only.
+type choice struct {
+	at      Path
+	members []string
+}
+
+// dependent is a field that the API server takes only where a field beside it has one value.
+type dependent struct {
+	at               Path
+	field, by, value string
+}
+
+// Superfluous lists what the API server refuses in a text for the sake of what old's manifest names there: another member of the
+// same union, or a field of the type that was left. No manifest names it. A repair comes to it where a hand moved from one member to
+// another: what old has is put back, and the other still stands beside it.
+func (r *Repairable) Superfluous(text map[string]any) []Path {
+	key, normal := r.object.Key, r.Normal(text)
+	var out []Path
+	for _, u := range unionsOf(key, normal) {
+		named, others := r.members(u, normal)
+		if len(named) > 0 {
+			out = append(out, others...)
+		}
+	}
+	for _, d := range dependentsOf(key, normal) {
+		node, _ := lookup(normal, d.at)
+		if by := fieldOf(node, d.by); by != nil && by != d.value && has(node, d.field) && !r.Named(d.at.Field(d.field)) {
+			out = append(out, d.at.Field(d.field))
+		}
+	}
+	out = append(out, r.secondKeys(normal)...)
+	return slices.DeleteFunc(out, func(path Path) bool {
+		_, there := r.Locate(text, path)
+		return !there
+	})
+}
+
+// members gives the members of a union that stand in a normal form: those that old's manifest names, and the others.
+func (r *Repairable) members(u choice, normal map[string]any) (named, others []Path) {
+	node, _ := lookup(normal, u.at)
+	for _, name := range u.members {
+		path := u.at.Field(name)
+		switch {
+		case !has(node, name):
+		case r.Named(path):
+			named = append(named, path)
+		default:
+			others = append(others, path)
+		}
+	}
+	return named, others
+}
+
+// secondKeys are the keys of a ConfigMap's binaryData that old's manifest has in data, and the other way round (kubernetes v1.36.3
+// pkg/apis/core/validation ValidateConfigMap).
+func (r *Repairable) secondKeys(normal map[string]any) []Path {
+	if kindOf(r.object.Key) != "ConfigMap" {
+		return nil
+	}
+	var out []Path
+	for _, fields := range [][2]string{{"data", "binaryData"}, {"binaryData", "data"}} {
+		for _, name := range sortedKeys(child(normal, fields[0])) {
+			other := Path{}.Field(fields[1]).Field(name)
+			if has(normal[fields[1]], name) && r.Named(Path{}.Field(fields[0]).Field(name)) && !r.Named(other) {
+				out = append(out, other)
+			}
+		}
+	}
+	return out
+}
+
+// unionsOf lists the unions of an object, as far as they are told here: kubernetes v1.36.3 pkg/apis/policy/validation
+// ValidatePodDisruptionBudgetSpec, networking/validation validateIngressBackend, admissionregistration/validation
+// validateValidatingWebhook and validateMutatingWebhook, core/validation validateVolumeSource, validateHandler, ValidateEnv.
+func unionsOf(key Key, object map[string]any) []choice {
+	spec := Path{}.Field("spec")
+	switch kindOf(key) {
+	case "PodDisruptionBudget.policy":
+		return []choice{{spec, []string{"minAvailable", "maxUnavailable"}}}
+	case "Ingress.networking.k8s.io":
+		backend := spec.Field("defaultBackend")
+		return []choice{
+			{backend, []string{"service", "resource"}},
+			{backend.Field("service").Field("port"), []string{"name", "number"}},
+		}
+	case "ValidatingWebhookConfiguration.admissionregistration.k8s.io", "MutatingWebhookConfiguration.admissionregistration.k8s.io":
+		var out []choice
+		eachNamed(object["webhooks"], Path{}.Field("webhooks"), func(_ map[string]any, at Path) {
+			out = append(out, choice{at.Field("clientConfig"), []string{"service", "url"}})
+		})
+		return out
+	}
+	return podUnions(podSpecOf(key), object)
+}
+
+func podUnions(base Path, object map[string]any) []choice {
+	if base == nil {
+		return nil
+	}
+	var out []choice
+	eachContainer(base, object, func(container map[string]any, at Path) {
+		for _, probe := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+			out = append(out, choice{at.Field(probe), []string{"exec", "httpGet", "tcpSocket", "grpc"}})
+		}
+		for _, hook := range []string{"postStart", "preStop"} {
+			out = append(out, choice{at.Field("lifecycle").Field(hook), []string{"exec", "httpGet", "tcpSocket", "sleep"}})
+		}
+		eachNamed(container["env"], at.Field("env"), func(env map[string]any, at Path) {
+			out = append(out, choice{at, []string{"value", "valueFrom"}})
+			out = append(out, choice{at.Field("valueFrom"), sortedKeys(child(env, "valueFrom"))})
+		})
+	})
+	spec, _ := lookup(object, base)
+	eachNamed(fieldOf(spec, "volumes"), base.Field("volumes"), func(volume map[string]any, at Path) {
+		sources := slices.DeleteFunc(sortedKeys(volume), func(name string) bool { return name == "name" })
+		out = append(out, choice{at, sources})
+	})
+	return out
+}
+
+func eachContainer(base Path, object map[string]any, visit func(container map[string]any, at Path)) {
+	spec, _ := lookup(object, base)
+	for _, list := range []string{"initContainers", "containers"} {
+		eachNamed(fieldOf(spec, list), base.Field(list), visit)
+	}
+}
+
+// dependentsOf lists the fields of an object that go with a type, as far as they are told here: kubernetes v1.36.3
+// pkg/apis/apps/validation ValidateDeploymentStrategy and ValidateStatefulSetSpec, core/validation validateSeccompProfileField and
+// ValidateAppArmorProfileField, and apiextensions-apiserver pkg/apis/apiextensions/validation
+// validateCustomResourceConversion.
+func dependentsOf(key Key, object map[string]any) []dependent {
+	var out []dependent
+	spec := Path{}.Field("spec")
+	switch kindOf(key) {
+	case "Deployment.apps":
+		out = append(out, dependent{spec.Field("strategy"), "rollingUpdate", "type", "RollingUpdate"})
+	case "StatefulSet.apps":
+		out = append(out, dependent{spec.Field("updateStrategy"), "rollingUpdate", "type", "RollingUpdate"})
+	case "CustomResourceDefinition.apiextensions.k8s.io":
+		out = append(out, dependent{spec.Field("conversion"), "webhook", "strategy", "Webhook"})
+	}
+	base := podSpecOf(key)
+	if base == nil {
+		return out
+	}
+	profiles := func(context Path) {
+		for _, name := range []string{"seccompProfile", "appArmorProfile"} {
+			out = append(out, dependent{context.Field(name), "localhostProfile", "type", "Localhost"})
+		}
+	}
+	profiles(base.Field("securityContext"))
+	eachContainer(base, object, func(_ map[string]any, at Path) { profiles(at.Field("securityContext")) })
+	return out
+}
