@@ -26,6 +26,8 @@ type desiredOptions struct {
 	serverSide oneOf
 	// forceConflicts lets a server-side apply take over what others own.
 	forceConflicts bool
+	// forceReplace lets Helm replace what it would patch; takeOwnership lets it adopt what is another's.
+	forceReplace, takeOwnership bool
 
 	values                          render.ValueOptions
 	reset, reuse, resetThenReuse    bool
@@ -68,6 +70,11 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 
 	fs.Var(&o.serverSide, "server-side", "whether Helm applies server-side: auto, true or false; auto goes on as the last revision did")
 	fs.BoolVar(&o.forceConflicts, "force-conflicts", false, "with server-side apply: overwrite what other field managers own, instead of failing")
+
+	fs.BoolVar(&o.forceReplace, "force", false, "Helm replaces objects instead of patching them (Helm 4: --force-replace); not with server-side apply")
+	fs.BoolVar(&o.forceReplace, "force-replace", false, "Helm 4's name of --force")
+	_ = fs.MarkHidden("force-replace")
+	fs.BoolVar(&o.takeOwnership, "take-ownership", false, "Helm adopts objects of CHART that are live already, whoever owns them")
 
 	fs.StringSliceVarP(&o.values.Files, "values", "f", nil, "values file or URL for CHART, - for standard input; may be repeated")
 	fs.StringArrayVar(&o.values.Set, "set", nil, "value for CHART, such as a.b=c; may be repeated")
@@ -113,7 +120,7 @@ func needChart() []string {
 		"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values", "reset-then-reuse-values",
 		"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "insecure-skip-tls-verify", "plain-http",
 		"pass-credentials", "verify", "keyring", "no-lookup", "kube-version", "api-versions", "enable-dns", "skip-schema-validation",
-		"post-renderer", "post-renderer-args", "install",
+		"post-renderer", "post-renderer-args", "install", "take-ownership",
 	}
 }
 
@@ -135,10 +142,22 @@ func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	if o.helm.word == "3" && (o.serverSide.word == "true" || o.forceConflicts) {
 		return errors.New("--server-side=true and --force-conflicts are Helm 4's: leave out --helm-version 3")
 	}
+	if o.forceReplace && o.forceConflicts {
+		return errors.New("--force and --force-conflicts exclude each other: a replacement meets no conflicts")
+	}
+	if o.forceReplace && o.serverSide.word == "true" && !o.install {
+		return replaceServerSide()
+	}
 	if o.install && flags.Changed("revision") {
 		return errors.New("--install and --revision exclude each other")
 	}
 	return nil
+}
+
+// replaceServerSide refuses --force where Helm applies server-side (helm v4.3.1 pkg/kube/client.go Update).
+func replaceServerSide() error {
+	return hinted{error: errors.New("cannot use server-side apply and --force together, and Helm 4 refuses it too"),
+		hint: "--server-side=false shows what a replacement would do; --force-conflicts is what server-side apply has in its place"}
 }
 
 // valueOptions are the values with Helm's precedence among the policies (helm v3.22.0 pkg/action/upgrade.go reuseValues).

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -23,12 +26,16 @@ type diffOptions struct {
 	color       colorMode
 	revision    int
 	showSecrets bool
+	// fix tells that what drifted is put back after the report, and repair how.
+	fix    bool
+	repair fixOptions
 }
 
 func newDiff(s streams, c *connection) *cobra.Command {
 	o := diffOptions{
 		desiredOptions: newDesiredOptions(s), format: output.Text,
 		failOn: failOn{"drift": true, "conflict": true, "fail": true}, color: "auto",
+		repair: newFixOptions(),
 	}
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE [CHART]]",
@@ -40,7 +47,8 @@ Without CHART it shows drift: the next upgrade is taken to send the stored manif
 With CHART it renders the chart as helm upgrade would, and shows what that upgrade changes
 over the drift that is there. CHART is all that Helm takes: a directory, a .tgz, a URL,
 repo/name, oci://…. With --to-revision it shows what helm rollback would do. Without RELEASE
-it takes the only release of the namespace.
+it takes the only release of the namespace. With --fix it goes on as helmdrift fix does, whose
+exit codes and flags --yes, --only, --skip, --backup, --timeout and --field-manager it then has.
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 
@@ -56,7 +64,10 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 			if err := o.check(cmd.Flags(), args); err != nil {
 				return err
 			}
-			return runDiff(cmd.Context(), s, c, o, args)
+			if err := o.checkFix(cmd.LocalNonPersistentFlags(), len(args) > 1); err != nil {
+				return err
+			}
+			return runDiff(cmd.Context(), s, c, o, args, cmd.Flags())
 		},
 	}
 	fs := cmd.Flags()
@@ -65,48 +76,122 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 	fs.Var(&o.color, "color", "colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
 	fs.IntVar(&o.revision, "revision", 0, "compare with this stored revision instead of the one helm upgrade would take")
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
+	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted, as helmdrift fix does")
 	o.addFlags(fs)
+	o.repair.addFlags(fs)
+	for _, name := range fixFlags() {
+		_ = fs.MarkHidden(name)
+	}
+	completeFixFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(failOnWords(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // runDiff is the wiring of diff, straight down.
-func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args []string) error {
-	at, err := c.resolve()
+func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args []string, flags *pflag.FlagSet) error {
+	d, err := begin(ctx, c, o, args, "diff")
 	if err != nil {
 		return err
 	}
-	cluster, err := live.Connect(ctx, at.config, c.options())
-	if err != nil {
-		return err
-	}
-	store, err := release.Open(c.driver, at.namespace, cluster.Metadata(), cluster.Dynamic())
-	if err != nil {
-		return err
-	}
-	d := diff{options: o, connection: c, at: at, cluster: cluster, store: store}
-	if len(args) > 0 {
-		d.name = args[0]
-	} else if d.name, err = onlyRelease(ctx, store, at.namespace); err != nil {
-		return err
-	}
-	if len(args) > 1 {
-		d.chart = args[1]
-	}
-	comparison, err := d.settled(ctx)
+	comparison, loaded, err := d.settled(ctx)
 	if err != nil {
 		return err
 	}
 	if o.dryRun.word != "" {
-		comparison.Verify(cluster.DryRun(ctx, comparison.Requests()))
+		comparison.Verify(d.cluster.DryRun(ctx, comparison.Requests()))
 	}
 	now := time.Now()
 	report := threeway.NewReport(version, now, []threeway.ReleaseReport{comparison.Report(threeway.Mask{Show: o.showSecrets})})
-	if err := output.Write(s.out, o.format, report, s.display(o.color, now)); err != nil {
+	look := s.display(o.color, now)
+	if o.fix && o.format != output.Text {
+		return d.putBack(ctx, s, comparison, loaded) // whose result has the report in it
+	}
+	if !o.fix && o.format == output.Text && o.revision == 0 && d.chart == "" {
+		look.Fix, look.Plan = d.fixCommand(flags), planned(comparison)
+	}
+	if err := output.Write(s.out, o.format, report, look); err != nil {
 		return err
 	}
+	if o.fix {
+		fmt.Fprintln(s.out)
+		return d.putBack(ctx, s, comparison, loaded)
+	}
 	return o.failOn.status(report)
+}
+
+// begin connects to the cluster and finds the release for a command.
+func begin(ctx context.Context, c *connection, o diffOptions, args []string, command string) (diff, error) {
+	at, err := c.resolve()
+	if err != nil {
+		return diff{}, err
+	}
+	cluster, err := live.Connect(ctx, at.config, c.options())
+	if err != nil {
+		return diff{}, err
+	}
+	store, err := release.Open(c.driver, at.namespace, cluster.Metadata(), cluster.Dynamic())
+	if err != nil {
+		return diff{}, err
+	}
+	d := diff{options: o, connection: c, at: at, cluster: cluster, store: store}
+	if len(args) > 0 {
+		d.name = args[0]
+	} else if d.name, err = onlyRelease(ctx, store, at.namespace, command); err != nil {
+		return diff{}, err
+	}
+	if len(args) > 1 {
+		d.chart = args[1]
+	}
+	return d, nil
+}
+
+// putBack goes on from a comparison as helmdrift fix does.
+func (d diff) putBack(ctx context.Context, s streams, c *threeway.Comparison, loaded *release.Loaded) error {
+	flags := d.options.repair
+	flags.format, flags.color, flags.showSecrets = d.options.format, d.options.color, d.options.showSecrets
+	return fix{diff: d, flags: flags, streams: s, before: c, loaded: loaded}.run(ctx)
+}
+
+// planned is what a fix would write; nothing where that cannot be told, which is fix's to say.
+func planned(c *threeway.Comparison) (all []threeway.FixPlan) {
+	var err error
+	defer caught(&err)
+	plan, err := repair.New(c, repair.Options{})
+	if err != nil {
+		return nil
+	}
+	return plan.Result(threeway.Mask{}, nil).Plan
+}
+
+// fixCommand is the command that puts back what this one found. What chose the cluster is in it, or it would go to another one.
+func (d diff) fixCommand(flags *pflag.FlagSet) string {
+	words := []string{"helmdrift", "fix", d.name, "-n", d.at.namespace}
+	for _, name := range []string{"kubeconfig", "kube-context", "context", "kube-apiserver", "kube-as-user"} {
+		if f := flags.Lookup(name); f.Changed {
+			words = append(words, "--"+name, f.Value.String())
+		}
+	}
+	for _, group := range d.connection.asGroups {
+		if flags.Changed("kube-as-group") {
+			words = append(words, "--kube-as-group", group)
+		}
+	}
+	for i, w := range words {
+		words[i] = shellWord(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWord quotes a word for a shell where it needs that.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@,+=", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // check refuses flags that contradict each other or would have no effect.
@@ -117,8 +202,41 @@ func (o *diffOptions) check(flags *pflag.FlagSet, args []string) error {
 	return o.desiredOptions.check(flags, len(args) > 1)
 }
 
+// checkFix refuses flags that mean nothing without --fix, and with it all that would not compare with what Helm deployed.
+func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
+	ofFix := fixFlags()
+	if !o.fix {
+		for _, name := range ofFix {
+			if flags.Changed(name) {
+				return hinted{error: fmt.Errorf("--%s needs --fix", name), hint: "without it nothing is put back"}
+			}
+		}
+		return nil
+	}
+	if hasChart {
+		return hinted{error: errors.New("--fix puts back what Helm deployed: leave out CHART"), hint: business}
+	}
+	var err error
+	common := append(ofFix, "fix", "output", "color", "show-secrets", "help")
+	flags.VisitAll(func(f *pflag.Flag) {
+		switch {
+		case !f.Changed || slices.Contains(common, f.Name):
+		case f.Name == "fail-on":
+			err = hinted{error: errors.New("--fail-on does not go with --fix"), hint: "a fix has exit codes of its own; helmdrift fix --help has them"}
+		case f.Name == "dry-run":
+			err = hinted{error: errors.New("--dry-run does not go with --fix"), hint: "helmdrift fix RELEASE --dry-run=server has the server try the fix"}
+		default:
+			err = hinted{error: fmt.Errorf("--%s does not go with --fix", f.Name), hint: business}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return o.repair.check(flags)
+}
+
 // onlyRelease finds the release to take where none is named.
-func onlyRelease(ctx context.Context, store *release.Store, namespace string) (string, error) {
+func onlyRelease(ctx context.Context, store *release.Store, namespace, command string) (string, error) {
 	found, err := store.Names(ctx)
 	if err != nil {
 		return "", err
@@ -133,5 +251,5 @@ func onlyRelease(ctx context.Context, store *release.Store, namespace string) (s
 	for i, r := range found {
 		names[i] = fmt.Sprintf("\n  %s (revision %d, %s)", r.Name, r.Revision, r.Status)
 	}
-	return "", hinted{error: fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), strings.Join(names, "")), hint: "name one: helmdrift diff RELEASE"}
+	return "", hinted{error: fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), strings.Join(names, "")), hint: "name one: helmdrift " + command + " RELEASE"}
 }

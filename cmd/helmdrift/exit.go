@@ -25,6 +25,12 @@ const exitHelp = `Exit codes:
      the server, asked by --dry-run, disagrees
   2  something that --fail-on selects`
 
+// fixExitHelp is the same for fix, and for diff --fix.
+const fixExitHelp = `Exit codes:
+  0  the release is as Helm deployed it, in all that a fix puts back
+  1  usage error, failure, or something could not be seen
+  2  drift remains: not confirmed, a dry run, not selected, or left or refused for a reason`
+
 // exitStatus is an error that carries an exit code and has already been reported.
 type exitStatus int
 
@@ -106,4 +112,19 @@ func (f failOn) selectsField(field threeway.FieldFinding) bool {
 		f["change"] && field.Cause != threeway.CauseDrift ||
 		f["unmanaged"] && !field.Managed ||
 		f["conflict"] && field.Verdict == threeway.Conflict
+}
+
+// fixStatus is the exit code of a fix: what failed or could not be seen comes first.
+func fixStatus(r *threeway.FixResult) error {
+	is := func(status threeway.FixStatus) func(threeway.FixOutcome) bool {
+		return func(o threeway.FixOutcome) bool { return o.Status == status }
+	}
+	switch {
+	case r.After == nil, r.After.HasError(), slices.ContainsFunc(r.Results, is(threeway.FixFailed)):
+		return exitStatus(exitFailure)
+	case r.DryRun != "" && len(r.Plan) > 0, r.After.Summary.DriftedObjects > 0,
+		slices.ContainsFunc(r.Results, is(threeway.FixDeclined)), slices.ContainsFunc(r.Results, is(threeway.FixRefused)):
+		return exitStatus(exitSelected)
+	}
+	return nil
 }

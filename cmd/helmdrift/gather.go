@@ -26,19 +26,19 @@ type diff struct {
 }
 
 // settled compares the release. Drift that is found while somebody deploys would be a lie, so the release's revisions are
-// listed again before it is reported, and if they moved, the comparison is made again, once.
-func (d diff) settled(ctx context.Context) (*threeway.Comparison, error) {
+// listed again before it is reported, and if they moved, the comparison is made again, once. What was loaded for it comes along.
+func (d diff) settled(ctx context.Context) (*threeway.Comparison, *release.Loaded, error) {
 	for range 2 {
 		loaded, err := d.load(ctx)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		comparison, still, err := d.compare(ctx, loaded)
 		if err != nil || still {
-			return comparison, err
+			return comparison, loaded, err
 		}
 	}
-	return nil, hinted{error: fmt.Errorf("release %q changed while reading, twice", d.name), hint: "somebody is deploying it; try again when that is done"}
+	return nil, nil, hinted{error: fmt.Errorf("release %q changed while reading, twice", d.name), hint: "somebody is deploying it; try again when that is done"}
 }
 
 // stands tells whether the release is still at the revisions that were compared, where the comparison found anything.
@@ -95,6 +95,9 @@ func (d diff) compare(ctx context.Context, loaded *release.Loaded) (c *threeway.
 	if in.ForceConflicts && in.ApplyMethod == "client-side" {
 		return nil, false, hinted{error: errors.New("--force-conflicts needs server-side apply, and this release is applied client-side"),
 			hint: "--server-side=true shows what becoming server-side would do"}
+	}
+	if in.ForceReplace && in.ApplyMethod == "server-side" && in.Operation != threeway.OperationInstall {
+		return nil, false, replaceServerSide()
 	}
 	if in.Live, err = d.read(ctx, in); err != nil {
 		return nil, false, err
@@ -171,7 +174,7 @@ func (d diff) fetch(ctx context.Context, needs threeway.Needs, in *threeway.Inpu
 	in.ApplyTypes = joined(in.ApplyTypes, d.applyTypes(ctx, needs.ApplyTypes, in))
 	if len(needs.Autoscalers) > 0 {
 		scaled, warnings := d.cluster.Autoscalers(ctx, needs.Autoscalers)
-		in.Autoscaled, in.Warnings = scaled, append(in.Warnings, warnings...)
+		in.Autoscaled, in.AutoscalersUnseen, in.Warnings = scaled, len(warnings) > 0, append(in.Warnings, warnings...)
 	}
 }
 
@@ -214,7 +217,7 @@ func (d diff) stored(loaded *release.Loaded) threeway.Input {
 		Operation: threeway.OperationInstall, Desired: &threeway.Desired{Source: "chart", Helm: d.helm(nil)},
 	}
 	in.ApplyMethod, in.ForceConflicts = d.applyMethod(in.Desired.Helm, nil), d.options.forceConflicts
-	in.Migrates = true
+	in.Migrates, in.ForceReplace, in.TakeOwnership = true, d.options.forceReplace, d.options.takeOwnership
 	if old == nil {
 		return in
 	}

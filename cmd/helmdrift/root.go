@@ -11,10 +11,11 @@ func newRoot(s streams) *cobra.Command {
 	c := newConnection(s.env)
 	root := &cobra.Command{
 		Use:   "helmdrift",
-		Short: "Show what drifted in a Helm release and what helm upgrade will do about it",
+		Short: "Show what drifted in a Helm release, what helm upgrade will do about it, and put it back",
 		Long: `helmdrift compares what Helm deployed, what it would deploy, and what the cluster holds,
 field by field: what drifted, who did it, and whether the next helm upgrade adds,
-removes, overwrites or ignores it. It changes nothing in the cluster.`,
+removes, overwrites or ignores it. Only fix changes anything in the cluster: it puts back
+what drifted, that and nothing else, after it has shown it and you have agreed.`,
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -29,7 +30,7 @@ removes, overwrites or ignores it. It changes nothing in the cluster.`,
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(usageError)
 	c.addFlags(root.PersistentFlags())
-	root.AddCommand(newDiff(s, c), newVersion(s))
+	root.AddCommand(newDiff(s, c), newFix(s, c), newVersion(s))
 	_ = root.RegisterFlagCompletionFunc("namespace", cobra.NoFileCompletions)
 	return root
 }

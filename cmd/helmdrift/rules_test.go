@@ -21,11 +21,12 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway stands at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift":              {"internal/output", "pkg/fetch", "pkg/live", "pkg/release", "pkg/render", "pkg/threeway"},
+		"cmd/helmdrift":              {"internal/output", "pkg/fetch", "pkg/live", "pkg/release", "pkg/render", "pkg/repair", "pkg/threeway"},
 		"pkg/release":                {},
 		"pkg/fetch":                  {},
 		"pkg/render":                 {"pkg/threeway"},
 		"pkg/live":                   {"pkg/threeway"},
+		"pkg/repair":                 {"pkg/threeway"},
 		"pkg/threeway":               {},
 		"internal/output":            {"pkg/threeway"},
 		"internal/output/schema":     {},
@@ -41,7 +42,7 @@ func strangers() map[string][]string {
 		"k8s.io/client-go/discovery":       {"pkg/live"},
 		"k8s.io/client-go/rest":            {"cmd/helmdrift", "pkg/live", "pkg/render"},
 		"k8s.io/client-go/tools/clientcmd": {"cmd/helmdrift"},
-		"net/http":                         {"pkg/fetch", "pkg/live"},
+		"net/http":                         {"pkg/fetch", "pkg/live", "pkg/repair"},
 		"github.com/fatih/color":           {"internal/output"},
 		"github.com/spf13/cobra":           {"cmd/helmdrift"},
 		"github.com/spf13/pflag":           {"cmd/helmdrift"},

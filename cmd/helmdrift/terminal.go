@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -30,17 +31,28 @@ func (m *colorMode) Set(word string) error {
 // Type is the placeholder in help texts.
 func (m *colorMode) Type() string { return "when" }
 
-// display tells how text may look: colour on a terminal that has it, no wider than the terminal, and beyond ASCII where the
-// locale allows.
+// display tells how text may look on stdout.
 func (s streams) display(mode colorMode, now time.Time) output.Options {
+	return s.displayOn(s.out, mode, now)
+}
+
+// displayOn tells how text may look on a stream: colour on a terminal that has it, no wider than the terminal, and beyond ASCII
+// where the locale allows.
+func (s streams) displayOn(w io.Writer, mode colorMode, now time.Time) output.Options {
 	width := 0
-	if f, ok := s.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if isTerminal(w) {
 		width = 80
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+		if w, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil && w > 0 {
 			width = w
 		}
 	}
 	return output.Options{Color: s.colored(mode, width > 0), Unicode: s.unicode(), Width: width, Now: now}
+}
+
+// isTerminal tells whether somebody reads or writes a stream.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // colored decides by the flag, then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, HELM_COLOR, and last the terminal.

@@ -14,6 +14,7 @@
 //	  ± spec.replicas  2 → 5   kubectl (scale), 3 min ago
 //
 //	2 objects drifted; the next upgrade overwrites 1 field and re-creates 1 object
+//	helmdrift fix web -n prod puts back 1 field and 1 object
 //
 // How it is written:
 //
@@ -67,6 +68,21 @@
 //   - Where the operation does not come to an object, or fails on it, changes stand under "would change".
 //   - That the server agrees (dry run) is only counted. That it disagrees is said at the object and in first and last lines.
 //   - The lines of a message that has several (a template's own error, Helm's hint) stay lines, behind the gutter.
+//
+// # Fixes
+//
+// A FixResult is told in two texts, since a reader is asked between them. The plan has the signs, columns and widths of a
+// report of drift, but values stand as live → becomes, and a sign says what the fix does, whatever the next upgrade would do:
+//
+//	release web in prod: fix puts back 1 field and creates 1 object · revision 3 · web-1.2.0 · deployed
+//
+//	Service web: missing; to be created
+//	Deployment web: 1 field to put back
+//	  ± spec.replicas  5 → 2  kubectl (scale), 3 min ago
+//	left: Job migrate: it may have finished and expired
+//
+// What became of it follows: a line for each status and reason with the names it is about, and last what is true now. That a
+// release "is as Helm deployed it" is only said where it was compared again, and all of it was seen.
 //
 // # Hostile text
 //

@@ -171,7 +171,12 @@ func asJSON(t *testing.T, r *threeway.Report) any {
 
 func checkText(t *testing.T, r *threeway.Report, opts Options) {
 	t.Helper()
-	out := render(t, Text, r, opts)
+	checkLines(t, render(t, Text, r, opts), opts)
+}
+
+// checkLines holds any text to its terminal.
+func checkLines(t *testing.T, out []byte, opts Options) {
+	t.Helper()
 	checkRaw(t, out)
 	for _, line := range strings.Split(string(out), "\n") {
 		if w := displayWidth(line); opts.Width > 0 && w > max(opts.Width, minWidth) {

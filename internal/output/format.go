@@ -30,21 +30,25 @@ type Options struct {
 	Width int
 	// Now is what ages are counted from; the zero value means the time of the report, which makes re-rendering repeatable.
 	Now time.Time
+	// Fix is the command line that puts back what drifted, and Plan what it would write; both are empty where there is nothing.
+	Fix  string
+	Plan []threeway.FixPlan
 }
 
 // formats is the table of all formats. A new format is a new file and a line here.
 func formats() []format {
 	return []format{
-		{Text, writeText},
-		{JSON, writeJSON},
-		{YAML, writeYAML},
+		{Text, writeText, writeFixText},
+		{JSON, writeJSON, writeFixJSON},
+		{YAML, writeYAML, writeFixYAML},
 	}
 }
 
-// format joins a name to its writer. A writer returns the whole document, so that a failure never leaves half of one.
+// format joins a name to its writers. A writer returns the whole document, so that a failure never leaves half of one.
 type format struct {
 	name  Format
 	write func(*threeway.Report, Options) ([]byte, error)
+	fix   func(*threeway.FixResult, Options) ([]byte, error)
 }
 
 // Write writes the report to w in format f.
@@ -57,6 +61,24 @@ func Write(w io.Writer, f Format, r *threeway.Report, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("format report as %s: %w", f, err)
 	}
+	return send(w, doc)
+}
+
+// WriteFix writes the result of a fix to w in format f. As text that is what became of the plan, which a reader has seen by
+// then: WriteFixPlan writes it.
+func WriteFix(w io.Writer, f Format, r *threeway.FixResult, opts Options) error {
+	entry, err := find(f)
+	if err != nil {
+		return err
+	}
+	doc, err := entry.fix(r, opts)
+	if err != nil {
+		return fmt.Errorf("format the result as %s: %w", f, err)
+	}
+	return send(w, doc)
+}
+
+func send(w io.Writer, doc []byte) error {
 	if _, err := w.Write(doc); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}

@@ -58,10 +58,26 @@ func TestGolden(t *testing.T) {
 				}
 			}
 			for _, v := range all {
+				v.opts.Fix, v.opts.Plan = "helmdrift fix web -n prod", planFor(report)
 				golden(t, filepath.Join("testdata", name+"."+v.suffix), render(t, v.format, report, v.opts))
 			}
 		})
 	}
+}
+
+// planFor is what a fix would put back of a report of drift, in so far as the hint below it counts it.
+func planFor(r *threeway.Report) (plan []threeway.FixPlan) {
+	for _, rel := range r.Releases {
+		if rel.Desired == nil || rel.Desired.Source != "record" || countRender(rel.Errors) > 0 {
+			continue
+		}
+		for _, o := range rel.Objects {
+			if drifted, missing := o.ToPutBack(); missing || len(drifted) > 0 {
+				plan = append(plan, threeway.FixPlan{Object: o.Kind + " " + o.Name, Create: missing, Fields: drifted})
+			}
+		}
+	}
+	return plan
 }
 
 // reports reads the hand-written reports, each of which keeps the contract.

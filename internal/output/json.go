@@ -11,6 +11,9 @@ import (
 // (Values come from the API server's own JSON and so are valid UTF-8; JSON could not carry anything else.)
 func writeJSON(r *threeway.Report, _ Options) ([]byte, error) { return encodeJSON(r, "  ") }
 
+// writeFixJSON gives the FixResult itself.
+func writeFixJSON(r *threeway.FixResult, _ Options) ([]byte, error) { return encodeJSON(r, "  ") }
+
 // encodeJSON encodes v with a newline at the end and nothing in it that a terminal or a CI agent obeys.
 // HTML escaping is off: it is for web pages, and makes "->" and "&&" in command lines unreadable.
 func encodeJSON(v any, indent string) ([]byte, error) {

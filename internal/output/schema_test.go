@@ -45,7 +45,8 @@ func TestSchemaHasEveryField(t *testing.T) {
 		"report": threeway.Report{}, "summary": threeway.Summary{}, "release": threeway.ReleaseReport{}, "revision": threeway.Revision{},
 		"desired": threeway.Desired{}, "message": threeway.Message{}, "notCompared": threeway.NotCompared{}, "object": threeway.ObjectReport{},
 		"objectError": threeway.ObjectError{}, "ignoreRule": threeway.IgnoreRule{}, "dryRun": threeway.DryRun{}, "field": threeway.FieldFinding{},
-		"owner": threeway.Owner{},
+		"owner": threeway.Owner{}, "fixResult": threeway.FixResult{}, "planned": threeway.FixPlan{}, "fixRequest": threeway.FixRequest{},
+		"fixOperation": threeway.FixOperation{}, "outcome": threeway.FixOutcome{},
 	} {
 		checkStruct(t, name, defs[name], reflect.TypeOf(value))
 	}
@@ -99,6 +100,7 @@ func TestSchemaHasEveryWord(t *testing.T) {
 		"engine": {defs["object"].Properties["engine"].Enum, wordsOf(threeway.EngineStrategic, threeway.EngineMerge, threeway.EngineApply, threeway.EngineReplace)},
 		"operation": {defs["release"].Properties["operation"].Enum, wordsOf(threeway.OperationDrift, threeway.OperationUpgrade,
 			threeway.OperationRollback, threeway.OperationInstall)},
+		"status": {defs["outcome"].Properties["status"].Enum, wordsOf(threeway.FixFixed, threeway.FixDeclined, threeway.FixRefused, threeway.FixFailed)},
 	} {
 		if diff := cmp.Diff(c.want, c.got); diff != "" {
 			t.Errorf("%s (-Go +schema):\n%s", where, diff)
@@ -152,13 +154,31 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-func TestSchemaTakesAFixResult(t *testing.T) {
-	contract, err := os.ReadFile("testdata/contract.json")
+// TestSchemaRefusesAFixResult: the promises of the second document, each broken once.
+func TestSchemaRefusesAFixResult(t *testing.T) {
+	doc, err := os.ReadFile("testdata/fix/mixed.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	reporttest.ValidateReport(t, []byte(`{"apiVersion": "helmdrift.io/v1", "kind": "FixResult",
-		"plan": [{"object": "Deployment.apps prod/web", "uid": "1f", "fields": ["3f9c"], "requests": []}],
-		"results": [{"object": "Deployment.apps prod/web", "status": "refused", "reason": "field is immutable"}],
-		"after": `+string(contract)+`}`))
+	for name, c := range map[string]struct {
+		old, new string
+		ok       bool
+	}{
+		"nothing wrong":          {"", "", true},
+		"an unknown key":         {`"status": "refused"`, `"status": "refused", "later": {}`, true},
+		"an unknown status":      {`"status": "refused"`, `"status": "skipped"`, false},
+		"an unknown verb":        {`"verb": "create"`, `"verb": "delete"`, false},
+		"an unknown operation":   {`"op": "test"`, `"op": "move"`, false},
+		"no results":             {`"results": [`, `"outcomes": [`, false},
+		"a masked field's value": {`"masked": true`, `"masked": true, "live": "x"`, false},
+		"another dry run":        {`"kind": "FixResult"`, `"kind": "FixResult", "dryRun": "both"`, false},
+	} {
+		broken := strings.Replace(string(doc), c.old, c.new, 1)
+		if broken == string(doc) && c.old != "" {
+			t.Errorf("%s: %s is not in the result", name, c.old)
+		}
+		if err := reporttest.Check([]byte(broken)); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -14,19 +14,26 @@ const minWidth = 40
 
 // writeText gives the report for people; the rules are in the package comment.
 func writeText(r *threeway.Report, opts Options) ([]byte, error) {
-	t := text{style: newStyle(opts), width: opts.Width, now: opts.Now}
-	if t.width > 0 {
-		t.width = max(t.width, minWidth)
-	}
-	if t.now.IsZero() {
-		t.now = r.Time
-	}
+	t := newText(opts, r.Time)
 	for _, rel := range r.Releases {
 		t.release(rel)
 		t.line("")
 	}
 	t.summary(r)
+	t.fixHint(opts)
 	return t.out.Bytes(), nil
+}
+
+// newText begins a text; made is when its document was.
+func newText(opts Options, made time.Time) *text {
+	t := &text{style: newStyle(opts), width: opts.Width, now: opts.Now}
+	if t.width > 0 {
+		t.width = max(t.width, minWidth)
+	}
+	if t.now.IsZero() {
+		t.now = made
+	}
+	return t
 }
 
 // text collects the lines of one text report.
@@ -91,6 +98,15 @@ func (t *text) lines(message string) string {
 
 // release writes one release: the answer, what hampered it, and the objects.
 func (t *text) release(rel threeway.ReleaseReport) {
+	t.head(rel, releaseAnswer(rel))
+	if len(rel.Objects) > 0 {
+		t.line("")
+	}
+	t.objects(rel)
+}
+
+// head writes the first line of a release with the answer in it, and what hampered it.
+func (t *text) head(rel threeway.ReleaseReport, answer string) {
 	head := "release " + t.label(rel.Name)
 	if rel.Namespace != "" {
 		head += " in " + t.label(rel.Namespace)
@@ -98,7 +114,7 @@ func (t *text) release(rel threeway.ReleaseReport) {
 	if rel.Cluster != "" {
 		head += " on " + t.label(rel.Cluster)
 	}
-	head += ": " + strings.Join(append([]string{releaseAnswer(rel)}, t.origin(rel)...), t.dot)
+	head += ": " + strings.Join(append([]string{answer}, t.origin(rel)...), t.dot)
 	for i, l := range t.wrapped(head, 0) {
 		if i > 0 {
 			l = t.gutter + l
@@ -107,10 +123,6 @@ func (t *text) release(rel threeway.ReleaseReport) {
 	}
 	t.messages("error: ", rel.Errors)
 	t.messages("warning: ", rel.Warnings)
-	if len(rel.Objects) > 0 {
-		t.line("")
-	}
-	t.objects(rel)
 }
 
 // releaseAnswer is the release in one clause. "No drift" is said only of a release that was seen whole; that the operation

@@ -44,7 +44,7 @@ type table struct {
 func (t *text) part(p part) {
 	rows := make([]row, len(p.fields))
 	for i, f := range p.fields {
-		c, below := t.cells(f, p.lone)
+		c, below := t.cellsOf(f, p)
 		rows[i] = row{verdict: f.Verdict, path: t.text(f.Path), cells: p.pick(c), remarks: strings.Join(t.remarks(f), t.dot), below: below}
 		if p.leads != nil {
 			rows[i].lead, rows[i].aside = p.leads[i], p.asides[i]

@@ -60,17 +60,7 @@ func (t *text) sections(apart bool, sections ...func()) {
 
 // object writes one object: what it is and what Helm will do with it, then its fields.
 func (t *text) object(o threeway.ObjectReport, rel threeway.ReleaseReport) {
-	name := t.objectName(o, rel.Namespace)
-	for i, l := range t.wrapped(name+": "+t.fate(o, rel.Operation), 2) {
-		switch {
-		case i > 0:
-			t.line("  ", t.gutter, l)
-		case strings.HasPrefix(l, name):
-			t.line(t.heading(name), l[len(name):])
-		default: // the name alone is wider than the terminal
-			t.line(t.heading(l))
-		}
-	}
+	t.subject(t.objectName(o, rel.Namespace), t.fate(o, rel.Operation))
 	t.dryRun(o.DryRun)
 	if o.Note != "" {
 		t.below("  ", t.lines(o.Note))
@@ -80,6 +70,20 @@ func (t *text) object(o threeway.ObjectReport, rel threeway.ReleaseReport) {
 	}
 	if o.Controllers > 0 {
 		t.below("  ", plural(o.Controllers, "controller-owned field")+" not listed")
+	}
+}
+
+// subject writes the line that begins an object: its name, and what is said of it.
+func (t *text) subject(name, said string) {
+	for i, l := range t.wrapped(name+": "+said, 2) {
+		switch {
+		case i > 0:
+			t.line("  ", t.gutter, l)
+		case strings.HasPrefix(l, name):
+			t.line(t.heading(name), l[len(name):])
+		default: // the name alone is wider than the terminal
+			t.line(t.heading(l))
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ type part struct {
 	// lone are the differences that need no heading while they stand alone.
 	lone   string
 	fields []threeway.FieldFinding
+	// back tells that live is what was and old what will be: a fix puts it back.
+	back bool
 	// leads stand before the findings, and asides behind them where there is room. Only groups have them.
 	leads, asides []string
 }
@@ -187,7 +189,7 @@ func (p part) pick(c cells) []string {
 	switch {
 	case len(p.columns) == 3:
 		return []string{c.old, c.desired, c.live}
-	case p.columns[1] == "live":
+	case p.columns[1] == "live", p.back:
 		return []string{c.old, c.live}
 	case c.old == absent:
 		return []string{c.live, c.desired}

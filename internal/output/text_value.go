@@ -62,6 +62,19 @@ func plainValue(s string) bool {
 // cells are the three sides of a finding, ready to print.
 type cells struct{ old, desired, live string }
 
+// cellsOf gives the sides of a finding of a part.
+func (t *text) cellsOf(f threeway.FieldFinding, p part) (cells, []string) {
+	switch {
+	case p.back && f.Masked:
+		c := t.maskedCells(f)
+		c.old, c.live = c.live, c.old
+		return c, nil
+	case p.back:
+		f.Old, f.Live = f.Live, f.Old
+	}
+	return t.cells(f, p.lone)
+}
+
 // cells gives the sides of a finding. Sides too large for a cell are counted there, and lines of difference say the rest.
 func (t *text) cells(f threeway.FieldFinding, lone string) (cells, []string) {
 	if f.Masked {

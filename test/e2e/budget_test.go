@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,6 +39,69 @@ func TestReadingBudget(t *testing.T) {
 		}
 	}
 }
+
+// TestServerSideBudget: a release of native kinds costs no more requests where Helm 4 applies it server-side than where it patches
+// it, with drift or without.
+func TestServerSideBudget(t *testing.T) {
+	t.Parallel()
+	spent := map[string]map[string][]string{}
+	for _, side := range []string{"--server-side=false", "--server-side=true"} {
+		c := newCase(t, suite.cluster)
+		must(t, os.WriteFile(filepath.Join(c.dir, "native.yaml"), []byte(nativeTemplate), 0o600))
+		must(t, c.helm(true, "install", side, "native.yaml"))
+		spent[side] = map[string][]string{"clean": c.requests(t, 0)}
+		must(t, c.scale("deployment/web-1", "3"))
+		must(t, c.patch("kubectl-edit", "configmap/web-1", "{data: {k: edited}}"))
+		must(t, c.patch("kubectl-edit", "service/web-2", "{spec: {selector: {tier: gold}}}"))
+		must(t, c.patch("kubectl-patch", "horizontalpodautoscalers.v1.autoscaling/web-2", "{spec: {maxReplicas: 9}}"))
+		spent[side]["drifted"] = c.requests(t, 2)
+	}
+	for state, client := range spent["--server-side=false"] {
+		server := spent["--server-side=true"][state]
+		t.Logf("%s: %d requests client-side, %d server-side", state, len(client), len(server))
+		if len(server) > len(client) {
+			t.Errorf("%s: %d requests client-side, %d server-side:\n%s", state, len(client), len(server), strings.Join(server, "\n"))
+		}
+	}
+}
+
+// requests are those of one comparison.
+func (c *Case) requests(t *testing.T, exit int) []string {
+	t.Helper()
+	out, err := c.diff()
+	must(t, err)
+	if out.exit != exit {
+		t.Fatalf("exit %d\n%s", out.exit, strings.Join(out.report.lines(), "\n"))
+	}
+	return out.traffic.requests
+}
+
+const nativeTemplate = `{{ range $i := until 6 }}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web-{{ $i }}}
+data: {k: "1"}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web-{{ $i }}}
+spec: {selector: {app: web-{{ $i }}}, ports: [{port: 80}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web-{{ $i }}}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web-{{ $i }}}}
+  template: {metadata: {labels: {app: web-{{ $i }}}}, spec: {containers: [{name: c, image: "nginx:1.25"}]}}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web-{{ $i }}}
+spec: {maxReplicas: 1, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: none}}
+{{ end }}
+`
 
 // TestForeignObjects puts 5,000 ConfigMaps of others beside the release, half
 // of them labelled as Helm's: that must not multiply what is read.

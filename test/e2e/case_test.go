@@ -167,7 +167,7 @@ func (c *Case) diff(args ...string) (run, error) {
 
 // binary runs helmdrift with any arguments.
 func (c *Case) binary(args ...string) (run, error) {
-	c.proxy.begin(slices.Contains(args, "--dry-run=server"))
+	c.proxy.begin(permitted(args))
 	var stdout, stderr bytes.Buffer
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -189,9 +189,20 @@ func (c *Case) binary(args ...string) (run, error) {
 	case out.exit < 0 || out.exit > 2:
 		return out, fmt.Errorf("helmdrift ended with %v\n%s", cmd.ProcessState, out.stderr)
 	case len(out.traffic.refused) > 0:
-		return out, fmt.Errorf("helmdrift wants to do more than read: %q", out.traffic.refused)
+		return out, fmt.Errorf("helmdrift wants to do more than it may: %q", out.traffic.refused)
 	}
 	return out, nil
+}
+
+// permitted is what a run with these arguments may do.
+func permitted(args []string) permission {
+	switch {
+	case slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--dry-run") }):
+		return mayTry
+	case len(args) > 0 && args[0] == "fix" || slices.Contains(args, "--fix"):
+		return mayWrite
+	}
+	return mayRead
 }
 
 // must ends the test on an error of the harness.

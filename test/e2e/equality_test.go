@@ -35,7 +35,7 @@ func TestRenderEquality(t *testing.T) {
 			// One after the other: Helm does not wait for a definition of crds/ that somebody else is just creating.
 			for _, by4 := range []bool{false, true} {
 				t.Run(fmt.Sprintf("helm%d", major(by4)), func(t *testing.T) {
-					checkRendering(t, helmCall{by4: by4, verb: "install", chart: chart, clientSide: true})
+					checkRendering(t, helmCall{by4: by4, verb: "install", chart: chart, serverSide: "false"})
 				})
 			}
 		})

@@ -24,6 +24,7 @@ func (c *Case) helm4(call helmCall) (string, error) {
 	case "rollback":
 		rollback := action.NewRollback(cfg)
 		rollback.Version, rollback.Timeout, rollback.WaitStrategy = call.revision, helmTimeout, kube.HookOnlyStrategy
+		rollback.ServerSideApply, rollback.ForceConflicts, rollback.ForceReplace = call.serverSide, call.forceConflicts, call.force
 		return "", rollback.Run(c.release)
 	}
 	return "", fmt.Errorf("helm4: unknown verb %q", call.verb)
@@ -40,7 +41,8 @@ func (c *Case) install4(cfg *action.Configuration, call helmCall) (string, error
 	}
 	install := action.NewInstall(cfg)
 	install.ReleaseName, install.Namespace, install.Timeout = c.release, c.ns, helmTimeout
-	install.WaitStrategy, install.ServerSideApply = kube.HookOnlyStrategy, !call.clientSide
+	install.WaitStrategy, install.ServerSideApply = kube.HookOnlyStrategy, call.serverSide != "false"
+	install.ForceConflicts, install.ForceReplace = call.forceConflicts, call.force
 	install.TakeOwnership, install.SkipSchemaValidation = call.takeOwnership, call.skipSchema
 	install.Replace = true // as upgrade --install does, for a name that was uninstalled
 	if install.PostRenderer, err = call.renderer(); err != nil {
@@ -60,7 +62,8 @@ func (c *Case) upgrade4(cfg *action.Configuration, call helmCall) (string, error
 	}
 	upgrade := action.NewUpgrade(cfg)
 	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory = c.ns, helmTimeout, 10
-	upgrade.WaitStrategy, upgrade.ServerSideApply = kube.HookOnlyStrategy, "auto"
+	upgrade.WaitStrategy, upgrade.ServerSideApply = kube.HookOnlyStrategy, call.serverSide
+	upgrade.ForceConflicts, upgrade.ForceReplace = call.forceConflicts, call.force
 	upgrade.TakeOwnership, upgrade.SkipSchemaValidation = call.takeOwnership, call.skipSchema
 	upgrade.ReuseValues, upgrade.ResetValues, upgrade.ResetThenReuseValues = call.reuse, call.reset, call.resetToReuse
 	if call.dryRun {

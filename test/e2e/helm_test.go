@@ -46,7 +46,7 @@ func (c *Case) helm3(call helmCall) (string, error) {
 		return c.upgrade3(cfg, call)
 	case "rollback":
 		rollback := action.NewRollback(cfg)
-		rollback.Version, rollback.Timeout = call.revision, helmTimeout
+		rollback.Version, rollback.Timeout, rollback.Force = call.revision, helmTimeout, call.force
 		return "", rollback.Run(c.release)
 	case "uninstall":
 		uninstall := action.NewUninstall(cfg)
@@ -68,7 +68,7 @@ func (c *Case) install3(cfg *action.Configuration, call helmCall) (string, error
 	}
 	install := action.NewInstall(cfg)
 	install.ReleaseName, install.Namespace, install.Timeout = c.release, c.ns, helmTimeout
-	install.TakeOwnership, install.SkipSchemaValidation = call.takeOwnership, call.skipSchema
+	install.TakeOwnership, install.Force, install.SkipSchemaValidation = call.takeOwnership, call.force, call.skipSchema
 	install.Replace = true // as upgrade --install does, for a name that was uninstalled
 	if install.PostRenderer, err = call.renderer(); err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (c *Case) upgrade3(cfg *action.Configuration, call helmCall) (string, error
 	}
 	upgrade := action.NewUpgrade(cfg)
 	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory = c.ns, helmTimeout, 10
-	upgrade.TakeOwnership, upgrade.SkipSchemaValidation = call.takeOwnership, call.skipSchema
+	upgrade.TakeOwnership, upgrade.Force, upgrade.SkipSchemaValidation = call.takeOwnership, call.force, call.skipSchema
 	upgrade.ReuseValues, upgrade.ResetValues, upgrade.ResetThenReuseValues = call.reuse, call.reset, call.resetToReuse
 	if call.dryRun {
 		upgrade.DryRunOption = "server"

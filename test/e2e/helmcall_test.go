@@ -26,15 +26,17 @@ type helmCall struct {
 	// values are Helm's own -f, --set and their like; the three flags say what becomes of the values of the last revision.
 	values                     values.Options
 	reuse, reset, resetToReuse bool
-	takeOwnership, skipSchema  bool
+	skipSchema                 bool
+	// force is Helm 3's --force and Helm 4's --force-replace; forceConflicts and serverSide are Helm 4's alone.
+	force, forceConflicts, takeOwnership bool
+	// serverSide is auto, true or false; an install takes auto for true, as upgrade --install does.
+	serverSide string
 	// dryRun is --dry-run=server: the release is rendered as it would be, and nothing is written.
 	dryRun bool
 	// postRenderer is a program, with its arguments.
 	postRenderer string
 	postArgs     []string
-	// clientSide keeps Helm 4 from applying server-side.
-	clientSide bool
-	revision   int
+	revision     int
 }
 
 // addFlags declares the flags that helm upgrade and helmdrift diff have in common.
@@ -49,6 +51,11 @@ func (h *helmCall) addFlags(flags *pflag.FlagSet, dir string) {
 	flags.BoolVar(&h.reset, "reset-values", false, "")
 	flags.BoolVar(&h.resetToReuse, "reset-then-reuse-values", false, "")
 	flags.BoolVar(&h.skipSchema, "skip-schema-validation", false, "")
+	flags.StringVar(&h.serverSide, "server-side", "auto", "")
+	flags.BoolVar(&h.forceConflicts, "force-conflicts", false, "")
+	flags.BoolVar(&h.force, "force", false, "")
+	flags.BoolVar(&h.force, "force-replace", false, "")
+	flags.BoolVar(&h.takeOwnership, "take-ownership", false, "")
 	flags.StringVar(&h.postRenderer, "post-renderer", "", "")
 	flags.StringArrayVar(&h.postArgs, "post-renderer-args", nil, "")
 }
@@ -82,10 +89,12 @@ func (c *Case) parseHelm(args []string) (helmCall, error) {
 	call := helmCall{verb: args[0]}
 	flags := pflag.NewFlagSet("helm "+call.verb, pflag.ContinueOnError)
 	call.addFlags(flags, c.dir)
-	flags.BoolVar(&call.takeOwnership, "take-ownership", false, "")
-	flags.BoolVar(&call.clientSide, "client-side", false, "")
+	clientSide := flags.Bool("client-side", false, "")
 	if err := flags.Parse(args[1:]); err != nil {
 		return call, err
+	}
+	if *clientSide {
+		call.serverSide = "false"
 	}
 	var err error
 	switch {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	kube3 "helm.sh/helm/v3/pkg/kube"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,14 +25,16 @@ import (
 type oracleEdit struct {
 	object *oracleObject
 	how    string
-	// manager is the field manager.
-	manager string
+	// manager is the field manager, at the version at which it writes.
+	manager, at string
 	// knobs are turned on a copy of live by seed, so that the edit is the same whenever it is made.
 	knobs []knob
 	seed  uint64
+	// done tells that it went through.
+	done bool
 }
 
-// The ways of an edit. All but the last three turn knobs.
+// The ways of an edit. All but the last five turn knobs.
 const (
 	byPatch       = "patch"
 	byJSONPatch   = "json patch"
@@ -40,6 +43,8 @@ const (
 	byServerApply = "serverapply"
 	byScale       = "scale"
 	byUnlabel     = "unlabel"
+	byForget      = "forget"
+	byCrowd       = "crowd"
 	byDelete      = "delete"
 	byCreate      = "create"
 )
@@ -52,18 +57,31 @@ func newOracleEdit(objects []*oracleObject, r *rand.Rand) *oracleEdit {
 	}
 	o := objects[r.IntN(len(objects))]
 	e := &oracleEdit{object: o, manager: oracleManagers[r.IntN(len(oracleManagers))], seed: r.Uint64()}
-	ways := []string{byPatch, byPatch, byPatch, byJSONPatch, byJSONPatch, byUpdate, byUpdate, byApply, byServerApply, byServerApply, byUnlabel, byDelete}
+	e.at = o.kind.versions[r.IntN(len(o.kind.versions))]
+	ways := []string{byPatch, byPatch, byPatch, byJSONPatch, byJSONPatch, byUpdate, byUpdate, byApply, byServerApply, byServerApply, byUnlabel}
 	if o.kind.scales {
 		ways = append(ways, byScale, byScale)
 	}
+	if !o.kind.stays {
+		ways = append(ways, byDelete)
+	}
+	if r.IntN(4) == 0 {
+		ways = append(ways, byForget, byCrowd)
+	}
 	e.how = ways[r.IntN(len(ways))]
+	knobs := o.kind.turnable(e.at)
 	for range 1 + r.IntN(2) {
-		e.knobs = append(e.knobs, o.kind.knobs[r.IntN(len(o.kind.knobs))])
+		e.knobs = append(e.knobs, knobs[r.IntN(len(knobs))])
 	}
 	if len(o.kind.hands) > 0 && r.IntN(6) == 0 {
 		e.knobs = []knob{o.kind.hands[r.IntN(len(o.kind.hands))]}
 	}
 	return e
+}
+
+// newCreation is somebody's creation of an object that Helm is about to bring.
+func newCreation(o *oracleObject, r *rand.Rand) *oracleEdit {
+	return &oracleEdit{object: o, how: byCreate, manager: "kubectl-create", at: versionOf(orElseMap(o.new, o.old)), seed: r.Uint64()}
 }
 
 // made is what an edit came to: a line of a story and the file that it names.
@@ -75,10 +93,14 @@ type made struct {
 func (e *oracleEdit) make(c *Case, number int, chart map[string]any) (made, error) {
 	switch e.how {
 	case byDelete:
-		return made{line: "delete " + e.object.ref()}, c.cluster.delete(context.Background(), e.target(c))
+		return e.delete(c)
 	case byScale:
 		n := strconv.FormatUint(e.seed%4, 10)
-		return made{line: "scale " + e.object.ref() + " " + n}, c.scale(e.object.ref(), n)
+		return made{line: "scale " + e.ref() + " " + n}, c.scale(c.real(e.ref()), n)
+	case byForget:
+		return e.patch(c, []any{map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": []any{map[string]any{}}}})
+	case byCrowd:
+		return e.crowd(c)
 	case byUnlabel:
 		return e.patch(c, []any{map[string]any{"op": "remove", "path": "/metadata/labels/app.kubernetes.io~1managed-by"}})
 	case byCreate:
@@ -106,8 +128,30 @@ func (e *oracleEdit) make(c *Case, number int, chart map[string]any) (made, erro
 	return e.patch(c, jsonPatch(nil, live.Object, edited, ""))
 }
 
+// ref names the object as stories do, at the version of the edit.
+func (e *oracleEdit) ref() string { return e.object.ref(e.at) }
+
+// real puts the story's namespace into a text.
+func (c *Case) real(text string) string { return strings.ReplaceAll(text, "$NS", c.ns) }
+
 func (e *oracleEdit) target(c *Case) ref {
-	return ref{resource: e.object.kind.name, namespace: c.ns, name: e.object.name}
+	out, _ := c.ref(c.real(e.ref()))
+	return out
+}
+
+// delete waits a little, as some objects take their time to go. One that somebody holds stays.
+func (e *oracleEdit) delete(c *Case) (made, error) {
+	line := made{line: "delete " + e.ref()}
+	if err := c.cluster.delete(context.Background(), e.target(c)); err != nil {
+		return line, err
+	}
+	for range 30 {
+		if _, err := c.cluster.get(context.Background(), e.target(c)); err != nil {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return line, nil
 }
 
 // turn turns the edit's knobs, at another position of one of them where the first changes nothing.
@@ -122,7 +166,7 @@ func (e *oracleEdit) turn(obj map[string]any) bool {
 			break
 		}
 	}
-	copied := named(obj, e.object.name)
+	copied := e.object.named(obj)
 	clear(obj)
 	maps.Copy(obj, copied)
 	return changed
@@ -134,8 +178,23 @@ func (e *oracleEdit) patch(c *Case, body any) (made, error) {
 	if err != nil {
 		return made{}, err
 	}
-	line := fmt.Sprintf("patch %s %s %s", e.manager, e.object.ref(), quoted(string(text)))
-	return made{line: line}, c.patch(e.manager, e.object.ref(), string(text))
+	line := fmt.Sprintf("patch %s %s %s", e.manager, e.ref(), quoted(string(text)))
+	return made{line: line}, c.patch(e.manager, c.real(e.ref()), string(text))
+}
+
+// crowd lets more managers write to the object than the API server keeps apart, and then keeps only the last of them apart.
+func (e *oracleEdit) crowd(c *Case) (made, error) {
+	var lines []string
+	one := *e
+	for i := range 12 {
+		one.manager = fmt.Sprintf("%s-%d", e.manager, i)
+		written, err := one.patch(c, map[string]any{"metadata": map[string]any{"annotations": map[string]any{"example.com/" + one.manager: "x"}}})
+		if err != nil {
+			return made{}, err
+		}
+		lines = append(lines, written.line)
+	}
+	return made{line: strings.Join(lines, "\n")}, nil
 }
 
 // quoted writes a word of a script.
@@ -232,35 +291,43 @@ func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) 
 // apply is kubectl apply of the object as the chart has it, edited.
 func (e *oracleEdit) apply(c *Case, number int, chart map[string]any) (made, error) {
 	obj := runtime.DeepCopyJSON(chart)
+	e.object.setVersion(obj, e.at)
 	e.turn(obj)
-	text, err := yaml.Marshal(obj)
+	out, err := e.written("apply", number, obj)
 	if err != nil {
 		return made{}, err
 	}
+	return out, c.cluster.kubectlApply(context.Background(), c.real(out.text), c.ns)
+}
+
+// written is the file with an object that an edit sends, and the line that sends it.
+func (e *oracleEdit) written(line string, number int, obj map[string]any) (made, error) {
+	if suffix := e.object.where.suffix; suffix != "" {
+		steps{{field: "metadata"}, {field: "namespace"}}.put(obj, "$NS"+suffix)
+	}
+	text, err := yaml.Marshal(obj)
 	file := fmt.Sprintf("edit%d.yaml", number)
-	return made{line: "apply " + file, file: file, text: string(text)}, c.cluster.kubectlApply(context.Background(), string(text), c.ns)
+	return made{line: line + " " + file, file: file, text: string(text)}, err
 }
 
 // create makes an object that Helm is about to bring, as the release's or as somebody else's.
 func (e *oracleEdit) create(c *Case, number int) (made, error) {
-	obj := orElseMap(e.object.new, e.object.old)
-	e.knobs = e.object.kind.knobs
-	e.knobs = e.knobs[e.seed%uint64(len(e.knobs)):][:1]
-	obj = runtime.DeepCopyJSON(obj)
+	obj := runtime.DeepCopyJSON(orElseMap(e.object.new, e.object.old))
+	knobs := e.object.kind.turnable(e.at)
+	e.knobs = knobs[e.seed%uint64(len(knobs)):][:1]
 	e.turn(obj)
 	if e.seed%5 > 0 {
 		metadata := steps{{field: "metadata"}}
 		append(metadata, step{field: "labels"}, step{field: "app.kubernetes.io/managed-by"}).put(obj, "Helm")
-		append(metadata, step{field: "annotations"}, step{field: "meta.helm.sh/release-name"}).put(obj, c.release)
-		append(metadata, step{field: "annotations"}, step{field: "meta.helm.sh/release-namespace"}).put(obj, c.ns)
+		append(metadata, step{field: "annotations"}, step{field: "meta.helm.sh/release-name"}).put(obj, "r")
+		append(metadata, step{field: "annotations"}, step{field: "meta.helm.sh/release-namespace"}).put(obj, "$NS")
 	}
-	text, err := yaml.Marshal(obj)
+	out, err := e.written("create "+e.manager, number, obj)
 	if err != nil {
 		return made{}, err
 	}
-	file := fmt.Sprintf("edit%d.yaml", number)
-	kept := strings.NewReplacer(c.release, "r", c.ns, "$NS").Replace(string(text))
-	return made{line: "create " + e.manager + " " + file, file: file, text: kept}, c.cluster.create(context.Background(), string(text), c.ns, e.manager)
+	text := strings.ReplaceAll(c.real(out.text), "meta.helm.sh/release-name: r\n", "meta.helm.sh/release-name: "+c.release+"\n")
+	return out, c.cluster.create(context.Background(), text, c.ns, e.manager)
 }
 
 func orElseMap(m, other map[string]any) map[string]any {
@@ -276,14 +343,12 @@ func (e *oracleEdit) serverApply(c *Case, number int) (made, error) {
 	if !e.turn(obj) {
 		return made{}, nil
 	}
-	obj["apiVersion"], obj["kind"] = e.object.kind.object["apiVersion"], e.object.kind.object["kind"]
-	text, err := yaml.Marshal(obj)
+	obj["apiVersion"], obj["kind"] = e.at, e.object.kind.object["kind"]
+	out, err := e.written("server-apply "+e.manager, number, obj)
 	if err != nil {
 		return made{}, err
 	}
-	file := fmt.Sprintf("edit%d.yaml", number)
-	line := fmt.Sprintf("server-apply %s %s", e.manager, file)
-	return made{line: line, file: file, text: string(text)}, c.cluster.serverApply(context.Background(), string(text), c.ns, e.manager)
+	return out, c.cluster.serverApply(context.Background(), c.real(out.text), c.ns, e.manager)
 }
 
 // serverApply applies the objects of a YAML stream server-side, by force.

@@ -23,11 +23,20 @@ type poolKind struct {
 	// name is the kind in lower case, as stories write it.
 	name   string
 	object map[string]any
-	knobs  []knob
+	// versions are the apiVersions that charts and others write the object at; the first is the object's own.
+	versions []string
+	knobs    []knob
+	// at are the knobs of one version.
+	at map[string][]knob
 	// hands are what only a hand turns, on live: a chart that does so is another chart.
 	hands []knob
-	// scales tells that the kind has the scale subresource.
-	scales bool
+	// risks are what only a new version of the chart turns, seldom: the API may refuse what comes out.
+	risks []knob
+	// scales tells that the kind has the scale subresource, wide that it has no namespace, stays that nobody but Helm deletes the
+	// object, as that takes its time.
+	scales, wide, stays bool
+	// weight is how often the kind is drawn.
+	weight int
 }
 
 // knob is one thing that varies in an object: in its n-th position the n-th value stands at each of its paths.
@@ -39,6 +48,9 @@ type knob struct {
 // writtenNull is what the pool writes for a null that stands in the manifest.
 const writtenNull = "NULL"
 
+// usualWeight is that of a kind that does not say otherwise.
+const usualWeight = 4
+
 func loadPool() ([]poolKind, error) {
 	files, err := filepath.Glob(filepath.Join(poolDir, "[a-z]*.yaml"))
 	if err != nil {
@@ -47,20 +59,66 @@ func loadPool() ([]poolKind, error) {
 	out := make([]poolKind, len(files))
 	for i, file := range files {
 		text, err := readPoolFile(file)
-		if err != nil {
-			return nil, err
-		}
-		out[i].name = strings.TrimSuffix(filepath.Base(file), ".yaml")
-		out[i].object, _ = text["object"].(map[string]any)
-		out[i].scales, _ = text["scales"].(bool)
-		if out[i].knobs, err = knobsOf(text, "knobs", ""); err == nil {
-			out[i].hands, err = knobsOf(text, "hands", "")
+		if err == nil {
+			out[i], err = newPoolKind(text)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	return out, nil
+}
+
+func newPoolKind(text map[string]any) (poolKind, error) {
+	out := poolKind{weight: usualWeight, at: map[string][]knob{}}
+	out.object, _ = text["object"].(map[string]any)
+	out.name = strings.ToLower(fmt.Sprint(out.object["kind"]))
+	out.scales, _ = text["scales"].(bool)
+	out.wide, _ = text["wide"].(bool)
+	out.stays, _ = text["stays"].(bool)
+	if weight, ok := text["weight"].(int64); ok {
+		out.weight = int(weight)
+	}
+	out.versions = []string{fmt.Sprint(out.object["apiVersion"])}
+	others, _ := text["versions"].([]any)
+	for _, version := range others {
+		out.versions = append(out.versions, fmt.Sprint(version))
+	}
+	var err error
+	if out.knobs, err = knobsOf(text, "knobs", ""); err != nil {
+		return out, err
+	}
+	if out.hands, err = knobsOf(text, "hands", ""); err != nil {
+		return out, err
+	}
+	if out.risks, err = knobsOf(text, "risks", ""); err != nil {
+		return out, err
+	}
+	at, _ := text["at"].(map[string]any)
+	for version := range at {
+		if out.at[version], err = knobsOf(at, version, ""); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// turnable are the knobs of an object at a version.
+func (k *poolKind) turnable(version string) []knob { return slices.Concat(k.knobs, k.at[version]) }
+
+// draw takes a kind of the pool by its weight.
+func draw(pool []poolKind, r *rand.Rand) *poolKind {
+	sum := 0
+	for i := range pool {
+		sum += pool[i].weight
+	}
+	n := r.IntN(sum)
+	for i := range pool {
+		if n -= pool[i].weight; n < 0 {
+			return &pool[i]
+		}
+	}
+	return nil
 }
 
 // readPoolFile reads YAML; integers stay integers.
@@ -136,16 +194,39 @@ func (k knob) turn(obj map[string]any, r *rand.Rand) bool {
 	return changed
 }
 
+// drop takes away what the knob leads to.
+func (k knob) drop(obj map[string]any) {
+	for _, path := range k.paths {
+		path.drop(obj)
+	}
+}
+
 // put writes a value where the path leads, making what is missing on the way; nil takes away what is there.
 func (p steps) put(root map[string]any, value any) {
 	if value == nil {
 		p.drop(root)
 		return
 	}
-	if value == writtenNull {
-		value = nil
+	putAt(root, p, withNulls(runtime.DeepCopyJSONValue(value)))
+}
+
+// withNulls makes nulls of those that are written out.
+func withNulls(v any) any {
+	switch v := v.(type) {
+	case string:
+		if v == writtenNull {
+			return nil
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = withNulls(v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = withNulls(v[i])
+		}
 	}
-	putAt(root, p, runtime.DeepCopyJSONValue(value))
+	return v
 }
 
 // putAt gives the node with the value in it; where there is none of the right kind, a new one.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -48,6 +50,8 @@ func TestOracle(t *testing.T) {
 // tally is what the oracle counts.
 type tally struct {
 	cases, void, edits, failures, unreached, asked, certain, uncertain, misses int
+	// unasked counts objects that the server was not asked about, by the reason.
+	unasked map[string]int
 }
 
 // voided is the end of a story whose chart cannot even be installed.
@@ -56,14 +60,14 @@ type voided struct{ error }
 func runOracle(t *testing.T, pool []poolKind, by4 bool) {
 	base := newCase(t, suite.cluster)
 	deadline := time.Now().Add(*oracleBudget)
-	var sum tally
+	sum := tally{unasked: map[string]int{}}
 	for i := range *oracleN {
 		if time.Now().After(deadline) {
 			t.Logf("out of time: %d seeds are left", *oracleN-i)
 			break
 		}
 		seed := *oracleSeed + uint64(i)
-		told, err := newOracleCase(pool, seed).tell(base, by4)
+		told, err := newStory(pool, seed).tell(base, by4)
 		if errors.As(err, &voided{}) {
 			t.Logf("seed %d is void: %v", seed, err)
 			sum.void++
@@ -75,13 +79,13 @@ func runOracle(t *testing.T, pool []poolKind, by4 bool) {
 		}
 		sum.add(told)
 		if len(told.misses) > 0 {
-			told = told.shrunk(base, by4)
+			told = told.shrunk(pool, base, by4)
 			t.Errorf("seed %d (-oracle.seed=%d -oracle.n=1):\n%s\n%s", seed, seed, strings.Join(told.misses, "\n"), told.story())
 			keepStory(t, told)
 		}
 	}
-	t.Logf("%d cases (%d void), %d edits, %d predicted failures (%d not reached); fields: %d certain, %d not; %d dry runs; %d misses",
-		sum.cases, sum.void, sum.edits, sum.failures, sum.unreached, sum.certain, sum.uncertain, sum.asked, sum.misses)
+	t.Logf("%d cases (%d void), %d edits, %d predicted failures (%d not reached); fields: %d certain, %d not; %d dry runs; %d misses\nobjects that the server was not asked about: %v",
+		sum.cases, sum.void, sum.edits, sum.failures, sum.unreached, sum.certain, sum.uncertain, sum.asked, sum.misses, sum.unasked)
 	if sum.void*20 > *oracleN {
 		t.Errorf("%d of %d charts cannot be installed", sum.void, *oracleN)
 	}
@@ -96,6 +100,9 @@ func (s *tally) add(told *telling) {
 	s.failures += told.failures
 	s.unreached += told.unreached
 	s.asked += told.asked
+	for reason, n := range told.unasked {
+		s.unasked[reason] += n
+	}
 	s.certain += told.certain
 	s.uncertain += told.uncertain
 	if len(told.misses) > 0 {
@@ -123,17 +130,29 @@ type telling struct {
 	order []string
 
 	edits, failures, unreached, asked, certain, uncertain int
-	misses                                                []string
+	// unasked counts objects that the server was not asked about, by the reason.
+	unasked map[string]int
+	misses  []string
 	// missed are the objects that the misses are about.
 	missed map[string]bool
+	// pristine are the objects as they were deployed; stumbled tells that not all of them came.
+	pristine map[string]map[string]any
+	stumbled bool
 }
 
 // tell runs the case: install, edits, prediction, and what Helm really does.
 func (o *oracleCase) tell(base *Case, by4 bool) (*telling, error) {
-	told := &telling{of: o, by4: by4, c: base.child(o.seed), files: map[string]string{}, missed: map[string]bool{}}
+	told := &telling{of: o, by4: by4, c: base.child(o.seed), files: map[string]string{}, missed: map[string]bool{}, unasked: map[string]int{}}
 	told.route = routes(by4)[o.route]
+	if o.installs && !by4 && told.route.goes4 {
+		told.route.serverSide = "false"
+	}
 	defer told.clean()
 	if err := told.deploy(); err != nil {
+		return told, err
+	}
+	var err error
+	if told.pristine, err = told.snapshot(); err != nil {
 		return told, err
 	}
 	if err := told.edit(); err != nil {
@@ -143,6 +162,7 @@ func (o *oracleCase) tell(base *Case, by4 bool) (*telling, error) {
 	if err != nil {
 		return told, err
 	}
+	told.lines = told.lines[:len(told.lines)-1] // the story goes on with the prediction that comes without asking
 	said, err := told.predict()
 	if err != nil {
 		return told, err
@@ -157,6 +177,8 @@ func (o *oracleCase) tell(base *Case, by4 bool) (*telling, error) {
 		return told, err
 	}
 	told.judgeDryRun(asked)
+	told.judgeAgreement(said, asked)
+	told.judgeDrift(said, before)
 	told.judge(said, before, after, failed)
 	return told, nil
 }
@@ -177,15 +199,15 @@ func (t *telling) file(name, text string) error {
 	return errors.Join(os.MkdirAll(t.c.dir, 0o755), os.WriteFile(filepath.Join(t.c.dir, name), []byte(text), 0o644))
 }
 
-// helm calls the Helm that deploys before the edits, and writes the line for it. It may fail where the story wants that.
-func (t *telling) helm(mayFail bool, args ...string) error {
+// helm calls one of the Helms, and writes the line for it. It may fail where the story wants that.
+func (t *telling) helm(by4, mayFail bool, args ...string) error {
 	line := "helm " + strings.Join(args, " ")
-	if t.route.installs4 {
+	if by4 {
 		line = "helm4 " + strings.Join(args, " ")
 	}
-	err := t.c.helm(t.route.installs4, args...)
+	err := t.c.helm(by4, args...)
 	if err != nil && mayFail {
-		line, err = "! "+line, nil
+		line, err, t.stumbled = "! "+line, nil, true
 	}
 	t.lines = append(t.lines, line)
 	return err
@@ -193,28 +215,74 @@ func (t *telling) helm(mayFail bool, args ...string) error {
 
 // deploy brings the release to where the edits begin.
 func (t *telling) deploy() error {
+	if err := t.makeOther(); err != nil {
+		return err
+	}
 	for _, name := range []string{"old.yaml", "failed.yaml", "new.yaml"} {
 		text, err := t.of.chart(name)
 		if err != nil {
 			return err
 		}
-		if text == "" {
+		if text == "" && (name == "failed.yaml" || t.of.installs) || name == "new.yaml" && t.of.same {
 			continue
 		}
 		if err := t.file(name, text); err != nil {
 			return err
 		}
 	}
-	if err := t.helm(false, append(append([]string{"install"}, t.route.install...), "old.yaml")...); err != nil {
+	if t.of.installs {
+		return nil
+	}
+	first := t.route.installs4
+	if err := t.helm(first, false, append(append([]string{"install"}, t.route.install...), "old.yaml")...); err != nil {
 		return voided{err}
 	}
+	second := first != t.route.switches
 	switch {
 	case t.of.rollback:
-		return t.helm(true, "upgrade", "new.yaml") // if it fails, the rollback starts from a failed revision
+		return t.helm(second, true, "upgrade", "new.yaml") // if it fails, the rollback starts from a failed revision
 	case t.of.failed:
-		return t.helm(true, "upgrade", "failed.yaml")
+		return t.helm(second, true, "upgrade", "failed.yaml")
+	case t.route.switches:
+		return t.helm(second, true, "upgrade", "old.yaml")
 	}
 	return nil
+}
+
+// aim is what Helm is to do: a verb, again where it upgrades to the chart that is there, and a chart or a revision.
+func (c *oracleCase) aim() (verb, target string) {
+	switch {
+	case c.rollback:
+		return "rollback", "1"
+	case c.installs:
+		return "install", "new.yaml"
+	case c.same:
+		return "again", "old.yaml"
+	}
+	return "upgrade", "new.yaml"
+}
+
+// makeOther makes the second namespace where an object is in it. It goes with the first, which owns it.
+func (t *telling) makeOther() error {
+	if !slices.ContainsFunc(t.of.objects, func(o *oracleObject) bool { return o.where.suffix != "" }) {
+		return nil
+	}
+	t.lines = append(t.lines, "namespace $NS"+otherNamespace)
+	ctx := context.Background()
+	home, err := t.c.cluster.get(ctx, ref{resource: "namespace", name: t.c.ns})
+	if err != nil {
+		return err
+	}
+	other := &unstructured.Unstructured{}
+	other.SetAPIVersion("v1")
+	other.SetKind("Namespace")
+	other.SetName(t.c.ns + otherNamespace)
+	other.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: t.c.ns, UID: home.GetUID()}})
+	_, err = t.c.cluster.client.Resource(namespaces).Create(ctx, other, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
 // edit lets the others at the objects. What the API refuses did not happen.
@@ -231,6 +299,7 @@ func (t *telling) edit() error {
 			continue
 		}
 		t.lines, t.edits = append(t.lines, made.line), t.edits+1
+		e.done = true
 		if made.file != "" {
 			if err := t.file(made.file, made.text); err != nil {
 				return err
@@ -242,13 +311,20 @@ func (t *telling) edit() error {
 
 // predict asks helmdrift.
 func (t *telling) predict(more ...string) (*report, error) {
-	flags := append(t.route.flags(), more...)
+	verb, _ := t.of.aim()
+	flags := append(t.route.flagsFor(verb), more...)
 	args := append([]string{"--show-secrets", "--fail-on", "none"}, flags...)
 	words := " " + strings.Join(flags, " ")
-	if t.of.rollback {
+	switch {
+	case t.of.rollback:
 		t.lines = append(t.lines, "diff --to-revision 1"+words)
 		args = append(args, "--to-revision", "1")
-	} else {
+	case t.of.same:
+		t.lines = append(t.lines, "diff"+words)
+	default:
+		if t.of.installs {
+			words, args = " --install"+words, append(args, "--install")
+		}
 		t.lines = append(t.lines, "diff new.yaml"+words)
 		chart, err := t.c.chart("new.yaml")
 		if err != nil {
@@ -269,15 +345,20 @@ func (t *telling) predict(more ...string) (*report, error) {
 
 // really lets Helm do it.
 func (t *telling) really() error {
-	t.lines = append(t.lines, "proves"+t.route.words())
-	return t.route.goes(t.c, t.of.rollback)
+	t.lines = append(t.lines, "proves")
+	verb, target := t.of.aim()
+	words := t.route.words(verb)
+	if verb == "again" {
+		verb = "upgrade"
+	}
+	return t.c.helm(t.route.goes4, append(append([]string{verb}, words...), target)...)
 }
 
 // snapshot reads the objects of both charts; those that are not there are nil. One that is going is gone.
 func (t *telling) snapshot() (map[string]map[string]any, error) {
 	out := map[string]map[string]any{}
 	for _, o := range t.of.objects {
-		client, _, err := t.c.cluster.of(o.gvk(), t.c.ns)
+		client, _, err := t.c.cluster.of(o.gvk(t.of.rollback), o.home(t.c.ns))
 		if err != nil {
 			return nil, err
 		}
@@ -293,28 +374,39 @@ func (t *telling) snapshot() (map[string]map[string]any, error) {
 	return out, nil
 }
 
-// clean takes the objects and the records away, without waiting.
+// clean takes the objects and the records away, without waiting. Nobody holds them any longer.
 func (t *telling) clean() {
 	background := metav1.DeletePropagationBackground
 	ctx, options := context.Background(), metav1.DeleteOptions{PropagationPolicy: &background}
 	for _, o := range t.of.objects {
-		_ = t.c.cluster.delete(ctx, ref{resource: o.kind.name, namespace: t.c.ns, name: o.name})
+		at := ref{resource: o.kind.name, namespace: o.home(t.c.ns), name: o.name}
+		if obj, err := t.c.cluster.get(ctx, at); err == nil && slices.Contains(obj.GetFinalizers(), holdingFinalizer) {
+			_ = t.c.cluster.patch(ctx, at, "oracle", `[{"op": "remove", "path": "/metadata/finalizers"}]`)
+		}
+		_ = t.c.cluster.delete(ctx, at)
+	}
+	for _, name := range t.of.hookNames("new.yaml") {
+		_ = t.c.cluster.delete(ctx, ref{resource: "configmap", namespace: t.c.ns, name: name})
 	}
 	secrets := t.c.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(t.c.ns)
 	_ = secrets.DeleteCollection(ctx, options, metav1.ListOptions{LabelSelector: "owner=helm,name=" + t.c.release})
 }
 
+// holdingFinalizer is the pool's finalizer that nobody takes away.
+const holdingFinalizer = "example.com/hold"
+
 // shrunk tells the case once more with only the objects that were missed; if those alone miss again, that is the better story.
-func (t *telling) shrunk(base *Case, by4 bool) *telling {
-	var names []string
-	for name := range t.missed {
-		names = append(names, name)
+func (t *telling) shrunk(pool []poolKind, base *Case, by4 bool) *telling {
+	var places []int
+	for i, o := range t.of.objects {
+		if t.missed[o.name] {
+			places = append(places, i)
+		}
 	}
-	if len(names) == 0 || len(names) == len(t.of.objects) {
+	if len(places) == 0 || len(places) == len(t.of.objects) {
 		return t
 	}
-	time.Sleep(time.Second) // the objects of the first telling have to go
-	again, err := t.of.only(names).tell(base, by4)
+	again, err := t.of.only(pool, places).tell(base, by4)
 	if err != nil || len(again.misses) == 0 {
 		return t
 	}

@@ -9,25 +9,34 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/client-go/rest"
 )
 
 // proxy stands between the binary and the API server. It lets get and list
-// pass, writes that are only to be tried where a run may do that, refuses all
-// else, and keeps the books.
+// pass, and of the writes those that a run may send; it refuses all else, and
+// keeps the books.
 type proxy struct {
 	kubeconfig string
 	server     *httptest.Server
 
-	mu       sync.Mutex
-	mayTry   bool
-	requests []string
-	tried    []string
-	refused  []string
-	bytes    int
+	mu  sync.Mutex
+	may permission
+	traffic
 }
+
+// permission is what a run may do beside reading.
+type permission int
+
+// The permissions: nothing; writes that are only to be tried (dryRun=All);
+// patches and creations of anything but a release's records.
+const (
+	mayRead permission = iota
+	mayTry
+	mayWrite
+)
 
 // startProxy serves a cluster on a loopback port of its own and writes a
 // kubeconfig for it into dir. The proxy acts as the cluster's administrator.
@@ -73,18 +82,23 @@ func (p *proxy) admit(r *http.Request) bool {
 	call, query := r.Method+" "+r.URL.RequestURI(), r.URL.Query()
 	watch := query.Get("watch")
 	reads := r.Method == http.MethodGet && (watch == "" || watch == "false")
-	writes := r.Method == http.MethodPatch || r.Method == http.MethodPost || r.Method == http.MethodPut
+	writes := r.Method == http.MethodPatch || r.Method == http.MethodPost
+	tries := (writes || r.Method == http.MethodPut) && slices.Equal(query["dryRun"], []string{"All"})
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	tries := p.mayTry && writes && slices.Equal(query["dryRun"], []string{"All"})
 	p.requests = append(p.requests, call)
 	switch {
-	case tries:
+	case reads:
+		return true
+	case tries && p.may >= mayTry:
 		p.tried = append(p.tried, call)
-	case !reads:
-		p.refused = append(p.refused, call)
+		return true
+	case writes && p.may == mayWrite && !strings.Contains(call, "sh.helm.release"):
+		p.written = append(p.written, call)
+		return true
 	}
-	return reads || tries
+	p.refused = append(p.refused, call)
+	return false
 }
 
 // meter counts the bytes of a response's body, compressed as they travel.
@@ -106,20 +120,20 @@ func (m *meter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
 // traffic is what passed in one run.
 type traffic struct {
-	requests, tried, refused []string
-	bytes                    int
+	requests, tried, written, refused []string
+	bytes                             int
 }
 
-// begin starts new books for a run, which may also try writes.
-func (p *proxy) begin(mayTry bool) {
+// begin starts new books for a run.
+func (p *proxy) begin(may permission) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mayTry, p.requests, p.tried, p.refused, p.bytes = mayTry, nil, nil, nil, 0
+	p.may, p.traffic = may, traffic{}
 }
 
 // take gives the books.
 func (p *proxy) take() traffic {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return traffic{requests: p.requests, tried: p.tried, refused: p.refused, bytes: p.bytes}
+	return p.traffic
 }

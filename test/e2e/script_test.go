@@ -29,6 +29,7 @@ import (
 //	await KIND/NAME PATH VALUE                         until a controller has done that
 //	await-unserved GROUP/VERSION                       until discovery says so
 //	diff [CHART] [FLAGS]                               prints the report's lines and the exit code
+//	fix [ARGS]                                         puts back what drifted; prints plan, results and the exit code
 //	helmdrift ARGS                                     any other run of the binary; prints its stdout and exit code
 //	proves                                             upgrades, rolls back or installs for real: exactly what the last diff said happens
 //	namespace NAME, storage NAME                       another namespace; where records are kept
@@ -82,6 +83,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"await-gone":     scriptAwaitGone,
 		"await-unserved": scriptAwaitUnserved,
 		"diff":           scriptDiff,
+		"fix":            scriptFix,
 		"helmdrift":      scriptBinary,
 		"proves":         func(c *Case, _ []string) (string, error) { return "", c.proves() },
 		"forge":          scriptForge,

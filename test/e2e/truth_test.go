@@ -68,8 +68,8 @@ func (c *Case) announced() (helmCall, error) {
 		call.revision += said.Last.Revision
 	case call.verb == "rollback":
 	case call.chart == "":
-		call = c.call
-		call.verb = "upgrade"
+		call.chart, call.values, call.skipSchema = c.call.chart, c.call.values, c.call.skipSchema
+		call.postRenderer, call.postArgs = c.call.postRenderer, c.call.postArgs
 	case said.Operation == "install":
 		call.verb = "install"
 	}

@@ -1,0 +1,343 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/repair"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// fixOptions are the flags of fix.
+type fixOptions struct {
+	format      output.Format
+	color       colorMode
+	showSecrets bool
+	yes         bool
+	dryRun      oneOf
+	only, skip  []string
+	manager     string
+	timeout     time.Duration
+	backup      string
+}
+
+// helmManager is the field manager that both Helms write as.
+const helmManager = "helm"
+
+func newFixOptions() fixOptions {
+	return fixOptions{format: output.Text, color: "auto", dryRun: oneOf{words: []string{"client", "server"}}, manager: helmManager, timeout: repair.DefaultTimeout}
+}
+
+func newFix(s streams, c *connection) *cobra.Command {
+	o := newFixOptions()
+	cmd := &cobra.Command{
+		Use:   "fix [RELEASE]",
+		Short: "Put back what drifted in a release, that and nothing else",
+		Long: `fix puts back what drifted in a release: the fields that diff RELEASE calls drift, in built-in
+kinds and in custom resources, and the objects that are missing. It shows what it will do and
+asks; without a terminal it needs --yes. Afterwards it compares again and says what is true.
+
+Each field is written as Helm deployed it, behind tests that let the API server refuse the
+write if anything it stands on has changed meanwhile. What nobody planned is not touched, no
+hook runs, and no revision is written. What it cannot put back safely it leaves, and says why.
+
+Charts, values and other revisions are the business of helm upgrade and helm rollback.
+
+` + fixExitHelp,
+		Example: `  helmdrift fix web -n prod
+  helmdrift fix web -n prod --dry-run=server
+  helmdrift fix web -n prod --yes --only Deployment/web --backup ./before
+  helmdrift fix web -n prod --yes --skip ConfigMap/flags --skip Deployment/web:spec.replicas
+  helmdrift fix web -n prod --yes -o json`,
+		Args:              oneRelease,
+		ValidArgsFunction: completeRelease(c),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(cmd.Flags()); err != nil {
+				return err
+			}
+			return runFix(cmd.Context(), s, c, o, args)
+		},
+	}
+	fs := cmd.Flags()
+	fs.VarP(&o.format, "output", "o", "format of the result: "+strings.Join(output.Formats(), ", "))
+	fs.Var(&o.color, "color", "colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
+	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
+	fs.Var(&o.dryRun, "dry-run", "client: only show the plan; server: also have the API server try the writes and store none")
+	fs.Lookup("dry-run").NoOptDefVal = "client"
+	o.addFlags(fs)
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(o.dryRun.words, cobra.ShellCompDirectiveNoFileComp))
+	completeFixFlags(cmd)
+	return cmd
+}
+
+// business is whose business everything is that fix does not do.
+const business = "charts, values and other revisions are the business of helm upgrade and helm rollback"
+
+// oneRelease refuses all arguments but a release.
+func oneRelease(cmd *cobra.Command, args []string) error {
+	word := func(arg string) bool { return arg == "client" || arg == "server" }
+	switch {
+	case len(args) <= 1:
+		return nil
+	case cmd.Flags().Changed("dry-run") && slices.ContainsFunc(args, word):
+		return hinted{error: fmt.Errorf("fix takes one release, not %d", len(args)), hint: "--dry-run and its word go together with a sign between them: --dry-run=server"}
+	}
+	return hinted{error: errors.New("fix takes a release and nothing else"), hint: business}
+}
+
+// addFlags adds the flags that diff --fix has as well.
+func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	fs.StringArrayVar(&o.only, "only", nil, "put back only KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
+	fs.StringArrayVar(&o.skip, "skip", nil, "leave KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
+	fs.StringVar(&o.manager, "field-manager", o.manager, "name to write as, where the release is applied client-side")
+	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to try for one object while others write to it or the server is busy")
+	fs.StringVar(&o.backup, "backup", "", "directory for a copy of each object as it was, made before the first write; Secrets are left out")
+}
+
+// fixFlags are the names of addFlags.
+func fixFlags() []string {
+	var names []string
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	o := newFixOptions()
+	o.addFlags(fs)
+	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+func completeFixFlags(cmd *cobra.Command) {
+	for _, name := range []string{"only", "skip", "field-manager", "timeout"} {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
+	}
+	_ = cmd.MarkFlagDirname("backup")
+}
+
+// check refuses flags that contradict each other or would have no effect.
+func (o *fixOptions) check(flags *pflag.FlagSet) error {
+	switch {
+	case o.timeout <= 0:
+		return fmt.Errorf("--timeout %s: must be longer than nothing", o.timeout)
+	case o.yes && o.dryRun.word != "":
+		return errors.New("--yes and --dry-run exclude each other: a dry run asks nothing and writes nothing")
+	case o.dryRun.word != "" && flags.Changed("backup"):
+		return errors.New("--backup and --dry-run exclude each other: a dry run writes nothing")
+	case flags.Changed("backup") && o.backup == "":
+		return errors.New("--backup needs a directory")
+	case flags.Changed("field-manager") && o.manager == "":
+		return errors.New("--field-manager needs a name")
+	}
+	_, err := o.selection()
+	return err
+}
+
+// selection is what the flags choose of what drifted.
+func (o *fixOptions) selection() (repair.Options, error) {
+	chosen := repair.Options{Manager: o.manager}
+	var errs []error
+	parse := func(flag string, words []string) (parsed []repair.Selector) {
+		for _, word := range words {
+			selector, err := repair.ParseSelector(word)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
+			}
+			parsed = append(parsed, selector)
+		}
+		return parsed
+	}
+	chosen.Only, chosen.Skip = parse("only", o.only), parse("skip", o.skip)
+	return chosen, errors.Join(errs...)
+}
+
+// runFix is the wiring of fix, straight down.
+func runFix(ctx context.Context, s streams, c *connection, o fixOptions, args []string) error {
+	d, err := begin(ctx, c, diffOptions{desiredOptions: newDesiredOptions(s)}, args, "fix")
+	if err != nil {
+		return err
+	}
+	comparison, loaded, err := d.settled(ctx)
+	if err != nil {
+		return err
+	}
+	return fix{diff: d, flags: o, streams: s, before: comparison, loaded: loaded}.run(ctx)
+}
+
+// fix puts back what one comparison found.
+type fix struct {
+	diff
+	flags   fixOptions
+	streams streams
+	before  *threeway.Comparison
+	loaded  *release.Loaded
+}
+
+// run plans, shows, asks, writes, compares again, and tells.
+func (f fix) run(ctx context.Context) error {
+	plan, err := f.plan()
+	if err != nil {
+		return err
+	}
+	planned := f.result(plan, nil, f.before)
+	asks := len(plan.Objects) > 0 && f.flags.dryRun.word == "" && !f.flags.yes
+	if err := f.show(planned, asks); err != nil {
+		return err
+	}
+	switch {
+	case len(plan.Objects) == 0, f.flags.dryRun.word == "client":
+		return f.tell(planned)
+	case f.flags.dryRun.word == "server":
+		tried := plan.Run(ctx, f.cluster, repair.RunOptions{DryRun: true, Timeout: f.flags.timeout})
+		return f.tell(f.result(plan, tried, f.before))
+	}
+	if asks {
+		switch agreed, err := f.ask(ctx, planned); {
+		case err != nil:
+			return err
+		case !agreed:
+			return f.tell(f.result(plan, unconfirmed(planned), f.before))
+		}
+	}
+	if err := f.backup(plan); err != nil {
+		return err
+	}
+	outcomes := plan.Run(ctx, f.cluster, repair.RunOptions{Timeout: f.flags.timeout, Before: f.unmoved})
+	after, err := f.again(ctx)
+	if err != nil {
+		explain(f.streams.err, err)
+	} else {
+		outcomes = plan.Confirmed(outcomes, after)
+	}
+	return f.tell(f.result(plan, outcomes, after))
+}
+
+// plan refuses what is not to be written to, and chooses what is written.
+func (f fix) plan() (*repair.Plan, error) {
+	last := f.loaded.Last
+	if strings.HasPrefix(last.Status, "uninstall") {
+		return nil, hinted{error: fmt.Errorf("revision %d of %s is %s", last.Revision, f.name, last.Status),
+			hint: "what is left of it is not put back; helm rollback brings a release back"}
+	}
+	chosen, err := f.flags.selection()
+	if err != nil {
+		return nil, err
+	}
+	if f.before.Input.ApplyMethod == "server-side" && f.flags.manager != helmManager {
+		return nil, hinted{error: errors.New("--field-manager is for releases that are applied client-side, and this one is applied server-side"),
+			hint: "its fields are handed over to helm, or the next upgrade would conflict with their owner"}
+	}
+	return repair.New(f.before, chosen)
+}
+
+// result is what is told of a plan and a run, masked.
+func (f fix) result(plan *repair.Plan, outcomes []threeway.FixOutcome, now *threeway.Comparison) *threeway.FixResult {
+	mask := threeway.Mask{Show: f.flags.showSecrets}
+	r := plan.Result(mask, outcomes)
+	r.Helmdrift, r.Time, r.DryRun = version, time.Now().UTC().Truncate(time.Second), f.flags.dryRun.word
+	if now != nil {
+		r.After = threeway.NewReport(version, r.Time, []threeway.ReleaseReport{now.Report(mask)})
+	}
+	return &r
+}
+
+// show writes the plan where it is read: as text to stdout, and to stderr where somebody is asked there who cannot see stdout.
+func (f fix) show(r *threeway.FixResult, asks bool) error {
+	if f.flags.format == output.Text {
+		if err := f.write(f.streams.out, r, output.WriteFixPlan); err != nil {
+			return err
+		}
+	}
+	if unseen := f.flags.format != output.Text || !isTerminal(f.streams.out); asks && f.streams.canAsk() && unseen {
+		return f.write(f.streams.err, r, output.WriteFixPlan)
+	}
+	return nil
+}
+
+func (f fix) write(w io.Writer, r *threeway.FixResult, writer func(io.Writer, *threeway.FixResult, output.Options) error) error {
+	return writer(w, r, f.streams.displayOn(w, f.flags.color, r.Time))
+}
+
+// ask asks whether the plan is to be written.
+func (f fix) ask(ctx context.Context, r *threeway.FixResult) (bool, error) {
+	if !f.streams.canAsk() {
+		return false, hinted{error: errors.New("nothing was written: this needs somebody's consent, and there is no terminal to ask on"),
+			hint: "--yes writes without asking, --dry-run only shows what would be written"}
+	}
+	if err := f.write(f.streams.err, r, output.WriteFixQuestion); err != nil {
+		return false, err
+	}
+	return f.streams.yes(ctx)
+}
+
+// unconfirmed are the outcomes of a plan to which somebody said no.
+func unconfirmed(r *threeway.FixResult) []threeway.FixOutcome {
+	var out []threeway.FixOutcome
+	for _, p := range r.Plan {
+		out = append(out, threeway.FixOutcome{Object: p.Object, Status: threeway.FixDeclined, Reason: "not confirmed"})
+	}
+	return out
+}
+
+// backup saves the planned objects that are there, before the first write.
+func (f fix) backup(plan *repair.Plan) error {
+	if f.flags.backup == "" {
+		return nil
+	}
+	objects := map[threeway.Ref]map[string]any{}
+	for _, o := range plan.Objects {
+		if live := f.before.Input.Live[o.Ref].Object; o.Create == nil && live != nil {
+			objects[o.Ref] = live
+		}
+	}
+	leftOut, err := writeBackup(f.flags.backup, objects)
+	slices.SortFunc(leftOut, func(a, b threeway.Ref) int { return a.Key.Compare(b.Key) })
+	for _, ref := range leftOut {
+		fmt.Fprintf(f.streams.err, "note: %s is not in the backup: Secrets are left out\n", clean(ref.Key.String()))
+	}
+	return err
+}
+
+// unmoved tells whether the release is still the one that the plan was made for.
+func (f fix) unmoved(ctx context.Context) error {
+	now, err := f.store.History(ctx, f.name)
+	if err != nil {
+		return fmt.Errorf("looking whether the release moved meanwhile: %w", err)
+	}
+	if slices.Equal(now.Entries, f.loaded.History.Entries) {
+		return nil
+	}
+	if len(now.Entries) == 0 {
+		return errors.New("the release was uninstalled after the plan was made")
+	}
+	last := now.Entries[len(now.Entries)-1]
+	return fmt.Errorf("the release changed after the plan was made: revision %d is %s now", last.Revision, last.Status)
+}
+
+// again compares again, unless an interrupt says that nobody waits for it.
+func (f fix) again(ctx context.Context) (*threeway.Comparison, error) {
+	if ctx.Err() != nil {
+		return nil, errors.New("interrupted")
+	}
+	after, _, err := f.settled(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("comparing again: %w", err)
+	}
+	return after, nil
+}
+
+// tell writes the result, and gives the exit code.
+func (f fix) tell(r *threeway.FixResult) error {
+	if err := output.WriteFix(f.streams.out, f.flags.format, r, f.streams.display(f.flags.color, r.Time)); err != nil {
+		return err
+	}
+	return fixStatus(r)
+}

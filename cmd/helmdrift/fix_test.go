@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// TestFixInterrupted: the request in flight is finished, nothing new begins, what was done is told, and the next run completes
+// it. The interrupt comes while the server works on the first patch, which no signal could be sure of.
+func TestFixInterrupted(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/script/fix.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range archive.Files {
+		files[f.Name] = string(f.Data)
+	}
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	p := &plane{}
+	server, err := p.start(kubeconfig, files["manifest.yaml"], files["live.yaml"], "deployed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	p.meanwhile = func(r *http.Request) {
+		if r.Method == http.MethodPatch {
+			interrupt()
+		}
+	}
+	fix := func(ctx context.Context) (int, string, string) {
+		var stdout, stderr bytes.Buffer
+		code := run(ctx, []string{"fix", "web", "--yes", "--kubeconfig", kubeconfig},
+			streams{in: strings.NewReader(""), out: &stdout, err: &stderr, env: func(string) string { return "" }})
+		return code, stdout.String(), stderr.String()
+	}
+	code, stdout, stderr := fix(ctx)
+	if want := "\nfixed: Secret login\nfailed: ConfigMap settings, Service web, Deployment web, Thing.ex.com demo: interrupted\n" +
+		"1 field put back\nthe release could not be compared again, so what remains is not known\n"; code != exitFailure || !strings.HasSuffix(stdout, want) {
+		t.Errorf("code %d, stderr %s, stdout\n%s\nwhich does not end with\n%s", code, stderr, stdout, want)
+	}
+	if len(p.writes) != 1 {
+		t.Errorf("written: %q", p.writes)
+	}
+	code, stdout, stderr = fix(t.Context())
+	if want := "web is as Helm deployed it: 4 fields and 1 object put back; 1 unmanaged\n"; code != exitClean || !strings.HasSuffix(stdout, want) {
+		t.Errorf("code %d, stderr %s, stdout\n%s\nwhich does not end with\n%s", code, stderr, stdout, want)
+	}
+}
+
+// TestBackupNames: each key has a file name of its own, which every system takes.
+func TestBackupNames(t *testing.T) {
+	long := strings.Repeat("n", 253)
+	for _, c := range []struct {
+		key  threeway.Key
+		want string
+	}{
+		{threeway.Key{Kind: "ConfigMap", Namespace: "prod", Name: "web"}, "ConfigMap__prod_web.yaml"},
+		{threeway.Key{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "system:a/b"}, "ClusterRole_rbac.authorization.k8s.io__system%3aa%2fb.yaml"},
+		{threeway.Key{Kind: "ConfigMap", Namespace: "a_b", Name: "../c%3a"}, "ConfigMap__a%5fb_..%2fc%253a.yaml"},
+	} {
+		if got := backupName(c.key); got != c.want {
+			t.Errorf("%s: %s, want %s", c.key, got, c.want)
+		}
+	}
+	a, b := backupName(threeway.Key{Kind: "ConfigMap", Namespace: long, Name: long}), backupName(threeway.Key{Kind: "ConfigMap", Namespace: long, Name: long + "x"})
+	if a == b || len(a) > 255 {
+		t.Errorf("long names: %s and %s", a, b)
+	}
+}
+
+// TestBackupIsAllOrNothing: where one file cannot be written, none stays, and what was there before is as it was.
+func TestBackupIsAllOrNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "b"), []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := writeNew(dir, map[string][]byte{filepath.Join(dir, "a"): nil, filepath.Join(dir, "b"): []byte("new"), filepath.Join(dir, "c"): nil})
+	left, _ := os.ReadDir(dir)
+	kept, _ := os.ReadFile(filepath.Join(dir, "b"))
+	if err == nil || len(left) != 1 || string(kept) != "old" {
+		t.Errorf("%v, %d files, %q in the old one", err, len(left), kept)
+	}
+}
+
+// TestFixDocNamesItsTests: each guarantee of docs/fix.md is held by a test that is there.
+func TestFixDocNamesItsTests(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/fix.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := regexp.MustCompile(`\[([^\]]+)\]\((\.\./[^)]+)\)`).FindAllStringSubmatch(string(doc), -1)
+	if len(links) < 30 {
+		t.Errorf("%d links", len(links))
+	}
+	for _, link := range links {
+		file, err := os.ReadFile(filepath.Join("../../docs", link[2]))
+		if info, statErr := os.Stat(filepath.Join("../../docs", link[2])); statErr == nil && info.IsDir() {
+			continue
+		}
+		if err != nil || strings.HasPrefix(link[1], "Test") && !strings.Contains(string(file), "\nfunc "+link[1]+"(") {
+			t.Errorf("%s is not in %s (%v)", link[1], link[2], err)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package repair
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// The pause after the first attempt, and the longest. The first is short: under a busy writer the object is free again at once.
+const (
+	firstPause = 50 * time.Millisecond
+	maxPause   = 5 * time.Second
+)
+
+// pause is how long to wait after an attempt: twice as long each time, or as the server asks, and never in step with others.
+func pause(attempt int, err error) time.Duration {
+	wait := maxPause
+	if attempt < 8 {
+		wait = min(firstPause<<(attempt-1), maxPause)
+	}
+	wait = wait/2 + rand.N(wait)
+	if seconds, told := apierrors.SuggestsClientDelay(err); told {
+		wait += time.Duration(seconds) * time.Second
+	}
+	return wait
+}
+
+// outlasts tells whether the time ends before the pause does.
+func outlasts(ctx context.Context, wait time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && time.Until(deadline) <= wait
+}
+
+// sleep waits, or until ctx ends.
+func sleep(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,170 @@
+package repair
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// builder makes the changes of one object.
+type builder struct {
+	*planner
+	plan     *ObjectPlan
+	compared *threeway.ObjectComparison
+}
+
+// build turns drift into changes, as far as the API server would store them.
+func (b *builder) build(drift []threeway.Finding) {
+	var base []Change
+	for _, f := range drift {
+		if c, reason := b.change(f); reason != "" {
+			b.leave(b.compared, b.id(b.compared, f), reason)
+		} else if !slices.ContainsFunc(base, func(other Change) bool { return other.Path.String() == c.Path.String() && other.kind == c.kind }) {
+			base = append(base, c)
+		}
+	}
+	changes := b.accepted(b.renames(base))
+	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Path.String(), b.Path.String()) })
+	b.plan.Changes = changes
+}
+
+// change makes the change of one finding, or says why there is none.
+func (b *builder) change(f threeway.Finding) (Change, string) {
+	if hasIndex(f.Path) || b.plan.ambiguous(b.plan.source.Live, f.Path) {
+		return Change{}, "the items of its list lack their keys or share them, so it is not certain which one is meant"
+	}
+	if f.Class == threeway.ClassOrder {
+		return b.orderOf(f), ""
+	}
+	source := b.plan.source
+	c := Change{ID: b.id(b.compared, f), Path: f.Path, finding: f}
+	if whole := source.Whole(f.Path); len(whole) < len(f.Path) {
+		c = b.wholeOf(f, whole)
+	}
+	c.To, _ = source.Stated(c.Path)
+	c.From, _ = b.plan.rawAt(source.Live, c.Path)
+	if areMaps(c.From, c.To) {
+		c.kind = putWhole
+	}
+	if c.To == nil && c.From == nil {
+		return c, "there is nothing in live that could be taken away here, and nothing in the manifest that could be put back"
+	}
+	if _, err := b.plan.repaired(source.Live, []Change{c}); err != nil {
+		return c, err.Error()
+	}
+	return c, ""
+}
+
+// areMaps tells whether both values are maps. The comparison goes into maps, so such a change is about what is one value.
+func areMaps(a, b any) bool {
+	_, isMap := a.(map[string]any)
+	_, alsoMap := b.(map[string]any)
+	return isMap && alsoMap
+}
+
+// wholeOf makes the change of a finding that lies in what is one value for a server-side apply.
+func (b *builder) wholeOf(f threeway.Finding, path threeway.Path) Change {
+	id := b.id(b.compared, f)
+	f.Old, _ = b.plan.source.Stated(path)
+	f.Live, _ = path.Lookup(b.plan.source.Normal(b.plan.source.Live))
+	f.Path, f.Desired, f.After, f.Note = path, f.Old, nil, "it is one value for a server-side apply"
+	return Change{ID: id, Path: path, kind: putWhole, finding: f}
+}
+
+func (b *builder) orderOf(f threeway.Finding) Change {
+	c := Change{ID: b.id(b.compared, f), Path: f.Path, kind: putOrder, finding: f}
+	c.From = b.plan.order(b.plan.source.Live, f.Path)
+	if after, err := b.plan.repaired(b.plan.source.Live, []Change{c}); err == nil {
+		c.To = b.plan.order(after, f.Path)
+	}
+	return c
+}
+
+// goes makes the change that takes away what no manifest names, for the sake of another change.
+func (b *builder) goes(path threeway.Path, kind changeKind, note string) Change {
+	c := Change{Path: path, kind: kind}
+	c.From, _ = b.plan.rawAt(b.plan.source.Live, path)
+	at := slices.IndexFunc(b.compared.Findings, func(f threeway.Finding) bool { return f.Path.String() == path.String() && !f.Managed })
+	if at >= 0 {
+		c.finding = b.compared.Findings[at]
+	} else {
+		live, _ := path.Lookup(b.plan.source.Normal(b.plan.source.Live))
+		c.finding = threeway.Finding{Path: path, Verdict: threeway.Ignore, Cause: threeway.CauseDrift, Certain: true, Live: live}
+	}
+	c.finding.Note = note
+	c.ID = b.id(b.compared, c.finding)
+	return c
+}
+
+// accepted gives the changes that the API server would store, and those that these need. A change that cannot stand beside what live
+// holds is left, so that it does not cost the others.
+func (b *builder) accepted(base []Change) []Change {
+	for len(base) > 0 {
+		all, reason := b.completed(base)
+		if reason == "" {
+			return all
+		}
+		out := b.culprit(base)
+		for _, c := range base {
+			if out == nil || c.ID == out.ID {
+				b.leave(b.compared, c.ID, "the API server would refuse it: "+reason)
+			}
+		}
+		if out == nil {
+			return nil
+		}
+		base = slices.DeleteFunc(base, func(c Change) bool { return c.ID == out.ID })
+	}
+	return nil
+}
+
+// culprit gives the change without which the others would be stored; nil where no single one is it.
+func (b *builder) culprit(base []Change) *Change {
+	for i := range base {
+		others := slices.Delete(slices.Clone(base), i, i+1)
+		if _, reason := b.completed(others); reason == "" {
+			return &base[i]
+		}
+	}
+	return nil
+}
+
+// completed adds to changes what they need, and says why the API server would refuse the outcome; empty where nothing speaks
+// against it.
+func (b *builder) completed(base []Change) ([]Change, string) {
+	all := slices.Clone(base)
+	for _, c := range base {
+		if c.kind == putName {
+			all = append(all, b.goes(c.named, otherName, "it is the item whose keys were edited"))
+		}
+	}
+	live := b.plan.source.Live
+	after, err := b.plan.repaired(live, all)
+	if err != nil {
+		return nil, err.Error()
+	}
+	for _, path := range b.plan.source.Superfluous(after) {
+		if _, there := b.plan.rawAt(live, path); there && b.implied(path) {
+			all = append(all, b.goes(path, putValue, "the API server does not take it beside what is put back"))
+		}
+	}
+	if after, err = b.plan.repaired(live, all); err != nil {
+		return nil, err.Error()
+	}
+	return all, b.plan.source.Refusal(live, after)
+}
+
+// implied tells whether a place may go for the sake of a chosen one: it is not to be skipped.
+func (b *builder) implied(path threeway.Path) bool {
+	return reachOf(b.choice.skip, b.plan.Ref.Key, path) == outside
+}
+
+// joined lists paths for people.
+func joined(paths []threeway.Path, word string) string {
+	texts := make([]string, len(paths))
+	for i, p := range paths {
+		texts[i] = p.String()
+	}
+	return strings.Join(texts, word)
+}

@@ -1,0 +1,158 @@
+package repair
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// changeKind is how a change is made.
+type changeKind int
+
+const (
+	// putValue sets the value at a path, or takes it away.
+	putValue changeKind = iota
+	// putWhole is putValue for what is one value to a server-side apply: what stands in it and no manifest names goes too.
+	putWhole
+	// putOrder gives the items of a list that old names the order they have there, among the places that they hold.
+	putOrder
+	// putName gives an item of a list its old keys back.
+	putName
+	// otherName is the going of the name that putName takes away.
+	otherName
+)
+
+// state is how a change stands in an object that was read after the plan was made.
+type state int
+
+const (
+	// pending: the field is as the plan saw it.
+	pending state = iota
+	// done: the field is as the plan would make it.
+	done
+	// moved: it is neither.
+	moved
+)
+
+// stateOf tells how a change stands in live, given the drift that live has now.
+func (o *ObjectPlan) stateOf(c Change, live map[string]any, drift []threeway.Finding) state {
+	switch {
+	case o.ambiguous(live, c.Path):
+		return moved
+	case o.isDone(c, live, drift):
+		return done
+	case o.isPending(c, live):
+		return pending
+	}
+	return moved
+}
+
+func (o *ObjectPlan) isDone(c Change, live map[string]any, drift []threeway.Finding) bool {
+	switch c.kind {
+	case putWhole:
+		return o.holdsOld(c.Path, live)
+	case otherName:
+		_, there := o.rawAt(live, c.Path)
+		return !there
+	case putValue:
+		if !c.finding.Managed {
+			_, there := o.rawAt(live, c.Path)
+			return !there
+		}
+	case putOrder:
+		return !slices.ContainsFunc(drift, func(f threeway.Finding) bool {
+			return f.Class == threeway.ClassOrder && f.Path.String() == c.Path.String()
+		})
+	case putName:
+	}
+	return !slices.ContainsFunc(drift, func(f threeway.Finding) bool {
+		return f.Class != threeway.ClassOrder && touches(f.Path, c.Path)
+	})
+}
+
+// holdsOld tells whether live holds what old declares at a path.
+func (o *ObjectPlan) holdsOld(path threeway.Path, live map[string]any) bool {
+	is, there := path.Lookup(o.source.Normal(live))
+	was, declared := path.Lookup(o.source.Declared())
+	return there == declared && threeway.Equal(is, was)
+}
+
+func (o *ObjectPlan) isPending(c Change, live map[string]any) bool {
+	switch c.kind {
+	case putOrder:
+		return threeway.Equal(o.order(live, c.Path), c.From)
+	case putName:
+		was, _ := o.rawAt(o.source.Live, c.named)
+		is, _ := o.rawAt(live, c.named)
+		_, there := o.rawAt(live, c.Path)
+		return !there && threeway.Equal(was, is)
+	case putValue, putWhole, otherName:
+	}
+	is, _ := o.rawAt(live, c.Path)
+	return threeway.Equal(is, c.From)
+}
+
+// ambiguous tells whether a path names more than one item of a list on its way, in a text or in old.
+func (o *ObjectPlan) ambiguous(text map[string]any, path threeway.Path) bool {
+	for _, normal := range []map[string]any{o.source.Normal(text), o.source.Declared()} {
+		for n, step := range path {
+			if step.Form != threeway.FieldStep && count(o.names(normal, path[:n]), nameOf(step)) > 1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func count(names []string, name string) int {
+	n := 0
+	for _, other := range names {
+		if other == name {
+			n++
+		}
+	}
+	return n
+}
+
+// rawAt gives the value at a path in a text as the API server wrote it. A null is nothing.
+func (o *ObjectPlan) rawAt(text map[string]any, path threeway.Path) (any, bool) {
+	tokens, ok := o.source.Locate(text, path)
+	if !ok {
+		return nil, false
+	}
+	v := valueAt(text, tokens)
+	return v, v != nil
+}
+
+// touches tells whether one of two paths leads to or through the other.
+func touches(a, b threeway.Path) bool {
+	n := min(len(a), len(b))
+	return a[:n].String() == b[:n].String()
+}
+
+// within tells whether a path leads to or through a place that is named by a text.
+func within(path threeway.Path, text string) bool {
+	for n := 1; n <= len(path); n++ {
+		if path[:n].String() == text {
+			return true
+		}
+	}
+	return false
+}
+
+// leadsInto tells whether a text names a place below a path.
+func leadsInto(path threeway.Path, text string) bool {
+	rest, below := strings.CutPrefix(text, path.String())
+	return below && rest != "" && (rest[0] == '.' || rest[0] == '[')
+}
+
+// hasIndex tells whether a path names an item by its index alone.
+func hasIndex(path threeway.Path) bool {
+	for _, s := range path {
+		if s.Form == threeway.IndexStep {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,43 @@
+package repair
+
+import (
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// didNotStay is the reason of a repair that somebody took back.
+const didNotStay = "it was put back and did not stay: something writes the drift again"
+
+// Confirmed holds the outcomes of a run against the comparison made after it: what was fixed and has drifted again, in a planned
+// field, is declined. A controller that writes the drift back does so a moment after the repair, when Run has seen the value in
+// place and gone on.
+func (p *Plan) Confirmed(outcomes []threeway.FixOutcome, after *threeway.Comparison) []threeway.FixOutcome {
+	out := slices.Clone(outcomes)
+	for i, outcome := range out {
+		planned := slices.IndexFunc(p.Objects, func(o ObjectPlan) bool { return o.Ref.Key.String() == outcome.Object })
+		if planned < 0 || outcome.Status != threeway.FixFixed {
+			continue
+		}
+		if fields, again := p.Objects[planned].driftedAgain(after); again {
+			out[i].Status, out[i].Reason, out[i].Fields = threeway.FixDeclined, didNotStay, fields
+		}
+	}
+	return out
+}
+
+// driftedAgain finds the planned fields of an object that have drifted again, or that all of it is missing again.
+func (o *ObjectPlan) driftedAgain(after *threeway.Comparison) (fields []string, again bool) {
+	i := slices.IndexFunc(after.Objects, func(c threeway.ObjectComparison) bool { return c.Key == o.Ref.Key })
+	if i < 0 {
+		return nil, false
+	}
+	drift := drifted(after.Objects[i].Findings)
+	for _, c := range o.Changes {
+		same := func(f threeway.Finding) bool { return f.Path.String() == c.Path.String() }
+		if slices.ContainsFunc(drift, same) {
+			fields = append(fields, c.ID)
+		}
+	}
+	return fields, len(fields) > 0 || after.Objects[i].Missing
+}

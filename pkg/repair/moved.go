@@ -1,0 +1,57 @@
+package repair
+
+import (
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// Moved is the error of ObjectPlan.Patch and HandOver where the ground has moved: since the plan was made, a planned field has
+// changed, or the object is another one. It names places and no values.
+type Moved struct {
+	// Fields are the ids of the planned fields that are not as the plan saw them; empty where it is about all of the object.
+	Fields []string
+	// Reason says in a sentence what moved.
+	Reason string
+}
+
+// Error gives the reason.
+func (m *Moved) Error() string { return m.Reason }
+
+// movedFields names the planned fields that changed.
+func movedFields(changes []Change) *Moved {
+	out := &Moved{}
+	var paths []string
+	for _, c := range changes {
+		paths = append(paths, c.Path.String())
+		out.Fields = append(out.Fields, c.ID)
+	}
+	out.Reason = strings.Join(paths, ", ") + " changed after the plan was made"
+	return out
+}
+
+// movedObject tells of an object that is not the one planned for; nil where it is.
+func (o *ObjectPlan) movedObject(live map[string]any) *Moved {
+	metadata, _ := live["metadata"].(map[string]any)
+	uid, _ := metadata["uid"].(string)
+	switch {
+	case live == nil:
+		return &Moved{Reason: "it is gone: it was deleted after the plan was made"}
+	case uid != o.UID:
+		return &Moved{Reason: "another object has its name now: it was deleted and made again after the plan was made"}
+	case metadata["deletionTimestamp"] != nil:
+		return &Moved{Reason: "it is being deleted"}
+	}
+	return nil
+}
+
+// drifted lists those findings that are drift, which a repair takes back.
+func drifted(findings []threeway.Finding) []threeway.Finding {
+	var out []threeway.Finding
+	for _, f := range findings {
+		if f.Drifted() {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,192 @@
+package repair
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// operation is one operation of a JSON patch (RFC 6902).
+type operation struct {
+	Op   string `json:"op"`
+	Path string `json:"path"`
+	// Value is left out of a removal only: a test against null is one.
+	Value any `json:"value"`
+}
+
+// MarshalJSON leaves the value out where the operation has none.
+func (op operation) MarshalJSON() ([]byte, error) {
+	out := map[string]any{"op": op.Op, "path": op.Path}
+	if op.Op != "remove" {
+		out["value"] = op.Value
+	}
+	return json.Marshal(out)
+}
+
+// Patch makes the JSON patch from live to the repaired object, every operation behind tests of what it is about. Live may have been
+// read after the plan was made: where a planned field has left what the plan saw, the error is a *Moved. The patch is nil where
+// all is as planned already.
+func (o *ObjectPlan) Patch(live map[string]any) ([]byte, error) {
+	ops, err := o.operations(live)
+	if err != nil || len(ops) == 0 {
+		return nil, err
+	}
+	return json.Marshal(ops)
+}
+
+func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
+	if o.source == nil || len(o.Changes) == 0 {
+		return nil, nil
+	}
+	if gone := o.movedObject(live); gone != nil {
+		return nil, gone
+	}
+	open, err := o.pending(live)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	after, err := o.repaired(live, open)
+	if err != nil {
+		return nil, fmt.Errorf("putting back %s: %w", o.Ref.Key, err)
+	}
+	p := patcher{source: o.source, whole: o.wholes(live, open)}
+	p.walk(nil, nil, live, after)
+	if len(p.ops) == 0 {
+		return nil, nil
+	}
+	return append([]operation{testUID(live)}, p.ops...), nil
+}
+
+// pending gives the changes that are still to be made.
+func (o *ObjectPlan) pending(live map[string]any) ([]Change, error) {
+	var open, gone []Change
+	drift := drifted(o.source.Findings(live))
+	for _, c := range o.Changes {
+		switch o.stateOf(c, live, drift) {
+		case pending:
+			open = append(open, c)
+		case moved:
+			gone = append(gone, c)
+		case done:
+		}
+	}
+	if len(gone) > 0 {
+		return nil, movedFields(gone)
+	}
+	return open, nil
+}
+
+// wholes are the pointers to what is replaced as one value, though it is a map.
+func (o *ObjectPlan) wholes(live map[string]any, changes []Change) []string {
+	var out []string
+	for _, c := range changes {
+		if tokens, ok := o.source.Locate(live, c.Path); ok && c.kind == putWhole {
+			out = append(out, pointer(tokens))
+		}
+	}
+	return out
+}
+
+func testUID(live map[string]any) operation {
+	metadata, _ := live["metadata"].(map[string]any)
+	return operation{"test", "/metadata/uid", metadata["uid"]}
+}
+
+// patcher collects the operations that lead from one text to another.
+type patcher struct {
+	source *threeway.Repairable
+	whole  []string
+	ops    []operation
+}
+
+// walk compares one place of both texts, which both have it. Maps are entered, and lists whose items are the same ones by their
+// list-map keys; everything else is replaced as it is.
+func (p *patcher) walk(tokens []string, path threeway.Path, was, is any) {
+	if threeway.Equal(was, is) {
+		return
+	}
+	left, isMap := was.(map[string]any)
+	right, alsoMap := is.(map[string]any)
+	if isMap && alsoMap && !slices.Contains(p.whole, pointer(tokens)) {
+		p.walkMap(tokens, path, left, right)
+		return
+	}
+	if keys, same := p.sameItems(path, was, is); same {
+		p.walkItems(tokens, path, keys, was, is)
+		return
+	}
+	p.change("replace", tokens, was, is)
+}
+
+func (p *patcher) walkMap(tokens []string, path threeway.Path, was, is map[string]any) {
+	for _, name := range names(was, is) {
+		before, had := was[name]
+		after, has := is[name]
+		at := append(slices.Clip(tokens), name)
+		switch {
+		case had && has:
+			p.walk(at, path.Field(name), before, after)
+		case has:
+			p.change("add", at, nil, after)
+		default:
+			p.change("remove", at, before, nil)
+		}
+	}
+}
+
+// sameItems tells whether two values are lists of the same items in the same places, and by which keys.
+func (p *patcher) sameItems(path threeway.Path, was, is any) ([]string, bool) {
+	left, isList := was.([]any)
+	right, alsoList := is.([]any)
+	keys := p.source.Keys(path)
+	if !isList || !alsoList || len(keys) == 0 || len(left) != len(right) {
+		return nil, false
+	}
+	for i := range left {
+		before, isMap := left[i].(map[string]any)
+		after, alsoMap := right[i].(map[string]any)
+		differs := func(key string) bool { return !threeway.Equal(before[key], after[key]) }
+		if !isMap || !alsoMap || slices.ContainsFunc(keys, differs) {
+			return nil, false
+		}
+	}
+	return keys, true
+}
+
+// walkItems goes into the items that differ. An index alone says nothing, so all keys of the item are tested.
+func (p *patcher) walkItems(tokens []string, path threeway.Path, keys []string, was, is any) {
+	left, _ := was.([]any)
+	right, _ := is.([]any)
+	for i := range left {
+		if threeway.Equal(left[i], right[i]) {
+			continue
+		}
+		item, _ := left[i].(map[string]any)
+		at := append(slices.Clip(tokens), strconv.Itoa(i))
+		for _, key := range keys {
+			p.ops = append(p.ops, operation{"test", pointer(append(slices.Clip(at), key)), item[key]})
+		}
+		p.walk(at, path.At(i), left[i], right[i])
+	}
+}
+
+// change tests what stands at a place, null where nothing does, and changes it.
+func (p *patcher) change(op string, tokens []string, was, is any) {
+	at := pointer(tokens)
+	p.ops = append(p.ops, operation{"test", at, was}, operation{op, at, is})
+}
+
+// names are the keys of both maps, sorted.
+func names(a, b map[string]any) []string {
+	var out []string
+	for _, m := range []map[string]any{a, b} {
+		for name := range m {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

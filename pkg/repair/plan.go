@@ -1,0 +1,221 @@
+package repair
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// The field managers of a repair. What a client-side release holds was written by helm as well. On a server-side release the values
+// are written under a name of their own, whose fields HandOver then gives to helm.
+const (
+	deployer = "helm"
+	repairer = threeway.Repairer
+)
+
+// Options says what a plan is to be about.
+type Options struct {
+	// Only restricts the plan to what the selectors name; none means everything. Skip takes out of it what they name.
+	Only, Skip []Selector
+	// Manager is the field manager of the writes to a client-side release; empty means helm.
+	Manager string
+}
+
+// New makes the plan of a repair: of all that drifted in c, which compares a release with itself, what can be put back. What
+// drifted and is not in the plan is Left, with the reason.
+func New(c *threeway.Comparison, o Options) (*Plan, error) {
+	if c.Input.Operation != threeway.OperationDrift {
+		return nil, fmt.Errorf("a repair puts back what drifted, not what a chart or another revision would change")
+	}
+	p := &planner{plan: &Plan{comparison: c}, choice: choice{o.Only, o.Skip}, manager: o.Manager}
+	if err := p.choice.checked(c); err != nil {
+		return nil, err
+	}
+	for i := range c.Objects {
+		p.object(&c.Objects[i])
+	}
+	return p.plan, nil
+}
+
+// Empty tells that there is nothing to write.
+func (p *Plan) Empty() bool { return len(p.Objects) == 0 }
+
+// notSelected is the reason of all that drifted and was not selected.
+const notSelected = "not selected"
+
+// planner makes a plan.
+type planner struct {
+	plan    *Plan
+	choice  choice
+	manager string
+}
+
+func (p *planner) serverSide() bool { return p.plan.comparison.Input.ApplyMethod == "server-side" }
+
+// managerOfValues is the field manager under which values are written.
+func (p *planner) managerOfValues() string {
+	switch {
+	case p.serverSide():
+		return repairer
+	case p.manager != "":
+		return p.manager
+	}
+	return deployer
+}
+
+func (p *planner) leave(o *threeway.ObjectComparison, id, reason string) {
+	p.plan.Left = append(p.plan.Left, Left{Ref: o.Ref, ID: id, Reason: reason})
+}
+
+// object plans one object.
+func (p *planner) object(o *threeway.ObjectComparison) {
+	switch {
+	case o.Err != nil:
+		if p.choice.object(o.Key) != outside {
+			p.leave(o, "", "it could not be read: "+o.Err.Message)
+		}
+	case o.Missing:
+		p.missing(o)
+	default:
+		p.present(o)
+	}
+}
+
+// missing plans an object that is not there.
+func (p *planner) missing(o *threeway.ObjectComparison) {
+	switch reason := p.notMade(o); {
+	case reason != "":
+		p.leave(o, "", reason)
+	default:
+		in := p.plan.comparison.Input
+		p.plan.Objects = append(p.plan.Objects, ObjectPlan{
+			Ref: o.Ref, Create: threeway.HelmMetadata(o.Content, in.Name, in.Namespace), ServerSide: p.serverSide(), Manager: p.managerOfValues(), compared: o,
+		})
+	}
+}
+
+// notMade says why a missing object is not made again; empty where it is.
+func (p *planner) notMade(o *threeway.ObjectComparison) string {
+	spec, _ := o.Content["spec"].(map[string]any)
+	absence := p.plan.comparison.Input.Live[o.Ref].Absence
+	switch {
+	case p.choice.object(o.Key) == outside:
+		return notSelected
+	case p.choice.object(o.Key) == inPart:
+		return "it is missing, and can only be made again as a whole"
+	case absence == threeway.AbsentKind:
+		return "the cluster does not serve its kind at " + o.APIVersion() + "; run helmdrift fix again once it does"
+	case absence == threeway.AbsentNamespace && !p.makesNamespace(o.Namespace):
+		return fmt.Sprintf("its namespace %q is not there", o.Namespace)
+	case o.Kind == "Job" && o.Group == "batch" && spec["ttlSecondsAfterFinished"] != nil && !p.choice.named(o.Key):
+		return fmt.Sprintf("it may have finished and expired (ttlSecondsAfterFinished); --only Job/%s makes it again", o.Name)
+	}
+	return ""
+}
+
+// makesNamespace tells whether the plan makes a namespace, which comes before all that is in it.
+func (p *planner) makesNamespace(name string) bool {
+	return slices.ContainsFunc(p.plan.Objects, func(o ObjectPlan) bool {
+		return o.Create != nil && o.Ref.Kind == "Namespace" && o.Ref.Group == "" && o.Ref.Name == name
+	})
+}
+
+// present plans an object that is there.
+func (p *planner) present(o *threeway.ObjectComparison) {
+	drift := p.selected(o)
+	plan := ObjectPlan{Ref: o.Ref, ServerSide: p.serverSide(), Manager: p.managerOfValues(), compared: o}
+	if reason := p.unfit(&plan); reason != "" {
+		if len(drift) > 0 {
+			p.leave(o, "", reason)
+		}
+		return
+	}
+	b := &builder{planner: p, plan: &plan, compared: o}
+	if b.build(drift); len(plan.Changes) > 0 || p.leftBehind(&plan) {
+		p.plan.Objects = append(p.plan.Objects, plan)
+	}
+}
+
+// unfit looks at the live object, and says why it is not to be written to; empty where it may be.
+func (p *planner) unfit(plan *ObjectPlan) string {
+	source, known := p.plan.comparison.Repairable(plan.compared)
+	if !known {
+		return "it was not compared at " + plan.Ref.APIVersion() + ", as old's manifest has it"
+	}
+	metadata, _ := source.Live["metadata"].(map[string]any)
+	plan.source = source
+	plan.UID, _ = metadata["uid"].(string)
+	if metadata["deletionTimestamp"] != nil {
+		return "it is being deleted"
+	}
+	if plan.ServerSide {
+		if err := plan.canHandOver(source.Live); err != nil {
+			return "what would be put back could not be handed over to helm: " + err.Error()
+		}
+	}
+	return ""
+}
+
+// leftBehind tells whether ownership alone is to be handed over: a repair that was broken off has put the values back.
+func (p *planner) leftBehind(o *ObjectPlan) bool {
+	if p.choice.object(o.Ref.Key) != inside {
+		return false
+	}
+	body, err := o.HandOver(o.source.Live)
+	if err != nil {
+		p.leave(o.compared, "", err.Error())
+	}
+	return body != nil
+}
+
+// selected gives the drift of an object that is chosen. What is chosen in part is left.
+func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
+	var out []threeway.Finding
+	for _, f := range drifted(o.Findings) {
+		switch p.choice.field(o.Key, f.Path) {
+		case inside:
+			if doubt := p.doubt(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {
+				p.leave(o, p.id(o, f), fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, f.Path))
+				continue
+			}
+			out = append(out, f)
+		case inPart:
+			p.leave(o, p.id(o, f), "it can only be put back as a whole: select "+f.Path.String())
+		case outside:
+			p.leave(o, p.id(o, f), notSelected)
+		}
+	}
+	return out
+}
+
+// doubt says what could not be read and makes it unsafe to put a field back, unless somebody asks for it; empty for most.
+func (p *planner) doubt(o *threeway.ObjectComparison, f threeway.Finding) string {
+	switch {
+	case p.plan.comparison.MaybeAutoscaled(f):
+		return "an autoscaler may set it, and autoscalers could not be read"
+	case !p.plan.comparison.Described(o) && f.Path[0].Name != "metadata" && holdsList(f.Live):
+		return "the definition of its kind could not be read, so its lists are one value each, and what others added to them would go"
+	}
+	return ""
+}
+
+// holdsList tells whether a value has a list in it.
+func holdsList(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return true
+	case map[string]any:
+		for _, below := range v {
+			if holdsList(below) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// id is the identifier that a finding has in a report.
+func (p *planner) id(o *threeway.ObjectComparison, f threeway.Finding) string {
+	return p.plan.comparison.Field(o, f, threeway.Mask{}).ID
+}

@@ -1,0 +1,259 @@
+package repair
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// rounds is how often a property is tried on each object of the cases.
+var rounds = flag.Int("rounds", 2, "tries of each property on each object")
+
+// sample is an object of a case of the comparison: real enough to edit.
+type sample struct {
+	file, crds string
+	content    map[string]any
+}
+
+func samples(t testing.TB) []sample {
+	t.Helper()
+	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	var out []sample
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := map[string]string{}
+		for _, f := range archive.Files {
+			texts[f.Name] = string(f.Data)
+		}
+		for _, content := range documents(t, texts["old.yaml"]) {
+			if o := objectOf(content); o.Name != "" && !mangled(content) {
+				out = append(out, sample{filepath.Base(file), texts["crd.yaml"], content})
+			}
+		}
+	}
+	return out
+}
+
+// mangled tells whether a manifest holds what Helm's patch does not send as it is: directives, and nulls among the items of a list.
+func mangled(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			if strings.HasPrefix(name, "$") || mangled(below) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return item == nil || mangled(item) })
+	}
+	return false
+}
+
+// TestRepairOfRandomDrift: whatever somebody edits, the repaired object has what was planned and nothing else, the patch leads there,
+// and where the release is applied server-side, helm owns what it owned before.
+func TestRepairOfRandomDrift(t *testing.T) {
+	for _, serverSide := range []bool{false, true} {
+		tried, planned := 0, 0
+		for n, s := range samples(t) {
+			for round := range *rounds {
+				rng := rand.New(rand.NewPCG(uint64(round), uint64(n)))
+				t.Run(fmt.Sprintf("%s/%d/server-side=%v", s.file, round, serverSide), func(t *testing.T) {
+					tried++
+					planned += repairOne(t, s, rng, serverSide)
+				})
+			}
+		}
+		if tried < 300 || planned < tried/2 {
+			t.Errorf("server-side %v: of %d objects only %d changes were planned", serverSide, tried, planned)
+		}
+	}
+}
+
+// repairOne installs an object, edits it, repairs it and looks at it from all sides. It gives the number of changes.
+func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) int {
+	w := newSite(t, "", s.crds, serverSide)
+	content, _ := clone(s.content).(map[string]any)
+	o := objectOf(content)
+	w.old = []threeway.Object{o}
+	if !w.install(o) {
+		return 0 // the server takes no such object from this engine
+	}
+	before := helmsFields(t, w.live[o.Ref])
+	drift, _ := clone(w.live[o.Ref]).(map[string]any)
+	for range 1 + rng.IntN(3) {
+		vandalise(rng, drift)
+	}
+	if !w.update(o, drift, "kubectl-edit") {
+		return 0 // it does not decode
+	}
+	p := w.plan(Options{})
+	if p.Empty() {
+		return 0
+	}
+	plan := &p.Objects[0]
+	if len(plan.Changes) == 0 {
+		t.Errorf("planned without a change: %v", p.Left)
+		return 0
+	}
+	w.checkPatch(plan)
+	if t.Failed() {
+		t.Logf("old %s\nlive %s", text(o.Content), text(w.live[o.Ref]))
+	}
+	body, err := plan.Patch(w.live[o.Ref])
+	if err != nil || body == nil {
+		return 0
+	}
+	w.send(o, body, plan.Manager)
+	if serverSide {
+		w.checkHandedOver(plan, len(p.Left) == 0 && w.compare().Quiet(), before)
+	}
+	w.checkRepaired(plan)
+	return len(plan.Changes)
+}
+
+// checkRepaired: compared again, what was planned has not drifted, and no other place has drifted more than before.
+func (w *site) checkRepaired(o *ObjectPlan) {
+	w.t.Helper()
+	again := w.plan(Options{})
+	for i := range again.Objects {
+		for _, c := range again.Objects[i].Changes {
+			w.t.Errorf("%s: planned again: %s %s → %s; first %v", o.Ref.Key, c.Path, text(c.From), text(c.To), paths(o.Changes))
+		}
+	}
+}
+
+// checkHandedOver: helm owns what it owned before the drift, if all of that was put back, and nobody remembers the repairer.
+func (w *site) checkHandedOver(o *ObjectPlan, whole bool, before string) {
+	w.t.Helper()
+	ref := o.Ref
+	body, err := o.HandOver(w.live[ref])
+	if err != nil {
+		w.t.Errorf("%s: %v", ref.Key, err)
+		return
+	}
+	if body != nil {
+		w.live[ref] = patched(w.t, w.live[ref], body)
+	}
+	if ours, helms := writersOf(w.live[ref]); len(ours) != 0 || len(helms) != 1 {
+		w.t.Errorf("%s: %d entries of the repairer, %d of helm", ref.Key, len(ours), len(helms))
+	}
+	if after := helmsFields(w.t, w.live[ref]); whole && after != before {
+		w.t.Errorf("%s: helm owned\n%s\nand owns\n%s\n%v", ref.Key, before, after, paths(o.Changes))
+	}
+	if again, err := o.HandOver(w.live[ref]); again != nil || err != nil {
+		w.t.Errorf("%s: handed over again: %s %v", ref.Key, again, err)
+	}
+}
+
+func helmsFields(t testing.TB, object map[string]any) string {
+	t.Helper()
+	_, helms := writersOf(object)
+	if len(helms) == 0 {
+		return ""
+	}
+	raw, err := json.Marshal(helms[0].raw["fieldsV1"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// vandalise makes one random edit of an object, in its spec or data or the like, or in its labels and annotations.
+func vandalise(rng *rand.Rand, object map[string]any) {
+	roots := slices.DeleteFunc(names(object, nil), func(name string) bool {
+		return slices.Contains([]string{"apiVersion", "kind", "metadata", "status", "immutable"}, name)
+	})
+	metadata, _ := object["metadata"].(map[string]any)
+	if len(roots) == 0 || rng.IntN(6) == 0 {
+		name := []string{"labels", "annotations", "finalizers"}[rng.IntN(3)]
+		switch v := metadata[name].(type) {
+		case map[string]any:
+			editMap(rng, v)
+		case []any:
+			metadata[name] = editList(rng, v)
+		}
+		if rng.IntN(4) == 0 {
+			delete(metadata, name)
+		}
+		return
+	}
+	name := roots[rng.IntN(len(roots))]
+	object[name] = edit(rng, object[name])
+}
+
+func edit(rng *rand.Rand, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		editMap(rng, v)
+		return v
+	case []any:
+		return editList(rng, v)
+	case string:
+		return []any{"x", "eA==", "7", "Always", v + "x"}[rng.IntN(5)]
+	case int64:
+		return v + 1 + rng.Int64N(5)
+	case bool:
+		return !v
+	}
+	return v
+}
+
+func editMap(rng *rand.Rand, m map[string]any) {
+	all := names(m, nil)
+	if len(all) == 0 || rng.IntN(10) == 0 {
+		m["added"] = "eA=="
+		return
+	}
+	name := all[rng.IntN(len(all))]
+	if rng.IntN(4) == 0 {
+		delete(m, name)
+		return
+	}
+	m[name] = edit(rng, m[name])
+}
+
+func editList(rng *rand.Rand, list []any) []any {
+	if len(list) == 0 {
+		return list
+	}
+	i := rng.IntN(len(list))
+	item, isMap := list[i].(map[string]any)
+	switch rng.IntN(6) {
+	case 0:
+		return slices.Delete(list, i, i+1)
+	case 1:
+		rng.Shuffle(len(list), func(a, b int) { list[a], list[b] = list[b], list[a] })
+	case 2:
+		if !isMap {
+			return append(list, "added")
+		}
+		other, _ := clone(item).(map[string]any)
+		other["name"] = "added"
+		return slices.Insert(list, rng.IntN(len(list)+1), any(other))
+	case 3:
+		for _, key := range []string{"name", "port", "containerPort", "mountPath"} {
+			if isMap && item[key] != nil {
+				item[key] = edit(rng, item[key])
+				return list
+			}
+		}
+	default:
+		list[i] = edit(rng, list[i])
+	}
+	return list
+}

@@ -1,0 +1,128 @@
+package repair
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// Items of a list are told apart by their keys. Where somebody edits a key, one item is missing and another one is there that no
+// manifest names. Put back as it is written, the missing one would stand beside the other: two containers, or two ports of one
+// name, which the API server refuses. So the item gets its old keys back.
+
+// renames turns the return of a missing item into the renaming of the one item of live that is it but for its keys. Where that is
+// not certain, the change is left, and so it is where the renaming would touch what is to be skipped.
+func (b *builder) renames(changes []Change) []Change {
+	claims := b.claims()
+	var out []Change
+	for _, c := range changes {
+		text := c.Path.String()
+		found := claims[text]
+		rivals := func(path threeway.Path) bool { return claimed(claims, path) > 1 }
+		switch {
+		case len(found) == 0:
+			out = append(out, c)
+		case len(found) > 1 || slices.ContainsFunc(found, rivals):
+			b.leave(b.compared, c.ID, "it is not certain whether it was renamed: but for its keys, it is like "+joined(found, " and like "))
+		case !b.implied(found[0]):
+			b.leave(b.compared, c.ID, "it was renamed to "+found[0].String()+", which is to be skipped")
+		default:
+			c.kind, c.named = putName, found[0]
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// claimed counts the missing items that an item of live may be.
+func claimed(claims map[string][]threeway.Path, path threeway.Path) int {
+	n := 0
+	for _, paths := range claims {
+		if slices.ContainsFunc(paths, func(p threeway.Path) bool { return p.String() == path.String() }) {
+			n++
+		}
+	}
+	return n
+}
+
+// claims gives, by the path of each missing item of the object, the items of live that may be it.
+func (b *builder) claims() map[string][]threeway.Path {
+	out := map[string][]threeway.Path{}
+	for _, f := range drifted(b.compared.Findings) {
+		last := len(f.Path) - 1
+		if last < 0 || f.Path[last].Form != threeway.KeyStep {
+			continue
+		}
+		if _, there := b.plan.rawAt(b.plan.source.Live, f.Path); there {
+			continue
+		}
+		if found := b.alike(f.Path[:last], f.Path); len(found) > 0 {
+			out[f.Path.String()] = found
+		}
+	}
+	return out
+}
+
+// alike lists the items of live that no manifest names, that somebody wrote, and that are the missing one but for their keys.
+func (b *builder) alike(list, missing threeway.Path) []threeway.Path {
+	var out []threeway.Path
+	for _, f := range b.compared.Findings {
+		last := len(f.Path) - 1
+		if f.Managed || last != len(list) || f.Path[last].Form != threeway.KeyStep || f.Path[:last].String() != list.String() {
+			continue
+		}
+		if b.sameButKeys(missing, f.Path) {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// sameButKeys compares old's item with one of live. What no manifest names there may differ, as long as the API server or a
+// controller has filled it in.
+func (b *builder) sameButKeys(missing, other threeway.Path) bool {
+	source := b.plan.source
+	v, _ := missing.Lookup(source.Declared())
+	old, isMap := v.(map[string]any)
+	w, there := other.Lookup(source.Normal(source.Live))
+	live, alsoMap := w.(map[string]any)
+	keys := source.Keys(missing[:len(missing)-1])
+	if !isMap || !alsoMap || !there || len(keys) == 1 && len(old) == 1 {
+		return false // an item that is nothing but its name has no other one
+	}
+	for _, name := range names(old, live) {
+		if slices.Contains(keys, name) || threeway.Equal(old[name], live[name]) {
+			continue
+		}
+		allocated, defaulted := source.Filled(other.Field(name))
+		_, held := live[name]
+		if source.Named(missing.Field(name)) || held && !allocated && !defaulted {
+			return false
+		}
+	}
+	return true
+}
+
+// rename gives an item of a list its old keys back. What the API had filled in after the edited keys goes, to be filled in anew.
+func (o *ObjectPlan) rename(object map[string]any, c Change) error {
+	tokens, there := o.source.Locate(object, c.named)
+	item, isMap := valueAt(object, tokens).(map[string]any)
+	if !there || !isMap {
+		return fmt.Errorf("%s is not an item of its list", c.named)
+	}
+	v, _ := c.Path.Lookup(o.source.Declared())
+	old, _ := v.(map[string]any)
+	for name, value := range item {
+		allocated, defaulted := o.source.Filled(c.named.Field(name))
+		if defaulted && !allocated && !o.source.Named(c.Path.Field(name)) && !threeway.Equal(value, old[name]) {
+			delete(item, name)
+		}
+	}
+	for _, key := range c.Path[len(c.Path)-1].Keys {
+		if !threeway.Equal(item[key.Name], key.Value) {
+			item[key.Name] = key.Value
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package repair
+
+import (
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// Result is what may be shown of a plan and its outcomes: fields are masked as a report masks them, requests name places and no
+// values, and reasons are scrubbed. What was left is declined. The caller adds what belongs to the run: version, time, the kind of
+// dry run, and the report afterwards.
+func (p *Plan) Result(mask threeway.Mask, outcomes []threeway.FixOutcome) threeway.FixResult {
+	in := p.comparison.Input
+	out := threeway.FixResult{
+		APIVersion: threeway.APIVersion, Kind: threeway.KindFixResult, Name: in.Name, Namespace: in.Namespace,
+		Plan: []threeway.FixPlan{}, Results: []threeway.FixOutcome{},
+	}
+	for i := range p.Objects {
+		out.Plan = append(out.Plan, p.shown(&p.Objects[i], mask))
+	}
+	scrub := p.comparison.Scrub
+	if mask.Show {
+		scrub = func(text string) string { return text }
+	}
+	for _, outcome := range outcomes {
+		outcome.Reason = scrub(outcome.Reason)
+		out.Results = append(out.Results, outcome)
+	}
+	for _, left := range p.Left {
+		outcome := threeway.FixOutcome{Object: left.Ref.Key.String(), Status: threeway.FixDeclined, Reason: scrub(left.Reason)}
+		if left.ID != "" {
+			outcome.Fields = []string{left.ID}
+		}
+		out.Results = append(out.Results, outcome)
+	}
+	return out
+}
+
+// shown is one object of the plan.
+func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) threeway.FixPlan {
+	out := threeway.FixPlan{
+		Object: o.Ref.Key.String(), UID: o.UID, Create: o.Create != nil, HandOver: o.Create == nil && len(o.Changes) == 0,
+		Fields: []threeway.FieldFinding{}, Requests: o.requests(),
+	}
+	for _, c := range o.Changes {
+		field := p.comparison.Field(o.compared, c.finding, mask)
+		field.ID = c.ID
+		out.Fields = append(out.Fields, field)
+	}
+	return out
+}
+
+// requests are the writes of an object, without their values. Which entries of managedFields the ownership patch is about is known
+// only after the first one.
+func (o *ObjectPlan) requests() []threeway.FixRequest {
+	switch {
+	case o.Create != nil && o.ServerSide:
+		return []threeway.FixRequest{{Verb: "apply", FieldManager: deployer}}
+	case o.Create != nil:
+		return []threeway.FixRequest{{Verb: "create", FieldManager: o.Manager}}
+	}
+	out := []threeway.FixRequest{}
+	if ops, err := o.operations(o.source.Live); err == nil && len(ops) > 0 {
+		request := threeway.FixRequest{Verb: "patch", FieldManager: o.Manager}
+		for _, op := range ops {
+			request.Operations = append(request.Operations, threeway.FixOperation{Op: op.Op, Path: op.Path})
+		}
+		out = append(out, request)
+	}
+	if o.ServerSide {
+		out = append(out, threeway.FixRequest{
+			Verb: "patch", FieldManager: o.Manager, Operations: []threeway.FixOperation{{Op: "replace", Path: managedFields}},
+		})
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package repair
+
+import (
+	"context"
+	"time"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// DefaultTimeout bounds the work on one object where RunOptions does not say.
+const DefaultTimeout = time.Minute
+
+// RunOptions says how a plan is run.
+type RunOptions struct {
+	// DryRun sends the requests that carry values with dryRun=All, so that nothing is stored, and tells only what would not be
+	// put back.
+	DryRun bool
+	// Timeout bounds the work on one object with all its repetitions, as Helm's --timeout bounds one operation; zero means
+	// DefaultTimeout. A request gets half of it, so that after one without an answer there is time to look.
+	Timeout time.Duration
+	// Before is asked before each object is looked at whose values may have to be written: is the release still the one that was
+	// planned for? Its error ends the run, and is the reason told of every object that was not done. May be nil.
+	Before func(ctx context.Context) error
+}
+
+// Run writes the plan, one object after the other, and tells what became of each. That one fails does not keep the others from
+// being repaired. When ctx ends, the request in flight is finished and nothing new begins. Whatever a run leaves undone, the
+// next one completes.
+func (p *Plan) Run(ctx context.Context, w Writer, o RunOptions) []threeway.FixOutcome {
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	r := &run{RunOptions: o, plan: p, server: w}
+	var out []threeway.FixOutcome
+	for i := range p.Objects {
+		outcome := r.repair(ctx, &p.Objects[i])
+		if !o.DryRun || outcome.Status != threeway.FixFixed {
+			out = append(out, outcome)
+		}
+	}
+	return out
+}
+
+// run is one run of a plan.
+type run struct {
+	RunOptions
+	plan   *Plan
+	server Writer
+	// ended is why nothing is begun any more.
+	ended string
+	// weary tells that the last object ran out of time for a fault of the server or of the way to it. What comes after it is
+	// tried without patience, or a server that is down would take the time of every object.
+	weary bool
+}
+
+// repair works on one object until that ends: in steps, each of which looks at the object anew.
+func (r *run) repair(ctx context.Context, o *ObjectPlan) (out threeway.FixOutcome) {
+	w := &work{run: r, plan: o}
+	defer func() {
+		if p := recover(); p != nil {
+			out = w.unfinished(w.panicked(p))
+		}
+	}()
+	within, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	for attempt := 1; ; attempt++ {
+		if reason := r.stopped(ctx); reason != "" {
+			return w.unfinished(reason)
+		}
+		out, err := w.step(within)
+		if err == nil {
+			r.weary = false
+			return out
+		}
+		wait := pause(attempt, err)
+		switch {
+		case r.stopped(ctx) != "":
+			continue
+		case outlasts(within, wait), r.weary && isPassing(err):
+			r.weary = isPassing(err)
+			return w.unfinished("gave up: " + reasonOf(err))
+		}
+		sleep(within, wait)
+	}
+}
+
+// stopped is why nothing begins any more; empty while the run goes on.
+func (r *run) stopped(ctx context.Context) string {
+	if r.ended == "" && ctx.Err() != nil {
+		return "interrupted"
+	}
+	return r.ended
+}
+
+// ask asks Before, whose no ends the run.
+func (r *run) ask(ctx context.Context) error {
+	if r.Before == nil || r.DryRun {
+		return nil
+	}
+	err := r.Before(ctx)
+	if err != nil && ctx.Err() == nil {
+		r.ended = err.Error()
+	}
+	return err
+}
+
+// get reads an object.
+func (r *run) get(ctx context.Context, ref threeway.Ref) (map[string]any, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout/2)
+	defer cancel()
+	return r.server.Get(ctx, ref)
+}
+
+// send writes. What has begun is not broken off by an interrupt, nor by the end of the object's time.
+func (r *run) send(ctx context.Context, request threeway.Request, manager string) (map[string]any, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Timeout/2)
+	defer cancel()
+	return r.server.Write(ctx, request, manager, r.DryRun)
+}

@@ -1,0 +1,250 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// maxRefusals is how often the server may say of one and the same patch that it does not hold, although all that it tests was
+// so when the object was read just before.
+const maxRefusals = 3
+
+// work is the repair of one object.
+type work struct {
+	*run
+	plan *ObjectPlan
+	// right tells that the planned values were seen to be back; rewritten is how they then left again.
+	right     bool
+	rewritten *threeway.FixOutcome
+	// unanswered tells that of some write it is not known whether it took place.
+	unanswered bool
+	// refused is the last patch of which the server said that it does not hold, and refusals how often in a row it said so.
+	refused  []byte
+	refusals int
+}
+
+// step looks at the object and sends the next requests for it. An error says why another step is needed. Nothing is asked between
+// the look and the write: the longer that takes, the more a busy writer gets in between.
+func (w *work) step(ctx context.Context) (threeway.FixOutcome, error) {
+	if !w.right {
+		if err := w.ask(ctx); err != nil {
+			return threeway.FixOutcome{}, err
+		}
+	}
+	live, err := w.get(ctx, w.plan.Ref)
+	switch {
+	case err != nil:
+		return w.judge(err)
+	case live == nil && w.plan.Create != nil:
+		return w.create(ctx)
+	case w.plan.Create != nil:
+		return w.appeared(live), nil
+	}
+	if moved := w.plan.movedObject(live); moved != nil {
+		return w.end(threeway.FixDeclined, moved.Reason), nil
+	}
+	return w.restore(ctx, live)
+}
+
+// restore brings the values back where they are not, and then their ownership. Values that were back and left again are not
+// written again, which would be a fight; the ownership of the others is handed over all the same.
+func (w *work) restore(ctx context.Context, live map[string]any) (threeway.FixOutcome, error) {
+	body, err := w.plan.Patch(live)
+	switch left := w.departure(body, err); {
+	case left != nil && !w.right:
+		return *left, nil
+	case left != nil:
+		w.rewritten = left
+	case body != nil:
+		return w.restoreValues(ctx, body)
+	}
+	w.right = true
+	return w.restoreOwnership(ctx, live)
+}
+
+// departure tells how the object has left the plan; nil where it has not.
+func (w *work) departure(body []byte, err error) *threeway.FixOutcome {
+	var moved *Moved
+	var out threeway.FixOutcome
+	switch {
+	case errors.As(err, &moved):
+		out = w.end(threeway.FixDeclined, moved.Reason)
+		out.Fields = moved.Fields
+	case err != nil:
+		out = w.end(threeway.FixFailed, err.Error())
+	case body != nil && w.right:
+		out = w.end(threeway.FixDeclined, didNotStay)
+	default:
+		return nil
+	}
+	return &out
+}
+
+func (w *work) restoreValues(ctx context.Context, body []byte) (threeway.FixOutcome, error) {
+	after, err := w.write(ctx, w.jsonPatch(body), w.plan.Manager)
+	if err != nil {
+		return w.judgePatch(body, err)
+	}
+	if w.DryRun {
+		return w.end(threeway.FixFixed, ""), nil
+	}
+	w.right = true
+	return w.restore(ctx, after)
+}
+
+func (w *work) restoreOwnership(ctx context.Context, live map[string]any) (threeway.FixOutcome, error) {
+	body, err := w.plan.HandOver(live)
+	var moved *Moved
+	switch {
+	case errors.As(err, &moved):
+		return w.end(threeway.FixDeclined, moved.Reason), nil
+	case err != nil:
+		return w.end(threeway.FixFailed, "the values are back, but "+err.Error()), nil
+	case body != nil && !w.DryRun:
+		if _, err := w.write(ctx, w.jsonPatch(body), w.plan.Manager); err != nil {
+			return w.judgePatch(body, err)
+		}
+	}
+	if w.rewritten != nil {
+		return *w.rewritten, nil
+	}
+	return w.end(threeway.FixFixed, ""), nil
+}
+
+// create makes the missing object.
+func (w *work) create(ctx context.Context) (threeway.FixOutcome, error) {
+	if w.DryRun && w.awaitsNamespace() {
+		return w.end(threeway.FixFixed, ""), nil
+	}
+	request, err := w.creation()
+	if err != nil {
+		return w.end(threeway.FixFailed, err.Error()), nil
+	}
+	if _, err := w.write(ctx, request, w.creator()); err != nil {
+		return w.judge(err)
+	}
+	return w.end(threeway.FixFixed, ""), nil
+}
+
+// noVersion is a resource version that no object has. An apply with it creates the object or meets a 409. Without it, an object
+// that has appeared meanwhile would be changed, and one that Helm itself has just made without any conflict (k8s.io/apiserver
+// v0.37.2 pkg/registry/generic/registry/store.go Update compares the versions only where an object is there).
+const noVersion = "1"
+
+// creation is the request that makes the object.
+func (w *work) creation() (threeway.Request, error) {
+	request := threeway.Request{Ref: w.plan.Ref, Method: threeway.MethodCreate}
+	object := w.plan.Create
+	if w.plan.ServerSide {
+		request.Method, request.PatchType = threeway.MethodPatch, string(types.ApplyYAMLPatchType)
+		metadata, _ := object["metadata"].(map[string]any)
+		object, metadata = maps.Clone(object), maps.Clone(metadata)
+		metadata["resourceVersion"] = noVersion
+		object["metadata"] = metadata
+	}
+	var err error
+	if request.Body, err = json.Marshal(object); err != nil {
+		return request, fmt.Errorf("write the object down: %w", err)
+	}
+	return request, nil
+}
+
+// creator is the field manager that makes the object. What a server-side apply makes is helm's at once.
+func (w *work) creator() string {
+	if w.plan.ServerSide {
+		return deployer
+	}
+	return w.plan.Manager
+}
+
+// appeared is for an object that was missing and is there. Where the answer to its creation was lost, it may be ours.
+func (w *work) appeared(live map[string]any) threeway.FixOutcome {
+	metadata, _ := live["metadata"].(map[string]any)
+	entries, _ := metadata["managedFields"].([]any)
+	ours := func(v any) bool {
+		entry, _ := v.(map[string]any)
+		return entry["manager"] == w.creator()
+	}
+	if w.unanswered && slices.ContainsFunc(entries, ours) {
+		return w.end(threeway.FixFixed, "")
+	}
+	return w.end(threeway.FixDeclined, "it is there again: it was made after the plan was")
+}
+
+// awaitsNamespace tells whether the object's namespace is one that the plan makes: in a dry run it is not there.
+func (w *work) awaitsNamespace() bool {
+	return slices.ContainsFunc(w.run.plan.Objects, func(o ObjectPlan) bool {
+		return o.Create != nil && o.Ref.Group == "" && o.Ref.Kind == "Namespace" && o.Ref.Name == w.plan.Ref.Namespace
+	})
+}
+
+func (w *work) jsonPatch(body []byte) threeway.Request {
+	return threeway.Request{Ref: w.plan.Ref, Method: threeway.MethodPatch, PatchType: string(types.JSONPatchType), Body: body}
+}
+
+// write sends a request, and remembers where it got no answer.
+func (w *work) write(ctx context.Context, request threeway.Request, manager string) (map[string]any, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	after, err := w.send(ctx, request, manager)
+	w.unanswered = w.unanswered || err != nil && isUnanswered(err)
+	return after, err
+}
+
+// judgePatch says what the failure of a JSON patch means.
+func (w *work) judgePatch(body []byte, err error) (threeway.FixOutcome, error) {
+	if !testFailed(err) {
+		return w.judge(err)
+	}
+	if !bytes.Equal(body, w.refused) {
+		w.refused, w.refusals = body, 0
+	}
+	if w.refusals++; w.refusals < maxRefusals {
+		return threeway.FixOutcome{}, err
+	}
+	return w.unfinished("the API server says that the patch does not hold, and all that it tests does: " + err.Error()), nil
+}
+
+// judge says what a failure means: the end, or another step.
+func (w *work) judge(err error) (threeway.FixOutcome, error) {
+	switch {
+	case !isFinal(err) && !(w.plan.Create != nil && codeOf(err) == codeNotFound):
+		return threeway.FixOutcome{}, err
+	case w.right:
+		return w.unfinished(err.Error()), nil
+	}
+	return w.end(threeway.FixRefused, err.Error()), nil
+}
+
+func (w *work) end(status threeway.FixStatus, reason string) threeway.FixOutcome {
+	return threeway.FixOutcome{Object: w.plan.Ref.Key.String(), Status: status, Reason: reason}
+}
+
+// unfinished is the end for a reason that lies not in the object, and says how far its repair had come.
+func (w *work) unfinished(reason string) threeway.FixOutcome {
+	switch {
+	case w.right:
+		reason = "the values are back, but helm does not own them yet: " + reason + "; helmdrift fix, run again, completes it"
+	case w.unanswered:
+		reason += "; it is not known whether the last write took place: run helmdrift fix again"
+	}
+	return w.end(threeway.FixFailed, reason)
+}
+
+// panicked is a fault of this program, in words. They may quote content, which those about a Secret must not.
+func (w *work) panicked(value any) string {
+	if w.plan.Ref.Group == "" && w.plan.Ref.Kind == "Secret" {
+		return "internal error"
+	}
+	return fmt.Sprintf("internal error: %v", value)
+}

@@ -1,0 +1,266 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// TestFixOracle repairs what the oracle's edits did: every planned object is back, declined or refused with a reason, nothing
+// else changed, and Helm's next upgrades do what helmdrift says of them, which after a full repair is nothing.
+func TestFixOracle(t *testing.T) {
+	pool, err := loadPool()
+	must(t, err)
+	for _, by4 := range []bool{false, true} {
+		t.Run(fmt.Sprintf("helm%d", major(by4)), func(t *testing.T) {
+			t.Parallel()
+			runFixOracle(t, pool, by4)
+		})
+	}
+}
+
+func runFixOracle(t *testing.T, pool []poolKind, by4 bool) {
+	base := newCase(t, suite.cluster)
+	deadline := time.Now().Add(*oracleBudget)
+	statuses, told := map[string]int{}, 0
+	for i := range *oracleN {
+		if time.Now().After(deadline) {
+			t.Logf("out of time: %d seeds are left", *oracleN-i)
+			break
+		}
+		seed := *oracleSeed + uint64(i)
+		fixed, err := newFixCase(pool, seed).repair(base, by4)
+		if errors.As(err, &voided{}) {
+			continue
+		}
+		if err != nil {
+			t.Errorf("seed %d: the oracle itself failed: %v\n%s", seed, err, fixed.story())
+			continue
+		}
+		told++
+		for status, n := range fixed.statuses {
+			statuses[status] += n
+		}
+		if len(fixed.misses) > 0 {
+			t.Errorf("seed %d (-oracle.seed=%d -oracle.n=1):\n%s\n%s", seed, seed, strings.Join(fixed.misses, "\n"), fixed.story())
+			keepStory(t, fixed.telling)
+		}
+	}
+	t.Logf("%d cases: %v", told, statuses)
+	if told*2 < *oracleN {
+		t.Errorf("only %d of %d cases could be told", told, *oracleN)
+	}
+}
+
+// newFixCase is the oracle's story of the seed, without a rollback or a failed upgrade.
+func newFixCase(pool []poolKind, seed uint64) *oracleCase {
+	c := newOracleCase(pool, seed)
+	c.rollback, c.failed = false, false
+	for _, o := range c.objects {
+		o.tried = nil
+	}
+	return c
+}
+
+// fixing is a telling that ends in a repair.
+type fixing struct {
+	*telling
+	statuses map[string]int
+}
+
+// repair runs the case: install, edits, repair, the same chart again, and the changed chart.
+func (o *oracleCase) repair(base *Case, by4 bool) (*fixing, error) {
+	told := &telling{of: o, by4: by4, c: base.child(o.seed), files: map[string]string{}, missed: map[string]bool{}}
+	told.route = routes(by4)[o.route]
+	f := &fixing{telling: told, statuses: map[string]int{}}
+	defer told.clean()
+	if err := told.deploy(); err != nil {
+		return f, err
+	}
+	clean, err := told.snapshot()
+	if err != nil {
+		return f, err
+	}
+	if err := told.edit(); err != nil {
+		return f, err
+	}
+	before, err := told.snapshot()
+	if err != nil {
+		return f, err
+	}
+	told.lines = append(told.lines, "fix --yes")
+	out, result, err := told.c.fix("--yes", "--show-secrets", "--timeout", "20s")
+	if err != nil || result == nil || result.After == nil && len(result.Plan) > 0 {
+		return f, fmt.Errorf("fix ended with %d: %w\n%s\n%s", out.exit, err, out.stdout, out.stderr)
+	}
+	after, err := told.snapshot()
+	if err != nil {
+		return f, err
+	}
+	f.judgeFix(result, before, after)
+	f.judgeOwnership(result, clean, after)
+	f.judgeExit(out, result)
+	for _, chart := range []string{"old.yaml", "new.yaml"} {
+		if err := f.upgrade(chart); err != nil {
+			return f, err
+		}
+	}
+	if len(f.misses) > 0 {
+		f.misses = append(f.misses, "fix:\n  "+strings.Join(result.lines(), "\n  "))
+	}
+	return f, nil
+}
+
+// judgeFix holds what became of the objects against plan and results.
+func (f *fixing) judgeFix(result *fixResult, before, after map[string]map[string]any) {
+	for _, o := range f.of.objects {
+		plan := result.planned("", o.name)
+		if err := fixedOnly(plan, before[o.name], after[o.name]); err != nil {
+			f.miss(o.name, "%v", err)
+		}
+		if plan == nil {
+			continue
+		}
+		outcomes := slices.DeleteFunc(slices.Clone(result.Results), func(r fixOutcome) bool { return r.Object != plan.Object })
+		if len(outcomes) == 0 {
+			f.miss(o.name, "is planned and has no result")
+		}
+		for _, r := range outcomes {
+			f.statuses[r.Status]++
+			drifts := slices.ContainsFunc(result.After.Releases[0].Objects, func(a objectReport) bool { return a.Name == o.name && (a.Drifted || a.Missing) })
+			switch {
+			case r.Status == "fixed" && len(outcomes) == 1 && drifts:
+				f.miss(o.name, "is said to be fixed and has drifted")
+			case r.Status == "failed":
+				f.miss(o.name, "failed: %s", r.Reason)
+			case r.Status != "fixed" && r.Reason == "":
+				f.miss(o.name, "%s without a reason", r.Status)
+			}
+		}
+	}
+	for _, r := range result.Results {
+		if !slices.ContainsFunc(result.Plan, func(p fixPlan) bool { return p.Object == r.Object }) {
+			f.statuses[r.Status+" unplanned"]++
+		}
+	}
+}
+
+// judgeExit: 0 where nothing drifted is left, 2 where something is.
+func (f *fixing) judgeExit(out run, result *fixResult) {
+	want := 0
+	if result.After != nil && result.After.Releases[0].Drifted {
+		want = 2
+	}
+	if out.exit != want {
+		f.miss("", "fix ended with %d, want %d\n%s", out.exit, want, out.stderr)
+	}
+}
+
+// judgeOwnership: of an object that one edit was made of, helm owns afterwards what it owned before, and nobody knows of us.
+func (f *fixing) judgeOwnership(result *fixResult, clean, after map[string]map[string]any) {
+	for _, o := range f.of.objects {
+		if strings.Contains(fmt.Sprint(entryOf(after[o.name], "helmdrift", "")), "f:") {
+			f.miss(o.name, "helmdrift still owns something")
+		}
+		edits := 0
+		for _, e := range f.of.edits {
+			if e.object == o {
+				edits++
+			}
+		}
+		plan := result.planned("", o.name)
+		drifts := slices.ContainsFunc(result.After.objects(), func(a objectReport) bool { return a.Name == o.name && len(a.Fields) > 0 })
+		if !f.route.installs4 || len(f.route.install) > 0 || edits != 1 || plan == nil || drifts || after[o.name] == nil {
+			continue
+		}
+		was, is := entryOf(clean[o.name], "helm", "Apply"), entryOf(after[o.name], "helm", "Apply")
+		if !equalJSON(was, is) {
+			f.miss(o.name, "helm owned %v, now %v", was, is)
+		}
+	}
+}
+
+// objects are those of a report's only release.
+func (r *report) objects() []objectReport {
+	if r == nil || len(r.Releases) == 0 {
+		return nil
+	}
+	return r.Releases[0].Objects
+}
+
+// entryOf is what a manager owns.
+func entryOf(obj map[string]any, manager, operation string) any {
+	u := unstructured.Unstructured{Object: obj}
+	for _, entry := range u.GetManagedFields() {
+		if entry.Manager == manager && (operation == "" || string(entry.Operation) == operation) && entry.FieldsV1 != nil {
+			return entry.FieldsV1.GetRawString()
+		}
+	}
+	return nil
+}
+
+// upgrade lets Helm deploy a chart, and holds what happens against what helmdrift says before.
+func (f *fixing) upgrade(chart string) error {
+	route := f.route
+	route.force = false
+	args := []string{"--show-secrets", "--fail-on", "none"}
+	path, err := f.c.chart(chart)
+	if err != nil {
+		return err
+	}
+	f.lines = append(f.lines, "diff "+chart+" "+strings.Join(route.flags(), " "))
+	out, err := f.c.diff(slices.Concat([]string{f.c.release, path}, args, route.flags())...)
+	if err != nil || out.report == nil {
+		return fmt.Errorf("%w\n%s%s", err, out.stdout, out.stderr)
+	}
+	before, err := f.snapshot()
+	if err != nil {
+		return err
+	}
+	f.lines = append(f.lines, "helm upgrade "+chart)
+	failed := f.c.helm(route.goes4, slices.Concat([]string{"upgrade"}, route.upgradeFlags(), []string{chart})...)
+	after, err := f.snapshot()
+	if err != nil {
+		return err
+	}
+	if failed != nil && strings.Contains(failed.Error(), "helmdrift") {
+		f.miss("", "the upgrade to %s conflicts with us: %v", chart, failed)
+	}
+	judged := *f.telling
+	judged.misses = nil
+	if chart == "old.yaml" {
+		judged.of = f.of.staying()
+	}
+	judged.judge(out.report, before, after, failed)
+	for _, text := range judged.misses {
+		f.misses = append(f.misses, "upgrade to "+chart+": "+text)
+	}
+	maps.Copy(f.missed, judged.missed)
+	return nil
+}
+
+// upgradeFlags are the flags of the real upgrade.
+func (r route) upgradeFlags() []string {
+	if r.goes4 && r.serverSide != "auto" {
+		return []string{"--server-side=" + r.serverSide}
+	}
+	return nil
+}
+
+// staying is the story in which the chart stays as it is.
+func (c *oracleCase) staying() *oracleCase {
+	out := *c
+	out.objects = make([]*oracleObject, len(c.objects))
+	for i, o := range c.objects {
+		same := *o
+		same.new = same.old
+		out.objects[i] = &same
+	}
+	return &out
+}

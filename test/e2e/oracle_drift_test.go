@@ -1,0 +1,77 @@
+package e2e
+
+import (
+	"slices"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// judgeDrift: nothing has drifted that nobody touched, and where the chart stays, all that was edited is reported.
+func (t *telling) judgeDrift(said *report, before map[string]map[string]any) {
+	of := map[string]objectReport{}
+	for _, o := range said.Releases[0].Objects {
+		of[o.Name] = o
+	}
+	for _, o := range t.of.objects {
+		was, is := t.pristine[o.name], before[o.name]
+		switch {
+		case t.stumbled || isHook(o.new):
+		case !t.of.touched(o):
+			t.judgeSilence(o.name, of[o.name])
+		case t.of.same && was != nil && is == nil && !of[o.name].Missing && of[o.name].Note == "":
+			t.miss(o.name, "is gone, and not said to be missing")
+		case t.of.same && was != nil && is != nil:
+			t.judgeReported(o.name, of[o.name].Fields, spokenOf(was), spokenOf(is))
+		}
+	}
+}
+
+func (t *telling) judgeSilence(name string, said objectReport) {
+	if said.Drifted || said.Missing {
+		t.miss(name, "nobody touched it, said to have drifted or to be missing")
+	}
+	for _, f := range said.Fields {
+		if f.Cause != "change" {
+			t.miss(name, "nobody touched it, said to have drifted: %s", f.line())
+		}
+	}
+}
+
+// judgeReported: what differs between two states of an object is what the fields are about.
+func (t *telling) judgeReported(name string, fields []fieldReport, was, is map[string]any) {
+	var paths []steps
+	for _, f := range fields {
+		if path, err := parsePath(f.Path); err == nil {
+			paths = append(paths, path)
+			path.sortList(was)
+			path.sortList(is)
+		}
+	}
+	slices.SortStableFunc(paths, laterFirst)
+	for _, path := range paths {
+		path.dropWhole(was)
+		path.dropWhole(is)
+	}
+	if diff := cmp.Diff(prune(was), prune(is)); diff != "" {
+		t.miss(name, "was edited (-deployed +edited), the report says nothing of it:\n%s", diff)
+	}
+}
+
+// spokenOf is an object without what reports are silent of.
+func spokenOf(obj map[string]any) map[string]any {
+	out := settled(obj)
+	metadata := steps{{field: "metadata"}}
+	for _, name := range []string{"uid", "creationTimestamp"} {
+		append(metadata, step{field: name}).drop(out)
+	}
+	if out["kind"] == "Route" {
+		steps{{field: "spec"}, {field: "replicas"}}.drop(out) // scaling a custom resource leaves no owner
+	}
+	eachNode(out, func(v any) {
+		m, _ := v.(map[string]any)
+		for _, name := range []string{"kubectl.kubernetes.io/last-applied-configuration", "kubectl.kubernetes.io/restartedAt"} {
+			delete(m, name)
+		}
+	})
+	return out
+}

@@ -1,0 +1,294 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// judgeObject gives what is wrong with what was said of one object.
+func judgeObject(o *oracleObject, next map[string]any, said objectReport, was, now map[string]any) []string {
+	switch {
+	case said.Action == "create":
+		return judgeCreation(next, was, now)
+	case said.Action == "delete":
+		if was != nil && uidOf(was) == uidOf(now) {
+			return []string{"said to be deleted, is there"}
+		}
+		return nil
+	case next == nil && isHook(o.new):
+		return nil // what Helm does with hooks is not foretold
+	case (was == nil) != (now == nil):
+		return []string{fmt.Sprintf("there before: %v, after: %v, said: %q", was != nil, now != nil, said.Action)}
+	case was == nil:
+		return nil
+	}
+	still := slices.Contains([]string{"", "none", "keep", "fail", "skip"}, said.Action)
+	return judgeFields(said.Fields, still, settled(was), settled(now))
+}
+
+func uidOf(obj map[string]any) any {
+	uid, _ := steps{{field: "metadata"}, {field: "uid"}}.in(obj)
+	return uid
+}
+
+// settled is an object without bookkeeping, and without what the server chooses or keeps twice.
+func settled(obj map[string]any) map[string]any {
+	out := quiet(obj)
+	if out["aggregationRule"] != nil {
+		delete(out, "rules") // a controller puts them together whenever it likes
+	}
+	eachNode(out, func(v any) {
+		m, _ := v.(map[string]any)
+		switch {
+		case m["containers"] != nil:
+			delete(m, "serviceAccount")
+		case m["port"] != nil && fmt.Sprint(m["nodePort"]) > "30080":
+			delete(m, "nodePort") // no chart names this one
+		}
+	})
+	return out
+}
+
+func judgeCreation(next, was, now map[string]any) []string {
+	if was != nil || now == nil {
+		return []string{fmt.Sprintf("said to be created; there before: %v, after: %v", was != nil, now != nil)}
+	}
+	next = quiet(next)
+	stripUnkept(next)
+	if !within(next, now) {
+		return []string{"is not created as the chart has it:\n" + cmp.Diff(next, now)}
+	}
+	return nil
+}
+
+// stripUnkept takes from an object of a chart what is not stored as it stands: the times that generators write, the label that Helm
+// sets itself, the pool's fields that no kind has, and lists that the server makes longer.
+func stripUnkept(obj map[string]any) {
+	if obj["kind"] == "Pod" {
+		steps{{field: "spec"}, {field: "tolerations"}}.drop(obj) // admission adds to them
+	}
+	metadata := steps{{field: "metadata"}}
+	append(metadata, step{field: "creationTimestamp"}).drop(obj)
+	append(metadata, step{field: "finalizers"}).drop(obj)
+	append(metadata, step{field: "labels"}, step{field: "app.kubernetes.io/managed-by"}).drop(obj)
+	foldStringData(obj)
+	eachNode(obj, func(v any) {
+		if m, ok := v.(map[string]any); ok {
+			delete(m, "unknownField")
+		}
+	})
+}
+
+// foldStringData does to a Secret what the API server does when it stores it.
+func foldStringData(secret map[string]any) {
+	texts, _ := secret["stringData"].(map[string]any)
+	delete(secret, "stringData")
+	for key, text := range texts {
+		steps{{field: "data"}, {field: key}}.put(secret, base64.StdEncoding.EncodeToString([]byte(fmt.Sprint(text))))
+	}
+}
+
+// judgeFields: what was said to change changed, to what was said; the rest did not.
+func judgeFields(fields []fieldReport, still bool, was, now map[string]any) []string {
+	var out []string
+	var orders, changed []steps
+	for _, f := range fields {
+		path, err := parsePath(f.Path)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		acts := !f.Blocked && f.Verdict != "ignore" && f.Verdict != "conflict"
+		switch {
+		case acts && still:
+			out = append(out, fmt.Sprintf("%s: %s, though the object stays", f.Path, f.Verdict))
+		case !f.Certain && !still:
+			changed = append(changed, path)
+		case !acts && !f.Managed && path[len(path)-1].keys != nil:
+			orders = append(orders, path[:len(path)-1]) // where a foreign item stands among the others is not told
+		case !acts:
+		case f.Class == "order":
+			orders = append(orders, path)
+			if err := f.checkOrder(path, now); err != nil {
+				out = append(out, err.Error())
+			}
+		default:
+			changed = append(changed, path)
+			if err := f.checkOutcome(path, was, now); err != nil {
+				out = append(out, err.Error())
+			}
+			if err := f.checkLeftovers(path, now); err != nil {
+				out = append(out, err.Error())
+			}
+		}
+	}
+	slices.SortStableFunc(changed, laterFirst)
+	for _, path := range changed {
+		path.dropWhole(was)
+		path.dropWhole(now)
+	}
+	for _, path := range orders {
+		path.sortList(was)
+		path.sortList(now)
+	}
+	if diff := cmp.Diff(prune(was), prune(now)); diff != "" {
+		out = append(out, "more happened than was said (-before +after):\n"+diff)
+	}
+	return out
+}
+
+// laterFirst puts paths in an order in which they can be dropped: items with an index from the end, as a dropped item moves
+// those after it, and the keys of an item after all else in it, as the item is found by them.
+func laterFirst(a, b steps) int {
+	if a.isKey() != b.isKey() {
+		return boolToInt(a.isKey()) - boolToInt(b.isKey())
+	}
+	return b[len(b)-1].index - a[len(a)-1].index
+}
+
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// isKey tells whether the path leads to a key of a list item.
+func (p steps) isKey() bool {
+	return len(p) > 1 && p[len(p)-2].keys[p[len(p)-1].field] != ""
+}
+
+// dropWhole drops what the path leads to, and above it what has nothing else.
+func (p steps) dropWhole(root map[string]any) {
+	if _, ok := p.in(root); !ok {
+		return
+	}
+	for len(p) > 1 && p.standsAlone(root) {
+		p = p[:len(p)-1]
+	}
+	p.drop(root)
+}
+
+// standsAlone tells whether nothing but empty things stands beside what the path leads to.
+func (p steps) standsAlone(root map[string]any) bool {
+	parent, _ := p[:len(p)-1].in(root)
+	switch parent := parent.(type) {
+	case map[string]any:
+		rest := maps.Clone(parent)
+		delete(rest, p[len(p)-1].field)
+		return empty(prune(rest))
+	case []any:
+		return len(parent) == 1
+	}
+	return false
+}
+
+// checkOutcome: the field changed, and to what was said.
+func (f fieldReport) checkOutcome(path steps, was, now map[string]any) error {
+	before, had := path.in(was)
+	after, has := path.in(now)
+	if had == has && equalJSON(before, after) {
+		return fmt.Errorf("%s: the report says %s, nothing happened", f.Path, f.Verdict)
+	}
+	want := f.Desired
+	if f.After != nil {
+		want = f.After
+	}
+	if f.Verdict == "remove" && f.After == nil {
+		if !zero(after) {
+			return fmt.Errorf("%s: the report says it goes, live has %v", f.Path, after)
+		}
+		return nil
+	}
+	value, err := decodeValue(want)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
+	}
+	if !holds(value, after) {
+		return fmt.Errorf("%s: the report says it becomes %s, live has %v", f.Path, want, after)
+	}
+	return nil
+}
+
+// holds tells whether got is what was wanted; the server may have added defaults to it. Unlike within, it does not take a text
+// for a number.
+func holds(want, got any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		m, _ := got.(map[string]any)
+		for name, value := range want {
+			if !holds(value, m[name]) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		list, _ := got.([]any)
+		return slices.EqualFunc(want, list, holds)
+	}
+	return equalJSON(want, got) || zero(want) && zero(got)
+}
+
+// checkOrder: the managed items stand in the order that was said.
+func (f fieldReport) checkOrder(path steps, now map[string]any) error {
+	value, err := decodeValue(f.Desired)
+	names, _ := value.([]any)
+	if err != nil || len(names) == 0 {
+		return fmt.Errorf("%s: no order in %s: %w", f.Path, f.Desired, err)
+	}
+	v, _ := path.in(now)
+	list, _ := v.([]any)
+	last := -1
+	for _, name := range names {
+		item, err := parsePath("[" + fmt.Sprint(name) + "]")
+		if err != nil {
+			return err
+		}
+		i := item[0].at(list)
+		if i <= last {
+			return fmt.Errorf("%s: the order is to be %s, %v is at %d", f.Path, f.Desired, name, i)
+		}
+		last = i
+	}
+	return nil
+}
+
+// checkLeftovers: a map of texts that was said to become another is that one, without a key of what was there. Maps of other
+// things may hold defaults.
+func (f fieldReport) checkLeftovers(path steps, now map[string]any) error {
+	want := f.Desired
+	if f.After != nil {
+		want = f.After
+	}
+	value, err := decodeValue(want)
+	m, ok := value.(map[string]any)
+	last := path[len(path)-1].field
+	if f.Verdict == "remove" || err != nil || !ok || !slices.Contains([]string{"nodeSelector", "matchLabels", "selector", "labels", "annotations", "data", "hard"}, last) {
+		return nil
+	}
+	got, _ := path.in(now)
+	is, _ := got.(map[string]any)
+	for key := range is {
+		if _, wanted := m[key]; !wanted {
+			return fmt.Errorf("%s: the report says it becomes %s, live also has %q", f.Path, want, key)
+		}
+	}
+	return nil
+}
+
+// sortList brings the list at a path into an order of its own.
+func (p steps) sortList(root map[string]any) {
+	v, _ := p.in(root)
+	if list, ok := v.([]any); ok {
+		slices.SortFunc(list, func(a, b any) int {
+			x, _ := json.Marshal(a)
+			y, _ := json.Marshal(b)
+			return strings.Compare(string(x), string(y))
+		})
+	}
+}
