@@ -47,8 +47,11 @@ func Parse(manifest string, opts ParseOptions) Manifest {
 		if err != nil {
 			m.Errors = append(m.Errors, invalidDocument(i+1, doc.source, err))
 		}
-		for _, content := range contents {
-			m.Objects = append(m.Objects, newObject(content, doc.source, opts))
+		list := doc.listKind()
+		for i, content := range contents {
+			object := newObject(content, doc.source, opts)
+			object.Listed = placeInList(list, i, object.Kind)
+			m.Objects = append(m.Objects, object)
 		}
 	}
 	m.Objects, m.Warnings = keepLast(m.Objects)

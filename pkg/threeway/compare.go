@@ -154,6 +154,7 @@ func (c comparer) compareNamed(out *ObjectComparison, p pair) {
 		c.update(out, p, live.Object, p.old.Content)
 	}
 	c.refuse(out, p)
+	c.refuseListed(out, p)
 }
 
 // live is what was read of an object. What nobody read is not absent.

@@ -7,9 +7,16 @@ import "slices"
 const noRecord = "create: failed to create: "
 
 // installAtOnce tells that an install which takes nothing over creates its objects kind by kind, those of a kind side by side, and
-// goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). One that adopts works as an upgrade does.
+// goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). One that adopts works as an upgrade does, which asks
+// for each object by its name.
 func (c *Comparison) installAtOnce() {
-	if slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.Action == ActionAdopt }) {
+	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.Action == ActionAdopt })
+	for i := range c.Objects {
+		if o := &c.Objects[i]; adopts && o.Name == "" && o.Action == ActionCreate {
+			o.fail(stopRest, "could not get information about the resource: "+noName)
+		}
+	}
+	if adopts {
 		return
 	}
 	for i := range c.Objects {

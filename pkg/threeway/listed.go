@@ -1,0 +1,66 @@
+package threeway
+
+import "fmt"
+
+// Before it writes anything, Helm has kubectl's schema check the documents that the API server cannot check itself, as no request
+// is made of them: those are Lists (k8s.io/kubectl v0.37.1 pkg/validation/schema.go paramVerifyingSchema.ValidateBytes;
+// k8s.io/kube-openapi pkg/util/proto/validation). So the items of a List fail for what would cost a lone object a warning at most.
+// A rollback checks nothing (helm v3.22.0 pkg/action/rollback.go).
+
+// refuseListed fails an item of a List that the schema does not take.
+func (c comparer) refuseListed(out *ObjectComparison, p pair) {
+	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == OperationRollback || c.in.Operation == OperationDrift {
+		return
+	}
+	if c.catalog.native(gvkOf(p.desired.Ref)) == nil && c.in.Schemas[groupKind(p.desired.Ref)] == nil {
+		out.asks = true
+		return
+	}
+	text := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
+	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
+	if fault := faultOfListed(text, c.shapeOf(p.desired.Ref), p.desired.Listed, true); fault != "" {
+		out.fail(stopAll, fault)
+		out.addNote("it stands in a List, whose items Helm checks before it writes anything")
+	}
+}
+
+// faultOfListed is what the schema says first of a value; empty where it takes it. A null as a field's value is nothing to it, one in
+// a map or a list is an error.
+func faultOfListed(v any, s *shape, at string, root bool) string {
+	if s == nil || s.form == formPlain || v == nil {
+		return ""
+	}
+	if len(undecoded(v, &shape{form: s.form, leaf: s.leaf, quantity: s.quantity}, nil)) > 0 {
+		return fmt.Sprintf("ValidationError(%s): invalid type", at)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range sortedKeys(v) {
+			below := at + "." + name
+			switch {
+			case root && (name == "apiVersion" || name == "kind" || name == "status"), v[name] == nil && s.form != formMap:
+			case s.prunes(name):
+				return fmt.Sprintf("ValidationError(%s): unknown field %q", at, name)
+			case v[name] == nil:
+				return nilIn(below)
+			default:
+				if fault := faultOfListed(v[name], s.field(name), below, false); fault != "" {
+					return fault
+				}
+			}
+		}
+	case []any:
+		for i, item := range v {
+			below := fmt.Sprintf("%s[%d]", at, i)
+			if item == nil {
+				return nilIn(below)
+			}
+			if fault := faultOfListed(item, s.item(), below, false); fault != "" {
+				return fault
+			}
+		}
+	}
+	return ""
+}
+
+func nilIn(at string) string { return `unknown object type "nil" in ` + at }
