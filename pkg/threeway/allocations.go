@@ -71,6 +71,7 @@ var allocations = sync.OnceValue(func() []allocation {
 		{kind: "DaemonSet.apps", path: "metadata.annotations/deprecated.daemonset.template.generation", reason: "the API server counts templates"},
 		{kind: "HorizontalPodAutoscaler.autoscaling", path: "metadata.annotations/autoscaling.alpha.kubernetes.io/conditions", reason: "status, as version 1 has it"},
 		{kind: "HorizontalPodAutoscaler.autoscaling", path: "metadata.annotations/autoscaling.alpha.kubernetes.io/current-metrics", reason: "status, as version 1 has it"},
+		{kind: "HorizontalPodAutoscaler.autoscaling", path: "spec.targetCPUUtilizationPercentage", when: defaultTarget, reason: "version 2's default metric, read at version 1"},
 
 		{kind: "ClusterRole.rbac.authorization.k8s.io", path: "rules", when: aggregated, even: true, reason: "the aggregation controller fills the rules"},
 		{kind: mutating, path: webhook, lost: true, reason: "an injector fills it"},
@@ -108,6 +109,11 @@ var allocations = sync.OnceValue(func() []allocation {
 
 // aggregated tells that a ClusterRole collects the rules of others.
 func aggregated(live map[string]any) bool { return child(live, "aggregationRule") != nil }
+
+// defaultTarget tells that an autoscaler has the target that the API gives one without metrics.
+func defaultTarget(live map[string]any) bool {
+	return equal(child(live, "spec")["targetCPUUtilizationPercentage"], int64(80))
+}
 
 // accountToken tells that a Secret is filled with the token of a service account.
 func accountToken(live map[string]any) bool {

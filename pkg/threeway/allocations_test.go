@@ -148,6 +148,8 @@ func planted(name string) any {
 		return map[string]any{"name": "x", "kind": "y"}
 	case "imagePullSecrets":
 		return []any{map[string]any{"name": "x"}}
+	case "targetCPUUtilizationPercentage":
+		return int64(80)
 	case "nodePort", "healthCheckNodePort", "priority":
 		return int64(30123)
 	}

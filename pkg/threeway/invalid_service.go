@@ -21,7 +21,7 @@ func (s service) contradiction() string {
 	case (s["type"] == nil || s["type"] == "ClusterIP") && len(s.nodePorts()) > 0:
 		return "spec.ports[].nodePort cannot be used with spec.type ClusterIP"
 	case s.hasNodePorts() && s.headless():
-		return "spec.clusterIP None cannot be used with spec.type NodePort or LoadBalancer"
+		return "spec.clusterIPs None cannot be used by a Service of type NodePort or LoadBalancer"
 	case s["type"] != "LoadBalancer" && !isZero(s["loadBalancerSourceRanges"]):
 		return "spec.loadBalancerSourceRanges may only be used with spec.type LoadBalancer"
 	}

@@ -1,6 +1,7 @@
 package threeway
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,11 +35,16 @@ func (c comparer) nullsRefused(ref Ref, live, result map[string]any) (reason str
 	if len(faults) == 0 {
 		return "", false
 	}
+	return applyFailed(ref, errors.New(invalidObject(ref, faults))).Error(), false
+}
+
+// invalidObject says in the server's words that an object is invalid (k8s.io/apimachinery pkg/api/errors NewInvalid).
+func invalidObject(ref Ref, faults []string) string {
 	said := strings.Join(faults, ", ")
 	if len(faults) > 1 {
 		said = "[" + said + "]"
 	}
-	return applyFailed(ref, fmt.Errorf("%s %q is invalid: %s", kindOf(ref.Key), ref.Name, said)).Error(), false
+	return fmt.Sprintf("%s %q is invalid: %s", kindOf(ref.Key), ref.Name, said)
 }
 
 // refusesNull tells whether a schema takes no null, nor makes it something else.

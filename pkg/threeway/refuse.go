@@ -11,14 +11,14 @@ import (
 func (c comparer) refuse(out *ObjectComparison, p pair) {
 	switch {
 	case out.Action == ActionCreate:
-		s := c.shapeOf(p.desired.Ref)
+		s := c.catalog.native(gvkOf(p.desired.Ref))
 		text := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 		stored := c.installed(p.desired.Ref, text)
 		if !c.in.serverSide() {
-			out.repeated = repeated(stored, s, nil)
+			out.repeated = repeated(stored, c.shapeOf(p.desired.Ref), nil)
 		}
 		reason := joinNotes(undecodedReason(undecoded(text, s, nil)), invalidReason(p.desired.Key, stored))
-		reason = joinNotes(reason, c.refusesRepeated(p.desired.Ref, nil, stored))
+		reason = joinNotes(reason, joinNotes(c.refusesTypes(p.desired.Ref, nil, text), c.refusesRepeated(p.desired.Ref, nil, stored)))
 		if reason = joinNotes(c.refusesCreation(out, text), reason); reason != "" {
 			out.fail(stopRest, reason)
 		}
@@ -40,7 +40,7 @@ func (c comparer) refusesUpdate(o *ObjectComparison) string {
 		return reason
 	}
 	if o.Engine != EngineStrategic {
-		fresh := slices.DeleteFunc(undecoded(o.Result, c.shapeOf(o.Ref), nil), func(path Path) bool {
+		fresh := slices.DeleteFunc(undecoded(o.Result, c.catalog.native(gvkOf(o.Ref)), nil), func(path Path) bool {
 			was, _ := lookup(o.Live, path)
 			is, _ := lookup(o.Result, path)
 			return equal(was, is) // what live holds, the server can decode
@@ -49,7 +49,8 @@ func (c comparer) refusesUpdate(o *ObjectComparison) string {
 			return undecodedReason(fresh) // the server comes to nothing else
 		}
 	}
-	return joinNotes(joinNotes(immutableReason(o), invalidReason(o.Key, o.Result)), c.refusesRepeated(o.Ref, o.Live, o.Result))
+	return joinNotes(joinNotes(immutableReason(o), invalidReason(o.Key, o.Result)),
+		joinNotes(c.refusesTypes(o.Ref, o.Live, o.Result), c.refusesRepeated(o.Ref, o.Live, o.Result)))
 }
 
 // immutableReason names the fields that the upgrade would change and nobody can.

@@ -15,15 +15,32 @@ func (t *telling) judgeDrift(said *report, before map[string]map[string]any) {
 	for _, o := range t.of.objects {
 		was, is := t.pristine[o.name], before[o.name]
 		switch {
-		case t.stumbled || isHook(o.new):
+		case t.stumbled || isHook(o.new) || t.of.rollback && sharesPort(o.new):
 		case !t.of.touched(o):
 			t.judgeSilence(o.name, of[o.name])
 		case t.of.same && was != nil && is == nil && !of[o.name].Missing && of[o.name].Note == "":
 			t.miss(o.name, "is gone, and not said to be missing")
+		case t.of.same && was != nil && is != nil && entryOf(is, "ancient-changes", "") != nil: // whose edits were merged is silent
 		case t.of.same && was != nil && is != nil:
 			t.judgeReported(o.name, of[o.name].Fields, spokenOf(was), spokenOf(is))
 		}
 	}
+}
+
+// sharesPort tells whether a Service has two ports of one number. Helm's own client-side upgrade to it mixes them up, and what it left
+// has drifted from what it meant.
+func sharesPort(obj map[string]any) bool {
+	ports, _ := steps{{field: "spec"}, {field: "ports"}}.in(obj)
+	seen := map[any]bool{}
+	list, _ := ports.([]any)
+	for _, item := range list {
+		port, _ := item.(map[string]any)
+		if seen[port["port"]] {
+			return true
+		}
+		seen[port["port"]] = true
+	}
+	return false
 }
 
 func (t *telling) judgeSilence(name string, said objectReport) {

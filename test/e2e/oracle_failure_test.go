@@ -60,7 +60,7 @@ func (j *judgement) judgeFailure() {
 // stopsBefore tells whether Helm ended before it wrote anything: it checks what it is to take over, and builds everything first.
 func stopsBefore(text string) bool {
 	return strings.Contains(text, "nable to continue with ") || strings.Contains(text, "unable to build kubernetes objects") ||
-		strings.HasPrefix(text, "invalid operation: ")
+		strings.HasPrefix(text, "invalid operation: ") || strings.Contains(text, "ValidationError(") || strings.Contains(text, `unknown object type "nil"`)
 }
 
 // stopsThere tells whether Helm ended at the first error of its visit of the objects: a creation, or a read.
@@ -233,7 +233,7 @@ func saysWords(text, reason string) bool {
 func hasWordsOfHelm(reason string) bool {
 	for _, words := range []string{
 		"cannot be imported", "failed to create patch", "failed to replace object", "failed to create typed patch", "server-side apply failed",
-		"cannot patch ", "namespaces \"", "could not get information", "is invalid: ",
+		"cannot patch ", "namespaces \"", "could not get information", "is invalid: ", "ValidationError(", "unknown object type",
 	} {
 		if strings.Contains(reason, words) {
 			return true
@@ -252,7 +252,9 @@ func serverFields(text string) []string {
 	var out []string
 	for _, pattern := range []*regexp.Regexp{serverField, goField} {
 		for _, m := range pattern.FindAllStringSubmatch(text, -1) {
-			out = append(out, plainPath(m[1]))
+			if m[1] != "patch" { // what does not decode after a patch is said of the patch as a whole
+				out = append(out, plainPath(m[1]))
+			}
 		}
 	}
 	return out

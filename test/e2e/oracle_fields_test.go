@@ -43,6 +43,13 @@ func settled(obj map[string]any) map[string]any {
 	if out["aggregationRule"] != nil {
 		delete(out, "rules") // a controller puts them together whenever it likes
 	}
+	if _, injected := (steps{{field: "metadata"}, {field: "annotations"}, {field: "cert-manager.io/inject-ca-from"}}).in(out); injected {
+		eachNode(out, func(v any) {
+			if m, ok := v.(map[string]any); ok {
+				delete(m, "caBundle") // reports leave it to the injector
+			}
+		})
+	}
 	eachNode(out, func(v any) {
 		m, _ := v.(map[string]any)
 		switch {
@@ -79,8 +86,10 @@ func stripUnkept(obj map[string]any) {
 	append(metadata, step{field: "labels"}, step{field: "app.kubernetes.io/managed-by"}).drop(obj)
 	foldStringData(obj)
 	eachNode(obj, func(v any) {
-		if m, ok := v.(map[string]any); ok {
-			delete(m, "unknownField")
+		m, _ := v.(map[string]any)
+		delete(m, "unknownField")
+		if m["sessionAffinity"] != "ClientIP" {
+			delete(m, "sessionAffinityConfig")
 		}
 	})
 }
