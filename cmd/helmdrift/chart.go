@@ -88,9 +88,9 @@ func (d diff) withChart(ctx context.Context, loaded *release.Loaded, chart *fetc
 		in.Operation = threeway.OperationUpgrade
 	}
 	in.Desired = &threeway.Desired{Source: "chart", Chart: rendered.ChartName + "-" + rendered.ChartVersion, Helm: in.Desired.Helm}
-	in.NotCompared = nil
+	in.NotCompared, in.Hooks = nil, nil
 	for _, h := range rendered.Hooks {
-		in.NotCompared = append(in.NotCompared, threeway.NotCompared{Kind: h.Kind, Name: h.Name, Reason: "hook"})
+		addHook(&in, h.Kind, h.Name, h.Events)
 	}
 	in.Warnings = slices.Concat(in.Warnings, d.cluster.Incomplete(), rendered.Warnings)
 	if d.options.source.RepoURL != "" && fetch.Local(d.chart) {

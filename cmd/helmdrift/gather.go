@@ -237,7 +237,7 @@ func (d diff) stored(loaded *release.Loaded) threeway.Input {
 		in.DesiredObjects = d.parse(desired.Manifest, old.Namespace, &in)
 	}
 	for _, h := range desired.Hooks {
-		in.NotCompared = append(in.NotCompared, threeway.NotCompared{Kind: h.Kind, Name: h.Name, Reason: "hook"})
+		addHook(&in, h.Kind, h.Name, h.Events)
 	}
 	if problem := loaded.LastProblem; problem != nil {
 		in.Warnings = append(in.Warnings, threeway.Message{Code: "last-unreadable", Message: problem.Error() +
@@ -250,6 +250,15 @@ func (d diff) stored(loaded *release.Loaded) threeway.Input {
 		in.LastObjects = render.Parse(last.Manifest, render.ParseOptions{Namespace: last.Namespace, Scope: d.cluster.Scope}).Objects
 	}
 	return in
+}
+
+// addHook names a hook, which is not compared, and tells whether the operation runs it.
+func addHook(in *threeway.Input, kind, name string, events []string) {
+	in.NotCompared = append(in.NotCompared, threeway.NotCompared{Kind: kind, Name: name, Reason: "hook"})
+	during := "-" + string(in.Operation)
+	if slices.ContainsFunc(events, func(event string) bool { return event == "pre"+during || event == "post"+during }) {
+		in.Hooks = append(in.Hooks, threeway.Hook{Kind: kind, Name: name})
+	}
 }
 
 // parse adds what the text says besides objects to the input.

@@ -17,7 +17,7 @@ func TestDecodeHelm3(t *testing.T) {
 	want := &Record{
 		Name: "web", Namespace: "prod", Revision: 2, Status: "deployed",
 		ChartName: "web", ChartVersion: "1.2.0", Manifest: manifest,
-		Hooks:  []Hook{{Name: "web-migrate", Kind: "Job", Path: "web/templates/job.yaml"}},
+		Hooks:  []Hook{{Name: "web-migrate", Kind: "Job", Path: "web/templates/job.yaml", Events: []string{"pre-upgrade"}}},
 		Writer: WriterHelm3,
 	}
 	got, err := Decode(text, Options{})
@@ -48,7 +48,7 @@ func TestDecodeHelm4(t *testing.T) {
 	want := &Record{
 		Name: "web", Namespace: "prod", Revision: 2, Status: "deployed",
 		ChartName: "web", ChartVersion: "1.2.0", Manifest: manifest,
-		Hooks:       []Hook{{Name: "web-migrate", Kind: "Job", Path: "web/templates/job.yaml"}},
+		Hooks:       []Hook{{Name: "web-migrate", Kind: "Job", Path: "web/templates/job.yaml", Events: []string{"pre-upgrade"}}},
 		ApplyMethod: ApplyServerSide, Writer: WriterHelm4,
 	}
 	if d := cmp.Diff(want, got); d != "" {

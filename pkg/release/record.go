@@ -53,6 +53,8 @@ type Hook struct {
 	Kind string `json:"kind"`
 	// Path is the template it comes from.
 	Path string `json:"path"`
+	// Events are those that it runs at: pre-upgrade, test …
+	Events []string `json:"events"`
 }
 
 // Chart is the part of the stored chart that later upgrades can reuse. Templates and files are in the record as well,

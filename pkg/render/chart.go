@@ -78,6 +78,8 @@ type Hook struct {
 	Kind, Name string
 	// Path is the template.
 	Path string
+	// Events are those that it runs at: pre-upgrade, test …
+	Events []string
 }
 
 // Chart renders a chart as `helm upgrade RELEASE CHART` would. What is wrong with the chart or its values is an *Error.

@@ -71,3 +71,12 @@ func (a about) check(install bool) error {
 	}
 	return nil
 }
+
+// eventsOf are the words of a hook's events.
+func eventsOf[E ~string](events []E) []string {
+	out := make([]string, len(events))
+	for i, event := range events {
+		out[i] = string(event)
+	}
+	return out
+}

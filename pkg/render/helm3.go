@@ -70,7 +70,7 @@ func (h helm3) sort(files map[string]string) ([]manifest, []Hook, error) {
 	}
 	var listed []Hook
 	for _, h := range hooks {
-		listed = append(listed, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path})
+		listed = append(listed, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path, Events: eventsOf(h.Events)})
 	}
 	return manifests, listed, nil
 }

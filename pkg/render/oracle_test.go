@@ -78,7 +78,7 @@ func rendered3(r *release.Release, err error) (*Rendered, error) {
 	}
 	rendered := &Rendered{Manifest: r.Manifest}
 	for _, h := range r.Hooks {
-		rendered.Hooks = append(rendered.Hooks, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path})
+		rendered.Hooks = append(rendered.Hooks, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path, Events: eventsOf(h.Events)})
 	}
 	return rendered, nil
 }

@@ -112,10 +112,10 @@ func ownershipConflict(live map[string]any, release, namespace string) string {
 	return strings.Join(errs, "; ")
 }
 
-// becomesHook tells whether desired has the object as a hook. Unless the hook names another policy, Helm deletes what is there
+// becomesHook tells whether the operation runs the object as a hook. Unless the hook names another policy, Helm deletes what is there
 // before it creates one (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
 func (c comparer) becomesHook(o *Object) bool {
-	return slices.ContainsFunc(c.in.NotCompared, func(n NotCompared) bool { return n.Reason == "hook" && n.Kind == o.Kind && n.Name == o.Name })
+	return slices.Contains(c.in.Hooks, Hook{Kind: o.Kind, Name: o.Name})
 }
 
 // drop decides an object that desired no longer has. Helm deletes it unless the live object, not the manifest, carries the

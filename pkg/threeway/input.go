@@ -29,6 +29,8 @@ type Input struct {
 	// LastObjects is the manifest of the last revision where that is not old; nil otherwise.
 	LastObjects []Object
 	NotCompared []NotCompared
+	// Hooks are the objects that Helm runs as hooks in the course of the operation, by kind and name.
+	Hooks []Hook
 	// Brings are the kinds that Helm itself creates before it builds the manifest: those of the chart's crds folder, at an install.
 	Brings []schema.GroupKind
 
@@ -51,6 +53,9 @@ func (in Input) serverSide() bool { return in.ApplyMethod == "server-side" }
 
 // helm4 tells whether it is Helm 4 whose doing is foretold.
 func (in Input) helm4() bool { return in.Desired != nil && in.Desired.Helm == "4" }
+
+// Hook names an object that Helm runs beside the manifest.
+type Hook struct{ Kind, Name string }
 
 // Object is one object of a manifest, as Helm parses it: the defaulted namespace is in it, Helm's own metadata is not.
 type Object struct {

@@ -220,6 +220,8 @@ func (j *judgement) judgeReason(o objectReport) {
 // saysWords tells whether an error has the words of a reason, but for what we add. Two things cannot be foretold: the value that the
 // server shows, and the resource that it names between Helm's words and its own.
 func saysWords(text, reason string) bool {
+	// The server's own release of the library names list items where a later one counts them.
+	text, reason = inBrackets.ReplaceAllString(text, ""), inBrackets.ReplaceAllString(reason, "")
 	words, _, _ := strings.Cut(reason, "another type stands there")
 	words, _, _ = strings.Cut(words, "; does not decode: ")
 	start, rest, patched := strings.Cut(words, ": metadata.resourceVersion: ")
@@ -291,7 +293,9 @@ func mentions(ours, theirs []string) bool {
 	if len(ours) == 0 || len(theirs) == 0 {
 		return true
 	}
-	near := func(a, b string) bool { return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".") }
+	near := func(a, b string) bool {
+		return a == b || a+"s" == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".") // clusterIP, clusterIPs
+	}
 	known := func(a string, others []string) bool {
 		return slices.ContainsFunc(others, func(b string) bool { return near(a, b) })
 	}

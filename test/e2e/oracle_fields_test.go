@@ -29,7 +29,26 @@ func judgeObject(o *oracleObject, next map[string]any, said objectReport, was, n
 		return nil
 	}
 	still := slices.Contains([]string{"", "none", "keep", "fail", "skip"}, said.Action)
-	return judgeFields(said.Fields, still, settled(was), settled(now))
+	was, now = settled(was), settled(now)
+	if isInjected(was) || isInjected(now) {
+		dropBundles(was)
+		dropBundles(now)
+	}
+	return judgeFields(said.Fields, still, was, now)
+}
+
+// isInjected tells whether an annotation leaves the object's CA to an injector, as reports do.
+func isInjected(obj map[string]any) bool {
+	_, injected := steps{{field: "metadata"}, {field: "annotations"}, {field: "cert-manager.io/inject-ca-from"}}.in(obj)
+	return injected
+}
+
+func dropBundles(obj map[string]any) {
+	eachNode(obj, func(v any) {
+		if m, ok := v.(map[string]any); ok {
+			delete(m, "caBundle")
+		}
+	})
 }
 
 func uidOf(obj map[string]any) any {
@@ -43,11 +62,11 @@ func settled(obj map[string]any) map[string]any {
 	if out["aggregationRule"] != nil {
 		delete(out, "rules") // a controller puts them together whenever it likes
 	}
-	if _, injected := (steps{{field: "metadata"}, {field: "annotations"}, {field: "cert-manager.io/inject-ca-from"}}).in(out); injected {
-		eachNode(out, func(v any) {
-			if m, ok := v.(map[string]any); ok {
-				delete(m, "caBundle") // reports leave it to the injector
-			}
+	if spec, _ := out["spec"].(map[string]any); out["kind"] == "Pod" && spec["tolerations"] != nil {
+		list, _ := spec["tolerations"].([]any)
+		spec["tolerations"] = slices.DeleteFunc(list, func(item any) bool { // admission adds them to every Pod, at every write
+			toleration, _ := item.(map[string]any)
+			return strings.HasPrefix(fmt.Sprint(toleration["key"]), "node.kubernetes.io/")
 		})
 	}
 	eachNode(out, func(v any) {
