@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -71,18 +72,26 @@ func (t trial) ask(ctx context.Context, request threeway.Request) (answer threew
 	return threeway.Answer{Object: object.Object}
 }
 
-// send writes as Helm does, but for dryRun. Helm overwrites whatever is there, and goes on where that cannot be read.
+// send writes as Helm does, but for dryRun. A replacement is of whatever is there then, which Helm reads just before (k8s.io/cli-runtime
+// v0.37.1 pkg/resource/helper.go Helper.Replace), and it goes on where that cannot be read. So one that meets an object which has
+// moved since it was read for the comparison is made again.
 func (t trial) send(ctx context.Context, at target, request threeway.Request) (*unstructured.Unstructured, error) {
 	object, err := bodyOf(request)
 	if err != nil {
 		return nil, err
 	}
-	if request.Method == threeway.MethodReplace && object.GetResourceVersion() == "" {
-		if live, err := t.client(at).Get(ctx, request.Ref.Name, metav1.GetOptions{}); err == nil {
-			object.SetResourceVersion(live.GetResourceVersion())
+	replaces := request.Method == threeway.MethodReplace
+	for attempt := 1; ; attempt++ {
+		if replaces && (object.GetResourceVersion() == "" || attempt > 1) {
+			if live, err := t.client(at).Get(ctx, request.Ref.Name, metav1.GetOptions{}); err == nil {
+				object.SetResourceVersion(live.GetResourceVersion())
+			}
+		}
+		answer, err := t.write(ctx, at, request, object, fieldManager, []string{metav1.DryRunAll})
+		if !replaces || !apierrors.IsConflict(err) || attempt == maxAttempts {
+			return answer, err
 		}
 	}
-	return t.write(ctx, at, request, object, fieldManager, []string{metav1.DryRunAll})
 }
 
 // unsafeKinds finds the kinds of which it is not known that the Kubernetes API server itself serves them, and says why.

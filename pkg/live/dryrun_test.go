@@ -97,6 +97,31 @@ func TestDryRunSendsAsHelmDoes(t *testing.T) {
 	}
 }
 
+// TestDryRunReplacesWhatIsThere: an object that has moved since it was read is replaced as it is then, as Helm would.
+func TestDryRunReplacesWhatIsThere(t *testing.T) {
+	f := newFakeAPI(t)
+	moved := f.add("Service", "prod", "web", nil)
+	f.objects[f.kind("Service").collection("prod")+"/web"]["metadata"].(map[string]any)["resourceVersion"] = "42"
+	sent := map[string]string{}
+	echo := f.echo(sent)
+	f.judge = func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if !strings.Contains(string(body), `"resourceVersion":"42"`) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusConflict)
+			_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409,"message":"the object has been modified"}`)
+			return
+		}
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		echo(w, r)
+	}
+	request := written(moved, threeway.MethodReplace)
+	request.Body = []byte(strings.Replace(string(request.Body), `"metadata":{`, `"metadata":{"resourceVersion":"41",`, 1))
+	if answer := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{request})[moved]; answer.Object == nil {
+		t.Errorf("%+v", answer)
+	}
+}
+
 // Nothing is sent to a server of which it is not known that it is the Kubernetes API server.
 func TestDryRunLeavesOthersAlone(t *testing.T) {
 	f := newFakeAPI(t)

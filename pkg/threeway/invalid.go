@@ -35,6 +35,18 @@ func kindReasons(key Key, object map[string]any) []string {
 		return daemonReasons(spec)
 	case "HorizontalPodAutoscaler.autoscaling":
 		return scalerReasons(spec)
+	case "ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io":
+		return bindingReasons(spec)
+	}
+	return nil
+}
+
+// bindingReasons tells of a binding that denies and warns at once. An upgrade comes to it server-side, where the list is a set: the
+// apply adds Helm's action to the other's.
+func bindingReasons(spec map[string]any) []string {
+	actions, _ := spec["validationActions"].([]any)
+	if slices.Contains(actions, any("Deny")) && slices.Contains(actions, any("Warn")) {
+		return []string{"spec.validationActions cannot contain both Deny and Warn"}
 	}
 	return nil
 }

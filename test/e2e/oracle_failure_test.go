@@ -196,8 +196,8 @@ func part(text, name string) string {
 var conflictField = regexp.MustCompile(`(?m)(?:^- |conflict with "[^"]*"(?: with subresource "\w+")?(?: using \S+)?(?: at [^ ]+)?: )(\..*?)(?: && |$)`)
 
 // misnamed are fields that the API server calls by another name than the API does (kubernetes v1.36.3 pkg/apis/storage/validation
-// ValidateCSIDriverUpdate).
-var misnamed = strings.NewReplacer("spec.attachedRequired", "spec.attachRequired")
+// ValidateCSIDriverUpdate, pkg/apis/core/validation ValidatePersistentVolumeUpdate).
+var misnamed = strings.NewReplacer("spec.attachedRequired", "spec.attachRequired", "spec.persistentvolumesource", "spec")
 
 // judgeReason holds a foretold reason against Helm's error. Where it is in the words of Helm or of the API server, these must be
 // there; where it names fields, the server names them, too.
@@ -211,7 +211,7 @@ func (j *judgement) judgeReason(o objectReport) {
 			j.miss(o.Name, "fails otherwise than was said: %s", o.Reason)
 		}
 	default:
-		if ours, theirs := ourFields(o.Reason), serverFields(misnamed.Replace(text)); !mentions(ours, theirs) {
+		if ours, theirs := ourFields(o.Reason), serverFields(misnamed.Replace(text)); !mentions(ours, theirs, strings.HasPrefix(o.Reason, "immutable: ")) {
 			j.miss(o.Name, "fails on %v, said: %s", theirs, o.Reason)
 		}
 	}
@@ -287,9 +287,10 @@ var inBrackets = regexp.MustCompile(`\[[^\]]*\]`)
 // plainPath is a path without the names of list items.
 func plainPath(path string) string { return inBrackets.ReplaceAllString(path, "") }
 
-// mentions tells whether the server names each field that we name, or one above or below it. It may name more, as one mistake leads
-// to another. A side that names none says nothing of fields.
-func mentions(ours, theirs []string) bool {
+// mentions tells whether the server names each field that we name, or one above or below it; where not all need be, one of them: a
+// reason may also name what a field does not go with. The server may name more, as one mistake leads to another. A side that names
+// none says nothing of fields.
+func mentions(ours, theirs []string, all bool) bool {
 	if len(ours) == 0 || len(theirs) == 0 {
 		return true
 	}
@@ -299,12 +300,8 @@ func mentions(ours, theirs []string) bool {
 	known := func(a string, others []string) bool {
 		return slices.ContainsFunc(others, func(b string) bool { return near(a, b) })
 	}
-	for _, our := range ours {
-		if !known(our, theirs) {
-			return false
-		}
-	}
-	return true
+	unknown := slices.DeleteFunc(slices.Clone(ours), func(our string) bool { return known(our, theirs) })
+	return len(unknown) == 0 || !all && len(unknown) < len(ours)
 }
 
 // judgeConflicts compares the fields in conflict with those that the server names for this object.
