@@ -54,6 +54,9 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 			own := entry.Manager == deployer
 			out = append(out, doubt{reason, func(f Finding) bool { return (own || f.acts()) && isAnyNear(f.Path, moved) }, !own && !force})
 		}
+		if own := entry.Manager == deployer; !own && !force {
+			out = append(out, doubt{reason, func(f Finding) bool { return f.writes() && entry.holdsWhole(f.Path) }, true})
+		}
 		without, err := s.result(desired, entry.left(live), force)
 		switch {
 		case err != nil || without.refusal != got.refusal:
@@ -102,9 +105,13 @@ func (e guessedEntry) left(live map[string]any) map[string]any {
 // touches tells whether the entry has the path, something below it, or what holds it as one value.
 func (e guessedEntry) touches(path Path) bool {
 	target := fieldPath(path)
-	if ownsWithin(e.fields, target) {
-		return true
-	}
+	return ownsWithin(e.fields, target) || e.holdsWhole(path)
+}
+
+// holdsWhole tells whether what holds the path is one value at the entry's version. At the request's it may not be, so that no
+// conflict is seen where the server sees one.
+func (e guessedEntry) holdsWhole(path Path) bool {
+	target := fieldPath(path)
 	for n := len(target) - 1; n > 0; n-- {
 		if ownsWhole(e.fields, target[:n]) {
 			return true
