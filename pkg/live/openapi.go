@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -17,8 +18,7 @@ func (c *Cluster) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (ma
 	}
 	results := inParallel(wanted, func(gv schema.GroupVersion) (r result) {
 		defer recovered(&r.err)
-		r.text, r.err = c.discover.RESTClient().Get().AbsPath("/openapi/v3/apis/"+gv.String()).
-			SetHeader("Accept", "application/json").Do(ctx).Raw()
+		r.text, r.err = c.document(ctx, gv)
 		return r
 	})
 	found := map[schema.GroupVersion][]byte{}
@@ -32,4 +32,16 @@ func (c *Cluster) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (ma
 		found[wanted[i]] = r.text
 	}
 	return found, warnings
+}
+
+// document reads one document. The server publishes it a moment after it has begun to serve a new kind, so one that is not there
+// is asked for again before it is missed.
+func (c *Cluster) document(ctx context.Context, gv schema.GroupVersion) ([]byte, error) {
+	for attempt := 0; ; attempt++ {
+		text, err := c.discover.RESTClient().Get().AbsPath("/openapi/v3/apis/"+gv.String()).
+			SetHeader("Accept", "application/json").Do(ctx).Raw()
+		if !apierrors.IsNotFound(err) || attempt == 3 || sleep(ctx, firstPause<<attempt) != nil {
+			return text, err
+		}
+	}
 }

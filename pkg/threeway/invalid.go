@@ -14,11 +14,21 @@ import (
 // from one to another: client-side or server-side, Helm puts its own back and leaves the other beside it. The texts are ours; what
 // they say is what the API server would (kubernetes v1.36.3 pkg/apis/*/validation).
 func invalidReason(key Key, object map[string]any) string {
+	return strings.Join(invalidReasons(key, object), "; ")
+}
+
+// invalidAnew is what of it live does not have already: what the API server holds it took.
+func invalidAnew(key Key, object, live map[string]any) string {
+	known := invalidReasons(key, live)
+	return strings.Join(slices.DeleteFunc(invalidReasons(key, object), func(reason string) bool { return slices.Contains(known, reason) }), "; ")
+}
+
+func invalidReasons(key Key, object map[string]any) []string {
 	reasons := slices.Concat(unionReasons(key, object), dependentReasons(key, object), kindReasons(key, object))
 	if base := podSpecOf(key); base != nil {
 		reasons = slices.Concat(reasons, mismatchReasons(key, object), podReasons(base, object))
 	}
-	return strings.Join(reasons, "; ")
+	return reasons
 }
 
 // kindReasons are those that only one kind has.

@@ -74,6 +74,9 @@ func (p *podCheck) container(c map[string]any, at Path, list string) {
 	if p.names.meet(c["name"]) {
 		p.refuse(at, "has the name of another container")
 	}
+	if isZero(c["image"]) {
+		p.refuse(at.Field("image"), "is missing")
+	}
 	p.ports(c, at, list)
 	for _, mount := range items(c, "volumeMounts") {
 		path := at.Field("volumeMounts").Item([]ListKey{{Name: "mountPath", Value: mount["mountPath"]}})

@@ -49,7 +49,7 @@ func (c comparer) refusesUpdate(o *ObjectComparison) string {
 			return undecodedReason(fresh) // the server comes to nothing else
 		}
 	}
-	return joinNotes(joinNotes(immutableReason(o), invalidReason(o.Key, o.Result)),
+	return joinNotes(joinNotes(immutableReason(o), invalidAnew(o.Key, o.Result, o.Live)),
 		joinNotes(c.refusesTypes(o.Ref, o.Live, o.Result), c.refusesRepeated(o.Ref, o.Live, o.Result)))
 }
 

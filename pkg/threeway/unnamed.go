@@ -23,12 +23,15 @@ func (c comparer) compareUnnamed(out *ObjectComparison, p pair) {
 
 // refuseUnnamed says where Helm ends when it asks the cluster for an object without a name. An upgrade asks when it comes to the
 // object (helm v3.22.0 pkg/kube/client.go update); Helm 3 asks for a new one before that, to see who owns it, at an install too
-// (pkg/action/validate.go existingResourceConflict). Helm 4 does not (v4.3.1, the same function), so its install goes through.
+// (pkg/action/validate.go existingResourceConflict). Helm 4 does not (v4.3.1, the same function), so its install goes through, but
+// for a server-side one: the API server makes up no names for an apply.
 func (c comparer) refuseUnnamed(out *ObjectComparison, p pair) {
 	asksFirst := p.old == nil && c.in.Operation != OperationRollback && !c.in.helm4()
 	switch {
 	case asksFirst:
 		out.fail(stopAll, fmt.Sprintf("could not get information about the resource %s %q in namespace %q: %s", out.Kind, "", out.Namespace, noName))
+	case c.in.Operation == OperationInstall && c.in.serverSide():
+		out.fail(stopRest, fmt.Sprintf("server-side apply failed for object %s/ %s: %s", out.Namespace, gvkOf(out.Ref), noName))
 	case c.in.Operation == OperationInstall:
 		out.Action = ActionCreate
 	default:

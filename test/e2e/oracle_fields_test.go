@@ -30,6 +30,7 @@ func judgeObject(o *oracleObject, next map[string]any, said objectReport, was, n
 	}
 	still := slices.Contains([]string{"", "none", "keep", "fail", "skip"}, said.Action)
 	was, now = settled(was), settled(now)
+	dropNewNodePorts(was, now)
 	if isInjected(was) || isInjected(now) {
 		dropBundles(was)
 		dropBundles(now)
@@ -71,14 +72,37 @@ func settled(obj map[string]any) map[string]any {
 	}
 	eachNode(out, func(v any) {
 		m, _ := v.(map[string]any)
-		switch {
-		case m["containers"] != nil:
+		if m["containers"] != nil {
 			delete(m, "serviceAccount")
-		case m["port"] != nil && fmt.Sprint(m["nodePort"]) > "30080":
-			delete(m, "nodePort") // no chart names this one
 		}
 	})
+	sortFinalizers(out)
 	return out
+}
+
+// sortFinalizers: their order is nobody's concern.
+func sortFinalizers(obj map[string]any) {
+	path := steps{{field: "metadata"}, {field: "finalizers"}}
+	path.sortList(obj)
+}
+
+// dropNewNodePorts takes away the node ports that the server chose in the meantime; charts name others.
+func dropNewNodePorts(was, now map[string]any) {
+	known := map[string]bool{}
+	eachNodePort(was, func(_ map[string]any, number string) { known[number] = true })
+	eachNodePort(now, func(port map[string]any, number string) {
+		if !known[number] && len(number) == 5 && number > "30080" && number != "31999" {
+			delete(port, "nodePort")
+		}
+	})
+}
+
+func eachNodePort(obj map[string]any, visit func(port map[string]any, number string)) {
+	eachNode(obj, func(v any) {
+		if port, ok := v.(map[string]any); ok && port["nodePort"] != nil {
+			visit(port, fmt.Sprint(port["nodePort"]))
+		}
+	})
 }
 
 func judgeCreation(next, was, now map[string]any) []string {
