@@ -54,7 +54,13 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 			own := entry.Manager == deployer
 			out = append(out, doubt{reason, func(f Finding) bool { return (own || f.acts()) && isAnyNear(f.Path, moved) }, !own && !force})
 		}
-		if own := entry.Manager == deployer; !own && !force {
+		switch own := entry.Manager == deployer; {
+		case force:
+		case own && hasOthers(live):
+			// What Helm no longer names is taken away at the version at which it was applied, and what becomes of it on the way there
+			// and back may be others'.
+			out = append(out, doubt{reason, Finding.acts, true})
+		case !own:
 			out = append(out, doubt{reason, func(f Finding) bool { return f.writes() && entry.holdsWhole(f.Path) }, true})
 		}
 		without, err := s.result(desired, entry.left(live), force)
@@ -66,6 +72,16 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 		}
 	}
 	return out
+}
+
+// hasOthers tells whether anybody but Helm owns a part of live that an apply may touch.
+func hasOthers(live map[string]any) bool {
+	managed, _ := child(live, "metadata")["managedFields"].([]any)
+	return slices.ContainsFunc(managed, func(m any) bool {
+		raw, _ := m.(map[string]any)
+		entry, ok := ownerEntryOf(raw)
+		return ok && entry.Manager != deployer && entry.Subresource == ""
+	})
 }
 
 // guessedEntry is what a manager wrote at a version that is only guessed to be like the request's.

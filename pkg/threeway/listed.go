@@ -18,7 +18,11 @@ func (c comparer) refuseListed(out *ObjectComparison, p pair) {
 	}
 	text := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
-	if fault := faultOfListed(text, c.shapeOf(p.desired.Ref), p.desired.Listed, true); fault != "" {
+	fault := faultOfListed(text, c.shapeOf(p.desired.Ref), p.desired.Listed, true)
+	if odd := c.in.Schemas[groupKind(p.desired.Ref)].mistyped(p.desired.Version, text); fault == "" && len(odd) > 0 {
+		fault = invalidTypeOfListed(p.desired.Listed + "." + odd[0].path.String())
+	}
+	if fault != "" {
 		out.fail(stopAll, fault)
 		out.addNote("it stands in a List, whose items Helm checks before it writes anything")
 	}
@@ -31,7 +35,7 @@ func faultOfListed(v any, s *shape, at string, root bool) string {
 		return ""
 	}
 	if len(undecoded(v, &shape{form: s.form, leaf: s.leaf, quantity: s.quantity}, nil)) > 0 {
-		return fmt.Sprintf("ValidationError(%s): invalid type", at)
+		return invalidTypeOfListed(at)
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -61,6 +65,10 @@ func faultOfListed(v any, s *shape, at string, root bool) string {
 		}
 	}
 	return ""
+}
+
+func invalidTypeOfListed(at string) string {
+	return fmt.Sprintf("ValidationError(%s): invalid type", at)
 }
 
 func nilIn(at string) string { return `unknown object type "nil" in ` + at }

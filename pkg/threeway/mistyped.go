@@ -11,21 +11,39 @@ func (c comparer) refusesTypes(ref Ref, was, is map[string]any) string {
 		return ""
 	}
 	var faults []string
-	eachDeclared(is, definition.roots[ref.Version], nil, func(path Path, v any, schema map[string]any) {
-		got := jsonTypeOf(v)
-		want, _ := schema["type"].(string)
-		if v == nil || want == "" || got == want || want == "number" && got == "integer" {
-			return
+	for _, m := range definition.mistyped(ref.Version, is) {
+		if before, has := lookup(was, m.path); has && equal(before, m.value) {
+			continue
 		}
-		if before, has := lookup(was, path); has && equal(before, v) {
-			return
-		}
-		faults = append(faults, fmt.Sprintf("%s: Invalid value: %q: %s in body must be of type %s: %q", path, got, path, want, got))
-	})
+		got := jsonTypeOf(m.value)
+		faults = append(faults, fmt.Sprintf("%s: Invalid value: %q: %s in body must be of type %s: %q", m.path, got, m.path, m.want, got))
+	}
 	if len(faults) == 0 {
 		return ""
 	}
 	return invalidObject(ref, faults)
+}
+
+// mistyped is a value of another type than the schema has.
+type mistyped struct {
+	path  Path
+	value any
+	want  string
+}
+
+// mistyped lists such values of a custom resource.
+func (s *CustomSchema) mistyped(version string, object map[string]any) (out []mistyped) {
+	if s == nil {
+		return nil
+	}
+	eachDeclared(object, s.roots[version], nil, func(path Path, v any, schema map[string]any) {
+		got := jsonTypeOf(v)
+		want, _ := schema["type"].(string)
+		if v != nil && want != "" && got != want && (want != "number" || got != "integer") {
+			out = append(out, mistyped{path, v, want})
+		}
+	})
+	return out
 }
 
 // jsonTypeOf is what a schema calls the type of a value.

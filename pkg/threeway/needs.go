@@ -30,10 +30,11 @@ func (c *Comparison) Needs() Needs {
 			crds[kind] = true
 		}
 		// What a failed revision left may be an item of a list that nothing but the schema tells apart.
-		if len(o.Findings) == 0 && !o.leftBehind() && c.Input.LastObjects == nil {
+		if len(o.Findings) == 0 && !o.leftBehind() && !o.isMade() && c.Input.LastObjects == nil {
 			continue
 		}
-		if gv := gvkOf(o.Ref).GroupVersion(); o.Engine == EngineApply && !nativeApply().scheme.Recognizes(gvkOf(o.Ref)) && !c.knowsTypes(gv) &&
+		applied := o.Engine == EngineApply || o.isMade() && c.Input.serverSide()
+		if gv := gvkOf(o.Ref).GroupVersion(); applied && !nativeApply().scheme.Recognizes(gvkOf(o.Ref)) && !c.knowsTypes(gv) &&
 			!slices.Contains(needs.ApplyTypes, gv) {
 			needs.ApplyTypes = append(needs.ApplyTypes, gv)
 		}
@@ -52,8 +53,11 @@ func (c *Comparison) Needs() Needs {
 // wantsSchema tells whether what the API knows of a custom resource would make the answer better: it differs, or it is created, and
 // its schema says what the server makes of it.
 func (o ObjectComparison) wantsSchema() bool {
-	return o.asks || len(o.Findings) > 0 || o.Action == ActionCreate && o.awaits == ""
+	return o.asks || len(o.Findings) > 0 || o.isMade()
 }
+
+// isMade tells whether the upgrade creates the object, of a kind that is there.
+func (o ObjectComparison) isMade() bool { return o.Action == ActionCreate && o.awaits == "" }
 
 // knowsTypes tells whether a document was read, or could not be.
 func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {

@@ -3,7 +3,6 @@ package threeway
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -130,12 +129,7 @@ func customList(schema map[string]any) *shape {
 func alikeSet(a, b any) bool {
 	left, ok := a.([]any)
 	right, alsoOK := b.([]any)
-	if !ok || !alsoOK || len(left) != len(right) {
-		return false
-	}
-	return !slices.ContainsFunc(left, func(v any) bool {
-		return !slices.ContainsFunc(right, func(w any) bool { return equal(v, w) })
-	})
+	return ok && alsoOK && len(left) == len(right) && holdsAll(left, right) && holdsAll(right, left)
 }
 
 // alikeQuantity tells equal quantities, where a schema takes an integer or a string. The server stores such a text as it was

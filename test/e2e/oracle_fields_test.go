@@ -31,6 +31,7 @@ func judgeObject(o *oracleObject, next map[string]any, said objectReport, was, n
 	still := slices.Contains([]string{"", "none", "keep", "fail", "skip"}, said.Action)
 	was, now = settled(was), settled(now)
 	dropNewNodePorts(was, now)
+	dropNewAddress(was, now)
 	if isInjected(was) || isInjected(now) {
 		dropBundles(was)
 		dropBundles(now)
@@ -95,6 +96,20 @@ func dropNewNodePorts(was, now map[string]any) {
 			delete(port, "nodePort")
 		}
 	})
+}
+
+// dropNewAddress takes away the address that the server chose for a Service that was an external name.
+func dropNewAddress(was, now map[string]any) {
+	before, _ := was["spec"].(map[string]any)
+	after, _ := now["spec"].(map[string]any)
+	if now["kind"] != "Service" || before["type"] != "ExternalName" || after["type"] == "ExternalName" {
+		return
+	}
+	for _, name := range []string{"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"} {
+		if before[name] == nil {
+			delete(after, name)
+		}
+	}
 }
 
 func eachNodePort(obj map[string]any, visit func(port map[string]any, number string)) {
