@@ -1,6 +1,9 @@
 package threeway
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
 
 // Before it writes anything, Helm has kubectl's schema check the documents that the API server cannot check itself, as no request
 // is made of them: those are Lists (k8s.io/kubectl v0.37.1 pkg/validation/schema.go paramVerifyingSchema.ValidateBytes;
@@ -18,14 +21,41 @@ func (c comparer) refuseListed(out *ObjectComparison, p pair) {
 	}
 	text := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
-	fault := faultOfListed(text, c.shapeOf(p.desired.Ref), p.desired.Listed, true)
-	if odd := c.in.Schemas[groupKind(p.desired.Ref)].mistyped(p.desired.Version, text); fault == "" && len(odd) > 0 {
+	s := c.catalog.native(gvkOf(p.desired.Ref))
+	published := publishedSchema(c.in.Schemas[groupKind(p.desired.Ref)].root(p.desired.Version))
+	if s == nil {
+		s = c.catalog.withMetadata(customRoot(published))
+	}
+	fault := faultOfListed(text, s, p.desired.Listed, true)
+	if odd := mistypedIn(text, published); fault == "" && len(odd) > 0 {
 		fault = invalidTypeOfListed(p.desired.Listed + "." + odd[0].path.String())
 	}
 	if fault != "" {
 		out.fail(stopAll, fault)
 		out.addNote("it stands in a List, whose items Helm checks before it writes anything")
 	}
+}
+
+// publishedSchema is the schema of a custom resource as kubectl gets it: open, without a word of what is below, where it may be null or
+// keeps unknown fields (apiextensions-apiserver v0.36.3 pkg/controller/openapi/v2/conversion.go ToStructuralOpenAPIV2).
+func publishedSchema(schema map[string]any) map[string]any {
+	if schema["nullable"] == true || schema["x-kubernetes-preserve-unknown-fields"] == true {
+		return map[string]any{}
+	}
+	out := maps.Clone(schema)
+	for _, name := range []string{"items", "additionalProperties"} {
+		if below := child(schema, name); below != nil {
+			out[name] = publishedSchema(below)
+		}
+	}
+	if properties := child(schema, "properties"); properties != nil {
+		fields := make(map[string]any, len(properties))
+		for name := range properties {
+			fields[name] = publishedSchema(child(properties, name))
+		}
+		out["properties"] = fields
+	}
+	return out
 }
 
 // faultOfListed is what the schema says first of a value; empty where it takes it. A null as a field's value is nothing to it, one in

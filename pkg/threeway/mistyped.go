@@ -11,7 +11,7 @@ func (c comparer) refusesTypes(ref Ref, was, is map[string]any) string {
 		return ""
 	}
 	var faults []string
-	for _, m := range definition.mistyped(ref.Version, is) {
+	for _, m := range mistypedIn(is, definition.roots[ref.Version]) {
 		if before, has := lookup(was, m.path); has && equal(before, m.value) {
 			continue
 		}
@@ -31,12 +31,9 @@ type mistyped struct {
 	want  string
 }
 
-// mistyped lists such values of a custom resource.
-func (s *CustomSchema) mistyped(version string, object map[string]any) (out []mistyped) {
-	if s == nil {
-		return nil
-	}
-	eachDeclared(object, s.roots[version], nil, func(path Path, v any, schema map[string]any) {
+// mistypedIn lists such values of a custom resource.
+func mistypedIn(object, root map[string]any) (out []mistyped) {
+	eachDeclared(object, root, nil, func(path Path, v any, schema map[string]any) {
 		got := jsonTypeOf(v)
 		want, _ := schema["type"].(string)
 		if v != nil && want != "" && got != want && (want != "number" || got != "integer") {

@@ -48,6 +48,14 @@ func (s *CustomSchema) at(version string) *shape {
 	return s.versions[version]
 }
 
+// root gives the schema of one version as it is written, nil where there is none.
+func (s *CustomSchema) root(version string) map[string]any {
+	if s == nil {
+		return nil
+	}
+	return s.roots[version]
+}
+
 // customRoot is the shape of a whole custom resource. Its metadata is the API's own type, whatever the schema says.
 func customRoot(schema map[string]any) *shape {
 	root := customShape(schema)
