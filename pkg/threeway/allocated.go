@@ -109,8 +109,7 @@ func (s Step) word() string {
 }
 
 // isAllocated tells whether the place belongs to the server or a controller: the table has it, and no manifest gives it a
-// value that would count. What the upgrade takes away from where it stands is worth a word all the same, unless it is a replacement and
-// the value comes back.
+// value that would count. What an upgrade takes away for good is worth a word all the same.
 func (w *walker) isAllocated(path Path, n sides) bool {
 	line := w.allocated.line(path)
 	if line == nil || !line.even && !(isZero(n.old.written) && isZero(n.desired.written)) {
@@ -120,7 +119,8 @@ func (w *walker) isAllocated(path Path, n sides) bool {
 	if w.engine == EngineReplace {
 		return !goes || !line.lost
 	}
-	return !goes || n.leaving || n.desired.named || line.even
+	comesBack := !line.lost && line.kind != "Service" // whose type says what it has
+	return !goes || comesBack || n.leaving || n.desired.named || line.even
 }
 
 // oldAllocated gives old what was allocated to it, where only desired names the place: the allocation is no drift.

@@ -18,7 +18,7 @@ func (c comparer) refuse(out *ObjectComparison, p pair) {
 			out.repeated = repeated(stored, c.shapeOf(p.desired.Ref), nil)
 		}
 		reason := joinNotes(undecodedReason(undecoded(text, s, nil)), invalidReason(p.desired.Key, stored))
-		reason = joinNotes(reason, joinNotes(c.refusesTypes(p.desired.Ref, nil, text), c.refusesRepeated(p.desired.Ref, nil, stored)))
+		reason = joinNotes(reason, joinNotes(c.refusesCustom(p.desired.Ref, nil, stored), c.refusesRepeated(p.desired.Ref, nil, stored)))
 		if reason = joinNotes(c.refusesCreation(out, text), reason); reason != "" {
 			out.fail(stopRest, reason)
 		}
@@ -50,7 +50,7 @@ func (c comparer) refusesUpdate(o *ObjectComparison) string {
 		}
 	}
 	return joinNotes(joinNotes(immutableReason(o), invalidAnew(o.Key, o.Result, o.Live)),
-		joinNotes(c.refusesTypes(o.Ref, o.Live, o.Result), c.refusesRepeated(o.Ref, o.Live, o.Result)))
+		joinNotes(c.refusesCustom(o.Ref, o.Live, o.Result), c.refusesRepeated(o.Ref, o.Live, o.Result)))
 }
 
 // immutableReason names the fields that the upgrade would change and nobody can.

@@ -282,7 +282,8 @@ func ourFields(reason string) []string {
 	return out
 }
 
-var inBrackets = regexp.MustCompile(`\[[^\]]*\]`)
+// inBrackets matches the name of a list item, and not the brackets around several errors.
+var inBrackets = regexp.MustCompile(`\[[^\] ]*\]`)
 
 // plainPath is a path without the names of list items.
 func plainPath(path string) string { return inBrackets.ReplaceAllString(path, "") }
