@@ -15,6 +15,8 @@ type doubt struct {
 	about  func(Finding) bool
 	// spreads tells that the write as a whole may fail for the sake of those.
 	spreads bool
+	// vanishing are fields of live that may go although nothing here shows it.
+	vanishing []Path
 }
 
 func anyFinding(Finding) bool { return true }
@@ -26,6 +28,7 @@ func (f Finding) acts() bool { return f.writes() || f.Verdict == Conflict }
 // that would happen to the others is as doubtful as that.
 func (o *ObjectComparison) doubtful(doubts []doubt) {
 	for _, d := range doubts {
+		o.mayVanish(d)
 		fails := d.spreads && slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.acts() && d.about(f) })
 		for i := range o.Findings {
 			f := &o.Findings[i]
@@ -35,6 +38,19 @@ func (o *ObjectComparison) doubtful(doubts []doubt) {
 			}
 		}
 	}
+}
+
+// mayVanish adds findings for what may go.
+func (o *ObjectComparison) mayVanish(d doubt) {
+	for _, path := range d.vanishing {
+		v, there := lookup(o.Live, path)
+		told := slices.ContainsFunc(o.Findings, func(f Finding) bool { return samePath(f.Path, path) })
+		if there && !told {
+			o.Findings = append(o.Findings, Finding{Path: path, Verdict: Remove, Cause: CauseChange, Old: deepCopy(v), Live: deepCopy(v), Note: d.reason})
+			o.Result, _ = removeAt(o.Result, path).(map[string]any)
+		}
+	}
+	sortFindings(o.Findings)
 }
 
 // addNote adds a remark, once.
@@ -52,23 +68,24 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 		reason := entry.Manager + " wrote at " + entry.version + ", which only the server can convert"
 		if moved := entry.moved(live); len(moved) > 0 {
 			own := entry.Manager == deployer
-			out = append(out, doubt{reason, func(f Finding) bool { return (own || f.acts()) && isAnyNear(f.Path, moved) }, !own && !force})
+			about := func(f Finding) bool { return (own || f.acts()) && isAnyNear(f.Path, moved) }
+			out = append(out, doubt{reason: reason, about: about, spreads: !own && !force, vanishing: entry.inAnnotations(own)})
 		}
 		switch own := entry.Manager == deployer; {
 		case force:
 		case own && hasOthers(live):
 			// What Helm no longer names is taken away at the version at which it was applied, and what becomes of it on the way there
 			// and back may be others'.
-			out = append(out, doubt{reason, Finding.acts, true})
+			out = append(out, doubt{reason: reason, about: Finding.acts, spreads: true})
 		case !own:
-			out = append(out, doubt{reason, func(f Finding) bool { return f.writes() && entry.holdsWhole(f.Path) }, true})
+			out = append(out, doubt{reason: reason, about: func(f Finding) bool { return f.writes() && entry.holdsWhole(f.Path) }, spreads: true})
 		}
 		without, err := s.result(desired, entry.left(live), force)
 		switch {
 		case err != nil || without.refusal != got.refusal:
-			out = append(out, doubt{reason, Finding.acts, false})
+			out = append(out, doubt{reason: reason, about: Finding.acts})
 		case !equal(unowned(without.result), unowned(got.result)):
-			out = append(out, doubt{reason, func(f Finding) bool { return entry.touches(f.Path) }, false})
+			out = append(out, doubt{reason: reason, about: func(f Finding) bool { return entry.touches(f.Path) }})
 		}
 	}
 	return out
@@ -150,6 +167,21 @@ func (e guessedEntry) moved(live map[string]any) []Path {
 		}
 		out = append(out, part)
 	})
+	return out
+}
+
+// inAnnotations lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields go
+// where the manifest no longer has them (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go).
+func (e guessedEntry) inAnnotations(own bool) []Path {
+	if !own || e.version != "autoscaling/v2" {
+		return nil
+	}
+	var out []Path
+	for _, field := range []string{"behavior", "metrics"} {
+		if ownsWithin(e.fields, fieldPath(Path{}.Field("spec").Field(field))) {
+			out = append(out, Path{}.Field("metadata").Field("annotations").Field("autoscaling.alpha.kubernetes.io/"+field))
+		}
+	}
 	return out
 }
 

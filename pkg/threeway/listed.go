@@ -3,6 +3,7 @@ package threeway
 import (
 	"fmt"
 	"maps"
+	"slices"
 )
 
 // Before it writes anything, Helm has kubectl's schema check the documents that the API server cannot check itself, as no request
@@ -27,13 +28,25 @@ func (c comparer) refuseListed(out *ObjectComparison, p pair) {
 		s = c.catalog.withMetadata(customRoot(published))
 	}
 	fault := faultOfListed(text, s, p.desired.Listed, true)
-	if odd := mistypedIn(text, published); fault == "" && len(odd) > 0 {
-		fault = invalidTypeOfListed(p.desired.Listed + "." + odd[0].path.String())
+	for _, odd := range mistypedIn(text, published) {
+		if fault == "" && !(isScalar(odd.value) && odd.want == "string") {
+			fault = invalidTypeOfListed(p.desired.Listed + "." + odd.path.String())
+		}
 	}
 	if fault != "" {
 		out.fail(stopAll, fault)
 		out.addNote("it stands in a List, whose items Helm checks before it writes anything")
 	}
+}
+
+// passesKubectl tells whether kubectl takes a value of another type than the field's: a number or a boolean for a text, and any number for
+// an integer (k8s.io/kube-openapi pkg/util/proto/validation primitiveItem.VisitPrimitive).
+func passesKubectl(v any, leaf func(any) (any, bool)) bool {
+	takes := func(values ...any) bool {
+		return slices.ContainsFunc(values, func(v any) bool { _, ok := leaf(v); return ok })
+	}
+	_, fraction := v.(float64)
+	return isScalar(v) && takes("", "1", "2020-01-01T00:00:00Z") || fraction && takes(int64(1))
 }
 
 // publishedSchema is the schema of a custom resource as kubectl gets it: open, without a word of what is below, where it may be null or
@@ -64,7 +77,7 @@ func faultOfListed(v any, s *shape, at string, root bool) string {
 	if s == nil || s.form == formPlain || v == nil {
 		return ""
 	}
-	if len(undecoded(v, &shape{form: s.form, leaf: s.leaf, quantity: s.quantity}, nil)) > 0 {
+	if len(undecoded(v, &shape{form: s.form, leaf: s.leaf, quantity: s.quantity}, nil)) > 0 && !(s.form == formLeaf && passesKubectl(v, s.leaf)) {
 		return invalidTypeOfListed(at)
 	}
 	switch v := v.(type) {

@@ -84,7 +84,7 @@ func (c comparer) typesOf(ref Ref, desired, live map[string]any) (out versionedT
 	out = versionedTypes{gvk: gvkOf(ref), known: map[schema.GroupVersion]managedfields.TypeConverter{}}
 	var known bool
 	if out.TypeConverter, known = c.ownTypes(out.gvk); !known {
-		doubts = append(doubts, doubt{"the schema of the kind is not known, so its lists are taken as one value each", anyFinding, false})
+		doubts = append(doubts, doubt{reason: "the schema of the kind is not known, so its lists are taken as one value each", about: anyFinding})
 	}
 	others := otherVersions(live, ref.APIVersion())
 	if nativeApply().scheme.Recognizes(out.gvk) {
