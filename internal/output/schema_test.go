@@ -58,6 +58,9 @@ func checkStruct(t *testing.T, name string, def definition, typ reflect.Type) {
 	var keys, required []string
 	for f := range typ.Fields() {
 		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if key == "-" {
+			continue // no part of the contract
+		}
 		keys = append(keys, key)
 		if options == "" {
 			required = append(required, key)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -20,8 +21,11 @@ import (
 //	errors                              "v1 ConfigMap d/c: forbidden: text", where it could not be read
 //	autoscaled                          "apps/v1 Deployment d/web: HorizontalPodAutoscaler web"
 //	brings                              "Thing.ex.com": kinds that an install brings in its crds folder
+//	ignore.yaml                         rules, as a configuration has them under ignore; today is 2026-11-21
+//	managers.yaml                       names of field managers by group
 //	options                             words: raw (live is as written, without Helm's metadata), server-side, migrates, force, replace, take-ownership,
-//	                                    unread (schemas and autoscalers were not asked for), install, rollback, helm4
+//	                                    unread (schemas and autoscalers were not asked for), install, rollback, helm4,
+//	                                    built-in (the built-in rules hold), controllers (what they wrote is told)
 //	want                                the findings
 //	requests                            what Helm would send
 //	report.json                         the masked report
@@ -49,6 +53,7 @@ func caseInput(t *testing.T, files map[string]string) Input {
 		in.DesiredObjects[i].Again = o.Content
 	}
 	caseOperation(options, &in)
+	caseRules(t, files, options, &in)
 	if text, ok := files["last.yaml"]; ok {
 		in.LastObjects, in.Last = objectsOf(t, text), &Revision{Revision: 2, Status: "failed"}
 	}
@@ -70,6 +75,23 @@ func caseInput(t *testing.T, files map[string]string) Input {
 		in.Schemas, in.Autoscaled, in.ApplyTypes = nil, nil, nil
 	}
 	return in
+}
+
+// caseRules reads what a case ignores.
+func caseRules(t *testing.T, files map[string]string, options []string, in *Input) {
+	t.Helper()
+	var texts []RuleText
+	if err := yaml.UnmarshalStrict([]byte(files["ignore.yaml"]), &texts); err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict([]byte(files["managers.yaml"]), &in.Managers); err != nil {
+		t.Fatal(err)
+	}
+	in.Rules, in.Warnings = ReadRules("ignore.yaml", texts, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	if slices.Contains(options, "built-in") {
+		in.Rules = append(in.Rules, BuiltInRules()...)
+	}
+	in.ShowControllers = slices.Contains(options, "controllers")
 }
 
 // caseOperation takes the operation that the options name, and the Helm that does it.

@@ -2,8 +2,20 @@ package threeway
 
 import "fmt"
 
-// classify decides one place that the walk does not go below.
+// classify decides one place that the walk does not go below, and whether a rule silences it.
 func (w *walker) classify(path Path, n sides) entry {
+	e := w.weighed(path, n)
+	if e.Verdict == "" {
+		return e
+	}
+	if e.IgnoredBy = w.ignored.by(path, e.Owners, e.Managed); e.IgnoredBy == nil {
+		e.IgnoredBy = w.ignored.inside(path, n, e.Managed)
+	}
+	return e
+}
+
+// weighed is the verdict on one place, and what it means for what holds it.
+func (w *walker) weighed(path Path, n sides) entry {
 	e := w.verdict(path, n, n.managed())
 	if e.Verdict == "" {
 		return entry{weight: silent}
@@ -329,7 +341,7 @@ func (w *walker) isEdit(owners []Owner) bool {
 		return true
 	}
 	for _, o := range owners {
-		if !w.owners.isDeployer(o.Manager) && !isForgotten(o.Manager) {
+		if !w.owners.isDeployer(o) && !isForgotten(o.Manager) {
 			return true
 		}
 	}

@@ -53,11 +53,15 @@ type ObjectComparison struct {
 	awaits string
 	// DryRun is what the API server said of the write, where it was asked.
 	DryRun *DryRun
+	// IgnoredBy is the rule that silences what is said of the object itself: its action, and that it is missing. Controllers counts
+	// what controllers wrote and no upgrade touches.
+	IgnoredBy   *IgnoreRule
+	Controllers int
 }
 
 // Drifted tells whether live has left old in a managed field, or the object is missing.
 func (o ObjectComparison) Drifted() bool {
-	return o.Missing || slices.ContainsFunc(o.Findings, Finding.Drifted)
+	return o.Missing && o.IgnoredBy == nil || slices.ContainsFunc(o.Findings, Finding.Drifted)
 }
 
 var nativeKinds = sync.OnceValue(newCatalog)
@@ -70,6 +74,7 @@ func Compare(in Input) *Comparison {
 		c.installAtOnce()
 	}
 	block(c.Objects)
+	c.warnOfRules()
 	c.warnOfRepeated()
 	c.noteGroupChanges()
 	return c
@@ -112,6 +117,11 @@ func (c comparer) compare(p pair) ObjectComparison {
 		c.compareUnnamed(&out, p)
 	default:
 		c.compareNamed(&out, p)
+	}
+	rules, remarks := c.ignorerOf(out.Ref, textsOf(p, out.liveText)...)
+	out.IgnoredBy = rules.whole(out.Missing, textsOf(p, nil)[0])
+	for _, remark := range remarks {
+		out.addNote(remark)
 	}
 	if out.Action == ActionNone && slices.ContainsFunc(out.Findings, Finding.writes) {
 		if out.Action = ActionUpdate; out.Engine == EngineReplace {
@@ -203,9 +213,11 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	serverUpdates(ref.Key, n.live, n.result)
 	w := &walker{
 		shape: f.shape, engine: done.engine, custom: c.catalog.native(gvkOf(ref)) == nil, unpatched: err != nil,
-		command: c.in.Operation.command(), owners: ownershipOf(live), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
+		command: c.in.Operation.command(), owners: ownershipOf(live, c.in.Managers), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
 	w.live, _ = n.live.value.(map[string]any)
+	w.ignored, _ = c.ignorerOf(ref, textsOf(p, live)...)
+	w.ignored.roots = []any{n.live.value, n.old.value, n.desired.value}
 	w.template, n.again = p.desired.Source, desired
 	if again := p.desired.Again; again != nil {
 		w.volatile, n.again = true, f.manifest(HelmMetadata(again, c.in.Name, c.in.Namespace))
@@ -220,11 +232,26 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	noteTakenAway(out)
 	out.Findings = w.conflicting(out.Findings, n)
 	out.doubtful(done.doubts)
+	if !c.in.ShowControllers {
+		out.leftAlone()
+	}
 	out.invalid, out.asks = done.invalid, done.asks
 	if !c.in.serverSide() {
 		out.repeated = repeated(out.Desired, f.shape, nil)
 	}
 	return err
+}
+
+// textsOf are the texts of an object: old's, desired's and live's; nil for those that there are not.
+func textsOf(p pair, live map[string]any) []map[string]any {
+	out := []map[string]any{nil, nil, live}
+	if p.old != nil {
+		out[0] = p.old.Content
+	}
+	if p.desired != nil {
+		out[1] = p.desired.Content
+	}
+	return out
 }
 
 // shapeOf gives the shape of a kind: native, from its CRD, or metadata alone.

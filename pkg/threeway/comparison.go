@@ -27,7 +27,7 @@ func (s *Summary) add(r ReleaseReport) {
 		if o.Drifted {
 			s.DriftedObjects++
 		}
-		if o.Missing {
+		if o.Missing && o.IgnoredBy == nil {
 			s.Missing++
 		}
 		if o.Error != nil {
@@ -129,6 +129,7 @@ func (o *ObjectComparison) report(mask Mask, scrub func(string) string) ObjectRe
 		APIVersion: o.APIVersion(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 		Source: o.Source, Action: o.Action, Reason: scrub(o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
 		Missing: o.Missing, Drifted: o.Drifted(), Note: scrub(o.Note), DryRun: o.DryRun.shown(scrub), Fields: []FieldFinding{},
+		IgnoredBy: o.IgnoredBy, Controllers: o.Controllers,
 	}
 	if o.Err != nil {
 		out.Error = &ObjectError{Code: o.Err.Code, Message: scrub(o.Err.Message)}
@@ -150,7 +151,7 @@ func (o *ObjectComparison) fieldReport(f Finding, mask Mask) FieldFinding {
 	out := FieldFinding{
 		ID: hashOf(o.key.String(), f.Path.String(), string(f.Verdict)), Path: f.Path.String(),
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,
-		Note: f.Note, Blocked: f.Blocked, Owners: f.Owners, Masked: mask.hides(o, f),
+		Note: f.Note, Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: f.IgnoredBy, Pattern: f.Path.Pattern(), Masked: mask.hides(o, f),
 	}
 	out.Pointer, out.DesiredPointer = o.pointers(f.Path)
 	if !out.Masked {

@@ -96,6 +96,7 @@ func (w *walker) conflictAt(findings []Finding, n sides, path Path, note string)
 	if here.desired.present && here.desired.same(here.live) {
 		e.Note = joinNotes(e.Note, "the values mean the same, but the API server compares them as they are written")
 	}
+	e.IgnoredBy = w.ignored.by(path, e.Owners, e.Managed)
 	return append(findings, e.Finding)
 }
 

@@ -21,6 +21,8 @@ func describe(c *Comparison) string {
 		if o.Err != nil {
 			fmt.Fprintf(&b, " error %s: %s", o.Err.Code, o.Err.Message)
 		}
+		say(&b, o.IgnoredBy != nil, " ignored by "+ruleName(o.IgnoredBy))
+		say(&b, o.Controllers > 0, fmt.Sprintf(" controllers=%d", o.Controllers))
 		say(&b, o.Note != "", "\n    note: "+o.Note)
 		b.WriteString("\n")
 		for _, f := range o.Findings {
@@ -34,6 +36,13 @@ func say(b *strings.Builder, whether bool, text string) {
 	if whether {
 		b.WriteString(text)
 	}
+}
+
+func ruleName(r *IgnoreRule) string {
+	if r == nil {
+		return ""
+	}
+	return r.Rule
 }
 
 func describeField(b *strings.Builder, f Finding) {
@@ -55,6 +64,7 @@ func describeField(b *strings.Builder, f Finding) {
 		fmt.Fprintf(b, " by %s", o.Manager)
 		say(b, o.Subresource != "", "("+o.Subresource+")")
 	}
+	say(b, f.IgnoredBy != nil, " ignored by "+ruleName(f.IgnoredBy))
 	say(b, f.Note != "", "\n    note: "+f.Note)
 	b.WriteString("\n")
 }

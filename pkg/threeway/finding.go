@@ -19,6 +19,8 @@ type Finding struct {
 	Owners                    []Owner
 	// Blocked tells that nothing happens to the field because its object fails or is not reached.
 	Blocked bool
+	// IgnoredBy is the rule that silences the finding; nil for most.
+	IgnoredBy *IgnoreRule
 }
 
 // Drifted tells whether the finding makes its object drifted: managed, and live has moved.
@@ -33,5 +35,5 @@ func (f Finding) writes() bool {
 
 // Silenced tells whether the finding is listed and counted as ignored only. A volatile one is where live has not left old.
 func (f Finding) Silenced() bool {
-	return f.Class == ClassAutoscaled || f.Class == ClassVolatile && f.Cause == CauseChange
+	return f.IgnoredBy != nil || f.Class == ClassAutoscaled || f.Class == ClassVolatile && f.Cause == CauseChange
 }

@@ -46,6 +46,12 @@ type Input struct {
 	// AutoscalersUnseen tells that not all autoscalers that were asked for could be read, so that replicas may be theirs.
 	AutoscalersUnseen bool
 
+	// Rules silence findings. Managers are names of field managers beside those that are known. ShowControllers makes findings of
+	// what controllers wrote and no manifest names.
+	Rules           []Rule
+	Managers        Managers
+	ShowControllers bool
+
 	Warnings, Errors []Message
 }
 

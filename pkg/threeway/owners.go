@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -24,13 +23,15 @@ type ownerEntry struct {
 	fields *fieldpath.Set
 }
 
-// ownershipOf reads managedFields. Entries that do not parse are left out: they own nothing that could be named.
-func ownershipOf(live map[string]any) *ownership {
+// ownershipOf reads managedFields. Entries that do not parse are left out: they own nothing that could be named. Known are names of
+// managers beside those that this program knows.
+func ownershipOf(live map[string]any, known Managers) *ownership {
 	o := &ownership{deployers: map[string]bool{}}
 	managed, _ := child(live, "metadata")["managedFields"].([]any)
 	for _, m := range managed {
 		raw, _ := m.(map[string]any)
 		if entry, ok := ownerEntryOf(raw); ok {
+			entry.Group = known.groupOf(entry.Manager)
 			o.entries = append(o.entries, entry)
 		}
 	}
@@ -68,29 +69,15 @@ func ownerEntryOf(raw map[string]any) (ownerEntry, bool) {
 func (o *ownership) findDeployers() {
 	path := Path{}.Field("metadata").Field("annotations").Field(ReleaseNameAnnotation)
 	for _, owner := range o.of(path) {
-		if !isPersonsTool(owner.Manager) {
+		if owner.Group != ManagerPerson {
 			o.deployers[owner.Manager] = true
 		}
 	}
 }
 
 // isDeployer tells whether a manager's writes are the release itself.
-func (o *ownership) isDeployer(manager string) bool {
-	return o.deployers[manager] || isKnownDeployer(manager)
-}
-
-func isKnownDeployer(manager string) bool {
-	switch manager {
-	case "helm", "Helm", "helm-controller", "pulumi-kubernetes", Repairer:
-		return true
-	}
-	return strings.HasPrefix(manager, "terraform-provider-helm")
-}
-
-// isPersonsTool tells whether a manager is a tool that a person types into.
-func isPersonsTool(manager string) bool {
-	name := strings.ToLower(manager)
-	return strings.HasPrefix(name, "kubectl") || slices.Contains([]string{"k9s", "lens", "openlens", "oc", "rancher", "headlamp"}, name)
+func (o *ownership) isDeployer(owner Owner) bool {
+	return o.deployers[owner.Manager] || owner.Group == ManagerDeployer
 }
 
 // isForgotten tells whether a manager stands for writers that nobody remembers (apimachinery managedfields).

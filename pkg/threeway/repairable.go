@@ -14,7 +14,7 @@ const Repairer = "helmdrift"
 // leftBehind tells whether a repair that was broken off has left its name on an object of a release that is applied server-side.
 func (o *ObjectComparison) leftBehind() bool {
 	isRepairer := func(e ownerEntry) bool { return e.Manager == Repairer && e.Operation == "Update" }
-	return o.Engine == EngineApply && slices.ContainsFunc(ownershipOf(o.liveText).entries, isRepairer)
+	return o.Engine == EngineApply && slices.ContainsFunc(ownershipOf(o.liveText, nil).entries, isRepairer)
 }
 
 // Repairable is one compared object as a repair has to know it: what was read, what old's manifest says at each place, and the
@@ -144,6 +144,21 @@ func (r *Repairable) Filled(path Path) (allocated, defaulted bool) {
 	return allocatedFor(r.object.Key, r.Live).line(path) != nil, ok && w.isDefault(path, v)
 }
 
+// HoldsIgnored gives the rule that silences something that live has below a path; nil where none does. What holds it cannot be put
+// back without touching it.
+func (r *Repairable) HoldsIgnored(path Path) *IgnoreRule {
+	ignored, _ := r.job.ignorerOf(r.object.Ref, r.object.Content, r.Live)
+	ignored.roots = []any{r.Normal(r.Live), r.Declared()}
+	for _, rule := range ignored.rules {
+		for _, p := range rule.Paths {
+			if at, ok := lookup(ignored.roots[0], path); ok && p.reachesInto(path, ignored.roots) && existsBelow(at, p.tokens[len(path):]) {
+				return rule.shown()
+			}
+		}
+	}
+	return nil
+}
+
 // Findings compares old with another text of the object, such as one that was read later.
 func (r *Repairable) Findings(live map[string]any) []Finding {
 	out := ObjectComparison{Object: r.object, key: r.object.Key}
@@ -196,7 +211,7 @@ func (r *Repairable) apply() (*fieldpath.Set, error) {
 	if err != nil {
 		return nil, errors.New(applyFault(err))
 	}
-	for _, entry := range ownershipOf(out).entries {
+	for _, entry := range ownershipOf(out, nil).entries {
 		if entry.Manager == deployer && entry.Operation == "Apply" {
 			return entry.fields, nil
 		}

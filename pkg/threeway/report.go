@@ -237,13 +237,17 @@ type FieldFinding struct {
 	Blocked        bool        `json:"blocked,omitempty"`
 	IgnoredBy      *IgnoreRule `json:"ignoredBy,omitempty"`
 	Owners         []Owner     `json:"owners,omitempty"`
+	// Pattern is the path as an ignore rule names it. It is no part of the contract.
+	Pattern string `json:"-"`
 }
 
 // Owner is the field manager that last wrote a live value, from metadata.managedFields. Manager names are
 // self-declared: evidence, not proof. Some writes carry no time.
 type Owner struct {
-	Manager     string     `json:"manager"`
-	Operation   string     `json:"operation,omitempty"`
-	Subresource string     `json:"subresource,omitempty"`
-	Time        *time.Time `json:"time,omitempty"`
+	Manager string `json:"manager"`
+	// Group says what kind of writer it is known to be; empty where nothing is known.
+	Group       ManagerGroup `json:"group,omitempty"`
+	Operation   string       `json:"operation,omitempty"`
+	Subresource string       `json:"subresource,omitempty"`
+	Time        *time.Time   `json:"time,omitempty"`
 }

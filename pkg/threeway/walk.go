@@ -27,6 +27,8 @@ type walker struct {
 	volatile bool
 	// lastRevision is the number of a last revision that is not old, 0 where there is none.
 	lastRevision int
+	// ignored are the rules that hold for the object.
+	ignored *ignorer
 	// conflicts are the places on which a server-side apply fails.
 	conflicts []conflictPlace
 }
@@ -148,10 +150,10 @@ func (w *walker) fold(path Path, n sides, entries []entry) []entry {
 	loud := loudest(entries)
 	if len(loud) == 0 && w.isEditedDefault(path, n, entries) {
 		e := w.verdict(path, n, false)
-		e.weight = hard
+		e.weight, e.IgnoredBy = hard, w.ignored.by(path, e.Owners, false)
 		return []entry{e}
 	}
-	if len(loud) == 0 || loud[0].presence != n.presence() || !agree(loud) {
+	if len(loud) == 0 || loud[0].presence != n.presence() || !agree(loud) || isIgnoredInPart(entries) {
 		return entries
 	}
 	first := loud[0]
@@ -159,7 +161,7 @@ func (w *walker) fold(path Path, n sides, entries []entry) []entry {
 	if whole.Verdict == "" {
 		return entries
 	}
-	whole.Owners, whole.Cause, whole.weight = first.Owners, causeOfAll(loud), first.weight
+	whole.Owners, whole.Cause, whole.weight, whole.IgnoredBy = first.Owners, causeOfAll(loud), first.weight, first.IgnoredBy
 	w.giveClass(&whole, first.Class)
 	if whole.Managed {
 		whole.weight = hard
@@ -169,6 +171,17 @@ func (w *walker) fold(path Path, n sides, entries []entry) []entry {
 		whole.Note = first.Note
 	}
 	return []entry{whole}
+}
+
+// isIgnoredInPart tells whether rules silence some of the entries and not others: then each is told by itself.
+func isIgnoredInPart(entries []entry) bool {
+	some, all := false, true
+	for _, e := range entries {
+		if e.weight != silent {
+			some, all = some || e.IgnoredBy != nil, all && e.IgnoredBy != nil
+		}
+	}
+	return some && !all
 }
 
 // isEditedDefault tells whether somebody added a subtree that holds nothing but defaults, and is none itself: each of its
@@ -247,6 +260,7 @@ func (w *walker) order(path Path, n sides, steps []Step) []entry {
 	f.Note = "Helm's patch puts the items in the manifest's order"
 	// No owner: managedFields know who wrote an item, not who moved it.
 	e := entry{Finding: f, weight: hard, presence: n.presence()}
+	e.IgnoredBy = w.ignored.by(path, nil, true)
 	if w.volatile && !equalLists(desired, n.orderOf(n.again, steps)) {
 		w.giveClass(&e, ClassVolatile)
 	}
