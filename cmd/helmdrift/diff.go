@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,11 +22,14 @@ import (
 // diffOptions are the flags of diff.
 type diffOptions struct {
 	desiredOptions
+	ignoreOptions
 	format      output.Format
 	failOn      failOn
 	color       colorMode
 	revision    int
 	showSecrets bool
+	showIgnored bool
+	baseline    string
 	// fix tells that what drifted is put back after the report, and repair how.
 	fix    bool
 	repair fixOptions
@@ -57,7 +61,9 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
   helmdrift diff web ./chart -n prod -f values.yaml --set image.tag=1.27
   helmdrift diff web oci://registry.example.com/charts/web --version 1.8.1 -n prod --reuse-values
   helmdrift diff web --to-revision -1 -n prod
-  helmdrift diff web -n prod -o json --fail-on drift,unmanaged`,
+  helmdrift diff web -n prod -o json --fail-on drift,unmanaged
+  helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
+  helmdrift diff web -n prod -o ignore >> .helmdrift.yaml`,
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: completeRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,7 +83,11 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 	fs.IntVar(&o.revision, "revision", 0, "compare with this stored revision instead of the one helm upgrade would take")
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
 	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted, as helmdrift fix does")
-	o.addFlags(fs)
+	o.ignoreOptions.addFlags(fs)
+	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list what rules silence, and by which rule")
+	fs.BoolVar(&o.showControllers, "show-controllers", false, "list what controllers wrote beside the manifest, which is only counted otherwise")
+	fs.StringVar(&o.baseline, "baseline", "", "earlier report (JSON or YAML): only what is new since then counts")
+	o.desiredOptions.addFlags(fs)
 	o.repair.addFlags(fs)
 	for _, name := range fixFlags() {
 		_ = fs.MarkHidden(name)
@@ -90,6 +100,10 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 
 // runDiff is the wiring of diff, straight down.
 func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args []string, flags *pflag.FlagSet) error {
+	known, err := readBaseline(o.baseline)
+	if err != nil {
+		return err
+	}
 	d, err := begin(ctx, c, o, args, "diff")
 	if err != nil {
 		return err
@@ -102,8 +116,13 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 		comparison.Verify(d.cluster.DryRun(ctx, comparison.Requests()))
 	}
 	now := time.Now()
-	report := threeway.NewReport(version, now, []threeway.ReleaseReport{comparison.Report(threeway.Mask{Show: o.showSecrets})})
+	release := comparison.Report(threeway.Mask{Show: o.showSecrets})
+	if o.baseline != "" {
+		release.Accept(known, "--baseline "+filepath.Base(o.baseline))
+	}
+	report := threeway.NewReport(version, now, []threeway.ReleaseReport{release})
 	look := s.display(o.color, now)
+	look.ShowIgnored = o.showIgnored
 	if o.fix && o.format != output.Text {
 		return d.putBack(ctx, s, comparison, loaded) // whose result has the report in it
 	}
@@ -122,6 +141,10 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 
 // begin connects to the cluster and finds the release for a command.
 func begin(ctx context.Context, c *connection, o diffOptions, args []string, command string) (diff, error) {
+	left, err := o.ignoreOptions.read(time.Now())
+	if err != nil {
+		return diff{}, err
+	}
 	at, err := c.resolve()
 	if err != nil {
 		return diff{}, err
@@ -134,7 +157,7 @@ func begin(ctx context.Context, c *connection, o diffOptions, args []string, com
 	if err != nil {
 		return diff{}, err
 	}
-	d := diff{options: o, connection: c, at: at, cluster: cluster, store: store}
+	d := diff{options: o, ignored: left, connection: c, at: at, cluster: cluster, store: store}
 	if len(args) > 0 {
 		d.name = args[0]
 	} else if d.name, err = onlyRelease(ctx, store, at.namespace, command); err != nil {
@@ -217,12 +240,15 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 		return hinted{error: errors.New("--fix puts back what Helm deployed: leave out CHART"), hint: business}
 	}
 	var err error
-	common := append(ofFix, "fix", "output", "color", "show-secrets", "help")
+	common := append(ofFix, "fix", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help")
+	common = append(common, ignoreFlags()...)
 	flags.VisitAll(func(f *pflag.Flag) {
 		switch {
 		case !f.Changed || slices.Contains(common, f.Name):
 		case f.Name == "fail-on":
 			err = hinted{error: errors.New("--fail-on does not go with --fix"), hint: "a fix has exit codes of its own; helmdrift fix --help has them"}
+		case f.Name == "baseline":
+			err = hinted{error: errors.New("--baseline does not go with --fix"), hint: "--skip KIND/NAME:PATH leaves what is not to be put back"}
 		case f.Name == "dry-run":
 			err = hinted{error: errors.New("--dry-run does not go with --fix"), hint: "helmdrift fix RELEASE --dry-run=server has the server try the fix"}
 		default:

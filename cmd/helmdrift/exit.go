@@ -92,16 +92,11 @@ func (f failOn) selectsRelease(r threeway.ReleaseReport) bool {
 }
 
 func (f failOn) selectsObject(o threeway.ObjectReport) bool {
-	switch {
-	case o.IgnoredBy != nil:
-		return false
-	case f["drift"] && o.Missing,
-		f["fail"] && o.Action == threeway.ActionFail,
-		f["effect"] && o.Action.Writes(),
-		f["change"] && !o.Missing && o.Action.Writes() && o.Action != threeway.ActionUpdate:
-		return true
-	}
-	return slices.ContainsFunc(o.Fields, f.selectsField)
+	whole := f["drift"] && o.Missing ||
+		f["fail"] && o.Action == threeway.ActionFail ||
+		f["effect"] && o.Action.Writes() ||
+		f["change"] && !o.Missing && o.Action.Writes() && o.Action != threeway.ActionUpdate
+	return whole && o.IgnoredBy == nil || slices.ContainsFunc(o.Fields, f.selectsField)
 }
 
 func (f failOn) selectsField(field threeway.FieldFinding) bool {

@@ -20,6 +20,7 @@ import (
 
 // fixOptions are the flags of fix.
 type fixOptions struct {
+	ignoreOptions
 	format      output.Format
 	color       colorMode
 	showSecrets bool
@@ -69,13 +70,14 @@ Charts, values and other revisions are the business of helm upgrade and helm rol
 		},
 	}
 	fs := cmd.Flags()
-	fs.VarP(&o.format, "output", "o", "format of the result: "+strings.Join(output.Formats(), ", "))
+	fs.VarP(&o.format, "output", "o", "format of the result: "+strings.Join(output.FixFormats(), ", "))
 	fs.Var(&o.color, "color", "colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
 	fs.Var(&o.dryRun, "dry-run", "client: only show the plan; server: also have the API server try the writes and store none")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
+	o.ignoreOptions.addFlags(fs)
 	o.addFlags(fs)
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.FixFormats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(o.dryRun.words, cobra.ShellCompDirectiveNoFileComp))
 	completeFixFlags(cmd)
 	return cmd
@@ -108,12 +110,8 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 
 // fixFlags are the names of addFlags.
 func fixFlags() []string {
-	var names []string
-	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	o := newFixOptions()
-	o.addFlags(fs)
-	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return names
+	return namesOf(o.addFlags)
 }
 
 func completeFixFlags(cmd *cobra.Command) {
@@ -126,6 +124,8 @@ func completeFixFlags(cmd *cobra.Command) {
 // check refuses flags that contradict each other or would have no effect.
 func (o *fixOptions) check(flags *pflag.FlagSet) error {
 	switch {
+	case o.format == output.Rules:
+		return fmt.Errorf("-o %s: a fix has the formats %s", o.format, strings.Join(output.FixFormats(), ", "))
 	case o.timeout <= 0:
 		return fmt.Errorf("--timeout %s: must be longer than nothing", o.timeout)
 	case o.yes && o.dryRun.word != "":
@@ -161,7 +161,7 @@ func (o *fixOptions) selection() (repair.Options, error) {
 
 // runFix is the wiring of fix, straight down.
 func runFix(ctx context.Context, s streams, c *connection, o fixOptions, args []string) error {
-	d, err := begin(ctx, c, diffOptions{desiredOptions: newDesiredOptions(s)}, args, "fix")
+	d, err := begin(ctx, c, diffOptions{desiredOptions: newDesiredOptions(s), ignoreOptions: o.ignoreOptions}, args, "fix")
 	if err != nil {
 		return err
 	}

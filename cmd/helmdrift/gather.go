@@ -17,6 +17,7 @@ import (
 // diff is one comparison of one release.
 type diff struct {
 	options    diffOptions
+	ignored    ignored
 	connection *connection
 	at         target
 	cluster    *live.Cluster
@@ -92,6 +93,9 @@ func (d diff) compare(ctx context.Context, loaded *release.Loaded) (c *threeway.
 	fetched := d.fetchChart(ctx)
 	defer fetched.close()
 	in := d.stored(loaded)
+	if err := d.heed(ctx, &in); err != nil {
+		return nil, false, err
+	}
 	if in.ForceConflicts && in.ApplyMethod == "client-side" {
 		return nil, false, hinted{error: errors.New("--force-conflicts needs server-side apply, and this release is applied client-side"),
 			hint: "--server-side=true shows what becoming server-side would do"}

@@ -18,6 +18,8 @@ const (
 	Text Format = "text"
 	JSON Format = "json"
 	YAML Format = "yaml"
+	// Rules is for reports only.
+	Rules Format = "ignore"
 )
 
 // Options are the ways in which a reader's terminal matters. JSON and YAML ignore them: programs get the same bytes everywhere.
@@ -33,6 +35,8 @@ type Options struct {
 	// Fix is the command line that puts back what drifted, and Plan what it would write; both are empty where there is nothing.
 	Fix  string
 	Plan []threeway.FixPlan
+	// ShowIgnored lists what rules silence, which is only counted otherwise.
+	ShowIgnored bool
 }
 
 // formats is the table of all formats. A new format is a new file and a line here.
@@ -41,6 +45,7 @@ func formats() []format {
 		{Text, writeText, writeFixText},
 		{JSON, writeJSON, writeFixJSON},
 		{YAML, writeYAML, writeFixYAML},
+		{Rules, writeRules, writeFixRules},
 	}
 }
 
@@ -92,6 +97,11 @@ func Formats() []string {
 		names = append(names, string(f.name))
 	}
 	return names
+}
+
+// FixFormats returns those that the result of a fix has.
+func FixFormats() []string {
+	return slices.DeleteFunc(Formats(), func(name string) bool { return name == string(Rules) })
 }
 
 // String returns the name, as pflag.Value wants it.

@@ -40,6 +40,7 @@ var (
 		{"60.txt", Text, Options{Unicode: true, Width: 60}},
 		{"color.txt", Text, Options{Unicode: true, Color: true, Width: 120}},
 		{"yaml", YAML, Options{}},
+		{"ignored.txt", Text, Options{Unicode: true, ShowIgnored: true}},
 	}
 	wide = map[string]bool{
 		"drift": true, "upgrade": true, "hostile": true,

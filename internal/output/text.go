@@ -26,7 +26,7 @@ func writeText(r *threeway.Report, opts Options) ([]byte, error) {
 
 // newText begins a text; made is when its document was.
 func newText(opts Options, made time.Time) *text {
-	t := &text{style: newStyle(opts), width: opts.Width, now: opts.Now}
+	t := &text{style: newStyle(opts), width: opts.Width, now: opts.Now, showIgnored: opts.ShowIgnored}
 	if t.width > 0 {
 		t.width = max(t.width, minWidth)
 	}
@@ -43,6 +43,8 @@ type text struct {
 	// width is the number of columns to stay within; 0 means all there are.
 	width int
 	now   time.Time
+	// showIgnored tells that what rules silence is listed.
+	showIgnored bool
 }
 
 // line writes one line. Its parts are escaped, and the first of them is no value.
@@ -99,6 +101,7 @@ func (t *text) lines(message string) string {
 // release writes one release: the answer, what hampered it, and the objects.
 func (t *text) release(rel threeway.ReleaseReport) {
 	t.head(rel, releaseAnswer(rel))
+	rel = t.shown(rel)
 	if len(rel.Objects) > 0 {
 		t.line("")
 	}

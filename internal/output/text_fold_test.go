@@ -75,10 +75,10 @@ func read(t *testing.T, out []byte) told {
 }
 
 // TestNothingIsHidden: each finding of a report is listed, or in a group, or counted in a line that folds; each object has a
-// headline, or is named in a list, or counted.
+// headline, or is named in a list, or counted. What rules silence is, where the reader asks for it.
 func TestNothingIsHidden(t *testing.T) {
 	check := func(name string, r *threeway.Report, byName bool) {
-		got := read(t, render(t, Text, r, Options{Unicode: true}))
+		got := read(t, render(t, Text, r, Options{Unicode: true, ShowIgnored: true}))
 		fields, objects := 0, 0
 		for _, rel := range r.Releases {
 			for _, o := range rel.Objects {
@@ -90,7 +90,7 @@ func TestNothingIsHidden(t *testing.T) {
 			}
 		}
 		if got.fields != fields {
-			t.Errorf("%s: %d fields are told of %d\n%s", name, got.fields, fields, render(t, Text, r, Options{Unicode: true}))
+			t.Errorf("%s: %d fields are told of %d\n%s", name, got.fields, fields, render(t, Text, r, Options{Unicode: true, ShowIgnored: true}))
 		}
 		named := 0
 		for _, times := range got.objects {
@@ -98,7 +98,7 @@ func TestNothingIsHidden(t *testing.T) {
 		}
 		if byName && named+got.more != objects {
 			t.Errorf("%s: %d objects are named and %d counted, of %d\n%s", name, named, got.more, objects,
-				render(t, Text, r, Options{Unicode: true}))
+				render(t, Text, r, Options{Unicode: true, ShowIgnored: true}))
 		}
 	}
 	for name, r := range reports(t) {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -173,7 +174,7 @@ func (t *text) fate(o threeway.ObjectReport, op threeway.Operation) string {
 	if n := len(o.Fields); n > 0 && !listsFields(o, op) {
 		said += ", with " + plural(n, "field") + " that differ"
 	}
-	if rule := o.IgnoredBy; rule != nil {
+	if rule := o.IgnoredBy; rule != nil && !slices.ContainsFunc(o.Fields, func(f threeway.FieldFinding) bool { return f.IgnoredBy == nil }) {
 		said += t.dot + t.ignoredBy(rule)
 	}
 	return said

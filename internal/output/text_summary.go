@@ -14,7 +14,7 @@ func (t *text) summary(r *threeway.Report) {
 		t.prose("", "not compared: ", t.text(hint))
 	}
 	c := tally(r)
-	lines := []string{join("; ", c.drift(r), c.operation(r.Releases), c.extras(r.Summary))}
+	lines := []string{join("; ", c.drift(r), c.operation(r.Releases), c.extras(r.Summary), t.ruledOut(r))}
 	lines = append(lines, c.server()...)
 	for _, l := range append(lines, c.incomplete(r.Summary)...) {
 		if l != "" { // of a first installation that cannot be rendered there is no answer
@@ -27,6 +27,7 @@ func (t *text) summary(r *threeway.Report) {
 type counts struct {
 	actions       map[threeway.Action]int
 	fields        map[threeway.Verdict]int // what will happen, not counting unmanaged fields that stay
+	byRules       int                      // findings that a rule silences
 	objectErrors  int
 	releaseErrors int
 	renderErrors  int
@@ -62,6 +63,9 @@ func (c *counts) object(o threeway.ObjectReport) {
 		c.objectErrors++
 		return
 	}
+	for _, f := range o.Fields {
+		c.byRules += one(f.IgnoredBy != nil)
+	}
 	c.preview.add(o)
 	c.actions[o.Action]++
 	if o.Action == threeway.ActionCreate && o.Missing {
@@ -69,7 +73,7 @@ func (c *counts) object(o threeway.ObjectReport) {
 		c.actions[recreate]++
 	}
 	// The object's own action has said what becomes of its fields.
-	if o.IgnoredBy != nil || o.Action == threeway.ActionCreate || o.Action == threeway.ActionDelete {
+	if o.Action == threeway.ActionCreate || o.Action == threeway.ActionDelete {
 		return
 	}
 	for _, f := range o.Fields {
@@ -198,10 +202,10 @@ func (c *counts) extras(s threeway.Summary) string {
 	if unmanaged > 0 {
 		parts = append(parts, fmt.Sprintf("%d unmanaged", unmanaged))
 	}
-	if s.Ignored > 0 {
-		ignored := fmt.Sprintf("%d ignored", s.Ignored)
+	if n := s.Ignored - c.byRules; n > 0 {
+		ignored := fmt.Sprintf("%d ignored", n)
 		switch {
-		case c.volatile == s.Ignored:
+		case c.volatile == n:
 			ignored += " (volatile)"
 		case c.volatile > 0:
 			ignored += fmt.Sprintf(" (%d volatile)", c.volatile)
@@ -209,6 +213,18 @@ func (c *counts) extras(s threeway.Summary) string {
 		parts = append(parts, ignored)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// ruledOut says how much rules silence, and how to see it.
+func (t *text) ruledOut(r *threeway.Report) string {
+	n := ruled(r)
+	switch {
+	case n == 0:
+		return ""
+	case t.showIgnored:
+		return fmt.Sprintf("%d ignored by rules", n)
+	}
+	return fmt.Sprintf("%d ignored by rules (--show-ignored lists them)", n)
 }
 
 // server says what the API server answered, where it was asked. A disagreement is a bug of ours, and comes first.

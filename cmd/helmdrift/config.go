@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// configName is the file that is looked for, from the working directory upwards.
+const configName = ".helmdrift.yaml"
+
+// configFile is what a configuration says; its JSON Schema is docs/config.schema.json.
+type configFile struct {
+	APIVersion string `json:"apiVersion,omitempty"`
+	Kind       string `json:"kind,omitempty"`
+	// Ignore are rules, and Managers the names of field managers by group, beside those that are known.
+	Ignore   []threeway.RuleText `json:"ignore,omitempty"`
+	Managers threeway.Managers   `json:"managers,omitempty"`
+}
+
+// findConfig looks for the file in a directory and above it; empty where there is none.
+func findConfig(dir string) (string, error) {
+	for {
+		path := filepath.Join(dir, configName)
+		switch _, err := os.Stat(path); {
+		case err == nil:
+			return path, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", hinted{error: fmt.Errorf("looking for a configuration: %w", err), hint: "--config FILE names one"}
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return "", nil
+		}
+		dir = above
+	}
+}
+
+// readConfig reads a configuration. A word that is not in the schema is an error: misspelt, it would silence nothing, or too much.
+func readConfig(path string) (configFile, error) {
+	var out configFile
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return out, fmt.Errorf("configuration: %w", err)
+	}
+	if err := yaml.UnmarshalStrict(text, &out); err != nil {
+		return out, brokenConfig(path, strings.NewReplacer(
+			"error unmarshaling JSON: ", "", "while decoding JSON: ", "", "error converting YAML to JSON: ", "", "json: ", "").Replace(err.Error()))
+	}
+	if out.APIVersion != "" && out.APIVersion != threeway.APIVersion || out.Kind != "" && out.Kind != "Config" {
+		return out, brokenConfig(path, fmt.Sprintf("it says apiVersion %q and kind %q; this helmdrift knows %s and Config", out.APIVersion, out.Kind, threeway.APIVersion))
+	}
+	for group := range out.Managers {
+		if !slices.Contains([]threeway.ManagerGroup{threeway.ManagerPerson, threeway.ManagerController, threeway.ManagerDeployer}, group) {
+			return out, brokenConfig(path, fmt.Sprintf("managers: %q is not one of person, controller, deployer", group))
+		}
+	}
+	return out, nil
+}
+
+func brokenConfig(path, what string) error {
+	return hinted{error: fmt.Errorf("configuration %s: %s", path, what), hint: "docs/ignore.md says what it may have, docs/config.schema.json lets an editor check it"}
+}

@@ -1,0 +1,53 @@
+package output
+
+import (
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// shown leaves out what rules silence, and objects of which nothing else is said, unless the reader asks for it.
+func (t *text) shown(rel threeway.ReleaseReport) threeway.ReleaseReport {
+	if t.showIgnored {
+		return rel
+	}
+	var objects []threeway.ObjectReport
+	for _, o := range rel.Objects {
+		if isHidden(o) {
+			continue
+		}
+		o.Fields = slices.DeleteFunc(slices.Clone(o.Fields), func(f threeway.FieldFinding) bool { return f.IgnoredBy != nil })
+		objects = append(objects, o)
+	}
+	rel.Objects = objects
+	return rel
+}
+
+// isHidden tells whether rules silence all that is said of an object. What an upgrade does to it otherwise, such as a failure, is not
+// theirs to silence unless they are about the whole object.
+func isHidden(o threeway.ObjectReport) bool {
+	ruled := func(f threeway.FieldFinding) bool { return f.IgnoredBy != nil }
+	switch {
+	case o.Error != nil || o.DryRun != nil && o.DryRun.Result == dryRunDisagrees:
+		return false
+	case slices.ContainsFunc(o.Fields, func(f threeway.FieldFinding) bool { return !ruled(f) }):
+		return false
+	case o.IgnoredBy != nil:
+		return true
+	}
+	small := o.Action == threeway.ActionNone || o.Action == threeway.ActionUpdate || o.Action == threeway.ActionReplace
+	return small && len(o.Fields) > 0 && o.Note == ""
+}
+
+// ruled counts what rules silence: fields, and objects that are missing or fail.
+func ruled(r *threeway.Report) (n int) {
+	for _, rel := range r.Releases {
+		for _, o := range rel.Objects {
+			n += one(o.IgnoredBy != nil && (o.Missing || o.Action == threeway.ActionFail))
+			for _, f := range o.Fields {
+				n += one(f.IgnoredBy != nil)
+			}
+		}
+	}
+	return n
+}
