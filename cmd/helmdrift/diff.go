@@ -63,7 +63,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
   helmdrift diff web --to-revision -1 -n prod
   helmdrift diff web -n prod -o json --fail-on drift,unmanaged
   helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
-  helmdrift diff web -n prod -o ignore >> .helmdrift.yaml`,
+  helmdrift diff web -n prod -o ignore > .helmdrift.yaml`,
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: completeRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -126,7 +126,7 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	if o.fix && o.format != output.Text {
 		return d.putBack(ctx, s, comparison, loaded) // whose result has the report in it
 	}
-	if !o.fix && o.format == output.Text && o.revision == 0 && d.chart == "" {
+	if !o.fix && o.format == output.Text && o.revision == 0 && d.chart == "" && o.baseline == "" {
 		look.Fix, look.Plan = d.fixCommand(flags), planned(comparison)
 	}
 	if err := output.Write(s.out, o.format, report, look); err != nil {
@@ -195,6 +195,9 @@ func (d diff) fixCommand(flags *pflag.FlagSet) string {
 			words = append(words, "--"+name, f.Value.String())
 		}
 	}
+	for _, f := range ignoreFlags() {
+		words = append(words, repeatedFlag(flags.Lookup(f))...)
+	}
 	for _, group := range d.connection.asGroups {
 		if flags.Changed("kube-as-group") {
 			words = append(words, "--kube-as-group", group)
@@ -204,6 +207,23 @@ func (d diff) fixCommand(flags *pflag.FlagSet) string {
 		words[i] = shellWord(w)
 	}
 	return strings.Join(words, " ")
+}
+
+// repeatedFlag is a flag as it was given, each of its values.
+func repeatedFlag(f *pflag.Flag) (words []string) {
+	if !f.Changed {
+		return nil
+	}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		for _, value := range list.GetSlice() {
+			words = append(words, "--"+f.Name, value)
+		}
+		return words
+	}
+	if f.Value.Type() == "bool" {
+		return []string{"--" + f.Name + "=" + f.Value.String()}
+	}
+	return []string{"--" + f.Name, f.Value.String()}
 }
 
 // shellWord quotes a word for a shell where it needs that.

@@ -240,6 +240,8 @@ func (c *Comparison) useOf(r Rule) (odd []string) {
 			for _, side := range []map[string]any{o.liveText, o.Live, o.Old, o.Desired, o.Content} {
 				there = there || p.exists(side)
 			}
+			roots := []any{o.Live, o.Old, o.Desired} // of a finding at another version, no shape here may know
+			there = there || slices.ContainsFunc(o.Findings, func(f Finding) bool { return p.covers(f.Path, roots) })
 		}
 		switch {
 		case there:
