@@ -52,8 +52,8 @@ func readConfig(path string) (configFile, error) {
 		return out, fmt.Errorf("configuration: %w", err)
 	}
 	if err := yaml.UnmarshalStrict(text, &out); err != nil {
-		return out, brokenConfig(path, strings.NewReplacer(
-			"error unmarshaling JSON: ", "", "while decoding JSON: ", "", "error converting YAML to JSON: ", "", "json: ", "").Replace(err.Error()))
+		preface := strings.NewReplacer("error unmarshaling JSON: ", "", "while decoding JSON: ", "", "error converting YAML to JSON: ", "", "json: ", "", "yaml: unmarshal errors:", "", "yaml: ", "")
+		return out, brokenConfig(path, strings.Join(strings.Fields(preface.Replace(err.Error())), " "))
 	}
 	if out.APIVersion != "" && out.APIVersion != threeway.APIVersion || out.Kind != "" && out.Kind != "Config" {
 		return out, brokenConfig(path, fmt.Sprintf("it says apiVersion %q and kind %q; this helmdrift knows %s and Config", out.APIVersion, out.Kind, threeway.APIVersion))

@@ -119,15 +119,15 @@ func (d diff) fluxRules(ctx context.Context, in *threeway.Input) ([]threeway.Rul
 			hint: "without --from-flux, rules come from " + configName + " and --ignore"}
 	}
 	ref := threeway.Ref{Key: threeway.Key{Group: fluxGroup, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}
-	found := d.cluster.Read(ctx, []threeway.Ref{ref})[ref]
+	owner, err := d.cluster.Get(ctx, ref)
 	switch {
-	case found.Err != nil:
-		return nil, nil, fmt.Errorf("--from-flux: HelmRelease %s/%s: %s", namespace, name, found.Err.Message)
-	case found.Object == nil:
+	case err != nil:
+		return nil, nil, fmt.Errorf("--from-flux: HelmRelease %s/%s: %w", namespace, name, err)
+	case owner == nil:
 		return nil, nil, hinted{error: fmt.Errorf("--from-flux: HelmRelease %s/%s is not there", namespace, name),
 			hint: "it may have been deleted, or live in another cluster than what it deploys"}
 	}
-	detection, _, err := unstructured.NestedMap(found.Object, "spec", "driftDetection")
+	detection, _, err := unstructured.NestedMap(owner, "spec", "driftDetection")
 	var spec struct {
 		Ignore []threeway.RuleText `json:"ignore,omitempty"`
 	}

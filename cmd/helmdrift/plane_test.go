@@ -60,6 +60,7 @@ func planeKinds() map[string]metav1.GroupVersionKind {
 		"/apis/apps/v1/namespaces/prod/deployments": {Group: "apps", Version: "v1", Kind: "Deployment"},
 		"/apis/ex.com/v1/namespaces/prod/things":    {Group: "ex.com", Version: "v1", Kind: "Thing"},
 
+		"/apis/helm.toolkit.fluxcd.io/v2/namespaces/prod/helmreleases":  {Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"},
 		"/apis/autoscaling/v2/namespaces/prod/horizontalpodautoscalers": {Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
 	}
 }

@@ -46,7 +46,10 @@
 //     a sibling.
 //   - Without what the server or a controller allocates (allocations.go, one line and one reason each).
 //   - And of what then is left on live alone, only what somebody else than the deployer wrote (owners.go): the API server
-//     credits a client's write with the defaults that it caused, and what it allocates itself belongs to nobody.
+//     credits a client's write with the defaults that it caused, and what it allocates itself belongs to nobody. What only
+//     controllers wrote is counted (managers.go).
+//
+// What a rule silences (rule.go) is found and told like everything else, and only does not count.
 //
 // A one-sided subtree is one finding at its highest node: an added container, not each of its fields.
 //

@@ -153,3 +153,26 @@ func checkReport(t *testing.T, c *Comparison, silent bool) {
 	}
 	c.Needs()
 }
+
+// FuzzPattern: whatever text a rule has for a path, reading it ends, and a pattern that was read can be held against anything.
+func FuzzPattern(f *testing.F) {
+	for _, text := range []string{"", "/", "/spec/replicas", "/a~1b/~0", `/l/[name=a,v="x,\"]"]/0/*`, "/x*/[", "/a/[=]", "/a/[b=c"} {
+		f.Add(text)
+	}
+	live := map[string]any{"a": map[string]any{"b": int64(1)}, "l": []any{map[string]any{"name": "a", "v": "x"}, "m", nil}}
+	path := Path{}.Field("l").Item([]ListKey{{"name", "a"}})
+	deployment := nativeKinds().native(gvkOf(Ref{Key: Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}))
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := ParsePattern(text)
+		if err != nil {
+			return
+		}
+		if covers := p.covers(path, []any{live}); covers && !p.exists(live) {
+			t.Errorf("%q covers %s and is not there", text, path)
+		}
+		p.fits(deployment)
+		if p.exists(live) && equal(removed(live, p.tokens), live) {
+			t.Errorf("%q is there and cannot be left out", text)
+		}
+	})
+}
