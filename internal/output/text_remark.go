@@ -52,8 +52,11 @@ func (t *text) owners(f threeway.FieldFinding) string {
 	if f.Cause == threeway.CauseChange && f.Verdict != threeway.Conflict {
 		return ""
 	}
-	if len(f.Owners) == 0 && liveHas(f) {
+	switch {
+	case len(f.Owners) == 0 && liveHas(f):
 		return "owner unknown"
+	case len(f.Owners) == 0 && f.Verdict != threeway.Conflict && !f.Masked:
+		return "removed, by whom is not recorded"
 	}
 	var names []string
 	for i, o := range f.Owners {
