@@ -1,13 +1,9 @@
 package threeway
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-
-	"sigs.k8s.io/yaml"
 )
 
 // IgnoreAnnotation on an object, in a manifest or live, silences what its value names: paths of ignore rules, apart by spaces or line
@@ -17,36 +13,6 @@ const IgnoreAnnotation = "helmdrift.io/ignore"
 // fluxDriftDetection is Flux's own word for the same, as a label or an annotation, with the value "disabled"
 // (fluxcd/helm-controller v1.6 internal/action/diff.go).
 const fluxDriftDetection = "helm.toolkit.fluxcd.io/driftDetection"
-
-// builtInRule is a line of ignores.yaml.
-type builtInRule struct {
-	Name string `json:"name"`
-	RuleText
-	Unmanaged bool   `json:"unmanaged,omitempty"`
-	Gone      string `json:"gone,omitempty"`
-}
-
-//go:embed ignores.yaml
-var ignoresText []byte
-
-// BuiltInRules are this program's own rules; ignores.yaml has them, each with its reason.
-var BuiltInRules = sync.OnceValue(func() []Rule {
-	var texts []builtInRule
-	must(yaml.UnmarshalStrict(ignoresText, &texts))
-	out := make([]Rule, len(texts))
-	for i, text := range texts {
-		rule, err := text.rule("built-in " + text.Name)
-		must(err)
-		rule.builtIn, rule.unmanaged = true, text.Unmanaged
-		if text.Gone != "" {
-			gone, err := ParsePattern(text.Gone)
-			must(err)
-			rule.gone = &gone
-		}
-		out[i] = rule
-	}
-	return out
-})
 
 // ignorer knows the rules that hold for one object.
 type ignorer struct {
@@ -184,88 +150,4 @@ func removed(v any, tokens []token) any {
 		return out
 	}
 	return v
-}
-
-// leftAlone folds what controllers wrote and no upgrade touches into a number.
-func (o *ObjectComparison) leftAlone() {
-	kept := o.Findings[:0]
-	for _, f := range o.Findings {
-		if f.IgnoredBy == nil && !f.Managed && f.Verdict == Ignore && f.Class == "" && f.Certain && areControllers(f.Owners) {
-			o.Controllers++
-			continue
-		}
-		kept = append(kept, f)
-	}
-	o.Findings = kept
-}
-
-// areControllers tells whether nobody but controllers wrote a value, and the release itself.
-func areControllers(owners []Owner) bool {
-	return slices.ContainsFunc(owners, func(o Owner) bool { return o.Group == ManagerController }) &&
-		!slices.ContainsFunc(owners, func(o Owner) bool { return o.Group != ManagerController && o.Group != ManagerDeployer })
-}
-
-// warnOfRules tells of rules that say what cannot be, or that match nothing: one of those may be misspelt, or no longer needed.
-func (c *Comparison) warnOfRules() {
-	var warnings []Message
-	for _, r := range c.Input.Rules {
-		if r.builtIn || !r.isFor(c.Input.Name) {
-			continue
-		}
-		for _, message := range c.useOf(r) {
-			warnings = append(warnings, Message{Code: WarnIgnoreRule, Message: r.Name + " " + message})
-		}
-	}
-	c.Input.Warnings = append(c.Input.Warnings[:len(c.Input.Warnings):len(c.Input.Warnings)], warnings...)
-}
-
-// useOf says what is odd about the use of a rule.
-func (c *Comparison) useOf(r Rule) (odd []string) {
-	job := comparer{in: c.Input, catalog: nativeKinds()}
-	var selected []*ObjectComparison
-	for i := range c.Objects {
-		o := &c.Objects[i]
-		texts := []map[string]any{child(o.liveText, "metadata"), child(o.Content, "metadata"), child(o.desiredText, "metadata")}
-		if r.selects(o.Ref, texts) {
-			selected = append(selected, o)
-		}
-	}
-	if len(selected) == 0 {
-		return []string{"matches no object of " + c.Input.Name + "; if it is for others, name them under releases"}
-	}
-	for _, p := range r.Paths {
-		possible, there := false, false
-		for _, o := range selected {
-			possible = possible || p.fits(job.shapeOf(o.Ref))
-			for _, side := range []map[string]any{o.liveText, o.Live, o.Old, o.Desired, o.Content} {
-				there = there || p.exists(side)
-			}
-			roots := []any{o.Live, o.Old, o.Desired} // of a finding at another version, no shape here may know
-			there = there || slices.ContainsFunc(o.Findings, func(f Finding) bool { return p.covers(f.Path, roots) })
-		}
-		switch {
-		case there:
-		case !possible:
-			odd = append(odd, fmt.Sprintf("names a place that cannot be: %s of %s", p, kindsOf(selected)))
-		default:
-			odd = append(odd, fmt.Sprintf("matches nothing: no %s has %s", kindsOf(selected), p))
-		}
-	}
-	if len(r.Paths) == 0 && len(r.Managers) > 0 && !slices.ContainsFunc(selected, func(o *ObjectComparison) bool { return o.isOwnedByAny(r) }) {
-		odd = append(odd, "matches nothing: "+strings.Join(r.Managers, ", ")+" wrote nothing there")
-	}
-	return odd
-}
-
-func (o *ObjectComparison) isOwnedByAny(r Rule) bool {
-	return slices.ContainsFunc(ownershipOf(o.liveText, nil).entries, func(e ownerEntry) bool { return r.coversOwners([]Owner{e.Owner}) })
-}
-
-// kindsOf names the kinds of objects, for people.
-func kindsOf(objects []*ObjectComparison) string {
-	kinds := map[string]bool{}
-	for _, o := range objects {
-		kinds[o.Kind] = true
-	}
-	return strings.Join(sortedKeys(kinds), ", ")
 }

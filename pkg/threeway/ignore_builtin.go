@@ -1,0 +1,38 @@
+package threeway
+
+import (
+	_ "embed"
+	"sync"
+
+	"sigs.k8s.io/yaml"
+)
+
+// builtInRule is a line of ignores.yaml.
+type builtInRule struct {
+	Name string `json:"name"`
+	RuleText
+	Unmanaged bool   `json:"unmanaged,omitempty"`
+	Gone      string `json:"gone,omitempty"`
+}
+
+//go:embed ignores.yaml
+var ignoresText []byte
+
+// BuiltInRules are this program's own rules; ignores.yaml has them, each with its reason.
+var BuiltInRules = sync.OnceValue(func() []Rule {
+	var texts []builtInRule
+	must(yaml.UnmarshalStrict(ignoresText, &texts))
+	out := make([]Rule, len(texts))
+	for i, text := range texts {
+		rule, err := text.rule("built-in " + text.Name)
+		must(err)
+		rule.builtIn, rule.unmanaged = true, text.Unmanaged
+		if text.Gone != "" {
+			gone, err := ParsePattern(text.Gone)
+			must(err)
+			rule.gone = &gone
+		}
+		out[i] = rule
+	}
+	return out
+})
