@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -65,44 +66,69 @@ func (c *Cluster) definitionNames(kinds []schema.GroupKind) []definition {
 	return out
 }
 
-// Autoscalers tells which objects of the namespaces have their replicas set by a HorizontalPodAutoscaler: the key is the
-// scaled object, the value names the autoscaler. One list per namespace, of all autoscalers: KEDA and people make them
-// too, without Helm's label. A namespace that could not be read is a warning.
+// scaler is a kind whose objects set the replicas of what their spec.scaleTargetRef names.
+type scaler struct {
+	group, kind, plural string
+	// versions are those that have the reference at the place we look.
+	versions []string
+	// apiVersion and target are what a reference means that names none.
+	apiVersion, target string
+}
+
+// scalers are the kinds that we know. The autoscalers of KEDA make one of Kubernetes, but not while they pause, and scale from and to
+// zero themselves; their reference has defaults (KEDA v2 apis/keda/v1alpha1 ParseGVKR). Version 1 of Kubernetes' is on every server.
+func scalers() []scaler {
+	return []scaler{
+		{group: "autoscaling", kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", versions: []string{"v2", "v1"}},
+		{group: "keda.sh", kind: "ScaledObject", plural: "scaledobjects", versions: []string{"v1alpha1"}, apiVersion: "apps/v1", target: "Deployment"},
+	}
+}
+
+// Autoscalers tells which objects of the namespaces have their replicas set by an autoscaler: the key is the scaled object, the value
+// names the autoscaler. One list per namespace of each kind that is served, of all autoscalers: controllers and people make them too,
+// without Helm's label. What could not be read is a warning.
 func (c *Cluster) Autoscalers(ctx context.Context, namespaces []string) (map[threeway.Key]string, []threeway.Message) {
 	out := map[threeway.Key]string{}
-	r, found, err := c.autoscalerResource()
-	if err == nil && !found {
-		return out, nil
-	}
-	names := slices.Compact(slices.Sorted(slices.Values(namespaces)))
-	type result struct {
-		list *unstructured.UnstructuredList
-		err  error
-	}
-	results := inParallel(names, func(namespace string) (answer result) {
-		defer recovered(&answer.err)
-		if err != nil {
-			return result{err: err}
-		}
-		answer.list, answer.err = c.dynamic.Resource(r.GroupVersionResource).Namespace(namespace).List(ctx, metav1.ListOptions{})
-		return answer
-	})
 	var warnings []threeway.Message
-	for i, answer := range results {
-		if answer.err != nil {
-			noun := fmt.Sprintf("horizontalpodautoscalers.autoscaling in namespace %q", names[i])
-			warnings = append(warnings, warning("", "list", noun, answer.err, "replicas that an autoscaler sets count as drift"))
+	for _, l := range inParallel(c.scalerLists(namespaces), func(l scalerList) scalerList { return l.read(ctx, c) }) {
+		if l.err != nil {
+			noun := fmt.Sprintf("%s.%s in namespace %q", l.plural, l.group, l.namespace)
+			warnings = append(warnings, warning("", "list", noun, l.err, "replicas that an autoscaler sets count as drift"))
 			continue
 		}
-		addScaled(out, names[i], answer.list.Items)
+		l.addTo(out)
 	}
 	return out, warnings
 }
 
-// autoscalerResource finds the autoscalers at a version that has scaleTargetRef at the place we look; v1 is on every server.
-func (c *Cluster) autoscalerResource() (r resource, found bool, err error) {
-	for _, version := range []string{"v2", "v1"} {
-		r, found, err = c.served.find(schema.GroupVersionKind{Group: "autoscaling", Version: version, Kind: "HorizontalPodAutoscaler"})
+// scalerList is one list of autoscalers, to be read or read.
+type scalerList struct {
+	scaler
+	namespace string
+	resource  schema.GroupVersionResource
+	found     *unstructured.UnstructuredList
+	err       error
+}
+
+// scalerLists are the lists to read. Of a kind that is not served there is none; where discovery does not know, the error stands in it.
+func (c *Cluster) scalerLists(namespaces []string) []scalerList {
+	var out []scalerList
+	for _, s := range scalers() {
+		r, served, err := c.scalerResource(s)
+		if !served && err == nil {
+			continue
+		}
+		for _, namespace := range slices.Compact(slices.Sorted(slices.Values(namespaces))) {
+			out = append(out, scalerList{scaler: s, namespace: namespace, resource: r.GroupVersionResource, err: err})
+		}
+	}
+	return out
+}
+
+// scalerResource finds a kind of autoscaler at one of its versions.
+func (c *Cluster) scalerResource(s scaler) (r resource, found bool, err error) {
+	for _, version := range s.versions {
+		r, found, err = c.served.find(schema.GroupVersionKind{Group: s.group, Version: version, Kind: s.kind})
 		if found {
 			return r, true, nil
 		}
@@ -110,18 +136,31 @@ func (c *Cluster) autoscalerResource() (r resource, found bool, err error) {
 	return r, false, err
 }
 
-// addScaled files autoscalers under what they scale. The controller resolves the target by group and kind
+func (l scalerList) read(ctx context.Context, c *Cluster) (read scalerList) {
+	read = l
+	defer recovered(&read.err)
+	if l.err == nil {
+		read.found, read.err = c.dynamic.Resource(l.resource).Namespace(l.namespace).List(ctx, metav1.ListOptions{})
+	}
+	return read
+}
+
+// addTo files autoscalers under what they scale. The controller resolves the target by group and kind
 // (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler), so the version plays no part.
-func addScaled(out map[threeway.Key]string, namespace string, autoscalers []unstructured.Unstructured) {
-	for _, hpa := range autoscalers {
-		target, _, _ := unstructured.NestedStringMap(hpa.Object, "spec", "scaleTargetRef")
-		gv, err := schema.ParseGroupVersion(target["apiVersion"])
-		if err != nil || target["name"] == "" {
+func (l scalerList) addTo(out map[threeway.Key]string) {
+	for _, o := range l.found.Items {
+		target, _, _ := unstructured.NestedMap(o.Object, "spec", "scaleTargetRef")
+		text := func(field string) string {
+			s, _ := target[field].(string)
+			return s
+		}
+		gv, err := schema.ParseGroupVersion(cmp.Or(text("apiVersion"), l.apiVersion))
+		if err != nil || text("name") == "" {
 			continue
 		}
-		key := threeway.Key{Group: gv.Group, Kind: target["kind"], Namespace: namespace, Name: target["name"]}
-		label := "HorizontalPodAutoscaler " + hpa.GetName()
-		// Two autoscalers of one object are a mistake; naming always the same one is enough.
+		key := threeway.Key{Group: gv.Group, Kind: cmp.Or(text("kind"), l.target), Namespace: l.namespace, Name: text("name")}
+		label := l.kind + " " + o.GetName()
+		// Two autoscalers of one object are a mistake, or one made the other; naming always the same one is enough.
 		if other, taken := out[key]; !taken || label < other {
 			out[key] = label
 		}

@@ -76,6 +76,49 @@ func TestAutoscalers(t *testing.T) {
 	}
 }
 
+// TestAutoscalersOfKEDA: its own kind is listed where it is served, and a reference may leave out what kind it means.
+func TestAutoscalersOfKEDA(t *testing.T) {
+	f := newFakeAPI(t)
+	f.kinds = append(f.kinds, fakeKind{group: "keda.sh", version: "v1alpha1", kind: "ScaledObject", plural: "scaledobjects"})
+	scaled := func(name string, target map[string]any) {
+		f.add("ScaledObject", "prod", name, nil)
+		f.objects[f.kind("ScaledObject").collection("prod")+"/"+name]["spec"] = map[string]any{"scaleTargetRef": target, "minReplicaCount": int64(0)}
+	}
+	scaled("short", map[string]any{"name": "web"})
+	scaled("long", map[string]any{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "envSourceContainerName": "main"})
+	scaled("with-its-own", map[string]any{"name": "api"})
+	scaled("odd", map[string]any{"kind": "Deployment"})
+	scaled("odder", map[string]any{"name": int64(1)})
+	scales(f, "prod", "keda-hpa-with-its-own", "apps/v1", "Deployment", "api")
+	got, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"prod"})
+	want := map[threeway.Key]string{
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}: "ScaledObject short",
+		{Group: "apps", Kind: "StatefulSet", Namespace: "prod", Name: "db"}: "ScaledObject long",
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "api"}: "HorizontalPodAutoscaler keda-hpa-with-its-own",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(warnings) > 0 {
+		t.Error(diff, warnings)
+	}
+	if len(f.seen()) != 2 {
+		t.Errorf("requests %v", f.seen())
+	}
+}
+
+// TestAutoscalersOfKEDAUnread: what Kubernetes' own autoscalers scale is known all the same, and a warning tells of the rest.
+func TestAutoscalersOfKEDAUnread(t *testing.T) {
+	f := newFakeAPI(t)
+	f.kinds = append(f.kinds, fakeKind{group: "keda.sh", version: "v1alpha1", kind: "ScaledObject", plural: "scaledobjects"})
+	scales(f, "prod", "web", "apps/v1", "Deployment", "web")
+	f.intercept = failing(-1, "/namespaces/prod/scaledobjects", forbid)
+	got, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"prod"})
+	if got[threeway.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}] != "HorizontalPodAutoscaler web" {
+		t.Error(got)
+	}
+	if len(warnings) != 1 || warnings[0].Code != CodeForbidden || !strings.Contains(warnings[0].Message, `scaledobjects.keda.sh in namespace "prod": forbidden`) {
+		t.Errorf("warnings %+v", warnings)
+	}
+}
+
 func TestAutoscalersOfAServerWithoutThem(t *testing.T) {
 	f := newFakeAPI(t)
 	i := slices.IndexFunc(f.kinds, func(k fakeKind) bool { return k.group == "autoscaling" })

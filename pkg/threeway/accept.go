@@ -31,11 +31,9 @@ func (r *Report) Rules() []RuleText {
 
 // target selects this object alone.
 func (o *ObjectReport) target() *TargetText {
-	group, version, grouped := strings.Cut(o.APIVersion, "/")
-	if !grouped {
-		group, version = "", group
-	} else {
-		version = "" // the rule holds at other versions, too
+	group, version := "", o.APIVersion // an empty group would be any
+	if of, _, grouped := strings.Cut(o.APIVersion, "/"); grouped {
+		group, version = of, "" // the rule holds at other versions, too
 	}
 	word := regexp.QuoteMeta
 	return &TargetText{Group: word(group), Version: word(version), Kind: word(o.Kind), Name: word(o.Name), Namespace: word(o.Namespace)}

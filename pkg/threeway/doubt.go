@@ -104,7 +104,6 @@ func hasOthers(live map[string]any) bool {
 // guessedEntry is what a manager wrote at a version that is only guessed to be like the request's.
 type guessedEntry struct {
 	ownerEntry
-	version string
 	// index is its place in managedFields.
 	index int
 }
@@ -120,7 +119,7 @@ func guessedEntries(live map[string]any, guessed []schema.GroupVersion) []guesse
 			continue
 		}
 		if entry, ok := ownerEntryOf(raw); ok {
-			out = append(out, guessedEntry{entry, version, i})
+			out = append(out, guessedEntry{entry, i})
 		}
 	}
 	return out

@@ -74,11 +74,17 @@ func (i *ignorer) by(path Path, owners []Owner, managed bool) *IgnoreRule {
 		return nil
 	}
 	for _, r := range i.rules {
-		if r.gone == nil && !(r.unmanaged && managed) && r.coversOwners(owners) && r.coversPath(path, i.roots) {
+		if r.gone == nil && !(r.unmanaged && managed) && !r.spares(owners) && r.coversOwners(owners) && r.coversPath(path, i.roots) {
 			return r.shown()
 		}
 	}
 	return nil
+}
+
+// spares tells whether a rule is this program's own, for writers that nobody knows, and a person has written the value: what somebody did by
+// hand is told, unless a rule names the manager.
+func (r Rule) spares(owners []Owner) bool {
+	return r.builtIn && len(r.Managers) == 0 && slices.ContainsFunc(owners, func(o Owner) bool { return o.Group == ManagerPerson })
 }
 
 // whole gives the rule that silences all that is said of the object itself: what becomes of it, and that it is missing.
@@ -91,27 +97,31 @@ func (i *ignorer) whole(missing bool, old map[string]any) *IgnoreRule {
 	return i.by(nil, nil, true)
 }
 
-// inside gives the rule that silences all that differs inside of what is one value: with the places it names left out, the sides that
-// differ are the same.
+// inside gives a rule that silences, with the others, all that differs inside of what is one value: with the places left out that rules
+// name, the sides that differ are the same.
 func (i *ignorer) inside(path Path, n sides, managed bool) *IgnoreRule {
 	if i == nil {
 		return nil
 	}
+	var first *IgnoreRule
+	left := n
 	for _, r := range i.rules {
 		if r.gone != nil || r.unmanaged && managed || len(r.Managers) > 0 {
 			continue
 		}
-		left, reached := n, false
 		for _, p := range r.Paths {
 			if p.reachesInto(path, i.roots) {
-				left, reached = left.without(p.tokens[len(path):]), true
+				left = left.without(p.tokens[len(path):])
+				if first == nil {
+					first = r.shown()
+				}
 			}
 		}
-		if reached && left.converged() && left.old.same(left.live) {
-			return r.shown()
-		}
 	}
-	return nil
+	if first == nil || !left.converged() || !left.old.same(left.live) {
+		return nil
+	}
+	return first
 }
 
 // without gives the sides without what tokens name below.

@@ -7,12 +7,13 @@ import "slices"
 const noRecord = "create: failed to create: "
 
 // installAtOnce tells that an install which takes nothing over creates its objects kind by kind, those of a kind side by side, and
-// goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). One that adopts works as an upgrade does, which asks
-// for each object by its name.
+// goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). One that finds an object in the cluster, whether it
+// gets that object or not, works as an upgrade does, which asks for each object by its name (helm v4.3.1 pkg/action/install.go
+// performInstall, toBeAdopted).
 func (c *Comparison) installAtOnce() {
-	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.Action == ActionAdopt })
+	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil })
 	for i := range c.Objects {
-		if o := &c.Objects[i]; adopts && o.Name == "" && o.Action == ActionCreate {
+		if o := &c.Objects[i]; adopts && o.Name == "" && o.stops != stopAll {
 			o.fail(stopRest, "could not get information about the resource: "+noName)
 		}
 	}

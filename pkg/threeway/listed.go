@@ -20,6 +20,9 @@ func (c comparer) refuseListed(out *ObjectComparison, p pair) {
 		out.asks = true
 		return
 	}
+	if c.in.Schemas[groupKind(p.desired.Ref)].root(p.desired.Version)["x-kubernetes-preserve-unknown-fields"] == true {
+		return // kubectl gets nothing of such a schema, not even the metadata (apiextensions-apiserver, controller/openapi/builder buildKubeNative)
+	}
 	text := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
 	s := c.catalog.native(gvkOf(p.desired.Ref))

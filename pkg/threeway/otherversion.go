@@ -265,9 +265,16 @@ func (byName) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) 
 // Default leaves the defaults to the normal form.
 func (byName) Default(runtime.Object) {}
 
-// New makes an empty object.
+// New makes an empty object, which the API server compares live with where managedFields are empty, to see what was there before the
+// first apply. One of a native kind is not quite empty: it writes its required fields, as live does (apimachinery v0.37.0
+// pkg/util/managedfields/internal/skipnonapplied.go Apply).
 func (byName) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	u := &unstructured.Unstructured{}
+	if typed, err := nativeApply().scheme.New(gvk); err == nil {
+		if u.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(typed); err != nil {
+			return nil, err
+		}
+	}
 	u.SetGroupVersionKind(gvk)
 	return u, nil
 }

@@ -1,9 +1,8 @@
 package threeway
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -16,11 +15,15 @@ type ownership struct {
 	entries []ownerEntry
 	// deployers are the managers whose writes are the release itself.
 	deployers map[string]bool
+	// later reads the two above when somebody asks; nil once it has.
+	later func()
 }
 
 type ownerEntry struct {
 	Owner
-	fields *fieldpath.Set
+	// version is that of the API at which the manager wrote.
+	version string
+	fields  *fieldpath.Set
 }
 
 // ownershipOf reads managedFields. Entries that do not parse are left out: they own nothing that could be named. Known are names of
@@ -39,22 +42,33 @@ func ownershipOf(live map[string]any, known Managers) *ownership {
 	return o
 }
 
+// ownershipLater does so when it is first asked, which most objects of a release, being as they were deployed, never are: reading
+// managedFields takes as long as comparing the object.
+func ownershipLater(live map[string]any, known Managers) *ownership {
+	o := &ownership{}
+	o.later = func() {
+		*o = *ownershipOf(live, known)
+		o.followMoves(live)
+	}
+	return o
+}
+
+func (o *ownership) read() {
+	if o.later != nil {
+		o.later()
+	}
+}
+
 func ownerEntryOf(raw map[string]any) (ownerEntry, bool) {
-	fields, ok := raw["fieldsV1"]
-	if !ok {
-		return ownerEntry{}, false
-	}
-	text, err := json.Marshal(fields)
-	if err != nil {
-		return ownerEntry{}, false
-	}
+	fields, _ := raw["fieldsV1"].(map[string]any)
 	set := &fieldpath.Set{}
-	if set.FromJSON(bytes.NewReader(text)) != nil || set.Empty() {
+	if !fill(set, fields) || set.Empty() {
 		return ownerEntry{}, false
 	}
 	entry := ownerEntry{fields: set}
 	entry.Manager, _ = raw["manager"].(string)
 	entry.Operation, _ = raw["operation"].(string)
+	entry.version, _ = raw["apiVersion"].(string)
 	entry.Subresource, _ = raw["subresource"].(string)
 	if stamp, ok := raw["time"].(string); ok {
 		if t, err := time.Parse(time.RFC3339, stamp); err == nil {
@@ -62,6 +76,36 @@ func ownerEntryOf(raw map[string]any) (ownerEntry, bool) {
 		}
 	}
 	return entry, true
+}
+
+// fill adds to a set what fieldsV1 name, as fieldpath.Set's FromJSON does with their text; false where they are not understood. A field
+// that has nothing below it, or a dot, is owned itself. Elements of a kind that is not known yet are left out.
+func fill(set *fieldpath.Set, fields map[string]any) bool {
+	for _, name := range sortedKeys(fields) {
+		if name == "." {
+			continue
+		}
+		element, err := fieldpath.DeserializePathElement(name)
+		if errors.Is(err, fieldpath.ErrUnknownPathElementType) {
+			continue
+		}
+		below, ok := fields[name].(map[string]any)
+		if err != nil || !ok && fields[name] != nil {
+			return false
+		}
+		children := &fieldpath.Set{}
+		if !fill(children, below) {
+			return false
+		}
+		_, itself := below["."]
+		if leaf := children.Empty(); leaf || itself {
+			set.Members.Insert(element)
+		}
+		if !children.Empty() {
+			*set.Children.Descend(element) = *children
+		}
+	}
+	return true
 }
 
 // findDeployers names the managers that deploy: those known to, and whoever owns the release annotation, as any program that
@@ -77,6 +121,7 @@ func (o *ownership) findDeployers() {
 
 // isDeployer tells whether a manager's writes are the release itself.
 func (o *ownership) isDeployer(owner Owner) bool {
+	o.read()
 	return o.deployers[owner.Manager] || owner.Group == ManagerDeployer
 }
 
@@ -88,6 +133,7 @@ func isForgotten(manager string) bool {
 // known tells whether the object says anything of its writers. Controllers sign their status anew after somebody has erased
 // all names, so that alone says nothing of the rest.
 func (o *ownership) known() bool {
+	o.read()
 	return slices.ContainsFunc(o.entries, func(e ownerEntry) bool { return e.Subresource != "status" })
 }
 
@@ -108,6 +154,7 @@ func (o *ownership) of(path Path) []Owner {
 }
 
 func (o *ownership) matching(owns func(*fieldpath.Set) bool) []Owner {
+	o.read()
 	var out []Owner
 	for _, e := range o.entries {
 		if owns(e.fields) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,8 +70,9 @@ func holdsAbsurd(v any, s *shape) bool {
 }
 
 // result gives live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
-// the texts as they are; live is not changed.
+// the texts as they are; live is not changed. Its managedFields are left out: no patch is about them, and they are much of the text.
 func (p clientSide) result(old, desired, live map[string]any) (map[string]any, error) {
+	live = withoutOwners(live)
 	patch, err := p.patch(old, desired, live)
 	if err != nil {
 		return nil, err
@@ -88,6 +90,18 @@ func (p clientSide) result(old, desired, live map[string]any) (map[string]any, e
 		return nil, fmt.Errorf("decoding the patched object: %w", err)
 	}
 	return out, nil
+}
+
+// withoutOwners is an object without its managedFields. It shares the rest with the one given.
+func withoutOwners(live map[string]any) map[string]any {
+	meta := maps.Clone(child(live, "metadata"))
+	if meta == nil {
+		return live
+	}
+	delete(meta, "managedFields")
+	out := maps.Clone(live)
+	out["metadata"] = meta
+	return out
 }
 
 // patch is what Helm sends for an object that lives: helm v3.22.0 pkg/kube/client.go createPatch. The merge engine does not look

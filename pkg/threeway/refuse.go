@@ -17,9 +17,14 @@ func (c comparer) refuse(out *ObjectComparison, p pair) {
 		if !c.in.serverSide() {
 			out.repeated = repeated(stored, c.shapeOf(p.desired.Ref), nil)
 		}
-		reason := joinNotes(undecodedReason(undecoded(text, s, nil)), invalidReason(p.desired.Key, stored))
-		reason = joinNotes(reason, joinNotes(c.refusesCustom(p.desired.Ref, nil, stored), c.refusesRepeated(p.desired.Ref, nil, stored)))
-		if reason = joinNotes(c.refusesCreation(out, text), reason); reason != "" {
+		reason := undecodedReason(undecoded(text, s, nil))
+		if refused := c.refusesCreation(out, text); refused != "" {
+			reason = joinNotes(refused, reason) // the server comes to nothing else
+		} else {
+			reason = joinNotes(reason, invalidReason(p.desired.Key, stored))
+			reason = joinNotes(reason, joinNotes(c.refusesCustom(p.desired.Ref, nil, stored), c.refusesRepeated(p.desired.Ref, nil, stored)))
+		}
+		if reason != "" {
 			out.fail(stopRest, reason)
 		}
 	case out.Action != ActionFail && out.Live != nil && out.Result != nil:

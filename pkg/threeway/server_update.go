@@ -1,6 +1,9 @@
 package threeway
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // serverUpdates makes of result, which is live after Helm's patch, what the API server stores: for some kinds it takes values
 // away or gives them back. Both sides are normal forms, and result is changed in place.
@@ -17,6 +20,8 @@ func serverUpdates(key Key, live, result side) {
 			before.giveBack(after)
 			before.takeAway(after)
 		}
+	case "Namespace":
+		labelNamespace(was, is)
 	case "HorizontalPodAutoscaler.autoscaling":
 		giveBackTarget(child(was, "spec"), child(is, "spec"))
 	case "CertificateSigningRequest.certificates.k8s.io":
@@ -24,6 +29,23 @@ func serverUpdates(key Key, live, result side) {
 			is["spec"] = deepCopy(spec)
 		}
 	}
+}
+
+// labelNamespace: a namespace keeps the label with its name, whatever is written (kubernetes v1.36.3 pkg/apis/core/v1/defaults.go
+// SetDefaults_Namespace).
+func labelNamespace(was, is map[string]any) {
+	const label = "kubernetes.io/metadata.name"
+	name, labelled := child(child(was, "metadata"), "labels")[label]
+	if !labelled || is == nil {
+		return
+	}
+	metadata := maps.Clone(child(is, "metadata"))
+	labels := maps.Clone(child(metadata, "labels"))
+	if labels == nil {
+		labels = map[string]any{}
+	}
+	labels[label] = name
+	metadata["labels"], is["metadata"] = labels, metadata
 }
 
 // giveBackTarget puts the target of an autoscaler back that is read at version 1: the server stores version 2, where an autoscaler

@@ -1,0 +1,135 @@
+package threeway
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+)
+
+// TestBuiltInRulesHaveCases wants of each built-in rule a reason and a case named after it, in which it silences something and something
+// else is told; and no case of a rule that there is not.
+func TestBuiltInRulesHaveCases(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/threeway/ignore-*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range BuiltInRules() {
+		file := "../../testdata/threeway/ignore-" + strings.TrimPrefix(rule.Name, "built-in ") + ".txtar"
+		if rule.Reason == "" || !rule.builtIn {
+			t.Errorf("%s has no reason, or is not marked", rule.Name)
+		}
+		if !slices.Contains(files, file) {
+			t.Errorf("%s has no case", rule.Name)
+			continue
+		}
+		files = slices.DeleteFunc(files, func(f string) bool { return f == file })
+		c := Compare(caseInput(t, readCase(t, file)))
+		silenced, told := 0, 0
+		for _, o := range c.Objects {
+			silenced += count(o.IgnoredBy, rule.Name)
+			if o.Missing && o.IgnoredBy == nil {
+				told++
+			}
+			for _, f := range o.Findings {
+				silenced += count(f.IgnoredBy, rule.Name)
+				if f.IgnoredBy == nil {
+					told++
+				}
+			}
+		}
+		if silenced == 0 || told == 0 {
+			t.Errorf("%s silences %d and leaves %d in its case", rule.Name, silenced, told)
+		}
+	}
+	if len(files) > 0 {
+		t.Errorf("cases of no rule: %v", files)
+	}
+}
+
+func count(by *IgnoreRule, name string) int {
+	if by != nil && by.Rule == name {
+		return 1
+	}
+	return 0
+}
+
+func readCase(t *testing.T, file string) map[string]string {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range archive.Files {
+		files[f.Name] = string(f.Data)
+	}
+	return files
+}
+
+// TestOrderOfRules: whatever the order of rules, the same is silenced. Each case is compared under its own rules, the built-in ones and
+// some that reach across them.
+func TestOrderOfRules(t *testing.T) {
+	wide := wideRules(t)
+	compared := 0
+	for _, file := range caseFiles(t) {
+		in := caseInput(t, readCase(t, file))
+		rules := slices.Concat(in.Rules, BuiltInRules(), wide)
+		in.Rules = rules
+		want := silenced(Compare(in))
+		if !strings.Contains(want, "ignored") {
+			continue
+		}
+		compared++
+		for seed := range uint64(3) {
+			in.Rules = slices.Clone(rules)
+			rand.New(rand.NewPCG(seed, 7)).Shuffle(len(in.Rules), func(i, j int) { in.Rules[i], in.Rules[j] = in.Rules[j], in.Rules[i] })
+			if got := silenced(Compare(in)); got != want {
+				t.Errorf("%s, seed %d: silenced is\n%s, not\n%s", filepath.Base(file), seed, got, want)
+			}
+		}
+	}
+	if compared < 50 {
+		t.Errorf("only %d cases have something that the rules silence", compared)
+	}
+}
+
+// wideRules overlap each other and the built-in ones.
+func wideRules(t *testing.T) []Rule {
+	t.Helper()
+	rules, warnings := ReadRules("wide", []RuleText{
+		{Paths: []string{"/spec/replicas", "/spec/ports/0", "/data/*"}},
+		{Paths: []string{"/metadata/annotations"}, Target: &TargetText{Kind: "Service|Pod"}},
+		{Paths: []string{"/spec/template/spec/containers/*/env"}},
+		{Paths: []string{"/spec/template/spec/containers/[name=web]"}, Managers: []string{"kubectl*"}},
+		{Paths: []string{"/metadata/labels/a*", "/spec/list/0", "/webhooks/*/rules/0"}},
+	}, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	if len(warnings) > 0 {
+		t.Fatal(warnings)
+	}
+	return rules
+}
+
+// silenced lists what a comparison says, and whether rules silence it; not which of several rules.
+func silenced(c *Comparison) string {
+	var b strings.Builder
+	line := func(key Key, place string, by *IgnoreRule) {
+		word := "told"
+		if by != nil {
+			word = "ignored"
+		}
+		fmt.Fprintln(&b, key, place, word)
+	}
+	for _, o := range c.Objects {
+		line(o.Key, fmt.Sprint(o.Action, o.Drifted(), o.Controllers), o.IgnoredBy)
+		for _, f := range o.Findings {
+			line(o.Key, fmt.Sprint(f.Path, f.Verdict), f.IgnoredBy)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,146 @@
+package threeway
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// fieldsOf writes a value as managedFields name it, down to lists, each of which stands for all that is in it.
+func fieldsOf(v any) map[string]any {
+	out := map[string]any{}
+	m, _ := v.(map[string]any)
+	for name, below := range m {
+		out["f:"+name] = fieldsOf(below)
+	}
+	return out
+}
+
+// owning gives a copy of an object with other managedFields; nil takes them away.
+func owning(live map[string]any, entries ...any) map[string]any {
+	out := maps.Clone(live)
+	out["metadata"] = maps.Clone(child(live, "metadata"))
+	if delete(child(out, "metadata"), "managedFields"); len(entries) > 0 {
+		child(out, "metadata")["managedFields"] = entries
+	}
+	return out
+}
+
+func entryOf(manager, version string, fields map[string]any) map[string]any {
+	return map[string]any{"manager": manager, "operation": "Update", "apiVersion": version, "time": "2020-01-01T00:00:00Z", "fieldsType": "FieldsV1", "fieldsV1": fields}
+}
+
+// ownerships are states of managedFields that clusters really have, of an object that Helm wrote.
+func ownerships(live map[string]any) map[string]map[string]any {
+	all := fieldsOf(live)
+	version, _ := live["apiVersion"].(string)
+	many := []any{entryOf("ancient-changes", version, all)}
+	for i := range 10 {
+		many = append(many, entryOf(fmt.Sprint("program-", i), version, map[string]any{"f:metadata": map[string]any{"f:labels": map[string]any{}}}))
+	}
+	return map[string]map[string]any{
+		"stripped": owning(live),
+		"emptied":  owning(live, map[string]any{}),
+		"only a status is signed": owning(live, func() any {
+			e := entryOf("kubelet", version, map[string]any{"f:status": map[string]any{}})
+			e["subresource"] = "status"
+			return e
+		}()),
+		"Helm's":                   owning(live, entryOf("helm", version, all)),
+		"at an older version":      owning(live, entryOf("helm", "extensions/v1beta1", all)),
+		"forgotten":                owning(live, entryOf("ancient-changes", version, all)),
+		"before the first apply":   owning(live, entryOf("before-first-apply", version, all), entryOf("helm", version, map[string]any{"f:metadata": map[string]any{"f:labels": map[string]any{}}})),
+		"begun after the object":   owning(live, entryOf("program", version, map[string]any{"f:metadata": map[string]any{"f:labels": map[string]any{}}})),
+		"of ten and more managers": owning(live, many...),
+	}
+}
+
+// TestWhateverManagedFieldsSay: an untouched object of a native kind is silent whatever its managedFields look like, and what drifted of
+// what its manifest names is told alike.
+func TestWhateverManagedFieldsSay(t *testing.T) {
+	drifted := 0
+	for n, o := range samples(t) {
+		if mangled(o.Content) || nativeKinds().native(gvkOf(o.Ref)) == nil {
+			continue
+		}
+		rng := rand.New(rand.NewPCG(7, uint64(n)))
+		installed := o.installed()
+		for name, live := range ownerships(installed) {
+			if c := Compare(o.input(o.Object, live)); !c.Quiet() {
+				t.Errorf("%s, managedFields %s: %s", o.Source, name, describe(c))
+			}
+		}
+		edited, _ := deepCopy(installed).(map[string]any)
+		o.edit(rng, edited)
+		edited = o.served(edited)
+		var first, firstName string
+		variants := ownerships(edited)
+		for _, name := range sortedKeys(variants) {
+			got := managedDrift(Compare(o.input(o.Object, variants[name])))
+			if firstName == "" {
+				first, firstName = got, name
+			}
+			if got != first {
+				t.Errorf("%s, managedFields %s:\n%s\nmanagedFields %s:\n%s", o.Source, firstName, first, name, got)
+			}
+		}
+		if first != "" {
+			drifted++
+		}
+	}
+	if drifted < 50 {
+		t.Errorf("only %d objects drifted", drifted)
+	}
+}
+
+// TestFieldsAreReadAsTheLibraryReadsThem: what managedFields of the cases say, and some that no server would write, are the set that the
+// library makes of their text.
+func TestFieldsAreReadAsTheLibraryReadsThem(t *testing.T) {
+	odd := []string{
+		`{}`, `{".": {}}`, `{"f:a": {}}`, `{"f:a": null}`, `{"f:a": {".": {}}}`, `{"f:a": {".": {}, "f:b": {}}}`, `{"f:b": {}, "f:a": {"f:c": {}}}`,
+		`{"k:{\"b\":1,\"a\":\"x\"}": {"f:a": {}}}`, `{"v:\"x\"": {}, "v:1": {}, "i:0": {}}`, `{"x:future": {"f:a": {}}}`, `{"f:a": {"x:future": {}}}`,
+		`{"f:a": "text"}`, `{"k:broken": {}}`, `{"f:": {}}`, `{"": {}}`, `{"f:a.b/c": {}, "f:a": {}, "f:A": {}}`,
+	}
+	for _, file := range caseFiles(t) {
+		for _, o := range objectsOf(t, readCase(t, file)["live.yaml"]) {
+			managed, _ := child(o.Content, "metadata")["managedFields"].([]any)
+			for _, m := range managed {
+				entry, _ := m.(map[string]any)
+				text, err := json.Marshal(entry["fieldsV1"])
+				if err != nil {
+					t.Fatal(err)
+				}
+				odd = append(odd, string(text))
+			}
+		}
+	}
+	for _, text := range odd {
+		want, got := &fieldpath.Set{}, &fieldpath.Set{}
+		err := want.FromJSON(strings.NewReader(text))
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(text), &fields); err != nil {
+			t.Fatal(text, err)
+		}
+		if ok := fill(got, fields); ok != (err == nil) || ok && !got.Equals(want) {
+			t.Errorf("%s: understood %v, %s; the library says %v, %s", text, ok, got, err, want)
+		}
+	}
+}
+
+// managedDrift lists what drifted of what a manifest names, without its owners.
+func managedDrift(c *Comparison) string {
+	var out []string
+	for _, f := range c.Objects[0].Findings {
+		if f.Managed {
+			out = append(out, fmt.Sprint(f.Path, " ", f.Verdict, "/", f.Cause, " ", f.Old, " ", f.Live))
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n")
+}
