@@ -52,7 +52,7 @@ With CHART it renders the chart as helm upgrade would, and shows what that upgra
 over the drift that is there. CHART is all that Helm takes: a directory, a .tgz, a URL,
 repo/name, oci://…. With --to-revision it shows what helm rollback would do. Without RELEASE
 it takes the only release of the namespace. With --fix it goes on as helmdrift fix does, whose
-exit codes and flags --yes, --only, --skip, --backup, --timeout and --field-manager it then has.
+exit codes and flags --yes, --only, --skip, --prune, --backup, --timeout and --field-manager it then has.
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 

@@ -27,6 +27,7 @@ type fixOptions struct {
 	yes         bool
 	dryRun      oneOf
 	only, skip  []string
+	prune       bool
 	manager     string
 	timeout     time.Duration
 	backup      string
@@ -51,6 +52,7 @@ asks; without a terminal it needs --yes. Afterwards it compares again and says w
 Each field is written as Helm deployed it, behind tests that let the API server refuse the
 write if anything it stands on has changed meanwhile. What nobody planned is not touched, no
 hook runs, and no revision is written. What it cannot put back safely it leaves, and says why.
+With --prune it also takes away what no manifest names and a person added.
 
 Charts, values and other revisions are the business of helm upgrade and helm rollback.
 
@@ -59,6 +61,7 @@ Charts, values and other revisions are the business of helm upgrade and helm rol
   helmdrift fix web -n prod --dry-run=server
   helmdrift fix web -n prod --yes --only Deployment/web --backup ./before
   helmdrift fix web -n prod --yes --skip ConfigMap/flags --skip Deployment/web:spec.replicas
+  helmdrift fix web -n prod --prune --dry-run
   helmdrift fix web -n prod --yes -o json`,
 		Args:              oneRelease,
 		ValidArgsFunction: completeRelease(c),
@@ -103,6 +106,7 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	fs.StringArrayVar(&o.only, "only", nil, "put back only KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
 	fs.StringArrayVar(&o.skip, "skip", nil, "leave KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
+	fs.BoolVar(&o.prune, "prune", false, "also take away what no manifest names and a person added; the plan shows it apart")
 	fs.StringVar(&o.manager, "field-manager", o.manager, "name to write as, where the release is applied client-side")
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to try for one object while others write to it or the server is busy")
 	fs.StringVar(&o.backup, "backup", "", "directory for a copy of each object as it was, made before the first write; Secrets are left out")
@@ -143,7 +147,7 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 
 // selection is what the flags choose of what drifted.
 func (o *fixOptions) selection() (repair.Options, error) {
-	chosen := repair.Options{Manager: o.manager}
+	chosen := repair.Options{Manager: o.manager, Prune: o.prune}
 	var errs []error
 	parse := func(flag string, words []string) (parsed []repair.Selector) {
 		for _, word := range words {
@@ -339,5 +343,7 @@ func (f fix) tell(r *threeway.FixResult) error {
 	if err := output.WriteFix(f.streams.out, f.flags.format, r, f.streams.display(f.flags.color, r.Time)); err != nil {
 		return err
 	}
-	return fixStatus(r)
+	counting := *r
+	counting.Results = slices.DeleteFunc(slices.Clone(r.Results), r.IsNoDrift)
+	return fixStatus(&counting)
 }

@@ -37,7 +37,7 @@ func WriteFixPlan(w io.Writer, r *threeway.FixResult, opts Options) error {
 func WriteFixQuestion(w io.Writer, r *threeway.FixResult, opts Options) error {
 	t := newText(opts, r.Time)
 	work := workOf(r.Plan)
-	question := enumerate(work.clauses("put back", "create", "hand over the ownership of"))
+	question := enumerate(work.clauses("put back", "prune", "create", "hand over the ownership of"))
 	if n := len(work.creates); n > 0 {
 		names := make([]string, n)
 		for i, object := range work.creates {
@@ -93,14 +93,14 @@ func fixAnswer(r *threeway.FixResult) string {
 	case len(r.Plan) == 0:
 		return "nothing to put back"
 	case r.DryRun != "":
-		return "fix would " + enumerate(workOf(r.Plan).clauses("put back", "create", "hand over the ownership of"))
+		return "fix would " + enumerate(workOf(r.Plan).clauses("put back", "prune", "create", "hand over the ownership of"))
 	}
-	return "fix " + enumerate(workOf(r.Plan).clauses("puts back", "creates", handsOver))
+	return "fix " + enumerate(workOf(r.Plan).clauses("puts back", "prunes", "creates", handsOver))
 }
 
-// work is what a plan, or a part of it, puts back.
+// work is what a plan, or a part of it, puts back and takes away.
 type work struct {
-	fields, handOvers int
+	fields, prunes, handOvers int
 	// creates are the objects that are made again.
 	creates []string
 }
@@ -108,20 +108,25 @@ type work struct {
 func workOf(plans []threeway.FixPlan) work {
 	var w work
 	for _, p := range plans {
-		switch w.fields += len(p.Fields); {
+		w.fields, w.prunes = w.fields+len(p.Fields), w.prunes+len(p.Prune)
+		switch {
 		case p.Create:
 			w.creates = append(w.creates, p.Object)
-		case len(p.Fields) == 0:
+		case ownershipOnly(p):
 			w.handOvers++
 		}
 	}
 	return w
 }
 
+// ownershipOnly tells that a plan hands over what a broken-off fix still owns, and does nothing else.
+func ownershipOnly(p threeway.FixPlan) bool { return !p.Create && len(p.Fields)+len(p.Prune) == 0 }
+
 // clauses say it with these verbs. Helm's ownership is spoken of only where it is all there is to put back.
-func (w work) clauses(putBack, create, handOver string) clauses {
+func (w work) clauses(putBack, prune, create, handOver string) clauses {
 	var said clauses
 	said.add(putBack, w.fields, "field")
+	said.add(prune, w.prunes, "field")
 	said.add(create, len(w.creates), "object")
 	said.add(handOver, w.handOvers, "object")
 	return said
@@ -149,16 +154,31 @@ func (t *text) planned(p threeway.FixPlan, namespace string) {
 	case p.Create:
 		t.subject(name, "missing; to be created")
 		return
-	case len(p.Fields) == 0:
+	case ownershipOnly(p):
 		t.subject(name, "nothing but its ownership: a fix that was broken off still owns a part of it")
 		return
 	}
-	t.subject(name, plural(len(p.Fields), "field")+" to put back")
 	back := part{columns: []string{"live", "becomes"}, lone: liveAgainst, back: true}
+	pruned := back
 	for _, f := range p.Fields {
 		back.fields = append(back.fields, putBack(f))
 	}
-	for _, p := range t.sayOnce("  ", back) {
+	for _, f := range p.Prune {
+		pruned.fields = append(pruned.fields, putBack(f))
+	}
+	var said clauses
+	var parts []part
+	if len(back.fields) > 0 {
+		said, parts = append(said, plural(len(p.Fields), "field")+" to put back"), append(parts, back)
+	}
+	if len(pruned.fields) > 0 {
+		if pruned.label = ""; len(parts) > 0 {
+			pruned.label = "to be pruned:"
+		}
+		said, parts = append(said, plural(len(p.Prune), "field")+" to prune"), append(parts, pruned)
+	}
+	t.subject(name, strings.Join(said, ", "))
+	for _, p := range t.sayOnce("  ", parts...) {
 		t.part(p)
 	}
 }
@@ -170,7 +190,7 @@ func putBack(f threeway.FieldFinding) threeway.FieldFinding {
 	}
 	there, live := f.Old != nil, f.Live != nil
 	if f.Masked {
-		there, live = f.Verdict != threeway.Remove, liveHas(f)
+		there, live = f.Managed && f.Verdict != threeway.Remove, liveHas(f)
 	}
 	switch {
 	case !there:
@@ -200,7 +220,7 @@ func left(r *threeway.FixResult, o threeway.FixOutcome) bool {
 	if i < 0 || len(o.Fields) == 0 {
 		return i < 0
 	}
-	return !slices.ContainsFunc(r.Plan[i].Fields, func(f threeway.FieldFinding) bool { return slices.Contains(o.Fields, f.ID) })
+	return countOf(r.Plan[i].Fields, o.Fields)+countOf(r.Plan[i].Prune, o.Fields) == 0
 }
 
 // outcomeGroup are the outcomes that have one reason.
@@ -251,7 +271,7 @@ func pathOf(r *threeway.FixResult, o threeway.FixOutcome) string {
 	}
 	var known []threeway.FieldFinding
 	for _, p := range r.Plan {
-		known = append(known, p.Fields...)
+		known = slices.Concat(known, p.Fields, p.Prune)
 	}
 	for _, object := range releaseOf(r).Objects {
 		known = append(known, object.Fields...)
@@ -292,33 +312,42 @@ func tried(r *threeway.FixResult) string {
 	if len(taken) == 0 {
 		return "the server would take none of it"
 	}
-	return "--yes in place of --dry-run " + enumerate(workOf(taken).clauses("puts back", "creates", handsOver))
+	return "--yes in place of --dry-run " + enumerate(workOf(taken).clauses("puts back", "prunes", "creates", handsOver))
 }
 
 // doneOf says what was put back; empty where it is nothing.
 func doneOf(r *threeway.FixResult) string {
-	fields, objects, handOvers := 0, 0, 0
+	fields, prunes, objects, handOvers := 0, 0, 0, 0
 	for _, o := range r.Results {
 		i := slices.IndexFunc(r.Plan, func(p threeway.FixPlan) bool { return p.Object == o.Object })
 		if i < 0 || o.Status != threeway.FixFixed || r.DryRun != "" {
 			continue
 		}
-		n := len(o.Fields)
-		if n == 0 {
-			n = len(r.Plan[i].Fields)
-		}
-		fields += n
-		objects += one(r.Plan[i].Create)
-		handOvers += one(!r.Plan[i].Create && n == 0)
+		p := r.Plan[i]
+		fields, prunes = fields+countOf(p.Fields, o.Fields), prunes+countOf(p.Prune, o.Fields)
+		objects += one(p.Create)
+		handOvers += one(ownershipOnly(p))
 	}
 	var said []string
 	if put := counted(fields, objects); put != "" {
 		said = append(said, put+" put back")
 	}
+	if prunes > 0 {
+		said = append(said, plural(prunes, "field")+" pruned")
+	}
 	if handOvers > 0 {
 		said = append(said, "the ownership of "+plural(handOvers, "object")+" handed over")
 	}
 	return strings.Join(said, ", ")
+}
+
+// countOf counts those findings that have one of the ids; all of them where there are no ids.
+func countOf(fields []threeway.FieldFinding, ids []string) int {
+	n := 0
+	for _, f := range fields {
+		n += one(len(ids) == 0 || slices.Contains(ids, f.ID))
+	}
+	return n
 }
 
 // standing puts what was done together with what remains. That the release is as Helm deployed it is said only where all of
@@ -334,6 +363,8 @@ func (t *text) standing(r *threeway.FixResult, c *counts, said string) string {
 		return said + "; no drift seen, but not all was"
 	case remains == "" && unfinished(r):
 		return said
+	case remains == "" && ruled(r.After) > 0:
+		return t.label(r.Name) + " is as Helm deployed it, but for what rules ignore: " + said
 	case remains == "":
 		return t.label(r.Name) + " is as Helm deployed it: " + said
 	}
@@ -350,7 +381,7 @@ func (t *text) standing(r *threeway.FixResult, c *counts, said string) string {
 
 // unfinished tells whether anything of the plan was not put back, which a comparison need not show: ownership is no drift.
 func unfinished(r *threeway.FixResult) bool {
-	return slices.ContainsFunc(r.Results, func(o threeway.FixOutcome) bool { return o.Status != threeway.FixFixed }) ||
+	return slices.ContainsFunc(r.Results, func(o threeway.FixOutcome) bool { return o.Status != threeway.FixFixed && !r.IsNoDrift(o) }) ||
 		len(r.Plan) > 0 && (len(r.Results) == 0 || r.DryRun != "")
 }
 

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,8 +15,8 @@ type builder struct {
 	compared *threeway.ObjectComparison
 }
 
-// build turns drift into changes, as far as the API server would store them.
-func (b *builder) build(drift []threeway.Finding) {
+// build turns drift into changes, and what was added, as far as the API server would store them.
+func (b *builder) build(drift, added []threeway.Finding) {
 	var base []Change
 	for _, f := range drift {
 		if c, reason := b.change(f); reason != "" {
@@ -24,7 +25,8 @@ func (b *builder) build(drift []threeway.Finding) {
 			base = append(base, c)
 		}
 	}
-	changes := b.accepted(b.renames(base))
+	base = b.renames(base)
+	changes := b.accepted(base, b.pruned(added, base))
 	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Path.String(), b.Path.String()) })
 	b.plan.Changes = changes
 }
@@ -34,12 +36,20 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 	if hasIndex(f.Path) || b.plan.ambiguous(b.plan.source.Live, f.Path) {
 		return Change{}, "the items of its list lack their keys or share them, so it is not certain which one is meant"
 	}
+	source := b.plan.source
+	whole := source.Whole(f.Path)
+	if rule := b.ignoredAt(whole); rule != nil {
+		what := "it"
+		if len(whole) < len(f.Path) {
+			what = whole.String()
+		}
+		return Change{}, fmt.Sprintf("%s holds what is ignored by %s, and can only be put back as a whole", what, rule.Rule)
+	}
 	if f.Class == threeway.ClassOrder {
 		return b.orderOf(f), ""
 	}
-	source := b.plan.source
 	c := Change{ID: b.id(b.compared, f), Path: f.Path, finding: f}
-	if whole := source.Whole(f.Path); len(whole) < len(f.Path) {
+	if len(whole) < len(f.Path) {
 		c = b.wholeOf(f, whole)
 	}
 	c.To, _ = source.Stated(c.Path)
@@ -98,17 +108,39 @@ func (b *builder) goes(path threeway.Path, kind changeKind, note string) Change 
 }
 
 // accepted gives the changes that the API server would store, and those that these need. A change that cannot stand beside what live
-// holds is left, so that it does not cost the others.
-func (b *builder) accepted(base []Change) []Change {
+// holds is left, so that it does not cost the others; what is pruned is left first.
+func (b *builder) accepted(base, pruned []Change) []Change {
+	together := slices.Concat(base, pruned)
+	all, reason := b.completed(together)
+	if reason == "" {
+		return all
+	}
+	kept := b.storable(base)
+	for _, c := range pruned {
+		if _, reason := b.completed(append(slices.Clip(kept), c)); reason != "" {
+			b.leave(b.compared, c.ID, refusedAhead+reason)
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	all, _ = b.completed(kept)
+	return all
+}
+
+// refusedAhead begins the reason of a change that is not even tried.
+const refusedAhead = "the API server would refuse it: "
+
+// storable gives those changes that the API server would store.
+func (b *builder) storable(base []Change) []Change {
 	for len(base) > 0 {
-		all, reason := b.completed(base)
+		_, reason := b.completed(base)
 		if reason == "" {
-			return all
+			return base
 		}
 		out := b.culprit(base)
 		for _, c := range base {
 			if out == nil || c.ID == out.ID {
-				b.leave(b.compared, c.ID, "the API server would refuse it: "+reason)
+				b.leave(b.compared, c.ID, refusedAhead+reason)
 			}
 		}
 		if out == nil {
@@ -133,6 +165,9 @@ func (b *builder) culprit(base []Change) *Change {
 // completed adds to changes what they need, and says why the API server would refuse the outcome; empty where nothing speaks
 // against it.
 func (b *builder) completed(base []Change) ([]Change, string) {
+	if len(base) == 0 {
+		return nil, ""
+	}
 	all := slices.Clone(base)
 	for _, c := range base {
 		if c.kind == putName {
@@ -145,7 +180,7 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 		return nil, err.Error()
 	}
 	for _, path := range b.plan.source.Superfluous(after) {
-		if _, there := b.plan.rawAt(live, path); there && b.implied(path) {
+		if _, there := b.plan.rawAt(live, path); there && b.kept(path) == "" {
 			all = append(all, b.goes(path, putValue, "the API server does not take it beside what is put back"))
 		}
 	}
@@ -155,9 +190,34 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 	return all, b.plan.source.Refusal(live, after)
 }
 
-// implied tells whether a place may go for the sake of a chosen one: it is not to be skipped.
-func (b *builder) implied(path threeway.Path) bool {
-	return reachOf(b.choice.skip, b.plan.Ref.Key, path) == outside
+// kept says of a place why it may not go for the sake of a chosen one; empty where it may.
+func (b *builder) kept(path threeway.Path) string {
+	rule := b.ignoredAt(path)
+	switch {
+	case reachOf(b.choice.skip, b.plan.Ref.Key, path) != outside:
+		return "is to be skipped"
+	case rule != nil:
+		return "is ignored by " + rule.Rule
+	}
+	return ""
+}
+
+// ignoredAt gives the rule that silences a place, or something that live has below; nil where none does.
+func (b *builder) ignoredAt(path threeway.Path) *threeway.IgnoreRule {
+	if rule := ignoredIn(b.compared.Findings, path); rule != nil {
+		return rule
+	}
+	return b.plan.source.HoldsIgnored(path)
+}
+
+// ignoredIn gives the rule that silences a finding at a place, above it or below.
+func ignoredIn(found []threeway.Finding, path threeway.Path) *threeway.IgnoreRule {
+	for _, f := range found {
+		if f.IgnoredBy != nil && touches(f.Path, path) {
+			return f.IgnoredBy
+		}
+	}
+	return nil
 }
 
 // joined lists paths for people.

@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -21,9 +23,13 @@ var update = flag.Bool("update", false, "rewrite the want files of testdata/repa
 // TestCases runs testdata/repair/*.txtar. A case has these files, all as needed:
 //
 //	old.yaml    the manifest, which Helm has installed
-//	live.yaml   what somebody made of it, without defaults; what is not here is missing
+//	live.yaml   what somebody made of it with kubectl, without defaults; what is not here is missing
+//	by/NAME     what the field manager NAME made of that then, object by object
 //	crd.yaml    CustomResourceDefinitions
-//	options     words: server-side, raw (live is as written, without Helm's metadata)
+//	ignore.yaml rules, as a configuration has them under ignore
+//	autoscaled  "Kind.group d/name", one a line: objects with an autoscaler
+//	options     words: server-side, raw (live is as written, without Helm's metadata), prune, built-in (the built-in rules hold),
+//	            stripped (live names no writers)
 //	only, skip  selectors, one a line
 //	want        the plan, what is left, and the patches
 func TestCases(t *testing.T) {
@@ -52,7 +58,13 @@ func runCase(t *testing.T, file string) {
 		}
 	}
 	w.drift(documents(t, files["live.yaml"]), !strings.Contains(files["options"], "raw"))
-	options := Options{Only: selectors(t, files["only"]), Skip: selectors(t, files["skip"])}
+	for _, f := range archive.Files {
+		if manager, ok := strings.CutPrefix(f.Name, "by/"); ok {
+			w.written(documents(t, string(f.Data)), manager)
+		}
+	}
+	w.caseRules(files)
+	options := Options{Only: selectors(t, files["only"]), Skip: selectors(t, files["skip"]), Prune: strings.Contains(files["options"], "prune")}
 	got := ""
 	p, err := New(w.compare(), options)
 	if err != nil {
@@ -102,6 +114,53 @@ func (w *site) drift(objects []map[string]any, withMetadata bool) {
 	}
 }
 
+// written puts objects in the place of those that are there, as a field manager writes them.
+func (w *site) written(objects []map[string]any, manager string) {
+	w.t.Helper()
+	for _, content := range objects {
+		o := objectOf(content)
+		content = threeway.HelmMetadata(content, "r", "d")
+		metadata, _ := content["metadata"].(map[string]any)
+		if metadata["uid"] = "uid-" + o.Name; !w.update(o, content, manager) {
+			w.t.Errorf("%s: the field manager cannot follow", o.Key)
+		}
+	}
+}
+
+// caseRules reads what a case ignores, and what it tells of live beside the objects.
+func (w *site) caseRules(files map[string]string) {
+	w.t.Helper()
+	w.ignore(files["ignore.yaml"])
+	if strings.Contains(files["options"], "built-in") {
+		w.rules = append(w.rules, threeway.BuiltInRules()...)
+	}
+	w.autoscaled = map[threeway.Key]string{}
+	for _, o := range w.old {
+		if strings.Contains(files["autoscaled"], o.Key.String()+"\n") {
+			w.autoscaled[o.Key] = "HorizontalPodAutoscaler " + o.Name
+		}
+	}
+	for _, object := range w.live {
+		if metadata, _ := object["metadata"].(map[string]any); strings.Contains(files["options"], "stripped") {
+			delete(metadata, "managedFields")
+		}
+	}
+}
+
+// ignore adds the rules of a text.
+func (w *site) ignore(text string) {
+	w.t.Helper()
+	var rules []threeway.RuleText
+	if err := yaml.UnmarshalStrict([]byte(text), &rules); err != nil {
+		w.t.Fatal(err)
+	}
+	read, warnings := threeway.ReadRules("ignore.yaml", rules, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	if len(warnings) > 0 {
+		w.t.Fatal(warnings)
+	}
+	w.rules = append(w.rules, read...)
+}
+
 // described tells whether the kind of an object is known; of others the field manager knows nothing.
 func (w *site) described(o threeway.Object) bool {
 	gvk := schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind}
@@ -143,7 +202,7 @@ func describe(t *testing.T, p *Plan) string {
 			continue
 		}
 		for _, c := range o.Changes {
-			fmt.Fprintf(&b, "  %s: %s → %s\n", c.Path, text(c.From), text(c.To))
+			fmt.Fprintf(&b, "  %s%s: %s → %s\n", map[bool]string{true: "prune "}[c.kind == prune], c.Path, text(c.From), text(c.To))
 		}
 		ops, err := o.operations(o.source.Live)
 		if err != nil {

@@ -21,6 +21,8 @@ const (
 	putName
 	// otherName is the going of the name that putName takes away.
 	otherName
+	// prune takes away what a person added and no manifest names.
+	prune
 )
 
 // state is how a change stands in an object that was read after the plan was made.
@@ -35,21 +37,26 @@ const (
 	moved
 )
 
-// stateOf tells how a change stands in live, given the drift that live has now.
-func (o *ObjectPlan) stateOf(c Change, live map[string]any, drift []threeway.Finding) state {
+// stateOf tells how a change stands in live, given the findings that live has now. What a rule has come to silence since the plan was
+// made, by an annotation of live, is not touched any more.
+func (o *ObjectPlan) stateOf(c Change, live map[string]any, found []threeway.Finding) state {
+	isIgnored := ignoredIn(found, c.Path) != nil || c.kind == putName && ignoredIn(found, c.named) != nil
 	switch {
 	case o.ambiguous(live, c.Path):
 		return moved
-	case o.isDone(c, live, drift):
+	case o.isDone(c, live, found):
 		return done
-	case o.isPending(c, live):
+	case !isIgnored && o.isPending(c, live, found):
 		return pending
 	}
 	return moved
 }
 
-func (o *ObjectPlan) isDone(c Change, live map[string]any, drift []threeway.Finding) bool {
+func (o *ObjectPlan) isDone(c Change, live map[string]any, found []threeway.Finding) bool {
+	hasLeft := func(f threeway.Finding) bool { return f.Drifted() || f.Managed && f.IgnoredBy != nil }
 	switch c.kind {
+	case prune:
+		return o.isPruned(c, live)
 	case putWhole:
 		return o.holdsOld(c.Path, live)
 	case otherName:
@@ -61,13 +68,13 @@ func (o *ObjectPlan) isDone(c Change, live map[string]any, drift []threeway.Find
 			return !there
 		}
 	case putOrder:
-		return !slices.ContainsFunc(drift, func(f threeway.Finding) bool {
-			return f.Class == threeway.ClassOrder && f.Path.String() == c.Path.String()
+		return !slices.ContainsFunc(found, func(f threeway.Finding) bool {
+			return hasLeft(f) && f.Class == threeway.ClassOrder && f.Path.String() == c.Path.String()
 		})
 	case putName:
 	}
-	return !slices.ContainsFunc(drift, func(f threeway.Finding) bool {
-		return f.Class != threeway.ClassOrder && touches(f.Path, c.Path)
+	return !slices.ContainsFunc(found, func(f threeway.Finding) bool {
+		return hasLeft(f) && f.Class != threeway.ClassOrder && touches(f.Path, c.Path)
 	})
 }
 
@@ -78,8 +85,10 @@ func (o *ObjectPlan) holdsOld(path threeway.Path, live map[string]any) bool {
 	return there == declared && threeway.Equal(is, was)
 }
 
-func (o *ObjectPlan) isPending(c Change, live map[string]any) bool {
+func (o *ObjectPlan) isPending(c Change, live map[string]any, found []threeway.Finding) bool {
 	switch c.kind {
+	case prune:
+		return o.isPersons(c, live, found)
 	case putOrder:
 		return threeway.Equal(o.order(live, c.Path), c.From)
 	case putName:

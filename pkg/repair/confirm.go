@@ -10,7 +10,7 @@ import (
 const didNotStay = "it was put back and did not stay: something writes the drift again"
 
 // Confirmed holds the outcomes of a run against the comparison made after it: what was fixed and has drifted again, in a planned
-// field, is declined. A controller that writes the drift back does so a moment after the repair, when Run has seen the value in
+// field, is declined, and so is what was pruned and is there again. A controller that writes the drift back does so a moment after the repair, when Run has seen the value in
 // place and gone on.
 func (p *Plan) Confirmed(outcomes []threeway.FixOutcome, after *threeway.Comparison) []threeway.FixOutcome {
 	out := slices.Clone(outcomes)
@@ -33,9 +33,10 @@ func (o *ObjectPlan) driftedAgain(after *threeway.Comparison) (fields []string, 
 		return nil, false
 	}
 	drift := drifted(after.Objects[i].Findings)
+	now, known := after.Repairable(&after.Objects[i])
 	for _, c := range o.Changes {
 		same := func(f threeway.Finding) bool { return f.Path.String() == c.Path.String() }
-		if slices.ContainsFunc(drift, same) {
+		if slices.ContainsFunc(drift, same) || c.kind == prune && known && !o.isPruned(c, now.Live) {
 			fields = append(fields, c.ID)
 		}
 	}

@@ -47,7 +47,7 @@ func FuzzPlan(f *testing.F) {
 }
 
 func checkPanics(t *testing.T, rng *rand.Rand, w *site) {
-	p, err := New(w.compare(), Options{})
+	p, err := New(w.compare(), Options{Prune: rng.IntN(2) == 0})
 	if err != nil {
 		t.Fatal(err)
 	}

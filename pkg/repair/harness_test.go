@@ -33,6 +33,7 @@ type site struct {
 	old        []threeway.Object
 	live       map[threeway.Ref]map[string]any
 	autoscaled map[threeway.Key]string
+	rules      []threeway.Rule
 }
 
 func newSite(t testing.TB, old, crds string, serverSide bool) *site {
@@ -81,7 +82,7 @@ func (w *site) input() threeway.Input {
 		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: threeway.OperationDrift, ApplyMethod: "client-side",
 		Old: &threeway.Revision{Revision: 1}, Last: &threeway.Revision{Revision: 1},
 		OldObjects: w.old, DesiredObjects: w.old, Live: map[threeway.Ref]threeway.Live{}, Schemas: w.schemas, ApplyTypes: w.types,
-		Autoscaled: w.autoscaled,
+		Autoscaled: w.autoscaled, Rules: w.rules,
 	}
 	if w.serverSide {
 		in.ApplyMethod = "server-side"

@@ -63,9 +63,9 @@ func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
 // pending gives the changes that are still to be made.
 func (o *ObjectPlan) pending(live map[string]any) ([]Change, error) {
 	var open, gone []Change
-	drift := drifted(o.source.Findings(live))
+	found := o.source.Findings(live)
 	for _, c := range o.Changes {
-		switch o.stateOf(c, live, drift) {
+		switch o.stateOf(c, live, found) {
 		case pending:
 			open = append(open, c)
 		case moved:

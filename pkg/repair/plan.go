@@ -18,6 +18,8 @@ const (
 type Options struct {
 	// Only restricts the plan to what the selectors name; none means everything. Skip takes out of it what they name.
 	Only, Skip []Selector
+	// Prune takes away, beside, what no manifest names and a person added.
+	Prune bool
 	// Manager is the field manager of the writes to a client-side release; empty means helm.
 	Manager string
 }
@@ -28,7 +30,7 @@ func New(c *threeway.Comparison, o Options) (*Plan, error) {
 	if c.Input.Operation != threeway.OperationDrift {
 		return nil, fmt.Errorf("a repair puts back what drifted, not what a chart or another revision would change")
 	}
-	p := &planner{plan: &Plan{comparison: c}, choice: choice{o.Only, o.Skip}, manager: o.Manager}
+	p := &planner{plan: &Plan{comparison: c}, choice: choice{o.Only, o.Skip}, prunes: o.Prune, manager: o.Manager}
 	if err := p.choice.checked(c); err != nil {
 		return nil, err
 	}
@@ -48,6 +50,7 @@ const notSelected = "not selected"
 type planner struct {
 	plan    *Plan
 	choice  choice
+	prunes  bool
 	manager string
 }
 
@@ -68,9 +71,10 @@ func (p *planner) leave(o *threeway.ObjectComparison, id, reason string) {
 	p.plan.Left = append(p.plan.Left, Left{Ref: o.Ref, ID: id, Reason: reason})
 }
 
-// object plans one object.
+// object plans one object. One that a rule silences is left without a word; if it is missing, it can be asked for by name.
 func (p *planner) object(o *threeway.ObjectComparison) {
 	switch {
+	case o.IgnoredBy != nil && !(o.Missing && p.choice.named(o.Key)):
 	case o.Err != nil:
 		if p.choice.object(o.Key) != outside {
 			p.leave(o, "", "it could not be read: "+o.Err.Message)
@@ -109,6 +113,7 @@ func (p *planner) notMade(o *threeway.ObjectComparison) string {
 	case absence == threeway.AbsentNamespace && !p.makesNamespace(o.Namespace):
 		return fmt.Sprintf("its namespace %q is not there", o.Namespace)
 	case o.Kind == "Job" && o.Group == "batch" && spec["ttlSecondsAfterFinished"] != nil && !p.choice.named(o.Key):
+		// Nobody comes here but with --no-default-ignores: to run a Job once more is more than to put it back.
 		return fmt.Sprintf("it may have finished and expired (ttlSecondsAfterFinished); --only Job/%s makes it again", o.Name)
 	}
 	return ""
@@ -123,16 +128,20 @@ func (p *planner) makesNamespace(name string) bool {
 
 // present plans an object that is there.
 func (p *planner) present(o *threeway.ObjectComparison) {
-	drift := p.selected(o)
+	drift, added := p.selected(o), p.added(o)
 	plan := ObjectPlan{Ref: o.Ref, ServerSide: p.serverSide(), Manager: p.managerOfValues(), compared: o}
 	if reason := p.unfit(&plan); reason != "" {
 		if len(drift) > 0 {
 			p.leave(o, "", reason)
+			return
+		}
+		for _, f := range added {
+			p.leave(o, p.id(o, f), reason)
 		}
 		return
 	}
 	b := &builder{planner: p, plan: &plan, compared: o}
-	if b.build(drift); len(plan.Changes) > 0 || p.leftBehind(&plan) {
+	if b.build(drift, added); len(plan.Changes) > 0 || p.leftBehind(&plan) {
 		p.plan.Objects = append(p.plan.Objects, plan)
 	}
 }

@@ -65,50 +65,62 @@ func mangled(v any) bool {
 }
 
 // TestRepairOfRandomDrift: whatever somebody edits, the repaired object has what was planned and nothing else, the patch leads there,
-// and where the release is applied server-side, helm owns what it owned before.
+// and where the release is applied server-side, helm owns what it owned before. Every second time what was added is pruned, after a
+// controller or a script has edited the object as well; what that added stays.
 func TestRepairOfRandomDrift(t *testing.T) {
 	for _, serverSide := range []bool{false, true} {
-		tried, planned := 0, 0
+		tried, planned, pruned := 0, 0, 0
 		for n, s := range samples(t) {
 			for round := range *rounds {
 				rng := rand.New(rand.NewPCG(uint64(round), uint64(n)))
 				t.Run(fmt.Sprintf("%s/%d/server-side=%v", s.file, round, serverSide), func(t *testing.T) {
 					tried++
-					planned += repairOne(t, s, rng, serverSide)
+					changes, prunes := repairOne(t, s, rng, serverSide, round%2 == 1)
+					planned, pruned = planned+changes, pruned+prunes
 				})
 			}
 		}
-		if tried < 300 || planned < tried/2 {
-			t.Errorf("server-side %v: of %d objects only %d changes were planned", serverSide, tried, planned)
+		if tried < 300 || planned < tried/2 || pruned < tried/20 {
+			t.Errorf("server-side %v: of %d objects only %d changes were planned, of which %d prune", serverSide, tried, planned, pruned)
 		}
 	}
 }
 
-// repairOne installs an object, edits it, repairs it and looks at it from all sides. It gives the number of changes.
-func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) int {
+// repairOne installs an object, edits it, repairs it and looks at it from all sides. It gives the number of changes, and of those that
+// prune.
+func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide, prunes bool) (changes, pruned int) {
 	w := newSite(t, "", s.crds, serverSide)
 	content, _ := clone(s.content).(map[string]any)
 	o := objectOf(content)
 	w.old = []threeway.Object{o}
 	if !w.install(o) {
-		return 0 // the server takes no such object from this engine
+		return 0, 0 // the server takes no such object from this engine
 	}
-	before := helmsFields(t, w.live[o.Ref])
-	drift, _ := clone(w.live[o.Ref]).(map[string]any)
-	for range 1 + rng.IntN(3) {
-		vandalise(rng, drift)
+	fresh := w.live[o.Ref]
+	before := helmsFields(t, fresh)
+	edit := func(manager string) bool {
+		drift, _ := clone(w.live[o.Ref]).(map[string]any)
+		for range 1 + rng.IntN(3) {
+			vandalise(rng, drift)
+		}
+		return w.update(o, drift, manager)
 	}
-	if !w.update(o, drift, "kubectl-edit") {
-		return 0 // it does not decode
+	if prunes && rng.IntN(2) == 0 && !edit([]string{"some-operator", "some-script"}[rng.IntN(2)]) {
+		return 0, 0
 	}
-	p := w.plan(Options{})
+	controllers := w.live[o.Ref]
+	if !edit("kubectl-edit") {
+		return 0, 0 // it does not decode
+	}
+	edited := w.live[o.Ref]
+	p := w.plan(Options{Prune: prunes})
 	if p.Empty() {
-		return 0
+		return 0, 0
 	}
 	plan := &p.Objects[0]
 	if len(plan.Changes) == 0 {
 		t.Errorf("planned without a change: %v", p.Left)
-		return 0
+		return 0, 0
 	}
 	w.checkPatch(plan)
 	if t.Failed() {
@@ -116,20 +128,137 @@ func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) int {
 	}
 	body, err := plan.Patch(w.live[o.Ref])
 	if err != nil || body == nil {
-		return 0
+		return 0, 0
 	}
+	w.checkOthersStay(plan, fresh, controllers, edited, patched(t, edited, body))
 	w.send(o, body, plan.Manager)
 	if serverSide {
 		w.checkHandedOver(plan, len(p.Left) == 0 && w.compare().Quiet(), before)
 	}
-	w.checkRepaired(plan)
-	return len(plan.Changes)
+	w.checkRepaired(plan, prunes)
+	return len(plan.Changes), countPrunes(plan.Changes)
+}
+
+func countPrunes(changes []Change) int {
+	n := 0
+	for _, c := range changes {
+		if c.kind == prune {
+			n++
+		}
+	}
+	return n
+}
+
+// checkOthersStay: what no person added to the fresh object, and nobody edited since, is there after the repair, unless it stood in
+// the way of what came back.
+func (w *site) checkOthersStay(o *ObjectPlan, fresh, controllers, edited, after map[string]any) {
+	w.t.Helper()
+	if countPrunes(o.Changes) == 0 {
+		return
+	}
+	for _, path := range differing(o.source, nil, fresh, controllers) {
+		was, there := o.rawAt(controllers, path)
+		_, before := o.rawAt(fresh, path)
+		is, still := o.rawAt(edited, path)
+		if !there || before || !still || !threeway.Equal(was, is) || len(path) == 1 || path[1].Name == "managedFields" {
+			continue
+		}
+		planned := func(c Change) bool { return c.kind != prune && touches(c.Path, path) }
+		if left, _ := o.rawAt(after, path); !slices.ContainsFunc(o.Changes, planned) && !threeway.Equal(left, was) {
+			w.t.Errorf("%s: no person added %s, and the repair made %s of it: %v", o.Ref.Key, path, text(left), paths(o.Changes))
+		}
+	}
+}
+
+// TestIgnoredFieldsStay: whatever a rule ignores of what somebody edited, a repair that puts back and prunes the rest leaves it as it is,
+// and what it plans it does.
+func TestIgnoredFieldsStay(t *testing.T) {
+	for _, serverSide := range []bool{false, true} {
+		ignored, planned := 0, 0
+		for n, s := range samples(t) {
+			rng := rand.New(rand.NewPCG(11, uint64(n)))
+			t.Run(fmt.Sprintf("%s/server-side=%v", s.file, serverSide), func(t *testing.T) {
+				places, changes := ignoreOne(t, s, rng, serverSide)
+				ignored, planned = ignored+places, planned+changes
+			})
+		}
+		if ignored < 100 || planned < 50 {
+			t.Errorf("server-side %v: %d places were ignored, and %d changes planned beside them", serverSide, ignored, planned)
+		}
+	}
+}
+
+// ignoreOne edits an object, ignores one of its findings or what stands in it, and repairs the rest. It gives the number of places that
+// are ignored, and of changes beside them.
+func ignoreOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) (ignored, planned int) {
+	w := newSite(t, "", s.crds, serverSide)
+	content, _ := clone(s.content).(map[string]any)
+	o := objectOf(content)
+	w.old = []threeway.Object{o}
+	if !w.install(o) {
+		return 0, 0
+	}
+	drift, _ := clone(w.live[o.Ref]).(map[string]any)
+	for range 4 {
+		vandalise(rng, drift)
+	}
+	if !w.update(o, drift, "kubectl-edit") {
+		return 0, 0
+	}
+	findings := w.compare().Objects[0].Findings
+	if len(findings) == 0 {
+		return 0, 0
+	}
+	f := findings[rng.IntN(len(findings))]
+	place := f.Path.Pattern() + somewhereIn(rng, f.Live)
+	pattern, err := threeway.ParsePattern(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.rules = []threeway.Rule{{Name: "rule", Paths: []threeway.Pattern{pattern}}}
+	p := w.plan(Options{Prune: true})
+	if p.Empty() {
+		return 1, 0
+	}
+	plan := &p.Objects[0]
+	w.checkPatch(plan)
+	if t.Failed() {
+		t.Logf("old %s\nlive %s\nignored %s\n%s", text(o.Content), text(w.live[o.Ref]), place, describe(t, p))
+	}
+	body, err := plan.Patch(w.live[o.Ref])
+	if err != nil || body == nil {
+		return 1, 0
+	}
+	after := patched(t, w.live[o.Ref], body)
+	for _, path := range differing(plan.source, nil, w.live[o.Ref], after) {
+		if text := path.Pattern(); text == place || strings.HasPrefix(text, place+"/") || strings.HasPrefix(place, text+"/") && !isListAt(plan, w.live[o.Ref], path) {
+			t.Errorf("%s: %s is ignored, and %s differs: %v\nlive %s\nold %s", o.Key, place, path, paths(plan.Changes), text, plan.Ref)
+		}
+	}
+	return 1, len(plan.Changes)
+}
+
+// somewhereIn names a place within a value, or the value itself.
+func somewhereIn(rng *rand.Rand, v any) string {
+	if m, ok := v.(map[string]any); ok && len(m) > 0 && rng.IntN(2) == 0 {
+		all := names(m, nil)
+		name := all[rng.IntN(len(all))]
+		return threeway.Path{}.Field(name).Pattern() + somewhereIn(rng, m[name])
+	}
+	return ""
+}
+
+// isListAt tells whether a list stands at a place. Of one whose items can be told apart, a difference is one of their order.
+func isListAt(o *ObjectPlan, live map[string]any, path threeway.Path) bool {
+	v, _ := o.rawAt(live, path)
+	_, isList := v.([]any)
+	return isList
 }
 
 // checkRepaired: compared again, what was planned has not drifted, and no other place has drifted more than before.
-func (w *site) checkRepaired(o *ObjectPlan) {
+func (w *site) checkRepaired(o *ObjectPlan, prunes bool) {
 	w.t.Helper()
-	again := w.plan(Options{})
+	again := w.plan(Options{Prune: prunes})
 	for i := range again.Objects {
 		for _, c := range again.Objects[i].Changes {
 			w.t.Errorf("%s: planned again: %s %s → %s; first %v", o.Ref.Key, c.Path, text(c.From), text(c.To), paths(o.Changes))

@@ -12,7 +12,7 @@ import (
 // name, which the API server refuses. So the item gets its old keys back.
 
 // renames turns the return of a missing item into the renaming of the one item of live that is it but for its keys. Where that is
-// not certain, the change is left, and so it is where the renaming would touch what is to be skipped.
+// not certain, the change is left, and so it is where the renaming would touch what is to be skipped or ignored.
 func (b *builder) renames(changes []Change) []Change {
 	claims := b.claims()
 	var out []Change
@@ -25,8 +25,8 @@ func (b *builder) renames(changes []Change) []Change {
 			out = append(out, c)
 		case len(found) > 1 || slices.ContainsFunc(found, rivals):
 			b.leave(b.compared, c.ID, "it is not certain whether it was renamed: but for its keys, it is like "+joined(found, " and like "))
-		case !b.implied(found[0]):
-			b.leave(b.compared, c.ID, "it was renamed to "+found[0].String()+", which is to be skipped")
+		case b.kept(found[0]) != "":
+			b.leave(b.compared, c.ID, "it was renamed to "+found[0].String()+", which "+b.kept(found[0]))
 		default:
 			c.kind, c.named = putName, found[0]
 			out = append(out, c)
@@ -64,16 +64,19 @@ func (b *builder) claims() map[string][]threeway.Path {
 	return out
 }
 
-// alike lists the items of live that no manifest names, that somebody wrote, and that are the missing one but for their keys.
+// alike lists the items of live that no manifest names, that somebody wrote, and that are the missing one but for their keys. Several
+// findings are about one item where it has several owners, or a rule ignores a part of it.
 func (b *builder) alike(list, missing threeway.Path) []threeway.Path {
 	var out []threeway.Path
+	n := len(list) + 1
 	for _, f := range b.compared.Findings {
-		last := len(f.Path) - 1
-		if f.Managed || last != len(list) || f.Path[last].Form != threeway.KeyStep || f.Path[:last].String() != list.String() {
+		if f.Managed || len(f.Path) < n || f.Path[n-1].Form != threeway.KeyStep || !leads(list, f.Path) {
 			continue
 		}
-		if b.sameButKeys(missing, f.Path) {
-			out = append(out, f.Path)
+		item := f.Path[:n]
+		_, declared := item.Lookup(b.plan.source.Declared())
+		if !declared && !slices.ContainsFunc(out, func(p threeway.Path) bool { return leads(p, item) }) && b.sameButKeys(missing, item) {
+			out = append(out, item)
 		}
 	}
 	return out

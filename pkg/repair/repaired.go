@@ -7,20 +7,30 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// repaired gives the repaired object: a copy of live in which the changes, and nothing else, are made. Those that concern an order
-// come last, when the items are back.
+// repaired gives the repaired object: a copy of live in which the changes, and nothing else, are made. Items that are missing come
+// after those that get their names back, beside which they have their places. Changes that concern an order come last.
 func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string]any, error) {
 	out, _ := clone(live).(map[string]any)
+	var missing []Change
 	for _, c := range changes {
 		var err error
 		switch c.kind {
-		case putValue, putWhole:
+		case putValue, putWhole, prune:
+			if c.From == nil {
+				missing = append(missing, c)
+				continue
+			}
 			err = o.put(out, c)
 		case putName:
 			err = o.rename(out, c)
 		case otherName, putOrder:
 		}
 		if err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range missing {
+		if err := o.put(out, c); err != nil {
 			return nil, err
 		}
 	}

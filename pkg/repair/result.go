@@ -43,7 +43,11 @@ func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) threeway.FixPlan {
 	for _, c := range o.Changes {
 		field := p.comparison.Field(o.compared, c.finding, mask)
 		field.ID = c.ID
-		out.Fields = append(out.Fields, field)
+		if c.kind == prune {
+			out.Prune = append(out.Prune, field)
+		} else {
+			out.Fields = append(out.Fields, field)
+		}
 	}
 	return out
 }

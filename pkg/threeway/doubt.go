@@ -71,6 +71,12 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 			about := func(f Finding) bool { return (own || f.acts()) && isAnyNear(f.Path, moved) }
 			out = append(out, doubt{reason: reason, about: about, spreads: !own && !force, vanishing: entry.inAnnotations(own)})
 		}
+		if entry.Manager == deployer && entry.version == "autoscaling/v1" {
+			// The server looks at version 1 for what Helm no longer names, and an autoscaler comes back from there with its metrics in
+			// another order (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
+			metrics := []Path{Path{}.Field("spec").Field("metrics")}
+			out = append(out, doubt{reason: reason, about: func(f Finding) bool { return f.writes() && isAnyNear(f.Path, metrics) }})
+		}
 		switch own := entry.Manager == deployer; {
 		case force:
 		case own && hasOthers(live):

@@ -1,6 +1,9 @@
 package threeway
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // KindFixResult stands at the head of what helmdrift fix reports.
 const KindFixResult = "FixResult"
@@ -44,7 +47,10 @@ type FixPlan struct {
 	// HandOver tells that ownership is all that is put back: a repair that was broken off left its manager behind.
 	HandOver bool `json:"handOver,omitempty"`
 	// Fields are the findings that are put back, as the report has them; old is what each becomes, a field without old goes.
-	Fields   []FieldFinding `json:"fields"`
+	Fields []FieldFinding `json:"fields"`
+	// Prune are the findings that are taken away: no manifest names them, and a person added them. Old, where there is one, is the
+	// default that takes its place.
+	Prune    []FieldFinding `json:"prune,omitempty"`
 	Requests []FixRequest   `json:"requests"`
 }
 
@@ -69,6 +75,26 @@ type FixOutcome struct {
 	Reason string    `json:"reason,omitempty"`
 	// Fields are the ids of those fields that the status is about; absent where it is about all of the object.
 	Fields []string `json:"fields,omitempty"`
+}
+
+// IsNoDrift tells whether an outcome is about unmanaged fields alone that the plan left as they are: the release is as Helm deployed it
+// all the same.
+func (r *FixResult) IsNoDrift(o FixOutcome) bool {
+	isUnmanaged := func(id string) bool {
+		is := func(f FieldFinding) bool { return f.ID == id }
+		for _, p := range r.Plan {
+			if p.Object == o.Object && (slices.ContainsFunc(p.Fields, is) || slices.ContainsFunc(p.Prune, is)) {
+				return false
+			}
+		}
+		return r.After != nil && slices.ContainsFunc(r.After.Releases, func(rel ReleaseReport) bool {
+			return slices.ContainsFunc(rel.Objects, func(o ObjectReport) bool {
+				return slices.ContainsFunc(o.Fields, func(f FieldFinding) bool { return f.ID == id && !f.Managed })
+			})
+		})
+	}
+	isManaged := func(id string) bool { return !isUnmanaged(id) }
+	return o.Status == FixDeclined && len(o.Fields) > 0 && !slices.ContainsFunc(o.Fields, isManaged)
 }
 
 // ToPutBack counts what drifted in the release: fields that live has left, and missing objects.

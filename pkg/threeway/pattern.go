@@ -282,28 +282,29 @@ func (t token) namesItem(i int, item any) bool {
 }
 
 // exists tells whether a value has a place that the pattern names.
-func (p Pattern) exists(v any) bool { return existsBelow(v, p.tokens) }
+func (p Pattern) exists(v any) bool { return len(allBelow(v, p.tokens)) > 0 }
 
-func existsBelow(v any, tokens []token) bool {
+// allBelow gives what stands at the places that tokens name below a value.
+func allBelow(v any, tokens []token) (out []any) {
 	if len(tokens) == 0 {
-		return true
+		return []any{v}
 	}
 	t, rest := tokens[0], tokens[1:]
 	switch v := v.(type) {
 	case map[string]any:
-		for name, below := range v {
-			if t.namesField(name) && existsBelow(below, rest) {
-				return true
+		for _, name := range sortedKeys(v) {
+			if t.namesField(name) {
+				out = append(out, allBelow(v[name], rest)...)
 			}
 		}
 	case []any:
 		for i, item := range v {
-			if t.namesItem(i, item) && existsBelow(item, rest) {
-				return true
+			if t.namesItem(i, item) {
+				out = append(out, allBelow(item, rest)...)
 			}
 		}
 	}
-	return false
+	return out
 }
 
 // fits tells whether the kind's schema can have a place that the pattern names; where the schema ends, anything may stand.

@@ -144,14 +144,22 @@ func (r *Repairable) Filled(path Path) (allocated, defaulted bool) {
 	return allocatedFor(r.object.Key, r.Live).line(path) != nil, ok && w.isDefault(path, v)
 }
 
-// HoldsIgnored gives the rule that silences something that live has below a path; nil where none does. What holds it cannot be put
-// back without touching it.
+// HoldsIgnored gives the rule that silences something below a path in which live and old differ; nil where none does. What holds it
+// cannot be put back without touching it.
 func (r *Repairable) HoldsIgnored(path Path) *IgnoreRule {
 	ignored, _ := r.job.ignorerOf(r.object.Ref, r.object.Content, r.Live)
 	ignored.roots = []any{r.Normal(r.Live), r.Declared()}
+	live, there := lookup(ignored.roots[0], path)
+	if !there {
+		return nil
+	}
+	old, _ := lookup(ignored.roots[1], path)
 	for _, rule := range ignored.rules {
 		for _, p := range rule.Paths {
-			if at, ok := lookup(ignored.roots[0], path); ok && p.reachesInto(path, ignored.roots) && existsBelow(at, p.tokens[len(path):]) {
+			if !p.reachesInto(path, ignored.roots) {
+				continue
+			}
+			if rest := p.tokens[len(path):]; !equalLists(allBelow(live, rest), allBelow(old, rest)) {
 				return rule.shown()
 			}
 		}

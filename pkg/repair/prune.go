@@ -1,0 +1,246 @@
+package repair
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// What no manifest names is not Helm's, and a repair leaves it. Asked to prune, it takes away of that what persons wrote and nobody
+// else: not what controllers, unknown programs or several writers own, nor what no name is signed to.
+
+// isAdded tells whether a finding is what persons added. Two that both own a value are two persons.
+func isAdded(f threeway.Finding) bool {
+	isNoPerson := func(o threeway.Owner) bool { return o.Group != threeway.ManagerPerson }
+	return !f.Managed && f.Cause != threeway.CauseChange && f.Live != nil && !f.Silenced() && len(f.Path) > 0 &&
+		len(f.Owners) > 0 && !slices.ContainsFunc(f.Owners, isNoPerson) && !instructs(f.Path)
+}
+
+// instructs tells whether a path leads to an annotation or a label by which people tell Helm, Flux, Argo CD or this program how to
+// treat the object. Taken away, the next upgrade, uninstall or repair would do what somebody has forbidden.
+func instructs(path threeway.Path) bool {
+	if len(path) < 3 || path[0].Name != "metadata" || path[1].Name != "annotations" && path[1].Name != "labels" {
+		return false
+	}
+	domain, _, _ := strings.Cut(path[2].Name, "/")
+	for _, of := range []string{"helm.sh", "helmdrift.io", "toolkit.fluxcd.io", "argocd.argoproj.io"} {
+		if domain == of || strings.HasSuffix(domain, "."+of) {
+			return true
+		}
+	}
+	return false
+}
+
+// added gives what is to be pruned of an object. What is not selected is left without a word: it is no drift.
+func (p *planner) added(o *threeway.ObjectComparison) []threeway.Finding {
+	var out []threeway.Finding
+	for _, f := range o.Findings {
+		if !p.prunes || !isAdded(f) {
+			continue
+		}
+		switch p.choice.field(o.Key, f.Path) {
+		case inside:
+			out = append(out, f)
+		case inPart:
+			p.leave(o, p.id(o, f), "it can only go as a whole: select "+f.Path.String())
+		case outside:
+		}
+	}
+	return out
+}
+
+// pruned makes the changes that take away what was added, but for what goes along with planned ones, and for what is a
+// default beside them: a value that follows from another one that somebody wrote is a finding while that stands.
+func (b *builder) pruned(added []threeway.Finding, planned []Change) []Change {
+	if len(added) == 0 {
+		return nil
+	}
+	beside, err := b.plan.repaired(b.plan.source.Live, planned)
+	if err != nil {
+		beside = b.plan.source.Live
+	}
+	var out []Change
+	claims := b.claims()
+	for _, f := range added {
+		goesAlong := func(c Change) bool {
+			return c.kind != putOrder && leads(c.Path, f.Path) || c.kind == putName && leads(c.named, f.Path)
+		}
+		if slices.ContainsFunc(planned, goesAlong) || b.plan.isDefault(beside, f.Path) {
+			continue
+		}
+		c := Change{ID: b.id(b.compared, f), Path: f.Path, kind: prune, finding: f}
+		c.From, _ = b.plan.rawAt(b.plan.source.Live, f.Path)
+		if reason := b.notPruned(c, claims); reason != "" {
+			b.leave(b.compared, c.ID, reason)
+			continue
+		}
+		if _, held := b.plan.isWrittenBy(f.Owners, b.plan.source.Live, f.Path); held {
+			c.To = map[string]any{}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// notPruned says why what was added is left; empty where it goes.
+func (b *builder) notPruned(c Change, claims map[string][]threeway.Path) string {
+	source := b.plan.source
+	doubt := b.doubt(b.compared, c.finding)
+	switch {
+	case doubt != "" && reachOf(b.choice.only, b.compared.Key, c.Path) != inside:
+		return fmt.Sprintf("%s; --only %s/%s:%s takes it away", doubt, b.compared.Kind, b.compared.Name, c.Path)
+	case hasIndex(c.Path) || b.plan.ambiguous(source.Live, c.Path):
+		return "the items of its list lack their keys or share them, so it is not certain which one is meant"
+	case c.From == nil:
+		return "there is nothing in live that could be taken away here"
+	case len(source.Whole(c.Path)) < len(c.Path):
+		return source.Whole(c.Path).String() + " is one value for a server-side apply, and the manifest names it"
+	}
+	if rule := b.ignoredAt(c.Path); rule != nil {
+		return "it holds what is ignored by " + rule.Rule
+	}
+	if yes, _ := b.plan.isWrittenBy(c.finding.Owners, source.Live, c.Path); !yes {
+		return "it holds what somebody else wrote"
+	}
+	if item := b.addedItem(c.Path); item != nil {
+		why := ", which others wrote into as well"
+		if rule := b.ignoredAt(item); rule != nil {
+			why = ", which holds what is ignored by " + rule.Rule
+		}
+		return "it is a part of " + item.String() + why
+	}
+	for _, missing := range slices.Sorted(maps.Keys(claims)) {
+		if slices.ContainsFunc(claims[missing], func(path threeway.Path) bool { return leads(path, c.Path) }) {
+			return "it may be " + missing + " under another name"
+		}
+	}
+	return ""
+}
+
+// addedItem gives the item of a list that holds a path, where a person added it and cannot be taken away whole: others wrote into it,
+// or a rule ignores a part. Without the other part, or its keys, it would be no item that the API server takes.
+func (b *builder) addedItem(path threeway.Path) threeway.Path {
+	for n := 1; n < len(path); n++ {
+		item := path[:n]
+		if _, declared := item.Lookup(b.plan.source.Declared()); declared || path[n-1].Form != threeway.KeyStep {
+			continue
+		}
+		isKey := func(f threeway.Finding) bool {
+			last := len(f.Path) - 1
+			return last == n && isAdded(f) && leads(item, f.Path) && slices.ContainsFunc(path[n-1].Keys, func(k threeway.ListKey) bool { return k.Name == f.Path[last].Name })
+		}
+		if slices.ContainsFunc(b.compared.Findings, isKey) {
+			return item
+		}
+	}
+	return nil
+}
+
+// isPersons tells whether live still holds what was planned to go, and still nobody's but a person's.
+func (o *ObjectPlan) isPersons(c Change, live map[string]any, found []threeway.Finding) bool {
+	if is, there := o.rawAt(live, c.Path); !there || !threeway.Equal(is, c.From) {
+		return false
+	}
+	return slices.ContainsFunc(found, func(f threeway.Finding) bool {
+		yes, held := o.isWrittenBy(f.Owners, live, c.Path)
+		return isAdded(f) && leads(f.Path, c.Path) && yes && held == (c.To != nil)
+	})
+}
+
+// isPruned tells whether what was added is gone: nothing is there, or what the plan leaves there, or the default that the API puts in its
+// place.
+func (o *ObjectPlan) isPruned(c Change, live map[string]any) bool {
+	is, there := o.rawAt(live, c.Path)
+	if !there || c.To != nil && threeway.Equal(is, c.To) {
+		return true
+	}
+	return !threeway.Equal(is, c.From) && o.isDefault(live, c.Path)
+}
+
+// isDefault tells whether the API would put in a place what stands there, were it taken away.
+func (o *ObjectPlan) isDefault(live map[string]any, path threeway.Path) bool {
+	tokens, there := o.source.Locate(live, path)
+	if !there {
+		return false
+	}
+	bare, _ := clone(live).(map[string]any)
+	without(bare, tokens)
+	byDefault, defaulted := path.Lookup(o.source.Normal(bare))
+	is, _ := path.Lookup(o.source.Normal(live))
+	return defaulted && threeway.Equal(byDefault, is)
+}
+
+// isWrittenBy tells whether nobody but these owners has signed what stands at a path and below it: a finding names the owners of what
+// it is about, and what others have filled in beside that is theirs. Somebody else may have written the bare map that the owners then
+// filled, such as the resources of a container, which the API server never leaves out. That is held, and stays.
+func (o *ObjectPlan) isWrittenBy(owners []threeway.Owner, live map[string]any, path threeway.Path) (yes, held bool) {
+	metadata, _ := live["metadata"].(map[string]any)
+	entries, _ := metadata["managedFields"].([]any)
+	target, filled := fieldsPath(path), false
+	for i, v := range entries {
+		entry, _ := v.(map[string]any)
+		fields, err := writer{i, entry}.fields()
+		if err != nil {
+			return false, false
+		}
+		below := !subset(fields, target).Empty()
+		switch isOwner := slices.ContainsFunc(owners, func(o threeway.Owner) bool { return isSigned(entry, o) }); {
+		case isOwner:
+			filled = filled || below
+		case below:
+			return false, false
+		default:
+			held = held || fields.Has(target)
+		}
+	}
+	v, _ := o.rawAt(live, path)
+	_, isMap := v.(map[string]any)
+	return !held || filled && isMap, held
+}
+
+// isSigned tells whether an entry of managedFields is an owner's.
+func isSigned(entry map[string]any, o threeway.Owner) bool {
+	subresource, _ := entry["subresource"].(string)
+	return o.Manager == entry["manager"] && o.Operation == entry["operation"] && o.Subresource == subresource
+}
+
+// subset is what a set has below a path.
+func subset(set *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {
+	for _, element := range path {
+		set = set.WithPrefix(element)
+	}
+	return set
+}
+
+// fieldsPath is a path as managedFields have it.
+func fieldsPath(path threeway.Path) fieldpath.Path {
+	var out fieldpath.Path
+	for _, s := range path {
+		switch s.Form {
+		case threeway.FieldStep:
+			out = append(out, fieldpath.PathElement{FieldName: &s.Name})
+		case threeway.KeyStep:
+			var keys value.FieldList
+			for _, k := range s.Keys {
+				keys = append(keys, value.Field{Name: k.Name, Value: value.NewValueInterface(k.Value)})
+			}
+			keys.Sort()
+			out = append(out, fieldpath.PathElement{Key: &keys})
+		case threeway.SetStep:
+			v := value.NewValueInterface(s.Value)
+			out = append(out, fieldpath.PathElement{Value: &v})
+		case threeway.IndexStep:
+			return out
+		}
+	}
+	return out
+}
+
+// leads tells whether a path is another one, or leads to it.
+func leads(path, to threeway.Path) bool { return len(path) <= len(to) && touches(path, to) }
