@@ -125,7 +125,9 @@ func (w *walker) isAllocated(path Path, n sides) bool {
 
 // oldAllocated gives old what was allocated to it, where only desired names the place: the allocation is no drift.
 func (w *walker) oldAllocated(path Path, n sides) side {
-	if isZero(n.old.written) && w.allocated.line(path) != nil {
+	line := w.allocated.line(path)
+	never := line != nil && line.kind == "Service" && !serviceSpec(w.old).mayHave(path[len(path)-1].Name)
+	if line != nil && isZero(n.old.written) && !never {
 		n.old.value, n.old.present = n.live.value, n.live.present
 	}
 	return n.old

@@ -78,6 +78,19 @@ func (s service) checked() bool {
 	return s["type"] == "LoadBalancer" && s["externalTrafficPolicy"] == "Local"
 }
 
+// mayHave tells whether a Service of this type may have an allocated field at all.
+func (s service) mayHave(name string) bool {
+	switch name {
+	case "nodePort":
+		return s.hasNodePorts()
+	case "healthCheckNodePort":
+		return s.checked()
+	case "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy":
+		return s.hasAddress()
+	}
+	return true
+}
+
 func (s service) reachable() bool {
 	return s.hasNodePorts() || s["type"] == "ClusterIP" && !isZero(s["externalIPs"])
 }
