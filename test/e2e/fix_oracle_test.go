@@ -136,7 +136,7 @@ func (f *fixing) judgeFix(result *fixResult, before, after map[string]map[string
 			drifts := slices.ContainsFunc(result.After.Releases[0].Objects, func(a objectReport) bool { return a.Name == o.name && (a.Drifted || a.Missing) })
 			switch {
 			case r.Status == "fixed" && len(outcomes) == 1 && drifts:
-				f.miss(o.name, "is said to be fixed and has drifted")
+				f.miss(o.name, "is said to be fixed and has drifted:\n  %s", strings.Join(result.After.lines(), "\n  "))
 			case r.Status == "failed":
 				f.miss(o.name, "failed: %s", r.Reason)
 			case r.Status != "fixed" && r.Reason == "":
@@ -209,7 +209,7 @@ func entryOf(obj map[string]any, manager, operation string) any {
 func (f *fixing) upgrade(chart string) error {
 	route := f.route
 	route.force = false
-	args := []string{"--show-secrets", "--fail-on", "none"}
+	args := []string{"--show-secrets", "--show-controllers", "--fail-on", "none"}
 	path, err := f.c.chart(chart)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,6 +25,7 @@ type fixPlan struct {
 	Create   bool          `json:"create"`
 	HandOver bool          `json:"handOver"`
 	Fields   []fieldReport `json:"fields"`
+	Prune    []fieldReport `json:"prune"`
 	Requests []struct {
 		Verb         string `json:"verb"`
 		FieldManager string `json:"fieldManager"`
@@ -65,6 +67,9 @@ func (r *fixResult) lines() []string {
 		}
 		for _, f := range p.Fields {
 			out = append(out, "put back "+p.Object+" "+f.Path)
+		}
+		for _, f := range p.Prune {
+			out = append(out, "prune "+p.Object+" "+f.Path)
 		}
 	}
 	for _, o := range r.Results {
@@ -123,7 +128,9 @@ func fixedOnly(plan *fixPlan, was, is map[string]any) error {
 	if was == nil || is == nil {
 		return nil
 	}
-	was, is = quiet(was), quiet(is)
+	was, is = settled(was), settled(is)
+	dropProtection(was)
+	dropProtection(is)
 	for _, f := range plan.Fields {
 		path, err := parsePath(f.Path)
 		if err != nil {
@@ -137,6 +144,13 @@ func fixedOnly(plan *fixPlan, was, is map[string]any) error {
 		path.dropRenamed(was, is)
 		path.dropWhole(was)
 		path.dropWhole(is)
+	}
+	for _, f := range plan.Prune { // which have to be gone
+		path, err := parsePath(f.Path)
+		if err != nil {
+			return err
+		}
+		path.dropWhole(was)
 	}
 	if diff := cmp.Diff(prune(was), prune(is)); diff != "" {
 		return fmt.Errorf("more changed than was planned (-before +after):\n%s", diff)
@@ -157,4 +171,26 @@ func (p steps) dropRenamed(was, is map[string]any) {
 	if i := last.at(after); i >= 0 && i < len(before) {
 		p[:len(p)-1].put(was, append(before[:i:i], before[i+1:]...))
 	}
+}
+
+// dropProtection takes away the finalizers that controllers put on volumes and claims in their own time, again if somebody took them
+// away (kubernetes v1.36.3 pkg/controller/volume/pvprotection, pvcprotection).
+func dropProtection(obj map[string]any) {
+	finalizers := steps{{field: "metadata"}, {field: "finalizers"}}
+	if held, ok := finalizers.in(obj); ok {
+		finalizers.put(obj, unprotected(held))
+	}
+}
+
+// unprotected gives a list of finalizers without those; nil where there are no others.
+func unprotected(v any) any {
+	list, isList := v.([]any)
+	if !isList {
+		return v
+	}
+	kept := slices.DeleteFunc(slices.Clone(list), func(v any) bool { return v == "kubernetes.io/pv-protection" || v == "kubernetes.io/pvc-protection" })
+	if len(kept) == 0 {
+		return nil
+	}
+	return kept
 }

@@ -71,7 +71,7 @@ func (c *oracleCase) hookOne(r *rand.Rand) {
 	if r.IntN(20) > 0 || o.old == nil || o.new == nil || o.kind.stays || o.kind.scales || runs {
 		return
 	}
-	o.new = runtime.DeepCopyJSON(o.new)
+	o.new = runtime.DeepCopyJSON(o.old) // which could be created: whether a hook fails is not foretold
 	hooks := []string{"pre-upgrade", "post-upgrade", "test", "post-delete"}
 	steps{{field: "metadata"}, {field: "annotations"}, {field: hookMark}}.put(o.new, hooks[r.IntN(len(hooks))])
 }

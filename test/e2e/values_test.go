@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -26,26 +25,15 @@ func quiet(obj map[string]any) map[string]any {
 	} {
 		unstructured.RemoveNestedField(out, path...)
 	}
-	dropProtection(out)
+	eachNode(out, func(v any) {
+		if m, _ := v.(map[string]any); m["containers"] != nil {
+			delete(m, "serviceAccount") // the server keeps it as serviceAccountName is
+		}
+	})
 	if out["kind"] == "Pod" {
 		unstructured.RemoveNestedField(out, "spec", "nodeName") // a scheduler chooses it in its own time
 	}
 	return out
-}
-
-// dropProtection takes away the finalizers that controllers put on volumes and claims in their own time, again if somebody took them
-// away (kubernetes v1.36.3 pkg/controller/volume/pvprotection, pvcprotection).
-func dropProtection(obj map[string]any) {
-	held, _, _ := unstructured.NestedSlice(obj, "metadata", "finalizers")
-	kept := slices.DeleteFunc(held, func(v any) bool { return v == "kubernetes.io/pv-protection" || v == "kubernetes.io/pvc-protection" })
-	if len(held) == 0 {
-		return
-	}
-	if len(kept) == 0 {
-		unstructured.RemoveNestedField(obj, "metadata", "finalizers")
-		return
-	}
-	_ = unstructured.SetNestedSlice(obj, kept, "metadata", "finalizers")
 }
 
 // prune drops what is empty, so that a dropped last item leaves no trace.
