@@ -327,17 +327,18 @@ func (w *walker) unmanaged(e entry, n sides) entry {
 	case n.last.named && n.last.same(n.live):
 		e.weight, e.Note = hard, fmt.Sprintf("left by failed revision %d", w.lastRevision)
 		return e
-	case w.isEdit(e.Owners), w.isScaledToZero(e.Path, n):
+	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
 		e.weight = hard
 		return e
 	}
 	return entry{weight: silent}
 }
 
-// isScaledToZero tells of the one edit that leaves no owner: the API server forgets who wrote replicas when they are scaled to 0
-// (tried on 1.36.3). No admission does so.
-func (w *walker) isScaledToZero(path Path, n sides) bool {
-	return !w.custom && path.isReplicas() && equal(n.live.value, int64(0))
+// isScaled tells of the one edit that may leave no owner: the API server forgets who wrote the replicas when they are scaled to 0, or
+// for a second time (tried on 1.36.3; apimachinery v0.36.3 managedfields ScaleHandler). What custom resources have there may be their
+// webhooks' default.
+func (w *walker) isScaled(path Path, owners []Owner) bool {
+	return !w.custom && path.isReplicas() && len(owners) == 0
 }
 
 // isEdit tells whether a live-only value was written by somebody other than the release: nobody's and the deployer's values
