@@ -20,7 +20,7 @@ type shape struct {
 	closed bool
 	// quantity marks the API's own quantities.
 	quantity bool
-	// alike tells values that mean the same although the server stores each as it is written; only custom resources have such.
+	// alike tells values that mean the same although the server stores each as it is written; few but custom resources have such.
 	alike func(a, b any) bool
 	// leaf canonicalises one scalar, or a type that marshals itself; false when the value does not decode.
 	leaf func(any) (any, bool)

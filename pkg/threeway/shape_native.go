@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsbeta "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
@@ -131,7 +132,11 @@ func (c *catalog) fieldShape(owner reflect.Type, name string, f reflect.StructFi
 	case f.Type.Kind() != reflect.Slice || leafOf(f.Type) != nil:
 		return c.ofType(f.Type)
 	}
-	return &shape{form: formList, elem: c.ofType(f.Type.Elem()), list: c.listRule(owner, name, f)}
+	out := &shape{form: formList, elem: c.ofType(f.Type.Elem()), list: c.listRule(owner, name, f)}
+	if f.Type == reflect.TypeFor[[]autoscalingv2.MetricSpec]() {
+		out.alike = alikeSet // conversions between versions put them in another order, and the autoscaler takes the greatest anyway
+	}
+	return out
 }
 
 // listRule tells how Helm merges a list and what the API calls its items. Lists without patchStrategy "merge" are atomic for

@@ -83,8 +83,11 @@ func settled(obj map[string]any) map[string]any {
 		})
 	}
 	sortFinalizers(out)
-	if out["kind"] == "Route" {
-		steps{{field: "spec"}, {field: "tags"}}.sortList(out) // a set, whose order means nothing
+	switch out["kind"] { // sets, whose order means nothing
+	case "Route":
+		steps{{field: "spec"}, {field: "tags"}}.sortList(out)
+	case "HorizontalPodAutoscaler":
+		steps{{field: "spec"}, {field: "metrics"}}.sortList(out)
 	}
 	return out
 }
