@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// TestSecretsAreRepairedAndNotShown: the patch holds the real value, nothing that is shown does, and showing changes no plan.
+// TestSecretsAreRepairedAndNotShown (D2, E12): the patch holds the real value, nothing that is shown does, and showing changes no plan.
 func TestSecretsAreRepairedAndNotShown(t *testing.T) {
 	const canary = "hunter2-canary"
 	for _, serverSide := range []bool{false, true} {

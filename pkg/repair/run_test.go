@@ -395,7 +395,7 @@ func TestRunLosesTheOwnershipPatch(t *testing.T) {
 	}
 }
 
-// The object changes after the plan was made, before or while it is written.
+// TestRunDeclinesWhatMoved: the object changes, or goes (C10), after the plan was made, before or while it is written.
 func TestRunDeclinesWhatMoved(t *testing.T) {
 	set := func(m *memory, name string, value any) { m.objects["one"]["metadata"].(map[string]any)[name] = value }
 	for name, test := range map[string]struct {

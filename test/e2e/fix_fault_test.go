@@ -467,7 +467,7 @@ func TestFixBesideABusyWriter(t *testing.T) {
 	})
 }
 
-// TestFixDoesNotFight: a controller writes the planned field. It is left to it, and the rest is put back.
+// TestFixDoesNotFight (D6): a controller writes the planned field. It is left to it, and the rest is put back.
 func TestFixDoesNotFight(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *faultCase) {
