@@ -117,7 +117,8 @@ func (w *walker) isAllocated(path Path, n sides) bool {
 	}
 	goes := n.live.present && !n.result.present
 	if w.engine == EngineReplace {
-		return !goes || !line.lost
+		fits := line.kind != "Service" || serviceSpec(w.result).mayHave(path[len(path)-1].Name)
+		return !goes || !line.lost && fits
 	}
 	comesBack := !line.lost && line.kind != "Service" // whose type says what it has
 	return !goes || comesBack || n.leaving || n.desired.named || line.even

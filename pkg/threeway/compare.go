@@ -215,7 +215,7 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 		shape: f.shape, engine: done.engine, custom: c.catalog.native(gvkOf(ref)) == nil, unpatched: err != nil,
 		command: c.in.Operation.command(), owners: ownershipLater(live, c.in.Managers), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
-	w.live, w.old = n.live.object(), old.object()
+	w.live, w.old, w.result = n.live.object(), old.object(), n.result.object()
 	w.ignored, _ = c.ignorerOf(ref, textsOf(p, live)...)
 	w.ignored.roots = []any{n.live.value, n.old.value, n.desired.value}
 	w.template, n.again = p.desired.Source, desired

@@ -40,11 +40,8 @@ func (c comparer) strictReason(o *ObjectComparison) string {
 	for i, path := range paths {
 		texts[i] = fmt.Sprintf("unknown field %q", path)
 	}
-	kind := ""
-	if c.catalog.native(gvkOf(o.Ref)) != nil {
-		kind = fmt.Sprintf("%s in version %q cannot be handled as a %s: ", o.Kind, o.Version, o.Kind)
-	}
-	return "failed to replace object: " + kind + "strict decoding error: " + strings.Join(texts, ", ")
+	return fmt.Sprintf("failed to replace object: %s in version %q cannot be handled as a %s: strict decoding error: %s",
+		o.Kind, o.Version, o.Kind, strings.Join(texts, ", "))
 }
 
 // unknownFields lists the fields of a manifest that the server drops.

@@ -16,8 +16,8 @@ type walker struct {
 	owners    *ownership
 	// live is the whole live object in normal form, for the question what the API would default in live's own context.
 	live map[string]any
-	// old is the whole of old in normal form; nil where there is none.
-	old map[string]any
+	// old and result are the whole of these; nil where there is none.
+	old, result map[string]any
 	// allocated are the fields that the server or a controller fills (allocated.go), for this kind.
 	allocated *fieldTree
 	// command is what does the upgrade, for remarks.

@@ -152,6 +152,8 @@ func fixedOnly(plan *fixPlan, was, is map[string]any) error {
 		}
 		path.dropWhole(was)
 	}
+	sortSets(was)
+	sortSets(is)
 	if diff := cmp.Diff(prune(was), prune(is)); diff != "" {
 		return fmt.Errorf("more changed than was planned (-before +after):\n%s", diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,7 +27,7 @@ func (t *telling) judgeDrift(said *report, before map[string]map[string]any) {
 		case t.of.same && was != nil && is != nil && entryOf(is, "ancient-changes", "") != nil: // whose edits were merged is silent
 		case t.of.same && was != nil && is != nil:
 			was, is := spokenOf(was), spokenOf(is)
-			if !strings.Contains(fmt.Sprint(before[o.name]["metadata"]), "f:replicas") {
+			if o.kind.name == "route" && !strings.Contains(fmt.Sprint(before[o.name]["metadata"]), "f:replicas") {
 				dropReplicas(was)
 				dropReplicas(is)
 			}
@@ -64,15 +65,18 @@ func (t *telling) judgeSilence(name string, said objectReport) {
 	if said.Drifted || said.Missing {
 		t.miss(name, "nobody touched it, said to have drifted or to be missing")
 	}
+	limited := slices.ContainsFunc(t.of.objects, func(o *oracleObject) bool { return o.kind.name == "limitrange" })
 	for _, f := range said.Fields {
+		if limited && !f.Managed && strings.HasSuffix(f.Path, ".resources") {
+			continue // a LimitRange gave a Pod what Helm's apply now takes away
+		}
 		if f.Cause != "change" {
 			t.miss(name, "nobody touched it, said to have drifted: %s", f.line())
 		}
 	}
 }
 
-// dropReplicas: scaling a custom resource leaves no owner, and scaling for a second time makes the API server forget the first one's
-// (kubernetes v1.36.3 apimachinery managedfields ScaleHandler). Reports are silent of what nobody owns.
+// dropReplicas: scaling a custom resource leaves no owner, and of what nobody owns there reports are silent.
 func dropReplicas(obj map[string]any) {
 	steps{{field: "spec"}, {field: "replicas"}}.drop(obj)
 }
@@ -81,10 +85,13 @@ func dropReplicas(obj map[string]any) {
 func dropNulls(chart, obj map[string]any) {
 	for name, value := range chart {
 		below, _ := obj[name].(map[string]any)
-		if value, isMap := value.(map[string]any); isMap {
+		switch value := value.(type) {
+		case map[string]any:
 			dropNulls(value, below)
-		} else if value == nil && zero(obj[name]) {
-			delete(obj, name)
+		case nil:
+			if zero(obj[name]) {
+				delete(obj, name)
+			}
 		}
 	}
 }
@@ -123,5 +130,6 @@ func spokenOf(obj map[string]any) map[string]any {
 		}
 		maps.DeleteFunc(m, func(name string, _ any) bool { return crowded.MatchString(name) })
 	})
+	sortSets(out)
 	return out
 }

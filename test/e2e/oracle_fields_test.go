@@ -32,7 +32,7 @@ func judgeObject(o *oracleObject, next map[string]any, said objectReport, was, n
 	was, now = settled(was), settled(now)
 	dropNewNodePorts(was, now)
 	dropNewAddress(was, now)
-	if isInjected(was) || isInjected(now) || leavesBundle(o.old) || leavesBundle(o.new) {
+	if isInjected(was) || isInjected(now) || leavesBundle(o.old, o.new) {
 		dropBundles(was)
 		dropBundles(now)
 	}
@@ -47,13 +47,16 @@ func isInjected(obj map[string]any) bool {
 
 // leavesBundle tells whether an empty CA in the chart leaves it to an injector. Reports are silent of it by design (scenario B12), though
 // Helm empties it until the injector comes by again.
-func leavesBundle(chart map[string]any) bool {
-	empty := false
-	eachNode(chart, func(v any) {
-		m, _ := v.(map[string]any)
-		empty = empty || m["caBundle"] == ""
-	})
-	return empty
+func leavesBundle(charts ...map[string]any) bool {
+	empty, given := false, false
+	for _, chart := range charts {
+		eachNode(chart, func(v any) {
+			m, _ := v.(map[string]any)
+			bundle, named := m["caBundle"]
+			empty, given = empty || named && bundle == "", given || named && bundle != ""
+		})
+	}
+	return empty && !given
 }
 
 func dropBundles(obj map[string]any) {
@@ -83,13 +86,17 @@ func settled(obj map[string]any) map[string]any {
 		})
 	}
 	sortFinalizers(out)
-	switch out["kind"] { // sets, whose order means nothing
-	case "Route":
-		steps{{field: "spec"}, {field: "tags"}}.sortList(out)
-	case "HorizontalPodAutoscaler":
-		steps{{field: "spec"}, {field: "metrics"}}.sortList(out)
-	}
 	return out
+}
+
+// sortSets sorts lists whose order means nothing, which is for after what was said of them has been looked at.
+func sortSets(obj map[string]any) {
+	switch obj["kind"] {
+	case "Route":
+		steps{{field: "spec"}, {field: "tags"}}.sortList(obj)
+	case "HorizontalPodAutoscaler":
+		steps{{field: "spec"}, {field: "metrics"}}.sortList(obj)
+	}
 }
 
 // sortFinalizers: their order is nobody's concern.
@@ -214,8 +221,10 @@ func judgeFields(fields []fieldReport, still bool, was, now map[string]any) []st
 		path.sortList(was)
 		path.sortList(now)
 	}
-	dropProtection(was)
-	dropProtection(now)
+	for _, obj := range []map[string]any{was, now} {
+		dropProtection(obj)
+		sortSets(obj)
+	}
 	if diff := cmp.Diff(prune(was), prune(now)); diff != "" {
 		out = append(out, "more happened than was said (-before +after):\n"+diff)
 	}
