@@ -39,33 +39,39 @@ func (c comparer) ignorerOf(ref Ref, texts ...map[string]any) (out *ignorer, rem
 	for _, meta := range metas {
 		remarks = append(remarks, out.annotate(meta)...)
 	}
-	return out, remarks
+	return out, slices.Compact(remarks) // the same text on each side is one remark
 }
 
 // annotate adds the rules that an object's annotations make.
 func (i *ignorer) annotate(meta map[string]any) (remarks []string) {
-	if value, ok := child(meta, "annotations")[IgnoreAnnotation].(string); ok {
-		rule := Rule{Name: "annotation " + IgnoreAnnotation}
-		for _, word := range strings.Fields(value) {
-			if word == "true" || word == "*" {
-				continue
-			}
-			pattern, err := ParsePattern(word)
-			if err != nil {
-				return append(remarks, fmt.Sprintf("its annotation %s is not heeded: %v", IgnoreAnnotation, err))
-			}
-			rule.Paths = append(rule.Paths, pattern)
+	if value, ok := child(meta, "annotations")[IgnoreAnnotation].(string); ok && value != "false" {
+		rule, err := annotatedRule(value)
+		if err != nil {
+			return []string{fmt.Sprintf("its annotation %s is not heeded: %v", IgnoreAnnotation, err)}
 		}
-		if value != "false" {
-			i.rules = append(i.rules, rule)
-		}
+		i.rules = append(i.rules, rule)
 	}
 	for _, kind := range []string{"annotations", "labels"} {
 		if child(meta, kind)[fluxDriftDetection] == "disabled" {
 			i.rules = append(i.rules, Rule{Name: strings.TrimSuffix(kind, "s") + " " + fluxDriftDetection})
 		}
 	}
-	return remarks
+	return nil
+}
+
+func annotatedRule(value string) (Rule, error) {
+	rule := Rule{Name: "annotation " + IgnoreAnnotation}
+	for _, word := range strings.Fields(value) {
+		if word == "true" || word == "*" {
+			continue
+		}
+		pattern, err := ParsePattern(word)
+		if err != nil {
+			return rule, err
+		}
+		rule.Paths = append(rule.Paths, pattern)
+	}
+	return rule, nil
 }
 
 // by gives the rule that silences a finding, nil where none does.
