@@ -213,7 +213,7 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	serverUpdates(ref.Key, n.live, n.result)
 	w := &walker{
 		shape: f.shape, engine: done.engine, custom: c.catalog.native(gvkOf(ref)) == nil, unpatched: err != nil,
-		command: c.in.Operation.command(), owners: ownershipLater(live, c.in.Managers), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
+		command: c.in.Operation.command(), owners: ownershipLater(live, c.in.Managers, c.in.Name), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
 	w.live, w.old, w.result = n.live.object(), old.object(), n.result.object()
 	w.ignored, _ = c.ignorerOf(ref, textsOf(p, live)...)

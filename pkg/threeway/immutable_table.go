@@ -59,8 +59,10 @@ func immutableJobs() []immutability {
 
 func immutablePods() []immutability {
 	return []immutability{
+		{kind: "Pod", paths: []string{"spec.containers"}, when: otherContainers, source: "ValidateContainerUpdates"},
+		{kind: "Pod", paths: []string{"spec.initContainers"}, when: otherInitContainers, source: "ValidateContainerUpdates"},
 		{
-			kind: "Pod", paths: []string{"spec"}, source: "ValidatePodUpdate",
+			kind: "Pod", paths: []string{"spec"}, when: sameContainers, source: "ValidatePodUpdate",
 			except: []string{"spec.containers[].image", "spec.initContainers[].image"},
 			unless: map[string]judgement{
 				"spec.activeDeadlineSeconds":         shortens,

@@ -82,6 +82,20 @@ func withoutSeconds(tolerations any) any {
 // onlyOpens tells that scheduling gates are taken away and none is added.
 func onlyOpens(_ change, was, is any) bool { return holdsAll(was, is) }
 
+// otherContainers tells that containers of a Pod come or go. The API server looks no further then.
+func otherContainers(c change) bool { return countChanges(c, "containers") }
+
+func otherInitContainers(c change) bool {
+	return !otherContainers(c) && countChanges(c, "initContainers")
+}
+
+func sameContainers(c change) bool { return !otherContainers(c) && !countChanges(c, "initContainers") }
+
+// countChanges tells that a list in the spec has another length afterwards.
+func countChanges(c change, list string) bool {
+	return len(items(child(c.was, "spec"), list)) != len(items(child(c.is, "spec"), list))
+}
+
 // heldByGates tells that a Pod waits at a scheduling gate.
 func heldByGates(c change, _, _ any) bool { return child(c.was, "spec")["schedulingGates"] != nil }
 

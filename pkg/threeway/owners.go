@@ -44,10 +44,13 @@ func ownershipOf(live map[string]any, known Managers) *ownership {
 
 // ownershipLater does so when it is first asked, which most objects of a release, being as they were deployed, never are: reading
 // managedFields takes as long as comparing the object.
-func ownershipLater(live map[string]any, known Managers) *ownership {
+func ownershipLater(live map[string]any, known Managers, release string) *ownership {
 	o := &ownership{}
 	o.later = func() {
 		*o = *ownershipOf(live, known)
+		if child(child(live, "metadata"), "annotations")[ReleaseNameAnnotation] != release {
+			clear(o.deployers) // whoever wrote another name there deploys something else
+		}
 		o.followMoves(live)
 	}
 	return o

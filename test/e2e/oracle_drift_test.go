@@ -36,7 +36,7 @@ func (t *telling) judgeDrift(said *report, before map[string]map[string]any) {
 			// Of node ports that come and go with the type of a Service, which is reported, reports are silent.
 			dropNewNodePorts(was, is)
 			dropNewNodePorts(is, was)
-			if leavesBundle(o.old) {
+			if leavesBundle(of[o.name].Fields, o.old) {
 				dropBundles(was)
 				dropBundles(is)
 			}
@@ -74,6 +74,15 @@ func (t *telling) judgeSilence(name string, said objectReport) {
 			t.miss(name, "nobody touched it, said to have drifted: %s", f.line())
 		}
 	}
+}
+
+// defaultPullPolicy is what the API server gives a container (kubernetes v1.36.3 pkg/apis/core/v1/defaults.go SetDefaults_Container).
+func defaultPullPolicy(image string) string {
+	_, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
+	if !strings.Contains(image, "@") && (tag == "" || tag == "latest") {
+		return "Always"
+	}
+	return "IfNotPresent"
 }
 
 // dropReplicas: scaling a custom resource leaves no owner, and of what nobody owns there reports are silent.
@@ -129,6 +138,12 @@ func spokenOf(obj map[string]any) map[string]any {
 			delete(m, name)
 		}
 		maps.DeleteFunc(m, func(name string, _ any) bool { return crowded.MatchString(name) })
+	})
+	eachNode(out, func(v any) {
+		// A policy that is the image's default goes with the image, of which the report speaks.
+		if m, _ := v.(map[string]any); m["image"] != nil && m["imagePullPolicy"] == defaultPullPolicy(fmt.Sprint(m["image"])) {
+			delete(m, "imagePullPolicy")
+		}
 	})
 	sortSets(out)
 	return out

@@ -32,7 +32,7 @@ func judgeObject(o *oracleObject, next map[string]any, said objectReport, was, n
 	was, now = settled(was), settled(now)
 	dropNewNodePorts(was, now)
 	dropNewAddress(was, now)
-	if isInjected(was) || isInjected(now) || leavesBundle(o.old, o.new) {
+	if isInjected(was) || isInjected(now) || leavesBundle(said.Fields, o.old, o.new) {
 		dropBundles(was)
 		dropBundles(now)
 	}
@@ -45,18 +45,17 @@ func isInjected(obj map[string]any) bool {
 	return injected
 }
 
-// leavesBundle tells whether an empty CA in the chart leaves it to an injector. Reports are silent of it by design (scenario B12), though
-// Helm empties it until the injector comes by again.
-func leavesBundle(charts ...map[string]any) bool {
-	empty, given := false, false
+// leavesBundle tells whether no chart gives a CA, which leaves it to an injector, and the report says nothing of one. It is silent then by
+// design (scenario B12), though Helm empties a CA that the chart has as an empty text, until the injector comes by again.
+func leavesBundle(said []fieldReport, charts ...map[string]any) bool {
+	given := slices.ContainsFunc(said, func(f fieldReport) bool { return strings.HasSuffix(f.Path, ".caBundle") })
 	for _, chart := range charts {
 		eachNode(chart, func(v any) {
 			m, _ := v.(map[string]any)
-			bundle, named := m["caBundle"]
-			empty, given = empty || named && bundle == "", given || named && bundle != ""
+			given = given || !zero(m["caBundle"])
 		})
 	}
-	return empty && !given
+	return !given
 }
 
 func dropBundles(obj map[string]any) {

@@ -14,6 +14,9 @@ func (t *telling) judge(said *report, before, after map[string]map[string]any, f
 	if failed != nil {
 		j.text = failed.Error()
 	}
+	if strings.Contains(j.text, " hooks failed: ") {
+		return // whether a hook fails is not foretold, and what comes after one that does is not reached
+	}
 	for _, o := range said.Releases[0].Objects {
 		j.of[o.Name] = o
 		for _, f := range o.Fields {

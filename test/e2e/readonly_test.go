@@ -20,8 +20,8 @@ func TestReadOnlyRole(t *testing.T) {
 }
 
 // TestForbiddenKind is scenario C12: the role lacks one kind. That is an error
-// on its objects, exit 1, and all others are compared. The warning is on the
-// autoscalers that nobody lets it see.
+// on its objects, exit 1, and all others are compared. The warnings are on the
+// autoscalers of both sorts that nobody lets it see.
 func TestForbiddenKind(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)
@@ -34,6 +34,7 @@ func TestForbiddenKind(t *testing.T) {
 	out, err := c.diff(c.release, "--kube-as-user", user, "--kube-as-group", user+"-a", "--kube-as-group", user+"-b", "--kube-as-group", user+"-c")
 	must(t, err)
 	want(t, out, 1, `warning forbidden
+warning forbidden
 ConfigMap settings: none error=forbidden
 Deployment web: update drifted
   overwrite/drift spec.replicas old=2 desired=2 live=5 by:kubectl(scale)`)
