@@ -57,6 +57,8 @@ type ObjectComparison struct {
 	// what controllers wrote and no upgrade touches.
 	IgnoredBy   *IgnoreRule
 	Controllers int
+	// remarks say what is wrong with the rules that the object itself has.
+	remarks []string
 }
 
 // Drifted tells whether live has left old in a managed field, or the object is missing.
@@ -120,9 +122,7 @@ func (c comparer) compare(p pair) ObjectComparison {
 	}
 	rules, remarks := c.ignorerOf(out.Ref, textsOf(p, out.liveText)...)
 	out.IgnoredBy = rules.whole(out.Missing, textsOf(p, nil)[0])
-	for _, remark := range remarks {
-		out.addNote(remark)
-	}
+	out.remarks = remarks
 	if out.Action == ActionNone && slices.ContainsFunc(out.Findings, Finding.writes) {
 		if out.Action = ActionUpdate; out.Engine == EngineReplace {
 			out.Action = ActionReplace

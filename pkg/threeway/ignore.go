@@ -22,7 +22,7 @@ type ignorer struct {
 }
 
 // ignorerOf picks the rules for an object, of which texts are the sides that there are, and adds those of its own annotations. What is
-// wrong with these is a remark on the object.
+// wrong with these the remarks say.
 func (c comparer) ignorerOf(ref Ref, texts ...map[string]any) (out *ignorer, remarks []string) {
 	var metas []map[string]any
 	for _, text := range texts {

@@ -17,6 +17,11 @@ func (c *Comparison) warnOfRules() {
 			warnings = append(warnings, Message{Code: WarnIgnoreRule, Message: r.Name + " " + message})
 		}
 	}
+	for _, o := range c.Objects {
+		for _, remark := range o.remarks {
+			warnings = append(warnings, Message{Code: WarnIgnoreRule, Object: o.key.String(), Message: remark})
+		}
+	}
 	c.Input.Warnings = append(c.Input.Warnings[:len(c.Input.Warnings):len(c.Input.Warnings)], warnings...)
 }
 
