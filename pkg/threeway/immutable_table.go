@@ -61,8 +61,9 @@ func immutablePods() []immutability {
 	return []immutability{
 		{kind: "Pod", paths: []string{"spec.containers"}, when: otherContainers, source: "ValidateContainerUpdates"},
 		{kind: "Pod", paths: []string{"spec.initContainers"}, when: otherInitContainers, source: "ValidateContainerUpdates"},
+		{kind: "Pod", paths: []string{"spec.activeDeadlineSeconds"}, when: lengthensDeadline, source: "ValidatePodUpdate"},
 		{
-			kind: "Pod", paths: []string{"spec"}, when: sameContainers, source: "ValidatePodUpdate",
+			kind: "Pod", paths: []string{"spec"}, when: looksFurther, source: "ValidatePodUpdate",
 			except: []string{"spec.containers[].image", "spec.initContainers[].image"},
 			unless: map[string]judgement{
 				"spec.activeDeadlineSeconds":         shortens,

@@ -89,7 +89,17 @@ func otherInitContainers(c change) bool {
 	return !otherContainers(c) && countChanges(c, "initContainers")
 }
 
-func sameContainers(c change) bool { return !otherContainers(c) && !countChanges(c, "initContainers") }
+// lengthensDeadline tells that a Pod gets more time than it has, of which the API server complains before it looks further.
+func lengthensDeadline(c change) bool {
+	was, is := child(c.was, "spec")["activeDeadlineSeconds"], child(c.is, "spec")["activeDeadlineSeconds"]
+	return sameContainers(c) && was != nil && amount(was) < amount(is)
+}
+
+func looksFurther(c change) bool { return sameContainers(c) && !lengthensDeadline(c) }
+
+func sameContainers(c change) bool {
+	return !otherContainers(c) && !countChanges(c, "initContainers")
+}
 
 // countChanges tells that a list in the spec has another length afterwards.
 func countChanges(c change, list string) bool {
