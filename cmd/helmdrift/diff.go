@@ -190,18 +190,9 @@ func planned(c *threeway.Comparison) (all []threeway.FixPlan) {
 // fixCommand is the command that puts back what this one found. What chose the cluster is in it, or it would go to another one.
 func (d diff) fixCommand(flags *pflag.FlagSet) string {
 	words := []string{"helmdrift", "fix", d.name, "-n", d.at.namespace}
-	for _, name := range []string{"kubeconfig", "kube-context", "context", "kube-apiserver", "kube-as-user"} {
-		if f := flags.Lookup(name); f.Changed {
-			words = append(words, "--"+name, f.Value.String())
-		}
-	}
-	for _, f := range ignoreFlags() {
-		words = append(words, repeatedFlag(flags.Lookup(f))...)
-	}
-	for _, group := range d.connection.asGroups {
-		if flags.Changed("kube-as-group") {
-			words = append(words, "--kube-as-group", group)
-		}
+	where := []string{"kubeconfig", "kube-context", "context", "kube-apiserver", "kube-as-user"}
+	for _, name := range slices.Concat(where, ignoreFlags(), []string{"kube-as-group"}) {
+		words = append(words, givenFlag(flags.Lookup(name))...)
 	}
 	for i, w := range words {
 		words[i] = shellWord(w)
@@ -209,8 +200,8 @@ func (d diff) fixCommand(flags *pflag.FlagSet) string {
 	return strings.Join(words, " ")
 }
 
-// repeatedFlag is a flag as it was given, each of its values.
-func repeatedFlag(f *pflag.Flag) (words []string) {
+// givenFlag is a flag as it was given, each of its values; nothing where it was not.
+func givenFlag(f *pflag.Flag) (words []string) {
 	if !f.Changed {
 		return nil
 	}

@@ -20,7 +20,6 @@ import (
 
 // fixOptions are the flags of fix.
 type fixOptions struct {
-	ignoreOptions
 	format      output.Format
 	color       colorMode
 	showSecrets bool
@@ -42,6 +41,7 @@ func newFixOptions() fixOptions {
 
 func newFix(s streams, c *connection) *cobra.Command {
 	o := newFixOptions()
+	var left ignoreOptions
 	cmd := &cobra.Command{
 		Use:   "fix [RELEASE]",
 		Short: "Put back what drifted in a release, that and nothing else",
@@ -69,7 +69,7 @@ Charts, values and other revisions are the business of helm upgrade and helm rol
 			if err := o.check(cmd.Flags()); err != nil {
 				return err
 			}
-			return runFix(cmd.Context(), s, c, o, args)
+			return runFix(cmd.Context(), s, c, o, left, args)
 		},
 	}
 	fs := cmd.Flags()
@@ -78,7 +78,7 @@ Charts, values and other revisions are the business of helm upgrade and helm rol
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
 	fs.Var(&o.dryRun, "dry-run", "client: only show the plan; server: also have the API server try the writes and store none")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
-	o.ignoreOptions.addFlags(fs)
+	left.addFlags(fs)
 	o.addFlags(fs)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.FixFormats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(o.dryRun.words, cobra.ShellCompDirectiveNoFileComp))
@@ -164,8 +164,8 @@ func (o *fixOptions) selection() (repair.Options, error) {
 }
 
 // runFix is the wiring of fix, straight down.
-func runFix(ctx context.Context, s streams, c *connection, o fixOptions, args []string) error {
-	d, err := begin(ctx, c, diffOptions{desiredOptions: newDesiredOptions(s), ignoreOptions: o.ignoreOptions}, args, "fix")
+func runFix(ctx context.Context, s streams, c *connection, o fixOptions, left ignoreOptions, args []string) error {
+	d, err := begin(ctx, c, diffOptions{desiredOptions: newDesiredOptions(s), ignoreOptions: left}, args, "fix")
 	if err != nil {
 		return err
 	}

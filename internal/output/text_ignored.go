@@ -16,21 +16,23 @@ func (t *text) shown(rel threeway.ReleaseReport) threeway.ReleaseReport {
 		if isHidden(o) {
 			continue
 		}
-		o.Fields = slices.DeleteFunc(slices.Clone(o.Fields), func(f threeway.FieldFinding) bool { return f.IgnoredBy != nil })
+		o.Fields = slices.DeleteFunc(slices.Clone(o.Fields), isRuled)
 		objects = append(objects, o)
 	}
 	rel.Objects = objects
 	return rel
 }
 
+// isRuled tells whether a rule silences a finding.
+func isRuled(f threeway.FieldFinding) bool { return f.IgnoredBy != nil }
+
 // isHidden tells whether rules silence all that is said of an object. What an upgrade does to it otherwise, such as a failure, is not
 // theirs to silence unless they are about the whole object.
 func isHidden(o threeway.ObjectReport) bool {
-	ruled := func(f threeway.FieldFinding) bool { return f.IgnoredBy != nil }
 	switch {
 	case o.Error != nil || o.DryRun != nil && o.DryRun.Result == dryRunDisagrees:
 		return false
-	case slices.ContainsFunc(o.Fields, func(f threeway.FieldFinding) bool { return !ruled(f) }):
+	case slices.ContainsFunc(o.Fields, func(f threeway.FieldFinding) bool { return !isRuled(f) }):
 		return false
 	case o.IgnoredBy != nil:
 		return true
@@ -45,7 +47,7 @@ func ruled(r *threeway.Report) (n int) {
 		for _, o := range rel.Objects {
 			n += one(o.IgnoredBy != nil && (o.Missing || o.Action == threeway.ActionFail))
 			for _, f := range o.Fields {
-				n += one(f.IgnoredBy != nil)
+				n += one(isRuled(f))
 			}
 		}
 	}

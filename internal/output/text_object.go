@@ -174,7 +174,7 @@ func (t *text) fate(o threeway.ObjectReport, op threeway.Operation) string {
 	if n := len(o.Fields); n > 0 && !listsFields(o, op) {
 		said += ", with " + plural(n, "field") + " that differ"
 	}
-	if rule := o.IgnoredBy; rule != nil && !slices.ContainsFunc(o.Fields, func(f threeway.FieldFinding) bool { return f.IgnoredBy == nil }) {
+	if rule := o.IgnoredBy; rule != nil && !slices.ContainsFunc(o.Fields, func(f threeway.FieldFinding) bool { return !isRuled(f) }) {
 		said += t.dot + t.ignoredBy(rule)
 	}
 	return said

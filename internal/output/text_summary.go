@@ -64,7 +64,7 @@ func (c *counts) object(o threeway.ObjectReport) {
 		return
 	}
 	for _, f := range o.Fields {
-		c.byRules += one(f.IgnoredBy != nil)
+		c.byRules += one(isRuled(f))
 	}
 	c.preview.add(o)
 	c.actions[o.Action]++

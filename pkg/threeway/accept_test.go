@@ -4,8 +4,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"golang.org/x/tools/txtar"
 )
 
 // TestRulesSilenceTheirReport: the rules of a report silence all that counts in it and say nothing odd of themselves, and a baseline
@@ -13,15 +11,8 @@ import (
 func TestRulesSilenceTheirReport(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	report := func(in Input) *Report { return NewReport("v", now, []ReleaseReport{Compare(in).Report(Mask{})}) }
-	for _, file := range caseFiles(t) {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files := map[string]string{}
-		for _, f := range archive.Files {
-			files[f.Name] = string(f.Data)
-		}
+	for _, file := range caseFiles(t, "*.txtar") {
+		files := readCase(t, file)
 		in := caseInput(t, files)
 		before := report(in)
 		rules, warnings := ReadRules("accepted", before.Rules(), now)
@@ -53,13 +44,4 @@ func findingsIn(r *Report) (n int) {
 		n += len(o.Fields)
 	}
 	return n
-}
-
-func caseFiles(t *testing.T) []string {
-	t.Helper()
-	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	return files
 }

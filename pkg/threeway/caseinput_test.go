@@ -1,15 +1,45 @@
 package threeway
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 )
+
+// caseFiles are the cases of testdata/threeway whose names match a pattern; there is one at least.
+func caseFiles(t testing.TB, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../testdata/threeway/" + pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	return files
+}
+
+// readCase gives the files of a case by their names.
+func readCase(t testing.TB, file string) map[string]string {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filesOf(archive)
+}
+
+func filesOf(archive *txtar.Archive) map[string]string {
+	files := map[string]string{}
+	for _, f := range archive.Files {
+		files[f.Name] = string(f.Data)
+	}
+	return files
+}
 
 // caseInput reads a case. Objects are YAML documents apart by "---"; a case has these files, all as needed:
 //

@@ -120,9 +120,10 @@ func (c comparer) compare(p pair) ObjectComparison {
 	default:
 		c.compareNamed(&out, p)
 	}
-	rules, remarks := c.ignorerOf(out.Ref, textsOf(p, out.liveText)...)
-	out.IgnoredBy = rules.whole(out.Missing, textsOf(p, nil)[0])
-	out.remarks = remarks
+	var rules *ignorer
+	texts := textsOf(p, out.liveText)
+	rules, out.remarks = c.ignorerOf(out.Ref, texts...)
+	out.IgnoredBy = rules.whole(out.Missing, texts[0])
 	if out.Action == ActionNone && slices.ContainsFunc(out.Findings, Finding.writes) {
 		if out.Action = ActionUpdate; out.Engine == EngineReplace {
 			out.Action = ActionReplace

@@ -21,11 +21,7 @@ var update = flag.Bool("update", false, "rewrite the want files of testdata/thre
 // TestCases runs testdata/threeway/*.txtar: the manifest of old, of desired where it differs, the live object, and the
 // findings that are right. The first lines of a case say what it is about.
 func TestCases(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range files {
+	for _, file := range caseFiles(t, "*.txtar") {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { runCase(t, file) })
 	}
 }
@@ -35,10 +31,7 @@ func runCase(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{}
-	for _, f := range archive.Files {
-		files[f.Name] = string(f.Data)
-	}
+	files := filesOf(archive)
 	c := Compare(caseInput(t, files))
 	wants := map[string]string{"want": describe(c)}
 	report := reportJSON(t, c, Mask{})

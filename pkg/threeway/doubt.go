@@ -66,18 +66,22 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 	var out []doubt
 	for _, entry := range guessedEntries(live, types.guessed) {
 		reason := entry.Manager + " wrote at " + entry.version + ", which only the server can convert"
+		own := entry.Manager == deployer
 		if moved := entry.moved(live); len(moved) > 0 {
-			own := entry.Manager == deployer
-			about := func(f Finding) bool { return (own || f.acts()) && isAnyNear(f.Path, moved) }
-			out = append(out, doubt{reason: reason, about: about, spreads: !own && !force, vanishing: entry.inAnnotations(own)})
+			d := doubt{reason: reason, spreads: !own && !force}
+			d.about = func(f Finding) bool { return (own || f.acts()) && isAnyNear(f.Path, moved) }
+			if own {
+				d.vanishing = entry.inAnnotations()
+			}
+			out = append(out, d)
 		}
-		if entry.Manager == deployer && entry.version == "autoscaling/v1" {
+		if own && entry.version == "autoscaling/v1" {
 			// The server looks at version 1 for what Helm no longer names, and an autoscaler comes back from there with its metrics in
 			// another order (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
 			metrics := []Path{Path{}.Field("spec").Field("metrics")}
 			out = append(out, doubt{reason: reason, about: func(f Finding) bool { return f.writes() && isAnyNear(f.Path, metrics) }})
 		}
-		switch own := entry.Manager == deployer; {
+		switch {
 		case force:
 		case own && hasOthers(live):
 			// What Helm no longer names is taken away at the version at which it was applied, and what becomes of it on the way there
@@ -99,12 +103,7 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 
 // hasOthers tells whether anybody but Helm owns a part of live that an apply may touch.
 func hasOthers(live map[string]any) bool {
-	managed, _ := child(live, "metadata")["managedFields"].([]any)
-	return slices.ContainsFunc(managed, func(m any) bool {
-		raw, _ := m.(map[string]any)
-		entry, ok := ownerEntryOf(raw)
-		return ok && entry.Manager != deployer && entry.Subresource == ""
-	})
+	return slices.ContainsFunc(ownershipOf(live, nil).entries, func(e ownerEntry) bool { return e.Manager != deployer && e.Subresource == "" })
 }
 
 // guessedEntry is what a manager wrote at a version that is only guessed to be like the request's.
@@ -176,15 +175,15 @@ func (e guessedEntry) moved(live map[string]any) []Path {
 }
 
 // inAnnotations lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields go
-// where the manifest no longer has them (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go).
-func (e guessedEntry) inAnnotations(own bool) []Path {
-	if !own || e.version != "autoscaling/v2" {
+// where the manifest no longer has them.
+func (e guessedEntry) inAnnotations() []Path {
+	if e.version != "autoscaling/v2" {
 		return nil
 	}
 	var out []Path
-	for _, field := range []string{"behavior", "metrics"} {
-		if ownsWithin(e.fields, fieldPath(Path{}.Field("spec").Field(field))) {
-			out = append(out, Path{}.Field("metadata").Field("annotations").Field("autoscaling.alpha.kubernetes.io/"+field))
+	for _, move := range autoscalerMoves() {
+		if move.at1[0].Name == "metadata" && ownsWithin(e.fields, fieldPath(move.at2)) {
+			out = append(out, move.at1)
 		}
 	}
 	return out

@@ -8,17 +8,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/tools/txtar"
 )
 
 // TestBuiltInRulesHaveCases wants of each built-in rule a reason and a case named after it, in which it silences something and something
 // else is told; and no case of a rule that there is not.
 func TestBuiltInRulesHaveCases(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/threeway/ignore-*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := caseFiles(t, "ignore-*.txtar")
 	for _, rule := range BuiltInRules() {
 		file := "../../testdata/threeway/ignore-" + strings.TrimPrefix(rule.Name, "built-in ") + ".txtar"
 		if rule.Reason == "" || !rule.builtIn {
@@ -59,25 +54,12 @@ func count(by *IgnoreRule, name string) int {
 	return 0
 }
 
-func readCase(t *testing.T, file string) map[string]string {
-	t.Helper()
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, f := range archive.Files {
-		files[f.Name] = string(f.Data)
-	}
-	return files
-}
-
 // TestOrderOfRules: whatever the order of rules, the same is silenced. Each case is compared under its own rules, the built-in ones and
 // some that reach across them.
 func TestOrderOfRules(t *testing.T) {
 	wide := wideRules(t)
 	compared := 0
-	for _, file := range caseFiles(t) {
+	for _, file := range caseFiles(t, "*.txtar") {
 		in := caseInput(t, readCase(t, file))
 		rules := slices.Concat(in.Rules, BuiltInRules(), wide)
 		in.Rules = rules

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 )
 
 // TestNeedsOfApply: the definition of a custom resource is asked for where a server-side apply may hang on it, although nothing
@@ -59,14 +58,7 @@ spec:
 `
 	cases := map[string]map[string]string{"names given twice": {"options": "server-side", "old.yaml": twice}}
 	for _, name := range []string{"helm53-unknown-field", "D15-conflicts", "helm56-version-lacks-field"} {
-		archive, err := txtar.ParseFile(filepath.Join("../../testdata/threeway", name+".txtar"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		cases[name] = map[string]string{}
-		for _, f := range archive.Files {
-			cases[name][f.Name] = string(f.Data)
-		}
+		cases[name] = readCase(t, filepath.Join("../../testdata/threeway", name+".txtar"))
 	}
 	for name, files := range cases {
 		first := describe(Compare(caseInput(t, files)))

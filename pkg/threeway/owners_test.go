@@ -107,7 +107,7 @@ func TestFieldsAreReadAsTheLibraryReadsThem(t *testing.T) {
 		`{"k:{\"b\":1,\"a\":\"x\"}": {"f:a": {}}}`, `{"v:\"x\"": {}, "v:1": {}, "i:0": {}}`, `{"x:future": {"f:a": {}}}`, `{"f:a": {"x:future": {}}}`,
 		`{"f:a": "text"}`, `{"k:broken": {}}`, `{"f:": {}}`, `{"": {}}`, `{"f:a.b/c": {}, "f:a": {}, "f:A": {}}`,
 	}
-	for _, file := range caseFiles(t) {
+	for _, file := range caseFiles(t, "*.txtar") {
 		for _, o := range objectsOf(t, readCase(t, file)["live.yaml"]) {
 			managed, _ := child(o.Content, "metadata")["managedFields"].([]any)
 			for _, m := range managed {

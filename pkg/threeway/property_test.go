@@ -26,12 +26,8 @@ type sample struct {
 // samples are the objects of all cases: real enough to edit.
 func samples(t testing.TB) []sample {
 	t.Helper()
-	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out []sample
-	for _, file := range files {
+	for _, file := range caseFiles(t, "*.txtar") {
 		archive, err := txtar.ParseFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -6,19 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // TestVerifyCases answers the requests of every case as the prediction has it: the server agrees with each, and would not if it
 // took what was foretold to fail, or refused what was not.
 func TestVerifyCases(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
 	asked := 0
-	for _, file := range files {
+	for _, file := range caseFiles(t, "*.txtar") {
 		requests := comparisonOf(t, file).Requests()
 		asked += len(requests)
 		expect(t, file, foretold(t, file), dryRunAgrees)
@@ -31,15 +26,7 @@ func TestVerifyCases(t *testing.T) {
 
 func comparisonOf(t *testing.T, file string) *Comparison {
 	t.Helper()
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, f := range archive.Files {
-		files[f.Name] = string(f.Data)
-	}
-	return Compare(caseInput(t, files))
+	return Compare(caseInput(t, readCase(t, file)))
 }
 
 // foretold verifies a case with the answers that it expects itself.
