@@ -12,7 +12,8 @@ import (
 //   - * stands for any one field or list item, and a name that ends in * for all that begin so,
 //   - [name=web] for the list items that have these fields with these values; several are parted by commas, and a value ends
 //     in * where it is a prefix,
-//   - a number for the item at that index of live's list.
+//   - a number for the item at that index of live's list,
+//   - a name for the field of that name, or for that member of a set.
 //
 // It covers what it names and everything below. The empty pattern is the whole object.
 type Pattern struct {
@@ -212,12 +213,12 @@ func (t token) names(step Step, holders []any) bool {
 	case tokenAny:
 		return true
 	case tokenName:
-		return step.Form == FieldStep && t.namesField(step.Name) || step.Form == SetStep && globs(t.name, fmt.Sprint(step.Value))
+		return step.Form == FieldStep && t.namesField(step.Name) || step.Form == SetStep && t.isMember(step.Value)
 	case tokenIndex:
 		if step.Form == FieldStep {
 			return step.Name == t.name
 		}
-		return t.isAt(step, holders)
+		return step.Form == SetStep && t.isMember(step.Value) || t.isAt(step, holders)
 	case tokenKeys:
 		return step.Form != FieldStep && slices.ContainsFunc(holders, func(holder any) bool { return t.hasItem(step, holder) })
 	}
@@ -272,13 +273,18 @@ func (t token) namesItem(i int, item any) bool {
 	case tokenAny:
 		return true
 	case tokenIndex:
-		return t.index == i
+		return t.index == i || t.isMember(item)
 	case tokenKeys:
 		return t.isOf(item)
 	case tokenName:
-		return isScalar(item) && globs(t.name, fmt.Sprint(item))
+		return t.isMember(item)
 	}
 	return false
+}
+
+// isMember tells whether a token names a member of a set.
+func (t token) isMember(member any) bool {
+	return isScalar(member) && globs(t.name, fmt.Sprint(member))
 }
 
 // exists tells whether a value has a place that the pattern names.

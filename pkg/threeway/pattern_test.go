@@ -9,7 +9,7 @@ func TestPatternCovers(t *testing.T) {
 			map[string]any{"port": int64(80), "protocol": "TCP", "name": "http"},
 			map[string]any{"port": int64(53), "protocol": "UDP", "name": "dns"},
 		}},
-		"metadata": map[string]any{"annotations": map[string]any{"a.b/c": "x", "8080": "y"}, "finalizers": []any{"ex.com/f"}},
+		"metadata": map[string]any{"annotations": map[string]any{"a.b/c": "x", "8080": "y"}, "finalizers": []any{"ex.com/f", "7"}},
 	}
 	spec, annotations := Path{}.Field("spec"), Path{}.Field("metadata").Field("annotations")
 	http := spec.Field("ports").Item([]ListKey{{"port", int64(80)}, {"protocol", "TCP"}})
@@ -39,6 +39,9 @@ func TestPatternCovers(t *testing.T) {
 		{"/metadata/annotations/a.b~1c", annotations.Field("a.b/c"), true},
 		{"/metadata/annotations/8080", annotations.Field("8080"), true},
 		{"/metadata/finalizers/ex.com~1f", Path{}.Field("metadata").Field("finalizers").SetItem("ex.com/f"), true},
+		{"/metadata/finalizers/7", Path{}.Field("metadata").Field("finalizers").SetItem("7"), true},
+		{"/metadata/finalizers/1", Path{}.Field("metadata").Field("finalizers").SetItem("7"), true},
+		{"/metadata/finalizers/7", Path{}.Field("metadata").Field("finalizers").SetItem("ex.com/f"), false},
 	} {
 		p, err := ParsePattern(tt.pattern)
 		if err != nil {
