@@ -1,7 +1,6 @@
 package threeway
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -17,11 +16,11 @@ import (
 // somebody else puts the edit back. The edit is found with its owner, and what was put back is silent.
 func TestOwnersOfRealFieldManager(t *testing.T) {
 	types := applyconfigurations.NewTypeConverter(clientscheme.Scheme)
-	for n, o := range samples(t) {
+	for _, o := range samples(t) {
 		if !clientscheme.Scheme.Recognizes(gvkOf(o.Ref)) || mangled(o.Content) {
 			continue
 		}
-		rng := rand.New(rand.NewPCG(6, uint64(n)))
+		rng := o.random(6)
 		for range *rounds {
 			server := newFieldServer(t, types, o.Ref)
 			installed, ok := server.write(map[string]any{}, o.installed(), "helm")

@@ -17,11 +17,11 @@ func (o sample) edited(rng *rand.Rand) Object {
 // TestVolatileChangesAreSilenced: where the second rendering is old's manifest, all that the first changes is volatile, and counts as
 // ignored alone. Where both renderings are the same, nothing is. Of a Service the API server drops more than the patch does.
 func TestVolatileChangesAreSilenced(t *testing.T) {
-	for n, o := range samples(t) {
+	for _, o := range samples(t) {
 		if mangled(o.Content) || o.Kind == "Service" {
 			continue
 		}
-		rng := rand.New(rand.NewPCG(7, uint64(n)))
+		rng := o.random(7)
 		for range max(1, *rounds/5) {
 			desired := o.edited(rng)
 			once := Compare(o.input(desired, o.installed()))
@@ -41,8 +41,8 @@ func TestVolatileChangesAreSilenced(t *testing.T) {
 
 // TestVolatileHidesNoDrift: whatever a second rendering makes, what drifted is told as drift.
 func TestVolatileHidesNoDrift(t *testing.T) {
-	for n, o := range samples(t) {
-		rng := rand.New(rand.NewPCG(8, uint64(n)))
+	for _, o := range samples(t) {
+		rng := o.random(8)
 		for range max(1, *rounds/5) {
 			live := o.installed()
 			o.edit(rng, live)
