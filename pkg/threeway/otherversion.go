@@ -46,6 +46,13 @@ func (t versionedTypes) ObjectToTyped(obj runtime.Object, options ...typed.Valid
 	return t.TypeConverter.ObjectToTyped(obj, options...)
 }
 
+// reads tells whether a manifest is an object of the version at which Helm applies. The server looks at that before it looks at what
+// others wrote (apimachinery v0.37.0 pkg/util/managedfields/internal/structuredmerge.go Apply).
+func (t versionedTypes) reads(manifest map[string]any) bool {
+	_, err := t.TypeConverter.ObjectToTyped(&unstructured.Unstructured{Object: manifest})
+	return err == nil
+}
+
 func (t versionedTypes) versions() []schema.GroupVersion {
 	out := append([]schema.GroupVersion{t.gvk.GroupVersion()}, t.guessed...)
 	for gv := range t.known {

@@ -56,7 +56,7 @@ func (c comparer) writeServerSide(ref Ref, desired, live map[string]any) (writte
 		live = migrated(live)
 	}
 	types, doubts, err := c.typesOf(ref, desired, live)
-	if err != nil {
+	if err != nil && types.reads(desired) {
 		return out, applyFailed(ref, err)
 	}
 	gvk := gvkOf(ref)
