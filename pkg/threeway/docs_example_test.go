@@ -27,6 +27,8 @@ type example struct {
 	// Live are the objects that are not as Helm left them, null where one is gone. By wrote them, perhaps "at" another version.
 	Live map[string]json.RawMessage
 	By   string
+	// Schema is what the definition of Things has below spec.
+	Schema map[string]any
 	// Absent and Autoscaled are those of a case.
 	Absent, Autoscaled string
 }
@@ -57,6 +59,13 @@ func (e example) input(t *testing.T) Input {
 		if objects != nil {
 			files[name] = manifestOf(t, e.objects(t, objects))
 		}
+	}
+	if e.Schema != nil {
+		files["crd.yaml"] = jsonOf(t, map[string]any{"spec": map[string]any{"group": "ex.com", "names": map[string]any{"kind": "Thing"}, "versions": []any{
+			map[string]any{"name": "v1", "served": true, "schema": map[string]any{"openAPIV3Schema": map[string]any{
+				"type": "object", "properties": map[string]any{"spec": map[string]any{"type": "object", "properties": e.Schema}},
+			}}},
+		}}})
 	}
 	in := caseInput(t, files)
 	in.Name, in.Namespace, in.StorageNamespace = "shop", "prod", "prod"

@@ -196,7 +196,7 @@ func TestVerdictsWords(t *testing.T) {
 func TestVerdictsSources(t *testing.T) {
 	modules := map[string]string{
 		"helm v3": "helm.sh/helm/v3", "helm v4": "helm.sh/helm/v4", "apimachinery v0": "k8s.io/apimachinery", "client-go v0": "k8s.io/client-go",
-		"api v0": "k8s.io/api", "cli-runtime v0": "k8s.io/cli-runtime", "structured-merge-diff v6": "sigs.k8s.io/structured-merge-diff/v6", "json-patch v5": "github.com/evanphx/json-patch",
+		"api v0": "k8s.io/api", "apiextensions-apiserver v0": "k8s.io/apiextensions-apiserver", "cli-runtime v0": "k8s.io/cli-runtime", "structured-merge-diff v6": "sigs.k8s.io/structured-merge-diff/v6", "json-patch v5": "github.com/evanphx/json-patch",
 	}
 	cited := regexp.MustCompile("`([a-z-]+ v[0-9]+)([0-9.]+) (\\S+[.]go) (\\w+)`").FindAllStringSubmatch(verdicts(t), -1)
 	if len(cited) < 30 {

@@ -1,77 +1,116 @@
 package threeway
 
-import "fmt"
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
 
-// refusesCustom says why the API server refuses a custom resource with a value of another type than its schema has, or without a field
-// that it requires; empty where it does not, or where the schema was not read. What live holds is not looked at again
-// (apiextensions-apiserver v0.36.3 pkg/apiserver/validation, ratcheting). Of types in a server-side apply the field manager speaks.
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// refusesCustom says why the API server refuses a custom resource that the schema of its kind does not allow; empty where it does, or
+// where the schema was not read. Was is what live holds, nil where there is nothing. Rules in CEL (x-kubernetes-validations) are not
+// looked at: they need half an API server.
 func (c comparer) refusesCustom(ref Ref, was, is map[string]any) string {
-	definition := c.in.Schemas[groupKind(ref)]
-	if definition == nil {
+	schema := c.in.Schemas[groupKind(ref)].parsedRoot(ref.Version)
+	if schema == nil {
 		return ""
 	}
-	stood := func(path Path, v any) bool {
-		before, has := lookup(was, path)
-		return has && equal(before, v)
-	}
 	var faults []string
-	for _, m := range mistypedIn(is, definition.roots[ref.Version]) {
-		if got := jsonTypeOf(m.value); !c.in.serverSide() && !stood(m.path, m.value) {
-			faults = append(faults, fmt.Sprintf("%s: Invalid value: %q: %s in body must be of type %s: %q", m.path, got, m.path, m.want, got))
+	for _, err := range ratcheted(schema, was, is) {
+		if fault := customFault(err); fault != "" {
+			faults = append(faults, fault)
 		}
 	}
-	eachDeclared(is, definition.roots[ref.Version], nil, func(path Path, v any, schema map[string]any) {
-		object, _ := v.(map[string]any)
-		required, _ := schema["required"].([]any)
-		for _, name := range required {
-			if name := fmt.Sprint(name); object != nil && !has(object, name) && !stood(path, v) {
-				faults = append(faults, path.Field(name).String()+": Required value")
-			}
-		}
-	})
 	if len(faults) == 0 {
 		return ""
 	}
-	return invalidObject(ref, faults)
+	slices.Sort(faults) // they come in no order
+	return invalidObject(ref, slices.Compact(faults))
 }
 
-// mistyped is a value of another type than the schema has.
-type mistyped struct {
-	path  Path
-	value any
-	want  string
-}
-
-// mistypedIn lists such values of a custom resource.
-func mistypedIn(object, root map[string]any) (out []mistyped) {
-	eachDeclared(object, root, nil, func(path Path, v any, schema map[string]any) {
-		got := jsonTypeOf(v)
-		want, _ := schema["type"].(string)
-		if v != nil && want != "" && got != want && (want != "number" || got != "integer") {
-			out = append(out, mistyped{path, v, want})
+// customFault puts an error into the server's words (apiextensions-apiserver v0.37.1 pkg/apiserver/validation/validation.go
+// kubeOpenAPIResultToFieldErrors). Empty is one about what the normal form does not have: identity, status, which no manifest changes,
+// and nulls (nullsRefused).
+func customFault(err error) string {
+	fault := &openapierrors.Validation{}
+	if !errors.As(err, &fault) {
+		return field.Invalid(nil, "", err.Error()).Error() // such as of oneOf
+	}
+	name := strings.TrimPrefix(fault.Name, ".")
+	if root, _, _ := strings.Cut(name, "."); slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, root) {
+		return ""
+	}
+	path, value := field.NewPath(name), fault.Value
+	if name == "" {
+		path = nil
+	}
+	if value == nil {
+		value = ""
+	}
+	number := func(v any) int {
+		n, ok := v.(int64)
+		if !ok {
+			return -1
 		}
-	})
+		return int(n)
+	}
+	switch fault.Code() {
+	case openapierrors.RequiredFailCode:
+		return field.Required(path, "").Error()
+	case openapierrors.EnumFailCode:
+		texts := make([]string, len(fault.Values))
+		for i, allowed := range fault.Values {
+			text, isText := allowed.(string)
+			if raw, err := json.Marshal(allowed); !isText && err == nil {
+				text = string(raw)
+			}
+			texts[i] = text
+		}
+		return field.NotSupported(path, fault.Value, texts).Error()
+	case openapierrors.TooLongFailCode:
+		return field.TooLong(path, "", number(fault.Valid)).Error()
+	case openapierrors.MaxItemsFailCode, openapierrors.TooManyPropertiesCode:
+		return field.TooMany(path, number(fault.Value), number(fault.Valid)).Error()
+	case openapierrors.InvalidTypeCode:
+		if value == "null" {
+			return ""
+		}
+		return field.TypeInvalid(path, value, fault.Error()).Error()
+	}
+	return field.Invalid(path, value, fault.Error()).Error()
+}
+
+// parseSchema reads a schema as a CustomResourceDefinition has it. A value that may be an integer or a text has no type there; nil where
+// nothing can be read.
+func parseSchema(root map[string]any) *spec.Schema {
+	text, err := json.Marshal(root)
+	out := &spec.Schema{}
+	if root == nil || err != nil || json.Unmarshal(text, out) != nil {
+		return nil
+	}
+	typeIntOrStrings(out)
 	return out
 }
 
-// jsonTypeOf is what a schema calls the type of a value.
-func jsonTypeOf(v any) string {
-	switch v := v.(type) {
-	case map[string]any:
-		return "object"
-	case []any:
-		return "array"
-	case string:
-		return "string"
-	case bool:
-		return "boolean"
-	case int64:
-		return "integer"
-	case float64:
-		if v == float64(int64(v)) {
-			return "integer"
-		}
-		return "number"
+func typeIntOrStrings(s *spec.Schema) {
+	if s == nil {
+		return
 	}
-	return ""
+	if both, _ := s.Extensions.GetBool("x-kubernetes-int-or-string"); both {
+		s.Type = spec.StringOrArray{"integer", "string"}
+	}
+	for name, below := range s.Properties {
+		typeIntOrStrings(&below)
+		s.Properties[name] = below
+	}
+	if s.AdditionalProperties != nil {
+		typeIntOrStrings(s.AdditionalProperties.Schema)
+	}
+	if s.Items != nil {
+		typeIntOrStrings(s.Items.Schema)
+	}
 }

@@ -118,3 +118,44 @@ func invalidTypeOfListed(at string) string {
 }
 
 func nilIn(at string) string { return `unknown object type "nil" in ` + at }
+
+// mistyped is a value of another type than the schema has.
+type mistyped struct {
+	path  Path
+	value any
+	want  string
+}
+
+// mistypedIn lists such values of a custom resource.
+func mistypedIn(object, root map[string]any) (out []mistyped) {
+	eachDeclared(object, root, nil, func(path Path, v any, schema map[string]any) {
+		got := jsonTypeOf(v)
+		want, _ := schema["type"].(string)
+		if v != nil && want != "" && got != want && (want != "number" || got != "integer") {
+			out = append(out, mistyped{path, v, want})
+		}
+	})
+	return out
+}
+
+// jsonTypeOf is what a schema calls the type of a value.
+func jsonTypeOf(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case int64:
+		return "integer"
+	case float64:
+		if v == float64(int64(v)) {
+			return "integer"
+		}
+		return "number"
+	}
+	return ""
+}

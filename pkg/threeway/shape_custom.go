@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
 // CustomSchema is what a CustomResourceDefinition says of the versions of its kind: defaults, list types, int-or-strings.
@@ -14,6 +16,8 @@ type CustomSchema struct {
 	versions map[string]*shape
 	// roots are the schemas as they are written, one of each version that the definition names, be it served or not.
 	roots map[string]map[string]any
+	// parsed are the same, ready to check values by.
+	parsed map[string]func() *spec.Schema
 	// status names the versions whose status is a subresource.
 	status map[string]bool
 	// webhook tells that a webhook converts between the versions. Without it they are the same but for their name.
@@ -26,13 +30,14 @@ func NewCustomSchema(crd map[string]any) (*CustomSchema, error) {
 	if !ok {
 		return nil, fmt.Errorf("the CustomResourceDefinition has no spec.versions")
 	}
-	out := &CustomSchema{versions: map[string]*shape{}, roots: map[string]map[string]any{}, status: map[string]bool{}}
+	out := &CustomSchema{versions: map[string]*shape{}, roots: map[string]map[string]any{}, status: map[string]bool{}, parsed: map[string]func() *spec.Schema{}}
 	out.webhook = child(child(crd, "spec"), "conversion")["strategy"] == "Webhook"
 	for _, v := range versions {
 		version, _ := v.(map[string]any)
 		name, _ := version["name"].(string)
 		out.status[name] = child(version, "subresources")["status"] != nil
 		out.roots[name] = child(child(version, "schema"), "openAPIV3Schema")
+		out.parsed[name] = sync.OnceValue(func() *spec.Schema { return parseSchema(out.roots[name]) })
 		if root := out.roots[name]; root != nil {
 			out.versions[name] = customRoot(root)
 		}
@@ -54,6 +59,14 @@ func (s *CustomSchema) root(version string) map[string]any {
 		return nil
 	}
 	return s.roots[version]
+}
+
+// parsedRoot gives the schema of one version, ready to check values by; nil where there is none.
+func (s *CustomSchema) parsedRoot(version string) *spec.Schema {
+	if s == nil || s.parsed[version] == nil {
+		return nil
+	}
+	return s.parsed[version]()
 }
 
 // customRoot is the shape of a whole custom resource. Its metadata is the API's own type, whatever the schema says.

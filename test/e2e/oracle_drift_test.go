@@ -145,6 +145,14 @@ func spokenOf(obj map[string]any) map[string]any {
 			delete(m, "imagePullPolicy")
 		}
 	})
+	if labels, _ := append(metadata, step{field: "labels"}).in(out); out["kind"] == "Job" {
+		// A Job that is left without labels gets its template's (kubernetes v1.36.3 pkg/apis/batch/v1/defaults.go SetDefaults_Job).
+		m, _ := labels.(map[string]any)
+		maps.DeleteFunc(m, func(name string, _ any) bool { return jobLabel.MatchString(name) })
+	}
 	sortSets(out)
 	return out
 }
+
+// jobLabel matches what the API server puts on the template of a Job.
+var jobLabel = regexp.MustCompile(`^(batch\.kubernetes\.io/)?(controller-uid|job-name)$`)

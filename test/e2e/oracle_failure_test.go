@@ -228,8 +228,26 @@ func saysWords(text, reason string) bool {
 	if patched {
 		return strings.Contains(text, start) && strings.Contains(text, rest)
 	}
-	return strings.Contains(text, words)
+	head, list, several := strings.Cut(words, " is invalid: [")
+	if !several {
+		return strings.Contains(text, words)
+	}
+	// Several faults come in no order.
+	ends := serverFault.FindAllStringIndex(list, -1)
+	for i := range ends {
+		fault := list[ends[i][0]:]
+		if i+1 < len(ends) {
+			fault = list[ends[i][0]:ends[i+1][0]]
+		}
+		if !strings.Contains(text, strings.TrimRight(fault, "], ")) {
+			return false
+		}
+	}
+	return len(ends) > 1 && strings.Contains(text, head+" is invalid: [")
 }
+
+// serverFault matches where one of several faults begins.
+var serverFault = regexp.MustCompile(`(?:<nil>|[A-Za-z][\w."-]*): (?:Invalid value|Required value|Duplicate value|Unsupported value|Too many|Too long)`)
 
 // hasWordsOfHelm tells whether a reason claims to be what Helm or the API server will say.
 func hasWordsOfHelm(reason string) bool {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,9 +37,18 @@ func (c *Case) proves() error {
 			c.goes = c.goes || gone.said.Action == "delete" && gone.was != nil && c.uid() == gone.uid()
 		}
 	}
-	fails := strings.Contains(strings.Join(c.last.report.lines(), "\n"), ": fail")
-	if _, err := c.run(call); (err != nil) != fails {
-		return fmt.Errorf("the report says failure %v, the upgrade says %v", fails, err)
+	var reasons []string
+	for _, o := range c.last.report.Releases[0].Objects {
+		if o.Action == "fail" {
+			reasons = append(reasons, o.Reason)
+		}
+	}
+	_, err = c.run(call)
+	if (err != nil) != (len(reasons) > 0) {
+		return fmt.Errorf("the report says failures %q, the upgrade says %v", reasons, err)
+	}
+	if len(reasons) == 1 && hasWordsOfHelm(reasons[0]) && !saysWords(err.Error(), reasons[0]) {
+		return fmt.Errorf("the report says %q, the upgrade fails with %w", reasons[0], err)
 	}
 	return errors.Join(each(claims, (*claim).after)...)
 }

@@ -1,0 +1,90 @@
+package threeway
+
+import (
+	"reflect"
+
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+	"k8s.io/kube-openapi/pkg/validation/validate"
+)
+
+// ratchet checks a value by its schema as an update of what stood there before: what did not change passes, as nobody is asked to mend
+// what somebody else wrote (apiextensions-apiserver v0.37.1 pkg/apiserver/validation/ratcheting.go).
+type ratchet struct {
+	schema *spec.Schema
+	path   string
+	was    any
+	// is is the value, once it is being checked.
+	is any
+}
+
+var _ validate.ValueValidator = (*ratchet)(nil)
+
+// ratcheted lists what a schema has against an object that comes in the place of another one; nil for one that is new. A schema that no
+// server would take, such as one with references, crashes the library and has nothing against anything.
+func ratcheted(schema *spec.Schema, was, is map[string]any) (out []error) {
+	defer func() {
+		if recover() != nil {
+			out = nil
+		}
+	}()
+	if was == nil {
+		return validate.NewSchemaValidator(schema, nil, "", strfmt.Default).Validate(is).Errors
+	}
+	return (&ratchet{schema: schema, was: was}).Validate(is).Errors
+}
+
+// SetPath is not called on validators of fields and items.
+func (r *ratchet) SetPath(string) {}
+
+// Applies is for all values.
+func (r *ratchet) Applies(any, reflect.Kind) bool { return true }
+
+// Validate checks a value and all below it.
+func (r *ratchet) Validate(v any) *validate.Result {
+	r.is = v
+	below := func(o *validate.SchemaValidatorOptions) {
+		o.NewValidatorForField, o.NewValidatorForIndex = r.field, r.item
+	}
+	result := validate.NewSchemaValidator(r.schema, nil, r.path, strfmt.Default, below).Validate(v)
+	if !result.IsValid() && equal(r.was, v) {
+		return &validate.Result{}
+	}
+	return result
+}
+
+func (r *ratchet) field(name string, schema *spec.Schema, _ any, path string, _ strfmt.Registry, _ ...validate.Option) validate.ValueValidator {
+	was, _ := r.was.(map[string]any)
+	return next(schema, path, was[name])
+}
+
+// item knows items of a list by its keys. In one without keys all are new, unless the list is the same.
+func (r *ratchet) item(index int, schema *spec.Schema, _ any, path string, _ strfmt.Registry, _ ...validate.Option) validate.ValueValidator {
+	was, _ := r.was.([]any)
+	is, _ := r.is.([]any)
+	keys, _ := r.schema.Extensions.GetStringSlice("x-kubernetes-list-map-keys")
+	for _, before := range was {
+		if len(keys) > 0 && index < len(is) && sameKeys(before, is[index], keys) {
+			return next(schema, path, before)
+		}
+	}
+	return next(schema, path, nil)
+}
+
+func next(schema *spec.Schema, path string, was any) validate.ValueValidator {
+	if was == nil {
+		return validate.NewSchemaValidator(schema, nil, path, strfmt.Default)
+	}
+	return &ratchet{schema: schema, path: path, was: was}
+}
+
+func sameKeys(a, b any, keys []string) bool {
+	first, _ := a.(map[string]any)
+	second, _ := b.(map[string]any)
+	for _, key := range keys {
+		if !equal(first[key], second[key]) {
+			return false
+		}
+	}
+	return first != nil && second != nil
+}
