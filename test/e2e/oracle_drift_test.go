@@ -145,6 +145,12 @@ func spokenOf(obj map[string]any) map[string]any {
 			delete(m, "imagePullPolicy")
 		}
 	})
+	if affinity, _ := (steps{{field: "spec"}, {field: "sessionAffinityConfig"}}).in(out); out["kind"] == "Service" {
+		// The default that comes with an affinity goes with it (kubernetes v1.36.3 pkg/apis/core/v1/defaults.go SetDefaults_Service).
+		if cmp.Equal(affinity, map[string]any{"clientIP": map[string]any{"timeoutSeconds": int64(10800)}}) {
+			steps{{field: "spec"}, {field: "sessionAffinityConfig"}}.drop(out)
+		}
+	}
 	if labels, _ := append(metadata, step{field: "labels"}).in(out); out["kind"] == "Job" {
 		// A Job that is left without labels gets its template's (kubernetes v1.36.3 pkg/apis/batch/v1/defaults.go SetDefaults_Job).
 		m, _ := labels.(map[string]any)

@@ -323,16 +323,22 @@ func mentions(ours, theirs []string, all bool) bool {
 	return len(unknown) == 0 || !all && len(unknown) < len(ours)
 }
 
-// judgeConflicts compares the fields in conflict with those that the server names for this object.
+// judgeConflicts compares the fields in conflict with those that the server names for this object, but for what is not certain.
 func (j *judgement) judgeConflicts(o objectReport, text string) {
-	var ours, theirs []string
+	var ours, theirs, open []string
 	for _, f := range o.Fields {
-		if f.Verdict == "conflict" {
+		switch {
+		case !f.Certain:
+			open = append(open, bare(f.Path))
+		case f.Verdict == "conflict":
 			ours = append(ours, bare(f.Path))
 		}
 	}
 	for _, m := range conflictField.FindAllStringSubmatch(text, -1) {
-		theirs = append(theirs, bare(m[1]))
+		at := bare(m[1])
+		if !slices.ContainsFunc(open, func(path string) bool { return strings.HasPrefix(path, at) || strings.HasPrefix(at, path) }) {
+			theirs = append(theirs, at)
+		}
 	}
 	if !covers(ours, theirs) {
 		j.miss(o.Name, "conflicts on %v, said: %v", theirs, ours)
