@@ -33,8 +33,8 @@ func (c comparer) refusesCustom(ref Ref, was, is map[string]any) string {
 }
 
 // customFault puts an error into the server's words (apiextensions-apiserver v0.37.1 pkg/apiserver/validation/validation.go
-// kubeOpenAPIResultToFieldErrors). Empty is one about what the normal form does not have: identity, status, which no manifest changes,
-// and nulls (nullsRefused).
+// kubeOpenAPIResultToFieldErrors). Empty is one about what the normal form does not have: identity, and the status, which no manifest
+// changes. Nor does it have nulls but those in lists, which the server does not prune.
 func customFault(err error) string {
 	fault := &openapierrors.Validation{}
 	if !errors.As(err, &fault) {
@@ -76,9 +76,6 @@ func customFault(err error) string {
 	case openapierrors.MaxItemsFailCode, openapierrors.TooManyPropertiesCode:
 		return field.TooMany(path, number(fault.Value), number(fault.Valid)).Error()
 	case openapierrors.InvalidTypeCode:
-		if value == "null" {
-			return ""
-		}
 		return field.TypeInvalid(path, value, fault.Error()).Error()
 	}
 	return field.Invalid(path, value, fault.Error()).Error()
