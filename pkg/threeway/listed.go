@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Before it writes anything, Helm has kubectl's schema check the documents that the API server cannot check itself, as no request
@@ -34,6 +35,12 @@ func (c comparer) refuseListed(out *ObjectComparison, p pair) {
 	for _, odd := range mistypedIn(text, published) {
 		if fault == "" && !(isScalar(odd.value) && odd.want == "string") {
 			fault = invalidTypeOfListed(p.desired.Listed + "." + odd.path.String())
+		}
+	}
+	for _, path := range missingIn(text, published) {
+		if fault == "" {
+			above, field := path[:len(path)-1], path[len(path)-1].Name
+			fault = fmt.Sprintf("ValidationError(%s): missing required field %q", strings.TrimSuffix(p.desired.Listed+"."+above.String(), "."), field)
 		}
 	}
 	if fault != "" {
@@ -158,4 +165,20 @@ func jsonTypeOf(v any) string {
 		return "number"
 	}
 	return ""
+}
+
+// missingIn lists the fields that the schema of a custom resource requires and the object does not have. To kubectl a null is none.
+func missingIn(object, root map[string]any) (out []Path) {
+	look := func(path Path, v any, schema map[string]any) {
+		fields, isMap := v.(map[string]any)
+		required, _ := schema["required"].([]any)
+		for _, name := range required {
+			if name := fmt.Sprint(name); isMap && fields[name] == nil {
+				out = append(out, path.Field(name))
+			}
+		}
+	}
+	look(nil, object, root)
+	eachDeclared(object, root, nil, look)
+	return out
 }

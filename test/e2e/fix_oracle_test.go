@@ -65,6 +65,7 @@ func newFixCase(pool []poolKind, seed uint64) *oracleCase {
 	for _, o := range c.objects {
 		o.tried = nil
 	}
+	c.edits = slices.DeleteFunc(c.edits, func(e *oracleEdit) bool { return e.how != byCreate && e.object.old == nil })
 	return c
 }
 

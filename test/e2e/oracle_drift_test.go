@@ -145,19 +145,34 @@ func spokenOf(obj map[string]any) map[string]any {
 			delete(m, "imagePullPolicy")
 		}
 	})
-	if affinity, _ := (steps{{field: "spec"}, {field: "sessionAffinityConfig"}}).in(out); out["kind"] == "Service" {
-		// The default that comes with an affinity goes with it (kubernetes v1.36.3 pkg/apis/core/v1/defaults.go SetDefaults_Service).
+	dropDefaults(out)
+	sortSets(out)
+	return out
+}
+
+// dropDefaults takes away defaults that come with another field, of which the report speaks, and go with it.
+func dropDefaults(obj map[string]any) {
+	if affinity, _ := (steps{{field: "spec"}, {field: "sessionAffinityConfig"}}).in(obj); obj["kind"] == "Service" {
+		// kubernetes v1.36.3 pkg/apis/core/v1/defaults.go SetDefaults_Service
 		if cmp.Equal(affinity, map[string]any{"clientIP": map[string]any{"timeoutSeconds": int64(10800)}}) {
-			steps{{field: "spec"}, {field: "sessionAffinityConfig"}}.drop(out)
+			steps{{field: "spec"}, {field: "sessionAffinityConfig"}}.drop(obj)
 		}
 	}
-	if labels, _ := append(metadata, step{field: "labels"}).in(out); out["kind"] == "Job" {
+	if policy, _ := obj["spec"].(map[string]any); obj["kind"] == "NetworkPolicy" {
+		// kubernetes v1.36.3 pkg/apis/networking/v1/defaults.go SetDefaults_NetworkPolicy
+		types := []any{"Ingress"}
+		if egress, _ := policy["egress"].([]any); len(egress) > 0 {
+			types = append(types, "Egress")
+		}
+		if cmp.Equal(policy["policyTypes"], any(types)) {
+			delete(policy, "policyTypes")
+		}
+	}
+	if labels, _ := (steps{{field: "metadata"}, {field: "labels"}}).in(obj); obj["kind"] == "Job" {
 		// A Job that is left without labels gets its template's (kubernetes v1.36.3 pkg/apis/batch/v1/defaults.go SetDefaults_Job).
 		m, _ := labels.(map[string]any)
 		maps.DeleteFunc(m, func(name string, _ any) bool { return jobLabel.MatchString(name) })
 	}
-	sortSets(out)
-	return out
 }
 
 // jobLabel matches what the API server puts on the template of a Job.
