@@ -30,13 +30,16 @@ func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
 		return nil, gone
 	}
 	ours, helms := writersOf(after)
-	if len(ours) == 0 {
+	if absent := o.absences(); len(ours) == 0 && (len(helms) == 0 || absent.Empty()) {
 		return nil, nil
 	}
 	err := o.canHandOver(after)
 	var ops []operation
 	if err == nil {
 		ops, err = o.handOver(ours, helms)
+	}
+	if err == nil && len(ops) == 0 {
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the ownership of %s cannot be handed over: %w", o.Ref.Key, err)
@@ -80,7 +83,7 @@ func (o *ObjectPlan) handOver(ours, helms []writer) ([]operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := &fieldpath.Set{}
+	given := o.absences()
 	var ops []operation
 	for _, w := range append(append([]writer{}, ours...), helms...) {
 		ops = append(ops, w.tests()...)
@@ -92,14 +95,12 @@ func (o *ObjectPlan) handOver(ours, helms []writer) ([]operation, error) {
 		}
 		given = given.Union(fields.Intersection(owned))
 	}
-	for _, c := range o.Changes {
-		if c.To == nil && c.finding.Managed {
-			given = given.Union(o.source.AppliedAt(c.Path)) // helm owned that nothing stands there
-		}
-	}
 	more, err := o.give(given, ours, helms)
 	if err != nil {
 		return nil, err
+	}
+	if len(ours)+len(more) == 0 {
+		return nil, nil
 	}
 	ops = append(ops, more...)
 	// From the last to the first: each removal moves those after it.
@@ -107,6 +108,18 @@ func (o *ObjectPlan) handOver(ours, helms []writer) ([]operation, error) {
 		ops = append(ops, operation{Op: "remove", Path: ours[i].at()})
 	}
 	return ops, nil
+}
+
+// absences are the places of which helm owned that nothing stands there, such as an empty text that the API leaves out, and where nothing
+// stands again. Nobody who takes something away owns its place.
+func (o *ObjectPlan) absences() *fieldpath.Set {
+	out := &fieldpath.Set{}
+	for _, c := range o.Changes {
+		if c.To == nil && c.finding.Managed {
+			out = out.Union(o.source.AppliedAt(c.Path))
+		}
+	}
+	return out
 }
 
 // give adds fields to helm's entry, or makes one.

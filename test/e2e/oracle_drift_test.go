@@ -36,6 +36,7 @@ func (t *telling) judgeDrift(said *report, before map[string]map[string]any) {
 			// Of node ports that come and go with the type of a Service, which is reported, reports are silent.
 			dropNewNodePorts(was, is)
 			dropNewNodePorts(is, was)
+			dropPullPolicies(was, is)
 			if leavesBundle(of[o.name].Fields, o.old) {
 				dropBundles(was)
 				dropBundles(is)
@@ -139,15 +140,28 @@ func spokenOf(obj map[string]any) map[string]any {
 		}
 		maps.DeleteFunc(m, func(name string, _ any) bool { return crowded.MatchString(name) })
 	})
-	eachNode(out, func(v any) {
-		// A policy that is the image's default goes with the image, of which the report speaks.
-		if m, _ := v.(map[string]any); m["image"] != nil && m["imagePullPolicy"] == defaultPullPolicy(fmt.Sprint(m["image"])) {
-			delete(m, "imagePullPolicy")
-		}
-	})
 	dropDefaults(out)
 	sortSets(out)
 	return out
+}
+
+// dropPullPolicies takes away the policy of containers in which it is as it was, or is the default of the new image: that goes with the
+// image, of which the report speaks.
+func dropPullPolicies(was, is map[string]any) {
+	before := map[any]map[string]any{}
+	eachNode(was, func(v any) {
+		if m, _ := v.(map[string]any); m["imagePullPolicy"] != nil {
+			before[m["name"]] = m
+		}
+	})
+	eachNode(is, func(v any) {
+		m, _ := v.(map[string]any)
+		old := before[m["name"]]
+		if policy := m["imagePullPolicy"]; policy != nil && (policy == old["imagePullPolicy"] || policy == defaultPullPolicy(fmt.Sprint(m["image"]))) {
+			delete(m, "imagePullPolicy")
+			delete(old, "imagePullPolicy")
+		}
+	})
 }
 
 // dropDefaults takes away defaults that come with another field, of which the report speaks, and go with it.
@@ -156,6 +170,9 @@ func dropDefaults(obj map[string]any) {
 		// kubernetes v1.36.3 pkg/apis/core/v1/defaults.go SetDefaults_Service
 		if cmp.Equal(affinity, map[string]any{"clientIP": map[string]any{"timeoutSeconds": int64(10800)}}) {
 			steps{{field: "spec"}, {field: "sessionAffinityConfig"}}.drop(obj)
+		}
+		if spec, _ := obj["spec"].(map[string]any); spec["externalTrafficPolicy"] == "Cluster" {
+			delete(spec, "externalTrafficPolicy")
 		}
 	}
 	if policy, _ := obj["spec"].(map[string]any); obj["kind"] == "NetworkPolicy" {
