@@ -131,6 +131,10 @@ func fixedOnly(plan *fixPlan, was, is map[string]any) error {
 	was, is = settled(was), settled(is)
 	dropProtection(was)
 	dropProtection(is)
+	if len(plan.Fields) > 0 {
+		dropDefaults(was)
+		dropDefaults(is)
+	}
 	for _, f := range plan.Fields {
 		path, err := parsePath(f.Path)
 		if err != nil {

@@ -166,29 +166,27 @@ func dropPullPolicies(was, is map[string]any) {
 
 // dropDefaults takes away defaults that come with another field, of which the report speaks, and go with it.
 func dropDefaults(obj map[string]any) {
-	if affinity, _ := (steps{{field: "spec"}, {field: "sessionAffinityConfig"}}).in(obj); obj["kind"] == "Service" {
-		// kubernetes v1.36.3 pkg/apis/core/v1/defaults.go SetDefaults_Service
-		if cmp.Equal(affinity, map[string]any{"clientIP": map[string]any{"timeoutSeconds": int64(10800)}}) {
-			steps{{field: "spec"}, {field: "sessionAffinityConfig"}}.drop(obj)
+	spec, _ := obj["spec"].(map[string]any)
+	defaults := map[string]any{}
+	switch obj["kind"] {
+	case "Service": // kubernetes v1.36.3 pkg/apis/core/v1/defaults.go SetDefaults_Service
+		defaults["sessionAffinityConfig"] = map[string]any{"clientIP": map[string]any{"timeoutSeconds": int64(10800)}}
+		defaults["externalTrafficPolicy"] = "Cluster"
+		defaults["allocateLoadBalancerNodePorts"] = true
+	case "NetworkPolicy": // pkg/apis/networking/v1/defaults.go SetDefaults_NetworkPolicy
+		defaults["policyTypes"] = []any{"Ingress"}
+		if egress, _ := spec["egress"].([]any); len(egress) > 0 {
+			defaults["policyTypes"] = []any{"Ingress", "Egress"}
 		}
-		if spec, _ := obj["spec"].(map[string]any); spec["externalTrafficPolicy"] == "Cluster" {
-			delete(spec, "externalTrafficPolicy")
-		}
-	}
-	if policy, _ := obj["spec"].(map[string]any); obj["kind"] == "NetworkPolicy" {
-		// kubernetes v1.36.3 pkg/apis/networking/v1/defaults.go SetDefaults_NetworkPolicy
-		types := []any{"Ingress"}
-		if egress, _ := policy["egress"].([]any); len(egress) > 0 {
-			types = append(types, "Egress")
-		}
-		if cmp.Equal(policy["policyTypes"], any(types)) {
-			delete(policy, "policyTypes")
-		}
-	}
-	if labels, _ := (steps{{field: "metadata"}, {field: "labels"}}).in(obj); obj["kind"] == "Job" {
-		// A Job that is left without labels gets its template's (kubernetes v1.36.3 pkg/apis/batch/v1/defaults.go SetDefaults_Job).
+	case "Job": // pkg/apis/batch/v1/defaults.go SetDefaults_Job: one that is left without labels gets its template's
+		labels, _ := (steps{{field: "metadata"}, {field: "labels"}}).in(obj)
 		m, _ := labels.(map[string]any)
 		maps.DeleteFunc(m, func(name string, _ any) bool { return jobLabel.MatchString(name) })
+	}
+	for name, value := range defaults {
+		if cmp.Equal(spec[name], value) {
+			delete(spec, name)
+		}
 	}
 }
 
