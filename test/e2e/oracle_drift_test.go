@@ -188,6 +188,11 @@ func dropDefaults(obj map[string]any) {
 			delete(spec, name)
 		}
 	}
+	if strategy, _ := spec["updateStrategy"].(map[string]any); obj["kind"] == "StatefulSet" { // pkg/apis/apps/v1/defaults.go SetDefaults_StatefulSet
+		if cmp.Equal(strategy["rollingUpdate"], any(map[string]any{"partition": int64(0)})) {
+			delete(strategy, "rollingUpdate")
+		}
+	}
 }
 
 // jobLabel matches what the API server puts on the template of a Job.

@@ -233,7 +233,7 @@ func judgeFields(fields []fieldReport, still bool, was, now map[string]any) []st
 // dropAll drops what the paths lead to, and above it what has nothing else. The keys of items go last, as the items are found by them,
 // and all at once; items with an index go from the end, as a dropped item moves those after it.
 func dropAll(paths []steps, root map[string]any) {
-	paths = slices.SortedStableFunc(slices.Values(paths), func(a, b steps) int { return b[len(b)-1].index - a[len(a)-1].index })
+	paths = slices.SortedStableFunc(slices.Values(paths), func(a, b steps) int { return slices.Compare(b.indexes(), a.indexes()) })
 	var keys []func()
 	for _, path := range paths {
 		if !path.isKey() {
@@ -248,6 +248,15 @@ func dropAll(paths []steps, root map[string]any) {
 	for _, drop := range keys {
 		drop()
 	}
+}
+
+// indexes are those of the items on the way.
+func (p steps) indexes() []int {
+	out := make([]int, len(p))
+	for i := range p {
+		out[i] = p[i].index
+	}
+	return out
 }
 
 // isKey tells whether the path leads to a key of a list item.
@@ -401,8 +410,8 @@ func (p steps) sortList(root map[string]any) {
 	v, _ := p.in(root)
 	if list, ok := v.([]any); ok {
 		slices.SortFunc(list, func(a, b any) int {
-			x, _ := json.Marshal(a)
-			y, _ := json.Marshal(b)
+			x, _ := json.Marshal(prune(a))
+			y, _ := json.Marshal(prune(b))
 			return strings.Compare(string(x), string(y))
 		})
 	}
