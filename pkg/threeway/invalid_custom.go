@@ -51,6 +51,10 @@ func customFault(err error) string {
 	if value == nil {
 		value = ""
 	}
+	names := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(".[]", r) })
+	if slices.ContainsFunc(names, looksSecret) && fault.Code() != openapierrors.InvalidTypeCode {
+		value = "***" // short ones are not scrubbed later on
+	}
 	number := func(v any) int {
 		n, ok := v.(int64)
 		if !ok {
@@ -70,7 +74,7 @@ func customFault(err error) string {
 			}
 			texts[i] = text
 		}
-		return field.NotSupported(path, fault.Value, texts).Error()
+		return field.NotSupported(path, value, texts).Error()
 	case openapierrors.TooLongFailCode:
 		return field.TooLong(path, "", number(fault.Valid)).Error()
 	case openapierrors.MaxItemsFailCode, openapierrors.TooManyPropertiesCode:
