@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,7 +48,10 @@ func (c *Case) proves() error {
 	if (err != nil) != (len(reasons) > 0) {
 		return fmt.Errorf("the report says failures %q, the upgrade says %v", reasons, err)
 	}
-	if len(reasons) == 1 && hasWordsOfHelm(reasons[0]) && !saysWords(err.Error(), reasons[0]) {
+	checked := func(reason string) bool {
+		return strings.Contains(reason, " is invalid: ") || strings.Contains(reason, "ValidationError(")
+	}
+	if len(reasons) == 1 && checked(reasons[0]) && !saysWords(err.Error(), reasons[0]) {
 		return fmt.Errorf("the report says %q, the upgrade fails with %w", reasons[0], err)
 	}
 	return errors.Join(each(claims, (*claim).after)...)
