@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 )
 
 // judgement is one report held against one end of Helm's.
@@ -246,6 +247,28 @@ func saysWords(text, reason string) bool {
 	return len(ends) > 1 && strings.Contains(text, head+" is invalid: [")
 }
 
+// TestSaysWords: several faults are the same in whatever order the server has them, and none may be another.
+func TestSaysWords(t *testing.T) {
+	const upgrade = `cannot patch "r" with kind Route: Route.ex.com "r" is invalid: [`
+	faults := []string{
+		`spec.hosts[0]: Too long: may not be more than 8 bytes`,
+		`<nil>: Invalid value: "": "spec.choice" must validate one and only one schema (oneOf). Found none valid`,
+		`spec.code: Invalid value: "ABC": spec.code in body should match '^[a-z]+$'`,
+		`spec.size: Unsupported value: "huge": supported values: "small", "medium"`,
+		`spec.choice.a: Required value`,
+	}
+	for first := range faults {
+		turned := append(slices.Clone(faults[first:]), faults[:first]...)
+		reason := `Route.ex.com "r" is invalid: [` + strings.Join(faults, ", ") + "]"
+		if text := upgrade + strings.Join(turned, ", ") + "]"; !saysWords(text, reason) {
+			t.Errorf("%s\nis not taken for\n%s", text, reason)
+		}
+		if text := upgrade + strings.Join(turned[1:], ", ") + "]"; saysWords(text, reason) {
+			t.Errorf("%s\nis taken for\n%s", text, reason)
+		}
+	}
+}
+
 // serverFault matches where one of several faults begins.
 var serverFault = regexp.MustCompile(`(?:<nil>|[A-Za-z][\w."-]*): (?:Invalid value|Required value|Duplicate value|Unsupported value|Too many|Too long)`)
 
@@ -301,7 +324,7 @@ func ourFields(reason string) []string {
 }
 
 // inBrackets matches the name of a list item, and not the brackets around several errors.
-var inBrackets = regexp.MustCompile(`\[[^\] ]*\]`)
+var inBrackets = regexp.MustCompile(`\[[^\[\] ]*\]`)
 
 // plainPath is a path without the names of list items.
 func plainPath(path string) string { return inBrackets.ReplaceAllString(path, "") }
