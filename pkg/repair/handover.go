@@ -30,19 +30,20 @@ func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
 		return nil, gone
 	}
 	ours, helms := writersOf(after)
-	if absent := o.absences(); len(ours) == 0 && (len(helms) == 0 || absent.Empty()) {
+	given := o.absences()
+	if len(ours) == 0 && (len(helms) == 0 || given.Empty()) {
 		return nil, nil
 	}
 	err := o.canHandOver(after)
 	var ops []operation
 	if err == nil {
-		ops, err = o.handOver(ours, helms)
+		ops, err = o.handOver(given, ours, helms)
 	}
-	if err == nil && len(ops) == 0 {
-		return nil, nil
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("the ownership of %s cannot be handed over: %w", o.Ref.Key, err)
+	case len(ops) == 0:
+		return nil, nil
 	}
 	return json.Marshal(append([]operation{testUID(after)}, ops...))
 }
@@ -78,12 +79,12 @@ func (o *ObjectPlan) canHandOver(live map[string]any) error {
 	return nil
 }
 
-func (o *ObjectPlan) handOver(ours, helms []writer) ([]operation, error) {
+// handOver gives helm some fields beside those that the repairer owns; no operation where it has them.
+func (o *ObjectPlan) handOver(given *fieldpath.Set, ours, helms []writer) ([]operation, error) {
 	owned, err := o.source.Applied()
 	if err != nil {
 		return nil, err
 	}
-	given := o.absences()
 	var ops []operation
 	for _, w := range append(append([]writer{}, ours...), helms...) {
 		ops = append(ops, w.tests()...)

@@ -85,18 +85,7 @@ func customFault(err error) string {
 	return field.Invalid(path, value, fault.Error()).Error()
 }
 
-// parseSchema reads a schema as a CustomResourceDefinition has it. A value that may be an integer or a text has no type there; nil where
-// nothing can be read.
-func parseSchema(root map[string]any) *spec.Schema {
-	text, err := json.Marshal(root)
-	out := &spec.Schema{}
-	if root == nil || err != nil || json.Unmarshal(text, out) != nil {
-		return nil
-	}
-	typeIntOrStrings(out)
-	return out
-}
-
+// typeIntOrStrings gives the values of a schema that may be an integer or a text those types, of which a definition is silent.
 func typeIntOrStrings(s *spec.Schema) {
 	if s == nil {
 		return

@@ -63,8 +63,9 @@ func (r *ratchet) item(index int, schema *spec.Schema, _ any, path string, _ str
 	was, _ := r.was.([]any)
 	is, _ := r.is.([]any)
 	keys, _ := r.schema.Extensions.GetStringSlice("x-kubernetes-list-map-keys")
-	for _, before := range was {
-		if len(keys) > 0 && index < len(is) && sameKeys(before, is[index], keys) {
+	step, named := stepTo(is[index], listRule{keys: keys})
+	for i, before := range was {
+		if named && step.matches(i, before) {
 			return next(schema, path, before)
 		}
 	}
@@ -76,15 +77,4 @@ func next(schema *spec.Schema, path string, was any) validate.ValueValidator {
 		return validate.NewSchemaValidator(schema, nil, path, strfmt.Default)
 	}
 	return &ratchet{schema: schema, path: path, was: was}
-}
-
-func sameKeys(a, b any, keys []string) bool {
-	first, _ := a.(map[string]any)
-	second, _ := b.(map[string]any)
-	for _, key := range keys {
-		if !equal(first[key], second[key]) {
-			return false
-		}
-	}
-	return first != nil && second != nil
 }

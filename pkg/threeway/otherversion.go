@@ -1,7 +1,6 @@
 package threeway
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -194,13 +193,8 @@ func (t *ApplyTypes) at(gvk schema.GroupVersionKind, gv schema.GroupVersion, def
 	if t == nil || definition == nil || definition.webhook {
 		return nil
 	}
-	own := t.schemaOf(gvk)
-	text, err := json.Marshal(definition.roots[gv.Version])
-	if own == nil || err != nil {
-		return nil
-	}
-	var other spec.Schema
-	if json.Unmarshal(text, &other) != nil {
+	own, other := t.schemaOf(gvk), parseSchema(definition.roots[gv.Version])
+	if own == nil || other == nil {
 		return nil
 	}
 	properties := maps.Clone(other.Properties)
@@ -213,7 +207,7 @@ func (t *ApplyTypes) at(gvk schema.GroupVersionKind, gv schema.GroupVersion, def
 	other.Properties = properties
 	other.AddExtension(kindExtension, []any{map[string]any{"group": gv.Group, "version": gv.Version, "kind": gvk.Kind}})
 	schemas := maps.Clone(t.schemas)
-	schemas["at "+gv.String()] = &other
+	schemas["at "+gv.String()] = other
 	converter, err := managedfields.NewTypeConverter(schemas, false)
 	if err != nil {
 		return nil

@@ -1,6 +1,7 @@
 package threeway
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -37,7 +38,11 @@ func NewCustomSchema(crd map[string]any) (*CustomSchema, error) {
 		name, _ := version["name"].(string)
 		out.status[name] = child(version, "subresources")["status"] != nil
 		out.roots[name] = child(child(version, "schema"), "openAPIV3Schema")
-		out.parsed[name] = sync.OnceValue(func() *spec.Schema { return parseSchema(out.roots[name]) })
+		out.parsed[name] = sync.OnceValue(func() *spec.Schema {
+			parsed := parseSchema(out.roots[name])
+			typeIntOrStrings(parsed)
+			return parsed
+		})
 		if root := out.roots[name]; root != nil {
 			out.versions[name] = customRoot(root)
 		}
@@ -67,6 +72,16 @@ func (s *CustomSchema) parsedRoot(version string) *spec.Schema {
 		return nil
 	}
 	return s.parsed[version]()
+}
+
+// parseSchema reads a schema as a CustomResourceDefinition has it; nil where there is none or it cannot be read.
+func parseSchema(root map[string]any) *spec.Schema {
+	text, err := json.Marshal(root)
+	out := &spec.Schema{}
+	if root == nil || err != nil || json.Unmarshal(text, out) != nil {
+		return nil
+	}
+	return out
 }
 
 // customRoot is the shape of a whole custom resource. Its metadata is the API's own type, whatever the schema says.
