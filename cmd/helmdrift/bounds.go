@@ -99,17 +99,20 @@ func (b bounds) limitHeap() (lift func()) {
 	return func() { debug.SetMemoryLimit(before) }
 }
 
-// exceeded tells whether the heap holds more than its bound.
-func (b bounds) exceeded() bool {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return b.heap.Value() > 0 && sample[0].Value.Uint64() > uint64(b.heap.Value())
-}
+// exceeded tells whether the heap holds more than its bound, what waits to be collected included.
+func (b bounds) exceeded() bool { return b.exceededBy("/memory/classes/heap/objects:bytes") }
 
-// exceededForSure looks again when nothing is left that only waits to be collected.
+// exceededForSure tells whether what is in use alone is more than the bound. What was allocated since the collection does not count,
+// however long this goroutine had to wait for its turn.
 func (b bounds) exceededForSure() bool {
 	runtime.GC()
-	return b.exceeded()
+	return b.exceededBy("/gc/heap/live:bytes")
+}
+
+func (b bounds) exceededBy(metric string) bool {
+	sample := []metrics.Sample{{Name: metric}}
+	metrics.Read(sample)
+	return b.heap.Value() > 0 && sample[0].Value.Uint64() > uint64(b.heap.Value())
 }
 
 // guard watches work that was given up, and ends the process before it takes the machine's memory: the report may be waiting

@@ -54,7 +54,7 @@ func TestWithin(t *testing.T) {
 // TestWithinHeap gives up work that fills the memory, and not work that only leaves much for the garbage collector.
 func TestWithinHeap(t *testing.T) {
 	const block = 1 << 20
-	held := make(chan struct{})
+	held, released := make(chan struct{}), make(chan struct{})
 	_, err := within(t.Context(), bounds{heap: heapOf("128Mi")}, func(context.Context) (int, error) {
 		var kept [][]byte
 		for range 160 {
@@ -62,9 +62,11 @@ func TestWithinHeap(t *testing.T) {
 		}
 		<-held
 		runtime.KeepAlive(kept)
+		close(released)
 		return 0, nil
 	})
 	close(held)
+	<-released
 	if err == nil || !strings.Contains(err.Error(), "more memory than 128Mi") {
 		t.Fatalf("error %v", err)
 	}
