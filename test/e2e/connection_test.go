@@ -39,7 +39,7 @@ func TestDeadAPIService(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	p, err := startPlane(ctx)
+	p, err := startPlane(ctx, everything...)
 	must(t, err)
 	t.Cleanup(p.stop)
 	on, err := newCluster(p.Kubeconfig)

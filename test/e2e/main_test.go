@@ -79,7 +79,7 @@ func prepare(dir string) (stop func(), err error) {
 	kubeconfig, stop, failed := os.Getenv(kubeconfigEnv), func() {}, error(nil)
 	if kubeconfig == "" {
 		var p *plane
-		if p, failed = startPlane(ctx); failed == nil {
+		if p, failed = startPlane(ctx, everything...); failed == nil {
 			kubeconfig, stop = p.Kubeconfig, p.stop
 		}
 	}

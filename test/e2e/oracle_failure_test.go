@@ -196,9 +196,11 @@ func part(text, name string) string {
 // as a list after "conflicts with".
 var conflictField = regexp.MustCompile(`(?m)(?:^- |conflict with "[^"]*"(?: with subresource "\w+")?(?: using \S+)?(?: at [^ ]+)?: )(\..*?)(?: && |$)`)
 
-// misnamed are fields that the API server calls by another name than the API does (kubernetes v1.36.3 pkg/apis/storage/validation
-// ValidateCSIDriverUpdate, pkg/apis/core/validation ValidatePersistentVolumeUpdate).
-var misnamed = strings.NewReplacer("spec.attachedRequired", "spec.attachRequired", "spec.persistentvolumesource", "spec")
+// misnamed are fields that the API server calls by another name than the API does, or only speaks of (kubernetes v1.36.3
+// pkg/apis/storage/validation ValidateCSIDriverUpdate, pkg/apis/core/validation ValidatePersistentVolumeUpdate and
+// ValidateServiceClusterIPsRelatedFields).
+var misnamed = strings.NewReplacer("spec.attachedRequired", "spec.attachRequired", "spec.persistentvolumesource", "spec",
+	" nodeAffinity:", " spec.nodeAffinity:", " volumeMode:", " spec.volumeMode:", "indicated by `ipFamilies[0]`", "spec.ipFamilies: Invalid value")
 
 // judgeReason holds a foretold reason against Helm's error. Where it is in the words of Helm or of the API server, these must be
 // there; where it names fields, the server names them, too.

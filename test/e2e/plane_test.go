@@ -34,14 +34,17 @@ var buildLauncher = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// startPlane starts a control plane with controllers and a fake node. The first
-// one ever compiles the servers, which takes minutes.
-func startPlane(ctx context.Context) (*plane, error) {
+// everything is what a control plane may have beside its API server.
+var everything = []string{"--controllers", "--fake-node"}
+
+// startPlane starts a control plane with the given parts. The first one ever
+// compiles the servers, which takes minutes.
+func startPlane(ctx context.Context, parts ...string) (*plane, error) {
 	launcher, err := buildLauncher()
 	if err != nil {
 		return nil, err
 	}
-	process := exec.Command(launcher, "start", "--foreground", "--controllers", "--fake-node", "--module", controlplaneModule)
+	process := exec.Command(launcher, append([]string{"start", "--foreground", "--module", controlplaneModule}, parts...)...)
 	stdin, err := process.StdinPipe()
 	if err != nil {
 		return nil, err
