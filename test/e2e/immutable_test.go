@@ -33,6 +33,8 @@ func TestImmutableFields(t *testing.T) {
 	t.Cleanup(p.stop)
 	on, err := newCluster(p.Kubeconfig)
 	must(t, err)
+	exists := func(*unstructured.Unstructured) bool { return true }
+	must(t, on.until(ctx, ref{resource: "namespace", name: "default"}, "creation", exists))
 	must(t, on.create(ctx, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default}}", "default", "test"))
 	raw, err := os.ReadFile("../../testdata/refused/immutable.yaml")
 	must(t, err)
