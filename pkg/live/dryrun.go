@@ -119,8 +119,11 @@ func (c *Cluster) unsafeKinds(ctx context.Context, requests []threeway.Request) 
 	return unsafe
 }
 
+// notAsked begins the reason for which a dry run was not sent.
+const notAsked = "not asked: "
+
 func unknowing(kind schema.GroupVersionKind) string {
-	return fmt.Sprintf("not asked: its API server may not know dry runs "+
+	return fmt.Sprintf(notAsked+"its API server may not know dry runs "+
 		"(%s is neither built in nor known to be defined by a CustomResourceDefinition)", kind.GroupVersion())
 }
 

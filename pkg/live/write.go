@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -120,7 +121,7 @@ func (c *Cluster) write(ctx context.Context, at target, request threeway.Request
 
 // unasked is the refusal of a request that was not sent, in the form of those that the server sends.
 func (t target) unasked(problem error) error {
-	return apierrors.NewBadRequest("cannot ask for " + t.String() + ": " + oneLine(problem.Error()))
+	return apierrors.NewBadRequest("cannot ask for " + t.String() + ": " + strings.TrimPrefix(oneLine(problem.Error()), notAsked))
 }
 
 // told is the server's refusal, of its kind and code, in words that can be shown: without long values, and without any of a

@@ -201,7 +201,7 @@ func TestWriteRefusesUnsent(t *testing.T) {
 		dryRun  bool
 		want    string
 	}{
-		{jsonPatch(f.ref("Aggregated", "prod", "a")), true, "not asked: its API server may not know dry runs"},
+		{jsonPatch(f.ref("Aggregated", "prod", "a")), true, "cannot ask for aggregateds.agg.io \"a\" in namespace \"prod\": its API server may not know dry runs"},
 		{jsonPatch(f.ref("Dead", "prod", "a")), false, "discovery of group dead.io failed"},
 		{jsonPatch(f.ref("ConfigMap", "prod", "a/b")), false, "this is no name that an object can have"},
 		{jsonPatch(threeway.Ref{Key: threeway.Key{Group: "no.such", Kind: "Kind", Name: "a"}, Version: "v1"}), false, "the server does not serve no.such/v1 Kind"},
