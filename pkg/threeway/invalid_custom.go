@@ -12,48 +12,84 @@ import (
 )
 
 // refusesCustom says why the API server refuses a custom resource that the schema of its kind does not allow; empty where it does, or
-// where the schema was not read. Was is what live holds, nil where there is nothing. Rules in CEL (x-kubernetes-validations) are not
-// looked at: they need half an API server.
+// where the schema was not read. Was is what live holds, nil where there is nothing. Of the rules in CEL, which need half an API server,
+// it knows one (immutable_custom.go).
 func (c comparer) refusesCustom(ref Ref, was, is map[string]any) string {
 	schema := c.in.Schemas[groupKind(ref)].parsedRoot(ref.Version)
 	if schema == nil {
 		return ""
 	}
-	var faults []string
+	var faults, changes []*field.Error
 	for _, err := range ratcheted(schema, was, is) {
-		if fault := customFault(err); fault != "" {
+		fault := customFault(err)
+		switch _, isRule := errors.AsType[frozenError](err); {
+		case isOfServer(fault.Field): // no manifest changes it, or the normal form does not have it
+		case isRule:
+			changes = append(changes, fault)
+		default:
 			faults = append(faults, fault)
 		}
+	}
+	switch blocked := slices.ContainsFunc(faults, blocksRules); {
+	case !blocked:
+		faults = append(faults, changes...)
+	case hasRules(schema):
+		faults = append(faults, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; "+
+			"correct the existing errors to complete validation"))
 	}
 	if len(faults) == 0 {
 		return ""
 	}
-	slices.Sort(faults) // they come in no order
-	return invalidObject(ref, slices.Compact(faults))
+	texts := make([]string, len(faults))
+	for i, fault := range faults {
+		texts[i] = fault.Error()
+	}
+	slices.Sort(texts) // they come in no order
+	return invalidObject(ref, slices.Compact(texts))
 }
 
-// customFault puts an error into the server's words (apiextensions-apiserver v0.37.1 pkg/apiserver/validation/validation.go
-// kubeOpenAPIResultToFieldErrors). Empty is one about what the normal form does not have: identity, and the status, which no manifest
-// changes. Nor does it have nulls but those in lists, which the server does not prune.
-func customFault(err error) string {
-	fault := &openapierrors.Validation{}
-	if !errors.As(err, &fault) {
-		return field.Invalid(nil, "", err.Error()).Error() // such as of oneOf
+// isOfServer tells the fields that are not the schema's to judge here: identity, and the status.
+func isOfServer(name string) bool {
+	root, _, _ := strings.Cut(name, ".")
+	return slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, root)
+}
+
+// blocksRules tells the faults beside which the server does not look at rules (apiextensions-apiserver v0.37.1
+// pkg/registry/customresource/strategy.go hasBlockingErr).
+func blocksRules(fault *field.Error) bool {
+	return slices.Contains([]field.ErrorType{field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong,
+		field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid}, fault.Type)
+}
+
+// customFault puts an error into the server's words, but for the values of fields that look secret: short ones are not scrubbed later.
+func customFault(err error) *field.Error {
+	var out *field.Error
+	if rule, ok := errors.AsType[frozenError](err); ok {
+		out = rule.fault
+	} else if fault, ok := errors.AsType[*openapierrors.Validation](err); ok {
+		out = schemaFault(fault)
+	} else {
+		return field.Invalid(nil, "", err.Error()) // such as of oneOf
 	}
+	_, omitted := out.BadValue.(field.OmitValueType)
+	shown := !omitted && (out.Type == field.ErrorTypeInvalid || out.Type == field.ErrorTypeNotSupported || out.Type == field.ErrorTypeDuplicate)
+	names := strings.FieldsFunc(out.Field, func(r rune) bool { return strings.ContainsRune(".[]", r) })
+	if shown && slices.ContainsFunc(names, looksSecret) {
+		out.BadValue = "***"
+	}
+	return out
+}
+
+// schemaFault is what the server makes of a fault (apiextensions-apiserver v0.37.1 pkg/apiserver/validation/validation.go
+// kubeOpenAPIResultToFieldErrors). There are no nulls but those in lists, which it does not prune.
+func schemaFault(fault *openapierrors.Validation) *field.Error {
 	name := strings.TrimPrefix(fault.Name, ".")
-	if root, _, _ := strings.Cut(name, "."); slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, root) {
-		return ""
-	}
 	path, value := field.NewPath(name), fault.Value
 	if name == "" {
 		path = nil
 	}
 	if value == nil {
 		value = ""
-	}
-	names := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(".[]", r) })
-	if slices.ContainsFunc(names, looksSecret) && fault.Code() != openapierrors.InvalidTypeCode {
-		value = "***" // short ones are not scrubbed later on
 	}
 	number := func(v any) int {
 		n, ok := v.(int64)
@@ -64,7 +100,7 @@ func customFault(err error) string {
 	}
 	switch fault.Code() {
 	case openapierrors.RequiredFailCode:
-		return field.Required(path, "").Error()
+		return field.Required(path, "")
 	case openapierrors.EnumFailCode:
 		texts := make([]string, len(fault.Values))
 		for i, allowed := range fault.Values {
@@ -74,15 +110,15 @@ func customFault(err error) string {
 			}
 			texts[i] = text
 		}
-		return field.NotSupported(path, value, texts).Error()
+		return field.NotSupported(path, value, texts)
 	case openapierrors.TooLongFailCode:
-		return field.TooLong(path, "", number(fault.Valid)).Error()
+		return field.TooLong(path, "", number(fault.Valid))
 	case openapierrors.MaxItemsFailCode, openapierrors.TooManyPropertiesCode:
-		return field.TooMany(path, number(fault.Value), number(fault.Valid)).Error()
+		return field.TooMany(path, number(fault.Value), number(fault.Valid))
 	case openapierrors.InvalidTypeCode:
-		return field.TypeInvalid(path, value, fault.Error()).Error()
+		return field.TypeInvalid(path, value, fault.Error())
 	}
-	return field.Invalid(path, value, fault.Error()).Error()
+	return field.Invalid(path, value, fault.Error())
 }
 
 // typeIntOrStrings gives the values of a schema that may be an integer or a text those types, of which a definition is silent.

@@ -3,6 +3,7 @@ package threeway
 import (
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 	"k8s.io/kube-openapi/pkg/validation/validate"
@@ -13,7 +14,9 @@ import (
 type ratchet struct {
 	schema *spec.Schema
 	path   string
-	was    any
+	// at is the same place as rules name it; nil is the whole object.
+	at  *field.Path
+	was any
 	// is is the value, once it is being checked.
 	is any
 }
@@ -47,15 +50,22 @@ func (r *ratchet) Validate(v any) *validate.Result {
 		o.NewValidatorForField, o.NewValidatorForIndex = r.field, r.item
 	}
 	result := validate.NewSchemaValidator(r.schema, nil, r.path, strfmt.Default, below).Validate(v)
-	if !result.IsValid() && equal(r.was, v) {
+	if equal(r.was, v) {
 		return &validate.Result{}
+	}
+	if r.at != nil { // of a whole object a rule does not see all
+		result.AddErrors(frozen(r.schema, r.at, r.was, v)...)
 	}
 	return result
 }
 
 func (r *ratchet) field(name string, schema *spec.Schema, _ any, path string, _ strfmt.Registry, _ ...validate.Option) validate.ValueValidator {
 	was, _ := r.was.(map[string]any)
-	return next(schema, path, was[name])
+	at := r.at.Key(name)
+	if _, known := r.schema.Properties[name]; known {
+		at = r.at.Child(name)
+	}
+	return next(schema, path, at, was[name])
 }
 
 // item knows items of a list by its keys. In one without keys all are new, unless the list is the same.
@@ -66,15 +76,15 @@ func (r *ratchet) item(index int, schema *spec.Schema, _ any, path string, _ str
 	step, named := stepTo(is[index], listRule{keys: keys})
 	for i, before := range was {
 		if named && step.matches(i, before) {
-			return next(schema, path, before)
+			return next(schema, path, r.at.Index(index), before)
 		}
 	}
-	return next(schema, path, nil)
+	return next(schema, path, nil, nil)
 }
 
-func next(schema *spec.Schema, path string, was any) validate.ValueValidator {
+func next(schema *spec.Schema, path string, at *field.Path, was any) validate.ValueValidator {
 	if was == nil {
 		return validate.NewSchemaValidator(schema, nil, path, strfmt.Default)
 	}
-	return &ratchet{schema: schema, path: path, was: was}
+	return &ratchet{schema: schema, path: path, at: at, was: was}
 }

@@ -258,6 +258,7 @@ func TestSaysWords(t *testing.T) {
 		`spec.code: Invalid value: "ABC": spec.code in body should match '^[a-z]+$'`,
 		`spec.size: Unsupported value: "huge": supported values: "small", "medium"`,
 		`spec.choice.a: Required value`,
+		`spec.zones: Forbidden: failed rule: self == oldSelf`,
 	}
 	for first := range faults {
 		turned := append(slices.Clone(faults[first:]), faults[:first]...)
@@ -272,7 +273,7 @@ func TestSaysWords(t *testing.T) {
 }
 
 // serverFault matches where one of several faults begins.
-var serverFault = regexp.MustCompile(`(?:<nil>|[A-Za-z][\w."-]*): (?:Invalid value|Required value|Duplicate value|Unsupported value|Too many|Too long)`)
+var serverFault = regexp.MustCompile(`(?:<nil>|[A-Za-z][\w."-]*): (?:Invalid value|Required value|Duplicate value|Unsupported value|Forbidden|Too many|Too long)`)
 
 // hasWordsOfHelm tells whether a reason claims to be what Helm or the API server will say.
 func hasWordsOfHelm(reason string) bool {

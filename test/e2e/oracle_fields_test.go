@@ -93,6 +93,7 @@ func sortSets(obj map[string]any) {
 	switch obj["kind"] {
 	case "Route":
 		steps{{field: "spec"}, {field: "tags"}}.sortList(obj)
+		steps{{field: "spec"}, {field: "fixed"}, {field: "zones"}}.sortList(obj)
 	case "HorizontalPodAutoscaler":
 		steps{{field: "spec"}, {field: "metrics"}}.sortList(obj)
 	}
