@@ -63,7 +63,7 @@ func (f *Finding) addNote(note string) {
 // doubts say what of an apply depends on managers that wrote at versions which are only guessed to be like the request's. Those
 // whose entries change nothing of the outcome are no reason for any; nor do status and its like matter, which no apply touches.
 func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, force bool, got applied) []doubt {
-	var out []doubt
+	out := hidden(live, force)
 	for _, entry := range guessedEntries(live, types.guessed) {
 		reason := entry.Manager + " wrote at " + entry.version + ", which only the server can convert"
 		own := entry.Manager == deployer
@@ -99,6 +99,17 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 		}
 	}
 	return out
+}
+
+// hidden is the doubt about a field that the API server keeps and does not show, of a Service without an address (kubernetes v1.36.3
+// pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy): somebody owns it, with whatever value.
+func hidden(live map[string]any, force bool) []doubt {
+	if live["apiVersion"] != "v1" || live["kind"] != "Service" || serviceSpec(live).hasAddress() {
+		return nil
+	}
+	path := Path{}.Field("spec").Field("internalTrafficPolicy")
+	reason := "the API server does not show which value it keeps here"
+	return []doubt{{reason: reason, about: func(f Finding) bool { return f.Verdict == Conflict && samePath(f.Path, path) }, spreads: !force}}
 }
 
 // hasOthers tells whether anybody but Helm owns a part of live that an apply may touch.
