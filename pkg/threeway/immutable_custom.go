@@ -10,30 +10,30 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// rulesExtension holds the rules in CEL of a schema. Of those this is the one by which nearly every immutable field of a
-// custom resource is made, and which an upgrade breaks where no other would have: self == oldSelf. It needs no interpreter. All other
-// rules are left to the API server.
+// rulesExtension holds the rules in CEL of a schema. One of them is known here: self == oldSelf, by which nearly every immutable field
+// of a custom resource is made, and which breaks at an upgrade where others break at the install. It needs no interpreter. All others
+// are left to the API server.
 const rulesExtension = "x-kubernetes-validations"
 
-// frozenError is a change of what a rule says cannot be changed.
-type frozenError struct{ fault *field.Error }
+// brokenRule is a change of what a rule says cannot be changed.
+type brokenRule struct{ fault *field.Error }
 
-func (e frozenError) Error() string { return e.fault.Error() }
+func (e brokenRule) Error() string { return e.fault.Error() }
 
-// frozen lists the rules of a schema by which a value cannot come in the place of another (apiextensions-apiserver v0.37.1
+// brokenRules lists the rules of a schema by which a value cannot come in the place of another (apiextensions-apiserver v0.37.1
 // pkg/apiserver/schema/cel/validation.go validateExpressions).
-func frozen(schema *spec.Schema, at *field.Path, was, is any) (out []error) {
+func brokenRules(schema *spec.Schema, at *field.Path, was, is any) (out []error) {
 	rules, _ := schema.Extensions[rulesExtension].([]any)
 	for _, r := range rules {
 		rule, _ := r.(map[string]any)
-		if text, _ := rule["rule"].(string); is != nil && saysFrozen(text) && !sameInCEL(schema, was, is) {
-			out = append(out, frozenError{ruleError(rule, at, is)})
+		if text, _ := rule["rule"].(string); is != nil && saysImmutable(text) && !sameInCEL(schema, was, is) {
+			out = append(out, brokenRule{ruleError(rule, at, is)})
 		}
 	}
 	return out
 }
 
-func saysFrozen(rule string) bool {
+func saysImmutable(rule string) bool {
 	rule = strings.Join(strings.Fields(rule), "")
 	return rule == "self==oldSelf" || rule == "oldSelf==self"
 }

@@ -22,7 +22,7 @@ func (c comparer) refusesCustom(ref Ref, was, is map[string]any) string {
 	var faults, changes []*field.Error
 	for _, err := range ratcheted(schema, was, is) {
 		fault := customFault(err)
-		switch _, isRule := errors.AsType[frozenError](err); {
+		switch _, isRule := errors.AsType[brokenRule](err); {
 		case isOfServer(fault.Field): // no manifest changes it, or the normal form does not have it
 		case isRule:
 			changes = append(changes, fault)
@@ -64,7 +64,7 @@ func blocksRules(fault *field.Error) bool {
 // customFault puts an error into the server's words, but for the values of fields that look secret: short ones are not scrubbed later.
 func customFault(err error) *field.Error {
 	var out *field.Error
-	if rule, ok := errors.AsType[frozenError](err); ok {
+	if rule, ok := errors.AsType[brokenRule](err); ok {
 		out = rule.fault
 	} else if fault, ok := errors.AsType[*openapierrors.Validation](err); ok {
 		out = schemaFault(fault)
