@@ -17,7 +17,22 @@ import (
 // nobody. Zero is no bound.
 type bounds struct {
 	time time.Duration
-	heap resource.QuantityValue
+	heap memorySize
+}
+
+// memorySize is the value of a flag, which says what it takes.
+type memorySize struct{ resource.QuantityValue }
+
+func sizeOf(text string) memorySize {
+	return memorySize{resource.QuantityValue{Quantity: resource.MustParse(text)}}
+}
+
+// Set reads a size.
+func (m *memorySize) Set(text string) error {
+	if m.QuantityValue.Set(text) != nil || m.Sign() < 0 {
+		return errors.New("want a size, such as 512Mi or 2Gi")
+	}
+	return nil
 }
 
 const (

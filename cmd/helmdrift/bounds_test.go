@@ -7,13 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 )
-
-func heapOf(size string) resource.QuantityValue {
-	return resource.QuantityValue{Quantity: resource.MustParse(size)}
-}
 
 // TestWithin gives up work that takes more than it may, and hands on the answer of work that does not.
 func TestWithin(t *testing.T) {
@@ -28,7 +22,7 @@ func TestWithin(t *testing.T) {
 		work   func(context.Context) (int, error)
 		want   string
 	}{
-		"done":        {t.Context(), bounds{time: time.Hour, heap: heapOf("1Gi")}, func(context.Context) (int, error) { return 7, nil }, ""},
+		"done":        {t.Context(), bounds{time: time.Hour, heap: sizeOf("1Gi")}, func(context.Context) (int, error) { return 7, nil }, ""},
 		"no bounds":   {t.Context(), bounds{}, func(context.Context) (int, error) { return 7, nil }, ""},
 		"failed":      {t.Context(), bounds{}, func(context.Context) (int, error) { return 0, errors.New("no chart") }, "no chart"},
 		"time":        {t.Context(), bounds{time: time.Millisecond}, stuck, "rendering the chart takes longer than 1ms"},
@@ -55,7 +49,7 @@ func TestWithin(t *testing.T) {
 func TestWithinHeap(t *testing.T) {
 	const block = 1 << 20
 	held, released := make(chan struct{}), make(chan struct{})
-	_, err := within(t.Context(), bounds{heap: heapOf("128Mi")}, func(context.Context) (int, error) {
+	_, err := within(t.Context(), bounds{heap: sizeOf("128Mi")}, func(context.Context) (int, error) {
 		var kept [][]byte
 		for range 160 {
 			kept = append(kept, make([]byte, block))
@@ -73,7 +67,7 @@ func TestWithinHeap(t *testing.T) {
 	if h, ok := errors.AsType[hinted](err); !ok || !strings.Contains(h.Hint(), "--render-memory") {
 		t.Errorf("no hint in %v", err)
 	}
-	n, err := within(t.Context(), bounds{heap: heapOf("128Mi")}, func(context.Context) (n int, _ error) {
+	n, err := within(t.Context(), bounds{heap: sizeOf("128Mi")}, func(context.Context) (n int, _ error) {
 		for range 2000 {
 			n += len(make([]byte, block))
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 	"helm.sh/helm/v3/pkg/helmpath"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/util/homedir"
 
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -45,7 +44,7 @@ func newDesiredOptions(s streams) desiredOptions {
 	return desiredOptions{
 		helm: oneOf{words: []string{"3", "4"}}, dryRun: oneOf{words: []string{"server"}},
 		serverSide: oneOf{words: []string{"auto", "true", "false"}, word: "auto"}, stdin: s.in,
-		bounds: bounds{time: time.Minute, heap: resource.QuantityValue{Quantity: resource.MustParse("1Gi")}},
+		bounds: bounds{time: time.Minute, heap: sizeOf("1Gi")},
 		source: fetch.Options{
 			RepositoryConfig: orDefault(s.env("HELM_REPOSITORY_CONFIG"), helmpath.ConfigPath("repositories.yaml")),
 			RepositoryCache:  orDefault(s.env("HELM_REPOSITORY_CACHE"), helmpath.CachePath("repository")),

@@ -64,7 +64,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
   helmdrift diff web -n prod -o json --fail-on drift,unmanaged
   helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
   helmdrift diff web -n prod -o ignore > .helmdrift.yaml`,
-		Args:              cobra.MaximumNArgs(2),
+		Args:              releaseAndChart,
 		ValidArgsFunction: completeRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(cmd.Flags(), args); err != nil {
@@ -226,6 +226,14 @@ func shellWord(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// releaseAndChart refuses more arguments than that.
+func releaseAndChart(cmd *cobra.Command, args []string) error {
+	if len(args) <= 2 {
+		return nil
+	}
+	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: cmd.UseLine()}
 }
 
 // check refuses flags that contradict each other or would have no effect.

@@ -62,7 +62,7 @@ func (f *failOn) Set(list string) error {
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimSpace(word)
 		if !slices.Contains(failOnWords(), word) {
-			return fmt.Errorf("must be of: %s", strings.Join(failOnWords(), ", "))
+			return fmt.Errorf("must be some of: %s", strings.Join(failOnWords(), ", "))
 		}
 		set[word] = true
 	}

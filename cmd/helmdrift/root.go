@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"log"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -16,7 +18,7 @@ func newRoot(s streams) *cobra.Command {
 field by field: what drifted, who did it, and whether the next helm upgrade adds,
 removes, overwrites or ignores it. Only fix changes anything in the cluster: it puts back
 what drifted, that and nothing else, after it has shown it and you have agreed.`,
-		Args:          cobra.NoArgs,
+		Args:          unknownCommand,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -33,6 +35,19 @@ what drifted, that and nothing else, after it has shown it and you have agreed.`
 	root.AddCommand(newDiff(s, c), newFix(s, c), newVersion(s))
 	_ = root.RegisterFlagCompletionFunc("namespace", cobra.NoFileCompletions)
 	return root
+}
+
+// unknownCommand refuses a word that is no command, and names those that are near.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := cmd.CommandPath() + " --help lists the commands"
+	cmd.SuggestionsMinimumDistance = 1
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or ") + "?"
+	}
+	return hinted{error: fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath()), hint: hint}
 }
 
 // usageError points from a wrong flag to the help.
