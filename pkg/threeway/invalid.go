@@ -20,7 +20,30 @@ func invalidReason(key Key, object map[string]any) string {
 // invalidAnew is what of it live does not have already: what the API server holds it took.
 func invalidAnew(key Key, object, live map[string]any) string {
 	known := invalidReasons(key, live)
-	return strings.Join(slices.DeleteFunc(invalidReasons(key, object), func(reason string) bool { return slices.Contains(known, reason) }), "; ")
+	fresh := slices.DeleteFunc(invalidReasons(key, object), func(reason string) bool { return slices.Contains(known, reason) })
+	return strings.Join(append(fresh, emptied(key, object, live)...), "; ")
+}
+
+// emptied tells of a list that must have items and loses them all: the chart's is empty, or the stored manifest had a key twice, and
+// Helm's patch takes away with the one what it adds with the other (core/validation ValidateService, validateContainers).
+func emptied(key Key, object, live map[string]any) []string {
+	var lists []Path
+	if base := podSpecOf(key); base != nil {
+		lists = append(lists, base.Field("containers"))
+	}
+	if s := serviceSpec(object); kindOf(key) == "Service" && s.hasAddress() && !s.headless() {
+		lists = append(lists, Path{}.Field("spec").Field("ports"))
+	}
+	var out []string
+	for _, path := range lists {
+		was, _ := lookup(live, path)
+		is, _ := lookup(object, path)
+		before, _ := was.([]any)
+		if after, _ := is.([]any); len(before) > 0 && len(after) == 0 {
+			out = append(out, path.String()+" may not be empty")
+		}
+	}
+	return out
 }
 
 func invalidReasons(key Key, object map[string]any) []string {
