@@ -65,6 +65,22 @@ func ruleError(rule map[string]any, at *field.Path, is any) *field.Error {
 	return field.Invalid(at, is, detail)
 }
 
+// uncheckedRules is what the server says beside faults that keep it from looking at the rules of a schema; nothing where there are
+// none (apiextensions-apiserver v0.37.1 pkg/registry/customresource/strategy.go hasBlockingErr).
+func uncheckedRules(schema *spec.Schema) field.ErrorList {
+	if !hasRules(schema) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; "+
+		"correct the existing errors to complete validation")}
+}
+
+// blocksRules tells those faults (hasBlockingErr).
+func blocksRules(fault *field.Error) bool {
+	return slices.Contains([]field.ErrorType{field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong,
+		field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid}, fault.Type)
+}
+
 // hasRules tells whether a schema has any rules (apiextensions-apiserver v0.37.1 pkg/apiserver/schema/cel/validation.go
 // hasXValidations).
 func hasRules(schema *spec.Schema) bool {

@@ -19,7 +19,7 @@ func (c comparer) refusesCustom(ref Ref, was, is map[string]any) string {
 	if schema == nil {
 		return ""
 	}
-	var faults, changes []*field.Error
+	var faults, changes field.ErrorList
 	for _, err := range ratcheted(schema, was, is) {
 		fault := customFault(err)
 		switch _, isRule := errors.AsType[brokenRule](err); {
@@ -30,13 +30,10 @@ func (c comparer) refusesCustom(ref Ref, was, is map[string]any) string {
 			faults = append(faults, fault)
 		}
 	}
-	switch blocked := slices.ContainsFunc(faults, blocksRules); {
-	case !blocked:
-		faults = append(faults, changes...)
-	case hasRules(schema):
-		faults = append(faults, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; "+
-			"correct the existing errors to complete validation"))
+	if slices.ContainsFunc(faults, blocksRules) {
+		changes = uncheckedRules(schema)
 	}
+	faults = append(faults, changes...)
 	if len(faults) == 0 {
 		return ""
 	}
@@ -52,13 +49,6 @@ func (c comparer) refusesCustom(ref Ref, was, is map[string]any) string {
 func isOfServer(name string) bool {
 	root, _, _ := strings.Cut(name, ".")
 	return slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, root)
-}
-
-// blocksRules tells the faults beside which the server does not look at rules (apiextensions-apiserver v0.37.1
-// pkg/registry/customresource/strategy.go hasBlockingErr).
-func blocksRules(fault *field.Error) bool {
-	return slices.Contains([]field.ErrorType{field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong,
-		field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid}, fault.Type)
 }
 
 // customFault puts an error into the server's words, but for the values of fields that look secret: short ones are not scrubbed later.

@@ -35,6 +35,9 @@ func (c comparer) nullsRefused(ref Ref, live, result map[string]any) (reason str
 	if len(faults) == 0 {
 		return "", false
 	}
+	for _, more := range uncheckedRules(definition.parsedRoot(ref.Version)) {
+		faults = append(faults, more.Error())
+	}
 	return applyFailed(ref, errors.New(invalidObject(ref, faults))).Error(), false
 }
 
