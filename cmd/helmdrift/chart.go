@@ -62,7 +62,11 @@ func (d diff) renderError(err error, path string) threeway.Message {
 		m.File, m.Line, m.Message = failed.File, failed.Line, failed.Message
 	}
 	if hint := hintOf(err); hint != "" {
-		m.Message += "; " + hint
+		gap := "; "
+		if strings.Contains(m.Message, "\n") {
+			gap = "\n\n" // what ends with a command would take the hint for a part of it
+		}
+		m.Message += gap + hint
 	}
 	if path != "" {
 		m.Message = strings.ReplaceAll(m.Message, path, d.chart)
