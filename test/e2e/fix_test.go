@@ -134,6 +134,7 @@ func fixedOnly(plan *fixPlan, was, is map[string]any) error {
 	if len(plan.Fields) > 0 {
 		dropDefaults(was)
 		dropDefaults(is)
+		dropNewNodePorts(was, is) // which come with the type that was put back
 	}
 	for _, f := range plan.Fields {
 		path, err := parsePath(f.Path)
