@@ -9,7 +9,7 @@ import (
 // Older servers allow less: 1.31 refuses a StatefulSet's revisionHistoryLimit, and all before 1.36 a suspended Job's resources.
 // Kinds that are not here take every change of a valid object: CronJob, HorizontalPodAutoscaler, Ingress, Lease, LimitRange,
 // NetworkPolicy, PodDisruptionBudget, PodTemplate, ReplicationController, roles, ServiceAccount, webhook configurations and
-// others. What a CustomResourceDefinition says by rules on oldSelf, only the server can evaluate.
+// others. What a CustomResourceDefinition makes immutable is in immutable_custom.go.
 var immutables = sync.OnceValue(func() []immutability {
 	return slices.Concat(
 		immutableWorkloads(), immutableJobs(), immutablePods(), immutableServices(), immutableStorage(), immutableRest(),

@@ -54,7 +54,7 @@ func (c comparer) refusesUpdate(o *ObjectComparison) string {
 			return undecodedReason(fresh) // the server comes to nothing else
 		}
 	}
-	return joinNotes(joinNotes(immutableReason(o), invalidAnew(o.Key, o.Result, o.Live)),
+	return joinNotes(joinNotes(joinNotes(immutableReason(o), storedVersionsReason(o)), invalidAnew(o.Key, o.Result, o.Live)),
 		joinNotes(c.refusesCustom(o.Ref, o.Live, o.Result), c.refusesRepeated(o.Ref, o.Live, o.Result)))
 }
 
