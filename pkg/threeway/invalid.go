@@ -21,7 +21,21 @@ func invalidReason(key Key, object map[string]any) string {
 func invalidAnew(key Key, object, live map[string]any) string {
 	known := invalidReasons(key, live)
 	fresh := slices.DeleteFunc(invalidReasons(key, object), func(reason string) bool { return slices.Contains(known, reason) })
-	return strings.Join(append(fresh, emptied(key, object, live)...), "; ")
+	return strings.Join(slices.Concat(fresh, emptied(key, object, live), memberless(key, object, live)), "; ")
+}
+
+// memberless tells of unions that need a member and have none. A server-side apply comes to it that takes away Helm's, where others own
+// fields beside it.
+func memberless(key Key, object, live map[string]any) []string {
+	var out []string
+	for _, u := range unionsOf(key, object) {
+		_, there := lookup(object, u.at)
+		_, was := lookup(live, u.at)
+		if u.needed && there && len(u.set(object)) == 0 && !(was && len(u.set(live)) == 0) {
+			out = append(out, fmt.Sprintf("%s must have one of %s", u.at, strings.Join(u.members, ", ")))
+		}
+	}
+	return out
 }
 
 // emptied tells of a list that must have items and loses them all: the chart's is empty, or the stored manifest had a key twice, and
@@ -89,9 +103,7 @@ func bindingReasons(spec map[string]any) []string {
 func unionReasons(key Key, object map[string]any) []string {
 	var out []string
 	for _, u := range unionsOf(key, object) {
-		node, _ := lookup(object, u.at)
-		set := slices.DeleteFunc(slices.Clone(u.members), func(name string) bool { return !isSet(name, fieldOf(node, name)) })
-		if len(set) > 1 {
+		if set := u.set(object); len(set) > 1 {
 			out = append(out, fmt.Sprintf("%s cannot have both %s", u.at, strings.Join(set, " and ")))
 		}
 	}

@@ -2,10 +2,17 @@ package threeway
 
 import "slices"
 
-// choice is a place, a union, of which the API server takes one member only.
+// choice is a place, a union, of which the API server takes one member only, and perhaps not none.
 type choice struct {
 	at      Path
 	members []string
+	needed  bool
+}
+
+// set lists the members that an object has.
+func (u choice) set(object map[string]any) []string {
+	node, _ := lookup(object, u.at)
+	return slices.DeleteFunc(slices.Clone(u.members), func(name string) bool { return !isSet(name, fieldOf(node, name)) })
 }
 
 // dependent is a field that the API server takes only where a field beside it has one value.
@@ -80,17 +87,17 @@ func unionsOf(key Key, object map[string]any) []choice {
 	spec := Path{}.Field("spec")
 	switch kindOf(key) {
 	case "PodDisruptionBudget.policy":
-		return []choice{{spec, []string{"minAvailable", "maxUnavailable"}}}
+		return []choice{{at: spec, members: []string{"minAvailable", "maxUnavailable"}}}
 	case "Ingress.networking.k8s.io":
 		backend := spec.Field("defaultBackend")
 		return []choice{
-			{backend, []string{"service", "resource"}},
-			{backend.Field("service").Field("port"), []string{"name", "number"}},
+			{backend, []string{"service", "resource"}, true},
+			{backend.Field("service").Field("port"), []string{"name", "number"}, true},
 		}
 	case "ValidatingWebhookConfiguration.admissionregistration.k8s.io", "MutatingWebhookConfiguration.admissionregistration.k8s.io":
 		var out []choice
 		eachNamed(object["webhooks"], Path{}.Field("webhooks"), func(_ map[string]any, at Path) {
-			out = append(out, choice{at.Field("clientConfig"), []string{"service", "url"}})
+			out = append(out, choice{at.Field("clientConfig"), []string{"service", "url"}, true})
 		})
 		return out
 	}
@@ -104,20 +111,20 @@ func podUnions(base Path, object map[string]any) []choice {
 	var out []choice
 	eachContainer(base, object, func(container map[string]any, at Path) {
 		for _, probe := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
-			out = append(out, choice{at.Field(probe), []string{"exec", "httpGet", "tcpSocket", "grpc"}})
+			out = append(out, choice{at.Field(probe), []string{"exec", "httpGet", "tcpSocket", "grpc"}, true})
 		}
 		for _, hook := range []string{"postStart", "preStop"} {
-			out = append(out, choice{at.Field("lifecycle").Field(hook), []string{"exec", "httpGet", "tcpSocket", "sleep"}})
+			out = append(out, choice{at.Field("lifecycle").Field(hook), []string{"exec", "httpGet", "tcpSocket", "sleep"}, true})
 		}
 		eachNamed(container["env"], at.Field("env"), func(env map[string]any, at Path) {
-			out = append(out, choice{at, []string{"value", "valueFrom"}})
-			out = append(out, choice{at.Field("valueFrom"), sortedKeys(child(env, "valueFrom"))})
+			out = append(out, choice{at: at, members: []string{"value", "valueFrom"}})
+			out = append(out, choice{at: at.Field("valueFrom"), members: sortedKeys(child(env, "valueFrom"))})
 		})
 	})
 	spec, _ := lookup(object, base)
 	eachNamed(fieldOf(spec, "volumes"), base.Field("volumes"), func(volume map[string]any, at Path) {
 		sources := slices.DeleteFunc(sortedKeys(volume), func(name string) bool { return name == "name" })
-		out = append(out, choice{at, sources})
+		out = append(out, choice{at: at, members: sources})
 	})
 	return out
 }
