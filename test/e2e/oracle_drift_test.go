@@ -174,8 +174,8 @@ func dropDefaults(obj map[string]any) {
 		defaults["externalTrafficPolicy"] = "Cluster"
 		defaults["allocateLoadBalancerNodePorts"] = true
 	case "NetworkPolicy": // pkg/apis/networking/v1/defaults.go SetDefaults_NetworkPolicy
-		defaults["policyTypes"] = []any{"Ingress"}
-		if egress, _ := spec["egress"].([]any); len(egress) > 0 {
+		defaults["policyTypes"] = []any{"Ingress"} // which stays when somebody adds egress
+		if egress, _ := spec["egress"].([]any); len(egress) > 0 && !cmp.Equal(spec["policyTypes"], defaults["policyTypes"]) {
 			defaults["policyTypes"] = []any{"Ingress", "Egress"}
 		}
 	case "Job": // pkg/apis/batch/v1/defaults.go SetDefaults_Job: one that is left without labels gets its template's
