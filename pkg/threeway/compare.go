@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -273,10 +274,7 @@ func groupKind(ref Ref) schema.GroupKind {
 
 func (o *ObjectComparison) addNote(note string) { o.Note = joinNotes(o.Note, note) }
 
-// joinNotes puts two remarks into one; either may be empty.
-func joinNotes(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "; " + b
+// joinNotes puts remarks into one; any of them may be empty.
+func joinNotes(notes ...string) string {
+	return strings.Join(slices.DeleteFunc(notes, func(note string) bool { return note == "" }), "; ")
 }

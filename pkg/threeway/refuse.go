@@ -21,8 +21,8 @@ func (c comparer) refuse(out *ObjectComparison, p pair) {
 		if refused := c.refusesCreation(out, text); refused != "" {
 			reason = joinNotes(refused, reason) // the server comes to nothing else
 		} else {
-			reason = joinNotes(reason, invalidReason(p.desired.Key, stored))
-			reason = joinNotes(reason, joinNotes(c.refusesCustom(p.desired.Ref, nil, stored), c.refusesRepeated(p.desired.Ref, nil, stored)))
+			reason = joinNotes(reason, invalidReason(p.desired.Key, stored),
+				c.refusesCustom(p.desired.Ref, nil, stored), c.refusesRepeated(p.desired.Ref, nil, stored))
 		}
 		if reason != "" {
 			out.fail(stopRest, reason)
@@ -54,8 +54,8 @@ func (c comparer) refusesUpdate(o *ObjectComparison) string {
 			return undecodedReason(fresh) // the server comes to nothing else
 		}
 	}
-	return joinNotes(joinNotes(joinNotes(immutableReason(o), storedVersionsReason(o)), invalidAnew(o.Key, o.Result, o.Live)),
-		joinNotes(c.refusesCustom(o.Ref, o.Live, o.Result), c.refusesRepeated(o.Ref, o.Live, o.Result)))
+	return joinNotes(immutableReason(o), storedVersionsReason(o), invalidAnew(o.Key, o.Result, o.Live),
+		c.refusesCustom(o.Ref, o.Live, o.Result), c.refusesRepeated(o.Ref, o.Live, o.Result))
 }
 
 // immutableReason names the fields that the upgrade would change and nobody can.
