@@ -38,7 +38,7 @@ type diffOptions struct {
 func newDiff(s streams, c *connection) *cobra.Command {
 	o := diffOptions{
 		desiredOptions: newDesiredOptions(s), format: output.Text,
-		failOn: failOn{"drift": true, "conflict": true, "fail": true}, color: "auto",
+		failOn: defaultFailOn(), color: "auto",
 		repair: newFixOptions(),
 	}
 	cmd := &cobra.Command{
@@ -61,7 +61,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
   helmdrift diff web ./chart -n prod -f values.yaml --set image.tag=1.27
   helmdrift diff web oci://registry.example.com/charts/web --version 1.8.1 -n prod --reuse-values
   helmdrift diff web --to-revision -1 -n prod
-  helmdrift diff web -n prod -o json --fail-on drift,unmanaged
+  helmdrift diff web -n prod -o json --fail-on +unmanaged
   helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
   helmdrift diff web -n prod -o ignore > .helmdrift.yaml`,
 		Args:              releaseAndChart,
@@ -78,7 +78,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 	}
 	fs := cmd.Flags()
 	fs.VarP(&o.format, "output", "o", "format of the report: "+strings.Join(output.Formats(), ", "))
-	fs.Var(&o.failOn, "fail-on", "what makes the exit code 2, of: "+strings.Join(failOnWords(), ", "))
+	fs.Var(&o.failOn, "fail-on", "what makes the exit code 2, of: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
 	fs.Var(&o.color, "color", "colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
 	fs.IntVar(&o.revision, "revision", 0, "compare with this stored revision instead of the one helm upgrade would take")
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
@@ -94,7 +94,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 	}
 	completeFixFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(failOnWords(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.failOn.completions(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,14 +57,34 @@ func (f *failOn) String() string {
 	return strings.Join(on, ",")
 }
 
-// Set takes a comma-separated list in place of the words so far.
+// defaultFailOn is what --fail-on selects where nobody says otherwise.
+func defaultFailOn() failOn { return failOn{"drift": true, "conflict": true, "fail": true} }
+
+// Set takes a comma-separated list. Words with a + are added to what is selected so far, which is the default at first; words without
+// one take its place. A list that has both could mean either, so it is an error.
 func (f *failOn) Set(list string) error {
-	set := failOn{}
+	var words []string
+	added := 0
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimSpace(word)
-		if !slices.Contains(failOnWords(), word) {
-			return fmt.Errorf("must be some of: %s", strings.Join(failOnWords(), ", "))
+		name, adds := strings.CutPrefix(word, "+")
+		if !slices.Contains(failOnWords(), name) {
+			return fmt.Errorf("must be some of: %s; each with a + adds to %s", strings.Join(failOnWords(), ", "), f)
 		}
+		words = append(words, name)
+		if adds {
+			added++
+		}
+	}
+	set := failOn{}
+	switch added {
+	case 0:
+	case len(words):
+		maps.Copy(set, *f)
+	default:
+		return fmt.Errorf("type either +%s, which adds to %s, or %s, which takes its place", strings.Join(words, ",+"), f, strings.Join(words, ","))
+	}
+	for _, word := range words {
 		set[word] = true
 	}
 	if set["none"] && len(set) > 1 {
@@ -73,7 +94,18 @@ func (f *failOn) Set(list string) error {
 	return nil
 }
 
-// Type is the placeholder in help texts.
+// completions are the words of --fail-on in both forms.
+func (f *failOn) completions() []string {
+	words := failOnWords()
+	for _, word := range failOnWords() {
+		if word != "none" && !(*f)[word] {
+			words = append(words, "+"+word)
+		}
+	}
+	return words
+}
+
+// Type returns the placeholder in help texts.
 func (f *failOn) Type() string { return "list" }
 
 // status is the exit code of a report: what could not be seen comes first, and what the server says is otherwise.
@@ -96,7 +128,7 @@ func (f failOn) selectsObject(o threeway.ObjectReport) bool {
 		f["fail"] && o.Action == threeway.ActionFail ||
 		f["effect"] && o.Action.Writes() ||
 		f["change"] && !o.Missing && o.Action.Writes() && o.Action != threeway.ActionUpdate
-	return whole && o.IgnoredBy == nil || slices.ContainsFunc(o.Fields, f.selectsField)
+	return whole && o.IgnoredBy == nil && !o.Known || slices.ContainsFunc(o.Fields, f.selectsField)
 }
 
 func (f failOn) selectsField(field threeway.FieldFinding) bool {

@@ -28,10 +28,8 @@ func (f Finding) Drifted() bool {
 	return f.Managed && f.Cause != CauseChange && !f.Silenced()
 }
 
-// writes tells whether the upgrade changes the field.
-func (f Finding) writes() bool {
-	return f.Verdict == Add || f.Verdict == Remove || f.Verdict == Overwrite
-}
+// writes reports whether the upgrade changes the field.
+func (f Finding) writes() bool { return f.Verdict.Writes() }
 
 // Silenced tells whether the finding is listed and counted as ignored only. A volatile one is where live has not left old.
 func (f Finding) Silenced() bool {

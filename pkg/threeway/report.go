@@ -14,6 +14,9 @@ const (
 	Conflict  Verdict = "conflict"
 )
 
+// Writes reports whether an upgrade changes the field.
+func (v Verdict) Writes() bool { return v == Add || v == Remove || v == Overwrite }
+
 // Cause says which side moved away from old.
 type Cause string
 
@@ -176,25 +179,27 @@ type NotCompared struct {
 
 // ObjectReport is one object with a finding, an action other than none, or an error.
 type ObjectReport struct {
-	ID           string         `json:"id,omitempty"`
-	APIVersion   string         `json:"apiVersion"`
-	Kind         string         `json:"kind"`
-	Namespace    string         `json:"namespace,omitempty"`
-	Name         string         `json:"name"`
-	GenerateName string         `json:"generateName,omitempty"`
-	Source       string         `json:"source,omitempty"`
-	Action       Action         `json:"action"`
-	Reason       string         `json:"reason,omitempty"`
-	BlockedBy    []string       `json:"blockedBy,omitempty"`
-	Engine       Engine         `json:"engine,omitempty"`
-	Missing      bool           `json:"missing"`
-	Drifted      bool           `json:"drifted"`
-	Note         string         `json:"note,omitempty"`
-	Error        *ObjectError   `json:"error,omitempty"`
-	IgnoredBy    *IgnoreRule    `json:"ignoredBy,omitempty"`
-	Controllers  int            `json:"controllers,omitempty"`
-	DryRun       *DryRun        `json:"dryRun,omitempty"`
-	Fields       []FieldFinding `json:"fields"`
+	ID           string       `json:"id,omitempty"`
+	APIVersion   string       `json:"apiVersion"`
+	Kind         string       `json:"kind"`
+	Namespace    string       `json:"namespace,omitempty"`
+	Name         string       `json:"name"`
+	GenerateName string       `json:"generateName,omitempty"`
+	Source       string       `json:"source,omitempty"`
+	Action       Action       `json:"action"`
+	Reason       string       `json:"reason,omitempty"`
+	BlockedBy    []string     `json:"blockedBy,omitempty"`
+	Engine       Engine       `json:"engine,omitempty"`
+	Missing      bool         `json:"missing"`
+	Drifted      bool         `json:"drifted"`
+	Note         string       `json:"note,omitempty"`
+	Error        *ObjectError `json:"error,omitempty"`
+	IgnoredBy    *IgnoreRule  `json:"ignoredBy,omitempty"`
+	// Known is set by a baseline: the earlier report has all that Helm writes to the object.
+	Known       bool           `json:"known,omitempty"`
+	Controllers int            `json:"controllers,omitempty"`
+	DryRun      *DryRun        `json:"dryRun,omitempty"`
+	Fields      []FieldFinding `json:"fields"`
 }
 
 // ObjectError says why an object could not be compared.

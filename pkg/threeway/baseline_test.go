@@ -1,0 +1,76 @@
+package threeway
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestBaselineKnowsWhatCounted: a finding is known by id and cause, and only if it counted in the earlier report, or counts in neither.
+func TestBaselineKnowsWhatCounted(t *testing.T) {
+	rule := &IgnoreRule{Rule: "r"}
+	drift := FieldFinding{ID: "f", Verdict: Overwrite, Cause: CauseDrift, Managed: true}
+	with := func(change func(*FieldFinding)) FieldFinding { f := drift; change(&f); return f }
+	unmanaged := with(func(f *FieldFinding) { f.Managed = false })
+	autoscaled := with(func(f *FieldFinding) { f.Class = ClassAutoscaled })
+	ignored := with(func(f *FieldFinding) { f.IgnoredBy = rule })
+	of := func(fields ...FieldFinding) ObjectReport {
+		return ObjectReport{ID: "o", Action: ActionUpdate, Fields: fields}
+	}
+	whole := func(action Action, missing bool, reason string, by *IgnoreRule) ObjectReport {
+		return ObjectReport{ID: "o", Action: action, Missing: missing, Reason: reason, IgnoredBy: by}
+	}
+	for name, c := range map[string]struct {
+		then, now ObjectReport
+		known     bool
+	}{
+		"the same drift":                            {of(drift), of(drift), true},
+		"a value that moved on":                     {of(with(func(f *FieldFinding) { f.Live = "a" })), of(with(func(f *FieldFinding) { f.Live = "b" })), true},
+		"an edit of what was to change":             {of(with(func(f *FieldFinding) { f.Cause = CauseChange })), of(drift), false},
+		"an edit under a change":                    {of(with(func(f *FieldFinding) { f.Cause = CauseBoth })), of(drift), false},
+		"no more under a rule":                      {of(ignored), of(drift), false},
+		"under a rule as before":                    {of(ignored), of(ignored), true},
+		"under a rule now":                          {of(drift), of(ignored), true},
+		"no more autoscaled":                        {of(autoscaled), of(drift), false},
+		"autoscaled as before":                      {of(autoscaled), of(autoscaled), true},
+		"volatile before":                           {of(with(func(f *FieldFinding) { f.Class, f.Cause = ClassVolatile, CauseChange })), of(drift), false},
+		"unmanaged before":                          {of(unmanaged), of(drift), false},
+		"missing":                                   {whole(ActionCreate, true, "", nil), whole(ActionCreate, true, "", nil), true},
+		"missing, under a rule before":              {whole(ActionCreate, true, "", rule), whole(ActionCreate, true, "", nil), false},
+		"to be created, then missing":               {whole(ActionCreate, false, "", nil), whole(ActionCreate, true, "", nil), false},
+		"failing":                                   {whole(ActionFail, false, "a", nil), whole(ActionFail, false, "a", nil), true},
+		"failing for another reason":                {whole(ActionFail, false, "a", nil), whole(ActionFail, false, "b", nil), false},
+		"failing, under a rule before":              {whole(ActionFail, false, "a", rule), whole(ActionFail, false, "a", nil), false},
+		"to be deleted":                             {whole(ActionDelete, false, "", nil), whole(ActionDelete, false, "", nil), true},
+		"a second field":                            {of(drift), of(drift, with(func(f *FieldFinding) { f.ID = "g" })), false},
+		"one of two fields":                         {of(drift, with(func(f *FieldFinding) { f.ID = "g" })), of(drift), true},
+		"a replacement with a second field":         {byReplacing(of(drift)), byReplacing(of(drift, with(func(f *FieldFinding) { f.ID = "g" }))), false},
+		"the same replacement":                      {byReplacing(of(drift)), byReplacing(of(drift)), true},
+		"an update that used to be a replacement":   {byReplacing(of(drift)), of(drift), false},
+		"a second field that the upgrade would let": {of(drift), of(drift, with(func(f *FieldFinding) { f.ID, f.Verdict = "g", Ignore })), false},
+	} {
+		earlier := &Report{Releases: []ReleaseReport{{Name: "r", Objects: []ObjectReport{c.then}}}}
+		now := ReleaseReport{Name: "r", Drifted: true, Objects: []ObjectReport{c.now}}
+		now.Accept(earlier, "baseline")
+		o := now.Objects[0]
+		if counts := counts(o); counts == c.known {
+			t.Errorf("%s: counts %t: %+v", name, counts, o)
+		}
+		if o.IgnoredBy != nil && !o.countsWhole() {
+			t.Errorf("%s: the rule is about the object as a whole: %+v", name, o)
+		}
+		if now.Drifted != o.Drifted {
+			t.Errorf("%s: the release drifted %t, its object %t", name, now.Drifted, o.Drifted)
+		}
+	}
+}
+
+// counts reports whether the strictest gate selects an object.
+func counts(o ObjectReport) bool {
+	whole := o.Missing || o.Action == ActionFail || o.Action.Writes()
+	return whole && o.IgnoredBy == nil && !o.Known || slices.ContainsFunc(o.Fields, func(f FieldFinding) bool { return !f.Silenced() })
+}
+
+func byReplacing(o ObjectReport) ObjectReport {
+	o.ID, o.Action = o.ID+" replaced", ActionReplace
+	return o
+}
