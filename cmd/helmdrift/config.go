@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,9 +11,6 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// configName is the file that is looked for, from the working directory upwards.
-const configName = ".helmdrift.yaml"
-
 // configFile is what a configuration says; its JSON Schema is docs/config.schema.json.
 type configFile struct {
 	APIVersion string `json:"apiVersion,omitempty"`
@@ -24,24 +18,6 @@ type configFile struct {
 	// Ignore are rules, and Managers the names of field managers by group, beside those that are known.
 	Ignore   []threeway.RuleText `json:"ignore,omitempty"`
 	Managers threeway.Managers   `json:"managers,omitempty"`
-}
-
-// findConfig looks for the file in a directory and above it; empty where there is none.
-func findConfig(dir string) (string, error) {
-	for {
-		path := filepath.Join(dir, configName)
-		switch _, err := os.Stat(path); {
-		case err == nil:
-			return path, nil
-		case !errors.Is(err, fs.ErrNotExist):
-			return "", hinted{error: fmt.Errorf("looking for a configuration: %w", err), hint: "--config FILE names one"}
-		}
-		above := filepath.Dir(dir)
-		if above == dir {
-			return "", nil
-		}
-		dir = above
-	}
 }
 
 // readConfig reads a configuration. A word that is not in the schema is an error: misspelt, it would silence nothing, or too much.
@@ -63,8 +39,19 @@ func readConfig(path string) (configFile, error) {
 			return out, brokenConfig(path, fmt.Sprintf("managers: %q is not one of person, controller, deployer", group))
 		}
 	}
+	for i, rule := range out.Ignore {
+		if rule.SelectsEverything() {
+			return out, brokenConfig(path, fmt.Sprintf("ignore[%d] %s", i, selectsEverything))
+		}
+	}
+	if err := out.Managers.Check(); err != nil {
+		return out, brokenConfig(path, err.Error())
+	}
 	return out, nil
 }
+
+// selectsEverything is what is wrong with a rule that would turn the comparison off.
+const selectsEverything = "would ignore everything: name paths, objects (target) or managers"
 
 func brokenConfig(path, what string) error {
 	return hinted{error: fmt.Errorf("configuration %s: %s", path, what), hint: "docs/ignore.md says what it may have, docs/config.schema.json lets an editor check it"}

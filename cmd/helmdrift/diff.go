@@ -104,7 +104,7 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	if err != nil {
 		return err
 	}
-	d, err := begin(ctx, c, o, args, "diff")
+	d, err := begin(ctx, s, c, o, args, "diff")
 	if err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 }
 
 // begin connects to the cluster and finds the release for a command.
-func begin(ctx context.Context, c *connection, o diffOptions, args []string, command string) (diff, error) {
-	left, err := o.ignoreOptions.read(time.Now())
+func begin(ctx context.Context, s streams, c *connection, o diffOptions, args []string, command string) (diff, error) {
+	left, err := o.ignoreOptions.read(s, time.Now())
 	if err != nil {
 		return diff{}, err
 	}

@@ -165,7 +165,7 @@ func (o *fixOptions) selection() (repair.Options, error) {
 
 // runFix is the wiring of fix, straight down.
 func runFix(ctx context.Context, s streams, c *connection, o fixOptions, left ignoreOptions, args []string) error {
-	d, err := begin(ctx, c, diffOptions{desiredOptions: newDesiredOptions(s), ignoreOptions: left}, args, "fix")
+	d, err := begin(ctx, s, c, diffOptions{desiredOptions: newDesiredOptions(s), ignoreOptions: left}, args, "fix")
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/homedir"
 
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -26,7 +27,7 @@ type ignoreOptions struct {
 
 // addFlags adds the flags that diff and fix share.
 func (o *ignoreOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.config, "config", "", "configuration with rules (default: the nearest "+configName+" from the working directory upwards)")
+	fs.StringVar(&o.config, "config", "", "configuration with rules (default: the nearest "+configName+" from the working directory up to the root of the repository)")
 	fs.StringArrayVar(&o.paths, "ignore", nil, "leave a path out of account, in all objects: /spec/replicas; may be repeated")
 	fs.StringArrayVar(&o.managers, "ignore-manager", nil, "leave out of account what nobody but this field manager wrote; may be repeated")
 	fs.BoolVar(&o.fromFlux, "from-flux", false, "heed spec.driftDetection.ignore of the HelmRelease that owns the release")
@@ -53,16 +54,10 @@ type ignored struct {
 
 // read reads the configuration and the flags. A path of a flag that cannot be read is an error; in a file that many commands share it
 // is a warning.
-func (o *ignoreOptions) read(now time.Time) (out ignored, err error) {
-	path := o.config
-	if path == "" {
-		dir, err := os.Getwd()
-		if err != nil {
-			return out, fmt.Errorf("looking for a configuration: %w", err)
-		}
-		if path, err = findConfig(dir); err != nil {
-			return out, err
-		}
+func (o *ignoreOptions) read(s streams, now time.Time) (out ignored, err error) {
+	path, err := o.configPath(s)
+	if err != nil {
+		return out, err
 	}
 	if path != "" {
 		config, err := readConfig(path)
@@ -73,6 +68,9 @@ func (o *ignoreOptions) read(now time.Time) (out ignored, err error) {
 		out.managers = config.Managers
 	}
 	for _, path := range o.paths {
+		if path == "" {
+			return out, errors.New("--ignore needs a path, such as /spec/replicas")
+		}
 		pattern, err := threeway.ParsePattern(path)
 		if err != nil {
 			return out, fmt.Errorf("--ignore: %w", err)
@@ -85,10 +83,32 @@ func (o *ignoreOptions) read(now time.Time) (out ignored, err error) {
 		}
 		out.rules = append(out.rules, threeway.Rule{Name: "--ignore-manager " + manager, Managers: []string{manager}})
 	}
+	for _, rule := range out.rules {
+		if rule.SelectsEverything() {
+			return out, fmt.Errorf("%s %s", rule.Name, selectsEverything)
+		}
+	}
 	if !o.noDefaults {
 		out.rules = append(out.rules, threeway.BuiltInRules()...)
 	}
 	return out, nil
+}
+
+// configPath is the configuration that --config names, or else the one that is found, which is said on stderr: whoever reads the report must
+// be able to see what decided what counts. It is empty where there is none.
+func (o *ignoreOptions) configPath(s streams) (string, error) {
+	if o.config != "" {
+		return o.config, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("looking for a configuration: %w", err)
+	}
+	path, err := configFinder{home: homedir.HomeDir(), env: s.env}.find(dir)
+	if err == nil && path != "" {
+		fmt.Fprintln(s.err, clean("using "+path))
+	}
+	return path, err
 }
 
 // heed puts what is left out of account into an input; what the release's own HelmRelease says of it is read for that.

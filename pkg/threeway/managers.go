@@ -1,7 +1,9 @@
 package threeway
 
 import (
+	"cmp"
 	_ "embed"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -32,17 +34,63 @@ var builtInManagers = sync.OnceValue(func() Managers {
 	return out
 })
 
-// groupOf looks a manager up, first in the table given, then in this program's own.
+// managerGroups are the groups, the strongest first: a name that stands in two is of the first.
+func managerGroups() []ManagerGroup {
+	return []ManagerGroup{ManagerDeployer, ManagerPerson, ManagerController}
+}
+
+// groupOf looks a manager up. A program that is known to deploy or to run in the cluster stays what it is; of all others the table given
+// decides, and then this program's own.
 func (m Managers) groupOf(manager string) ManagerGroup {
+	known := builtInManagers().find(manager)
+	if known == ManagerDeployer || known == ManagerController {
+		return known
+	}
+	return cmp.Or(m.find(manager), known)
+}
+
+// find looks a manager up in one table.
+func (m Managers) find(manager string) ManagerGroup {
 	name := strings.ToLower(manager)
-	for _, table := range []Managers{m, builtInManagers()} {
-		for _, group := range []ManagerGroup{ManagerDeployer, ManagerPerson, ManagerController} {
-			if slices.ContainsFunc(table[group], func(want string) bool { return isManager(strings.ToLower(want), name) }) {
-				return group
-			}
+	for _, group := range managerGroups() {
+		if slices.ContainsFunc(m[group], func(want string) bool { return isManager(strings.ToLower(want), name) }) {
+			return group
 		}
 	}
 	return ManagerUnknown
+}
+
+// Check refuses names that would make something else of a program that is known to deploy or to run in the cluster. What those write is no
+// person's edit, so fix must not remove it, whatever a configuration says.
+func (m Managers) Check() error {
+	for _, group := range managerGroups() {
+		for _, name := range m[group] {
+			if known, is := knownUnder(strings.ToLower(name), group); is != ManagerUnknown {
+				return fmt.Errorf("managers: %s: %q takes %s, which is known as a %s", group, name, known, is)
+			}
+		}
+	}
+	return nil
+}
+
+// knownUnder returns a known controller or deployer that a name of another group takes, and its group. A name such as our-* takes none,
+// although a program of that name may be known by its end, such as our-operator: groupOf decides then.
+func knownUnder(name string, group ManagerGroup) (string, ManagerGroup) {
+	stem := strings.Trim(name, "*")
+	for _, is := range []ManagerGroup{ManagerController, ManagerDeployer} {
+		if is == group {
+			continue
+		}
+		for _, known := range builtInManagers()[is] {
+			switch {
+			case isManager(name, strings.Trim(known, "*")):
+				return known, is
+			case isManager(known, stem) && builtInManagers().find(stem) == is:
+				return name, is
+			}
+		}
+	}
+	return "", ManagerUnknown
 }
 
 func isManager(want, name string) bool {

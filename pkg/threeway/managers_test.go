@@ -42,15 +42,53 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestGroupsOfTheConfiguration: the names of a configuration come first, whatever this program thinks of them.
+// TestGroupsOfTheConfiguration: the names of a configuration come first, but for programs that are known to deploy or to run in the cluster.
 func TestGroupsOfTheConfiguration(t *testing.T) {
-	own := Managers{ManagerController: {"rancher", "our-*"}, ManagerPerson: {"*-operator"}, ManagerDeployer: {"kubectl-client-side-apply"}}
+	own := Managers{
+		ManagerController: {"rancher", "our-*"}, ManagerPerson: {"*-operator", "*er", "helm", "my-*"}, ManagerDeployer: {"kubectl-client-side-apply", "kubelet"},
+	}
 	for name, want := range map[string]ManagerGroup{
-		"Rancher": ManagerController, "our-program": ManagerController, "x-operator": ManagerPerson,
-		"kubectl-client-side-apply": ManagerDeployer, "kubectl-edit": ManagerPerson, "helm": ManagerDeployer, "their-program": ManagerUnknown,
+		"Rancher": ManagerController, "our-program": ManagerController, "x-operator": ManagerController, "my-controller": ManagerController,
+		"kubectl-client-side-apply": ManagerDeployer, "kubectl-edit": ManagerPerson, "helm": ManagerDeployer, "their-program": ManagerUnknown, "their-deployer": ManagerPerson,
+		"my-program": ManagerPerson, "kubelet": ManagerController, "kube-controller-manager": ManagerController, "manager": ManagerController,
 	} {
 		if got := own.groupOf(name); got != want {
 			t.Errorf("%q is in group %q, not %q", name, got, want)
+		}
+	}
+}
+
+// TestKnownManagersAreRefused: a configuration that names a known controller or deployer in another group is an error, which names one.
+func TestKnownManagersAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		group      ManagerGroup
+		name, want string
+	}{
+		{ManagerPerson, "*", `managers: person: "*" takes kube-controller-manager, which is known as a controller`},
+		{ManagerPerson, "kube*", `managers: person: "kube*" takes kube-controller-manager, which is known as a controller`},
+		{ManagerPerson, "*-controller", `managers: person: "*-controller" takes *-controller, which is known as a controller`},
+		{ManagerPerson, "*r", `managers: person: "*r" takes kube-controller-manager, which is known as a controller`},
+		{ManagerPerson, "Prometheus-Operator", `managers: person: "Prometheus-Operator" takes prometheus-operator, which is known as a controller`},
+		{ManagerPerson, "istio-c*", `managers: person: "istio-c*" takes istio-c*, which is known as a controller`},
+		{ManagerPerson, "helm", `managers: person: "helm" takes helm, which is known as a deployer`},
+		{ManagerController, "*", `managers: controller: "*" takes helm, which is known as a deployer`},
+		{ManagerDeployer, "*", `managers: deployer: "*" takes kube-controller-manager, which is known as a controller`},
+		{ManagerDeployer, "kubelet", `managers: deployer: "kubelet" takes kubelet, which is known as a controller`},
+		{ManagerPerson, "our-*", ""},
+		{ManagerPerson, "ops-console", ""},
+		{ManagerController, "*-operator", ""},
+		{ManagerController, "velero", ""},
+		{ManagerController, "*-reconciler", ""},
+		{ManagerDeployer, "kubectl*", ""},
+		{ManagerDeployer, "our-deployer", ""},
+		{ManagerController, "istio-*", ""},
+	} {
+		err := Managers{c.group: {c.name}}.Check()
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s %s: %v", c.group, c.name, err)
+		case c.want != "" && (err == nil || err.Error() != c.want):
+			t.Errorf("%s %s: %v, not %s", c.group, c.name, err, c.want)
 		}
 	}
 }

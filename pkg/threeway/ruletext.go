@@ -60,9 +60,6 @@ func (t RuleText) expired(now time.Time) bool {
 
 func (t RuleText) rule(name string) (Rule, error) {
 	out := Rule{Name: name, Reason: t.Reason, Managers: t.Managers, Releases: t.Releases}
-	if len(t.Paths) == 0 && len(t.Managers) == 0 && t.Target == nil {
-		return out, errors.New("it has neither paths nor managers nor a target, so it would ignore everything")
-	}
 	if _, err := time.Parse(time.DateOnly, t.Expires); t.Expires != "" && err != nil {
 		return out, fmt.Errorf("expires: %q is no date such as 2027-01-31", t.Expires)
 	}
@@ -76,6 +73,9 @@ func (t RuleText) rule(name string) (Rule, error) {
 	var err error
 	if t.Target != nil {
 		out.Target, err = t.Target.target()
+	}
+	if err == nil && out.SelectsEverything() {
+		err = errSelectsEverything
 	}
 	return out, err
 }
