@@ -96,7 +96,7 @@ func (d diff) withChart(ctx context.Context, loaded *release.Loaded, chart *fetc
 	for _, h := range rendered.Hooks {
 		addHook(&in, h.Kind, h.Name, h.Events)
 	}
-	in.Warnings = slices.Concat(in.Warnings, d.cluster.Incomplete(), rendered.Warnings)
+	in.Warnings = slices.Concat(in.Warnings, d.cluster.Incomplete(rendered.Undiscovered), rendered.Warnings)
 	if d.options.source.RepoURL != "" && fetch.Local(d.chart) {
 		in.Warnings = append(in.Warnings, threeway.Message{Code: "local-chart",
 			Message: "a chart of this name is on this machine, and wins over --repo, as it does for helm"})
@@ -125,7 +125,7 @@ func (d diff) chartOptions(ctx context.Context, loaded *release.Loaded, in three
 		Values: d.options.valueOptions(func(name string) ([]byte, error) {
 			return fetch.Read(ctx, name, d.options.stdin)
 		}),
-		Capabilities: seen, Lookup: d.lookups(), EnableDNS: d.options.enableDNS, SkipSchemaValidation: d.options.skipSchema,
+		Capabilities: seen, Undiscovered: d.cluster.Undiscovered(), Lookup: d.lookups(), EnableDNS: d.options.enableDNS, SkipSchemaValidation: d.options.skipSchema,
 	}
 	if n := len(loaded.History.Entries); n > 0 {
 		o.LastRevision = loaded.History.Entries[n-1].Revision

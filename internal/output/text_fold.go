@@ -91,7 +91,7 @@ func foldRelease(rel threeway.ReleaseReport) folds {
 // those that fail, that Helm adopts or that it deletes.
 func placeOf(left threeway.ObjectReport, hadFields bool) place {
 	if len(left.Fields) > 0 || left.Missing || left.Error != nil || left.Note != "" || left.Reason != "" || left.IgnoredBy != nil ||
-		left.Controllers > 0 || left.DryRun != nil && left.DryRun.Result != dryRunAgrees {
+		left.Controllers > 0 || left.Forgotten > 0 || left.DryRun != nil && left.DryRun.Result != dryRunAgrees {
 		return inBlock
 	}
 	switch {

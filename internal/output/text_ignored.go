@@ -26,7 +26,7 @@ func (t *text) shown(rel threeway.ReleaseReport) threeway.ReleaseReport {
 // isRuled tells whether a rule silences a finding.
 func isRuled(f threeway.FieldFinding) bool { return f.IgnoredBy != nil }
 
-// isHidden tells whether rules silence all that is said of an object. What an upgrade does to it otherwise, such as a failure, is not
+// isHidden reports whether rules silence all that is said of an object, or whether it has nothing but what the last lines count. What an upgrade does to it otherwise, such as a failure, is not
 // theirs to silence unless they are about the whole object.
 func isHidden(o threeway.ObjectReport) bool {
 	switch {
@@ -38,7 +38,7 @@ func isHidden(o threeway.ObjectReport) bool {
 		return true
 	}
 	small := o.Action == threeway.ActionNone || o.Action == threeway.ActionUpdate || o.Action == threeway.ActionReplace
-	return small && len(o.Fields) > 0 && o.Note == ""
+	return small && (len(o.Fields) > 0 || o.Forgotten > 0) && o.Note == ""
 }
 
 // ruled counts what rules silence: fields, and objects that are missing or fail.

@@ -72,6 +72,9 @@ func (t *text) object(o threeway.ObjectReport, rel threeway.ReleaseReport) {
 	if o.Controllers > 0 {
 		t.below("  ", plural(o.Controllers, "controller-owned field")+" not listed")
 	}
+	if o.Forgotten > 0 {
+		t.below("  ", plural(o.Forgotten, "field")+" by forgotten writers not listed")
+	}
 }
 
 // subject writes the line that begins an object: its name, and what is said of it.

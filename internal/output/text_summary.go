@@ -14,7 +14,7 @@ func (t *text) summary(r *threeway.Report) {
 		t.prose("", "not compared: ", t.text(hint))
 	}
 	c := tally(r)
-	lines := []string{join("; ", c.drift(r), c.operation(r.Releases), c.extras(r.Summary), t.ruledOut(r))}
+	lines := []string{join("; ", c.drift(r), c.operation(r.Releases), c.extras(r.Summary), c.unsigned(), t.ruledOut(r))}
 	lines = append(lines, c.server()...)
 	for _, l := range append(lines, c.incomplete(r.Summary)...) {
 		if l != "" { // of a first installation that cannot be rendered there is no answer
@@ -28,6 +28,7 @@ type counts struct {
 	actions       map[threeway.Action]int
 	fields        map[threeway.Verdict]int // what will happen, not counting unmanaged fields that stay
 	byRules       int                      // findings that a rule silences
+	forgotten     int                      // fields by forgotten writers, which are not listed
 	objectErrors  int
 	releaseErrors int
 	renderErrors  int
@@ -66,6 +67,7 @@ func (c *counts) object(o threeway.ObjectReport) {
 	for _, f := range o.Fields {
 		c.byRules += one(isRuled(f))
 	}
+	c.forgotten += o.Forgotten
 	c.preview.add(o)
 	c.actions[o.Action]++
 	if o.Action == threeway.ActionCreate && o.Missing {
@@ -213,6 +215,14 @@ func (c *counts) extras(s threeway.Summary) string {
 		parts = append(parts, ignored)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// unsigned says how much nobody remembers to have written, and how to see it.
+func (c *counts) unsigned() string {
+	if c.forgotten == 0 {
+		return ""
+	}
+	return plural(c.forgotten, "field") + " by forgotten writers (--show-controllers lists them)"
 }
 
 // ruledOut says how much rules silence, and how to see it.

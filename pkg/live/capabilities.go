@@ -12,7 +12,7 @@ import (
 
 // Capabilities is what charts see of the cluster as .Capabilities: the same content as Helm's own
 // (helm v3.22.0 pkg/action/action.go getCapabilities), at one request instead of a second discovery. Groups that could
-// not be discovered are absent, as they are for Helm, which logs a warning; Incomplete names them.
+// not be discovered are absent, as they are for Helm, which logs a warning; Undiscovered names them.
 func (c *Cluster) Capabilities(ctx context.Context) (*chartutil.Capabilities, error) {
 	if c.served == nil {
 		return nil, fmt.Errorf("read capabilities of %s: the server was not asked for what it serves", c.server)

@@ -69,7 +69,7 @@ func (c *Cluster) makeClients(cfg *rest.Config) error {
 }
 
 // Connect prepares a connection and discovers what the server serves. Its error is a *ConnectError, which names the
-// server and has a hint. That some API groups could not be discovered is no error here: Incomplete tells, and Read.
+// server and has a hint. That some API groups could not be discovered is no error here: Undiscovered and Read report it.
 func Connect(ctx context.Context, cfg *rest.Config, opts Options) (*Cluster, error) {
 	c, err := New(cfg, opts)
 	if err != nil {

@@ -193,8 +193,12 @@ func TestStaleGroupHurtsOnlyItsObjects(t *testing.T) {
 		mustFind(t, got, fine)
 		wantRequests(t, f, configMaps+"/a-000")
 
-		messages := c.Incomplete()
-		if len(messages) != 1 || !strings.HasPrefix(messages[0].Message, "discovery of group ex.com failed: ") {
+		if groups := c.Undiscovered(); !slices.Equal(groups, []string{"ex.com"}) {
+			t.Error(groups)
+		}
+		messages := c.Incomplete([]string{"ex.com", "other.com", "third.com"})
+		if len(messages) != 1 || !strings.HasPrefix(messages[0].Message, "discovery of group ex.com failed: ") ||
+			!strings.Contains(messages[0].Message, "; and of other.com, third.com; the chart was rendered as if") {
 			t.Errorf("incomplete: %+v", messages)
 		}
 		if namespaced, known := c.Scope(schema.GroupVersionKind{Group: "ex.com", Version: "v1", Kind: "Thing"}); namespaced || known {
@@ -222,8 +226,8 @@ func TestScopeAndVersions(t *testing.T) {
 		if diff := cmp.Diff([]string{"v2", "v1"}, got); diff != "" {
 			t.Error(diff)
 		}
-		if got := c.Versions(schema.GroupKind{Kind: "Nothing"}); len(got) > 0 || len(c.Incomplete()) > 0 {
-			t.Error(got, c.Incomplete())
+		if got := c.Versions(schema.GroupKind{Kind: "Nothing"}); len(got) > 0 || len(c.Undiscovered()) > 0 || c.Incomplete(nil) != nil {
+			t.Error(got, c.Undiscovered())
 		}
 	}
 }

@@ -140,16 +140,24 @@ func (c *Cluster) Versions(kind schema.GroupKind) []string {
 	return slices.Clone(c.served.versions[kind])
 }
 
-// Incomplete has one message for each API group that could not be discovered, in alphabetical order. Read repeats it on
-// each object concerned; it matters by itself to charts, which ask for served versions while they are rendered.
-func (c *Cluster) Incomplete() []threeway.Message {
+// Undiscovered lists the API groups that could not be discovered, in alphabetical order. Read reports that on each object concerned.
+func (c *Cluster) Undiscovered() []string {
 	if c.served == nil {
 		return nil
 	}
-	var out []threeway.Message
-	for _, group := range slices.Sorted(maps.Keys(c.served.failed)) {
-		err := &groupError{group, c.served.failed[group]}
-		out = append(out, threeway.Message{Code: CodeDiscovery, Message: err.Error()})
+	return slices.Sorted(maps.Keys(c.served.failed))
+}
+
+// Incomplete returns one message about groups that could not be discovered, and none where there are none. They matter by themselves to charts,
+// which ask for served versions while they are rendered.
+func (c *Cluster) Incomplete(groups []string) []threeway.Message {
+	if len(groups) == 0 {
+		return nil
 	}
-	return out
+	text := (&groupError{groups[0], c.served.failed[groups[0]]}).Error()
+	if more := len(groups) - 1; more > 0 {
+		text = fmt.Sprintf("%s; and of %s", text, strings.Join(groups[1:], ", "))
+	}
+	text += "; the chart was rendered as if the server did not serve them, as helm does"
+	return []threeway.Message{{Code: CodeDiscovery, Message: text}}
 }

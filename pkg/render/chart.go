@@ -46,6 +46,8 @@ type ChartOptions struct {
 	Values ValueOptions
 	// Capabilities of the cluster; required, because the library's own default is of another Kubernetes version.
 	Capabilities *chartutil.Capabilities
+	// Undiscovered are API groups of which the cluster did not say what it serves. Capabilities lack them.
+	Undiscovered []string
 	// Lookup is the cluster that answers lookups. It should let nothing but GET pass, and give the same answers twice.
 	// Where it is nil, lookups find nothing.
 	Lookup *rest.Config
@@ -68,6 +70,8 @@ type Rendered struct {
 	Hooks []Hook
 	// Brings are the custom kinds that the crds/ folders of the chart and its subcharts define: only an install creates them.
 	Brings []schema.GroupKind
+	// Undiscovered are those of ChartOptions.Undiscovered that a template may have asked for: it was told that they are not served.
+	Undiscovered []string
 	// ChartName, ChartVersion and AppVersion are the chart's own words.
 	ChartName, ChartVersion, AppVersion string
 	Warnings                            []threeway.Message
@@ -140,7 +144,8 @@ func (r renderer) run(ctx context.Context) (*Rendered, error) {
 	about := p.chart.about()
 	return &Rendered{
 		Manifest: manifest, Again: again, Hooks: hooks, Brings: brings(p.chart.definitions()),
-		ChartName: about.name, ChartVersion: about.version, AppVersion: about.appVersion,
+		Undiscovered: p.asked(r.ChartOptions.Undiscovered),
+		ChartName:    about.name, ChartVersion: about.version, AppVersion: about.appVersion,
 		Warnings: append(warnings, r.warnings(about)...),
 	}, nil
 }

@@ -95,7 +95,7 @@ func keepLast(objects []threeway.Object) (kept []threeway.Object, warnings []thr
 		o.Note = fmt.Sprintf("the manifest names this object %d times; helm applies each in turn, the last one counts", n)
 		kept = append(kept, o)
 		warnings = append(warnings, threeway.Message{
-			Code: CodeDuplicateObject, Message: o.Key.String() + ": " + o.Note, Object: o.Key.String(), File: o.Source,
+			Code: CodeDuplicateObject, Message: o.Note, Object: o.Key.String(), File: o.Source,
 		})
 	}
 	return kept, warnings

@@ -95,7 +95,7 @@ func describe(t *testing.T, m Manifest) string {
 		fmt.Fprintf(&b, "not compared: %s %s/%s: %s\n", n.Kind, n.Namespace, n.Name, n.Reason)
 	}
 	for _, w := range m.Warnings {
-		fmt.Fprintf(&b, "warning %s: %s\n", w.Code, w.Message)
+		fmt.Fprintf(&b, "warning %s: %s: %s\n", w.Code, w.Object, w.Message)
 	}
 	for _, e := range m.Errors {
 		fmt.Fprintf(&b, "error %s: %s\n", e.Code, e.Message)

@@ -330,6 +330,9 @@ func (w *walker) unmanaged(e entry, n sides) entry {
 	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
 		e.weight = hard
 		return e
+	case areForgotten(e.Owners):
+		e.weight = soft // it is counted, and a part of what somebody else added around it
+		return e
 	}
 	return entry{weight: silent}
 }

@@ -54,10 +54,10 @@ type ObjectComparison struct {
 	awaits string
 	// DryRun is what the API server said of the write, where it was asked.
 	DryRun *DryRun
-	// IgnoredBy is the rule that silences what is said of the object itself: its action, and that it is missing. Controllers counts
-	// what controllers wrote and no upgrade touches.
-	IgnoredBy   *IgnoreRule
-	Controllers int
+	// IgnoredBy is the rule that silences what is said of the object itself: its action, and that it is missing. Controllers and Forgotten
+	// count what controllers and forgotten writers wrote and no upgrade touches.
+	IgnoredBy              *IgnoreRule
+	Controllers, Forgotten int
 	// remarks say what is wrong with the rules that the object itself has.
 	remarks []string
 }

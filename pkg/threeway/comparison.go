@@ -129,7 +129,7 @@ func (o *ObjectComparison) report(mask Mask, scrub func(string) string) ObjectRe
 		APIVersion: o.APIVersion(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 		Source: o.Source, Action: o.Action, Reason: scrub(o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
 		Missing: o.Missing, Drifted: o.Drifted(), Note: scrub(o.Note), DryRun: o.DryRun.shown(scrub), Fields: []FieldFinding{},
-		IgnoredBy: o.IgnoredBy, Controllers: o.Controllers,
+		IgnoredBy: o.IgnoredBy, Controllers: o.Controllers, Forgotten: o.Forgotten,
 	}
 	if o.Err != nil {
 		out.Error = &ObjectError{Code: o.Err.Code, Message: scrub(o.Err.Message)}
@@ -188,11 +188,11 @@ func (c *Comparison) Quiet() bool {
 	return !slices.ContainsFunc(c.Objects, ObjectComparison.speaks)
 }
 
-// speaks tells whether a report lists the object: it has a finding, an action, a remark, could not be seen, or the server
-// disagrees.
+// speaks reports whether a report lists the object: it has a finding, an action, a remark, a value by forgotten writers, could not be seen,
+// or the server disagrees.
 func (o ObjectComparison) speaks() bool {
 	disagrees := o.DryRun != nil && o.DryRun.Result == dryRunDisagrees
-	return len(o.Findings) > 0 || o.Action != ActionNone || o.Err != nil || o.Note != "" || disagrees
+	return len(o.Findings) > 0 || o.Action != ActionNone || o.Err != nil || o.Note != "" || o.Forgotten > 0 || disagrees
 }
 
 // HasError tells whether anything could not be seen.

@@ -2,15 +2,20 @@ package threeway
 
 import "slices"
 
-// leftAlone folds what controllers wrote and no upgrade touches into a number.
+// leftAlone folds what controllers wrote and no upgrade touches into a number, and into another one what is signed by nobody but
+// forgotten writers.
 func (o *ObjectComparison) leftAlone() {
 	kept := o.Findings[:0]
 	for _, f := range o.Findings {
-		if f.IgnoredBy == nil && !f.Managed && f.Verdict == Ignore && f.Class == "" && f.Certain && areControllers(f.Owners) {
+		isCounted := f.IgnoredBy == nil && !f.Managed && f.Verdict == Ignore && f.Class == "" && f.Certain
+		switch {
+		case isCounted && areControllers(f.Owners):
 			o.Controllers++
-			continue
+		case isCounted && areForgotten(f.Owners):
+			o.Forgotten++
+		default:
+			kept = append(kept, f)
 		}
-		kept = append(kept, f)
 	}
 	o.Findings = kept
 }

@@ -23,6 +23,7 @@ func describe(c *Comparison) string {
 		}
 		say(&b, o.IgnoredBy != nil, " ignored by "+ruleName(o.IgnoredBy))
 		say(&b, o.Controllers > 0, fmt.Sprintf(" controllers=%d", o.Controllers))
+		say(&b, o.Forgotten > 0, fmt.Sprintf(" forgotten=%d", o.Forgotten))
 		say(&b, o.Note != "", "\n    note: "+o.Note)
 		b.WriteString("\n")
 		for _, f := range o.Findings {

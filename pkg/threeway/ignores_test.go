@@ -108,7 +108,7 @@ func silenced(c *Comparison) string {
 		fmt.Fprintln(&b, key, place, word)
 	}
 	for _, o := range c.Objects {
-		line(o.Key, fmt.Sprint(o.Action, o.Drifted(), o.Controllers), o.IgnoredBy)
+		line(o.Key, fmt.Sprint(o.Action, o.Drifted(), o.Controllers, o.Forgotten), o.IgnoredBy)
 		for _, f := range o.Findings {
 			line(o.Key, fmt.Sprint(f.Path, f.Verdict), f.IgnoredBy)
 		}

@@ -45,7 +45,7 @@ func TestGroups(t *testing.T) {
 // TestGroupsOfTheConfiguration: the names of a configuration come first, but for programs that are known to deploy or to run in the cluster.
 func TestGroupsOfTheConfiguration(t *testing.T) {
 	own := Managers{
-		ManagerController: {"rancher", "our-*"}, ManagerPerson: {"*-operator", "*er", "helm", "my-*"}, ManagerDeployer: {"kubectl-client-side-apply", "kubelet"},
+		ManagerController: {"rancher", "our-*"}, ManagerPerson: {"*-operator", "*-deployer", "helm", "my-*"}, ManagerDeployer: {"kubectl-client-side-apply", "kubelet"},
 	}
 	for name, want := range map[string]ManagerGroup{
 		"Rancher": ManagerController, "our-program": ManagerController, "x-operator": ManagerController, "my-controller": ManagerController,

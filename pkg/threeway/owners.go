@@ -128,9 +128,16 @@ func (o *ownership) isDeployer(owner Owner) bool {
 	return o.deployers[owner.Manager] || owner.Group == ManagerDeployer
 }
 
-// isForgotten tells whether a manager stands for writers that nobody remembers (apimachinery managedfields).
+// isForgotten reports whether a manager stands for writers that nobody remembers: those of an object with more than ten
+// (apimachinery v0.36.3 util/managedfields/internal/capmanagers.go), and those before the first apply of an object without managers
+// (skipnonapplied.go there). Anybody may sign by these names as well.
 func isForgotten(manager string) bool {
 	return manager == "ancient-changes" || manager == "before-first-apply"
+}
+
+// areForgotten reports whether a value is signed, and by nobody but forgotten writers.
+func areForgotten(owners []Owner) bool {
+	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o Owner) bool { return !isForgotten(o.Manager) })
 }
 
 // known tells whether the object says anything of its writers. Controllers sign their status anew after somebody has erased

@@ -196,10 +196,12 @@ type ObjectReport struct {
 	Error        *ObjectError `json:"error,omitempty"`
 	IgnoredBy    *IgnoreRule  `json:"ignoredBy,omitempty"`
 	// Known is set by a baseline: the earlier report has all that Helm writes to the object.
-	Known       bool           `json:"known,omitempty"`
-	Controllers int            `json:"controllers,omitempty"`
-	DryRun      *DryRun        `json:"dryRun,omitempty"`
-	Fields      []FieldFinding `json:"fields"`
+	Known       bool `json:"known,omitempty"`
+	Controllers int  `json:"controllers,omitempty"`
+	// Forgotten counts values that no manifest names and that only forgotten writers signed (ancient-changes, before-first-apply).
+	Forgotten int            `json:"forgotten,omitempty"`
+	DryRun    *DryRun        `json:"dryRun,omitempty"`
+	Fields    []FieldFinding `json:"fields"`
 }
 
 // ObjectError says why an object could not be compared.

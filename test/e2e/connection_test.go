@@ -51,6 +51,7 @@ func TestDeadAPIService(t *testing.T) {
 	out, err := c.diff(c.release, "--fail-on", "drift,unmanaged,effect")
 	must(t, err)
 	want(t, out, 0, "")
+	previewsOfDeadAPI(t, c)
 	must(t, c.patch("kubectl-edit", "configmap/beside", "{data: {k: changed}}"))
 	must(t, c.patch("kubectl-edit", "apiservice/v1.dead.ex.com", "[{op: replace, path: /spec/versionPriority, value: 99}]"))
 	out, err = c.diff()
@@ -59,6 +60,24 @@ func TestDeadAPIService(t *testing.T) {
   overwrite/drift data.k old="1" desired="1" live="changed" by:kubectl-edit
 APIService v1.dead.ex.com: none drifted
   ignore/drift spec.versionPriority old=15 desired=15 live=99 by:kubectl-edit`)
+}
+
+// previewsOfDeadAPI: that a group cannot be discovered is one warning of a preview, and only of a chart that asks for the group.
+func previewsOfDeadAPI(t *testing.T, c *Case) {
+	t.Helper()
+	const template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: beside}\n" +
+		"data: {k: \"1\"} # {{ with .Values.asks }}{{ $.Capabilities.APIVersions.Has . }}{{ end }}\n"
+	must(t, os.WriteFile(filepath.Join(c.dir, "asks.yaml"), []byte(template), 0o600))
+	chart, err := c.chart("asks.yaml")
+	must(t, err)
+	const beginning = "discovery of group dead.ex.com failed: "
+	for version, warns := range map[string]bool{"": false, "apps/v1": false, "dead.ex.com/v1": true} {
+		out, err := c.diff(c.release, chart, "--set", "asks="+version)
+		must(t, err)
+		if got := strings.Count(out.stdout, beginning); got > 1 || (got == 1) != warns {
+			t.Errorf("asking for %q there are %d warnings:\n%s", version, got, out.stdout)
+		}
+	}
 }
 
 func isUnavailable(service *unstructured.Unstructured) bool {
