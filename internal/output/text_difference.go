@@ -95,11 +95,12 @@ func (t *text) countItems(side any) string {
 func (t *text) itemLines(from, to any) []string {
 	a, _ := from.([]any)
 	b, _ := to.([]any)
-	lines := append(t.limited("- ", t.onlyIn(a, b)), t.limited("+ ", t.onlyIn(b, a))...)
-	if len(lines) == 0 {
+	gone, come := t.onlyIn(a, b), t.onlyIn(b, a)
+	if len(gone)+len(come) == 0 {
 		return []string{"the same items in another order"}
 	}
-	return lines
+	both := apart(append(gone, come...))
+	return append(t.limited("- ", both[:len(gone)]), t.limited("+ ", both[len(gone):])...)
 }
 
 // onlyIn gives the items of a that b has not, or has fewer times. Lists may be long, so it counts rather than searches.
@@ -139,9 +140,9 @@ func (t *text) stringLines(from, to any) []string {
 	for end < min(len(a), len(b))-start && a[len(a)-1-end] == b[len(b)-1-end] {
 		end++
 	}
-	return append(
-		t.limited("- ", t.numbered(a[start:len(a)-end], start)),
-		t.limited("+ ", t.numbered(b[start:len(b)-end], start))...)
+	gone, come := t.quotedLines(a[start:len(a)-end]), t.quotedLines(b[start:len(b)-end])
+	both := apart(append(gone, come...))
+	return append(t.limited("- ", numbered(both[:len(gone)], start)), t.limited("+ ", numbered(both[len(gone):], start))...)
 }
 
 func splitLines(v any) []string {
@@ -149,14 +150,23 @@ func splitLines(v any) []string {
 	return strings.Split(s, "\n")
 }
 
-// numbered shows lines with their numbers; those that blanks hide in are quoted.
-func (t *text) numbered(lines []string, start int) []string {
+// quotedLines shows lines; those that blanks hide in are quoted.
+func (t *text) quotedLines(lines []string) []string {
 	shown := make([]string, len(lines))
 	for i, l := range lines {
 		plain := l != "" && strings.TrimRight(l, " ") == l && !strings.HasPrefix(l, `"`)
-		shown[i] = fmt.Sprintf("line %d: %s", start+i+1, t.quoted(l, plain))
+		shown[i] = t.quoted(l, plain)
 	}
 	return shown
+}
+
+// numbered puts their numbers before lines.
+func numbered(shown []string, start int) []string {
+	out := make([]string, len(shown))
+	for i, l := range shown {
+		out[i] = fmt.Sprintf("line %d: %s", start+i+1, l)
+	}
+	return out
 }
 
 // limited puts a sign before each line and, on a terminal, counts those beyond the first few.

@@ -80,7 +80,8 @@ func (t *text) cells(f threeway.FieldFinding, lone string) (cells, []string) {
 	if f.Masked {
 		return t.maskedCells(f), nil
 	}
-	c := cells{t.side(f.Old), t.side(f.Desired), t.side(f.Live)}
+	sides := apart([]string{t.side(f.Old), t.side(f.Desired), t.side(f.Live)})
+	c := cells{sides[0], sides[1], sides[2]}
 	d, differ := t.differ(f, lone)
 	if !differ {
 		return c, nil
