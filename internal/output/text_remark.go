@@ -53,6 +53,8 @@ func (t *text) owners(f threeway.FieldFinding) string {
 		return ""
 	}
 	switch {
+	case f.Unrecorded:
+		return "" // the note says why
 	case len(f.Owners) == 0 && liveHas(f):
 		return "owner unknown"
 	case len(f.Owners) == 0 && f.Verdict != threeway.Conflict && !f.Masked:

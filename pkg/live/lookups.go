@@ -73,22 +73,39 @@ type scaler struct {
 	versions []string
 	// apiVersion and target are what a reference means that names none.
 	apiVersion, target string
+	// toZero reports whether one of them may set the replicas to 0.
+	toZero func(object *unstructured.Unstructured) bool
 }
 
 // scalers are the kinds that we know. The autoscalers of KEDA make one of Kubernetes, but not while they pause, and scale from and to
 // zero themselves; their reference has defaults (KEDA v2 apis/keda/v1alpha1 ParseGVKR). Version 1 of Kubernetes' is on every server.
 func scalers() []scaler {
 	return []scaler{
-		{group: "autoscaling", kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", versions: []string{"v2", "v1"}},
-		{group: "keda.sh", kind: "ScaledObject", plural: "scaledobjects", versions: []string{"v1alpha1"}, apiVersion: "apps/v1", target: "Deployment"},
+		{group: "autoscaling", kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", versions: []string{"v2", "v1"}, toZero: minimumIsZero},
+		{group: "keda.sh", kind: "ScaledObject", plural: "scaledobjects", versions: []string{"v1alpha1"}, apiVersion: "apps/v1", target: "Deployment", toZero: idlesAtZero},
 	}
 }
 
-// Autoscalers tells which objects of the namespaces have their replicas set by an autoscaler: the key is the scaled object, the value
-// names the autoscaler. One list per namespace of each kind that is served, of all autoscalers: controllers and people make them too,
+// minimumIsZero reports whether an autoscaler of Kubernetes may scale to 0: its minReplicas is 0. Any other is disabled while its target
+// has 0 replicas (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler: "scaling is disabled since the
+// replica count of the target is zero"); without minReplicas it takes 1.
+func minimumIsZero(object *unstructured.Unstructured) bool {
+	minimum, found, err := unstructured.NestedInt64(object.Object, "spec", "minReplicas")
+	return err == nil && found && minimum == 0
+}
+
+// idlesAtZero reports whether KEDA may scale to 0: the minimum of the ScaledObject is 0, which is the default, it idles at 0, or it is
+// paused at 0 (KEDA v2 pkg/scaling/executor/scale_scaledobjects.go RequestScale).
+func idlesAtZero(object *unstructured.Unstructured) bool {
+	minimum, _, err := unstructured.NestedInt64(object.Object, "spec", "minReplicaCount")
+	idle, idles, _ := unstructured.NestedInt64(object.Object, "spec", "idleReplicaCount")
+	return err == nil && minimum == 0 || idles && idle == 0 || object.GetAnnotations()["autoscaling.keda.sh/paused-replicas"] == "0"
+}
+
+// Autoscalers returns the autoscalers of the namespaces by the objects that they scale. One list per namespace of each kind that is served, of all autoscalers: controllers and people make them too,
 // without Helm's label. What could not be read is a warning.
-func (c *Cluster) Autoscalers(ctx context.Context, namespaces []string) (map[threeway.Key]string, []threeway.Message) {
-	out := map[threeway.Key]string{}
+func (c *Cluster) Autoscalers(ctx context.Context, namespaces []string) (map[threeway.Key]threeway.Autoscaler, []threeway.Message) {
+	out := map[threeway.Key]threeway.Autoscaler{}
 	var warnings []threeway.Message
 	for _, l := range inParallel(c.scalerLists(namespaces), func(l scalerList) scalerList { return l.read(ctx, c) }) {
 		if l.err != nil {
@@ -147,7 +164,7 @@ func (l scalerList) read(ctx context.Context, c *Cluster) (read scalerList) {
 
 // addTo files autoscalers under what they scale. The controller resolves the target by group and kind
 // (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler), so the version plays no part.
-func (l scalerList) addTo(out map[threeway.Key]string) {
+func (l scalerList) addTo(out map[threeway.Key]threeway.Autoscaler) {
 	for _, o := range l.found.Items {
 		target, _, _ := unstructured.NestedMap(o.Object, "spec", "scaleTargetRef")
 		text := func(field string) string {
@@ -159,12 +176,20 @@ func (l scalerList) addTo(out map[threeway.Key]string) {
 			continue
 		}
 		key := threeway.Key{Group: gv.Group, Kind: cmp.Or(text("kind"), l.target), Namespace: l.namespace, Name: text("name")}
-		label := l.kind + " " + o.GetName()
-		// Two autoscalers of one object are a mistake, or one made the other; naming always the same one is enough.
-		if other, taken := out[key]; !taken || label < other {
-			out[key] = label
+		found := threeway.Autoscaler{Name: l.kind + " " + o.GetName(), ToZero: l.toZero(&o)}
+		if other, taken := out[key]; !taken || precedes(found, other) {
+			out[key] = found
 		}
 	}
+}
+
+// precedes chooses between two autoscalers of one object, which are a mistake, or one made the other: the one that scales to 0 says what
+// may become of the replicas, and else naming always the same one is enough.
+func precedes(a, b threeway.Autoscaler) bool {
+	if a.ToZero != b.ToZero {
+		return a.ToZero
+	}
+	return a.Name < b.Name
 }
 
 // recovered turns a panic into an error; it is called by defer.

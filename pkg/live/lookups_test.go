@@ -59,10 +59,10 @@ func TestAutoscalers(t *testing.T) {
 		f.intercept = failing(-1, "/namespaces/closed/horizontalpodautoscalers", forbid)
 
 		got, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"test", "prod", "closed", "prod"})
-		want := map[threeway.Key]string{
-			{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}: "HorizontalPodAutoscaler again",
-			{Group: "ex.com", Kind: "Thing", Namespace: "prod", Name: "t"}:      "HorizontalPodAutoscaler thing",
-			{Group: "apps", Kind: "Deployment", Namespace: "test", Name: "web"}: "HorizontalPodAutoscaler web",
+		want := map[threeway.Key]threeway.Autoscaler{
+			{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}: {Name: "HorizontalPodAutoscaler again"},
+			{Group: "ex.com", Kind: "Thing", Namespace: "prod", Name: "t"}:      {Name: "HorizontalPodAutoscaler thing"},
+			{Group: "apps", Kind: "Deployment", Namespace: "test", Name: "web"}: {Name: "HorizontalPodAutoscaler web"},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -91,10 +91,10 @@ func TestAutoscalersOfKEDA(t *testing.T) {
 	scaled("odder", map[string]any{"name": int64(1)})
 	scales(f, "prod", "keda-hpa-with-its-own", "apps/v1", "Deployment", "api")
 	got, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"prod"})
-	want := map[threeway.Key]string{
-		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}: "ScaledObject short",
-		{Group: "apps", Kind: "StatefulSet", Namespace: "prod", Name: "db"}: "ScaledObject long",
-		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "api"}: "HorizontalPodAutoscaler keda-hpa-with-its-own",
+	want := map[threeway.Key]threeway.Autoscaler{
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}: {Name: "ScaledObject short", ToZero: true},
+		{Group: "apps", Kind: "StatefulSet", Namespace: "prod", Name: "db"}: {Name: "ScaledObject long", ToZero: true},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "api"}: {Name: "ScaledObject with-its-own", ToZero: true},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(warnings) > 0 {
 		t.Error(diff, warnings)
@@ -111,7 +111,7 @@ func TestAutoscalersOfKEDAUnread(t *testing.T) {
 	scales(f, "prod", "web", "apps/v1", "Deployment", "web")
 	f.intercept = failing(-1, "/namespaces/prod/scaledobjects", forbid)
 	got, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"prod"})
-	if got[threeway.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}] != "HorizontalPodAutoscaler web" {
+	if got[threeway.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}].Name != "HorizontalPodAutoscaler web" {
 		t.Error(got)
 	}
 	if len(warnings) != 1 || warnings[0].Code != CodeForbidden || !strings.Contains(warnings[0].Message, `scaledobjects.keda.sh in namespace "prod": forbidden`) {

@@ -134,10 +134,10 @@ func (w *site) caseRules(files map[string]string) {
 	if strings.Contains(files["options"], "built-in") {
 		w.rules = append(w.rules, threeway.BuiltInRules()...)
 	}
-	w.autoscaled = map[threeway.Key]string{}
+	w.autoscaled = map[threeway.Key]threeway.Autoscaler{}
 	for _, o := range w.old {
 		if strings.Contains(files["autoscaled"], o.Key.String()+"\n") {
-			w.autoscaled[o.Key] = "HorizontalPodAutoscaler " + o.Name
+			w.autoscaled[o.Key] = threeway.Autoscaler{Name: "HorizontalPodAutoscaler " + o.Name}
 		}
 	}
 	for _, object := range w.live {

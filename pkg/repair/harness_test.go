@@ -32,7 +32,7 @@ type site struct {
 	converters map[schema.GroupVersion]managedfields.TypeConverter
 	old        []threeway.Object
 	live       map[threeway.Ref]map[string]any
-	autoscaled map[threeway.Key]string
+	autoscaled map[threeway.Key]threeway.Autoscaler
 	rules      []threeway.Rule
 }
 

@@ -49,7 +49,7 @@ func filesOf(archive *txtar.Archive) map[string]string {
 //	crd.yaml                            CustomResourceDefinitions that were read
 //	absent                              "v1 ConfigMap d/c: namespace", or kind, where an object is absent for such a reason
 //	errors                              "v1 ConfigMap d/c: forbidden: text", where it could not be read
-//	autoscaled                          "apps/v1 Deployment d/web: HorizontalPodAutoscaler web"
+//	autoscaled                          "apps/v1 Deployment d/web: HorizontalPodAutoscaler web"; "to zero" follows where it may
 //	brings                              "Thing.ex.com": kinds that an install brings in its crds folder
 //	ignore.yaml                         rules, as a configuration has them under ignore; today is 2026-11-21
 //	managers.yaml                       names of field managers by group
@@ -64,7 +64,7 @@ func caseInput(t *testing.T, files map[string]string) Input {
 	t.Helper()
 	in := Input{
 		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: OperationDrift, Live: map[Ref]Live{},
-		Autoscaled: map[Key]string{}, ApplyMethod: "client-side",
+		Autoscaled: map[Key]Autoscaler{}, ApplyMethod: "client-side",
 		Old: &Revision{Revision: 1, Status: "deployed"}, Last: &Revision{Revision: 1, Status: "deployed"},
 	}
 	options := strings.Fields(files["options"])
@@ -177,7 +177,8 @@ func caseReads(t *testing.T, files map[string]string, in *Input) {
 	}
 	for line := range strings.Lines(files["autoscaled"]) {
 		ref, by := refOf(t, line)
-		in.Autoscaled[ref.Key] = by
+		name, toZero := strings.CutSuffix(by, " to zero")
+		in.Autoscaled[ref.Key] = Autoscaler{name, toZero}
 	}
 }
 

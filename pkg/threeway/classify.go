@@ -16,11 +16,12 @@ func (w *walker) classify(path Path, n sides) entry {
 
 // weighed is the verdict on one place, and what it means for what holds it.
 func (w *walker) weighed(path Path, n sides) entry {
-	e := w.verdict(path, n, n.managed())
+	e := w.verdict(path, n, n.managed() || w.isSwitchedOff(path, n) && !isZero(n.old.value))
 	if e.Verdict == "" {
 		return entry{weight: silent}
 	}
 	w.giveClass(&e, w.classOf(path, n))
+	w.noteReplicas(&e, n)
 	switch {
 	case e.Managed:
 		e.weight = hard
@@ -75,7 +76,7 @@ func (w *walker) verdict(path Path, n sides, managed bool) entry {
 // classOf is the class of one place, empty for most.
 func (w *walker) classOf(path Path, n sides) Class {
 	switch {
-	case w.autoscaler != "" && path.isReplicas():
+	case w.autoscaler.Name != "" && path.isReplicas() && !w.isSwitchedOff(path, n):
 		return ClassAutoscaled
 	case w.volatile && n.volatile():
 		return ClassVolatile
@@ -87,19 +88,11 @@ func (w *walker) classOf(path Path, n sides) Class {
 func (w *walker) giveClass(e *entry, class Class) {
 	switch e.Class = class; class {
 	case ClassAutoscaled:
-		e.Note = w.scalerNote(e.Verdict)
+		e.Note = w.scalerNote(e.Finding)
 	case ClassVolatile:
 		e.Template = w.template
 	case ClassOrder:
 	}
-}
-
-func (w *walker) scalerNote(word Verdict) string {
-	note := w.autoscaler + " sets the replicas"
-	if word != Ignore && word != Conflict {
-		note += "; " + w.command + " resets them until it scales again"
-	}
-	return note
 }
 
 // word is the verdict, and a note where it needs one; empty where there is nothing to say.
@@ -335,13 +328,6 @@ func (w *walker) unmanaged(e entry, n sides) entry {
 		return e
 	}
 	return entry{weight: silent}
-}
-
-// isScaled tells of the one edit that may leave no owner: the API server forgets who wrote the replicas when they are scaled to 0, or
-// for a second time (tried on 1.36.3; apimachinery v0.36.3 managedfields ScaleHandler). What custom resources have there may be their
-// webhooks' default.
-func (w *walker) isScaled(path Path, owners []Owner) bool {
-	return !w.custom && path.isReplicas() && len(owners) == 0
 }
 
 // isEdit tells whether a live-only value was written by somebody other than the release: nobody's and the deployer's values

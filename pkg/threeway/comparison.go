@@ -152,6 +152,7 @@ func (o *ObjectComparison) fieldReport(f Finding, mask Mask) FieldFinding {
 		ID: hashOf(o.key.String(), f.Path.String(), string(f.Verdict)), Path: f.Path.String(),
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,
 		Note: f.Note, Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: f.IgnoredBy, Pattern: f.Path.Pattern(), Masked: mask.hides(o, f),
+		Unrecorded: f.Unrecorded,
 	}
 	out.Pointer, out.DesiredPointer = o.pointers(f.Path)
 	if !out.Masked {

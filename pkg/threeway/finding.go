@@ -17,6 +17,8 @@ type Finding struct {
 	Old, Desired, Live, After any
 	Note                      string
 	Owners                    []Owner
+	// Unrecorded is set where the API server does not record who wrote the live value; Note says why.
+	Unrecorded bool
 	// Blocked tells that nothing happens to the field because its object fails or is not reached.
 	Blocked bool
 	// IgnoredBy is the rule that silences the finding; nil for most.

@@ -72,7 +72,3 @@ func (c *Comparison) MaybeAutoscaled(f Finding) bool {
 
 // isReplicas tells whether an autoscaler may have set the field.
 func isReplicas(f Finding) bool { return f.Path.isReplicas() }
-
-func (p Path) isReplicas() bool {
-	return len(p) == 2 && p[0].Form == FieldStep && p[0].Name == "spec" && p[1].Form == FieldStep && p[1].Name == "replicas"
-}

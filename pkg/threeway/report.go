@@ -244,8 +244,10 @@ type FieldFinding struct {
 	Blocked        bool        `json:"blocked,omitempty"`
 	IgnoredBy      *IgnoreRule `json:"ignoredBy,omitempty"`
 	Owners         []Owner     `json:"owners,omitempty"`
-	// Pattern is the path as an ignore rule names it. It is no part of the contract.
-	Pattern string `json:"-"`
+	// Pattern is the path as an ignore rule names it, and Unrecorded is set where Note says why there is no owner. They are no part of
+	// the contract.
+	Pattern    string `json:"-"`
+	Unrecorded bool   `json:"-"`
 }
 
 // Owner is the field manager that last wrote a live value, from metadata.managedFields. Manager names are

@@ -88,7 +88,7 @@ func TestNeeds(t *testing.T) {
 	if diff := cmp.Diff(want, Compare(in).Needs()); diff != "" {
 		t.Errorf("needs (-want +got):\n%s", diff)
 	}
-	in.Schemas, in.Autoscaled = map[schema.GroupKind]*CustomSchema{{Group: "ex.com", Kind: "Thing"}: nil}, map[Key]string{}
+	in.Schemas, in.Autoscaled = map[schema.GroupKind]*CustomSchema{{Group: "ex.com", Kind: "Thing"}: nil}, map[Key]Autoscaler{}
 	if got := Compare(in).Needs(); !got.Empty() {
 		t.Errorf("asked twice: %+v", got)
 	}

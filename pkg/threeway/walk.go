@@ -22,8 +22,8 @@ type walker struct {
 	allocated *fieldTree
 	// command is what does the upgrade, for remarks.
 	command string
-	// autoscaler names what governs the object's replicas, empty where nothing does.
-	autoscaler string
+	// autoscaler governs the object's replicas; it has no name where nothing does.
+	autoscaler Autoscaler
 	// template is the file of the chart that the object comes from, and volatile tells that a second rendering made another one.
 	template string
 	volatile bool

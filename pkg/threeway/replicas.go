@@ -1,0 +1,50 @@
+package threeway
+
+// isReplicas reports whether the path is where workloads have their replicas, which an autoscaler may set.
+func (p Path) isReplicas() bool {
+	return len(p) == 2 && p[0].Form == FieldStep && p[0].Name == "spec" && p[1].Form == FieldStep && p[1].Name == "replicas"
+}
+
+// isSwitchedOff reports whether the replicas are 0 under an autoscaler that does not scale to 0. It is disabled then, and will not bring
+// them back (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler). So they are drift where old has others,
+// also where no manifest names them because they are left to the autoscaler.
+func (w *walker) isSwitchedOff(path Path, n sides) bool {
+	return w.autoscaler.Name != "" && !w.autoscaler.ToZero && isZeroReplicas(path, n.live)
+}
+
+func isZeroReplicas(path Path, live side) bool {
+	return path.isReplicas() && live.present && equal(live.value, int64(0))
+}
+
+// isScaled reports whether the place may be edited although it has no owner: the API server forgets who wrote the replicas when they are
+// scaled to 0, or for a second time (tried on 1.36.3; apimachinery v0.36.3 managedfields ScaleHandler). What custom resources have there
+// may be the default of a webhook.
+func (w *walker) isScaled(path Path, owners []Owner) bool {
+	return !w.custom && path.isReplicas() && len(owners) == 0
+}
+
+// noteReplicas adds what explains replicas that are 0: the autoscaler did not do it, and why nobody is named.
+func (w *walker) noteReplicas(e *entry, n sides) {
+	if !isZeroReplicas(e.Path, n.live) || e.Cause == CauseChange {
+		return
+	}
+	if w.isSwitchedOff(e.Path, n) {
+		e.Note = joinNotes(e.Note, w.autoscaler.Name+" does not scale to 0, and Kubernetes disables an autoscaler whose target has 0 replicas")
+	}
+	if len(e.Owners) == 0 && w.owners.known() {
+		e.Unrecorded = true
+		e.Note = joinNotes(e.Note, "the API server does not record who scales to 0")
+	}
+}
+
+// scalerNote says who sets the replicas, and what the operation makes of that.
+func (w *walker) scalerNote(f Finding) string {
+	note := w.autoscaler.Name + " sets the replicas"
+	switch {
+	case f.Verdict == Ignore || f.Verdict == Conflict:
+		return note
+	case !w.autoscaler.ToZero && equal(f.Desired, int64(0)):
+		return note + "; " + w.command + " sets them to 0, which disables it"
+	}
+	return note + "; " + w.command + " resets them until it scales again"
+}
