@@ -113,7 +113,7 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 		return err
 	}
 	if o.dryRun.word != "" {
-		comparison.Verify(d.cluster.DryRun(ctx, comparison.Requests()))
+		comparison.Verify(d.cluster.DryRun(ctx, comparison.Requests(), comparison.Deployer().Manager))
 	}
 	now := time.Now()
 	release := comparison.Report(threeway.Mask{Show: o.showSecrets})

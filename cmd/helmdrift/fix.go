@@ -32,11 +32,8 @@ type fixOptions struct {
 	backup      string
 }
 
-// helmManager is the field manager that both Helms write as.
-const helmManager = "helm"
-
 func newFixOptions() fixOptions {
-	return fixOptions{format: output.Text, color: "auto", dryRun: oneOf{words: []string{"client", "server"}}, manager: helmManager, timeout: repair.DefaultTimeout}
+	return fixOptions{format: output.Text, color: "auto", dryRun: oneOf{words: []string{"client", "server"}}, timeout: repair.DefaultTimeout}
 }
 
 func newFix(s streams, c *connection) *cobra.Command {
@@ -107,7 +104,7 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.only, "only", nil, "put back only KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
 	fs.StringArrayVar(&o.skip, "skip", nil, "leave KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
 	fs.BoolVar(&o.prune, "prune", false, "also take away what no manifest names and a person added; the plan shows it apart")
-	fs.StringVar(&o.manager, "field-manager", o.manager, "name to write as, where the release is applied client-side")
+	fs.StringVar(&o.manager, "field-manager", "", "name under which Helm writes the release, where the cluster does not show it or the release is applied client-side")
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to try for one object while others write to it or the server is busy")
 	fs.StringVar(&o.backup, "backup", "", "directory for a copy of each object as it was, made before the first write; Secrets are left out")
 }
@@ -235,9 +232,9 @@ func (f fix) plan() (*repair.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.before.Input.ApplyMethod == "server-side" && f.flags.manager != helmManager {
-		return nil, hinted{error: errors.New("--field-manager is for releases that are applied client-side, and this one is applied server-side"),
-			hint: "its fields are handed over to helm, or the next upgrade would conflict with their owner"}
+	if d := f.before.Deployer(); f.before.Input.ApplyMethod == "server-side" && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
+		return nil, hinted{error: fmt.Errorf("--field-manager %s: this release is applied server-side by %s", chosen.Manager, d.Manager),
+			hint: "leave the flag out: fields are handed over to " + d.Manager + ", or its next upgrade would conflict with their owner"}
 	}
 	return repair.New(f.before, chosen)
 }

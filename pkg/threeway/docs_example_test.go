@@ -43,7 +43,7 @@ func (e example) input(t *testing.T) Input {
 		case l.Content == nil:
 		case was >= 0:
 			live[i].Content = e.edited(t, l, e.installed(t, old[was]), withHelmMetadata(l.Content))
-		case e.By == deployer:
+		case e.By == helmCommand:
 			live[i].Content = e.edited(t, l, map[string]any{}, withHelmMetadata(l.Content))
 		default:
 			live[i].Content = e.edited(t, l, map[string]any{}, l.Content)
@@ -158,10 +158,10 @@ func (e example) installed(t *testing.T, o Object) map[string]any {
 	stored := serverHolds(o, clean)
 	options := strings.Fields(e.Options)
 	if !slices.Contains(options, "server-side") || slices.Contains(options, "migrates") {
-		return e.store(t, o, map[string]any{}, stored, deployer)
+		return e.store(t, o, map[string]any{}, stored, helmCommand)
 	}
 	empty := &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "metadata": map[string]any{}}}
-	out, err := exampleServer(t, o).manager.Apply(empty, &unstructured.Unstructured{Object: target}, deployer, false)
+	out, err := exampleServer(t, o).manager.Apply(empty, &unstructured.Unstructured{Object: target}, helmCommand, false)
 	if err != nil {
 		t.Fatal(err)
 	}

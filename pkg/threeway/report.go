@@ -122,20 +122,22 @@ type FieldCounts struct {
 
 // ReleaseReport is the comparison of one release.
 type ReleaseReport struct {
-	Name             string         `json:"name"`
-	Namespace        string         `json:"namespace"`
-	StorageNamespace string         `json:"storageNamespace"`
-	Cluster          string         `json:"cluster"`
-	Operation        Operation      `json:"operation"`
-	Old              *Revision      `json:"old,omitempty"`
-	Last             *Revision      `json:"last,omitempty"`
-	Desired          *Desired       `json:"desired,omitempty"`
-	ApplyMethod      string         `json:"applyMethod,omitempty"`
-	Drifted          bool           `json:"drifted"`
-	Warnings         []Message      `json:"warnings"`
-	Errors           []Message      `json:"errors"`
-	NotCompared      []NotCompared  `json:"notCompared"`
-	Objects          []ObjectReport `json:"objects"`
+	Name             string    `json:"name"`
+	Namespace        string    `json:"namespace"`
+	StorageNamespace string    `json:"storageNamespace"`
+	Cluster          string    `json:"cluster"`
+	Operation        Operation `json:"operation"`
+	Old              *Revision `json:"old,omitempty"`
+	Last             *Revision `json:"last,omitempty"`
+	Desired          *Desired  `json:"desired,omitempty"`
+	ApplyMethod      string    `json:"applyMethod,omitempty"`
+	// FieldManager is the name under which the release is applied server-side, where the cluster shows it.
+	FieldManager string         `json:"fieldManager,omitempty"`
+	Drifted      bool           `json:"drifted"`
+	Warnings     []Message      `json:"warnings"`
+	Errors       []Message      `json:"errors"`
+	NotCompared  []NotCompared  `json:"notCompared"`
+	Objects      []ObjectReport `json:"objects"`
 	// Compared is the number of objects looked at; Objects lists only those with something to say.
 	Compared int `json:"compared"`
 }
