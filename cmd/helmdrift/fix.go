@@ -28,6 +28,7 @@ type fixOptions struct {
 	only, skip  []string
 	prune       bool
 	manager     string
+	target      string
 	timeout     time.Duration
 	backup      string
 }
@@ -105,6 +106,7 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.skip, "skip", nil, "leave KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
 	fs.BoolVar(&o.prune, "prune", false, "also take away what no manifest names and a person added; the plan shows it apart")
 	fs.StringVar(&o.manager, "field-manager", "", "name under which Helm writes the release, where the cluster does not show it or the release is applied client-side")
+	fs.StringVar(&o.target, "target-namespace", "", "write to this namespace, which the record names, although the record is kept in another one")
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to try for one object while others write to it or the server is busy")
 	fs.StringVar(&o.backup, "backup", "", "directory for a copy of each object as it was, made before the first write; Secrets are left out")
 }
@@ -116,7 +118,7 @@ func fixFlags() []string {
 }
 
 func completeFixFlags(cmd *cobra.Command) {
-	for _, name := range []string{"only", "skip", "field-manager", "timeout"} {
+	for _, name := range []string{"only", "skip", "field-manager", "target-namespace", "timeout"} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
 	}
 	_ = cmd.MarkFlagDirname("backup")
@@ -137,6 +139,8 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 		return errors.New("--backup needs a directory")
 	case flags.Changed("field-manager") && o.manager == "":
 		return errors.New("--field-manager needs a name")
+	case flags.Changed("target-namespace") && o.target == "":
+		return errors.New("--target-namespace needs a namespace")
 	}
 	_, err := o.selection()
 	return err
@@ -227,6 +231,9 @@ func (f fix) plan() (*repair.Plan, error) {
 	if strings.HasPrefix(last.Status, "uninstall") {
 		return nil, hinted{error: fmt.Errorf("revision %d of %s is %s", last.Revision, f.name, last.Status),
 			hint: "what is left of it is not put back; helm rollback brings a release back"}
+	}
+	if err := f.checkTarget(); err != nil {
+		return nil, err
 	}
 	chosen, err := f.flags.selection()
 	if err != nil {

@@ -106,6 +106,7 @@ func (d diff) compare(ctx context.Context, loaded *release.Loaded) (c *threeway.
 	if in.Live, err = d.read(ctx, in); err != nil {
 		return nil, false, err
 	}
+	in.Warnings = append(in.Warnings, d.recordElsewhere(ctx, in)...)
 	if d.chart != "" {
 		desired, failed := d.withChart(ctx, loaded, fetched, in)
 		if ctx.Err() != nil {

@@ -29,24 +29,24 @@ type Deployer struct {
 // deployerOf finds the deployer in the managedFields of the live objects. All objects of a release are written under one name, so the
 // objects with the strongest evidence have to agree on it.
 func deployerOf(in Input) Deployer {
-	best, agreed, all := noEvidence, []string(nil), []string(nil)
+	best, all := noEvidence, []string(nil)
 	for _, ref := range releaseRefs(in) {
 		switch found := evidenceOf(in.Live[ref].Object, in.Managers, in.Name); {
 		case found.strength < best || found.strength == noEvidence:
 		case found.strength > best:
-			best, agreed, all = found.strength, found.managers, found.managers
+			best, all = found.strength, found.managers
 		default:
-			agreed, all = common(agreed, found.managers), append(slices.Clip(all), found.managers...)
+			all = append(slices.Clip(all), found.managers...)
 		}
-	}
-	switch {
-	case best > onlyOthers && len(agreed) == 1:
-		return Deployer{Manager: agreed[0], Known: true}
-	case best <= onlyOthers && in.Operation == OperationInstall:
-		return Deployer{Manager: helmCommand, Known: true} // nothing is deployed yet, and helm install is what is predicted
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
+	switch {
+	case best > onlyOthers && len(all) == 1:
+		return Deployer{Manager: all[0], Known: true}
+	case best <= onlyOthers && in.Operation == OperationInstall:
+		return Deployer{Manager: helmCommand, Known: true} // nothing is deployed yet, and helm install is what is predicted
+	}
 	out := Deployer{Manager: helmCommand}
 	if best > onlyOthers && !slices.Contains(all, helmCommand) {
 		out.Manager = all[0]
@@ -63,10 +63,6 @@ func releaseRefs(in Input) []Ref {
 	}
 	slices.SortFunc(out, func(a, b Ref) int { return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version)) })
 	return slices.Compact(out)
-}
-
-func common(a, b []string) []string {
-	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
 }
 
 // strength says how well an object shows who deployed it.

@@ -36,7 +36,7 @@ func TestDeployer(t *testing.T) {
 		"two strangers":                          {[]string{"yourtool Apply *", "mytool Apply *"}, unknown("mytool", "yourtool")},
 		"another program took over":              {[]string{"helm Apply * 1, helm-controller Apply * 2", "helm-controller Apply * 2"}, known("helm-controller")},
 		"in the same second":                     {[]string{"helm Apply *, helm-controller Apply *"}, unknown("helm", "helm-controller")},
-		"in the same second, and a later object": {[]string{"helm Apply *, helm-controller Apply *", "helm-controller Apply *"}, known("helm-controller")},
+		"in the same second, and a later object": {[]string{"helm Apply *, helm-controller Apply *", "helm-controller Apply *"}, unknown("helm", "helm-controller")},
 		"migrated":                               {[]string{"helm Update data 1, mytool Apply * 2"}, known("mytool")},
 		"a repair that was broken off":           {[]string{"helmdrift Update annotation, helm Apply data"}, known("helm")},
 		"annotation removed, a known name":       {[]string{"bare helm Apply data, kubectl-edit Update annotation"}, known("helm")},

@@ -168,6 +168,10 @@ type Message struct {
 	Line    int    `json:"line,omitempty"`
 }
 
+// WarnRecordElsewhere is the code of the warning that the record may be a copy of one in the namespace that it names. It is part of the
+// contract.
+const WarnRecordElsewhere = "record-elsewhere"
+
 // NotCompared is an object of the manifest that has no live counterpart by design: a hook, or one with generateName.
 type NotCompared struct {
 	Kind      string `json:"kind"`
