@@ -260,7 +260,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 		return hinted{error: errors.New("--fix puts back what Helm deployed: leave out CHART"), hint: business}
 	}
 	var err error
-	common := append(ofFix, "fix", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help")
+	common := append(ofFix, "fix", "revision", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help")
 	common = append(common, ignoreFlags()...)
 	flags.VisitAll(func(f *pflag.Flag) {
 		switch {

@@ -28,6 +28,7 @@ type fixOptions struct {
 	only, skip  []string
 	prune       bool
 	manager     string
+	revision    int
 	target      string
 	timeout     time.Duration
 	backup      string
@@ -76,6 +77,7 @@ Charts, values and other revisions are the business of helm upgrade and helm rol
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
 	fs.Var(&o.dryRun, "dry-run", "client: only show the plan; server: also have the API server try the writes and store none")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
+	fs.IntVar(&o.revision, "revision", 0, "after a failed upgrade: put back what this revision has, the failed one or the one before it")
 	left.addFlags(fs)
 	o.addFlags(fs)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.FixFormats(), cobra.ShellCompDirectiveNoFileComp))
@@ -129,6 +131,8 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 	switch {
 	case o.format == output.Rules:
 		return fmt.Errorf("-o %s: a fix has the formats %s", o.format, strings.Join(output.FixFormats(), ", "))
+	case o.revision < 0:
+		return fmt.Errorf("--revision %d: revisions begin at 1", o.revision)
 	case o.timeout <= 0:
 		return fmt.Errorf("--timeout %s: must be longer than nothing", o.timeout)
 	case o.yes && o.dryRun.word != "":
@@ -166,7 +170,7 @@ func (o *fixOptions) selection() (repair.Options, error) {
 
 // runFix is the wiring of fix, straight down.
 func runFix(ctx context.Context, s streams, c *connection, o fixOptions, left ignoreOptions, args []string) error {
-	d, err := begin(ctx, c, diffOptions{desiredOptions: newDesiredOptions(s), ignoreOptions: left}, args, "fix")
+	d, err := begin(ctx, c, diffOptions{desiredOptions: newDesiredOptions(s), ignoreOptions: left, revision: o.revision}, args, "fix")
 	if err != nil {
 		return err
 	}
@@ -232,7 +236,7 @@ func (f fix) plan() (*repair.Plan, error) {
 		return nil, hinted{error: fmt.Errorf("revision %d of %s is %s", last.Revision, f.name, last.Status),
 			hint: "what is left of it is not put back; helm rollback brings a release back"}
 	}
-	if err := f.checkTarget(); err != nil {
+	if err := errors.Join(f.checkRevision(), f.checkTarget()); err != nil {
 		return nil, err
 	}
 	chosen, err := f.flags.selection()
@@ -244,6 +248,26 @@ func (f fix) plan() (*repair.Plan, error) {
 			hint: "leave the flag out: fields are handed over to " + d.Manager + ", or its next upgrade would conflict with their owner"}
 	}
 	return repair.New(f.before, chosen)
+}
+
+// checkRevision refuses to put back any revision but the last one and the one that an upgrade would start from.
+func (f fix) checkRevision() error {
+	wanted, last := f.options.revision, f.loaded.Choice.Last.Revision
+	if wanted == 0 {
+		return nil
+	}
+	if f.loaded.LastProblem != nil {
+		return f.loaded.LastProblem
+	}
+	current, err := f.loaded.History.Choose(0)
+	switch {
+	case err != nil:
+		return err
+	case wanted != last && wanted != current.Old.Revision:
+		return hinted{error: fmt.Errorf("--revision %d: the release is at revision %d, and its last one is %d", wanted, current.Old.Revision, last),
+			hint: fmt.Sprintf("helm rollback %s %d goes back to it", f.name, wanted)}
+	}
+	return nil
 }
 
 // result is what is told of a plan and a run, masked.

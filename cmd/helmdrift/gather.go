@@ -252,7 +252,8 @@ func (d diff) stored(loaded *release.Loaded) threeway.Input {
 	if last.Revision != old.Revision && d.options.revision == 0 {
 		in.Warnings = append(in.Warnings, threeway.Message{Code: "last-not-old", Message: fmt.Sprintf(
 			"the last revision, %d, is %s; helm upgrade would start from revision %d, so that is compared", last.Revision, last.Status, old.Revision)})
-		in.LastObjects = render.Parse(last.Manifest, render.ParseOptions{Namespace: last.Namespace, Scope: d.cluster.Scope}).Objects
+		parsed := render.Parse(last.Manifest, render.ParseOptions{Namespace: last.Namespace, Scope: d.cluster.Scope})
+		in.LastObjects = append([]threeway.Object{}, parsed.Objects...) // an empty manifest is not nil
 	}
 	return in
 }

@@ -23,6 +23,7 @@ var update = flag.Bool("update", false, "rewrite the want files of testdata/repa
 // TestCases runs testdata/repair/*.txtar. A case has these files, all as needed:
 //
 //	old.yaml    the manifest, which Helm has installed
+//	last.yaml   the manifest of revision 2, which failed
 //	live.yaml   what somebody made of it with kubectl, without defaults; what is not here is missing
 //	by/NAME     what the field manager NAME made of that then, object by object
 //	crd.yaml    CustomResourceDefinitions
@@ -69,6 +70,9 @@ func runCase(t *testing.T, file string) {
 		}
 	}
 	w.caseRules(files)
+	for _, content := range documents(t, files["last.yaml"]) {
+		w.last = append(w.last, objectOf(content))
+	}
 	options := Options{
 		Only: selectors(t, files["only"]), Skip: selectors(t, files["skip"]), Prune: strings.Contains(files["options"], "prune"),
 		Manager: strings.TrimSpace(files["field-manager"]),

@@ -33,6 +33,8 @@ type site struct {
 	types      map[schema.GroupVersion]*threeway.ApplyTypes
 	converters map[schema.GroupVersion]managedfields.TypeConverter
 	old        []threeway.Object
+	// last is the manifest of a failed last revision, if any.
+	last       []threeway.Object
 	live       map[threeway.Ref]map[string]any
 	autoscaled map[threeway.Key]string
 	rules      []threeway.Rule
@@ -88,6 +90,9 @@ func (w *site) input() threeway.Input {
 	}
 	if w.serverSide {
 		in.ApplyMethod = "server-side"
+	}
+	if w.last != nil {
+		in.LastObjects, in.Last = w.last, &threeway.Revision{Revision: 2, Status: "failed"}
 	}
 	for _, o := range w.old {
 		in.Live[o.Ref] = threeway.Live{Absence: threeway.AbsentObject}

@@ -121,6 +121,8 @@ func (p *planner) notMade(o *threeway.ObjectComparison) string {
 		return "the cluster does not serve its kind at " + o.APIVersion() + "; run helmdrift fix again once it does"
 	case absence == threeway.AbsentNamespace && !p.makesNamespace(o.Namespace):
 		return fmt.Sprintf("its namespace %q is not there", o.Namespace)
+	case o.OfLast && !p.choice.named(o.Key):
+		return p.last() + " no longer has it" + p.undoesLast()
 	case p.unowned() != "":
 		return p.unowned()
 	case o.Kind == "Job" && o.Group == "batch" && spec["ttlSecondsAfterFinished"] != nil && !p.choice.named(o.Key):
@@ -198,6 +200,10 @@ func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
 	for _, f := range drifted(o.Findings) {
 		switch p.choice.field(o.Key, f.Path) {
 		case inside:
+			if reason := p.ofLast(o.Key, f); reason != "" {
+				p.leave(o, p.id(o, f), reason)
+				continue
+			}
 			if doubt := p.doubt(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {
 				p.leave(o, p.id(o, f), fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, f.Path))
 				continue

@@ -28,8 +28,10 @@ type ObjectComparison struct {
 	BlockedBy []string
 	Engine    Engine
 	Missing   bool
-	Err       *ObjectError
-	Findings  []Finding
+	// OfLast tells of a missing object that the last revision, which is not old because it failed, no longer has.
+	OfLast   bool
+	Err      *ObjectError
+	Findings []Finding
 	// Old, Desired, Live and Result are the normal forms that were compared; nil where a side is absent.
 	Old, Desired, Live, Result map[string]any
 
