@@ -52,7 +52,8 @@ With CHART it renders the chart as helm upgrade would, and shows what that upgra
 over the drift that is there. CHART is all that Helm takes: a directory, a .tgz, a URL,
 repo/name, oci://…. With --to-revision it shows what helm rollback would do. Without RELEASE
 it takes the only release of the namespace. With --fix it goes on as helmdrift fix does, whose
-exit codes and flags --yes, --only, --skip, --prune, --backup, --timeout and --field-manager it then has.
+exit codes and flags --yes, --only, --skip, --prune, --backup, --timeout, --field-manager and
+--target-namespace it then has.
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 
@@ -113,7 +114,7 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 		return err
 	}
 	if o.dryRun.word != "" {
-		comparison.Verify(d.cluster.DryRun(ctx, comparison.Requests()))
+		comparison.Verify(d.cluster.DryRun(ctx, comparison.Requests(), comparison.Deployer().Manager))
 	}
 	now := time.Now()
 	release := comparison.Report(threeway.Mask{Show: o.showSecrets})
@@ -126,7 +127,7 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	if o.fix && o.format != output.Text {
 		return d.putBack(ctx, s, comparison, loaded) // whose result has the report in it
 	}
-	if !o.fix && o.format == output.Text && o.revision == 0 && d.chart == "" && o.baseline == "" {
+	if !o.fix && o.format == output.Text && o.revision == 0 && d.chart == "" && o.baseline == "" && !isElsewhere(comparison.Input) {
 		look.Fix, look.Plan = d.fixCommand(flags), planned(comparison)
 	}
 	if err := output.Write(s.out, o.format, report, look); err != nil {
@@ -259,7 +260,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 		return hinted{error: errors.New("--fix puts back what Helm deployed: leave out CHART"), hint: business}
 	}
 	var err error
-	common := append(ofFix, "fix", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help")
+	common := append(ofFix, "fix", "revision", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help")
 	common = append(common, ignoreFlags()...)
 	flags.VisitAll(func(f *pflag.Flag) {
 		switch {

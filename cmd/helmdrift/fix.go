@@ -28,15 +28,14 @@ type fixOptions struct {
 	only, skip  []string
 	prune       bool
 	manager     string
+	revision    int
+	target      string
 	timeout     time.Duration
 	backup      string
 }
 
-// helmManager is the field manager that both Helms write as.
-const helmManager = "helm"
-
 func newFixOptions() fixOptions {
-	return fixOptions{format: output.Text, color: "auto", dryRun: oneOf{words: []string{"client", "server"}}, manager: helmManager, timeout: repair.DefaultTimeout}
+	return fixOptions{format: output.Text, color: "auto", dryRun: oneOf{words: []string{"client", "server"}}, timeout: repair.DefaultTimeout}
 }
 
 func newFix(s streams, c *connection) *cobra.Command {
@@ -78,6 +77,7 @@ Charts, values and other revisions are the business of helm upgrade and helm rol
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
 	fs.Var(&o.dryRun, "dry-run", "client: only show the plan; server: also have the API server try the writes and store none")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
+	fs.IntVar(&o.revision, "revision", 0, "after a failed upgrade: put back what this revision has, the failed one or the one before it")
 	left.addFlags(fs)
 	o.addFlags(fs)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.FixFormats(), cobra.ShellCompDirectiveNoFileComp))
@@ -107,7 +107,8 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.only, "only", nil, "put back only KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
 	fs.StringArrayVar(&o.skip, "skip", nil, "leave KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
 	fs.BoolVar(&o.prune, "prune", false, "also take away what no manifest names and a person added; the plan shows it apart")
-	fs.StringVar(&o.manager, "field-manager", o.manager, "name to write as, where the release is applied client-side")
+	fs.StringVar(&o.manager, "field-manager", "", "name under which Helm writes the release, where the cluster does not show it or the release is applied client-side")
+	fs.StringVar(&o.target, "target-namespace", "", "write to this namespace, which the record names, although the record is kept in another one")
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to try for one object while others write to it or the server is busy")
 	fs.StringVar(&o.backup, "backup", "", "directory for a copy of each object as it was, made before the first write; Secrets are left out")
 }
@@ -119,7 +120,7 @@ func fixFlags() []string {
 }
 
 func completeFixFlags(cmd *cobra.Command) {
-	for _, name := range []string{"only", "skip", "field-manager", "timeout"} {
+	for _, name := range []string{"only", "skip", "field-manager", "target-namespace", "timeout"} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
 	}
 	_ = cmd.MarkFlagDirname("backup")
@@ -130,6 +131,8 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 	switch {
 	case o.format == output.Rules:
 		return fmt.Errorf("-o %s: a fix has the formats %s", o.format, strings.Join(output.FixFormats(), ", "))
+	case o.revision < 0:
+		return fmt.Errorf("--revision %d: revisions begin at 1", o.revision)
 	case o.timeout <= 0:
 		return fmt.Errorf("--timeout %s: must be longer than nothing", o.timeout)
 	case o.yes && o.dryRun.word != "":
@@ -140,6 +143,8 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 		return errors.New("--backup needs a directory")
 	case flags.Changed("field-manager") && o.manager == "":
 		return errors.New("--field-manager needs a name")
+	case flags.Changed("target-namespace") && o.target == "":
+		return errors.New("--target-namespace needs a namespace")
 	}
 	_, err := o.selection()
 	return err
@@ -165,7 +170,7 @@ func (o *fixOptions) selection() (repair.Options, error) {
 
 // runFix is the wiring of fix, straight down.
 func runFix(ctx context.Context, s streams, c *connection, o fixOptions, left ignoreOptions, args []string) error {
-	d, err := begin(ctx, s, c, diffOptions{desiredOptions: newDesiredOptions(s), ignoreOptions: left}, args, "fix")
+	d, err := begin(ctx, s, c, diffOptions{desiredOptions: newDesiredOptions(s), ignoreOptions: left, revision: o.revision}, args, "fix")
 	if err != nil {
 		return err
 	}
@@ -231,15 +236,38 @@ func (f fix) plan() (*repair.Plan, error) {
 		return nil, hinted{error: fmt.Errorf("revision %d of %s is %s", last.Revision, f.name, last.Status),
 			hint: "what is left of it is not put back; helm rollback brings a release back"}
 	}
+	if err := errors.Join(f.checkRevision(), f.checkTarget()); err != nil {
+		return nil, err
+	}
 	chosen, err := f.flags.selection()
 	if err != nil {
 		return nil, err
 	}
-	if f.before.Input.ApplyMethod == "server-side" && f.flags.manager != helmManager {
-		return nil, hinted{error: errors.New("--field-manager is for releases that are applied client-side, and this one is applied server-side"),
-			hint: "its fields are handed over to helm, or the next upgrade would conflict with their owner"}
+	if d := f.before.Deployer(); f.before.Input.ApplyMethod == "server-side" && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
+		return nil, hinted{error: fmt.Errorf("--field-manager %s: this release is applied server-side by %s", chosen.Manager, d.Manager),
+			hint: "leave the flag out: fields are handed over to " + d.Manager + ", or its next upgrade would conflict with their owner"}
 	}
 	return repair.New(f.before, chosen)
+}
+
+// checkRevision refuses to put back any revision but the last one and the one that an upgrade would start from.
+func (f fix) checkRevision() error {
+	wanted, last := f.options.revision, f.loaded.Choice.Last.Revision
+	if wanted == 0 {
+		return nil
+	}
+	if f.loaded.LastProblem != nil {
+		return f.loaded.LastProblem
+	}
+	current, err := f.loaded.History.Choose(0)
+	switch {
+	case err != nil:
+		return err
+	case wanted != last && wanted != current.Old.Revision:
+		return hinted{error: fmt.Errorf("--revision %d: the release is at revision %d, and its last one is %d", wanted, current.Old.Revision, last),
+			hint: fmt.Sprintf("helm rollback %s %d goes back to it", f.name, wanted)}
+	}
+	return nil
 }
 
 // result is what is told of a plan and a run, masked.

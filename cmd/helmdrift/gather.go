@@ -106,6 +106,7 @@ func (d diff) compare(ctx context.Context, loaded *release.Loaded) (c *threeway.
 	if in.Live, err = d.read(ctx, in); err != nil {
 		return nil, false, err
 	}
+	in.Warnings = append(in.Warnings, d.recordElsewhere(ctx, in)...)
 	if d.chart != "" {
 		desired, failed := d.withChart(ctx, loaded, fetched, in)
 		if ctx.Err() != nil {
@@ -251,7 +252,8 @@ func (d diff) stored(loaded *release.Loaded) threeway.Input {
 	if last.Revision != old.Revision && d.options.revision == 0 {
 		in.Warnings = append(in.Warnings, threeway.Message{Code: "last-not-old", Message: fmt.Sprintf(
 			"the last revision, %d, is %s; helm upgrade would start from revision %d, so that is compared", last.Revision, last.Status, old.Revision)})
-		in.LastObjects = render.Parse(last.Manifest, render.ParseOptions{Namespace: last.Namespace, Scope: d.cluster.Scope}).Objects
+		parsed := render.Parse(last.Manifest, render.ParseOptions{Namespace: last.Namespace, Scope: d.cluster.Scope})
+		in.LastObjects = append([]threeway.Object{}, parsed.Objects...) // an empty manifest is not nil
 	}
 	return in
 }

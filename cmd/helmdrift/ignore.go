@@ -138,8 +138,7 @@ func (d diff) fluxRules(ctx context.Context, in *threeway.Input) ([]threeway.Rul
 		return nil, nil, hinted{error: fmt.Errorf("--from-flux: release %q was not deployed by Flux: none of its objects has the label %s", in.Name, fluxNameLabel),
 			hint: "without --from-flux, rules come from " + configName + " and --ignore"}
 	}
-	ref := threeway.Ref{Key: threeway.Key{Group: fluxGroup, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}
-	owner, err := d.cluster.Get(ctx, ref)
+	owner, err := d.cluster.Get(ctx, fluxRef(name, namespace))
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("--from-flux: HelmRelease %s/%s: %w", namespace, name, err)
@@ -159,6 +158,10 @@ func (d diff) fluxRules(ctx context.Context, in *threeway.Input) ([]threeway.Rul
 	}
 	rules, warnings := threeway.ReadRules("HelmRelease "+namespace+"/"+name, spec.Ignore, time.Now())
 	return rules, warnings, nil
+}
+
+func fluxRef(name, namespace string) threeway.Ref {
+	return threeway.Ref{Key: threeway.Key{Group: fluxGroup, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}
 }
 
 // fluxOwner names the HelmRelease that objects were deployed by; empty where there is none.

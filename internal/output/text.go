@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,6 +118,9 @@ func (t *text) head(rel threeway.ReleaseReport, answer string) {
 	if rel.Cluster != "" {
 		head += " on " + t.label(rel.Cluster)
 	}
+	if hasWarning(rel, threeway.WarnRecordElsewhere) {
+		answer = "the record in " + t.label(rel.StorageNamespace) + " may be a copy, " + answer
+	}
 	head += ": " + strings.Join(append([]string{answer}, t.origin(rel)...), t.dot)
 	for i, l := range t.wrapped(head, 0) {
 		if i > 0 {
@@ -126,6 +130,11 @@ func (t *text) head(rel threeway.ReleaseReport, answer string) {
 	}
 	t.messages("error: ", rel.Errors)
 	t.messages("warning: ", rel.Warnings)
+}
+
+// hasWarning reports whether a release has a warning with a code.
+func hasWarning(rel threeway.ReleaseReport, code string) bool {
+	return slices.ContainsFunc(rel.Warnings, func(m threeway.Message) bool { return m.Code == code })
 }
 
 // releaseAnswer is the release in one clause. "No drift" is said only of a release that was seen whole; that the operation
@@ -229,7 +238,7 @@ func (t *text) origin(rel threeway.ReleaseReport) []string {
 	case d != nil && d.Source == "revision":
 		parts = append(parts, fmt.Sprintf("against revision %d", d.Revision))
 	}
-	if rel.StorageNamespace != "" && rel.StorageNamespace != rel.Namespace {
+	if rel.StorageNamespace != "" && rel.StorageNamespace != rel.Namespace && !hasWarning(rel, threeway.WarnRecordElsewhere) {
 		parts = append(parts, "record in "+t.label(rel.StorageNamespace))
 	}
 	return parts

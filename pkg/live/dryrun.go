@@ -14,19 +14,15 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// fieldManager is the name that the helm command writes under (helm v3.22.0 cmd/helm/helm.go main; pkg/kube/client.go hands
-// it to each write with WithFieldManager).
-const fieldManager = "helm"
-
-// DryRun sends each request with dryRun=All and tells what the server made of it. Nothing is stored. Each request has an
+// DryRun sends each request as a field manager with dryRun=All and tells what the server made of it. Nothing is stored. Each request has an
 // answer in the result, under its Ref. Answers carry the server's words, shortened; like the errors of Read they may
 // quote the object, and it is threeway's Comparison.Report that scrubs them of masked values.
 //
 // An API server behind the aggregation layer may not know dryRun and store the object (k8s.io/cli-runtime v0.37.1
 // pkg/resource/helper.go, Helper.ServerDryRun). So only what the Kubernetes API server serves itself is asked about: its own
 // API groups, and kinds that a CustomResourceDefinition defines.
-func (c *Cluster) DryRun(ctx context.Context, requests []threeway.Request) map[threeway.Ref]threeway.Answer {
-	t := trial{Cluster: c, unsafe: c.unsafeKinds(ctx, requests)}
+func (c *Cluster) DryRun(ctx context.Context, requests []threeway.Request, manager string) map[threeway.Ref]threeway.Answer {
+	t := trial{Cluster: c, manager: manager, unsafe: c.unsafeKinds(ctx, requests)}
 	for _, request := range requests {
 		if request.Method == threeway.MethodCreate {
 			t.created = append(t.created, request.Ref)
@@ -42,6 +38,7 @@ func (c *Cluster) DryRun(ctx context.Context, requests []threeway.Request) map[t
 // trial is one dry run of many requests.
 type trial struct {
 	*Cluster
+	manager string
 	// unsafe has a reason for each kind that must not be asked about.
 	unsafe map[schema.GroupVersionKind]string
 	// created are the objects that the requests would create. In a dry run, none of them is there for the others.
@@ -87,7 +84,7 @@ func (t trial) send(ctx context.Context, at target, request threeway.Request) (*
 				object.SetResourceVersion(live.GetResourceVersion())
 			}
 		}
-		answer, err := t.write(ctx, at, request, object, fieldManager, []string{metav1.DryRunAll})
+		answer, err := t.write(ctx, at, request, object, t.manager, []string{metav1.DryRunAll})
 		if !replaces || !apierrors.IsConflict(err) || attempt == maxAttempts {
 			return answer, err
 		}

@@ -75,7 +75,7 @@ func TestDryRunSendsAsHelmDoes(t *testing.T) {
 	f.objects[f.kind("Service").collection("prod")+"/web"]["metadata"].(map[string]any)["resourceVersion"] = "41"
 
 	requests := []threeway.Request{patch(patched), create(created), written(replaced, threeway.MethodReplace), written(blind, threeway.MethodReplace), patch(cluster)}
-	for ref, answer := range f.connect(Options{}).DryRun(t.Context(), requests) {
+	for ref, answer := range f.connect(Options{}).DryRun(t.Context(), requests, "helm") {
 		if answer.Rejected != "" || answer.Refused != "" || answer.Object["big"] != int64(9007199254740993) {
 			t.Errorf("%v: %+v", ref, answer)
 		}
@@ -117,7 +117,7 @@ func TestDryRunReplacesWhatIsThere(t *testing.T) {
 	}
 	request := written(moved, threeway.MethodReplace)
 	request.Body = []byte(strings.Replace(string(request.Body), `"metadata":{`, `"metadata":{"resourceVersion":"41",`, 1))
-	if answer := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{request})[moved]; answer.Object == nil {
+	if answer := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{request}, "helm")[moved]; answer.Object == nil {
 		t.Errorf("%+v", answer)
 	}
 }
@@ -157,7 +157,7 @@ func TestDryRunLeavesOthersAlone(t *testing.T) {
 	for _, ref := range asked {
 		requests = append(requests, patch(ref))
 	}
-	got := f.connect(Options{}).DryRun(t.Context(), requests)
+	got := f.connect(Options{}).DryRun(t.Context(), requests, "helm")
 	if len(got) != len(requests) || len(sent) != len(asked) {
 		t.Errorf("%d answers to %d requests, %d were sent", len(got), len(requests), len(sent))
 	}
@@ -228,7 +228,7 @@ func TestDryRunAnswers(t *testing.T) {
 			ref := f.ref("ConfigMap", "prod", "web")
 			c := f.connect(Options{})
 			f.judge = func(w http.ResponseWriter, _ *http.Request) { refuse(w, tc.status) }
-			got := c.DryRun(t.Context(), []threeway.Request{patch(ref)})[ref]
+			got := c.DryRun(t.Context(), []threeway.Request{patch(ref)}, "helm")[ref]
 			if diff := cmp.Diff(threeway.Answer{Rejected: tc.rejected, Refused: tc.refused}, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -252,7 +252,7 @@ func TestDryRunBelievesTheServerOnly(t *testing.T) {
 		f := newFakeAPI(t)
 		ref := f.ref("ConfigMap", "prod", "web")
 		f.judge = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>blocked</html>", code) }
-		got := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{create(ref)})[ref]
+		got := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{create(ref)}, "helm")[ref]
 		if got.Rejected != "" || !strings.HasPrefix(got.Refused, `cannot create configmaps "web" in namespace "prod": `) {
 			t.Errorf("%d: %+v", code, got)
 		}
@@ -274,12 +274,12 @@ func TestDryRunMissesWhatIsCreatedFirst(t *testing.T) {
 		}
 	}
 	pod, config := f.ref("Pod", "prod", "web"), f.ref("ConfigMap", "new", "new")
-	alone := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{create(pod), create(config)})
+	alone := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{create(pod), create(config)}, "helm")
 	if alone[pod].Rejected == "" || alone[config].Rejected != `namespaces "new" not found` {
 		t.Errorf("%+v", alone)
 	}
 	together := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{
-		create(f.ref("Namespace", "", "new")), create(f.ref("ServiceAccount", "prod", "sa")), create(pod), create(config)})
+		create(f.ref("Namespace", "", "new")), create(f.ref("ServiceAccount", "prod", "sa")), create(pod), create(config)}, "helm")
 	want := map[threeway.Ref]string{
 		pod:    `cannot be tried before ServiceAccount "sa" is there, which Helm creates as well: pods "web" is forbidden: error looking up service account prod/sa: serviceaccount "sa" not found`,
 		config: `cannot be tried before Namespace "new" is there, which Helm creates as well: namespaces "new" not found`,
@@ -308,14 +308,14 @@ func TestDryRunOfSecrets(t *testing.T) {
 		f.judge = func(w http.ResponseWriter, _ *http.Request) {
 			status(w, tc.code, metav1.StatusReason(map[int]string{403: "Forbidden", 400: "BadRequest"}[tc.code]), tc.message)
 		}
-		got := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{create(ref)})[ref]
+		got := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{create(ref)}, "helm")[ref]
 		text := got.Refused + got.Rejected
 		if !strings.Contains(text, tc.want) || tc.mustLack != "" && strings.Contains(text, tc.mustLack) {
 			t.Errorf("%+v, want %q", got, tc.want)
 		}
 	}
 	broken := threeway.Request{Ref: ref, Method: threeway.MethodCreate, Body: []byte(`{"kind":"Secret","data":"` + canary)}
-	got := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{broken})[ref]
+	got := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{broken}, "helm")[ref]
 	if !strings.HasPrefix(got.Refused, `cannot create secrets "web" in namespace "prod": `) || strings.Contains(got.Refused, "c4n4ry") {
 		t.Errorf("%+v", got)
 	}
@@ -330,7 +330,7 @@ func TestDryRunSurvivesPassingFailures(t *testing.T) {
 		sent := map[string]string{}
 		f.judge = f.echo(sent)
 		f.intercept = failing(1, "/configmaps", func(w http.ResponseWriter) { status(w, code, "", "later") })
-		if got := c.DryRun(t.Context(), []threeway.Request{create(ref)})[ref]; got.Object == nil {
+		if got := c.DryRun(t.Context(), []threeway.Request{create(ref)}, "helm")[ref]; got.Object == nil {
 			t.Errorf("%d: %+v", code, got)
 		}
 		wantRequests(t, f, configMaps, configMaps)

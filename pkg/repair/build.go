@@ -45,6 +45,9 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 		}
 		return Change{}, fmt.Sprintf("%s holds what is ignored by %s, and can only be put back as a whole", what, rule.Rule)
 	}
+	if part := b.writtenByLast(whole); part != nil && len(whole) < len(f.Path) {
+		return Change{}, fmt.Sprintf("%s wrote %s, and %s can only be put back as a whole%s", b.last(), part, whole, b.undoesLast())
+	}
 	if f.Class == threeway.ClassOrder {
 		return b.orderOf(f), ""
 	}
@@ -198,6 +201,8 @@ func (b *builder) kept(path threeway.Path) string {
 		return "is to be skipped"
 	case rule != nil:
 		return "is ignored by " + rule.Rule
+	case b.writtenByLast(path) != nil:
+		return b.last() + " wrote"
 	}
 	return ""
 }

@@ -23,6 +23,7 @@ var update = flag.Bool("update", false, "rewrite the want files of testdata/repa
 // TestCases runs testdata/repair/*.txtar. A case has these files, all as needed:
 //
 //	old.yaml    the manifest, which Helm has installed
+//	last.yaml   the manifest of revision 2, which failed
 //	live.yaml   what somebody made of it with kubectl, without defaults; what is not here is missing
 //	by/NAME     what the field manager NAME made of that then, object by object
 //	crd.yaml    CustomResourceDefinitions
@@ -30,6 +31,8 @@ var update = flag.Bool("update", false, "rewrite the want files of testdata/repa
 //	autoscaled  "Kind.group d/name", one a line: objects with an autoscaler
 //	options     words: server-side, raw (live is as written, without Helm's metadata), prune, built-in (the built-in rules hold),
 //	            stripped (live names no writers)
+//	deployer    the field manager as which the manifest was installed; helm where there is none
+//	field-manager  the one that the user names
 //	only, skip  selectors, one a line
 //	want        the plan, what is left, and the patches
 func TestCases(t *testing.T) {
@@ -52,6 +55,9 @@ func runCase(t *testing.T, file string) {
 		files[f.Name] = string(f.Data)
 	}
 	w := newSite(t, files["old.yaml"], files["crd.yaml"], strings.Contains(files["options"], "server-side"))
+	if name := strings.TrimSpace(files["deployer"]); name != "" {
+		w.deployer = name
+	}
 	for _, o := range w.old {
 		if !w.install(o) && w.described(o) {
 			t.Errorf("%s: the field manager cannot follow", o.Key)
@@ -64,7 +70,13 @@ func runCase(t *testing.T, file string) {
 		}
 	}
 	w.caseRules(files)
-	options := Options{Only: selectors(t, files["only"]), Skip: selectors(t, files["skip"]), Prune: strings.Contains(files["options"], "prune")}
+	for _, content := range documents(t, files["last.yaml"]) {
+		w.last = append(w.last, objectOf(content))
+	}
+	options := Options{
+		Only: selectors(t, files["only"]), Skip: selectors(t, files["skip"]), Prune: strings.Contains(files["options"], "prune"),
+		Manager: strings.TrimSpace(files["field-manager"]),
+	}
 	got := ""
 	p, err := New(w.compare(), options)
 	if err != nil {
@@ -196,7 +208,11 @@ func describe(t *testing.T, p *Plan) string {
 	var b strings.Builder
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		fmt.Fprintf(&b, "%s as %s\n", o.Ref.Key, o.Manager)
+		manager := o.Manager
+		if o.Create != nil && o.ServerSide {
+			manager = o.Deployer
+		}
+		fmt.Fprintf(&b, "%s as %s\n", o.Ref.Key, manager)
 		if o.Create != nil {
 			fmt.Fprintf(&b, "  create %s\n", text(o.Create))
 			continue

@@ -19,8 +19,8 @@ type writer struct {
 	raw   map[string]any
 }
 
-// HandOver makes the JSON patch that gives helm what the repair wrote, on managedFields alone: what the repairer's entries and an
-// apply of old's manifest have in common becomes part of helm's entry, and the repairer's entries go. Without it, the next upgrade
+// HandOver makes the JSON patch that gives the deployer what the repair wrote, on managedFields alone: what the repairer's entries and an
+// apply of old's manifest have in common becomes part of the deployer's entry, and the repairer's entries go. Without it, the next upgrade
 // that changes one of the fields would conflict with the repair. The patch is nil where there is nothing to hand over.
 func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
 	if !o.ServerSide || o.source == nil {
@@ -29,15 +29,15 @@ func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
 	if gone := o.movedObject(after); gone != nil {
 		return nil, gone
 	}
-	ours, helms := writersOf(after)
+	ours, deployers := o.writersOf(after)
 	given := o.absences()
-	if len(ours) == 0 && (len(helms) == 0 || given.Empty()) {
+	if len(ours) == 0 && (len(deployers) == 0 || given.Empty()) {
 		return nil, nil
 	}
 	err := o.canHandOver(after)
 	var ops []operation
 	if err == nil {
-		ops, err = o.handOver(given, ours, helms)
+		ops, err = o.handOver(given, ours, deployers)
 	}
 	switch {
 	case err != nil:
@@ -48,8 +48,8 @@ func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
 	return json.Marshal(append([]operation{testUID(after)}, ops...))
 }
 
-// writersOf picks the repairer's entries out of managedFields, and helm's.
-func writersOf(object map[string]any) (ours, helms []writer) {
+// writersOf picks the repairer's entries out of managedFields, and the deployer's.
+func (o *ObjectPlan) writersOf(object map[string]any) (ours, deployers []writer) {
 	metadata, _ := object["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
 	for i, v := range entries {
@@ -59,11 +59,11 @@ func writersOf(object map[string]any) (ours, helms []writer) {
 		case subresource != "":
 		case entry["manager"] == repairer && entry["operation"] == "Update":
 			ours = append(ours, writer{i, entry})
-		case entry["manager"] == deployer && entry["operation"] == "Apply":
-			helms = append(helms, writer{i, entry})
+		case entry["manager"] == o.Deployer && entry["operation"] == "Apply":
+			deployers = append(deployers, writer{i, entry})
 		}
 	}
-	return ours, helms
+	return ours, deployers
 }
 
 // canHandOver says why the ownership of an object could not be handed over; nil where it can. A plan asks before it writes values
@@ -72,21 +72,21 @@ func (o *ObjectPlan) canHandOver(live map[string]any) error {
 	if _, err := o.source.Applied(); err != nil {
 		return err
 	}
-	_, helms := writersOf(live)
-	if len(helms) > 1 || len(helms) == 1 && helms[0].raw["apiVersion"] != o.Ref.APIVersion() {
-		return fmt.Errorf("helm owns fields of it at another version than %s", o.Ref.APIVersion())
+	_, deployers := o.writersOf(live)
+	if len(deployers) > 1 || len(deployers) == 1 && deployers[0].raw["apiVersion"] != o.Ref.APIVersion() {
+		return fmt.Errorf("%s owns fields of it at another version than %s", o.Deployer, o.Ref.APIVersion())
 	}
 	return nil
 }
 
-// handOver gives helm some fields beside those that the repairer owns; no operation where it has them.
-func (o *ObjectPlan) handOver(given *fieldpath.Set, ours, helms []writer) ([]operation, error) {
+// handOver gives the deployer some fields beside those that the repairer owns; no operation where it has them.
+func (o *ObjectPlan) handOver(given *fieldpath.Set, ours, deployers []writer) ([]operation, error) {
 	owned, err := o.source.Applied()
 	if err != nil {
 		return nil, err
 	}
 	var ops []operation
-	for _, w := range append(append([]writer{}, ours...), helms...) {
+	for _, w := range append(append([]writer{}, ours...), deployers...) {
 		ops = append(ops, w.tests()...)
 	}
 	for _, w := range ours {
@@ -96,7 +96,7 @@ func (o *ObjectPlan) handOver(given *fieldpath.Set, ours, helms []writer) ([]ope
 		}
 		given = given.Union(fields.Intersection(owned))
 	}
-	more, err := o.give(given, ours, helms)
+	more, err := o.give(given, ours, deployers)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (o *ObjectPlan) handOver(given *fieldpath.Set, ours, helms []writer) ([]ope
 	return ops, nil
 }
 
-// absences are the places of which helm owned that nothing stands there, such as an empty text that the API leaves out, and where nothing
+// absences are the places of which the deployer owned that nothing stands there, such as an empty text that the API leaves out, and where nothing
 // stands again. Nobody who takes something away owns its place.
 func (o *ObjectPlan) absences() *fieldpath.Set {
 	out := &fieldpath.Set{}
@@ -123,16 +123,16 @@ func (o *ObjectPlan) absences() *fieldpath.Set {
 	return out
 }
 
-// give adds fields to helm's entry, or makes one.
-func (o *ObjectPlan) give(given *fieldpath.Set, ours, helms []writer) ([]operation, error) {
+// give adds fields to the deployer's entry, or makes one.
+func (o *ObjectPlan) give(given *fieldpath.Set, ours, deployers []writer) ([]operation, error) {
 	if given.Empty() {
 		return nil, nil
 	}
-	if len(helms) == 0 {
-		return newWriter(given, ours[0], o.Ref.APIVersion())
+	if len(deployers) == 0 {
+		return o.newWriter(given, ours[0])
 	}
-	helm := helms[0]
-	fields, err := helm.fields()
+	own := deployers[0]
+	fields, err := own.fields()
 	if err != nil {
 		return nil, err
 	}
@@ -141,14 +141,14 @@ func (o *ObjectPlan) give(given *fieldpath.Set, ours, helms []writer) ([]operati
 		return nil, nil
 	}
 	value, err := fieldsOf(union)
-	return []operation{{"replace", helm.at("fieldsV1"), value}}, err
+	return []operation{{"replace", own.at("fieldsV1"), value}}, err
 }
 
-// newWriter adds an entry of helm's at the end, for an object that has none.
-func newWriter(given *fieldpath.Set, ours writer, apiVersion string) ([]operation, error) {
+// newWriter adds an entry of the deployer's at the end, for an object that has none.
+func (o *ObjectPlan) newWriter(given *fieldpath.Set, ours writer) ([]operation, error) {
 	value, err := fieldsOf(given)
 	entry := maps.Clone(ours.raw)
-	maps.Copy(entry, map[string]any{"manager": deployer, "operation": "Apply", "apiVersion": apiVersion, "fieldsV1": value})
+	maps.Copy(entry, map[string]any{"manager": o.Deployer, "operation": "Apply", "apiVersion": o.Ref.APIVersion(), "fieldsV1": value})
 	return []operation{{"add", managedFields + "/-", entry}}, err
 }
 

@@ -34,8 +34,12 @@ stringData: {pw: hunter2}
 `
 
 // drifted gives a site on which somebody has edited both objects.
-func driftedSite(t *testing.T) *site {
+func driftedSite(t *testing.T) *site { return driftedSiteOf(t, "helm") }
+
+// driftedSiteOf gives one whose release was deployed by a field manager.
+func driftedSiteOf(t *testing.T, deployer string) *site {
 	w := newSite(t, handOverManifest, "", true)
+	w.deployer = deployer
 	for _, o := range w.old {
 		if !w.install(o) {
 			t.Fatal("the manifest cannot be applied")
@@ -63,15 +67,22 @@ data: {a: eA==, pw: eA==, more: eA==}
 	return w
 }
 
-// TestHandOver: after the repair and the hand-over, helm owns what it owned before the drift, also where stringData was put back, and
-// the repairer owns nothing. What others own stays theirs.
+// TestHandOver: after the repair and the hand-over, the deployer owns what it owned before the drift, also where stringData was put back,
+// and the repairer owns nothing. What others own stays theirs. The deployer is the helm command, or a program that uses Helm's library.
 func TestHandOver(t *testing.T) {
-	w := driftedSite(t)
+	for _, deployer := range []string{"helm", "helm-controller", "mytool"} {
+		t.Run(deployer, func(t *testing.T) { testHandOver(t, deployer) })
+	}
+}
+
+func testHandOver(t *testing.T, deployer string) {
+	w := driftedSiteOf(t, deployer)
 	before := map[threeway.Ref]string{}
 	fresh := newSite(t, handOverManifest, "", true)
+	fresh.deployer = deployer
 	for _, o := range fresh.old {
 		fresh.install(o)
-		before[o.Ref] = helmsFields(t, fresh.live[o.Ref])
+		before[o.Ref] = fresh.deployersFields(fresh.live[o.Ref])
 	}
 	p := w.plan(Options{})
 	if len(p.Objects) != 2 || len(p.Left) != 0 {
@@ -84,11 +95,11 @@ func TestHandOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.send(o.compared.Object, body, o.Manager)
-		if ours, _ := writersOf(w.live[o.Ref]); len(ours) != 1 {
+		if ours, _ := o.writersOf(w.live[o.Ref]); len(ours) != 1 {
 			t.Errorf("%s: the repairer has %d entries before the hand-over", o.Ref.Key, len(ours))
 		}
 		w.checkHandedOver(o, true, before[o.Ref])
-		if others := theirs(w.live[o.Ref]); !slices.Equal(others, []string{"helm", "kubectl-edit"}) {
+		if others := theirs(w.live[o.Ref]); !slices.Equal(others, []string{deployer, "kubectl-edit"}) {
 			t.Errorf("%s: the managers are %v", o.Ref.Key, others)
 		}
 	}

@@ -27,10 +27,14 @@ import (
 type site struct {
 	t          testing.TB
 	serverSide bool
+	// deployer is the field manager as which install writes.
+	deployer   string
 	schemas    map[schema.GroupKind]*threeway.CustomSchema
 	types      map[schema.GroupVersion]*threeway.ApplyTypes
 	converters map[schema.GroupVersion]managedfields.TypeConverter
 	old        []threeway.Object
+	// last is the manifest of a failed last revision, if any.
+	last       []threeway.Object
 	live       map[threeway.Ref]map[string]any
 	autoscaled map[threeway.Key]threeway.Autoscaler
 	rules      []threeway.Rule
@@ -38,7 +42,7 @@ type site struct {
 
 func newSite(t testing.TB, old, crds string, serverSide bool) *site {
 	w := &site{
-		t: t, serverSide: serverSide, live: map[threeway.Ref]map[string]any{},
+		t: t, serverSide: serverSide, deployer: "helm", live: map[threeway.Ref]map[string]any{},
 		schemas: map[schema.GroupKind]*threeway.CustomSchema{}, types: map[schema.GroupVersion]*threeway.ApplyTypes{},
 		converters: map[schema.GroupVersion]managedfields.TypeConverter{},
 	}
@@ -86,6 +90,9 @@ func (w *site) input() threeway.Input {
 	}
 	if w.serverSide {
 		in.ApplyMethod = "server-side"
+	}
+	if w.last != nil {
+		in.LastObjects, in.Last = w.last, &threeway.Revision{Revision: 2, Status: "failed"}
 	}
 	for _, o := range w.old {
 		in.Live[o.Ref] = threeway.Live{Absence: threeway.AbsentObject}
@@ -142,7 +149,7 @@ func (w *site) install(o threeway.Object) bool {
 	born := map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "metadata": map[string]any{"name": o.Name, "uid": "uid-" + o.Name}}
 	if w.serverSide {
 		out, ok := w.sign(o, func(m *managedfields.FieldManager) (runtime.Object, error) {
-			return m.Apply(&unstructured.Unstructured{Object: born}, &unstructured.Unstructured{Object: target}, deployer, false)
+			return m.Apply(&unstructured.Unstructured{Object: born}, &unstructured.Unstructured{Object: target}, w.deployer, false)
 		})
 		if ok {
 			w.live[o.Ref] = w.served(o, out)
@@ -152,7 +159,7 @@ func (w *site) install(o threeway.Object) bool {
 	stored := w.served(o, withoutNulls(target))
 	stored["metadata"].(map[string]any)["uid"] = "uid-" + o.Name
 	w.live[o.Ref] = map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind}
-	return w.update(o, stored, deployer)
+	return w.update(o, stored, w.deployer)
 }
 
 // update stores an object as any client does; false where the field manager cannot follow, so that nobody's name is written.

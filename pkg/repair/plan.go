@@ -7,12 +7,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// The field managers of a repair. What a client-side release holds was written by helm as well. On a server-side release the values
-// are written under a name of their own, whose fields HandOver then gives to helm.
-const (
-	deployer = "helm"
-	repairer = threeway.Repairer
-)
+// repairer is the field manager under which values are written to a server-side release; HandOver then gives the fields to the deployer.
+// To a client-side release, values are written as the deployer itself.
+const repairer = threeway.Repairer
 
 // Options says what a plan is to be about.
 type Options struct {
@@ -20,7 +17,7 @@ type Options struct {
 	Only, Skip []Selector
 	// Prune takes away, beside, what no manifest names and a person added.
 	Prune bool
-	// Manager is the field manager of the writes to a client-side release; empty means helm.
+	// Manager is the deployer, the field manager under which the release is written; empty means the one that the cluster shows.
 	Manager string
 }
 
@@ -30,7 +27,10 @@ func New(c *threeway.Comparison, o Options) (*Plan, error) {
 	if c.Input.Operation != threeway.OperationDrift {
 		return nil, fmt.Errorf("a repair puts back what drifted, not what a chart or another revision would change")
 	}
-	p := &planner{plan: &Plan{comparison: c}, choice: choice{o.Only, o.Skip}, prunes: o.Prune, manager: o.Manager}
+	p := &planner{plan: &Plan{comparison: c}, choice: choice{o.Only, o.Skip}, prunes: o.Prune, deployer: o.Manager}
+	if o.Manager == "" {
+		p.deployer, p.unsure = c.Deployer().Manager, c.Deployer().Doubt()
+	}
 	if err := p.choice.checked(c); err != nil {
 		return nil, err
 	}
@@ -48,23 +48,31 @@ const notSelected = "not selected"
 
 // planner makes a plan.
 type planner struct {
-	plan    *Plan
-	choice  choice
-	prunes  bool
-	manager string
+	plan     *Plan
+	choice   choice
+	prunes   bool
+	deployer string
+	// unsure says that the deployer is a guess; empty where it is not.
+	unsure string
 }
 
 func (p *planner) serverSide() bool { return p.plan.comparison.Input.ApplyMethod == "server-side" }
 
 // managerOfValues is the field manager under which values are written.
 func (p *planner) managerOfValues() string {
-	switch {
-	case p.serverSide():
+	if p.serverSide() {
 		return repairer
-	case p.manager != "":
-		return p.manager
 	}
-	return deployer
+	return p.deployer
+}
+
+// unowned says why nobody could be made the owner of what is put back; empty where somebody can. Under the wrong owner, the next upgrade
+// would conflict with the repair. On a client-side release the owner does not matter to Helm.
+func (p *planner) unowned() string {
+	if p.unsure == "" || !p.serverSide() {
+		return ""
+	}
+	return p.unsure + ", so what is put back would get the wrong owner; --field-manager names the right one, which is helm for the helm command"
 }
 
 func (p *planner) leave(o *threeway.ObjectComparison, id, reason string) {
@@ -94,7 +102,8 @@ func (p *planner) missing(o *threeway.ObjectComparison) {
 	default:
 		in := p.plan.comparison.Input
 		p.plan.Objects = append(p.plan.Objects, ObjectPlan{
-			Ref: o.Ref, Create: threeway.HelmMetadata(o.Content, in.Name, in.Namespace), ServerSide: p.serverSide(), Manager: p.managerOfValues(), compared: o,
+			Ref: o.Ref, Create: threeway.HelmMetadata(o.Content, in.Name, in.Namespace), ServerSide: p.serverSide(),
+			Manager: p.managerOfValues(), Deployer: p.deployer, compared: o,
 		})
 	}
 }
@@ -112,6 +121,10 @@ func (p *planner) notMade(o *threeway.ObjectComparison) string {
 		return "the cluster does not serve its kind at " + o.APIVersion() + "; run helmdrift fix again once it does"
 	case absence == threeway.AbsentNamespace && !p.makesNamespace(o.Namespace):
 		return fmt.Sprintf("its namespace %q is not there", o.Namespace)
+	case o.OfLast && !p.choice.named(o.Key):
+		return p.last() + " no longer has it" + p.undoesLast()
+	case p.unowned() != "":
+		return p.unowned()
 	case o.Kind == "Job" && o.Group == "batch" && spec["ttlSecondsAfterFinished"] != nil && !p.choice.named(o.Key):
 		// Nobody comes here but with --no-default-ignores: to run a Job once more is more than to put it back.
 		return fmt.Sprintf("it may have finished and expired (ttlSecondsAfterFinished); --only Job/%s makes it again", o.Name)
@@ -129,7 +142,7 @@ func (p *planner) makesNamespace(name string) bool {
 // present plans an object that is there.
 func (p *planner) present(o *threeway.ObjectComparison) {
 	drift, added := p.selected(o), p.added(o)
-	plan := ObjectPlan{Ref: o.Ref, ServerSide: p.serverSide(), Manager: p.managerOfValues(), compared: o}
+	plan := ObjectPlan{Ref: o.Ref, ServerSide: p.serverSide(), Manager: p.managerOfValues(), Deployer: p.deployer, compared: o}
 	if reason := p.unfit(&plan); reason != "" {
 		if len(drift) > 0 {
 			p.leave(o, "", reason)
@@ -158,9 +171,12 @@ func (p *planner) unfit(plan *ObjectPlan) string {
 	if metadata["deletionTimestamp"] != nil {
 		return "it is being deleted"
 	}
+	if reason := p.unowned(); reason != "" {
+		return reason
+	}
 	if plan.ServerSide {
 		if err := plan.canHandOver(source.Live); err != nil {
-			return "what would be put back could not be handed over to helm: " + err.Error()
+			return fmt.Sprintf("what would be put back could not be handed over to %s: %v", p.deployer, err)
 		}
 	}
 	return ""
@@ -184,6 +200,10 @@ func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
 	for _, f := range drifted(o.Findings) {
 		switch p.choice.field(o.Key, f.Path) {
 		case inside:
+			if reason := p.ofLast(o.Key, f); reason != "" {
+				p.leave(o, p.id(o, f), reason)
+				continue
+			}
 			if doubt := p.doubt(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {
 				p.leave(o, p.id(o, f), fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, f.Path))
 				continue

@@ -105,7 +105,7 @@ func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide, prunes bool) 
 		return 0, 0 // the server takes no such object from this engine
 	}
 	fresh := w.live[o.Ref]
-	before := helmsFields(t, fresh)
+	before := w.deployersFields(fresh)
 	edit := func(manager string) bool {
 		drift, _ := clone(w.live[o.Ref]).(map[string]any)
 		for range 1 + rng.IntN(3) {
@@ -307,10 +307,10 @@ func (w *site) checkHandedOver(o *ObjectPlan, whole bool, before string) {
 	if body != nil {
 		w.live[ref] = patched(w.t, w.live[ref], body)
 	}
-	if ours, helms := writersOf(w.live[ref]); len(ours) != 0 || len(helms) != 1 {
+	if ours, helms := o.writersOf(w.live[ref]); len(ours) != 0 || len(helms) != 1 {
 		w.t.Errorf("%s: %d entries of the repairer, %d of helm", ref.Key, len(ours), len(helms))
 	}
-	if after := helmsFields(w.t, w.live[ref]); whole && after != before && after != withoutEmpty(w.t, before, w.manifest(ref), w.live[ref]) {
+	if after := w.deployersFields(w.live[ref]); whole && after != before && after != withoutEmpty(w.t, before, w.manifest(ref), w.live[ref]) {
 		w.t.Errorf("%s: helm owned\n%s\nand owns\n%s\n%v", ref.Key, before, after, paths(o.Changes))
 	}
 	if again, err := o.HandOver(w.live[ref]); again != nil || err != nil {
@@ -352,9 +352,10 @@ func withoutEmpty(t testing.TB, owned string, manifest, live map[string]any) str
 	return string(raw)
 }
 
-func helmsFields(t testing.TB, object map[string]any) string {
+func (w *site) deployersFields(object map[string]any) string {
+	t := w.t
 	t.Helper()
-	_, helms := writersOf(object)
+	_, helms := (&ObjectPlan{Deployer: w.deployer}).writersOf(object)
 	if len(helms) == 0 {
 		return ""
 	}

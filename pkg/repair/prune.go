@@ -46,6 +46,10 @@ func (p *planner) added(o *threeway.ObjectComparison) []threeway.Finding {
 		}
 		switch p.choice.field(o.Key, f.Path) {
 		case inside:
+			if reason := p.ofLast(o.Key, f); reason != "" {
+				p.leave(o, p.id(o, f), reason)
+				continue
+			}
 			out = append(out, f)
 		case inPart:
 			p.leave(o, p.id(o, f), "it can only go as a whole: select "+f.Path.String())

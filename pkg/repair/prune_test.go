@@ -161,7 +161,7 @@ func removed(t *testing.T, body []byte) string {
 // API puts a default in the place makes no difference.
 func TestPruneHandsNothingOver(t *testing.T) {
 	w, o, _ := withAdditions(t, true)
-	before := helmsFields(t, w.live[o.Ref])
+	before := w.deployersFields(w.live[o.Ref])
 	body, err := o.Patch(w.live[o.Ref])
 	if err != nil {
 		t.Fatal(err)

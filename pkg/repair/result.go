@@ -57,7 +57,7 @@ func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) threeway.FixPlan {
 func (o *ObjectPlan) requests() []threeway.FixRequest {
 	switch {
 	case o.Create != nil && o.ServerSide:
-		return []threeway.FixRequest{{Verb: "apply", FieldManager: deployer}}
+		return []threeway.FixRequest{{Verb: "apply", FieldManager: o.Deployer}}
 	case o.Create != nil:
 		return []threeway.FixRequest{{Verb: "create", FieldManager: o.Manager}}
 	}

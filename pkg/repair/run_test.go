@@ -193,7 +193,7 @@ func staged(t *testing.T, method string, names ...string) (*Plan, *memory) {
 		}
 	}
 	in.DesiredObjects = in.OldObjects
-	plan, err := New(threeway.Compare(in), Options{})
+	plan, err := New(threeway.Compare(in), Options{Manager: "helm"})
 	if err != nil || len(plan.Objects) != len(names) {
 		t.Fatalf("%d of %d objects are planned, %d left: %v", len(plan.Objects), len(names), len(plan.Left), err)
 	}

@@ -24,10 +24,12 @@ type ObjectPlan struct {
 	Changes []Change
 	// Create is the object that is made again where it is missing, with Helm's metadata; nil otherwise.
 	Create map[string]any
-	// ServerSide tells that the release is applied server-side, so that the ownership of what is put back goes to helm.
+	// ServerSide tells that the release is applied server-side, so that the ownership of what is put back goes to Deployer.
 	ServerSide bool
-	// Manager is the field manager of the writes; an object that is made again by an apply becomes helm's at once.
+	// Manager is the field manager of the writes; an object that is made again by an apply becomes Deployer's at once.
 	Manager string
+	// Deployer is the field manager under which the release is written.
+	Deployer string
 
 	// source is what the comparison knows of an object that is not missing.
 	source *threeway.Repairable

@@ -158,10 +158,10 @@ func (w *work) creation() (threeway.Request, error) {
 	return request, nil
 }
 
-// creator is the field manager that makes the object. What a server-side apply makes is helm's at once.
+// creator is the field manager that makes the object. What a server-side apply makes is the deployer's at once.
 func (w *work) creator() string {
 	if w.plan.ServerSide {
-		return deployer
+		return w.plan.Deployer
 	}
 	return w.plan.Manager
 }
@@ -234,7 +234,7 @@ func (w *work) end(status threeway.FixStatus, reason string) threeway.FixOutcome
 func (w *work) unfinished(reason string) threeway.FixOutcome {
 	switch {
 	case w.right:
-		reason = "the values are back, but helm does not own them yet: " + reason + "; helmdrift fix, run again, completes it"
+		reason = "the values are back, but " + w.plan.Deployer + " does not own them yet: " + reason + "; helmdrift fix, run again, completes it"
 	case w.unanswered:
 		reason += "; it is not known whether the last write took place: run helmdrift fix again"
 	}

@@ -12,6 +12,7 @@ func (c comparer) absent(out *ObjectComparison, p pair, why Absence) {
 		return // old alone had it, and it is gone: converged
 	}
 	out.Missing = p.old != nil
+	c.noteDropped(out, p)
 	out.Action, out.sends = ActionCreate, MethodCreate
 	if why != AbsentNamespace {
 		out.awaits = c.firstNeeds(out)

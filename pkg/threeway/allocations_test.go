@@ -33,7 +33,7 @@ func TestAllocations(t *testing.T) {
 
 // walkerOf and sidesOf make the walk of a comparison anew.
 func walkerOf(c *Comparison, old Object, live map[string]any) *walker {
-	s := comparer{catalog: nativeKinds()}.shapeOf(old.Ref)
+	s := newComparer(Input{}).shapeOf(old.Ref)
 	return &walker{shape: s, engine: c.Objects[0].Engine, owners: ownershipOf(live, nil), live: c.Objects[0].Live}
 }
 

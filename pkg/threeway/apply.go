@@ -19,9 +19,6 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// deployer is the field manager under which Helm writes (helm v4.3.1 pkg/cmd/helm.go, kube.ManagedFieldsManager).
-const deployer = "helm"
-
 // ApplyTypes is what the API's OpenAPI v3 says of the kinds of one group and version; server-side apply of custom resources needs it.
 type ApplyTypes struct {
 	converter managedfields.TypeConverter
@@ -50,6 +47,8 @@ func NewApplyTypes(document []byte) (*ApplyTypes, error) {
 type serverSide struct {
 	manager *managedfields.FieldManager
 	gvk     schema.GroupVersionKind
+	// deployer is the field manager that applies.
+	deployer string
 }
 
 // conflict is one field that another manager owns with another value.
@@ -60,8 +59,8 @@ type conflict struct {
 	message string
 }
 
-// newServerSide prepares an apply of objects of one kind. Custom tells that its schema comes from a CRD.
-func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom bool) (serverSide, error) {
+// newServerSide prepares an apply of objects of one kind by a field manager. Custom tells that its schema comes from a CRD.
+func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom bool, deployer string) (serverSide, error) {
 	create := managedfields.NewDefaultFieldManager
 	if custom {
 		create = managedfields.NewDefaultCRDFieldManager
@@ -71,7 +70,7 @@ func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom boo
 	if err != nil {
 		return serverSide{}, fmt.Errorf("preparing a server-side apply of %s: %w", gvk.Kind, err)
 	}
-	return serverSide{manager: m, gvk: gvk}, nil
+	return serverSide{manager: m, gvk: gvk, deployer: deployer}, nil
 }
 
 // applied is what a server-side apply makes of live.
@@ -104,7 +103,7 @@ func (s serverSide) apply(desired, live map[string]any, force bool) (out map[str
 	before := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
 	target := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(desired)}
 	before.SetGroupVersionKind(s.gvk)
-	got, err := s.manager.Apply(before, target, deployer, force)
+	got, err := s.manager.Apply(before, target, s.deployer, force)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +135,9 @@ func conflictsOf(err error) []conflict {
 }
 
 // migrated gives live as Helm 4 leaves it before it first applies server-side to an object that was patched client-side: what
-// helm wrote as an update becomes its apply (helm v4.3.1 pkg/kube/client.go, csaupgrade.UpgradeManagedFieldsPatch).
-func migrated(live map[string]any) map[string]any {
+// the deployer wrote as an update becomes its apply (helm v4.3.1 pkg/kube/client.go upgradeClientSideFieldManager, which gives its own
+// name for both).
+func migrated(live map[string]any, deployer string) map[string]any {
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
 	if err := csaupgrade.UpgradeManagedFields(u, sets.New(deployer), deployer); err != nil {
 		return live
@@ -146,6 +146,6 @@ func migrated(live map[string]any) map[string]any {
 }
 
 // isMigrated tells whether Helm has to do that.
-func isMigrated(live map[string]any) bool {
-	return live != nil && !equal(child(live, "metadata")["managedFields"], child(migrated(live), "metadata")["managedFields"])
+func isMigrated(live map[string]any, deployer string) bool {
+	return live != nil && !equal(child(live, "metadata")["managedFields"], child(migrated(live, deployer), "metadata")["managedFields"])
 }

@@ -66,7 +66,7 @@ func checkApply(t *testing.T, o sample, in Input) {
 func (s fieldServer) applied(o sample) (map[string]any, bool) {
 	target := &unstructured.Unstructured{Object: HelmMetadata(o.Content, "r", "d")}
 	live := &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "metadata": map[string]any{"name": o.Name}}}
-	out, err := s.manager.Apply(live, target, deployer, false)
+	out, err := s.manager.Apply(live, target, helmCommand, false)
 	if err != nil {
 		return nil, false
 	}

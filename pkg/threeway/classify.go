@@ -25,7 +25,7 @@ func (w *walker) weighed(path Path, n sides) entry {
 	switch {
 	case e.Managed:
 		e.weight = hard
-		w.noteLast(&e, n)
+		w.markLast(&e.Finding, n)
 		return e
 	case e.Verdict == Ignore:
 		return w.unmanaged(e, n)
@@ -318,7 +318,7 @@ func (w *walker) unmanaged(e entry, n sides) entry {
 	case w.isDefault(e.Path, n.live.value):
 		return entry{weight: silent, isDefault: true}
 	case n.last.named && n.last.same(n.live):
-		e.weight, e.Note = hard, fmt.Sprintf("left by failed revision %d", w.lastRevision)
+		e.weight, e.OfLast, e.Note = hard, true, fmt.Sprintf("left by failed revision %d", w.lastRevision)
 		return e
 	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
 		e.weight = hard
@@ -356,11 +356,4 @@ func (w *walker) isDefault(path Path, value any) bool {
 	fillObject(without, w.shape)
 	filled, ok := lookup(without, path)
 	return ok && equal(filled, value)
-}
-
-// noteLast marks a value that a failed revision left.
-func (w *walker) noteLast(e *entry, n sides) {
-	if w.lastRevision > 0 && n.last.named && n.live.present && n.last.same(n.live) && !n.old.same(n.live) {
-		e.addNote(fmt.Sprintf("written by failed revision %d", w.lastRevision))
-	}
 }

@@ -15,6 +15,8 @@ import (
 type Comparison struct {
 	Input   Input
 	Objects []ObjectComparison
+
+	deployer func() Deployer
 }
 
 // ObjectComparison is one object compared.
@@ -26,8 +28,10 @@ type ObjectComparison struct {
 	BlockedBy []string
 	Engine    Engine
 	Missing   bool
-	Err       *ObjectError
-	Findings  []Finding
+	// OfLast tells of a missing object that the last revision, which is not old because it failed, no longer has.
+	OfLast   bool
+	Err      *ObjectError
+	Findings []Finding
 	// Old, Desired, Live and Result are the normal forms that were compared; nil where a side is absent.
 	Old, Desired, Live, Result map[string]any
 
@@ -71,14 +75,15 @@ var nativeKinds = sync.OnceValue(newCatalog)
 
 // Compare compares one release. It is pure: what more could be read to make the answer better, Needs says.
 func Compare(in Input) *Comparison {
-	job := comparer{in: in, catalog: nativeKinds()}
-	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in))}
+	job := newComparer(in)
+	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), deployer: job.deployer}
 	if in.Operation == OperationInstall {
 		c.installAtOnce()
 	}
 	block(c.Objects)
 	c.warnOfRules()
 	c.warnOfRepeated()
+	c.warnOfDeployer()
 	c.noteGroupChanges()
 	return c
 }
@@ -109,7 +114,21 @@ func (c comparer) compareAll(all []pair) []ObjectComparison {
 type comparer struct {
 	in      Input
 	catalog *catalog
+	// deployer finds out on its first call under which name Helm writes: most client-side comparisons never need to know.
+	deployer func() Deployer
 }
+
+func newComparer(in Input) comparer {
+	return comparer{in: in, catalog: nativeKinds(), deployer: sync.OnceValue(func() Deployer { return deployerOf(in) })}
+}
+
+// comparer compares what the comparison was made from once more, or a part of it.
+func (c *Comparison) comparer() comparer {
+	return comparer{in: c.Input, catalog: nativeKinds(), deployer: c.deployer}
+}
+
+// Deployer is the field manager under which the release is written.
+func (c *Comparison) Deployer() Deployer { return c.deployer() }
 
 func (c comparer) compare(p pair) ObjectComparison {
 	out := ObjectComparison{Object: *p.main(), Action: ActionNone, key: p.key, place: p.place}
@@ -215,7 +234,7 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	serverUpdates(ref.Key, n.live, n.result)
 	w := &walker{
 		shape: f.shape, engine: done.engine, custom: c.catalog.native(gvkOf(ref)) == nil, unpatched: err != nil,
-		command: c.in.Operation.command(), owners: ownershipLater(live, c.in.Managers, c.in.Name), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
+		command: c.in.Operation.command(), owners: ownershipLater(live, c.in.Managers, c.in.Name, c.deployer), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
 	w.live, w.old, w.result = n.live.object(), old.object(), n.result.object()
 	w.ignored, _ = c.ignorerOf(ref, textsOf(p, live)...)

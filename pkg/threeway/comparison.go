@@ -97,6 +97,9 @@ func (c *Comparison) Report(mask Mask) ReleaseReport {
 		Warnings: scrubbed(in.Warnings, scrub), Errors: scrubbed(in.Errors, scrub), NotCompared: orEmpty(in.NotCompared),
 		Objects: []ObjectReport{}, Compared: len(c.Objects),
 	}
+	if d := c.Deployer(); in.serverSide() && d.Known {
+		r.FieldManager = d.Manager
+	}
 	for i := range c.Objects {
 		o := &c.Objects[i]
 		r.Drifted = r.Drifted || o.Drifted()

@@ -93,6 +93,7 @@ func (w *walker) conflictAt(findings []Finding, n sides, path Path, note string)
 		w.giveClass(&e, class)
 	}
 	e.Note = joinNotes(e.Note, note)
+	w.markLast(&e.Finding, here)
 	if here.desired.present && here.desired.same(here.live) {
 		e.Note = joinNotes(e.Note, "the values mean the same, but the API server compares them as they are written")
 	}

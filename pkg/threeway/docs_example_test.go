@@ -29,6 +29,8 @@ type example struct {
 	By   string
 	// Schema is what the definition of Things has below spec.
 	Schema map[string]any
+	// Deployer is the field manager as which the release was installed; helm where there is none.
+	Deployer string
 	// Absent and Autoscaled are those of a case.
 	Absent, Autoscaled string
 }
@@ -43,7 +45,7 @@ func (e example) input(t *testing.T) Input {
 		case l.Content == nil:
 		case was >= 0:
 			live[i].Content = e.edited(t, l, e.installed(t, old[was]), withHelmMetadata(l.Content))
-		case e.By == deployer:
+		case e.By == helmCommand:
 			live[i].Content = e.edited(t, l, map[string]any{}, withHelmMetadata(l.Content))
 		default:
 			live[i].Content = e.edited(t, l, map[string]any{}, l.Content)
@@ -150,6 +152,8 @@ func withHelmMetadata(object map[string]any) map[string]any {
 	return out
 }
 
+func (e example) deployer() string { return cmp.Or(e.Deployer, helmCommand) }
+
 // installed is what the API server holds after Helm wrote an object: with its defaults, and what its field manager notes.
 func (e example) installed(t *testing.T, o Object) map[string]any {
 	t.Helper()
@@ -158,10 +162,10 @@ func (e example) installed(t *testing.T, o Object) map[string]any {
 	stored := serverHolds(o, clean)
 	options := strings.Fields(e.Options)
 	if !slices.Contains(options, "server-side") || slices.Contains(options, "migrates") {
-		return e.store(t, o, map[string]any{}, stored, deployer)
+		return e.store(t, o, map[string]any{}, stored, e.deployer())
 	}
 	empty := &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "metadata": map[string]any{}}}
-	out, err := exampleServer(t, o).manager.Apply(empty, &unstructured.Unstructured{Object: target}, deployer, false)
+	out, err := exampleServer(t, o).manager.Apply(empty, &unstructured.Unstructured{Object: target}, e.deployer(), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 	out := hidden(live, force)
 	for _, entry := range guessedEntries(live, types.guessed) {
 		reason := entry.Manager + " wrote at " + entry.version + ", which only the server can convert"
-		own := entry.Manager == deployer
+		own := entry.Manager == s.deployer
 		if moved := entry.moved(live); len(moved) > 0 {
 			d := doubt{reason: reason, spreads: !own && !force}
 			d.about = func(f Finding) bool { return (own || f.acts()) && isAnyNear(f.Path, moved) }
@@ -83,7 +83,7 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 		}
 		switch {
 		case force:
-		case own && hasOthers(live):
+		case own && s.hasOthers(live):
 			// What Helm no longer names is taken away at the version at which it was applied, and what becomes of it on the way there
 			// and back may be others'.
 			out = append(out, doubt{reason: reason, about: Finding.acts, spreads: true})
@@ -101,6 +101,22 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 	return out
 }
 
+// otherDeployers are the doubts about an object on which an apply by another program that may be the deployer has another outcome.
+func (c comparer) otherDeployers(s serverSide, desired, live map[string]any, got applied) (out []doubt) {
+	d := c.deployer()
+	for _, other := range d.Others {
+		s.deployer = other
+		theirs, err := s.result(desired, c.asApplied(live, other), c.in.ForceConflicts)
+		switch {
+		case err != nil || !equal(unowned(theirs.result), unowned(got.result)):
+			out = append(out, doubt{reason: d.Doubt(), about: anyFinding})
+		case theirs.refusal != got.refusal:
+			out = append(out, doubt{reason: d.Doubt(), about: Finding.acts})
+		}
+	}
+	return out
+}
+
 // hidden is the doubt about a field that the API server keeps and does not show, of a Service without an address (kubernetes v1.36.3
 // pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy): somebody owns it, with whatever value.
 func hidden(live map[string]any, force bool) []doubt {
@@ -113,8 +129,8 @@ func hidden(live map[string]any, force bool) []doubt {
 }
 
 // hasOthers tells whether anybody but Helm owns a part of live that an apply may touch.
-func hasOthers(live map[string]any) bool {
-	return slices.ContainsFunc(ownershipOf(live, nil).entries, func(e ownerEntry) bool { return e.Manager != deployer && e.Subresource == "" })
+func (s serverSide) hasOthers(live map[string]any) bool {
+	return slices.ContainsFunc(ownershipOf(live, nil).entries, func(e ownerEntry) bool { return e.Manager != s.deployer && e.Subresource == "" })
 }
 
 // guessedEntry is what a manager wrote at a version that is only guessed to be like the request's.

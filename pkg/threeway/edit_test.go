@@ -15,7 +15,7 @@ type editor struct {
 // edit edits an object of the sample's kind in place, where an API server would store the edit and no controller owns the
 // place. It gives the paths that have changed, none where there was nothing to edit.
 func (o sample) edit(rng *rand.Rand, object map[string]any) []Path {
-	job := comparer{catalog: nativeKinds(), in: Input{Schemas: o.schemas}}
+	job := newComparer(Input{Schemas: o.schemas})
 	s := job.shapeOf(o.Ref)
 	tree := allocatedFor(o.Key, object)
 	stored := func() any { return tree.without(newForms(o.Key, s, object).stored(object).value) }

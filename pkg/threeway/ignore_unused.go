@@ -27,7 +27,7 @@ func (c *Comparison) warnOfRules() {
 
 // useOf says what is odd about the use of a rule.
 func (c *Comparison) useOf(r Rule) (odd []string) {
-	job := comparer{in: c.Input, catalog: nativeKinds()}
+	job := c.comparer()
 	var selected []*ObjectComparison
 	for i := range c.Objects {
 		o := &c.Objects[i]

@@ -26,7 +26,7 @@ type Input struct {
 
 	OldObjects     []Object
 	DesiredObjects []Object
-	// LastObjects is the manifest of the last revision where that is not old; nil otherwise.
+	// LastObjects is the manifest of the last revision where that is not old, and old was not asked for; nil otherwise.
 	LastObjects []Object
 	NotCompared []NotCompared
 	// Hooks are the objects that Helm runs as hooks in the course of the operation, by kind and name.

@@ -44,12 +44,16 @@ func ownershipOf(live map[string]any, known Managers) *ownership {
 
 // ownershipLater does so when it is first asked, which most objects of a release, being as they were deployed, never are: reading
 // managedFields takes as long as comparing the object.
-func ownershipLater(live map[string]any, known Managers, release string) *ownership {
+func ownershipLater(live map[string]any, known Managers, release string, deployer func() Deployer) *ownership {
 	o := &ownership{}
 	o.later = func() {
 		*o = *ownershipOf(live, known)
-		if child(child(live, "metadata"), "annotations")[ReleaseNameAnnotation] != release {
+		named := child(child(live, "metadata"), "annotations")[ReleaseNameAnnotation]
+		if named != release {
 			clear(o.deployers) // whoever wrote another name there deploys something else
+		}
+		if d := deployer(); named == nil && d.Known {
+			o.deployers[d.Manager] = true
 		}
 		o.followMoves(live)
 	}
@@ -114,8 +118,7 @@ func fill(set *fieldpath.Set, fields map[string]any) bool {
 // findDeployers names the managers that deploy: those known to, and whoever owns the release annotation, as any program that
 // embeds Helm's library does under its own name. A person's tool may own it after an adoption by hand and deploys nothing.
 func (o *ownership) findDeployers() {
-	path := Path{}.Field("metadata").Field("annotations").Field(ReleaseNameAnnotation)
-	for _, owner := range o.of(path) {
+	for _, owner := range o.of(releaseAnnotation()) {
 		if owner.Group != ManagerPerson {
 			o.deployers[owner.Manager] = true
 		}

@@ -76,7 +76,7 @@ func (s sample) installed() map[string]any {
 
 // served is an object as a server stores it: canonical and with defaults.
 func (s sample) served(object map[string]any) map[string]any {
-	job := comparer{catalog: nativeKinds(), in: Input{Schemas: s.schemas}}
+	job := newComparer(Input{Schemas: s.schemas})
 	out, _ := deepCopy(newForms(s.Key, job.shapeOf(s.Ref), object).stored(object).value).(map[string]any)
 	metadata := child(out, "metadata")
 	if metadata == nil {

@@ -43,7 +43,7 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	if o.Err != nil || o.liveText == nil || o.Name == "" || versionOf(o.liveText, o.Version) != o.Version {
 		return nil, false
 	}
-	r := &Repairable{Live: o.liveText, job: comparer{in: c.Input, catalog: nativeKinds()}, object: o.Object}
+	r := &Repairable{Live: o.liveText, job: c.comparer(), object: o.Object}
 	r.object.Again = nil
 	r.shape = r.job.shapeOf(o.Ref)
 	text, f := r.old(), newForms(o.Key, r.shape, o.liveText)
@@ -220,7 +220,7 @@ func (r *Repairable) apply() (*fieldpath.Set, error) {
 		return nil, errors.New(applyFault(err))
 	}
 	for _, entry := range ownershipOf(out, nil).entries {
-		if entry.Manager == deployer && entry.Operation == "Apply" {
+		if entry.Manager == apply.deployer && entry.Operation == "Apply" {
 			return entry.fields, nil
 		}
 	}
@@ -243,7 +243,7 @@ func Equal(a, b any) bool { return equal(a, b) }
 func (c *Comparison) HasPlace(o *ObjectComparison, text string) bool {
 	found := false
 	visit := func(path Path) { found = found || path.String() == text }
-	s := comparer{in: c.Input, catalog: nativeKinds()}.shapeOf(o.Ref)
+	s := c.comparer().shapeOf(o.Ref)
 	for _, side := range []map[string]any{o.Old, o.Live} {
 		eachPlace(side, s, nil, visit)
 	}

@@ -125,20 +125,22 @@ type FieldCounts struct {
 
 // ReleaseReport is the comparison of one release.
 type ReleaseReport struct {
-	Name             string         `json:"name"`
-	Namespace        string         `json:"namespace"`
-	StorageNamespace string         `json:"storageNamespace"`
-	Cluster          string         `json:"cluster"`
-	Operation        Operation      `json:"operation"`
-	Old              *Revision      `json:"old,omitempty"`
-	Last             *Revision      `json:"last,omitempty"`
-	Desired          *Desired       `json:"desired,omitempty"`
-	ApplyMethod      string         `json:"applyMethod,omitempty"`
-	Drifted          bool           `json:"drifted"`
-	Warnings         []Message      `json:"warnings"`
-	Errors           []Message      `json:"errors"`
-	NotCompared      []NotCompared  `json:"notCompared"`
-	Objects          []ObjectReport `json:"objects"`
+	Name             string    `json:"name"`
+	Namespace        string    `json:"namespace"`
+	StorageNamespace string    `json:"storageNamespace"`
+	Cluster          string    `json:"cluster"`
+	Operation        Operation `json:"operation"`
+	Old              *Revision `json:"old,omitempty"`
+	Last             *Revision `json:"last,omitempty"`
+	Desired          *Desired  `json:"desired,omitempty"`
+	ApplyMethod      string    `json:"applyMethod,omitempty"`
+	// FieldManager is the name under which the release is applied server-side, where the cluster shows it.
+	FieldManager string         `json:"fieldManager,omitempty"`
+	Drifted      bool           `json:"drifted"`
+	Warnings     []Message      `json:"warnings"`
+	Errors       []Message      `json:"errors"`
+	NotCompared  []NotCompared  `json:"notCompared"`
+	Objects      []ObjectReport `json:"objects"`
 	// Compared is the number of objects looked at; Objects lists only those with something to say.
 	Compared int `json:"compared"`
 }
@@ -168,6 +170,10 @@ type Message struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
 }
+
+// WarnRecordElsewhere is the code of the warning that the record may be a copy of one in the namespace that it names. It is part of the
+// contract.
+const WarnRecordElsewhere = "record-elsewhere"
 
 // NotCompared is an object of the manifest that has no live counterpart by design: a hook, or one with generateName.
 type NotCompared struct {

@@ -35,7 +35,7 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 	}
 	switch o.sends {
 	case MethodPatch:
-		engine := comparer{in: c.Input, catalog: nativeKinds()}.clientSide(o.Ref, target)
+		engine := c.comparer().clientSide(o.Ref, target)
 		out.PatchType = string(engine.patchType())
 		out.Body, err = engine.patch(o.patchFrom, target, o.liveText)
 	case MethodReplace:

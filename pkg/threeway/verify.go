@@ -22,7 +22,7 @@ const mostPathsNamed = 5
 // Verify holds the comparison against what the API server said to its Requests. An object without an answer was not asked about;
 // one of which nothing can be asked says why. Where a verdict was not certain, the answer settles it.
 func (c *Comparison) Verify(answers map[Ref]Answer) {
-	job := comparer{in: c.Input, catalog: nativeKinds()}
+	job := c.comparer()
 	defer func() { block(c.Objects) }() // an object that was not certain may turn out to fail
 	for i := range c.Objects {
 		o := &c.Objects[i]
@@ -83,7 +83,7 @@ func (o *ObjectComparison) certain() bool {
 // unasked says why there is no request for an object that Helm writes; empty where there may be one.
 func (c *Comparison) unasked(o *ObjectComparison) string {
 	switch {
-	case c.Input.serverSide() && c.Input.Migrates && isMigrated(o.liveText):
+	case c.Input.serverSide() && c.Input.Migrates && isMigrated(o.liveText, c.Deployer().Manager):
 		return "Helm first makes its own earlier writes part of the apply, which a dry run cannot do"
 	case o.awaits != "":
 		return "the release brings " + o.awaits + " first"

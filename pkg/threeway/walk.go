@@ -2,6 +2,7 @@ package threeway
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -172,6 +173,7 @@ func (w *walker) fold(path Path, n sides, entries []entry) []entry {
 	if len(loud) == 1 && first.Note != noteGoesAlong || whole.Note == "" {
 		whole.Note = first.Note
 	}
+	whole.OfLast = first.OfLast && !slices.ContainsFunc(loud, func(e entry) bool { return !e.OfLast })
 	return []entry{whole}
 }
 
@@ -260,6 +262,9 @@ func (w *walker) order(path Path, n sides, steps []Step) []entry {
 	f := Finding{Path: path, Verdict: Overwrite, Managed: true, Certain: true, Class: ClassOrder, Old: old, Desired: desired, Live: live}
 	f.Cause = causeOf(!equalLists(live, old), !equalLists(desired, old))
 	f.Note = "Helm's patch puts the items in the manifest's order"
+	if last := n.orderOf(n.last, steps); w.lastRevision > 0 && equalLists(live, last) && !equalLists(live, old) {
+		f.OfLast, f.Note = true, joinNotes(f.Note, fmt.Sprintf("written by failed revision %d", w.lastRevision))
+	}
 	// No owner: managedFields know who wrote an item, not who moved it.
 	e := entry{Finding: f, weight: hard, presence: n.presence()}
 	e.IgnoredBy = w.ignored.by(path, nil, true)

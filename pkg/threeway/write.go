@@ -52,15 +52,15 @@ var nativeApply = sync.OnceValue(func() (n struct {
 
 func (c comparer) writeServerSide(ref Ref, desired, live map[string]any) (written, error) {
 	out := written{engine: EngineApply}
-	if c.in.Migrates {
-		live = migrated(live)
-	}
+	deployer := c.deployer()
+	original := live
+	live = c.asApplied(original, deployer.Manager)
 	types, doubts, err := c.typesOf(ref, desired, live)
 	if err != nil && types.reads(desired) {
 		return out, applyFailed(ref, err)
 	}
 	gvk := gvkOf(ref)
-	apply, err := newServerSide(types, gvk, !nativeApply().scheme.Recognizes(gvk))
+	apply, err := newServerSide(types, gvk, !nativeApply().scheme.Recognizes(gvk), deployer.Manager)
 	if err != nil {
 		return out, err
 	}
@@ -70,7 +70,16 @@ func (c comparer) writeServerSide(ref Ref, desired, live map[string]any) (writte
 	out.invalid, out.asks = c.nullsRefused(ref, live, out.result)
 	out.asks = out.asks || len(types.guessed) > 0 || desired["status"] != nil
 	out.doubts = append(doubts, apply.doubts(types, desired, live, c.in.ForceConflicts, out.applied)...)
+	out.doubts = append(out.doubts, c.otherDeployers(apply, desired, original, out.applied)...)
 	return out, nil
+}
+
+// asApplied is live as it is just before a deployer applies.
+func (c comparer) asApplied(live map[string]any, deployer string) map[string]any {
+	if c.in.Migrates {
+		return migrated(live, deployer)
+	}
+	return live
 }
 
 // refusesCreation says why the API server would not create an object by a server-side apply; empty where nothing speaks against it.

@@ -95,7 +95,7 @@ func (c *Case) close() {
 	if os.Getenv(kubeconfigEnv) == "" {
 		return
 	}
-	_, _ = c.helm3(helmCall{verb: "uninstall"})
+	_, _ = c.run(helmCall{verb: "uninstall"})
 	for _, name := range []string{c.ns, c.storage} {
 		_ = c.cluster.client.Resource(namespaces).Delete(context.Background(), name, metav1.DeleteOptions{})
 	}
@@ -122,10 +122,12 @@ func (c *Case) helm(by4 bool, args ...string) error {
 
 // run calls the library of one Helm or the other and gives the manifest of what it installed or upgraded.
 func (c *Case) run(call helmCall) (string, error) {
-	if call.by4 {
-		return c.helm4(call)
-	}
-	return c.helm3(call)
+	return call.named(func() (string, error) {
+		if call.by4 {
+			return c.helm4(call)
+		}
+		return c.helm3(call)
+	})
 }
 
 // ref reads kind/name in the story's namespace.

@@ -61,8 +61,11 @@ func (c *Case) upgrade4(cfg *action.Configuration, call helmCall) (string, error
 		return "", err
 	}
 	upgrade := action.NewUpgrade(cfg)
-	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory = c.ns, helmTimeout, 10
+	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory = c.ns, call.patience(), 10
 	upgrade.WaitStrategy, upgrade.ServerSideApply = kube.HookOnlyStrategy, call.serverSide
+	if call.wait > 0 {
+		upgrade.WaitStrategy = kube.StatusWatcherStrategy
+	}
 	upgrade.ForceConflicts, upgrade.ForceReplace = call.forceConflicts, call.force
 	upgrade.TakeOwnership, upgrade.SkipSchemaValidation = call.takeOwnership, call.skipSchema
 	upgrade.ReuseValues, upgrade.ResetValues, upgrade.ResetThenReuseValues = call.reuse, call.reset, call.resetToReuse

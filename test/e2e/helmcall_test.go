@@ -7,13 +7,17 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/pflag"
 	"helm.sh/helm/v3/pkg/cli/values"
 	"helm.sh/helm/v3/pkg/getter"
+	kube3 "helm.sh/helm/v3/pkg/kube"
 	"helm.sh/helm/v3/pkg/postrender"
 	values4 "helm.sh/helm/v4/pkg/cli/values"
 	getter4 "helm.sh/helm/v4/pkg/getter"
+	kube4 "helm.sh/helm/v4/pkg/kube"
 )
 
 // helmCall is one call of Helm's command line.
@@ -33,10 +37,39 @@ type helmCall struct {
 	serverSide string
 	// dryRun is --dry-run=server: the release is rendered as it would be, and nothing is written.
 	dryRun bool
+	// as is the program that calls Helm's library; empty means the helm command.
+	as string
+	// wait is how long to wait until what was deployed is ready; zero means not at all.
+	wait time.Duration
 	// postRenderer is a program, with its arguments.
 	postRenderer string
 	postArgs     []string
 	revision     int
+}
+
+// helmName guards the name under which Helm's libraries write, which is a variable of the process. Calls of the helm command share it.
+var helmName sync.RWMutex
+
+// named calls Helm under the name of the program.
+func (h helmCall) named(call func() (string, error)) (string, error) {
+	if h.as == "" {
+		helmName.RLock()
+		defer helmName.RUnlock()
+		return call()
+	}
+	helmName.Lock()
+	defer helmName.Unlock()
+	defer func() { kube3.ManagedFieldsManager, kube4.ManagedFieldsManager = "helm", "helm" }()
+	kube3.ManagedFieldsManager, kube4.ManagedFieldsManager = h.as, h.as
+	return call()
+}
+
+// patience is how long a call may take.
+func (h helmCall) patience() time.Duration {
+	if h.wait > 0 {
+		return h.wait
+	}
+	return helmTimeout
 }
 
 // addFlags declares the flags that helm upgrade and helmdrift diff have in common.
@@ -89,6 +122,8 @@ func (c *Case) parseHelm(args []string) (helmCall, error) {
 	call := helmCall{verb: args[0]}
 	flags := pflag.NewFlagSet("helm "+call.verb, pflag.ContinueOnError)
 	call.addFlags(flags, c.dir)
+	flags.StringVar(&call.as, "as", "", "")
+	flags.DurationVar(&call.wait, "wait", 0, "")
 	clientSide := flags.Bool("client-side", false, "")
 	if err := flags.Parse(args[1:]); err != nil {
 		return call, err

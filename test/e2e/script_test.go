@@ -15,7 +15,7 @@ import (
 // TestStories runs the scripts of testdata/stories. Their commands:
 //
 //	helm VERB [FLAGS] [CHART|REVISION]                 Helm 3's library; flags of helmCall
-//	helm4 VERB …                                       Helm 4's
+//	helm4 VERB …                                       Helm 4's; with --as NAME, a program of that name calls the library
 //	patch MANAGER KIND/NAME BODY                       an edit; BODY is YAML
 //	scale KIND/NAME N                                  kubectl scale
 //	create MANAGER FILE                                objects made without Helm

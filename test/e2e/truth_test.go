@@ -78,6 +78,7 @@ func (c *Case) announced() (helmCall, error) {
 		return call, err
 	}
 	said := c.last.report.Releases[0]
+	call.as = c.call.as
 	switch {
 	case call.verb == "rollback" && call.revision < 0:
 		call.revision += said.Last.Revision

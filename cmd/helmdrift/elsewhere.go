@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// recordElsewhere warns of a record that names another namespace than the one that it is kept in. Flux keeps records apart from the
+// objects, which its HelmRelease says. Any other such record was probably copied, as by a backup that was restored under another name,
+// and the objects that it names belong to the release that it was copied from.
+//
+// Helm itself uses both namespaces: templates and the release annotations get the record's, and objects without a namespace of their own
+// go to the one that helm was called with (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade and pkg/kube/client.go newBuilder, helm
+// v4.3.1 the same; rollback.go too).
+func (d diff) recordElsewhere(ctx context.Context, in threeway.Input) []threeway.Message {
+	if in.Old == nil || in.Namespace == in.StorageNamespace || d.isFluxStorage(ctx, in) {
+		return nil
+	}
+	return []threeway.Message{{Code: threeway.WarnRecordElsewhere, Message: fmt.Sprintf(
+		"the record in namespace %s says that the release is in %s, and no object says that Flux keeps the record apart, so it may be a copy; "+
+			"what is compared are the objects in %s, where helm upgrade -n %s would put objects without a namespace of their own into %s",
+		in.StorageNamespace, in.Namespace, in.Namespace, in.StorageNamespace, in.StorageNamespace)}}
+}
+
+// isFluxStorage reports whether Flux keeps the records of the release where they were found: in the namespace of the HelmRelease that the
+// objects name, or in the one that it names (fluxcd/helm-controller v1.6 api/v2/helmrelease_types.go GetStorageNamespace).
+func (d diff) isFluxStorage(ctx context.Context, in threeway.Input) bool {
+	name, namespace := fluxOwner(append(liveObjects(in), in.OldObjects...))
+	if name == "" {
+		return false
+	}
+	if namespace == in.StorageNamespace {
+		return true
+	}
+	owner, err := d.cluster.Get(ctx, fluxRef(name, namespace))
+	if err != nil || owner == nil {
+		return false
+	}
+	storage, _, err := unstructured.NestedString(owner, "spec", "storageNamespace")
+	return err == nil && storage == in.StorageNamespace
+}
+
+// liveObjects are the release's objects as they live.
+func liveObjects(in threeway.Input) (out []threeway.Object) {
+	for _, o := range in.OldObjects {
+		if live := in.Live[o.Ref].Object; live != nil {
+			out = append(out, threeway.Object{Ref: o.Ref, Content: live})
+		}
+	}
+	return out
+}
+
+// isElsewhere reports whether the comparison warns of its record.
+func isElsewhere(in threeway.Input) bool {
+	return slices.ContainsFunc(in.Warnings, func(m threeway.Message) bool { return m.Code == threeway.WarnRecordElsewhere })
+}
+
+// checkTarget refuses to write to the objects of a record that may be a copy, unless the user names their namespace.
+func (f fix) checkTarget() error {
+	in, given := f.before.Input, f.flags.target
+	switch {
+	case given == "" && isElsewhere(in):
+		return hinted{
+			error: fmt.Errorf("the record of %s in namespace %s says that the release is in %s, so it may be a copy, and fix would write to %s",
+				in.Name, in.StorageNamespace, in.Namespace, in.Namespace),
+			hint: fmt.Sprintf("helmdrift fix %s -n %s puts back what drifted by the record there; with --target-namespace %s, fix writes to %s by this record",
+				in.Name, in.Namespace, in.Namespace, in.Namespace),
+		}
+	case given != "" && given != in.Namespace:
+		return hinted{error: fmt.Errorf("--target-namespace %s: the record of %s says that the release is in %s", given, in.Name, in.Namespace),
+			hint: "the flag allows writing to the namespace that the record names; it does not choose another one"}
+	}
+	return nil
+}

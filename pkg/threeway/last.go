@@ -1,0 +1,44 @@
+package threeway
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// markLast marks a finding whose live value the last revision wrote. It is not old because it failed, but Helm may have written all of it
+// before, as where it waited in vain until the objects were ready.
+func (w *walker) markLast(f *Finding, n sides) {
+	if w.lastRevision == 0 {
+		return
+	}
+	n = n.withoutNulls()
+	n.last = n.last.withoutNulls(n.live.value)
+	note := "written by failed revision %d"
+	switch {
+	case n.old.same(n.live):
+		return
+	case n.last.same(n.live) && !n.last.named && f.Managed:
+		note = "failed revision %d no longer has it"
+	case n.last.same(n.live):
+	case isWhole(n.old, n.live) && !n.last.same(n.old):
+		note = "failed revision %d changes it as well"
+	default:
+		return
+	}
+	f.OfLast = true
+	f.addNote(fmt.Sprintf(note, w.lastRevision))
+}
+
+// isWhole reports whether a place holds maps or lists that the walk does not go into: they are one value.
+func isWhole(old, live side) bool {
+	kind := func(s side) reflect.Kind { return reflect.ValueOf(s.value).Kind() }
+	return kind(old) == kind(live) && (kind(old) == reflect.Map || kind(old) == reflect.Slice)
+}
+
+// noteDropped marks a missing object that the last revision no longer has.
+func (c comparer) noteDropped(out *ObjectComparison, p pair) {
+	if out.Missing && c.in.LastObjects != nil && p.last == nil && c.in.Last != nil {
+		out.OfLast = true
+		out.addNote(fmt.Sprintf("failed revision %d no longer has it", c.in.Last.Revision))
+	}
+}
