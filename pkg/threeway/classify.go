@@ -135,7 +135,7 @@ func (n sides) withoutNulls() sides {
 	} else {
 		n.old = n.old.withoutNulls(n.live.value)
 	}
-	n.desired, n.again = n.desired.withoutNulls(stored), n.again.withoutNulls(stored)
+	n.desired, n.again, n.atOnce = n.desired.withoutNulls(stored), n.again.withoutNulls(stored), n.atOnce.withoutNulls(stored)
 	return n
 }
 

@@ -220,9 +220,13 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	w.live, w.old, w.result = n.live.object(), old.object(), n.result.object()
 	w.ignored, _ = c.ignorerOf(ref, textsOf(p, live)...)
 	w.ignored.roots = []any{n.live.value, n.old.value, n.desired.value}
-	w.template, n.again = p.desired.Source, desired
+	w.template, n.again, n.atOnce = p.desired.Source, desired, desired
 	if again := p.desired.Again; again != nil {
 		w.volatile, n.again = true, f.manifest(HelmMetadata(again, c.in.Name, c.in.Namespace))
+		n.atOnce = n.again
+	}
+	if atOnce := p.desired.AtOnce; w.volatile && atOnce != nil {
+		n.atOnce = f.manifest(HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
 	}
 	if p.last != nil && c.in.Last != nil {
 		n.last, w.lastRevision = f.manifest(HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace)), c.in.Last.Revision
