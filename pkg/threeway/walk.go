@@ -24,6 +24,8 @@ type walker struct {
 	command string
 	// autoscaler names what governs the object's replicas, empty where nothing does.
 	autoscaler string
+	// nullsStored tells that old was applied server-side, which stores the nulls of its manifest.
+	nullsStored bool
 	// template is the file of the chart that the object comes from, and volatile tells that a second rendering made another one.
 	template string
 	volatile bool
@@ -75,6 +77,7 @@ func sortFindings(findings []Finding) {
 
 // walk compares one place and everything below it.
 func (w *walker) walk(path Path, n sides, s *shape) []entry {
+	n = w.settleNulls(path, n)
 	if w.volatile {
 		n = n.anew()
 	}
