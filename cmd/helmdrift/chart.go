@@ -106,7 +106,7 @@ func (d diff) withChart(ctx context.Context, loaded *release.Loaded, chart *fetc
 		in.Brings = rendered.Brings
 	}
 	if rendered.Again != "" {
-		d.addAgain(in.DesiredObjects, rendered.Again, in.Namespace)
+		d.addAgain(in.DesiredObjects, rendered, in.Namespace)
 	}
 	return in, nil
 }
@@ -150,12 +150,16 @@ func (d diff) lookups() *rest.Config {
 	return live.Lookups(d.at.config, d.connection.options())
 }
 
-// addAgain gives each object what the second rendering made of it, where that is another text.
-func (d diff) addAgain(objects []threeway.Object, manifest, namespace string) {
-	second := map[threeway.Key]map[string]any{}
-	for _, o := range render.Parse(manifest, render.ParseOptions{Namespace: namespace, Scope: d.cluster.Scope}).Objects {
-		second[o.Key] = o.Content
+// addAgain adds to each object what a second rendering made of it, where that is another text.
+func (d diff) addAgain(objects []threeway.Object, rendered *render.Rendered, namespace string) {
+	contents := func(manifest string) map[threeway.Key]map[string]any {
+		out := map[threeway.Key]map[string]any{}
+		for _, o := range render.Parse(manifest, render.ParseOptions{Namespace: namespace, Scope: d.cluster.Scope}).Objects {
+			out[o.Key] = o.Content
+		}
+		return out
 	}
+	second, atOnce := contents(rendered.Again), contents(rendered.AtOnce)
 	for i := range objects {
 		o := &objects[i]
 		again, found := second[o.Key]
@@ -163,7 +167,7 @@ func (d diff) addAgain(objects []threeway.Object, manifest, namespace string) {
 		case !found && o.Name != "":
 			o.Note = "each rendering gives this object another name"
 		case found && !reflect.DeepEqual(again, o.Content):
-			o.Again = again
+			o.Again, o.AtOnce = again, atOnce[o.Key]
 		}
 	}
 }

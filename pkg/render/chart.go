@@ -66,6 +66,8 @@ type Rendered struct {
 	// Again is the manifest of another rendering of the same, where it came out different: what differs between the two
 	// is new with every upgrade. Charts that call no function of that kind are rendered once, and Again is empty.
 	Again string
+	// AtOnce is the manifest of another rendering at the time of the first, where Again has its clock put forward; else it is empty.
+	AtOnce string
 	// Hooks are not part of the manifest.
 	Hooks []Hook
 	// Brings are the custom kinds that the crds/ folders of the chart and its subcharts define: only an install creates them.
@@ -137,13 +139,13 @@ func (r renderer) run(ctx context.Context) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := r.renderAgain(ctx, p, manifest)
+	again, atOnce, err := r.renderAgain(ctx, p, manifest)
 	if err != nil {
 		return nil, err
 	}
 	about := p.chart.about()
 	return &Rendered{
-		Manifest: manifest, Again: again, Hooks: hooks, Brings: brings(p.chart.definitions()),
+		Manifest: manifest, Again: again, AtOnce: atOnce, Hooks: hooks, Brings: brings(p.chart.definitions()),
 		Undiscovered: p.asked(r.ChartOptions.Undiscovered),
 		ChartName:    about.name, ChartVersion: about.version, AppVersion: about.appVersion,
 		Warnings: append(warnings, r.warnings(about)...),

@@ -16,6 +16,8 @@ const turnedRound = "mustReverse"
 // otherwise: `now` is later, and the lists that `keys` and `values` make of a map are in an order of our choice. What a
 // chart does with the answers stays: where it sorts them, or only counts them, nothing differs.
 type shift struct {
+	// later puts the clock forward.
+	later bool
 	// values changes values and files that are templates too, for charts that pass them to tpl.
 	values bool
 	// descending is the order of lists made of maps, else ascending.
@@ -53,10 +55,10 @@ func (s shift) change(text string) string {
 				changed = s.order(node) || changed
 			case *parse.CommandNode:
 				for i := range node.Args {
-					changed = later(&node.Args[i]) || changed
+					changed = s.later && later(&node.Args[i]) || changed
 				}
 			case *parse.ChainNode:
-				changed = later(&node.Node) || changed
+				changed = s.later && later(&node.Node) || changed
 			}
 		})
 	}

@@ -184,26 +184,41 @@ func (t *template) include(args []parse.Node) {
 	t.file, t.anything = t.file || isFile, t.anything || !isFile
 }
 
-// renderAgain gives the manifest of a second rendering from the chart loaded anew, if the chart calls functions that answer
+// renderAgain returns the manifest of a second rendering from the chart loaded anew, if the chart calls functions that answer
 // anew each time and the manifest differs. Where two renderings in a row would hide a difference, the second renders
-// changed templates: in another year, and with maps in another order. If these fail, the plain ones have the last word.
-func (r renderer) renderAgain(ctx context.Context, first prepared, manifest string) (string, error) {
+// changed templates: in another year, and with maps in another order. What the changed clock makes is never shown, because
+// nobody will ever write it: where the clock is asked, atOnce is another rendering at the time of the first.
+func (r renderer) renderAgain(ctx context.Context, first prepared, manifest string) (again, atOnce string, err error) {
 	called := callsOf(first, r.EnableDNS)
-	if !called.found[random] && !called.found[clock] && !called.found[unordered] {
-		return "", nil
+	others := called.found[random] || called.found[unordered]
+	if !others && !called.found[clock] {
+		return "", "", nil
 	}
-	again, err := r.renderShifted(ctx, shift{values: called.tpl, descending: true})
+	again, err = r.renderOther(ctx, called, manifest, called.found[clock])
+	if err != nil || again == manifest {
+		return "", "", err
+	}
+	switch {
+	case !called.found[clock]:
+		return again, "", nil
+	case !others:
+		return again, manifest, nil
+	}
+	atOnce, err = r.renderOther(ctx, called, manifest, false)
+	return again, atOnce, err
+}
+
+// renderOther renders changed templates. If these fail, the plain ones have the last word.
+func (r renderer) renderOther(ctx context.Context, called *calls, manifest string, later bool) (string, error) {
+	again, err := r.renderShifted(ctx, shift{later: later, values: called.tpl, descending: true})
 	if called.tpl && leaked(again, manifest) {
-		again, err = r.renderShifted(ctx, shift{descending: true})
+		again, err = r.renderShifted(ctx, shift{later: later, descending: true})
 	}
 	if err == nil && again == manifest && called.found[unordered] {
-		again, err = r.renderShifted(ctx, shift{})
+		again, err = r.renderShifted(ctx, shift{later: later})
 	}
 	if err != nil && ctx.Err() == nil {
-		again, err = r.renderPlain(ctx)
-	}
-	if again == manifest {
-		again = ""
+		return r.renderPlain(ctx)
 	}
 	return again, err
 }

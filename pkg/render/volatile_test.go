@@ -74,6 +74,41 @@ func TestVolatile(t *testing.T) {
 	}
 }
 
+// TestAtOnce: where the clock was put forward, another rendering says what the chart makes at the time of the first.
+func TestAtOnce(t *testing.T) {
+	quiet(t)
+	const date, password = "day: {{ now | date \"20060102\" | quote }}\n", "password: {{ randAlphaNum 30 }}\n"
+	tests := map[string]struct {
+		template string
+		same     bool
+		want     []string
+	}{
+		"clock alone":         {template: date, same: true},
+		"clock and random":    {template: date + password, want: []string{"password"}},
+		"clock and unordered": {template: date + "names: {{ keys .Values.m | join \",\" }}\n", want: []string{"names"}},
+		"random alone":        {template: password},
+		"clock without trace": {template: "later: {{ gt now.Unix 0 }}\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := chartOf(t, "-- values.yaml --\nm: {x: 1, y: 2}\n-- templates/a.yaml --\n"+tt.template)
+			bothHelms(t, func(t *testing.T, four bool) {
+				got, err := Chart(context.Background(), webOptions(func(o *ChartOptions) { o.Path, o.Helm4, o.Previous = path, four, Previous{} }))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if same := got.AtOnce == got.Manifest; same != tt.same {
+					t.Errorf("AtOnce is the first rendering: %v, want %v", same, tt.same)
+				}
+				got.Again = got.AtOnce
+				if diff := cmp.Diff(tt.want, differing(t, got)); diff != "" {
+					t.Errorf("differing lines (-want +got):\n%s\n%s\n%s", diff, got.Manifest, got.AtOnce)
+				}
+			})
+		})
+	}
+}
+
 // differing names the lines by their keys that the second rendering has otherwise.
 func differing(t *testing.T, r *Rendered) []string {
 	t.Helper()

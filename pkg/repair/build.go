@@ -55,7 +55,10 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 	if len(whole) < len(f.Path) {
 		c = b.wholeOf(f, whole)
 	}
-	c.To, _ = source.Stated(c.Path)
+	stated, names := source.Stated(c.Path)
+	if c.To = stated; names && stated == nil {
+		c.To = threeway.Null{}
+	}
 	c.From, _ = b.plan.rawAt(source.Live, c.Path)
 	if areMaps(c.From, c.To) {
 		c.kind = putWhole

@@ -3,6 +3,7 @@ package repair
 import (
 	"context"
 	"errors"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,7 +12,7 @@ import (
 // What an error says of a write:
 //
 //	409, 422 without causes, 404 of the object     the ground has moved; nothing was written
-//	429                                            not now; nothing was written
+//	429, a webhook that does not answer            not now; nothing was written
 //	408, 5xx, no answer                            it is not known whether it was written
 //	anything else                                  refused for good
 //
@@ -38,9 +39,15 @@ func isPassing(err error) bool {
 	return code == 0 || code == codeTimeout || code == codeThrottled || code >= codeFailed
 }
 
-// isUnanswered tells that the write may have taken place.
+// isUnanswered reports whether the write may have taken place.
 func isUnanswered(err error) bool {
-	return isPassing(err) && codeOf(err) != codeThrottled
+	return isPassing(err) && codeOf(err) != codeThrottled && !isWebhookDown(err)
+}
+
+// isWebhookDown reports whether the server refused a write because a webhook did not answer. It asks webhooks before it stores anything
+// (k8s.io/apiserver v0.37.1 pkg/admission/plugin/webhook/mutating/dispatcher.go Dispatch, and that of validating).
+func isWebhookDown(err error) bool {
+	return codeOf(err) == codeFailed && strings.Contains(err.Error(), "failed calling webhook ")
 }
 
 // hasMoved tells that the object is not, or no longer, as the request had it.

@@ -16,7 +16,9 @@ type RunOptions struct {
 	// put back.
 	DryRun bool
 	// Timeout bounds the work on one object with all its repetitions, as Helm's --timeout bounds one operation; zero means
-	// DefaultTimeout. A request gets half of it, so that after one without an answer there is time to look.
+	// DefaultTimeout. A write gets half of it, so that after one without an answer there is time to look. A dry run, after which
+	// there is nothing to look for, gets all of it: the API server answers within 34 s, and says then which webhook it waited for
+	// (k8s.io/apiserver v0.37.2 pkg/endpoints/handlers/rest.go requestTimeoutUpperBound).
 	Timeout time.Duration
 	// Before is asked before each object is looked at whose values may have to be written: is the release still the one that was
 	// planned for? Its error ends the run, and is the reason told of every object that was not done. May be nil.
@@ -76,6 +78,8 @@ func (r *run) repair(ctx context.Context, o *ObjectPlan) (out threeway.FixOutcom
 		switch {
 		case r.stopped(ctx) != "":
 			continue
+		case r.DryRun && isPassing(err):
+			return w.unfinished("the API server could not try it: " + reasonOf(err))
 		case outlasts(within, wait), r.weary && isPassing(err):
 			r.weary = isPassing(err)
 			return w.unfinished("gave up: " + reasonOf(err))
@@ -111,9 +115,13 @@ func (r *run) get(ctx context.Context, ref threeway.Ref) (map[string]any, error)
 	return r.server.Get(ctx, ref)
 }
 
-// send writes. What has begun is not broken off by an interrupt, nor by the end of the object's time.
+// send writes. What has begun is not broken off by an interrupt, nor by the end of the object's time; a dry run is, since it leaves
+// nothing behind.
 func (r *run) send(ctx context.Context, request threeway.Request, manager string) (map[string]any, error) {
+	if r.DryRun {
+		return r.server.Write(ctx, request, manager, true)
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Timeout/2)
 	defer cancel()
-	return r.server.Write(ctx, request, manager, r.DryRun)
+	return r.server.Write(ctx, request, manager, false)
 }

@@ -171,6 +171,10 @@ func throttled(seconds int) error {
 	return apierrors.NewTooManyRequests("slow down", seconds)
 }
 
+func webhookDown() error {
+	return apierrors.NewInternalError(errors.New(`failed calling webhook "a.b": failed to call webhook: service "nobody" not found`))
+}
+
 var errLost = errors.New("the server broke off the connection")
 
 // staged is a release of the ConfigMaps "one" and "two", in both of which data.a has drifted from "old" to "live" and data.z belongs to
@@ -348,6 +352,7 @@ func TestRunTellsWhatLasts(t *testing.T) {
 		"down":        {refusal(503), "failed: gave up: said 503" + again, time.Minute},
 		"lost":        {errLost, "failed: gave up: " + errLost.Error() + again, time.Minute},
 		"no answer":   {context.DeadlineExceeded, "failed: gave up: no answer in time" + again, time.Minute},
+		"no webhook":  {webhookDown(), "failed: gave up: " + webhookDown().Error(), time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -555,6 +560,64 @@ func TestRunTries(t *testing.T) {
 		if len(m.writes) != 3 || slices.ContainsFunc(m.writes, func(w string) bool { return !strings.HasSuffix(w, ", dry run") }) {
 			t.Errorf("%s: %q", method, m.writes)
 		}
+	}
+}
+
+// A dry run that gets no judgement is over at once, since the connection repeats it as far as that makes sense, and nothing was written.
+func TestRunTriesOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"no webhook": {webhookDown(), webhookDown().Error()},
+		"throttled":  {throttled(0), "slow down"},
+		"down":       {refusal(503), "said 503"},
+		"lost":       {errLost, errLost.Error()},
+		"no answer":  {context.DeadlineExceeded, "no answer in time"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				plan, m := staged(t, clientSide, "one", "two", "zero")
+				m.ever = &fault{err: test.err}
+				begun := time.Now()
+				const could = " failed: the API server could not try it: "
+				wantTold(t, plan.Run(t.Context(), m, RunOptions{DryRun: true}), "one"+could+test.want, "two"+could+test.want, "zero"+could+test.want)
+				if took := time.Since(begun); took > 0 || len(m.writes) != len(plan.Objects) {
+					t.Errorf("took %v for %q", took, m.writes)
+				}
+			})
+		})
+	}
+}
+
+// A dry run waits for the server's own answer, which names the webhook that it waited for, and is broken off by an interrupt.
+func TestRunTriesAsLongAsTheServerDoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan, m := staged(t, clientSide, "one")
+		slow := &slowServer{memory: m, answers: 34 * time.Second}
+		wantTold(t, plan.Run(t.Context(), slow, RunOptions{DryRun: true}))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		wantTold(t, plan.Run(ctx, slow, RunOptions{DryRun: true}), "one failed: interrupted")
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("took %v to stop", took)
+		}
+	})
+}
+
+// slowServer takes its time for each write, if it gets it.
+type slowServer struct {
+	*memory
+	answers time.Duration
+}
+
+func (s *slowServer) Write(ctx context.Context, r threeway.Request, manager string, dryRun bool) (map[string]any, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(s.answers):
+		return s.memory.Write(ctx, r, manager, dryRun)
 	}
 }
 

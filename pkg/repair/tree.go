@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // valueAt follows tokens, which are known to lead somewhere.
@@ -57,9 +59,11 @@ func without(node any, tokens []string) any {
 	})
 }
 
-// clone copies a JSON value.
+// clone copies a JSON value. The null of a plan becomes one.
 func clone(v any) any {
 	switch v := v.(type) {
+	case threeway.Null:
+		return nil
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, below := range v {

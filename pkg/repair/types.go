@@ -43,7 +43,7 @@ type Change struct {
 	// ID is the finding's in the report.
 	ID   string
 	Path threeway.Path
-	// To is what old's manifest says, nil where it says that nothing stands here; of what is pruned, the bare map that stays, if any. From is what the comparison saw. Of a list whose
+	// To is what old's manifest says, threeway.Null where it says null and the server stores that, nil where it says that nothing stands here; of what is pruned, the bare map that stays, if any. From is what the comparison saw. Of a list whose
 	// order is put back they are the names of its items.
 	To, From any
 

@@ -197,7 +197,7 @@ func (w *work) write(ctx context.Context, request threeway.Request, manager stri
 		return nil, ctx.Err()
 	}
 	after, err := w.send(ctx, request, manager)
-	w.unanswered = w.unanswered || err != nil && isUnanswered(err)
+	w.unanswered = w.unanswered || err != nil && !w.DryRun && isUnanswered(err)
 	return after, err
 }
 

@@ -45,6 +45,7 @@ func filesOf(archive *txtar.Archive) map[string]string {
 //
 //	old.yaml, desired.yaml, last.yaml   manifests; desired is old where there is none, last is a failed revision 2
 //	again.yaml                          what a second rendering makes of objects of desired
+//	at-once.yaml                        what one at the same time makes of them, where the clock of again.yaml was put forward
 //	live.yaml                           live objects; what is not here is missing
 //	crd.yaml                            CustomResourceDefinitions that were read
 //	absent                              "v1 ConfigMap d/c: namespace", or kind, where an object is absent for such a reason
@@ -81,6 +82,10 @@ func caseInput(t *testing.T, files map[string]string) Input {
 	for _, o := range objectsOf(t, files["again.yaml"]) {
 		i := slices.IndexFunc(in.DesiredObjects, func(d Object) bool { return d.Ref == o.Ref })
 		in.DesiredObjects[i].Again = o.Content
+	}
+	for _, o := range objectsOf(t, files["at-once.yaml"]) {
+		i := slices.IndexFunc(in.DesiredObjects, func(d Object) bool { return d.Ref == o.Ref })
+		in.DesiredObjects[i].AtOnce = o.Content
 	}
 	caseOperation(options, &in)
 	caseRules(t, files, options, &in)

@@ -59,13 +59,13 @@ func (w *walker) verdict(path Path, n sides, managed bool) entry {
 	}
 	e.Finding = Finding{
 		Path: path, Verdict: word, Cause: causeOf(n.drifted(), n.changed()), Managed: managed, Certain: true,
-		Old: deepCopy(n.old.shown().orNil()), Desired: deepCopy(n.desired.shown().orNil()), Live: deepCopy(n.live.orNil()), Note: note,
+		Old: w.valueOf(n.old.shown()), Desired: w.valueOf(n.desired.shown()), Live: w.valueOf(n.live), Note: note,
 	}
 	if n.dropped() {
 		e.Desired = nil
 	}
 	if word != Ignore && n.result.present && (n.dropped() || !n.result.same(n.desired)) {
-		e.After = deepCopy(n.result.value)
+		e.After = w.valueOf(n.result)
 	}
 	if n.live.present {
 		e.Owners = w.owners.of(path)
@@ -123,12 +123,13 @@ func (n sides) withoutNulls() sides {
 		stored = n.result.value
 	}
 	if n.storesNulls && n.live.present {
+		_, null := n.old.value.(nullKey)
 		n.old.value = withNulls(n.old.value, true)
-		n.old.present = n.old.present && n.old.value != nil
+		n.old.present = n.old.present && (!null || n.old.value != nil)
 	} else {
 		n.old = n.old.withoutNulls(n.live.value)
 	}
-	n.desired, n.again = n.desired.withoutNulls(stored), n.again.withoutNulls(stored)
+	n.desired, n.again, n.atOnce = n.desired.withoutNulls(stored), n.again.withoutNulls(stored), n.atOnce.withoutNulls(stored)
 	return n
 }
 
@@ -148,6 +149,8 @@ func withNulls(v any, zeros bool) any {
 		if zeros {
 			return v.zero
 		}
+		return nil
+	case customNull:
 		return nil
 	case map[string]any:
 		out := make(map[string]any, len(v))

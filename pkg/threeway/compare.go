@@ -236,17 +236,26 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 		shape: f.shape, engine: done.engine, custom: c.catalog.native(gvkOf(ref)) == nil, unpatched: err != nil,
 		command: c.in.Operation.command(), owners: ownershipLater(live, c.in.Managers, c.in.Name, c.deployer), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
+	w.nullsStored = done.engine == EngineApply && !c.in.Migrates
 	w.live, w.old, w.result = n.live.object(), old.object(), n.result.object()
 	w.ignored, _ = c.ignorerOf(ref, textsOf(p, live)...)
 	w.ignored.roots = []any{n.live.value, n.old.value, n.desired.value}
-	w.template, n.again = p.desired.Source, desired
+	w.template, n.again, n.atOnce = p.desired.Source, desired, desired
 	if again := p.desired.Again; again != nil {
 		w.volatile, n.again = true, f.manifest(HelmMetadata(again, c.in.Name, c.in.Namespace))
+		n.atOnce = n.again
+	}
+	if atOnce := p.desired.AtOnce; w.volatile && atOnce != nil {
+		n.atOnce = f.manifest(HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
 	}
 	if p.last != nil && c.in.Last != nil {
 		n.last, w.lastRevision = f.manifest(HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace)), c.in.Last.Revision
 	}
 	out.Old, out.Desired = old.object(), desired.object()
+	if w.custom {
+		out.Old, _ = plainNulls(out.Old).(map[string]any)
+		out.Desired, _ = plainNulls(out.Desired).(map[string]any)
+	}
 	out.Live, out.Result = n.live.object(), n.result.object()
 	w.conflicts = conflictPlaces(n, f.shape, done.conflicts)
 	out.Findings = w.findings(n)
@@ -256,7 +265,7 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	if !c.in.ShowControllers {
 		out.leftAlone()
 	}
-	out.invalid, out.asks = done.invalid, done.asks
+	out.invalid, out.asks = done.invalid, done.asks || c.nullsAsk(ref, p.old.Content, p.desired.Content, live)
 	if !c.in.serverSide() {
 		out.repeated = repeated(out.Desired, f.shape, nil)
 	}

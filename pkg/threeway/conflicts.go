@@ -79,11 +79,11 @@ func (w *walker) conflictAt(findings []Finding, n sides, path Path, note string)
 		}
 	}
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return len(f.Path) >= len(path) && samePath(f.Path[:len(path)], path) })
-	here := n.down(path).withoutNulls()
+	here := w.settleNulls(path, n.down(path)).withoutNulls()
 	e := w.verdict(path, here, true)
 	if e.Path == nil {
 		e.Finding = Finding{Path: path, Managed: true, Certain: true, Cause: causeOf(here.drifted(), here.changed()), Owners: w.owners.of(path)}
-		e.Old, e.Desired, e.Live = here.old.orNil(), here.desired.orNil(), here.live.orNil()
+		e.Old, e.Desired, e.Live = w.valueOf(here.old), w.valueOf(here.desired), w.valueOf(here.live)
 	}
 	if w.isAllocated(path, here) {
 		e.Cause = CauseChange // a controller filled it, as it should; it is Helm that minds

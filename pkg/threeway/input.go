@@ -90,6 +90,9 @@ type Object struct {
 	// Again is what a second rendering makes of the object where it differs from Content; nil where it does not. What differs
 	// between the two is volatile. Of desired's objects only.
 	Again map[string]any
+	// AtOnce is what a second rendering at the same time makes of the object, where Again was rendered with the clock put forward;
+	// nil where Again is just that.
+	AtOnce map[string]any
 }
 
 // Live is what a read of one Ref brought: an object, or the reason why there is none.

@@ -53,10 +53,10 @@ func removeAt(root any, path Path) any {
 	return deepCopy(root)
 }
 
-// deepCopy copies a normal form, as it may be shown: without nullKeys.
+// deepCopy copies a normal form, as it may be shown: without nullKeys, and with plain nulls.
 func deepCopy(v any) any {
 	switch v := v.(type) {
-	case nullKey:
+	case nullKey, customNull:
 		return nil
 	case map[string]any:
 		out := make(map[string]any, len(v))

@@ -11,6 +11,11 @@ import (
 // element's zero value at install, and Helm's next upgrade deletes the key: neither is drift.
 type nullKey struct{ zero any }
 
+// customNull stands in the normal form of a manifest for a null that the schema of a custom resource lets the server store. An apply
+// and a creation store it; a client-side patch that brings it takes the field away. What it means in the end depends on live
+// (nulls.go). What the server returns has the null itself.
+type customNull struct{}
+
 // fidelity says what normalise keeps of a manifest.
 type fidelity int
 
@@ -19,9 +24,17 @@ const (
 	asStored fidelity = iota
 	// asWritten keeps both, to tell which fields a manifest names.
 	asWritten
-	// asRead is asStored for what the server returns: a null there is the zero value.
+	// asRead is asStored for what the server returns: a null there is the zero value, or of a custom resource a null.
 	asRead
 )
+
+// null is what a null that the server stores becomes in the normal form of a custom resource.
+func (f fidelity) null() any {
+	if f == asStored {
+		return customNull{}
+	}
+	return nil
+}
 
 // normalObject gives the normal form of a whole object, without identity, bookkeeping and status. The argument is not changed.
 func normalObject(obj map[string]any, s *shape, f fidelity) map[string]any {
@@ -84,7 +97,7 @@ func normalise(v any, s *shape, f fidelity) any {
 		case s != nil && s.form == formMap:
 			return normalMap(v, s, f)
 		case s == nil || s.form == formPlain:
-			return normalPlain(v, f)
+			return normalPlain(v, s, f)
 		}
 	case []any:
 		if s == nil || s.form == formList || s.form == formPlain {
@@ -106,16 +119,17 @@ func normalStruct(v map[string]any, s *shape, f fidelity) map[string]any {
 	out := make(map[string]any, len(v))
 	for k, child := range v {
 		field, known := s.fields[k]
-		if !known {
-			if child != nil || f == asWritten {
-				out[k] = normalise(child, nil, f)
+		if child == nil {
+			switch {
+			case known && field.nullable, !known && s.isOpen():
+				out[k] = f.null()
+			case f == asWritten:
+				out[k] = nil
 			}
 			continue
 		}
-		if child == nil {
-			if f == asWritten {
-				out[k] = nil
-			}
+		if !known {
+			out[k] = normalise(child, s.field(k), f)
 			continue
 		}
 		n := normalise(child, field.shape, f)
@@ -163,6 +177,8 @@ func normalMap(v map[string]any, s *shape, f fidelity) map[string]any {
 			out[k] = normalise(child, s.elem, f)
 		case s.nulls == nullIsZero:
 			out[k] = ""
+		case s.nulls == nullIsStored:
+			out[k] = f.null()
 		case f == asWritten:
 			out[k] = nil
 		case s.nulls == nullDeletes && f == asRead:
@@ -192,20 +208,25 @@ func zeroOf(elem *shape) any {
 	return nil
 }
 
-func normalPlain(v map[string]any, f fidelity) map[string]any {
+func normalPlain(v map[string]any, s *shape, f fidelity) map[string]any {
 	out := make(map[string]any, len(v))
 	for k, child := range v {
-		if child != nil || f == asWritten {
-			out[k] = normalise(child, nil, f)
+		switch {
+		case child != nil:
+			out[k] = normalise(child, s.field(k), f)
+		case s.isOpen():
+			out[k] = f.null()
+		case f == asWritten:
+			out[k] = nil
 		}
 	}
 	return out
 }
 
-// normalList takes the items one by one. Helm sends a list that is one value as a whole, so that a null inside it is always
-// the zero value that the server makes of it.
+// normalList takes the items one by one. Helm sends a list that is one value as a whole, and any list of a custom resource, so that a
+// null inside it is always what the server makes of it.
 func normalList(v []any, s *shape, f fidelity) []any {
-	if f == asStored && !s.keyed() {
+	if isCustom := s != nil && s.nulls != nullDeletes; f == asStored && (isCustom || !s.keyed()) {
 		f = asRead
 	}
 	out := make([]any, len(v))

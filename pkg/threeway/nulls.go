@@ -7,6 +7,84 @@ import (
 	"strings"
 )
 
+// Null is the value of a finding's side that holds a null. A side without the field has no value at all.
+type Null struct{}
+
+// MarshalJSON writes the null.
+func (Null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// valueOf is a side as a finding has it.
+func (w *walker) valueOf(s side) any {
+	if w.custom && s.present && s.value == nil {
+		return Null{}
+	}
+	return deepCopy(s.orNil())
+}
+
+// settleNulls decides what the nulls of manifests have become at one place of a custom resource whose schema lets the server store them.
+// An apply stores a null each time. Client-side Helm stores it where it creates the object; a patch that brings it takes the field away,
+// so that it is absent or has its default, and later patches do not mention it. Which of these happened long ago is not known, so
+// neither an absent field nor a default that the release itself caused is drift.
+func (w *walker) settleNulls(path Path, n sides) sides {
+	_, was := n.old.value.(customNull)
+	_, is := n.desired.value.(customNull)
+	if was {
+		n.old.value, n.old.present = w.storedNull(path, n.live)
+	}
+	switch {
+	case is && n.storesNulls:
+		n.desired.value = nil
+	case is && was:
+		n.desired.value, n.desired.present = n.old.value, n.old.present
+	case is:
+		n.desired.value, n.desired.present = n.result.value, n.result.present
+	}
+	for _, s := range []*side{&n.last, &n.again, &n.atOnce} {
+		if _, null := s.value.(customNull); null {
+			s.value, s.present = nil, !is || n.desired.present
+			if is {
+				s.value = n.desired.value
+			}
+		}
+	}
+	return n
+}
+
+// storedNull is what the null of old's manifest was stored as, false where it left nothing.
+func (w *walker) storedNull(path Path, live side) (any, bool) {
+	switch {
+	case w.nullsStored:
+		return nil, true
+	case !live.present:
+		return nil, false
+	case live.value != nil && w.isDefault(path, live.value) && !w.isEdit(w.owners.of(path)):
+		return live.value, true
+	}
+	return nil, true
+}
+
+// plainNulls is a normal form with the nulls of a custom resource's manifest as the server stores them when it creates the object.
+func plainNulls(v any) any {
+	switch v := v.(type) {
+	case customNull:
+		return nil
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, below := range v {
+			out[name] = plainNulls(below)
+		}
+		return out
+	}
+	return v
+}
+
+// nullsAsk reports whether a text of a custom resource has nulls of which only the definition of its kind, which was not read, tells what
+// they are stored as.
+func (c comparer) nullsAsk(ref Ref, texts ...map[string]any) bool {
+	return c.catalog.native(gvkOf(ref)) == nil && c.in.Schemas[groupKind(ref)] == nil &&
+		slices.ContainsFunc(texts, func(text map[string]any) bool { return bringsNull(text, nil) })
+}
+
 // A client-side creation or patch of a custom resource loses its nulls: the server prunes those that the schema does not take
 // (apiextensions-apiserver v0.36.3 pkg/apiserver/schema/defaulting PruneNonNullableNullsWithoutDefaults). What comes out of a
 // server-side apply does not go that way. A null there becomes the field's default, stays where the schema says nullable or says

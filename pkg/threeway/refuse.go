@@ -36,7 +36,8 @@ func (c comparer) refuse(out *ObjectComparison, p pair) {
 
 // installed is the normal form of what the server would store of a new object.
 func (c comparer) installed(ref Ref, text map[string]any) map[string]any {
-	return newForms(ref.Key, c.shapeOf(ref), nil).manifest(text).object()
+	out, _ := plainNulls(newForms(ref.Key, c.shapeOf(ref), nil).manifest(text).object()).(map[string]any)
+	return out
 }
 
 // refusesUpdate says why the API server refuses what Helm's patch makes of live; empty where nothing speaks against it.

@@ -51,6 +51,7 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	if r.manifest.written == nil {
 		return nil, false
 	}
+	r.manifest.value = plainNulls(r.manifest.value)
 	normal := settle(normalObject(text, r.shape, asStored), r.shape, f.seen)
 	r.stated, _ = withNulls(normal, c.Input.serverSide()).(map[string]any)
 	if c.Input.serverSide() {

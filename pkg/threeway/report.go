@@ -1,6 +1,9 @@
 package threeway
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Verdict is what Helm will do with a field.
 type Verdict string
@@ -231,29 +234,47 @@ type DryRun struct {
 
 // FieldFinding is one field with a verdict. A side that does not have the field lacks the key; all sides lack it when masked.
 type FieldFinding struct {
-	ID             string      `json:"id"`
-	Path           string      `json:"path"`
-	Pointer        string      `json:"pointer,omitempty"`
-	DesiredPointer string      `json:"desiredPointer,omitempty"`
-	Verdict        Verdict     `json:"verdict"`
-	Cause          Cause       `json:"cause"`
-	Managed        bool        `json:"managed"`
-	Certain        bool        `json:"certain"`
-	Class          Class       `json:"class,omitempty"`
-	Template       string      `json:"template,omitempty"`
-	Masked         bool        `json:"masked,omitempty"`
-	Old            any         `json:"old,omitempty"`
-	Desired        any         `json:"desired,omitempty"`
-	Live           any         `json:"live,omitempty"`
-	After          any         `json:"after,omitempty"`
-	Note           string      `json:"note,omitempty"`
-	Blocked        bool        `json:"blocked,omitempty"`
-	IgnoredBy      *IgnoreRule `json:"ignoredBy,omitempty"`
-	Owners         []Owner     `json:"owners,omitempty"`
-	// Pattern is the path as an ignore rule names it, and Unrecorded is set where Note says why there is no owner. They are no part of
-	// the contract.
-	Pattern    string `json:"-"`
-	Unrecorded bool   `json:"-"`
+	ID             string  `json:"id"`
+	Path           string  `json:"path"`
+	Pointer        string  `json:"pointer,omitempty"`
+	DesiredPointer string  `json:"desiredPointer,omitempty"`
+	Verdict        Verdict `json:"verdict"`
+	Cause          Cause   `json:"cause"`
+	Managed        bool    `json:"managed"`
+	Certain        bool    `json:"certain"`
+	Class          Class   `json:"class,omitempty"`
+	Template       string  `json:"template,omitempty"`
+	Masked         bool    `json:"masked,omitempty"`
+	Old            any     `json:"old,omitempty"`
+	Desired        any     `json:"desired,omitempty"`
+	Live           any     `json:"live,omitempty"`
+	After          any     `json:"after,omitempty"`
+	// Nulls are the names of the sides that hold a null. MarshalJSON fills it from those that are Null.
+	Nulls     []string    `json:"nulls,omitempty"`
+	Note      string      `json:"note,omitempty"`
+	Blocked   bool        `json:"blocked,omitempty"`
+	IgnoredBy *IgnoreRule `json:"ignoredBy,omitempty"`
+	Owners    []Owner     `json:"owners,omitempty"`
+	// Unrecorded is set where the API server does not record who wrote the live value; Note says why.
+	Unrecorded bool `json:"unrecorded,omitempty"`
+	// Pattern is the path as an ignore rule names it. It is no part of the contract.
+	Pattern string `json:"-"`
+}
+
+// MarshalJSON writes the finding. The value of a side is never written as null: Nulls names the sides that hold one.
+func (f FieldFinding) MarshalJSON() ([]byte, error) {
+	type plain FieldFinding
+	out := plain(f)
+	out.Nulls = nil
+	for _, side := range []struct {
+		name  string
+		value *any
+	}{{"old", &out.Old}, {"desired", &out.Desired}, {"live", &out.Live}, {"after", &out.After}} {
+		if *side.value == (Null{}) {
+			*side.value, out.Nulls = nil, append(out.Nulls, side.name)
+		}
+	}
+	return json.Marshal(out)
 }
 
 // Owner is the field manager that last wrote a live value, from metadata.managedFields. Manager names are

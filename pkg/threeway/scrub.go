@@ -38,6 +38,7 @@ func (c *Comparison) replacer() *strings.Replacer {
 		for _, o := range list {
 			s.addObject(o.Content, o.Kind == "Secret")
 			s.addObject(o.Again, o.Kind == "Secret")
+			s.addObject(o.AtOnce, o.Kind == "Secret")
 		}
 	}
 	for ref, l := range c.Input.Live {

@@ -2,6 +2,14 @@ package threeway
 
 import "reflect"
 
+// openShape is a value of a custom resource that its schema leaves open: anything, nulls included.
+var openShape = &shape{form: formPlain, nulls: nullIsStored}
+
+// isOpen reports whether a value, or what a struct has beside its fields, is left open by the schema of a custom resource.
+func (s *shape) isOpen() bool {
+	return s != nil && s.nulls == nullIsStored && (s.form == formPlain || s.form == formStruct)
+}
+
 // shape is what an API says of a value: which fields it has, which defaults belong to it, how its lists are told apart
 // and what the server leaves out when it writes it. Shapes of native kinds come from Go types (shape_native.go), those of
 // custom resources from their CRD (shape_custom.go). A nil shape is a value nobody described: plain JSON.
@@ -12,9 +20,10 @@ type shape struct {
 	// schema.
 	defaults map[string]any
 	// rule fills what depends on a sibling; only native kinds have such.
-	rule  func(map[string]any)
-	elem  *shape
-	list  listRule
+	rule func(map[string]any)
+	elem *shape
+	list listRule
+	// nulls is the rule for the nulls in a map, or among the unknown fields of a struct.
 	nulls nullRule
 	// closed marks a struct whose unknown fields the server drops.
 	closed bool
@@ -32,6 +41,8 @@ type shapeField struct {
 	wire wireRule
 	// zero is a value that the server writes for an absent field, where that is not the zero of its JSON.
 	zero any
+	// nullable marks a field of a custom resource in which the server stores a null.
+	nullable bool
 }
 
 // wireRule tells which values the server leaves out.
@@ -54,8 +65,10 @@ const (
 	nullDeletes nullRule = iota
 	// nullIsZero: labels and annotations, which Helm itself rewrites before it sends them.
 	nullIsZero
-	// nullIsAbsent: a custom resource.
+	// nullIsAbsent: a custom resource whose schema takes no null there.
 	nullIsAbsent
+	// nullIsStored: a custom resource whose schema takes one, or says nothing.
+	nullIsStored
 )
 
 type shapeForm int
@@ -85,9 +98,14 @@ func (s *shape) field(name string) *shape {
 		if f, ok := s.fields[name]; ok {
 			return f.shape
 		}
+		if s.isOpen() {
+			return openShape
+		}
 		return nil
 	case s.form == formMap:
 		return s.elem
+	case s.isOpen():
+		return s
 	}
 	return nil
 }
@@ -115,10 +133,15 @@ func (s *shape) prunes(name string) bool {
 
 // item gives the shape of the items of a list, nil where nothing is known.
 func (s *shape) item() *shape {
-	if s == nil || s.form != formList {
+	switch {
+	case s == nil:
 		return nil
+	case s.form == formList:
+		return s.elem
+	case s.form == formPlain && s.isOpen():
+		return s
 	}
-	return s.elem
+	return nil
 }
 
 // merges tells how items of a list are recognised; the zero rule is "compare as one value".

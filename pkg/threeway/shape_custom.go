@@ -98,7 +98,7 @@ func customRoot(schema map[string]any) *shape {
 func (c *catalog) withMetadata(root *shape) *shape {
 	out := &shape{form: formStruct, fields: map[string]*shapeField{}}
 	if root != nil {
-		out.defaults, out.closed = root.defaults, root.closed
+		out.defaults, out.closed, out.nulls = root.defaults, root.closed, root.nulls
 		for name, f := range root.fields {
 			out.fields[name] = f
 		}
@@ -118,17 +118,35 @@ func customShape(schema map[string]any) *shape {
 	case len(properties) > 0:
 		return customStruct(schema, properties)
 	case schema["additionalProperties"] != nil:
-		return &shape{form: formMap, elem: customShape(child(schema, "additionalProperties")), nulls: nullIsAbsent}
+		elem := child(schema, "additionalProperties")
+		return &shape{form: formMap, elem: customShape(elem), nulls: nullsOf(elem == nil || elem["nullable"] == true)}
 	case schema["type"] == "array":
 		return customList(schema)
 	case schema["type"] == "object":
 		return customStruct(schema, nil)
+	case isPreserving(schema):
+		return openShape
 	}
 	return nil
 }
 
+// isPreserving reports whether a schema keeps the fields that it does not name.
+func isPreserving(schema map[string]any) bool {
+	return schema["x-kubernetes-preserve-unknown-fields"] == true
+}
+
+// nullsOf is the rule for nulls that the server stores or drops (apiextensions-apiserver v0.36.3
+// pkg/apiserver/schema/defaulting PruneNonNullableNullsWithoutDefaults).
+func nullsOf(stored bool) nullRule {
+	if stored {
+		return nullIsStored
+	}
+	return nullIsAbsent
+}
+
 func customStruct(schema, properties map[string]any) *shape {
-	s := &shape{form: formStruct, closed: schema["x-kubernetes-preserve-unknown-fields"] != true, fields: map[string]*shapeField{}, defaults: map[string]any{}}
+	open := isPreserving(schema)
+	s := &shape{form: formStruct, closed: !open, nulls: nullsOf(open), fields: map[string]*shapeField{}, defaults: map[string]any{}}
 	if schema["x-kubernetes-embedded-resource"] == true {
 		for _, name := range []string{"apiVersion", "kind", "metadata"} {
 			s.fields[name] = &shapeField{wire: keepAll}
@@ -136,7 +154,7 @@ func customStruct(schema, properties map[string]any) *shape {
 	}
 	for name := range properties {
 		property := child(properties, name)
-		s.fields[name] = &shapeField{shape: customShape(property), wire: keepAll}
+		s.fields[name] = &shapeField{shape: customShape(property), wire: keepAll, nullable: property["nullable"] == true}
 		if value, ok := property["default"]; ok && value != nil {
 			s.defaults[name] = value
 		}
@@ -146,7 +164,7 @@ func customStruct(schema, properties map[string]any) *shape {
 
 // customList is a list whose items have keys, or one that is compared as a whole. The order of a set means nothing.
 func customList(schema map[string]any) *shape {
-	s := &shape{form: formList, elem: customShape(child(schema, "items"))}
+	s := &shape{form: formList, elem: customShape(child(schema, "items")), nulls: nullIsAbsent}
 	switch schema["x-kubernetes-list-type"] {
 	case "map":
 		keys, _ := schema["x-kubernetes-list-map-keys"].([]any)

@@ -96,8 +96,9 @@ func (s side) object() map[string]any {
 // sides are the four sides at one place, and the last revision's where that is not old.
 type sides struct {
 	old, desired, live, result, last side
-	// again is a second rendering of desired, and desired itself where that made the same.
-	again side
+	// again is a second rendering of desired, and desired itself where that made the same. atOnce is one at the same time: it is again
+	// unless that was rendered with the clock put forward.
+	again, atOnce side
 	// leaving tells that Helm's patch takes away what holds the place.
 	leaving bool
 	// storesNulls tells that a null in a manifest is stored as the zero value each time, as a server-side apply does it; a
@@ -116,7 +117,7 @@ func (n sides) item(step Step) sides {
 func (n sides) each(below func(side) side) sides {
 	return sides{
 		old: below(n.old), desired: below(n.desired), live: below(n.live), result: below(n.result), last: below(n.last),
-		again: below(n.again), leaving: n.leaves(), storesNulls: n.storesNulls,
+		again: below(n.again), atOnce: below(n.atOnce), leaving: n.leaves(), storesNulls: n.storesNulls,
 	}
 }
 
@@ -124,7 +125,9 @@ func (n sides) each(below func(side) side) sides {
 func (n sides) leaves() bool { return n.leaving || n.live.present && !n.result.present }
 
 // compared gives the sides that are compared, desired first, since that gives lists their order.
-func (n sides) compared() []side { return []side{n.desired, n.live, n.old, n.result, n.again} }
+func (n sides) compared() []side {
+	return []side{n.desired, n.live, n.old, n.result, n.again, n.atOnce}
+}
 
 // managed tells whether a manifest names the place.
 func (n sides) managed() bool { return n.old.named || n.desired.named }

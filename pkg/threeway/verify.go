@@ -146,7 +146,9 @@ func (c comparer) differences(o *ObjectComparison, stored map[string]any) []Path
 	}
 	f := newForms(o.Key, shape, stored)
 	d := difference{allocated: allocatedFor(o.Key, stored), named: true}
-	d.walk(nil, sides{old: f.manifest(HelmMetadata(o.Content, c.in.Name, c.in.Namespace)), live: f.stored(stored)}, shape)
+	old := f.manifest(HelmMetadata(o.Content, c.in.Name, c.in.Namespace))
+	old.value = plainNulls(old.value)
+	d.walk(nil, sides{old: old, live: f.stored(stored)}, shape)
 	return d.paths
 }
 

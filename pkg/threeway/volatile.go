@@ -11,11 +11,12 @@ func (n sides) volatile() bool {
 	return !n.again.same(n.desired)
 }
 
-// anew takes the second rendering for the first where the first happens to be what live holds. The place is not converged: the
-// upgrade's own rendering will be neither of the two.
+// anew takes a second rendering for the first where the first happens to be what live holds. The place is not converged: the
+// upgrade's own rendering will be neither of the two. What only the clock makes otherwise is converged: an upgrade at this time
+// writes what the first rendering has.
 func (n sides) anew() sides {
-	if n.converged() && n.volatile() {
-		n.desired, n.again = n.again, n.desired
+	if plain := n.withoutNulls(); n.converged() && !plain.atOnce.same(plain.desired) {
+		n.desired, n.again = n.atOnce, n.desired
 		wanted := n.withoutNulls().desired
 		n.result = side{value: wanted.value, present: wanted.present}
 	}
@@ -55,7 +56,7 @@ func (r renaming) of(n sides) (sides, bool) {
 	switch {
 	case r.old && n.old.present && n.live.present && !n.desired.present && !n.again.present:
 		n.again = n.old
-	case r.second && n.again.present && !n.desired.present && !n.old.present && !n.live.present:
+	case r.second && (n.again.present || n.atOnce.present) && !n.desired.present && !n.old.present && !n.live.present:
 		return n, false
 	}
 	return n, true

@@ -25,6 +25,8 @@ type walker struct {
 	command string
 	// autoscaler governs the object's replicas; it has no name where nothing does.
 	autoscaler Autoscaler
+	// nullsStored tells that old was applied server-side, which stores the nulls of its manifest.
+	nullsStored bool
 	// template is the file of the chart that the object comes from, and volatile tells that a second rendering made another one.
 	template string
 	volatile bool
@@ -76,6 +78,7 @@ func sortFindings(findings []Finding) {
 
 // walk compares one place and everything below it.
 func (w *walker) walk(path Path, n sides, s *shape) []entry {
+	n = w.settleNulls(path, n)
 	if w.volatile {
 		n = n.anew()
 	}

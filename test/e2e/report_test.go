@@ -84,6 +84,7 @@ type fieldReport struct {
 	Desired        json.RawMessage `json:"desired"`
 	Live           json.RawMessage `json:"live"`
 	After          json.RawMessage `json:"after"`
+	Nulls          []string        `json:"nulls"`
 	Note           string          `json:"note"`
 	Owners         []struct {
 		Manager     string `json:"manager"`
@@ -183,6 +184,18 @@ func (o objectReport) line(home string) string {
 		words = append(words, "dry-run="+o.DryRun.Result)
 	}
 	return strings.Join(words, " ")
+}
+
+// UnmarshalJSON puts the nulls of a finding's sides where their values would be.
+func (f *fieldReport) UnmarshalJSON(text []byte) error {
+	type plain fieldReport
+	if err := json.Unmarshal(text, (*plain)(f)); err != nil {
+		return err
+	}
+	for _, name := range f.Nulls {
+		*map[string]*json.RawMessage{"old": &f.Old, "desired": &f.Desired, "live": &f.Live, "after": &f.After}[name] = json.RawMessage("null")
+	}
+	return nil
 }
 
 func (f fieldReport) line() string {
