@@ -77,8 +77,7 @@ type fixing struct {
 
 // repair runs the case: install, edits, repair, the same chart again, and the changed chart.
 func (o *oracleCase) repair(base *Case, by4 bool) (*fixing, error) {
-	told := &telling{of: o, by4: by4, c: base.child(o.seed), files: map[string]string{}, missed: map[string]bool{}}
-	told.route = routes(by4)[o.route]
+	told := newTelling(o, base, by4)
 	f := &fixing{telling: told, statuses: map[string]int{}}
 	defer told.clean()
 	if err := told.deploy(); err != nil {
