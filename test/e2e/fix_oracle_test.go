@@ -95,7 +95,7 @@ func (o *oracleCase) repair(base *Case, by4 bool) (*fixing, error) {
 		return f, err
 	}
 	told.lines = append(told.lines, "fix --yes")
-	out, result, err := told.c.fix("--yes", "--show-secrets", "--timeout", "20s")
+	out, result, err := told.c.fix("--yes", "--show-secrets", "--timeout", "1m")
 	if err != nil || result == nil || result.After == nil && len(result.Plan) > 0 {
 		return f, fmt.Errorf("fix ended with %d: %w\n%s\n%s", out.exit, err, out.stdout, out.stderr)
 	}

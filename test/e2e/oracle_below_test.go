@@ -39,7 +39,10 @@ func (j fieldJudge) below(f fieldReport, path steps, was, now, stored map[string
 		j.let.let(tolerateBelow)
 		return nil //nolint:nilerr // what the server does not answer is let through, and counted
 	}
-	answered, _ := path.in(settled(answer))
+	answer = settled(answer)
+	dropNewNodePorts(was, answer) // as in now, from which they are gone
+	dropNewAddress(was, answer)
+	answered, _ := path.in(answer)
 	if diff := cmp.Diff(prune(answered), prune(after)); diff != "" {
 		return fmt.Errorf("%s: the report does not speak of %s, and the server does not add it (-server +after):\n%s", f.Path, strings.Join(extra, ", "), diff)
 	}

@@ -37,8 +37,6 @@ func (t *telling) judgeDrift(said *report, before map[string]map[string]any, pla
 			if said := of[o.name]; !said.Missing && said.Note == "" {
 				t.miss(o.name, "is gone, and not said to be missing")
 			}
-		case entryOf(is, "ancient-changes", "") != nil: // whose edits the server has merged: reports are silent of them
-			t.let.let(tolerateForgotten)
 		default:
 			t.judgeEdited(o, of[o.name], was, is)
 		}
@@ -61,10 +59,16 @@ func (t *telling) deployedState(o *oracleObject) (was map[string]any, known bool
 		return t.pristine[o.name], true
 	case !t.of.rollback:
 		return t.first[o.name], true
-	case equalJSON(o.old, o.new), !equalJSON(spokenOf(t.first[o.name]), spokenOf(t.pristine[o.name])):
+	case equalJSON(o.old, o.new), !equalJSON(spokenOf(t.first[o.name]), spokenOf(t.pristine[o.name])), t.cameTo(o):
 		return t.pristine[o.name], true
 	}
 	return nil, false
+}
+
+// cameTo reports whether the upgrade that failed before the edits came to an object and did not fail on it: it stops at none where all that
+// went wrong were patches.
+func (t *telling) cameTo(o *oracleObject) bool {
+	return !stopsBefore(t.stumble) && !stopsThere(t.stumble) && !namesObject(t.stumble, o.name)
 }
 
 // judgeEdited: the report speaks of what differs between two states of an object, but for what it is silent of by design.
@@ -74,6 +78,9 @@ func (t *telling) judgeEdited(o *oracleObject, said objectReport, was, is map[st
 	was, is = spokenOf(was), spokenOf(is)
 	if o.kind.name == "route" && !strings.Contains(fmt.Sprint(t.now[o.name]["metadata"]), "f:replicas") {
 		j.forgive(tolerateOwnerless, was, is, eachOf(dropReplicas))
+	}
+	if entryOf(t.now[o.name], "ancient-changes", "") != nil { // the server has merged what it knew of writers: reports are silent of what no chart has
+		j.forgive(tolerateForgotten, was, is, eachOf(func(obj map[string]any) { keepNamed(o.old, obj) }))
 	}
 	j.forgive(tolerateNull, was, is, eachOf(func(obj map[string]any) { dropNulls(o.old, obj) }))
 	j.forgive(tolerateNodePort, was, is, func(was, is map[string]any) {
@@ -146,6 +153,27 @@ func defaultPullPolicy(image string) string {
 // dropReplicas: scaling a custom resource leaves no owner, and of what nobody owns there reports are silent.
 func dropReplicas(obj map[string]any) {
 	steps{{field: "spec"}, {field: "replicas"}}.drop(obj)
+}
+
+// keepNamed takes away what a chart does not name, and lists of maps, whose items have no one to name them here.
+func keepNamed(chart, obj map[string]any) {
+	for name, value := range obj {
+		named, spoken := chart[name]
+		below, isMap := value.(map[string]any)
+		above, alsoMap := named.(map[string]any)
+		list, _ := value.([]any)
+		switch {
+		case !spoken, len(list) > 0 && isMapValue(list[0]):
+			delete(obj, name)
+		case isMap && alsoMap:
+			keepNamed(above, below)
+		}
+	}
+}
+
+func isMapValue(v any) bool {
+	_, isMap := v.(map[string]any)
+	return isMap
 }
 
 // dropNulls: where a chart has a null, live may have a zero value or nothing (design section 5.1).

@@ -42,15 +42,14 @@ func fieldsFault(reason, text string, let tolerances) string {
 	case len(theirs) == 0:
 		return "Helm's error names no field, said: " + reason
 	}
-	for _, group := range ours {
-		if !slices.ContainsFunc(group, func(our string) bool {
-			return slices.ContainsFunc(theirs, func(their string) bool { return nearPath(our, their) })
-		}) {
-			return fmt.Sprintf("fails on %v, said: %s", theirs, reason)
-		}
-		if !slices.ContainsFunc(group, func(our string) bool { return slices.Contains(theirs, our) || slices.Contains(theirs, our+"s") }) {
-			let.let(tolerateVague)
-		}
+	if !namesEach(ours, theirs) {
+		return fmt.Sprintf("fails on %v, said: %s", theirs, reason)
+	}
+	vague := func(group []string) bool { // the server forbids changes of a whole spec, but for some fields
+		return !slices.ContainsFunc(group, func(our string) bool { return slices.Contains(theirs, our) || slices.Contains(theirs, our+"s") })
+	}
+	if slices.ContainsFunc(ours, vague) {
+		let.let(tolerateVague)
 	}
 	for _, their := range theirs {
 		if !slices.ContainsFunc(slices.Concat(ours...), func(our string) bool { return nearPath(our, their) }) {

@@ -333,11 +333,10 @@ func (c *claim) uid() any {
 
 // gone waits for a deletion, which goes on in the background.
 func (c *claim) gone() error {
-	for range 50 {
+	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(100 * time.Millisecond) {
 		if is, err := c.read(); err != nil || is == nil {
 			return err
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	return errors.New("the upgrade did not delete it")
 }
