@@ -254,6 +254,7 @@ var crowded = regexp.MustCompile(`^example\.com/.*-\d+$`)
 // spokenOf is an object without what reports are silent of.
 func spokenOf(obj map[string]any) map[string]any {
 	out := settled(obj)
+	dropAggregated(out, out)
 	metadata := steps{{field: "metadata"}}
 	for _, name := range []string{"uid", "creationTimestamp"} {
 		append(metadata, step{field: name}).drop(out)

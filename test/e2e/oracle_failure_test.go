@@ -200,19 +200,32 @@ func namesObject(text, name string) bool {
 // errorStart matches where the error of one object begins in Helm's.
 var errorStart = regexp.MustCompile(`(?:^| && )(?:cannot patch "|failed to replace object: |failed to create patch: |failed to create resource: |conflict occurred while applying object |server-side apply failed for object )`)
 
-// part is what Helm's error has about one object.
-func part(text, name string) string {
+// part is what Helm's error has about one object; objects of two kinds may have one name.
+func part(text string, o objectReport) string {
 	var cuts []int
 	for _, at := range errorStart.FindAllStringIndex(text, -1) {
 		cuts = append(cuts, at[0])
 	}
-	cuts = append(cuts, len(text))
-	for i := range cuts[:len(cuts)-1] {
-		if piece := text[cuts[i]:cuts[i+1]]; namesObject(piece, name) {
-			return piece
+	var pieces []string
+	for i, at := range cuts {
+		end := len(text)
+		if i+1 < len(cuts) {
+			end = cuts[i+1]
+		}
+		if piece := text[at:end]; namesObject(piece, o.Name) {
+			pieces = append(pieces, piece)
 		}
 	}
-	return text
+	ofKind := slices.IndexFunc(pieces, func(piece string) bool {
+		return strings.Contains(piece, "Kind="+o.Kind+":") || strings.Contains(piece, "kind "+o.Kind+":")
+	})
+	switch {
+	case len(pieces) == 0:
+		return text
+	case ofKind >= 0:
+		return pieces[ofKind]
+	}
+	return pieces[0]
 }
 
 // conflictField matches the fields that the API server lists in a conflict: "conflict with "x" using v1: .data.a", or several
@@ -221,9 +234,10 @@ var conflictField = regexp.MustCompile(`(?m)(?:^- |conflict with "[^"]*"(?: with
 
 // misnamed are fields that the API server calls by another name than the API does, or only speaks of (kubernetes v1.36.3
 // pkg/apis/storage/validation ValidateCSIDriverUpdate, pkg/apis/core/validation ValidatePersistentVolumeUpdate and
-// ValidateServiceClusterIPsRelatedFields).
+// ValidateServiceClusterIPsRelatedFields, ValidateService).
 var misnamed = strings.NewReplacer("spec.attachedRequired", "spec.attachRequired", "spec.persistentvolumesource", "spec",
-	" nodeAffinity:", " spec.nodeAffinity:", " volumeMode:", " spec.volumeMode:", "indicated by `ipFamilies[0]`", "spec.ipFamilies: Invalid value")
+	" nodeAffinity:", " spec.nodeAffinity:", " volumeMode:", " spec.volumeMode:", "indicated by `ipFamilies[0]`", "spec.ipFamilies: Invalid value",
+	"spec.LoadBalancerSourceRanges", "spec.loadBalancerSourceRanges")
 
 // judgeReason holds a predicted reason against Helm's error.
 func (j *judgement) judgeReason(o objectReport) {
@@ -240,8 +254,8 @@ func saysWords(text, reason string) bool {
 	if words, key, keyless := strings.Cut(reason, "an item of a list does not contain declared merge key: "); keyless { // Helm prints the item
 		return strings.Contains(text, words) && strings.Contains(text, " does not contain declared merge key: "+key)
 	}
-	if words, steps, merged := strings.Cut(reason, " (of "); merged && strings.HasSuffix(steps, "at which it was written too)") {
-		reason = words // the server prints the steps of its merge by which it came to the version
+	if m := mergedWords.FindStringSubmatch(reason); m != nil { // the server prints the steps of its merge by which it came to the version
+		return strings.Contains(text, m[1]) && strings.Contains(text, " at version "+m[3]+m[2])
 	}
 	words, _, _ := strings.Cut(reason, "another type stands there")
 	words, _, _ = strings.Cut(words, "; does not decode: ")
@@ -267,6 +281,9 @@ func saysWords(text, reason string) bool {
 	_, theirs, same := strings.Cut(text, head+" is invalid: [")
 	return len(ends) > 1 && same && len(serverFault.FindAllString(theirs, -1)) == len(ends)
 }
+
+// mergedWords matches a reason that an apply fails on a version at which another manager wrote: the object, the fault, and the version.
+var mergedWords = regexp.MustCompile(`^(.*?)(: \..*) \(of (.*), at which it was written too\)$`)
 
 // TestSaysWords: several faults are the same in whatever order the server has them, and none may be another.
 func TestSaysWords(t *testing.T) {

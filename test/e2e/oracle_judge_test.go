@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // judge holds what was said against what happened.
@@ -58,16 +59,21 @@ func (t *telling) judgeStrangers(said *report) {
 // asker asks the API server what it makes of an object, without writing it.
 func (t *telling) asker(o *oracleObject) func(map[string]any) (map[string]any, error) {
 	return func(obj map[string]any) (map[string]any, error) {
-		client, _, err := t.c.cluster.of(o.gvk(t.of.rollback), o.home(t.c.ns))
-		if err != nil {
-			return nil, err
-		}
-		answer, err := client.Update(context.Background(), &unstructured.Unstructured{Object: obj}, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err != nil {
-			return nil, err
-		}
-		return answer.Object, nil
+		return t.c.cluster.tried(o.gvk(t.of.rollback), o.home(t.c.ns), obj)
 	}
+}
+
+// tried is what the API server makes of an object that is written to it, as a dry run.
+func (c *cluster) tried(kind schema.GroupVersionKind, namespace string, obj map[string]any) (map[string]any, error) {
+	client, _, err := c.of(kind, namespace)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := client.Update(context.Background(), &unstructured.Unstructured{Object: obj}, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		return nil, err
+	}
+	return answer.Object, nil
 }
 
 // again remembers which objects the story needs to be told without, and which predicted failures it did not reach.

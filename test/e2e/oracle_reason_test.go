@@ -11,7 +11,7 @@ import (
 // Where the reason is in the words of Helm or of the API server, these must be there; else both name fields, and the same ones.
 func reasonFault(o objectReport, text string, let tolerances) string {
 	if o.Name != "" {
-		text = part(text, o.Name)
+		text = part(text, o)
 	}
 	switch {
 	case strings.Contains(o.Reason, "Apply failed with"):

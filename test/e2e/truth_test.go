@@ -297,6 +297,7 @@ func (c *claim) after(let tolerances) error {
 		return nil
 	}
 	was, now := quiet(c.was), quiet(is)
+	judge := fieldJudge{let: let, ask: func(obj map[string]any) (map[string]any, error) { return c.cluster.tried(c.kind, c.namespace, obj) }}
 	var changed []steps
 	for _, f := range c.said.Fields {
 		if f.Blocked || f.Verdict == "ignore" || f.Verdict == "conflict" {
@@ -312,6 +313,11 @@ func (c *claim) after(let tolerances) error {
 			let.let(tolerateAutoscaled)
 		default:
 			return err
+		}
+		if !f.Masked && f.Class == "" { // the values of the others are no values, or others each time
+			if err := judge.below(f, path, was, now, is); err != nil {
+				return err
+			}
 		}
 		changed = append(changed, path)
 	}
