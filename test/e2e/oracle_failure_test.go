@@ -254,6 +254,9 @@ func saysWords(text, reason string) bool {
 	if words, key, keyless := strings.Cut(reason, "an item of a list does not contain declared merge key: "); keyless { // Helm prints the item
 		return strings.Contains(text, words) && strings.Contains(text, " does not contain declared merge key: "+key)
 	}
+	if m := kindlessWords.FindStringSubmatch(reason); m != nil { // between the two, Helm 4 names the object; what follows is advice
+		return strings.Contains(text, m[1]) && strings.Contains(text, m[2])
+	}
 	if m := mergedWords.FindStringSubmatch(reason); m != nil { // the server prints the steps of its merge by which it came to the version
 		return strings.Contains(text, m[1]) && strings.Contains(text, " at version "+m[3]+m[2])
 	}
@@ -281,6 +284,9 @@ func saysWords(text, reason string) bool {
 	_, theirs, same := strings.Cut(text, head+" is invalid: [")
 	return len(ends) > 1 && same && len(serverFault.FindAllString(theirs, -1)) == len(ends)
 }
+
+// kindlessWords matches a reason that a kind is not served: what Helm was about, and the kind.
+var kindlessWords = regexp.MustCompile(`^(.*?): (no matches for kind "[^"]*" in version "[^"]*")`)
 
 // mergedWords matches a reason that an apply fails on a version at which another manager wrote: the object, the fault, and the version.
 var mergedWords = regexp.MustCompile(`^(.*?)(: \..*) \(of (.*), at which it was written too\)$`)
@@ -318,7 +324,7 @@ var serverFault = regexp.MustCompile(`(?:<nil>|[A-Za-z][\w."-]*): (?:Invalid val
 func hasWordsOfHelm(reason string) bool {
 	for _, words := range []string{
 		"cannot be imported", "failed to create patch", "failed to replace object", "failed to create typed patch", "server-side apply failed",
-		"cannot patch ", "namespaces \"", "could not get information", "is invalid: ", "ValidationError(", "unknown object type",
+		"cannot patch ", "namespaces \"", "could not get information", "is invalid: ", "ValidationError(", "no matches for kind ", "unknown object type",
 	} {
 		if strings.Contains(reason, words) {
 			return true
