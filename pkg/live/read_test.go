@@ -399,7 +399,7 @@ func TestTimeouts(t *testing.T) {
 			refs := f.addMany("ConfigMap", "prod", "a", n)
 			done := make(chan struct{})
 			defer close(done)
-			c, err := Connect(t.Context(), &rest.Config{Host: f.url, Timeout: time.Second}, Options{})
+			c, err := Connect(t.Context(), &rest.Config{Host: f.url, Timeout: 5 * time.Second}, Options{}) // discovery has to be done in it, however busy the machine is
 			if err != nil {
 				t.Fatal(err)
 			}

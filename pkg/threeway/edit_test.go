@@ -35,6 +35,15 @@ func (o sample) edit(rng *rand.Rand, object map[string]any) []Path {
 	return nil
 }
 
+// vary makes one edit of an object in place, whatever comes of it; it reports whether there was anything to edit.
+func (o sample) vary(rng *rand.Rand, object map[string]any) bool {
+	job := comparer{catalog: nativeKinds(), in: Input{Schemas: o.schemas}}
+	s := job.shapeOf(o.Ref)
+	e := &editor{rng: rng}
+	e.editMap(object, s, rootNames(object, s))
+	return len(e.path) > 0
+}
+
 // changed lists where the edit changed what the server stores: not a field that it prunes, not the deprecated alias that it
 // keeps itself, and not a default alone that depends on its neighbours and is gone with them.
 func (e *editor) changed(s *shape, before, after any, manifest map[string]any) []Path {

@@ -25,8 +25,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// patience bounds every wait for a controller.
-const patience = 60 * time.Second
+// patience bounds every wait for a controller, and every run of the binary. It is long, as the machine may be busy: who waits in vain fails.
+const patience = 5 * time.Minute
 
 // cluster is an administrator's hand on an API server, outside of Helm.
 type cluster struct {

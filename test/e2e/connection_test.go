@@ -37,7 +37,7 @@ func TestDeadAPIService(t *testing.T) {
 	if os.Getenv(kubeconfigEnv) != "" {
 		t.Skip("would break the cluster that " + kubeconfigEnv + " names")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	p, err := startPlane(ctx, everything...)
 	must(t, err)

@@ -278,7 +278,7 @@ func TestFixUnderLastingFaults(t *testing.T) {
 				}
 				return nil
 			})
-			if out, result := c.put(t, "--timeout", "6s"); out.exit != test.exit || result.statuses() != test.want {
+			if out, result := c.put(t, "--timeout", "15s"); out.exit != test.exit || result.statuses() != test.want {
 				t.Errorf("%s: exit %d: %s", name, out.exit, strings.Join(result.lines(), "\n"))
 			}
 			c.mustComplete(t)
@@ -365,7 +365,7 @@ func TestFixInterrupted(t *testing.T) {
 			if err := c.process.Signal(os.Interrupt); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(time.Second / 2) // nothing shows from outside that the signal has arrived
+			time.Sleep(3 * time.Second) // nothing shows from outside that the signal has arrived
 		})))
 		state, text := c.begin(t)
 		if !state.Exited() || state.ExitCode() != 1 || !strings.Contains(text, "interrupted") {

@@ -129,6 +129,7 @@ func fixedOnly(plan *fixPlan, was, is map[string]any) error {
 		return nil
 	}
 	was, is = settled(was), settled(is)
+	dropAggregated(was, is)
 	dropProtection(was)
 	dropProtection(is)
 	if len(plan.Fields) > 0 {

@@ -36,6 +36,8 @@ type oracleCase struct {
 type oracleObject struct {
 	kind *poolKind
 	name string
+	// place is its place in the story.
+	place int
 	// stem and port fill in what the pool leaves open.
 	stem     string
 	port     int64
@@ -63,7 +65,9 @@ func newOracleCase(pool []poolKind, seed uint64) *oracleCase {
 		c.route = n + 1
 	}
 	for i := range 3 + r.IntN(4) {
-		c.objects = append(c.objects, newOracleObject(draw(pool, r), fmt.Sprintf("%d-%d", seed, i), r))
+		o := newOracleObject(draw(pool, r), fmt.Sprintf("%d-%d", seed, i), r)
+		o.place = i
+		c.objects = append(c.objects, o)
 	}
 	c.fail(r)
 	for range 1 + r.IntN(4) {
@@ -325,8 +329,8 @@ func listOf(items []any) map[string]any {
 func (c *oracleCase) only(pool []poolKind, places []int) *oracleCase {
 	out := newStory(pool, c.seed)
 	kept := map[*oracleObject]bool{}
-	for _, i := range places {
-		kept[out.objects[i]] = true
+	for _, o := range out.objects {
+		kept[o] = slices.Contains(places, o.place)
 	}
 	out.objects = slices.DeleteFunc(out.objects, func(o *oracleObject) bool { return !kept[o] })
 	out.edits = slices.DeleteFunc(out.edits, func(e *oracleEdit) bool { return !kept[e.object] })

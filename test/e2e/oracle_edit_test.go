@@ -141,17 +141,16 @@ func (e *oracleEdit) target(c *Case) ref {
 	return out
 }
 
-// delete waits a little, as some objects take their time to go. One that somebody holds stays.
+// delete waits until the object is gone, as some take their time to go. One that somebody holds stays.
 func (e *oracleEdit) delete(c *Case) (made, error) {
 	line := made{line: "delete " + e.ref()}
 	if err := c.cluster.delete(context.Background(), e.target(c)); err != nil {
 		return line, err
 	}
-	for range 30 {
-		if _, err := c.cluster.get(context.Background(), e.target(c)); err != nil {
+	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(100 * time.Millisecond) {
+		if obj, err := c.cluster.get(context.Background(), e.target(c)); err != nil || slices.Contains(obj.GetFinalizers(), holdingFinalizer) {
 			break
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	return line, nil
 }

@@ -15,6 +15,8 @@ type judgement struct {
 	of map[string]objectReport
 	// text is Helm's error; empty where it went through.
 	text string
+	// stoppers are the objects at which Helm stopped.
+	stoppers map[string]bool
 }
 
 // failing are the objects that the report lets fail, also those of which the story knows no name.
@@ -27,25 +29,36 @@ func unsure(o objectReport) bool {
 	return slices.ContainsFunc(o.Fields, func(f fieldReport) bool { return !f.Certain })
 }
 
+// missUnlessUnsure is a miss, but where the report leaves open what happens to the object.
+func (j *judgement) missUnlessUnsure(o objectReport, format string, args ...any) {
+	if unsure(o) {
+		j.let.let(tolerateUncertain)
+		return
+	}
+	j.miss(o.Name, format, args...)
+}
+
 // judgeFailure: Helm fails exactly on the objects that the report lets fail, for the reasons it gives, and stops where it says.
 func (j *judgement) judgeFailure() {
 	failing := j.failing()
 	j.failures += len(failing)
 	if j.text == "" {
 		for _, o := range failing {
-			if !unsure(o) {
-				j.miss(o.Name, "said to fail (%s), Helm goes through", o.Reason)
-			}
+			j.missUnlessUnsure(o, "said to fail (%s), Helm goes through", o.Reason)
 		}
 		return
 	}
+	open := false
 	for _, o := range j.telling.of.objects {
-		if said := j.of[o.name]; said.Action != "fail" && namesObject(j.text, o.name) && !unsure(said) {
-			j.miss(o.name, "Helm fails on it, said: %q", said.Action)
+		if said := j.of[o.name]; said.Action != "fail" && namesObject(j.text, o.name) {
+			said.Name, open = o.name, true
+			j.missUnlessUnsure(said, "Helm fails on it, said: %q", said.Action)
 		}
 	}
-	if len(failing) == 0 && !slices.ContainsFunc(j.said.Releases[0].Objects, unsure) {
-		j.miss("", "Helm fails, nothing is said to")
+	if len(failing) == 0 {
+		if !open {
+			j.miss("", "Helm fails, nothing is said to")
+		}
 		return
 	}
 	switch {
@@ -75,11 +88,11 @@ func (j *judgement) judgeStopBefore(failing []objectReport) {
 	named := 0
 	for _, o := range failing {
 		switch {
-		case j.isNamed(o):
+		case isNamed(j.text, o):
 			named++
-			j.judgeReason(o)
+			j.stop(o)
 		case stopsBefore(o.Reason) || strings.Contains(o.Reason, "cannot be imported") || strings.Contains(o.Reason, noName):
-			j.unreached++
+			j.unreached = append(j.unreached, o.Name)
 		default:
 			j.miss(o.Name, "said to fail (%s), Helm stops before it writes anything", o.Reason)
 		}
@@ -100,14 +113,18 @@ const noName = "resource name may not be empty"
 // judgeStopThere: the object at which Helm stops is one of those that were said to fail, those after it are said to be skipped or to
 // fail, those before it are not skipped.
 func (j *judgement) judgeStopThere(failing []objectReport) {
-	at := slices.IndexFunc(failing, j.isNamed)
+	at := slices.IndexFunc(failing, func(o objectReport) bool { return isNamed(j.text, o) })
 	if at < 0 {
 		j.miss("", "Helm stops on none of those that are said to fail")
 		return
 	}
 	stop := failing[at]
-	j.judgeReason(stop)
-	j.unreached += len(failing) - 1
+	j.stop(stop)
+	for i, o := range failing {
+		if i != at {
+			j.unreached = append(j.unreached, o.Name)
+		}
+	}
 	stored, err := j.c.stored()
 	if err != nil {
 		j.miss("", "%v", err)
@@ -141,10 +158,10 @@ func blamed(o, by objectReport) bool {
 func (j *judgement) judgeAll(failing []objectReport) {
 	for _, o := range failing {
 		switch {
-		case j.isNamed(o):
+		case isNamed(j.text, o):
 			j.judgeReason(o)
-		case !unsure(o):
-			j.miss(o.Name, "said to fail (%s), Helm does not fail on it", o.Reason)
+		default:
+			j.missUnlessUnsure(o, "said to fail (%s), Helm does not fail on it", o.Reason)
 		}
 	}
 	j.judgeNoDeletion()
@@ -158,15 +175,21 @@ func (j *judgement) judgeNoDeletion() {
 	}
 }
 
-// isNamed tells whether Helm's error is about an object. Some errors do not name it: one that has the very words that were foretold,
+// isNamed reports whether Helm's error is about an object. Some errors do not name it: one that has the very words that were predicted,
 // and one of decoding, which has only the kind.
-func (j *judgement) isNamed(o objectReport) bool {
+func isNamed(text string, o objectReport) bool {
 	if o.Name == "" {
-		return strings.Contains(j.text, noName)
+		return strings.Contains(text, noName)
 	}
-	nameless := o.Reason != "" && strings.Contains(j.text, o.Reason) ||
-		strings.Contains(o.Reason, "does not decode") && strings.Contains(j.text, "cannot be handled as a "+o.Kind)
-	return nameless || namesObject(j.text, o.Name)
+	nameless := o.Reason != "" && strings.Contains(text, o.Reason) || hasWordsOfHelm(o.Reason) && saysWords(text, o.Reason) ||
+		strings.Contains(o.Reason, "does not decode") && strings.Contains(text, "cannot be handled as a "+o.Kind)
+	return nameless || namesObject(text, o.Name)
+}
+
+// stop judges the reason of an object at which Helm stopped, and remembers the object.
+func (j *judgement) stop(o objectReport) {
+	j.judgeReason(o)
+	j.stoppers[o.Name] = true
 }
 
 // namesObject tells whether an error of Helm is about an object; both Helms and the API server name it in their own ways.
@@ -177,19 +200,32 @@ func namesObject(text, name string) bool {
 // errorStart matches where the error of one object begins in Helm's.
 var errorStart = regexp.MustCompile(`(?:^| && )(?:cannot patch "|failed to replace object: |failed to create patch: |failed to create resource: |conflict occurred while applying object |server-side apply failed for object )`)
 
-// part is what Helm's error has about one object.
-func part(text, name string) string {
+// part is what Helm's error has about one object; objects of two kinds may have one name.
+func part(text string, o objectReport) string {
 	var cuts []int
 	for _, at := range errorStart.FindAllStringIndex(text, -1) {
 		cuts = append(cuts, at[0])
 	}
-	cuts = append(cuts, len(text))
-	for i := range cuts[:len(cuts)-1] {
-		if piece := text[cuts[i]:cuts[i+1]]; namesObject(piece, name) {
-			return piece
+	var pieces []string
+	for i, at := range cuts {
+		end := len(text)
+		if i+1 < len(cuts) {
+			end = cuts[i+1]
+		}
+		if piece := text[at:end]; namesObject(piece, o.Name) {
+			pieces = append(pieces, piece)
 		}
 	}
-	return text
+	ofKind := slices.IndexFunc(pieces, func(piece string) bool {
+		return strings.Contains(piece, "Kind="+o.Kind+":") || strings.Contains(piece, "kind "+o.Kind+":")
+	})
+	switch {
+	case len(pieces) == 0:
+		return text
+	case ofKind >= 0:
+		return pieces[ofKind]
+	}
+	return pieces[0]
 }
 
 // conflictField matches the fields that the API server lists in a conflict: "conflict with "x" using v1: .data.a", or several
@@ -198,25 +234,15 @@ var conflictField = regexp.MustCompile(`(?m)(?:^- |conflict with "[^"]*"(?: with
 
 // misnamed are fields that the API server calls by another name than the API does, or only speaks of (kubernetes v1.36.3
 // pkg/apis/storage/validation ValidateCSIDriverUpdate, pkg/apis/core/validation ValidatePersistentVolumeUpdate and
-// ValidateServiceClusterIPsRelatedFields).
+// ValidateServiceClusterIPsRelatedFields, ValidateService).
 var misnamed = strings.NewReplacer("spec.attachedRequired", "spec.attachRequired", "spec.persistentvolumesource", "spec",
-	" nodeAffinity:", " spec.nodeAffinity:", " volumeMode:", " spec.volumeMode:", "indicated by `ipFamilies[0]`", "spec.ipFamilies: Invalid value")
+	" nodeAffinity:", " spec.nodeAffinity:", " volumeMode:", " spec.volumeMode:", "indicated by `ipFamilies[0]`", "spec.ipFamilies: Invalid value",
+	"spec.LoadBalancerSourceRanges", "spec.loadBalancerSourceRanges")
 
-// judgeReason holds a foretold reason against Helm's error. Where it is in the words of Helm or of the API server, these must be
-// there; where it names fields, the server names them, too.
+// judgeReason holds a predicted reason against Helm's error.
 func (j *judgement) judgeReason(o objectReport) {
-	text := part(j.text, o.Name)
-	switch {
-	case strings.Contains(o.Reason, "Apply failed with"):
-		j.judgeConflicts(o, text)
-	case hasWordsOfHelm(o.Reason):
-		if !saysWords(text, o.Reason) {
-			j.miss(o.Name, "fails otherwise than was said: %s", o.Reason)
-		}
-	default:
-		if ours, theirs := ourFields(o.Reason), serverFields(misnamed.Replace(text)); !mentions(ours, theirs, strings.HasPrefix(o.Reason, "immutable: ")) {
-			j.miss(o.Name, "fails on %v, said: %s", theirs, o.Reason)
-		}
+	if fault := reasonFault(o, j.text, j.let); fault != "" {
+		j.miss(o.Name, "%s", fault)
 	}
 }
 
@@ -225,6 +251,15 @@ func (j *judgement) judgeReason(o objectReport) {
 func saysWords(text, reason string) bool {
 	// The server's own release of the library names list items where a later one counts them.
 	text, reason = inBrackets.ReplaceAllString(text, ""), inBrackets.ReplaceAllString(reason, "")
+	if words, key, keyless := strings.Cut(reason, "an item of a list does not contain declared merge key: "); keyless { // Helm prints the item
+		return strings.Contains(text, words) && strings.Contains(text, " does not contain declared merge key: "+key)
+	}
+	if m := kindlessWords.FindStringSubmatch(reason); m != nil { // between the two, Helm 4 names the object; what follows is advice
+		return strings.Contains(text, m[1]) && strings.Contains(text, m[2])
+	}
+	if m := mergedWords.FindStringSubmatch(reason); m != nil { // the server prints the steps of its merge by which it came to the version
+		return strings.Contains(text, m[1]) && strings.Contains(text, " at version "+m[3]+m[2])
+	}
 	words, _, _ := strings.Cut(reason, "another type stands there")
 	words, _, _ = strings.Cut(words, "; does not decode: ")
 	start, rest, patched := strings.Cut(words, ": metadata.resourceVersion: ")
@@ -246,8 +281,15 @@ func saysWords(text, reason string) bool {
 			return false
 		}
 	}
-	return len(ends) > 1 && strings.Contains(text, head+" is invalid: [")
+	_, theirs, same := strings.Cut(text, head+" is invalid: [")
+	return len(ends) > 1 && same && len(serverFault.FindAllString(theirs, -1)) == len(ends)
 }
+
+// kindlessWords matches a reason that a kind is not served: what Helm was about, and the kind.
+var kindlessWords = regexp.MustCompile(`^(.*?): (no matches for kind "[^"]*" in version "[^"]*")`)
+
+// mergedWords matches a reason that an apply fails on a version at which another manager wrote: the object, the fault, and the version.
+var mergedWords = regexp.MustCompile(`^(.*?)(: \..*) \(of (.*), at which it was written too\)$`)
 
 // TestSaysWords: several faults are the same in whatever order the server has them, and none may be another.
 func TestSaysWords(t *testing.T) {
@@ -269,6 +311,9 @@ func TestSaysWords(t *testing.T) {
 		if text := upgrade + strings.Join(turned[1:], ", ") + "]"; saysWords(text, reason) {
 			t.Errorf("%s\nis taken for\n%s", text, reason)
 		}
+		if text := upgrade + strings.Join(append(turned, "spec.more: Required value"), ", ") + "]"; saysWords(text, reason) {
+			t.Errorf("%s\nis taken for\n%s", text, reason)
+		}
 	}
 }
 
@@ -279,7 +324,7 @@ var serverFault = regexp.MustCompile(`(?:<nil>|[A-Za-z][\w."-]*): (?:Invalid val
 func hasWordsOfHelm(reason string) bool {
 	for _, words := range []string{
 		"cannot be imported", "failed to create patch", "failed to replace object", "failed to create typed patch", "server-side apply failed",
-		"cannot patch ", "namespaces \"", "could not get information", "is invalid: ", "ValidationError(", "unknown object type",
+		"cannot patch ", "namespaces \"", "could not get information", "is invalid: ", "ValidationError(", "no matches for kind ", "unknown object type",
 	} {
 		if strings.Contains(reason, words) {
 			return true
@@ -304,90 +349,4 @@ func serverFields(text string) []string {
 		}
 	}
 	return out
-}
-
-// pathInReason matches a path of several steps in a reason.
-var pathInReason = regexp.MustCompile(`[A-Za-z]\w*(?:\[[^\]]*\])?(?:\.[A-Za-z][\w-]*(?:\[[^\]]*\])?)+`)
-
-// ourFields are the paths that a reason of ours names.
-func ourFields(reason string) []string {
-	if list, ok := strings.CutPrefix(reason, "immutable: "); ok {
-		list, _, _ = strings.Cut(list, " cannot be changed")
-		paths := strings.Split(list, ", ")
-		for i := range paths {
-			paths[i] = plainPath(paths[i])
-		}
-		return paths
-	}
-	var out []string
-	for _, path := range pathInReason.FindAllString(reason, -1) {
-		out = append(out, plainPath(path))
-	}
-	return out
-}
-
-// inBrackets matches the name of a list item, and not the brackets around several errors.
-var inBrackets = regexp.MustCompile(`\[[^\[\] ]*\]`)
-
-// plainPath is a path without the names of list items.
-func plainPath(path string) string { return inBrackets.ReplaceAllString(path, "") }
-
-// mentions tells whether the server names each field that we name, or one above or below it; where not all need be, one of them: a
-// reason may also name what a field does not go with. The server may name more, as one mistake leads to another. A side that names
-// none says nothing of fields.
-func mentions(ours, theirs []string, all bool) bool {
-	if len(ours) == 0 || len(theirs) == 0 {
-		return true
-	}
-	near := func(a, b string) bool {
-		return a == b || a+"s" == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".") // clusterIP, clusterIPs
-	}
-	known := func(a string, others []string) bool {
-		return slices.ContainsFunc(others, func(b string) bool { return near(a, b) })
-	}
-	unknown := slices.DeleteFunc(slices.Clone(ours), func(our string) bool { return known(our, theirs) })
-	return len(unknown) == 0 || !all && len(unknown) < len(ours)
-}
-
-// judgeConflicts compares the fields in conflict with those that the server names for this object, but for what is not certain.
-func (j *judgement) judgeConflicts(o objectReport, text string) {
-	var ours, theirs, open []string
-	for _, f := range o.Fields {
-		switch {
-		case !f.Certain:
-			open = append(open, bare(f.Path))
-		case f.Verdict == "conflict":
-			ours = append(ours, bare(f.Path))
-		}
-	}
-	for _, m := range conflictField.FindAllStringSubmatch(text, -1) {
-		at := bare(m[1])
-		if !slices.ContainsFunc(open, func(path string) bool { return strings.HasPrefix(path, at) || strings.HasPrefix(at, path) }) {
-			theirs = append(theirs, at)
-		}
-	}
-	if !covers(ours, theirs) {
-		j.miss(o.Name, "conflicts on %v, said: %v", theirs, ours)
-	}
-}
-
-// covers tells whether each of the server's conflicts is at or below one of ours, and each of ours has one.
-func covers(ours, theirs []string) bool {
-	at := func(our, their string) bool { return strings.HasPrefix(their, our) }
-	for _, their := range theirs {
-		if !slices.ContainsFunc(ours, func(our string) bool { return at(our, their) }) {
-			return false
-		}
-	}
-	for _, our := range ours {
-		if !slices.ContainsFunc(theirs, func(their string) bool { return at(our, their) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// bare is a path without the marks in which the API server's way to write one and ours differ.
-func bare(path string) string {
-	return strings.NewReplacer(`"`, "", ".", "", "[", "", "]", "", `\`, "", "=", "").Replace(path)
 }

@@ -11,8 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// judgeObject gives what is wrong with what was said of one object.
-func judgeObject(o *oracleObject, next map[string]any, said objectReport, was, now map[string]any) []string {
+// fieldJudge judges single objects: let counts what is let through, and ask is the API server's word on an object that is written to it
+// once more, as a dry run.
+type fieldJudge struct {
+	let tolerances
+	ask func(obj map[string]any) (map[string]any, error)
+}
+
+// object lists what is wrong with what was said of one object.
+func (j fieldJudge) object(o *oracleObject, next map[string]any, said objectReport, was, now map[string]any) []string {
 	switch {
 	case said.Action == "create":
 		return judgeCreation(next, was, now)
@@ -22,21 +29,67 @@ func judgeObject(o *oracleObject, next map[string]any, said objectReport, was, n
 		}
 		return nil
 	case next == nil && isHook(o.new):
-		return nil // what Helm does with hooks is not foretold
+		if !equalJSON(was, now) {
+			j.let.let(tolerateHook) // what Helm does with hooks is not predicted
+		}
+		return nil
 	case (was == nil) != (now == nil):
 		return []string{fmt.Sprintf("there before: %v, after: %v, said: %q", was != nil, now != nil, said.Action)}
 	case was == nil:
 		return nil
 	}
 	still := slices.Contains([]string{"", "none", "keep", "fail", "skip"}, said.Action)
+	stored := now
 	was, now = settled(was), settled(now)
-	dropNewNodePorts(was, now)
-	dropNewAddress(was, now)
-	if isInjected(was) || isInjected(now) || leavesBundle(said.Fields, o.old, o.new) {
-		dropBundles(was)
-		dropBundles(now)
+	j.forgive(tolerateRules, was, now, dropAggregated)
+	j.forgive(tolerateNodePort, was, now, dropNewNodePorts)
+	j.forgive(tolerateAddress, was, now, dropNewAddress)
+	if j.injectorOwns(o, said.Fields, was, now) {
+		j.forgive(tolerateInjected, was, now, dropBothBundles)
 	}
-	return judgeFields(said.Fields, still, was, now)
+	return j.fields(said.Fields, still, was, now, stored)
+}
+
+// forgive takes something away from both states of an object, and counts it where that makes the difference between them smaller.
+func (j fieldJudge) forgive(tolerance string, was, now map[string]any, drop func(was, now map[string]any)) {
+	before := len(cmp.Diff(prune(was), prune(now)))
+	drop(was, now)
+	if len(cmp.Diff(prune(was), prune(now))) < before {
+		j.let.let(tolerance)
+	}
+}
+
+// injectorOwns reports whether the report leaves the object's CA to an injector, by design: an annotation names one, or the chart writes
+// an empty text for it, which Helm puts there until the injector comes by again. A CA that no chart speaks of has to stay.
+func (j fieldJudge) injectorOwns(o *oracleObject, said []fieldReport, was, now map[string]any) bool {
+	if isInjected(was) || isInjected(now) {
+		return true
+	}
+	return leavesBundle(said, o.old, o.new) && (writesBundle(o.old) || writesBundle(o.new))
+}
+
+// writesBundle reports whether a chart writes a CA, if only an empty one.
+func writesBundle(chart map[string]any) bool {
+	written := false
+	eachNode(chart, func(v any) {
+		m, _ := v.(map[string]any)
+		_, there := m["caBundle"]
+		written = written || there
+	})
+	return written
+}
+
+func dropBothBundles(was, now map[string]any) {
+	dropBundles(was)
+	dropBundles(now)
+}
+
+// dropAggregated takes away the rules of a role that aggregates others: a controller puts them together whenever it likes.
+func dropAggregated(was, now map[string]any) {
+	if was["aggregationRule"] != nil && now["aggregationRule"] != nil {
+		delete(was, "rules")
+		delete(now, "rules")
+	}
 }
 
 // isInjected tells whether an annotation leaves the object's CA to an injector, as reports do.
@@ -74,18 +127,25 @@ func uidOf(obj map[string]any) any {
 // settled is an object without bookkeeping, and without what the server chooses or keeps twice.
 func settled(obj map[string]any) map[string]any {
 	out := quiet(obj)
-	if out["aggregationRule"] != nil {
-		delete(out, "rules") // a controller puts them together whenever it likes
-	}
-	if spec, _ := out["spec"].(map[string]any); out["kind"] == "Pod" && spec["tolerations"] != nil {
-		list, _ := spec["tolerations"].([]any)
-		spec["tolerations"] = slices.DeleteFunc(list, func(item any) bool { // admission adds them to every Pod, at every write
-			toleration, _ := item.(map[string]any)
-			return strings.HasPrefix(fmt.Sprint(toleration["key"]), "node.kubernetes.io/")
-		})
-	}
+	dropAdmitted(out)
 	sortFinalizers(out)
 	return out
+}
+
+// dropAdmitted takes away the two tolerations that admission adds to every Pod, at every write, exactly as it adds them (kubernetes
+// v1.36.3 plugin/pkg/admission/defaulttolerationseconds).
+func dropAdmitted(obj map[string]any) {
+	spec, _ := obj["spec"].(map[string]any)
+	list, tolerates := spec["tolerations"].([]any)
+	if obj["kind"] != "Pod" || !tolerates {
+		return
+	}
+	spec["tolerations"] = slices.DeleteFunc(slices.Clone(list), func(item any) bool {
+		toleration, _ := item.(map[string]any)
+		key := toleration["key"]
+		return (key == "node.kubernetes.io/not-ready" || key == "node.kubernetes.io/unreachable") && len(toleration) == 4 &&
+			toleration["operator"] == "Exists" && toleration["effect"] == "NoExecute" && fmt.Sprint(toleration["tolerationSeconds"]) == "300"
+	})
 }
 
 // sortSets sorts lists whose order means nothing, which is for after what was said of them has been looked at.
@@ -142,10 +202,13 @@ func judgeCreation(next, was, now map[string]any) []string {
 	if was != nil || now == nil {
 		return []string{fmt.Sprintf("said to be created; there before: %v, after: %v", was != nil, now != nil)}
 	}
-	next = quiet(next)
+	next, now = settled(next), settled(now)
 	stripUnkept(next)
-	if next["aggregationRule"] != nil {
-		delete(next, "rules") // a controller puts them together
+	for _, obj := range []map[string]any{next, now} {
+		dropProtection(obj)
+		if obj["aggregationRule"] != nil {
+			delete(obj, "rules") // a controller puts them together
+		}
 	}
 	if !within(next, now) {
 		return []string{"is not created as the chart has it:\n" + cmp.Diff(next, now)}
@@ -154,15 +217,14 @@ func judgeCreation(next, was, now map[string]any) []string {
 }
 
 // stripUnkept takes from an object of a chart what is not stored as it stands: the times that generators write, the label that Helm
-// sets itself, the pool's fields that no kind has, and lists that the server makes longer.
+// sets itself, and the pool's fields that no kind has.
 func stripUnkept(obj map[string]any) {
-	if obj["kind"] == "Pod" {
-		steps{{field: "spec"}, {field: "tolerations"}}.drop(obj) // admission adds to them
-	}
 	metadata := steps{{field: "metadata"}}
 	append(metadata, step{field: "creationTimestamp"}).drop(obj)
-	append(metadata, step{field: "finalizers"}).drop(obj)
-	append(metadata, step{field: "labels"}, step{field: "app.kubernetes.io/managed-by"}).drop(obj)
+	managed := append(metadata, step{field: "labels"}, step{field: "app.kubernetes.io/managed-by"})
+	if _, written := managed.in(obj); written {
+		managed.put(obj, "Helm")
+	}
 	foldStringData(obj)
 	eachNode(obj, func(v any) {
 		m, _ := v.(map[string]any)
@@ -182,15 +244,16 @@ func foldStringData(secret map[string]any) {
 	}
 }
 
-// judgeFields: what was said to change changed, to what was said; the rest did not.
-func judgeFields(fields []fieldReport, still bool, was, now map[string]any) []string {
+// fields: what was said to change changed, to what was said; the rest did not. Stored is the object as the server has it now.
+func (j fieldJudge) fields(fields []fieldReport, still bool, was, now, stored map[string]any) []string {
 	var out []string
-	var orders, changed []steps
+	var orders, changed, spoken []steps
 	for _, f := range fields {
 		path, err := parsePath(f.Path)
 		if err != nil {
 			return []string{err.Error()}
 		}
+		spoken = append(spoken, path)
 		acts := !f.Blocked && f.Verdict != "ignore" && f.Verdict != "conflict"
 		switch {
 		case acts && still:
@@ -198,7 +261,7 @@ func judgeFields(fields []fieldReport, still bool, was, now map[string]any) []st
 		case !f.Certain && !still:
 			changed = append(changed, path)
 		case !acts && !f.Managed && path[len(path)-1].keys != nil:
-			orders = append(orders, path[:len(path)-1]) // where a foreign item stands among the others is not told
+			orders = append(orders, path[:len(path)-1]) // where a foreign item stands among the others is not predicted
 		case !acts:
 		case f.Class == "order":
 			orders = append(orders, path)
@@ -207,23 +270,28 @@ func judgeFields(fields []fieldReport, still bool, was, now map[string]any) []st
 			}
 		default:
 			changed = append(changed, path)
-			if err := f.checkOutcome(path, was, now); err != nil {
-				out = append(out, err.Error())
-			}
-			if err := f.checkLeftovers(path, now); err != nil {
-				out = append(out, err.Error())
+			for _, err := range []error{f.checkOutcome(path, was, now), f.checkLeftovers(path, now), j.below(f, path, was, now, stored)} {
+				if err != nil {
+					out = append(out, err.Error())
+				}
 			}
 		}
 	}
+	if hollow := slices.DeleteFunc(hollows(nil, was, now), func(p steps) bool { return p.isNear(spoken) }); len(hollow) > 0 {
+		j.let.let(tolerateEmpty)
+	}
 	dropAll(changed, was)
 	dropAll(changed, now)
-	for _, path := range orders {
-		path.sortList(was)
-		path.sortList(now)
-	}
+	j.forgive(tolerateOrder, was, now, func(was, now map[string]any) {
+		for _, path := range orders {
+			path.sortList(was)
+			path.sortList(now)
+		}
+		sortSets(was)
+		sortSets(now)
+	})
 	for _, obj := range []map[string]any{was, now} {
 		dropProtection(obj)
-		sortSets(obj)
 	}
 	if diff := cmp.Diff(prune(was), prune(now)); diff != "" {
 		out = append(out, "more happened than was said (-before +after):\n"+diff)

@@ -47,6 +47,11 @@ func routes(by4 bool) []route {
 	}
 }
 
+// appliesServerSide reports whether what is predicted is written by server-side apply.
+func (r route) appliesServerSide() bool {
+	return r.goes4 && (r.serverSide == "true" || r.serverSide == "auto" && len(r.install) == 0)
+}
+
 // flags are helmdrift's words for the route.
 func (r route) flags() []string { return r.flagsFor("upgrade") }
 

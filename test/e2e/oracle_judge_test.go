@@ -1,21 +1,25 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // judge holds what was said against what happened.
 func (t *telling) judge(said *report, before, after map[string]map[string]any, failed error) {
-	j := &judgement{telling: t, said: said, of: map[string]objectReport{}}
+	j := &judgement{telling: t, said: said, of: map[string]objectReport{}, stoppers: map[string]bool{}}
 	if failed != nil {
 		j.text = failed.Error()
 	}
-	if strings.Contains(j.text, " hooks failed: ") {
-		return // whether a hook fails is not foretold, and what comes after one that does is not reached
+	if before, after = j.withoutHooks(before, after); j.text == hookStopped {
+		return
 	}
 	for _, o := range said.Releases[0].Objects {
 		j.of[o.Name] = o
@@ -33,11 +37,75 @@ func (t *telling) judge(said *report, before, after map[string]map[string]any, f
 	j.judgeFailure()
 	j.judgeHooks()
 	for _, o := range t.of.objects {
-		for _, text := range judgeObject(o, o.next(t.of.rollback), j.of[o.name], before[o.name], after[o.name]) {
+		for _, text := range (fieldJudge{let: t.let, ask: t.asker(o)}).object(o, o.next(t.of.rollback), j.of[o.name], before[o.name], after[o.name]) {
 			t.miss(o.name, "%s", text)
 		}
 	}
+	t.judgeStrangers(said)
 	t.explain(said, failed)
+	t.again(j)
+}
+
+// judgeStrangers: a report speaks of nothing but the objects of the charts.
+func (t *telling) judgeStrangers(said *report) {
+	for _, spoken := range said.Releases[0].Objects {
+		known := spoken.Name == "" || slices.ContainsFunc(t.of.objects, func(o *oracleObject) bool { return o.name == spoken.Name })
+		if !known {
+			t.miss(spoken.Name, "is no object of the charts, said: %q", spoken.Action)
+		}
+	}
+}
+
+// asker asks the API server what it makes of an object, without writing it.
+func (t *telling) asker(o *oracleObject) func(map[string]any) (map[string]any, error) {
+	return func(obj map[string]any) (map[string]any, error) {
+		return t.c.cluster.tried(o.gvk(t.of.rollback), o.home(t.c.ns), obj)
+	}
+}
+
+// tried is what the API server makes of an object that is written to it, as a dry run.
+func (c *cluster) tried(kind schema.GroupVersionKind, namespace string, obj map[string]any) (map[string]any, error) {
+	client, _, err := c.of(kind, namespace)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := client.Update(context.Background(), &unstructured.Unstructured{Object: obj}, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		return nil, err
+	}
+	return answer.Object, nil
+}
+
+// again remembers which objects the story needs to be told without, and which predicted failures it did not reach.
+func (t *telling) again(j *judgement) {
+	if len(j.unreached) > 0 {
+		t.stoppers = j.stoppers
+	}
+}
+
+// hookStopped stands for the error of a hook that ran before Helm wrote anything.
+const hookStopped = "a hook stopped Helm"
+
+// withoutHooks: whether a hook fails is not predicted. One that runs before the objects keeps Helm from all of them; after one that runs
+// later, all has happened, and Helm's error speaks of nothing else.
+func (j *judgement) withoutHooks(before, after map[string]map[string]any) (was, is map[string]map[string]any) {
+	at := strings.Index(j.text, " hooks failed: ")
+	if at < 0 {
+		return before, after
+	}
+	j.let.let(tolerateHook)
+	if when := j.text[:at]; !strings.Contains(when, "pre-") {
+		j.text = ""
+		return before, after
+	}
+	j.text = hookStopped
+	for _, o := range j.telling.of.objects {
+		was, is := settled(before[o.name]), settled(after[o.name])
+		if diff := cmp.Diff(prune(was), prune(is)); diff != "" && !isHook(o.old) && !isHook(o.new) {
+			j.miss(o.name, "a hook stopped Helm before it wrote anything, and yet:\n%s", diff)
+		}
+	}
+	return before, after
 }
 
 // explain puts beside the misses what was said, and Helm's error.
@@ -91,6 +159,9 @@ func (t *telling) judgeAgreement(said, asked *report, still func(name string) bo
 	for _, o := range said.Releases[0].Objects {
 		other := theirs[o.Name+o.Generate]
 		if other.DryRun != nil && other.DryRun.Result == "disagrees" || unsure(o) || !still(o.Name) {
+			if o.verdicts() != other.verdicts() {
+				t.let.let(tolerateAgreement)
+			}
 			continue
 		}
 		if a, b := o.verdicts(), other.verdicts(); a != b {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,6 +40,13 @@ import (
 // contain nothing that its want file does not list. -stories runs the stories
 // of another folder.
 func TestStories(t *testing.T) {
+	t.Cleanup(func() {
+		t.Log(storyLet.sum)
+		files, _ := filepath.Glob(filepath.Join(*storyDir, "*.txtar"))
+		for _, text := range storyLet.sum.exceeded(len(files)) {
+			t.Errorf("the judge of the stories let too much through: %s", text)
+		}
+	})
 	testscript.Run(t, testscript.Params{
 		Dir:           *storyDir,
 		UpdateScripts: *update,

@@ -1,0 +1,168 @@
+package threeway
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
+)
+
+// storage is what an API server makes of objects that are written to it, by Kubernetes' own code: the Go types of native kinds, and the
+// pruning of custom ones. Only the defaults are ours, which TestDefaultsMatchKubernetes holds against Kubernetes'. The normal form, by
+// which sides are compared, has no part in it.
+type storage struct {
+	sample
+	shape  *shape
+	pruned *structural.Structural
+}
+
+func newStorage(t testing.TB, o sample) *storage {
+	t.Helper()
+	job := comparer{catalog: nativeKinds(), in: Input{Schemas: o.schemas}}
+	out := &storage{sample: o, shape: job.shapeOf(o.Ref)}
+	custom := o.schemas[schema.GroupKind{Group: o.Group, Kind: o.Kind}]
+	if custom == nil || custom.roots[o.Version] == nil {
+		return out
+	}
+	raw, err := json.Marshal(custom.roots[o.Version])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written apiextensionsv1.JSONSchemaProps
+	var internal apiextensions.JSONSchemaProps
+	if err := json.Unmarshal(raw, &written); err != nil {
+		t.Fatalf("%s: %v", o.Source, err)
+	}
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&written, &internal, nil); err != nil {
+		t.Fatalf("%s: %v", o.Source, err)
+	}
+	if out.pruned, err = structural.NewStructural(&internal); err != nil {
+		t.Fatalf("%s: %v", o.Source, err)
+	}
+	return out
+}
+
+// store returns the object as the server would hold it, without bookkeeping; false where the server cannot decode it.
+func (s *storage) store(object map[string]any) (map[string]any, bool) {
+	out, _ := deepCopy(object).(map[string]any)
+	switch typed, err := nativeKinds().known.New(gvkOf(s.Ref)); {
+	case err == nil:
+		raw, err := json.Marshal(foldStringData(out))
+		if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(raw, typed) != nil {
+			return nil, false
+		}
+		known, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+		if err != nil {
+			return nil, false
+		}
+		dropPrinted(known, out)
+		if conversion := child(child(known, "spec"), "conversion"); s.Kind == "CustomResourceDefinition" && conversion != nil && conversion["strategy"] == nil {
+			return nil, false // apiextensions v0.37.1 pkg/apis/apiextensions/validation validateCustomResourceConversion
+		}
+		out, _ = withoutNulls(known).(map[string]any)
+	case s.pruned != nil:
+		pruning.Prune(out, s.pruned, true)
+	}
+	out["apiVersion"], out["kind"] = s.APIVersion(), s.Kind
+	metadata := keepKeys(child(out, "metadata"), "labels", "annotations", "finalizers", "ownerReferences")
+	out["metadata"] = metadata
+	delete(out, "status")
+	fillObject(out, s.shape)
+	metadata["name"] = s.Name
+	return out, true
+}
+
+// dropPrinted takes away the empty texts that Go prints of fields that are not there: to defaulting, they are not.
+func dropPrinted(typed, written any) {
+	switch typed := typed.(type) {
+	case map[string]any:
+		was, _ := written.(map[string]any)
+		for name, value := range typed {
+			if value == "" && !has(was, name) {
+				delete(typed, name)
+				continue
+			}
+			dropPrinted(value, was[name])
+		}
+	case []any:
+		was, _ := written.([]any)
+		for i := range typed {
+			var item any
+			if i < len(was) {
+				item = was[i]
+			}
+			dropPrinted(typed[i], item)
+		}
+	}
+}
+
+// edits lists where an edit changed what the server holds, but for what is decided elsewhere: places that the server or controllers
+// fill, and a default that goes with the field that it depends on.
+func (s *storage) edits(before, after map[string]any) []Path {
+	tree := allocatedFor(s.Key, after)
+	return slices.DeleteFunc(differences(nil, canonical(tree.without(before)), canonical(tree.without(after))), func(path Path) bool {
+		_, stays := lookup(after, path)
+		_, named := lookup(s.Content, path)
+		return !stays && !named || path[len(path)-1].Name == "serviceAccount" // the server keeps the old name of serviceAccountName itself
+	})
+}
+
+// demanded are the paths that a report has to speak of: all but those of defaults that came with another field, where there is one.
+func (s *storage) demanded(paths []Path, after map[string]any) []Path {
+	others := slices.DeleteFunc(slices.Clone(paths), func(path Path) bool {
+		without, _ := deepCopy(after).(map[string]any)
+		value, there := lookup(after, path)
+		above, _ := lookup(without, path[:len(path)-1])
+		if m, isMap := above.(map[string]any); isMap {
+			delete(m, path[len(path)-1].Name)
+		}
+		filled, ok := s.store(without)
+		again, back := lookup(filled, path)
+		return ok && there && back && equal(value, again)
+	})
+	if len(others) == 0 {
+		return paths
+	}
+	return others
+}
+
+// canonical is a value without empty maps and lists: whether a field holds nothing or is not there is one to a reader, and reports are
+// silent of it.
+func canonical(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, below := range v {
+			if kept := canonical(below); !isHollow(kept) {
+				out[name] = kept
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = canonical(v[i])
+		}
+		return out
+	}
+	return v
+}
+
+func isHollow(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}

@@ -1,0 +1,152 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// below: what stands below a changed path is what was said, what stood there before, or what the API server itself adds to what was said.
+// The last is asked of the server, which gets the object with nothing but what was said at the path.
+func (j fieldJudge) below(f fieldReport, path steps, was, now, stored map[string]any) error {
+	want := f.Desired
+	if f.After != nil {
+		want = f.After
+	}
+	var value any
+	if f.Verdict == "remove" && f.After == nil || utiljson.Unmarshal(want, &value) != nil {
+		return nil
+	}
+	before, _ := path.in(was)
+	after, _ := path.in(now)
+	extra := beyond(value, before, after, f.Path)
+	if len(extra) == 0 {
+		return nil
+	}
+	asked := runtime.DeepCopyJSON(stored)
+	if j.ask == nil || !path.replace(asked, value) {
+		j.let.let(tolerateBelow)
+		return nil
+	}
+	answer, err := j.ask(asked)
+	if err != nil {
+		j.let.let(tolerateBelow)
+		return nil //nolint:nilerr // what the server does not answer is let through, and counted
+	}
+	answer = settled(answer)
+	dropNewNodePorts(was, answer) // as in now, from which they are gone
+	dropNewAddress(was, answer)
+	answered, _ := path.in(answer)
+	if diff := cmp.Diff(prune(answered), prune(after)); diff != "" {
+		return fmt.Errorf("%s: the report does not speak of %s, and the server does not add it (-server +after):\n%s", f.Path, strings.Join(extra, ", "), diff)
+	}
+	return nil
+}
+
+// beyond lists what a place has that was not said, and that is not as it was.
+func beyond(said, was, is any, at string) []string {
+	switch is := is.(type) {
+	case map[string]any:
+		words, _ := said.(map[string]any)
+		before, _ := was.(map[string]any)
+		var out []string
+		for _, name := range slices.Sorted(maps.Keys(is)) {
+			switch word, spoken := words[name]; {
+			case spoken:
+				out = append(out, beyond(word, before[name], is[name], at+"."+name)...)
+			case !equalJSON(before[name], is[name]) && !zero(is[name]):
+				out = append(out, at+"."+name)
+			}
+		}
+		return out
+	case []any:
+		words, _ := said.([]any)
+		before, _ := was.([]any)
+		if len(words) != len(is) {
+			return []string{at}
+		}
+		var out []string
+		for i := range is {
+			var old any
+			if len(before) == len(is) {
+				old = before[i]
+			}
+			out = append(out, beyond(words[i], old, is[i], fmt.Sprintf("%s[%d]", at, i))...)
+		}
+		return out
+	}
+	return nil
+}
+
+// replace puts a value where the path leads; it reports whether something is there.
+func (p steps) replace(root map[string]any, value any) bool {
+	parent, ok := p[:len(p)-1].in(root)
+	last := p[len(p)-1]
+	switch node := parent.(type) {
+	case map[string]any:
+		_, there := node[last.field]
+		if ok && there {
+			node[last.field] = value
+		}
+		return ok && there
+	case []any:
+		if i := max(last.index, last.at(node)); i >= 0 && i < len(node) {
+			node[i] = value
+			return true
+		}
+	}
+	return false
+}
+
+// hollows lists the places where one of two states has an empty map or list and the other has nothing.
+func hollows(path steps, a, b any) []steps {
+	left, isMap := a.(map[string]any)
+	right, alsoMap := b.(map[string]any)
+	var out []steps
+	switch {
+	case isMap && alsoMap:
+		for _, name := range sortedKeys(left) {
+			if _, both := right[name]; both || isHollow(left[name]) {
+				out = append(out, hollows(append(slices.Clone(path), step{field: name, index: -1}), left[name], right[name])...)
+			}
+		}
+		for _, name := range sortedKeys(right) {
+			if _, both := left[name]; !both && isHollow(right[name]) {
+				out = append(out, append(slices.Clone(path), step{field: name, index: -1}))
+			}
+		}
+	case a == nil && isHollow(b), b == nil && isHollow(a):
+		out = append(out, path)
+	}
+	return out
+}
+
+func isHollow(v any) bool { return v != nil && empty(v) }
+
+// isNear reports whether the path is one of others, or above or below one of them; items of lists are taken for each other.
+func (p steps) isNear(others []steps) bool {
+	return slices.ContainsFunc(others, func(o steps) bool {
+		for i := range min(len(p), len(o)) {
+			if p[i].field != o[i].field {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// sameJSON compares a value of a report with another.
+func sameJSON(raw json.RawMessage, v any) bool {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return false
+	}
+	var a, b any
+	return utiljson.Unmarshal(raw, &a) == nil && utiljson.Unmarshal(text, &b) == nil && equalJSON(a, b)
+}
