@@ -229,7 +229,7 @@ func (r *Repairable) apply() (*fieldpath.Set, error) {
 
 // Field is a finding as a report has it, masked.
 func (c *Comparison) Field(o *ObjectComparison, f Finding, mask Mask) FieldFinding {
-	return o.fieldReport(f, mask)
+	return o.fieldReport(f, c.masker(o, mask))
 }
 
 // Lookup finds the value at the path.
@@ -241,8 +241,8 @@ func Equal(a, b any) bool { return equal(a, b) }
 // HasPlace tells whether a text is the path of a place that a side of an object has, or of one of its findings, or the beginning of
 // such a path up to a step.
 func (c *Comparison) HasPlace(o *ObjectComparison, text string) bool {
-	found := false
-	visit := func(path Path) { found = found || path.String() == text }
+	found, mask := false, c.masker(o, Mask{})
+	visit := func(path Path) { found = found || path.String() == text || mask.path(path).String() == text }
 	s := comparer{in: c.Input, catalog: nativeKinds()}.shapeOf(o.Ref)
 	for _, side := range []map[string]any{o.Old, o.Live} {
 		eachPlace(side, s, nil, visit)
