@@ -145,6 +145,7 @@ func begin(ctx context.Context, c *connection, o diffOptions, args []string, com
 	if err != nil {
 		return diff{}, err
 	}
+	c.known.Add(c.token, o.source.Password)
 	at, err := c.resolve()
 	if err != nil {
 		return diff{}, err

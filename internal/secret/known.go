@@ -29,7 +29,7 @@ type Known struct {
 	pending []func()
 	// members are those values of Secrets that are secret wherever they appear.
 	members map[string]bool
-	// texts are all secrets, in every form in which a text may quote them.
+	// texts are all secrets, in every form in which a text may quote them; true for those that go wherever they stand.
 	texts map[string]bool
 	// long replaces texts that are taken out wherever they stand; short are the others, longest first.
 	long  *strings.Replacer
@@ -144,12 +144,16 @@ func (k *Known) AddGiven(v any) {
 	})
 }
 
-// Add adds texts that are secret as a whole, however short, such as the password of a flag.
+// Add adds texts that are credentials themselves, such as the password of a flag. They go from a text wherever they stand, unless they
+// are very short.
 func (k *Known) Add(texts ...string) {
 	if k != nil {
 		k.later(func() {
 			for _, text := range texts {
 				k.add(text)
+				if _, added := k.texts[text]; added && len(text) >= shortestWord {
+					k.texts[text] = true
+				}
 			}
 		})
 	}
@@ -170,8 +174,9 @@ func (k *Known) With(other *Known) *Known {
 		}
 		from.mu.Lock()
 		from.settle()
-		for form := range from.texts {
+		for form, wherever := range from.texts {
 			out.addForm(form)
+			out.texts[form] = out.texts[form] || wherever
 		}
 		for form := range from.members {
 			if out.members == nil {
@@ -223,7 +228,7 @@ func (k *Known) addForm(form string) {
 	if k.texts == nil {
 		k.texts = map[string]bool{}
 	}
-	k.texts[form], k.long = true, nil
+	k.texts[form], k.long = k.texts[form] || len(form) >= shortestInside, nil
 }
 
 // settle looks at the sources that came since the last time. The lock is held.
@@ -248,7 +253,7 @@ func (k *Known) settle() {
 	})
 	var pairs []string
 	for _, text := range all {
-		if len(text) >= shortestInside {
+		if k.texts[text] {
 			pairs = append(pairs, text, Mask)
 		} else {
 			k.short = append(k.short, text)

@@ -12,6 +12,8 @@ type Place struct {
 	form form
 	// plain is set for a field that stays readable below an announced name, as long as it is a text itself.
 	plain bool
+	// digest is set for the checksum of a secret, by which a chart restarts pods: it is masked, and nothing else is kept from anywhere for it.
+	digest bool
 	// pair is set for an item of a list whose name announces a secret; its value is one.
 	pair bool
 }
@@ -69,7 +71,7 @@ func (p Place) Field(name string) Place {
 	case p.form == inside:
 		return Place{form: inside, plain: readableBelow()[strings.ToLower(name)] || isAbout(name)}
 	case Name(name):
-		return Place{form: inside}
+		return Place{form: inside, digest: strings.HasPrefix(name, "checksum/")}
 	case refersToSecret(name):
 		return Place{form: referring}
 	}
@@ -104,15 +106,24 @@ func (p Place) Announced() bool {
 	return p.form == hidden || p.form == inside && !p.plain || p.form == ofSecret
 }
 
-// Holds reports whether a value at the place is secret, or holds one.
+// Holds reports whether a value at the place is to be masked: it is secret, it holds a secret, or the checksum of one.
 func (p Place) Holds(v any) bool {
 	found := false
-	p.Each(v, func(string) { found = true })
+	p.each(v, func(Place, string) { found = true })
 	return found
 }
 
 // Each visits the secrets that a value at the place is or holds.
 func (p Place) Each(v any, visit func(text string)) {
+	p.each(v, func(at Place, text string) {
+		if !at.digest {
+			visit(text)
+		}
+	})
+}
+
+// each visits what is masked.
+func (p Place) each(v any, visit func(at Place, text string)) {
 	switch v := v.(type) {
 	case map[string]any:
 		p.eachOfMap(v, visit)
@@ -123,12 +134,20 @@ func (p Place) Each(v any, visit func(text string)) {
 	case nil, bool:
 	default: // a number
 		if p.Announced() {
-			visit(fmt.Sprint(v))
+			visit(p, fmt.Sprint(v))
 		}
 	}
 }
 
-func (p Place) eachOfMap(m map[string]any, visit func(string)) {
+func (p Place) eachOfMap(m map[string]any, visit func(Place, string)) {
+	p = p.ofMap(m)
+	for name, below := range m {
+		p.fieldOf(m, name).each(below, visit)
+	}
+}
+
+// ofMap is the place as what stands there says more of it.
+func (p Place) ofMap(m map[string]any) Place {
 	if p.form == open && m["kind"] == "Secret" && (m["data"] != nil || m["stringData"] != nil) {
 		p = Place{form: ofSecret}
 	}
@@ -138,12 +157,15 @@ func (p Place) eachOfMap(m map[string]any, visit func(string)) {
 	if p.form == open && !p.pair {
 		p = p.Item(itemName(m))
 	}
-	for name, below := range m {
-		if _, isRemote := m["remoteRef"]; isRemote && name == "secretKey" { // external-secrets.io ExternalSecret spec.data
-			continue
-		}
-		p.Field(name).Each(below, visit)
+	return p
+}
+
+// fieldOf is the place of a field of a map.
+func (p Place) fieldOf(m map[string]any, name string) Place {
+	if _, isRemote := m["remoteRef"]; isRemote && name == "secretKey" { // external-secrets.io ExternalSecret spec.data
+		return Place{}
 	}
+	return p.Field(name)
 }
 
 // itemName is what a map with a name and a value says its value is called.
@@ -159,29 +181,29 @@ func itemName(m map[string]any) string {
 	return ""
 }
 
-func (p Place) eachOfList(list []any, visit func(string)) {
+func (p Place) eachOfList(list []any, visit func(Place, string)) {
 	args := make([]string, len(list))
 	for i, item := range list {
 		args[i], _ = item.(string)
-		p.Item("").Each(item, visit)
+		p.Item("").each(item, visit)
 	}
 	if p.form == schema {
 		return
 	}
 	for _, found := range secretArgs(args) {
-		visit(found)
+		visit(p, found)
 	}
 }
 
-func (p Place) eachOfText(text string, visit func(string)) {
+func (p Place) eachOfText(text string, visit func(Place, string)) {
 	if p.Announced() {
 		if p.form != inside || !isHarmless(text) {
-			visit(text)
+			visit(p, text)
 		}
 		return
 	}
 	for _, s := range spansOf(text) {
-		visit(text[s.from:s.to])
+		visit(p, text[s.from:s.to])
 	}
 }
 
@@ -191,11 +213,11 @@ func EmbedsObject(annotation string) bool {
 		strings.HasSuffix(annotation, "/last-applied")
 }
 
-// isHarmless reports whether a text is no secret even where one is announced: it is empty, switches something, or only points to where
-// the secret is.
+// isHarmless reports whether a text is no secret even where one is announced: it is empty or masked, switches something, or only points to
+// where the secret is.
 func isHarmless(text string) bool {
 	text = strings.TrimSpace(text)
-	return text == "" || harmless()[strings.ToLower(text)] || isPointer(text)
+	return text == "" || strings.HasPrefix(text, Mask+"#") || harmless()[strings.ToLower(text)] || isPointer(text)
 }
 
 // isPointer reports whether a text only says where a secret is: a variable, a template, a file, a reference of a secret store.

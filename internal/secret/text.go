@@ -318,10 +318,26 @@ func (a assignment) values() []span {
 		line = line[:endOfWord(line)]
 	}
 	line = strings.TrimRight(line, " \t\r")
-	if word, _, more := strings.Cut(line, " "); more && prose()[strings.ToLower(strings.Trim(word, ",.;:"))] {
+	word, _, more := strings.Cut(line, " ")
+	switch {
+	case more && prose()[strings.ToLower(strings.Trim(word, ",.;:"))]:
 		return nil
+	case more && a.inSentence() && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz:,-") == "":
+		return nil // getting credentials: exec: the plugin is not there
+	case more && a.inSentence():
+		line = word
 	}
 	return worth(a.text, span{at, at + len(line)})
+}
+
+// inSentence reports whether words stand before the name, as in an error, and not the beginning of a line or a list of such assignments.
+func (a assignment) inSentence() bool {
+	before := strings.TrimRight(a.text[:a.from], " \t")
+	if before == "" || len(before) == a.from || a.text[a.sign] != ':' {
+		return false
+	}
+	last := before[len(before)-1]
+	return isTokenByte(last) && last != '-' || last == ':'
 }
 
 // endOfWord is where a value without quotes ends that follows its sign at once. A variable in it may have brackets.

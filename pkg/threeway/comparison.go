@@ -149,9 +149,8 @@ func missingWord(missing bool) string {
 }
 
 func (o *ObjectComparison) fieldReport(f Finding, mask *masker) FieldFinding {
-	path := mask.path(f.Path).String()
 	out := FieldFinding{
-		ID: hashOf(o.key.String(), path, string(f.Verdict)), Path: path,
+		ID: hashOf(o.key.String(), mask.hidden(f.Path).String(), string(f.Verdict)), Path: mask.path(f.Path).String(),
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,
 		Note: mask.scrub(f.Note), Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: f.IgnoredBy.shown(mask.scrub),
 		Pattern: mask.pattern(f.Path), Masked: mask.hides(f),

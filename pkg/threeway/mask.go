@@ -35,9 +35,9 @@ func (c *Comparison) secrets() *secret.Known {
 	return c.known
 }
 
-// HoldsSecret reports whether an object has a value that a Report masks.
-func (c *Comparison) HoldsSecret(ref Ref, object map[string]any) bool {
-	return rootOf(ref, object).Holds(object) || c.secrets().Holds(object)
+// WithoutSecrets returns a copy of an object without the fields that hold a secret, and where they were.
+func (c *Comparison) WithoutSecrets(ref Ref, object map[string]any) (stripped map[string]any, paths []string) {
+	return rootOf(ref, object).Strip(object, c.secrets())
 }
 
 // rootOf is the place of an object: a Secret is one by its key, or by any side's own word.
@@ -50,8 +50,10 @@ func rootOf(ref Ref, sides ...map[string]any) secret.Place {
 	return secret.Root(ref.Group, ref.Kind)
 }
 
-// masker hides the secrets of one object. The nil masker hides nothing.
+// masker hides the secrets of one object.
 type masker struct {
+	// shows is set where all may be shown.
+	shows bool
 	known *secret.Known
 	root  secret.Place
 	// sides are those that paths are looked up in, live first.
@@ -63,20 +65,17 @@ type namedSide struct {
 	value map[string]any
 }
 
-// masker is the masker of an object; nil where all may be shown.
+// masker is the masker of an object.
 func (c *Comparison) masker(o *ObjectComparison, mask Mask) *masker {
-	if mask.Show {
-		return nil
-	}
 	return &masker{
-		known: c.secrets(), root: rootOf(o.Ref, o.Content, o.liveText, o.desiredText),
+		shows: mask.Show, known: c.secrets(), root: rootOf(o.Ref, o.Content, o.liveText, o.desiredText),
 		sides: []namedSide{{"", o.Live}, {"desired", o.Desired}, {"old", o.Old}, {"after", o.Result}},
 	}
 }
 
 // scrub takes the secrets out of a text.
 func (m *masker) scrub(text string) string {
-	if m == nil {
+	if m.shows {
 		return text
 	}
 	return m.known.Scrub(text)
@@ -84,7 +83,7 @@ func (m *masker) scrub(text string) string {
 
 // hides reports whether a finding's values stay in the process.
 func (m *masker) hides(f Finding) bool {
-	if m == nil {
+	if m.shows {
 		return false
 	}
 	place := m.placeAt(f.Path)
@@ -123,11 +122,16 @@ func (m *masker) itemName(path Path) string {
 	return ""
 }
 
-// path is a path as it may be shown: an item that is named by a secret is named by its place in the list instead.
+// path is a path as it is shown.
 func (m *masker) path(path Path) Path {
-	if m == nil {
+	if m.shows {
 		return path
 	}
+	return m.hidden(path)
+}
+
+// hidden is a path in which an item that is named by a secret is named by its place in the list instead.
+func (m *masker) hidden(path Path) Path {
 	var shown Path
 	for i, s := range path {
 		if hidden := m.hiddenKeys(path[:i], s); len(hidden) > 0 {
@@ -192,7 +196,7 @@ func (m *masker) ordinal(path Path) string {
 // pattern is the path as an ignore rule may name it: an item that is named by a secret by its index in live's list. Where live lacks such
 // an item there is no pattern.
 func (m *masker) pattern(path Path) string {
-	if m == nil {
+	if m.shows {
 		return path.Pattern()
 	}
 	shown := slices.Clone(path)
@@ -212,4 +216,6 @@ func (m *masker) pattern(path Path) string {
 }
 
 // ShownPath is a path as a Report names it.
-func (c *Comparison) ShownPath(o *ObjectComparison, path Path) Path { return c.masker(o, Mask{}).path(path) }
+func (c *Comparison) ShownPath(o *ObjectComparison, path Path) Path {
+	return c.masker(o, Mask{}).path(path)
+}

@@ -238,11 +238,15 @@ func (p Path) Lookup(root any) (any, bool) { return lookup(root, p) }
 // Equal compares JSON values. An integer equals the float of the same value, as JSON numbers do.
 func Equal(a, b any) bool { return equal(a, b) }
 
-// HasPlace tells whether a text is the path of a place that a side of an object has, or of one of its findings, or the beginning of
-// such a path up to a step.
-func (c *Comparison) HasPlace(o *ObjectComparison, text string) bool {
-	found, mask := false, c.masker(o, Mask{})
-	visit := func(path Path) { found = found || path.String() == text || mask.path(path).String() == text }
+// PlaceOf is the path, as a Path writes itself, that a text names: that of a place which a side of an object has, or of one of its
+// findings, or the beginning of such a path up to a step, as it is or as a Report shows it. It is empty where there is none.
+func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
+	mask := c.masker(o, Mask{})
+	visit := func(path Path) {
+		if clear := path.String(); clear == text || mask.path(path).String() == text {
+			place = clear
+		}
+	}
 	s := comparer{in: c.Input, catalog: nativeKinds()}.shapeOf(o.Ref)
 	for _, side := range []map[string]any{o.Old, o.Live} {
 		eachPlace(side, s, nil, visit)
@@ -252,5 +256,5 @@ func (c *Comparison) HasPlace(o *ObjectComparison, text string) bool {
 			visit(f.Path[:n+1])
 		}
 	}
-	return found
+	return place
 }
