@@ -12,6 +12,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -23,7 +24,7 @@ const maxFileName = 200
 func writeBackup(dir string, objects map[threeway.Ref]map[string]any) (leftOut []threeway.Ref, err error) {
 	files := map[string][]byte{}
 	for ref, object := range objects {
-		if ref.Kind == "Secret" {
+		if secret.Kind(ref.Group, ref.Kind) {
 			leftOut = append(leftOut, ref)
 			continue
 		}
@@ -31,7 +32,7 @@ func writeBackup(dir string, objects map[threeway.Ref]map[string]any) (leftOut [
 		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 			return nil, hinted{error: fmt.Errorf("backup: %s exists already", file), hint: "--backup takes a directory of its own for each run"}
 		}
-		if files[file], err = yaml.Marshal(threeway.Bare(object)); err != nil {
+		if files[file], err = yaml.Marshal(object); err != nil {
 			return nil, fmt.Errorf("backup of %s: %w", ref.Key, err)
 		}
 	}

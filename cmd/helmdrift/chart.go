@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -125,7 +126,8 @@ func (d diff) chartOptions(ctx context.Context, loaded *release.Loaded, in three
 		Values: d.options.valueOptions(func(name string) ([]byte, error) {
 			return fetch.Read(ctx, name, d.options.stdin)
 		}),
-		Capabilities: seen, Undiscovered: d.cluster.Undiscovered(), Lookup: d.lookups(), EnableDNS: d.options.enableDNS, SkipSchemaValidation: d.options.skipSchema,
+		Capabilities: seen, Undiscovered: d.cluster.Undiscovered(), Lookup: d.lookups(in.Known), Known: d.knownFor(in),
+		EnableDNS: d.options.enableDNS, SkipSchemaValidation: d.options.skipSchema,
 	}
 	if n := len(loaded.History.Entries); n > 0 {
 		o.LastRevision = loaded.History.Entries[n-1].Revision
@@ -142,12 +144,24 @@ func (d diff) chartOptions(ctx context.Context, loaded *release.Loaded, in three
 	return o, nil
 }
 
-// lookups is how templates read the cluster; nil where they shall find nothing.
-func (d diff) lookups() *rest.Config {
+// knownFor is what is known to be secret of the run and of the release: a chart may say any of it, and Helm may log it.
+func (d diff) knownFor(in threeway.Input) *secret.Known {
+	known := d.connection.known
+	for _, o := range in.OldObjects {
+		known.AddObject(o.Group, o.Kind, o.Content)
+	}
+	for ref, l := range in.Live {
+		known.AddObject(ref.Group, ref.Kind, l.Object)
+	}
+	return known
+}
+
+// lookups is how templates read the cluster; nil where they shall find nothing. The Secrets that they read become known.
+func (d diff) lookups(known *secret.Known) *rest.Config {
 	if d.options.noLookup {
 		return nil
 	}
-	return live.Lookups(d.at.config, d.connection.options())
+	return live.Lookups(d.at.config, d.connection.options(), known, d.connection.known)
 }
 
 // addAgain adds to each object what a second rendering made of it, where that is another text.

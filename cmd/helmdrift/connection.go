@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/live"
 )
 
@@ -32,6 +33,8 @@ type connection struct {
 	timeout                        time.Duration
 	driver                         string
 	envErrors                      []error
+	// known is what this run knows to be secret.
+	known *secret.Known
 }
 
 // newConnection reads the defaults from Helm's environment variables.

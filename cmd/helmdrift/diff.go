@@ -146,6 +146,7 @@ func begin(ctx context.Context, s streams, c *connection, o diffOptions, args []
 	if err != nil {
 		return diff{}, err
 	}
+	c.known.Add(c.token, o.source.Password)
 	at, err := c.resolve()
 	if err != nil {
 		return diff{}, err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -110,7 +111,7 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.manager, "field-manager", "", "name under which Helm writes the release, where the cluster does not show it or the release is applied client-side")
 	fs.StringVar(&o.target, "target-namespace", "", "write to this namespace, which the record names, although the record is kept in another one")
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to try for one object while others write to it or the server is busy")
-	fs.StringVar(&o.backup, "backup", "", "directory for a copy of each object as it was, made before the first write; Secrets are left out")
+	fs.StringVar(&o.backup, "backup", "", "directory for a copy of each object as it was, made before the first write; Secrets are left out, and in other objects what is secret")
 }
 
 // fixFlags are the names of addFlags.
@@ -222,7 +223,7 @@ func (f fix) run(ctx context.Context) error {
 	outcomes := plan.Run(ctx, f.cluster, repair.RunOptions{Timeout: f.flags.timeout, Before: f.unmoved})
 	after, err := f.again(ctx)
 	if err != nil {
-		explain(f.streams.err, err)
+		f.streams.explain(err)
 	} else {
 		outcomes = plan.Confirmed(outcomes, after)
 	}
@@ -319,21 +320,34 @@ func unconfirmed(r *threeway.FixResult) []threeway.FixOutcome {
 	return out
 }
 
-// backup saves the planned objects that are there, before the first write.
+// backup saves the planned objects that are there, before the first write. What is secret stays out of the files, and is told.
 func (f fix) backup(plan *repair.Plan) error {
 	if f.flags.backup == "" {
 		return nil
 	}
 	objects := map[threeway.Ref]map[string]any{}
+	var notes []string
 	for _, o := range plan.Objects {
-		if live := f.before.Input.Live[o.Ref].Object; o.Create == nil && live != nil {
-			objects[o.Ref] = live
+		live := f.before.Input.Live[o.Ref].Object
+		if o.Create != nil || live == nil {
+			continue
 		}
+		bare := threeway.Bare(live)
+		if !f.flags.showSecrets && !secret.Kind(o.Ref.Group, o.Ref.Kind) {
+			var paths []string
+			if bare, paths = f.before.WithoutSecrets(o.Ref, bare); len(paths) > 0 {
+				notes = append(notes, fmt.Sprintf("the backup of %s lacks what is secret: %s; --show-secrets keeps it", o.Ref.Key, strings.Join(paths, ", ")))
+			}
+		}
+		objects[o.Ref] = bare
 	}
 	leftOut, err := writeBackup(f.flags.backup, objects)
-	slices.SortFunc(leftOut, func(a, b threeway.Ref) int { return a.Key.Compare(b.Key) })
 	for _, ref := range leftOut {
-		fmt.Fprintf(f.streams.err, "note: %s is not in the backup: Secrets are left out\n", clean(ref.Key.String()))
+		notes = append(notes, fmt.Sprintf("%s is not in the backup: Secrets are left out", ref.Key))
+	}
+	slices.Sort(notes)
+	for _, note := range notes {
+		fmt.Fprintf(f.streams.err, "note: %s\n", clean(note))
 	}
 	return err
 }

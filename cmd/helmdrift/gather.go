@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -108,6 +109,7 @@ func (d diff) compare(ctx context.Context, loaded *release.Loaded) (c *threeway.
 	}
 	in.Warnings = append(in.Warnings, d.recordElsewhere(ctx, in)...)
 	if d.chart != "" {
+		in.Known = &secret.Known{}
 		desired, failed := d.withChart(ctx, loaded, fetched, in)
 		if ctx.Err() != nil {
 			return nil, false, fmt.Errorf("rendering the chart: %w", ctx.Err())

@@ -19,6 +19,8 @@ import (
 	"syscall"
 
 	"k8s.io/klog/v2"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
 // streams is the world that a command sees, so that tests can give it another.
@@ -26,6 +28,8 @@ type streams struct {
 	in       io.Reader
 	out, err io.Writer
 	env      func(string) string
+	// known is what this run knows to be secret: errors and Helm's own log go through it.
+	known *secret.Known
 }
 
 func main() {
@@ -42,12 +46,13 @@ func main() {
 // run is the program: it parses args, runs one command and gives the exit code.
 func run(ctx context.Context, args []string, s streams) (code int) {
 	quiet()
+	s.known = &secret.Known{}
 	root := newRoot(s)
 	root.SetArgs(args)
 	defer func() {
 		if cause := recover(); cause != nil {
 			code = exitFailure
-			fmt.Fprintf(s.err, "Error: internal error: %s\n", clean(fmt.Sprint(cause)))
+			fmt.Fprintf(s.err, "Error: internal error: %s\n", clean(s.known.Scrub(fmt.Sprint(cause))))
 			if on, _ := root.PersistentFlags().GetBool("debug"); on {
 				fmt.Fprintf(s.err, "%s\n", debug.Stack())
 				return
@@ -63,22 +68,22 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	case errors.As(err, &status):
 		return int(status)
 	}
-	explain(s.err, err)
+	s.explain(err)
 	return exitFailure
 }
 
-// quiet silences the libraries' own logs, which hold values and would mix with ours; --debug brings Helm's back.
+// quiet silences the libraries' own logs, which hold values and would mix with ours; --debug brings Helm's back, without secrets.
 func quiet() {
 	log.SetOutput(io.Discard)
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 }
 
-// explain prints an error, and below it what to try where something is known to help.
-func explain(w io.Writer, err error) {
-	fmt.Fprintf(w, "Error: %s\n", clean(err.Error()))
+// explain prints an error without secrets, and below it what to try where something is known to help.
+func (s streams) explain(err error) {
+	fmt.Fprintf(s.err, "Error: %s\n", clean(s.known.Scrub(err.Error())))
 	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(w, "Hint: %s\n", clean(hint))
+		fmt.Fprintf(s.err, "Hint: %s\n", clean(hint))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 // newRoot builds the command tree.
 func newRoot(s streams) *cobra.Command {
 	c := newConnection(s.env)
+	c.known = s.known
 	root := &cobra.Command{
 		Use:   "helmdrift",
 		Short: "Show what drifted in a Helm release, what helm upgrade will do about it, and put it back",
@@ -24,7 +25,7 @@ what drifted, that and nothing else, after it has shown it and you have agreed.`
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
 			if c.debug {
-				log.SetOutput(s.err)
+				log.SetOutput(newHelmLog(s.known, s.err))
 			}
 		},
 	}

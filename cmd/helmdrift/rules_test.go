@@ -18,16 +18,17 @@ import (
 
 const module = "github.com/helmdrift/helmdrift/"
 
-// arrows are the imports that our packages may have of each other; threeway stands at the end of every one.
+// arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift":              {"internal/output", "pkg/fetch", "pkg/live", "pkg/release", "pkg/render", "pkg/repair", "pkg/threeway"},
+		"cmd/helmdrift":              {"internal/output", "internal/secret", "pkg/fetch", "pkg/live", "pkg/release", "pkg/render", "pkg/repair", "pkg/threeway"},
 		"pkg/release":                {},
-		"pkg/fetch":                  {},
-		"pkg/render":                 {"pkg/threeway"},
-		"pkg/live":                   {"pkg/threeway"},
+		"pkg/fetch":                  {"internal/secret"},
+		"pkg/render":                 {"internal/secret", "pkg/threeway"},
+		"pkg/live":                   {"internal/secret", "pkg/threeway"},
 		"pkg/repair":                 {"pkg/threeway"},
-		"pkg/threeway":               {},
+		"pkg/threeway":               {"internal/secret"},
+		"internal/secret":            {},
 		"internal/output":            {"pkg/threeway"},
 		"internal/output/schema":     {},
 		"internal/output/reporttest": {"internal/output/schema"},

@@ -19,6 +19,8 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
 	"helm.sh/helm/v3/pkg/registry"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
 const (
@@ -100,7 +102,8 @@ func (f fetcher) fault(subject string, err error) error {
 	if inner := (failed{}); errors.As(err, &inner) {
 		from = inner.from
 	}
-	secrets := []string{f.Username, f.Password, from.access.username, from.access.password}
+	var known secret.Known
+	known.Add(f.Username, f.Password, from.access.username, from.access.password)
 	text := subject
 	cause, hint := err, ""
 	if own := (problem{}); errors.As(err, &own) {
@@ -109,9 +112,9 @@ func (f fetcher) fault(subject string, err error) error {
 	}
 	if cause != nil {
 		what, try := explain(from, cause)
-		text += ": " + scrub(what, secrets)
+		text += ": " + scrub(what, &known)
 		if hint == "" {
-			hint = scrub(try, secrets)
+			hint = scrub(try, &known)
 		}
 	}
 	return failure{text, hint}
@@ -223,14 +226,9 @@ func innermost(err error) string {
 var urls = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>]+`)
 
 // scrub takes out of a text what must not be shown, and line breaks.
-func scrub(text string, secrets []string) string {
+func scrub(text string, known *secret.Known) string {
 	const most = 300
-	text = urls.ReplaceAllStringFunc(text, shown)
-	for _, secret := range secrets {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "***")
-		}
-	}
+	text = known.Scrub(urls.ReplaceAllStringFunc(text, shown))
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"

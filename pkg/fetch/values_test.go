@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
 func TestRead(t *testing.T) {
@@ -70,7 +72,9 @@ func TestShown(t *testing.T) {
 
 func TestScrub(t *testing.T) {
 	text := "Get \"https://me:canary@h/p?sig=canary\": refused\n\tby canary\x1b[2J at http://h/x?y=z)"
-	if got, want := scrub(text, []string{"canary", ""}), `Get "https://h/p": refused by *** [2J at http://h/x`; got != want {
+	var known secret.Known
+	known.Add("canary", "")
+	if got, want := scrub(text, &known), `Get "https://h/p": refused by *** [2J at http://h/x`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if got := scrub(strings.Repeat("é", 1000), nil); got != strings.Repeat("é", 300)+"…" {

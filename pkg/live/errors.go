@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -56,7 +57,7 @@ func (t target) plural() string {
 	return t.ref.Kind
 }
 
-func (t target) isSecret() bool { return t.ref.Group == "" && t.ref.Kind == "Secret" }
+func (t target) isSecret() bool { return secret.Kind(t.ref.Group, t.ref.Kind) }
 
 // fail makes the error of one object: a sentence that names the verb, the resource and the object. What the server wrote
 // is added, except for Secrets: an API error may quote the object it is about.

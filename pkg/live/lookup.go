@@ -2,27 +2,32 @@ package live
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"sync"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
 // Lookups gives a config by which a chart's templates may look things up in the cluster: only GET passes, every answer
 // is recorded, and asked again it is replayed, so that a second rendering sees what the first saw. The recording lives
 // as long as the config.
 //
+// The Secrets among the answers are added to all that is given as known.
+//
 // Helm's template function makes new clients and asks anew what the server serves for each single call (helm v3.22.0 and
 // v4.3.1 pkg/engine/lookup_func.go, getDynamicClientOnKind); the recording saves those requests as well.
-func Lookups(cfg *rest.Config, opts Options) *rest.Config {
+func Lookups(cfg *rest.Config, opts Options, known ...*secret.Known) *rest.Config {
 	cfg = rest.CopyConfig(cfg)
 	cfg.UserAgent = opts.UserAgent
 	cfg.WarningHandler, cfg.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	// Each client would have a limit of its own, and count what is replayed. The recorder waits instead, where it asks.
 	cfg.QPS, cfg.Burst, cfg.RateLimiter = -1, 0, nil
-	tape := &tape{limits: newLimits(opts.QPS, opts.Burst), answers: map[question]recorded{}}
+	tape := &tape{limits: newLimits(opts.QPS, opts.Burst), answers: map[question]recorded{}, known: known}
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return &recorder{next: &transport{next: next, limits: tape.limits}, tape: tape}
 	})
@@ -97,6 +102,7 @@ type tape struct {
 	limits  *limits
 	mu      sync.Mutex
 	answers map[question]recorded
+	known   []*secret.Known
 }
 
 func (t *tape) find(q question) (recorded, bool) {
@@ -114,7 +120,26 @@ func (t *tape) keep(q question, answer recorded) recorded {
 		return first
 	}
 	t.answers[q] = answer
+	t.learn(answer.body)
 	return answer
+}
+
+// learn adds the Secrets of an answer to what is known.
+func (t *tape) learn(body []byte) {
+	var object struct {
+		Kind             string
+		Data, StringData map[string]any
+		Items            []map[string]any
+	}
+	if !bytes.Contains(body, []byte("Secret")) || json.Unmarshal(body, &object) != nil || !secret.Kind("", object.Kind) {
+		return
+	}
+	found := append(object.Items, map[string]any{"data": object.Data, "stringData": object.StringData})
+	for _, known := range t.known {
+		for _, s := range found {
+			known.AddObject("", "Secret", s)
+		}
+	}
 }
 
 // wholeBody is the body of an answer that was read to its end, and knows its bytes.

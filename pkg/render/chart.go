@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -55,6 +56,9 @@ type ChartOptions struct {
 	EnableDNS bool
 	// SkipSchemaValidation leaves the values unchecked.
 	SkipSchemaValidation bool
+	// Known is what is known to be secret; it learns the values that the templates see. Errors, and Helm's own log where it goes through
+	// Known, are freed of it. It may be nil.
+	Known *secret.Known
 	// PostRender changes the manifest before it is stored; nil changes nothing. It sees no hooks.
 	PostRender func(ctx context.Context, manifest []byte) ([]byte, error)
 }
@@ -96,12 +100,15 @@ func Chart(ctx context.Context, o ChartOptions) (*Rendered, error) {
 	if o.Capabilities == nil {
 		return nil, errors.New("rendering a chart needs the capabilities of a cluster")
 	}
-	o.Values.allDocuments = o.Helm4
+	if o.Known == nil {
+		o.Known = &secret.Known{}
+	}
+	o.Values.allDocuments, o.Values.known = o.Helm4, o.Known
 	values, defaults, err := o.Values.choose(o.Previous)
 	if err != nil {
 		return nil, err
 	}
-	r := renderer{o, values, defaults, threeway.ValueScrubber(values, defaults, o.Previous.Config)}
+	r := renderer{o, values, defaults}
 	rendered, err := r.run(ctx)
 	if err != nil {
 		return nil, r.fault(ctx, err)
@@ -123,7 +130,6 @@ type renderer struct {
 	values map[string]any
 	// defaults stand for the chart's own where they are not nil.
 	defaults map[string]any
-	scrub    func(string) string
 }
 
 func (r renderer) run(ctx context.Context) (*Rendered, error) {
@@ -166,6 +172,7 @@ func (r renderer) prepare() (prepared, error) {
 	if err != nil {
 		return prepared{}, err
 	}
+	r.Known.AddAnnounced(copyValue(ch.defaults()))
 	about := ch.about()
 	if err := about.check(r.Install); err != nil {
 		return prepared{}, err

@@ -11,7 +11,7 @@ import (
 )
 
 // Error says what is wrong with a chart, with the values it was given, or with what a post-renderer made of it. Its message
-// holds nothing of the user's values whose names look secret.
+// is freed of what is known to be secret.
 type Error struct {
 	// File is the file of the chart, as Helm names it: beginning with the chart's name. It is empty where no file is to blame.
 	File string
@@ -61,7 +61,7 @@ func (r renderer) fault(ctx context.Context, err error) error {
 			e.hint = advice.Hint()
 		}
 	}
-	e.Message = tidy(r.scrub(e.Message))
+	e.Message = tidy(r.Known.Scrub(e.Message))
 	if e.hint == "" {
 		e.hint = r.hintFor(e.Message)
 	}

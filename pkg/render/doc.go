@@ -56,13 +56,13 @@
 //
 // What is wrong with a chart or its values is an Error, with file and line as far as Helm tells them, and a hint where
 // there is something to try. Helm's own errors quote values, texts given to tpl and rendered documents; these are left out,
-// and what remains is scrubbed of the user's values whose names look secret.
+// and what remains goes through ChartOptions.Known, which learns the values before Helm sees them.
 //
 // Paths in an archive that lead out of it, and charts that unpack to more than 100 MiB, are refused by Helm's loader. Archives
 // within archives each have that limit of their own. Templates can loop for ever and fill the memory: whoever calls Chart
 // bounds its time and memory from outside, and may leave a call behind.
 //
 // Helm's libraries log through the standard loggers (Helm 3 through log, Helm 4 through slog and log, both to stderr unless
-// redirected), sometimes with values in the text. A caller that must keep these quiet redirects both; nothing is printed
-// to stdout.
+// redirected), sometimes with values in the text. A caller that must keep these quiet redirects both, or sends them through
+// the Known that it gives to Chart; nothing is printed to stdout.
 package render

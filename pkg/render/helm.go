@@ -13,6 +13,8 @@ type helmChart interface {
 	about() about
 	// setDefaults puts other values in the place of values.yaml.
 	setDefaults(map[string]any)
+	// defaults are the values of the chart and its subcharts, as their files have them.
+	defaults() any
 	// inputs processes the dependencies, which changes the chart, and gives what its templates see; values is the part of
 	// inputs below .Values, in the same maps.
 	inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error)

@@ -35,6 +35,14 @@ func (h helm3) about() about {
 
 func (h helm3) setDefaults(values map[string]any) { h.Values = values }
 
+func (h helm3) defaults() any {
+	all := []any{h.Values}
+	for _, sub := range h.Dependencies() {
+		all = append(all, helm3{sub}.defaults())
+	}
+	return all
+}
+
 func (h helm3) inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error) {
 	if err := chartutil.ProcessDependenciesWithMerge(h.Chart, given); err != nil {
 		return nil, nil, fmt.Errorf("processing dependencies: %w", err)

@@ -39,6 +39,14 @@ func (h helm4) about() about {
 
 func (h helm4) setDefaults(values map[string]any) { h.Values = values }
 
+func (h helm4) defaults() any {
+	all := []any{h.Values}
+	for _, sub := range h.Dependencies() {
+		all = append(all, helm4{sub}.defaults())
+	}
+	return all
+}
+
 func (h helm4) inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error) {
 	if err := chartutil.ProcessDependencies(h.Chart, given); err != nil {
 		return nil, nil, fmt.Errorf("processing dependencies: %w", err)

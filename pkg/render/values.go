@@ -18,6 +18,8 @@ import (
 	"helm.sh/helm/v3/pkg/strvals"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
 // ValueOptions are the values given for a rendering. Helm's type for them (pkg/cli/values) links its getters, registry
@@ -30,6 +32,8 @@ type ValueOptions struct {
 	Reuse Reuse
 	// allDocuments of a values file count, as in Helm 4, and not the first alone.
 	allDocuments bool
+	// known learns the values before Helm's libraries see them, which log them.
+	known *secret.Known
 	// ReadFile reads one of Files, or a file that a --set-file expression names; os.ReadFile where it is nil. What "-" and
 	// URLs mean is up to it.
 	ReadFile func(name string) ([]byte, error)
@@ -69,9 +73,12 @@ func (o ValueOptions) Given() bool {
 // own; defaults is nil in all other cases (helm v3.22.0 pkg/action/upgrade.go reuseValues; v4.3.1 does the same). Whether
 // values were given is asked of the result: an empty file is nothing. The maps of previous stay as they are.
 func (o ValueOptions) choose(previous Previous) (values, defaults map[string]any, err error) {
+	o.known.AddGiven(copyValue(previous.Config))
+	o.known.AddAnnounced(copyValue(previous.Values))
 	if values, err = o.merge(); err != nil {
 		return nil, nil, err
 	}
+	o.known.AddGiven(copyValue(values))
 	switch o.Reuse {
 	case ReuseReset:
 		return values, nil, nil

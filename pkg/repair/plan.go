@@ -27,12 +27,13 @@ func New(c *threeway.Comparison, o Options) (*Plan, error) {
 	if c.Input.Operation != threeway.OperationDrift {
 		return nil, fmt.Errorf("a repair puts back what drifted, not what a chart or another revision would change")
 	}
-	p := &planner{plan: &Plan{comparison: c}, choice: choice{o.Only, o.Skip}, prunes: o.Prune, deployer: o.Manager}
+	chosen, err := choice{o.Only, o.Skip}.checked(c)
+	if err != nil {
+		return nil, err
+	}
+	p := &planner{plan: &Plan{comparison: c}, choice: chosen, prunes: o.Prune, deployer: o.Manager}
 	if o.Manager == "" {
 		p.deployer, p.unsure = c.Deployer().Manager, c.Deployer().Doubt()
-	}
-	if err := p.choice.checked(c); err != nil {
-		return nil, err
 	}
 	for i := range c.Objects {
 		p.object(&c.Objects[i])
@@ -205,12 +206,12 @@ func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
 				continue
 			}
 			if doubt := p.doubt(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {
-				p.leave(o, p.id(o, f), fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, f.Path))
+				p.leave(o, p.id(o, f), fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, p.plan.comparison.ShownPath(o, f.Path)))
 				continue
 			}
 			out = append(out, f)
 		case inPart:
-			p.leave(o, p.id(o, f), "it can only be put back as a whole: select "+f.Path.String())
+			p.leave(o, p.id(o, f), "it can only be put back as a whole: select "+p.plan.comparison.ShownPath(o, f.Path).String())
 		case outside:
 			p.leave(o, p.id(o, f), notSelected)
 		}

@@ -52,7 +52,7 @@ func (p *planner) added(o *threeway.ObjectComparison) []threeway.Finding {
 			}
 			out = append(out, f)
 		case inPart:
-			p.leave(o, p.id(o, f), "it can only go as a whole: select "+f.Path.String())
+			p.leave(o, p.id(o, f), "it can only go as a whole: select "+p.plan.comparison.ShownPath(o, f.Path).String())
 		case outside:
 		}
 	}
@@ -98,7 +98,7 @@ func (b *builder) notPruned(c Change, claims map[string][]threeway.Path) string 
 	doubt := b.doubt(b.compared, c.finding)
 	switch {
 	case doubt != "" && reachOf(b.choice.only, b.compared.Key, c.Path) != inside:
-		return fmt.Sprintf("%s; --only %s/%s:%s takes it away", doubt, b.compared.Kind, b.compared.Name, c.Path)
+		return fmt.Sprintf("%s; --only %s/%s:%s takes it away", doubt, b.compared.Kind, b.compared.Name, b.planner.plan.comparison.ShownPath(b.compared, c.Path))
 	case hasIndex(c.Path) || b.plan.ambiguous(source.Live, c.Path):
 		return "the items of its list lack their keys or share them, so it is not certain which one is meant"
 	case c.From == nil:

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -136,30 +137,35 @@ func wholeOf(selectors []Selector, key threeway.Key) reach {
 // named tells whether a selector asks for the object expressly.
 func (c choice) named(key threeway.Key) bool { return wholeOf(c.only, key) == inside }
 
-// checked refuses selectors that match nothing of the release.
-func (c choice) checked(in *threeway.Comparison) error {
-	for _, selectors := range [][]Selector{c.only, c.skip} {
-		for _, s := range selectors {
-			if err := s.check(in); err != nil {
-				return err
+// checked refuses selectors that match nothing of the release. Paths become those of the objects, where a report shows others.
+func (c choice) checked(in *threeway.Comparison) (out choice, err error) {
+	out = choice{only: slices.Clone(c.only), skip: slices.Clone(c.skip)}
+	for _, selectors := range [][]Selector{out.only, out.skip} {
+		for i := range selectors {
+			if err := selectors[i].check(in); err != nil {
+				return c, err
 			}
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // check refuses a selector that names no object, or no place that its object has on any side.
-func (s Selector) check(in *threeway.Comparison) error {
+func (s *Selector) check(in *threeway.Comparison) error {
 	var place, owner string
 	var all []string
 	for i := range in.Objects {
 		o := &in.Objects[i]
 		all = append(all, o.Kind+"/"+o.Name)
 		path, ok := s.object(o.Key)
-		if ok && (path == "" || o.Err != nil || o.Missing || in.HasPlace(o, path)) {
+		if ok && (path == "" || o.Err != nil || o.Missing) {
 			return nil
 		}
 		if ok {
+			if known := in.PlaceOf(o, path); known != "" {
+				s.rest = o.Name + ":" + known
+				return nil
+			}
 			place, owner = path, o.Key.String()
 		}
 	}

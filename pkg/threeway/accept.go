@@ -7,14 +7,15 @@ import (
 )
 
 // Rules are those that would silence all that counts in a report, and nothing else: who keeps them accepts what is. A rule names one
-// object and the places of it, or the object as a whole where that is missing or the operation fails on it.
+// object and the places of it, or the object as a whole where that is missing or the operation fails on it. An item that is named by a
+// secret, and that live lacks, no rule can name.
 func (r *Report) Rules() []RuleText {
 	out := []RuleText{}
 	for _, release := range r.Releases {
 		for _, o := range release.Objects {
 			rule := RuleText{Releases: []string{release.Name}, Target: o.target(), Reason: "accepted on " + r.Time.Format(time.DateOnly)}
 			for _, f := range o.Fields {
-				if !f.Silenced() {
+				if !f.Silenced() && f.Pattern != "" {
 					rule.Paths = append(rule.Paths, f.Pattern)
 				}
 			}

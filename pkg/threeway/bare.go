@@ -1,6 +1,10 @@
 package threeway
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+)
 
 // Bare gives a live object as somebody could write it again: without its identity, its status, the books that the API server
 // keeps on it, and the annotations in which tools keep whole objects, which may be Secrets. The object stays as it is.
@@ -17,7 +21,7 @@ func Bare(object map[string]any) map[string]any {
 	}
 	if annotations, ok := metadata["annotations"].(map[string]any); ok {
 		annotations = maps.Clone(annotations)
-		maps.DeleteFunc(annotations, func(name string, _ any) bool { return embedsObject(name) })
+		maps.DeleteFunc(annotations, func(name string, _ any) bool { return secret.EmbedsObject(name) })
 		metadata["annotations"] = annotations
 		if len(annotations) == 0 {
 			delete(metadata, "annotations")

@@ -9,12 +9,16 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
 // Comparison is one release compared, every value in clear. It never leaves the process; Report masks it.
 type Comparison struct {
 	Input   Input
 	Objects []ObjectComparison
+	// known is what the objects hold of secrets, once it was asked for.
+	known *secret.Known
 
 	deployer func() Deployer
 }

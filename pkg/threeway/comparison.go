@@ -89,7 +89,7 @@ func (c *Comparison) Report(mask Mask) ReleaseReport {
 	in := c.Input
 	scrub := func(text string) string { return text }
 	if !mask.Show {
-		scrub = c.scrubber()
+		scrub = c.Scrub
 	}
 	r := ReleaseReport{
 		Name: in.Name, Namespace: in.Namespace, StorageNamespace: in.StorageNamespace, Cluster: in.Cluster,
@@ -104,7 +104,7 @@ func (c *Comparison) Report(mask Mask) ReleaseReport {
 		o := &c.Objects[i]
 		r.Drifted = r.Drifted || o.Drifted()
 		if o.speaks() {
-			r.Objects = append(r.Objects, o.report(mask, scrub))
+			r.Objects = append(r.Objects, o.report(c.masker(o, mask)))
 		}
 	}
 	return r
@@ -126,13 +126,14 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-func (o *ObjectComparison) report(mask Mask, scrub func(string) string) ObjectReport {
+func (o *ObjectComparison) report(mask *masker) ObjectReport {
+	scrub := mask.scrub
 	out := ObjectReport{
 		ID:         hashOf(o.key.String(), string(o.Action), missingWord(o.Missing)),
 		APIVersion: o.APIVersion(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 		Source: o.Source, Action: o.Action, Reason: scrub(o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
 		Missing: o.Missing, Drifted: o.Drifted(), Note: scrub(o.Note), DryRun: o.DryRun.shown(scrub), Fields: []FieldFinding{},
-		IgnoredBy: o.IgnoredBy, Controllers: o.Controllers, Forgotten: o.Forgotten,
+		IgnoredBy: o.IgnoredBy.shown(scrub), Controllers: o.Controllers, Forgotten: o.Forgotten,
 	}
 	if o.Err != nil {
 		out.Error = &ObjectError{Code: o.Err.Code, Message: scrub(o.Err.Message)}
@@ -150,18 +151,26 @@ func missingWord(missing bool) string {
 	return ""
 }
 
-func (o *ObjectComparison) fieldReport(f Finding, mask Mask) FieldFinding {
+func (o *ObjectComparison) fieldReport(f Finding, mask *masker) FieldFinding {
 	out := FieldFinding{
-		ID: hashOf(o.key.String(), f.Path.String(), string(f.Verdict)), Path: f.Path.String(),
+		ID: hashOf(o.key.String(), mask.hidden(f.Path).String(), string(f.Verdict)), Path: mask.path(f.Path).String(),
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,
-		Note: f.Note, Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: f.IgnoredBy, Pattern: f.Path.Pattern(), Masked: mask.hides(o, f),
-		Unrecorded: f.Unrecorded,
+		Note: mask.scrub(f.Note), Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: f.IgnoredBy.shown(mask.scrub),
+		Pattern: mask.pattern(f.Path), Masked: mask.hides(f), Unrecorded: f.Unrecorded,
 	}
 	out.Pointer, out.DesiredPointer = o.pointers(f.Path)
 	if !out.Masked {
 		out.Old, out.Desired, out.Live, out.After = f.Old, f.Desired, f.Live, f.After
 	}
 	return out
+}
+
+// shown is the rule as a report has it: its name may have the path that somebody wrote.
+func (r *IgnoreRule) shown(scrub func(string) string) *IgnoreRule {
+	if r == nil {
+		return nil
+	}
+	return &IgnoreRule{Rule: scrub(r.Rule), Reason: scrub(r.Reason)}
 }
 
 // pointers leads into live as it was read, or, where live lacks the field, into what Helm would send: at most one is not

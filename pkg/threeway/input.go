@@ -1,6 +1,10 @@
 package threeway
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+)
 
 // Input is all that the comparison of one release is made from. Compare reads it and changes none of it.
 type Input struct {
@@ -53,6 +57,9 @@ type Input struct {
 	ShowControllers bool
 
 	Warnings, Errors []Message
+
+	// Known is what is known to be secret beside what the objects hold, such as the Secrets that a chart looked up; nil for nothing.
+	Known *secret.Known
 }
 
 func (in Input) serverSide() bool { return in.ApplyMethod == "server-side" }

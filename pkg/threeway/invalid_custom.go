@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
 // refusesCustom says why the API server refuses a custom resource that the schema of its kind does not allow; empty where it does, or
@@ -51,7 +54,7 @@ func isOfServer(name string) bool {
 	return slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, root)
 }
 
-// customFault puts an error into the server's words, but for the values of fields that look secret: short ones are not scrubbed later.
+// customFault puts an error into the server's words, but for values that are secret where they stand: short ones are not scrubbed later.
 func customFault(err error) *field.Error {
 	var out *field.Error
 	if rule, ok := errors.AsType[brokenRule](err); ok {
@@ -63,11 +66,22 @@ func customFault(err error) *field.Error {
 	}
 	_, omitted := out.BadValue.(field.OmitValueType)
 	shown := !omitted && (out.Type == field.ErrorTypeInvalid || out.Type == field.ErrorTypeNotSupported || out.Type == field.ErrorTypeDuplicate)
-	names := strings.FieldsFunc(out.Field, func(r rune) bool { return strings.ContainsRune(".[]", r) })
-	if shown && slices.ContainsFunc(names, looksSecret) {
-		out.BadValue = "***"
+	if shown && placeOfField(out.Field).Holds(out.BadValue) {
+		out.BadValue = secret.Mask
 	}
 	return out
+}
+
+// placeOfField is the place that an error of the API server names: spec.users[0].token.
+func placeOfField(name string) (place secret.Place) {
+	for step := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
+		if _, err := strconv.Atoi(step); err == nil {
+			place = place.Item("")
+		} else {
+			place = place.Field(step)
+		}
+	}
+	return place
 }
 
 // schemaFault is what the server makes of a fault (apiextensions-apiserver v0.37.1 pkg/apiserver/validation/validation.go

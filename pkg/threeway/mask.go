@@ -1,10 +1,10 @@
 package threeway
 
 import (
-	"regexp"
 	"slices"
-	"strings"
-	"sync"
+	"strconv"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
 // Mask decides which values a Report may show. The zero Mask hides every value that could be a secret.
@@ -13,136 +13,210 @@ type Mask struct {
 	Show bool
 }
 
-// hides tells whether a finding's values stay in the process: anything of a Secret, any annotation that embeds a whole
-// object, and whatever has a name or a text that looks secret, on either side.
-func (m Mask) hides(o *ObjectComparison, f Finding) bool {
-	if m.Show {
+// Scrub removes every value that a Report masks from a text that is shown, such as an error of the API server, which may quote
+// the object it refused.
+func (c *Comparison) Scrub(text string) string { return c.secrets().Scrub(text) }
+
+// secrets is what the objects of the comparison hold of secrets. It is made when the first of them could be shown.
+func (c *Comparison) secrets() *secret.Known {
+	if c.known != nil {
+		return c.known
+	}
+	c.known = (&secret.Known{}).With(c.Input.Known)
+	for _, list := range [][]Object{c.Input.OldObjects, c.Input.DesiredObjects, c.Input.LastObjects} {
+		for _, o := range list {
+			c.known.AddObject(o.Group, o.Kind, o.Content)
+			c.known.AddObject(o.Group, o.Kind, o.Again)
+			c.known.AddObject(o.Group, o.Kind, o.AtOnce)
+		}
+	}
+	for ref, l := range c.Input.Live {
+		c.known.AddObject(ref.Group, ref.Kind, l.Object)
+	}
+	return c.known
+}
+
+// WithoutSecrets returns a copy of an object without the fields that hold a secret, and where they were.
+func (c *Comparison) WithoutSecrets(ref Ref, object map[string]any) (stripped map[string]any, paths []string) {
+	return rootOf(ref, object).Strip(object, c.secrets())
+}
+
+// rootOf is the place of an object: a Secret is one by its key, or by any side's own word.
+func rootOf(ref Ref, sides ...map[string]any) secret.Place {
+	for _, side := range sides {
+		if kind, _ := side["kind"].(string); secret.Kind("", kind) {
+			return secret.Root("", kind)
+		}
+	}
+	return secret.Root(ref.Group, ref.Kind)
+}
+
+// masker hides the secrets of one object.
+type masker struct {
+	// shows is set where all may be shown.
+	shows bool
+	known *secret.Known
+	root  secret.Place
+	// sides are those that paths are looked up in, live first.
+	sides []namedSide
+}
+
+type namedSide struct {
+	name  string
+	value map[string]any
+}
+
+// masker is the masker of an object.
+func (c *Comparison) masker(o *ObjectComparison, mask Mask) *masker {
+	return &masker{
+		shows: mask.Show, known: c.secrets(), root: rootOf(o.Ref, o.Content, o.liveText, o.desiredText),
+		sides: []namedSide{{"", o.Live}, {"desired", o.Desired}, {"old", o.Old}, {"after", o.Result}},
+	}
+}
+
+// scrub takes the secrets out of a text.
+func (m *masker) scrub(text string) string {
+	if m.shows {
+		return text
+	}
+	return m.known.Scrub(text)
+}
+
+// hides reports whether a finding's values stay in the process.
+func (m *masker) hides(f Finding) bool {
+	if m.shows {
 		return false
 	}
-	values := []any{f.Old, f.Desired, f.Live, f.After}
-	plainText := !slices.ContainsFunc(values, func(v any) bool { return v != nil && !isScalar(v) })
-	if isSecret(o) && !(isPublic(f.Path) && plainText) || secretPath(f.Path) {
-		return true
-	}
-	return slices.ContainsFunc(values, secretValue) || endsInSecret(f.Path) && slices.ContainsFunc(values, isScalar)
+	place := m.placeAt(f.Path)
+	return slices.ContainsFunc([]any{f.Old, f.Desired, f.Live, f.After}, func(v any) bool { return place.Holds(v) || m.known.Holds(v) })
 }
 
-// isSecret tells whether the object is a Secret by its identity or by any side's own word.
-func isSecret(o *ObjectComparison) bool {
-	if o.Kind == "Secret" && o.Group == "" {
-		return true
-	}
-	return o.Content["kind"] == "Secret" || o.Content["kind"] == "SecretList"
-}
-
-// isPublic tells which fields of a Secret are no secrets: its type, and metadata other than annotations that embed objects.
-func isPublic(path Path) bool {
-	if len(path) == 0 || path[0].Form != FieldStep {
-		return false
-	}
-	return path[0].Name == "type" || path[0].Name == "immutable" || path[0].Name == "metadata" && len(path) > 2
-}
-
-// secretName matches names that announce a secret. Names of references to a Secret are not secret themselves.
-var secretName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(passw(or)?d|passphrase|token|secret|api[-_.]?key|private[-_.]?key|access[-_.]?key|credential|\bpwd\b|dsn|connection[-_.]?string)`)
-})
-
-// reference matches names that hold the name of a secret, or tell something about one, and no secret. A field that is called
-// secret and nothing else is a reference where it holds a map, as volumes have it.
-var reference = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^secrets?$|secret(Name|Names|Ref|Refs|KeyRef|Namespace)$|serviceAccountToken|TokenRequest|tokenReview|expirationSeconds$|(secret|token)(Path|File|Mount|TTL|Audience|Expiration)|imagePullSecrets)`)
-})
-
-// assignment matches texts that carry a secret inside: --token=x, password: x, URLs with credentials, keys, a whole Secret.
-var assignment = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(passw(or)?d|passphrase|token|secret|api[-_]?key|private[-_]?key|access[-_]?key)["']?\s*[=:]\s*["']?[^\s"'$({]|://[^/\s:@]+:[^/\s@]+@|-----BEGIN [A-Z ]*PRIVATE KEY|["']?kind["']?:\s*["']?Secret\b`)
-})
-
-func looksSecret(name string) bool {
-	return secretName().MatchString(name) && !reference().MatchString(name)
-}
-
-// secretPath tells whether a step of the path announces a secret: a field, a map key, or the name of an env variable.
-func secretPath(path Path) bool {
+// placeAt is the place to which a path leads.
+func (m *masker) placeAt(path Path) secret.Place {
+	place := m.root
 	for i, s := range path {
-		switch {
-		case s.Form == FieldStep && (looksSecret(s.Name) || embedsObject(s.Name)):
-			return true
-		case s.Form == KeyStep && i > 0 && path[i-1].Name == "env" && looksSecret(s.word()) && !passes(path, "valueFrom"):
-			return true
+		if s.Form == FieldStep {
+			place = place.Field(s.Name)
+		} else {
+			place = place.Item(m.itemName(path[:i+1]))
 		}
 	}
-	return false
+	return place
 }
 
-// passes tells whether a path leads to or through a field.
-func passes(path Path, name string) bool {
-	return slices.ContainsFunc(path, func(s Step) bool { return s.Form == FieldStep && s.Name == name })
-}
-
-// endsInSecret tells whether a path ends in a field that is called secret and nothing else.
-func endsInSecret(path Path) bool {
-	return len(path) > 0 && path[len(path)-1].Form == FieldStep && strings.EqualFold(path[len(path)-1].Name, "secret")
-}
-
-// embedsObject names annotations that tools keep whole objects in.
-func embedsObject(name string) bool {
-	return strings.HasSuffix(name, "last-applied-configuration") || strings.HasPrefix(name, "kapp.k14s.io/original") ||
-		strings.HasSuffix(name, "/last-applied")
-}
-
-// secretValue tells whether a value holds a secret by its own names or texts.
-func secretValue(v any) bool {
-	switch v := v.(type) {
-	case string:
-		return assignment().MatchString(v)
-	case []any:
-		return slices.ContainsFunc(v, secretValue) || followsFlag(v)
-	case map[string]any:
-		return secretMap(v)
-	}
-	return false
-}
-
-// followsFlag tells whether a list of arguments has a secret after the flag that announces it: --token, x.
-func followsFlag(list []any) bool {
-	for i, v := range list {
-		flag, _ := v.(string)
-		if i < len(list)-1 && strings.HasPrefix(flag, "-") && !strings.Contains(flag, "=") && looksSecret(flag) {
-			return true
+// itemName is what the item of a list at the end of a path is called. An item without keys of the API's, or with those of another item,
+// has its name on the sides.
+func (m *masker) itemName(path Path) string {
+	for _, k := range path[len(path)-1].Keys {
+		if name, ok := k.Value.(string); ok && (k.Name == "name" || k.Name == "key") {
+			return name
 		}
 	}
-	return false
-}
-
-func secretMap(m map[string]any) bool {
-	if name, _ := m["name"].(string); looksSecret(name) && holdsText(m["value"]) {
-		return true
-	}
-	for k, v := range m {
-		announced := looksSecret(k) || strings.EqualFold(k, "secret") && isScalar(v)
-		if announced && holdsText(v) || embedsObject(k) || secretValue(v) {
-			return true
-		}
-	}
-	return false
-}
-
-// holdsText tells whether a value has a text or a number in it.
-func holdsText(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, below := range v {
-			if holdsText(below) {
-				return true
+	for _, side := range m.sides {
+		item, _ := lookup(side.value, path)
+		for _, field := range []string{"name", "key"} {
+			if name, ok := fieldOf(item, field).(string); ok {
+				return name
 			}
 		}
-		return false
-	case []any:
-		return slices.ContainsFunc(v, holdsText)
-	case nil, bool:
-		return false
 	}
-	return !isZero(v)
+	return ""
+}
+
+// path is a path as it is shown.
+func (m *masker) path(path Path) Path {
+	if m.shows {
+		return path
+	}
+	return m.hidden(path)
+}
+
+// hidden is a path in which an item that is named by a secret is named by its place in the list instead.
+func (m *masker) hidden(path Path) Path {
+	var shown Path
+	for i, s := range path {
+		if hidden := m.hiddenKeys(path[:i], s); len(hidden) > 0 {
+			if shown == nil {
+				shown = slices.Clone(path)
+			}
+			shown[i] = hideKeys(s, hidden, secret.Mask+m.ordinal(path[:i+1]))
+		}
+	}
+	if shown == nil {
+		return path
+	}
+	return shown
+}
+
+// hiddenKeys are the indexes of those keys of a step below a path that are secret; 0 is the member of a set.
+func (m *masker) hiddenKeys(path Path, s Step) (hidden []int) {
+	switch s.Form {
+	case KeyStep:
+		item := m.placeAt(path).Item("")
+		for i, k := range s.Keys {
+			if item.Field(k.Name).Holds(k.Value) || m.known.Holds(k.Value) {
+				hidden = append(hidden, i)
+			}
+		}
+	case SetStep:
+		if m.placeAt(path).Item("").Holds(s.Value) || m.known.Holds(s.Value) {
+			hidden = []int{0}
+		}
+	case FieldStep, IndexStep:
+	}
+	return hidden
+}
+
+// hideKeys is a step with other values of some of its keys.
+func hideKeys(s Step, hidden []int, shown string) Step {
+	if s.Form == SetStep {
+		s.Value = shown
+		return s
+	}
+	s.Keys = slices.Clone(s.Keys)
+	for _, i := range hidden {
+		s.Keys[i].Value = shown
+	}
+	return s
+}
+
+// ordinal tells the items of a list apart whose keys are hidden: the item's number in live's list, or in that of another side.
+func (m *masker) ordinal(path Path) string {
+	last := len(path) - 1
+	for _, side := range m.sides {
+		if list, ok := lookup(side.value, path[:last]); ok {
+			if index, _, found := path[last].in(list); found {
+				n, _ := strconv.Atoi(index)
+				return "#" + strconv.Itoa(n+1) + side.name
+			}
+		}
+	}
+	return ""
+}
+
+// pattern is the path as an ignore rule may name it: an item that is named by a secret by its index in live's list. Where live lacks such
+// an item there is no pattern.
+func (m *masker) pattern(path Path) string {
+	if m.shows {
+		return path.Pattern()
+	}
+	shown := slices.Clone(path)
+	for i, s := range path {
+		if len(m.hiddenKeys(path[:i], s)) == 0 {
+			continue
+		}
+		list, _ := lookup(m.sides[0].value, path[:i])
+		index, _, found := s.in(list)
+		if !found {
+			return ""
+		}
+		n, _ := strconv.Atoi(index)
+		shown[i] = Step{Form: IndexStep, Index: n}
+	}
+	return shown.Pattern()
+}
+
+// ShownPath is a path as a Report names it.
+func (c *Comparison) ShownPath(o *ObjectComparison, path Path) Path {
+	return c.masker(o, Mask{}).path(path)
 }

@@ -230,7 +230,7 @@ func (r *Repairable) apply() (*fieldpath.Set, error) {
 
 // Field is a finding as a report has it, masked.
 func (c *Comparison) Field(o *ObjectComparison, f Finding, mask Mask) FieldFinding {
-	return o.fieldReport(f, mask)
+	return o.fieldReport(f, c.masker(o, mask))
 }
 
 // Lookup finds the value at the path.
@@ -239,11 +239,15 @@ func (p Path) Lookup(root any) (any, bool) { return lookup(root, p) }
 // Equal compares JSON values. An integer equals the float of the same value, as JSON numbers do.
 func Equal(a, b any) bool { return equal(a, b) }
 
-// HasPlace tells whether a text is the path of a place that a side of an object has, or of one of its findings, or the beginning of
-// such a path up to a step.
-func (c *Comparison) HasPlace(o *ObjectComparison, text string) bool {
-	found := false
-	visit := func(path Path) { found = found || path.String() == text }
+// PlaceOf is the path, as a Path writes itself, that a text names: that of a place which a side of an object has, or of one of its
+// findings, or the beginning of such a path up to a step, as it is or as a Report shows it. It is empty where there is none.
+func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
+	mask := c.masker(o, Mask{})
+	visit := func(path Path) {
+		if clear := path.String(); clear == text || mask.path(path).String() == text {
+			place = clear
+		}
+	}
 	s := c.comparer().shapeOf(o.Ref)
 	for _, side := range []map[string]any{o.Old, o.Live} {
 		eachPlace(side, s, nil, visit)
@@ -253,5 +257,5 @@ func (c *Comparison) HasPlace(o *ObjectComparison, text string) bool {
 			visit(f.Path[:n+1])
 		}
 	}
-	return found
+	return place
 }

@@ -1,0 +1,107 @@
+package secret
+
+import (
+	"bytes"
+	"encoding/base64"
+	"log"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestKnownGiven: what values announce as secret goes, in every form, and of the given ones all that is not short; nothing else.
+func TestKnownGiven(t *testing.T) {
+	var k Known
+	k.AddGiven(map[string]any{
+		"auth":     map[string]any{"password": "canary", "username": "somebody"},
+		"replicas": int64(12345), "pin": "9999", "apiKey": 987654.0,
+		"env": []any{map[string]any{"name": "DB_TOKEN", "value": "birdie"}, map[string]any{"name": "MODE", "value": "plain"}},
+		"url": "https://me:finch@example.com/path",
+	})
+	k.AddAnnounced(map[string]any{"oldPassword": "sparrow", "short": map[string]any{"token": "abc"}, "image": "registry/image"})
+	for text, want := range map[string]string{
+		"":                                  "",
+		"canary and Y2FuYXJ5":               "*** and ***",
+		"canaryseed is a word":              "canaryseed is a word",
+		"somebody, 12345, 9999, plain, abc": "***, 12345, 9999, plain, abc",
+		`Invalid value: "abc": or (abc)`:    `Invalid value: "***": or (***)`,
+		"registry/image":                    "registry/image",
+		"birdie sparrow 987654":             "*** *** ***",
+		"at https://me:finch@example.com/path: no answer": "at ***: no answer",
+	} {
+		if got := k.Scrub(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestMembersAreSecretEverywhere: a member of a Secret is found in any value, encoded or not, unless it is short or public.
+func TestMembersAreSecretEverywhere(t *testing.T) {
+	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	var k Known
+	k.AddObject("", "Secret", map[string]any{
+		"data": map[string]any{
+			"a": encode("hunter2-canary\n"), "short": encode("admin"), "username": encode("postgres"), "host": encode("db.example.com:5432"),
+			"tls.crt": encode("-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----\n"),
+			"env":     encode("A=1\nDB_PASSWORD=inner-canary\n"),
+		},
+		"stringData": map[string]any{"b": "plain-canary", "user": "Not-A-Plain-Name!"},
+	})
+	for text, want := range map[string]bool{
+		"x hunter2-canary y": true, encode("hunter2-canary\n"): true, "plain-canary": true, encode("plain-canary"): true, "inner-canary": true,
+		"Not-A-Plain-Name!": true,
+		"admin":             false, "postgres:15": false, "db.example.com:5432": false, "MIIC": false, "hunter2": false,
+		"-----BEGIN CERTIFICATE-----": false,
+	} {
+		if got := k.Holds(map[string]any{"list": []any{1, text}}); got != want {
+			t.Errorf("a value with %q holds a secret: %v", text, got)
+		}
+		if got := k.Scrub("text " + text); want && strings.Contains(got, "canary") {
+			t.Errorf("%q is left as %q", text, got)
+		}
+	}
+}
+
+// TestWriter frees a log of secrets that become known while it is written.
+func TestWriter(t *testing.T) {
+	var k Known
+	var out bytes.Buffer
+	logger := log.New(k.Writer(&out), "", 0)
+	logger.Printf("value (map[password:early-canary])")
+	k.Add("late-canary")
+	logger.Printf("value (%s)", "late-canary")
+	if got, want := out.String(), "value (map[password:***\nvalue (***)\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestKnownInParallel: a rendering that was given up may go on logging while the report is made.
+func TestKnownInParallel(t *testing.T) {
+	var k Known
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			for range 100 {
+				k.AddObject("", "Secret", map[string]any{"stringData": map[string]any{"a": "hunter2-canary"}})
+				if got := k.Scrub("hunter2-canary"); got != Mask {
+					t.Errorf("left %q", got)
+				}
+				k.Holds("x")
+				(&Known{}).With(&k)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestNoneKnown: a nil Known takes and hides what has the form of a secret.
+func TestNoneKnown(t *testing.T) {
+	var k *Known
+	k.Add("x")
+	k.AddGiven("x")
+	k.AddObject("", "Secret", nil)
+	k.AddMembers(nil)
+	if k.Holds("hunter2") || k.Scrub("hunter2 password=hunter2") != "hunter2 password=***" {
+		t.Error("a nil Known")
+	}
+}

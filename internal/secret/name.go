@@ -1,0 +1,129 @@
+package secret
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Name reports whether a name announces a secret: that of a field, a key of a map, a variable, a flag, or an HTTP header.
+func Name(name string) bool {
+	words := wordsOf(name)
+	own := wordsOf(name[strings.LastIndexByte(name, '.')+1:]) // of a path, those of its end
+	switch {
+	case len(words) == 0 || len(own) > 1 && aboutFirst()[own[0]] || refersByEnd(words):
+		return false
+	case len(words) == 1:
+		return isAnnouncing(words[0]) || announcingLast()[words[0]]
+	}
+	return slices.ContainsFunc(words, isAnnouncing) || announcesLast(words) || announcesPair(words)
+}
+
+// header reports whether a name is that of an HTTP header which carries credentials.
+func header(name string) bool { return headers()[strings.ToLower(name)] || Name(name) }
+
+// isAnnouncing reports whether a word announces a secret wherever it stands.
+func isAnnouncing(word string) bool {
+	if referringWords()[word] {
+		return false
+	}
+	if announcing()[word] {
+		return true
+	}
+	if before, after, found := strings.Cut(word, "password"); found && before+after != "" {
+		return !aboutLast()[after]
+	}
+	return slices.ContainsFunc(announcingEnds(), func(end string) bool { return strings.HasSuffix(word, end) })
+}
+
+// announcesLast reports whether the last word announces a secret: DB_PASS, InviteSalt.
+func announcesLast(words []string) bool {
+	last := len(words) - 1
+	return announcingLast()[words[last]] && !(words[last] == "pass" && noPass()[words[last-1]])
+}
+
+// announcesPair reports whether two words after each other announce a secret: apiKey, connection string.
+func announcesPair(words []string) bool {
+	for i := 1; i < len(words); i++ {
+		a, b := words[i-1], words[i]
+		isPublic := i > 1 && words[i-2] == "public"
+		if (b == "key" || b == "keys") && keyKinds()[a] && !isPublic || announcingPairs()[a+"+"+b] {
+			return true
+		}
+	}
+	return words[len(words)-1] == "key" && slices.ContainsFunc(words, func(w string) bool { return w == "encryption" || w == "signing" })
+}
+
+// refersByEnd reports whether a name ends as names of references do: secretName, passwordKey, tlsSecret, passwordSecretKey,
+// secretUsernameKey.
+func refersByEnd(words []string) bool {
+	n := len(words)
+	if referringWords()[words[n-1]] || n > 1 && aboutLast()[words[n-1]] {
+		return true
+	}
+	word := func(back int) string {
+		if back > n {
+			return ""
+		}
+		return words[n-back]
+	}
+	switch word(1) {
+	case "secret", "secrets":
+		return holders()[word(2)]
+	case "key", "keys":
+		ofSecret := word(2) == "secret" && ofSecretKey()[word(3)]
+		inSecret := n > 2 && slices.ContainsFunc(words[:n-2], func(w string) bool { return w == "secret" || w == "secrets" })
+		return ofSecret || inSecret && !keyKinds()[word(2)] || strings.HasPrefix(word(2), "pass") || strings.HasPrefix(word(2), "cred")
+	}
+	return false
+}
+
+// wordsOf splits a name at case, underscore, dash, dot and the like, into words of lower case. What stands before the slash of a
+// qualified name (example.com/token) is somebody's domain. Numbers at the end only count names.
+func wordsOf(name string) []string {
+	if domain, rest, qualified := strings.Cut(name, "/"); qualified && strings.Contains(domain, ".") {
+		name = rest
+	}
+	var words []string
+	runes := []rune(name)
+	start := -1
+	flush := func(end int) {
+		if start >= 0 {
+			words = append(words, strings.ToLower(string(runes[start:end])))
+		}
+		start = -1
+	}
+	for i, r := range runes {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush(i)
+		case start < 0:
+			start = i
+		case unicode.IsUpper(r) && beginsWord(runes, i):
+			flush(i)
+			start = i
+		}
+	}
+	flush(len(runes))
+	return withoutNumbers(words)
+}
+
+// beginsWord reports whether the capital letter at i begins a word: the T of accessToken, and of APIToken, but not of TOKEN.
+func beginsWord(runes []rune, i int) bool {
+	if !unicode.IsUpper(runes[i-1]) {
+		return true
+	}
+	isPlural := i+2 == len(runes) && runes[i+1] == 's' // URLs, DSNs
+	return i+1 < len(runes) && unicode.IsLower(runes[i+1]) && !isPlural
+}
+
+// withoutNumbers drops the numbers behind the last word: password1, TOKEN_2.
+func withoutNumbers(words []string) []string {
+	for n := len(words); n > 0; n-- {
+		if word := strings.TrimRight(words[n-1], "0123456789"); word != "" {
+			words[n-1] = word
+			return words[:n]
+		}
+	}
+	return nil
+}
