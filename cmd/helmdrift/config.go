@@ -41,7 +41,7 @@ func readConfig(path string) (configFile, error) {
 	}
 	for i, rule := range out.Ignore {
 		if rule.SelectsEverything() {
-			return out, brokenConfig(path, fmt.Sprintf("ignore[%d] %s", i, selectsEverything))
+			return out, brokenConfig(path, fmt.Sprintf("ignore[%d]: %v", i, threeway.ErrSelectsEverything))
 		}
 	}
 	if err := out.Managers.Check(); err != nil {
@@ -49,9 +49,6 @@ func readConfig(path string) (configFile, error) {
 	}
 	return out, nil
 }
-
-// selectsEverything is what is wrong with a rule that would turn the comparison off.
-const selectsEverything = "would ignore everything: name paths, objects (target) or managers"
 
 func brokenConfig(path, what string) error {
 	return hinted{error: fmt.Errorf("configuration %s: %s", path, what), hint: "docs/ignore.md says what it may have, docs/config.schema.json lets an editor check it"}

@@ -15,11 +15,11 @@ import (
 const anybody fs.FileMode = 0o002
 
 // distrust says why a file that was found, and not named, must not decide anything; it is empty where nothing speaks against the file. The
-// owner must be the user who runs the program, or root. As in git (CVE-2022-24765; git-compat-util.h
-// is_path_owned_by_current_uid), root also takes the files of the user who called sudo. Nobody else may be able to write the file or to put
-// another one in its place; the sticky bit is no help, because it lets everybody add a file where there was none.
+// owner must be the user who runs the program, or root. As in git (CVE-2022-24765; git-compat-util.h is_path_owned_by_current_uid), root
+// also takes the files of the user who called sudo. Nobody else may be able to write the file or to put another one in its place; the
+// sticky bit is no help, because it lets everybody add a file where there was none.
 func distrust(path string, env func(string) string) (string, error) {
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", err
 	}
@@ -27,7 +27,7 @@ func distrust(path string, env func(string) string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file, err := os.Stat(real)
+	file, err := os.Stat(target)
 	if err != nil {
 		return "", err
 	}
@@ -39,7 +39,7 @@ func distrust(path string, env func(string) string) (string, error) {
 	if file.Mode()&anybody != 0 {
 		return "anybody may write to it", nil
 	}
-	for _, dir := range []string{filepath.Dir(path), filepath.Dir(real)} {
+	for _, dir := range []string{filepath.Dir(path), filepath.Dir(target)} {
 		info, err := os.Stat(dir)
 		if err != nil {
 			return "", err

@@ -86,7 +86,8 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted, as helmdrift fix does")
 	o.ignoreOptions.addFlags(fs)
 	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list what rules silence, and by which rule")
-	fs.BoolVar(&o.showControllers, "show-controllers", false, "list what controllers, and writers that nobody remembers, wrote beside the manifest; it is only counted otherwise")
+	fs.BoolVar(&o.showControllers, "show-controllers", false,
+		"list what controllers and forgotten writers wrote beside the manifest, which is only counted otherwise")
 	fs.StringVar(&o.baseline, "baseline", "", "earlier report (JSON or YAML): only what is new since then counts")
 	o.desiredOptions.addFlags(fs)
 	o.repair.addFlags(fs)

@@ -27,7 +27,8 @@ type ignoreOptions struct {
 
 // addFlags adds the flags that diff and fix share.
 func (o *ignoreOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.config, "config", "", "configuration with rules (default: the nearest "+configName+" from the working directory up to the root of the repository)")
+	fs.StringVar(&o.config, "config", "",
+		"configuration with rules (default: the nearest "+configName+" from the working directory up to the root of the repository)")
 	fs.StringArrayVar(&o.paths, "ignore", nil, "leave a path out of account, in all objects: /spec/replicas; may be repeated")
 	fs.StringArrayVar(&o.managers, "ignore-manager", nil, "leave out of account what nobody but this field manager wrote; may be repeated")
 	fs.BoolVar(&o.fromFlux, "from-flux", false, "heed spec.driftDetection.ignore of the HelmRelease that owns the release")
@@ -85,7 +86,7 @@ func (o *ignoreOptions) read(s streams, now time.Time) (out ignored, err error) 
 	}
 	for _, rule := range out.rules {
 		if rule.SelectsEverything() {
-			return out, fmt.Errorf("%s %s", rule.Name, selectsEverything)
+			return out, fmt.Errorf("%s: %w", rule.Name, threeway.ErrSelectsEverything)
 		}
 	}
 	if !o.noDefaults {

@@ -26,8 +26,8 @@ func (t *text) shown(rel threeway.ReleaseReport) threeway.ReleaseReport {
 // isRuled tells whether a rule silences a finding.
 func isRuled(f threeway.FieldFinding) bool { return f.IgnoredBy != nil }
 
-// isHidden reports whether rules silence all that is said of an object, or whether it has nothing but what the last lines count. What an upgrade does to it otherwise, such as a failure, is not
-// theirs to silence unless they are about the whole object.
+// isHidden reports whether rules silence all that is said of an object, or whether it has nothing but what the last lines count. What an
+// upgrade does to it otherwise, such as a failure, is not theirs to silence unless they are about the whole object.
 func isHidden(o threeway.ObjectReport) bool {
 	switch {
 	case o.Error != nil || o.DryRun != nil && o.DryRun.Result == dryRunDisagrees:

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// errSelectsEverything refuses a rule that would turn the whole comparison off. Such a rule is misspelt, or somebody else's.
-var errSelectsEverything = errors.New("it would ignore everything: name paths, objects (target) or managers")
+// ErrSelectsEverything says why a rule is refused that would turn the whole comparison off. Such a rule is misspelt, or somebody else's.
+var ErrSelectsEverything = errors.New("it would ignore everything: name paths, objects (target) or managers")
 
 // SelectsEverything reports whether the rule would silence whatever a release has: none of its paths names a field, and its target and
 // managers take all that there may be. Names of releases do not narrow a rule, because it would still be all of those releases.
@@ -18,7 +18,7 @@ func (r Rule) SelectsEverything() bool {
 // SelectsEverything reports the same of the text of a rule. A rule that cannot be read selects nothing.
 func (t RuleText) SelectsEverything() bool {
 	_, err := t.rule("")
-	return errors.Is(err, errSelectsEverything)
+	return errors.Is(err, ErrSelectsEverything)
 }
 
 // takesAllPaths: the empty path is the whole object, and one that is all * is everything below some level.

@@ -75,7 +75,7 @@ func (t RuleText) rule(name string) (Rule, error) {
 		out.Target, err = t.Target.target()
 	}
 	if err == nil && out.SelectsEverything() {
-		err = errSelectsEverything
+		err = ErrSelectsEverything
 	}
 	return out, err
 }
