@@ -55,6 +55,9 @@ func (c comparer) writeServerSide(ref Ref, desired, live map[string]any) (writte
 	if c.in.Migrates {
 		live = migrated(live)
 	}
+	if len(unreadable(desired, nil)) > 0 {
+		return out, applyFailed(ref, errUnreadable)
+	}
 	types, doubts, err := c.typesOf(ref, desired, live)
 	if err != nil && types.reads(desired) {
 		return out, applyFailed(ref, err)
