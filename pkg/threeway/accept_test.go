@@ -2,8 +2,11 @@ package threeway
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"sigs.k8s.io/yaml"
 )
 
 // TestRulesSilenceTheirReport: the rules of a report silence all that counts in it and say nothing odd of themselves, and a baseline
@@ -44,4 +47,33 @@ func findingsIn(r *Report) (n int) {
 		n += len(o.Fields)
 	}
 	return n
+}
+
+// TestRulesNameNoSecret: the rules that accept a report name an item with a secret key by its index, or not at all, and silence what they
+// can name.
+func TestRulesNameNoSecret(t *testing.T) {
+	files := readCase(t, "../../testdata/threeway/secret-list-key.txtar")
+	in := caseInput(t, files)
+	report := NewReport("v", time.Unix(0, 0), []ReleaseReport{Compare(in).Report(Mask{})})
+	texts, err := yaml.Marshal(report.Rules())
+	if err != nil || strings.Contains(string(texts), "canary") || !strings.Contains(string(texts), "/spec/users/0/role") {
+		t.Errorf("the rules are %s %v", texts, err)
+	}
+	in.Rules, _ = ReadRules("x", report.Rules(), time.Unix(0, 0))
+	silenced := 0
+	for _, f := range Compare(in).Report(Mask{}).Objects[0].Fields {
+		if f.IgnoredBy != nil {
+			silenced++
+		}
+	}
+	if silenced == 0 {
+		t.Error("the rules silence nothing")
+	}
+	byName := Compare(in)
+	for _, f := range byName.Objects[0].Findings {
+		shown := byName.ShownPath(&byName.Objects[0], f.Path).String()
+		if strings.Contains(shown, "canary") || byName.PlaceOf(&byName.Objects[0], shown) != f.Path.String() {
+			t.Errorf("%s is shown as %s", f.Path, shown)
+		}
+	}
 }

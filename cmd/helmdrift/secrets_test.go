@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/repair"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// FuzzNoSecretIsShown plants canaries under names, at places and in texts that internal/secret's table calls secret, on both sides of a
+// comparison, and writes all that the program writes: reports in each format, results of a fix, errors, warnings, Helm's log, a backup. No
+// canary is in any of it, while the requests of the fix have them in clear.
+func FuzzNoSecretIsShown(f *testing.F) {
+	words := readSecretTable(f)
+	for seed := range uint64(25) {
+		f.Add(seed, "")
+	}
+	f.Add(uint64(99), `"quote`)
+	f.Add(uint64(98), `back\slash`)
+	f.Add(uint64(97), "é中")
+	f.Fuzz(func(t *testing.T, seed uint64, salt string) {
+		p := planter{rng: rand.New(rand.NewPCG(seed, 1)), table: words}
+		was, is := canaryOf("was", seed, salt), canaryOf("is", seed, salt)
+		c := threeway.Compare(p.input(was, is))
+		plan, err := repair.New(c, repair.Options{Prune: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := everythingShown(t, c, plan)
+		for name, text := range shown {
+			for _, canary := range []string{was, is} {
+				for _, form := range []string{canary, base64.StdEncoding.EncodeToString([]byte(canary)), "canary"} {
+					if i := strings.Index(text, form); i >= 0 {
+						t.Fatalf("%s shows %q: …%s…", name, form, text[max(0, i-200):min(len(text), i+100)])
+					}
+				}
+			}
+		}
+		sent := ""
+		for i := range plan.Objects {
+			if body, err := plan.Objects[i].Patch(c.Input.Live[plan.Objects[i].Ref].Object); err == nil {
+				sent += string(body)
+			}
+		}
+		if !strings.Contains(sent, "canary-was") || strings.Contains(sent, secret.Mask) {
+			t.Errorf("the fix sends %s", sent)
+		}
+	})
+}
+
+// secretTable is what is read of internal/secret's table.
+type secretTable struct {
+	SecretNames []string `json:"secretNames"`
+	SecretTexts []string `json:"secretTexts"`
+}
+
+func readSecretTable(t testing.TB) (out secretTable) {
+	t.Helper()
+	raw, err := os.ReadFile("../../internal/secret/testdata/names.yaml")
+	if err == nil {
+		err = yaml.Unmarshal(raw, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := out.SecretTexts[:0]
+	for _, text := range out.SecretTexts {
+		if strings.Contains(text, "hunter2") {
+			texts = append(texts, text)
+		}
+	}
+	out.SecretTexts = texts
+	return out
+}
+
+// canaryOf is a secret that no output may have. What ends a value in the texts of the table is not in it.
+func canaryOf(side string, seed uint64, salt string) string {
+	salt = strings.Map(func(r rune) rune {
+		if r <= ' ' || strings.ContainsRune("\"'`,;&()[]{}<>|:/@#%\\", r) || r == 0xfffd {
+			return -1
+		}
+		return r
+	}, salt)
+	return fmt.Sprintf("canary-%s-%x%s-end", side, seed, salt)
+}
+
+// planter makes a release with secrets.
+type planter struct {
+	rng   *rand.Rand
+	table secretTable
+}
+
+func (p *planter) name() string { return p.table.SecretNames[p.rng.IntN(len(p.table.SecretNames))] }
+
+func (p *planter) text() string { return p.table.SecretTexts[p.rng.IntN(len(p.table.SecretTexts))] }
+
+// input is a comparison of what holds one canary with the same that holds another.
+func (p *planter) input(was, is string) threeway.Input {
+	in := threeway.Input{
+		Name: "web", Namespace: "prod", StorageNamespace: "prod", Operation: threeway.OperationDrift, ApplyMethod: "client-side",
+		Old: &threeway.Revision{Revision: 1}, Last: &threeway.Revision{Revision: 1}, Live: map[threeway.Ref]threeway.Live{},
+		Errors:   []threeway.Message{{Code: "x", Message: "the chart says " + was + " and " + is}},
+		Warnings: []threeway.Message{{Code: "x", Message: "db_password=" + is}},
+	}
+	for _, object := range p.objects() {
+		ref := object(was).Ref
+		in.OldObjects = append(in.OldObjects, object(was))
+		in.Live[ref] = threeway.Live{Object: threeway.HelmMetadata(object(is).Content, in.Name, in.Namespace)}
+	}
+	in.DesiredObjects = in.OldObjects
+	return in
+}
+
+// objects are the objects of the release, for any canary.
+func (p *planter) objects() (out []func(string) threeway.Object) {
+	a, b, c, text, other := p.name(), p.name(), p.name(), p.text(), p.text()
+	build := func(group, version, kind string, fields func(canary string) map[string]any) {
+		out = append(out, func(canary string) threeway.Object {
+			apiVersion := strings.TrimPrefix(group+"/"+version, "/")
+			content := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": "web", "namespace": "prod"}}
+			for name, v := range fields(canary) {
+				content[name] = v
+			}
+			key := threeway.Key{Group: group, Kind: kind, Namespace: "prod", Name: "web"}
+			return threeway.Object{Ref: threeway.Ref{Key: key, Version: version}, Content: content}
+		})
+	}
+	with := func(text, canary string) string { return strings.ReplaceAll(text, "hunter2", canary) }
+	build("", "v1", "Secret", func(canary string) map[string]any {
+		return map[string]any{"data": map[string]any{"seed": base64.StdEncoding.EncodeToString([]byte(canary))}}
+	})
+	build("", "v1", "ConfigMap", func(canary string) map[string]any {
+		return map[string]any{"data": map[string]any{a: canary, "conf": with(text, canary), "plain": "known as " + canary, "side": canary[7:9]}}
+	})
+	build("apps", "v1", "Deployment", func(canary string) map[string]any {
+		return map[string]any{"spec": map[string]any{
+			"selector": map[string]any{"matchLabels": map[string]any{"app": "web"}},
+			"template": map[string]any{
+				"metadata": map[string]any{"labels": map[string]any{"app": "web"}, "annotations": map[string]any{"a": with(other, canary)}},
+				"spec": map[string]any{"containers": []any{map[string]any{
+					"name": "c", "image": "i", "args": []any{"--" + b, canary, "x"}, "command": []any{"sh", "-c", with(text, canary)},
+					"env":           []any{map[string]any{"name": b, "value": canary}},
+					"livenessProbe": map[string]any{"httpGet": map[string]any{"port": int64(80), "httpHeaders": []any{map[string]any{"name": "Authorization", "value": canary}}}},
+				}}},
+			},
+		}}
+	})
+	build("ex.com", "v1", "Thing", func(canary string) map[string]any {
+		return map[string]any{"spec": map[string]any{
+			c: canary, "auth": map[string]any{b: map[string]any{"value": canary}}, "secrets": map[string]any{"x": map[string]any{"y": canary}},
+			"settings": []any{map[string]any{"name": a, "value": canary}}, "texts": []any{with(other, canary)},
+		}}
+	})
+	return out
+}
+
+// everythingShown is all that the program writes of a comparison and a plan.
+func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	now := time.Unix(0, 0)
+	report := threeway.NewReport("test", now, []threeway.ReleaseReport{c.Report(threeway.Mask{})})
+	for _, name := range output.Formats() {
+		var b bytes.Buffer
+		if err := output.Write(&b, output.Format(name), report, output.Options{Now: now, ShowIgnored: true}); err != nil {
+			t.Fatal(err)
+		}
+		out["report "+name] = b.String()
+	}
+	var outcomes []threeway.FixOutcome
+	for _, o := range plan.Objects {
+		outcomes = append(outcomes, threeway.FixOutcome{Object: o.Ref.Key.String(), Status: threeway.FixRefused, Reason: said(c)})
+	}
+	result := plan.Result(threeway.Mask{}, outcomes)
+	result.After = report
+	for _, name := range output.FixFormats() {
+		var b bytes.Buffer
+		if err := output.WriteFix(&b, output.Format(name), &result, output.Options{Now: now}); err != nil {
+			t.Fatal(err)
+		}
+		if err := output.WriteFixPlan(&b, &result, output.Options{Now: now}); err != nil {
+			t.Fatal(err)
+		}
+		out["fix "+name] = b.String()
+	}
+	known := diff{connection: &connection{known: &secret.Known{}}}.knownFor(c.Input)
+	var stderr bytes.Buffer
+	log.New(newHelmLog(known, &stderr), "", 0).Printf("warning: cannot overwrite table with non table for x.y (%v)", c.Input.OldObjects[1].Content)
+	log.New(newHelmLog(known, &stderr), "", 0).Printf("[INFO] Fail: %s", said(c))
+	out["log"] = stderr.String()
+	streams{err: &stderr, known: known}.explain(errors.New(said(c)))
+	dir := filepath.Join(t.TempDir(), "backup")
+	f := fix{flags: fixOptions{backup: dir}, streams: streams{err: &stderr}, before: c}
+	if err := f.backup(plan); err != nil {
+		t.Fatal(err)
+	}
+	out["stderr"] = stderr.String()
+	files, err := filepath.Glob(dir + "/*")
+	if err != nil || len(files) != 3 {
+		t.Errorf("the backup has %v %v", files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[filepath.Base(file)] = string(text)
+	}
+	return out
+}
+
+// said is what a server or a chart may say: all that the objects hold, and their canaries alone.
+func said(c *threeway.Comparison) string {
+	var b strings.Builder
+	for _, o := range c.Input.OldObjects {
+		raw, _ := json.Marshal(o.Content)
+		fmt.Fprintf(&b, "%s is refused, as is %s; ", raw, c.Input.Live[o.Ref].Object)
+	}
+	return b.String() + c.Input.Errors[0].Message
+}
