@@ -149,7 +149,7 @@ func fixStatus(r *threeway.FixResult) error {
 	switch {
 	case r.After == nil, r.After.HasError(), slices.ContainsFunc(r.Results, is(threeway.FixFailed)):
 		return exitStatus(exitFailure)
-	case r.DryRun != "" && len(r.Plan) > 0, r.After.Summary.DriftedObjects > 0,
+	case r.DryRun != "" && len(r.Plan) > 0, r.After.Summary.DriftedReleases > 0,
 		slices.ContainsFunc(r.Results, is(threeway.FixDeclined)), slices.ContainsFunc(r.Results, is(threeway.FixRefused)):
 		return exitStatus(exitSelected)
 	}

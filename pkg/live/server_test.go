@@ -202,7 +202,8 @@ func (f *fakeAPI) complete(path string, object map[string]any) map[string]any {
 	out := maps.Clone(object)
 	for _, k := range f.kinds {
 		meta := object["metadata"].(map[string]any)
-		if path == k.collection(meta["namespace"].(string))+"/"+meta["name"].(string) {
+		namespace, _ := meta["namespace"].(string)
+		if path == k.collection(namespace)+"/"+meta["name"].(string) {
 			out["apiVersion"], out["kind"] = k.apiVersion(), k.kind
 		}
 	}
