@@ -12,12 +12,15 @@ import (
 // TestReadTakesNoOtherObject: an answer that is a list, or another object, is an error on the object that was asked for. It is neither
 // compared nor called missing, and a repair writes nothing on it.
 func TestReadTakesNoOtherObject(t *testing.T) {
+	object := func(apiVersion, kind, namespace, name string) string {
+		return `{"apiVersion": "` + apiVersion + `", "kind": "` + kind + `", "metadata": {"name": "` + name + `", "namespace": "` + namespace + `"}}`
+	}
 	for name, answer := range map[string]struct{ body, names string }{
 		"list":              {`{"apiVersion": "v1", "kind": "ConfigMapList", "metadata": {}, "items": []}`, "v1 ConfigMapList"},
-		"another name":      {`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b", "namespace": "prod"}}`, "v1 ConfigMap prod/b"},
-		"another namespace": {`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "test"}}`, "v1 ConfigMap test/a"},
-		"another kind":      {`{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "namespace": "prod"}}`, "v1 Secret prod/a"},
-		"another group":     {`{"apiVersion": "ex.com/v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "prod"}}`, "ex.com/v1 ConfigMap prod/a"},
+		"another name":      {object("v1", "ConfigMap", "prod", "b"), "v1 ConfigMap prod/b"},
+		"another namespace": {object("v1", "ConfigMap", "test", "a"), "v1 ConfigMap test/a"},
+		"another kind":      {object("v1", "Secret", "prod", "a"), "v1 Secret prod/a"},
+		"another group":     {object("ex.com/v1", "ConfigMap", "prod", "a"), "ex.com/v1 ConfigMap prod/a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeAPI(t)
