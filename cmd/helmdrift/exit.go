@@ -120,11 +120,11 @@ func (f failOn) status(r *threeway.Report) error {
 }
 
 func (f failOn) selectsRelease(r threeway.ReleaseReport) bool {
-	return slices.ContainsFunc(r.Objects, f.selectsObject)
+	return f["drift"] && r.Terminating || slices.ContainsFunc(r.Objects, f.selectsObject)
 }
 
 func (f failOn) selectsObject(o threeway.ObjectReport) bool {
-	whole := f["drift"] && o.Missing ||
+	whole := f["drift"] && o.Gone() ||
 		f["fail"] && o.Action == threeway.ActionFail ||
 		f["effect"] && o.Action.Writes() ||
 		f["change"] && !o.Missing && o.Action.Writes() && o.Action != threeway.ActionUpdate
@@ -149,7 +149,7 @@ func fixStatus(r *threeway.FixResult) error {
 	switch {
 	case r.After == nil, r.After.HasError(), slices.ContainsFunc(r.Results, is(threeway.FixFailed)):
 		return exitStatus(exitFailure)
-	case r.DryRun != "" && len(r.Plan) > 0, r.After.Summary.DriftedObjects > 0,
+	case r.DryRun != "" && len(r.Plan) > 0, r.After.Summary.DriftedReleases > 0,
 		slices.ContainsFunc(r.Results, is(threeway.FixDeclined)), slices.ContainsFunc(r.Results, is(threeway.FixRefused)):
 		return exitStatus(exitSelected)
 	}

@@ -142,6 +142,7 @@ func (d diff) compared(ctx context.Context, in threeway.Input) (*threeway.Compar
 	if in.Live, err = d.read(ctx, in); err != nil {
 		return nil, err
 	}
+	in.Terminating = d.cluster.Terminating(ctx, namespacesOf(in))
 	comparison := threeway.Compare(in)
 	if needs := comparison.Needs(); !needs.Empty() {
 		d.fetch(ctx, needs, &in)
@@ -216,6 +217,17 @@ func refs(in threeway.Input) []threeway.Ref {
 	return out
 }
 
+// namespacesOf lists the namespaces of the records and of what was read.
+func namespacesOf(in threeway.Input) []string {
+	out := []string{in.StorageNamespace}
+	for ref := range in.Live {
+		if ref.Namespace != "" {
+			out = append(out, ref.Namespace)
+		}
+	}
+	return out
+}
+
 // stored puts together what the records say: old, and as desired old again or, for a rollback, the revision to return to.
 func (d diff) stored(loaded *release.Loaded) threeway.Input {
 	old, last := loaded.Old, loaded.Last
@@ -223,6 +235,7 @@ func (d diff) stored(loaded *release.Loaded) threeway.Input {
 		Name: d.name, Namespace: d.at.namespace, StorageNamespace: d.at.namespace, Cluster: d.at.cluster,
 		Operation: threeway.OperationInstall, Desired: &threeway.Desired{Source: "chart", Helm: d.helm(nil)},
 	}
+	in.Records = d.store.Resource()
 	in.ApplyMethod, in.ForceConflicts = d.applyMethod(in.Desired.Helm, nil), d.options.forceConflicts
 	in.Migrates, in.ForceReplace, in.TakeOwnership = true, d.options.forceReplace, d.options.takeOwnership
 	if old == nil {

@@ -140,9 +140,10 @@ func hasWarning(rel threeway.ReleaseReport, code string) bool {
 // releaseAnswer is the release in one clause. "No drift" is said only of a release that was seen whole; that the operation
 // fails is said before all else.
 func releaseAnswer(rel threeway.ReleaseReport) string {
-	drifted, unseen := 0, 0
+	drifted, going, unseen := 0, 0, 0
 	for _, o := range rel.Objects {
 		drifted += one(o.Drifted)
+		going += one(o.Terminating && o.IgnoredBy == nil)
 		unseen += one(o.Error != nil)
 	}
 	render := countRender(rel.Errors)
@@ -159,11 +160,17 @@ func releaseAnswer(rel threeway.ReleaseReport) string {
 	case drifted == 0:
 		answer = "no drift in " + plural(rel.Compared, "object")
 	}
+	if going > 0 {
+		answer += fmt.Sprintf(", %d being deleted", going)
+	}
 	if unseen > 0 {
 		answer += fmt.Sprintf(", %d could not be compared", unseen)
 	}
 	if previews(rel.Operation) {
 		answer = previewAnswer(rel, answer)
+	}
+	if rel.Terminating {
+		answer = "its namespace is being deleted, " + answer
 	}
 	if render > 0 {
 		answer += ", the chart could not be rendered"

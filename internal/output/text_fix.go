@@ -394,8 +394,8 @@ func (t *text) remaining(rel threeway.ReleaseReport) []string {
 			group = ""
 		}
 		name := t.keyed(threeway.Key{Group: group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String(), rel.Namespace)
-		drifted, missing := o.ToPutBack()
-		if missing {
+		drifted, gone := o.ToPutBack()
+		if gone {
 			names = append(names, name)
 		}
 		for _, f := range drifted {

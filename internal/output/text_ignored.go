@@ -41,11 +41,11 @@ func isHidden(o threeway.ObjectReport) bool {
 	return small && (len(o.Fields) > 0 || o.Forgotten > 0) && o.Note == ""
 }
 
-// ruled counts what rules silence: fields, and objects that are missing or fail.
+// ruled counts what rules silence: fields, and objects that are missing, being deleted or fail.
 func ruled(r *threeway.Report) (n int) {
 	for _, rel := range r.Releases {
 		for _, o := range rel.Objects {
-			n += one(o.IgnoredBy != nil && (o.Missing || o.Action == threeway.ActionFail))
+			n += one(o.IgnoredBy != nil && (o.Gone() || o.Action == threeway.ActionFail))
 			for _, f := range o.Fields {
 				n += one(isRuled(f))
 			}

@@ -171,6 +171,8 @@ func (t *text) fate(o threeway.ObjectReport, op threeway.Operation) string {
 	switch {
 	case o.Missing:
 		said = "missing; " + said
+	case o.Terminating:
+		said = "being deleted; " + said
 	case o.Drifted && previews(op):
 		said = "drifted; " + said
 	}

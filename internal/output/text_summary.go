@@ -100,13 +100,20 @@ func (c *counts) drift(r *threeway.Report) string {
 	if s.DriftedObjects == 0 && (s.Errors > c.renderErrors || c.objectErrors > 0) {
 		return fmt.Sprintf("no drift seen in %d of %s", s.Objects-c.objectErrors, plural(s.Objects, "object"))
 	}
+	if s.DriftedObjects == 0 && s.DriftedReleases > 0 {
+		return "a namespace is being deleted: " + plural(s.Objects, "object") + " compared"
+	}
 	if s.DriftedObjects == 0 {
 		return "no drift: " + plural(s.Objects, "object") + " compared"
 	}
-	if s.Releases == 1 {
-		return plural(s.DriftedObjects, "object") + " drifted"
+	said := plural(s.DriftedObjects, "object") + " drifted"
+	if s.Releases > 1 {
+		said += fmt.Sprintf(" in %d of %s", s.DriftedReleases, plural(s.Releases, "release"))
 	}
-	return fmt.Sprintf("%s drifted in %d of %s", plural(s.DriftedObjects, "object"), s.DriftedReleases, plural(s.Releases, "release"))
+	if s.Terminating > 0 {
+		said += fmt.Sprintf(", %d being deleted", s.Terminating)
+	}
+	return said
 }
 
 // operation answers the second: what will Helm do? A failing upgrade comes first, it is the news; then what becomes of drift.

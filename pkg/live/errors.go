@@ -12,6 +12,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -30,6 +31,7 @@ const (
 	CodeInvalid      = "invalid"      // the object cannot be asked for
 	CodeRefused      = "refused"      // the server does not accept the request
 	CodeUnreadable   = "unreadable"   // the answer could not be decoded
+	CodeOtherObject  = "other-object" // the answer is not the object that was asked for
 	CodeInternal     = "internal"     // a fault of this program
 )
 
@@ -68,6 +70,17 @@ func (t target) fail(verb string, err error) *threeway.ObjectError {
 		message += ": " + detail
 	}
 	return &threeway.ObjectError{Code: code, Message: message}
+}
+
+// answeredWith makes the error of an object in whose place something else came.
+func (t target) answeredWith(other *unstructured.Unstructured) *threeway.ObjectError {
+	name := other.GetName()
+	if other.GetNamespace() != "" {
+		name = other.GetNamespace() + "/" + name
+	}
+	what := oneLine(strings.TrimSpace(other.GetAPIVersion() + " " + other.GetKind() + " " + name))
+	return &threeway.ObjectError{Code: CodeOtherObject, Message: "cannot get " + t.String() + ": the server answered with " + what +
+		", which is not what was asked for; is there a proxy before the API server?"}
 }
 
 // panicked makes the error of an object whose reading panicked. The value stays out for Secrets: it may quote content.

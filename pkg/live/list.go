@@ -58,13 +58,19 @@ func (c *Cluster) listPage(ctx context.Context, wanted []target, options metav1.
 		byName[t.ref.Name] = t.ref
 	}
 	for _, item := range page.Items {
-		if ref, ok := byName[item.GetName()]; ok {
+		if ref, ok := byName[item.GetName()]; ok && wanted[0].with(ref).is(&item) {
 			found[ref] = threeway.Live{Object: item.Object}
 			delete(byName, ref.Name)
 			brought++
 		}
 	}
 	return brought, page.GetContinue(), nil
+}
+
+// with is the same way to ask for another object of the group.
+func (t target) with(ref threeway.Ref) target {
+	t.ref = ref
+	return t
 }
 
 // missingFrom returns the targets that are not in found, in their order.

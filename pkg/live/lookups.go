@@ -102,8 +102,8 @@ func idlesAtZero(object *unstructured.Unstructured) bool {
 	return err == nil && minimum == 0 || idles && idle == 0 || object.GetAnnotations()["autoscaling.keda.sh/paused-replicas"] == "0"
 }
 
-// Autoscalers returns the autoscalers of the namespaces by the objects that they scale. One list per namespace of each kind that is served, of all autoscalers: controllers and people make them too,
-// without Helm's label. What could not be read is a warning.
+// Autoscalers returns the autoscalers of the namespaces by the objects that they scale. One list per namespace of each kind that is
+// served, of all autoscalers: controllers and people make them too, without Helm's label. What could not be read is a warning.
 func (c *Cluster) Autoscalers(ctx context.Context, namespaces []string) (map[threeway.Key]threeway.Autoscaler, []threeway.Message) {
 	out := map[threeway.Key]threeway.Autoscaler{}
 	var warnings []threeway.Message

@@ -54,7 +54,27 @@ func (c *Cluster) namespaceMissing(ctx context.Context, name string, out answers
 	if live, read := out[ref]; read && live.Err == nil {
 		return live.Object == nil
 	}
-	namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-	_, err := c.dynamic.Resource(namespaces).Get(ctx, name, metav1.GetOptions{})
+	_, err := c.dynamic.Resource(namespaceResource).Get(ctx, name, metav1.GetOptions{})
 	return isObjectNotFound(err)
 }
+
+// Terminating reports which of the namespaces are being deleted, with one get each. One that cannot be read, often because the role
+// allows no get of namespaces, is left out: the objects that are being deleted in it say so themselves.
+func (c *Cluster) Terminating(ctx context.Context, names []string) map[string]bool {
+	out := map[string]bool{}
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	for i, going := range inParallel(names, func(name string) bool { return c.isTerminating(ctx, name) }) {
+		if going {
+			out[names[i]] = true
+		}
+	}
+	return out
+}
+
+func (c *Cluster) isTerminating(ctx context.Context, name string) (going bool) {
+	defer func() { _ = recover() }()
+	found, err := c.dynamic.Resource(namespaceResource).Get(ctx, name, metav1.GetOptions{})
+	return err == nil && found.GetDeletionTimestamp() != nil
+}
+
+var namespaceResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -208,12 +209,21 @@ func inParallel[T, R any](items []T, f func(T) R) []R {
 func (c *Cluster) get(ctx context.Context, t target) threeway.Live {
 	object, err := c.client(t).Get(ctx, t.ref.Name, metav1.GetOptions{})
 	switch {
+	case err == nil && !t.is(object):
+		return threeway.Live{Err: t.answeredWith(object)}
 	case err == nil:
 		return threeway.Live{Object: object.Object}
 	case isObjectNotFound(err):
 		return threeway.Live{Absence: threeway.AbsentObject}
 	}
 	return threeway.Live{Err: t.fail("get", err)}
+}
+
+// is reports whether an answer is the object that was asked for. A proxy, or an aggregated API server, may answer with a list or with
+// something else, and all of that would look like drift.
+func (t target) is(object *unstructured.Unstructured) bool {
+	return object.GetName() == t.ref.Name && object.GetNamespace() == t.namespace() &&
+		object.GetKind() == t.ref.Kind && object.GetAPIVersion() == t.ref.APIVersion()
 }
 
 func (c *Cluster) client(t target) dynamic.ResourceInterface {

@@ -131,10 +131,11 @@ func (f *fakeAPI) add(kind, namespace, name string, set map[string]any) threeway
 	if set == nil {
 		set = map[string]any{"app.kubernetes.io/managed-by": "Helm"}
 	}
-	f.objects[k.collection(namespace)+"/"+name] = map[string]any{
-		"metadata": map[string]any{"name": name, "namespace": namespace, "labels": set},
-		"big":      int64(9007199254740993),
+	metadata := map[string]any{"name": name, "labels": set}
+	if !k.cluster {
+		metadata["namespace"] = namespace
 	}
+	f.objects[k.collection(namespace)+"/"+name] = map[string]any{"metadata": metadata, "big": int64(9007199254740993)}
 	return f.ref(kind, namespace, name)
 }
 
@@ -201,7 +202,8 @@ func (f *fakeAPI) complete(path string, object map[string]any) map[string]any {
 	out := maps.Clone(object)
 	for _, k := range f.kinds {
 		meta := object["metadata"].(map[string]any)
-		if path == k.collection(meta["namespace"].(string))+"/"+meta["name"].(string) {
+		namespace, _ := meta["namespace"].(string)
+		if path == k.collection(namespace)+"/"+meta["name"].(string) {
 			out["apiVersion"], out["kind"] = k.apiVersion(), k.kind
 		}
 	}

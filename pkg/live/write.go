@@ -25,6 +25,8 @@ func (c *Cluster) Get(ctx context.Context, ref threeway.Ref) (map[string]any, er
 	}
 	object, err := c.client(at).Get(ctx, ref.Name, metav1.GetOptions{})
 	switch {
+	case err == nil && !at.is(object):
+		return nil, apierrors.NewBadRequest(at.answeredWith(object).Message)
 	case err == nil:
 		return object.Object, nil
 	case isObjectNotFound(err):

@@ -52,6 +52,9 @@ func Open(driver, namespace string, meta metadata.Interface, dyn dynamic.Interfa
 	return s, nil
 }
 
+// Resource is the resource in which the records are: secrets or configmaps.
+func (s *Store) Resource() string { return s.resource }
+
 // refuseDriver says why a driver cannot be opened. Helm knows sql and memory as well, and spells all in lower case.
 func refuseDriver(driver string) error {
 	const supported = "the supported values of HELM_DRIVER are secret (the default) and configmap"

@@ -26,7 +26,7 @@ func (p *Plan) Confirmed(outcomes []threeway.FixOutcome, after *threeway.Compari
 	return out
 }
 
-// driftedAgain finds the planned fields of an object that have drifted again, or that all of it is missing again.
+// driftedAgain finds the planned fields of an object that have drifted again, or that all of it is missing or being deleted again.
 func (o *ObjectPlan) driftedAgain(after *threeway.Comparison) (fields []string, again bool) {
 	i := slices.IndexFunc(after.Objects, func(c threeway.ObjectComparison) bool { return c.Key == o.Ref.Key })
 	if i < 0 {
@@ -40,5 +40,5 @@ func (o *ObjectPlan) driftedAgain(after *threeway.Comparison) (fields []string, 
 			fields = append(fields, c.ID)
 		}
 	}
-	return fields, len(fields) > 0 || after.Objects[i].Missing
+	return fields, len(fields) > 0 || after.Objects[i].Gone()
 }

@@ -30,6 +30,9 @@ func movedFields(changes []Change) *Moved {
 	return out
 }
 
+// beingDeleted is why nothing is written to an object that will be gone.
+const beingDeleted = "it is being deleted"
+
 // movedObject tells of an object that is not the one planned for; nil where it is.
 func (o *ObjectPlan) movedObject(live map[string]any) *Moved {
 	metadata, _ := live["metadata"].(map[string]any)
@@ -40,7 +43,7 @@ func (o *ObjectPlan) movedObject(live map[string]any) *Moved {
 	case uid != o.UID:
 		return &Moved{Reason: "another object has its name now: it was deleted and made again after the plan was made"}
 	case metadata["deletionTimestamp"] != nil:
-		return &Moved{Reason: "it is being deleted"}
+		return &Moved{Reason: beingDeleted}
 	}
 	return nil
 }

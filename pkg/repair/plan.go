@@ -90,6 +90,8 @@ func (p *planner) object(o *threeway.ObjectComparison) {
 		}
 	case o.Missing:
 		p.missing(o)
+	case o.Terminating:
+		p.terminating(o)
 	default:
 		p.present(o)
 	}
@@ -109,6 +111,18 @@ func (p *planner) missing(o *threeway.ObjectComparison) {
 	}
 }
 
+// terminating leaves an object that is being deleted: what is written to it goes with it, and nobody can make it again while it is there.
+func (p *planner) terminating(o *threeway.ObjectComparison) {
+	reason := beingDeleted + "; once it has gone, helmdrift fix makes it again"
+	switch {
+	case p.choice.object(o.Key) == outside:
+		reason = notSelected
+	case p.plan.comparison.Input.Terminating[o.Namespace]:
+		reason = fmt.Sprintf("its namespace %q is being deleted", o.Namespace)
+	}
+	p.leave(o, "", reason)
+}
+
 // notMade says why a missing object is not made again; empty where it is.
 func (p *planner) notMade(o *threeway.ObjectComparison) string {
 	spec, _ := o.Content["spec"].(map[string]any)
@@ -120,6 +134,8 @@ func (p *planner) notMade(o *threeway.ObjectComparison) string {
 		return "it is missing, and can only be made again as a whole"
 	case absence == threeway.AbsentKind:
 		return "the cluster does not serve its kind at " + o.APIVersion() + "; run helmdrift fix again once it does"
+	case p.plan.comparison.Input.Terminating[o.Namespace]:
+		return fmt.Sprintf("its namespace %q is being deleted, and takes nothing new", o.Namespace)
 	case absence == threeway.AbsentNamespace && !p.makesNamespace(o.Namespace):
 		return fmt.Sprintf("its namespace %q is not there", o.Namespace)
 	case o.OfLast && !p.choice.named(o.Key):
@@ -169,9 +185,6 @@ func (p *planner) unfit(plan *ObjectPlan) string {
 	metadata, _ := source.Live["metadata"].(map[string]any)
 	plan.source = source
 	plan.UID, _ = metadata["uid"].(string)
-	if metadata["deletionTimestamp"] != nil {
-		return "it is being deleted"
-	}
 	if reason := p.unowned(); reason != "" {
 		return reason
 	}

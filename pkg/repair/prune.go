@@ -106,6 +106,9 @@ func (b *builder) notPruned(c Change, claims map[string][]threeway.Path) string 
 	case len(source.Whole(c.Path)) < len(c.Path):
 		return source.Whole(c.Path).String() + " is one value for a server-side apply, and the manifest names it"
 	}
+	if allocated, _ := source.Filled(c.Path); allocated {
+		return "the API server or a controller fills it in, and what it had filled in is not known"
+	}
 	if rule := b.ignoredAt(c.Path); rule != nil {
 		return "it holds what is ignored by " + rule.Rule
 	}

@@ -19,7 +19,7 @@ func (r *Report) Rules() []RuleText {
 					rule.Paths = append(rule.Paths, f.Pattern)
 				}
 			}
-			if o.IgnoredBy == nil && (o.Missing || o.Action == ActionFail) {
+			if o.IgnoredBy == nil && (o.Gone() || o.Action == ActionFail) {
 				rule.Paths = []string{""}
 			}
 			if len(rule.Paths) > 0 {

@@ -14,6 +14,10 @@ func (c comparer) absent(out *ObjectComparison, p pair, why Absence) {
 	out.Missing = p.old != nil
 	c.noteDropped(out, p)
 	out.Action, out.sends = ActionCreate, MethodCreate
+	if c.in.Terminating[out.Namespace] {
+		out.fail(stopRest, noNewContent(resourceOf(out.Ref), out.Name, out.Namespace))
+		return
+	}
 	if why != AbsentNamespace {
 		out.awaits = c.firstNeeds(out)
 		return

@@ -108,10 +108,19 @@ func (s Step) word() string {
 	return ""
 }
 
+// allocation is the table's line for a place; nil where there is none, or a person has edited what stands there.
+func (w *walker) allocation(path Path) *allocation {
+	line := w.allocated.line(path)
+	if line != nil && line.edited && w.owners.byPerson(path) {
+		return nil
+	}
+	return line
+}
+
 // isAllocated tells whether the place belongs to the server or a controller: the table has it, and no manifest gives it a
 // value that would count. What an upgrade takes away for good is worth a word all the same.
 func (w *walker) isAllocated(path Path, n sides) bool {
-	line := w.allocated.line(path)
+	line := w.allocation(path)
 	if line == nil || !line.even && !(isZero(n.old.written) && isZero(n.desired.written)) {
 		return false
 	}
@@ -126,7 +135,7 @@ func (w *walker) isAllocated(path Path, n sides) bool {
 
 // oldAllocated gives old what was allocated to it, where only desired names the place: the allocation is no drift.
 func (w *walker) oldAllocated(path Path, n sides) side {
-	line := w.allocated.line(path)
+	line := w.allocation(path)
 	never := line != nil && line.kind == "Service" && !serviceSpec(w.old).mayHave(path[len(path)-1].Name)
 	if line != nil && isZero(n.old.written) && !never {
 		n.old.value, n.old.present = n.live.value, n.live.present

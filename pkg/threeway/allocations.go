@@ -16,6 +16,9 @@ type allocation struct {
 	when condition
 	// even tells that a manifest's own value does not count: a controller overwrites it by design.
 	even bool
+	// edited is set where a person's ownership makes an edit of it: whoever owns the place has changed its value or made the object with
+	// it, for the API server allocates without an owner. kubectl's own annotations are a person's and say nothing.
+	edited bool
 	// lost tells that it does not come back by itself, or not as it was, after --force has replaced the object without it.
 	lost   bool
 	reason string
@@ -41,10 +44,10 @@ var allocations = sync.OnceValue(func() []allocation {
 		{kind: "Service", path: "spec.clusterIP", reason: "allocated by the API server"},
 		{kind: "Service", path: "spec.clusterIPs", reason: "allocated by the API server"},
 		{kind: "Service", path: "spec.ipFamilies", reason: "chosen by the API server from the cluster's networks"},
-		{kind: "Service", path: "spec.ipFamilyPolicy", reason: "chosen by the API server from the cluster's networks"},
+		{kind: "Service", path: "spec.ipFamilyPolicy", edited: true, reason: "chosen by the API server from the cluster's networks"},
 		{kind: "Service", path: "spec.healthCheckNodePort", reason: "allocated by the API server"},
-		{kind: "Service", path: "spec.ports[].nodePort", reason: "allocated by the API server"},
-		{kind: "Service", path: "spec.loadBalancerClass", reason: "a cloud's admission sets it, and nobody can change it"},
+		{kind: "Service", path: "spec.ports[].nodePort", edited: true, reason: "allocated by the API server"},
+		{kind: "Service", path: "spec.loadBalancerClass", edited: true, reason: "a cloud's admission sets it, and nobody can change it"},
 		{kind: "Service", path: "metadata.finalizers/service.kubernetes.io/load-balancer-cleanup", reason: "the service controller holds load balancers by it"},
 
 		{kind: "PersistentVolumeClaim", path: "spec.volumeName", reason: "the volume that the controller bound"},
@@ -52,25 +55,25 @@ var allocations = sync.OnceValue(func() []allocation {
 		{kind: "PersistentVolumeClaim", path: "spec.dataSourceRef", reason: "the API server copies dataSource"},
 		{kind: "PersistentVolumeClaim", path: "spec.dataSource", reason: "the API server copies dataSourceRef"},
 		{kind: "PersistentVolumeClaim", path: "metadata.finalizers/kubernetes.io/pvc-protection", reason: "admission protects claims in use by it"},
-		{kind: "PersistentVolumeClaim", path: "metadata.annotations/pv.kubernetes.io/*", reason: "binding of the volume"},
-		{kind: "PersistentVolumeClaim", path: "metadata.annotations/volume.kubernetes.io/*", reason: "provisioning of the volume"},
-		{kind: "PersistentVolumeClaim", path: "metadata.annotations/volume.beta.kubernetes.io/*", reason: "provisioning of the volume"},
+		{kind: "PersistentVolumeClaim", path: "metadata.annotations/pv.kubernetes.io/*", edited: true, reason: "binding of the volume"},
+		{kind: "PersistentVolumeClaim", path: "metadata.annotations/volume.kubernetes.io/*", edited: true, reason: "provisioning of the volume"},
+		{kind: "PersistentVolumeClaim", path: "metadata.annotations/volume.beta.kubernetes.io/*", edited: true, reason: "provisioning of the volume"},
 		{kind: "PersistentVolume", path: "spec.claimRef", lost: true, reason: "the claim that the controller bound"},
 		{kind: "PersistentVolume", path: "metadata.finalizers/kubernetes.io/pv-protection", reason: "admission protects volumes in use by it"},
-		{kind: "PersistentVolume", path: "metadata.annotations/pv.kubernetes.io/*", lost: true, reason: "binding of the volume"},
+		{kind: "PersistentVolume", path: "metadata.annotations/pv.kubernetes.io/*", edited: true, lost: true, reason: "binding of the volume"},
 
 		{kind: "Job.batch", path: "spec.selector", reason: "made by the API server from the Job's uid"},
-		{kind: "Job.batch", path: "metadata.annotations/batch.kubernetes.io/*", reason: "the job controller's bookkeeping"},
+		{kind: "Job.batch", path: "metadata.annotations/batch.kubernetes.io/*", edited: true, reason: "the job controller's bookkeeping"},
 		{kind: "Job.batch", path: "spec.template.metadata.labels/controller-uid", reason: "the Job's uid, set by the API server"},
 		{kind: "Job.batch", path: "spec.template.metadata.labels/job-name", reason: "the Job's name, set by the API server"},
 		{kind: "Job.batch", path: "spec.template.metadata.labels/batch.kubernetes.io/*", reason: "the Job's uid and name, set by the API server"},
 		{kind: "Job.batch", path: "metadata.labels/controller-uid", reason: "labels default to the template's"},
 		{kind: "Job.batch", path: "metadata.labels/job-name", reason: "labels default to the template's"},
 		{kind: "Job.batch", path: "metadata.labels/batch.kubernetes.io/*", reason: "labels default to the template's"},
-		{kind: "Deployment.apps", path: "metadata.annotations/deployment.kubernetes.io/revision", reason: "the deployment controller counts rollouts"},
-		{kind: "DaemonSet.apps", path: "metadata.annotations/deprecated.daemonset.template.generation", reason: "the API server counts templates"},
-		{kind: "HorizontalPodAutoscaler.autoscaling", path: "metadata.annotations/autoscaling.alpha.kubernetes.io/conditions", reason: "status, as version 1 has it"},
-		{kind: "HorizontalPodAutoscaler.autoscaling", path: "metadata.annotations/autoscaling.alpha.kubernetes.io/current-metrics", reason: "status, as version 1 has it"},
+		{kind: "Deployment.apps", path: "metadata.annotations/deployment.kubernetes.io/revision", edited: true, reason: "the deployment controller counts rollouts"},
+		{kind: "DaemonSet.apps", path: "metadata.annotations/deprecated.daemonset.template.generation", edited: true, reason: "the API server counts templates"},
+		{kind: "HorizontalPodAutoscaler.autoscaling", path: "metadata.annotations/autoscaling.alpha.kubernetes.io/conditions", edited: true, reason: "status, as version 1 has it"},
+		{kind: "HorizontalPodAutoscaler.autoscaling", path: "metadata.annotations/autoscaling.alpha.kubernetes.io/current-metrics", edited: true, reason: "status, as version 1 has it"},
 		{kind: "HorizontalPodAutoscaler.autoscaling", path: "spec.targetCPUUtilizationPercentage", when: defaultTarget, reason: "version 2's default metric, read at version 1"},
 
 		{kind: "ClusterRole.rbac.authorization.k8s.io", path: "rules", when: aggregated, even: true, reason: "the aggregation controller fills the rules"},
@@ -87,13 +90,13 @@ var allocations = sync.OnceValue(func() []allocation {
 
 		{kind: "Namespace", path: "spec.finalizers", reason: "set by the API server"},
 		{kind: "Namespace", path: "metadata.labels/kubernetes.io/metadata.name", reason: "set by the API server"},
-		{kind: "Namespace", path: "metadata.annotations/openshift.io/sa.scc.*", reason: "OpenShift gives every namespace its ranges"},
+		{kind: "Namespace", path: "metadata.annotations/openshift.io/sa.scc.*", edited: true, reason: "OpenShift gives every namespace its ranges"},
 		{kind: "ServiceAccount", path: "secrets/{name}-token-*", lost: true, reason: "the token controller's"},
 		{kind: "ServiceAccount", path: "secrets/{name}-dockercfg-*", lost: true, reason: "OpenShift's registry login"},
 		{kind: "Secret", path: "data/token", when: accountToken, lost: true, reason: "the token controller's"},
 		{kind: "Secret", path: "data/ca.crt", when: accountToken, reason: "the token controller's"},
 		{kind: "Secret", path: "data/namespace", when: accountToken, reason: "the token controller's"},
-		{kind: "Secret", path: "metadata.annotations/kubernetes.io/service-account.uid", when: accountToken, reason: "the token controller's"},
+		{kind: "Secret", path: "metadata.annotations/kubernetes.io/service-account.uid", when: accountToken, edited: true, reason: "the token controller's"},
 		{kind: "Secret", path: "metadata.labels/kubernetes.io/legacy-token-*", when: accountToken, reason: "the API server notes when the token was used"},
 
 		{kind: "Pod", path: "spec.nodeName", reason: "chosen by the scheduler"},

@@ -31,6 +31,50 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
+// TestAllocationsThatAPersonEdits holds the lines on which a person's ownership counts: there it is an unmanaged finding, on all others
+// it is silent, above all on what kubectl itself writes.
+func TestAllocationsThatAPersonEdits(t *testing.T) {
+	for _, line := range allocations() {
+		t.Run(line.kind+" "+line.path, func(t *testing.T) {
+			old, live := allocatedCase(line)
+			metadata := child(live, "metadata")
+			metadata["managedFields"] = []any{ownedBy("kubectl-edit", live, line)}
+			got := Compare(sample{Object: old}.input(old, live)).Objects[0].Findings
+			switch {
+			case line.edited && (len(got) != 1 || got[0].Managed || got[0].Verdict != Ignore || got[0].Cause != CauseDrift):
+				t.Errorf("findings %+v, want one that is unmanaged", got)
+			case !line.edited && len(got) > 0:
+				t.Errorf("not silent: %+v", got)
+			}
+		})
+	}
+}
+
+// ownedBy is an entry of managedFields for what a line names.
+func ownedBy(manager string, live map[string]any, line allocation) map[string]any {
+	path, key, keyed := strings.Cut(line.path, "/")
+	names := strings.Split(strings.ReplaceAll(path, "[]", `[port=80,protocol=TCP]`), ".")
+	fields := map[string]any{}
+	node := fields
+	down := func(name string) {
+		next := map[string]any{}
+		node[name], node = next, next
+	}
+	for _, name := range names {
+		name, item, isItem := strings.Cut(name, "[")
+		down("f:" + name)
+		if isItem && item != "" {
+			down(`k:{"port":80,"protocol":"TCP"}`)
+		}
+	}
+	if keyed {
+		down("f:" + strings.ReplaceAll(strings.Replace(key, "*", "abc", 1), "{name}", "x"))
+	}
+	return map[string]any{
+		"manager": manager, "operation": "Update", "apiVersion": live["apiVersion"], "fieldsType": "FieldsV1", "fieldsV1": fields,
+	}
+}
+
 // walkerOf and sidesOf make the walk of a comparison anew.
 func walkerOf(c *Comparison, old Object, live map[string]any) *walker {
 	s := newComparer(Input{}).shapeOf(old.Ref)

@@ -8,7 +8,7 @@ package threeway
 func (r *ReleaseReport) Accept(earlier *Report, name string) {
 	known := baselineOf(earlier, r)
 	rule := &IgnoreRule{Rule: name, Reason: "known since " + earlier.Time.UTC().Format("2006-01-02 15:04")}
-	r.Drifted = false
+	r.Drifted = r.Terminating
 	for i := range r.Objects {
 		o := &r.Objects[i]
 		o.accept(known, rule)
@@ -41,7 +41,7 @@ func (o *ObjectReport) accept(known baseline, rule *IgnoreRule) {
 
 // countsWhole reports whether the object counts by itself and not by its fields.
 func (o *ObjectReport) countsWhole() bool {
-	return o.Missing || o.Action == ActionFail || o.Action == ActionCreate || o.Action == ActionDelete
+	return o.Gone() || o.Action == ActionFail || o.Action == ActionCreate || o.Action == ActionDelete
 }
 
 // hasDrifted reports whether the object as a whole or a managed field of it has left what Helm deployed, and no rule excuses that.
@@ -51,7 +51,7 @@ func (o *ObjectReport) hasDrifted() bool {
 			return true
 		}
 	}
-	return o.Missing && o.IgnoredBy == nil
+	return o.Gone() && o.IgnoredBy == nil
 }
 
 // baseline is what an earlier report says of a release; the values say whether it counted there.
@@ -71,7 +71,7 @@ type knownField struct {
 // knownObject is the same for what is said of an object as a whole. A failure for another reason is another failure.
 type knownObject struct {
 	id      string
-	missing bool
+	gone    bool
 	failure string
 }
 
@@ -95,7 +95,7 @@ func baselineOf(earlier *Report, r *ReleaseReport) baseline {
 func (f FieldFinding) known() knownField { return knownField{f.ID, f.Cause, f.Managed} }
 
 func (o ObjectReport) known() knownObject {
-	known := knownObject{id: o.ID, missing: o.Missing}
+	known := knownObject{id: o.ID, gone: o.Gone()}
 	if o.Action == ActionFail {
 		known.failure = o.Reason
 	}

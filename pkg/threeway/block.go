@@ -43,6 +43,11 @@ func block(objects []ObjectComparison) {
 	}
 }
 
+// stopsAll reports whether an object ends the upgrade before it writes anything.
+func stopsAll(objects []ObjectComparison) bool {
+	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.stops == stopAll })
+}
+
 // failuresInOrder lists the objects that fail, in the order in which Helm comes to them.
 func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
 	var failing []*ObjectComparison

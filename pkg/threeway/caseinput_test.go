@@ -51,6 +51,7 @@ func filesOf(archive *txtar.Archive) map[string]string {
 //	absent                              "v1 ConfigMap d/c: namespace", or kind, where an object is absent for such a reason
 //	errors                              "v1 ConfigMap d/c: forbidden: text", where it could not be read
 //	autoscaled                          "apps/v1 Deployment d/web: HorizontalPodAutoscaler web"; "to zero" follows where it may
+//	terminating                         namespaces that are being deleted, one a line; d is the release's own
 //	brings                              "Thing.ex.com": kinds that an install brings in its crds folder
 //	ignore.yaml                         rules, as a configuration has them under ignore; today is 2026-11-21
 //	managers.yaml                       names of field managers by group
@@ -65,7 +66,7 @@ func caseInput(t *testing.T, files map[string]string) Input {
 	t.Helper()
 	in := Input{
 		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: OperationDrift, Live: map[Ref]Live{},
-		Autoscaled: map[Key]Autoscaler{}, ApplyMethod: "client-side",
+		Autoscaled: map[Key]Autoscaler{}, Terminating: map[string]bool{}, Records: "secrets", ApplyMethod: "client-side",
 		Old: &Revision{Revision: 1, Status: "deployed"}, Last: &Revision{Revision: 1, Status: "deployed"},
 	}
 	options := strings.Fields(files["options"])
@@ -176,6 +177,9 @@ func caseReads(t *testing.T, files map[string]string, in *Input) {
 		ref, text := refOf(t, line)
 		code, message, _ := strings.Cut(text, ": ")
 		in.Live[ref] = Live{Err: &ObjectError{Code: code, Message: message}}
+	}
+	for _, namespace := range strings.Fields(files["terminating"]) {
+		in.Terminating[namespace] = true
 	}
 	for line := range strings.Lines(files["brings"]) {
 		in.Brings = append(in.Brings, schema.ParseGroupKind(strings.TrimSpace(line)))

@@ -32,6 +32,8 @@ type ObjectComparison struct {
 	BlockedBy []string
 	Engine    Engine
 	Missing   bool
+	// Terminating is set where old has the object and it, or its namespace, is being deleted.
+	Terminating bool
 	// OfLast tells of a missing object that the last revision, which is not old because it failed, no longer has.
 	OfLast   bool
 	Err      *ObjectError
@@ -70,9 +72,9 @@ type ObjectComparison struct {
 	remarks []string
 }
 
-// Drifted tells whether live has left old in a managed field, or the object is missing.
+// Drifted reports whether live has left old in a managed field, or the object is missing or being deleted.
 func (o ObjectComparison) Drifted() bool {
-	return o.Missing && o.IgnoredBy == nil || slices.ContainsFunc(o.Findings, Finding.Drifted)
+	return o.Gone() && o.IgnoredBy == nil || slices.ContainsFunc(o.Findings, Finding.Drifted)
 }
 
 var nativeKinds = sync.OnceValue(newCatalog)
@@ -84,6 +86,7 @@ func Compare(in Input) *Comparison {
 	if in.Operation == OperationInstall {
 		c.installAtOnce()
 	}
+	c.failRecord()
 	block(c.Objects)
 	c.warnOfRules()
 	c.warnOfRepeated()
@@ -147,7 +150,7 @@ func (c comparer) compare(p pair) ObjectComparison {
 	var rules *ignorer
 	texts := textsOf(p, out.liveText)
 	rules, out.remarks = c.ignorerOf(out.Ref, texts...)
-	out.IgnoredBy = rules.whole(out.Missing, texts[0])
+	out.IgnoredBy = rules.whole(out.Gone(), texts[0])
 	if out.Action == ActionNone && slices.ContainsFunc(out.Findings, Finding.writes) {
 		if out.Action = ActionUpdate; out.Engine == EngineReplace {
 			out.Action = ActionReplace
@@ -163,9 +166,11 @@ func (c comparer) compareNamed(out *ObjectComparison, p pair) {
 	if p.old != nil && p.old.Ref != out.Ref {
 		was = c.live(p.old.Ref)
 	}
-	if child(live.Object, "metadata")["deletionTimestamp"] != nil {
-		out.addNote("it is being deleted")
+	there := live.Object
+	if there == nil {
+		there = was.Object
 	}
+	c.terminate(out, p, there)
 	switch {
 	case live.Err != nil:
 		out.Err = live.Err

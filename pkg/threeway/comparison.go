@@ -30,6 +30,9 @@ func (s *Summary) add(r ReleaseReport) {
 		if o.Missing && o.IgnoredBy == nil {
 			s.Missing++
 		}
+		if o.Terminating && o.IgnoredBy == nil {
+			s.Terminating++
+		}
 		if o.Error != nil {
 			s.Errors++
 		}
@@ -93,13 +96,15 @@ func (c *Comparison) Report(mask Mask) ReleaseReport {
 	}
 	r := ReleaseReport{
 		Name: in.Name, Namespace: in.Namespace, StorageNamespace: in.StorageNamespace, Cluster: in.Cluster,
-		Operation: in.Operation, Old: in.Old, Last: in.Last, Desired: in.Desired, ApplyMethod: in.ApplyMethod,
+		Terminating: in.Terminating[in.Namespace] || in.Terminating[in.StorageNamespace],
+		Operation:   in.Operation, Old: in.Old, Last: in.Last, Desired: in.Desired, ApplyMethod: in.ApplyMethod,
 		Warnings: scrubbed(in.Warnings, scrub), Errors: scrubbed(in.Errors, scrub), NotCompared: orEmpty(in.NotCompared),
 		Objects: []ObjectReport{}, Compared: len(c.Objects),
 	}
 	if d := c.Deployer(); in.serverSide() && d.Known {
 		r.FieldManager = d.Manager
 	}
+	r.Drifted = r.Terminating
 	for i := range c.Objects {
 		o := &c.Objects[i]
 		r.Drifted = r.Drifted || o.Drifted()
@@ -129,10 +134,10 @@ func orEmpty[T any](list []T) []T {
 func (o *ObjectComparison) report(mask *masker) ObjectReport {
 	scrub := mask.scrub
 	out := ObjectReport{
-		ID:         hashOf(o.key.String(), string(o.Action), missingWord(o.Missing)),
+		ID:         hashOf(o.key.String(), string(o.Action), goneWord(o)),
 		APIVersion: o.APIVersion(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 		Source: o.Source, Action: o.Action, Reason: scrub(o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
-		Missing: o.Missing, Drifted: o.Drifted(), Note: scrub(o.Note), DryRun: o.DryRun.shown(scrub), Fields: []FieldFinding{},
+		Missing: o.Missing, Terminating: o.Terminating, Drifted: o.Drifted(), Note: scrub(o.Note), DryRun: o.DryRun.shown(scrub), Fields: []FieldFinding{},
 		IgnoredBy: o.IgnoredBy.shown(scrub), Controllers: o.Controllers, Forgotten: o.Forgotten,
 	}
 	if o.Err != nil {
@@ -144,9 +149,13 @@ func (o *ObjectComparison) report(mask *masker) ObjectReport {
 	return out
 }
 
-func missingWord(missing bool) string {
-	if missing {
+// goneWord is what the identifier of an object says of its absence.
+func goneWord(o *ObjectComparison) string {
+	switch {
+	case o.Missing:
 		return "missing"
+	case o.Terminating:
+		return "terminating"
 	}
 	return ""
 }
@@ -196,9 +205,9 @@ func hashOf(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// Quiet tells that there is nothing to report: every object was seen, and none has anything to say.
+// Quiet reports whether there is nothing to report: every object was seen, none has anything to say, and no namespace is going.
 func (c *Comparison) Quiet() bool {
-	return !slices.ContainsFunc(c.Objects, ObjectComparison.speaks)
+	return len(c.Input.Terminating) == 0 && !slices.ContainsFunc(c.Objects, ObjectComparison.speaks)
 }
 
 // speaks reports whether a report lists the object: it has a finding, an action, a remark, a value by forgotten writers, could not be seen,

@@ -15,6 +15,7 @@ func describe(c *Comparison) string {
 	for _, o := range c.Objects {
 		fmt.Fprintf(&b, "%s: %s", o.key, o.Action)
 		say(&b, o.Missing, " missing")
+		say(&b, o.Terminating, " terminating")
 		say(&b, o.Drifted(), " drifted")
 		say(&b, o.Reason != "", ": "+o.Reason)
 		say(&b, len(o.BlockedBy) > 0, " by "+strings.Join(o.BlockedBy, ", "))

@@ -181,6 +181,9 @@ func (e example) edited(t *testing.T, o Object, live, content map[string]any) ma
 	t.Helper()
 	manager, version, elsewhere := strings.Cut(cmp.Or(e.By, "kubectl-edit"), " at ")
 	out := e.store(t, o, live, serverHolds(o, content), manager)
+	if going := child(content, "metadata")["deletionTimestamp"]; going != nil {
+		child(out, "metadata")["deletionTimestamp"] = going // the field manager takes no such field from a client
+	}
 	if !elsewhere {
 		return out
 	}

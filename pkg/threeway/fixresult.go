@@ -97,21 +97,21 @@ func (r *FixResult) IsNoDrift(o FixOutcome) bool {
 	return o.Status == FixDeclined && len(o.Fields) > 0 && !slices.ContainsFunc(o.Fields, isManaged)
 }
 
-// ToPutBack counts what drifted in the release: fields that live has left, and missing objects.
+// ToPutBack counts what drifted in the release: fields that live has left, and objects that are missing or being deleted.
 func (r ReleaseReport) ToPutBack() (fields, objects int) {
 	for _, o := range r.Objects {
-		drifted, missing := o.ToPutBack()
+		drifted, gone := o.ToPutBack()
 		fields += len(drifted)
-		if missing {
+		if gone {
 			objects++
 		}
 	}
 	return fields, objects
 }
 
-// ToPutBack gives the fields of the object that live has left, or tells that all of it is missing.
-func (o ObjectReport) ToPutBack() (drifted []FieldFinding, missing bool) {
-	if o.Missing || o.IgnoredBy != nil {
+// ToPutBack returns the fields of the object that live has left, or reports that all of it is missing or being deleted.
+func (o ObjectReport) ToPutBack() (drifted []FieldFinding, gone bool) {
+	if o.Gone() || o.IgnoredBy != nil {
 		return nil, o.IgnoredBy == nil
 	}
 	for _, f := range o.Fields {

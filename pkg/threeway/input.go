@@ -40,6 +40,10 @@ type Input struct {
 
 	// Live holds what was read, for every Ref of old and desired.
 	Live map[Ref]Live
+	// Terminating are the namespaces that are being deleted, as far as they could be read. Records is the resource in which the release's
+	// records are stored: secrets or configmaps.
+	Terminating map[string]bool
+	Records     string
 	// Schemas holds what CRDs say of custom kinds; a kind that is not in it is compared without a schema.
 	// Comparison.Needs says which would help.
 	Schemas map[schema.GroupKind]*CustomSchema

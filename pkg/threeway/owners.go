@@ -17,6 +17,8 @@ type ownership struct {
 	deployers map[string]bool
 	// later reads the two above when somebody asks; nil once it has.
 	later func()
+	// persons reports whether a person's tool is among the managers. It does not read the entries, which most objects never need.
+	persons bool
 }
 
 type ownerEntry struct {
@@ -29,7 +31,7 @@ type ownerEntry struct {
 // ownershipOf reads managedFields. Entries that do not parse are left out: they own nothing that could be named. Known are names of
 // managers beside those that this program knows.
 func ownershipOf(live map[string]any, known Managers) *ownership {
-	o := &ownership{deployers: map[string]bool{}}
+	o := &ownership{deployers: map[string]bool{}, persons: namesPerson(live, known)}
 	managed, _ := child(live, "metadata")["managedFields"].([]any)
 	for _, m := range managed {
 		raw, _ := m.(map[string]any)
@@ -45,7 +47,7 @@ func ownershipOf(live map[string]any, known Managers) *ownership {
 // ownershipLater does so when it is first asked, which most objects of a release, being as they were deployed, never are: reading
 // managedFields takes as long as comparing the object.
 func ownershipLater(live map[string]any, known Managers, release string, deployer func() Deployer) *ownership {
-	o := &ownership{}
+	o := &ownership{persons: namesPerson(live, known)}
 	o.later = func() {
 		*o = *ownershipOf(live, known)
 		named := child(child(live, "metadata"), "annotations")[ReleaseNameAnnotation]
@@ -58,6 +60,21 @@ func ownershipLater(live map[string]any, known Managers, release string, deploye
 		o.followMoves(live)
 	}
 	return o
+}
+
+// namesPerson reports whether managedFields name a person's tool.
+func namesPerson(live map[string]any, known Managers) bool {
+	managed, _ := child(live, "metadata")["managedFields"].([]any)
+	return slices.ContainsFunc(managed, func(m any) bool {
+		raw, _ := m.(map[string]any)
+		manager, _ := raw["manager"].(string)
+		return known.groupOf(manager) == ManagerPerson
+	})
+}
+
+// byPerson reports whether a person owns the field at path, alone or beside others.
+func (o *ownership) byPerson(path Path) bool {
+	return o.persons && slices.ContainsFunc(o.of(path), func(owner Owner) bool { return owner.Group == ManagerPerson })
 }
 
 func (o *ownership) read() {

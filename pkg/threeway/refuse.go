@@ -55,7 +55,7 @@ func (c comparer) refusesUpdate(o *ObjectComparison) string {
 			return undecodedReason(fresh) // the server comes to nothing else
 		}
 	}
-	return joinNotes(immutableReason(o), storedVersionsReason(o), invalidAnew(o.Key, o.Result, o.Live),
+	return joinNotes(immutableReason(o), finalizersReason(o), storedVersionsReason(o), invalidAnew(o.Key, o.Result, o.Live),
 		c.refusesCustom(o.Ref, o.Live, o.Result), c.refusesRepeated(o.Ref, o.Live, o.Result))
 }
 

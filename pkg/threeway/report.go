@@ -110,6 +110,7 @@ type Summary struct {
 	Objects         int         `json:"objects"`
 	DriftedObjects  int         `json:"driftedObjects"`
 	Missing         int         `json:"missing"`
+	Terminating     int         `json:"terminating,omitempty"`
 	Errors          int         `json:"errors"`
 	Managed         int         `json:"managed"`
 	Unmanaged       int         `json:"unmanaged"`
@@ -138,12 +139,14 @@ type ReleaseReport struct {
 	Desired          *Desired  `json:"desired,omitempty"`
 	ApplyMethod      string    `json:"applyMethod,omitempty"`
 	// FieldManager is the name under which the release is applied server-side, where the cluster shows it.
-	FieldManager string         `json:"fieldManager,omitempty"`
-	Drifted      bool           `json:"drifted"`
-	Warnings     []Message      `json:"warnings"`
-	Errors       []Message      `json:"errors"`
-	NotCompared  []NotCompared  `json:"notCompared"`
-	Objects      []ObjectReport `json:"objects"`
+	FieldManager string `json:"fieldManager,omitempty"`
+	// Terminating is set where the namespace of the release, or of its records, is being deleted.
+	Terminating bool           `json:"terminating,omitempty"`
+	Drifted     bool           `json:"drifted"`
+	Warnings    []Message      `json:"warnings"`
+	Errors      []Message      `json:"errors"`
+	NotCompared []NotCompared  `json:"notCompared"`
+	Objects     []ObjectReport `json:"objects"`
 	// Compared is the number of objects looked at; Objects lists only those with something to say.
 	Compared int `json:"compared"`
 }
@@ -200,6 +203,7 @@ type ObjectReport struct {
 	BlockedBy    []string     `json:"blockedBy,omitempty"`
 	Engine       Engine       `json:"engine,omitempty"`
 	Missing      bool         `json:"missing"`
+	Terminating  bool         `json:"terminating,omitempty"`
 	Drifted      bool         `json:"drifted"`
 	Note         string       `json:"note,omitempty"`
 	Error        *ObjectError `json:"error,omitempty"`

@@ -6,7 +6,7 @@ const noName = "resource name may not be empty"
 
 // compareUnnamed compares the texts of an object that asks the server for a name. It has no live side, so it cannot drift.
 func (c comparer) compareUnnamed(out *ObjectComparison, p pair) {
-	if p.desired == nil || c.in.Operation == OperationDrift {
+	if p.desired == nil {
 		return
 	}
 	if p.old != nil {

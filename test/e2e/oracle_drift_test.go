@@ -34,8 +34,8 @@ func (t *telling) judgeDrift(said *report, before map[string]map[string]any, pla
 			t.judgeSilence(o, of[o.name])
 		case !plain || was == nil:
 		case is == nil:
-			if said := of[o.name]; !said.Missing && said.Note == "" {
-				t.miss(o.name, "is gone, and not said to be missing")
+			if said := of[o.name]; !said.Missing && !said.Terminating {
+				t.miss(o.name, "is gone or being deleted, and not said to be")
 			}
 		default:
 			t.judgeEdited(o, of[o.name], was, is)

@@ -49,20 +49,21 @@ type message struct {
 }
 
 type objectReport struct {
-	APIVersion string        `json:"apiVersion"`
-	Kind       string        `json:"kind"`
-	Namespace  string        `json:"namespace"`
-	Name       string        `json:"name"`
-	Generate   string        `json:"generateName"`
-	Action     string        `json:"action"`
-	Reason     string        `json:"reason"`
-	Missing    bool          `json:"missing"`
-	Drifted    bool          `json:"drifted"`
-	Note       string        `json:"note"`
-	Error      *message      `json:"error"`
-	Fields     []fieldReport `json:"fields"`
-	BlockedBy  []string      `json:"blockedBy"`
-	DryRun     *struct {
+	APIVersion  string        `json:"apiVersion"`
+	Kind        string        `json:"kind"`
+	Namespace   string        `json:"namespace"`
+	Name        string        `json:"name"`
+	Generate    string        `json:"generateName"`
+	Action      string        `json:"action"`
+	Reason      string        `json:"reason"`
+	Missing     bool          `json:"missing"`
+	Terminating bool          `json:"terminating"`
+	Drifted     bool          `json:"drifted"`
+	Note        string        `json:"note"`
+	Error       *message      `json:"error"`
+	Fields      []fieldReport `json:"fields"`
+	BlockedBy   []string      `json:"blockedBy"`
+	DryRun      *struct {
 		Result  string `json:"result"`
 		Message string `json:"message"`
 	} `json:"dryRun"`
@@ -173,6 +174,9 @@ func (o objectReport) line(home string) string {
 	words := []string{o.Kind, name + ":", o.Action}
 	if o.Missing {
 		words = append(words, "missing")
+	}
+	if o.Terminating {
+		words = append(words, "terminating")
 	}
 	if o.Drifted {
 		words = append(words, "drifted")

@@ -1,0 +1,97 @@
+package threeway
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Gone reports whether the object is missing or is being deleted: either way it is not what Helm deployed, and nothing but an upgrade
+// after it has gone makes it again.
+func (o ObjectComparison) Gone() bool { return o.Missing || o.Terminating }
+
+// Gone reports whether the object is missing or is being deleted.
+func (o ObjectReport) Gone() bool { return o.Missing || o.Terminating }
+
+// terminate marks an object that is being deleted, or whose namespace is, and notes what that means. What old or desired lacks
+// cannot have drifted by it: one is new, the other is dropped anyway.
+func (c comparer) terminate(out *ObjectComparison, p pair, live map[string]any) {
+	note := c.terminatingNote(out, live)
+	out.addNote(note)
+	out.Terminating = note != "" && p.old != nil && p.desired != nil
+}
+
+// terminatingNote says that an object is going, and what keeps it; empty where it stays.
+func (c comparer) terminatingNote(out *ObjectComparison, live map[string]any) string {
+	switch {
+	case live == nil:
+		return ""
+	case child(live, "metadata")["deletionTimestamp"] != nil:
+		note := "it is being deleted"
+		if held := finalizersOf(live); len(held) > 0 {
+			note += " and goes when its finalizers are removed (" + strings.Join(held, ", ") + ")"
+		}
+		return note + "; Helm writes to it as long as it is there, and creates it again only in an upgrade after it has gone"
+	case c.in.Terminating[out.Namespace]:
+		return fmt.Sprintf("its namespace %q is being deleted, and it goes with it", out.Namespace)
+	}
+	return ""
+}
+
+// finalizersOf lists what keeps an object from going.
+func finalizersOf(object map[string]any) []string {
+	list, _ := child(object, "metadata")["finalizers"].([]any)
+	var out []string
+	for _, v := range list {
+		if name, ok := v.(string); ok {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// finalizersReason says why the API server refuses the finalizers of an object that is being deleted: none may be added (apimachinery
+// v0.37 pkg/api/validation/objectmeta.go ValidateObjectMetaAccessorUpdate).
+func finalizersReason(o *ObjectComparison) string {
+	if child(o.liveText, "metadata")["deletionTimestamp"] == nil {
+		return ""
+	}
+	refused := validation.ValidateNoNewFinalizers(finalizersOf(o.Result), finalizersOf(o.liveText), field.NewPath("metadata", "finalizers"))
+	if len(refused) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %q is invalid: %v", groupKind(o.Ref), o.Name, refused[0])
+}
+
+// noNewContent is what the API server says of a creation in a namespace that is being deleted (apiserver v0.37
+// pkg/admission/plugin/namespace/lifecycle/admission.go Admit).
+func noNewContent(resource, name, namespace string) string {
+	return fmt.Sprintf("%s %q is forbidden: unable to create new content in namespace %s because it is being terminated", resource, name, namespace)
+}
+
+// resourceOf is the resource of a kind as the API server names it. Kinds are spelled regularly, but for a few custom ones.
+func resourceOf(ref Ref) string {
+	resource, _ := meta.UnsafeGuessKindToResource(gvkOf(ref))
+	return resource.GroupResource().String()
+}
+
+// failRecord fails the operation where Helm cannot store the record of the new revision because its namespace is being deleted. Helm
+// does that before it writes anything, but after it has looked for what it cannot build or adopt (helm v3.22.0 and v4.3.1
+// pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).
+func (c *Comparison) failRecord() {
+	in := c.Input
+	if !in.Terminating[in.StorageNamespace] || stopsAll(c.Objects) {
+		return
+	}
+	revision := 1
+	if in.Last != nil {
+		revision += in.Last.Revision
+	}
+	record := fmt.Sprintf("sh.helm.release.v1.%s.v%d", in.Name, revision)
+	for i := range c.Objects {
+		c.Objects[i].fail(stopAll, noRecord+noNewContent(in.Records, record, in.StorageNamespace))
+	}
+}
