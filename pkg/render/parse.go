@@ -92,7 +92,8 @@ func keepLast(objects []threeway.Object) (kept []threeway.Object, warnings []thr
 		if seen[o.Key] < n {
 			continue
 		}
-		o.Note = fmt.Sprintf("the manifest names this object %d times; helm applies each in turn, the last one counts", n)
+		o.Times = n
+		o.Note = fmt.Sprintf("the manifest names this object %d times; an upgrade applies each in turn, the last one counts", n)
 		kept = append(kept, o)
 		warnings = append(warnings, threeway.Message{
 			Code: CodeDuplicateObject, Message: o.Note, Object: o.Key.String(), File: o.Source,

@@ -189,6 +189,7 @@ func (c comparer) compareNamed(out *ObjectComparison, p pair) {
 		c.update(out, p, live.Object, p.old.Content)
 	}
 	c.refuse(out, p)
+	c.noteUnreadable(out, p)
 	c.refuseListed(out, p)
 }
 
@@ -269,7 +270,7 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	if !c.in.ShowControllers {
 		out.leftAlone()
 	}
-	out.invalid, out.asks = done.invalid, done.asks || c.nullsAsk(ref, p.old.Content, p.desired.Content, live)
+	out.invalid, out.asks = done.invalid, done.asks
 	if !c.in.serverSide() {
 		out.repeated = repeated(out.Desired, f.shape, nil)
 	}

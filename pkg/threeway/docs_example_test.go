@@ -140,7 +140,7 @@ func jsonOf(t *testing.T, v any) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(raw)
+	return strings.ReplaceAll(string(raw), "\x7f", `\u007f`) // which YAML does not take as it is
 }
 
 // withHelmMetadata adds the metadata of the release where the object has none of its own.

@@ -94,6 +94,8 @@ type Object struct {
 	Problem string
 	// Note is a remark for the reader, such as that the manifest names the object twice.
 	Note string
+	// Times is how often the manifest names the object, where that is more than once.
+	Times int
 	// Again is what a second rendering makes of the object where it differs from Content; nil where it does not. What differs
 	// between the two is volatile. Of desired's objects only.
 	Again map[string]any

@@ -1,10 +1,28 @@
 package threeway
 
-import "slices"
+import (
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+)
 
 // noRecord is what Helm says where it cannot store the record of a first revision, which it does before it creates anything: a
 // namespace among the chart's own objects comes too late (helm v3.22.0 pkg/action/install.go RunWithContext).
 const noRecord = "create: failed to create: "
+
+// createsTwice fails the objects that the chart names more than once. Each is created: of a server-side install that is one apply after
+// the other, otherwise the second creation finds the first one's object.
+func (c *Comparison) createsTwice() {
+	for i := range c.Objects {
+		o := &c.Objects[i]
+		if o.Times < 2 || o.Action != ActionCreate || c.Input.serverSide() {
+			continue
+		}
+		resource, _ := meta.UnsafeGuessKindToResource(gvkOf(o.Ref))
+		o.fail(stopNothing, apierrors.NewAlreadyExists(resource.GroupResource(), o.Name).Error())
+	}
+}
 
 // installAtOnce tells that an install which takes nothing over creates its objects kind by kind, those of a kind side by side, and
 // goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). One that finds an object in the cluster, whether it
@@ -20,6 +38,7 @@ func (c *Comparison) installAtOnce() {
 	if adopts {
 		return
 	}
+	c.createsTwice()
 	for i := range c.Objects {
 		if c.Objects[i].stops == stopRest {
 			c.Objects[i].stops = stopNothing

@@ -1,6 +1,10 @@
 package threeway
 
-import "fmt"
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
 
 // reasons tells of what the API server refuses in a Service (kubernetes v1.36.3 pkg/apis/core/validation ValidateService).
 func (s service) reasons() []string {
@@ -8,6 +12,22 @@ func (s service) reasons() []string {
 	for _, reason := range []string{s.contradiction(), s.portsReason(), s.nodePortsReason()} {
 		if reason != "" {
 			out = append(out, reason)
+		}
+	}
+	return append(out, s.targetPortReasons()...)
+}
+
+// targetPortReasons tells, in the server's words, of texts that are no names of ports, such as a number in quotes (core/validation
+// validateServicePort, ValidatePortNumOrName).
+func (s service) targetPortReasons() []string {
+	var out []string
+	for i, port := range items(s, "ports") {
+		name, isName := port["targetPort"].(string)
+		if !isName || name == "" {
+			continue
+		}
+		for _, fault := range validation.IsValidPortName(name) {
+			out = append(out, fmt.Sprintf("spec.ports[%d].targetPort: Invalid value: %q: %s", i, name, fault))
 		}
 	}
 	return out

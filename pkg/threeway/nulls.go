@@ -78,13 +78,6 @@ func plainNulls(v any) any {
 	return v
 }
 
-// nullsAsk reports whether a text of a custom resource has nulls of which only the definition of its kind, which was not read, tells what
-// they are stored as.
-func (c comparer) nullsAsk(ref Ref, texts ...map[string]any) bool {
-	return c.catalog.native(gvkOf(ref)) == nil && c.in.Schemas[groupKind(ref)] == nil &&
-		slices.ContainsFunc(texts, func(text map[string]any) bool { return bringsNull(text, nil) })
-}
-
 // A client-side creation or patch of a custom resource loses its nulls: the server prunes those that the schema does not take
 // (apiextensions-apiserver v0.36.3 pkg/apiserver/schema/defaulting PruneNonNullableNullsWithoutDefaults). What comes out of a
 // server-side apply does not go that way. A null there becomes the field's default, stays where the schema says nullable or says
