@@ -12,7 +12,7 @@ import (
 // errUnreadable is what the API server says of them. It does not say where they stand.
 var errUnreadable = errors.New("error decoding YAML: error converting YAML to JSON: yaml: control characters are not allowed")
 
-// isUnreadable reports whether a character of a JSON text is none to the API server's YAML parser (go.yaml.in/yaml/v2 v2.4.4 readerc.go
+// isUnreadable reports whether the API server's YAML parser refuses a character of a JSON text (go.yaml.in/yaml/v2 v2.4.4 readerc.go
 // yaml_parser_update_buffer). All characters below U+0020 are escaped in JSON.
 func isUnreadable(r rune) bool {
 	return r >= 0x7F && r <= 0x9F && r != 0x85 || r == 0xFFFE || r == 0xFFFF

@@ -11,8 +11,8 @@ import (
 // namespace among the chart's own objects comes too late (helm v3.22.0 pkg/action/install.go RunWithContext).
 const noRecord = "create: failed to create: "
 
-// createsTwice fails the objects that the chart names more than once. Each is created: of a server-side install that is one apply after
-// the other, otherwise the second creation finds the first one's object.
+// createsTwice fails the objects that the chart names more than once. Client-side, Helm creates each of them, and the second creation
+// finds the object of the first (helm v3.22.0 pkg/kube/client.go Create). Server-side, each is an apply, which goes through.
 func (c *Comparison) createsTwice() {
 	for i := range c.Objects {
 		o := &c.Objects[i]

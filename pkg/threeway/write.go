@@ -52,6 +52,9 @@ var nativeApply = sync.OnceValue(func() (n struct {
 
 func (c comparer) writeServerSide(ref Ref, desired, live map[string]any) (written, error) {
 	out := written{engine: EngineApply}
+	if len(unreadable(desired, nil)) > 0 {
+		return out, applyFailed(ref, errUnreadable)
+	}
 	deployer := c.deployer()
 	original := live
 	live = c.asApplied(original, deployer.Manager)
