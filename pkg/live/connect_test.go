@@ -84,7 +84,7 @@ func TestLimits(t *testing.T) {
 func TestLimitHoldsForAllClientsAndEndsWithTheContext(t *testing.T) {
 	f := newFakeAPI(t)
 	refs := f.addMany("ConfigMap", "prod", "a", 2)
-	c := f.connect(Options{QPS: 0.001, Burst: 3}) // discovery takes two turns
+	c := f.connect(Options{QPS: 0.001, Burst: 3})                // discovery takes two turns
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // the third turn comes in 1000 s, which is refused at once
 	defer cancel()
 	var codes []string

@@ -6,11 +6,7 @@ import "fmt"
 // it writes anything: it builds the objects of old as well as those of desired. Drift is told all the same, at the version
 // that was read.
 func (c comparer) unserved(out *ObjectComparison, p pair, was, live Live) {
-	if p.old != nil && was.Absence == AbsentKind {
-		out.fail(stopAll, c.oldRefused()+": "+noMatch(p.old))
-	} else {
-		out.fail(stopAll, c.desiredRefused()+": "+noMatch(p.desired))
-	}
+	out.fail(stopAll, c.refusedToBuild(p, was, live))
 	object := was.Object
 	if object == nil {
 		object = live.Object
@@ -29,20 +25,20 @@ func (c comparer) unserved(out *ObjectComparison, p pair, was, live Live) {
 	}
 }
 
-// oldRefused is what Helm says of an old manifest that it cannot build (helm v3.22.0 pkg/action upgrade.go, rollback.go).
-func (c comparer) oldRefused() string {
-	if c.in.Operation == OperationRollback {
-		return "unable to build kubernetes objects from current release manifest"
+// refusedToBuild is what Helm says of manifests that it cannot build, in the order in which it builds them: an upgrade first checks what
+// comes, and adds no words of its own there (helm v3.22.0 pkg/action upgrade.go validateManifest; rollback.go, install.go).
+func (c comparer) refusedToBuild(p pair, was, live Live) string {
+	oldGone := p.old != nil && was.Absence == AbsentKind
+	desiredGone := p.desired != nil && live.Absence == AbsentKind
+	switch {
+	case c.in.Operation == OperationInstall:
+		return "unable to build kubernetes objects from release manifest: " + noMatch(p.desired)
+	case c.in.Operation != OperationRollback && desiredGone:
+		return noMatch(p.desired)
+	case oldGone:
+		return "unable to build kubernetes objects from current release manifest: " + noMatch(p.old)
 	}
-	return "current release manifest contains removed kubernetes api(s) for this kubernetes version"
-}
-
-// desiredRefused is what Helm says of a desired manifest that it cannot build (helm v3.22.0 pkg/action, install.go too).
-func (c comparer) desiredRefused() string {
-	if c.in.Operation == OperationInstall {
-		return "unable to build kubernetes objects from release manifest"
-	}
-	return "unable to build kubernetes objects from new release manifest"
+	return "unable to build kubernetes objects from new release manifest: " + noMatch(p.desired)
 }
 
 func noMatch(o *Object) string {

@@ -46,6 +46,13 @@ func TestJudge(t *testing.T) {
 			accepts(t, reasonFault(conflicting(`metadata.labels["app.kubernetes.io/name"]`),
 				`conflict occurred while applying object n/x: Apply failed with 1 conflict: conflict with "a" using v1: .metadata.labels.app.kubernetes.io/name`, nil))
 		},
+		"kind that is not served": func(t *testing.T) {
+			const text = `resource mapping not found for name: "x" namespace: "" from "": no matches for kind "Widget" in version "no.such/v1"`
+			reason := `no matches for kind "Widget" in version "no.such/v1"; ensure CRDs are installed first`
+			accepts(t, reasonFault(failing("x", reason), text, nil))
+			refuses(t, reasonFault(failing("x", "current release manifest contains removed kubernetes api(s) for this kubernetes version: "+reason), text, nil))
+			refuses(t, reasonFault(failing("x", reason), "unable to build kubernetes objects from current release manifest: "+text, nil))
+		},
 		"story with two failures": func(t *testing.T) {
 			err := errors.New(`cannot patch "x" with kind Job: Job.batch "x" is invalid: spec.template: Invalid value: 1: field is immutable && ` +
 				`cannot patch "y" with kind Job: Job.batch "y" is invalid: spec.selector: Invalid value: 1: field is immutable`)

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -139,14 +138,4 @@ func (p steps) isNear(others []steps) bool {
 		}
 		return true
 	})
-}
-
-// sameJSON compares a value of a report with another.
-func sameJSON(raw json.RawMessage, v any) bool {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return false
-	}
-	var a, b any
-	return utiljson.Unmarshal(raw, &a) == nil && utiljson.Unmarshal(text, &b) == nil && equalJSON(a, b)
 }

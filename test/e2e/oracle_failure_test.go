@@ -73,7 +73,7 @@ func (j *judgement) judgeFailure() {
 
 // stopsBefore tells whether Helm ended before it wrote anything: it checks what it is to take over, and builds everything first.
 func stopsBefore(text string) bool {
-	return strings.Contains(text, "nable to continue with ") || strings.Contains(text, "unable to build kubernetes objects") ||
+	return strings.Contains(text, "nable to continue with ") || strings.Contains(text, "unable to build kubernetes objects") || strings.HasPrefix(text, "resource mapping not found ") ||
 		strings.HasPrefix(text, "invalid operation: ") || strings.Contains(text, "ValidationError(") || strings.Contains(text, `unknown object type "nil"`)
 }
 
@@ -255,7 +255,7 @@ func saysWords(text, reason string) bool {
 		return strings.Contains(text, words) && strings.Contains(text, " does not contain declared merge key: "+key)
 	}
 	if m := kindlessWords.FindStringSubmatch(reason); m != nil { // between the two, Helm 4 names the object; what follows is advice
-		return strings.Contains(text, m[1]) && strings.Contains(text, m[2])
+		return strings.Contains(text, m[2]) && (m[1] != "" && strings.Contains(text, m[1]) || m[1] == "" && strings.HasPrefix(text, "resource mapping not found "))
 	}
 	if m := mergedWords.FindStringSubmatch(reason); m != nil { // the server prints the steps of its merge by which it came to the version
 		return strings.Contains(text, m[1]) && strings.Contains(text, " at version "+m[3]+m[2])
@@ -286,7 +286,7 @@ func saysWords(text, reason string) bool {
 }
 
 // kindlessWords matches a reason that a kind is not served: what Helm was about, and the kind.
-var kindlessWords = regexp.MustCompile(`^(.*?): (no matches for kind "[^"]*" in version "[^"]*")`)
+var kindlessWords = regexp.MustCompile(`^(?:(.*?): )?(no matches for kind "[^"]*" in version "[^"]*")`)
 
 // mergedWords matches a reason that an apply fails on a version at which another manager wrote: the object, the fault, and the version.
 var mergedWords = regexp.MustCompile(`^(.*?)(: \..*) \(of (.*), at which it was written too\)$`)

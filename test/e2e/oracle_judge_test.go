@@ -18,7 +18,7 @@ func (t *telling) judge(said *report, before, after map[string]map[string]any, f
 	if failed != nil {
 		j.text = failed.Error()
 	}
-	if before, after = j.withoutHooks(before, after); j.text == hookStopped {
+	if j.stoppedByHook(before, after) {
 		return
 	}
 	for _, o := range said.Releases[0].Objects {
@@ -83,29 +83,25 @@ func (t *telling) again(j *judgement) {
 	}
 }
 
-// hookStopped stands for the error of a hook that ran before Helm wrote anything.
-const hookStopped = "a hook stopped Helm"
-
-// withoutHooks: whether a hook fails is not predicted. One that runs before the objects keeps Helm from all of them; after one that runs
-// later, all has happened, and Helm's error speaks of nothing else.
-func (j *judgement) withoutHooks(before, after map[string]map[string]any) (was, is map[string]map[string]any) {
+// stoppedByHook reports whether a hook stopped Helm before it wrote anything, and judges that it did not. Whether a hook fails is not
+// predicted; after one that runs later, all has happened, and Helm's error speaks of nothing else.
+func (j *judgement) stoppedByHook(before, after map[string]map[string]any) bool {
 	at := strings.Index(j.text, " hooks failed: ")
 	if at < 0 {
-		return before, after
+		return false
 	}
 	j.let.let(tolerateHook)
 	if when := j.text[:at]; !strings.Contains(when, "pre-") {
 		j.text = ""
-		return before, after
+		return false
 	}
-	j.text = hookStopped
 	for _, o := range j.telling.of.objects {
 		was, is := settled(before[o.name]), settled(after[o.name])
 		if diff := cmp.Diff(prune(was), prune(is)); diff != "" && !isHook(o.old) && !isHook(o.new) {
 			j.miss(o.name, "a hook stopped Helm before it wrote anything, and yet:\n%s", diff)
 		}
 	}
-	return before, after
+	return true
 }
 
 // explain puts beside the misses what was said, and Helm's error.

@@ -31,7 +31,7 @@ var toleranceBounds = map[string]struct{ perHundred, always int }{
 	tolerateHookDrift:  {3, 2},
 	tolerateSharedPort: {3, 2},
 	tolerateForgotten:  {8, 4},
-	tolerateOwnerless:  {3, 2},
+	tolerateOwnerless:  {5, 4},
 	tolerateNull:       {3, 2},
 	tolerateDefault:    {20, 6},
 	tolerateLimitRange: {3, 2},
