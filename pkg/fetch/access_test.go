@@ -80,7 +80,7 @@ func TestWhoSeesCredentials(t *testing.T) {
 	}
 }
 
-// TestRegistryLogins: by helm registry login's file, by flags, and no TLS where none is spoken.
+// TestRegistryLogins: by helm registry login's file, by flags, with TLS and, where that is wanted, without.
 func TestRegistryLogins(t *testing.T) {
 	silent(t)
 	dir := web(t)
@@ -98,11 +98,11 @@ func TestRegistryLogins(t *testing.T) {
 		server *served
 		change func(*Options)
 	}{
-		"login file":            {private, plainHTTP},
-		"flags":                 {private, func(o *Options) { o.PlainHTTP, o.RegistryConfig, o.Username, o.Password = true, "", username, password }},
-		"no TLS, none expected": {open, func(*Options) {}},
-		"TLS, own authority":    {secure, func(o *Options) { o.CAFile, o.Username, o.Password = secure.ca(t), username, password }},
-		"TLS, unchecked":        {secure, func(o *Options) { o.InsecureSkipTLSVerify, o.Username, o.Password = true, username, password }},
+		"login file":          {private, plainHTTP},
+		"flags":               {private, func(o *Options) { o.PlainHTTP, o.RegistryConfig, o.Username, o.Password = true, "", username, password }},
+		"no TLS, none wanted": {open, plainHTTP},
+		"TLS, own authority":  {secure, func(o *Options) { o.CAFile, o.Username, o.Password = secure.ca(t), username, password }},
+		"TLS, unchecked":      {secure, func(o *Options) { o.InsecureSkipTLSVerify, o.Username, o.Password = true, username, password }},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -144,5 +144,85 @@ func TestOwnAuthority(t *testing.T) {
 			tt.change(&o)
 			fetched(t, tt.ref, o)
 		})
+	}
+}
+
+// TestRedirectsAndCredentials: a redirect takes credentials to no other scheme, host or port. All servers here have one host, which is all
+// that net/http looks at.
+func TestRedirectsAndCredentials(t *testing.T) {
+	silent(t)
+	dir := web(t)
+	files := http.FileServer(http.Dir(dir))
+	to := func(base string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, base+"/moved"+r.URL.Path, http.StatusFound)
+		})
+	}
+	plain, secure := serve(t, false, http.StripPrefix("/moved", files)), serve(t, true, http.StripPrefix("/moved", files))
+	within := func(secure bool) *served {
+		mux := http.NewServeMux()
+		mux.Handle("/moved/", http.StripPrefix("/moved", files))
+		mux.Handle("/", to(""))
+		return serve(t, secure, mux)
+	}
+	same, sameSecure := within(false), within(true)
+	const saw, sawNothing = username + " /moved/web-1.0.0.tgz", " /moved/web-1.0.0.tgz"
+	tests := map[string]struct {
+		from, to *served
+		change   func(*Options)
+		want     string
+	}{
+		"same server":                             {same, same, nil, saw},
+		"same server, TLS":                        {sameSecure, sameSecure, nil, saw},
+		"other port":                              {serve(t, false, to(plain.URL)), plain, nil, sawNothing},
+		"other port, TLS":                         {serve(t, true, to(secure.URL)), secure, nil, sawNothing},
+		"other port, --pass-credentials":          {serve(t, false, to(plain.URL)), plain, func(o *Options) { o.PassCredentials = true }, saw},
+		"to TLS":                                  {serve(t, false, to(secure.URL)), secure, nil, sawNothing},
+		"away from TLS":                           {serve(t, true, to(plain.URL)), plain, nil, sawNothing},
+		"away from TLS, --pass-credentials":       {serve(t, true, to(plain.URL)), plain, func(o *Options) { o.PassCredentials = true }, sawNothing},
+		"away from TLS and back to another place": {serve(t, true, to(serve(t, false, to(secure.URL)).URL)), secure, nil, " /moved/moved/web-1.0.0.tgz"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := settings(t)
+			o.Username, o.Password, o.InsecureSkipTLSVerify = username, password, true
+			if tt.change != nil {
+				tt.change(&o)
+			}
+			_, done, err := Chart(t.Context(), tt.from.URL+"/web-1.0.0.tgz", o)
+			done()
+			if asked := tt.to.seen(); len(asked) == 0 || asked[len(asked)-1] != tt.want {
+				t.Errorf("asked %q, want %q last (error %v)", asked, tt.want, err)
+			}
+		})
+	}
+}
+
+// TestIndexWithoutTLS: --pass-credentials gives them to the hosts that an index names, but not without TLS where the repository has it.
+func TestIndexWithoutTLS(t *testing.T) {
+	silent(t)
+	dir := web(t)
+	files := http.FileServer(http.Dir(dir))
+	plain, private := serve(t, false, files), serve(t, false, locked(files))
+	o := settings(t)
+	o.Version, o.Username, o.Password, o.PassCredentials, o.InsecureSkipTLSVerify = "1.0.0", username, password, true, true
+	repository := serve(t, true, files)
+	o.RepoURL = repository.URL
+	index(t, dir, plain.elsewhere(), nil)
+	fetched(t, "web", o)
+	if diff := cmp.Diff([]string{" /web-1.0.0.tgz"}, plain.seen()); diff != "" {
+		t.Errorf("--repo (-want +got):\n%s", diff)
+	}
+	index(t, dir, private.elsewhere(), nil)
+	_, done, err := Chart(t.Context(), "web", o)
+	done()
+	check(t, err, `fetching chart web: .* does not let us in \(401 Unauthorized\)`, "without TLS")
+
+	o.RepoURL, o.Username, o.Password, o.PassCredentials = "", "", "", false
+	index(t, dir, plain.elsewhere(), nil)
+	know(t, o, repo.Entry{Name: "known", URL: repository.URL, Username: username, Password: password, PassCredentialsAll: true}, dir)
+	fetched(t, "known/web", o)
+	if asked := plain.seen(); asked[len(asked)-1] != " /web-1.0.0.tgz" {
+		t.Errorf("known repository: asked %q", asked)
 	}
 }

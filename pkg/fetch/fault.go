@@ -24,18 +24,18 @@ import (
 )
 
 const (
-	hintPlugin     = "helmdrift runs no downloader plugins: fetch it yourself (helm pull) and give the path"
-	hintLogin      = "give --username and --password; those of a known repository belong to helm repo add"
-	hintRegistry   = "helm registry login %s, or give --username and --password"
-	hintElsewhere  = "the credentials are not sent to %s, because the repository is on another host: --pass-credentials sends them there too"
-	hintTrust      = "--ca-file names the certificate authority to trust; --insecure-skip-tls-verify trusts anybody"
-	hintClient     = "the server wants a client certificate: --cert-file and --key-file"
-	hintPlain      = "it seems to speak no TLS: --plain-http"
-	hintPlainLogin = "it speaks no TLS, and without --plain-http no credentials are sent that way"
-	hintPlainURL   = "it seems to speak no TLS: write the URL with http://"
-	hintReach      = "check the address, the network and the proxy"
-	hintLater      = "try again later"
-	hintURL        = "check the address"
+	hintPlugin    = "helmdrift runs no downloader plugins: fetch it yourself (helm pull) and give the path"
+	hintLogin     = "give --username and --password; those of a known repository belong to helm repo add"
+	hintRegistry  = "helm registry login %s, or give --username and --password"
+	hintElsewhere = "the credentials are not sent to %s, because the repository is on another host: --pass-credentials sends them there too"
+	hintDowngrade = "the credentials are not sent to %s without TLS, because the repository has TLS"
+	hintTrust     = "--ca-file names the certificate authority to trust; --insecure-skip-tls-verify trusts anybody"
+	hintClient    = "the server wants a client certificate: --cert-file and --key-file"
+	hintPlain     = "it seems to speak no TLS: --plain-http"
+	hintPlainURL  = "it seems to speak no TLS: write the URL with http://"
+	hintReach     = "check the address, the network and the proxy"
+	hintLater     = "try again later"
+	hintURL       = "check the address"
 )
 
 // problem is something wrong with a chart reference, in our words.
@@ -195,12 +195,14 @@ func notFound(from source, err error) string {
 }
 
 func (s source) hintLogin(host string) string {
-	switch {
-	case s.fallback != nil && s.fallback.plain.Load():
-		return hintPlainLogin
-	case s.url == nil || s.url.Scheme == registry.OCIScheme:
+	if s.url == nil || s.url.Scheme == registry.OCIScheme {
 		return fmt.Sprintf(hintRegistry, host)
-	case s.access.withheld(s.url), s.fetcher.Password != "" && s.access.password == "":
+	}
+	withheld := s.access.withheld(s.url) || s.fetcher.Password != "" && s.access.password == ""
+	switch {
+	case withheld && (s.access.everywhere || s.fetcher.PassCredentials):
+		return fmt.Sprintf(hintDowngrade, s.url.Host)
+	case withheld:
 		return fmt.Sprintf(hintElsewhere, s.url.Host)
 	}
 	return hintLogin

@@ -30,6 +30,12 @@ type Options struct {
 	// RepositoryConfig is the file that helm repo add writes, RepositoryCache the directory of the indexes that helm repo
 	// update writes, RegistryConfig the file that helm registry login writes. They are only read.
 	RepositoryConfig, RepositoryCache, RegistryConfig string
+
+	// MaxAnswer is how long one answer may be, in bytes; 128 MiB where it is 0 or more than that.
+	MaxAnswer int64
+	// ReadIndex answers a question about indexes, which are foreign text and take many times their size to read;
+	// IndexQuery.Answer where it is nil.
+	ReadIndex func(context.Context, IndexQuery) (IndexAnswer, error)
 }
 
 // Local tells whether ref names a file or directory on this machine, which goes before everything else: RepoURL is not

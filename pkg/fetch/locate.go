@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,16 +50,20 @@ func (f fetcher) inRepositoryAt(name string) (source, error) {
 		return source{}, problem{what: "a registry is no chart repository", hint: "give oci://HOST/PATH as the chart, without --repo"}
 	}
 	where := "the repository " + shown(f.RepoURL)
-	index, err := f.indexOf(f.RepoURL)
+	file, at, err := f.fetchIndex(f.RepoURL)
 	if err != nil {
 		return source{}, err
 	}
-	found, err := pick(index, f.RepoURL, where, name, f.Version, "")
+	found, err := f.pick(IndexQuery{Files: []string{file}, Base: f.RepoURL, Where: where, Chart: name, Version: f.Version})
+	if bad := (unreadable{}); errors.As(err, &bad) {
+		return source{}, problem{what: shown(at) + " is no index of a chart repository", err: bad.cause}
+	}
 	if err != nil {
 		return source{}, err
 	}
 	login := f.access()
-	if base, err := url.Parse(f.RepoURL); err != nil || !login.everywhere && !sameHost(base, found.url) {
+	base, err := url.Parse(f.RepoURL)
+	if err != nil || !sameHost(base, found.url) && (!login.everywhere || downgrades(base, found.url)) {
 		login.username, login.password = "", ""
 	}
 	from, err := f.at(found.url, login)
@@ -68,31 +71,24 @@ func (f fetcher) inRepositoryAt(name string) (source, error) {
 	return from, err
 }
 
-// indexOf gets the index of a repository.
-func (f fetcher) indexOf(base string) (*repo.IndexFile, error) {
-	at, err := repo.ResolveReferenceURL(base, "index.yaml")
+// fetchIndex brings the index of a repository into a file. at is where it was.
+func (f fetcher) fetchIndex(base string) (file, at string, err error) {
+	at, err = repo.ResolveReferenceURL(base, "index.yaml")
 	if err != nil {
-		return nil, problem{what: "--repo is no URL"}
+		return "", "", problem{what: "--repo is no URL"}
 	}
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" {
-		return nil, problem{what: "--repo is no URL"}
+		return "", "", problem{what: "--repo is no URL"}
 	}
 	login := f.access()
 	login.owner = base
 	text, err := f.source(u, login).read("")
 	if err != nil {
-		return nil, because(err, "the index of the repository cannot be fetched", "")
+		return "", "", because(err, "the index of the repository cannot be fetched", "")
 	}
-	file := filepath.Join(f.dir, "index.yaml")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		return nil, err
-	}
-	index, err := repo.LoadIndexFile(file)
-	if err != nil {
-		return nil, problem{what: shown(at) + " is no index of a chart repository", err: errors.Unwrap(err)}
-	}
-	return index, nil
+	file = filepath.Join(f.dir, "index.yaml")
+	return file, at, os.WriteFile(file, text, 0o600)
 }
 
 // inRepository looks into the index that helm repo update left.
@@ -106,11 +102,11 @@ func (f fetcher) inRepository(name, chart string) (source, error) {
 		return source{}, problem{what: fmt.Sprintf("repo %s not found", shown(name)), hint: fmt.Sprintf("helm repo list shows those that are "+
 			"known; helm repo add %s URL adds one, or give --repo URL", shown(name))}
 	}
-	index, err := repo.LoadIndexFile(f.indexFile(name))
-	if err != nil {
-		return source{}, problem{what: fmt.Sprintf("the index of repo %s cannot be read", name), err: err, hint: "helm repo update " + name}
+	found, err := f.pick(IndexQuery{Files: []string{f.indexFile(name)}, Base: entry.URL, Where: "repo " + name, Chart: chart, Version: f.Version,
+		Hint: "helm repo update " + name + ", if it is new"})
+	if bad := (unreadable{}); errors.As(err, &bad) {
+		return source{}, problem{what: fmt.Sprintf("the index of repo %s cannot be read", name), err: bad, hint: "helm repo update " + name}
 	}
-	found, err := pick(index, entry.URL, "repo "+name, chart, f.Version, "helm repo update "+name+", if it is new")
 	if err != nil {
 		return source{}, err
 	}
@@ -146,91 +142,21 @@ func (f fetcher) at(u *url.URL, login access) (source, error) {
 		return source{}, err
 	}
 	login.owner = u.String()
+	var files []string
 	for _, entry := range known.Repositories {
-		index, err := repo.LoadIndexFile(f.indexFile(entry.Name))
-		if err == nil && lists(index, u) {
-			login = login.of(entry)
-			break
-		}
+		files = append(files, f.indexFile(entry.Name))
+	}
+	if len(files) == 0 {
+		return f.source(u, login), nil
+	}
+	answer, err := f.ask(IndexQuery{Files: files, URL: u.String()})
+	if err != nil {
+		return source{}, err
+	}
+	if answer.Listed {
+		login = login.of(known.Repositories[answer.File])
 	}
 	return f.source(u, login), nil
-}
-
-// lists tells whether an index has this very URL. Relative ones do not count (pkg/downloader scanReposForURL).
-func lists(index *repo.IndexFile, u *url.URL) bool {
-	wanted := cleaned(u)
-	for _, versions := range index.Entries {
-		for _, version := range versions {
-			for _, listed := range version.URLs {
-				if l, err := url.Parse(listed); err == nil && cleaned(l) == wanted {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-func cleaned(u *url.URL) string {
-	c := *u
-	c.Path = path.Clean("/" + c.Path)
-	if !u.IsAbs() {
-		c.Path = path.Clean(u.Path)
-	}
-	return c.String()
-}
-
-// picked is a version of a chart in an index.
-type picked struct {
-	url *url.URL
-	// digest is empty where the index gives none.
-	digest string
-}
-
-// pick chooses the version of a chart as Helm does (pkg/repo/index.go Get). hint is for what cannot be found.
-func pick(index *repo.IndexFile, base, where, chart, version, hint string) (picked, error) {
-	versions := index.Entries[chart]
-	if len(versions) == 0 {
-		return picked{}, problem{what: fmt.Sprintf("%s has no chart %s", where, chart), hint: hint}
-	}
-	chosen, err := index.Get(chart, version)
-	if err != nil {
-		var names []string
-		for _, v := range versions {
-			names = append(names, v.Version)
-		}
-		return picked{}, noVersion(where, chart, version, names, hint)
-	}
-	if len(chosen.URLs) == 0 {
-		return picked{}, problem{what: fmt.Sprintf("%s gives no URL for %s %s", where, chart, chosen.Version)}
-	}
-	full, err := repo.ResolveReferenceURL(base, chosen.URLs[0])
-	if err != nil {
-		return picked{}, problem{what: fmt.Sprintf("%s gives %s %s a URL that is none", where, chart, chosen.Version)}
-	}
-	u, err := url.Parse(full)
-	if err != nil {
-		return picked{}, problem{what: fmt.Sprintf("%s gives %s %s a URL that is none", where, chart, chosen.Version)}
-	}
-	return picked{u, chosen.Digest}, nil
-}
-
-// noVersion names the newest versions that there are; names begin with the newest.
-func noVersion(where, chart, version string, names []string, hint string) error {
-	const few = 5
-	listed := strings.Join(names[:min(few, len(names))], ", ")
-	if more := len(names) - few; more > 0 {
-		listed += fmt.Sprintf(" and %d more", more)
-	}
-	p := problem{
-		what: fmt.Sprintf("%s has no version of %s that is %s; there are %s", where, chart, version, listed),
-		hint: hint,
-	}
-	if version == "" {
-		p.what = fmt.Sprintf("%s has only development versions of %s: %s", where, chart, listed)
-		p.hint = "--devel takes them too, or name one with --version"
-	}
-	return p
 }
 
 // inRegistry finds the tag for a version; the client asks the registry for its tags where that needs to be known

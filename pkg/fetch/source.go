@@ -40,7 +40,7 @@ func (a access) of(entry *repo.Entry) access {
 // withheld tells whether there are credentials that this URL does not get.
 func (a access) withheld(u *url.URL) bool {
 	owner, err := url.Parse(a.owner)
-	return a.password != "" && !a.everywhere && err == nil && !sameHost(owner, u)
+	return a.password != "" && err == nil && !sameHost(owner, u) && (!a.everywhere || downgrades(owner, u))
 }
 
 func sameHost(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
@@ -51,8 +51,7 @@ type source struct {
 	access  access
 	fetcher fetcher
 	// client is nil until a registry is asked.
-	client   *registry.Client
-	fallback *fallback
+	client *registry.Client
 	// digest is what the index of where says of the archive.
 	digest, where string
 	// chart and version are what was asked of a registry.
@@ -65,10 +64,11 @@ func (f fetcher) source(u *url.URL, login access) source {
 
 // read gets the file, or the one whose name has the suffix too.
 func (s source) read(suffix string, options ...getter.Option) ([]byte, error) {
+	everywhere := s.access.everywhere && !s.access.withheld(s.url) // the getter would send them without TLS too
 	options = append(options,
 		getter.WithURL(s.access.owner),
 		getter.WithBasicAuth(s.access.username, s.access.password),
-		getter.WithPassCredentialsAll(s.access.everywhere),
+		getter.WithPassCredentialsAll(everywhere),
 	)
 	switch s.url.Scheme {
 	case "http", "https":

@@ -4,13 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
-	"sync/atomic"
 
 	"helm.sh/helm/v3/pkg/registry"
 )
@@ -22,7 +20,7 @@ func (f fetcher) httpTransport(login access) (*http.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner := &bound{ctx: f.ctx, faults: true, next: &http.Transport{
+	inner := &bound{ctx: f.ctx, faults: true, everywhere: login.everywhere, longest: f.longest(), next: &http.Transport{
 		DisableCompression: true, Proxy: http.ProxyFromEnvironment, TLSClientConfig: config,
 	}}
 	// The empty map keeps the outer transport from registering HTTP/2 in our place.
@@ -42,15 +40,16 @@ func (s *source) connect() error {
 	}
 	next := http.RoundTripper(&http.Transport{TLSClientConfig: config, Proxy: http.ProxyFromEnvironment})
 	if config == nil {
-		s.fallback = &fallback{next: registry.NewTransport(false)}
-		next = s.fallback
+		// Helm 3's own transport, without its fallback to plain HTTP, which anybody on the way can bring about, and which Helm 4
+		// has no more (helm v3.22.0 pkg/registry/fallback.go).
+		next = registry.NewTransport(false)
 	}
 	options := []registry.ClientOption{
 		registry.ClientOptEnableCache(true),
 		registry.ClientOptWriter(io.Discard),
 		registry.ClientOptCredentialsFile(f.RegistryConfig),
 		registry.ClientOptBasicAuth(login.username, login.password),
-		registry.ClientOptHTTPClient(&http.Client{Transport: &bound{ctx: f.ctx, next: next}}),
+		registry.ClientOptHTTPClient(&http.Client{Transport: &bound{ctx: f.ctx, longest: f.longest(), next: next}}),
 	}
 	if f.PlainHTTP {
 		options = append(options, registry.ClientOptPlainHTTP())
@@ -88,35 +87,69 @@ func (a access) tlsConfig() (*tls.Config, error) {
 	return config, nil
 }
 
-// bound ends every request with a context, and every answer at a length that no chart and no index comes near.
+// bound ends every request with a context, and every answer at a length that no chart and no index comes near. It keeps
+// credentials from going where a redirect leads.
 type bound struct {
-	ctx  context.Context
-	next http.RoundTripper
+	ctx     context.Context
+	next    http.RoundTripper
+	longest int64
+	// everywhere lets credentials follow redirects as far as net/http lets them, which is to the same host and those below it.
+	everywhere bool
 	// faults makes errors of the answers that are some, so that their status can be told. A registry needs the answer itself.
 	faults bool
 }
 
+// longest is the length that an answer may have where Options do not say less.
 const longest = 128 << 20
 
-var errTooLong = errors.New("the answer is longer than 128 MiB")
+// longest is the length that an answer may have.
+func (f fetcher) longest() int64 {
+	if f.MaxAnswer > 0 {
+		return min(f.MaxAnswer, longest)
+	}
+	return longest
+}
+
+// tooLong is an answer that is longer than that.
+type tooLong struct{ most int64 }
+
+// Error names the length.
+func (e tooLong) Error() string { return fmt.Sprintf("the answer is longer than %d MiB", e.most>>20) }
 
 // RoundTrip sends one request.
 func (b *bound) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(request.Context())
 	stop := context.AfterFunc(b.ctx, cancel)
-	response, err := b.next.RoundTrip(request.WithContext(ctx))
+	request = request.Clone(ctx)
+	if !b.mayTell(request) {
+		request.Header.Del("Authorization")
+	}
+	response, err := b.next.RoundTrip(request)
 	if err != nil {
 		stop()
 		cancel()
 		return nil, err
 	}
-	response.Body = &body{ReadCloser: response.Body, left: longest, release: func() { stop(); cancel() }}
+	response.Body = &body{ReadCloser: response.Body, most: b.longest, left: b.longest, release: func() { stop(); cancel() }}
 	if b.faults && response.StatusCode >= http.StatusBadRequest {
 		_ = response.Body.Close()
 		return nil, statusError{response.StatusCode, request.URL}
 	}
 	return response, nil
 }
+
+// mayTell reports whether a request may have the credentials that net/http left in it. A redirect takes them to the same server only,
+// which is a scheme, a host and a port; net/http looks at the host alone (go1.26 net/http client.go shouldCopyHeaderOnRedirect).
+func (b *bound) mayTell(request *http.Request) bool {
+	first := request
+	for first.Response != nil && first.Response.Request != nil {
+		first = first.Response.Request
+	}
+	return sameHost(first.URL, request.URL) || b.everywhere && !downgrades(first.URL, request.URL)
+}
+
+// downgrades reports whether the way from one URL to another loses TLS.
+func downgrades(from, to *url.URL) bool { return from.Scheme == "https" && to.Scheme == "http" }
 
 // statusError is an answer that is a refusal.
 type statusError struct {
@@ -132,15 +165,15 @@ func (e statusError) Error() string {
 // body is an answer that ends.
 type body struct {
 	io.ReadCloser
-	left    int64
-	release func()
+	most, left int64
+	release    func()
 }
 
 // Read fails where the answer is too long.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, errTooLong
+		return 0, tooLong{b.most}
 	}
 	return n, err
 }
@@ -149,31 +182,4 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) Close() error {
 	defer b.release()
 	return b.ReadCloser.Close()
-}
-
-// fallback goes on without TLS where a registry turns out to speak none (pkg/registry/fallback.go, which cannot be put around a
-// transport of ours). The client sends no credentials that way.
-type fallback struct {
-	next  http.RoundTripper
-	plain atomic.Bool
-}
-
-// RoundTrip tries TLS first.
-func (f *fallback) RoundTrip(request *http.Request) (*http.Response, error) {
-	if f.plain.Load() {
-		return f.next.RoundTrip(withoutTLS(request))
-	}
-	response, err := f.next.RoundTrip(request)
-	var record tls.RecordHeaderError
-	if request.URL.Scheme != "https" || !errors.As(err, &record) || string(record.RecordHeader[:]) != "HTTP/" {
-		return response, err
-	}
-	f.plain.Store(true)
-	return f.next.RoundTrip(withoutTLS(request))
-}
-
-func withoutTLS(request *http.Request) *http.Request {
-	plain := request.Clone(request.Context())
-	plain.URL.Scheme = "http"
-	return plain
 }

@@ -127,13 +127,16 @@ func pause(attempt int, resp *http.Response, body []byte, err error) (time.Durat
 	return 0, false
 }
 
+// longestAsked bounds the seconds that a server can ask for: a larger number would be no time.Duration. It is far beyond patience.
+const longestAsked = 24 * 60 * 60
+
 // retryAfter gives the seconds that an overloaded server asks for, under client-go's conditions (rest.checkWait).
 func retryAfter(resp *http.Response) (seconds int, told bool) {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
 		return 0, false
 	}
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	return seconds, err == nil && seconds >= 0
+	return min(seconds, longestAsked), err == nil && seconds >= 0
 }
 
 // isEtcdHiccup tells the internal errors that pass: the API server hands on what etcd says

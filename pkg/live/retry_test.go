@@ -69,6 +69,7 @@ func TestRetry(t *testing.T) {
 		{"throttled, told when", answers{answer(429, "3", ""), fine}, 2, 200, 3 * time.Second, 4 * time.Second},
 		{"throttled for ever", answers{answer(429, "1", "")}, maxAttempts, 429, 4 * time.Second, 6 * time.Second},
 		{"told to wait too long", answers{answer(503, "3600", "")}, 1, 503, 0, 0},
+		{"told to wait longer than time can count", answers{answer(503, "10000000000", "")}, 1, 503, 0, 0},
 		{"told nonsense", answers{answer(429, "-5", ""), fine}, 2, 200, 125 * time.Millisecond, 375 * time.Millisecond},
 		{"down for ever", answers{answer(503, "", "")}, maxAttempts, 503, 1875 * time.Millisecond, 5625 * time.Millisecond},
 		{"gateway", answers{answer(502, "", ""), answer(504, "", ""), fine}, 3, 200, 0, 2 * time.Second},

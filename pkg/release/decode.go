@@ -26,7 +26,7 @@ const gzipMagic = "\x1f\x8b\x08"
 // ago. Unknown fields are ignored. StoredAs stays empty, for the text does not know where it came from.
 //
 // The text may be hostile: whatever it holds, Decode returns, without a panic, and with memory in proportion to the
-// limit. (Options.Values gives up the last: many small maps take several times the room of their text.)
+// limit.
 func Decode(text []byte, opts Options) (*Record, error) {
 	limit := opts.Limit
 	if limit <= 0 {
@@ -120,7 +120,7 @@ type wire struct {
 func parse(data []byte, opts Options) (*Record, error) {
 	var w wire
 	if err := json.Unmarshal(data, &w); err != nil {
-		return nil, misshapen(err)
+		return nil, misshapen(err, "")
 	}
 	if err := w.check(); err != nil {
 		return nil, err
@@ -142,13 +142,16 @@ func parse(data []byte, opts Options) (*Record, error) {
 	}
 	// A second pass over the text costs less than carrying values through the first for everyone.
 	var values struct {
-		Config map[string]any `json:"config"`
-		Chart  Chart          `json:"chart"`
+		Config Texts `json:"config"`
+		Chart  struct {
+			Metadata Texts `json:"metadata"`
+			Values   Texts `json:"values"`
+		} `json:"chart"`
 	}
 	if err := json.Unmarshal(data, &values); err != nil {
-		return nil, misshapen(err)
+		return nil, misshapen(err, "")
 	}
-	r.Config, r.Chart = values.Config, &values.Chart
+	r.Values = &Values{Config: values.Config, Metadata: values.Chart.Metadata, Defaults: values.Chart.Values}
 	return r, nil
 }
 
@@ -204,8 +207,8 @@ func (h *hooks) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// misshapen explains an error of the JSON decoder, in the record's words and without quoting its values.
-func misshapen(err error) error {
+// misshapen explains an error that the JSON decoder met at a key, in the record's words and without quoting its values.
+func misshapen(err error, key string) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		return broken(fmt.Errorf("the record is not the JSON of a release: %w", err))
@@ -213,7 +216,7 @@ func misshapen(err error) error {
 	// The decoder appends the literal to "number"; nothing of a record belongs into a message.
 	found, _, _ := strings.Cut(wrong.Value, " ")
 	return broken(fmt.Errorf("the record is not the JSON of a release: %s holds a JSON %s where %s is expected",
-		wrong.Field, found, wrong.Type))
+		strings.Trim(key+"."+wrong.Field, "."), found, wrong.Type))
 }
 
 // damaged explains an error of the gzip reader.

@@ -27,16 +27,22 @@ func TestDecodeHelm3(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("without values (-want +got):\n%s", d)
 	}
-	want.Config = map[string]any{"replicas": 3.0}
-	want.Chart = &Chart{
-		Metadata: &chart.Metadata{Name: "web", Version: "1.2.0", APIVersion: "v2"},
-		Values:   map[string]any{"replicas": 2.0},
-	}
 	if got, err = Decode(text, Options{Values: true}); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("with values (-want +got):\n%s", d)
+	config, about, err := got.Values.Decode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[string]any{"replicas": 3.0}, config); d != "" {
+		t.Errorf("values (-want +got):\n%s", d)
+	}
+	wantAbout := Chart{
+		Metadata: &chart.Metadata{Name: "web", Version: "1.2.0", APIVersion: "v2"},
+		Values:   map[string]any{"replicas": 2.0},
+	}
+	if d := cmp.Diff(wantAbout, about); d != "" {
+		t.Errorf("chart (-want +got):\n%s", d)
 	}
 }
 
@@ -108,8 +114,11 @@ func TestDecodeShapes(t *testing.T) {
 			if d := cmp.Diff(&tc.want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
-			if got, err = Decode(pack(t, []byte(tc.json)), Options{Values: true}); err != nil || got.Chart == nil {
-				t.Errorf("with values: chart %v, error %v", got, err)
+			if got, err = Decode(pack(t, []byte(tc.json)), Options{Values: true}); err != nil || got.Values == nil {
+				t.Fatalf("with values: %v, error %v", got, err)
+			}
+			if _, _, err := got.Values.Decode(); err != nil {
+				t.Errorf("values: %v", err)
 			}
 		})
 	}
@@ -175,7 +184,10 @@ func TestDecodeRefusesValues(t *testing.T) {
 		if _, err := Decode(pack(t, []byte(text)), Options{}); err != nil {
 			t.Errorf("%s is in the way of those who do not ask for it: %v", field, err)
 		}
-		_, err := Decode(pack(t, []byte(text)), Options{Values: true})
+		r, err := Decode(pack(t, []byte(text)), Options{Values: true})
+		if err == nil {
+			_, _, err = r.Values.Decode()
+		}
 		wantError(t, err, "backup", field+" holds a JSON")
 	}
 }

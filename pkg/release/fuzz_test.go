@@ -27,7 +27,7 @@ func FuzzDecodeRelease(f *testing.F) {
 				if strings.Contains(err.Error(), "canary") {
 					t.Errorf("the error quotes the record: %v", err)
 				}
-			case r.Name == "" || r.Revision < 1 || r.Chart == nil:
+			case r.Name == "" || r.Revision < 1 || r.Values == nil:
 				t.Errorf("decoded to %+v", r)
 			case len(r.Manifest) > 3<<16:
 				t.Errorf("manifest of %d bytes is beyond the limit", len(r.Manifest))
@@ -52,14 +52,18 @@ func likeHelm(t *testing.T, data []byte) {
 	if got.Name != want.Name || got.Namespace != want.Namespace || got.Revision != want.Version || got.Manifest != want.Manifest {
 		t.Errorf("helm reads %s %s %d %q, Decode %+v", want.Name, want.Namespace, want.Version, want.Manifest, got)
 	}
-	if !reflect.DeepEqual(got.Config, want.Config) {
-		t.Errorf("helm reads the values %v, Decode %v", want.Config, got.Config)
+	config, about, err := got.Values.Decode()
+	if err != nil {
+		t.Fatalf("helm reads the values, Decode says %v", err)
+	}
+	if !reflect.DeepEqual(config, want.Config) {
+		t.Errorf("helm reads the values %v, Decode %v", want.Config, config)
 	}
 	if want.Info != nil && got.Status != want.Info.Status.String() {
 		t.Errorf("helm reads the status %q, Decode %q", want.Info.Status, got.Status)
 	}
-	if want.Chart != nil && !reflect.DeepEqual(got.Chart.Values, want.Chart.Values) {
-		t.Errorf("helm reads the defaults %v, Decode %v", want.Chart.Values, got.Chart.Values)
+	if want.Chart != nil && !reflect.DeepEqual(about.Values, want.Chart.Values) {
+		t.Errorf("helm reads the defaults %v, Decode %v", want.Chart.Values, about.Values)
 	}
 	if len(got.Hooks) != len(want.Hooks) {
 		t.Errorf("helm reads %d hooks, Decode %d", len(want.Hooks), len(got.Hooks))

@@ -1,6 +1,11 @@
 package release
 
-import "helm.sh/helm/v3/pkg/chart"
+import (
+	"bytes"
+	"encoding/json"
+
+	"helm.sh/helm/v3/pkg/chart"
+)
 
 // The values of Record.ApplyMethod besides the empty one.
 const (
@@ -42,9 +47,39 @@ type Record struct {
 	// info.deleted that is an empty string.
 	Writer string
 
-	// Config holds the values that the user gave. Config and Chart are nil unless Options.Values asked for them.
-	Config map[string]any
-	Chart  *Chart
+	// Values is nil unless Options.Values asked for it.
+	Values *Values
+}
+
+// Values are the parts of a record that upgrades can reuse, as JSON. Many small maps take several times the room of their
+// text, so the caller decides where they are decoded.
+type Values struct {
+	Config, Metadata, Defaults Texts
+}
+
+// Texts are the values of one key, which JSON may have more than once. Each goes over those before it.
+type Texts []json.RawMessage
+
+// UnmarshalJSON keeps the text.
+func (t *Texts) UnmarshalJSON(text []byte) error {
+	*t = append(*t, bytes.Clone(text))
+	return nil
+}
+
+// Decode returns the values that the user gave, and what the record says of the chart.
+func (v *Values) Decode() (config map[string]any, c Chart, err error) {
+	for _, part := range []struct {
+		name  string
+		texts Texts
+		into  any
+	}{{"config", v.Config, &config}, {"chart.metadata", v.Metadata, &c.Metadata}, {"chart.values", v.Defaults, &c.Values}} {
+		for _, text := range part.texts {
+			if err := json.Unmarshal(text, part.into); err != nil {
+				return nil, Chart{}, misshapen(err, part.name)
+			}
+		}
+	}
+	return config, c, nil
 }
 
 // Hook names one hook of a release.
@@ -60,16 +95,16 @@ type Hook struct {
 // Chart is the part of the stored chart that later upgrades can reuse. Templates and files are in the record as well,
 // subcharts are not, so no release can be rendered again from its record alone.
 type Chart struct {
-	Metadata *chart.Metadata `json:"metadata"`
-	// Values are the chart's defaults. Numbers are float64, here and in Record.Config: that is what Helm's own decoding
+	Metadata *chart.Metadata
+	// Values are the chart's defaults. Numbers are float64, here and in the user's: that is what Helm's own decoding
 	// makes of them, and templates print them accordingly.
-	Values map[string]any `json:"values"`
+	Values map[string]any
 }
 
 // Options say how much of a record is wanted.
 type Options struct {
 	// Limit is the largest size in bytes that a record may unpack to; 0 stands for DefaultLimit.
 	Limit int64
-	// Values asks for Config and Chart, which otherwise are stepped over.
+	// Values asks for Record.Values, which otherwise are stepped over.
 	Values bool
 }

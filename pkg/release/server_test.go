@@ -27,10 +27,12 @@ type apiServer struct {
 	t       *testing.T
 	url     string
 	objects []metav1.Object // *corev1.Secret or *corev1.ConfigMap
-	// forbid refuses a verb; expire makes each continue token too old; page caps the size of a page.
-	forbid string
-	expire bool
-	page   int
+	// forbid refuses a verb; expire makes each continue token too old; page caps the size of a page; endless makes another
+	// continue token with each page.
+	forbid  string
+	expire  bool
+	page    int
+	endless func(from int) (token string)
 
 	mu       sync.Mutex
 	requests []string
@@ -52,7 +54,7 @@ func newAPIServer(t *testing.T, objects ...metav1.Object) *apiServer {
 // open gives the store of a driver on this server.
 func (s *apiServer) open(driver string) *Store {
 	s.t.Helper()
-	config := &rest.Config{Host: s.url}
+	config := &rest.Config{Host: s.url, QPS: -1}
 	meta, err := metadata.NewForConfig(config)
 	if err != nil {
 		s.t.Fatal(err)
@@ -130,6 +132,11 @@ func (s *apiServer) list(w http.ResponseWriter, r *http.Request, resource string
 		}
 	}
 	from, _ := strconv.Atoi(q.Get("continue"))
+	if s.endless != nil {
+		list.Continue = s.endless(from)
+		s.write(w, http.StatusOK, &list)
+		return
+	}
 	if from > 0 && s.expire {
 		s.fail(w, apierrors.NewResourceExpired("the continue token is too old"))
 		return

@@ -19,8 +19,12 @@ const (
 	kindConfigMap = "ConfigMap"
 )
 
-// pageSize is how many objects one list request asks for, kubectl's own number.
-const pageSize = 500
+const (
+	// pageSize is how many objects one list request asks for, kubectl's own number.
+	pageSize = 500
+	// maxPages is more than any namespace has: half a million records, which no etcd could hold.
+	maxPages = 1000
+)
 
 // Store is the place where Helm keeps the records of one namespace. It only ever lists and gets.
 type Store struct {
@@ -75,7 +79,7 @@ func (s *Store) storedAs(name string) string { return s.kind + " " + s.namespace
 func (s *Store) list(ctx context.Context, selector string) ([]metav1.PartialObjectMetadata, error) {
 	opts := metav1.ListOptions{LabelSelector: selector, Limit: pageSize}
 	var items []metav1.PartialObjectMetadata
-	for {
+	for range maxPages {
 		page, err := s.meta.List(ctx, opts)
 		if apierrors.IsResourceExpired(err) && opts.Continue != "" {
 			// The state that the pages are read from was compacted away. What came so far may not fit what comes now,
@@ -90,8 +94,18 @@ func (s *Store) list(ctx context.Context, selector string) ([]metav1.PartialObje
 		if page.Continue == "" {
 			return items, nil
 		}
+		if page.Continue == opts.Continue || len(page.Items) == 0 {
+			return nil, s.endless() // a page that leads to itself, or nowhere
+		}
 		opts.Continue = page.Continue
 	}
+	return nil, s.endless()
+}
+
+// endless is the error of a list without an end.
+func (s *Store) endless() error {
+	return withHint(fmt.Errorf("list %s in namespace %s: the server sends one page after the other without an end", s.resource, s.namespace),
+		"something between here and the API server is broken, or hostile: see what kubectl get %s -n %s --chunk-size=%d does", s.resource, s.namespace, pageSize)
 }
 
 // refused adds to a forbidden request what permission it needs. Other errors pass as they are.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -319,8 +320,9 @@ func TestGetOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Old.Namespace != "prod" || l.Old.Config["replicas"] != 3.0 || l.Old.Chart.Values["replicas"] != 2.0 {
-		t.Errorf("got %+v", l.Old)
+	config, about, err := l.Old.Values.Decode()
+	if err != nil || l.Old.Namespace != "prod" || config["replicas"] != 3.0 || about.Values["replicas"] != 2.0 {
+		t.Errorf("got %+v, %v", l.Old, err)
 	}
 	_, err = s.open("").Load(t.Context(), "web", 0, Options{Limit: 100})
 	wantError(t, err, "--show-managed-fields", "the record is larger than 100 bytes unpacked")
@@ -369,4 +371,23 @@ func TestCancelled(t *testing.T) {
 	cancel()
 	_, err := newAPIServer(t).open("").History(ctx, "web")
 	wantError(t, err, "", "context canceled")
+}
+
+// TestEndlessPages: a server that always sends a token for another page is an error, whatever the token is.
+func TestEndlessPages(t *testing.T) {
+	for name, token := range map[string]func(from int) string{
+		"the same token":    func(int) string { return "7" },
+		"always a new one":  func(from int) string { return strconv.Itoa(from + 1) },
+		"a loop of several": func(from int) string { return strconv.Itoa(from%3 + 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newAPIServer(t, helmSecret(t, helmRelease("web", 1, helm.StatusDeployed)))
+			s.endless = token
+			_, err := s.open("").History(t.Context(), "web")
+			wantError(t, err, "kubectl get secrets -n prod", "without an end")
+			if n := len(s.asked()); n > maxPages {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
 }

@@ -187,7 +187,7 @@ func (r renderer) prepare() (prepared, error) {
 	}
 	want, have := about.kubeVersion, r.Capabilities.KubeVersion.String()
 	if want != "" && !chartutil.IsCompatibleRange(want, have) {
-		return prepared{}, &Error{File: about.name + "/Chart.yaml", hint: hintKubeVersion,
+		return prepared{}, &Error{File: about.name + "/Chart.yaml", Advice: hintKubeVersion,
 			Message: fmt.Sprintf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", want, have)}
 	}
 	return p, nil

@@ -282,7 +282,7 @@ func TestChartPostRender(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	o.PostRender = func(context.Context, []byte) ([]byte, error) {
-		return nil, &Error{Message: "it broke", hint: "mend it"}
+		return nil, &Error{Message: "it broke", Advice: "mend it"}
 	}
 	var fault *Error
 	if _, err := Chart(context.Background(), o); !errors.As(err, &fault) || fault.Message != "it broke" || fault.Hint() != "mend it" {

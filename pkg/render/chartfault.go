@@ -19,8 +19,8 @@ type Error struct {
 	Line int
 	// Message says what is wrong. What a chart itself says may have several lines.
 	Message string
-
-	hint string
+	// Advice says what to try. It is empty where the message says all.
+	Advice string
 }
 
 // Error gives file and line before the message, as compilers do.
@@ -34,8 +34,8 @@ func (e *Error) Error() string {
 	return e.File + ":" + strconv.Itoa(e.Line) + ": " + e.Message
 }
 
-// Hint says what to try. It is empty where the message says all.
-func (e *Error) Hint() string { return e.hint }
+// Hint is the advice.
+func (e *Error) Hint() string { return e.Advice }
 
 const (
 	hintNoChart      = "give the path of a chart directory or of a packaged chart (.tgz)"
@@ -58,12 +58,12 @@ func (r renderer) fault(ctx context.Context, err error) error {
 		e = templateFault(err.Error())
 		var advice interface{ Hint() string }
 		if errors.As(err, &advice) {
-			e.hint = advice.Hint()
+			e.Advice = advice.Hint()
 		}
 	}
 	e.Message = tidy(r.Known.Scrub(e.Message))
-	if e.hint == "" {
-		e.hint = r.hintFor(e.Message)
+	if e.Advice == "" {
+		e.Advice = r.hintFor(e.Message)
 	}
 	return e
 }
@@ -197,7 +197,7 @@ func inputFault(chart string, err error) *Error {
 	if !strings.HasPrefix(text, violation) {
 		return &Error{Message: "chart " + chart + ": " + mismatch.ReplaceAllString(text, "$1: the value is not a map")}
 	}
-	return &Error{File: chart + "/values.schema.json", hint: hintSchema,
+	return &Error{File: chart + "/values.schema.json", Advice: hintSchema,
 		Message: inOrder(quotedValue.ReplaceAllString(text, "${1}the value $2"))}
 }
 

@@ -45,12 +45,12 @@ func TestErrors(t *testing.T) {
 		{name: "required below", template: "{{ define \"r\" }}{{ required \"need\" .z }}{{ end }}\n\n{{ include \"r\" .Values }}", want: Error{File: file, Line: 3, Message: "need"}},
 		{
 			name: "passwords", template: "k: v\n{{ printf \"\\n%s\\n\" " + strconv.Quote(passwords) + " | fail }}",
-			want:   Error{File: file, Line: 2, Message: passwords, hint: hintPasswords},
+			want:   Error{File: file, Line: 2, Message: passwords, Advice: hintPasswords},
 			change: func(o *ChartOptions) { o.Lookup = lookup },
 		},
 		{
 			name: "passwords without a cluster", template: "{{ fail \"PASSWORDS ERROR: none  \" }}",
-			want: Error{File: file, Line: 1, Message: "PASSWORDS ERROR: none", hint: hintNoLookup},
+			want: Error{File: file, Line: 1, Message: "PASSWORDS ERROR: none", Advice: hintNoLookup},
 		},
 		{
 			name: "a value printed", template: "{{ fail (printf \"%s and %s are not\" .Values.p .Values.q) }}",
@@ -72,10 +72,10 @@ func TestErrors(t *testing.T) {
 		{name: "parse", template: "k: v\n{{ if }}", want: Error{File: file, Line: 2, Message: "missing value for if"}},
 		{name: "unclosed", template: "k: v\n{{ .x ", want: Error{File: file, Line: 3, Message: "unclosed action started at web/templates/c.yaml:2"}},
 		{name: "unknown function", template: "k: {{ toYamll . }}", want: Error{File: file, Line: 1, Message: "function \"toYamll\" not defined"}},
-		{name: "function of Helm 4", template: "k: {{ mustToYaml . }}", want: Error{File: file, Line: 1, Message: "function \"mustToYaml\" not defined", hint: hintHelm4}, helm: "3"},
+		{name: "function of Helm 4", template: "k: {{ mustToYaml . }}", want: Error{File: file, Line: 1, Message: "function \"mustToYaml\" not defined", Advice: hintHelm4}, helm: "3"},
 		{
 			name: "function of Helm 4 for tpl", template: "k: {{ tpl \"{{ durationDays 1 }}\" . }}",
-			want: Error{File: file, Line: 1, Message: "function \"durationDays\" not defined (in a text given to tpl)", hint: hintHelm4}, helm: "3",
+			want: Error{File: file, Line: 1, Message: "function \"durationDays\" not defined (in a text given to tpl)", Advice: hintHelm4}, helm: "3",
 		},
 		{name: "tpl", template: "k: {{ tpl \"pre {{ .Values.a.b.c }} \\\"q\\\"\" . }}", want: Error{File: file, Line: 1, Message: "nil pointer evaluating interface {}.c (at <.Values.a.b.c>, in a text given to tpl)"}},
 		{name: "tpl of a file", template: "\n\nk: {{ tpl (.Files.Get \"snippet.txt\") . }}", want: Error{File: file, Line: 3, Message: "nil pointer evaluating interface {}.c (at <.Values.a.b.c>, in a text given to tpl)"}},
@@ -86,15 +86,15 @@ func TestErrors(t *testing.T) {
 		{name: "rendered type", template: "k: v\nmetadata: x", want: Error{File: file, Message: "in the rendered text, metadata holds a value that is not a map"}},
 		{
 			name: "lookup forbidden", template: "\nk: {{ lookup \"v1\" \"ConfigMap\" \"prod\" \"x\" }}",
-			want: Error{File: file, Line: 2, Message: "the server says no (at <lookup \"v1\" \"ConfigMap\" \"prod\" \"x\">)", hint: hintLookup}, change: func(o *ChartOptions) { o.Lookup = lookup },
+			want: Error{File: file, Line: 2, Message: "the server says no (at <lookup \"v1\" \"ConfigMap\" \"prod\" \"x\">)", Advice: hintLookup}, change: func(o *ChartOptions) { o.Lookup = lookup },
 		},
 		{
 			name: "old Kubernetes", template: "a: b\n-- Chart.yaml --\napiVersion: v2\nname: web\nversion: 1.0.0\nkubeVersion: '>=1.99'",
-			want: Error{File: "web/Chart.yaml", Message: "chart requires kubeVersion: >=1.99 which is incompatible with Kubernetes v1.36.3", hint: hintKubeVersion},
+			want: Error{File: "web/Chart.yaml", Message: "chart requires kubeVersion: >=1.99 which is incompatible with Kubernetes v1.36.3", Advice: hintKubeVersion},
 		},
 		{
 			name: "missing dependency", template: "a: b\n-- Chart.yaml --\napiVersion: v2\nname: web\nversion: 1.0.0\ndependencies: [{name: redis, version: 1.0.0}, {name: db, version: 1.0.0}]",
-			want: Error{File: "web/Chart.yaml", Message: "found in Chart.yaml, but missing in charts/ directory: redis, db", hint: hintDependencies},
+			want: Error{File: "web/Chart.yaml", Message: "found in Chart.yaml, but missing in charts/ directory: redis, db", Advice: hintDependencies},
 		},
 		{
 			name: "library installed", template: "a: b\n-- Chart.yaml --\napiVersion: v2\nname: web\nversion: 1.0.0\ntype: library",
@@ -102,7 +102,7 @@ func TestErrors(t *testing.T) {
 		},
 		{
 			name: "schema", template: "a: b\n-- values.schema.json --\n{\"properties\": {\"port\": {\"type\": \"integer\"}, \"word\": {\"pattern\": \"^a\"}}}",
-			want: Error{File: "web/values.schema.json", hint: hintSchema, Message: "values don't meet the specifications of the schema(s) in the following chart(s):\nweb:\n" +
+			want: Error{File: "web/values.schema.json", Advice: hintSchema, Message: "values don't meet the specifications of the schema(s) in the following chart(s):\nweb:\n" +
 				"- at '/port': got string, want integer\n- at '/word': the value does not match pattern '^a'"},
 			change: func(o *ChartOptions) { o.Values.Set = []string{"port=many", "word=it's not\\, that's it"} },
 		},

@@ -19,12 +19,13 @@ const sniffLength = 4096
 // sourcePrefix opens the comment that Helm writes above each document (pkg/action/action.go renderResources).
 const sourcePrefix = "# Source: "
 
-// document is one document of a manifest as JSON, or the reason why it is none.
-type document struct {
-	// source is the template named by the document's own comment; empty without one.
-	source string
-	json   []byte
-	err    error
+// Document is one document of a manifest as JSON, or the reason why it is none.
+type Document struct {
+	// Source is the template named by the document's own comment; empty without one.
+	Source string
+	JSON   []byte
+	// Fault says why the document cannot be read; empty where it can.
+	Fault string
 }
 
 var (
@@ -34,7 +35,7 @@ var (
 
 // splitDocuments cuts a manifest the way YAMLOrJSONDecoder does. The decoder itself cannot be used: it hides the text of
 // the documents, and with it their comments, and after an error it does not go on.
-func splitDocuments(manifest string) []document {
+func splitDocuments(manifest string) []Document {
 	if _, _, isJSON := utilyaml.GuessJSONStream(strings.NewReader(manifest), sniffLength); !isJSON {
 		return splitYAML(manifest)
 	}
@@ -43,8 +44,8 @@ func splitDocuments(manifest string) []document {
 }
 
 // splitYAML cuts at separator lines. There is no limit on the size of a line or of a document.
-func splitYAML(text string) []document {
-	var documents []document
+func splitYAML(text string) []Document {
+	var documents []Document
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))
 	for {
 		chunk, err := reader.Read()
@@ -53,7 +54,7 @@ func splitYAML(text string) []document {
 			return documents
 		case err != nil:
 			// The reader's error holds the line. The document above it is lost with it.
-			documents = append(documents, document{err: errSeparator})
+			documents = append(documents, Document{Fault: errSeparator.Error()})
 		default:
 			documents = append(documents, fromYAML(chunk))
 		}
@@ -62,7 +63,7 @@ func splitYAML(text string) []document {
 
 // splitJSON reads JSON values off the head of text and returns what follows them, for the YAML reader: a stream may
 // begin with "{" and be YAML all the same. After a second value Helm's decoder is sure of JSON and fails on anything else.
-func splitJSON(text string) (documents []document, rest string) {
+func splitJSON(text string) (documents []Document, rest string) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	for {
 		var value json.RawMessage
@@ -73,11 +74,11 @@ func splitJSON(text string) (documents []document, rest string) {
 			return documents, ""
 		case err != nil:
 			if len(documents) > 1 {
-				documents = append(documents, document{err: errJSONSeries})
+				documents = append(documents, Document{Fault: errJSONSeries.Error()})
 			}
 			return documents, skipLine(text[end:])
 		}
-		documents = append(documents, document{json: value})
+		documents = append(documents, Document{JSON: value})
 	}
 }
 
@@ -90,14 +91,18 @@ func skipLine(text string) string {
 	return strings.TrimPrefix(text[i:], "\n")
 }
 
-func fromYAML(chunk []byte) document {
-	doc := document{source: sourceOf(chunk)}
-	converted, err := yaml.YAMLToJSON(chunk)
-	if err != nil {
-		doc.err = yamlFault(err)
+func fromYAML(chunk []byte) Document {
+	doc := Document{Source: sourceOf(chunk)}
+	if size := expandedSize(chunk); size > maxExpanded {
+		doc.Fault = errAliases.Error()
 		return doc
 	}
-	doc.json = converted
+	converted, err := yaml.YAMLToJSON(chunk)
+	if err != nil {
+		doc.Fault = yamlFault(err).Error()
+		return doc
+	}
+	doc.JSON = converted
 	return doc
 }
 
@@ -118,7 +123,7 @@ func sourceOf(chunk []byte) string {
 }
 
 // isEmpty tells whether Helm passes over the document: it holds nothing, only comments, or null.
-func (d document) isEmpty() bool {
-	text := bytes.TrimSpace(d.json)
+func (d Document) isEmpty() bool {
+	text := bytes.TrimSpace(d.JSON)
 	return len(text) == 0 || bytes.Equal(text, []byte("null"))
 }

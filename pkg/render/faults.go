@@ -17,6 +17,7 @@ var (
 	errNotYAML   = errors.New("cannot be read as YAML")
 	errNoKind    = errors.New("has no kind, or an apiVersion that is none")
 	errNotObject = errors.New("is no Kubernetes object, nor a list of them")
+	errAliases   = fmt.Errorf("its aliases make more than %d MiB of it, and the API server takes no object of that size", maxExpanded>>20)
 	errNested    = errors.New("holds a list within a list, which helm cannot read")
 )
 

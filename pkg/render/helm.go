@@ -65,7 +65,7 @@ func (r renderer) load() (ch helmChart, err error) {
 func (a about) check(install bool) error {
 	missing := slices.DeleteFunc(slices.Clone(a.wanted), func(name string) bool { return slices.Contains(a.present, name) })
 	if len(missing) > 0 {
-		return &Error{File: a.name + "/Chart.yaml", hint: hintDependencies,
+		return &Error{File: a.name + "/Chart.yaml", Advice: hintDependencies,
 			Message: "found in Chart.yaml, but missing in charts/ directory: " + strings.Join(missing, ", ")}
 	}
 	if install && a.kind != "" && a.kind != "application" {

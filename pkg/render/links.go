@@ -126,7 +126,7 @@ func within(path, directory string) bool {
 func loadFault(path string, err error) error {
 	e := &Error{Message: fmt.Sprintf("loading chart %s: %v", path, err)}
 	if errors.Is(err, fs.ErrNotExist) {
-		e.hint = hintNoChart
+		e.Advice = hintNoChart
 	}
 	return e
 }

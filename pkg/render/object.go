@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,11 +16,14 @@ import (
 )
 
 // decode turns a document into its objects: none, one, or the items of a list. It may return both objects and an error.
-func (d document) decode() ([]*unstructured.Unstructured, error) {
-	if d.err != nil || d.isEmpty() {
-		return nil, d.err
+func (d Document) decode() ([]*unstructured.Unstructured, error) {
+	switch {
+	case d.Fault != "":
+		return nil, errors.New(d.Fault)
+	case d.isEmpty():
+		return nil, nil
 	}
-	root, _, err := unstructured.UnstructuredJSONScheme.Decode(d.json, nil, nil)
+	root, _, err := unstructured.UnstructuredJSONScheme.Decode(d.JSON, nil, nil)
 	if err != nil {
 		return nil, decodeFault(err)
 	}
@@ -56,12 +60,12 @@ func flatten(list runtime.Object) (objects []*unstructured.Unstructured, err err
 }
 
 // listKind is the kind of a document that holds items; empty for one that is an object.
-func (d document) listKind() string {
+func (d Document) listKind() string {
 	var root struct {
 		Kind  string `json:"kind"`
 		Items []any  `json:"items"`
 	}
-	if d.err != nil || d.isEmpty() || json.Unmarshal(d.json, &root) != nil || root.Items == nil || !strings.HasSuffix(root.Kind, "List") {
+	if d.Fault != "" || d.isEmpty() || json.Unmarshal(d.JSON, &root) != nil || root.Items == nil || !strings.HasSuffix(root.Kind, "List") {
 		return ""
 	}
 	return root.Kind

@@ -40,16 +40,22 @@ type Manifest struct {
 
 // Parse reads a manifest as Helm does; the package comment has the rules. It never fails as a whole: a document that
 // cannot be read is among the Errors, and the others still come.
-func Parse(manifest string, opts ParseOptions) Manifest {
+func Parse(manifest string, opts ParseOptions) Manifest { return Objects(Read(manifest), opts) }
+
+// Read is the part of Parse that may take time and memory out of proportion: it reads the text as YAML. See Harmless.
+func Read(manifest string) []Document { return splitDocuments(manifest) }
+
+// Objects is the rest of Parse.
+func Objects(documents []Document, opts ParseOptions) Manifest {
 	var m Manifest
-	for i, doc := range splitDocuments(manifest) {
+	for i, doc := range documents {
 		contents, err := doc.decode()
 		if err != nil {
-			m.Errors = append(m.Errors, invalidDocument(i+1, doc.source, err))
+			m.Errors = append(m.Errors, invalidDocument(i+1, doc.Source, err))
 		}
 		list := doc.listKind()
 		for i, content := range contents {
-			object := newObject(content, doc.source, opts)
+			object := newObject(content, doc.Source, opts)
 			object.Listed = placeInList(list, i, object.Kind)
 			m.Objects = append(m.Objects, object)
 		}

@@ -22,7 +22,7 @@ func pause(attempt int, err error) time.Duration {
 	}
 	wait = wait/2 + rand.N(wait)
 	if seconds, told := apierrors.SuggestsClientDelay(err); told {
-		wait += time.Duration(seconds) * time.Second
+		wait += time.Duration(max(seconds, 0)) * time.Second // client-go cuts a large number to 32 bits, which may be negative
 	}
 	return wait
 }

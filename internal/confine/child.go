@@ -1,0 +1,141 @@
+package confine
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// The exit codes of a child that ends itself. The Go runtime exits with 2.
+const (
+	exitRefused  = 1
+	exitMemory   = 3
+	exitTime     = 4
+	exitOrphaned = 5
+)
+
+// grace is how much longer than its time a child lives by itself. Until then the parent has killed it, unless the parent cannot.
+const grace = 5 * time.Second
+
+// Job is work that a child can do.
+type Job func(ctx context.Context, p *Parent, input []byte) ([]byte, error)
+
+// Work makes a Job of a function whose input and output gob can carry.
+func Work[In, Out any](do func(context.Context, *Parent, In) (Out, error)) Job {
+	return func(ctx context.Context, p *Parent, input []byte) ([]byte, error) {
+		in, err := unpack[In](input)
+		if err != nil {
+			return nil, err
+		}
+		out, err := do(ctx, p, in)
+		if err != nil {
+			return nil, err
+		}
+		return pack(out)
+	}
+}
+
+// Child is this process as a child.
+type Child struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// Exit ends the process.
+	Exit func(code int)
+	// Quiet is called where nobody reads the log.
+	Quiet func()
+	Jobs  map[string]Job
+}
+
+// Serve does the one job that the parent orders, and returns the exit code.
+func (c Child) Serve() int {
+	in := gob.NewDecoder(c.In)
+	var o order
+	if err := in.Decode(&o); err != nil || c.Jobs[o.Job] == nil {
+		fmt.Fprintln(c.Err, "This is a part of helmdrift that helmdrift itself starts; it has no use of its own.")
+		return exitRefused
+	}
+	if !o.Log && c.Quiet != nil {
+		c.Quiet()
+	}
+	c.bound(o.Limits)
+	p := &Parent{turn: make(chan struct{}, 1), out: gob.NewEncoder(c.Out), answers: make(chan message)}
+	go c.listen(in, p.answers)
+	body, err := safely(c.Jobs[o.Job], p, o.Input)
+	if err := p.out.Encode(message{Body: body, Fault: faultOf(err)}); err != nil {
+		return exitOrphaned
+	}
+	return 0
+}
+
+// bound makes the limits those of this process.
+func (c Child) bound(l Limits) {
+	if l.Time > 0 {
+		time.AfterFunc(l.Time+grace, func() { c.Exit(exitTime) })
+	}
+	if l.Memory > 0 {
+		limitMemory(l.Memory)
+		go c.watch(l.Memory)
+	}
+}
+
+// listen reads the answers of the parent. It always reads, so that it notices the parent's end.
+func (c Child) listen(in *gob.Decoder, answers chan<- message) {
+	for {
+		var m message
+		if in.Decode(&m) != nil {
+			c.Exit(exitOrphaned)
+			return
+		}
+		answers <- m
+	}
+}
+
+// safely makes a panic of a job its error.
+func safely(job Job, p *Parent, input []byte) (body []byte, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("internal error: %v", cause)
+		}
+	}()
+	return job(context.Background(), p, input)
+}
+
+// Parent is the process that started this one, as a job sees it.
+type Parent struct {
+	// turn is held by the one question that is open.
+	turn    chan struct{}
+	out     *gob.Encoder
+	answers chan message
+}
+
+// Ask puts a question to the parent and waits for the answer. Questions of several goroutines wait for each other.
+func Ask[In, Out any](p *Parent, call string, in In) (out Out, err error) {
+	body, err := pack(in)
+	if err != nil {
+		return out, err
+	}
+	answer, err := p.ask(message{Call: call, Body: body})
+	if err != nil {
+		return out, err
+	}
+	return unpack[Out](answer)
+}
+
+func (p *Parent) ask(question message) ([]byte, error) {
+	if p == nil {
+		return nil, errors.New("there is no parent to ask")
+	}
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
+	if err := p.out.Encode(question); err != nil {
+		return nil, err
+	}
+	answer := <-p.answers
+	if answer.Fault != nil {
+		return nil, answer.Fault
+	}
+	return answer.Body, nil
+}

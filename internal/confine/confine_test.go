@@ -1,0 +1,243 @@
+package confine
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const childName = "confine-test-child"
+
+// TestMain makes the test binary a child where Run started it so.
+func TestMain(m *testing.M) {
+	if os.Args[0] == childName {
+		debug.SetTraceback("single")
+		os.Exit(Child{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Exit: os.Exit, Jobs: jobs()}.Serve())
+	}
+	os.Exit(m.Run())
+}
+
+const mib = 1 << 20
+
+// kept keeps the compiler from leaving allocations out.
+var kept [][]byte
+
+func jobs() map[string]Job {
+	return map[string]Job{
+		"echo":  Work(func(_ context.Context, _ *Parent, in string) (string, error) { return in, nil }),
+		"fault": Work(func(_ context.Context, _ *Parent, in string) (string, error) { return "", advised{errors.New(in)} }),
+		"panic": Work(func(_ context.Context, _ *Parent, in string) (string, error) { panic(in) }),
+		"crash": Work(func(_ context.Context, _ *Parent, in string) (string, error) {
+			go panic(in)
+			select {}
+		}),
+		"loop": Work(func(context.Context, *Parent, string) (string, error) {
+			for {
+			}
+		}),
+		"ask": Work(func(_ context.Context, p *Parent, in string) (string, error) {
+			var all sync.WaitGroup
+			answers := make([]string, 20)
+			for i := range answers {
+				all.Go(func() { answers[i], _ = Ask[string, string](p, "double", fmt.Sprint(in, i)) })
+			}
+			all.Wait()
+			_, refused := Ask[string, string](p, "double", "no")
+			_, unknown := Ask[string, string](p, "unknown", "")
+			return strings.Join(answers, " ") + "; " + refused.Error() + "; " + unknown.Error(), nil
+		}),
+		"environment": Work(func(context.Context, *Parent, string) (string, error) {
+			return strings.Join(os.Environ(), "\n") + strings.Join(os.Args, "\n"), nil
+		}),
+		"print": Work(func(_ context.Context, _ *Parent, in string) (string, error) {
+			fmt.Fprintln(os.Stderr, in)
+			return "", nil
+		}),
+		"answer": Work(func(_ context.Context, _ *Parent, n int) ([]byte, error) { return bytes.Repeat([]byte("x"), n), nil }),
+		// hold holds that much at once; fill piece by piece; churn holds that much and makes four times as much garbage.
+		"hold": Work(func(_ context.Context, _ *Parent, n int) (int, error) { return len(strings.Repeat("x", n)), nil }),
+		"fill": Work(func(_ context.Context, _ *Parent, n int) (int, error) {
+			for range n / mib {
+				kept = append(kept, make([]byte, mib))
+			}
+			defer runtime.KeepAlive(kept)
+			return n, nil
+		}),
+		"churn": Work(func(_ context.Context, _ *Parent, n int) (int, error) {
+			for range n / 4096 {
+				kept = append(kept, make([]byte, 4096))
+			}
+			made := 0
+			for range 4 * n / 65536 {
+				made += len(make([]byte, 65536))
+			}
+			runtime.KeepAlive(kept)
+			return made, nil
+		}),
+		"recurse": Work(func(_ context.Context, _ *Parent, n int) (int, error) { return deep(n, [64]int{}), nil }),
+		"wait":    Work(func(context.Context, *Parent, string) (string, error) { select {} }),
+	}
+}
+
+func deep(n int, pad [64]int) int {
+	if n == 0 {
+		return pad[0]
+	}
+	pad[n%64]++
+	return deep(n-1, pad) + pad[1]
+}
+
+type advised struct{ error }
+
+func (advised) Hint() string { return "try again" }
+
+func program() Program { return Program{Name: childName} }
+
+// generous is a limit of time that no test reaches, also on a machine that has other work.
+const generous = 2 * time.Minute
+
+func TestAnswers(t *testing.T) {
+	const text = "any bytes: \xff\x00 and ümlauts"
+	got, err := Run[string, string](t.Context(), program(), Limits{generous, 256 * mib}, "echo", text, nil)
+	if err != nil || got != text {
+		t.Fatalf("%q, %v", got, err)
+	}
+	long := strings.Repeat(text, 100_000)
+	if got, err = Run[string, string](t.Context(), program(), Limits{}, "echo", long, nil); err != nil || got != long {
+		t.Fatalf("%d bytes, %v", len(got), err)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for job, want := range map[string]string{"fault": "words", "panic": "internal error: words", "crash": "its process broke off with exit code 2"} {
+		_, err := Run[string, string](t.Context(), program(), Limits{generous, 256 * mib}, job, "words", nil)
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v", job, err)
+		}
+		var advice interface{ Hint() string }
+		if job == "fault" && (!errors.As(err, &advice) || advice.Hint() != "try again") {
+			t.Errorf("%s lost its hint: %v", job, err)
+		}
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	double := Answer(func(_ context.Context, in string) (string, error) {
+		if in == "no" {
+			return "", errors.New("refused")
+		}
+		return in + in, nil
+	})
+	got, err := Run[string, string](t.Context(), program(), Limits{generous, 256 * mib}, "ask", "a", map[string]Call{"double": double})
+	if err != nil || !strings.HasPrefix(got, "a0a0 a1a1 a2a2") || !strings.HasSuffix(got, "a19a19; refused; internal error: nobody answers that") {
+		t.Fatalf("%s, %v", got, err)
+	}
+}
+
+// TestMemory: what takes more than it may is an error, however it takes it; what takes less is not. Nothing here depends on how
+// fast the machine is: either the watchdog in the child sees it, or the kernel refuses.
+func TestMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux refuses a large allocation")
+	}
+	for name, test := range map[string]struct {
+		job string
+		in  int
+		err error
+	}{
+		"at once":                  {"hold", 3_000_000_000, ErrMemory},
+		"more than there is":       {"hold", 1 << 45, ErrMemory},
+		"piece by piece":           {"fill", 3_000_000_000, ErrMemory},
+		"on the stack":             {"recurse", 100_000_000, ErrMemory},
+		"at once, but less":        {"hold", 100 * mib, nil},
+		"piece by piece, but less": {"fill", 150 * mib, nil},
+		"mostly garbage":           {"churn", 100 * mib, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Run[int, int](t.Context(), program(), Limits{generous, 200 * mib}, test.job, test.in, nil)
+			if !errors.Is(err, test.err) {
+				t.Fatalf("error %v, want %v", err, test.err)
+			}
+		})
+	}
+	t.Run("answer", func(t *testing.T) {
+		if _, err := Run[int, []byte](t.Context(), program(), Limits{generous, 200 * mib}, "answer", 600*mib, nil); !errors.Is(err, ErrMemory) {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestTime kills what does not end, whether it listens or not, and says for which reason.
+func TestTime(t *testing.T) {
+	for _, job := range []string{"loop", "wait"} {
+		if _, err := Run[string, string](t.Context(), program(), Limits{Time: 100 * time.Millisecond}, job, "", nil); !errors.Is(err, ErrTime) {
+			t.Errorf("%s: %v", job, err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(50*time.Millisecond, func() { cancel(errors.New("interrupted")) })
+		if _, err := Run[string, string](ctx, program(), Limits{}, job, "", nil); err == nil || err.Error() != "interrupted" {
+			t.Errorf("%s: %v", job, err)
+		}
+	}
+}
+
+// TestNothingLeaks: the child sees the environment that it was given, and its stderr goes to the log.
+func TestNothingLeaks(t *testing.T) {
+	t.Setenv("CANARY", "hunter2")
+	p := program()
+	p.Env = []string{"TZ=UTC"}
+	got, err := Run[string, string](t.Context(), p, Limits{}, "environment", "hunter2", nil)
+	if err != nil || got != "TZ=UTC"+childName {
+		t.Errorf("%q, %v", got, err)
+	}
+	var log bytes.Buffer
+	p.Log = &log
+	if _, err := Run[string, string](t.Context(), p, Limits{}, "print", "one\ntwo", nil); err != nil || log.String() != "one\ntwo\n" {
+		t.Errorf("%q, %v", &log, err)
+	}
+}
+
+// TestRefusesPeople: a child that nobody gave an order does nothing.
+func TestRefusesPeople(t *testing.T) {
+	var said bytes.Buffer
+	code := Child{In: strings.NewReader("hello\n"), Out: io.Discard, Err: &said, Jobs: jobs()}.Serve()
+	if code != exitRefused || !strings.Contains(said.String(), "no use of its own") {
+		t.Errorf("exit %d, %s", code, &said)
+	}
+}
+
+// TestNoChildIsLeft: a child that loops ends when its parent is gone, and none is left as a zombie.
+func TestNoChildIsLeft(t *testing.T) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan int, 1)
+	listening := Child{In: in, Exit: func(code int) { ended <- code }}
+	go listening.listen(gob.NewDecoder(in), make(chan message))
+	_ = out.Close()
+	select {
+	case code := <-ended:
+		if code != exitOrphaned {
+			t.Errorf("exit code %d", code)
+		}
+	case <-time.After(generous):
+		t.Error("it goes on without its parent")
+	}
+	if runtime.GOOS == "linux" {
+		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err == nil && pid > 0 {
+			t.Errorf("child %d was never waited for", pid)
+		}
+	}
+}
