@@ -4,21 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
+	"log"
 	"time"
 
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/helmdrift/helmdrift/internal/confine"
 )
 
-// bounds are what the rendering of a chart may take: a template can loop for ever or fill the memory, and it listens to
-// nobody. Zero is no bound.
+// bounds are what work on foreign text may take: a template can loop for ever or fill the memory, and so can the text of a
+// manifest or an index. Such work is a job of a child process (jobs.go). Zero is no bound.
 type bounds struct {
-	time time.Duration
-	heap memorySize
+	time    time.Duration
+	heap    memorySize
+	program confine.Program
 }
+
+func newBounds(s streams) bounds {
+	return bounds{time: time.Minute, heap: sizeOf("1Gi"), program: confine.Program{Name: childName, Env: childEnv(s.env)}}
+}
+
+func (b *bounds) addFlags(fs *pflag.FlagSet) {
+	fs.DurationVar(&b.time, "render-timeout", b.time, "how long reading the manifest, fetching the chart and rendering it may take each; 0 for no limit")
+	fs.Var(&b.heap, "render-memory", "how much memory reading manifests and rendering the chart may take; 0 for no limit")
+}
+
+// boundFlags are the names of addFlags.
+func boundFlags() []string { return []string{"render-timeout", "render-memory"} }
 
 // memorySize is the value of a flag, which says what it takes.
 type memorySize struct{ resource.QuantityValue }
@@ -35,58 +48,34 @@ func (m *memorySize) Set(text string) error {
 	return nil
 }
 
-const (
-	// watchEvery is how often the heap is looked at. A loop of allocations makes some megabytes in that time.
-	watchEvery = 10 * time.Millisecond
-	// grace is how long work that was given up may go on filling the memory while the report is written.
-	grace = 5 * time.Second
-)
+// answerShare is the part of the memory that one answer of the network may have: it is held several times over.
+const answerShare = 4
 
-// within runs work in a goroutine of its own and gives its answer, or an error once it takes more than it may or ctx ends. Go
-// cannot stop a goroutine. Work that was given up runs on until the process ends, so whoever gets an error from here writes
-// what there is to write, and leaves.
-func within[T any](ctx context.Context, b bounds, work func(context.Context) (T, error)) (T, error) {
-	type answer struct {
-		value T
-		err   error
+// maxAnswer bounds an answer of the network; 0 is no bound of ours.
+func (b bounds) maxAnswer() int64 { return b.heap.Value() / answerShare }
+
+// within does a job in a child process. doing names the work in messages: "rendering the chart".
+func within[In, Out any](ctx context.Context, b bounds, doing, job string, in In, calls map[string]confine.Call) (Out, error) {
+	limits := confine.Limits{Time: b.time, Memory: b.heap.Value()}
+	out, err := confine.Run[In, Out](ctx, b.program, limits, job, in, calls)
+	var fault *confine.Fault
+	switch {
+	case errors.Is(err, confine.ErrTime):
+		err = b.overtime(doing)
+	case errors.Is(err, confine.ErrMemory):
+		err = b.overweight(doing)
+	case err != nil && ctx.Err() == nil && !errors.As(err, &fault):
+		err = fmt.Errorf("%s: %w", doing, err)
 	}
-	bounded, cancel := ctx, context.CancelFunc(func() {})
-	if b.time > 0 {
-		bounded, cancel = context.WithTimeoutCause(ctx, b.time, b.overtime("rendering"))
+	return out, err
+}
+
+// logged is b with the log of its children printed, which --debug asks for.
+func (b bounds) logged(debug bool) bounds {
+	if debug {
+		b.program.Log = log.Writer()
 	}
-	defer cancel()
-	lift := b.limitHeap()
-	done := make(chan answer, 1)
-	go func() {
-		var a answer
-		defer func() { done <- a }()
-		defer caught(&a.err)
-		a.value, a.err = work(bounded)
-	}()
-	watch := time.NewTicker(watchEvery)
-	defer watch.Stop()
-	for {
-		var reason error
-		select {
-		case a := <-done:
-			lift()
-			if errors.Is(a.err, context.DeadlineExceeded) && context.Cause(bounded) != nil {
-				a.err = context.Cause(bounded)
-			}
-			return a.value, a.err
-		case <-bounded.Done():
-			reason = context.Cause(bounded)
-		case <-watch.C:
-			if !b.exceeded() || !b.exceededForSure() {
-				continue
-			}
-			reason = b.overweight()
-		}
-		lift()
-		go b.guard()
-		var none T
-		return none, reason
-	}
+	return b
 }
 
 // caught makes a panic of a goroutine its error; it is called by defer.
@@ -96,49 +85,10 @@ func caught(err *error) {
 	}
 }
 
-func (b bounds) overtime(what string) error {
-	return hinted{error: fmt.Errorf("%s the chart takes longer than %s", what, b.time), hint: "--render-timeout allows more"}
+func (b bounds) overtime(doing string) error {
+	return hinted{error: fmt.Errorf("%s takes longer than %s", doing, b.time), hint: "--render-timeout allows more"}
 }
 
-func (b bounds) overweight() error {
-	return hinted{error: fmt.Errorf("rendering the chart takes more memory than %s", b.heap.String()), hint: "--render-memory allows more"}
-}
-
-// limitHeap tells the garbage collector of the bound, so that only what is really in use comes to it.
-func (b bounds) limitHeap() (lift func()) {
-	before := debug.SetMemoryLimit(-1)
-	if b.heap.Value() <= 0 || before < b.heap.Value() {
-		return func() {}
-	}
-	debug.SetMemoryLimit(b.heap.Value())
-	return func() { debug.SetMemoryLimit(before) }
-}
-
-// exceeded tells whether the heap holds more than its bound, what waits to be collected included.
-func (b bounds) exceeded() bool { return b.exceededBy("/memory/classes/heap/objects:bytes") }
-
-// exceededForSure tells whether what is in use alone is more than the bound. What was allocated since the collection does not count,
-// however long this goroutine had to wait for its turn.
-func (b bounds) exceededForSure() bool {
-	runtime.GC()
-	return b.exceededBy("/gc/heap/live:bytes")
-}
-
-func (b bounds) exceededBy(metric string) bool {
-	sample := []metrics.Sample{{Name: metric}}
-	metrics.Read(sample)
-	return b.heap.Value() > 0 && sample[0].Value.Uint64() > uint64(b.heap.Value())
-}
-
-// guard watches work that was given up, and ends the process before it takes the machine's memory: the report may be waiting
-// for a reader who is in no hurry.
-func (b bounds) guard() {
-	for over := time.Duration(0); over < grace; over += watchEvery {
-		time.Sleep(watchEvery)
-		if !b.exceeded() {
-			over = 0
-		}
-	}
-	fmt.Fprintln(os.Stderr, "Error: the chart's rendering fills the memory; the report was cut off")
-	os.Exit(exitFailure)
+func (b bounds) overweight(doing string) error {
+	return hinted{error: fmt.Errorf("%s takes more memory than %s", doing, b.heap.String()), hint: "--render-memory allows more"}
 }

@@ -1,79 +1,270 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"runtime"
+	"bytes"
+	"encoding/gob"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// TestWithin gives up work that takes more than it may, and hands on the answer of work that does not.
-func TestWithin(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(errors.New("interrupted"))
-	release := make(chan struct{})
-	defer close(release)
-	stuck := func(context.Context) (int, error) { <-release; return 0, nil }
+// deployed is the manifest of the release in these tests, and live what the cluster holds of it: somebody scaled it.
+const deployed = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data: {mode: a}
+`
+
+const edited = `
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: web
+  labels: {app.kubernetes.io/managed-by: Helm}
+  annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: prod}
+data: {mode: b}
+`
+
+// onPlane runs the program against a plane that serves a release with this manifest.
+func onPlane(t *testing.T, manifest string, args ...string) (code int, r threeway.Report, stderr string) {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	server, err := (&plane{}).start(kubeconfig, manifest, edited, "deployed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	t.Setenv("HELM_KUBETOKEN", "hunter2")
+	var out, complaints bytes.Buffer
+	code = run(t.Context(), append(args, "--kubeconfig", kubeconfig, "-o", "json"), streams{in: strings.NewReader("fromStdin: s\n"), out: &out, err: &complaints, env: os.Getenv})
+	if out.Len() > 0 {
+		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return code, r, complaints.String()
+}
+
+// chartWith writes a chart with one template.
+func chartWith(t *testing.T, template string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.2.0\n", "templates/all.yaml": template} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// aliases is a manifest of few bytes, packed, that makes one of n times 300 KB. The YAML library allows it.
+func aliases(n int) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  a: &a " + strings.Repeat("x", 300_000) + "\n  b: [" +
+		strings.TrimSuffix(strings.Repeat("*a, ", n), ", ") + "]\n"
+}
+
+// TestManifestOutOfBounds: a stored manifest that takes the memory or the time of the machine is a clear error that names the release.
+func TestManifestOutOfBounds(t *testing.T) {
 	for name, test := range map[string]struct {
-		ctx    context.Context
-		bounds bounds
-		work   func(context.Context) (int, error)
-		want   string
+		manifest string
+		args     []string
+		want     string
 	}{
-		"done":        {t.Context(), bounds{time: time.Hour, heap: sizeOf("1Gi")}, func(context.Context) (int, error) { return 7, nil }, ""},
-		"no bounds":   {t.Context(), bounds{}, func(context.Context) (int, error) { return 7, nil }, ""},
-		"failed":      {t.Context(), bounds{}, func(context.Context) (int, error) { return 0, errors.New("no chart") }, "no chart"},
-		"time":        {t.Context(), bounds{time: time.Millisecond}, stuck, "rendering the chart takes longer than 1ms"},
-		"interrupted": {ctx, bounds{}, stuck, "interrupted"},
-		"panic":       {t.Context(), bounds{}, func(context.Context) (int, error) { panic("odd") }, "internal error: odd"},
-		"obedient": {t.Context(), bounds{time: time.Millisecond}, func(ctx context.Context) (int, error) {
-			<-ctx.Done()
-			return 0, ctx.Err()
-		}, "rendering the chart takes longer than 1ms"},
+		"many values": {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: [" + strings.Repeat("{a},", 1<<20) + "]\n", []string{"--render-memory", "200Mi"},
+			"Error: reading the manifest of revision 1 of web takes more memory than 200Mi\nHint: --render-memory allows more\n"},
+		"many values to compare": {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: [" + strings.Repeat("a,", 200_000) + "]\n", []string{"--render-memory", "200Mi"},
+			"Error: comparing the manifest of revision 1 of web takes more memory than 200Mi\nHint: --render-memory allows more\n"},
+		"time": {deployed + "# " + strings.Repeat("long ", 1<<20), []string{"--render-timeout", "1ns"},
+			"Error: reading the manifest of revision 1 of web takes longer than 1ns\nHint: --render-timeout allows more\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := within(test.ctx, test.bounds, test.work)
-			if test.want == "" && (err != nil || got != 7) {
-				t.Fatalf("%d, %v", got, err)
-			}
-			if test.want != "" && (err == nil || err.Error() != test.want) {
-				t.Fatalf("error %v, want %s", err, test.want)
+			for _, command := range []string{"diff", "fix"} {
+				code, _, stderr := onPlane(t, test.manifest, append([]string{command, "web"}, test.args...)...)
+				if code != exitFailure || stderr != test.want {
+					t.Errorf("%s: exit %d, %s", command, code, stderr)
+				}
 			}
 		})
 	}
 }
 
-// TestWithinHeap gives up work that fills the memory, and not work that only leaves much for the garbage collector.
-func TestWithinHeap(t *testing.T) {
-	const block = 1 << 20
-	held, released := make(chan struct{}), make(chan struct{})
-	_, err := within(t.Context(), bounds{heap: sizeOf("128Mi")}, func(context.Context) (int, error) {
-		var kept [][]byte
-		for range 160 {
-			kept = append(kept, make([]byte, block))
-		}
-		<-held
-		runtime.KeepAlive(kept)
-		close(released)
-		return 0, nil
-	})
-	close(held)
-	<-released
-	if err == nil || !strings.Contains(err.Error(), "more memory than 128Mi") {
-		t.Fatalf("error %v", err)
+// TestAliases: aliases that make a document of gigabytes are an error of that document. The rest of the release is compared.
+func TestAliases(t *testing.T) {
+	code, r, stderr := onPlane(t, deployed+"---\n"+strings.ReplaceAll(aliases(900), "{name: web}", "{name: bomb}"), "diff", "web")
+	if code != exitFailure || len(r.Releases) != 1 {
+		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	if h, ok := errors.AsType[hinted](err); !ok || !strings.Contains(h.Hint(), "--render-memory") {
-		t.Errorf("no hint in %v", err)
+	got := r.Releases[0]
+	if len(got.Errors) != 1 || !strings.Contains(got.Errors[0].Message, "document 2 of the manifest: its aliases make more than 3 MiB of it") {
+		t.Errorf("errors %+v", got.Errors)
 	}
-	n, err := within(t.Context(), bounds{heap: sizeOf("128Mi")}, func(context.Context) (n int, _ error) {
-		for range 2000 {
-			n += len(make([]byte, block))
+	if len(got.Objects) != 1 || got.Objects[0].Name != "web" || !got.Objects[0].Drifted {
+		t.Errorf("objects %+v", got.Objects)
+	}
+	if code, r, stderr = onPlane(t, strings.Replace(deployed, "{mode: a}", "{mode: a, b: &b text, c: *b}", 1), "diff", "web"); code != exitSelected || r.Releases[0].Objects[0].Name != "web" {
+		t.Errorf("a few aliases: exit %d, %s", code, stderr)
+	}
+}
+
+// TestChartOutOfBounds: whatever a chart does, the drift is told, with what became of the chart.
+func TestChartOutOfBounds(t *testing.T) {
+	for name, test := range map[string]struct{ template, timeout, want string }{
+		"one large text":    {`{{ repeat 3000000000 "x" }}`, "5m", "rendering the chart takes more memory than 200Mi; --render-memory allows more"},
+		"one large list":    {`{{ range until 1000000000 }}{{ end }}`, "5m", "rendering the chart takes more memory than 200Mi; --render-memory allows more"},
+		"many texts":        {`{{ range until 100000 }}{{ repeat 100000 "x" }}{{ end }}`, "5m", "rendering the chart takes more memory than 200Mi; --render-memory allows more"},
+		"many values":       {"a: [{{ range until 1000000 }}{b},{{ end }}]", "5m", "rendering the chart takes more memory than 200Mi; --render-memory allows more"},
+		"values to compare": {"kind: A\napiVersion: v1\nmetadata: {name: a}\na: [{{ range until 200000 }}b,{{ end }}]", "5m", "comparing what the chart renders takes more memory than 200Mi; --render-memory allows more"},
+		"no end":            {`{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}`, "1s", "rendering the chart takes longer than 1s; --render-timeout allows more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, r, stderr := onPlane(t, deployed, "diff", "web", chartWith(t, test.template), "--render-memory", "200Mi", "--render-timeout", test.timeout)
+			if code != exitFailure || len(r.Releases) != 1 {
+				t.Fatalf("exit %d, %s", code, stderr)
+			}
+			got := r.Releases[0]
+			if len(got.Errors) != 1 || got.Errors[0].Message != test.want {
+				t.Errorf("errors %+v", got.Errors)
+			}
+			if !got.Drifted {
+				t.Error("the drift is not told")
+			}
+		})
+	}
+}
+
+// TestRecursion: a template that calls itself is the engine's own error, with its place, and not one of the bounds.
+func TestRecursion(t *testing.T) {
+	chart := chartWith(t, `{{ define "again" }}{{ template "again" . }}{{ end }}{{ template "again" . }}`)
+	_, r, stderr := onPlane(t, deployed, "diff", "web", chart, "--render-timeout", "5m")
+	if len(r.Releases) != 1 || len(r.Releases[0].Errors) != 1 || r.Releases[0].Errors[0].File != "web/templates/all.yaml" {
+		t.Errorf("%s, %+v", stderr, r.Releases)
+	}
+}
+
+// TestIndexOutOfBounds: an index that takes many times its size is an error, and the drift is told.
+func TestIndexOutOfBounds(t *testing.T) {
+	var index bytes.Buffer
+	index.WriteString("apiVersion: v1\nentries:\n  web:\n")
+	for i := range 30_000 {
+		fmt.Fprintf(&index, "  - {name: web, version: 1.0.%d, apiVersion: v2, urls: [a, b, c]}\n", i)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(index.Bytes()) }))
+	defer server.Close()
+	code, r, stderr := onPlane(t, deployed, "diff", "web", "web", "--repo", server.URL, "--render-memory", "64Mi", "--render-timeout", "5m")
+	if code != exitFailure || len(r.Releases) != 1 {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	got := r.Releases[0]
+	if len(got.Errors) != 1 || !strings.Contains(got.Errors[0].Message, "reading the index of the repository takes more memory than 64Mi; --render-memory allows more") {
+		t.Errorf("errors %+v", got.Errors)
+	}
+	if !got.Drifted {
+		t.Error("the drift is not told")
+	}
+}
+
+// TestChartInAChild: what a chart needs from outside reaches it in its process: values of every kind, lookups, the post-renderer.
+func TestChartInAChild(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("f"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	chart := chartWith(t, `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data:
+  mode: {{ (lookup "v1" "ConfigMap" .Release.Namespace "web").data.mode }}-seen
+  values: {{ .Values.fromStdin }}{{ .Values.fromFile }}{{ .Values.set }}{{ .Capabilities.KubeVersion.Minor }}
+  token: {{ printf "%v" .Values | contains "hunter2" | quote }}
+  rendered: not yet
+`)
+	args := []string{"diff", "web", chart, "-f", "-", "--set-file", "fromFile=" + file, "--set", "set=e", "--show-secrets",
+		"--post-renderer", "sed", "--post-renderer-args", "s/not yet/twice/"}
+	code, r, stderr := onPlane(t, deployed, args...)
+	if code != exitClean && code != exitSelected || len(r.Releases) != 1 || len(r.Releases[0].Errors) > 0 {
+		t.Fatalf("exit %d, %s, %+v", code, stderr, r)
+	}
+	got := map[string]string{}
+	for _, f := range r.Releases[0].Objects[0].Fields {
+		got[f.Path] = fmt.Sprint(f.Desired)
+	}
+	if got["data.values"] != "sfe36" || got["data.mode"] != "b-seen" || got["data.rendered"] != "twice" {
+		t.Errorf("desired %v", got)
+	}
+	code, r, _ = onPlane(t, deployed, "diff", "web", chart, "-f", filepath.Join(t.TempDir(), "missing"))
+	if code != exitFailure || !strings.Contains(r.Releases[0].Errors[0].Message, "no such file") {
+		t.Errorf("a file that is not there: exit %d, %+v", code, r.Releases[0].Errors)
+	}
+}
+
+// TestEverythingCrosses: what is between the processes has every field of what it stands for, and none that a pipe would lose.
+func TestEverythingCrosses(t *testing.T) {
+	// Fields that cross under another name, or are made anew on the other side.
+	elsewhere := []string{"Previous", "Lookup", "PostRender"}
+	order := reflect.TypeFor[chartOrder]()
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[render.ChartOptions]()) {
+		if _, crosses := order.FieldByName(f.Name); !crosses && !slices.Contains(elsewhere, f.Name) {
+			t.Errorf("render.ChartOptions.%s does not reach the child", f.Name)
 		}
-		return n, nil
-	})
-	if err != nil || n != 2000*block {
-		t.Fatalf("%d, %v", n, err)
+	}
+	// Of these, the child sets what is not exported itself.
+	made := []string{"render.ValueOptions.allDocuments", "render.ValueOptions.known", "render.ValueOptions.ReadFile"}
+	seen := map[reflect.Type]bool{}
+	var check func(reflect.Type)
+	check = func(typ reflect.Type) {
+		switch typ.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			check(typ.Elem())
+		case reflect.Interface:
+			t.Errorf("gob cannot carry %s as it is", typ)
+		case reflect.Struct:
+			if seen[typ] || reflect.PointerTo(typ).Implements(reflect.TypeFor[gob.GobEncoder]()) {
+				return
+			}
+			seen[typ] = true
+			for i := range typ.NumField() {
+				f := typ.Field(i)
+				if name := typ.String() + "." + f.Name; slices.Contains(made, name) {
+					continue
+				} else if !f.IsExported() || f.Type.Kind() == reflect.Func {
+					t.Errorf("%s would not cross", name)
+					continue
+				}
+				check(f.Type)
+			}
+		}
+	}
+	check(order)
+	check(reflect.TypeFor[chartAnswer]())
+	check(reflect.TypeFor[manifestAnswer]())
+}
+
+// TestChildEnvironment: a child sees where it is, and no credentials of the cluster.
+func TestChildEnvironment(t *testing.T) {
+	env := childEnv(func(name string) string { return "value of " + name })
+	for _, pair := range env {
+		name, _, _ := strings.Cut(pair, "=")
+		if strings.Contains(name, "HELM") || strings.Contains(name, "KUBE") || strings.Contains(name, "TOKEN") {
+			t.Errorf("a child sees %s", name)
+		}
+	}
+	if !slices.Contains(env, "TZ=value of TZ") {
+		t.Errorf("environment %v", env)
 	}
 }

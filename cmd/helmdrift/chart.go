@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/client-go/rest"
-
+	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/live"
@@ -37,13 +36,20 @@ func (d diff) fetchChart(ctx context.Context) *fetched {
 		defer close(f.ready)
 		defer caught(&f.err)
 		if limit := d.options.bounds; limit.time > 0 {
-			bounded, cancel := context.WithTimeoutCause(ctx, limit.time, limit.overtime("fetching"))
+			bounded, cancel := context.WithTimeoutCause(ctx, limit.time, limit.overtime("fetching the chart"))
 			defer cancel()
 			ctx = bounded
 		}
-		f.path, f.discard, f.err = fetch.Chart(ctx, d.chart, d.options.source)
+		source := d.options.source
+		source.MaxAnswer, source.ReadIndex = d.options.bounds.maxAnswer(), d.readIndex
+		f.path, f.discard, f.err = fetch.Chart(ctx, d.chart, source)
 	}()
 	return f
+}
+
+// readIndex reads indexes of repositories in a child process.
+func (d diff) readIndex(ctx context.Context, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
+	return within[fetch.IndexQuery, fetch.IndexAnswer](ctx, d.options.bounds, "reading the index of the repository", jobIndex, q, nil)
 }
 
 // close waits for the chart and removes what was fetched.
@@ -81,14 +87,11 @@ func (d diff) withChart(ctx context.Context, loaded *release.Loaded, chart *fetc
 	if chart.err != nil {
 		return in, chart.err
 	}
-	options, err := d.chartOptions(ctx, loaded, in, chart.path)
+	answer, err := d.render(ctx, loaded, in, chart.path)
 	if err != nil {
 		return in, err
 	}
-	rendered, err := within(ctx, d.options.bounds, func(ctx context.Context) (*render.Rendered, error) { return render.Chart(ctx, options) })
-	if err != nil {
-		return in, err
-	}
+	rendered := answer.Rendered
 	if in.Operation == threeway.OperationDrift {
 		in.Operation = threeway.OperationUpgrade
 	}
@@ -102,44 +105,71 @@ func (d diff) withChart(ctx context.Context, loaded *release.Loaded, chart *fetc
 		in.Warnings = append(in.Warnings, threeway.Message{Code: "local-chart",
 			Message: "a chart of this name is on this machine, and wins over --repo, as it does for helm"})
 	}
-	in.DesiredObjects = d.parse(rendered.Manifest, in.Namespace, &in)
-	if options.Install {
+	in.DesiredObjects = d.objects(answer.Manifest, in.Namespace, &in)
+	if loaded.Old == nil {
 		in.Brings = rendered.Brings
 	}
-	if rendered.Again != "" {
-		d.addAgain(in.DesiredObjects, rendered, in.Namespace)
+	if answer.Again != nil {
+		d.addAgain(in.DesiredObjects, answer, in.Namespace)
 	}
 	return in, nil
 }
 
-// chartOptions are all that the chart's templates can see.
-func (d diff) chartOptions(ctx context.Context, loaded *release.Loaded, in threeway.Input, path string) (render.ChartOptions, error) {
-	seen, err := d.cluster.Capabilities(ctx)
+// render renders the chart in a child process, which asks this one for files, lookups and the post-renderer.
+func (d diff) render(ctx context.Context, loaded *release.Loaded, in threeway.Input, path string) (chartAnswer, error) {
+	const doing = "rendering the chart"
+	o, err := d.chartOrder(ctx, loaded, in, path)
 	if err != nil {
-		return render.ChartOptions{}, err
+		return chartAnswer{}, err
 	}
-	if seen, err = render.Override(seen, d.options.kubeVersion, d.options.apiVersions); err != nil {
-		return render.ChartOptions{}, err
-	}
-	o := render.ChartOptions{
-		Path: path, Helm4: in.Desired.Helm == "4", Install: loaded.Old == nil, ReleaseName: in.Name, Namespace: in.Namespace,
-		Values: d.options.valueOptions(func(name string) ([]byte, error) {
+	calls := map[string]confine.Call{
+		askFile: confine.Answer(func(ctx context.Context, name string) ([]byte, error) {
 			return fetch.Read(ctx, name, d.options.stdin)
 		}),
-		Capabilities: seen, Undiscovered: d.cluster.Undiscovered(), Lookup: d.lookups(in.Known), Known: d.knownFor(in),
+		askPostRender: confine.Answer(postRenderer{
+			command: d.options.postRenderer, args: d.options.postRendererArgs, most: d.options.bounds.maxAnswer(),
+		}.run),
+	}
+	if !d.options.noLookup {
+		server, send, err := live.Local(live.Lookups(d.at.config, d.connection.options(), in.Known, d.connection.known))
+		if err != nil {
+			return chartAnswer{}, err
+		}
+		o.Server, calls[askLookup] = server, confine.Answer(send)
+	}
+	answer, err := within[chartOrder, chartAnswer](ctx, d.options.bounds, doing, jobChart, o, calls)
+	d.connection.known.AddKnown(answer.Known)
+	switch {
+	case err != nil:
+		return answer, err
+	case answer.TooHeavy:
+		return answer, d.options.bounds.overweight("comparing what the chart renders")
+	case answer.Fault != nil:
+		return answer, answer.Fault
+	}
+	return answer, nil
+}
+
+// chartOrder is all that the chart's templates can see.
+func (d diff) chartOrder(ctx context.Context, loaded *release.Loaded, in threeway.Input, path string) (chartOrder, error) {
+	seen, err := d.cluster.Capabilities(ctx)
+	if err != nil {
+		return chartOrder{}, err
+	}
+	if seen, err = render.Override(seen, d.options.kubeVersion, d.options.apiVersions); err != nil {
+		return chartOrder{}, err
+	}
+	o := chartOrder{
+		Path: path, Helm4: in.Desired.Helm == "4", Install: loaded.Old == nil, ReleaseName: in.Name, Namespace: in.Namespace,
+		Values: d.options.valueOptions(), Capabilities: seen, Undiscovered: d.cluster.Undiscovered(), Known: d.knownFor(in),
 		EnableDNS: d.options.enableDNS, SkipSchemaValidation: d.options.skipSchema,
+		PostRender: d.options.postRenderer != "", Memory: d.options.bounds.heap.Value(),
 	}
 	if n := len(loaded.History.Entries); n > 0 {
 		o.LastRevision = loaded.History.Entries[n-1].Revision
 	}
-	if old := loaded.Old; old != nil {
-		o.Previous.Config = old.Config
-		if old.Chart != nil {
-			o.Previous.Metadata, o.Previous.Values = old.Chart.Metadata, old.Chart.Values
-		}
-	}
-	if d.options.postRenderer != "" {
-		o.PostRender = postRenderer{command: d.options.postRenderer, args: d.options.postRendererArgs}.run
+	if old := loaded.Old; old != nil && old.Values != nil {
+		o.Previous = *old.Values
 	}
 	return o, nil
 }
@@ -156,24 +186,16 @@ func (d diff) knownFor(in threeway.Input) *secret.Known {
 	return known
 }
 
-// lookups is how templates read the cluster; nil where they shall find nothing. The Secrets that they read become known.
-func (d diff) lookups(known *secret.Known) *rest.Config {
-	if d.options.noLookup {
-		return nil
-	}
-	return live.Lookups(d.at.config, d.connection.options(), known, d.connection.known)
-}
-
 // addAgain adds to each object what a second rendering made of it, where that is another text.
-func (d diff) addAgain(objects []threeway.Object, rendered *render.Rendered, namespace string) {
-	contents := func(manifest string) map[threeway.Key]map[string]any {
+func (d diff) addAgain(objects []threeway.Object, answer chartAnswer, namespace string) {
+	contents := func(documents []render.Document) map[threeway.Key]map[string]any {
 		out := map[threeway.Key]map[string]any{}
-		for _, o := range render.Parse(manifest, render.ParseOptions{Namespace: namespace, Scope: d.cluster.Scope}).Objects {
+		for _, o := range render.Objects(documents, render.ParseOptions{Namespace: namespace, Scope: d.cluster.Scope}).Objects {
 			out[o.Key] = o.Content
 		}
 		return out
 	}
-	second, atOnce := contents(rendered.Again), contents(rendered.AtOnce)
+	second, atOnce := contents(answer.Again), contents(answer.AtOnce)
 	for i := range objects {
 		o := &objects[i]
 		again, found := second[o.Key]

@@ -6,7 +6,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 	"helm.sh/helm/v3/pkg/helmpath"
@@ -44,7 +43,7 @@ func newDesiredOptions(s streams) desiredOptions {
 	return desiredOptions{
 		helm: oneOf{words: []string{"3", "4"}}, dryRun: oneOf{words: []string{"server"}},
 		serverSide: oneOf{words: []string{"auto", "true", "false"}, word: "auto"}, stdin: s.in,
-		bounds: bounds{time: time.Minute, heap: sizeOf("1Gi")},
+		bounds: newBounds(s),
 		source: fetch.Options{
 			RepositoryConfig: orDefault(s.env("HELM_REPOSITORY_CONFIG"), helmpath.ConfigPath("repositories.yaml")),
 			RepositoryCache:  orDefault(s.env("HELM_REPOSITORY_CACHE"), helmpath.CachePath("repository")),
@@ -109,8 +108,7 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.skipSchema, "skip-schema-validation", false, "do not check the values against the chart's schema")
 	fs.StringVar(&o.postRenderer, "post-renderer", "", "program that the rendered manifest goes through")
 	fs.StringArrayVar(&o.postRendererArgs, "post-renderer-args", nil, "argument for the post-renderer; may be repeated")
-	fs.DurationVar(&o.bounds.time, "render-timeout", o.bounds.time, "how long fetching and rendering the chart may take; 0 for no limit")
-	fs.Var(&o.bounds.heap, "render-memory", "how much memory the process may hold while it renders; 0 for no limit")
+	o.bounds.addFlags(fs)
 }
 
 // needChart are the flags that mean nothing without a chart.
@@ -160,9 +158,8 @@ func replaceServerSide() error {
 }
 
 // valueOptions are the values with Helm's precedence among the policies (helm v3.22.0 pkg/action/upgrade.go reuseValues).
-func (o *desiredOptions) valueOptions(read func(string) ([]byte, error)) render.ValueOptions {
+func (o *desiredOptions) valueOptions() render.ValueOptions {
 	values := o.values
-	values.ReadFile = read
 	switch {
 	case o.reset:
 		values.Reuse = render.ReuseReset

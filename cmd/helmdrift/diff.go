@@ -160,6 +160,7 @@ func begin(ctx context.Context, s streams, c *connection, o diffOptions, args []
 	if err != nil {
 		return diff{}, err
 	}
+	o.bounds = o.bounds.logged(c.debug)
 	d := diff{options: o, ignored: left, connection: c, at: at, cluster: cluster, store: store}
 	if len(args) > 0 {
 		d.name = args[0]
@@ -194,7 +195,7 @@ func planned(c *threeway.Comparison) (all []threeway.FixPlan) {
 func (d diff) fixCommand(flags *pflag.FlagSet) string {
 	words := []string{"helmdrift", "fix", d.name, "-n", d.at.namespace}
 	where := []string{"kubeconfig", "kube-context", "context", "kube-apiserver", "kube-as-user"}
-	for _, name := range slices.Concat(where, ignoreFlags(), []string{"kube-as-group"}) {
+	for _, name := range slices.Concat(where, ignoreFlags(), boundFlags(), []string{"kube-as-group"}) {
 		words = append(words, givenFlag(flags.Lookup(name))...)
 	}
 	for i, w := range words {
@@ -263,7 +264,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	}
 	var err error
 	common := append(ofFix, "fix", "revision", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help")
-	common = append(common, ignoreFlags()...)
+	common = slices.Concat(common, ignoreFlags(), boundFlags())
 	flags.VisitAll(func(f *pflag.Flag) {
 		switch {
 		case !f.Changed || slices.Contains(common, f.Name):

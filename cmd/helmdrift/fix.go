@@ -42,6 +42,7 @@ func newFixOptions() fixOptions {
 func newFix(s streams, c *connection) *cobra.Command {
 	o := newFixOptions()
 	var left ignoreOptions
+	limits := newBounds(s)
 	cmd := &cobra.Command{
 		Use:   "fix [RELEASE]",
 		Short: "Put back what drifted in a release, that and nothing else",
@@ -69,7 +70,7 @@ Charts, values and other revisions are the business of helm upgrade and helm rol
 			if err := o.check(cmd.Flags()); err != nil {
 				return err
 			}
-			return runFix(cmd.Context(), s, c, o, left, args)
+			return runFix(cmd.Context(), s, c, o, left, limits, args)
 		},
 	}
 	fs := cmd.Flags()
@@ -80,6 +81,7 @@ Charts, values and other revisions are the business of helm upgrade and helm rol
 	fs.Lookup("dry-run").NoOptDefVal = "client"
 	fs.IntVar(&o.revision, "revision", 0, "after a failed upgrade: put back what this revision has, the failed one or the one before it")
 	left.addFlags(fs)
+	limits.addFlags(fs)
 	o.addFlags(fs)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.FixFormats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(o.dryRun.words, cobra.ShellCompDirectiveNoFileComp))
@@ -170,8 +172,10 @@ func (o *fixOptions) selection() (repair.Options, error) {
 }
 
 // runFix is the wiring of fix, straight down.
-func runFix(ctx context.Context, s streams, c *connection, o fixOptions, left ignoreOptions, args []string) error {
-	d, err := begin(ctx, s, c, diffOptions{desiredOptions: newDesiredOptions(s), ignoreOptions: left, revision: o.revision}, args, "fix")
+func runFix(ctx context.Context, s streams, c *connection, o fixOptions, left ignoreOptions, limits bounds, args []string) error {
+	desired := newDesiredOptions(s)
+	desired.bounds = limits
+	d, err := begin(ctx, s, c, diffOptions{desiredOptions: desired, ignoreOptions: left, revision: o.revision}, args, "fix")
 	if err != nil {
 		return err
 	}

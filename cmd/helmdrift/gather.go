@@ -93,7 +93,10 @@ func (d diff) notInstalled(err error) error {
 func (d diff) compare(ctx context.Context, loaded *release.Loaded) (c *threeway.Comparison, still bool, err error) {
 	fetched := d.fetchChart(ctx)
 	defer fetched.close()
-	in := d.stored(loaded)
+	in, err := d.stored(ctx, loaded)
+	if err != nil {
+		return nil, false, err
+	}
 	if err := d.heed(ctx, &in); err != nil {
 		return nil, false, err
 	}
@@ -229,9 +232,9 @@ func namespacesOf(in threeway.Input) []string {
 }
 
 // stored puts together what the records say: old, and as desired old again or, for a rollback, the revision to return to.
-func (d diff) stored(loaded *release.Loaded) threeway.Input {
+func (d diff) stored(ctx context.Context, loaded *release.Loaded) (in threeway.Input, err error) {
 	old, last := loaded.Old, loaded.Last
-	in := threeway.Input{
+	in = threeway.Input{
 		Name: d.name, Namespace: d.at.namespace, StorageNamespace: d.at.namespace, Cluster: d.at.cluster,
 		Operation: threeway.OperationInstall, Desired: &threeway.Desired{Source: "chart", Helm: d.helm(nil)},
 	}
@@ -239,7 +242,7 @@ func (d diff) stored(loaded *release.Loaded) threeway.Input {
 	in.ApplyMethod, in.ForceConflicts = d.applyMethod(in.Desired.Helm, nil), d.options.forceConflicts
 	in.Migrates, in.ForceReplace, in.TakeOwnership = true, d.options.forceReplace, d.options.takeOwnership
 	if old == nil {
-		return in
+		return in, nil
 	}
 	in.Name, in.Namespace, in.Operation = old.Name, old.Namespace, threeway.OperationDrift
 	in.Old, in.Last = revisionOf(old), revisionOf(last)
@@ -250,11 +253,15 @@ func (d diff) stored(loaded *release.Loaded) threeway.Input {
 	in.Desired = &threeway.Desired{Source: source, Revision: desired.Revision, Chart: chartOf(desired), Helm: d.helm(last)}
 	in.ApplyMethod = d.applyMethod(in.Desired.Helm, decides)
 	in.Migrates = loaded.Target != nil || old.ApplyMethod != release.ApplyServerSide
-	in.OldObjects = d.parse(old.Manifest, old.Namespace, &in)
+	if in.OldObjects, err = d.parse(ctx, old, old.Namespace, &in); err != nil {
+		return in, err
+	}
 	in.DesiredObjects = in.OldObjects
 	if loaded.Target != nil {
 		in.NotCompared = nil
-		in.DesiredObjects = d.parse(desired.Manifest, old.Namespace, &in)
+		if in.DesiredObjects, err = d.parse(ctx, desired, old.Namespace, &in); err != nil {
+			return in, err
+		}
 	}
 	for _, h := range desired.Hooks {
 		addHook(&in, h.Kind, h.Name, h.Events)
@@ -267,10 +274,10 @@ func (d diff) stored(loaded *release.Loaded) threeway.Input {
 	if last.Revision != old.Revision && d.options.revision == 0 {
 		in.Warnings = append(in.Warnings, threeway.Message{Code: "last-not-old", Message: fmt.Sprintf(
 			"the last revision, %d, is %s; helm upgrade would start from revision %d, so that is compared", last.Revision, last.Status, old.Revision)})
-		parsed := render.Parse(last.Manifest, render.ParseOptions{Namespace: last.Namespace, Scope: d.cluster.Scope})
-		in.LastObjects = append([]threeway.Object{}, parsed.Objects...) // an empty manifest is not nil
+		parsed, failed := d.parse(ctx, last, last.Namespace, &threeway.Input{})
+		in.LastObjects, err = append([]threeway.Object{}, parsed...), failed // an empty manifest is not nil
 	}
-	return in
+	return in, err
 }
 
 // addHook names a hook, which is not compared, and tells whether the operation runs it.
@@ -282,9 +289,27 @@ func addHook(in *threeway.Input, kind, name string, events []string) {
 	}
 }
 
-// parse adds what the text says besides objects to the input.
-func (d diff) parse(manifest, namespace string, in *threeway.Input) []threeway.Object {
-	m := render.Parse(manifest, render.ParseOptions{Namespace: namespace, Scope: d.cluster.Scope})
+// parse reads the manifest of a record. One that is short and has no aliases is read here; any other takes the start of a child
+// process, some 50 ms, and cannot take more than its bounds.
+func (d diff) parse(ctx context.Context, r *release.Record, namespace string, in *threeway.Input) ([]threeway.Object, error) {
+	if render.Harmless(r.Manifest) {
+		return d.objects(render.Read(r.Manifest), namespace, in), nil
+	}
+	whose := fmt.Sprintf("the manifest of revision %d of %s", r.Revision, r.Name)
+	o := manifestOrder{Text: r.Manifest, Memory: d.options.bounds.heap.Value()}
+	answer, err := within[manifestOrder, manifestAnswer](ctx, d.options.bounds, "reading "+whose, jobManifest, o, nil)
+	if err == nil && answer.TooHeavy {
+		err = d.options.bounds.overweight("comparing " + whose)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.objects(answer.Documents, namespace, in), nil
+}
+
+// objects adds what documents say besides objects to the input.
+func (d diff) objects(documents []render.Document, namespace string, in *threeway.Input) []threeway.Object {
+	m := render.Objects(documents, render.ParseOptions{Namespace: namespace, Scope: d.cluster.Scope})
 	in.NotCompared = append(in.NotCompared, m.NotCompared...)
 	in.Warnings = append(in.Warnings, m.Warnings...)
 	in.Errors = append(in.Errors, m.Errors...)

@@ -35,6 +35,9 @@ type streams struct {
 func main() {
 	// A runtime fatal error would exit 2, which means drift; the core file that "crash" asks for could hold secrets.
 	forbidCoreDumps()
+	if os.Args[0] == childName {
+		os.Exit(serveParent())
+	}
 	debug.SetTraceback("crash")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

@@ -252,6 +252,8 @@ func (p *plane) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch _, isCollection := planeKinds()[path]; {
 	case path == "/version":
 		send(w, "", map[string]string{"gitVersion": "v1.36.3", "major": "1", "minor": "36"})
+	case path == "/api/v1":
+		send(w, "", metav1.APIResourceList{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}})
 	case path == "/api" || path == "/apis":
 		send(w, ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", discovery(path == "/api"))
 	case r.Method == http.MethodPost && isCollection:

@@ -15,6 +15,8 @@ import (
 type postRenderer struct {
 	command string
 	args    []string
+	// most is how many bytes it may print; 0 is no bound.
+	most int64
 }
 
 // linger is how long the output of a post-renderer that was killed is waited for: a child of its own may hold it open.
@@ -29,19 +31,40 @@ func (p postRenderer) run(ctx context.Context, manifest []byte) ([]byte, error) 
 		return nil, hinted{error: fmt.Errorf("post-renderer %s was not found, or is not executable", p.command),
 			hint: "--post-renderer takes the path of a program, or its name where PATH has it"}
 	}
-	var out, complaint bytes.Buffer
+	out, complaint := &head{most: p.most}, &head{most: 2 * maxComplaint}
 	cmd := exec.CommandContext(ctx, path, p.args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(manifest), &out, &complaint, linger
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(manifest), out, complaint, linger
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, p.failed(err, complaint.String())
+		return nil, p.failed(err, complaint.text.String())
 	}
-	if strings.TrimSpace(out.String()) == "" {
+	if out.more {
+		return nil, hinted{error: fmt.Errorf("post-renderer %s prints more than %d MiB", p.command, p.most>>20), hint: "--render-memory allows more"}
+	}
+	if strings.TrimSpace(out.text.String()) == "" {
 		return nil, fmt.Errorf("post-renderer %s printed nothing", p.command)
 	}
-	return out.Bytes(), nil
+	return out.text.Bytes(), nil
+}
+
+// head keeps the beginning of what is written to it, and takes the rest.
+type head struct {
+	// text is not embedded: its ReadFrom would take everything.
+	text bytes.Buffer
+	most int64
+	more bool
+}
+
+// Write never fails.
+func (h *head) Write(text []byte) (int, error) {
+	keep := text
+	if left := h.most - int64(h.text.Len()); h.most > 0 && int64(len(text)) > left {
+		keep, h.more = text[:left], true
+	}
+	h.text.Write(keep)
+	return len(text), nil
 }
 
 func (p postRenderer) failed(err error, complaint string) error {

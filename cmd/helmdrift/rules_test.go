@@ -21,7 +21,7 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift":              {"internal/output", "internal/secret", "pkg/fetch", "pkg/live", "pkg/release", "pkg/render", "pkg/repair", "pkg/threeway"},
+		"cmd/helmdrift":              {"internal/confine", "internal/output", "internal/secret", "pkg/fetch", "pkg/live", "pkg/release", "pkg/render", "pkg/repair", "pkg/threeway"},
 		"pkg/release":                {},
 		"pkg/fetch":                  {"internal/secret"},
 		"pkg/render":                 {"internal/secret", "pkg/threeway"},
@@ -29,6 +29,7 @@ func arrows() map[string][]string {
 		"pkg/repair":                 {"pkg/threeway"},
 		"pkg/threeway":               {"internal/secret"},
 		"internal/secret":            {},
+		"internal/confine":           {},
 		"internal/output":            {"pkg/threeway"},
 		"internal/output/schema":     {},
 		"internal/output/reporttest": {"internal/output/schema"},
@@ -48,7 +49,7 @@ func strangers() map[string][]string {
 		"github.com/spf13/cobra":           {"cmd/helmdrift"},
 		"github.com/spf13/pflag":           {"cmd/helmdrift"},
 		"golang.org/x/term":                {"cmd/helmdrift"},
-		"os/exec":                          {"cmd/helmdrift"},
+		"os/exec":                          {"cmd/helmdrift", "internal/confine"},
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what scripts compare with")
 
-// TestMain makes the program itself a command of the scripts, in this process.
+// TestMain makes the program itself a command of the scripts, in this process, and its children too.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"helmdrift": main})
+	testscript.Main(m, map[string]func(){"helmdrift": main, childName: main})
 }
 
 // TestScripts runs testdata/script: what a user types and sees where no cluster answers, or one that only seems to be one (see

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The exit codes of a child that ends itself. The Go runtime exits with 2.
+// The exit codes of a child that ends itself; see also exitCrash.
 const (
 	exitRefused  = 1
 	exitMemory   = 3

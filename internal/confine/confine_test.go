@@ -43,7 +43,8 @@ func jobs() map[string]Job {
 			select {}
 		}),
 		"loop": Work(func(context.Context, *Parent, string) (string, error) {
-			for {
+			for n := 0; ; n++ {
+				kept = nil
 			}
 		}),
 		"ask": Work(func(_ context.Context, p *Parent, in string) (string, error) {

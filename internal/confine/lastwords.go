@@ -34,7 +34,7 @@ func (w *lastWords) Write(text []byte) (int, error) {
 func (w *lastWords) end() {
 	line := strings.TrimRight(string(w.line), "\n")
 	w.line = w.line[:0]
-	for _, opening := range []string{"fatal error: ", "runtime: ", "panic: ", "SIGSEGV: ", "SIGBUS: "} {
+	for _, opening := range []string{"fatal error: ", "panic: "} {
 		if w.fatal == "" && strings.HasPrefix(line, opening) {
 			w.fatal = line
 		}
@@ -46,13 +46,13 @@ func (w *lastWords) end() {
 
 // explain says why a child ended that gave no answer. Its own words are shown only where they are the runtime's: those of a panic
 // may quote a value.
-func (w *lastWords) explain(ended error) error {
+func (w *lastWords) explain(ended error, bounded bool) error {
 	w.end()
 	var status *exec.ExitError
 	switch {
 	case !errors.As(ended, &status):
 		return errors.New("its process ended without an answer")
-	case status.ExitCode() == exitMemory, w.outOfMemory():
+	case status.ExitCode() == exitMemory, status.ExitCode() == exitCrash && bounded && !w.ownFault():
 		return ErrMemory
 	case status.ExitCode() == exitTime:
 		return ErrTime
@@ -64,14 +64,16 @@ func (w *lastWords) explain(ended error) error {
 	return fmt.Errorf("its process broke off with exit code %d", status.ExitCode())
 }
 
-// outOfMemory recognises how the Go runtime words that it got no memory, for the heap, for a stack or for a thread (go1.26
-// runtime/mem_linux.go, malloc.go, stack.go, os_linux.go). Its garbage collector does not check everything that it gets, so it
-// may also read where nothing is; code in pure Go has no other way to that.
-func (w *lastWords) outOfMemory() bool {
-	for _, words := range []string{"out of memory", "cannot allocate memory", "cannot map pages", "stack exceeds", "stack overflow",
-		"failed to create new OS thread", "failed to allocate", "errno=12", "can't allocate", "VirtualAlloc", "unexpected signal", "SIGSEGV", "SIGBUS"} {
-		if strings.Contains(w.fatal, words) {
-			return !strings.HasPrefix(w.fatal, "panic: ")
+// exitCrash is the exit code of the Go runtime.
+const exitCrash = 2
+
+// ownFault reports whether a crash is one that code in pure Go can bring about without running out of memory. All others happen where
+// the runtime got no memory for the heap, a stack or a thread, and they have many words: "out of memory", "pthread_create failed",
+// "cannot map pages", and where the garbage collector does not look at what it got, SIGSEGV.
+func (w *lastWords) ownFault() bool {
+	for _, opening := range []string{"panic: ", "fatal error: all goroutines are asleep", "fatal error: concurrent map", "fatal error: sync: "} {
+		if strings.HasPrefix(w.fatal, opening) {
+			return true
 		}
 	}
 	return false

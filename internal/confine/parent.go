@@ -91,6 +91,9 @@ func (p Program) run(ctx context.Context, o order, calls map[string]Call) ([]byt
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		return nil, fmt.Errorf("starting a process for it: %w", err)
 	}
 	last, err := converse(ctx, o, in, out, calls)
@@ -108,7 +111,7 @@ func (p Program) run(ctx context.Context, o order, calls map[string]Call) ([]byt
 	case errors.Is(err, errTooMuch):
 		return nil, ErrMemory
 	}
-	return nil, said.explain(ended)
+	return nil, said.explain(ended, o.Limits.Memory > 0)
 }
 
 // brokenOff reports whether the pipes ended, which they do when the child has ended.

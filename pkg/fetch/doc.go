@@ -20,4 +20,10 @@
 //   - An index that cannot be read does not keep a chart from being fetched by its URL.
 //   - Downloader plugins (s3://, secrets:// ...) are not run: this program starts no other that it was not told to start.
 //   - No answer may be longer than 128 MiB. Helm itself loads no chart of more than 100 MiB.
+//   - A registry without TLS needs PlainHTTP, as in Helm 4. Helm 3 falls back to plain HTTP where a server answers so, and
+//     anybody on the way can answer so.
+//   - A redirect takes credentials to no other scheme or port; net/http, which Helm leaves this to, looks at the host alone.
+//     PassCredentials allows it, but never from https to http.
+//
+// An index takes up to two hundred times its size to read. Options.ReadIndex can have that done where it may fail.
 package fetch

@@ -9,6 +9,8 @@ import (
 	"net/url"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
 // A chart may be rendered in another process, which has no credentials. It then asks this one for every answer of the cluster:
@@ -62,16 +64,19 @@ func Local(cfg *rest.Config) (server string, send func(context.Context, LookupRe
 	}, nil
 }
 
-// Remote returns a config whose requests go through ask. It holds no credentials.
-func Remote(server string, ask func(LookupRequest) (LookupAnswer, error)) *rest.Config {
+// Remote returns a config whose requests go through ask. It holds no credentials. The Secrets among the answers are added to all that
+// is given as known.
+func Remote(server string, ask func(LookupRequest) (LookupAnswer, error), known ...*secret.Known) *rest.Config {
 	// QPS -1 is no limit: whoever sends the requests has one.
-	return &rest.Config{Host: server, QPS: -1, WarningHandler: rest.NoWarnings{}, Transport: remote{server, ask}}
+	return &rest.Config{Host: server, QPS: -1, WarningHandler: rest.NoWarnings{}, Transport: remote{server, ask, &tape{known: known}}}
 }
 
 // remote is the transport of Remote.
 type remote struct {
 	server string
 	ask    func(LookupRequest) (LookupAnswer, error)
+	// tape only learns.
+	tape *tape
 }
 
 // RoundTrip asks for an answer. Only reads of the one server pass.
@@ -89,5 +94,6 @@ func (r remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.tape.learn(a.Body)
 	return recorded{status: a.Status, code: a.Code, header: a.Header, body: a.Body}.response(req), nil
 }

@@ -15,8 +15,8 @@ import (
 // MaxRequestBodyBytes). Only documents with aliases are held to it: others are no longer than their text.
 const maxExpanded = 3 << 20
 
-// maxHarmless is a length at which a text without aliases takes at most 100 MB to read, and most manifests are shorter. The worst
-// text found, a list of maps of one key, takes 400 times its length.
+// maxHarmless is a length at which a text without aliases takes at most 200 MB from the text to the report, and most manifests are
+// shorter. The worst text found, a list of maps of one key, takes 400 times its length to read and as much again to compare.
 const maxHarmless = 256 << 10
 
 // anchor and alias match what may be one in YAML (yaml/v2 scannerc.go yaml_parser_scan_anchor: an indicator and a letter, digit,

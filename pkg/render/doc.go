@@ -59,8 +59,10 @@
 // and what remains goes through ChartOptions.Known, which learns the values before Helm sees them.
 //
 // Paths in an archive that lead out of it, and charts that unpack to more than 100 MiB, are refused by Helm's loader. Archives
-// within archives each have that limit of their own. Templates can loop for ever and fill the memory: whoever calls Chart
-// bounds its time and memory from outside, and may leave a call behind.
+// within archives each have that limit of their own. Templates can loop for ever and fill the memory, and so can YAML: whoever
+// calls Chart or Read bounds its time and memory from outside (internal/confine), unless the manifest is Harmless. Aliases that
+// would make a document larger than the API server takes are not followed. A caller that reads in another process sends the
+// documents of Read back, and makes Objects of them; Manifest.Weight says what comparing those takes.
 //
 // Helm's libraries log through the standard loggers (Helm 3 through log, Helm 4 through slog and log, both to stderr unless
 // redirected), sometimes with values in the text. A caller that must keep these quiet redirects both, or sends them through

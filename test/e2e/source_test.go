@@ -16,7 +16,6 @@ func TestChartSources(t *testing.T) {
 	packed := s.URL + "/repo/web-1.2.0.tgz"
 	for _, args := range [][]string{
 		{"oci://" + s.image(), "--version", "1.2.0", "--plain-http"},
-		{"oci://" + s.image(), "--version", "1.2.0"}, // Helm tries HTTP on loopback by itself
 		{"oci://" + s.image(), "--version", "^1.0.0", "--plain-http"},
 		{"oci://" + s.image() + ":1.2.0", "--plain-http"},
 		{"oci://" + s.image(), "--plain-http", "--helm-version", "4"},
@@ -78,6 +77,7 @@ func TestChartSourceTroubles(t *testing.T) {
 		{"registry: wrong digest", []string{oci, "--version", "1.2.0", "--plain-http"}, falsify, []string{"charts/web", "digest"}},
 		{"registry: 401", []string{oci, "--version", "1.2.0", "--plain-http"}, refuse(401, "/v2/"), []string{"charts/web", "401"}},
 		{"registry: 403", []string{oci, "--plain-http"}, refuse(403, "/v2/"), []string{"charts/web", "403"}},
+		{"registry: no TLS", []string{oci, "--version", "1.2.0"}, nil, []string{"charts/web", "without TLS", "--plain-http"}},
 		{"registry: no such tag", []string{oci, "--version", "9.9.9", "--plain-http"}, nil, []string{"charts/web", "9.9.9"}},
 		{"registry: no such chart", []string{oci + "-missing", "--version", "1.2.0", "--plain-http"}, nil, []string{"web-missing", "not found"}},
 		{"registry: no answer", []string{oci, "--version", "1.2.0", "--plain-http", "--render-timeout", "1s"}, hang("/v2/"), []string{"1s"}},
