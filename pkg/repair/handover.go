@@ -152,7 +152,7 @@ func (h *handOver) losers() []writer {
 	return out
 }
 
-// take takes fields from the others, and gives the entries that go: ours, and those that have nothing left.
+// take takes fields from the others, and returns the entries that go: ours, and those that have nothing left.
 func (h *handOver) take() (ops []operation, gone []writer, err error) {
 	gone = slices.Clone(h.ours)
 	for _, w := range h.losers() {
