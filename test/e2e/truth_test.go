@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -382,4 +383,12 @@ func (f fieldReport) checkEffect(path steps, was, now map[string]any) error {
 		return fmt.Errorf("%s: the report says it becomes %v, live has %v", f.Path, value, after)
 	}
 	return nil
+}
+
+// written is what the report says a write leaves.
+func (f fieldReport) written() json.RawMessage {
+	if f.After != nil {
+		return f.After
+	}
+	return f.Desired
 }
