@@ -18,7 +18,7 @@ const (
 
 // editOf says what becomes of a finding that drifted; false of one that did not, or does not count.
 func editOf(f threeway.FieldFinding) (edit, bool) {
-	if f.Silenced() || f.Cause == threeway.CauseChange || f.Verdict == threeway.Conflict || f.Blocked {
+	if f.Silenced() || f.Cause == threeway.CauseChange || f.Equivalent || f.Verdict == threeway.Conflict || f.Blocked {
 		return edit{}, false
 	}
 	verb := overwrites

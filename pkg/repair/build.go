@@ -21,6 +21,8 @@ func (b *builder) build(drift, added []threeway.Finding) {
 	for _, f := range drift {
 		if c, reason := b.change(f); reason != "" {
 			b.leave(b.compared, b.id(b.compared, f), reason)
+		} else if c.kind == putOrder && threeway.Equal(c.From, c.To) {
+			continue // it comes right with the items of the list
 		} else if !slices.ContainsFunc(base, func(other Change) bool { return other.Path.String() == c.Path.String() && other.kind == c.kind }) {
 			base = append(base, c)
 		}
@@ -48,10 +50,16 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 	if part := b.writtenByLast(whole); part != nil && len(whole) < len(f.Path) {
 		return Change{}, fmt.Sprintf("%s wrote %s, and %s can only be put back as a whole%s", b.last(), part, whole, b.undoesLast())
 	}
-	if f.Class == threeway.ClassOrder {
+	if source.IsPlacement(f) {
 		return b.orderOf(f), ""
 	}
 	c := Change{ID: b.id(b.compared, f), Path: f.Path, finding: f}
+	if f.Equivalent {
+		if owner, reason := b.ownerOf(f); owner || reason != "" {
+			c.kind = putOwner
+			return c, reason
+		}
+	}
 	if len(whole) < len(f.Path) {
 		c = b.wholeOf(f, whole)
 	}
@@ -70,6 +78,33 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 		return c, err.Error()
 	}
 	return c, ""
+}
+
+// ownerOf reports whether nothing but the ownership of a field is to be put back, on which an apply conflicts although live means the
+// same as old; or says why that cannot be done.
+func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
+	source := b.plan.source
+	if allocated, _ := source.Filled(f.Path); allocated {
+		return false, "the API server or a controller fills it in, and would do so again; helm upgrade conflicts on it as long as the chart names it"
+	}
+	if _, declared := f.Path.Lookup(source.Declared()); !declared {
+		return false, "it is no part of what fix compares and puts back; helm upgrade --force-conflicts writes it"
+	}
+	owned := source.AppliedAt(f.Path)
+	if !source.Spelled(source.Live, f.Path) || owned.Empty() {
+		return false, ""
+	}
+	_, _, others := b.plan.writersOf(source.Live)
+	losers := (&handOver{others: others, taken: owned}).losers()
+	if len(losers) == 0 {
+		return false, "its owner is not named in managedFields, so it cannot be handed over to " + b.plan.Deployer
+	}
+	for _, w := range losers {
+		if w.raw["apiVersion"] != b.plan.Ref.APIVersion() {
+			return false, fmt.Sprintf("%v owns it at another version than %s", w.raw["manager"], b.plan.Ref.APIVersion())
+		}
+	}
+	return true, ""
 }
 
 // areMaps tells whether both values are maps. The comparison goes into maps, so such a change is about what is one value.

@@ -23,6 +23,8 @@ const (
 	otherName
 	// prune takes away what a person added and no manifest names.
 	prune
+	// putOwner gives helm the ownership of a value that is as old has it, and on which an apply conflicts with somebody else.
+	putOwner
 )
 
 // state is how a change stands in an object that was read after the plan was made.
@@ -53,12 +55,16 @@ func (o *ObjectPlan) stateOf(c Change, live map[string]any, found []threeway.Fin
 }
 
 func (o *ObjectPlan) isDone(c Change, live map[string]any, found []threeway.Finding) bool {
-	hasLeft := func(f threeway.Finding) bool { return f.Drifted() || f.Managed && f.IgnoredBy != nil }
+	hasLeft := func(f threeway.Finding) bool {
+		return f.Drifted() && !o.isOwnership(f, live) || f.Managed && f.IgnoredBy != nil
+	}
 	switch c.kind {
 	case prune:
 		return o.isPruned(c, live)
 	case putWhole:
 		return o.holdsOld(c.Path, live)
+	case putOwner:
+		return !hasConflict(found, c.Path)
 	case otherName:
 		_, there := o.rawAt(live, c.Path)
 		return !there
@@ -69,12 +75,12 @@ func (o *ObjectPlan) isDone(c Change, live map[string]any, found []threeway.Find
 		}
 	case putOrder:
 		return !slices.ContainsFunc(found, func(f threeway.Finding) bool {
-			return hasLeft(f) && f.Class == threeway.ClassOrder && f.Path.String() == c.Path.String()
+			return hasLeft(f) && o.source.IsPlacement(f) && f.Path.String() == c.Path.String()
 		})
 	case putName:
 	}
 	return !slices.ContainsFunc(found, func(f threeway.Finding) bool {
-		return hasLeft(f) && f.Class != threeway.ClassOrder && touches(f.Path, c.Path)
+		return hasLeft(f) && !o.source.IsPlacement(f) && touches(f.Path, c.Path)
 	})
 }
 
@@ -82,13 +88,20 @@ func (o *ObjectPlan) isDone(c Change, live map[string]any, found []threeway.Find
 func (o *ObjectPlan) holdsOld(path threeway.Path, live map[string]any) bool {
 	is, there := path.Lookup(o.source.Normal(live))
 	was, declared := path.Lookup(o.source.Declared())
-	return there == declared && threeway.Equal(is, was)
+	return there == declared && threeway.Equal(is, was) || o.source.Spelled(live, path)
+}
+
+// isOwnership reports whether a finding is about the owner of a field alone: live holds what an apply of old would store.
+func (o *ObjectPlan) isOwnership(f threeway.Finding, live map[string]any) bool {
+	return f.Equivalent && o.source.Spelled(live, f.Path)
 }
 
 func (o *ObjectPlan) isPending(c Change, live map[string]any, found []threeway.Finding) bool {
 	switch c.kind {
 	case prune:
 		return o.isPersons(c, live, found)
+	case putOwner:
+		return o.source.Spelled(live, c.Path)
 	case putOrder:
 		return threeway.Equal(o.order(live, c.Path), c.From)
 	case putName:
@@ -102,11 +115,19 @@ func (o *ObjectPlan) isPending(c Change, live map[string]any, found []threeway.F
 	return threeway.Equal(is, c.From)
 }
 
-// ambiguous tells whether a path names more than one item of a list on its way, in a text or in old.
+// hasConflict reports whether an apply conflicts at a path.
+func hasConflict(found []threeway.Finding, path threeway.Path) bool {
+	return slices.ContainsFunc(found, func(f threeway.Finding) bool {
+		return f.Verdict == threeway.Conflict && f.IgnoredBy == nil && touches(f.Path, path)
+	})
+}
+
+// ambiguous reports whether a path leads through items of a list that share their name, in a text or in old. Where it ends at them, it
+// means them all.
 func (o *ObjectPlan) ambiguous(text map[string]any, path threeway.Path) bool {
 	for _, normal := range []map[string]any{o.source.Normal(text), o.source.Declared()} {
 		for n, step := range path {
-			if step.Form != threeway.FieldStep && count(o.names(normal, path[:n]), nameOf(step)) > 1 {
+			if n < len(path)-1 && step.Form != threeway.FieldStep && count(o.names(normal, path[:n]), nameOf(step)) > 1 {
 				return true
 			}
 		}
@@ -124,13 +145,9 @@ func count(names []string, name string) int {
 	return n
 }
 
-// rawAt gives the value at a path in a text as the API server wrote it. A null is nothing.
+// rawAt returns the value at a path in a text as the API server wrote it. A null is nothing.
 func (o *ObjectPlan) rawAt(text map[string]any, path threeway.Path) (any, bool) {
-	tokens, ok := o.source.Locate(text, path)
-	if !ok {
-		return nil, false
-	}
-	v := valueAt(text, tokens)
+	v, _ := o.source.At(text, path)
 	return v, v != nil
 }
 

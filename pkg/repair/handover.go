@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -29,15 +30,19 @@ func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
 	if gone := o.movedObject(after); gone != nil {
 		return nil, gone
 	}
-	ours, deployers := o.writersOf(after)
-	given := o.absences()
-	if len(ours) == 0 && (len(deployers) == 0 || given.Empty()) {
+	h := handOver{plan: o, taken: o.takenOver(after)}
+	h.ours, h.deployers, h.others = o.writersOf(after)
+	if len(h.losers()) == 0 {
+		h.taken = &fieldpath.Set{}
+	}
+	h.given = o.absences().Union(h.taken)
+	if len(h.ours) == 0 && h.taken.Empty() && (len(h.deployers) == 0 || h.given.Empty()) {
 		return nil, nil
 	}
 	err := o.canHandOver(after)
 	var ops []operation
 	if err == nil {
-		ops, err = o.handOver(given, ours, deployers)
+		ops, err = h.operations()
 	}
 	switch {
 	case err != nil:
@@ -48,8 +53,8 @@ func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
 	return json.Marshal(append([]operation{testUID(after)}, ops...))
 }
 
-// writersOf picks the repairer's entries out of managedFields, and the deployer's.
-func (o *ObjectPlan) writersOf(object map[string]any) (ours, deployers []writer) {
+// writersOf sorts the entries of managedFields: the repairer's, the deployer's, and those of others.
+func (o *ObjectPlan) writersOf(object map[string]any) (ours, deployers, others []writer) {
 	metadata, _ := object["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
 	for i, v := range entries {
@@ -57,13 +62,16 @@ func (o *ObjectPlan) writersOf(object map[string]any) (ours, deployers []writer)
 		subresource, _ := entry["subresource"].(string)
 		switch {
 		case subresource != "":
+			others = append(others, writer{i, entry})
 		case entry["manager"] == repairer && entry["operation"] == "Update":
 			ours = append(ours, writer{i, entry})
 		case entry["manager"] == o.Deployer && entry["operation"] == "Apply":
 			deployers = append(deployers, writer{i, entry})
+		default:
+			others = append(others, writer{i, entry})
 		}
 	}
-	return ours, deployers
+	return ours, deployers, others
 }
 
 // canHandOver says why the ownership of an object could not be handed over; nil where it can. A plan asks before it writes values
@@ -72,43 +80,98 @@ func (o *ObjectPlan) canHandOver(live map[string]any) error {
 	if _, err := o.source.Applied(); err != nil {
 		return err
 	}
-	_, deployers := o.writersOf(live)
+	_, deployers, _ := o.writersOf(live)
 	if len(deployers) > 1 || len(deployers) == 1 && deployers[0].raw["apiVersion"] != o.Ref.APIVersion() {
 		return fmt.Errorf("%s owns fields of it at another version than %s", o.Deployer, o.Ref.APIVersion())
 	}
 	return nil
 }
 
-// handOver gives the deployer some fields beside those that the repairer owns; no operation where it has them.
-func (o *ObjectPlan) handOver(given *fieldpath.Set, ours, deployers []writer) ([]operation, error) {
-	owned, err := o.source.Applied()
+// takenOver are the planned fields whose value is as old has it, and on which an apply conflicts with their owners.
+func (o *ObjectPlan) takenOver(after map[string]any) *fieldpath.Set {
+	out := &fieldpath.Set{}
+	for _, f := range o.source.Findings(after) {
+		planned := slices.ContainsFunc(o.Changes, func(c Change) bool { return leads(c.Path, f.Path) })
+		if planned && f.Drifted() && o.isOwnership(f, after) {
+			out = out.Union(o.source.AppliedAt(f.Path))
+		}
+	}
+	return out
+}
+
+// handOver is the ownership patch of one object.
+type handOver struct {
+	plan *ObjectPlan
+	// ours, deployers and others are the entries of managedFields.
+	ours, deployers, others []writer
+	// given are fields that the deployer gets beside those that the repairer owns, and taken those of them that others lose.
+	given, taken *fieldpath.Set
+}
+
+// operations give the deployer what is its own; there is none where it has all that.
+func (h *handOver) operations() ([]operation, error) {
+	owned, err := h.plan.source.Applied()
 	if err != nil {
 		return nil, err
 	}
-	var ops []operation
-	for _, w := range append(append([]writer{}, ours...), deployers...) {
-		ops = append(ops, w.tests()...)
-	}
-	for _, w := range ours {
+	for _, w := range h.ours {
 		fields, err := w.fields()
 		if err != nil {
 			return nil, err
 		}
-		given = given.Union(fields.Intersection(owned))
+		h.given = h.given.Union(fields.Intersection(owned))
 	}
-	more, err := o.give(given, ours, deployers)
+	ops, gone, err := h.take()
 	if err != nil {
 		return nil, err
 	}
-	if len(ours)+len(more) == 0 {
-		return nil, nil
+	more, err := h.give()
+	if err != nil || len(gone)+len(ops)+len(more) == 0 {
+		return nil, err
 	}
-	ops = append(ops, more...)
-	// From the last to the first: each removal moves those after it.
-	for i := len(ours) - 1; i >= 0; i-- {
-		ops = append(ops, operation{Op: "remove", Path: ours[i].at()})
+	var tests []operation
+	for _, w := range slices.Concat(h.ours, h.deployers, h.losers()) {
+		tests = append(tests, w.tests()...)
+	}
+	ops = slices.Concat(tests, ops, more)
+	slices.SortFunc(gone, func(a, b writer) int { return b.index - a.index }) // each removal moves those after it
+	for _, w := range gone {
+		ops = append(ops, operation{Op: "remove", Path: w.at()})
 	}
 	return ops, nil
+}
+
+// losers are the others who own something that is taken.
+func (h *handOver) losers() []writer {
+	var out []writer
+	for _, w := range h.others {
+		if fields, err := w.fields(); err == nil && !fields.Intersection(h.taken).Empty() {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// take takes fields from the others, and returns the entries that go: ours, and those that have nothing left.
+func (h *handOver) take() (ops []operation, gone []writer, err error) {
+	gone = slices.Clone(h.ours)
+	for _, w := range h.losers() {
+		fields, err := w.fields()
+		if err != nil {
+			return nil, nil, err
+		}
+		rest := fields.Difference(h.taken)
+		if rest.Empty() {
+			gone = append(gone, w)
+			continue
+		}
+		value, err := fieldsOf(rest)
+		if err != nil {
+			return nil, nil, err
+		}
+		ops = append(ops, operation{"replace", w.at("fieldsV1"), value})
+	}
+	return ops, gone, nil
 }
 
 // absences are the places of which the deployer owned that nothing stands there, such as an empty text that the API leaves out, and where nothing
@@ -124,19 +187,19 @@ func (o *ObjectPlan) absences() *fieldpath.Set {
 }
 
 // give adds fields to the deployer's entry, or makes one.
-func (o *ObjectPlan) give(given *fieldpath.Set, ours, deployers []writer) ([]operation, error) {
-	if given.Empty() {
+func (h *handOver) give() ([]operation, error) {
+	if h.given.Empty() {
 		return nil, nil
 	}
-	if len(deployers) == 0 {
-		return o.newWriter(given, ours[0])
+	if len(h.deployers) == 0 {
+		return h.plan.newWriter(h.given, slices.Concat(h.ours, h.others)[0])
 	}
-	own := deployers[0]
+	own := h.deployers[0]
 	fields, err := own.fields()
 	if err != nil {
 		return nil, err
 	}
-	union := fields.Union(given)
+	union := fields.Union(h.given)
 	if union.Equals(fields) {
 		return nil, nil
 	}
@@ -145,9 +208,10 @@ func (o *ObjectPlan) give(given *fieldpath.Set, ours, deployers []writer) ([]ope
 }
 
 // newWriter adds an entry of the deployer's at the end, for an object that has none.
-func (o *ObjectPlan) newWriter(given *fieldpath.Set, ours writer) ([]operation, error) {
+func (o *ObjectPlan) newWriter(given *fieldpath.Set, like writer) ([]operation, error) {
 	value, err := fieldsOf(given)
-	entry := maps.Clone(ours.raw)
+	entry := maps.Clone(like.raw)
+	delete(entry, "subresource")
 	maps.Copy(entry, map[string]any{"manager": o.Deployer, "operation": "Apply", "apiVersion": o.Ref.APIVersion(), "fieldsV1": value})
 	return []operation{{"add", managedFields + "/-", entry}}, err
 }

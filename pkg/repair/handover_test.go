@@ -95,7 +95,7 @@ func testHandOver(t *testing.T, deployer string) {
 			t.Fatal(err)
 		}
 		w.send(o.compared.Object, body, o.Manager)
-		if ours, _ := o.writersOf(w.live[o.Ref]); len(ours) != 1 {
+		if ours, _, _ := o.writersOf(w.live[o.Ref]); len(ours) != 1 {
 			t.Errorf("%s: the repairer has %d entries before the hand-over", o.Ref.Key, len(ours))
 		}
 		w.checkHandedOver(o, true, before[o.Ref])

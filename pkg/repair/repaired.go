@@ -23,7 +23,7 @@ func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string
 			err = o.put(out, c)
 		case putName:
 			err = o.rename(out, c)
-		case otherName, putOrder:
+		case otherName, putOrder, putOwner:
 		}
 		if err != nil {
 			return nil, err
@@ -48,6 +48,8 @@ func (o *ObjectPlan) put(object map[string]any, c Change) error {
 	switch {
 	case len(c.Path) == 0:
 		return fmt.Errorf("the whole object cannot be put back")
+	case areSeveral(c.Path, c.From, c.To):
+		return o.putSeveral(object, c.Path, c.To)
 	case there && c.To == nil:
 		without(object, tokens)
 	case there:
@@ -116,6 +118,100 @@ func (o *ObjectPlan) added(object map[string]any, holder any, at threeway.Path, 
 	return holder, fmt.Errorf("%s is of another type now", at)
 }
 
+// areSeveral reports whether one of some values at a path is the list of several items that share one name.
+func areSeveral(path threeway.Path, values ...any) bool {
+	isList := func(v any) bool { _, yes := v.([]any); return yes }
+	return path[len(path)-1].Form != threeway.FieldStep && slices.ContainsFunc(values, isList)
+}
+
+// putSeveral makes those items of a list that share a name the ones of old's manifest. An item of live that is one of them stays as it
+// is and where it is; the others take the places that are left, and what is too many goes.
+func (o *ObjectPlan) putSeveral(object map[string]any, path threeway.Path, to any) error {
+	list, step := path[:len(path)-1], path[len(path)-1]
+	wanted, several := to.([]any)
+	if !several && to != nil {
+		wanted = []any{to}
+	}
+	tokens, there := o.source.Locate(object, list)
+	items, isList := valueAt(object, tokens).([]any)
+	switch {
+	case !there:
+		return o.add(object, list, clone(wanted))
+	case !isList:
+		return fmt.Errorf("%s is of another type now", list)
+	}
+	own := o.indexes(object, list, step)
+	placed, rest := o.assigned(object, path, own, wanted)
+	out, end := []any{}, o.placeFor(object, list, step, len(items))
+	if len(own) > 0 {
+		end = own[len(own)-1] + 1
+	}
+	for i := range len(items) + 1 {
+		if i == end {
+			out = append(out, rest...)
+		}
+		switch item, stays := placed[i]; {
+		case i == len(items):
+		case stays:
+			out = append(out, item)
+		case !slices.Contains(own, i):
+			out = append(out, items[i])
+		}
+	}
+	edited(object, tokens, func(any) any { return out })
+	return nil
+}
+
+// indexes are the places of the items that a step names in a list of an object.
+func (o *ObjectPlan) indexes(object map[string]any, list threeway.Path, step threeway.Step) []int {
+	var out []int
+	for i, name := range o.names(o.source.Normal(object), list) {
+		if name == nameOf(step) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// assigned returns the item that belongs into each place of live's items of one name, in old's order. What live holds already keeps its place where that
+// order allows it. What finds no place is the rest.
+func (o *ObjectPlan) assigned(object map[string]any, path threeway.Path, own []int, wanted []any) (placed map[int]any, rest []any) {
+	is, _ := o.source.At(object, path)
+	normal, _ := path.Lookup(o.source.Normal(object))
+	old, _ := path.Lookup(o.source.Declared())
+	raw, stored, declared := itemsOf(is, len(own)), itemsOf(normal, len(own)), itemsOf(old, len(wanted))
+	placed = map[int]any{}
+	next := 0
+	for i := range own {
+		if next == len(wanted) {
+			break
+		}
+		comesLater := slices.ContainsFunc(stored[i+1:], func(v any) bool { return threeway.Equal(v, declared[next]) })
+		switch spare := len(own) - i - 1; {
+		case threeway.Equal(stored[i], declared[next]):
+			placed[own[i]], next = raw[i], next+1
+		case !comesLater || spare < len(wanted)-next:
+			placed[own[i]], next = clone(wanted[next]), next+1
+		}
+	}
+	for _, item := range wanted[next:] {
+		rest = append(rest, clone(item))
+	}
+	return placed, rest
+}
+
+// itemsOf are the n items that a value at one name of a list stands for.
+func itemsOf(v any, n int) []any {
+	if items, several := v.([]any); several && len(items) == n {
+		return items
+	}
+	out := make([]any, n)
+	if n == 1 {
+		out[0] = v
+	}
+	return out
+}
+
 // placeFor is where a missing item of a list belongs: right after the item that comes before it in the manifest, as far as that is
 // there, else right before the one that comes after it, else at the end. Appended without need, it would be moved by the next
 // upgrade, which puts the items that it knows into the manifest's order.
@@ -179,11 +275,20 @@ func (o *ObjectPlan) reorder(object map[string]any, list threeway.Path) {
 			places = append(places, i)
 		}
 	}
-	out, next := slices.Clone(items), 0
+	var order []any
+	taken := make([]bool, len(items))
 	for _, name := range o.names(o.source.Declared(), list) {
-		if from := slices.Index(names, name); name != "" && from >= 0 && next < len(places) {
-			out[places[next]] = items[from]
-			next++
+		for from := range names {
+			if names[from] == name && name != "" && !taken[from] {
+				order, taken[from] = append(order, items[from]), true
+				break
+			}
+		}
+	}
+	out := slices.Clone(items)
+	for i := range min(len(places), len(order)) {
+		if len(places) == len(order) {
+			out[places[i]] = order[i]
 		}
 	}
 	edited(object, tokens, func(any) any { return out })

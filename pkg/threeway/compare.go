@@ -229,39 +229,24 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	out.liveText, out.desiredText = live, HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	done, err := c.write(ref, patchFrom, out.desiredText, live)
 	out.Engine, out.conflicts = done.engine, done.refusal
-	result := done.result
 	if err != nil {
-		result = live
+		done.result = live
 	}
 	f := newForms(ref.Key, c.shapeOf(ref), live)
-	read := f.manifest
-	if p.old.Version != p.desired.Version {
-		read = f.foreign
-	}
-	old := read(HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace))
-	desired := f.manifest(out.desiredText)
-	n := sides{old: old, desired: desired, live: f.stored(live), result: f.stored(result), storesNulls: done.engine == EngineApply || done.engine == EngineReplace}
-	serverUpdates(ref.Key, n.live, n.result)
+	n := c.sidesOf(f, p, out, done)
 	w := &walker{
 		shape: f.shape, engine: done.engine, custom: c.catalog.native(gvkOf(ref)) == nil, unpatched: err != nil,
 		command: c.in.Operation.command(), owners: ownershipLater(live, c.in.Managers, c.in.Name, c.deployer), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
 	w.nullsStored = done.engine == EngineApply && !c.in.Migrates
-	w.live, w.old, w.result = n.live.object(), old.object(), n.result.object()
+	w.live, w.old, w.result = n.live.object(), n.old.object(), n.result.object()
 	w.ignored, _ = c.ignorerOf(ref, textsOf(p, live)...)
 	w.ignored.roots = []any{n.live.value, n.old.value, n.desired.value}
-	w.template, n.again, n.atOnce = p.desired.Source, desired, desired
-	if again := p.desired.Again; again != nil {
-		w.volatile, n.again = true, f.manifest(HelmMetadata(again, c.in.Name, c.in.Namespace))
-		n.atOnce = n.again
+	w.template, w.volatile = p.desired.Source, p.desired.Again != nil
+	if n.last.named {
+		w.lastRevision = c.in.Last.Revision
 	}
-	if atOnce := p.desired.AtOnce; w.volatile && atOnce != nil {
-		n.atOnce = f.manifest(HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
-	}
-	if p.last != nil && c.in.Last != nil {
-		n.last, w.lastRevision = f.manifest(HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace)), c.in.Last.Revision
-	}
-	out.Old, out.Desired = old.object(), desired.object()
+	out.Old, out.Desired = n.old.object(), n.desired.object()
 	if w.custom {
 		out.Old, _ = plainNulls(out.Old).(map[string]any)
 		out.Desired, _ = plainNulls(out.Desired).(map[string]any)
@@ -269,9 +254,17 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	out.Live, out.Result = n.live.object(), n.result.object()
 	w.conflicts = conflictPlaces(n, f.shape, done.conflicts)
 	out.Findings = w.findings(n)
+	spelled := n
+	if f.respelled {
+		spelled = c.sidesOf(f.asSpelled(), p, out, done)
+		out.Findings = w.respelled(out.Findings, spelled)
+	}
 	noteTakenAway(out)
-	out.Findings = w.conflicting(out.Findings, n)
+	out.Findings = w.conflicting(out.Findings, n, spelled)
 	out.doubtful(done.doubts)
+	if c.in.Operation == OperationDrift {
+		out.onlyLiveMoved()
+	}
 	if !c.in.ShowControllers {
 		out.leftAlone()
 	}
@@ -280,6 +273,31 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 		out.repeated = repeated(out.Desired, f.shape, nil)
 	}
 	return err
+}
+
+// sidesOf brings the texts of an object to the sides that are compared.
+func (c comparer) sidesOf(f *forms, p pair, out *ObjectComparison, done written) sides {
+	read := f.manifest
+	if p.old.Version != p.desired.Version {
+		read = f.foreign
+	}
+	n := sides{
+		old: read(HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), desired: f.manifest(out.desiredText),
+		live: f.stored(out.liveText), result: f.stored(done.result), storesNulls: done.engine == EngineApply || done.engine == EngineReplace,
+	}
+	serverUpdates(p.desired.Key, n.live, n.result)
+	n.again, n.atOnce = n.desired, n.desired
+	if again := p.desired.Again; again != nil {
+		n.again = f.manifest(HelmMetadata(again, c.in.Name, c.in.Namespace))
+		n.atOnce = n.again
+		if atOnce := p.desired.AtOnce; atOnce != nil {
+			n.atOnce = f.manifest(HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
+		}
+	}
+	if p.last != nil && c.in.Last != nil {
+		n.last = f.manifest(HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace))
+	}
+	return n
 }
 
 // textsOf are the texts of an object: old's, desired's and live's; nil for those that there are not.

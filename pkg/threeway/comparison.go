@@ -72,9 +72,10 @@ func (f FieldFinding) Silenced() bool {
 	return f.IgnoredBy != nil || f.Class == ClassAutoscaled || f.Class == ClassVolatile && f.Cause == CauseChange
 }
 
-// Drifted tells whether the finding makes its object drifted: managed, and live has moved.
+// Drifted reports whether the finding makes its object drifted: managed, and live has moved. Where live means the same as old, it has
+// moved only if Helm fails on it.
 func (f FieldFinding) Drifted() bool {
-	return f.Managed && f.Cause != CauseChange && !f.Silenced()
+	return f.Managed && f.Cause != CauseChange && !(f.Equivalent && f.Verdict != Conflict) && !f.Silenced()
 }
 
 // Writes tells whether an upgrade would send a write for the object that has an effect.
@@ -164,7 +165,7 @@ func (o *ObjectComparison) fieldReport(f Finding, mask *masker) FieldFinding {
 	out := FieldFinding{
 		ID: hashOf(o.key.String(), mask.hidden(f.Path).String(), string(f.Verdict)), Path: mask.path(f.Path).String(),
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,
-		Note: mask.scrub(f.Note), Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: f.IgnoredBy.shown(mask.scrub),
+		Note: mask.scrub(f.Note), Equivalent: f.Equivalent, Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: f.IgnoredBy.shown(mask.scrub),
 		Pattern: mask.pattern(f.Path), Masked: mask.hides(f), Unrecorded: f.Unrecorded,
 	}
 	out.Pointer, out.DesiredPointer = o.pointers(f.Path)

@@ -55,9 +55,10 @@ func unknownPlace(field string) Path {
 
 // conflicting turns the findings at the places of conflicts into conflicts. A conflict on what is one value for the API server, an
 // atomic map or struct, is one finding with all that stands in it, foreign keys included.
-func (w *walker) conflicting(findings []Finding, n sides) []Finding {
+// The sides of spelled keep their own spelling.
+func (w *walker) conflicting(findings []Finding, n, spelled sides) []Finding {
 	for _, place := range w.conflicts {
-		findings = w.conflictAt(findings, n, place.path, place.note)
+		findings = w.conflictAt(findings, n, spelled, place)
 	}
 	sortFindings(findings)
 	return findings
@@ -71,7 +72,8 @@ func (w *walker) holdsConflict(path Path) bool {
 }
 
 // conflictAt makes one conflict of the findings at a path and below it. Where a side has no such place, the finding around it becomes one.
-func (w *walker) conflictAt(findings []Finding, n sides, path Path, note string) []Finding {
+func (w *walker) conflictAt(findings []Finding, n, spelled sides, place conflictPlace) []Finding {
+	path, note := place.path, place.note
 	for i := range findings {
 		if around := findings[i].Path; len(around) < len(path) && samePath(around, path[:len(around)]) {
 			findings[i].Verdict, findings[i].Note = Conflict, joinNotes(findings[i].Note, note)
@@ -82,8 +84,7 @@ func (w *walker) conflictAt(findings []Finding, n sides, path Path, note string)
 	here := w.settleNulls(path, n.down(path)).withoutNulls()
 	e := w.verdict(path, here, true)
 	if e.Path == nil {
-		e.Finding = Finding{Path: path, Managed: true, Certain: true, Cause: causeOf(here.drifted(), here.changed()), Owners: w.owners.of(path)}
-		e.Old, e.Desired, e.Live = w.valueOf(here.old), w.valueOf(here.desired), w.valueOf(here.live)
+		e.Finding = w.spelledOtherwise(path, here, spelled.down(path).withoutNulls())
 	}
 	if w.isAllocated(path, here) {
 		e.Cause = CauseChange // a controller filled it, as it should; it is Helm that minds
@@ -99,6 +100,26 @@ func (w *walker) conflictAt(findings []Finding, n sides, path Path, note string)
 	}
 	e.IgnoredBy = w.ignored.by(path, e.Owners, e.Managed)
 	return append(findings, e.Finding)
+}
+
+// spelledOtherwise is the finding on a conflict about values that mean the same. Who made them conflict is whoever wrote his in
+// another way, or, where the API server stores both in one way, whoever took the field over.
+func (w *walker) spelledOtherwise(path Path, here, spelled sides) Finding {
+	out := Finding{Path: path, Managed: true, Certain: true, Owners: w.owners.of(path)}
+	switch {
+	case here.drifted() || here.changed():
+		out.Cause = causeOf(here.drifted(), here.changed())
+	case spelled.changed():
+		out.Cause, out.Equivalent = causeOf(spelled.drifted(), true), true
+	default:
+		out.Cause, out.Equivalent = CauseDrift, true
+	}
+	if alikeSet(spelled.desired.value, spelled.live.value) && !spelled.desired.same(spelled.live) {
+		out.Class = ClassOrder
+	}
+	out.Old, out.Desired = spelled.old.text(w.valueOf(spelled.old)), spelled.desired.text(w.valueOf(spelled.desired))
+	out.Live = w.valueOf(spelled.live)
+	return out
 }
 
 func samePath(a, b Path) bool { return a.String() == b.String() }

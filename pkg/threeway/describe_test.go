@@ -60,6 +60,7 @@ func describeField(b *strings.Builder, f Finding) {
 	}
 	say(b, !f.Managed, " unmanaged")
 	say(b, f.Class != "", " "+string(f.Class))
+	say(b, f.Equivalent, " equivalent")
 	say(b, f.Blocked, " blocked")
 	say(b, !f.Certain, " uncertain")
 	for _, o := range f.Owners {

@@ -19,6 +19,9 @@ type Finding struct {
 	Owners                    []Owner
 	// Unrecorded is set where the API server does not record who wrote the live value; Note says why.
 	Unrecorded bool
+	// Equivalent reports that live has not left old but for the way it is written. Only Helm's write, or its conflict, makes a finding
+	// of it.
+	Equivalent bool
 	// Blocked tells that nothing happens to the field because its object fails or is not reached.
 	Blocked bool
 	// OfLast tells that live has here what the last revision wrote, which is not old because it failed, or that it cannot be told apart
@@ -28,9 +31,10 @@ type Finding struct {
 	IgnoredBy *IgnoreRule
 }
 
-// Drifted tells whether the finding makes its object drifted: managed, and live has moved.
+// Drifted reports whether the finding makes its object drifted: managed, and live has moved. Where live means the same as old, it has
+// moved only if Helm fails on it.
 func (f Finding) Drifted() bool {
-	return f.Managed && f.Cause != CauseChange && !f.Silenced()
+	return f.Managed && f.Cause != CauseChange && !(f.Equivalent && f.Verdict != Conflict) && !f.Silenced()
 }
 
 // writes reports whether the upgrade changes the field.

@@ -7,10 +7,19 @@ type forms struct {
 	shape *shape
 	// seen is live's normal form, before defaults.
 	seen *seen
+	// literal keeps the spelling of each side.
+	literal bool
+	// respelled reports that live's spelling was taken for another one somewhere.
+	respelled bool
 }
 
 func newForms(key Key, s *shape, live map[string]any) *forms {
 	return &forms{key: key, shape: s, seen: &seen{values: []any{normalObject(live, s, asRead)}}}
+}
+
+// asSpelled returns the same forms, but for spelling: each side keeps its own.
+func (f *forms) asSpelled() *forms {
+	return &forms{key: f.key, shape: f.shape, seen: f.seen, literal: true}
 }
 
 // manifest gives the side of a manifest's text, which also tells what it names.
@@ -22,7 +31,7 @@ func (f *forms) manifest(text map[string]any) side {
 // foreign gives the side of a manifest's text that was written for another version: of that, defaults prove nothing.
 func (f *forms) foreign(text map[string]any) side {
 	out := f.manifest(text)
-	out.value = settle(normalObject(text, f.shape, asStored), f.shape, f.seen)
+	out.value = f.bare(text)
 	return out
 }
 
@@ -30,6 +39,11 @@ func (f *forms) foreign(text map[string]any) side {
 func (f *forms) stored(object map[string]any) side {
 	value := f.settled(object, asRead)
 	return side{value: value, present: value != nil}
+}
+
+// bare returns the normal form of a manifest's text without defaults.
+func (f *forms) bare(text map[string]any) any {
+	return f.settle(normalObject(text, f.shape, asStored), f.shape, f.seen)
 }
 
 func (f *forms) settled(object map[string]any, how fidelity) map[string]any {
@@ -40,7 +54,7 @@ func (f *forms) settled(object map[string]any, how fidelity) map[string]any {
 	if normal["metadata"] == nil {
 		normal["metadata"] = map[string]any{} // every object has it
 	}
-	out, _ := settle(normal, f.shape, f.seen).(map[string]any)
+	out, _ := f.settle(normal, f.shape, f.seen).(map[string]any)
 	fillObject(out, f.shape)
 	withoutAdmitted(f.key, out)
 	return out
@@ -86,12 +100,12 @@ func (s *seen) inside() *seen {
 
 // settle drops fields that the server prunes, and takes live's spelling of values that mean the same as live's. A field that
 // no type describes counts as pruned only if live lacks it: a newer server may know it.
-func settle(v any, s *shape, live *seen) any {
+func (f *forms) settle(v any, s *shape, live *seen) any {
 	if s == nil {
 		return v
 	}
-	if s.alike != nil {
-		return spelled(v, s, live)
+	if s.alike != nil && !f.literal {
+		return f.spelled(v, s, live)
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -100,17 +114,17 @@ func settle(v any, s *shape, live *seen) any {
 				delete(v, name)
 				continue
 			}
-			v[name] = settle(below, s.field(name), live.at(name))
+			v[name] = f.settle(below, s.field(name), live.at(name))
 		}
 	case []any:
 		for i := range v {
-			v[i] = settle(v[i], s.item(), live.inside())
+			v[i] = f.settle(v[i], s.item(), live.inside())
 		}
 	}
 	return v
 }
 
-func spelled(v any, s *shape, live *seen) any {
+func (f *forms) spelled(v any, s *shape, live *seen) any {
 	for _, other := range live.values {
 		if equal(v, other) {
 			return v
@@ -118,6 +132,7 @@ func spelled(v any, s *shape, live *seen) any {
 	}
 	for _, other := range live.values {
 		if s.alike(v, other) {
+			f.respelled = true
 			return deepCopy(other)
 		}
 	}

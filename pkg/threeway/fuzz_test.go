@@ -40,6 +40,11 @@ func FuzzCompare(f *testing.F) {
 		in := s.input(desired, live)
 		in.Operation, in.OldObjects = OperationRollback, nil
 		checkReport(t, Compare(in), false)
+		in = s.input(o, live)
+		in.Operation, in.ForceReplace = OperationDrift, seed%5 == 0
+		checkOnlyDrift(t, Compare(in))
+		in.ApplyMethod, in.Migrates = "server-side", seed%2 == 0
+		checkOnlyDrift(t, Compare(in))
 		in = s.input(desired, live)
 		in.ApplyMethod, in.Migrates, in.ForceConflicts = "server-side", seed%2 == 0, seed%3 == 0
 		c = Compare(in)

@@ -1,7 +1,5 @@
 package threeway
 
-import "slices"
-
 // lookup finds the value at a path.
 func lookup(root any, path Path) (any, bool) {
 	node := root
@@ -35,14 +33,10 @@ func removeAt(root any, path Path) any {
 		}
 		return out
 	case []any:
-		i := slices.IndexFunc(node, func(v any) bool { return step.matches(-1, v) })
-		if step.Form == IndexStep {
-			i = step.Index
-		}
 		out := make([]any, 0, len(node))
-		for j, v := range node {
+		for i, v := range node {
 			switch {
-			case j != i:
+			case !step.matches(i, v):
 				out = append(out, deepCopy(v))
 			case len(rest) > 0:
 				out = append(out, removeAt(v, rest))

@@ -1,6 +1,8 @@
 package threeway
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -36,4 +38,28 @@ func (o *ownership) followMoves(live map[string]any) {
 			}
 		}
 	}
+}
+
+// orderAsVersion1 puts the metrics of an autoscaler that Helm last applied at version 1 into the order that they have on the way back
+// from there: the server looks at that version for what Helm no longer names, and the target of the CPU comes last (kubernetes v1.36.3
+// pkg/apis/autoscaling/v1/conversion.go Convert_autoscaling_HorizontalPodAutoscaler_To_v1_HorizontalPodAutoscaler and back).
+func orderAsVersion1(key Key, deployer string, live, result map[string]any) {
+	isDeployers := func(e ownerEntry) bool {
+		return e.Manager == deployer && e.Operation == "Apply" && e.version == "autoscaling/v1"
+	}
+	metrics, _ := child(result, "spec")["metrics"].([]any)
+	if kindOf(key) != "HorizontalPodAutoscaler.autoscaling" || len(metrics) < 2 || !slices.ContainsFunc(ownershipOf(live, nil).entries, isDeployers) {
+		return
+	}
+	slices.SortStableFunc(metrics, func(a, b any) int { return cmp.Compare(lastAtVersion1(a), lastAtVersion1(b)) })
+}
+
+// lastAtVersion1 is 1 for a metric that version 1 has in a field of its own, and 0 for the others.
+func lastAtVersion1(metric any) int {
+	m, _ := metric.(map[string]any)
+	resource := child(m, "resource")
+	if m["type"] == "Resource" && resource["name"] == "cpu" && child(resource, "target")["averageUtilization"] != nil {
+		return 1
+	}
+	return 0
 }

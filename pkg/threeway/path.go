@@ -166,7 +166,8 @@ func joinPointer(tokens []string) string {
 	return b.String()
 }
 
-// in takes the step in node: the token of the pointer, and the value found.
+// in takes the step in node: the token of the pointer, and the value found. Where several items of a list have the name, the token
+// leads to the first of them, and the value is all of them.
 func (s Step) in(node any) (token string, next any, ok bool) {
 	if s.Form == FieldStep {
 		m, isMap := node.(map[string]any)
@@ -177,12 +178,53 @@ func (s Step) in(node any) (token string, next any, ok bool) {
 		return s.Name, next, ok
 	}
 	list, _ := node.([]any)
+	at := s.indexes(list)
+	if len(at) == 0 {
+		return "", nil, false
+	}
+	return strconv.Itoa(at[0]), together(pick(list, at)), true
+}
+
+// indexes returns the places of the items that the step names. The API server stores several items of one name in lists of native
+// kinds, such as two variables.
+func (s Step) indexes(list []any) []int {
+	var out []int
 	for i, item := range list {
 		if s.matches(i, item) {
-			return strconv.Itoa(i), item, true
+			out = append(out, i)
 		}
 	}
-	return "", nil, false
+	return out
+}
+
+// pick returns the items of a list at some indexes, as far as it has them.
+func pick(list []any, at []int) []any {
+	var out []any
+	for _, i := range at {
+		if i < len(list) {
+			out = append(out, list[i])
+		}
+	}
+	return out
+}
+
+// together is the value of all items of one name: the item itself where there is one, else the list of them.
+func together(items []any) any {
+	switch len(items) {
+	case 0:
+		return nil
+	case 1:
+		return items[0]
+	}
+	return items
+}
+
+// label is how a list of names calls the item.
+func (s Step) label() string {
+	if s.Form == SetStep {
+		return fmt.Sprint(s.Value)
+	}
+	return joinKeys(s.Keys)
 }
 
 // matches tells whether the step names the item that stands at index i of its list.

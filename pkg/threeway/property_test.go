@@ -180,6 +180,61 @@ func TestVerdictsAreTheEffect(t *testing.T) {
 	}
 }
 
+// TestPlainDiffHasNoChange: where a release is compared with itself, whatever somebody made of live, also a second item of a name that the
+// manifest has, nothing but live can have moved.
+func TestPlainDiffHasNoChange(t *testing.T) {
+	for _, o := range samples(t) {
+		rng := o.random(6)
+		for round := range *rounds {
+			live := o.installed()
+			for range rng.IntN(3) {
+				o.edit(rng, live)
+			}
+			live, _ = doubled(rng, live).(map[string]any)
+			in := o.input(o.Object, live)
+			in.Operation, in.ForceReplace = OperationDrift, round%5 == 0
+			if round%2 == 0 {
+				in.ApplyMethod, in.Migrates, in.ForceConflicts = "server-side", round%4 == 0, round%3 == 0
+			}
+			checkOnlyDrift(t, Compare(in))
+		}
+	}
+}
+
+// doubled puts items of lists a second time into them, here and there.
+func doubled(rng *rand.Rand, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range sortedKeys(v) {
+			v[name] = doubled(rng, v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = doubled(rng, v[i])
+		}
+		if len(v) > 0 && rng.IntN(3) == 0 {
+			twin := deepCopy(v[rng.IntN(len(v))])
+			if m, ok := twin.(map[string]any); ok {
+				m["value"] = "9"
+			}
+			return slices.Insert(v, rng.IntN(len(v)+1), twin)
+		}
+	}
+	return v
+}
+
+// checkOnlyDrift: the comparison of a release with itself has no other cause.
+func checkOnlyDrift(t *testing.T, c *Comparison) {
+	t.Helper()
+	for _, o := range c.Objects {
+		for _, f := range o.Findings {
+			if f.Cause != CauseDrift {
+				t.Errorf("%s: compared with itself, and yet %s has cause %s\n%s", o.Source, f.Path, f.Cause, describe(c))
+			}
+		}
+	}
+}
+
 // checkEffect holds the findings of an object to its live and result. The order of a set means nothing.
 func checkEffect(t *testing.T, o ObjectComparison) {
 	t.Helper()

@@ -3,6 +3,7 @@ package threeway
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -29,8 +30,8 @@ type Repairable struct {
 	object   Object
 	shape    *shape
 	manifest side
-	// stated is old's normal form without defaults.
-	stated map[string]any
+	// stated is old's normal form without defaults, and spelled the one with defaults, each in the manifest's own spelling.
+	stated, spelled map[string]any
 	// applied are the fields that an apply of old owns; nil where Helm does not apply.
 	applied *fieldpath.Set
 	// unapplied is why applied is not known.
@@ -52,8 +53,8 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 		return nil, false
 	}
 	r.manifest.value = plainNulls(r.manifest.value)
-	normal := settle(normalObject(text, r.shape, asStored), r.shape, f.seen)
-	r.stated, _ = withNulls(normal, c.Input.serverSide()).(map[string]any)
+	r.spelled, _ = withNulls(plainNulls(f.asSpelled().manifest(text).value), c.Input.serverSide()).(map[string]any)
+	r.stated, _ = withNulls(f.asSpelled().bare(text), c.Input.serverSide()).(map[string]any)
 	if c.Input.serverSide() {
 		r.applied, r.unapplied = r.apply()
 	}
@@ -80,12 +81,20 @@ func (r *Repairable) Declared() map[string]any { return r.manifest.object() }
 
 // Stated is what old's manifest says at a path, in normal form and without defaults; false where it says that nothing stands there.
 func (r *Repairable) Stated(path Path) (any, bool) {
-	tokens, ok := path.tokens(r.Declared())
-	if !ok {
-		return nil, false
-	}
-	v, ok := followAll(r.stated, tokens)
+	v, ok := valueIn(r.stated, r.Declared(), path)
 	return deepCopy(v), ok
+}
+
+// Spelled reports whether a text holds at a path what the API server would store of old's manifest, spelled as it would store it.
+func (r *Repairable) Spelled(text map[string]any, path Path) bool {
+	is, there := lookup(newForms(r.object.Key, r.shape, text).asSpelled().stored(text).value, path)
+	was, declared := lookup(r.spelled, path)
+	return there && declared && equal(is, was)
+}
+
+// At returns what a text has at a path. Several items of one name are the list of them.
+func (r *Repairable) At(text map[string]any, path Path) (any, bool) {
+	return valueIn(text, r.Normal(text), path)
 }
 
 // Named tells whether old's manifest names a path; a null names it too.
@@ -104,6 +113,24 @@ func (r *Repairable) Locate(text map[string]any, path Path) ([]string, bool) {
 	return tokens, ok
 }
 
+// valueIn returns what a text has at a path whose items are named in its normal form.
+func valueIn(text, normal any, path Path) (any, bool) {
+	last := len(path) - 1
+	if last < 0 || path[last].Form == FieldStep {
+		tokens, ok := path.tokens(normal)
+		if !ok {
+			return nil, false
+		}
+		return followAll(text, tokens)
+	}
+	holder, ok := valueIn(text, normal, path[:last])
+	items, _ := lookup(normal, path[:last])
+	names, _ := items.([]any)
+	list, _ := holder.([]any)
+	found := pick(list, path[last].indexes(names))
+	return together(found), ok && len(found) > 0
+}
+
 func followAll(node any, tokens []string) (any, bool) {
 	for _, token := range tokens {
 		next, ok := follow(node, token)
@@ -117,6 +144,12 @@ func followAll(node any, tokens []string) (any, bool) {
 
 // Keys are the list-map keys of the list at a path; none where its items are not told apart by keys.
 func (r *Repairable) Keys(list Path) []string { return r.shape.along(list).merges().keys }
+
+// IsPlacement reports whether a finding is about the places of items that are told apart by keys. Another list is a value, in whatever
+// order.
+func (r *Repairable) IsPlacement(f Finding) bool {
+	return f.Class == ClassOrder && len(r.Keys(f.Path)) > 0
+}
 
 // StepTo names an item of the list at a path; false where it cannot be named.
 func (r *Repairable) StepTo(list Path, item any) (Step, bool) {
@@ -168,12 +201,30 @@ func (r *Repairable) HoldsIgnored(path Path) *IgnoreRule {
 	return nil
 }
 
-// Findings compares old with another text of the object, such as one that was read later.
+// Findings compares old with another text of the object, such as one that was read later. What a repair wrote there counts as Helm's,
+// to whom it is handed over.
 func (r *Repairable) Findings(live map[string]any) []Finding {
+	live = withoutRepairer(live)
 	out := ObjectComparison{Object: r.object, key: r.object.Key}
 	p := pair{key: r.object.Key, old: &r.object, desired: &r.object}
 	_ = r.job.compareFields(&out, p, live, r.object.Content) // the findings are told where no patch can be made, too
 	return out.Findings
+}
+
+// withoutRepairer returns an object without the repairer's entries in managedFields.
+func withoutRepairer(live map[string]any) map[string]any {
+	entries, _ := child(live, "metadata")["managedFields"].([]any)
+	kept := slices.DeleteFunc(slices.Clone(entries), func(v any) bool {
+		entry, _ := v.(map[string]any)
+		return entry["manager"] == Repairer && entry["operation"] == "Update"
+	})
+	if len(kept) == len(entries) {
+		return live
+	}
+	out := maps.Clone(live)
+	metadata := maps.Clone(child(live, "metadata"))
+	out["metadata"], metadata["managedFields"] = metadata, kept
+	return out
 }
 
 // Refusal says why the API server would not store is in the place of was; empty where nothing speaks against it.

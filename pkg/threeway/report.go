@@ -60,7 +60,7 @@ const (
 // Class marks findings that are listed and counted as ignored only.
 type Class string
 
-// The classes: a value that each render makes anew, replicas under an autoscaler, the order of a keyed list.
+// The classes: a value that each render makes anew, replicas under an autoscaler, the order of a list.
 const (
 	ClassVolatile   Class = "volatile"
 	ClassAutoscaled Class = "autoscaled"
@@ -254,11 +254,12 @@ type FieldFinding struct {
 	Live           any     `json:"live,omitempty"`
 	After          any     `json:"after,omitempty"`
 	// Nulls are the names of the sides that hold a null. MarshalJSON fills it from those that are Null.
-	Nulls     []string    `json:"nulls,omitempty"`
-	Note      string      `json:"note,omitempty"`
-	Blocked   bool        `json:"blocked,omitempty"`
-	IgnoredBy *IgnoreRule `json:"ignoredBy,omitempty"`
-	Owners    []Owner     `json:"owners,omitempty"`
+	Nulls      []string    `json:"nulls,omitempty"`
+	Note       string      `json:"note,omitempty"`
+	Equivalent bool        `json:"equivalent,omitempty"`
+	Blocked    bool        `json:"blocked,omitempty"`
+	IgnoredBy  *IgnoreRule `json:"ignoredBy,omitempty"`
+	Owners     []Owner     `json:"owners,omitempty"`
 	// Unrecorded is set where the API server does not record who wrote the live value; Note says why.
 	Unrecorded bool `json:"unrecorded,omitempty"`
 	// Pattern is the path as an ignore rule names it. It is no part of the contract.

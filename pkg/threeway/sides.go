@@ -37,25 +37,22 @@ func has(v any, name string) bool {
 	return ok
 }
 
-// item gives the side at the list item that a step names. The written list has its items in the same places.
+// item returns the side at the list item that a step names, or at all items of that name together. The written list has its items
+// in the same places.
 func (s side) item(step Step) side {
-	var out side
 	list, _ := s.value.([]any)
 	written, _ := s.written.([]any)
-	for i, v := range list {
-		if !step.matches(i, v) {
-			continue
-		}
-		out.value, out.present = v, true
+	var values, texts []any
+	for _, i := range step.indexes(list) {
+		values = append(values, list[i])
 		if i < len(written) {
-			out.written, out.named = written[i], true
+			texts = append(texts, written[i])
 		}
-		return out
 	}
-	if s.named && s.written == nil {
-		out.named = true
+	if len(values) == 0 {
+		return side{named: s.named && s.written == nil}
 	}
-	return out
+	return side{value: together(values), present: true, written: together(texts), named: len(texts) > 0}
 }
 
 // shown is the value for people: what the server would leave out, but a manifest wrote, counts as there.
@@ -176,19 +173,23 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	return keys
 }
 
-// steps gives the steps to the items of all sides, desired's first, and a note where items had to be told apart by index.
+// noteByIndex and noteTogether are the remarks on items that their list-map keys do not tell apart.
+const (
+	noteByIndex  = "items of this list lack their keys, so they are told apart by index"
+	noteTogether = "several items of this list share these keys, so they are compared together"
+)
+
+// steps returns the steps to the items of all sides, desired's first, and a note where items had to be told apart by index.
 func (n sides) steps(rule listRule) (steps []Step, note string) {
 	seen := map[string]bool{}
 	for _, s := range n.compared() {
 		list, _ := s.value.([]any)
-		own := map[string]bool{}
 		for _, v := range list {
 			step, ok := stepTo(v, rule)
-			id := fmt.Sprintf("%#v %#v", step.Keys, step.Value)
-			if !ok || own[id] {
-				return n.indexSteps(), "items of this list lack their keys or share them, so they are told apart by index"
+			if !ok {
+				return n.indexSteps(), noteByIndex
 			}
-			own[id] = true
+			id := fmt.Sprintf("%#v %#v", step.Keys, step.Value)
 			if !seen[id] {
 				seen[id] = true
 				steps = append(steps, step)
@@ -196,6 +197,14 @@ func (n sides) steps(rule listRule) (steps []Step, note string) {
 		}
 	}
 	return steps, ""
+}
+
+// holdsSeveral reports whether any side has several items of the name that a step has.
+func (n sides) holdsSeveral(step Step) bool {
+	return step.Form != IndexStep && slices.ContainsFunc(n.compared(), func(s side) bool {
+		_, several := s.value.([]any)
+		return several
+	})
 }
 
 func (n sides) indexSteps() []Step {

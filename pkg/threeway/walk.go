@@ -138,11 +138,18 @@ func (w *walker) walkList(path Path, n sides, s *shape, steps []Step, note strin
 		found := w.walk(path.with(step), below, s.item())
 		for i := range found {
 			found[i].addNote(note)
+			if below.holdsSeveral(step) {
+				found[i].addNote(noteTogether)
+			}
 		}
 		out = append(out, found...)
 	}
-	if len(s.merges().keys) > 0 && note == "" {
-		out = append(out, w.order(path, n, steps)...)
+	if note == "" {
+		order := w.order(path, n, steps)
+		for i := range order {
+			order[i].Equivalent = s.merges().set // whose order means nothing
+		}
+		out = append(out, order...)
 	}
 	return out
 }
@@ -264,7 +271,9 @@ func (w *walker) order(path Path, n sides, steps []Step) []entry {
 	old, desired := n.orderOf(n.old, steps), n.orderOf(n.desired, steps)
 	f := Finding{Path: path, Verdict: Overwrite, Managed: true, Certain: true, Class: ClassOrder, Old: old, Desired: desired, Live: live}
 	f.Cause = causeOf(!equalLists(live, old), !equalLists(desired, old))
-	f.Note = "Helm's patch puts the items in the manifest's order"
+	if f.Note = noteOrder; !equalLists(result, desired) {
+		f.After = result
+	}
 	if last := n.orderOf(n.last, steps); w.lastRevision > 0 && equalLists(live, last) && !equalLists(live, old) {
 		f.OfLast, f.Note = true, joinNotes(f.Note, fmt.Sprintf("written by failed revision %d", w.lastRevision))
 	}
@@ -287,7 +296,7 @@ func (n sides) orderOf(s side, steps []Step) []any {
 			continue
 		}
 		if item := n.item(steps[at]); item.desired.named && item.live.present && item.result.present {
-			out = append(out, joinKeys(steps[at].Keys))
+			out = append(out, steps[at].label())
 		}
 	}
 	return out

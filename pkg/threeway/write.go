@@ -73,6 +73,7 @@ func (c comparer) writeServerSide(ref Ref, desired, live map[string]any) (writte
 	if out.applied, err = apply.result(desired, live, c.in.ForceConflicts); err != nil {
 		return out, applyFailed(ref, c.undeclaredFirst(ref, desired, err))
 	}
+	orderAsVersion1(ref.Key, deployer.Manager, live, out.result)
 	out.invalid, out.asks = c.nullsRefused(ref, live, out.result)
 	out.asks = out.asks || len(types.guessed) > 0 || desired["status"] != nil
 	out.doubts = append(doubts, apply.doubts(types, desired, live, c.in.ForceConflicts, out.applied)...)

@@ -429,6 +429,14 @@ func holds(want, got any) bool {
 
 // checkOrder: the managed items stand in the order that was said.
 func (f fieldReport) checkOrder(path steps, now map[string]any) error {
+	if f.Equivalent { // a set, told as it stands
+		want, err := decodeValue(f.written())
+		is, _ := path.in(now)
+		if err == nil && !within(want, is) {
+			err = fmt.Errorf("%s: the report says it becomes %v, live has %v", f.Path, want, is)
+		}
+		return err
+	}
 	value, err := decodeValue(f.Desired)
 	names, _ := value.([]any)
 	if err != nil || len(names) == 0 {

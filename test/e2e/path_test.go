@@ -88,11 +88,25 @@ func (p steps) in(v any) (any, bool) {
 				return nil, false
 			}
 			v = node[i]
+			if twins := s.all(node); len(twins) > 1 {
+				v = twins // several items of one name are one value
+			}
 		default:
 			return nil, false
 		}
 	}
 	return v, true
+}
+
+// all gives the items of a list that have the step's keys.
+func (s step) all(list []any) []any {
+	var out []any
+	for _, item := range list {
+		if s.keys != nil && s.at([]any{item}) == 0 {
+			out = append(out, item)
+		}
+	}
+	return out
 }
 
 // drop removes what the path leads to.
@@ -108,6 +122,9 @@ func (p steps) drop(root map[string]any) {
 	case []any:
 		if i := max(s.index, s.at(node)); i >= 0 && i < len(node) {
 			node[i] = nil
+			for next := s.at(node); s.keys != nil && next >= 0; next = s.at(node) {
+				node[next] = nil
+			}
 			p[:len(p)-1].set(root, slices.DeleteFunc(node, func(item any) bool { return item == nil }))
 		}
 	}

@@ -80,6 +80,7 @@ type fieldReport struct {
 	Class          string          `json:"class"`
 	Template       string          `json:"template"`
 	Masked         bool            `json:"masked"`
+	Equivalent     bool            `json:"equivalent"`
 	Blocked        bool            `json:"blocked"`
 	Old            json.RawMessage `json:"old"`
 	Desired        json.RawMessage `json:"desired"`
@@ -239,7 +240,7 @@ func (f fieldReport) flags() []string {
 	for _, flag := range []struct {
 		on   bool
 		word string
-	}{{!f.Managed, "unmanaged"}, {!f.Certain, "uncertain"}, {f.Masked, "masked"}, {f.Blocked, "blocked"}, {f.Class != "", "class:" + f.Class}} {
+	}{{!f.Managed, "unmanaged"}, {!f.Certain, "uncertain"}, {f.Masked, "masked"}, {f.Equivalent, "equivalent"}, {f.Blocked, "blocked"}, {f.Class != "", "class:" + f.Class}} {
 		if flag.on {
 			out = append(out, flag.word)
 		}

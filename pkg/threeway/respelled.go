@@ -1,0 +1,48 @@
+package threeway
+
+import "slices"
+
+// The remarks on what means the same on all sides and is yet written anew.
+const (
+	noteOrder    = "Helm's patch puts the items in the manifest's order"
+	noteSpelling = "both mean the same; Helm's patch writes it as the manifest does"
+)
+
+// respelled adds to findings what Helm's write changes in the spelling alone: the order of a set, 0.5 for 500m. The sides of n keep
+// their own spelling. What the write leaves is no finding, since it means the same.
+func (w *walker) respelled(found []Finding, n sides) []Finding {
+	literal := *w
+	literal.live, literal.old, literal.result = n.live.object(), n.old.object(), n.result.object()
+	out := found
+	for _, f := range literal.findings(n) {
+		told := slices.ContainsFunc(found, func(other Finding) bool { return overlap(f.Path, other.Path) })
+		if told || !f.writes() {
+			continue
+		}
+		f.Equivalent, f.Note = true, noteSpelling
+		was, _ := lookup(literal.live, f.Path)
+		is, _ := lookup(literal.result, f.Path)
+		if alikeSet(was, is) {
+			f.Class, f.Note = ClassOrder, noteOrder
+		}
+		out = append(out, f)
+	}
+	sortFindings(out)
+	return out
+}
+
+// overlap reports whether one of two paths leads to or through the other.
+func overlap(a, b Path) bool {
+	n := min(len(a), len(b))
+	return samePath(a[:n], b[:n])
+}
+
+// onlyLiveMoved says of an object that is compared with itself what its findings come from. Desired is old, so a field that live has
+// left has drifted, and one that live has not left is a finding for the way in which it is written.
+func (o *ObjectComparison) onlyLiveMoved() {
+	for i := range o.Findings {
+		f := &o.Findings[i]
+		f.Equivalent = f.Equivalent || f.Cause == CauseChange
+		f.Cause = CauseDrift
+	}
+}
