@@ -246,14 +246,16 @@ func nameBefore(text string, sign int) (name string, from int) {
 	return strings.TrimLeft(text[from:end], "-"), from
 }
 
-// announcesAssignment reports whether a name before a sign announces a secret. An image such as repo/token:1.0 is no assignment.
+// announcesAssignment reports whether a name before a sign announces a secret. An image such as repo/token:1.0 is no assignment, nor is
+// the kind of an object before what is said of it, as Helm writes it: "Kind=Secret: Apply failed".
 func announcesAssignment(text, name string, from, sign int) bool {
 	if name == "" || !header(name) {
 		return false
 	}
 	isImage := from > 0 && text[from-1] == '/' && text[sign] == ':'
 	isOther := strings.HasPrefix(text[sign:], "::") || strings.HasPrefix(text[sign:], "://") || strings.HasPrefix(text[sign:], "==")
-	return !isImage && !isOther
+	isKind := name == "Secret" && strings.HasSuffix(text[:from], "Kind=")
+	return !isImage && !isOther && !isKind
 }
 
 // directive matches the lines of files that have no sign between a name and its value: redis.conf, sentinel.conf, .netrc.

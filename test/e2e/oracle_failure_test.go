@@ -325,6 +325,7 @@ func hasWordsOfHelm(reason string) bool {
 	for _, words := range []string{
 		"cannot be imported", "failed to create patch", "failed to replace object", "failed to create typed patch", "server-side apply failed",
 		"cannot patch ", "namespaces \"", "could not get information", "is invalid: ", "ValidationError(", "no matches for kind ", "unknown object type",
+		"because it is being terminated", "already exists",
 	} {
 		if strings.Contains(reason, words) {
 			return true

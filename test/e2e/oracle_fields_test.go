@@ -427,7 +427,7 @@ func holds(want, got any) bool {
 	return equalJSON(want, got) || zero(want) && zero(got)
 }
 
-// checkOrder: the managed items stand in the order that was said.
+// checkOrder: the managed items stand in the order that was said. Items that share a name stand there as often as it was said.
 func (f fieldReport) checkOrder(path steps, now map[string]any) error {
 	if f.Equivalent { // a set, told as it stands
 		want, err := decodeValue(f.written())
@@ -437,24 +437,23 @@ func (f fieldReport) checkOrder(path steps, now map[string]any) error {
 		}
 		return err
 	}
-	value, err := decodeValue(f.Desired)
+	value, err := decodeValue(f.written())
 	names, _ := value.([]any)
 	if err != nil || len(names) == 0 {
-		return fmt.Errorf("%s: no order in %s: %w", f.Path, f.Desired, err)
+		return fmt.Errorf("%s: no order in %s: %w", f.Path, f.written(), err)
 	}
 	v, _ := path.in(now)
 	list, _ := v.([]any)
-	last := -1
 	for _, name := range names {
 		item, err := parsePath("[" + fmt.Sprint(name) + "]")
 		if err != nil {
 			return err
 		}
 		i := item[0].at(list)
-		if i <= last {
-			return fmt.Errorf("%s: the order is to be %s, %v is at %d", f.Path, f.Desired, name, i)
+		if i < 0 {
+			return fmt.Errorf("%s: the order is to be %s, and %v is not where that has it", f.Path, f.written(), name)
 		}
-		last = i
+		list = list[i+1:]
 	}
 	return nil
 }
