@@ -356,13 +356,14 @@ func (c *claim) gone() error {
 func (f fieldReport) checkEffect(path steps, was, now map[string]any) error {
 	before, had := path.in(was)
 	after, has := path.in(now)
-	if had == has && same(before, after) {
+	isSame := same
+	if f.Equivalent { // only the spelling changes
+		isSame = equalJSON
+	}
+	if had == has && isSame(before, after) {
 		return fmt.Errorf("%s: the report says %s, nothing happened", f.Path, f.Verdict)
 	}
-	want := f.Desired
-	if f.After != nil {
-		want = f.After
-	}
+	want := f.written()
 	switch f.Class {
 	case "order":
 		return f.checkOrder(path, now)
