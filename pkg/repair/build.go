@@ -89,7 +89,8 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 	source := b.plan.source
 	if allocated, _ := source.Filled(f.Path); allocated {
-		return false, "the API server or a controller fills it in, and would do so again; helm upgrade conflicts on it as long as the chart names it"
+		return false, "the API server or a controller fills it in, and would do so again; " +
+			"helm upgrade conflicts on it as long as the chart names it"
 	}
 	if _, declared := f.Path.Lookup(source.Declared()); !declared {
 		return false, "it is no part of what fix compares and puts back; helm upgrade --force-conflicts writes it"

@@ -73,7 +73,8 @@ func (p *planner) unowned() string {
 	if p.unsure == "" || !p.serverSide() {
 		return ""
 	}
-	return p.unsure + ", so what is put back would get the wrong owner; --field-manager names the right one, which is helm for the helm command"
+	return p.unsure + ", so what is put back would get the wrong owner; " +
+		"--field-manager names the right one, which is helm for the helm command"
 }
 
 func (p *planner) leave(o *threeway.ObjectComparison, id, reason string) {
