@@ -330,7 +330,7 @@ func unconfirmed(r *threeway.FixResult) []threeway.FixOutcome {
 	return out
 }
 
-// backup saves the planned objects that are there, before the first write. What is secret stays out of the files, and is told.
+// backup saves the planned objects that are there, before the first write. What is secret stays out of the files, and stderr names it.
 func (f fix) backup(plan *repair.Plan) error {
 	if f.flags.backup == "" {
 		return nil

@@ -153,7 +153,7 @@ func bearers(text string) (out []span) {
 	return out
 }
 
-// isCredential tells what follows a scheme from words about it: "Basic authentication", "bearer token".
+// isCredential reports whether what follows a scheme is a credential, and not words about it: "Basic authentication", "bearer token".
 func isCredential(scheme, text string, isWhole bool) bool {
 	lower := strings.ToLower(text)
 	if prose()[lower] || strings.HasPrefix(lower, "auth") || strings.HasPrefix(lower, "token") || lower == "realm" {
