@@ -26,7 +26,8 @@ func newBounds(s streams) bounds {
 }
 
 func (b *bounds) addFlags(fs *pflag.FlagSet) {
-	fs.DurationVar(&b.time, "render-timeout", b.time, "how long reading the manifest, fetching the chart and rendering it may take each; 0 for no limit")
+	fs.DurationVar(&b.time, "render-timeout", b.time,
+		"how long reading the manifest, fetching the chart and rendering it may take each; 0 for no limit")
 	fs.Var(&b.heap, "render-memory", "how much memory reading manifests and rendering the chart may take; 0 for no limit")
 }
 

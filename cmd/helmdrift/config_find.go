@@ -18,8 +18,8 @@ type configFinder struct {
 	env  func(string) string
 }
 
-// find looks in a directory and above it; the path is empty where there is no configuration. The directory is taken without symbolic links, so
-// that what is above it is what holds it.
+// find looks in a directory and above it; the path is empty where there is no configuration. The directory is taken without symbolic
+// links, so that what is above it is what holds it.
 func (f configFinder) find(dir string) (string, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -41,8 +41,8 @@ func (f configFinder) find(dir string) (string, error) {
 	}
 }
 
-// endsAt reports whether nothing above a directory concerns what is in it: it is the root of a repository, or the home directory. In a worktree
-// and in a submodule, .git is a file.
+// endsAt reports whether nothing above a directory concerns what is in it: it is the root of a repository, or the home directory. In a
+// worktree and in a submodule, .git is a file.
 func (f configFinder) endsAt(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 		return true

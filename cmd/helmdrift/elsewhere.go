@@ -68,7 +68,8 @@ func (f fix) checkTarget() error {
 		return hinted{
 			error: fmt.Errorf("the record of %s in namespace %s says that the release is in %s, so it may be a copy, and fix would write to %s",
 				in.Name, in.StorageNamespace, in.Namespace, in.Namespace),
-			hint: fmt.Sprintf("helmdrift fix %s -n %s puts back what drifted by the record there; with --target-namespace %s, fix writes to %s by this record",
+			hint: fmt.Sprintf("helmdrift fix %s -n %s puts back what drifted by the record there; "+
+				"with --target-namespace %s, fix writes to %s by this record",
 				in.Name, in.Namespace, in.Namespace, in.Namespace),
 		}
 	case given != "" && given != in.Namespace:

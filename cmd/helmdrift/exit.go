@@ -82,7 +82,8 @@ func (f *failOn) Set(list string) error {
 	case len(words):
 		maps.Copy(set, *f)
 	default:
-		return fmt.Errorf("type either +%s, which adds to %s, or %s, which takes its place", strings.Join(words, ",+"), f, strings.Join(words, ","))
+		return fmt.Errorf("type either +%s, which adds to %s, or %s, which takes its place",
+			strings.Join(words, ",+"), f, strings.Join(words, ","))
 	}
 	for _, word := range words {
 		set[word] = true

@@ -110,10 +110,13 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.only, "only", nil, "put back only KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
 	fs.StringArrayVar(&o.skip, "skip", nil, "leave KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
 	fs.BoolVar(&o.prune, "prune", false, "also take away what no manifest names and a person added; the plan shows it apart")
-	fs.StringVar(&o.manager, "field-manager", "", "name under which Helm writes the release, where the cluster does not show it or the release is applied client-side")
-	fs.StringVar(&o.target, "target-namespace", "", "write to this namespace, which the record names, although the record is kept in another one")
+	fs.StringVar(&o.manager, "field-manager", "",
+		"name under which Helm writes the release, where the cluster does not show it or the release is applied client-side")
+	fs.StringVar(&o.target, "target-namespace", "",
+		"write to this namespace, which the record names, although the record is kept in another one")
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to try for one object while others write to it or the server is busy")
-	fs.StringVar(&o.backup, "backup", "", "directory for a copy of each object as it was, made before the first write; Secrets are left out, and in other objects what is secret")
+	fs.StringVar(&o.backup, "backup", "",
+		"directory for a copy of each object as it was, made before the first write; Secrets are left out, and in other objects what is secret")
 }
 
 // fixFlags are the names of addFlags.
@@ -248,7 +251,8 @@ func (f fix) plan() (*repair.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d := f.before.Deployer(); f.before.Input.ApplyMethod == "server-side" && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
+	d := f.before.Deployer()
+	if f.before.Input.ApplyMethod == "server-side" && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
 		return nil, hinted{error: fmt.Errorf("--field-manager %s: this release is applied server-side by %s", chosen.Manager, d.Manager),
 			hint: "leave the flag out: fields are handed over to " + d.Manager + ", or its next upgrade would conflict with their owner"}
 	}
@@ -269,8 +273,10 @@ func (f fix) checkRevision() error {
 	case err != nil:
 		return err
 	case wanted != last && wanted != current.Old.Revision:
-		return hinted{error: fmt.Errorf("--revision %d: the release is at revision %d, and its last one is %d", wanted, current.Old.Revision, last),
-			hint: fmt.Sprintf("helm rollback %s %d goes back to it", f.name, wanted)}
+		return hinted{
+			error: fmt.Errorf("--revision %d: the release is at revision %d, and its last one is %d", wanted, current.Old.Revision, last),
+			hint:  fmt.Sprintf("helm rollback %s %d goes back to it", f.name, wanted),
+		}
 	}
 	return nil
 }
@@ -324,7 +330,7 @@ func unconfirmed(r *threeway.FixResult) []threeway.FixOutcome {
 	return out
 }
 
-// backup saves the planned objects that are there, before the first write. What is secret stays out of the files, and is told.
+// backup saves the planned objects that are there, before the first write. What is secret stays out of the files, and stderr names it.
 func (f fix) backup(plan *repair.Plan) error {
 	if f.flags.backup == "" {
 		return nil
@@ -340,7 +346,8 @@ func (f fix) backup(plan *repair.Plan) error {
 		if !f.flags.showSecrets && !secret.Kind(o.Ref.Group, o.Ref.Kind) {
 			var paths []string
 			if bare, paths = f.before.WithoutSecrets(o.Ref, bare); len(paths) > 0 {
-				notes = append(notes, fmt.Sprintf("the backup of %s lacks what is secret: %s; --show-secrets keeps it", o.Ref.Key, strings.Join(paths, ", ")))
+				notes = append(notes, fmt.Sprintf("the backup of %s lacks what is secret: %s; --show-secrets keeps it",
+					o.Ref.Key, strings.Join(paths, ", ")))
 			}
 		}
 		objects[o.Ref] = bare

@@ -95,8 +95,8 @@ func (o *ignoreOptions) read(s streams, now time.Time) (out ignored, err error) 
 	return out, nil
 }
 
-// configPath is the configuration that --config names, or else the one that is found, which is said on stderr: whoever reads the report must
-// be able to see what decided what counts. It is empty where there is none.
+// configPath is the configuration that --config names, or else the one that is found, which is said on stderr: whoever reads the report
+// must be able to see what decided what counts. It is empty where there is none.
 func (o *ignoreOptions) configPath(s streams) (string, error) {
 	if o.config != "" {
 		return o.config, nil

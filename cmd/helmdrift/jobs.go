@@ -61,7 +61,7 @@ func serveParent() int {
 	os.Stdout = os.Stderr // what a library prints must not get between the answers
 	in := io.Reader(os.Stdin)
 	if info, err := os.Stdin.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		in = eof{} // nobody gives orders here
+		in = eof{} // whoever started this is no parent
 	}
 	return confine.Child{
 		In: in, Out: out, Err: os.Stderr, Exit: os.Exit, Quiet: func() { log.SetOutput(io.Discard) },
@@ -152,7 +152,10 @@ func renderChart(ctx context.Context, p *confine.Parent, o chartOrder) (chartAns
 	if err != nil {
 		return chartAnswer{}, err
 	}
-	a := chartAnswer{Rendered: *rendered, Known: o.Known, Manifest: readIfAny(rendered.Manifest), Again: readIfAny(rendered.Again), AtOnce: readIfAny(rendered.AtOnce)}
+	a := chartAnswer{
+		Rendered: *rendered, Known: o.Known,
+		Manifest: readIfAny(rendered.Manifest), Again: readIfAny(rendered.Again), AtOnce: readIfAny(rendered.AtOnce),
+	}
 	a.Rendered.Manifest, a.Rendered.Again, a.Rendered.AtOnce = "", "", ""
 	if tooHeavy(slices.Concat(a.Manifest, a.Again, a.AtOnce), o.Memory) {
 		return chartAnswer{TooHeavy: true, Known: o.Known}, nil

@@ -41,7 +41,8 @@ func (p postRenderer) run(ctx context.Context, manifest []byte) ([]byte, error) 
 		return nil, p.failed(err, complaint.text.String())
 	}
 	if out.more {
-		return nil, hinted{error: fmt.Errorf("post-renderer %s prints more than %d MiB", p.command, p.most>>20), hint: "--render-memory allows more"}
+		return nil, hinted{error: fmt.Errorf("post-renderer %s prints more than %d MiB", p.command, p.most>>20),
+			hint: "--render-memory allows more"}
 	}
 	if strings.TrimSpace(out.text.String()) == "" {
 		return nil, fmt.Errorf("post-renderer %s printed nothing", p.command)

@@ -31,7 +31,7 @@
 // the child writes to stderr goes to Program.Log line by line and nowhere else. A crash writes no core file as long as the
 // parent forbade that for itself, because the limit is inherited.
 //
-// A child is told by its name, argv[0], which only Run gives it. No flag, argument or variable of the environment turns a
+// A child is recognised by its name, argv[0], which only Run sets. No flag, argument or variable of the environment turns a
 // command of a user into a child, and a child whose standard input is no pipe refuses to work.
 //
 // Values cross the pipes as encoding/gob, which keeps texts byte for byte. Fields that are not exported do not cross, so a type that

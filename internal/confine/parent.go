@@ -119,7 +119,7 @@ func brokenOff(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE)
 }
 
-// converse gives the order, answers questions, and returns the end of the job.
+// converse sends the order, answers questions, and returns the end of the job.
 func converse(ctx context.Context, o order, in io.Writer, out io.Reader, calls map[string]Call) (message, error) {
 	most := o.Limits.Memory
 	if most <= 0 {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Two values that differ may look the same: é in one character and in two, or a Latin and a Cyrillic a. A reader who sees the same text twice
-// takes the report for wrong, so the characters that differ are shown by their code points.
+// Two values that differ may look the same: é in one character and in two, or a Latin and a Cyrillic a. A reader who sees the same text
+// twice takes the report for wrong, so the characters that differ are shown by their code points.
 
 // lookalikes are letters and signs that look like ASCII in most fonts, and that no normalization maps to it, each followed by what it looks
 // like. They are the ones of Unicode's confusables.txt (UTS 39) that keyboards and word processors write.
@@ -67,8 +67,8 @@ func apart(shown []string) []string {
 	return out
 }
 
-// withCodePoints escapes the characters of a rendered value from the first to the last in which it differs from another one. A value without
-// quotes gets them, because only in quotes a backslash is an escape.
+// withCodePoints escapes the characters of a rendered value from the first to the last in which it differs from another one. A value
+// without quotes gets them, because only in quotes a backslash is an escape.
 func withCodePoints(s, other string) string {
 	from, to := differing(s, other)
 	for from < to && isMark(firstRune(s[to:])) { // it stands on what differs

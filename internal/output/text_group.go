@@ -39,7 +39,11 @@ func samenessOf(f threeway.FieldFinding) (sameness, bool) {
 	if f.Cause != threeway.CauseChange || f.Masked || f.Class != "" || f.IgnoredBy != nil || f.Verdict == threeway.Conflict {
 		return sameness{}, false
 	}
-	sides, err := encodeJSON([]any{f.Old, f.Desired, f.Live, f.After}, "")
+	var given []any
+	for _, side := range []any{f.Old, f.Desired, f.Live, f.After} {
+		given = append(given, side != nil, side) // a side that holds a null is not one that lacks the field
+	}
+	sides, err := encodeJSON(given, "")
 	return sameness{f.Path, f.Note, string(sides), f.Verdict, f.Managed, f.Certain, f.Blocked}, err == nil
 }
 

@@ -77,8 +77,8 @@ func isValue(arg string, inText bool) bool {
 // programs are commands whose short flags carry a password, by family.
 func programs() map[string]string {
 	return map[string]string{
-		"mysql": "mysql", "mysqladmin": "mysql", "mysqldump": "mysql", "mysqlcheck": "mysql", "mysqlimport": "mysql", "mysqlsh": "mysql", "mariadb": "mysql",
-		"mariadb-admin": "mysql", "mariadb-dump": "mysql", "redis-cli": "redis", "valkey-cli": "redis", "keydb-cli": "redis", "sshpass": "password",
+		"mysql": "mysql", "mysqladmin": "mysql", "mysqldump": "mysql", "mysqlcheck": "mysql", "mysqlimport": "mysql", "mysqlsh": "mysql",
+		"mariadb": "mysql", "mariadb-admin": "mysql", "mariadb-dump": "mysql", "redis-cli": "redis", "valkey-cli": "redis", "keydb-cli": "redis", "sshpass": "password",
 		"mongo": "password", "mongosh": "password", "mongodump": "password", "curl": "curl", "wget": "curl", "sqlcmd": "sqlcmd",
 	}
 }

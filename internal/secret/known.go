@@ -168,24 +168,8 @@ func (k *Known) later(source func()) {
 // With returns a Known that knows what both know. The two stay as they are.
 func (k *Known) With(other *Known) *Known {
 	out := &Known{}
-	for _, from := range []*Known{k, other} {
-		if from == nil {
-			continue
-		}
-		from.mu.Lock()
-		from.settle()
-		for form, wherever := range from.texts {
-			out.addForm(form)
-			out.texts[form] = out.texts[form] || wherever
-		}
-		for form := range from.members {
-			if out.members == nil {
-				out.members = map[string]bool{}
-			}
-			out.members[form] = true
-		}
-		from.mu.Unlock()
-	}
+	out.AddKnown(k)
+	out.AddKnown(other)
 	return out
 }
 

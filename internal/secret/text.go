@@ -153,7 +153,7 @@ func bearers(text string) (out []span) {
 	return out
 }
 
-// isCredential tells what follows a scheme from words about it: "Basic authentication", "bearer token".
+// isCredential reports whether what follows a scheme is a credential, and not words about it: "Basic authentication", "bearer token".
 func isCredential(scheme, text string, isWhole bool) bool {
 	lower := strings.ToLower(text)
 	if prose()[lower] || strings.HasPrefix(lower, "auth") || strings.HasPrefix(lower, "token") || lower == "realm" {
@@ -355,7 +355,8 @@ func endOfWord(line string) int {
 func (a assignment) ofHeader(at int) []span {
 	line, _, _ := strings.Cut(a.text[at:], "\n")
 	line = line[:endOf(line, func(c byte) bool { return strings.IndexByte("\"'`\r", c) < 0 })]
-	if before, after, found := strings.Cut(line, " "); found && slices.Contains([]string{"bearer", "basic", "token", "digest", "apikey", "aws4-hmac-sha256"}, strings.ToLower(before)) {
+	schemes := []string{"bearer", "basic", "token", "digest", "apikey", "aws4-hmac-sha256"}
+	if before, after, found := strings.Cut(line, " "); found && slices.Contains(schemes, strings.ToLower(before)) {
 		return worth(a.text, span{at + len(before) + 1, at + len(before) + 1 + len(after)})
 	}
 	return nil
@@ -389,7 +390,8 @@ func (a assignment) nested(at int) []span {
 	to := at + balanced(a.text[at:])
 	part := a.text[at:to]
 	var v any
-	if len(part) <= longestNested && !strings.ContainsAny(part, "&*") && yaml.Unmarshal([]byte(part), &v) == nil && !(Place{form: inside}).Holds(v) {
+	isShort := len(part) <= longestNested && !strings.ContainsAny(part, "&*")
+	if isShort && yaml.Unmarshal([]byte(part), &v) == nil && !(Place{form: inside}).Holds(v) {
 		return nil
 	}
 	return []span{{at, to}}

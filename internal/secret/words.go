@@ -30,7 +30,9 @@ var announcingLast = set(`pass pw salt jwt dsn`)
 
 // announcingEnds are the ends of a word that announce a secret: mysqlpassword, clientsecret.
 func announcingEnds() []string {
-	return []string{"password", "passwords", "passwd", "passphrase", "secret", "secrets", "token", "apikey", "accesskey", "secretkey", "privatekey", "pwd"}
+	return []string{
+		"password", "passwords", "passwd", "passphrase", "secret", "secrets", "token", "apikey", "accesskey", "secretkey", "privatekey", "pwd",
+	}
 }
 
 // keyKinds are the words that make a secret of a following key or keys: apiKey, SIGNING_KEY, tls.key.
@@ -42,7 +44,9 @@ var keyKinds = set(`
 `)
 
 // announcingPairs are pairs of words that announce a secret, beside those of keyKinds with key.
-var announcingPairs = set(`connection+string conn+string conn+str erlang+cookie rabbitmq+cookie rediscli+auth id+rsa id+ecdsa id+ed key+base key+json`)
+var announcingPairs = set(`
+	connection+string conn+string conn+str erlang+cookie rabbitmq+cookie rediscli+auth id+rsa id+ecdsa id+ed key+base key+json
+`)
 
 // headers are the HTTP headers that carry credentials without a word of their own for it.
 var headers = set(`authorization proxy-authorization cookie set-cookie`)
@@ -61,8 +65,8 @@ var aboutLast = set(`
 	override overrides param parameter parameters params path paths period placeholder plugin policies policy prefix projection projections
 	prompt provider providers pub quota rate reason redaction ref reference referenced references refresh refs reload reloader renewal request
 	requester requests required requirement requirements resolver retries review reviewer reviews rotate rotation rotator rounds scanner
-	schema scheme scope scopes scrape search seconds selector selectors settings sidecar size slot slots spec specs state status store stores strategy
-	strength suffix sync template templates threshold thumbprint time timeout timeouts times ttl ttls type types updated uri url urls usage
+	schema scheme scope scopes scrape search seconds selector selectors settings sidecar size slot slots spec specs state status store
+	stores strategy strength suffix sync template templates threshold thumbprint time timeout timeouts times ttl ttls type types updated uri url urls usage
 	username usernames validation validator validity version versions visible volume volumes whitelist
 `)
 
@@ -84,7 +88,9 @@ var holders = set(`
 var ofSecretKey = set(`password passwd passphrase key user username uri url config name cert certificate keystore truststore`)
 
 // referringWords are single words in lower case that refer to a Secret.
-var referringWords = set(`pullsecret pullsecrets imagepullsecret imagepullsecrets existingsecret existingsecrets tlssecret secretname secretnames secretref`)
+var referringWords = set(`
+	pullsecret pullsecrets imagepullsecret imagepullsecrets existingsecret existingsecrets tlssecret secretname secretnames secretref
+`)
 
 // noPass are the words before pass that make another thing of it: proxy_pass.
 var noPass = set(`proxy by first second single one two multi fastcgi uwsgi grpc scgi`)

@@ -28,7 +28,7 @@ type IndexQuery struct {
 
 // IndexAnswer is what they say.
 type IndexAnswer struct {
-	// URL of the archive, and Digest as far as the index gives one.
+	// URL of the archive, and Digest as far as the index has one.
 	URL, Digest string
 	// Unreadable and Cause say that the index cannot be read, and why.
 	Unreadable, Cause string
@@ -92,7 +92,7 @@ func hintOf(err error) string {
 // picked is a version of a chart in an index.
 type picked struct {
 	url *url.URL
-	// digest is empty where the index gives none.
+	// digest is empty where the index has none.
 	digest string
 }
 
@@ -117,7 +117,7 @@ func (f fetcher) pick(q IndexQuery) (picked, error) {
 	return picked{u, a.Digest}, err
 }
 
-// lists tells whether an index has this very URL. Relative ones do not count (pkg/downloader scanReposForURL).
+// lists reports whether an index has this very URL. Relative ones do not count (pkg/downloader scanReposForURL).
 func lists(index *repo.IndexFile, u *url.URL) bool {
 	wanted := cleaned(u)
 	for _, versions := range index.Entries {

@@ -148,8 +148,8 @@ func (c *Cluster) Undiscovered() []string {
 	return slices.Sorted(maps.Keys(c.served.failed))
 }
 
-// Incomplete returns one message about groups that could not be discovered, and none where there are none. They matter by themselves to charts,
-// which ask for served versions while they are rendered.
+// Incomplete returns one message about groups that could not be discovered, and none where there are none. They matter by themselves to
+// charts, which ask for served versions while they are rendered.
 func (c *Cluster) Incomplete(groups []string) []threeway.Message {
 	if len(groups) == 0 {
 		return nil

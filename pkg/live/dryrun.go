@@ -14,7 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// DryRun sends each request as a field manager with dryRun=All and tells what the server made of it. Nothing is stored. Each request has an
+// DryRun sends each request as a field manager with dryRun=All and returns what the server made of it. Nothing is stored. Each request has an
 // answer in the result, under its Ref. Answers carry the server's words, shortened; like the errors of Read they may
 // quote the object, and it is threeway's Comparison.Report that scrubs them of masked values.
 //

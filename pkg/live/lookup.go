@@ -13,7 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// Lookups gives a config by which a chart's templates may look things up in the cluster: only GET passes, every answer
+// Lookups returns a config by which a chart's templates may look things up in the cluster: only GET passes, every answer
 // is recorded, and asked again it is replayed, so that a second rendering sees what the first saw. The recording lives
 // as long as the config.
 //

@@ -81,8 +81,10 @@ type scaler struct {
 // zero themselves; their reference has defaults (KEDA v2 apis/keda/v1alpha1 ParseGVKR). Version 1 of Kubernetes' is on every server.
 func scalers() []scaler {
 	return []scaler{
-		{group: "autoscaling", kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", versions: []string{"v2", "v1"}, toZero: minimumIsZero},
-		{group: "keda.sh", kind: "ScaledObject", plural: "scaledobjects", versions: []string{"v1alpha1"}, apiVersion: "apps/v1", target: "Deployment", toZero: idlesAtZero},
+		{group: "autoscaling", kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", versions: []string{"v2", "v1"},
+			toZero: minimumIsZero},
+		{group: "keda.sh", kind: "ScaledObject", plural: "scaledobjects", versions: []string{"v1alpha1"},
+			apiVersion: "apps/v1", target: "Deployment", toZero: idlesAtZero},
 	}
 }
 

@@ -105,7 +105,8 @@ func (s *Store) list(ctx context.Context, selector string) ([]metav1.PartialObje
 // endless is the error of a list without an end.
 func (s *Store) endless() error {
 	return withHint(fmt.Errorf("list %s in namespace %s: the server sends one page after the other without an end", s.resource, s.namespace),
-		"something between here and the API server is broken, or hostile: see what kubectl get %s -n %s --chunk-size=%d does", s.resource, s.namespace, pageSize)
+		"something between here and the API server is broken, or hostile: see what kubectl get %s -n %s --chunk-size=%d does",
+		s.resource, s.namespace, pageSize)
 }
 
 // refused adds to a forbidden request what permission it needs. Other errors pass as they are.

@@ -7,8 +7,8 @@ import (
 	"text/template/parse"
 )
 
-// asked returns those of the groups for which a template may ask by .Capabilities.APIVersions. A template that uses the list itself, or hands
-// it on, may ask for each of them; one that calls Has asks for a group whose name stands somewhere in the chart or in its values.
+// asked returns those of the groups for which a template may ask by .Capabilities.APIVersions. A template that uses the list itself, or
+// hands it on, may ask for each of them; one that calls Has asks for a group whose name stands somewhere in the chart or in its values.
 func (p prepared) asked(groups []string) []string {
 	if len(groups) == 0 {
 		return nil

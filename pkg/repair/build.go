@@ -15,6 +15,9 @@ type builder struct {
 	compared *threeway.ObjectComparison
 }
 
+// shown is a path of the object as a report names it.
+func (b *builder) shown(path threeway.Path) string { return b.shownPath(b.compared, path) }
+
 // build turns drift into changes, and what was added, as far as the API server would store them.
 func (b *builder) build(drift, added []threeway.Finding) {
 	var base []Change
@@ -43,12 +46,13 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 	if rule := b.ignoredAt(whole); rule != nil {
 		what := "it"
 		if len(whole) < len(f.Path) {
-			what = whole.String()
+			what = b.shown(whole)
 		}
 		return Change{}, fmt.Sprintf("%s holds what is ignored by %s, and can only be put back as a whole", what, rule.Rule)
 	}
 	if part := b.writtenByLast(whole); part != nil && len(whole) < len(f.Path) {
-		return Change{}, fmt.Sprintf("%s wrote %s, and %s can only be put back as a whole%s", b.last(), part, whole, b.undoesLast())
+		return Change{}, fmt.Sprintf("%s wrote %s, and %s can only be put back as a whole%s",
+			b.last(), b.shown(part), b.shown(whole), b.undoesLast())
 	}
 	if source.IsPlacement(f) {
 		return b.orderOf(f), ""
@@ -85,7 +89,8 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 	source := b.plan.source
 	if allocated, _ := source.Filled(f.Path); allocated {
-		return false, "the API server or a controller fills it in, and would do so again; helm upgrade conflicts on it as long as the chart names it"
+		return false, "the API server or a controller fills it in, and would do so again; " +
+			"helm upgrade conflicts on it as long as the chart names it"
 	}
 	if _, declared := f.Path.Lookup(source.Declared()); !declared {
 		return false, "it is no part of what fix compares and puts back; helm upgrade --force-conflicts writes it"
@@ -264,10 +269,10 @@ func ignoredIn(found []threeway.Finding, path threeway.Path) *threeway.IgnoreRul
 }
 
 // joined lists paths for people.
-func joined(paths []threeway.Path, word string) string {
+func (b *builder) joined(paths []threeway.Path, word string) string {
 	texts := make([]string, len(paths))
 	for i, p := range paths {
-		texts[i] = p.String()
+		texts[i] = b.shown(p)
 	}
 	return strings.Join(texts, word)
 }

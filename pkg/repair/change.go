@@ -23,7 +23,7 @@ const (
 	otherName
 	// prune takes away what a person added and no manifest names.
 	prune
-	// putOwner gives helm the ownership of a value that is as old has it, and on which an apply conflicts with somebody else.
+	// putOwner hands the deployer the ownership of a value that is as old has it, and on which an apply conflicts with somebody else.
 	putOwner
 )
 

@@ -20,7 +20,7 @@ type writer struct {
 	raw   map[string]any
 }
 
-// HandOver makes the JSON patch that gives the deployer what the repair wrote, on managedFields alone: what the repairer's entries and an
+// HandOver makes the JSON patch that hands the deployer what the repair wrote, on managedFields alone: what the repairer's entries and an
 // apply of old's manifest have in common becomes part of the deployer's entry, and the repairer's entries go. Without it, the next upgrade
 // that changes one of the fields would conflict with the repair. The patch is nil where there is nothing to hand over.
 func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
@@ -174,8 +174,8 @@ func (h *handOver) take() (ops []operation, gone []writer, err error) {
 	return ops, gone, nil
 }
 
-// absences are the places of which the deployer owned that nothing stands there, such as an empty text that the API leaves out, and where nothing
-// stands again. Nobody who takes something away owns its place.
+// absences are the places of which the deployer owned that nothing stands there, such as an empty text that the API leaves out, and
+// where nothing stands again. Nobody who takes something away owns its place.
 func (o *ObjectPlan) absences() *fieldpath.Set {
 	out := &fieldpath.Set{}
 	for _, c := range o.Changes {
@@ -186,7 +186,7 @@ func (o *ObjectPlan) absences() *fieldpath.Set {
 	return out
 }
 
-// give adds fields to the deployer's entry, or makes one.
+// give adds the given fields to the deployer's entry, or makes one.
 func (h *handOver) give() ([]operation, error) {
 	if h.given.Empty() {
 		return nil, nil

@@ -73,11 +73,17 @@ func (p *planner) unowned() string {
 	if p.unsure == "" || !p.serverSide() {
 		return ""
 	}
-	return p.unsure + ", so what is put back would get the wrong owner; --field-manager names the right one, which is helm for the helm command"
+	return p.unsure + ", so what is put back would get the wrong owner; " +
+		"--field-manager names the right one, which is helm for the helm command"
 }
 
 func (p *planner) leave(o *threeway.ObjectComparison, id, reason string) {
 	p.plan.Left = append(p.plan.Left, Left{Ref: o.Ref, ID: id, Reason: reason})
+}
+
+// shownPath is a path of an object as a report names it.
+func (p *planner) shownPath(o *threeway.ObjectComparison, path threeway.Path) string {
+	return p.plan.comparison.ShownPath(o, path).String()
 }
 
 // object plans one object. One that a rule silences is left without a word; if it is missing, it can be asked for by name.
@@ -219,12 +225,12 @@ func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
 				continue
 			}
 			if doubt := p.doubt(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {
-				p.leave(o, p.id(o, f), fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, p.plan.comparison.ShownPath(o, f.Path)))
+				p.leave(o, p.id(o, f), fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, p.shownPath(o, f.Path)))
 				continue
 			}
 			out = append(out, f)
 		case inPart:
-			p.leave(o, p.id(o, f), "it can only be put back as a whole: select "+p.plan.comparison.ShownPath(o, f.Path).String())
+			p.leave(o, p.id(o, f), "it can only be put back as a whole: select "+p.shownPath(o, f.Path))
 		case outside:
 			p.leave(o, p.id(o, f), notSelected)
 		}

@@ -52,7 +52,7 @@ func (p *planner) added(o *threeway.ObjectComparison) []threeway.Finding {
 			}
 			out = append(out, f)
 		case inPart:
-			p.leave(o, p.id(o, f), "it can only go as a whole: select "+p.plan.comparison.ShownPath(o, f.Path).String())
+			p.leave(o, p.id(o, f), "it can only go as a whole: select "+p.shownPath(o, f.Path))
 		case outside:
 		}
 	}
@@ -98,13 +98,13 @@ func (b *builder) notPruned(c Change, claims map[string][]threeway.Path) string 
 	doubt := b.doubt(b.compared, c.finding)
 	switch {
 	case doubt != "" && reachOf(b.choice.only, b.compared.Key, c.Path) != inside:
-		return fmt.Sprintf("%s; --only %s/%s:%s takes it away", doubt, b.compared.Kind, b.compared.Name, b.planner.plan.comparison.ShownPath(b.compared, c.Path))
+		return fmt.Sprintf("%s; --only %s/%s:%s takes it away", doubt, b.compared.Kind, b.compared.Name, b.shown(c.Path))
 	case hasIndex(c.Path) || b.plan.ambiguous(source.Live, c.Path):
 		return "the items of its list lack their keys or share them, so it is not certain which one is meant"
 	case c.From == nil:
 		return "there is nothing in live that could be taken away here"
 	case len(source.Whole(c.Path)) < len(c.Path):
-		return source.Whole(c.Path).String() + " is one value for a server-side apply, and the manifest names it"
+		return b.shown(source.Whole(c.Path)) + " is one value for a server-side apply, and the manifest names it"
 	}
 	if allocated, _ := source.Filled(c.Path); allocated {
 		return "the API server or a controller fills it in, and what it had filled in is not known"
@@ -120,7 +120,7 @@ func (b *builder) notPruned(c Change, claims map[string][]threeway.Path) string 
 		if rule := b.ignoredAt(item); rule != nil {
 			why = ", which holds what is ignored by " + rule.Rule
 		}
-		return "it is a part of " + item.String() + why
+		return "it is a part of " + b.shown(item) + why
 	}
 	for _, missing := range slices.Sorted(maps.Keys(claims)) {
 		if slices.ContainsFunc(claims[missing], func(path threeway.Path) bool { return leads(path, c.Path) }) {

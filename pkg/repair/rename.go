@@ -24,9 +24,9 @@ func (b *builder) renames(changes []Change) []Change {
 		case len(found) == 0:
 			out = append(out, c)
 		case len(found) > 1 || slices.ContainsFunc(found, rivals):
-			b.leave(b.compared, c.ID, "it is not certain whether it was renamed: but for its keys, it is like "+joined(found, " and like "))
+			b.leave(b.compared, c.ID, "it is not certain whether it was renamed: but for its keys, it is like "+b.joined(found, " and like "))
 		case b.kept(found[0]) != "":
-			b.leave(b.compared, c.ID, "it was renamed to "+found[0].String()+", which "+b.kept(found[0]))
+			b.leave(b.compared, c.ID, "it was renamed to "+b.shown(found[0])+", which "+b.kept(found[0]))
 		default:
 			c.kind, c.named = putName, found[0]
 			out = append(out, c)

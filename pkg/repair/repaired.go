@@ -173,8 +173,8 @@ func (o *ObjectPlan) indexes(object map[string]any, list threeway.Path, step thr
 	return out
 }
 
-// assigned returns the item that belongs into each place of live's items of one name, in old's order. What live holds already keeps its place where that
-// order allows it. What finds no place is the rest.
+// assigned returns the item that belongs into each place of live's items of one name, in old's order. What live holds already keeps its
+// place where that order allows it. What finds no place is the rest.
 func (o *ObjectPlan) assigned(object map[string]any, path threeway.Path, own []int, wanted []any) (placed map[int]any, rest []any) {
 	is, _ := o.source.At(object, path)
 	normal, _ := path.Lookup(o.source.Normal(object))

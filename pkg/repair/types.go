@@ -24,7 +24,7 @@ type ObjectPlan struct {
 	Changes []Change
 	// Create is the object that is made again where it is missing, with Helm's metadata; nil otherwise.
 	Create map[string]any
-	// ServerSide tells that the release is applied server-side, so that the ownership of what is put back goes to Deployer.
+	// ServerSide reports that the release is applied server-side, so that the ownership of what is put back goes to Deployer.
 	ServerSide bool
 	// Manager is the field manager of the writes; an object that is made again by an apply becomes Deployer's at once.
 	Manager string
@@ -43,8 +43,9 @@ type Change struct {
 	// ID is the finding's in the report.
 	ID   string
 	Path threeway.Path
-	// To is what old's manifest says, threeway.Null where it says null and the server stores that, nil where it says that nothing stands here; of what is pruned, the bare map that stays, if any. From is what the comparison saw. Of a list whose
-	// order is put back they are the names of its items.
+	// To is what old's manifest says: threeway.Null where it says null and the server stores that, nil where it says that nothing stands
+	// here. Of what is pruned it is the bare map that stays, if any. From is what the comparison saw. Of a list whose order is put back
+	// they are the names of its items.
 	To, From any
 
 	kind changeKind

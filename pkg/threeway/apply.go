@@ -59,7 +59,7 @@ type conflict struct {
 	message string
 }
 
-// newServerSide prepares an apply of objects of one kind by a field manager. Custom tells that its schema comes from a CRD.
+// newServerSide prepares an apply of objects of one kind by a field manager. custom reports that its schema comes from a CRD.
 func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom bool, deployer string) (serverSide, error) {
 	create := managedfields.NewDefaultFieldManager
 	if custom {
@@ -134,8 +134,8 @@ func conflictsOf(err error) []conflict {
 	return out
 }
 
-// migrated gives live as Helm 4 leaves it before it first applies server-side to an object that was patched client-side: what
-// the deployer wrote as an update becomes its apply (helm v4.3.1 pkg/kube/client.go upgradeClientSideFieldManager, which gives its own
+// migrated returns live as Helm 4 leaves it before it first applies server-side to an object that was patched client-side: what
+// the deployer wrote as an update becomes its apply (helm v4.3.1 pkg/kube/client.go upgradeClientSideFieldManager, which passes its own
 // name for both).
 func migrated(live map[string]any, deployer string) map[string]any {
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}

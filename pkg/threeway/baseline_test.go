@@ -36,6 +36,11 @@ func TestBaselineKnowsWhatCounted(t *testing.T) {
 		"unmanaged before":                          {of(unmanaged), of(drift), false},
 		"missing":                                   {whole(ActionCreate, true, "", nil), whole(ActionCreate, true, "", nil), true},
 		"missing, under a rule before":              {whole(ActionCreate, true, "", rule), whole(ActionCreate, true, "", nil), false},
+		"being deleted":                             {going(of()), going(of()), true},
+		"being deleted, and edited":                 {going(of(drift)), going(of(drift)), true},
+		"being deleted, edited since":               {going(of()), going(of(drift)), false},
+		"present, then being deleted":               {of(drift), going(of(drift)), false},
+		"being deleted, then missing":               {going(of()), whole(ActionCreate, true, "", nil), false},
 		"to be created, then missing":               {whole(ActionCreate, false, "", nil), whole(ActionCreate, true, "", nil), false},
 		"failing":                                   {whole(ActionFail, false, "a", nil), whole(ActionFail, false, "a", nil), true},
 		"failing for another reason":                {whole(ActionFail, false, "a", nil), whole(ActionFail, false, "b", nil), false},
@@ -66,8 +71,14 @@ func TestBaselineKnowsWhatCounted(t *testing.T) {
 
 // counts reports whether the strictest gate selects an object.
 func counts(o ObjectReport) bool {
-	whole := o.Missing || o.Action == ActionFail || o.Action.Writes()
+	whole := o.Gone() || o.Action == ActionFail || o.Action.Writes()
 	return whole && o.IgnoredBy == nil && !o.Known || slices.ContainsFunc(o.Fields, func(f FieldFinding) bool { return !f.Silenced() })
+}
+
+// going is an object that is being deleted; its id is another one, as goneWord makes it.
+func going(o ObjectReport) ObjectReport {
+	o.ID, o.Terminating = o.ID+" terminating", true
+	return o
 }
 
 func byReplacing(o ObjectReport) ObjectReport {

@@ -34,7 +34,7 @@ type ObjectComparison struct {
 	Missing   bool
 	// Terminating is set where old has the object and it, or its namespace, is being deleted.
 	Terminating bool
-	// OfLast tells of a missing object that the last revision, which is not old because it failed, no longer has.
+	// OfLast is set for a missing object that the last revision, which is not old because it failed, no longer has.
 	OfLast   bool
 	Err      *ObjectError
 	Findings []Finding
@@ -236,7 +236,8 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	n := c.sidesOf(f, p, out, done)
 	w := &walker{
 		shape: f.shape, engine: done.engine, custom: c.catalog.native(gvkOf(ref)) == nil, unpatched: err != nil,
-		command: c.in.Operation.command(), owners: ownershipLater(live, c.in.Managers, c.in.Name, c.deployer), allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
+		command: c.in.Operation.command(), owners: ownershipLater(live, c.in.Managers, c.in.Name, c.deployer),
+		allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
 	w.nullsStored = done.engine == EngineApply && !c.in.Migrates
 	w.live, w.old, w.result = n.live.object(), n.old.object(), n.result.object()

@@ -138,7 +138,8 @@ func (o *ObjectComparison) report(mask *masker) ObjectReport {
 		ID:         hashOf(o.key.String(), string(o.Action), goneWord(o)),
 		APIVersion: o.APIVersion(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 		Source: o.Source, Action: o.Action, Reason: scrub(o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
-		Missing: o.Missing, Terminating: o.Terminating, Drifted: o.Drifted(), Note: scrub(o.Note), DryRun: o.DryRun.shown(scrub), Fields: []FieldFinding{},
+		Missing: o.Missing, Terminating: o.Terminating, Drifted: o.Drifted(), Note: scrub(o.Note), DryRun: o.DryRun.shown(scrub),
+		Fields:    []FieldFinding{},
 		IgnoredBy: o.IgnoredBy.shown(scrub), Controllers: o.Controllers, Forgotten: o.Forgotten,
 	}
 	if o.Err != nil {

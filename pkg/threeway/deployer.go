@@ -165,7 +165,8 @@ func (d Deployer) Doubt() string {
 	case len(d.Others) == 0:
 		return "the cluster does not show which field manager deploys the release"
 	}
-	return fmt.Sprintf("the cluster does not show which field manager deploys the release: it may be %s or %s", d.Manager, strings.Join(d.Others, " or "))
+	return fmt.Sprintf("the cluster does not show which field manager deploys the release: it may be %s or %s",
+		d.Manager, strings.Join(d.Others, " or "))
 }
 
 // warnOfDeployer says that predictions of server-side applies may be made under the wrong name.

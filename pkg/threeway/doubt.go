@@ -130,7 +130,9 @@ func hidden(live map[string]any, force bool) []doubt {
 
 // hasOthers tells whether anybody but Helm owns a part of live that an apply may touch.
 func (s serverSide) hasOthers(live map[string]any) bool {
-	return slices.ContainsFunc(ownershipOf(live, nil).entries, func(e ownerEntry) bool { return e.Manager != s.deployer && e.Subresource == "" })
+	return slices.ContainsFunc(ownershipOf(live, nil).entries, func(e ownerEntry) bool {
+		return e.Manager != s.deployer && e.Subresource == ""
+	})
 }
 
 // guessedEntry is what a manager wrote at a version that is only guessed to be like the request's.

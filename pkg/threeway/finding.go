@@ -24,7 +24,7 @@ type Finding struct {
 	Equivalent bool
 	// Blocked tells that nothing happens to the field because its object fails or is not reached.
 	Blocked bool
-	// OfLast tells that live has here what the last revision wrote, which is not old because it failed, or that it cannot be told apart
+	// OfLast is set where live has what the last revision wrote, which is not old because it failed, or where it cannot be told apart
 	// from that.
 	OfLast bool
 	// IgnoredBy is the rule that silences the finding; nil for most.

@@ -93,7 +93,7 @@ func (r Rule) spares(owners []Owner) bool {
 	return r.builtIn && len(r.Managers) == 0 && slices.ContainsFunc(owners, func(o Owner) bool { return o.Group == ManagerPerson })
 }
 
-// whole gives the rule that silences all that is said of the object itself: what becomes of it, and that it is missing or being deleted.
+// whole returns the rule that silences all that is said of the object itself: what becomes of it, and that it is missing or being deleted.
 func (i *ignorer) whole(gone bool, old map[string]any) *IgnoreRule {
 	for _, r := range i.rules {
 		if r.gone != nil && gone && r.gone.exists(old) {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 )
 
 // noRecord is what Helm says where it cannot store the record of a first revision, which it does before it creates anything: a
@@ -19,8 +18,7 @@ func (c *Comparison) createsTwice() {
 		if o.Times < 2 || o.Action != ActionCreate || c.Input.serverSide() {
 			continue
 		}
-		resource, _ := meta.UnsafeGuessKindToResource(gvkOf(o.Ref))
-		o.fail(stopNothing, apierrors.NewAlreadyExists(resource.GroupResource(), o.Name).Error())
+		o.fail(stopNothing, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name).Error())
 	}
 }
 

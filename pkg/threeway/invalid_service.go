@@ -17,7 +17,7 @@ func (s service) reasons() []string {
 	return append(out, s.targetPortReasons()...)
 }
 
-// targetPortReasons tells, in the server's words, of texts that are no names of ports, such as a number in quotes (core/validation
+// targetPortReasons returns the server's words on texts that are no names of ports, such as a number in quotes (core/validation
 // validateServicePort, ValidatePortNumOrName).
 func (s service) targetPortReasons() []string {
 	var out []string

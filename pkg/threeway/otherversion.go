@@ -116,7 +116,8 @@ func (c comparer) typesOf(ref Ref, desired, live map[string]any) (out versionedT
 func (c comparer) applyFor(ref Ref) (apply serverSide, known bool, err error) {
 	gvk := gvkOf(ref)
 	types, known := c.ownTypes(gvk)
-	apply, err = newServerSide(versionedTypes{TypeConverter: types, gvk: gvk}, gvk, !nativeApply().scheme.Recognizes(gvk), c.deployer().Manager)
+	isCustom := !nativeApply().scheme.Recognizes(gvk)
+	apply, err = newServerSide(versionedTypes{TypeConverter: types, gvk: gvk}, gvk, isCustom, c.deployer().Manager)
 	return apply, known, err
 }
 

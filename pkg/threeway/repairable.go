@@ -53,7 +53,7 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 		return nil, false
 	}
 	r.manifest.value = plainNulls(r.manifest.value)
-	r.spelled, _ = withNulls(plainNulls(f.asSpelled().manifest(text).value), c.Input.serverSide()).(map[string]any)
+	r.spelled, _ = withNulls(f.asSpelled().manifest(text).value, c.Input.serverSide()).(map[string]any)
 	r.stated, _ = withNulls(f.asSpelled().bare(text), c.Input.serverSide()).(map[string]any)
 	if c.Input.serverSide() {
 		r.applied, r.unapplied = r.apply()

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -68,14 +69,15 @@ func finalizersReason(o *ObjectComparison) string {
 
 // noNewContent is what the API server says of a creation in a namespace that is being deleted (apiserver v0.37
 // pkg/admission/plugin/namespace/lifecycle/admission.go Admit).
-func noNewContent(resource, name, namespace string) string {
-	return fmt.Sprintf("%s %q is forbidden: unable to create new content in namespace %s because it is being terminated", resource, name, namespace)
+func noNewContent(resource schema.GroupResource, name, namespace string) string {
+	return fmt.Sprintf("%v %q is forbidden: unable to create new content in namespace %s because it is being terminated",
+		resource, name, namespace)
 }
 
 // resourceOf is the resource of a kind as the API server names it. Kinds are spelled regularly, but for a few custom ones.
-func resourceOf(ref Ref) string {
+func resourceOf(ref Ref) schema.GroupResource {
 	resource, _ := meta.UnsafeGuessKindToResource(gvkOf(ref))
-	return resource.GroupResource().String()
+	return resource.GroupResource()
 }
 
 // failRecord fails the operation where Helm cannot store the record of the new revision because its namespace is being deleted. Helm
@@ -92,6 +94,6 @@ func (c *Comparison) failRecord() {
 	}
 	record := fmt.Sprintf("sh.helm.release.v1.%s.v%d", in.Name, revision)
 	for i := range c.Objects {
-		c.Objects[i].fail(stopAll, noRecord+noNewContent(in.Records, record, in.StorageNamespace))
+		c.Objects[i].fail(stopAll, noRecord+noNewContent(schema.GroupResource{Resource: in.Records}, record, in.StorageNamespace))
 	}
 }

@@ -25,7 +25,7 @@ type walker struct {
 	command string
 	// autoscaler governs the object's replicas; it has no name where nothing does.
 	autoscaler Autoscaler
-	// nullsStored tells that old was applied server-side, which stores the nulls of its manifest.
+	// nullsStored reports that old was applied server-side, which stores the nulls of its manifest.
 	nullsStored bool
 	// template is the file of the chart that the object comes from, and volatile tells that a second rendering made another one.
 	template string

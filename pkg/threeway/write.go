@@ -58,9 +58,6 @@ func (c comparer) writeServerSide(ref Ref, desired, live map[string]any) (writte
 	deployer := c.deployer()
 	original := live
 	live = c.asApplied(original, deployer.Manager)
-	if len(unreadable(desired, nil)) > 0 {
-		return out, applyFailed(ref, errUnreadable)
-	}
 	types, doubts, err := c.typesOf(ref, desired, live)
 	if err != nil && types.reads(desired) {
 		return out, applyFailed(ref, err)

@@ -98,7 +98,7 @@ func (p steps) in(v any) (any, bool) {
 	return v, true
 }
 
-// all gives the items of a list that have the step's keys.
+// all returns the items of a list that have the step's keys.
 func (s step) all(list []any) []any {
 	var out []any
 	for _, item := range list {

@@ -1,0 +1,22 @@
+package output
+
+import (
+	"testing"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// TestNullIsNotAbsent: a change from null and one from nothing are two, though JSON writes both sides as null.
+func TestNullIsNotAbsent(t *testing.T) {
+	finding := func(old any) threeway.FieldFinding {
+		return threeway.FieldFinding{Path: "spec.size", Verdict: threeway.Add, Cause: threeway.CauseChange, Managed: true, Certain: true, Old: old, Desired: 5}
+	}
+	null, _ := samenessOf(finding(threeway.Null{}))
+	absent, _ := samenessOf(finding(nil))
+	if null == absent {
+		t.Errorf("a field that is null and one that is not there are told as the same: %+v", null)
+	}
+	if again, grouped := samenessOf(finding(threeway.Null{})); !grouped || again != null {
+		t.Errorf("equal findings are told apart: %+v, %+v", null, again)
+	}
+}
