@@ -30,13 +30,18 @@ func (o *ObjectReport) accept(known baseline, rule *IgnoreRule) {
 		}
 	}
 	switch {
-	case !isKnown || o.IgnoredBy != nil:
+	case !isKnown || o.IgnoredBy != nil || !writesKnown && o.writesFields():
 	case o.countsWhole():
 		o.IgnoredBy = rule
 	default:
-		o.Known = o.Action.Writes() && writesKnown
+		o.Known = o.Action.Writes()
 	}
 	o.Drifted = o.hasDrifted()
+}
+
+// writesFields reports whether what Helm writes to the object is made of fields, each of which is a finding.
+func (o *ObjectReport) writesFields() bool {
+	return o.Action == ActionUpdate || o.Action == ActionReplace || o.Action == ActionAdopt
 }
 
 // countsWhole reports whether the object counts by itself and not by its fields.
