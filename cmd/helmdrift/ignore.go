@@ -29,9 +29,9 @@ type ignoreOptions struct {
 func (o *ignoreOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.config, "config", "",
 		"configuration with rules (default: the nearest "+configName+" from the working directory up to the root of the repository)")
-	fs.StringArrayVar(&o.paths, "ignore", nil, "leave a path out of account, in all objects: /spec/replicas; may be repeated")
-	fs.StringArrayVar(&o.managers, "ignore-manager", nil, "leave out of account what nobody but this field manager wrote; may be repeated")
-	fs.BoolVar(&o.fromFlux, "from-flux", false, "heed spec.driftDetection.ignore of the HelmRelease that owns the release")
+	fs.StringArrayVar(&o.paths, "ignore", nil, "ignore a path in all objects, such as /spec/replicas; may be repeated")
+	fs.StringArrayVar(&o.managers, "ignore-manager", nil, "ignore fields owned only by this field manager; may be repeated")
+	fs.BoolVar(&o.fromFlux, "from-flux", false, "also use the rules of spec.driftDetection.ignore in the HelmRelease that owns the release")
 	fs.BoolVar(&o.noDefaults, "no-default-ignores", false, "switch the built-in rules off; --show-ignored shows what they silence")
 }
 
