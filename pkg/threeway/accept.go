@@ -7,20 +7,25 @@ import (
 )
 
 // Rules are those that would silence all that counts in a report, and nothing else: who keeps them accepts what is. A rule names one
-// object and the places of it, or the object as a whole where that is missing or the operation fails on it. An item that is named by a
-// secret, and that live lacks, no rule can name.
+// object and the places of it. It names the object as a whole where that is missing or being deleted, or where the operation fails on it
+// for another reason than conflicts. An item that is named by a secret, and that live lacks, no rule can name.
 func (r *Report) Rules() []RuleText {
 	out := []RuleText{}
 	for _, release := range r.Releases {
 		for _, o := range release.Objects {
 			rule := RuleText{Releases: []string{release.Name}, Target: o.target(), Reason: "accepted on " + r.Time.Format(time.DateOnly)}
+			isConflict := o.OnlyConflicts && o.IgnoredBy == nil
 			for _, f := range o.Fields {
-				if !f.Silenced() && f.Pattern != "" {
+				if (!f.Silenced() || isConflict && f.Verdict == Conflict) && f.Pattern != "" {
 					rule.Paths = append(rule.Paths, f.Pattern)
 				}
 			}
-			if o.IgnoredBy == nil && (o.Gone() || o.Action == ActionFail) {
+			switch {
+			case o.IgnoredBy != nil:
+			case o.Gone() || o.Action == ActionFail && !o.OnlyConflicts:
 				rule.Paths = []string{""}
+			default:
+				rule.Conflicts = isConflict
 			}
 			if len(rule.Paths) > 0 {
 				out = append(out, rule)

@@ -18,7 +18,7 @@ const (
 )
 
 func (o *ObjectComparison) fail(stops stop, reason string) {
-	o.Action, o.Reason, o.stops = ActionFail, reason, stops
+	o.Action, o.Reason, o.stops, o.onlyConflicts = ActionFail, reason, stops, false
 }
 
 // block tells every object what a failing one keeps Helm from doing to it: one that cannot be built or adopted stops the

@@ -46,8 +46,11 @@ type ObjectComparison struct {
 	place int
 	// stops tells how far a failing object stops an upgrade.
 	stops stop
-	// conflicts is the API server's text where it refuses a server-side apply for the sake of other managers.
-	conflicts string
+	// conflicts is the API server's text where it refuses a server-side apply because of other managers. onlyConflicts is set where the
+	// operation fails on that alone, and conflictsIgnoredBy is the rule that silences such a failure.
+	conflicts          string
+	onlyConflicts      bool
+	conflictsIgnoredBy *IgnoreRule
 	// invalid is the API server's text where it does not take what an apply makes of live, and asks tells that the definition of the
 	// kind would tell more, even where nothing differs.
 	invalid string
@@ -150,7 +153,7 @@ func (c comparer) compare(p pair) ObjectComparison {
 	var rules *ignorer
 	texts := textsOf(p, out.liveText)
 	rules, out.remarks = c.ignorerOf(out.Ref, texts...)
-	out.IgnoredBy = rules.whole(out.Gone(), texts[0])
+	out.IgnoredBy, out.conflictsIgnoredBy = rules.whole(out.Gone(), texts[0]), rules.conflicts(out.Findings)
 	if out.Action == ActionNone && slices.ContainsFunc(out.Findings, Finding.writes) {
 		if out.Action = ActionUpdate; out.Engine == EngineReplace {
 			out.Action = ActionReplace
@@ -215,6 +218,7 @@ func (c comparer) update(out *ObjectComparison, p pair, live, patchFrom map[stri
 	}
 	if out.conflicts != "" {
 		out.fail(stopNothing, fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s", out.Namespace, out.Name, gvkOf(out.Ref), out.conflicts))
+		out.onlyConflicts = true
 	}
 	out.sends, out.patchFrom = MethodPatch, patchFrom
 	if out.Engine == EngineReplace {

@@ -142,6 +142,9 @@ func (o *ObjectComparison) report(mask *masker) ObjectReport {
 		Fields:    []FieldFinding{},
 		IgnoredBy: o.IgnoredBy.shown(scrub), Controllers: o.Controllers, Forgotten: o.Forgotten,
 	}
+	if out.OnlyConflicts = o.onlyConflicts; out.OnlyConflicts && o.IgnoredBy == nil {
+		out.IgnoredBy = o.conflictsIgnoredBy.shown(scrub)
+	}
 	if o.Err != nil {
 		out.Error = &ObjectError{Code: o.Err.Code, Message: scrub(o.Err.Message)}
 	}

@@ -103,6 +103,16 @@ func (i *ignorer) whole(gone bool, old map[string]any) *IgnoreRule {
 	return i.by(nil, nil, true)
 }
 
+// conflicts returns the rule that silences a failure on conflicts: it says so, and rules silence each of them.
+func (i *ignorer) conflicts(findings []Finding) *IgnoreRule {
+	n := slices.IndexFunc(i.rules, func(r Rule) bool { return r.Conflicts })
+	counts := func(f Finding) bool { return f.Verdict == Conflict && f.IgnoredBy == nil }
+	if n < 0 || slices.ContainsFunc(findings, counts) {
+		return nil
+	}
+	return i.rules[n].shown()
+}
+
 // inside gives a rule that silences, with the others, all that differs inside of what is one value: with the places left out that rules
 // name, the sides that differ are the same.
 func (i *ignorer) inside(path Path, n sides, managed bool) *IgnoreRule {

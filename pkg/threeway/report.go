@@ -215,6 +215,8 @@ type ObjectReport struct {
 	Forgotten int            `json:"forgotten,omitempty"`
 	DryRun    *DryRun        `json:"dryRun,omitempty"`
 	Fields    []FieldFinding `json:"fields"`
+	// OnlyConflicts is set where the operation fails on the object on nothing but conflicts. It is no part of the contract.
+	OnlyConflicts bool `json:"-"`
 }
 
 // ObjectError says why an object could not be compared.

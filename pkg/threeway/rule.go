@@ -20,6 +20,8 @@ type Rule struct {
 	// Releases are the names of releases for which it holds, all where there are none; they may end in *.
 	Releases []string
 	Target   Target
+	// Conflicts says that the operation may fail on an object, as long as it fails on nothing but conflicts that rules silence.
+	Conflicts bool
 
 	// builtIn tells that it is one of this program's own, which need not match anything.
 	builtIn bool

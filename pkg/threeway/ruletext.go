@@ -15,7 +15,9 @@ type RuleText struct {
 	Target   *TargetText `json:"target,omitempty"`
 	Managers []string    `json:"managers,omitempty"`
 	Releases []string    `json:"releases,omitempty"`
-	Reason   string      `json:"reason,omitempty"`
+	// Conflicts also silences that the operation fails on the object, as long as rules silence each conflict that it fails on.
+	Conflicts bool   `json:"conflicts,omitempty"`
+	Reason    string `json:"reason,omitempty"`
 	// Expires is the last day on which the rule holds, such as 2027-01-31.
 	Expires string `json:"expires,omitempty"`
 }
@@ -59,7 +61,7 @@ func (t RuleText) expired(now time.Time) bool {
 }
 
 func (t RuleText) rule(name string) (Rule, error) {
-	out := Rule{Name: name, Reason: t.Reason, Managers: t.Managers, Releases: t.Releases}
+	out := Rule{Name: name, Reason: t.Reason, Managers: t.Managers, Releases: t.Releases, Conflicts: t.Conflicts}
 	if _, err := time.Parse(time.DateOnly, t.Expires); t.Expires != "" && err != nil {
 		return out, fmt.Errorf("expires: %q is no date such as 2027-01-31", t.Expires)
 	}

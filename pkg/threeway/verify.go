@@ -61,7 +61,7 @@ func (c comparer) settle(o *ObjectComparison, answer Answer) {
 
 // take makes an update of an object that was to fail on conflicts: the server finds none.
 func (o *ObjectComparison) take() {
-	o.Action, o.Reason, o.stops, o.conflicts = ActionUpdate, "", stopNothing, ""
+	o.Action, o.Reason, o.stops, o.conflicts, o.onlyConflicts = ActionUpdate, "", stopNothing, "", false
 	for i := range o.Findings {
 		f := &o.Findings[i]
 		f.Blocked = false
