@@ -97,7 +97,7 @@ func (k *Known) addMember(name, text string) {
 
 // publicMembers are the last words of the names of members that are often in Secrets and are none.
 var publicMembers = set(`
-	user username users login host hostname port address addr server servers endpoint url uri database db dbname name namespace region bucket
+	user username users host hostname port address addr server servers endpoint url uri database db dbname name namespace region bucket
 	registry repository project tenant domain email issuer environment env type provider version path
 `)
 
@@ -115,11 +115,18 @@ func isPublicText(text string) bool {
 		strings.HasPrefix(text, "ssh-")
 }
 
-// isPlain reports whether a text has the form of a name, a host or an address, without credentials.
+// isPlain reports whether a text has the form of a name, a host or an address, without credentials: words of small letters or numbers. A
+// word that mixes both may be made by chance, unless it is as short as ec2 or k8s.
 func isPlain(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		return !unicode.IsLower(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".-_/:", r)
-	})
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(".-_/:", r) }) {
+		isWord := strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
+		isNumber := strings.Trim(word, "0123456789") == ""
+		isShort := len(word) <= 4 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+		if !isWord && !isNumber && !isShort {
+			return false
+		}
+	}
+	return true
 }
 
 // AddAnnounced adds what names, places and texts of a value announce; the value must not change any more.

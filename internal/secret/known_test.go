@@ -44,11 +44,13 @@ func TestMembersAreSecretEverywhere(t *testing.T) {
 			"a": encode("hunter2-canary\n"), "short": encode("admin"), "username": encode("postgres"), "host": encode("db.example.com:5432"),
 			"tls.crt": encode("-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----\n"),
 			"env":     encode("A=1\nDB_PASSWORD=inner-canary\n"),
+			"path":    encode("zq8x7v6u5t4scanary"), "region": encode("eu-central-1"), "login": encode("correcthorsecanary"),
 		},
 		"stringData": map[string]any{"b": "plain-canary", "user": "Not-A-Plain-Name!"},
 	})
 	for text, want := range map[string]bool{
 		"x hunter2-canary y": true, encode("hunter2-canary\n"): true, "plain-canary": true, encode("plain-canary"): true, "inner-canary": true,
+		"zq8x7v6u5t4scanary": true, "correcthorsecanary": true, "in eu-central-1": false,
 		"Not-A-Plain-Name!": true,
 		"admin":             false, "postgres:15": false, "db.example.com:5432": false, "MIIC": false, "hunter2": false,
 		"-----BEGIN CERTIFICATE-----": false,

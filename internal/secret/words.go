@@ -21,12 +21,12 @@ var announcing = set(`
 	password passwords passwd passwds passphrase passphrases passcode passcodes pwd pwds secret secrets token tokens
 	credential credentials cred creds htpasswd dockerconfigjson dockercfg mnemonic psk
 	apikey apikeys apitoken secretkey secretkeys accesskey accesskeys accesskeyid privatekey privatekeys encryptionkey signingkey masterkey
-	accountkey storagekey sharedkey authkey licensekey sshkey connectionstring connstr
+	appkey unsealkey accountkey storagekey sharedkey authkey licensekey sshkey connectionstring connstr
 	requirepass masterauth userpass dbpass rootpass adminpass mypass smtppass authpass keypass storepass dbpw rootpw bindpw adminpw userpw
 `)
 
 // announcingLast are the words that announce a secret at the end of a name only: passThrough, saltRounds and jwtIssuer are none.
-var announcingLast = set(`pass pw salt jwt dsn`)
+var announcingLast = set(`pass pw salt jwt dsn bearer hmac otp`)
 
 // announcingEnds are the ends of a word that announce a secret: mysqlpassword, clientsecret.
 func announcingEnds() []string {
@@ -40,7 +40,7 @@ var keyKinds = set(`
 	access account admission aes agent api app application auth authn bearer ca cert certificate cipher client consumer cookie crypt crypto
 	csrf decrypt decryption deploy derivation developer enc encrypt encrypted encryption fernet gossip gpg hmac host insight integration
 	json jwe jwk jwt licence license master mesh otp pgp preshared private register registration replicaset root rsa sas secret security server
-	service session set shared sign signing ssh ssl storage subscription symmetric tls token tsig vapid webhook wireguard worker write
+	service session set shared sign signing ssh ssl storage subscription symmetric tls token tsig unseal vapid webhook wireguard worker write
 `)
 
 // announcingPairs are pairs of words that announce a secret, beside those of keyKinds with key.

@@ -45,7 +45,7 @@ var allocations = sync.OnceValue(func() []allocation {
 		{kind: "Service", path: "spec.clusterIPs", reason: "allocated by the API server"},
 		{kind: "Service", path: "spec.ipFamilies", reason: "chosen by the API server from the cluster's networks"},
 		{kind: "Service", path: "spec.ipFamilyPolicy", edited: true, reason: "chosen by the API server from the cluster's networks"},
-		{kind: "Service", path: "spec.healthCheckNodePort", reason: "allocated by the API server"},
+		{kind: "Service", path: "spec.healthCheckNodePort", edited: true, reason: "allocated by the API server"},
 		{kind: "Service", path: "spec.ports[].nodePort", edited: true, reason: "allocated by the API server"},
 		{kind: "Service", path: "spec.loadBalancerClass", edited: true, reason: "a cloud's admission sets it, and nobody can change it"},
 		{kind: "Service", path: "metadata.finalizers/service.kubernetes.io/load-balancer-cleanup", reason: "the service controller holds load balancers by it"},
