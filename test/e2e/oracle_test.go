@@ -202,6 +202,7 @@ func (o *oracleCase) tell(base *Case, by4 bool) (*telling, error) {
 	if told.pristine, err = told.snapshot(); err != nil {
 		return told, err
 	}
+	told.establish()
 	if err := told.edit(); err != nil {
 		return told, err
 	}
@@ -486,6 +487,18 @@ func (t *telling) snapshot() (map[string]map[string]any, error) {
 		}
 	}
 	return out, nil
+}
+
+// establish waits until the definitions that were deployed are established, since only then the server forbids some of their changes: on a
+// busy machine that could come between the prediction and the upgrade. One that never gets there is so for both.
+func (t *telling) establish() {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for _, o := range t.of.objects {
+		if t.pristine[o.name]["kind"] == "CustomResourceDefinition" {
+			_ = t.c.cluster.until(ctx, ref{resource: o.kind.name, name: o.name}, "Established", isEstablished)
+		}
+	}
 }
 
 // clean takes the objects and the records away, without waiting. Nobody holds them any longer.
