@@ -132,7 +132,7 @@ func (t *telling) judgeSilence(o *oracleObject, said objectReport) {
 	limited := slices.ContainsFunc(t.of.objects, func(o *oracleObject) bool { return o.kind.name == "limitrange" })
 	for _, f := range said.Fields {
 		switch {
-		case f.Cause == "change":
+		case f.Cause == "change", f.Equivalent && f.Verdict != "conflict": // live means the same as what was deployed
 		case limited && o.kind.name == "pod" && !f.Managed && strings.HasSuffix(f.Path, ".resources"):
 			t.let.let(tolerateLimitRange) // a LimitRange gave a Pod what Helm's apply now takes away
 		default:
