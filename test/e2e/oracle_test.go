@@ -180,7 +180,7 @@ type telling struct {
 	misses  []string
 	// missed are the objects that the misses are about.
 	missed map[string]bool
-	// first are the objects as the first revision left them, pristine as the edits find them, now as helmdrift does; stumbled tells that
+	// first are the objects as the first revision left them, pristine as the edits find them, now as helmdrift does; stumbled is set where
 	// an upgrade failed before the edits.
 	first, pristine, now map[string]map[string]any
 	stumbled             bool
