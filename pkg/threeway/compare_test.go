@@ -16,7 +16,10 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 )
 
-var update = flag.Bool("update", false, "rewrite the want files of testdata/threeway")
+var (
+	update = flag.Bool("update", false, "rewrite the want files of testdata/threeway")
+	record = flag.String("record", "", "write the reports of testdata/threeway into this folder, to compare two versions of the code")
+)
 
 // TestCases runs testdata/threeway/*.txtar: the manifest of old, of desired where it differs, the live object, and the
 // findings that are right. The first lines of a case say what it is about.
@@ -45,6 +48,7 @@ func runCase(t *testing.T, file string) {
 	if _, ok := files["requests"]; ok {
 		wants["requests"] = describeRequests(c)
 	}
+	recordReports(t, c)
 	checkCanaries(t, files["canaries"], c, report)
 	checkContract(t, c)
 	if *update {
@@ -66,6 +70,21 @@ func reportJSON(t *testing.T, c *Comparison, mask Mask) string {
 		t.Fatal(err)
 	}
 	return string(raw) + "\n"
+}
+
+// recordReports writes the reports of a case, masked and in clear, and the requests where -record asks for them.
+func recordReports(t *testing.T, c *Comparison) {
+	t.Helper()
+	if *record == "" {
+		return
+	}
+	texts := map[string]string{"masked.json": reportJSON(t, c, Mask{}), "clear.json": reportJSON(t, c, Mask{Show: true}), "requests": describeRequests(c)}
+	for name, text := range texts {
+		file := filepath.Join(*record, filepath.Base(t.Name())+"."+name)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // checkContract holds the report to the published schema, masked and in clear.
