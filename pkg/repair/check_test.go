@@ -70,12 +70,12 @@ func (w *site) checkDone(o *ObjectPlan, after map[string]any) {
 func (w *site) checkMoved(o *ObjectPlan, live map[string]any) {
 	w.t.Helper()
 	for _, c := range o.Changes {
-		tokens, ok := o.source.Locate(live, c.Path)
+		pointer, ok := o.source.Locate(live, c.Path)
 		if !ok || c.kind == putOrder {
 			continue
 		}
-		elsewhere, _ := clone(live).(map[string]any)
-		edited(elsewhere, tokens, moveOn)
+		elsewhere, _ := threeway.Copy(live).(map[string]any)
+		pointer.Edit(elsewhere, moveOn)
 		if is, there := o.rawAt(elsewhere, c.Path); there && threeway.Equal(is, c.From) || threeway.Equal(elsewhere, live) {
 			continue
 		}

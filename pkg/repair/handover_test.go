@@ -194,7 +194,7 @@ func TestHandOverOfOddEntries(t *testing.T) {
 			w := driftedSite(t)
 			p := w.plan(Options{})
 			o := &p.Objects[slices.IndexFunc(p.Objects, func(o ObjectPlan) bool { return o.Ref.Kind == "Deployment" })]
-			live, _ := clone(w.live[o.Ref]).(map[string]any)
+			live, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
 			live["metadata"].(map[string]any)["managedFields"] = c.entries
 			body, err := o.HandOver(live)
 			got := summary(t, body)

@@ -124,7 +124,7 @@ func (w *site) served(o threeway.Object, object map[string]any) map[string]any {
 	if !ok {
 		return object
 	}
-	out, _ := clone(r.Normal(object)).(map[string]any)
+	out, _ := threeway.Copy(r.Normal(object)).(map[string]any)
 	metadata, _ := out["metadata"].(map[string]any)
 	if metadata == nil {
 		metadata = map[string]any{}
@@ -169,8 +169,8 @@ func (w *site) update(o threeway.Object, object map[string]any, manager string) 
 		next["metadata"].(map[string]any)["managedFields"] = was["managedFields"]
 	}
 	out, ok := w.sign(o, func(m *managedfields.FieldManager) (runtime.Object, error) {
-		before, _ := clone(w.live[o.Ref]).(map[string]any)
-		after, _ := clone(next).(map[string]any)
+		before, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
+		after, _ := threeway.Copy(next).(map[string]any)
 		return m.Update(&unstructured.Unstructured{Object: before}, &unstructured.Unstructured{Object: after}, manager)
 	})
 	if !ok {
@@ -302,7 +302,7 @@ var nativeTypes = sync.OnceValue(func() managedfields.TypeConverter {
 
 // openAPI is the document that an API server publishes for a kind of a CustomResourceDefinition.
 func openAPI(gvk schema.GroupVersionKind, properties any) []byte {
-	described, _ := clone(properties).(map[string]any)
+	described, _ := threeway.Copy(properties).(map[string]any)
 	if described == nil {
 		described = map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 	}

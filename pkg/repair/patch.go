@@ -83,8 +83,8 @@ func (o *ObjectPlan) pending(live map[string]any) ([]Change, error) {
 func (o *ObjectPlan) wholes(live map[string]any, changes []Change) []string {
 	var out []string
 	for _, c := range changes {
-		if tokens, ok := o.source.Locate(live, c.Path); ok && c.kind == putWhole {
-			out = append(out, pointer(tokens))
+		if pointer, ok := o.source.Locate(live, c.Path); ok && c.kind == putWhole {
+			out = append(out, pointer.String())
 		}
 	}
 	return out
@@ -104,28 +104,28 @@ type patcher struct {
 
 // walk compares one place of both texts, which both have it. Maps are entered, and lists whose items are the same ones by their
 // list-map keys; everything else is replaced as it is.
-func (p *patcher) walk(tokens []string, path threeway.Path, was, is any) {
+func (p *patcher) walk(pointer threeway.Pointer, path threeway.Path, was, is any) {
 	if threeway.Equal(was, is) {
 		return
 	}
 	left, isMap := was.(map[string]any)
 	right, alsoMap := is.(map[string]any)
-	if isMap && alsoMap && !slices.Contains(p.whole, pointer(tokens)) {
-		p.walkMap(tokens, path, left, right)
+	if isMap && alsoMap && !slices.Contains(p.whole, pointer.String()) {
+		p.walkMap(pointer, path, left, right)
 		return
 	}
 	if keys, same := p.sameItems(path, was, is); same {
-		p.walkItems(tokens, path, keys, was, is)
+		p.walkItems(pointer, path, keys, was, is)
 		return
 	}
-	p.change("replace", tokens, was, is)
+	p.change("replace", pointer, was, is)
 }
 
-func (p *patcher) walkMap(tokens []string, path threeway.Path, was, is map[string]any) {
+func (p *patcher) walkMap(pointer threeway.Pointer, path threeway.Path, was, is map[string]any) {
 	for _, name := range names(was, is) {
 		before, had := was[name]
 		after, has := is[name]
-		at := append(slices.Clip(tokens), name)
+		at := append(slices.Clip(pointer), name)
 		switch {
 		case had && has:
 			p.walk(at, path.Field(name), before, after)
@@ -157,7 +157,7 @@ func (p *patcher) sameItems(path threeway.Path, was, is any) ([]string, bool) {
 }
 
 // walkItems goes into the items that differ. An index alone says nothing, so all keys of the item are tested.
-func (p *patcher) walkItems(tokens []string, path threeway.Path, keys []string, was, is any) {
+func (p *patcher) walkItems(pointer threeway.Pointer, path threeway.Path, keys []string, was, is any) {
 	left, _ := was.([]any)
 	right, _ := is.([]any)
 	for i := range left {
@@ -165,17 +165,17 @@ func (p *patcher) walkItems(tokens []string, path threeway.Path, keys []string, 
 			continue
 		}
 		item, _ := left[i].(map[string]any)
-		at := append(slices.Clip(tokens), strconv.Itoa(i))
+		at := append(slices.Clip(pointer), strconv.Itoa(i))
 		for _, key := range keys {
-			p.ops = append(p.ops, operation{"test", pointer(append(slices.Clip(at), key)), item[key]})
+			p.ops = append(p.ops, operation{"test", append(slices.Clip(at), key).String(), item[key]})
 		}
 		p.walk(at, path.At(i), left[i], right[i])
 	}
 }
 
 // change tests what stands at a place, null where nothing does, and changes it.
-func (p *patcher) change(op string, tokens []string, was, is any) {
-	at := pointer(tokens)
+func (p *patcher) change(op string, pointer threeway.Pointer, was, is any) {
+	at := pointer.String()
 	p.ops = append(p.ops, operation{"test", at, was}, operation{op, at, is})
 }
 

@@ -98,7 +98,7 @@ func TestRepairOfRandomDrift(t *testing.T) {
 // prune.
 func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide, prunes bool) (changes, pruned int) {
 	w := newSite(t, "", s.crds, serverSide)
-	content, _ := clone(s.content).(map[string]any)
+	content, _ := threeway.Copy(s.content).(map[string]any)
 	o := objectOf(content)
 	w.old = []threeway.Object{o}
 	if !w.install(o) {
@@ -107,7 +107,7 @@ func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide, prunes bool) 
 	fresh := w.live[o.Ref]
 	before := w.deployersFields(fresh)
 	edit := func(manager string) bool {
-		drift, _ := clone(w.live[o.Ref]).(map[string]any)
+		drift, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
 		for range 1 + rng.IntN(3) {
 			vandalise(rng, drift)
 		}
@@ -223,13 +223,13 @@ func TestIgnoredFieldsStay(t *testing.T) {
 // are ignored, and of changes beside them.
 func ignoreOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) (ignored, planned int) {
 	w := newSite(t, "", s.crds, serverSide)
-	content, _ := clone(s.content).(map[string]any)
+	content, _ := threeway.Copy(s.content).(map[string]any)
 	o := objectOf(content)
 	w.old = []threeway.Object{o}
 	if !w.install(o) {
 		return 0, 0
 	}
-	drift, _ := clone(w.live[o.Ref]).(map[string]any)
+	drift, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
 	for range 4 {
 		vandalise(rng, drift)
 	}
@@ -241,7 +241,7 @@ func ignoreOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) (ignored
 		return 0, 0
 	}
 	f := findings[rng.IntN(len(findings))]
-	place := f.Path.Pattern() + somewhereIn(rng, f.Live)
+	place := threeway.PatternOf(f.Path) + somewhereIn(rng, f.Live)
 	pattern, err := threeway.ParsePattern(place)
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +262,7 @@ func ignoreOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) (ignored
 	}
 	after := patched(t, w.live[o.Ref], body)
 	for _, path := range differing(plan.source, nil, w.live[o.Ref], after) {
-		if text := path.Pattern(); text == place || strings.HasPrefix(text, place+"/") || strings.HasPrefix(place, text+"/") && !isListAt(plan, w.live[o.Ref], path) {
+		if text := threeway.PatternOf(path); text == place || strings.HasPrefix(text, place+"/") || strings.HasPrefix(place, text+"/") && !isListAt(plan, w.live[o.Ref], path) {
 			t.Errorf("%s: %s is ignored, and %s differs: %v\nlive %s\nold %s", o.Key, place, path, paths(plan.Changes), text, plan.Ref)
 		}
 	}
@@ -274,7 +274,7 @@ func somewhereIn(rng *rand.Rand, v any) string {
 	if m, ok := v.(map[string]any); ok && len(m) > 0 && rng.IntN(2) == 0 {
 		all := names(m, nil)
 		name := all[rng.IntN(len(all))]
-		return threeway.Path{}.Field(name).Pattern() + somewhereIn(rng, m[name])
+		return threeway.PatternOf(threeway.Path{}.Field(name)) + somewhereIn(rng, m[name])
 	}
 	return ""
 }
@@ -437,7 +437,7 @@ func editList(rng *rand.Rand, list []any) []any {
 		if !isMap {
 			return append(list, "added")
 		}
-		other, _ := clone(item).(map[string]any)
+		other, _ := threeway.Copy(item).(map[string]any)
 		other["name"] = "added"
 		return slices.Insert(list, rng.IntN(len(list)+1), any(other))
 	case 3:

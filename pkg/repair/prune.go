@@ -172,12 +172,12 @@ func (o *ObjectPlan) isPruned(c Change, live map[string]any) bool {
 
 // isDefault tells whether the API would put in a place what stands there, were it taken away.
 func (o *ObjectPlan) isDefault(live map[string]any, path threeway.Path) bool {
-	tokens, there := o.source.Locate(live, path)
+	pointer, there := o.source.Locate(live, path)
 	if !there {
 		return false
 	}
-	bare, _ := clone(live).(map[string]any)
-	without(bare, tokens)
+	bare, _ := threeway.Copy(live).(map[string]any)
+	pointer.Remove(bare)
 	byDefault, defaulted := path.Lookup(o.source.Normal(bare))
 	is, _ := path.Lookup(o.source.Normal(live))
 	return defaulted && threeway.Equal(byDefault, is)

@@ -48,7 +48,7 @@ func withAdditions(t *testing.T, serverSide bool) (*site, *ObjectPlan, *Plan) {
 func (w *site) edit(manager string, change func(object map[string]any)) {
 	w.t.Helper()
 	o := w.old[0]
-	object, _ := clone(w.live[o.Ref]).(map[string]any)
+	object, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
 	change(object)
 	if !w.update(o, object, manager) {
 		w.t.Fatal("the field manager cannot follow")
@@ -132,7 +132,7 @@ func (w *site) apply(manager, label string) {
 	value := fieldsOfMap(w.live[o.Ref], "metadata", "labels")[name]
 	config := map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "metadata": map[string]any{"name": o.Name, "labels": map[string]any{name: value}}}
 	out, ok := w.sign(o, func(m *managedfields.FieldManager) (runtime.Object, error) {
-		live, _ := clone(w.live[o.Ref]).(map[string]any)
+		live, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
 		return m.Apply(&unstructured.Unstructured{Object: live}, &unstructured.Unstructured{Object: config}, manager, false)
 	})
 	if !ok {

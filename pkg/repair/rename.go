@@ -109,8 +109,9 @@ func (b *builder) sameButKeys(missing, other threeway.Path) bool {
 
 // rename gives an item of a list its old keys back. What the API had filled in after the edited keys goes, to be filled in anew.
 func (o *ObjectPlan) rename(object map[string]any, c Change) error {
-	tokens, there := o.source.Locate(object, c.named)
-	item, isMap := valueAt(object, tokens).(map[string]any)
+	pointer, there := o.source.Locate(object, c.named)
+	value, _ := pointer.Lookup(object)
+	item, isMap := value.(map[string]any)
 	if !there || !isMap {
 		return fmt.Errorf("%s is not an item of its list", c.named)
 	}

@@ -10,7 +10,7 @@ import (
 // repaired gives the repaired object: a copy of live in which the changes, and nothing else, are made. Items that are missing come
 // after those that get their names back, beside which they have their places. Changes that concern an order come last.
 func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string]any, error) {
-	out, _ := clone(live).(map[string]any)
+	out, _ := threeway.Copy(live).(map[string]any)
 	var missing []Change
 	for _, c := range changes {
 		var err error
@@ -44,18 +44,18 @@ func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string
 
 // put sets or takes away the value of one change.
 func (o *ObjectPlan) put(object map[string]any, c Change) error {
-	tokens, there := o.source.Locate(object, c.Path)
+	pointer, there := o.source.Locate(object, c.Path)
 	switch {
 	case len(c.Path) == 0:
 		return fmt.Errorf("the whole object cannot be put back")
 	case areSeveral(c.Path, c.From, c.To):
 		return o.putSeveral(object, c.Path, c.To)
 	case there && c.To == nil:
-		without(object, tokens)
+		pointer.Remove(object)
 	case there:
-		edited(object, tokens, func(any) any { return clone(c.To) })
+		pointer.Edit(object, func(any) any { return threeway.Copy(c.To) })
 	case c.To != nil:
-		return o.add(object, c.Path, clone(c.To))
+		return o.add(object, c.Path, threeway.Copy(c.To))
 	}
 	return nil
 }
@@ -63,16 +63,16 @@ func (o *ObjectPlan) put(object map[string]any, c Change) error {
 // add brings a value to a place that the object lacks, together with what holds it.
 func (o *ObjectPlan) add(object map[string]any, path threeway.Path, value any) error {
 	n := len(path) - 1
-	tokens, there := o.source.Locate(object, path[:n])
+	pointer, there := o.source.Locate(object, path[:n])
 	for !there && n > 0 {
 		n--
-		tokens, there = o.source.Locate(object, path[:n])
+		pointer, there = o.source.Locate(object, path[:n])
 	}
 	for i := len(path) - 1; i > n; i-- {
 		value = holding(path[i], value)
 	}
 	var err error
-	edited(object, tokens, func(holder any) any {
+	pointer.Edit(object, func(holder any) any {
 		var out any
 		out, err = o.added(object, holder, path[:n], path[n], value)
 		return out
@@ -132,11 +132,12 @@ func (o *ObjectPlan) putSeveral(object map[string]any, path threeway.Path, to an
 	if !several && to != nil {
 		wanted = []any{to}
 	}
-	tokens, there := o.source.Locate(object, list)
-	items, isList := valueAt(object, tokens).([]any)
+	pointer, there := o.source.Locate(object, list)
+	value, _ := pointer.Lookup(object)
+	items, isList := value.([]any)
 	switch {
 	case !there:
-		return o.add(object, list, clone(wanted))
+		return o.add(object, list, threeway.Copy(wanted))
 	case !isList:
 		return fmt.Errorf("%s is of another type now", list)
 	}
@@ -158,7 +159,7 @@ func (o *ObjectPlan) putSeveral(object map[string]any, path threeway.Path, to an
 			out = append(out, items[i])
 		}
 	}
-	edited(object, tokens, func(any) any { return out })
+	pointer.Edit(object, func(any) any { return out })
 	return nil
 }
 
@@ -191,11 +192,11 @@ func (o *ObjectPlan) assigned(object map[string]any, path threeway.Path, own []i
 		case threeway.Equal(stored[i], declared[next]):
 			placed[own[i]], next = raw[i], next+1
 		case !comesLater || spare < len(wanted)-next:
-			placed[own[i]], next = clone(wanted[next]), next+1
+			placed[own[i]], next = threeway.Copy(wanted[next]), next+1
 		}
 	}
 	for _, item := range wanted[next:] {
-		rest = append(rest, clone(item))
+		rest = append(rest, threeway.Copy(item))
 	}
 	return placed, rest
 }
@@ -263,8 +264,9 @@ func (o *ObjectPlan) order(text map[string]any, list threeway.Path) []any {
 
 // reorder gives the items of a list that old names the order that they have there, among the places that they hold.
 func (o *ObjectPlan) reorder(object map[string]any, list threeway.Path) {
-	tokens, ok := o.source.Locate(object, list)
-	items, isList := valueAt(object, tokens).([]any)
+	pointer, ok := o.source.Locate(object, list)
+	value, _ := pointer.Lookup(object)
+	items, isList := value.([]any)
 	names := o.names(o.source.Normal(object), list)
 	if !ok || !isList || len(names) != len(items) {
 		return
@@ -291,5 +293,5 @@ func (o *ObjectPlan) reorder(object map[string]any, list threeway.Path) {
 			out[places[i]] = order[i]
 		}
 	}
-	edited(object, tokens, func(any) any { return out })
+	pointer.Edit(object, func(any) any { return out })
 }

@@ -118,7 +118,7 @@ func TestWhatCouldNotBeReadIsLeft(t *testing.T) {
 			in.Live[o.Ref] = threeway.Live{Err: &threeway.ObjectError{Code: "forbidden", Message: "no"}}
 			continue
 		}
-		live, _ := clone(w.live[o.Ref]).(map[string]any)
+		live, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
 		for _, entry := range live["metadata"].(map[string]any)["managedFields"].([]any) {
 			entry.(map[string]any)["apiVersion"] = "apps/v1beta1"
 		}

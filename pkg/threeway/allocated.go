@@ -72,7 +72,7 @@ func (t *fieldTree) child(name string) *fieldTree {
 // line finds the table's line for a path, nil where there is none.
 func (t *fieldTree) line(path Path) *allocation {
 	for i, s := range path {
-		name := s.word()
+		name := stepWord(s)
 		next := t.fields[name]
 		if next == nil && s.Form != FieldStep {
 			next = t.items
@@ -94,8 +94,8 @@ func (t *fieldTree) openLine(name string, last bool) *allocation {
 	return t.prefix[i].line
 }
 
-// word is how the table names the step: a field, a member of a set, or an item by its first key.
-func (s Step) word() string {
+// stepWord is how the table names the step: a field, a member of a set, or an item by its first key.
+func stepWord(s Step) string {
 	switch s.Form {
 	case FieldStep:
 		return s.Name
@@ -154,7 +154,7 @@ func withoutAdmitted(key Key, object map[string]any) {
 	list = slices.DeleteFunc(slices.Clone(list), func(v any) bool {
 		t, _ := v.(map[string]any)
 		admitted := t["key"] == "node.kubernetes.io/not-ready" || t["key"] == "node.kubernetes.io/unreachable"
-		return admitted && t["operator"] == "Exists" && t["effect"] == "NoExecute" && equal(t["tolerationSeconds"], int64(300))
+		return admitted && t["operator"] == "Exists" && t["effect"] == "NoExecute" && Equal(t["tolerationSeconds"], int64(300))
 	})
 	if spec["tolerations"] = list; len(list) == 0 {
 		delete(spec, "tolerations")

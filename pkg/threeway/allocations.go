@@ -115,7 +115,7 @@ func aggregated(live map[string]any) bool { return child(live, "aggregationRule"
 
 // defaultTarget tells that an autoscaler has the target that the API gives one without metrics.
 func defaultTarget(live map[string]any) bool {
-	return equal(child(live, "spec")["targetCPUUtilizationPercentage"], int64(80))
+	return Equal(child(live, "spec")["targetCPUUtilizationPercentage"], int64(80))
 }
 
 // accountToken tells that a Secret is filled with the token of a service account.

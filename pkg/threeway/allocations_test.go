@@ -83,7 +83,7 @@ func walkerOf(c *Comparison, old Object, live map[string]any) *walker {
 
 func sidesOf(c *Comparison) sides {
 	o := c.Objects[0]
-	f := newForms(o.Key, nativeKinds().native(gvkOf(o.Ref)), o.liveText)
+	f := newForms(o.Key, nativeKinds().native(o.GVK()), o.liveText)
 	old := f.manifest(o.desiredText)
 	return sides{old: old, desired: old, live: f.stored(o.liveText), result: f.stored(o.liveText)}
 }
@@ -98,7 +98,7 @@ func allocatedCase(line allocation) (Object, map[string]any) {
 	content := map[string]any{"apiVersion": ref.APIVersion(), "kind": kind, "metadata": map[string]any{"name": "x"}}
 	seedCase(line, content)
 	old := Object{Ref: ref, Content: content}
-	live, _ := deepCopy(HelmMetadata(content, "r", "d")).(map[string]any)
+	live, _ := Copy(HelmMetadata(content, "r", "d")).(map[string]any)
 	plant(live, line)
 	return old, live
 }

@@ -147,5 +147,5 @@ func migrated(live map[string]any, deployer string) map[string]any {
 
 // isMigrated tells whether Helm has to do that.
 func isMigrated(live map[string]any, deployer string) bool {
-	return live != nil && !equal(child(live, "metadata")["managedFields"], child(migrated(live, deployer), "metadata")["managedFields"])
+	return live != nil && !Equal(child(live, "metadata")["managedFields"], child(migrated(live, deployer), "metadata")["managedFields"])
 }

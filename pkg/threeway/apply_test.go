@@ -13,7 +13,7 @@ import (
 func TestApplyProperties(t *testing.T) {
 	tried := 0
 	for _, o := range samples(t) {
-		if !nativeApply().scheme.Recognizes(gvkOf(o.Ref)) || mangled(o.Content) {
+		if !nativeApply().scheme.Recognizes(o.GVK()) || mangled(o.Content) {
 			continue
 		}
 		server := newFieldServer(t, nativeApply().types, o.Ref)
@@ -28,7 +28,7 @@ func TestApplyProperties(t *testing.T) {
 			t.Errorf("%s: untouched, and yet %s", o.Source, describe(c))
 		}
 		rng := o.random(8)
-		edited, _ := deepCopy(installed).(map[string]any)
+		edited, _ := Copy(installed).(map[string]any)
 		if len(o.edit(rng, edited)) == 0 {
 			continue
 		}

@@ -45,7 +45,7 @@ func applyTypesOf(t testing.TB, text string) map[schema.GroupVersion]*ApplyTypes
 
 // published is the schema of a definition as a document has it.
 func published(gvk schema.GroupVersionKind, root map[string]any) map[string]any {
-	out, _ := deepCopy(root).(map[string]any)
+	out, _ := Copy(root).(map[string]any)
 	properties := ensured(out, "properties")
 	properties["apiVersion"], properties["kind"] = map[string]any{"type": "string"}, map[string]any{"type": "string"}
 	properties["metadata"] = map[string]any{"allOf": []any{map[string]any{"$ref": "#/components/schemas/ObjectMeta"}}}

@@ -79,7 +79,7 @@ func attributed(b *testing.B, every int, owned bool) Input {
 	for _, source := range []string{"noise-workload-zeros.txtar/live.yaml", "noise-pod.txtar/live.yaml", "recall-config-map.txtar/old.yaml"} {
 		content := benchObject(b, source)
 		for i := range 10 {
-			o := objectOf(b, deepCopy(content).(map[string]any))
+			o := objectOf(b, Copy(content).(map[string]any))
 			o.Name = fmt.Sprintf("%s-%d", o.Name, i)
 			child(o.Content, "metadata")["name"] = o.Name
 			live := sample{Object: o}.installed()

@@ -76,7 +76,7 @@ func (w *walker) verdict(path Path, n sides, managed bool) entry {
 // classOf is the class of one place, empty for most.
 func (w *walker) classOf(path Path, n sides) Class {
 	switch {
-	case w.autoscaler.Name != "" && path.isReplicas() && !w.isSwitchedOff(path, n):
+	case w.autoscaler.Name != "" && isReplicas(path) && !w.isSwitchedOff(path, n):
 		return ClassAutoscaled
 	case w.volatile && n.volatile():
 		return ClassVolatile
@@ -168,7 +168,7 @@ func withNulls(v any, zeros bool) any {
 func resolved(v, live any) any {
 	switch v := v.(type) {
 	case nullKey:
-		if live != nil && equal(live, v.zero) {
+		if live != nil && Equal(live, v.zero) {
 			return live
 		}
 		return nil
@@ -352,11 +352,11 @@ func (w *walker) isDefault(path Path, value any) bool {
 	if holder := w.shape.along(path[:len(path)-1]); holder != nil && holder.form == formMap && holder.rule == nil {
 		return false // keys of a map have no defaults
 	}
-	without, ok := removeAt(w.live, path).(map[string]any)
+	without, ok := Without(w.live, path).(map[string]any)
 	if !ok {
 		return false
 	}
 	fillObject(without, w.shape)
-	filled, ok := lookup(without, path)
-	return ok && equal(filled, value)
+	filled, ok := path.Lookup(without)
+	return ok && Equal(filled, value)
 }

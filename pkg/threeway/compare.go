@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
@@ -179,7 +178,7 @@ func (c comparer) compareNamed(out *ObjectComparison, p pair) {
 		out.Err = live.Err
 	case was.Err != nil:
 		out.Err = was.Err
-	case p.old == nil && live.Absence == AbsentKind && slices.Contains(c.in.Brings, groupKind(out.Ref)):
+	case p.old == nil && live.Absence == AbsentKind && slices.Contains(c.in.Brings, out.GroupKind()):
 		out.Action, out.sends, out.awaits = ActionCreate, MethodCreate, "its CustomResourceDefinition"
 	case was.Absence == AbsentKind || live.Absence == AbsentKind:
 		c.unserved(out, p, was, live)
@@ -217,7 +216,7 @@ func (c comparer) update(out *ObjectComparison, p pair, live, patchFrom map[stri
 		return
 	}
 	if out.conflicts != "" {
-		out.fail(stopNothing, fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s", out.Namespace, out.Name, gvkOf(out.Ref), out.conflicts))
+		out.fail(stopNothing, fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s", out.Namespace, out.Name, out.GVK(), out.conflicts))
 		out.onlyConflicts = true
 	}
 	out.sends, out.patchFrom = MethodPatch, patchFrom
@@ -239,7 +238,7 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	f := newForms(ref.Key, c.shapeOf(ref), live)
 	n := c.sidesOf(f, p, out, done)
 	w := &walker{
-		shape: f.shape, engine: done.engine, custom: c.catalog.native(gvkOf(ref)) == nil, unpatched: err != nil,
+		shape: f.shape, engine: done.engine, custom: c.catalog.native(ref.GVK()) == nil, unpatched: err != nil,
 		command: c.in.Operation.command(), owners: ownershipLater(live, c.in.Managers, c.in.Name, c.deployer),
 		allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
@@ -319,18 +318,10 @@ func textsOf(p pair, live map[string]any) []map[string]any {
 
 // shapeOf gives the shape of a kind: native, from its CRD, or metadata alone.
 func (c comparer) shapeOf(ref Ref) *shape {
-	if s := c.catalog.native(gvkOf(ref)); s != nil {
+	if s := c.catalog.native(ref.GVK()); s != nil {
 		return s
 	}
-	return c.catalog.withMetadata(c.in.Schemas[groupKind(ref)].at(ref.Version))
-}
-
-func gvkOf(ref Ref) schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind}
-}
-
-func groupKind(ref Ref) schema.GroupKind {
-	return schema.GroupKind{Group: ref.Group, Kind: ref.Kind}
+	return c.catalog.withMetadata(c.in.Schemas[ref.GroupKind()].at(ref.Version))
 }
 
 func (o *ObjectComparison) addNote(note string) { o.Note = joinNotes(o.Note, note) }

@@ -190,14 +190,16 @@ func (r *IgnoreRule) shown(scrub func(string) string) *IgnoreRule {
 // pointers leads into live as it was read, or, where live lacks the field, into what Helm would send: at most one is not
 // empty. What a Secret's manifest writes as stringData is compared as data, and pointed at where it stands.
 func (o *ObjectComparison) pointers(path Path) (live, desired string) {
-	if pointer, ok := path.pointerInto(o.liveText, o.Live); ok {
-		return pointer, ""
+	if pointer, ok := path.PointerInto(o.liveText, o.Live); ok {
+		return pointer.String(), ""
 	}
 	if len(path) == 2 && path[0].Name == "data" && has(child(o.desiredText, "stringData"), path[1].Name) {
-		return "", joinPointer([]string{"stringData", path[1].Name})
+		return "", Pointer{"stringData", path[1].Name}.String()
 	}
-	pointer, _ := path.pointerInto(o.desiredText, o.Desired)
-	return "", pointer
+	if pointer, ok := path.PointerInto(o.desiredText, o.Desired); ok {
+		return "", pointer.String()
+	}
+	return "", ""
 }
 
 // hashOf gives a short stable identifier of its parts.

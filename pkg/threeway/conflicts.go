@@ -20,7 +20,7 @@ func conflictPlaces(n sides, s *shape, conflicts []conflict) []conflictPlace {
 		return nil
 	}
 	paths := map[string]Path{}
-	name := func(path Path) { paths[path.serverText()] = path }
+	name := func(path Path) { paths[serverText(path)] = path }
 	eachPlace(n.desired.written, s, nil, name) // what the server would leave out can be in conflict too
 	eachPlace(n.desired.value, s, nil, name)
 	var out []conflictPlace
@@ -150,16 +150,16 @@ func eachPlace(v any, s *shape, path Path, visit func(Path)) {
 			if !named {
 				step = Step{Form: IndexStep, Index: i}
 			}
-			visit(path.with(step))
-			eachPlace(item, s.item(), path.with(step), visit)
+			visit(path.With(step))
+			eachPlace(item, s.item(), path.With(step), visit)
 		}
 	}
 }
 
-// serverText gives the path as the API server writes it (structured-merge-diff v6 fieldpath, PathElement.String).
-func (p Path) serverText() string {
+// serverText returns a path as the API server writes it (structured-merge-diff v6 fieldpath, PathElement.String).
+func serverText(path Path) string {
 	var b strings.Builder
-	for _, s := range p {
+	for _, s := range path {
 		switch s.Form {
 		case FieldStep:
 			b.WriteString("." + s.Name)

@@ -86,7 +86,7 @@ func setDefault(v map[string]any, name string, value any) {
 		return
 	}
 	if _, ok := v[name]; !ok {
-		v[name] = deepCopy(value)
+		v[name] = Copy(value)
 	}
 }
 

@@ -63,12 +63,6 @@ func unversioned(typeName string) string {
 	return group + "." + name
 }
 
-// child gives a field that is a map, nil where it is not.
-func child(m map[string]any, name string) map[string]any {
-	c, _ := m[name].(map[string]any)
-	return c
-}
-
 // ensured is child for a struct that the rule is about to fill: an absent one is made.
 func ensured(m map[string]any, name string) map[string]any {
 	setDefault(m, name, map[string]any{})

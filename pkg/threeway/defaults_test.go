@@ -59,7 +59,7 @@ func TestDefaultsMatchKubernetes(t *testing.T) {
 		want := expected(p, s)
 		got := normalObject(p.in, s, asStored)
 		fillObject(got, s)
-		if equal(got, want) {
+		if Equal(got, want) {
 			fillObject(got, s) // once more must change nothing
 		}
 		found.diff(p.kind, "", got, want)
@@ -194,7 +194,7 @@ type mismatch struct {
 }
 
 func (m mismatches) diff(kind, path string, ours, kubernetes any) {
-	if equal(ours, kubernetes) {
+	if Equal(ours, kubernetes) {
 		return
 	}
 	a, aMap := ours.(map[string]any)

@@ -198,7 +198,7 @@ func (e example) edited(t *testing.T, o Object, live, content map[string]any) ma
 
 // serverHolds is an object as a server stores it, without the names of its writers: fields that it does not know are gone.
 func serverHolds(o Object, content map[string]any) map[string]any {
-	if typed, err := nativeApply().scheme.New(gvkOf(o.Ref)); err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) == nil {
+	if typed, err := nativeApply().scheme.New(o.GVK()); err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) == nil {
 		if known, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed); err == nil {
 			content = known
 		}
@@ -224,7 +224,7 @@ func (e example) store(t *testing.T, o Object, live, content map[string]any, man
 
 func exampleServer(t *testing.T, o Object) fieldServer {
 	t.Helper()
-	if nativeApply().scheme.Recognizes(gvkOf(o.Ref)) {
+	if nativeApply().scheme.Recognizes(o.GVK()) {
 		return newFieldServer(t, nativeApply().types, o.Ref)
 	}
 	return newFieldServer(t, managedfields.NewDeducedTypeConverter(), o.Ref)

@@ -43,11 +43,11 @@ func (o *ObjectComparison) doubtful(doubts []doubt) {
 // mayVanish adds findings for what may go.
 func (o *ObjectComparison) mayVanish(d doubt) {
 	for _, path := range d.vanishing {
-		v, there := lookup(o.Live, path)
+		v, there := path.Lookup(o.Live)
 		told := slices.ContainsFunc(o.Findings, func(f Finding) bool { return samePath(f.Path, path) })
 		if there && !told {
-			o.Findings = append(o.Findings, Finding{Path: path, Verdict: Remove, Cause: CauseChange, Old: deepCopy(v), Live: deepCopy(v), Note: d.reason})
-			o.Result, _ = removeAt(o.Result, path).(map[string]any)
+			o.Findings = append(o.Findings, Finding{Path: path, Verdict: Remove, Cause: CauseChange, Old: Copy(v), Live: Copy(v), Note: d.reason})
+			o.Result, _ = Without(o.Result, path).(map[string]any)
 		}
 	}
 	sortFindings(o.Findings)
@@ -94,7 +94,7 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 		switch {
 		case err != nil || without.refusal != got.refusal:
 			out = append(out, doubt{reason: reason, about: Finding.acts})
-		case !equal(unowned(without.result), unowned(got.result)):
+		case !Equal(unowned(without.result), unowned(got.result)):
 			out = append(out, doubt{reason: reason, about: func(f Finding) bool { return entry.touches(f.Path) }})
 		}
 	}
@@ -108,7 +108,7 @@ func (c comparer) otherDeployers(s serverSide, desired, live map[string]any, got
 		s.deployer = other
 		theirs, err := s.result(desired, c.asApplied(live, other), c.in.ForceConflicts)
 		switch {
-		case err != nil || !equal(unowned(theirs.result), unowned(got.result)):
+		case err != nil || !Equal(unowned(theirs.result), unowned(got.result)):
 			out = append(out, doubt{reason: d.Doubt(), about: anyFinding})
 		case theirs.refusal != got.refusal:
 			out = append(out, doubt{reason: d.Doubt(), about: Finding.acts})

@@ -21,7 +21,7 @@ func (o sample) edit(rng *rand.Rand, object map[string]any) []Path {
 	stored := func() any { return tree.without(newForms(o.Key, s, object).stored(object).value) }
 	before := stored()
 	for range 20 {
-		saved, _ := deepCopy(object).(map[string]any)
+		saved, _ := Copy(object).(map[string]any)
 		e := &editor{rng: rng}
 		e.editMap(object, s, rootNames(object, s))
 		if paths := e.changed(s, before, stored(), o.Content); len(paths) > 0 {
@@ -52,8 +52,8 @@ func (e *editor) changed(s *shape, before, after any, manifest map[string]any) [
 		return nil
 	}
 	return slices.DeleteFunc(differences(nil, before, after), func(path Path) bool {
-		_, stays := lookup(after, path)
-		_, named := lookup(manifest, path)
+		_, stays := path.Lookup(after)
+		_, named := path.Lookup(manifest)
 		return !stays && !named
 	})
 }
@@ -168,7 +168,7 @@ func (e *editor) editedList(v []any, s *shape) any {
 // other gives another scalar of the same type.
 func (e *editor) other(v any, s *shape) any {
 	for range 10 {
-		if w := e.scalar(s); !equal(v, w) {
+		if w := e.scalar(s); !Equal(v, w) {
 			return w
 		}
 	}

@@ -17,14 +17,14 @@ import (
 func TestOwnersOfRealFieldManager(t *testing.T) {
 	types := applyconfigurations.NewTypeConverter(clientscheme.Scheme)
 	for _, o := range samples(t) {
-		if !clientscheme.Scheme.Recognizes(gvkOf(o.Ref)) || mangled(o.Content) {
+		if !clientscheme.Scheme.Recognizes(o.GVK()) || mangled(o.Content) {
 			continue
 		}
 		rng := o.random(6)
 		for range *rounds {
 			server := newFieldServer(t, types, o.Ref)
 			installed, ok := server.write(map[string]any{}, o.installed(), "helm")
-			edited, _ := deepCopy(installed).(map[string]any)
+			edited, _ := Copy(installed).(map[string]any)
 			edit := o.edit(rng, edited)
 			if !ok || len(edit) == 0 {
 				continue
@@ -63,7 +63,7 @@ type fieldServer struct{ manager *managedfields.FieldManager }
 
 func newFieldServer(t *testing.T, types managedfields.TypeConverter, ref Ref) fieldServer {
 	t.Helper()
-	gvk := gvkOf(ref)
+	gvk := ref.GVK()
 	m, err := managedfields.NewDefaultFieldManager(types, asIs{}, asIs{}, asIs{}, gvk, gvk.GroupVersion(), "", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -73,8 +73,8 @@ func newFieldServer(t *testing.T, types managedfields.TypeConverter, ref Ref) fi
 
 // write gives the object as it is stored; false where it does not fit its type, so that nobody's names are written.
 func (s fieldServer) write(live, object map[string]any, manager string) (map[string]any, bool) {
-	before, _ := deepCopy(live).(map[string]any)
-	after, _ := deepCopy(object).(map[string]any)
+	before, _ := Copy(live).(map[string]any)
+	after, _ := Copy(object).(map[string]any)
 	for _, m := range []map[string]any{before, after} {
 		m["apiVersion"], m["kind"] = object["apiVersion"], object["kind"]
 	}

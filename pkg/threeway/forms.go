@@ -126,14 +126,14 @@ func (f *forms) settle(v any, s *shape, live *seen) any {
 
 func (f *forms) spelled(v any, s *shape, live *seen) any {
 	for _, other := range live.values {
-		if equal(v, other) {
+		if Equal(v, other) {
 			return v
 		}
 	}
 	for _, other := range live.values {
 		if s.alike(v, other) {
 			f.respelled = true
-			return deepCopy(other)
+			return Copy(other)
 		}
 	}
 	return v

@@ -30,12 +30,12 @@ func FuzzCompare(f *testing.F) {
 		s, rng := sample{Object: o}, rand.New(rand.NewPCG(seed, 5))
 		checkReport(t, Compare(s.input(o, s.installed())), !mangled(o.Content))
 		desired := o
-		desired.Content, _ = vandalised(rng, deepCopy(o.Content)).(map[string]any)
-		live, _ := vandalised(rng, deepCopy(o.Content)).(map[string]any)
+		desired.Content, _ = vandalised(rng, Copy(o.Content)).(map[string]any)
+		live, _ := vandalised(rng, Copy(o.Content)).(map[string]any)
 		checkReport(t, Compare(s.input(desired, live)), false)
-		desired.Again, _ = vandalised(rng, deepCopy(o.Content)).(map[string]any)
+		desired.Again, _ = vandalised(rng, Copy(o.Content)).(map[string]any)
 		c := Compare(s.input(desired, live))
-		checkVerify(c, vandalised(rng, deepCopy(live)))
+		checkVerify(c, vandalised(rng, Copy(live)))
 		checkReport(t, c, false)
 		in := s.input(desired, live)
 		in.Operation, in.OldObjects = OperationRollback, nil
@@ -48,7 +48,7 @@ func FuzzCompare(f *testing.F) {
 		in = s.input(desired, live)
 		in.ApplyMethod, in.Migrates, in.ForceConflicts = "server-side", seed%2 == 0, seed%3 == 0
 		c = Compare(in)
-		checkVerify(c, vandalised(rng, deepCopy(live)))
+		checkVerify(c, vandalised(rng, Copy(live)))
 		checkReport(t, c, false)
 	})
 }
@@ -166,7 +166,7 @@ func FuzzPattern(f *testing.F) {
 	}
 	live := map[string]any{"a": map[string]any{"b": int64(1)}, "l": []any{map[string]any{"name": "a", "v": "x"}, "m", nil}}
 	path := Path{}.Field("l").Item([]ListKey{{"name", "a"}})
-	deployment := nativeKinds().native(gvkOf(Ref{Key: Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}))
+	deployment := nativeKinds().native(Ref{Key: Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}.GVK())
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := ParsePattern(text)
 		if err != nil {
@@ -176,7 +176,7 @@ func FuzzPattern(f *testing.F) {
 			t.Errorf("%q covers %s and is not there", text, path)
 		}
 		p.fits(deployment)
-		if p.exists(live) && equal(removed(live, p.tokens), live) {
+		if p.exists(live) && Equal(removed(live, p.tokens), live) {
 			t.Errorf("%q is there and cannot be left out", text)
 		}
 	})

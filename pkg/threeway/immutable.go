@@ -37,20 +37,12 @@ func immutableFields(key Key, c change) []Path {
 	var out []Path
 	table := immutables()
 	for i := range table {
-		if line := &table[i]; line.kind == kindOf(key) && (line.when == nil || line.when(c)) {
+		if line := &table[i]; line.kind == key.GroupKind().String() && (line.when == nil || line.when(c)) {
 			out = append(out, line.touched(c)...)
 		}
 	}
 	slices.SortFunc(out, func(a, b Path) int { return strings.Compare(a.String(), b.String()) })
 	return slices.CompactFunc(out, func(a, b Path) bool { return a.String() == b.String() })
-}
-
-// kindOf names a kind as the tables do: "Kind", or "Kind.group".
-func kindOf(key Key) string {
-	if key.Group == "" {
-		return key.Kind
-	}
-	return key.Kind + "." + key.Group
 }
 
 func (l *immutability) touched(c change) []Path {
@@ -84,11 +76,6 @@ func namesOf(text string) []string {
 		names = append(names, key)
 	}
 	return names
-}
-
-func fieldOf(v any, name string) any {
-	m, _ := v.(map[string]any)
-	return m[name]
 }
 
 // freedom is what may change at a place and below it. A nil freedom is a place where nothing may.
@@ -131,7 +118,7 @@ func (f *freedom) below(name string) *freedom {
 // names the field that is fixed and not its parts.
 func (f *freedom) touched(c change, path Path, was, is any) []Path {
 	switch {
-	case equal(was, is), f != nil && f.judge != nil && f.judge(c, was, is):
+	case Equal(was, is), f != nil && f.judge != nil && f.judge(c, was, is):
 		return nil
 	case f != nil && f.fields != nil && isMapOrNil(was) && isMapOrNil(is):
 		found := f.touchedFields(c, path, was, is)
@@ -179,7 +166,7 @@ func (f *freedom) touchedItems(c change, path Path, was, is any) ([]Path, bool) 
 		if !named {
 			step = Step{Form: IndexStep, Index: i}
 		}
-		out = append(out, f.items.touched(c, path.with(step), before[i], after[i])...)
+		out = append(out, f.items.touched(c, path.With(step), before[i], after[i])...)
 	}
 	return out, true
 }

@@ -100,8 +100,8 @@ func hasRules(schema *spec.Schema) bool {
 // sameInCEL tells whether two values of a schema are equal to a rule, which does not look at the order of sets and keyed lists, nor at
 // how a time is written (apiserver v0.37.1 pkg/cel/common/valuesunstructured.go).
 func sameInCEL(schema *spec.Schema, a, b any) bool {
-	if schema == nil || equal(a, b) {
-		return equal(a, b)
+	if schema == nil || Equal(a, b) {
+		return Equal(a, b)
 	}
 	switch a := a.(type) {
 	case map[string]any:

@@ -32,7 +32,7 @@ func TestImmutableFields(t *testing.T) {
 			c.testAllowed(t)
 		})
 		if len(c.Refused) > 0 {
-			kinds[kindOf(object.Key)] = true
+			kinds[object.GroupKind().String()] = true
 		}
 	}
 	for _, line := range immutables() {
@@ -104,7 +104,7 @@ func (c upgradeCase) patched(t *testing.T, object, patch map[string]any) map[str
 	if patch == nil {
 		patch = map[string]any{}
 	}
-	typed, err := nativeKinds().helm.New(gvkOf(objectOf(t, object).Ref))
+	typed, err := nativeKinds().helm.New(objectOf(t, object).GVK())
 	if err != nil {
 		t.Fatal(err)
 	}

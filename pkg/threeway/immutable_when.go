@@ -27,14 +27,14 @@ func holdsAll(list, items any) bool {
 	a, _ := list.([]any)
 	b, _ := items.([]any)
 	return !slices.ContainsFunc(b, func(item any) bool {
-		return !slices.ContainsFunc(a, func(other any) bool { return equal(item, other) })
+		return !slices.ContainsFunc(a, func(other any) bool { return Equal(item, other) })
 	})
 }
 
 // scalesIndexedJob tells that an indexed Job gets as many completions as it gets pods.
 func scalesIndexedJob(c change, _, is any) bool {
 	spec := child(c.is, "spec")
-	return spec["completionMode"] == "Indexed" && is != nil && equal(is, spec["parallelism"])
+	return spec["completionMode"] == "Indexed" && is != nil && Equal(is, spec["parallelism"])
 }
 
 // jobWaits tells that a Job is suspended and has no pods (kubernetes v1.36.3 pkg/registry/batch/job/strategy.go
@@ -70,7 +70,7 @@ func onlyTolerates(_ change, was, is any) bool {
 }
 
 func withoutSeconds(tolerations any) any {
-	list, _ := deepCopy(tolerations).([]any)
+	list, _ := Copy(tolerations).([]any)
 	for _, v := range list {
 		if t, ok := v.(map[string]any); ok {
 			delete(t, "tolerationSeconds")
@@ -131,14 +131,14 @@ func staysChecked(c change) bool { return serviceSpec(c.was).checked() && servic
 func keepsFirst(_ change, was, is any) bool {
 	before, _ := was.([]any)
 	after, _ := is.([]any)
-	return len(before) != len(after) && len(after) > 0 && (len(before) == 0 || equal(before[0], after[0]))
+	return len(before) != len(after) && len(after) > 0 && (len(before) == 0 || Equal(before[0], after[0]))
 }
 
 // addsSecond tells that a list of one gets a second item.
 func addsSecond(_ change, was, is any) bool {
 	before, _ := was.([]any)
 	after, _ := is.([]any)
-	return len(before) == 1 && len(after) == 2 && equal(before[0], after[0])
+	return len(before) == 1 && len(after) == 2 && Equal(before[0], after[0])
 }
 
 func bound(c change) bool { return child(c.live, "status")["phase"] == "Bound" }

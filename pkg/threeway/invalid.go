@@ -29,8 +29,8 @@ func invalidAnew(key Key, object, live map[string]any) string {
 func memberless(key Key, object, live map[string]any) []string {
 	var out []string
 	for _, u := range unionsOf(key, object) {
-		_, there := lookup(object, u.at)
-		_, was := lookup(live, u.at)
+		_, there := u.at.Lookup(object)
+		_, was := u.at.Lookup(live)
 		if u.needed && there && len(u.set(object)) == 0 && !(was && len(u.set(live)) == 0) {
 			out = append(out, fmt.Sprintf("%s must have one of %s", u.at, strings.Join(u.members, ", ")))
 		}
@@ -45,13 +45,13 @@ func emptied(key Key, object, live map[string]any) []string {
 	if base := podSpecOf(key); base != nil {
 		lists = append(lists, base.Field("containers"))
 	}
-	if s := serviceSpec(object); kindOf(key) == "Service" && s.hasAddress() && !s.headless() {
+	if s := serviceSpec(object); key.GroupKind().String() == "Service" && s.hasAddress() && !s.headless() {
 		lists = append(lists, Path{}.Field("spec").Field("ports"))
 	}
 	var out []string
 	for _, path := range lists {
-		was, _ := lookup(live, path)
-		is, _ := lookup(object, path)
+		was, _ := path.Lookup(live)
+		is, _ := path.Lookup(object)
 		before, _ := was.([]any)
 		if after, _ := is.([]any); len(before) > 0 && len(after) == 0 {
 			out = append(out, path.String()+" may not be empty")
@@ -71,7 +71,7 @@ func invalidReasons(key Key, object map[string]any) []string {
 // kindReasons are those that only one kind has.
 func kindReasons(key Key, object map[string]any) []string {
 	spec := child(object, "spec")
-	switch kindOf(key) {
+	switch key.GroupKind().String() {
 	case "Service":
 		return serviceSpec(object).reasons()
 	case "ConfigMap":
@@ -119,7 +119,7 @@ func isSet(name string, v any) bool {
 func dependentReasons(key Key, object map[string]any) []string {
 	var out []string
 	for _, d := range dependentsOf(key, object) {
-		node, _ := lookup(object, d.at)
+		node, _ := d.at.Lookup(object)
 		if by := fieldOf(node, d.by); by != nil && by != d.value && fieldOf(node, d.field) != nil {
 			out = append(out, fmt.Sprintf("%s may not be set when %s is %v", d.at.Field(d.field), d.by, by))
 		}
@@ -204,7 +204,7 @@ func selectorOf(key Key, object map[string]any) (labels.Selector, bool) {
 	if text == nil {
 		return nil, false
 	}
-	switch kindOf(key) {
+	switch key.GroupKind().String() {
 	case "ReplicationController":
 		text = map[string]any{"matchLabels": text}
 	case "Deployment.apps", "ReplicaSet.apps", "DaemonSet.apps", "StatefulSet.apps":

@@ -18,7 +18,7 @@ import (
 // where the schema was not read. Was is what live holds, nil where there is nothing. Of the rules in CEL, which need half an API server,
 // it knows one (immutable_custom.go).
 func (c comparer) refusesCustom(ref Ref, was, is map[string]any) string {
-	schema := c.in.Schemas[groupKind(ref)].parsedRoot(ref.Version)
+	schema := c.in.Schemas[ref.GroupKind()].parsedRoot(ref.Version)
 	if schema == nil {
 		return ""
 	}

@@ -11,7 +11,7 @@ import (
 // a rollback comes to that goes back beyond it (apiextensions-apiserver v0.37.1 pkg/apis/apiextensions/validation
 // ValidateCustomResourceDefinitionStoredVersions).
 func storedVersionsReason(o *ObjectComparison) string {
-	if kindOf(o.Key) != "CustomResourceDefinition.apiextensions.k8s.io" {
+	if o.GroupKind().String() != "CustomResourceDefinition.apiextensions.k8s.io" {
 		return ""
 	}
 	stored, _ := child(o.liveText, "status")["storedVersions"].([]any)

@@ -8,7 +8,7 @@ import (
 // podReasons tells of what the API server refuses in the spec of a pod, as far as a hand's edit and Helm's own values beside it come
 // to that (kubernetes v1.36.3 pkg/apis/core/validation ValidatePodSpec). Base is where the object has the spec.
 func podReasons(base Path, object map[string]any) []string {
-	at, _ := lookup(object, base)
+	at, _ := base.Lookup(object)
 	spec, _ := at.(map[string]any)
 	pod := podCheck{base: base, spec: spec, volumes: volumeNames(spec, object), names: names{}, hostPorts: names{}}
 	for _, list := range []string{"containers", "initContainers"} {
@@ -109,7 +109,7 @@ func (p *podCheck) ports(c map[string]any, at Path, list string) {
 		if p.hostPorts.meet(fmt.Sprint(port["protocol"], "/", port["hostIP"], "/", port["hostPort"])) {
 			p.refuse(path, "has the hostPort of another port")
 		}
-		if p.spec["hostNetwork"] == true && !equal(port["hostPort"], port["containerPort"]) {
+		if p.spec["hostNetwork"] == true && !Equal(port["hostPort"], port["containerPort"]) {
 			p.refuse(path, "must have its own number as hostPort when hostNetwork is true")
 		}
 	}
@@ -130,7 +130,7 @@ func (p *podCheck) resources(c map[string]any, at Path) {
 // podSpecOf is where an object of a kind has the spec of its pods; nil where it makes none.
 func podSpecOf(key Key) Path {
 	template := Path{}.Field("spec").Field("template").Field("spec")
-	switch kindOf(key) {
+	switch key.GroupKind().String() {
 	case "Pod":
 		return Path{}.Field("spec")
 	case "Deployment.apps", "ReplicaSet.apps", "DaemonSet.apps", "StatefulSet.apps", "Job.batch", "ReplicationController":

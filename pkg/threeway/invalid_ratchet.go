@@ -50,7 +50,7 @@ func (r *ratchet) Validate(v any) *validate.Result {
 		o.NewValidatorForField, o.NewValidatorForIndex = r.field, r.item
 	}
 	result := validate.NewSchemaValidator(r.schema, nil, r.path, strfmt.Default, below).Validate(v)
-	if equal(r.was, v) {
+	if Equal(r.was, v) {
 		return &validate.Result{}
 	}
 	if r.at != nil { // of a whole object a rule does not see all
@@ -75,7 +75,7 @@ func (r *ratchet) item(index int, schema *spec.Schema, _ any, path string, _ str
 	keys, _ := r.schema.Extensions.GetStringSlice("x-kubernetes-list-map-keys")
 	step, named := stepTo(is[index], listRule{keys: keys})
 	for i, before := range was {
-		if named && step.matches(i, before) {
+		if named && step.Matches(i, before) {
 			return next(schema, path, r.at.Index(index), before)
 		}
 	}

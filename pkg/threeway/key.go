@@ -3,6 +3,8 @@ package threeway
 import (
 	"cmp"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Key identifies an object the way Helm matches old and desired: by group, kind, namespace and name, never by version
@@ -39,6 +41,9 @@ func (k Key) Compare(o Key) int {
 	)
 }
 
+// GroupKind returns the kind of the object without its version. Its String is "Kind" or "Kind.group", as the tables of kinds have it.
+func (k Key) GroupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
+
 // Ref is a Key at one API version: what a request to the API server needs.
 type Ref struct {
 	Key
@@ -52,3 +57,6 @@ func (r Ref) APIVersion() string {
 	}
 	return r.Group + "/" + r.Version
 }
+
+// GVK returns the group, version and kind of the object.
+func (r Ref) GVK() schema.GroupVersionKind { return r.GroupKind().WithVersion(r.Version) }

@@ -17,17 +17,17 @@ func (c comparer) refuseListed(out *ObjectComparison, p pair) {
 	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == OperationRollback || c.in.Operation == OperationDrift {
 		return
 	}
-	if c.catalog.native(gvkOf(p.desired.Ref)) == nil && c.in.Schemas[groupKind(p.desired.Ref)] == nil {
+	if c.catalog.native(p.desired.GVK()) == nil && c.in.Schemas[p.desired.GroupKind()] == nil {
 		out.asks = true
 		return
 	}
-	if c.in.Schemas[groupKind(p.desired.Ref)].root(p.desired.Version)["x-kubernetes-preserve-unknown-fields"] == true {
+	if c.in.Schemas[p.desired.GroupKind()].root(p.desired.Version)["x-kubernetes-preserve-unknown-fields"] == true {
 		return // kubectl gets nothing of such a schema, not even the metadata (apiextensions-apiserver, controller/openapi/builder buildKubeNative)
 	}
 	text := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
-	s := c.catalog.native(gvkOf(p.desired.Ref))
-	published := publishedSchema(c.in.Schemas[groupKind(p.desired.Ref)].root(p.desired.Version))
+	s := c.catalog.native(p.desired.GVK())
+	published := publishedSchema(c.in.Schemas[p.desired.GroupKind()].root(p.desired.Version))
 	if s == nil {
 		s = c.catalog.withMetadata(customRoot(published))
 	}

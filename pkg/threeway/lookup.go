@@ -1,9 +1,9 @@
 package threeway
 
-// lookup finds the value at a path.
-func lookup(root any, path Path) (any, bool) {
+// Lookup returns the value at the path in root, false where root lacks it. Several items of one name are the list of them.
+func (p Path) Lookup(root any) (any, bool) {
 	node := root
-	for _, s := range path {
+	for _, s := range p {
 		_, next, ok := s.in(node)
 		if !ok {
 			return nil, false
@@ -13,9 +13,8 @@ func lookup(root any, path Path) (any, bool) {
 	return node, true
 }
 
-// removeAt gives a copy of a value without what stands at path. Maps and lists along the path are new, the rest is copied too
-// only where it is changed later, so callers may fill the copy with defaults.
-func removeAt(root any, path Path) any {
+// Without returns a deep copy of root without what stands at path.
+func Without(root any, path Path) any {
 	if len(path) == 0 {
 		return nil
 	}
@@ -26,9 +25,9 @@ func removeAt(root any, path Path) any {
 		for k, v := range node {
 			switch {
 			case step.Form != FieldStep || k != step.Name:
-				out[k] = deepCopy(v)
+				out[k] = Copy(v)
 			case len(rest) > 0:
-				out[k] = removeAt(v, rest)
+				out[k] = Without(v, rest)
 			}
 		}
 		return out
@@ -36,32 +35,32 @@ func removeAt(root any, path Path) any {
 		out := make([]any, 0, len(node))
 		for i, v := range node {
 			switch {
-			case !step.matches(i, v):
-				out = append(out, deepCopy(v))
+			case !step.Matches(i, v):
+				out = append(out, Copy(v))
 			case len(rest) > 0:
-				out = append(out, removeAt(v, rest))
+				out = append(out, Without(v, rest))
 			}
 		}
 		return out
 	}
-	return deepCopy(root)
+	return Copy(root)
 }
 
-// deepCopy copies a normal form, as it may be shown: without nullKeys, and with plain nulls.
-func deepCopy(v any) any {
+// Copy returns a deep copy of a value. Each kind of null becomes nil.
+func Copy(v any) any {
 	switch v := v.(type) {
-	case nullKey, customNull:
+	case Null, nullKey, customNull:
 		return nil
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, c := range v {
-			out[k] = deepCopy(c)
+			out[k] = Copy(c)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, c := range v {
-			out[i] = deepCopy(c)
+			out[i] = Copy(c)
 		}
 		return out
 	}

@@ -113,7 +113,7 @@ func (m *masker) itemName(path Path) string {
 		}
 	}
 	for _, side := range m.sides {
-		item, _ := lookup(side.value, path)
+		item, _ := path.Lookup(side.value)
 		for _, field := range []string{"name", "key"} {
 			if name, ok := fieldOf(item, field).(string); ok {
 				return name
@@ -184,7 +184,7 @@ func hideKeys(s Step, hidden []int, shown string) Step {
 func (m *masker) ordinal(path Path) string {
 	last := len(path) - 1
 	for _, side := range m.sides {
-		if list, ok := lookup(side.value, path[:last]); ok {
+		if list, ok := path[:last].Lookup(side.value); ok {
 			if index, _, found := path[last].in(list); found {
 				n, _ := strconv.Atoi(index)
 				return "#" + strconv.Itoa(n+1) + side.name
@@ -198,14 +198,14 @@ func (m *masker) ordinal(path Path) string {
 // an item there is no pattern.
 func (m *masker) pattern(path Path) string {
 	if m.shows {
-		return path.Pattern()
+		return PatternOf(path)
 	}
 	shown := slices.Clone(path)
 	for i, s := range path {
 		if len(m.hiddenKeys(path[:i], s)) == 0 {
 			continue
 		}
-		list, _ := lookup(m.sides[0].value, path[:i])
+		list, _ := path[:i].Lookup(m.sides[0].value)
 		index, _, found := s.in(list)
 		if !found {
 			return ""
@@ -213,7 +213,7 @@ func (m *masker) pattern(path Path) string {
 		n, _ := strconv.Atoi(index)
 		shown[i] = Step{Form: IndexStep, Index: n}
 	}
-	return shown.Pattern()
+	return PatternOf(shown)
 }
 
 // ShownPath is a path as a Report names it.

@@ -25,8 +25,8 @@ func (c *Comparison) Needs() Needs {
 	crds, namespaces := map[schema.GroupKind]bool{}, map[string]bool{}
 	var needs Needs
 	for _, o := range c.Objects {
-		kind := groupKind(o.Ref)
-		if _, asked := c.Input.Schemas[kind]; !asked && nativeKinds().native(gvkOf(o.Ref)) == nil && o.wantsSchema() {
+		kind := o.GroupKind()
+		if _, asked := c.Input.Schemas[kind]; !asked && nativeKinds().native(o.GVK()) == nil && o.wantsSchema() {
 			crds[kind] = true
 		}
 		// What a failed revision left may be an item of a list that nothing but the schema tells apart.
@@ -34,11 +34,11 @@ func (c *Comparison) Needs() Needs {
 			continue
 		}
 		applied := o.Engine == EngineApply || o.isMade() && c.Input.serverSide()
-		if gv := gvkOf(o.Ref).GroupVersion(); applied && !nativeApply().scheme.Recognizes(gvkOf(o.Ref)) && !c.knowsTypes(gv) &&
+		if gv := o.GVK().GroupVersion(); applied && !nativeApply().scheme.Recognizes(o.GVK()) && !c.knowsTypes(gv) &&
 			!slices.Contains(needs.ApplyTypes, gv) {
 			needs.ApplyTypes = append(needs.ApplyTypes, gv)
 		}
-		if c.Input.Autoscaled == nil && o.Namespace != "" && slices.ContainsFunc(o.Findings, isReplicas) {
+		if c.Input.Autoscaled == nil && o.Namespace != "" && slices.ContainsFunc(o.Findings, func(f Finding) bool { return isReplicas(f.Path) }) {
 			namespaces[o.Namespace] = true
 		}
 	}
@@ -67,8 +67,5 @@ func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {
 
 // MaybeAutoscaled tells whether an autoscaler that could not be seen may have set the field.
 func (c *Comparison) MaybeAutoscaled(f Finding) bool {
-	return c.Input.AutoscalersUnseen && isReplicas(f)
+	return c.Input.AutoscalersUnseen && isReplicas(f.Path)
 }
-
-// isReplicas tells whether an autoscaler may have set the field.
-func isReplicas(f Finding) bool { return f.Path.isReplicas() }

@@ -7,15 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// nullKey stands in a normal form for a map entry that a manifest of a native kind sets to null. The server stores the
-// element's zero value at install, and Helm's next upgrade deletes the key: neither is drift.
-type nullKey struct{ zero any }
-
-// customNull stands in the normal form of a manifest for a null that the schema of a custom resource lets the server store. An apply
-// and a creation store it; a client-side patch that brings it takes the field away. What it means in the end depends on live
-// (nulls.go). What the server returns has the null itself.
-type customNull struct{}
-
 // fidelity says what normalise keeps of a manifest.
 type fidelity int
 
@@ -165,7 +156,7 @@ func (f *shapeField) omits(v any) bool {
 	case f.form == formList || f.form == formMap:
 		return isZero(v)
 	}
-	return f.wire == omitZero && (isZero(v) || f.zero != nil && equal(v, f.zero))
+	return f.wire == omitZero && (isZero(v) || f.zero != nil && Equal(v, f.zero))
 }
 
 // normalMap keeps every key: zero values of a map are values. A null is what normalNull says.

@@ -7,18 +7,12 @@ import (
 	"strings"
 )
 
-// Null is the value of a finding's side that holds a null. A side without the field has no value at all.
-type Null struct{}
-
-// MarshalJSON writes the null.
-func (Null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
-
 // valueOf is a side as a finding has it.
 func (w *walker) valueOf(s side) any {
 	if w.custom && s.present && s.value == nil {
 		return Null{}
 	}
-	return deepCopy(s.orNil())
+	return Copy(s.orNil())
 }
 
 // settleNulls decides what the nulls of manifests have become at one place of a custom resource whose schema lets the server store them.
@@ -86,10 +80,10 @@ func plainNulls(v any) any {
 // nullsRefused is what the server says of the nulls in what an apply of a custom resource makes of live; empty where it takes them
 // all. Asks tells that it depends on the kind's definition, which was not read.
 func (c comparer) nullsRefused(ref Ref, live, result map[string]any) (reason string, asks bool) {
-	if c.catalog.native(gvkOf(ref)) != nil || !bringsNull(result, live) {
+	if c.catalog.native(ref.GVK()) != nil || !bringsNull(result, live) {
 		return "", false
 	}
-	definition := c.in.Schemas[groupKind(ref)]
+	definition := c.in.Schemas[ref.GroupKind()]
 	if definition == nil {
 		return "", true
 	}
@@ -98,7 +92,7 @@ func (c comparer) nullsRefused(ref Ref, live, result map[string]any) (reason str
 		if v != nil || schema == nil || !refusesNull(schema) {
 			return
 		}
-		if was, has := lookup(live, path); has && was == nil {
+		if was, has := path.Lookup(live); has && was == nil {
 			return // what stands there already is not looked at again
 		}
 		faults = append(faults, fmt.Sprintf("%s: Invalid value: \"null\": %s in body must be of type %s: \"null\"", path, path, jsonType(schema)))
@@ -118,7 +112,7 @@ func invalidObject(ref Ref, faults []string) string {
 	if len(faults) > 1 {
 		said = "[" + said + "]"
 	}
-	return fmt.Sprintf("%s %q is invalid: %s", kindOf(ref.Key), ref.Name, said)
+	return fmt.Sprintf("%s %q is invalid: %s", ref.GroupKind().String(), ref.Name, said)
 }
 
 // refusesNull tells whether a schema takes no null, nor makes it something else.
@@ -150,7 +144,7 @@ func bringsNull(v, live any) bool {
 		}
 	case []any:
 		list, _ := live.([]any)
-		return !equal(v, list) && slices.ContainsFunc(v, func(item any) bool { return bringsNull(item, nil) })
+		return !Equal(v, list) && slices.ContainsFunc(v, func(item any) bool { return bringsNull(item, nil) })
 	}
 	return false
 }

@@ -87,7 +87,7 @@ func (c comparer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.Typ
 
 // typesOf are the types by which an object is applied. The error is what the server says of managers that it cannot follow.
 func (c comparer) typesOf(ref Ref, desired, live map[string]any) (out versionedTypes, doubts []doubt, err error) {
-	out = versionedTypes{gvk: gvkOf(ref), known: map[schema.GroupVersion]managedfields.TypeConverter{}}
+	out = versionedTypes{gvk: ref.GVK(), known: map[schema.GroupVersion]managedfields.TypeConverter{}}
 	var known bool
 	if out.TypeConverter, known = c.ownTypes(out.gvk); !known {
 		doubts = append(doubts, doubt{reason: "the schema of the kind is not known, so its lists are taken as one value each", about: anyFinding})
@@ -97,7 +97,7 @@ func (c comparer) typesOf(ref Ref, desired, live map[string]any) (out versionedT
 		out.guessed = slices.DeleteFunc(others, func(gv schema.GroupVersion) bool { return isUnserved(gv.WithKind(ref.Kind), ref.Group) })
 		return out, doubts, nil
 	}
-	definition := c.in.Schemas[groupKind(ref)]
+	definition := c.in.Schemas[ref.GroupKind()]
 	out.ownsStatus = definition != nil && !definition.status[ref.Version]
 	for _, gv := range others {
 		if err := definition.refuses(gv, ref, desired, live); err != nil {
@@ -114,7 +114,7 @@ func (c comparer) typesOf(ref Ref, desired, live map[string]any) (out versionedT
 
 // applyFor prepares an apply of a kind on objects that nobody wrote yet. Known is as ownTypes has it.
 func (c comparer) applyFor(ref Ref) (apply serverSide, known bool, err error) {
-	gvk := gvkOf(ref)
+	gvk := ref.GVK()
 	types, known := c.ownTypes(gvk)
 	isCustom := !nativeApply().scheme.Recognizes(gvk)
 	apply, err = newServerSide(versionedTypes{TypeConverter: types, gvk: gvk}, gvk, isCustom, c.deployer().Manager)

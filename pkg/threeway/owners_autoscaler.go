@@ -48,7 +48,7 @@ func orderAsVersion1(key Key, deployer string, live, result map[string]any) {
 		return e.Manager == deployer && e.Operation == "Apply" && e.version == "autoscaling/v1"
 	}
 	metrics, _ := child(result, "spec")["metrics"].([]any)
-	if kindOf(key) != "HorizontalPodAutoscaler.autoscaling" || len(metrics) < 2 ||
+	if key.GroupKind().String() != "HorizontalPodAutoscaler.autoscaling" || len(metrics) < 2 ||
 		!slices.ContainsFunc(ownershipOf(live, nil).entries, isDeployers) {
 		return
 	}

@@ -65,7 +65,7 @@ func ownerships(live map[string]any) map[string]map[string]any {
 func TestWhateverManagedFieldsSay(t *testing.T) {
 	drifted := 0
 	for _, o := range samples(t) {
-		if mangled(o.Content) || nativeKinds().native(gvkOf(o.Ref)) == nil {
+		if mangled(o.Content) || nativeKinds().native(o.GVK()) == nil {
 			continue
 		}
 		rng := o.random(7)
@@ -75,7 +75,7 @@ func TestWhateverManagedFieldsSay(t *testing.T) {
 				t.Errorf("%s, managedFields %s: %s", o.Source, name, describe(c))
 			}
 		}
-		edited, _ := deepCopy(installed).(map[string]any)
+		edited, _ := Copy(installed).(map[string]any)
 		o.edit(rng, edited)
 		edited = o.served(edited)
 		var first, firstName string

@@ -29,7 +29,7 @@ type clientSide struct {
 // clientSide chooses the engine for an object of the release. Only an installation with --take-ownership merges three ways what is
 // none of Helm's own kinds (helm v3.22.0 pkg/action/install.go performInstall, UpdateThreeWayMerge).
 func (c comparer) clientSide(ref Ref, desired map[string]any) clientSide {
-	out := c.catalog.clientSideFor(gvkOf(ref), desired)
+	out := c.catalog.clientSideFor(ref.GVK(), desired)
 	out.threeWay = c.in.TakeOwnership && c.in.Operation == OperationInstall
 	return out
 }

@@ -38,28 +38,29 @@ type ListKey struct {
 }
 
 // Field returns the path of a field or map key below p.
-func (p Path) Field(name string) Path { return p.with(Step{Form: FieldStep, Name: name}) }
+func (p Path) Field(name string) Path { return p.With(Step{Form: FieldStep, Name: name}) }
 
 // Item returns the path of a list item below p, named by its list-map keys.
-func (p Path) Item(keys []ListKey) Path { return p.with(Step{Form: KeyStep, Keys: keys}) }
+func (p Path) Item(keys []ListKey) Path { return p.With(Step{Form: KeyStep, Keys: keys}) }
 
 // SetItem returns the path of an item of a set below p.
-func (p Path) SetItem(value any) Path { return p.with(Step{Form: SetStep, Value: value}) }
+func (p Path) SetItem(value any) Path { return p.With(Step{Form: SetStep, Value: value}) }
 
 // At returns the path of the list item with index i below p.
-func (p Path) At(i int) Path { return p.with(Step{Form: IndexStep, Index: i}) }
+func (p Path) At(i int) Path { return p.With(Step{Form: IndexStep, Index: i}) }
 
-// endsInKey tells whether the path names a list item by a list-map key of that name.
-func (p Path) endsInKey(name string) bool {
+// EndsInKey reports whether the path names a list item by a list-map key of that name.
+func (p Path) EndsInKey(name string) bool {
 	if len(p) == 0 || p[len(p)-1].Form != KeyStep {
 		return false
 	}
 	return slices.ContainsFunc(p[len(p)-1].Keys, func(k ListKey) bool { return k.Name == name })
 }
 
-func (p Path) with(s Step) Path { return append(slices.Clip(p), s) }
+// With returns the path with one more step.
+func (p Path) With(s Step) Path { return append(slices.Clip(p), s) }
 
-// String gives the path as people read it: spec.template.spec.containers[name=web].image, metadata.finalizers["x"].
+// String returns the path as people read it: spec.template.spec.containers[name=web].image, metadata.finalizers["x"].
 func (p Path) String() string {
 	var b strings.Builder
 	for _, s := range p {
@@ -92,7 +93,7 @@ func joinKeys(keys []ListKey) string {
 	return strings.Join(parts, ",")
 }
 
-// plainName tells whether a field name can stand in a path without quotes.
+// plainName reports whether a field name can stand in a path without quotes.
 func plainName(s string) bool {
 	if s == "" || s[0] >= '0' && s[0] <= '9' {
 		return false
@@ -103,67 +104,6 @@ func plainName(s string) bool {
 		}
 	}
 	return true
-}
-
-// Pointer gives the RFC 6901 pointer of p in root, false where root lacks it.
-func (p Path) Pointer(root any) (string, bool) {
-	tokens, ok := p.tokens(root)
-	return joinPointer(tokens), ok
-}
-
-// tokens gives the way along p in root: names and indexes. It is false where root lacks the place.
-func (p Path) tokens(root any) ([]string, bool) {
-	var tokens []string
-	node := root
-	for _, s := range p {
-		token, next, ok := s.in(node)
-		if !ok {
-			return nil, false
-		}
-		tokens = append(tokens, token)
-		node = next
-	}
-	return tokens, true
-}
-
-// pointerInto gives the pointer of p in the text of an object whose normal form is known. Paths name list items as the normal
-// form has them, whose items stand in the text's places; a default that the text does not have has no pointer there.
-func (p Path) pointerInto(text, normal any) (string, bool) {
-	tokens, ok := p.tokens(normal)
-	if !ok {
-		return "", false
-	}
-	node := text
-	for _, token := range tokens {
-		if node, ok = follow(node, token); !ok {
-			return "", false
-		}
-	}
-	return joinPointer(tokens), true
-}
-
-func follow(node any, token string) (any, bool) {
-	switch node := node.(type) {
-	case map[string]any:
-		next, ok := node[token]
-		return next, ok
-	case []any:
-		i, err := strconv.Atoi(token)
-		if err != nil || i < 0 || i >= len(node) {
-			return nil, false
-		}
-		return node[i], true
-	}
-	return nil, false
-}
-
-func joinPointer(tokens []string) string {
-	escape := strings.NewReplacer("~", "~0", "/", "~1")
-	var b strings.Builder
-	for _, token := range tokens {
-		b.WriteString("/" + escape.Replace(token))
-	}
-	return b.String()
 }
 
 // in takes the step in node: the token of the pointer, and the value found. Where several items of a list have the name, the token
@@ -178,19 +118,19 @@ func (s Step) in(node any) (token string, next any, ok bool) {
 		return s.Name, next, ok
 	}
 	list, _ := node.([]any)
-	at := s.indexes(list)
+	at := s.Indexes(list)
 	if len(at) == 0 {
 		return "", nil, false
 	}
-	return strconv.Itoa(at[0]), together(pick(list, at)), true
+	return strconv.Itoa(at[0]), Together(pick(list, at)), true
 }
 
-// indexes returns the places of the items that the step names. The API server stores several items of one name in lists of native
+// Indexes returns the places of the items that the step names. The API server stores several items of one name in lists of native
 // kinds, such as two variables.
-func (s Step) indexes(list []any) []int {
+func (s Step) Indexes(list []any) []int {
 	var out []int
 	for i, item := range list {
-		if s.matches(i, item) {
+		if s.Matches(i, item) {
 			out = append(out, i)
 		}
 	}
@@ -208,8 +148,8 @@ func pick(list []any, at []int) []any {
 	return out
 }
 
-// together is the value of all items of one name: the item itself where there is one, else the list of them.
-func together(items []any) any {
+// Together returns the value of all items of one name: the item itself where there is one, else the list of them.
+func Together(items []any) any {
 	switch len(items) {
 	case 0:
 		return nil
@@ -219,16 +159,16 @@ func together(items []any) any {
 	return items
 }
 
-// label is how a list of names calls the item.
-func (s Step) label() string {
+// Label returns how a list of names calls the item.
+func (s Step) Label() string {
 	if s.Form == SetStep {
 		return fmt.Sprint(s.Value)
 	}
 	return joinKeys(s.Keys)
 }
 
-// matches tells whether the step names the item that stands at index i of its list.
-func (s Step) matches(i int, item any) bool {
+// Matches reports whether the step names the item that stands at index i of its list.
+func (s Step) Matches(i int, item any) bool {
 	switch s.Form {
 	case IndexStep:
 		return i == s.Index

@@ -140,16 +140,16 @@ func parseKeys(text string) (token, error) {
 // String gives the pattern as it was written.
 func (p Pattern) String() string { return p.text }
 
-// Pattern writes the path as an ignore rule names it: where list items have keys, by those.
-func (p Path) Pattern() string {
+// PatternOf writes a path as an ignore rule names it: where list items have keys, by those.
+func PatternOf(path Path) string {
 	var b strings.Builder
-	for _, s := range p {
+	for _, s := range path {
 		b.WriteByte('/')
 		switch s.Form {
 		case FieldStep:
-			b.WriteString(escapeToken(s.Name))
+			b.WriteString(EscapeToken(s.Name))
 		case SetStep:
-			b.WriteString(escapeToken(fmt.Sprint(s.Value)))
+			b.WriteString(EscapeToken(fmt.Sprint(s.Value)))
 		case IndexStep:
 			b.WriteString(strconv.Itoa(s.Index))
 		case KeyStep:
@@ -162,8 +162,6 @@ func (p Path) Pattern() string {
 	}
 	return b.String()
 }
-
-func escapeToken(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
 // plainOrQuoted quotes what would not be read as it stands.
 func plainOrQuoted(text string) string {
@@ -200,7 +198,7 @@ func (p Pattern) reachesInto(path Path, roots []any) bool {
 func valuesAt(path Path, roots []any) []any {
 	var out []any
 	for _, root := range roots {
-		if v, ok := lookup(root, path); ok {
+		if v, ok := path.Lookup(root); ok {
 			out = append(out, v)
 		}
 	}
@@ -231,14 +229,14 @@ func (t token) isAt(step Step, holders []any) bool {
 		return step.Form == IndexStep && step.Index == t.index
 	}
 	list, _ := holders[0].([]any)
-	return t.index < len(list) && step.matches(t.index, list[t.index])
+	return t.index < len(list) && step.Matches(t.index, list[t.index])
 }
 
 // hasItem tells whether a list has the step's item, with what the token asks for.
 func (t token) hasItem(step Step, holder any) bool {
 	list, _ := holder.([]any)
 	for i, item := range list {
-		if step.matches(i, item) && t.isOf(item) {
+		if step.Matches(i, item) && t.isOf(item) {
 			return true
 		}
 	}

@@ -64,7 +64,7 @@ func TestPatternErrors(t *testing.T) {
 
 // TestPatternFits: a pattern that cannot name anything of the kind is known.
 func TestPatternFits(t *testing.T) {
-	deployment := nativeKinds().native(gvkOf(Ref{Key: Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}))
+	deployment := nativeKinds().native(Ref{Key: Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}.GVK())
 	for pattern, want := range map[string]bool{
 		"/spec/replicas": true, "/spec/replica": false, "/spec/template/spec/containers/[name=web]/image": true,
 		"/spec/template/spec/containers/0/imag": false, "/metadata/annotations/x~1y": true, "/spec/replicas/0": false,

@@ -77,7 +77,7 @@ func (s sample) installed() map[string]any {
 // served is an object as a server stores it: canonical and with defaults.
 func (s sample) served(object map[string]any) map[string]any {
 	job := newComparer(Input{Schemas: s.schemas})
-	out, _ := deepCopy(newForms(s.Key, job.shapeOf(s.Ref), object).stored(object).value).(map[string]any)
+	out, _ := Copy(newForms(s.Key, job.shapeOf(s.Ref), object).stored(object).value).(map[string]any)
 	metadata := child(out, "metadata")
 	if metadata == nil {
 		metadata = map[string]any{}
@@ -132,7 +132,7 @@ func TestEveryEditIsReported(t *testing.T) {
 		rng, server := o.random(1), newStorage(t, o)
 		for range *rounds {
 			before, ok := server.store(o.installed())
-			live, _ := deepCopy(before).(map[string]any)
+			live, _ := Copy(before).(map[string]any)
 			if !ok || !o.vary(rng, live) {
 				continue
 			}
@@ -149,8 +149,8 @@ func TestEveryEditIsReported(t *testing.T) {
 			c := Compare(o.input(o.Object, after))
 			for _, path := range server.demanded(paths, after) {
 				if touching(c.Objects[0].Findings, []Path{path}) < 0 {
-					was, _ := lookup(before, path)
-					is, _ := lookup(after, path)
+					was, _ := path.Lookup(before)
+					is, _ := path.Lookup(after)
 					t.Errorf("%s: edit of %s from %v to %v is lost\n%s", o.Source, path, was, is, describe(c))
 				}
 			}
@@ -169,7 +169,7 @@ func TestVerdictsAreTheEffect(t *testing.T) {
 		rng := o.random(2)
 		for range *rounds {
 			desired, live := o.Object, o.installed()
-			desired.Content, _ = deepCopy(o.Content).(map[string]any)
+			desired.Content, _ = Copy(o.Content).(map[string]any)
 			for range 1 + rng.IntN(3) {
 				o.edit(rng, desired.Content)
 				o.edit(rng, live)
@@ -213,7 +213,7 @@ func doubled(rng *rand.Rand, v any) any {
 			v[i] = doubled(rng, v[i])
 		}
 		if len(v) > 0 && rng.IntN(3) == 0 {
-			twin := deepCopy(v[rng.IntN(len(v))])
+			twin := Copy(v[rng.IntN(len(v))])
 			if m, ok := twin.(map[string]any); ok {
 				m["value"] = "9"
 			}
@@ -243,9 +243,9 @@ func checkEffect(t *testing.T, o ObjectComparison) {
 	}
 	var writing []string
 	for _, f := range o.Findings {
-		before, was := lookup(o.Live, f.Path)
-		after, is := lookup(o.Result, f.Path)
-		if same := was == is && equal(before, after); same == f.writes() {
+		before, was := f.Path.Lookup(o.Live)
+		after, is := f.Path.Lookup(o.Result)
+		if same := was == is && Equal(before, after); same == f.writes() {
 			t.Errorf("%s: %s %s, but live %v and result %v", o.Source, f.Verdict, f.Path, before, after)
 		}
 		if f.writes() {
@@ -254,8 +254,8 @@ func checkEffect(t *testing.T, o ObjectComparison) {
 	}
 	tree := allocatedFor(o.key, o.liveText)
 	for _, path := range differences(nil, o.Live, o.Result) {
-		before, _ := lookup(o.Live, path)
-		after, _ := lookup(o.Result, path)
+		before, _ := path.Lookup(o.Live)
+		after, _ := path.Lookup(o.Result)
 		covered := slices.ContainsFunc(writing, func(p string) bool { return touches(p, path.String()) })
 		if !covered && tree.line(path) == nil && !alikeSet(before, after) {
 			t.Errorf("%s: the patch changes %s, and no finding says so\n%v", o.Source, path, o.Findings)
@@ -268,7 +268,7 @@ func differences(path Path, a, b any) []Path {
 	left, ok := a.(map[string]any)
 	right, alsoOK := b.(map[string]any)
 	if !ok || !alsoOK {
-		if equal(a, b) {
+		if Equal(a, b) {
 			return nil
 		}
 		return []Path{path}

@@ -11,7 +11,7 @@ import (
 func (c comparer) refuse(out *ObjectComparison, p pair) {
 	switch {
 	case out.Action == ActionCreate:
-		s := c.catalog.native(gvkOf(p.desired.Ref))
+		s := c.catalog.native(p.desired.GVK())
 		text := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 		stored := c.installed(p.desired.Ref, text)
 		if !c.in.serverSide() {
@@ -42,14 +42,14 @@ func (c comparer) installed(ref Ref, text map[string]any) map[string]any {
 
 // refusesUpdate says why the API server refuses what Helm's patch makes of live; empty where nothing speaks against it.
 func (c comparer) refusesUpdate(o *ObjectComparison) string {
-	if reason := joinNotes(c.strictReason(o), o.invalid); reason != "" || equal(o.Live, o.Result) {
+	if reason := joinNotes(c.strictReason(o), o.invalid); reason != "" || Equal(o.Live, o.Result) {
 		return reason
 	}
 	if o.Engine != EngineStrategic {
-		fresh := slices.DeleteFunc(undecoded(o.Result, c.catalog.native(gvkOf(o.Ref)), nil), func(path Path) bool {
-			was, _ := lookup(o.Live, path)
-			is, _ := lookup(o.Result, path)
-			return equal(was, is) // what live holds, the server can decode
+		fresh := slices.DeleteFunc(undecoded(o.Result, c.catalog.native(o.GVK()), nil), func(path Path) bool {
+			was, _ := path.Lookup(o.Live)
+			is, _ := path.Lookup(o.Result)
+			return Equal(was, is) // what live holds, the server can decode
 		})
 		if len(fresh) > 0 {
 			return undecodedReason(fresh) // the server comes to nothing else
@@ -112,7 +112,7 @@ func undecoded(v any, s *shape, path Path) []Path {
 			return []Path{path}
 		}
 		for i, item := range v {
-			out = append(out, undecoded(item, s.item(), path.with(s.stepToItem(i, item)))...)
+			out = append(out, undecoded(item, s.item(), path.With(s.stepToItem(i, item)))...)
 		}
 	default:
 		return []Path{path}

@@ -63,7 +63,7 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 
 // Described tells whether the object's kind is known: native, or by its CustomResourceDefinition.
 func (c *Comparison) Described(o *ObjectComparison) bool {
-	return nativeKinds().native(gvkOf(o.Ref)) != nil || c.Input.Schemas[groupKind(o.Ref)].at(o.Version) != nil
+	return nativeKinds().native(o.GVK()) != nil || c.Input.Schemas[o.GroupKind()].at(o.Version) != nil
 }
 
 // old is the text that Helm sent.
@@ -81,20 +81,20 @@ func (r *Repairable) Declared() map[string]any { return r.manifest.object() }
 
 // Stated is what old's manifest says at a path, in normal form and without defaults; false where it says that nothing stands there.
 func (r *Repairable) Stated(path Path) (any, bool) {
-	v, ok := valueIn(r.stated, r.Declared(), path)
-	return deepCopy(v), ok
+	v, ok := path.LookupIn(r.stated, r.Declared())
+	return Copy(v), ok
 }
 
 // Spelled reports whether a text holds at a path what the API server would store of old's manifest, spelled as it would store it.
 func (r *Repairable) Spelled(text map[string]any, path Path) bool {
-	is, there := lookup(newForms(r.object.Key, r.shape, text).asSpelled().stored(text).value, path)
-	was, declared := lookup(r.spelled, path)
-	return there && declared && equal(is, was)
+	is, there := path.Lookup(newForms(r.object.Key, r.shape, text).asSpelled().stored(text).value)
+	was, declared := path.Lookup(r.spelled)
+	return there && declared && Equal(is, was)
 }
 
 // At returns what a text has at a path. Several items of one name are the list of them.
 func (r *Repairable) At(text map[string]any, path Path) (any, bool) {
-	return valueIn(text, r.Normal(text), path)
+	return path.LookupIn(text, r.Normal(text))
 }
 
 // Named tells whether old's manifest names a path; a null names it too.
@@ -102,44 +102,9 @@ func (r *Repairable) Named(path Path) bool {
 	return sides{old: r.manifest}.down(path).old.named
 }
 
-// Locate gives the way along a path in a text: names and indexes. It is false where the text lacks the place, also where the place
-// has a default.
-func (r *Repairable) Locate(text map[string]any, path Path) ([]string, bool) {
-	tokens, ok := path.tokens(r.Normal(text))
-	if !ok {
-		return nil, false
-	}
-	_, ok = followAll(text, tokens)
-	return tokens, ok
-}
-
-// valueIn returns what a text has at a path whose items are named in its normal form.
-func valueIn(text, normal any, path Path) (any, bool) {
-	last := len(path) - 1
-	if last < 0 || path[last].Form == FieldStep {
-		tokens, ok := path.tokens(normal)
-		if !ok {
-			return nil, false
-		}
-		return followAll(text, tokens)
-	}
-	holder, ok := valueIn(text, normal, path[:last])
-	items, _ := lookup(normal, path[:last])
-	names, _ := items.([]any)
-	list, _ := holder.([]any)
-	found := pick(list, path[last].indexes(names))
-	return together(found), ok && len(found) > 0
-}
-
-func followAll(node any, tokens []string) (any, bool) {
-	for _, token := range tokens {
-		next, ok := follow(node, token)
-		if !ok {
-			return nil, false
-		}
-		node = next
-	}
-	return node, true
+// Locate returns the pointer of a path in a text. It is false where the text lacks the place, also where the place has a default.
+func (r *Repairable) Locate(text map[string]any, path Path) (Pointer, bool) {
+	return path.PointerInto(text, r.Normal(text))
 }
 
 // Keys are the list-map keys of the list at a path; none where its items are not told apart by keys.
@@ -174,7 +139,7 @@ func (r *Repairable) Whole(path Path) Path {
 // what it holds.
 func (r *Repairable) Filled(path Path) (allocated, defaulted bool) {
 	w := &walker{shape: r.shape, live: r.Normal(r.Live)}
-	v, ok := lookup(w.live, path)
+	v, ok := path.Lookup(w.live)
 	return allocatedFor(r.object.Key, r.Live).line(path) != nil, ok && w.isDefault(path, v)
 }
 
@@ -183,11 +148,11 @@ func (r *Repairable) Filled(path Path) (allocated, defaulted bool) {
 func (r *Repairable) HoldsIgnored(path Path) *IgnoreRule {
 	ignored, _ := r.job.ignorerOf(r.object.Ref, r.object.Content, r.Live)
 	ignored.roots = []any{r.Normal(r.Live), r.Declared()}
-	live, there := lookup(ignored.roots[0], path)
+	live, there := path.Lookup(ignored.roots[0])
 	if !there {
 		return nil
 	}
-	old, _ := lookup(ignored.roots[1], path)
+	old, _ := path.Lookup(ignored.roots[1])
 	for _, rule := range ignored.rules {
 		for _, p := range rule.Paths {
 			if !p.reachesInto(path, ignored.roots) {
@@ -283,12 +248,6 @@ func (r *Repairable) apply() (*fieldpath.Set, error) {
 func (c *Comparison) Field(o *ObjectComparison, f Finding, mask Mask) FieldFinding {
 	return o.fieldReport(f, c.masker(o, mask))
 }
-
-// Lookup finds the value at the path.
-func (p Path) Lookup(root any) (any, bool) { return lookup(root, p) }
-
-// Equal compares JSON values. An integer equals the float of the same value, as JSON numbers do.
-func Equal(a, b any) bool { return equal(a, b) }
 
 // PlaceOf is the path, as a Path writes itself, that a text names: that of a place which a side of an object has, or of one of its
 // findings, or the beginning of such a path up to a step, as it is or as a Report shows it. It is empty where there is none.

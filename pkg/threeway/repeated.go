@@ -21,7 +21,7 @@ func repeated(v any, s *shape, path Path) []Path {
 			if named, ok := stepTo(item, s.merges()); ok {
 				step = named
 			}
-			at := path.with(step)
+			at := path.With(step)
 			if times[at.String()]++; times[at.String()] == 2 {
 				out = append(out, at)
 			}
@@ -34,14 +34,14 @@ func repeated(v any, s *shape, path Path) []Path {
 // refusesRepeated says why the API server refuses a custom resource whose lists repeat keys or members; empty where it does not. Of
 // native kinds it takes them (apiextensions-apiserver v0.36.3 pkg/apiserver/schema/listtype ValidateListSetsAndMaps).
 func (c comparer) refusesRepeated(ref Ref, was, is map[string]any) string {
-	definition := c.in.Schemas[groupKind(ref)]
+	definition := c.in.Schemas[ref.GroupKind()]
 	if definition == nil {
 		return ""
 	}
 	var places []Path
 	eachDeclared(is, definition.roots[ref.Version], nil, func(path Path, v any, schema map[string]any) {
 		list, _ := v.([]any)
-		if before, _ := lookup(was, path); len(list) > 1 && !equal(before, v) {
+		if before, _ := path.Lookup(was); len(list) > 1 && !Equal(before, v) {
 			for _, i := range againIn(list, schema) {
 				places = append(places, path.At(i))
 			}
@@ -72,7 +72,7 @@ func againIn(list []any, schema map[string]any) []int {
 	}
 	var out []int
 	for i, item := range list {
-		if slices.ContainsFunc(list[:i], func(other any) bool { return equal(name(other), name(item)) }) {
+		if slices.ContainsFunc(list[:i], func(other any) bool { return Equal(name(other), name(item)) }) {
 			out = append(out, i)
 		}
 	}

@@ -59,7 +59,7 @@ func unknownFields(v any, s *shape, path Path) []Path {
 		}
 	case []any:
 		for i, item := range v {
-			out = append(out, unknownFields(item, s.item(), path.with(Step{Form: IndexStep, Index: i}))...)
+			out = append(out, unknownFields(item, s.item(), path.With(Step{Form: IndexStep, Index: i}))...)
 		}
 	}
 	return out

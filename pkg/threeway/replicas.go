@@ -1,8 +1,8 @@
 package threeway
 
 // isReplicas reports whether the path is where workloads have their replicas, which an autoscaler may set.
-func (p Path) isReplicas() bool {
-	return len(p) == 2 && p[0].Form == FieldStep && p[0].Name == "spec" && p[1].Form == FieldStep && p[1].Name == "replicas"
+func isReplicas(path Path) bool {
+	return len(path) == 2 && path[0].Form == FieldStep && path[0].Name == "spec" && path[1].Form == FieldStep && path[1].Name == "replicas"
 }
 
 // isSwitchedOff reports whether the replicas are 0 under an autoscaler that does not scale to 0. It is disabled then, and will not bring
@@ -13,14 +13,14 @@ func (w *walker) isSwitchedOff(path Path, n sides) bool {
 }
 
 func isZeroReplicas(path Path, live side) bool {
-	return path.isReplicas() && live.present && equal(live.value, int64(0))
+	return isReplicas(path) && live.present && Equal(live.value, int64(0))
 }
 
 // isScaled reports whether the place may be edited although it has no owner: the API server forgets who wrote the replicas when they are
 // scaled to 0, or for a second time (tried on 1.36.3; apimachinery v0.36.3 managedfields ScaleHandler). What custom resources have there
 // may be the default of a webhook.
 func (w *walker) isScaled(path Path, owners []Owner) bool {
-	return !w.custom && path.isReplicas() && len(owners) == 0
+	return !w.custom && isReplicas(path) && len(owners) == 0
 }
 
 // noteReplicas adds what explains replicas that are 0: the autoscaler did not do it, and why nobody is named.
@@ -43,7 +43,7 @@ func (w *walker) scalerNote(f Finding) string {
 	switch {
 	case f.Verdict == Ignore || f.Verdict == Conflict:
 		return note
-	case !w.autoscaler.ToZero && equal(f.Desired, int64(0)):
+	case !w.autoscaler.ToZero && Equal(f.Desired, int64(0)):
 		return note + "; " + w.command + " sets them to 0, which disables it"
 	}
 	return note + "; " + w.command + " resets them until it scales again"

@@ -97,7 +97,7 @@ func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
 		}
 		engine := clientSide{engine: o.Engine}
 		if o.Engine == EngineStrategic {
-			if engine.typed, err = nativeKinds().helm.New(gvkOf(o.Ref)); err != nil {
+			if engine.typed, err = nativeKinds().helm.New(o.GVK()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -20,8 +20,8 @@ func (w *walker) respelled(found []Finding, n sides) []Finding {
 			continue
 		}
 		f.Equivalent, f.Note = true, noteSpelling
-		was, _ := lookup(literal.live, f.Path)
-		is, _ := lookup(literal.result, f.Path)
+		was, _ := f.Path.Lookup(literal.live)
+		is, _ := f.Path.Lookup(literal.result)
 		if alikeSet(was, is) {
 			f.Class, f.Note = ClassOrder, noteOrder
 		}

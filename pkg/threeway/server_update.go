@@ -14,7 +14,7 @@ import (
 // was made (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate).
 func serverUpdates(key Key, live, result side) {
 	was, is := live.object(), result.object()
-	switch kindOf(key) {
+	switch key.GroupKind().String() {
 	case "Service":
 		if before, after := serviceSpec(was), serviceSpec(is); before != nil && after != nil {
 			before.giveBack(after)
@@ -26,7 +26,7 @@ func serverUpdates(key Key, live, result side) {
 		giveBackTarget(child(was, "spec"), child(is, "spec"))
 	case "CertificateSigningRequest.certificates.k8s.io":
 		if spec := child(was, "spec"); spec != nil && is != nil {
-			is["spec"] = deepCopy(spec)
+			is["spec"] = Copy(spec)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func serviceSpec(object map[string]any) service { return child(object, "spec") }
 func (s service) hasAddress() bool { return s["type"] != "ExternalName" }
 
 func (s service) headless() bool {
-	return s["clusterIP"] == "None" || equal(s["clusterIPs"], []any{"None"})
+	return s["clusterIP"] == "None" || Equal(s["clusterIPs"], []any{"None"})
 }
 
 func (s service) hasNodePorts() bool { return s["type"] == "NodePort" || s["type"] == "LoadBalancer" }
@@ -119,7 +119,7 @@ func (s service) giveBack(is service) {
 		return
 	}
 	for _, name := range []string{"clusterIPs", "ipFamilies"} {
-		if list, _ := is[name].([]any); len(list) > 1 && equal(list, s[name]) {
+		if list, _ := is[name].([]any); len(list) > 1 && Equal(list, s[name]) {
 			is[name] = slices.Clone(list[:1])
 		}
 	}
@@ -128,7 +128,7 @@ func (s service) giveBack(is service) {
 // follow: where only clusterIP is changed or cleared, clusterIPs goes with it.
 func (s service) follow(is service) {
 	address := is["clusterIP"]
-	if equal(address, s["clusterIP"]) || !equal(s["clusterIPs"], is["clusterIPs"]) || s["clusterIPs"] == nil {
+	if Equal(address, s["clusterIP"]) || !Equal(s["clusterIPs"], is["clusterIPs"]) || s["clusterIPs"] == nil {
 		return
 	}
 	if is["clusterIPs"] = []any{address}; isZero(address) {
@@ -167,14 +167,14 @@ func (s service) nodePorts() []any {
 func (s service) takeAway(is service) {
 	drop := func(left bool, names ...string) {
 		for _, name := range names {
-			if left && equal(s[name], is[name]) {
+			if left && Equal(s[name], is[name]) {
 				delete(is, name)
 			}
 		}
 	}
 	if s.hasAddress() && !is.hasAddress() {
 		drop(true, "ipFamilies", "ipFamilyPolicy")
-		drop(equal(s["clusterIP"], is["clusterIP"]) && equal(s["clusterIPs"], is["clusterIPs"]), "clusterIP", "clusterIPs")
+		drop(Equal(s["clusterIP"], is["clusterIP"]) && Equal(s["clusterIPs"], is["clusterIPs"]), "clusterIP", "clusterIPs")
 	}
 	if s.hasNodePorts() && !is.hasNodePorts() && holdsAll(s.nodePorts(), is.nodePorts()) {
 		for _, port := range items(is, "ports") {
@@ -192,7 +192,7 @@ func (s service) takeAway(is service) {
 // noteTakenAway says why a field of a Service goes that the chart does not drop.
 func noteTakenAway(o *ObjectComparison) {
 	was, is := serviceSpec(o.Live), serviceSpec(o.Result)
-	if kindOf(o.Key) != "Service" || equal(was["type"], is["type"]) && was.checked() == is.checked() {
+	if o.GroupKind().String() != "Service" || Equal(was["type"], is["type"]) && was.checked() == is.checked() {
 		return
 	}
 	for i := range o.Findings {

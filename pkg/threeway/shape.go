@@ -1,7 +1,5 @@
 package threeway
 
-import "reflect"
-
 // openShape is a value of a custom resource that its schema leaves open: anything, nulls included.
 var openShape = &shape{form: formPlain, nulls: nullIsStored}
 
@@ -156,71 +154,4 @@ func (s *shape) merges() listRule {
 func (s *shape) keyed() bool {
 	rule := s.merges()
 	return rule.set || len(rule.keys) > 0
-}
-
-// isZero tells whether v is what the server leaves out for a value that is not a pointer.
-func isZero(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	case string:
-		return v == ""
-	case bool:
-		return !v
-	case int64:
-		return v == 0
-	case float64:
-		return v == 0
-	}
-	return false
-}
-
-// equal compares normal forms. An integer equals the float of the same value, as JSON numbers do.
-func equal(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		bm, ok := b.(map[string]any)
-		return ok && equalMaps(a, bm)
-	case []any:
-		bl, ok := b.([]any)
-		return ok && equalLists(a, bl)
-	case int64:
-		if f, ok := b.(float64); ok {
-			return float64(a) == f && int64(f) == a
-		}
-	case float64:
-		if i, ok := b.(int64); ok {
-			return equal(i, a)
-		}
-	}
-	return reflect.DeepEqual(a, b)
-}
-
-func equalMaps(a, b map[string]any) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k, v := range a {
-		w, ok := b[k]
-		if !ok || !equal(v, w) {
-			return false
-		}
-	}
-	return true
-}
-
-func equalLists(a, b []any) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !equal(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
 }

@@ -1,7 +1,6 @@
 package threeway
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -31,19 +30,13 @@ func (s side) at(name string) side {
 	return out
 }
 
-func has(v any, name string) bool {
-	m, _ := v.(map[string]any)
-	_, ok := m[name]
-	return ok
-}
-
 // item returns the side at the list item that a step names, or at all items of that name together. The written list has its items
 // in the same places.
 func (s side) item(step Step) side {
 	list, _ := s.value.([]any)
 	written, _ := s.written.([]any)
 	var values, texts []any
-	for _, i := range step.indexes(list) {
+	for _, i := range step.Indexes(list) {
 		values = append(values, list[i])
 		if i < len(written) {
 			texts = append(texts, written[i])
@@ -52,7 +45,7 @@ func (s side) item(step Step) side {
 	if len(values) == 0 {
 		return side{named: s.named && s.written == nil}
 	}
-	return side{value: together(values), present: true, written: together(texts), named: len(texts) > 0}
+	return side{value: Together(values), present: true, written: Together(texts), named: len(texts) > 0}
 }
 
 // shown is the value for people: what the server would leave out, but a manifest wrote, counts as there.
@@ -73,7 +66,7 @@ func (s side) text(shown any) any {
 
 // same compares two sides as the server would store them.
 func (s side) same(o side) bool {
-	return s.present == o.present && (!s.present || equal(s.value, o.value))
+	return s.present == o.present && (!s.present || Equal(s.value, o.value))
 }
 
 // orNil gives the value, nil where the side is absent: the contract leaves the key out.
@@ -164,15 +157,6 @@ func (n sides) names() []string {
 	return sortedKeys(set)
 }
 
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
-	keys := make([]K, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // noteByIndex and noteTogether are the remarks on items that their list-map keys do not tell apart.
 const (
 	noteByIndex  = "items of this list lack their keys, so they are told apart by index"
@@ -238,12 +222,4 @@ func stepTo(item any, rule listRule) (Step, bool) {
 		step.Keys = append(step.Keys, ListKey{Name: name, Value: v})
 	}
 	return step, len(step.Keys) > 0
-}
-
-func isScalar(v any) bool {
-	switch v.(type) {
-	case string, bool, int64, float64:
-		return true
-	}
-	return false
 }

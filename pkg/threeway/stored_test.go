@@ -51,8 +51,8 @@ func newStorage(t testing.TB, o sample) *storage {
 
 // store returns the object as the server would hold it, without bookkeeping; false where the server cannot decode it.
 func (s *storage) store(object map[string]any) (map[string]any, bool) {
-	out, _ := deepCopy(object).(map[string]any)
-	switch typed, err := nativeKinds().known.New(gvkOf(s.Ref)); {
+	out, _ := Copy(object).(map[string]any)
+	switch typed, err := nativeKinds().known.New(s.GVK()); {
 	case err == nil:
 		raw, err := json.Marshal(foldStringData(out))
 		if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(raw, typed) != nil {
@@ -108,8 +108,8 @@ func dropPrinted(typed, written any) {
 func (s *storage) edits(before, after map[string]any) []Path {
 	tree := allocatedFor(s.Key, after)
 	return slices.DeleteFunc(differences(nil, canonical(tree.without(before)), canonical(tree.without(after))), func(path Path) bool {
-		_, stays := lookup(after, path)
-		_, named := lookup(s.Content, path)
+		_, stays := path.Lookup(after)
+		_, named := path.Lookup(s.Content)
 		return !stays && !named || path[len(path)-1].Name == "serviceAccount" // the server keeps the old name of serviceAccountName itself
 	})
 }
@@ -117,15 +117,15 @@ func (s *storage) edits(before, after map[string]any) []Path {
 // demanded are the paths that a report has to speak of: all but those of defaults that came with another field, where there is one.
 func (s *storage) demanded(paths []Path, after map[string]any) []Path {
 	others := slices.DeleteFunc(slices.Clone(paths), func(path Path) bool {
-		without, _ := deepCopy(after).(map[string]any)
-		value, there := lookup(after, path)
-		above, _ := lookup(without, path[:len(path)-1])
+		without, _ := Copy(after).(map[string]any)
+		value, there := path.Lookup(after)
+		above, _ := path[:len(path)-1].Lookup(without)
 		if m, isMap := above.(map[string]any); isMap {
 			delete(m, path[len(path)-1].Name)
 		}
 		filled, ok := s.store(without)
-		again, back := lookup(filled, path)
-		return ok && there && back && equal(value, again)
+		again, back := path.Lookup(filled)
+		return ok && there && back && Equal(value, again)
 	})
 	if len(others) == 0 {
 		return paths

@@ -64,7 +64,7 @@ func finalizersReason(o *ObjectComparison) string {
 	if len(refused) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %q is invalid: %v", groupKind(o.Ref), o.Name, refused[0])
+	return fmt.Sprintf("%s %q is invalid: %v", o.GroupKind(), o.Name, refused[0])
 }
 
 // noNewContent is what the API server says of a creation in a namespace that is being deleted (apiserver v0.37
@@ -76,7 +76,7 @@ func noNewContent(resource schema.GroupResource, name, namespace string) string 
 
 // resourceOf is the resource of a kind as the API server names it. Kinds are spelled regularly, but for a few custom ones.
 func resourceOf(ref Ref) schema.GroupResource {
-	resource, _ := meta.UnsafeGuessKindToResource(gvkOf(ref))
+	resource, _ := meta.UnsafeGuessKindToResource(ref.GVK())
 	return resource.GroupResource()
 }
 

@@ -11,7 +11,7 @@ type choice struct {
 
 // set lists the members that an object has.
 func (u choice) set(object map[string]any) []string {
-	node, _ := lookup(object, u.at)
+	node, _ := u.at.Lookup(object)
 	return slices.DeleteFunc(slices.Clone(u.members), func(name string) bool { return !isSet(name, fieldOf(node, name)) })
 }
 
@@ -34,7 +34,7 @@ func (r *Repairable) Superfluous(text map[string]any) []Path {
 		}
 	}
 	for _, d := range dependentsOf(key, normal) {
-		node, _ := lookup(normal, d.at)
+		node, _ := d.at.Lookup(normal)
 		if by := fieldOf(node, d.by); by != nil && by != d.value && has(node, d.field) && !r.Named(d.at.Field(d.field)) {
 			out = append(out, d.at.Field(d.field))
 		}
@@ -48,7 +48,7 @@ func (r *Repairable) Superfluous(text map[string]any) []Path {
 
 // members gives the members of a union that stand in a normal form: those that old's manifest names, and the others.
 func (r *Repairable) members(u choice, normal map[string]any) (named, others []Path) {
-	node, _ := lookup(normal, u.at)
+	node, _ := u.at.Lookup(normal)
 	for _, name := range u.members {
 		path := u.at.Field(name)
 		switch {
@@ -65,7 +65,7 @@ func (r *Repairable) members(u choice, normal map[string]any) (named, others []P
 // secondKeys are the keys of a ConfigMap's binaryData that old's manifest has in data, and the other way round (kubernetes v1.36.3
 // pkg/apis/core/validation ValidateConfigMap).
 func (r *Repairable) secondKeys(normal map[string]any) []Path {
-	if kindOf(r.object.Key) != "ConfigMap" {
+	if r.object.GroupKind().String() != "ConfigMap" {
 		return nil
 	}
 	var out []Path
@@ -85,7 +85,7 @@ func (r *Repairable) secondKeys(normal map[string]any) []Path {
 // validateValidatingWebhook and validateMutatingWebhook, core/validation validateVolumeSource, validateHandler, ValidateEnv.
 func unionsOf(key Key, object map[string]any) []choice {
 	spec := Path{}.Field("spec")
-	switch kindOf(key) {
+	switch key.GroupKind().String() {
 	case "PodDisruptionBudget.policy":
 		return []choice{{at: spec, members: []string{"minAvailable", "maxUnavailable"}}}
 	case "Ingress.networking.k8s.io":
@@ -121,7 +121,7 @@ func podUnions(base Path, object map[string]any) []choice {
 			out = append(out, choice{at: at.Field("valueFrom"), members: sortedKeys(child(env, "valueFrom"))})
 		})
 	})
-	spec, _ := lookup(object, base)
+	spec, _ := base.Lookup(object)
 	eachNamed(fieldOf(spec, "volumes"), base.Field("volumes"), func(volume map[string]any, at Path) {
 		sources := slices.DeleteFunc(sortedKeys(volume), func(name string) bool { return name == "name" })
 		out = append(out, choice{at: at, members: sources})
@@ -130,7 +130,7 @@ func podUnions(base Path, object map[string]any) []choice {
 }
 
 func eachContainer(base Path, object map[string]any, visit func(container map[string]any, at Path)) {
-	spec, _ := lookup(object, base)
+	spec, _ := base.Lookup(object)
 	for _, list := range []string{"initContainers", "containers"} {
 		eachNamed(fieldOf(spec, list), base.Field(list), visit)
 	}
@@ -143,7 +143,7 @@ func eachContainer(base Path, object map[string]any, visit func(container map[st
 func dependentsOf(key Key, object map[string]any) []dependent {
 	var out []dependent
 	spec := Path{}.Field("spec")
-	switch kindOf(key) {
+	switch key.GroupKind().String() {
 	case "Deployment.apps":
 		out = append(out, dependent{spec.Field("strategy"), "rollingUpdate", "type", "RollingUpdate"})
 	case "StatefulSet.apps":

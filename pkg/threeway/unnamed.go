@@ -31,7 +31,7 @@ func (c comparer) refuseUnnamed(out *ObjectComparison, p pair) {
 	case asksFirst:
 		out.fail(stopAll, fmt.Sprintf("could not get information about the resource %s %q in namespace %q: %s", out.Kind, "", out.Namespace, noName))
 	case c.in.Operation == OperationInstall && c.in.serverSide():
-		out.fail(stopRest, fmt.Sprintf("server-side apply failed for object %s/ %s: %s", out.Namespace, gvkOf(out.Ref), noName))
+		out.fail(stopRest, fmt.Sprintf("server-side apply failed for object %s/ %s: %s", out.Namespace, out.GVK(), noName))
 	case c.in.Operation == OperationInstall:
 		out.Action = ActionCreate
 	default:

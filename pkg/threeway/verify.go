@@ -171,7 +171,7 @@ func (d *difference) walk(path Path, n sides, s *shape) {
 	case s.keyed() && n.lists():
 		steps, _ := n.steps(s.merges())
 		for _, step := range steps {
-			d.walk(path.with(step), n.item(step), s.item())
+			d.walk(path.With(step), n.item(step), s.item())
 		}
 	case !d.named || n.old.named:
 		d.paths = append(d.paths, path)

@@ -9,7 +9,7 @@ import (
 // edited is the object as a chart that was edited at random has it.
 func (o sample) edited(rng *rand.Rand) Object {
 	out := o.Object
-	out.Content, _ = deepCopy(o.Content).(map[string]any)
+	out.Content, _ = Copy(o.Content).(map[string]any)
 	o.edit(rng, out.Content)
 	return out
 }

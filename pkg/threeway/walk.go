@@ -119,7 +119,7 @@ func (w *walker) walkMap(path Path, n sides, s *shape, names []string) []entry {
 			continue
 		}
 		found := w.walk(path.Field(name), below, s.field(name))
-		if len(found) == 1 && found[0].weight == hard && path.endsInKey(name) {
+		if len(found) == 1 && found[0].weight == hard && path.EndsInKey(name) {
 			found[0].weight = soft // a list-map key comes and goes with its item
 		}
 		out = append(out, found...)
@@ -135,7 +135,7 @@ func (w *walker) walkList(path Path, n sides, s *shape, steps []Step, note strin
 		if !walked {
 			continue
 		}
-		found := w.walk(path.with(step), below, s.item())
+		found := w.walk(path.With(step), below, s.item())
 		for i := range found {
 			found[i].addNote(note)
 			if below.holdsSeveral(step) {
@@ -291,12 +291,12 @@ func (n sides) orderOf(s side, steps []Step) []any {
 	list, _ := s.value.([]any)
 	out := []any{}
 	for i, v := range list {
-		at := slices.IndexFunc(steps, func(step Step) bool { return step.matches(i, v) })
+		at := slices.IndexFunc(steps, func(step Step) bool { return step.Matches(i, v) })
 		if at < 0 {
 			continue
 		}
 		if item := n.item(steps[at]); item.desired.named && item.live.present && item.result.present {
-			out = append(out, steps[at].label())
+			out = append(out, steps[at].Label())
 		}
 	}
 	return out

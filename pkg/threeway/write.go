@@ -62,7 +62,7 @@ func (c comparer) writeServerSide(ref Ref, desired, live map[string]any) (writte
 	if err != nil && types.reads(desired) {
 		return out, applyFailed(ref, err)
 	}
-	gvk := gvkOf(ref)
+	gvk := ref.GVK()
 	apply, err := newServerSide(types, gvk, !nativeApply().scheme.Recognizes(gvk), deployer.Manager)
 	if err != nil {
 		return out, err
@@ -102,7 +102,7 @@ func (c comparer) refusesCreation(o *ObjectComparison, desired map[string]any) s
 
 // applyFailed says what Helm says of an apply that the server refuses (helm v4.3.1 pkg/kube/client.go patchResourceServerSide).
 func applyFailed(ref Ref, err error) error {
-	return fmt.Errorf("server-side apply failed for object %s/%s %s: %s", ref.Namespace, ref.Name, gvkOf(ref), applyFault(err))
+	return fmt.Errorf("server-side apply failed for object %s/%s %s: %s", ref.Namespace, ref.Name, ref.GVK(), applyFault(err))
 }
 
 // undeclaredFirst names all fields of a manifest that the kind does not have. The server names the one that it comes upon first, and
@@ -118,7 +118,7 @@ func (c comparer) undeclaredFirst(ref Ref, desired map[string]any, err error) er
 	if len(texts) == 0 {
 		return err
 	}
-	return fmt.Errorf("failed to create typed patch object (%s/%s; %s): %s: %s", ref.Namespace, ref.Name, gvkOf(ref), strings.Join(texts, ", "), notDeclared)
+	return fmt.Errorf("failed to create typed patch object (%s/%s; %s): %s: %s", ref.Namespace, ref.Name, ref.GVK(), strings.Join(texts, ", "), notDeclared)
 }
 
 const notDeclared = "field not declared in schema"

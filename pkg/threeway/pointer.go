@@ -1,0 +1,131 @@
+package threeway
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Pointer is a JSON pointer (RFC 6901) as its reference tokens: names of fields, and indexes of list items.
+type Pointer []string
+
+// Pointer returns the way along p in root, false where root lacks the place. Where several items of a list have the name of a step,
+// the pointer leads to the first of them.
+func (p Path) Pointer(root any) (Pointer, bool) {
+	var pointer Pointer
+	node := root
+	for _, s := range p {
+		token, next, ok := s.in(node)
+		if !ok {
+			return nil, false
+		}
+		pointer = append(pointer, token)
+		node = next
+	}
+	return pointer, true
+}
+
+// PointerInto returns the pointer of p in the text of an object whose normal form is known. Paths name list items as the normal form
+// has them, whose items stand in the text's places. It is false where the text lacks the place, as it lacks a default.
+func (p Path) PointerInto(text, normal any) (Pointer, bool) {
+	pointer, ok := p.Pointer(normal)
+	if !ok {
+		return nil, false
+	}
+	_, ok = pointer.Lookup(text)
+	return pointer, ok
+}
+
+// LookupIn returns what a text has at the path, whose items are named as in its normal form.
+func (p Path) LookupIn(text, normal any) (any, bool) {
+	last := len(p) - 1
+	if last < 0 || p[last].Form == FieldStep {
+		pointer, ok := p.Pointer(normal)
+		if !ok {
+			return nil, false
+		}
+		return pointer.Lookup(text)
+	}
+	holder, ok := p[:last].LookupIn(text, normal)
+	items, _ := p[:last].Lookup(normal)
+	names, _ := items.([]any)
+	list, _ := holder.([]any)
+	found := pick(list, p[last].Indexes(names))
+	return Together(found), ok && len(found) > 0
+}
+
+// String writes the pointer as RFC 6901 has it: /spec/containers/0/image. That of the root is empty.
+func (p Pointer) String() string {
+	var b strings.Builder
+	for _, token := range p {
+		b.WriteString("/" + EscapeToken(token))
+	}
+	return b.String()
+}
+
+// EscapeToken writes a name as a reference token of a JSON pointer.
+func EscapeToken(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
+
+// Lookup returns the value that the pointer leads to, false where root lacks it.
+func (p Pointer) Lookup(root any) (any, bool) {
+	node := root
+	for _, token := range p {
+		switch n := node.(type) {
+		case map[string]any:
+			next, ok := n[token]
+			if !ok {
+				return nil, false
+			}
+			node = next
+		case []any:
+			i, ok := indexOf(token, n)
+			if !ok {
+				return nil, false
+			}
+			node = n[i]
+		default:
+			return nil, false
+		}
+	}
+	return node, true
+}
+
+// Edit replaces the value that the pointer leads to by what edit makes of it, in place where that is possible, and returns the root.
+// Where root lacks a list item on the way, nothing changes.
+func (p Pointer) Edit(root any, edit func(any) any) any {
+	if len(p) == 0 {
+		return edit(root)
+	}
+	switch n := root.(type) {
+	case map[string]any:
+		n[p[0]] = p[1:].Edit(n[p[0]], edit)
+	case []any:
+		if i, ok := indexOf(p[0], n); ok {
+			n[i] = p[1:].Edit(n[i], edit)
+		}
+	}
+	return root
+}
+
+// Remove takes away the value that the pointer leads to, in place where that is possible, and returns the root. The pointer must not
+// be that of the root.
+func (p Pointer) Remove(root any) any {
+	last := len(p) - 1
+	return p[:last].Edit(root, func(holder any) any {
+		switch h := holder.(type) {
+		case map[string]any:
+			delete(h, p[last])
+		case []any:
+			if i, ok := indexOf(p[last], h); ok {
+				return slices.Delete(h, i, i+1)
+			}
+		}
+		return holder
+	})
+}
+
+// indexOf reads a token as the index of an item of list, false where it is none.
+func indexOf(token string, list []any) (int, bool) {
+	i, err := strconv.Atoi(token)
+	return i, err == nil && i >= 0 && i < len(list)
+}
