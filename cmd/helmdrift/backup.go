@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // maxFileName is how long the name of a file may be on all systems, less some room.
@@ -21,7 +21,7 @@ const maxFileName = 200
 
 // writeBackup writes live objects as files of YAML into a directory, which it makes where there is none. Only the user can read
 // them. Secrets are left out, and told. Nothing is written where a file exists already.
-func writeBackup(dir string, objects map[threeway.Ref]map[string]any) (leftOut []threeway.Ref, err error) {
+func writeBackup(dir string, objects map[object.Ref]map[string]any) (leftOut []object.Ref, err error) {
 	files := map[string][]byte{}
 	for ref, object := range objects {
 		if secret.Kind(ref.Group, ref.Kind) {
@@ -72,7 +72,7 @@ func writeFile(name string, content []byte) error {
 
 // backupName makes a file name of a key. Names of RBAC objects may have colons and more, which no file name should have; the
 // way in which they are written keeps two keys apart. A name too long ends in a hash of all of it.
-func backupName(key threeway.Key) string {
+func backupName(key object.Key) string {
 	parts := []string{key.Kind, key.Group, key.Namespace, key.Name}
 	for i, part := range parts {
 		parts[i] = plainFileName(part)

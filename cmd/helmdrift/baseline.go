@@ -6,11 +6,11 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // readBaseline reads a report that diff wrote before, as JSON or YAML; nil where none is named.
-func readBaseline(path string) (*threeway.Report, error) {
+func readBaseline(path string) (*report.Report, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -18,9 +18,9 @@ func readBaseline(path string) (*threeway.Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}
-	var out threeway.Report
-	if err := yaml.Unmarshal(text, &out); err != nil || out.APIVersion != threeway.APIVersion || out.Kind != threeway.KindReport {
-		return nil, hinted{error: fmt.Errorf("--baseline %s: it is no report of %s", path, threeway.APIVersion),
+	var out report.Report
+	if err := yaml.Unmarshal(text, &out); err != nil || out.APIVersion != report.APIVersion || out.Kind != report.KindReport {
+		return nil, hinted{error: fmt.Errorf("--baseline %s: it is no report of %s", path, report.APIVersion),
 			hint: "helmdrift diff RELEASE -o json > " + path + " makes one"}
 	}
 	return &out, nil

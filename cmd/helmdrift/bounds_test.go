@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/helmdrift/helmdrift/pkg/render"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // deployed is the manifest of the release in these tests, and live what the cluster holds of it: somebody scaled it.
@@ -37,7 +37,7 @@ data: {mode: b}
 `
 
 // onPlane runs the program against a plane that serves a release with this manifest.
-func onPlane(t *testing.T, manifest string, args ...string) (code int, r threeway.Report, stderr string) {
+func onPlane(t *testing.T, manifest string, args ...string) (code int, r report.Report, stderr string) {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	server, err := (&plane{}).start(kubeconfig, manifest, edited, "deployed")

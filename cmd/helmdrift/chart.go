@@ -11,8 +11,10 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -62,8 +64,8 @@ func (f *fetched) close() {
 
 // renderError puts the failure of a chart into the words of the report, with file and line where a template failed. A chart
 // that was fetched is called what the user called it, not what it is on this machine.
-func (d diff) renderError(err error, path string) threeway.Message {
-	m := threeway.Message{Code: "render", Message: err.Error()}
+func (d diff) renderError(err error, path string) report.Message {
+	m := report.Message{Code: "render", Message: err.Error()}
 	var failed *render.Error
 	if errors.As(err, &failed) {
 		m.File, m.Line, m.Message = failed.File, failed.Line, failed.Message
@@ -92,17 +94,17 @@ func (d diff) withChart(ctx context.Context, loaded *release.Loaded, chart *fetc
 		return in, err
 	}
 	rendered := answer.Rendered
-	if in.Operation == threeway.OperationDrift {
-		in.Operation = threeway.OperationUpgrade
+	if in.Operation == report.OperationDrift {
+		in.Operation = report.OperationUpgrade
 	}
-	in.Desired = &threeway.Desired{Source: "chart", Chart: rendered.ChartName + "-" + rendered.ChartVersion, Helm: in.Desired.Helm}
+	in.Desired = &report.Desired{Source: "chart", Chart: rendered.ChartName + "-" + rendered.ChartVersion, Helm: in.Desired.Helm}
 	in.NotCompared, in.Hooks = nil, nil
 	for _, h := range rendered.Hooks {
 		addHook(&in, h.Kind, h.Name, h.Events)
 	}
 	in.Warnings = slices.Concat(in.Warnings, d.cluster.Incomplete(rendered.Undiscovered), rendered.Warnings)
 	if d.options.source.RepoURL != "" && fetch.Local(d.chart) {
-		in.Warnings = append(in.Warnings, threeway.Message{Code: "local-chart",
+		in.Warnings = append(in.Warnings, report.Message{Code: "local-chart",
 			Message: "a chart of this name is on this machine, and wins over --repo, as it does for helm"})
 	}
 	in.DesiredObjects = d.objects(answer.Manifest, in.Namespace, &in)
@@ -187,9 +189,9 @@ func (d diff) knownFor(in threeway.Input) *secret.Known {
 }
 
 // addAgain adds to each object what a second rendering made of it, where that is another text.
-func (d diff) addAgain(objects []threeway.Object, answer chartAnswer, namespace string) {
-	contents := func(documents []render.Document) map[threeway.Key]map[string]any {
-		out := map[threeway.Key]map[string]any{}
+func (d diff) addAgain(objects []object.Object, answer chartAnswer, namespace string) {
+	contents := func(documents []render.Document) map[object.Key]map[string]any {
+		out := map[object.Key]map[string]any{}
 		for _, o := range render.Objects(documents, render.ParseOptions{Namespace: namespace, Scope: d.cluster.Scope}).Objects {
 			out[o.Key] = o.Content
 		}

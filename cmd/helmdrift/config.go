@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -16,8 +17,8 @@ type configFile struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	Kind       string `json:"kind,omitempty"`
 	// Ignore are rules, and Managers the names of field managers by group, beside those that are known.
-	Ignore   []threeway.RuleText `json:"ignore,omitempty"`
-	Managers threeway.Managers   `json:"managers,omitempty"`
+	Ignore   []report.RuleText `json:"ignore,omitempty"`
+	Managers threeway.Managers `json:"managers,omitempty"`
 }
 
 // readConfig reads a configuration. A word that is not in the schema is an error: misspelt, it would silence nothing, or too much.
@@ -31,16 +32,16 @@ func readConfig(path string) (configFile, error) {
 		preface := strings.NewReplacer("error unmarshaling JSON: ", "", "while decoding JSON: ", "", "error converting YAML to JSON: ", "", "json: ", "", "yaml: unmarshal errors:", "", "yaml: ", "")
 		return out, brokenConfig(path, strings.Join(strings.Fields(preface.Replace(err.Error())), " "))
 	}
-	if out.APIVersion != "" && out.APIVersion != threeway.APIVersion || out.Kind != "" && out.Kind != "Config" {
-		return out, brokenConfig(path, fmt.Sprintf("it says apiVersion %q and kind %q; this helmdrift knows %s and Config", out.APIVersion, out.Kind, threeway.APIVersion))
+	if out.APIVersion != "" && out.APIVersion != report.APIVersion || out.Kind != "" && out.Kind != "Config" {
+		return out, brokenConfig(path, fmt.Sprintf("it says apiVersion %q and kind %q; this helmdrift knows %s and Config", out.APIVersion, out.Kind, report.APIVersion))
 	}
 	for group := range out.Managers {
-		if !slices.Contains([]threeway.ManagerGroup{threeway.ManagerPerson, threeway.ManagerController, threeway.ManagerDeployer}, group) {
+		if !slices.Contains([]report.ManagerGroup{report.ManagerPerson, report.ManagerController, report.ManagerDeployer}, group) {
 			return out, brokenConfig(path, fmt.Sprintf("managers: %q is not one of person, controller, deployer", group))
 		}
 	}
 	for i, rule := range out.Ignore {
-		if rule.SelectsEverything() {
+		if threeway.TextSelectsEverything(rule) {
 			return out, brokenConfig(path, fmt.Sprintf("ignore[%d]: %v", i, threeway.ErrSelectsEverything))
 		}
 	}

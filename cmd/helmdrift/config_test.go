@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -87,8 +88,8 @@ func TestConfigSchemaHasEveryWord(t *testing.T) {
 		t.Fatal(err)
 	}
 	for typ, properties := range map[reflect.Type]map[string]json.RawMessage{
-		reflect.TypeFor[configFile](): doc.Properties, reflect.TypeFor[threeway.RuleText](): doc.Defs.Rule.Properties,
-		reflect.TypeFor[threeway.TargetText](): target.Properties,
+		reflect.TypeFor[configFile](): doc.Properties, reflect.TypeFor[report.RuleText](): doc.Defs.Rule.Properties,
+		reflect.TypeFor[report.TargetText](): target.Properties,
 	} {
 		var words, known []string
 		for f := range typ.Fields() {

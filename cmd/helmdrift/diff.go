@@ -16,6 +16,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/repair"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -122,7 +123,7 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	if o.baseline != "" {
 		release.Accept(known, "--baseline "+filepath.Base(o.baseline))
 	}
-	report := threeway.NewReport(version, now, []threeway.ReleaseReport{release})
+	report := report.New(version, now, []report.Release{release})
 	look := s.display(o.color, now)
 	look.ShowIgnored = o.showIgnored
 	if o.fix && o.format != output.Text {
@@ -181,7 +182,7 @@ func (d diff) putBack(ctx context.Context, s streams, c *threeway.Comparison, lo
 }
 
 // planned is what a fix would write; nothing where that cannot be told, which is fix's to say.
-func planned(c *threeway.Comparison) (all []threeway.FixPlan) {
+func planned(c *threeway.Comparison) (all []report.FixPlan) {
 	var err error
 	defer caught(&err)
 	plan, err := repair.New(c, repair.Options{})

@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -17,11 +19,11 @@ import (
 // Helm itself uses both namespaces: templates and the release annotations get the record's, and objects without a namespace of their own
 // go to the one that helm was called with (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade and pkg/kube/client.go newBuilder, helm
 // v4.3.1 the same; rollback.go too).
-func (d diff) recordElsewhere(ctx context.Context, in threeway.Input) []threeway.Message {
+func (d diff) recordElsewhere(ctx context.Context, in threeway.Input) []report.Message {
 	if in.Old == nil || in.Namespace == in.StorageNamespace || d.isFluxStorage(ctx, in) {
 		return nil
 	}
-	return []threeway.Message{{Code: threeway.WarnRecordElsewhere, Message: fmt.Sprintf(
+	return []report.Message{{Code: report.WarnRecordElsewhere, Message: fmt.Sprintf(
 		"the record in namespace %s says that the release is in %s, and no object says that Flux keeps the record apart, so it may be a copy; "+
 			"what is compared are the objects in %s, where helm upgrade -n %s would put objects without a namespace of their own into %s",
 		in.StorageNamespace, in.Namespace, in.Namespace, in.StorageNamespace, in.StorageNamespace)}}
@@ -46,10 +48,10 @@ func (d diff) isFluxStorage(ctx context.Context, in threeway.Input) bool {
 }
 
 // liveObjects are the release's objects as they live.
-func liveObjects(in threeway.Input) (out []threeway.Object) {
+func liveObjects(in threeway.Input) (out []object.Object) {
 	for _, o := range in.OldObjects {
 		if live := in.Live[o.Ref].Object; live != nil {
-			out = append(out, threeway.Object{Ref: o.Ref, Content: live})
+			out = append(out, object.Object{Ref: o.Ref, Content: live})
 		}
 	}
 	return out
@@ -57,7 +59,7 @@ func liveObjects(in threeway.Input) (out []threeway.Object) {
 
 // isElsewhere reports whether the comparison warns of its record.
 func isElsewhere(in threeway.Input) bool {
-	return slices.ContainsFunc(in.Warnings, func(m threeway.Message) bool { return m.Code == threeway.WarnRecordElsewhere })
+	return slices.ContainsFunc(in.Warnings, func(m report.Message) bool { return m.Code == report.WarnRecordElsewhere })
 }
 
 // checkTarget refuses to write to the objects of a record that may be a copy, unless the user names their namespace.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // The exit codes of every command. The output format never changes them.
@@ -110,7 +110,7 @@ func (f *failOn) completions() []string {
 func (f *failOn) Type() string { return "list" }
 
 // status is the exit code of a report: what could not be seen comes first, and what the server says is otherwise.
-func (f failOn) status(r *threeway.Report) error {
+func (f failOn) status(r *report.Report) error {
 	switch {
 	case r.HasError(), r.Disputed():
 		return exitStatus(exitFailure)
@@ -120,38 +120,38 @@ func (f failOn) status(r *threeway.Report) error {
 	return nil
 }
 
-func (f failOn) selectsRelease(r threeway.ReleaseReport) bool {
+func (f failOn) selectsRelease(r report.Release) bool {
 	return f["drift"] && r.Terminating || slices.ContainsFunc(r.Objects, f.selectsObject)
 }
 
-func (f failOn) selectsObject(o threeway.ObjectReport) bool {
+func (f failOn) selectsObject(o report.Object) bool {
 	whole := f["drift"] && o.Gone() ||
-		f["fail"] && o.Action == threeway.ActionFail ||
+		f["fail"] && o.Action == report.ActionFail ||
 		f["effect"] && o.Action.Writes() ||
-		f["change"] && !o.Missing && o.Action.Writes() && o.Action != threeway.ActionUpdate
+		f["change"] && !o.Missing && o.Action.Writes() && o.Action != report.ActionUpdate
 	return whole && o.IgnoredBy == nil && !o.Known || slices.ContainsFunc(o.Fields, f.selectsField)
 }
 
-func (f failOn) selectsField(field threeway.FieldFinding) bool {
+func (f failOn) selectsField(field report.Finding) bool {
 	if field.Silenced() {
 		return false
 	}
 	return f["drift"] && field.Drifted() ||
-		f["change"] && field.Cause != threeway.CauseDrift ||
+		f["change"] && field.Cause != report.CauseDrift ||
 		f["unmanaged"] && !field.Managed ||
-		f["conflict"] && field.Verdict == threeway.Conflict
+		f["conflict"] && field.Verdict == report.Conflict
 }
 
 // fixStatus is the exit code of a fix: what failed or could not be seen comes first.
-func fixStatus(r *threeway.FixResult) error {
-	is := func(status threeway.FixStatus) func(threeway.FixOutcome) bool {
-		return func(o threeway.FixOutcome) bool { return o.Status == status }
+func fixStatus(r *report.FixResult) error {
+	is := func(status report.FixStatus) func(report.FixOutcome) bool {
+		return func(o report.FixOutcome) bool { return o.Status == status }
 	}
 	switch {
-	case r.After == nil, r.After.HasError(), slices.ContainsFunc(r.Results, is(threeway.FixFailed)):
+	case r.After == nil, r.After.HasError(), slices.ContainsFunc(r.Results, is(report.FixFailed)):
 		return exitStatus(exitFailure)
 	case r.DryRun != "" && len(r.Plan) > 0, r.After.Summary.DriftedReleases > 0,
-		slices.ContainsFunc(r.Results, is(threeway.FixDeclined)), slices.ContainsFunc(r.Results, is(threeway.FixRefused)):
+		slices.ContainsFunc(r.Results, is(report.FixDeclined)), slices.ContainsFunc(r.Results, is(report.FixRefused)):
 		return exitStatus(exitSelected)
 	}
 	return nil

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestFailOnForms: words with a + add to the default, words without one take its place, and a list of both is an error that says what to type.
@@ -50,8 +50,8 @@ func TestFailOnForms(t *testing.T) {
 // TestKnownWritesSelectNothing: a write that a baseline has selects neither effect nor change.
 func TestKnownWritesSelectNothing(t *testing.T) {
 	all := failOn{"drift": true, "change": true, "effect": true, "fail": true}
-	for _, action := range []threeway.Action{threeway.ActionUpdate, threeway.ActionReplace, threeway.ActionAdopt} {
-		o := threeway.ObjectReport{Action: action}
+	for _, action := range []report.Action{report.ActionUpdate, report.ActionReplace, report.ActionAdopt} {
+		o := report.Object{Action: action}
 		if o.Known = true; all.selectsObject(o) {
 			t.Errorf("%s is known and counts", action)
 		}

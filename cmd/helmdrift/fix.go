@@ -14,8 +14,10 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/repair"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -282,18 +284,18 @@ func (f fix) checkRevision() error {
 }
 
 // result is what is told of a plan and a run, masked.
-func (f fix) result(plan *repair.Plan, outcomes []threeway.FixOutcome, now *threeway.Comparison) *threeway.FixResult {
+func (f fix) result(plan *repair.Plan, outcomes []report.FixOutcome, now *threeway.Comparison) *report.FixResult {
 	mask := threeway.Mask{Show: f.flags.showSecrets}
 	r := plan.Result(mask, outcomes)
 	r.Helmdrift, r.Time, r.DryRun = version, time.Now().UTC().Truncate(time.Second), f.flags.dryRun.word
 	if now != nil {
-		r.After = threeway.NewReport(version, r.Time, []threeway.ReleaseReport{now.Report(mask)})
+		r.After = report.New(version, r.Time, []report.Release{now.Report(mask)})
 	}
 	return &r
 }
 
 // show writes the plan where it is read: as text to stdout, and to stderr where somebody is asked there who cannot see stdout.
-func (f fix) show(r *threeway.FixResult, asks bool) error {
+func (f fix) show(r *report.FixResult, asks bool) error {
 	if f.flags.format == output.Text {
 		if err := f.write(f.streams.out, r, output.WriteFixPlan); err != nil {
 			return err
@@ -305,12 +307,12 @@ func (f fix) show(r *threeway.FixResult, asks bool) error {
 	return nil
 }
 
-func (f fix) write(w io.Writer, r *threeway.FixResult, writer func(io.Writer, *threeway.FixResult, output.Options) error) error {
+func (f fix) write(w io.Writer, r *report.FixResult, writer func(io.Writer, *report.FixResult, output.Options) error) error {
 	return writer(w, r, f.streams.displayOn(w, f.flags.color, r.Time))
 }
 
 // ask asks whether the plan is to be written.
-func (f fix) ask(ctx context.Context, r *threeway.FixResult) (bool, error) {
+func (f fix) ask(ctx context.Context, r *report.FixResult) (bool, error) {
 	if !f.streams.canAsk() {
 		return false, hinted{error: errors.New("nothing was written: this needs somebody's consent, and there is no terminal to ask on"),
 			hint: "--yes writes without asking, --dry-run only shows what would be written"}
@@ -322,10 +324,10 @@ func (f fix) ask(ctx context.Context, r *threeway.FixResult) (bool, error) {
 }
 
 // unconfirmed are the outcomes of a plan to which somebody said no.
-func unconfirmed(r *threeway.FixResult) []threeway.FixOutcome {
-	var out []threeway.FixOutcome
+func unconfirmed(r *report.FixResult) []report.FixOutcome {
+	var out []report.FixOutcome
 	for _, p := range r.Plan {
-		out = append(out, threeway.FixOutcome{Object: p.Object, Status: threeway.FixDeclined, Reason: "not confirmed"})
+		out = append(out, report.FixOutcome{Object: p.Object, Status: report.FixDeclined, Reason: "not confirmed"})
 	}
 	return out
 }
@@ -335,7 +337,7 @@ func (f fix) backup(plan *repair.Plan) error {
 	if f.flags.backup == "" {
 		return nil
 	}
-	objects := map[threeway.Ref]map[string]any{}
+	objects := map[object.Ref]map[string]any{}
 	var notes []string
 	for _, o := range plan.Objects {
 		live := f.before.Input.Live[o.Ref].Object
@@ -392,7 +394,7 @@ func (f fix) again(ctx context.Context) (*threeway.Comparison, error) {
 }
 
 // tell writes the result, and gives the exit code.
-func (f fix) tell(r *threeway.FixResult) error {
+func (f fix) tell(r *report.FixResult) error {
 	if err := output.WriteFix(f.streams.out, f.flags.format, r, f.streams.display(f.flags.color, r.Time)); err != nil {
 		return err
 	}

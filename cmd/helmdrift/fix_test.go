@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // TestFixInterrupted: the request in flight is finished, nothing new begins, what was done is told, and the next run completes
@@ -64,18 +64,18 @@ func TestFixInterrupted(t *testing.T) {
 func TestBackupNames(t *testing.T) {
 	long := strings.Repeat("n", 253)
 	for _, c := range []struct {
-		key  threeway.Key
+		key  object.Key
 		want string
 	}{
-		{threeway.Key{Kind: "ConfigMap", Namespace: "prod", Name: "web"}, "ConfigMap__prod_web.yaml"},
-		{threeway.Key{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "system:a/b"}, "ClusterRole_rbac.authorization.k8s.io__system%3aa%2fb.yaml"},
-		{threeway.Key{Kind: "ConfigMap", Namespace: "a_b", Name: "../c%3a"}, "ConfigMap__a%5fb_..%2fc%253a.yaml"},
+		{object.Key{Kind: "ConfigMap", Namespace: "prod", Name: "web"}, "ConfigMap__prod_web.yaml"},
+		{object.Key{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "system:a/b"}, "ClusterRole_rbac.authorization.k8s.io__system%3aa%2fb.yaml"},
+		{object.Key{Kind: "ConfigMap", Namespace: "a_b", Name: "../c%3a"}, "ConfigMap__a%5fb_..%2fc%253a.yaml"},
 	} {
 		if got := backupName(c.key); got != c.want {
 			t.Errorf("%s: %s, want %s", c.key, got, c.want)
 		}
 	}
-	a, b := backupName(threeway.Key{Kind: "ConfigMap", Namespace: long, Name: long}), backupName(threeway.Key{Kind: "ConfigMap", Namespace: long, Name: long + "x"})
+	a, b := backupName(object.Key{Kind: "ConfigMap", Namespace: long, Name: long}), backupName(object.Key{Kind: "ConfigMap", Namespace: long, Name: long + "x"})
 	if a == b || len(a) > 255 {
 		t.Errorf("long names: %s and %s", a, b)
 	}

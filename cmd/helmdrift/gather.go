@@ -10,8 +10,10 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -104,7 +106,7 @@ func (d diff) compare(ctx context.Context, loaded *release.Loaded) (c *threeway.
 		return nil, false, hinted{error: errors.New("--force-conflicts needs server-side apply, and this release is applied client-side"),
 			hint: "--server-side=true shows what becoming server-side would do"}
 	}
-	if in.ForceReplace && in.ApplyMethod == "server-side" && in.Operation != threeway.OperationInstall {
+	if in.ForceReplace && in.ApplyMethod == "server-side" && in.Operation != report.OperationInstall {
 		return nil, false, replaceServerSide()
 	}
 	if in.Live, err = d.read(ctx, in); err != nil {
@@ -131,8 +133,8 @@ func (d diff) compare(ctx context.Context, loaded *release.Loaded) (c *threeway.
 }
 
 // read reads what the input names and does not hold yet.
-func (d diff) read(ctx context.Context, in threeway.Input) (map[threeway.Ref]threeway.Live, error) {
-	found := d.cluster.Read(ctx, slices.DeleteFunc(refs(in), func(r threeway.Ref) bool { _, known := in.Live[r]; return known }))
+func (d diff) read(ctx context.Context, in threeway.Input) (map[object.Ref]threeway.Live, error) {
+	found := d.cluster.Read(ctx, slices.DeleteFunc(refs(in), func(r object.Ref) bool { _, known := in.Live[r]; return known }))
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("reading the cluster: %w", err)
 	}
@@ -176,7 +178,7 @@ func (d diff) fetch(ctx context.Context, needs threeway.Needs, in *threeway.Inpu
 	for kind, crd := range crds {
 		known, err := threeway.NewCustomSchema(crd)
 		if err != nil {
-			in.Warnings = append(in.Warnings, threeway.Message{Code: "schema", Message: err.Error(), Object: kind.String()})
+			in.Warnings = append(in.Warnings, report.Message{Code: "schema", Message: err.Error(), Object: kind.String()})
 			continue
 		}
 		schemas[kind] = known
@@ -199,7 +201,7 @@ func (d diff) applyTypes(ctx context.Context, wanted []schema.GroupVersion, in *
 		if document, ok := documents[gv]; ok {
 			known, err := threeway.NewApplyTypes(document)
 			if err != nil {
-				in.Warnings = append(in.Warnings, threeway.Message{Code: "schema", Message: gv.String() + ": " + err.Error()})
+				in.Warnings = append(in.Warnings, report.Message{Code: "schema", Message: gv.String() + ": " + err.Error()})
 			}
 			types[gv] = known
 		}
@@ -208,9 +210,9 @@ func (d diff) applyTypes(ctx context.Context, wanted []schema.GroupVersion, in *
 }
 
 // refs lists what is to be read: every object of old and desired, at the versions they name.
-func refs(in threeway.Input) []threeway.Ref {
-	seen := map[threeway.Ref]bool{}
-	var out []threeway.Ref
+func refs(in threeway.Input) []object.Ref {
+	seen := map[object.Ref]bool{}
+	var out []object.Ref
 	for _, o := range slices.Concat(in.DesiredObjects, in.OldObjects) {
 		if o.Name != "" && o.Problem == "" && !seen[o.Ref] {
 			seen[o.Ref] = true
@@ -236,7 +238,7 @@ func (d diff) stored(ctx context.Context, loaded *release.Loaded) (in threeway.I
 	old, last := loaded.Old, loaded.Last
 	in = threeway.Input{
 		Name: d.name, Namespace: d.at.namespace, StorageNamespace: d.at.namespace, Cluster: d.at.cluster,
-		Operation: threeway.OperationInstall, Desired: &threeway.Desired{Source: "chart", Helm: d.helm(nil)},
+		Operation: report.OperationInstall, Desired: &report.Desired{Source: "chart", Helm: d.helm(nil)},
 	}
 	in.Records = d.store.Resource()
 	in.ApplyMethod, in.ForceConflicts = d.applyMethod(in.Desired.Helm, nil), d.options.forceConflicts
@@ -244,13 +246,13 @@ func (d diff) stored(ctx context.Context, loaded *release.Loaded) (in threeway.I
 	if old == nil {
 		return in, nil
 	}
-	in.Name, in.Namespace, in.Operation = old.Name, old.Namespace, threeway.OperationDrift
+	in.Name, in.Namespace, in.Operation = old.Name, old.Namespace, report.OperationDrift
 	in.Old, in.Last = revisionOf(old), revisionOf(last)
 	desired, source, decides := old, "record", last
 	if target := loaded.Target; target != nil {
-		desired, source, decides, in.Operation = target, "revision", target, threeway.OperationRollback
+		desired, source, decides, in.Operation = target, "revision", target, report.OperationRollback
 	}
-	in.Desired = &threeway.Desired{Source: source, Revision: desired.Revision, Chart: chartOf(desired), Helm: d.helm(last)}
+	in.Desired = &report.Desired{Source: source, Revision: desired.Revision, Chart: chartOf(desired), Helm: d.helm(last)}
 	in.ApplyMethod = d.applyMethod(in.Desired.Helm, decides)
 	in.Migrates = loaded.Target != nil || old.ApplyMethod != release.ApplyServerSide
 	if in.OldObjects, err = d.parse(ctx, old, old.Namespace, &in); err != nil {
@@ -267,22 +269,22 @@ func (d diff) stored(ctx context.Context, loaded *release.Loaded) (in threeway.I
 		addHook(&in, h.Kind, h.Name, h.Events)
 	}
 	if problem := loaded.LastProblem; problem != nil {
-		in.Warnings = append(in.Warnings, threeway.Message{Code: "last-unreadable", Message: problem.Error() +
+		in.Warnings = append(in.Warnings, report.Message{Code: "last-unreadable", Message: problem.Error() +
 			"; how Helm would write is taken from the revision that was asked for"})
-		in.Last = &threeway.Revision{Revision: loaded.Choice.Last.Revision, Status: loaded.Choice.Last.Status}
+		in.Last = &report.Revision{Revision: loaded.Choice.Last.Revision, Status: loaded.Choice.Last.Status}
 	}
 	if last.Revision != old.Revision && d.options.revision == 0 {
-		in.Warnings = append(in.Warnings, threeway.Message{Code: "last-not-old", Message: fmt.Sprintf(
+		in.Warnings = append(in.Warnings, report.Message{Code: "last-not-old", Message: fmt.Sprintf(
 			"the last revision, %d, is %s; helm upgrade would start from revision %d, so that is compared", last.Revision, last.Status, old.Revision)})
 		parsed, failed := d.parse(ctx, last, last.Namespace, &threeway.Input{})
-		in.LastObjects, err = append([]threeway.Object{}, parsed...), failed // an empty manifest is not nil
+		in.LastObjects, err = append([]object.Object{}, parsed...), failed // an empty manifest is not nil
 	}
 	return in, err
 }
 
 // addHook names a hook, which is not compared, and tells whether the operation runs it.
 func addHook(in *threeway.Input, kind, name string, events []string) {
-	in.NotCompared = append(in.NotCompared, threeway.NotCompared{Kind: kind, Name: name, Reason: "hook"})
+	in.NotCompared = append(in.NotCompared, report.NotCompared{Kind: kind, Name: name, Reason: "hook"})
 	during := "-" + string(in.Operation)
 	if slices.ContainsFunc(events, func(event string) bool { return event == "pre"+during || event == "post"+during }) {
 		in.Hooks = append(in.Hooks, threeway.Hook{Kind: kind, Name: name})
@@ -291,7 +293,7 @@ func addHook(in *threeway.Input, kind, name string, events []string) {
 
 // parse reads the manifest of a record. One that is short and has no aliases is read here; any other takes the start of a child
 // process, some 50 ms, and cannot take more than its bounds.
-func (d diff) parse(ctx context.Context, r *release.Record, namespace string, in *threeway.Input) ([]threeway.Object, error) {
+func (d diff) parse(ctx context.Context, r *release.Record, namespace string, in *threeway.Input) ([]object.Object, error) {
 	if render.Harmless(r.Manifest) {
 		return d.objects(render.Read(r.Manifest), namespace, in), nil
 	}
@@ -308,7 +310,7 @@ func (d diff) parse(ctx context.Context, r *release.Record, namespace string, in
 }
 
 // objects adds what documents say besides objects to the input.
-func (d diff) objects(documents []render.Document, namespace string, in *threeway.Input) []threeway.Object {
+func (d diff) objects(documents []render.Document, namespace string, in *threeway.Input) []object.Object {
 	m := render.Objects(documents, render.ParseOptions{Namespace: namespace, Scope: d.cluster.Scope})
 	in.NotCompared = append(in.NotCompared, m.NotCompared...)
 	in.Warnings = append(in.Warnings, m.Warnings...)
@@ -338,8 +340,8 @@ func (d diff) applyMethod(helm string, decides *release.Record) string {
 	return "client-side"
 }
 
-func revisionOf(r *release.Record) *threeway.Revision {
-	return &threeway.Revision{Revision: r.Revision, Status: r.Status, Chart: chartOf(r)}
+func revisionOf(r *release.Record) *report.Revision {
+	return &report.Revision{Revision: r.Revision, Status: r.Status, Chart: chartOf(r)}
 }
 
 func chartOf(r *release.Record) string {

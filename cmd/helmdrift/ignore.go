@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/homedir"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -50,7 +52,7 @@ func namesOf(add func(*pflag.FlagSet)) (names []string) {
 type ignored struct {
 	rules    []threeway.Rule
 	managers threeway.Managers
-	warnings []threeway.Message
+	warnings []report.Message
 }
 
 // read reads the configuration and the flags. A path of a flag that cannot be read is an error; in a file that many commands share it
@@ -133,7 +135,7 @@ const (
 )
 
 // fluxRules reads the rules of the HelmRelease that the objects of the release name.
-func (d diff) fluxRules(ctx context.Context, in *threeway.Input) ([]threeway.Rule, []threeway.Message, error) {
+func (d diff) fluxRules(ctx context.Context, in *threeway.Input) ([]threeway.Rule, []report.Message, error) {
 	name, namespace := fluxOwner(in.OldObjects)
 	if name == "" {
 		return nil, nil, hinted{error: fmt.Errorf("--from-flux: release %q was not deployed by Flux: none of its objects has the label %s", in.Name, fluxNameLabel),
@@ -149,7 +151,7 @@ func (d diff) fluxRules(ctx context.Context, in *threeway.Input) ([]threeway.Rul
 	}
 	detection, _, err := unstructured.NestedMap(owner, "spec", "driftDetection")
 	var spec struct {
-		Ignore []threeway.RuleText `json:"ignore,omitempty"`
+		Ignore []report.RuleText `json:"ignore,omitempty"`
 	}
 	if err == nil && detection != nil {
 		err = runtime.DefaultUnstructuredConverter.FromUnstructured(detection, &spec)
@@ -161,12 +163,12 @@ func (d diff) fluxRules(ctx context.Context, in *threeway.Input) ([]threeway.Rul
 	return rules, warnings, nil
 }
 
-func fluxRef(name, namespace string) threeway.Ref {
-	return threeway.Ref{Key: threeway.Key{Group: fluxGroup, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}
+func fluxRef(name, namespace string) object.Ref {
+	return object.Ref{Key: object.Key{Group: fluxGroup, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}
 }
 
 // fluxOwner names the HelmRelease that objects were deployed by; empty where there is none.
-func fluxOwner(objects []threeway.Object) (name, namespace string) {
+func fluxOwner(objects []object.Object) (name, namespace string) {
 	for _, o := range objects {
 		labels, _, _ := unstructured.NestedStringMap(o.Content, "metadata", "labels")
 		if labels[fluxNameLabel] != "" {

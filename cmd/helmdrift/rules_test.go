@@ -21,16 +21,19 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift":              {"internal/confine", "internal/output", "internal/secret", "pkg/fetch", "pkg/live", "pkg/release", "pkg/render", "pkg/repair", "pkg/threeway"},
+		"cmd/helmdrift": {"internal/confine", "internal/output", "internal/secret", "pkg/fetch", "pkg/live", "pkg/object", "pkg/release", "pkg/render",
+			"pkg/repair", "pkg/report", "pkg/threeway"},
 		"pkg/release":                {},
 		"pkg/fetch":                  {"internal/secret"},
-		"pkg/render":                 {"internal/secret", "pkg/threeway"},
-		"pkg/live":                   {"internal/secret", "pkg/threeway"},
-		"pkg/repair":                 {"pkg/threeway"},
-		"pkg/threeway":               {"internal/secret"},
+		"pkg/render":                 {"internal/secret", "pkg/object", "pkg/report", "pkg/threeway"},
+		"pkg/live":                   {"internal/secret", "pkg/object", "pkg/report", "pkg/threeway"},
+		"pkg/repair":                 {"pkg/object", "pkg/report", "pkg/threeway"},
+		"pkg/threeway":               {"internal/secret", "pkg/object", "pkg/report"},
+		"pkg/report":                 {"pkg/object"},
+		"pkg/object":                 {},
 		"internal/secret":            {},
 		"internal/confine":           {},
-		"internal/output":            {"pkg/threeway"},
+		"internal/output":            {"pkg/report"},
 		"internal/output/schema":     {},
 		"internal/output/reporttest": {"internal/output/schema"},
 	}

@@ -18,7 +18,9 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/repair"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -112,32 +114,32 @@ func (p *planter) text() string { return p.table.SecretTexts[p.rng.IntN(len(p.ta
 // input is a comparison of what holds one canary with the same that holds another.
 func (p *planter) input(was, is string) threeway.Input {
 	in := threeway.Input{
-		Name: "web", Namespace: "prod", StorageNamespace: "prod", Operation: threeway.OperationDrift, ApplyMethod: "client-side",
-		Old: &threeway.Revision{Revision: 1}, Last: &threeway.Revision{Revision: 1}, Live: map[threeway.Ref]threeway.Live{},
-		Errors:   []threeway.Message{{Code: "x", Message: "the chart says " + was + " and " + is}},
-		Warnings: []threeway.Message{{Code: "x", Message: "db_password=" + is}},
+		Name: "web", Namespace: "prod", StorageNamespace: "prod", Operation: report.OperationDrift, ApplyMethod: "client-side",
+		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1}, Live: map[object.Ref]threeway.Live{},
+		Errors:   []report.Message{{Code: "x", Message: "the chart says " + was + " and " + is}},
+		Warnings: []report.Message{{Code: "x", Message: "db_password=" + is}},
 	}
-	for _, object := range p.objects() {
-		ref := object(was).Ref
-		in.OldObjects = append(in.OldObjects, object(was))
-		in.Live[ref] = threeway.Live{Object: threeway.HelmMetadata(object(is).Content, in.Name, in.Namespace)}
+	for _, obj := range p.objects() {
+		ref := obj(was).Ref
+		in.OldObjects = append(in.OldObjects, obj(was))
+		in.Live[ref] = threeway.Live{Object: object.HelmMetadata(obj(is).Content, in.Name, in.Namespace)}
 	}
 	in.DesiredObjects = in.OldObjects
 	return in
 }
 
 // objects are the objects of the release, for any canary.
-func (p *planter) objects() (out []func(string) threeway.Object) {
+func (p *planter) objects() (out []func(string) object.Object) {
 	a, b, c, text, other := p.name(), p.name(), p.name(), p.text(), p.text()
 	build := func(group, version, kind string, fields func(canary string) map[string]any) {
-		out = append(out, func(canary string) threeway.Object {
+		out = append(out, func(canary string) object.Object {
 			apiVersion := strings.TrimPrefix(group+"/"+version, "/")
 			content := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": "web", "namespace": "prod"}}
 			for name, v := range fields(canary) {
 				content[name] = v
 			}
-			key := threeway.Key{Group: group, Kind: kind, Namespace: "prod", Name: "web"}
-			return threeway.Object{Ref: threeway.Ref{Key: key, Version: version}, Content: content}
+			key := object.Key{Group: group, Kind: kind, Namespace: "prod", Name: "web"}
+			return object.Object{Ref: object.Ref{Key: key, Version: version}, Content: content}
 		})
 	}
 	with := func(text, canary string) string { return strings.ReplaceAll(text, "hunter2", canary) }
@@ -174,20 +176,20 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 	t.Helper()
 	out := map[string]string{}
 	now := time.Unix(0, 0)
-	report := threeway.NewReport("test", now, []threeway.ReleaseReport{c.Report(threeway.Mask{})})
+	got := report.New("test", now, []report.Release{c.Report(threeway.Mask{})})
 	for _, name := range output.Formats() {
 		var b bytes.Buffer
-		if err := output.Write(&b, output.Format(name), report, output.Options{Now: now, ShowIgnored: true}); err != nil {
+		if err := output.Write(&b, output.Format(name), got, output.Options{Now: now, ShowIgnored: true}); err != nil {
 			t.Fatal(err)
 		}
 		out["report "+name] = b.String()
 	}
-	var outcomes []threeway.FixOutcome
+	var outcomes []report.FixOutcome
 	for _, o := range plan.Objects {
-		outcomes = append(outcomes, threeway.FixOutcome{Object: o.Ref.Key.String(), Status: threeway.FixRefused, Reason: said(c)})
+		outcomes = append(outcomes, report.FixOutcome{Object: o.Ref.Key.String(), Status: report.FixRefused, Reason: said(c)})
 	}
 	result := plan.Result(threeway.Mask{}, outcomes)
-	result.After = report
+	result.After = got
 	for _, name := range output.FixFormats() {
 		var b bytes.Buffer
 		if err := output.WriteFix(&b, output.Format(name), &result, output.Options{Now: now}); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 func TestEscapeText(t *testing.T) {
@@ -83,80 +83,80 @@ func FuzzEscape(f *testing.F) {
 }
 
 // reportOf is a report in which every text is s, and every branch of the text format is taken.
-func reportOf(s string) *threeway.Report {
+func reportOf(s string) *report.Report {
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	rule := &threeway.IgnoreRule{Rule: s, Reason: s}
-	message := []threeway.Message{{Code: s, Message: s, Object: s, File: s, Line: 3}}
-	field := func(old, desired, live any, cause threeway.Cause) threeway.FieldFinding {
-		return threeway.FieldFinding{
-			ID: s, Path: s, Pointer: s, Verdict: threeway.Overwrite, Cause: cause, Managed: true, Class: threeway.Class(s), Template: s,
+	rule := &report.IgnoreRule{Rule: s, Reason: s}
+	message := []report.Message{{Code: s, Message: s, Object: s, File: s, Line: 3}}
+	field := func(old, desired, live any, cause report.Cause) report.Finding {
+		return report.Finding{
+			ID: s, Path: s, Pointer: s, Verdict: report.Overwrite, Cause: cause, Managed: true, Class: report.Class(s), Template: s,
 			Old: old, Desired: desired, Live: live, After: s, Note: s, IgnoredBy: rule,
-			Owners: []threeway.Owner{{Manager: s, Operation: s, Subresource: s, Time: &at}, {Manager: s}},
+			Owners: []report.Owner{{Manager: s, Operation: s, Subresource: s, Time: &at}, {Manager: s}},
 		}
 	}
 	long := strings.Repeat("x", smallList)
-	object := threeway.ObjectReport{
-		ID: s, APIVersion: s, Kind: s, Namespace: s + "x", Name: s, Source: s, Action: threeway.ActionUpdate, Reason: s, Engine: threeway.EngineMerge,
-		Note: s, IgnoredBy: rule, DryRun: &threeway.DryRun{Result: s, Message: s},
-		Fields: []threeway.FieldFinding{
-			field(s, s, s+"y", threeway.CauseDrift),
-			field(map[string]any{s: s}, nil, []any{s, nil, true, int64(1) << 60}, threeway.CauseDrift),
-			field([]any{long, s}, []any{long}, []any{s + "z", long}, threeway.CauseDrift),
-			field("a\n"+s, "a\n", "b\n"+s+"\nc", threeway.CauseDrift),
+	object := report.Object{
+		ID: s, APIVersion: s, Kind: s, Namespace: s + "x", Name: s, Source: s, Action: report.ActionUpdate, Reason: s, Engine: report.EngineMerge,
+		Note: s, IgnoredBy: rule, DryRun: &report.DryRun{Result: s, Message: s},
+		Fields: []report.Finding{
+			field(s, s, s+"y", report.CauseDrift),
+			field(map[string]any{s: s}, nil, []any{s, nil, true, int64(1) << 60}, report.CauseDrift),
+			field([]any{long, s}, []any{long}, []any{s + "z", long}, report.CauseDrift),
+			field("a\n"+s, "a\n", "b\n"+s+"\nc", report.CauseDrift),
 		},
 	}
 	changed, failing, skipped, broken := object, object, object, object
 	changed.Fields = append(changed.Fields[:len(changed.Fields):len(changed.Fields)],
-		field(s, "other\n"+s, s, threeway.CauseChange), field(nil, s, "a\n"+s, threeway.CauseBoth))
-	failing.Action, failing.Kind = threeway.ActionFail, s
-	skipped.Action, skipped.BlockedBy, skipped.Name, skipped.GenerateName = threeway.ActionSkip, []string{s, s}, "", s
-	broken.Error = &threeway.ObjectError{Code: s, Message: s}
-	revision := &threeway.Revision{Revision: 1, Status: s, Chart: s}
-	return &threeway.Report{
-		APIVersion: threeway.APIVersion, Kind: threeway.KindReport, Helmdrift: s, Time: at, Summary: threeway.Summary{Releases: 1, Errors: 3},
-		Releases: append(foldedReleases(s, object), threeway.ReleaseReport{
-			Name: s, Namespace: s, StorageNamespace: s + "x", Cluster: s, Operation: threeway.Operation(s), ApplyMethod: s,
-			Old: revision, Last: &threeway.Revision{Revision: 2, Status: s}, Desired: &threeway.Desired{Source: "chart", Chart: s, Helm: s},
-			Warnings: message, Errors: message, NotCompared: []threeway.NotCompared{{Kind: s, Name: s, Reason: s}},
-			Objects: []threeway.ObjectReport{object, changed, failing, skipped, broken},
+		field(s, "other\n"+s, s, report.CauseChange), field(nil, s, "a\n"+s, report.CauseBoth))
+	failing.Action, failing.Kind = report.ActionFail, s
+	skipped.Action, skipped.BlockedBy, skipped.Name, skipped.GenerateName = report.ActionSkip, []string{s, s}, "", s
+	broken.Error = &report.ObjectError{Code: s, Message: s}
+	revision := &report.Revision{Revision: 1, Status: s, Chart: s}
+	return &report.Report{
+		APIVersion: report.APIVersion, Kind: report.KindReport, Helmdrift: s, Time: at, Summary: report.Summary{Releases: 1, Errors: 3},
+		Releases: append(foldedReleases(s, object), report.Release{
+			Name: s, Namespace: s, StorageNamespace: s + "x", Cluster: s, Operation: report.Operation(s), ApplyMethod: s,
+			Old: revision, Last: &report.Revision{Revision: 2, Status: s}, Desired: &report.Desired{Source: "chart", Chart: s, Helm: s},
+			Warnings: message, Errors: message, NotCompared: []report.NotCompared{{Kind: s, Name: s, Reason: s}},
+			Objects: []report.Object{object, changed, failing, skipped, broken},
 		}),
 	}
 }
 
 // foldedReleases are previews in which everything folds that can: groups, what each rendering makes anew, skipped and created
 // objects, and objects that the server could not be asked about.
-func foldedReleases(s string, object threeway.ObjectReport) []threeway.ReleaseReport {
-	grouped := threeway.FieldFinding{ID: s, Path: s, Verdict: threeway.Overwrite, Cause: threeway.CauseChange, Old: s, Desired: s + "y", Live: s, Note: s}
-	made := threeway.FieldFinding{ID: s, Path: s, Verdict: threeway.Overwrite, Cause: threeway.CauseChange, Class: threeway.ClassVolatile, Template: s}
-	plain := threeway.ObjectReport{APIVersion: s, Kind: s, Namespace: s, Name: s, Engine: threeway.EngineMerge}
-	var objects []threeway.ObjectReport
+func foldedReleases(s string, object report.Object) []report.Release {
+	grouped := report.Finding{ID: s, Path: s, Verdict: report.Overwrite, Cause: report.CauseChange, Old: s, Desired: s + "y", Live: s, Note: s}
+	made := report.Finding{ID: s, Path: s, Verdict: report.Overwrite, Cause: report.CauseChange, Class: report.ClassVolatile, Template: s}
+	plain := report.Object{APIVersion: s, Kind: s, Namespace: s, Name: s, Engine: report.EngineMerge}
+	var objects []report.Object
 	for i := range createdFrom {
 		updated, created, skipped := plain, plain, plain
-		updated.Action, updated.DryRun = threeway.ActionUpdate, &threeway.DryRun{Result: dryRunRefused, Message: s + "\n" + s}
-		updated.Fields = []threeway.FieldFinding{grouped, made}
-		created.Action = threeway.ActionCreate
-		skipped.Action, skipped.BlockedBy = threeway.ActionSkip, []string{s, s, s, s, s}
+		updated.Action, updated.DryRun = report.ActionUpdate, &report.DryRun{Result: dryRunRefused, Message: s + "\n" + s}
+		updated.Fields = []report.Finding{grouped, made}
+		created.Action = report.ActionCreate
+		skipped.Action, skipped.BlockedBy = report.ActionSkip, []string{s, s, s, s, s}
 		objects = append(objects, created)
 		if i < max(groupFrom, volatileFrom, refusedFrom, skippedFrom) {
 			objects = append(objects, updated, skipped)
 		}
 	}
 	deleted, disagreeing := object, object
-	deleted.Action, deleted.Fields = threeway.ActionDelete, object.Fields[:2]
-	disagreeing.DryRun, disagreeing.Note = &threeway.DryRun{Result: dryRunDisagrees, Message: s + "\n" + s}, s+"\n"+s
+	deleted.Action, deleted.Fields = report.ActionDelete, object.Fields[:2]
+	disagreeing.DryRun, disagreeing.Note = &report.DryRun{Result: dryRunDisagrees, Message: s + "\n" + s}, s+"\n"+s
 	objects = append(objects, deleted, disagreeing)
-	var releases []threeway.ReleaseReport
-	for _, op := range []threeway.Operation{threeway.OperationUpgrade, threeway.OperationInstall} {
-		releases = append(releases, threeway.ReleaseReport{
-			Name: s, Namespace: s + "x", Operation: op, Desired: &threeway.Desired{Source: "revision", Revision: 3, Chart: s}, Objects: objects,
-			Errors: []threeway.Message{{Code: "render", Message: s + "\n" + s, File: s}},
+	var releases []report.Release
+	for _, op := range []report.Operation{report.OperationUpgrade, report.OperationInstall} {
+		releases = append(releases, report.Release{
+			Name: s, Namespace: s + "x", Operation: op, Desired: &report.Desired{Source: "revision", Revision: 3, Chart: s}, Objects: objects,
+			Errors: []report.Message{{Code: "render", Message: s + "\n" + s, File: s}},
 		})
 	}
 	return releases
 }
 
 // asJSON is the report as any JSON decoder sees it, by encoding/json alone.
-func asJSON(t *testing.T, r *threeway.Report) any {
+func asJSON(t *testing.T, r *report.Report) any {
 	t.Helper()
 	doc, err := json.Marshal(r)
 	if err != nil {
@@ -169,7 +169,7 @@ func asJSON(t *testing.T, r *threeway.Report) any {
 	return v
 }
 
-func checkText(t *testing.T, r *threeway.Report, opts Options) {
+func checkText(t *testing.T, r *report.Report, opts Options) {
 	t.Helper()
 	checkLines(t, render(t, Text, r, opts), opts)
 }
@@ -192,9 +192,9 @@ func checkLines(t *testing.T, out []byte, opts Options) {
 // own, on a terminal or not.
 func TestMessagesKeepTheirLines(t *testing.T) {
 	const message = "\n  first: \r\n::error::second\n\n    third \x1b[31m\n\n"
-	r := &threeway.Report{Releases: []threeway.ReleaseReport{{
-		Operation: threeway.OperationUpgrade, Errors: []threeway.Message{{Message: message, File: "a.yaml", Line: 7}, {Message: message, File: "first", Line: 0}},
-		Objects: []threeway.ObjectReport{{Kind: "Job", Name: "j", Action: threeway.ActionFail, Reason: message, Note: message}},
+	r := &report.Report{Releases: []report.Release{{
+		Operation: report.OperationUpgrade, Errors: []report.Message{{Message: message, File: "a.yaml", Line: 7}, {Message: message, File: "first", Line: 0}},
+		Objects: []report.Object{{Kind: "Job", Name: "j", Action: report.ActionFail, Reason: message, Note: message}},
 	}}}
 	for _, width := range []int{0, 40, 80} {
 		out := string(render(t, Text, r, Options{Unicode: true, Width: width}))

@@ -13,17 +13,17 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // fixes reads the hand-written results of fixes, each of which keeps the contract.
-func fixes(t *testing.T) map[string]*threeway.FixResult {
+func fixes(t *testing.T) map[string]*report.FixResult {
 	t.Helper()
 	files, err := filepath.Glob("testdata/fix/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no results: %v", err)
 	}
-	all := map[string]*threeway.FixResult{}
+	all := map[string]*report.FixResult{}
 	for _, file := range files {
 		doc, err := os.ReadFile(file)
 		if err != nil {
@@ -35,9 +35,9 @@ func fixes(t *testing.T) map[string]*threeway.FixResult {
 	return all
 }
 
-func decodeFix(t *testing.T, doc []byte) *threeway.FixResult {
+func decodeFix(t *testing.T, doc []byte) *report.FixResult {
 	t.Helper()
-	var r threeway.FixResult
+	var r report.FixResult
 	strict, err := sigsjson.UnmarshalStrict(doc, &r)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func decodeFix(t *testing.T, doc []byte) *threeway.FixResult {
 }
 
 // fixText is all that somebody sees of a fix on a terminal: the plan, the question where there is one, and what became of it.
-func fixText(t testing.TB, r *threeway.FixResult, opts Options) []byte {
+func fixText(t testing.TB, r *report.FixResult, opts Options) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	errs := []error{WriteFixPlan(&out, r, opts)}
@@ -85,7 +85,7 @@ func TestFixGolden(t *testing.T) {
 	}
 }
 
-func renderFix(t *testing.T, f Format, r *threeway.FixResult) []byte {
+func renderFix(t *testing.T, f Format, r *report.FixResult) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	if err := WriteFix(&out, f, r, Options{}); err != nil {
@@ -128,7 +128,7 @@ func TestFixAfterCounts(t *testing.T) {
 		if r.After == nil {
 			continue
 		}
-		want := threeway.NewReport(r.Helmdrift, r.Time, r.After.Releases).Summary
+		want := report.New(r.Helmdrift, r.Time, r.After.Releases).Summary
 		if diff := cmp.Diff(want, r.After.Summary); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

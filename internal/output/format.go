@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Format names an output format. It is a flag value (pflag.Value) that refuses unknown names while flags are parsed.
@@ -34,7 +34,7 @@ type Options struct {
 	Now time.Time
 	// Fix is the command line that puts back what drifted, and Plan what it would write; both are empty where there is nothing.
 	Fix  string
-	Plan []threeway.FixPlan
+	Plan []report.FixPlan
 	// ShowIgnored lists what rules silence, which is only counted otherwise.
 	ShowIgnored bool
 }
@@ -52,12 +52,12 @@ func formats() []format {
 // format joins a name to its writers. A writer returns the whole document, so that a failure never leaves half of one.
 type format struct {
 	name  Format
-	write func(*threeway.Report, Options) ([]byte, error)
-	fix   func(*threeway.FixResult, Options) ([]byte, error)
+	write func(*report.Report, Options) ([]byte, error)
+	fix   func(*report.FixResult, Options) ([]byte, error)
 }
 
 // Write writes the report to w in format f.
-func Write(w io.Writer, f Format, r *threeway.Report, opts Options) error {
+func Write(w io.Writer, f Format, r *report.Report, opts Options) error {
 	entry, err := find(f)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func Write(w io.Writer, f Format, r *threeway.Report, opts Options) error {
 
 // WriteFix writes the result of a fix to w in format f. As text that is what became of the plan, which a reader has seen by
 // then: WriteFixPlan writes it.
-func WriteFix(w io.Writer, f Format, r *threeway.FixResult, opts Options) error {
+func WriteFix(w io.Writer, f Format, r *report.FixResult, opts Options) error {
 	entry, err := find(f)
 	if err != nil {
 		return err

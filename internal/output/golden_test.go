@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/json"
 
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
@@ -67,14 +67,14 @@ func TestGolden(t *testing.T) {
 }
 
 // planFor is what a fix would put back of a report of drift, in so far as the hint below it counts it.
-func planFor(r *threeway.Report) (plan []threeway.FixPlan) {
+func planFor(r *report.Report) (plan []report.FixPlan) {
 	for _, rel := range r.Releases {
 		if rel.Desired == nil || rel.Desired.Source != "record" || countRender(rel.Errors) > 0 {
 			continue
 		}
 		for _, o := range rel.Objects {
 			if drifted, missing := o.ToPutBack(); missing || len(drifted) > 0 {
-				plan = append(plan, threeway.FixPlan{Object: o.Kind + " " + o.Name, Create: missing, Fields: drifted})
+				plan = append(plan, report.FixPlan{Object: o.Kind + " " + o.Name, Create: missing, Fields: drifted})
 			}
 		}
 	}
@@ -82,13 +82,13 @@ func planFor(r *threeway.Report) (plan []threeway.FixPlan) {
 }
 
 // reports reads the hand-written reports, each of which keeps the contract.
-func reports(t *testing.T) map[string]*threeway.Report {
+func reports(t *testing.T) map[string]*report.Report {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no reports: %v", err)
 	}
-	all := map[string]*threeway.Report{}
+	all := map[string]*report.Report{}
 	for _, file := range files {
 		doc, err := os.ReadFile(file)
 		if err != nil {
@@ -104,7 +104,7 @@ func reports(t *testing.T) map[string]*threeway.Report {
 // that say little stand for releases with more objects than they list.
 func TestReportsCountRight(t *testing.T) {
 	for name, r := range reports(t) {
-		want := threeway.NewReport(r.Helmdrift, r.Time, r.Releases).Summary
+		want := report.New(r.Helmdrift, r.Time, r.Releases).Summary
 		if diff := cmp.Diff(want, r.Summary); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -127,9 +127,9 @@ func TestDocShowsAPreview(t *testing.T) {
 }
 
 // decode reads a report as the comparison makes it: with int64 where encoding/json would say float64.
-func decode(t *testing.T, doc []byte) *threeway.Report {
+func decode(t *testing.T, doc []byte) *report.Report {
 	t.Helper()
-	var r threeway.Report
+	var r report.Report
 	strict, err := json.UnmarshalStrict(doc, &r)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func decode(t *testing.T, doc []byte) *threeway.Report {
 	return &r
 }
 
-func render(t testing.TB, f Format, r *threeway.Report, opts Options) []byte {
+func render(t testing.TB, f Format, r *report.Report, opts Options) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	if err := Write(&out, f, r, opts); err != nil {

@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // writeJSON gives the Report itself. Integers stay integers and strings decode to exactly the value that was read.
 // (Values come from the API server's own JSON and so are valid UTF-8; JSON could not carry anything else.)
-func writeJSON(r *threeway.Report, _ Options) ([]byte, error) { return encodeJSON(r, "  ") }
+func writeJSON(r *report.Report, _ Options) ([]byte, error) { return encodeJSON(r, "  ") }
 
 // writeFixJSON gives the FixResult itself.
-func writeFixJSON(r *threeway.FixResult, _ Options) ([]byte, error) { return encodeJSON(r, "  ") }
+func writeFixJSON(r *report.FixResult, _ Options) ([]byte, error) { return encodeJSON(r, "  ") }
 
 // encodeJSON encodes v with a newline at the end and nothing in it that a terminal or a CI agent obeys.
 // HTML escaping is off: it is for web pages, and makes "->" and "&&" in command lines unreadable.

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 func TestFormatIsAFlagValue(t *testing.T) {
@@ -26,7 +26,7 @@ func TestFormatIsAFlagValue(t *testing.T) {
 	if f != YAML {
 		t.Errorf("a refused word changed the format to %q", f)
 	}
-	if err := Write(&bytes.Buffer{}, "xml", &threeway.Report{}, Options{}); err == nil {
+	if err := Write(&bytes.Buffer{}, "xml", &report.Report{}, Options{}); err == nil {
 		t.Error("Write takes an unknown format")
 	}
 }
@@ -42,7 +42,7 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, errPipe }
 
 func TestWriteReturnsTheWritersError(t *testing.T) {
 	for _, f := range formats() {
-		if err := Write(brokenPipe{}, f.name, &threeway.Report{}, Options{}); !errors.Is(err, errPipe) {
+		if err := Write(brokenPipe{}, f.name, &report.Report{}, Options{}); !errors.Is(err, errPipe) {
 			t.Errorf("%s: %v", f.name, err)
 		}
 	}
@@ -151,13 +151,13 @@ func TestAge(t *testing.T) {
 // TestMaskHolds: should a value ever come with a masked finding, text does not print it either.
 func TestMaskHolds(t *testing.T) {
 	const canary = "canary-7Q"
-	r := threeway.Report{Releases: []threeway.ReleaseReport{
-		{Objects: []threeway.ObjectReport{{Kind: "Secret", Name: "s"}}},
-		{Operation: threeway.OperationUpgrade, Objects: []threeway.ObjectReport{{Kind: "Secret", Name: "s"}}},
+	r := report.Report{Releases: []report.Release{
+		{Objects: []report.Object{{Kind: "Secret", Name: "s"}}},
+		{Operation: report.OperationUpgrade, Objects: []report.Object{{Kind: "Secret", Name: "s"}}},
 	}}
-	for _, v := range []threeway.Verdict{threeway.Add, threeway.Remove, threeway.Overwrite, threeway.Ignore, threeway.Conflict} {
-		for _, c := range []threeway.Cause{threeway.CauseDrift, threeway.CauseChange, threeway.CauseBoth} {
-			fields := []threeway.FieldFinding{{Path: "data.k", Verdict: v, Cause: c, Managed: true, Masked: true,
+	for _, v := range []report.Verdict{report.Add, report.Remove, report.Overwrite, report.Ignore, report.Conflict} {
+		for _, c := range []report.Cause{report.CauseDrift, report.CauseChange, report.CauseBoth} {
+			fields := []report.Finding{{Path: "data.k", Verdict: v, Cause: c, Managed: true, Masked: true,
 				Old: canary, Desired: canary + "\n", Live: canary + "\n2", After: canary}}
 			r.Releases[0].Objects[0].Fields, r.Releases[1].Objects[0].Fields = fields, fields
 			out := string(render(t, Text, &r, Options{Unicode: true}))
@@ -170,73 +170,73 @@ func TestMaskHolds(t *testing.T) {
 
 // TestLastLines: what the last lines alone must say.
 func TestLastLines(t *testing.T) {
-	text := func(r threeway.Report) string {
+	text := func(r report.Report) string {
 		return string(render(t, Text, &r, Options{Unicode: true}))
 	}
-	missing := threeway.ObjectReport{Kind: "Service", Name: "web", Action: threeway.ActionCreate, Missing: true, Drifted: true}
-	unseen := threeway.ObjectReport{Kind: "Secret", Name: "s", Action: threeway.ActionNone, Error: &threeway.ObjectError{Message: "no"}}
+	missing := report.Object{Kind: "Service", Name: "web", Action: report.ActionCreate, Missing: true, Drifted: true}
+	unseen := report.Object{Kind: "Secret", Name: "s", Action: report.ActionNone, Error: &report.ObjectError{Message: "no"}}
 	for _, c := range []struct {
 		name   string
-		report threeway.Report
+		report report.Report
 		want   string
 	}{
-		{"nothing at all", threeway.Report{}, "no release compared\n"},
-		{"an empty release", threeway.Report{Summary: threeway.Summary{Releases: 1}, Releases: make([]threeway.ReleaseReport, 1)}, "\nno drift: 0 objects compared\n"},
+		{"nothing at all", report.Report{}, "no release compared\n"},
+		{"an empty release", report.Report{Summary: report.Summary{Releases: 1}, Releases: make([]report.Release, 1)}, "\nno drift: 0 objects compared\n"},
 		{
-			"several releases", threeway.Report{
-				Summary:  threeway.Summary{Releases: 3, DriftedReleases: 1, Objects: 9, DriftedObjects: 1, Missing: 1},
-				Releases: []threeway.ReleaseReport{{Objects: []threeway.ObjectReport{missing}}, {}, {Operation: threeway.OperationUpgrade}},
+			"several releases", report.Report{
+				Summary:  report.Summary{Releases: 3, DriftedReleases: 1, Objects: 9, DriftedObjects: 1, Missing: 1},
+				Releases: []report.Release{{Objects: []report.Object{missing}}, {}, {Operation: report.OperationUpgrade}},
 			},
 			"\n1 object drifted in 1 of 3 releases; Helm re-creates 1 object\n",
 		},
 		{
-			"drift and blindness", threeway.Report{
-				Summary:  threeway.Summary{Releases: 1, DriftedReleases: 1, Objects: 9, DriftedObjects: 1, Missing: 1, Errors: 1},
-				Releases: []threeway.ReleaseReport{{Objects: []threeway.ObjectReport{missing, unseen}}},
+			"drift and blindness", report.Report{
+				Summary:  report.Summary{Releases: 1, DriftedReleases: 1, Objects: 9, DriftedObjects: 1, Missing: 1, Errors: 1},
+				Releases: []report.Release{{Objects: []report.Object{missing, unseen}}},
 			},
 			"\n1 object drifted; the next upgrade re-creates 1 object\n1 object could not be compared\n",
 		},
 		{
-			"an error that is only counted", threeway.Report{
-				Summary: threeway.Summary{Releases: 1, Objects: 9, Errors: 1}, Releases: make([]threeway.ReleaseReport, 1),
+			"an error that is only counted", report.Report{
+				Summary: report.Summary{Releases: 1, Objects: 9, Errors: 1}, Releases: make([]report.Release, 1),
 			},
 			"\nno drift seen in 9 of 9 objects\nthe comparison is incomplete: 1 error\n",
 		},
 		{
-			"a chart that does not render", threeway.Report{
-				Summary:  threeway.Summary{Releases: 1, Objects: 9, Errors: 1},
-				Releases: []threeway.ReleaseReport{{Operation: threeway.OperationDrift, Errors: []threeway.Message{{Code: "render"}}}},
+			"a chart that does not render", report.Report{
+				Summary:  report.Summary{Releases: 1, Objects: 9, Errors: 1},
+				Releases: []report.Release{{Operation: report.OperationDrift, Errors: []report.Message{{Code: "render"}}}},
 			},
 			"\nno drift: 9 objects compared\nthe chart could not be rendered, so what it would change is not known\n",
 		},
 		{
-			"an installation that does not render", threeway.Report{
-				Summary:  threeway.Summary{Releases: 1, Errors: 1},
-				Releases: []threeway.ReleaseReport{{Operation: threeway.OperationInstall, Errors: []threeway.Message{{Code: "render", Message: "no"}}}},
+			"an installation that does not render", report.Report{
+				Summary:  report.Summary{Releases: 1, Errors: 1},
+				Releases: []report.Release{{Operation: report.OperationInstall, Errors: []report.Message{{Code: "render", Message: "no"}}}},
 			},
 			"\nerror: no\n\nthe chart could not be rendered, so what it would change is not known\n",
 		},
 		{
-			"an upgrade of nothing", threeway.Report{
-				Summary: threeway.Summary{Releases: 1, Objects: 9}, Releases: []threeway.ReleaseReport{{Operation: threeway.OperationUpgrade}},
+			"an upgrade of nothing", report.Report{
+				Summary: report.Summary{Releases: 1, Objects: 9}, Releases: []report.Release{{Operation: report.OperationUpgrade}},
 			},
 			"\nno drift: 9 objects compared; the upgrade changes nothing\n",
 		},
 		{
-			"only what each rendering makes anew", threeway.Report{
-				Summary: threeway.Summary{Releases: 1, Objects: 9, Ignored: 1},
-				Releases: []threeway.ReleaseReport{{Operation: threeway.OperationUpgrade, Objects: []threeway.ObjectReport{{
-					Kind: "Secret", Name: "s", Action: threeway.ActionUpdate,
-					Fields: []threeway.FieldFinding{{Path: "data.p", Verdict: threeway.Overwrite, Cause: threeway.CauseChange, Class: threeway.ClassVolatile}},
+			"only what each rendering makes anew", report.Report{
+				Summary: report.Summary{Releases: 1, Objects: 9, Ignored: 1},
+				Releases: []report.Release{{Operation: report.OperationUpgrade, Objects: []report.Object{{
+					Kind: "Secret", Name: "s", Action: report.ActionUpdate,
+					Fields: []report.Finding{{Path: "data.p", Verdict: report.Overwrite, Cause: report.CauseChange, Class: report.ClassVolatile}},
 				}}}},
 			},
 			"\nno drift: 9 objects compared; the upgrade changes only what is ignored; 1 ignored (volatile)\n",
 		},
 		{
-			"an upgrade that fails halfway", threeway.Report{
-				Summary: threeway.Summary{Releases: 1, Objects: 9, DriftedObjects: 1, DriftedReleases: 1},
-				Releases: []threeway.ReleaseReport{{Operation: threeway.OperationUpgrade, Objects: []threeway.ObjectReport{
-					missing, {Kind: "Job", Name: "j", Action: threeway.ActionFail, DryRun: &threeway.DryRun{Result: "agrees"}},
+			"an upgrade that fails halfway", report.Report{
+				Summary: report.Summary{Releases: 1, Objects: 9, DriftedObjects: 1, DriftedReleases: 1},
+				Releases: []report.Release{{Operation: report.OperationUpgrade, Objects: []report.Object{
+					missing, {Kind: "Job", Name: "j", Action: report.ActionFail, DryRun: &report.DryRun{Result: "agrees"}},
 				}}},
 			},
 			"\n1 object drifted; the upgrade fails on 1 object and re-creates 1 object\nthe server agrees on 1 object\n",
@@ -250,26 +250,26 @@ func TestLastLines(t *testing.T) {
 
 // TestSharedNotes: what the notes of all findings of an object say alike is said once, and nothing else is taken out.
 func TestSharedNotes(t *testing.T) {
-	field := func(note string, certain bool) threeway.FieldFinding {
-		return threeway.FieldFinding{Note: note, Certain: certain}
+	field := func(note string, certain bool) report.Finding {
+		return report.Finding{Note: note, Certain: certain}
 	}
 	for _, c := range []struct {
-		fields []threeway.FieldFinding
+		fields []report.Finding
 		want   shared
 	}{
 		{nil, shared{}},
-		{[]threeway.FieldFinding{field("a", false)}, shared{}},
-		{[]threeway.FieldFinding{field("a", true), field("a", true)}, shared{"a", false}},
-		{[]threeway.FieldFinding{field("a; b", false), field("c; a; b", false)}, shared{"a; b", true}},
-		{[]threeway.FieldFinding{field("xa", false), field("a", false)}, shared{"", true}},
-		{[]threeway.FieldFinding{field("a", false), field("", false)}, shared{"", true}},
-		{[]threeway.FieldFinding{field("a", true), field("b; a", false)}, shared{"a", false}},
+		{[]report.Finding{field("a", false)}, shared{}},
+		{[]report.Finding{field("a", true), field("a", true)}, shared{"a", false}},
+		{[]report.Finding{field("a; b", false), field("c; a; b", false)}, shared{"a; b", true}},
+		{[]report.Finding{field("xa", false), field("a", false)}, shared{"", true}},
+		{[]report.Finding{field("a", false), field("", false)}, shared{"", true}},
+		{[]report.Finding{field("a", true), field("b; a", false)}, shared{"a", false}},
 	} {
 		if got := sharedNote(c.fields); got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.fields, got, c.want)
 		}
 	}
-	left := shared{"a", true}.takenFrom([]threeway.FieldFinding{field("b; a", false), field("a", false)})
+	left := shared{"a", true}.takenFrom([]report.Finding{field("b; a", false), field("a", false)})
 	if left[0].Note != "b" || left[1].Note != "" || !left[0].Certain {
 		t.Errorf("left are %+v", left)
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // writeRules gives the rules that silence what a report says, as the configuration takes them: who puts them there accepts what is.
-func writeRules(r *threeway.Report, _ Options) ([]byte, error) {
+func writeRules(r *report.Report, _ Options) ([]byte, error) {
 	doc, err := encodeYAML(map[string]any{"ignore": r.Rules()})
 	if err != nil {
 		return nil, err
@@ -23,6 +23,6 @@ func writeRules(r *threeway.Report, _ Options) ([]byte, error) {
 }
 
 // writeFixRules refuses: what a fix did is nothing to be ignored.
-func writeFixRules(*threeway.FixResult, Options) ([]byte, error) {
+func writeFixRules(*report.FixResult, Options) ([]byte, error) {
 	return nil, errors.New("the rules that would silence a report are an answer of diff")
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 	"github.com/helmdrift/helmdrift/internal/output/schema"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // definition is what these tests need to know of one entry of $defs.
@@ -42,15 +42,15 @@ func definitions(t *testing.T) map[string]definition {
 func TestSchemaHasEveryField(t *testing.T) {
 	defs := definitions(t)
 	for name, value := range map[string]any{
-		"report": threeway.Report{}, "summary": threeway.Summary{}, "release": threeway.ReleaseReport{}, "revision": threeway.Revision{},
-		"desired": threeway.Desired{}, "message": threeway.Message{}, "notCompared": threeway.NotCompared{}, "object": threeway.ObjectReport{},
-		"objectError": threeway.ObjectError{}, "ignoreRule": threeway.IgnoreRule{}, "dryRun": threeway.DryRun{}, "field": threeway.FieldFinding{},
-		"owner": threeway.Owner{}, "fixResult": threeway.FixResult{}, "planned": threeway.FixPlan{}, "fixRequest": threeway.FixRequest{},
-		"fixOperation": threeway.FixOperation{}, "outcome": threeway.FixOutcome{},
+		"report": report.Report{}, "summary": report.Summary{}, "release": report.Release{}, "revision": report.Revision{},
+		"desired": report.Desired{}, "message": report.Message{}, "notCompared": report.NotCompared{}, "object": report.Object{},
+		"objectError": report.ObjectError{}, "ignoreRule": report.IgnoreRule{}, "dryRun": report.DryRun{}, "field": report.Finding{},
+		"owner": report.Owner{}, "fixResult": report.FixResult{}, "planned": report.FixPlan{}, "fixRequest": report.FixRequest{},
+		"fixOperation": report.FixOperation{}, "outcome": report.FixOutcome{},
 	} {
 		checkStruct(t, name, defs[name], reflect.TypeOf(value))
 	}
-	checkStruct(t, "summary.fields", defs["summary"].Properties["fields"], reflect.TypeFor[threeway.FieldCounts]())
+	checkStruct(t, "summary.fields", defs["summary"].Properties["fields"], reflect.TypeFor[report.FieldCounts]())
 }
 
 func checkStruct(t *testing.T, name string, def definition, typ reflect.Type) {
@@ -95,15 +95,15 @@ func TestSchemaExplainsEveryKey(t *testing.T) {
 func TestSchemaHasEveryWord(t *testing.T) {
 	defs := definitions(t)
 	for where, c := range map[string]struct{ got, want []string }{
-		"verdict": {defs["field"].Properties["verdict"].Enum, wordsOf(threeway.Add, threeway.Remove, threeway.Overwrite, threeway.Ignore, threeway.Conflict)},
-		"cause":   {defs["field"].Properties["cause"].Enum, wordsOf(threeway.CauseDrift, threeway.CauseChange, threeway.CauseBoth)},
-		"class":   {defs["field"].Properties["class"].Enum, wordsOf(threeway.ClassVolatile, threeway.ClassAutoscaled, threeway.ClassOrder)},
-		"action": {defs["object"].Properties["action"].Enum, wordsOf(threeway.ActionNone, threeway.ActionUpdate, threeway.ActionReplace, threeway.ActionCreate,
-			threeway.ActionDelete, threeway.ActionKeep, threeway.ActionAdopt, threeway.ActionFail, threeway.ActionSkip)},
-		"engine": {defs["object"].Properties["engine"].Enum, wordsOf(threeway.EngineStrategic, threeway.EngineMerge, threeway.EngineApply, threeway.EngineReplace)},
-		"operation": {defs["release"].Properties["operation"].Enum, wordsOf(threeway.OperationDrift, threeway.OperationUpgrade,
-			threeway.OperationRollback, threeway.OperationInstall)},
-		"status": {defs["outcome"].Properties["status"].Enum, wordsOf(threeway.FixFixed, threeway.FixDeclined, threeway.FixRefused, threeway.FixFailed)},
+		"verdict": {defs["field"].Properties["verdict"].Enum, wordsOf(report.Add, report.Remove, report.Overwrite, report.Ignore, report.Conflict)},
+		"cause":   {defs["field"].Properties["cause"].Enum, wordsOf(report.CauseDrift, report.CauseChange, report.CauseBoth)},
+		"class":   {defs["field"].Properties["class"].Enum, wordsOf(report.ClassVolatile, report.ClassAutoscaled, report.ClassOrder)},
+		"action": {defs["object"].Properties["action"].Enum, wordsOf(report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionCreate,
+			report.ActionDelete, report.ActionKeep, report.ActionAdopt, report.ActionFail, report.ActionSkip)},
+		"engine": {defs["object"].Properties["engine"].Enum, wordsOf(report.EngineStrategic, report.EngineMerge, report.EngineApply, report.EngineReplace)},
+		"operation": {defs["release"].Properties["operation"].Enum, wordsOf(report.OperationDrift, report.OperationUpgrade,
+			report.OperationRollback, report.OperationInstall)},
+		"status": {defs["outcome"].Properties["status"].Enum, wordsOf(report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed)},
 	} {
 		if diff := cmp.Diff(c.want, c.got); diff != "" {
 			t.Errorf("%s (-Go +schema):\n%s", where, diff)

@@ -3,7 +3,7 @@ package output
 import (
 	"github.com/fatih/color"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // style is the set of signs of one writer. No other file knows which characters or colours there are.
@@ -22,17 +22,17 @@ func newStyle(o Options) style {
 }
 
 // sign gives a verdict's sign in its colour. The letters of the alphabet are left for values; signs look like nothing else.
-func (s style) sign(v threeway.Verdict) string {
+func (s style) sign(v report.Verdict) string {
 	switch v {
-	case threeway.Add:
+	case report.Add:
 		return s.paint("+", color.FgGreen)
-	case threeway.Remove:
+	case report.Remove:
 		return s.paint("-", color.FgRed)
-	case threeway.Overwrite:
+	case report.Overwrite:
 		return s.paint(s.either("±", "~"), color.FgYellow)
-	case threeway.Ignore:
+	case report.Ignore:
 		return s.paint(s.either("∅", "="), color.FgCyan)
-	case threeway.Conflict:
+	case report.Conflict:
 		return s.paint("!", color.FgRed, color.Bold)
 	}
 	return "?" // a verdict of a later version of the report

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // minWidth is the narrowest terminal that we lay out for.
 const minWidth = 40
 
 // writeText gives the report for people; the rules are in the package comment.
-func writeText(r *threeway.Report, opts Options) ([]byte, error) {
+func writeText(r *report.Report, opts Options) ([]byte, error) {
 	t := newText(opts, r.Time)
 	for _, rel := range r.Releases {
 		t.release(rel)
@@ -100,7 +100,7 @@ func (t *text) lines(message string) string {
 }
 
 // release writes one release: the answer, what hampered it, and the objects.
-func (t *text) release(rel threeway.ReleaseReport) {
+func (t *text) release(rel report.Release) {
 	t.head(rel, releaseAnswer(rel))
 	rel = t.shown(rel)
 	if len(rel.Objects) > 0 {
@@ -110,7 +110,7 @@ func (t *text) release(rel threeway.ReleaseReport) {
 }
 
 // head writes the first line of a release with the answer in it, and what hampered it.
-func (t *text) head(rel threeway.ReleaseReport, answer string) {
+func (t *text) head(rel report.Release, answer string) {
 	head := "release " + t.label(rel.Name)
 	if rel.Namespace != "" {
 		head += " in " + t.label(rel.Namespace)
@@ -118,7 +118,7 @@ func (t *text) head(rel threeway.ReleaseReport, answer string) {
 	if rel.Cluster != "" {
 		head += " on " + t.label(rel.Cluster)
 	}
-	if hasWarning(rel, threeway.WarnRecordElsewhere) {
+	if hasWarning(rel, report.WarnRecordElsewhere) {
 		answer = "the record in " + t.label(rel.StorageNamespace) + " may be a copy, " + answer
 	}
 	head += ": " + strings.Join(append([]string{answer}, t.origin(rel)...), t.dot)
@@ -133,13 +133,13 @@ func (t *text) head(rel threeway.ReleaseReport, answer string) {
 }
 
 // hasWarning reports whether a release has a warning with a code.
-func hasWarning(rel threeway.ReleaseReport, code string) bool {
-	return slices.ContainsFunc(rel.Warnings, func(m threeway.Message) bool { return m.Code == code })
+func hasWarning(rel report.Release, code string) bool {
+	return slices.ContainsFunc(rel.Warnings, func(m report.Message) bool { return m.Code == code })
 }
 
 // releaseAnswer is the release in one clause. "No drift" is said only of a release that was seen whole; that the operation
 // fails is said before all else.
-func releaseAnswer(rel threeway.ReleaseReport) string {
+func releaseAnswer(rel report.Release) string {
 	drifted, going, unseen := 0, 0, 0
 	for _, o := range rel.Objects {
 		drifted += one(o.Drifted)
@@ -183,10 +183,10 @@ func releaseAnswer(rel threeway.ReleaseReport) string {
 
 // previewAnswer puts what an operation does with the objects around the answer to whether they drifted. A failing operation
 // that changes none of them is another night than one that stops halfway.
-func previewAnswer(rel threeway.ReleaseReport, answer string) string {
+func previewAnswer(rel report.Release, answer string) string {
 	failing, written, disagreeing := 0, 0, 0
 	for _, o := range rel.Objects {
-		failing += one(o.Action == threeway.ActionFail)
+		failing += one(o.Action == report.ActionFail)
 		written += one(o.Action.Writes())
 		disagreeing += one(o.DryRun != nil && o.DryRun.Result == dryRunDisagrees)
 	}
@@ -206,12 +206,12 @@ func previewAnswer(rel threeway.ReleaseReport, answer string) string {
 }
 
 // installs tells whether there is no revision that the operation would start from.
-func installs(rel threeway.ReleaseReport) bool {
-	return rel.Operation == threeway.OperationInstall && rel.Old == nil
+func installs(rel report.Release) bool {
+	return rel.Operation == report.OperationInstall && rel.Old == nil
 }
 
 // countRender counts the errors that say that the chart could not be rendered; their code is part of the contract.
-func countRender(errs []threeway.Message) int {
+func countRender(errs []report.Message) int {
 	n := 0
 	for _, e := range errs {
 		n += one(e.Code == "render")
@@ -228,7 +228,7 @@ func one(yes bool) int {
 
 // origin says which revision the objects were compared with, and what they are to become. What goes without saying is
 // not said: that last is old, that the record lies where the objects are, that desired is the record itself.
-func (t *text) origin(rel threeway.ReleaseReport) []string {
+func (t *text) origin(rel report.Release) []string {
 	var parts []string
 	if old := rel.Old; old != nil {
 		parts = append(parts, fmt.Sprintf("revision %d", old.Revision))
@@ -245,7 +245,7 @@ func (t *text) origin(rel threeway.ReleaseReport) []string {
 	case d != nil && d.Source == "revision":
 		parts = append(parts, fmt.Sprintf("against revision %d", d.Revision))
 	}
-	if rel.StorageNamespace != "" && rel.StorageNamespace != rel.Namespace && !hasWarning(rel, threeway.WarnRecordElsewhere) {
+	if rel.StorageNamespace != "" && rel.StorageNamespace != rel.Namespace && !hasWarning(rel, report.WarnRecordElsewhere) {
 		parts = append(parts, "record in "+t.label(rel.StorageNamespace))
 	}
 	return parts
@@ -263,7 +263,7 @@ func (t *text) appendLabels(parts []string, labels ...string) []string {
 
 // messages writes warnings or errors of a release in full: they say what the rest is worth. File and line stand at the end
 // of the first line, where they are not lost among the lines of a template's own message, unless that names them itself.
-func (t *text) messages(kind string, all []threeway.Message) {
+func (t *text) messages(kind string, all []report.Message) {
 	for _, m := range all {
 		where := ""
 		if m.Object != "" {
@@ -285,15 +285,15 @@ func (t *text) messages(kind string, all []threeway.Message) {
 }
 
 // operation names what the report predicts, as the subject of a sentence.
-func operation(op threeway.Operation) string {
+func operation(op report.Operation) string {
 	switch op {
-	case threeway.OperationDrift:
+	case report.OperationDrift:
 		return "the next upgrade"
-	case threeway.OperationUpgrade:
+	case report.OperationUpgrade:
 		return "the upgrade"
-	case threeway.OperationRollback:
+	case report.OperationRollback:
 		return "the rollback"
-	case threeway.OperationInstall:
+	case report.OperationInstall:
 		return "the install"
 	}
 	return "the next upgrade" // an operation of a later version of the report
@@ -301,11 +301,11 @@ func operation(op threeway.Operation) string {
 
 // previews tells whether an operation is one that somebody is about to do. What it changes then stands apart from what
 // drifted underneath. Plain drift, and what a later version of the report may ask, have no such two parts.
-func previews(op threeway.Operation) bool {
+func previews(op report.Operation) bool {
 	switch op {
-	case threeway.OperationUpgrade, threeway.OperationRollback, threeway.OperationInstall:
+	case report.OperationUpgrade, report.OperationRollback, report.OperationInstall:
 		return true
-	case threeway.OperationDrift:
+	case report.OperationDrift:
 	}
 	return false
 }

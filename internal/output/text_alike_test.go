@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestAlikeValuesAreToldApart: values that differ and look the same are shown with code points where they differ; values that anybody can tell
@@ -41,12 +41,12 @@ func TestAlikeValuesAreToldApart(t *testing.T) {
 
 // TestAlikeInReports: sides, items of lists and lines of texts that look the same are told apart in the text of a report.
 func TestAlikeInReports(t *testing.T) {
-	of := func(old, live any) threeway.FieldFinding {
-		return threeway.FieldFinding{ID: "f", Path: "data.k", Verdict: threeway.Overwrite, Cause: threeway.CauseDrift, Managed: true, Old: old, Desired: old, Live: live}
+	of := func(old, live any) report.Finding {
+		return report.Finding{ID: "f", Path: "data.k", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true, Old: old, Desired: old, Live: live}
 	}
 	long := strings.Repeat("x", smallList)
 	for name, c := range map[string]struct {
-		field threeway.FieldFinding
+		field report.Finding
 		want  []string
 	}{
 		"side": {of("caf\u00e9", "cafe\u0301"), []string{`"caf\u00e9" → "cafe\u0301"`}},
@@ -54,8 +54,8 @@ func TestAlikeInReports(t *testing.T) {
 		"item": {of([]any{long, "admin"}, []any{long, "\u0430dmin"}), []string{`- admin`, `+ "\u0430dmin"`}},
 		"line": {of("user admin\nend\n", "user \u0430dmin\nend\n"), []string{`- line 1: user admin`, `+ line 1: "user \u0430dmin"`}},
 	} {
-		r := &threeway.Report{Releases: []threeway.ReleaseReport{{Name: "r", Objects: []threeway.ObjectReport{{
-			Kind: "ConfigMap", Name: "c", Action: threeway.ActionUpdate, Drifted: true, Fields: []threeway.FieldFinding{c.field},
+		r := &report.Report{Releases: []report.Release{{Name: "r", Objects: []report.Object{{
+			Kind: "ConfigMap", Name: "c", Action: report.ActionUpdate, Drifted: true, Fields: []report.Finding{c.field},
 		}}}}}
 		out := string(render(t, Text, r, Options{Unicode: true}))
 		for _, want := range c.want {

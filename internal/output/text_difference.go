@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 const (
@@ -24,7 +24,7 @@ type difference struct {
 
 // differ finds out whether the sides of f are better shown by their difference. Headings tell several differences apart; the
 // lone one needs none.
-func (t *text) differ(f threeway.FieldFinding, lone string) (difference, bool) {
+func (t *text) differ(f report.Finding, lone string) (difference, bool) {
 	pairs := movedPairs(f)
 	for _, p := range pairs {
 		a, aList := p.from.([]any)
@@ -51,17 +51,17 @@ type pair struct {
 
 // movedPairs takes from the cause which sides to hold against which. Where old lacks the field, desired against live is
 // what the upgrade will do.
-func movedPairs(f threeway.FieldFinding) []pair {
+func movedPairs(f report.Finding) []pair {
 	var pairs []pair
 	add := func(name string, from, to any) {
 		if from != nil && to != nil {
 			pairs = append(pairs, pair{name, from, to})
 		}
 	}
-	if f.Cause != threeway.CauseDrift {
+	if f.Cause != report.CauseDrift {
 		add(againstOld, f.Old, f.Desired)
 	}
-	if f.Cause != threeway.CauseChange {
+	if f.Cause != report.CauseChange {
 		add(liveAgainst, f.Old, f.Live)
 	}
 	if f.Old == nil {

@@ -3,7 +3,7 @@ package output
 import (
 	"strings"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 
 // row is one finding, escaped and not yet shortened.
 type row struct {
-	verdict threeway.Verdict
+	verdict report.Verdict
 	lead    string // stands before the sign; only in front of groups
 	path    string
 	cells   []string // two or three sides

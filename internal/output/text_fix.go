@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // maxRemaining is how many of the things that remain drifted are named.
@@ -16,7 +16,7 @@ const maxRemaining = 3
 const handsOver = "hands over the ownership of"
 
 // WriteFixPlan writes to w, as text, what a fix is about to do, and what it leaves as it is. A blank line ends it.
-func WriteFixPlan(w io.Writer, r *threeway.FixResult, opts Options) error {
+func WriteFixPlan(w io.Writer, r *report.FixResult, opts Options) error {
 	t := newText(opts, r.Time)
 	t.head(releaseOf(r), fixAnswer(r))
 	if len(r.Plan) > 0 {
@@ -25,7 +25,7 @@ func WriteFixPlan(w io.Writer, r *threeway.FixResult, opts Options) error {
 	for _, p := range r.Plan {
 		t.planned(p, r.Namespace)
 	}
-	isLeft := func(o threeway.FixOutcome) bool { return left(r, o) }
+	isLeft := func(o report.FixOutcome) bool { return left(r, o) }
 	for _, g := range t.outcomes(r, isLeft) {
 		t.prose("", "left: ", g.String())
 	}
@@ -34,7 +34,7 @@ func WriteFixPlan(w io.Writer, r *threeway.FixResult, opts Options) error {
 }
 
 // WriteFixQuestion writes to w what a reader has to answer before anything is written, on lines of its own but for the last.
-func WriteFixQuestion(w io.Writer, r *threeway.FixResult, opts Options) error {
+func WriteFixQuestion(w io.Writer, r *report.FixResult, opts Options) error {
 	t := newText(opts, r.Time)
 	work := workOf(r.Plan)
 	question := enumerate(work.clauses("put back", "prune", "create", "hand over the ownership of"))
@@ -53,10 +53,10 @@ func WriteFixQuestion(w io.Writer, r *threeway.FixResult, opts Options) error {
 }
 
 // writeFixText gives what became of a plan: object by object, and in the last lines what is true now.
-func writeFixText(r *threeway.FixResult, opts Options) ([]byte, error) {
+func writeFixText(r *report.FixResult, opts Options) ([]byte, error) {
 	t := newText(opts, r.Time)
-	for _, status := range []threeway.FixStatus{threeway.FixFixed, threeway.FixDeclined, threeway.FixRefused, threeway.FixFailed} {
-		became := func(o threeway.FixOutcome) bool { return o.Status == status && !left(r, o) }
+	for _, status := range []report.FixStatus{report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed} {
+		became := func(o report.FixOutcome) bool { return o.Status == status && !left(r, o) }
 		for _, g := range t.outcomes(r, became) {
 			t.prose("", string(status)+": ", g.String())
 		}
@@ -80,15 +80,15 @@ func (t *text) fixHint(opts Options) {
 }
 
 // releaseOf is the release as the comparison has it; its name where there is no comparison.
-func releaseOf(r *threeway.FixResult) threeway.ReleaseReport {
+func releaseOf(r *report.FixResult) report.Release {
 	if r.After != nil && len(r.After.Releases) > 0 {
 		return r.After.Releases[0]
 	}
-	return threeway.ReleaseReport{Name: r.Name, Namespace: r.Namespace}
+	return report.Release{Name: r.Name, Namespace: r.Namespace}
 }
 
 // fixAnswer is the plan in one clause.
-func fixAnswer(r *threeway.FixResult) string {
+func fixAnswer(r *report.FixResult) string {
 	switch {
 	case len(r.Plan) == 0:
 		return "nothing to put back"
@@ -105,7 +105,7 @@ type work struct {
 	creates []string
 }
 
-func workOf(plans []threeway.FixPlan) work {
+func workOf(plans []report.FixPlan) work {
 	var w work
 	for _, p := range plans {
 		w.fields, w.prunes = w.fields+len(p.Fields), w.prunes+len(p.Prune)
@@ -120,7 +120,7 @@ func workOf(plans []threeway.FixPlan) work {
 }
 
 // ownershipOnly tells that a plan hands over what a broken-off fix still owns, and does nothing else.
-func ownershipOnly(p threeway.FixPlan) bool { return !p.Create && len(p.Fields)+len(p.Prune) == 0 }
+func ownershipOnly(p report.FixPlan) bool { return !p.Create && len(p.Fields)+len(p.Prune) == 0 }
 
 // clauses say it with these verbs. Helm's ownership is spoken of only where it is all there is to put back.
 func (w work) clauses(putBack, prune, create, handOver string) clauses {
@@ -148,7 +148,7 @@ func counted(fields, objects int) string {
 }
 
 // planned writes one object of a plan: what becomes of it, then its fields as they are and will be.
-func (t *text) planned(p threeway.FixPlan, namespace string) {
+func (t *text) planned(p report.FixPlan, namespace string) {
 	name := t.keyed(p.Object, namespace)
 	switch {
 	case p.Create:
@@ -184,23 +184,23 @@ func (t *text) planned(p threeway.FixPlan, namespace string) {
 }
 
 // putBack gives a finding as a fix sees it: the sign is what the fix does, whatever the next upgrade would do.
-func putBack(f threeway.FieldFinding) threeway.FieldFinding {
-	if f.Verdict == threeway.Conflict {
+func putBack(f report.Finding) report.Finding {
+	if f.Verdict == report.Conflict {
 		f.Note = "" // with whom Helm would conflict; the owner says it
 	}
 	there, live := f.Old != nil, f.Live != nil
 	if f.Masked {
-		there, live = f.Managed && f.Verdict != threeway.Remove, liveHas(f)
+		there, live = f.Managed && f.Verdict != report.Remove, liveHas(f)
 	}
 	switch {
 	case !there:
-		f.Verdict = threeway.Remove
+		f.Verdict = report.Remove
 	case !live:
-		f.Verdict = threeway.Add
+		f.Verdict = report.Add
 	default:
-		f.Verdict = threeway.Overwrite
+		f.Verdict = report.Overwrite
 	}
-	f.Cause, f.Certain, f.Desired, f.After = threeway.CauseDrift, true, nil, nil
+	f.Cause, f.Certain, f.Desired, f.After = report.CauseDrift, true, nil, nil
 	return f
 }
 
@@ -215,8 +215,8 @@ func (t *text) keyed(object, namespace string) string {
 }
 
 // left tells whether an outcome is about what the plan left out from the beginning.
-func left(r *threeway.FixResult, o threeway.FixOutcome) bool {
-	i := slices.IndexFunc(r.Plan, func(p threeway.FixPlan) bool { return p.Object == o.Object })
+func left(r *report.FixResult, o report.FixOutcome) bool {
+	i := slices.IndexFunc(r.Plan, func(p report.FixPlan) bool { return p.Object == o.Object })
 	if i < 0 || len(o.Fields) == 0 {
 		return i < 0
 	}
@@ -233,7 +233,7 @@ type outcomeGroup struct {
 func (g outcomeGroup) String() string { return join(": ", strings.Join(g.names, ", "), g.reason) }
 
 // outcomes groups those that match by their reason, in the order in which they come.
-func (t *text) outcomes(r *threeway.FixResult, match func(threeway.FixOutcome) bool) []outcomeGroup {
+func (t *text) outcomes(r *report.FixResult, match func(report.FixOutcome) bool) []outcomeGroup {
 	var groups []outcomeGroup
 	for _, o := range r.Results {
 		if !match(o) {
@@ -253,7 +253,7 @@ func (t *text) outcomes(r *threeway.FixResult, match func(threeway.FixOutcome) b
 }
 
 // outcomeName names what an outcome is about: the object, or one field of it.
-func (t *text) outcomeName(r *threeway.FixResult, o threeway.FixOutcome) string {
+func (t *text) outcomeName(r *report.FixResult, o report.FixOutcome) string {
 	name := t.keyed(o.Object, r.Namespace)
 	if path := pathOf(r, o); path != "" {
 		return t.text(path) + " of " + name
@@ -265,18 +265,18 @@ func (t *text) outcomeName(r *threeway.FixResult, o threeway.FixOutcome) string 
 }
 
 // pathOf finds the path of the one field that an outcome is about, in the plan or in the comparison.
-func pathOf(r *threeway.FixResult, o threeway.FixOutcome) string {
+func pathOf(r *report.FixResult, o report.FixOutcome) string {
 	if len(o.Fields) != 1 {
 		return ""
 	}
-	var known []threeway.FieldFinding
+	var known []report.Finding
 	for _, p := range r.Plan {
 		known = slices.Concat(known, p.Fields, p.Prune)
 	}
 	for _, object := range releaseOf(r).Objects {
 		known = append(known, object.Fields...)
 	}
-	i := slices.IndexFunc(known, func(f threeway.FieldFinding) bool { return f.ID == o.Fields[0] })
+	i := slices.IndexFunc(known, func(f report.Finding) bool { return f.ID == o.Fields[0] })
 	if i < 0 {
 		return ""
 	}
@@ -284,7 +284,7 @@ func pathOf(r *threeway.FixResult, o threeway.FixOutcome) string {
 }
 
 // fixSummary says in the last lines what is true now.
-func (t *text) fixSummary(r *threeway.FixResult) []string {
+func (t *text) fixSummary(r *report.FixResult) []string {
 	said, done := "", doneOf(r)
 	switch {
 	case r.DryRun != "" && len(r.Plan) > 0:
@@ -305,9 +305,9 @@ func (t *text) fixSummary(r *threeway.FixResult) []string {
 }
 
 // tried says what would be written if it were no dry run. Of what the server would take it tells nothing more.
-func tried(r *threeway.FixResult) string {
-	taken := slices.DeleteFunc(slices.Clone(r.Plan), func(p threeway.FixPlan) bool {
-		return slices.ContainsFunc(r.Results, func(o threeway.FixOutcome) bool { return o.Object == p.Object && !left(r, o) })
+func tried(r *report.FixResult) string {
+	taken := slices.DeleteFunc(slices.Clone(r.Plan), func(p report.FixPlan) bool {
+		return slices.ContainsFunc(r.Results, func(o report.FixOutcome) bool { return o.Object == p.Object && !left(r, o) })
 	})
 	if len(taken) == 0 {
 		return "the server would take none of it"
@@ -316,11 +316,11 @@ func tried(r *threeway.FixResult) string {
 }
 
 // doneOf says what was put back; empty where it is nothing.
-func doneOf(r *threeway.FixResult) string {
+func doneOf(r *report.FixResult) string {
 	fields, prunes, objects, handOvers := 0, 0, 0, 0
 	for _, o := range r.Results {
-		i := slices.IndexFunc(r.Plan, func(p threeway.FixPlan) bool { return p.Object == o.Object })
-		if i < 0 || o.Status != threeway.FixFixed || r.DryRun != "" {
+		i := slices.IndexFunc(r.Plan, func(p report.FixPlan) bool { return p.Object == o.Object })
+		if i < 0 || o.Status != report.FixFixed || r.DryRun != "" {
 			continue
 		}
 		p := r.Plan[i]
@@ -342,7 +342,7 @@ func doneOf(r *threeway.FixResult) string {
 }
 
 // countOf counts those findings that have one of the ids; all of them where there are no ids.
-func countOf(fields []threeway.FieldFinding, ids []string) int {
+func countOf(fields []report.Finding, ids []string) int {
 	n := 0
 	for _, f := range fields {
 		n += one(len(ids) == 0 || slices.Contains(ids, f.ID))
@@ -352,7 +352,7 @@ func countOf(fields []threeway.FieldFinding, ids []string) int {
 
 // standing puts what was done together with what remains. That the release is as Helm deployed it is said only where all of
 // it was seen.
-func (t *text) standing(r *threeway.FixResult, c *counts, said string) string {
+func (t *text) standing(r *report.FixResult, c *counts, said string) string {
 	rel := releaseOf(r)
 	fields, objects := rel.ToPutBack()
 	remains := counted(fields, objects)
@@ -380,20 +380,16 @@ func (t *text) standing(r *threeway.FixResult, c *counts, said string) string {
 }
 
 // unfinished tells whether anything of the plan was not put back, which a comparison need not show: ownership is no drift.
-func unfinished(r *threeway.FixResult) bool {
-	return slices.ContainsFunc(r.Results, func(o threeway.FixOutcome) bool { return o.Status != threeway.FixFixed && !r.IsNoDrift(o) }) ||
+func unfinished(r *report.FixResult) bool {
+	return slices.ContainsFunc(r.Results, func(o report.FixOutcome) bool { return o.Status != report.FixFixed && !r.IsNoDrift(o) }) ||
 		len(r.Plan) > 0 && (len(r.Results) == 0 || r.DryRun != "")
 }
 
 // remaining names what drifted still.
-func (t *text) remaining(rel threeway.ReleaseReport) []string {
+func (t *text) remaining(rel report.Release) []string {
 	var names []string
 	for _, o := range rel.Objects {
-		group, _, grouped := strings.Cut(o.APIVersion, "/")
-		if !grouped {
-			group = ""
-		}
-		name := t.keyed(threeway.Key{Group: group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String(), rel.Namespace)
+		name := t.keyed(o.Key().String(), rel.Namespace)
 		drifted, gone := o.ToPutBack()
 		if gone {
 			names = append(names, name)

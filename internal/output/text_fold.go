@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // From these numbers on, what is alike is said once. One object that cannot be built makes Helm skip all others, a new chart
@@ -32,20 +32,20 @@ const (
 type folds struct {
 	groups   []group
 	volatile []member
-	refused  []threeway.ObjectReport
-	created  []threeway.ObjectReport
-	skipped  []threeway.ObjectReport
+	refused  []report.Object
+	created  []report.Object
+	skipped  []report.Object
 	// alike counts the objects with no other findings than grouped and volatile ones.
 	alike int
 	// blocks are the objects that speak for themselves.
-	blocks []threeway.ObjectReport
+	blocks []report.Object
 }
 
 // member is a finding, the object that has it, and that object's place in the report.
 type member struct {
 	at     int
-	object threeway.ObjectReport
-	field  threeway.FieldFinding
+	object report.Object
+	field  report.Finding
 }
 
 // place is where an object is told, if there are enough of its sort.
@@ -59,7 +59,7 @@ const (
 )
 
 // foldRelease decides what is folded. Findings are folded in previews only: drift is told object by object.
-func foldRelease(rel threeway.ReleaseReport) folds {
+func foldRelease(rel report.Release) folds {
 	var f folds
 	left := slices.Clone(rel.Objects)
 	if previews(rel.Operation) {
@@ -89,15 +89,15 @@ func foldRelease(rel threeway.ReleaseReport) folds {
 
 // placeOf looks at what is left of an object. Missing objects are never folded, they are what a reader looks for; nor are
 // those that fail, that Helm adopts or that it deletes.
-func placeOf(left threeway.ObjectReport, hadFields bool) place {
+func placeOf(left report.Object, hadFields bool) place {
 	if len(left.Fields) > 0 || left.Gone() || left.Error != nil || left.Note != "" || left.Reason != "" || left.IgnoredBy != nil ||
 		left.Controllers > 0 || left.Forgotten > 0 || left.DryRun != nil && left.DryRun.Result != dryRunAgrees {
 		return inBlock
 	}
 	switch {
-	case left.Action == threeway.ActionSkip:
+	case left.Action == report.ActionSkip:
 		return amongSkipped
-	case left.Action == threeway.ActionCreate:
+	case left.Action == report.ActionCreate:
 		return amongCreated
 	case hadFields && groupable(left.Action):
 		return amongAlike
@@ -106,10 +106,10 @@ func placeOf(left threeway.ObjectReport, hadFields bool) place {
 }
 
 // takeFields takes the findings that match out of the objects. The lists are made anew, since the report is not ours.
-func takeFields(objects []threeway.ObjectReport, match func(object, field int) bool) []member {
+func takeFields(objects []report.Object, match func(object, field int) bool) []member {
 	var taken []member
 	for i, o := range objects {
-		var kept []threeway.FieldFinding
+		var kept []report.Finding
 		for j, f := range o.Fields {
 			if match(i, j) {
 				taken = append(taken, member{i, o, f})
@@ -123,10 +123,10 @@ func takeFields(objects []threeway.ObjectReport, match func(object, field int) b
 }
 
 // takeVolatile takes out what each rendering makes anew and nobody touched, if there is much of it. What fails keeps its own.
-func takeVolatile(objects []threeway.ObjectReport) []member {
+func takeVolatile(objects []report.Object) []member {
 	isVolatile := func(i, j int) bool {
 		f := objects[i].Fields[j]
-		return objects[i].Action != threeway.ActionFail && f.Class == threeway.ClassVolatile && f.Cause == threeway.CauseChange && f.IgnoredBy == nil
+		return objects[i].Action != report.ActionFail && f.Class == report.ClassVolatile && f.Cause == report.CauseChange && f.IgnoredBy == nil
 	}
 	n := 0
 	for i, o := range objects {
@@ -141,15 +141,15 @@ func takeVolatile(objects []threeway.ObjectReport) []member {
 }
 
 // takeRefused takes out the remark that the server could not be asked, where many objects share its reason.
-func takeRefused(objects []threeway.ObjectReport) []threeway.ObjectReport {
-	refused := func(o threeway.ObjectReport) bool { return o.DryRun != nil && o.DryRun.Result == dryRunRefused }
+func takeRefused(objects []report.Object) []report.Object {
+	refused := func(o report.Object) bool { return o.DryRun != nil && o.DryRun.Result == dryRunRefused }
 	n := map[string]int{}
 	for _, o := range objects {
 		if refused(o) {
 			n[o.DryRun.Message]++
 		}
 	}
-	var taken []threeway.ObjectReport
+	var taken []report.Object
 	for i, o := range objects {
 		if refused(o) && n[o.DryRun.Message] >= refusedFrom {
 			taken = append(taken, o)
@@ -160,7 +160,7 @@ func takeRefused(objects []threeway.ObjectReport) []threeway.ObjectReport {
 }
 
 // created lists new objects by kind, in the order of the report.
-func (t *text) created(objects []threeway.ObjectReport, rel threeway.ReleaseReport) {
+func (t *text) created(objects []report.Object, rel report.Release) {
 	if len(objects) == 0 {
 		return
 	}
@@ -179,7 +179,7 @@ func (t *text) created(objects []threeway.ObjectReport, rel threeway.ReleaseRepo
 // folded writes what is said last: what is of no interest but must be counted.
 func (t *text) folded(f folds, op string) {
 	t.volatile(f.volatile, op)
-	for _, message := range inOrder(f.refused, func(o threeway.ObjectReport) string { return o.DryRun.Message }) {
+	for _, message := range inOrder(f.refused, func(o report.Object) string { return o.DryRun.Message }) {
 		n := 0
 		for _, o := range f.refused {
 			n += one(o.DryRun.Message == message)
@@ -205,13 +205,13 @@ func (t *text) volatile(members []member, op string) {
 	if len(members) == 0 {
 		return
 	}
-	var objects []threeway.ObjectReport
+	var objects []report.Object
 	written := 0
 	for i, m := range members {
 		if i == 0 || members[i-1].at != m.at {
 			objects = append(objects, m.object)
 		}
-		written += one(!m.field.Blocked && m.field.Verdict != threeway.Ignore)
+		written += one(!m.field.Blocked && m.field.Verdict != report.Ignore)
 	}
 	said := fmt.Sprintf("each rendering makes %s in %s anew", plural(len(members), "field"), plural(len(objects), "object"))
 	if written > 0 {

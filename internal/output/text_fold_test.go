@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // told is what a reader of a piped report can count in it.
@@ -77,7 +77,7 @@ func read(t *testing.T, out []byte) told {
 // TestNothingIsHidden: each finding of a report is listed, or in a group, or counted in a line that folds; each object has a
 // headline, or is named in a list, or counted. What rules silence is, where the reader asks for it.
 func TestNothingIsHidden(t *testing.T) {
-	check := func(name string, r *threeway.Report, byName bool) {
+	check := func(name string, r *report.Report, byName bool) {
 		got := read(t, render(t, Text, r, Options{Unicode: true, ShowIgnored: true}))
 		fields, objects := 0, 0
 		for _, rel := range r.Releases {
@@ -110,18 +110,18 @@ func TestNothingIsHidden(t *testing.T) {
 }
 
 // randomReport is one release of many objects that differ little, so that all that can be folded is.
-func randomReport(r *rand.Rand) *threeway.Report {
+func randomReport(r *rand.Rand) *report.Report {
 	pick := func(all ...string) string { return all[r.IntN(len(all))] }
 	chance := func(oneIn int) bool { return r.IntN(oneIn) == 0 }
-	rel := threeway.ReleaseReport{
+	rel := report.Release{
 		Name: "web", Namespace: "prod",
-		Operation: threeway.Operation(pick("upgrade", "upgrade", "rollback", "install", "drift")), Compared: 80,
+		Operation: report.Operation(pick("upgrade", "upgrade", "rollback", "install", "drift")), Compared: 80,
 	}
 	for i := range r.IntN(60) {
-		o := threeway.ObjectReport{
+		o := report.Object{
 			APIVersion: "v1", Kind: pick("ConfigMap", "Ingress", "Thing"), Namespace: pick("prod", "prod", "other"), Name: fmt.Sprintf("o-%d", i),
-			Action: threeway.Action(pick("none", "update", "update", "update", "replace", "create", "create", "skip", "skip", "adopt", "delete", "keep", "fail")),
-			Engine: threeway.EngineStrategic, Missing: chance(20), Drifted: chance(5),
+			Action: report.Action(pick("none", "update", "update", "update", "replace", "create", "create", "skip", "skip", "adopt", "delete", "keep", "fail")),
+			Engine: report.EngineStrategic, Missing: chance(20), Drifted: chance(5),
 		}
 		if o.Namespace == "other" {
 			o.Namespace = "" // a name with its namespace would be another word
@@ -129,11 +129,11 @@ func randomReport(r *rand.Rand) *threeway.Report {
 		if o.Kind == "Thing" {
 			o.APIVersion = "ex.com/v1"
 		}
-		if o.Action == threeway.ActionFail {
+		if o.Action == report.ActionFail {
 			o.Reason = "no"
 		}
 		if chance(6) {
-			o.DryRun = &threeway.DryRun{Result: pick("agrees", "disagrees", "refused", "refused"), Message: pick("a", "b")}
+			o.DryRun = &report.DryRun{Result: pick("agrees", "disagrees", "refused", "refused"), Message: pick("a", "b")}
 		}
 		if chance(30) {
 			o.Note = "so it is"
@@ -142,27 +142,27 @@ func randomReport(r *rand.Rand) *threeway.Report {
 			o.Fields = append(o.Fields, randomField(pick, chance))
 		}
 		if chance(30) { // nobody saw it
-			o.Error, o.Action, o.Fields = &threeway.ObjectError{Message: "no"}, threeway.ActionNone, nil
+			o.Error, o.Action, o.Fields = &report.ObjectError{Message: "no"}, report.ActionNone, nil
 		}
 		rel.Objects = append(rel.Objects, o)
 	}
-	return threeway.NewReport("test", fixedTime, []threeway.ReleaseReport{rel})
+	return report.New("test", fixedTime, []report.Release{rel})
 }
 
-func randomField(pick func(...string) string, chance func(int) bool) threeway.FieldFinding {
-	f := threeway.FieldFinding{
+func randomField(pick func(...string) string, chance func(int) bool) report.Finding {
+	f := report.Finding{
 		ID: "x", Path: pick("metadata.labels.a", "metadata.labels.b", "spec.c"), Managed: !chance(6), Certain: !chance(9), Blocked: chance(8),
-		Verdict: threeway.Verdict(pick("overwrite", "overwrite", "add", "remove", "ignore", "conflict")),
-		Cause:   threeway.Cause(pick("change", "change", "change", "drift", "both")), Old: "1", Desired: pick("2", "3"), Live: "1",
+		Verdict: report.Verdict(pick("overwrite", "overwrite", "add", "remove", "ignore", "conflict")),
+		Cause:   report.Cause(pick("change", "change", "change", "drift", "both")), Old: "1", Desired: pick("2", "3"), Live: "1",
 	}
 	if chance(6) {
-		f.Class, f.Template = threeway.ClassVolatile, pick("a.yaml", "b.yaml")
+		f.Class, f.Template = report.ClassVolatile, pick("a.yaml", "b.yaml")
 	}
 	if chance(9) {
 		f.Note = pick("first; last", "last")
 	}
 	if chance(12) {
-		f.IgnoredBy = &threeway.IgnoreRule{Rule: "r"}
+		f.IgnoredBy = &report.IgnoreRule{Rule: "r"}
 	}
 	if chance(12) {
 		f.Masked, f.Old, f.Desired, f.Live = true, nil, nil, nil
@@ -172,44 +172,44 @@ func randomField(pick func(...string) string, chance func(int) bool) threeway.Fi
 
 // TestGroups: what may be told as one change of several objects, and what may not.
 func TestGroups(t *testing.T) {
-	change := func() threeway.FieldFinding {
-		return threeway.FieldFinding{Path: "metadata.labels.v", Verdict: threeway.Overwrite, Cause: threeway.CauseChange, Managed: true, Certain: true,
+	change := func() report.Finding {
+		return report.Finding{Path: "metadata.labels.v", Verdict: report.Overwrite, Cause: report.CauseChange, Managed: true, Certain: true,
 			Old: "1", Desired: "2", Live: "1"}
 	}
 	for _, c := range []struct {
 		name    string
-		alter   func(o *threeway.ObjectReport, f *threeway.FieldFinding) // alters the third of three objects
+		alter   func(o *report.Object, f *report.Finding) // alters the third of three objects
 		grouped bool
 	}{
-		{"the same", func(*threeway.ObjectReport, *threeway.FieldFinding) {}, true},
-		{"of another kind", func(o *threeway.ObjectReport, _ *threeway.FieldFinding) { o.Kind = "Service" }, true},
-		{"other owners", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) {
-			f.Owners = []threeway.Owner{{Manager: "helm"}}
+		{"the same", func(*report.Object, *report.Finding) {}, true},
+		{"of another kind", func(o *report.Object, _ *report.Finding) { o.Kind = "Service" }, true},
+		{"other owners", func(_ *report.Object, f *report.Finding) {
+			f.Owners = []report.Owner{{Manager: "helm"}}
 		}, true},
-		{"another value", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Desired = "3" }, false},
-		{"a number", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Desired = int64(2) }, false},
-		{"another path", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Path = "metadata.labels.w" }, false},
-		{"another verdict", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Verdict = threeway.Ignore }, false},
-		{"drifted", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Cause = threeway.CauseBoth }, false},
-		{"another note", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Note = "n" }, false},
-		{"another end", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.After = "4" }, false},
-		{"not certain", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Certain = false }, false},
-		{"blocked", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Blocked = true }, false},
-		{"of a class", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Class = threeway.ClassOrder }, false},
-		{"ignored", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.IgnoredBy = &threeway.IgnoreRule{} }, false},
-		{"masked", func(_ *threeway.ObjectReport, f *threeway.FieldFinding) { f.Masked = true }, false},
-		{"in a failing object", func(o *threeway.ObjectReport, _ *threeway.FieldFinding) { o.Action = threeway.ActionFail }, false},
-		{"in an adopted object", func(o *threeway.ObjectReport, _ *threeway.FieldFinding) { o.Action = threeway.ActionAdopt }, false},
+		{"another value", func(_ *report.Object, f *report.Finding) { f.Desired = "3" }, false},
+		{"a number", func(_ *report.Object, f *report.Finding) { f.Desired = int64(2) }, false},
+		{"another path", func(_ *report.Object, f *report.Finding) { f.Path = "metadata.labels.w" }, false},
+		{"another verdict", func(_ *report.Object, f *report.Finding) { f.Verdict = report.Ignore }, false},
+		{"drifted", func(_ *report.Object, f *report.Finding) { f.Cause = report.CauseBoth }, false},
+		{"another note", func(_ *report.Object, f *report.Finding) { f.Note = "n" }, false},
+		{"another end", func(_ *report.Object, f *report.Finding) { f.After = "4" }, false},
+		{"not certain", func(_ *report.Object, f *report.Finding) { f.Certain = false }, false},
+		{"blocked", func(_ *report.Object, f *report.Finding) { f.Blocked = true }, false},
+		{"of a class", func(_ *report.Object, f *report.Finding) { f.Class = report.ClassOrder }, false},
+		{"ignored", func(_ *report.Object, f *report.Finding) { f.IgnoredBy = &report.IgnoreRule{} }, false},
+		{"masked", func(_ *report.Object, f *report.Finding) { f.Masked = true }, false},
+		{"in a failing object", func(o *report.Object, _ *report.Finding) { o.Action = report.ActionFail }, false},
+		{"in an adopted object", func(o *report.Object, _ *report.Finding) { o.Action = report.ActionAdopt }, false},
 	} {
-		var objects []threeway.ObjectReport
+		var objects []report.Object
 		for i := range 3 {
-			o := threeway.ObjectReport{Kind: "ConfigMap", Name: strconv.Itoa(i), Action: threeway.ActionUpdate, Fields: []threeway.FieldFinding{change()}}
+			o := report.Object{Kind: "ConfigMap", Name: strconv.Itoa(i), Action: report.ActionUpdate, Fields: []report.Finding{change()}}
 			if i == 2 {
 				c.alter(&o, &o.Fields[0])
 			}
 			objects = append(objects, o)
 		}
-		rel := threeway.ReleaseReport{Operation: threeway.OperationUpgrade, Objects: objects}
+		rel := report.Release{Operation: report.OperationUpgrade, Objects: objects}
 		f := foldRelease(rel)
 		if got := len(f.groups) == 1 && f.alike == 3 && len(f.blocks) == 0; got != c.grouped {
 			t.Errorf("%s: %d groups, %d alike, %d blocks", c.name, len(f.groups), f.alike, len(f.blocks))
@@ -217,7 +217,7 @@ func TestGroups(t *testing.T) {
 		if got := len(f.groups) == 0 && f.alike == 0 && len(f.blocks) == 3; got == c.grouped {
 			t.Errorf("%s: %d groups, %d alike, %d blocks", c.name, len(f.groups), f.alike, len(f.blocks))
 		}
-		if rel.Operation = threeway.OperationDrift; len(foldRelease(rel).blocks) != 3 {
+		if rel.Operation = report.OperationDrift; len(foldRelease(rel).blocks) != 3 {
 			t.Errorf("%s: plain drift is grouped", c.name)
 		}
 	}
@@ -225,12 +225,12 @@ func TestGroups(t *testing.T) {
 
 // TestWhatFolds: from which number on objects share a line, and what keeps one in a block of its own.
 func TestWhatFolds(t *testing.T) {
-	created := threeway.ObjectReport{Action: threeway.ActionCreate}
-	skipped := threeway.ObjectReport{Action: threeway.ActionSkip}
-	refused := threeway.ObjectReport{Action: threeway.ActionUpdate, DryRun: &threeway.DryRun{Result: dryRunRefused}}
-	made := threeway.ObjectReport{Action: threeway.ActionUpdate, Fields: []threeway.FieldFinding{{Class: threeway.ClassVolatile, Cause: threeway.CauseChange}}}
+	created := report.Object{Action: report.ActionCreate}
+	skipped := report.Object{Action: report.ActionSkip}
+	refused := report.Object{Action: report.ActionUpdate, DryRun: &report.DryRun{Result: dryRunRefused}}
+	made := report.Object{Action: report.ActionUpdate, Fields: []report.Finding{{Class: report.ClassVolatile, Cause: report.CauseChange}}}
 	for name, c := range map[string]struct {
-		object threeway.ObjectReport
+		object report.Object
 		from   int
 		folded func(folds) int
 	}{
@@ -240,24 +240,24 @@ func TestWhatFolds(t *testing.T) {
 		"volatile": {made, 4, func(f folds) int { return len(f.volatile) }},
 	} {
 		for n, want := range map[int]int{c.from - 1: 0, c.from: c.from} {
-			rel := threeway.ReleaseReport{Operation: threeway.OperationUpgrade, Objects: slices.Repeat([]threeway.ObjectReport{c.object}, n)}
+			rel := report.Release{Operation: report.OperationUpgrade, Objects: slices.Repeat([]report.Object{c.object}, n)}
 			if got := c.folded(foldRelease(rel)); got != want {
 				t.Errorf("%d %s objects: %d are folded, want %d", n, name, got, want)
 			}
 		}
-		for what, alter := range map[string]func(*threeway.ObjectReport){
-			"missing":  func(o *threeway.ObjectReport) { o.Missing = true },
-			"unseen":   func(o *threeway.ObjectReport) { o.Error = &threeway.ObjectError{} },
-			"noted":    func(o *threeway.ObjectReport) { o.Note = "n" },
-			"reasoned": func(o *threeway.ObjectReport) { o.Reason = "r" },
-			"ignored":  func(o *threeway.ObjectReport) { o.IgnoredBy = &threeway.IgnoreRule{} },
-			"disputed": func(o *threeway.ObjectReport) { o.DryRun = &threeway.DryRun{Result: dryRunDisagrees} },
-			"failing":  func(o *threeway.ObjectReport) { o.Action = threeway.ActionFail },
-			"partial":  func(o *threeway.ObjectReport) { o.Controllers = 1 },
+		for what, alter := range map[string]func(*report.Object){
+			"missing":  func(o *report.Object) { o.Missing = true },
+			"unseen":   func(o *report.Object) { o.Error = &report.ObjectError{} },
+			"noted":    func(o *report.Object) { o.Note = "n" },
+			"reasoned": func(o *report.Object) { o.Reason = "r" },
+			"ignored":  func(o *report.Object) { o.IgnoredBy = &report.IgnoreRule{} },
+			"disputed": func(o *report.Object) { o.DryRun = &report.DryRun{Result: dryRunDisagrees} },
+			"failing":  func(o *report.Object) { o.Action = report.ActionFail },
+			"partial":  func(o *report.Object) { o.Controllers = 1 },
 		} {
 			o := c.object
 			alter(&o)
-			rel := threeway.ReleaseReport{Operation: threeway.OperationUpgrade, Objects: slices.Repeat([]threeway.ObjectReport{o}, 20)}
+			rel := report.Release{Operation: report.OperationUpgrade, Objects: slices.Repeat([]report.Object{o}, 20)}
 			if f := foldRelease(rel); len(f.blocks) != 20 {
 				t.Errorf("%s, %s: %d of 20 objects have a block", name, what, len(f.blocks))
 			}

@@ -6,37 +6,37 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // group is one change that many objects share, such as the label of a new chart version.
 type group struct {
-	field   threeway.FieldFinding
-	objects []threeway.ObjectReport
+	field   report.Finding
+	objects []report.Object
 }
 
 // sameness is what findings of a group have in common: all that a reader is told of them.
 type sameness struct {
 	path, note, sides         string
-	verdict                   threeway.Verdict
+	verdict                   report.Verdict
 	managed, certain, blocked bool
 }
 
 // groupable tells whether the changes of such an object may be told with those of others. What fails, is adopted or goes
 // is told in full.
-func groupable(a threeway.Action) bool {
+func groupable(a report.Action) bool {
 	switch a {
-	case threeway.ActionNone, threeway.ActionUpdate, threeway.ActionReplace, threeway.ActionSkip:
+	case report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionSkip:
 		return true
-	case threeway.ActionCreate, threeway.ActionDelete, threeway.ActionKeep, threeway.ActionAdopt, threeway.ActionFail:
+	case report.ActionCreate, report.ActionDelete, report.ActionKeep, report.ActionAdopt, report.ActionFail:
 	}
 	return false
 }
 
 // samenessOf gives the key of a finding; false if it is told alone. A masked value is: nobody can tell whether it is the same
 // as another. So is what drifted, and what a rule or a class says more about.
-func samenessOf(f threeway.FieldFinding) (sameness, bool) {
-	if f.Cause != threeway.CauseChange || f.Masked || f.Class != "" || f.IgnoredBy != nil || f.Verdict == threeway.Conflict {
+func samenessOf(f report.Finding) (sameness, bool) {
+	if f.Cause != report.CauseChange || f.Masked || f.Class != "" || f.IgnoredBy != nil || f.Verdict == report.Conflict {
 		return sameness{}, false
 	}
 	var given []any
@@ -48,7 +48,7 @@ func samenessOf(f threeway.FieldFinding) (sameness, bool) {
 }
 
 // takeGroups takes the changes that several objects share out of them; what most objects share comes first.
-func takeGroups(objects []threeway.ObjectReport) []group {
+func takeGroups(objects []report.Object) []group {
 	type at struct{ object, field int }
 	members := map[sameness][]at{}
 	for i, o := range objects {
@@ -111,7 +111,7 @@ func (t *text) groups(groups []group) {
 }
 
 // kinds counts objects by kind: the most frequent by name, the others as one number.
-func (t *text) kinds(objects []threeway.ObjectReport) string {
+func (t *text) kinds(objects []report.Object) string {
 	n := map[kind]int{}
 	for _, o := range objects {
 		n[t.kindOf(o)]++

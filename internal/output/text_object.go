@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // The results of a dry run.
@@ -20,7 +20,7 @@ const maxBlockers = 3
 
 // objects writes the objects of a release in the order of the report: first what is the same for many of them, and last what
 // only counts.
-func (t *text) objects(rel threeway.ReleaseReport) {
+func (t *text) objects(rel report.Release) {
 	doubt := doubtOf(rel)
 	rel.Objects = doubt.takenFromObjects(rel.Objects)
 	f := foldRelease(rel)
@@ -60,7 +60,7 @@ func (t *text) sections(apart bool, sections ...func()) {
 }
 
 // object writes one object: what it is and what Helm will do with it, then its fields.
-func (t *text) object(o threeway.ObjectReport, rel threeway.ReleaseReport) {
+func (t *text) object(o report.Object, rel report.Release) {
 	t.subject(t.objectName(o, rel.Namespace), t.fate(o, rel.Operation))
 	t.dryRun(o.DryRun)
 	if o.Note != "" {
@@ -92,7 +92,7 @@ func (t *text) subject(name, said string) {
 }
 
 // dryRun says what the server answered. That it agrees is what a reader takes for granted; the last lines count it.
-func (t *text) dryRun(d *threeway.DryRun) {
+func (t *text) dryRun(d *report.DryRun) {
 	switch {
 	case d == nil || d.Result == dryRunAgrees:
 	case d.Result == dryRunDisagrees:
@@ -108,11 +108,11 @@ func (t *text) dryRun(d *threeway.DryRun) {
 }
 
 // listsFields: an object that comes or goes as a whole is one line, unless somebody's edits go with it.
-func listsFields(o threeway.ObjectReport, op threeway.Operation) bool {
+func listsFields(o report.Object, op report.Operation) bool {
 	switch {
-	case len(o.Fields) == 0 || o.Action == threeway.ActionCreate:
+	case len(o.Fields) == 0 || o.Action == report.ActionCreate:
 		return false
-	case o.Action == threeway.ActionDelete:
+	case o.Action == report.ActionDelete:
 		return previews(op)
 	}
 	return true
@@ -125,7 +125,7 @@ type kind struct {
 	version string
 }
 
-func (t *text) kindOf(o threeway.ObjectReport) kind {
+func (t *text) kindOf(o report.Object) kind {
 	k := kind{name: t.word(o.Kind)}
 	if custom(o) {
 		k.version = " (" + t.label(o.APIVersion) + ")"
@@ -134,13 +134,13 @@ func (t *text) kindOf(o threeway.ObjectReport) kind {
 }
 
 // objectName gives kind and name, the namespace where it is not the release's, and the API version of custom resources.
-func (t *text) objectName(o threeway.ObjectReport, namespace string) string {
+func (t *text) objectName(o report.Object, namespace string) string {
 	k := t.kindOf(o)
 	return k.name + " " + t.nameOf(o, namespace) + k.version
 }
 
 // nameOf gives the name of an object, and the namespace where it is not the release's.
-func (t *text) nameOf(o threeway.ObjectReport, namespace string) string {
+func (t *text) nameOf(o report.Object, namespace string) string {
 	name := t.label(o.Name)
 	if o.Name == "" && o.GenerateName != "" {
 		name = t.label(o.GenerateName) + "*"
@@ -153,18 +153,18 @@ func (t *text) nameOf(o threeway.ObjectReport, namespace string) string {
 
 // custom tells whether readers may need the API version to know what the object is. Groups of Kubernetes itself have no
 // dot or end in k8s.io; CRDs that do as well are told by their engine.
-func custom(o threeway.ObjectReport) bool {
+func custom(o report.Object) bool {
 	group, _, grouped := strings.Cut(o.APIVersion, "/")
-	return o.Engine == threeway.EngineMerge || grouped && strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
+	return o.Engine == report.EngineMerge || grouped && strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
 // fate says what Helm will do with the object as a whole, or why nobody can tell.
-func (t *text) fate(o threeway.ObjectReport, op threeway.Operation) string {
+func (t *text) fate(o report.Object, op report.Operation) string {
 	if o.Error != nil {
 		return "could not be compared: " + t.lines(o.Error.Message)
 	}
 	does := []string{t.action(o)}
-	if previews(op) && (o.Action == threeway.ActionUpdate || o.Action == threeway.ActionReplace) {
+	if previews(op) && (o.Action == report.ActionUpdate || o.Action == report.ActionReplace) {
 		does = append(does, editClauses(editsOf(o.Fields))...)
 	}
 	said := operation(op) + " " + enumerate(does)
@@ -179,7 +179,7 @@ func (t *text) fate(o threeway.ObjectReport, op threeway.Operation) string {
 	if n := len(o.Fields); n > 0 && !listsFields(o, op) {
 		said += ", with " + plural(n, "field") + " that differ"
 	}
-	if rule := o.IgnoredBy; rule != nil && !slices.ContainsFunc(o.Fields, func(f threeway.FieldFinding) bool { return !isRuled(f) }) {
+	if rule := o.IgnoredBy; rule != nil && !slices.ContainsFunc(o.Fields, func(f report.Finding) bool { return !isRuled(f) }) {
 		said += t.dot + t.ignoredBy(rule)
 	}
 	return said
@@ -187,29 +187,29 @@ func (t *text) fate(o threeway.ObjectReport, op threeway.Operation) string {
 
 // action gives the predicate of the sentence, with its reason. Of a failing object it also says that the verdicts below
 // will not come true.
-func (t *text) action(o threeway.ObjectReport) string {
+func (t *text) action(o report.Object) string {
 	reason := ""
 	if o.Reason != "" {
 		reason = " (" + t.lines(o.Reason) + ")"
 	}
 	switch o.Action {
-	case threeway.ActionNone:
+	case report.ActionNone:
 		return "leaves it as it is" + reason
-	case threeway.ActionUpdate:
+	case report.ActionUpdate:
 		return "updates it" + reason
-	case threeway.ActionReplace:
+	case report.ActionReplace:
 		return "replaces it whole" + reason
-	case threeway.ActionCreate:
+	case report.ActionCreate:
 		return "creates it" + reason
-	case threeway.ActionDelete:
+	case report.ActionDelete:
 		return "deletes it" + reason
-	case threeway.ActionKeep:
+	case report.ActionKeep:
 		return "drops it from the release but leaves it in the cluster" + reason
-	case threeway.ActionAdopt:
+	case report.ActionAdopt:
 		return "adopts it" + reason
-	case threeway.ActionFail:
+	case report.ActionFail:
 		return join(": ", "fails on it, so nothing of it changes", t.lines(o.Reason))
-	case threeway.ActionSkip:
+	case report.ActionSkip:
 		return "does not reach it" + t.blockers(o.BlockedBy) + reason
 	}
 	return t.text(string(o.Action)) + reason // an action of a later version of the report
@@ -231,7 +231,7 @@ func (t *text) blockers(names []string) string {
 }
 
 // ignoredBy names a rule with its author's reason, without which nobody dares to remove it.
-func (t *text) ignoredBy(rule *threeway.IgnoreRule) string {
+func (t *text) ignoredBy(rule *report.IgnoreRule) string {
 	said := "ignored by " + t.text(rule.Rule)
 	if rule.Reason != "" {
 		said += " (" + t.text(rule.Reason) + ")"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // The differences within lists and texts that a part may show. See movedPairs.
@@ -22,7 +22,7 @@ type part struct {
 	columns []string
 	// lone are the differences that need no heading while they stand alone.
 	lone   string
-	fields []threeway.FieldFinding
+	fields []report.Finding
 	// back tells that live is what was and old what will be: a fix puts it back.
 	back bool
 	// leads stand before the findings, and asides behind them where there is room. Only groups have them.
@@ -30,7 +30,7 @@ type part struct {
 }
 
 // fields writes the findings of an object.
-func (t *text) fields(o threeway.ObjectReport, op threeway.Operation) {
+func (t *text) fields(o report.Object, op report.Operation) {
 	parts := []part{driftPart(o.Fields)}
 	if previews(op) {
 		parts = previewParts(o)
@@ -42,10 +42,10 @@ func (t *text) fields(o threeway.ObjectReport, op threeway.Operation) {
 
 // driftPart is all of an object in a report of drift. Where the record itself would change something, desired is shown for the
 // whole object.
-func driftPart(fields []threeway.FieldFinding) part {
+func driftPart(fields []report.Finding) part {
 	p := part{columns: []string{"old", "live"}, lone: liveAgainst, fields: fields}
 	for _, f := range fields {
-		if f.Cause != threeway.CauseDrift {
+		if f.Cause != report.CauseDrift {
 			p.columns = []string{"old", "desired", "live"}
 		}
 	}
@@ -54,7 +54,7 @@ func driftPart(fields []threeway.FieldFinding) part {
 
 // previewParts separates what drifted underneath from what the operation is to change, and from what is only counted. What
 // drifted comes first: it is what may get lost. A change that meets an edit belongs there too.
-func previewParts(o threeway.ObjectReport) []part {
+func previewParts(o report.Object) []part {
 	drifted := part{label: "drifted:", columns: []string{"old", "desired", "live"}}
 	changing := part{columns: []string{"old", "desired"}, lone: againstOld}
 	silenced := part{columns: []string{"old", "desired"}, lone: againstOld}
@@ -63,17 +63,17 @@ func previewParts(o threeway.ObjectReport) []part {
 		switch {
 		case f.Silenced():
 			silenced.fields = append(silenced.fields, f)
-			if f.Cause != threeway.CauseChange {
+			if f.Cause != report.CauseChange {
 				silenced.columns, silenced.lone = drifted.columns, ""
 			}
-		case f.Cause == threeway.CauseChange:
+		case f.Cause == report.CauseChange:
 			changing.fields = append(changing.fields, f)
 			blocked = blocked || f.Blocked
 		default:
 			drifted.fields = append(drifted.fields, f)
 		}
 	}
-	if !slices.ContainsFunc(drifted.fields, func(f threeway.FieldFinding) bool { return f.Managed }) {
+	if !slices.ContainsFunc(drifted.fields, func(f report.Finding) bool { return f.Managed }) {
 		drifted.label = "unmanaged:"
 	}
 	switch {
@@ -96,7 +96,7 @@ func previewParts(o threeway.ObjectReport) []part {
 
 // sayOnce writes what the notes of all findings say alike, and takes it out of them.
 func (t *text) sayOnce(indent string, parts ...part) []part {
-	var all []threeway.FieldFinding
+	var all []report.Finding
 	for _, p := range parts {
 		all = append(all, p.fields...)
 	}
@@ -130,7 +130,7 @@ func (n shared) String() string {
 }
 
 // takenFrom gives the findings without it. The list is made anew, since the report is not ours.
-func (n shared) takenFrom(fields []threeway.FieldFinding) []threeway.FieldFinding {
+func (n shared) takenFrom(fields []report.Finding) []report.Finding {
 	shorter := slices.Clone(fields)
 	for i, f := range shorter {
 		shorter[i].Note = strings.TrimSuffix(strings.TrimSuffix(f.Note, n.text), noteGap)
@@ -140,7 +140,7 @@ func (n shared) takenFrom(fields []threeway.FieldFinding) []threeway.FieldFindin
 }
 
 // takenFromObjects is takenFrom for all of them.
-func (n shared) takenFromObjects(objects []threeway.ObjectReport) []threeway.ObjectReport {
+func (n shared) takenFromObjects(objects []report.Object) []report.Object {
 	if n.text == "" {
 		return objects
 	}
@@ -152,8 +152,8 @@ func (n shared) takenFromObjects(objects []threeway.ObjectReport) []threeway.Obj
 }
 
 // doubtOf is what makes every verdict of a preview uncertain: it is said of the release, not of each object.
-func doubtOf(rel threeway.ReleaseReport) shared {
-	var all []threeway.FieldFinding
+func doubtOf(rel report.Release) shared {
+	var all []report.Finding
 	having := 0
 	for _, o := range rel.Objects {
 		all = append(all, o.Fields...)
@@ -167,7 +167,7 @@ func doubtOf(rel threeway.ReleaseReport) shared {
 
 // sharedNote is the end that all notes have in common, in whole remarks: what is said of the release or of the object is
 // appended to what is said of the field.
-func sharedNote(fields []threeway.FieldFinding) shared {
+func sharedNote(fields []report.Finding) shared {
 	if len(fields) < 2 {
 		return shared{}
 	}

@@ -1,6 +1,8 @@
 package output
 
-import "github.com/helmdrift/helmdrift/pkg/threeway"
+import (
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
 
 // edit is what becomes of a field that left old, and whether a manifest names the field.
 type edit struct {
@@ -17,24 +19,24 @@ const (
 )
 
 // editOf says what becomes of a finding that drifted; false of one that did not, or does not count.
-func editOf(f threeway.FieldFinding) (edit, bool) {
-	if f.Silenced() || f.Cause == threeway.CauseChange || f.Equivalent || f.Verdict == threeway.Conflict || f.Blocked {
+func editOf(f report.Finding) (edit, bool) {
+	if f.Silenced() || f.Cause == report.CauseChange || f.Equivalent || f.Verdict == report.Conflict || f.Blocked {
 		return edit{}, false
 	}
 	verb := overwrites
 	switch {
-	case f.Verdict == threeway.Remove:
+	case f.Verdict == report.Remove:
 		verb = removes
-	case f.Verdict == threeway.Ignore:
+	case f.Verdict == report.Ignore:
 		verb = leaves
-	case f.Verdict == threeway.Add && !liveHas(f):
+	case f.Verdict == report.Add && !liveHas(f):
 		verb = reAdds
 	}
 	return edit{verb, f.Managed}, true
 }
 
 // editsOf counts the edits among findings.
-func editsOf(fields []threeway.FieldFinding) map[edit]int {
+func editsOf(fields []report.Finding) map[edit]int {
 	n := map[edit]int{}
 	for _, f := range fields {
 		if e, ok := editOf(f); ok {
@@ -72,7 +74,7 @@ type preview struct {
 }
 
 // add counts one object.
-func (p *preview) add(o threeway.ObjectReport) {
+func (p *preview) add(o report.Object) {
 	if o.IgnoredBy != nil {
 		return
 	}
@@ -81,11 +83,11 @@ func (p *preview) add(o threeway.ObjectReport) {
 		e, isEdit := editOf(f)
 		switch {
 		case f.Silenced():
-			p.volatile += one(f.Class == threeway.ClassVolatile && f.IgnoredBy == nil)
-		case o.Action == threeway.ActionDelete || f.Blocked || f.Verdict == threeway.Conflict:
+			p.volatile += one(f.Class == report.ClassVolatile && f.IgnoredBy == nil)
+		case o.Action == report.ActionDelete || f.Blocked || f.Verdict == report.Conflict:
 		case isEdit:
 			p.edits[e]++
-		case f.Verdict == threeway.Ignore:
+		case f.Verdict == report.Ignore:
 			p.unmade++
 		default:
 			changed++
@@ -93,7 +95,7 @@ func (p *preview) add(o threeway.ObjectReport) {
 	}
 	p.changed += changed
 	p.changedObjects += one(changed > 0)
-	p.deletedEdits += one(o.Action == threeway.ActionDelete && o.Drifted)
+	p.deletedEdits += one(o.Action == report.ActionDelete && o.Drifted)
 }
 
 // clauses say it, edits first.

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // maxOwners is how many owners of a finding are named.
 const maxOwners = 3
 
 // remarks say about a finding what signs and values do not: who wrote the live value, and what else matters.
-func (t *text) remarks(f threeway.FieldFinding) []string {
+func (t *text) remarks(f report.Finding) []string {
 	var said []string
 	add := func(condition bool, remark string) {
 		if condition {
@@ -21,11 +21,11 @@ func (t *text) remarks(f threeway.FieldFinding) []string {
 	}
 	owners := t.owners(f)
 	add(owners != "", owners)
-	add(!f.Managed && f.Verdict == threeway.Ignore, "unmanaged: stays")
-	add(!f.Managed && f.Verdict != threeway.Ignore, "unmanaged")
-	add(f.Managed && f.Verdict == threeway.Ignore && f.Note == "" && f.IgnoredBy == nil && f.Class == "", "stays")
-	add(f.Class != "" && f.Class != threeway.ClassVolatile, t.text(string(f.Class)))
-	add(f.Class == threeway.ClassVolatile, t.volatility(f))
+	add(!f.Managed && f.Verdict == report.Ignore, "unmanaged: stays")
+	add(!f.Managed && f.Verdict != report.Ignore, "unmanaged")
+	add(f.Managed && f.Verdict == report.Ignore && f.Note == "" && f.IgnoredBy == nil && f.Class == "", "stays")
+	add(f.Class != "" && f.Class != report.ClassVolatile, t.text(string(f.Class)))
+	add(f.Class == report.ClassVolatile, t.volatility(f))
 	add(!f.Certain, "not certain")
 	if f.IgnoredBy != nil {
 		add(true, t.ignoredBy(f.IgnoredBy))
@@ -38,7 +38,7 @@ func (t *text) remarks(f threeway.FieldFinding) []string {
 }
 
 // volatility says why a value will not stay as it is shown, and where to mend that.
-func (t *text) volatility(f threeway.FieldFinding) string {
+func (t *text) volatility(f report.Finding) string {
 	said := "volatile: made anew by each rendering"
 	if f.Template != "" {
 		said += " (" + t.text(f.Template) + ")"
@@ -48,8 +48,8 @@ func (t *text) volatility(f threeway.FieldFinding) string {
 
 // owners names who wrote the live value. Where live did not move that is Helm, almost always, and not worth the room;
 // a conflict is about its owner whoever moved.
-func (t *text) owners(f threeway.FieldFinding) string {
-	if f.Cause == threeway.CauseChange && f.Verdict != threeway.Conflict {
+func (t *text) owners(f report.Finding) string {
+	if f.Cause == report.CauseChange && f.Verdict != report.Conflict {
 		return ""
 	}
 	switch {
@@ -57,7 +57,7 @@ func (t *text) owners(f threeway.FieldFinding) string {
 		return "" // the note says why
 	case len(f.Owners) == 0 && liveHas(f):
 		return "owner unknown"
-	case len(f.Owners) == 0 && f.Verdict != threeway.Conflict && !f.Masked:
+	case len(f.Owners) == 0 && f.Verdict != report.Conflict && !f.Masked:
 		return "removed, by whom is not recorded"
 	}
 	var names []string
@@ -72,7 +72,7 @@ func (t *text) owners(f threeway.FieldFinding) string {
 }
 
 // owner gives a manager as people know it: "kubectl (scale), 3 min ago". Managers name themselves, so odd names are quoted.
-func (t *text) owner(o threeway.Owner) string {
+func (t *text) owner(o report.Owner) string {
 	name := t.word(o.Manager)
 	if o.Subresource != "" {
 		name += " (" + t.word(o.Subresource) + ")"

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // summary writes the last lines: what was left out on purpose, the answer, what the server said, and what could not be seen.
-func (t *text) summary(r *threeway.Report) {
+func (t *text) summary(r *report.Report) {
 	if hint := notCompared(r.Releases); hint != "" {
 		t.prose("", "not compared: ", t.text(hint))
 	}
@@ -25,10 +25,10 @@ func (t *text) summary(r *threeway.Report) {
 
 // counts are what the last lines say beyond the Report's own summary, which does not count actions.
 type counts struct {
-	actions       map[threeway.Action]int
-	fields        map[threeway.Verdict]int // what will happen, not counting unmanaged fields that stay
-	byRules       int                      // findings that a rule silences
-	forgotten     int                      // fields by forgotten writers, which are not listed
+	actions       map[report.Action]int
+	fields        map[report.Verdict]int // what will happen, not counting unmanaged fields that stay
+	byRules       int                    // findings that a rule silences
+	forgotten     int                    // fields by forgotten writers, which are not listed
 	objectErrors  int
 	releaseErrors int
 	renderErrors  int
@@ -39,9 +39,9 @@ type counts struct {
 }
 
 // tally counts over all releases.
-func tally(r *threeway.Report) counts {
+func tally(r *report.Report) counts {
 	c := counts{
-		actions: map[threeway.Action]int{}, fields: map[threeway.Verdict]int{}, dryRuns: map[string]int{},
+		actions: map[report.Action]int{}, fields: map[report.Verdict]int{}, dryRuns: map[string]int{},
 		previews: len(r.Releases) > 0, preview: preview{edits: map[edit]int{}},
 	}
 	for _, rel := range r.Releases {
@@ -56,7 +56,7 @@ func tally(r *threeway.Report) counts {
 	return c
 }
 
-func (c *counts) object(o threeway.ObjectReport) {
+func (c *counts) object(o report.Object) {
 	if o.DryRun != nil {
 		c.dryRuns[o.DryRun.Result]++
 	}
@@ -70,31 +70,31 @@ func (c *counts) object(o threeway.ObjectReport) {
 	c.forgotten += o.Forgotten
 	c.preview.add(o)
 	c.actions[o.Action]++
-	if o.Action == threeway.ActionCreate && o.Missing {
+	if o.Action == report.ActionCreate && o.Missing {
 		c.actions[o.Action]--
 		c.actions[recreate]++
 	}
 	// The object's own action has said what becomes of its fields.
-	if o.Action == threeway.ActionCreate || o.Action == threeway.ActionDelete {
+	if o.Action == report.ActionCreate || o.Action == report.ActionDelete {
 		return
 	}
 	for _, f := range o.Fields {
-		if !f.Silenced() && (f.Managed || f.Verdict != threeway.Ignore) && (!f.Blocked || f.Verdict == threeway.Conflict) {
+		if !f.Silenced() && (f.Managed || f.Verdict != report.Ignore) && (!f.Blocked || f.Verdict == report.Conflict) {
 			c.fields[f.Verdict]++
 		}
 	}
 }
 
 // recreate is an action for readers only: to create again what is missing.
-const recreate threeway.Action = "re-create"
+const recreate report.Action = "re-create"
 
 // drift answers the first question: has the cluster left what Helm deployed? What is not installed has nothing to leave.
-func (c *counts) drift(r *threeway.Report) string {
+func (c *counts) drift(r *report.Report) string {
 	s := r.Summary
 	if s.Releases == 0 {
 		return "no release compared"
 	}
-	if s.DriftedObjects == 0 && !slices.ContainsFunc(r.Releases, func(rel threeway.ReleaseReport) bool { return !installs(rel) }) {
+	if s.DriftedObjects == 0 && !slices.ContainsFunc(r.Releases, func(rel report.Release) bool { return !installs(rel) }) {
 		return ""
 	}
 	if s.DriftedObjects == 0 && (s.Errors > c.renderErrors || c.objectErrors > 0) {
@@ -117,23 +117,23 @@ func (c *counts) drift(r *threeway.Report) string {
 }
 
 // operation answers the second: what will Helm do? A failing upgrade comes first, it is the news; then what becomes of drift.
-func (c *counts) operation(releases []threeway.ReleaseReport) string {
+func (c *counts) operation(releases []report.Release) string {
 	var does clauses
-	does.add("fails on", c.actions[threeway.ActionFail], "object")
-	does.add("conflicts on", c.fields[threeway.Conflict], "field")
-	does.add("does not reach", c.actions[threeway.ActionSkip], "object")
+	does.add("fails on", c.actions[report.ActionFail], "object")
+	does.add("conflicts on", c.fields[report.Conflict], "field")
+	does.add("does not reach", c.actions[report.ActionSkip], "object")
 	if c.previews {
 		does = append(does, c.preview.clauses()...)
 	} else {
-		does.add("adds", c.fields[threeway.Add], "field")
-		does.add("removes", c.fields[threeway.Remove], "field")
-		does.add("overwrites", c.fields[threeway.Overwrite], "field")
+		does.add("adds", c.fields[report.Add], "field")
+		does.add("removes", c.fields[report.Remove], "field")
+		does.add("overwrites", c.fields[report.Overwrite], "field")
 	}
 	c.objects(&does)
 	if !c.previews {
-		does.add("leaves", c.fields[threeway.Ignore], "field")
+		does.add("leaves", c.fields[report.Ignore], "field")
 	}
-	fails := c.actions[threeway.ActionFail] > 0
+	fails := c.actions[report.ActionFail] > 0
 	switch {
 	case c.previews && fails && !c.writes():
 		does = append(does, "changes no object")
@@ -151,14 +151,14 @@ func (c *counts) operation(releases []threeway.ReleaseReport) string {
 // objects says which objects come and go.
 func (c *counts) objects(does *clauses) {
 	does.add("re-creates", c.actions[recreate], "object")
-	does.add("creates", c.actions[threeway.ActionCreate], "object")
-	does.add("adopts", c.actions[threeway.ActionAdopt], "object")
-	does.add("replaces", c.actions[threeway.ActionReplace], "object")
-	does.add("deletes", c.actions[threeway.ActionDelete], "object")
+	does.add("creates", c.actions[report.ActionCreate], "object")
+	does.add("adopts", c.actions[report.ActionAdopt], "object")
+	does.add("replaces", c.actions[report.ActionReplace], "object")
+	does.add("deletes", c.actions[report.ActionDelete], "object")
 	if n := c.deletedEdits; c.previews && n > 0 {
 		(*does)[len(*does)-1] += fmt.Sprintf(" (%d drifted)", n)
 	}
-	does.add("drops but keeps", c.actions[threeway.ActionKeep], "object")
+	does.add("drops but keeps", c.actions[report.ActionKeep], "object")
 }
 
 // clauses are what a sentence says of its subject, such as "deletes 2 objects".
@@ -181,7 +181,7 @@ func (c *counts) writes() bool {
 }
 
 // subject is who acts: one operation where the releases share it.
-func subject(releases []threeway.ReleaseReport) string {
+func subject(releases []report.Release) string {
 	op := operation(releases[0].Operation)
 	for _, rel := range releases {
 		if operation(rel.Operation) != op {
@@ -202,7 +202,7 @@ func enumerate(clauses []string) string {
 
 // extras are what --fail-on does not select by default but a reader may wonder about. A preview has said already what becomes
 // of unmanaged fields, unless their object is not reached.
-func (c *counts) extras(s threeway.Summary) string {
+func (c *counts) extras(s report.Summary) string {
 	var parts []string
 	unmanaged := s.Unmanaged
 	if c.previews {
@@ -233,7 +233,7 @@ func (c *counts) unsigned() string {
 }
 
 // ruledOut says how much rules silence, and how to see it.
-func (t *text) ruledOut(r *threeway.Report) string {
+func (t *text) ruledOut(r *report.Report) string {
 	n := ruled(r)
 	switch {
 	case n == 0:
@@ -263,7 +263,7 @@ func (c *counts) server() []string {
 }
 
 // incomplete says what nobody could see. It trusts the larger number: an error that is counted but not listed is one still.
-func (c *counts) incomplete(s threeway.Summary) []string {
+func (c *counts) incomplete(s report.Summary) []string {
 	var lines []string
 	if c.objectErrors > 0 {
 		lines = append(lines, plural(c.objectErrors, "object")+" could not be compared")
@@ -278,7 +278,7 @@ func (c *counts) incomplete(s threeway.Summary) []string {
 }
 
 // notCompared counts by reason what has no live counterpart by design, in the order in which the reasons first occur.
-func notCompared(releases []threeway.ReleaseReport) string {
+func notCompared(releases []report.Release) string {
 	var reasons []string
 	n := map[string]int{}
 	for _, rel := range releases {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // absent stands for a side without the field. No value looks like it: strings that begin with "<" are quoted.
@@ -63,7 +63,7 @@ func plainValue(s string) bool {
 type cells struct{ old, desired, live string }
 
 // cellsOf gives the sides of a finding of a part.
-func (t *text) cellsOf(f threeway.FieldFinding, p part) (cells, []string) {
+func (t *text) cellsOf(f report.Finding, p part) (cells, []string) {
 	switch {
 	case p.back && f.Masked:
 		c := t.maskedCells(f)
@@ -76,7 +76,7 @@ func (t *text) cellsOf(f threeway.FieldFinding, p part) (cells, []string) {
 }
 
 // cells gives the sides of a finding. Sides too large for a cell are counted there, and lines of difference say the rest.
-func (t *text) cells(f threeway.FieldFinding, lone string) (cells, []string) {
+func (t *text) cells(f report.Finding, lone string) (cells, []string) {
 	if f.Masked {
 		return t.maskedCells(f), nil
 	}
@@ -100,10 +100,10 @@ func (t *text) side(v any) string {
 
 // maskedCells says of each side no more than whether it is there and whether it moved away from old. The values are not
 // in the Report; verdict, cause and pointers say this much.
-func (t *text) maskedCells(f threeway.FieldFinding) cells {
+func (t *text) maskedCells(f report.Finding) cells {
 	live := liveHas(f)
-	desired := f.Verdict != threeway.Remove && (f.Managed || f.Verdict != threeway.Ignore)
-	old := f.Managed && (f.Verdict != threeway.Add || f.Cause == threeway.CauseDrift || f.Cause == threeway.CauseBoth && !live)
+	desired := f.Verdict != report.Remove && (f.Managed || f.Verdict != report.Ignore)
+	old := f.Managed && (f.Verdict != report.Add || f.Cause == report.CauseDrift || f.Cause == report.CauseBoth && !live)
 	masked := func(there, moved bool) string {
 		switch {
 		case !there:
@@ -116,7 +116,7 @@ func (t *text) maskedCells(f threeway.FieldFinding) cells {
 			return t.mask + " unchanged"
 		}
 	}
-	c := cells{absent, masked(desired, f.Cause != threeway.CauseDrift), masked(live, f.Cause != threeway.CauseChange)}
+	c := cells{absent, masked(desired, f.Cause != report.CauseDrift), masked(live, f.Cause != report.CauseChange)}
 	if old {
 		c.old = t.mask
 	}
@@ -125,9 +125,9 @@ func (t *text) maskedCells(f threeway.FieldFinding) cells {
 
 // liveHas tells whether live has the field. Of a masked finding the pointers say so, but a key that a manifest has in
 // stringData has no pointer into the manifest; then the verdict does.
-func liveHas(f threeway.FieldFinding) bool {
+func liveHas(f report.Finding) bool {
 	if !f.Masked {
 		return f.Live != nil
 	}
-	return f.Pointer != "" || f.DesiredPointer == "" && f.Verdict != threeway.Add
+	return f.Pointer != "" || f.DesiredPointer == "" && f.Verdict != report.Add
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // writeYAML gives the same document as writeJSON, key by key in the same order, in block style.
@@ -15,10 +15,10 @@ import (
 // It writes YAML itself, from the JSON, because of what the libraries do with strings: block scalars put a value's lines
 // at the beginning of lines, where CI agents look for commands, and bidi characters pass them raw. Every string that is not
 // a plain word is double-quoted on one line here, which also leaves no question whether "no" or "1e3" is a string.
-func writeYAML(r *threeway.Report, _ Options) ([]byte, error) { return encodeYAML(r) }
+func writeYAML(r *report.Report, _ Options) ([]byte, error) { return encodeYAML(r) }
 
 // writeFixYAML is the same for the result of a fix.
-func writeFixYAML(r *threeway.FixResult, _ Options) ([]byte, error) { return encodeYAML(r) }
+func writeFixYAML(r *report.FixResult, _ Options) ([]byte, error) { return encodeYAML(r) }
 
 func encodeYAML(v any) ([]byte, error) {
 	doc, err := encodeJSON(v, "")

@@ -6,21 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // TestReadTakesNoOtherObject: an answer that is a list, or another object, is an error on the object that was asked for. It is neither
 // compared nor called missing, and a repair writes nothing on it.
 func TestReadTakesNoOtherObject(t *testing.T) {
-	object := func(apiVersion, kind, namespace, name string) string {
+	obj := func(apiVersion, kind, namespace, name string) string {
 		return `{"apiVersion": "` + apiVersion + `", "kind": "` + kind + `", "metadata": {"name": "` + name + `", "namespace": "` + namespace + `"}}`
 	}
 	for name, answer := range map[string]struct{ body, names string }{
 		"list":              {`{"apiVersion": "v1", "kind": "ConfigMapList", "metadata": {}, "items": []}`, "v1 ConfigMapList"},
-		"another name":      {object("v1", "ConfigMap", "prod", "b"), "v1 ConfigMap prod/b"},
-		"another namespace": {object("v1", "ConfigMap", "test", "a"), "v1 ConfigMap test/a"},
-		"another kind":      {object("v1", "Secret", "prod", "a"), "v1 Secret prod/a"},
-		"another group":     {object("ex.com/v1", "ConfigMap", "prod", "a"), "ex.com/v1 ConfigMap prod/a"},
+		"another name":      {obj("v1", "ConfigMap", "prod", "b"), "v1 ConfigMap prod/b"},
+		"another namespace": {obj("v1", "ConfigMap", "test", "a"), "v1 ConfigMap test/a"},
+		"another kind":      {obj("v1", "Secret", "prod", "a"), "v1 Secret prod/a"},
+		"another group":     {obj("ex.com/v1", "ConfigMap", "prod", "a"), "ex.com/v1 ConfigMap prod/a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeAPI(t)
@@ -34,7 +34,7 @@ func TestReadTakesNoOtherObject(t *testing.T) {
 				return true
 			}
 			c := f.connect(Options{})
-			got := c.Read(t.Context(), []threeway.Ref{ref})[ref]
+			got := c.Read(t.Context(), []object.Ref{ref})[ref]
 			if got.Err == nil || got.Err.Code != CodeOtherObject || got.Object != nil || got.Absence != "" ||
 				!strings.Contains(got.Err.Message, `configmaps "a" in namespace "prod": the server answered with `+answer.names+",") {
 				t.Errorf("got %+v", got)

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 func TestConnectAsksTwiceAndLeavesTheConfigAlone(t *testing.T) {
@@ -178,7 +178,7 @@ func TestHangingServerEndsInTime(t *testing.T) {
 	connectFails(t, &rest.Config{Host: server.URL, Timeout: 50 * time.Millisecond}, "cannot reach", "cluster runs")
 }
 
-var thing = threeway.Ref{Key: threeway.Key{Group: "ex.com", Kind: "Thing", Namespace: "prod", Name: "t"}, Version: "v1"}
+var thing = object.Ref{Key: object.Key{Group: "ex.com", Kind: "Thing", Namespace: "prod", Name: "t"}, Version: "v1"}
 
 func TestStaleGroupHurtsOnlyItsObjects(t *testing.T) {
 	for _, legacy := range []bool{false, true} {

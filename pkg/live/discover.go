@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // resource is how a kind is asked for.
@@ -150,7 +150,7 @@ func (c *Cluster) Undiscovered() []string {
 
 // Incomplete returns one message about groups that could not be discovered, and none where there are none. They matter by themselves to
 // charts, which ask for served versions while they are rendered.
-func (c *Cluster) Incomplete(groups []string) []threeway.Message {
+func (c *Cluster) Incomplete(groups []string) []report.Message {
 	if len(groups) == 0 {
 		return nil
 	}
@@ -159,5 +159,5 @@ func (c *Cluster) Incomplete(groups []string) []threeway.Message {
 		text = fmt.Sprintf("%s; and of %s", text, strings.Join(groups[1:], ", "))
 	}
 	text += "; the chart was rendered as if the server did not serve them, as helm does"
-	return []threeway.Message{{Code: CodeDiscovery, Message: text}}
+	return []report.Message{{Code: CodeDiscovery, Message: text}}
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -21,14 +22,14 @@ import (
 // An API server behind the aggregation layer may not know dryRun and store the object (k8s.io/cli-runtime v0.37.1
 // pkg/resource/helper.go, Helper.ServerDryRun). So only what the Kubernetes API server serves itself is asked about: its own
 // API groups, and kinds that a CustomResourceDefinition defines.
-func (c *Cluster) DryRun(ctx context.Context, requests []threeway.Request, manager string) map[threeway.Ref]threeway.Answer {
+func (c *Cluster) DryRun(ctx context.Context, requests []threeway.Request, manager string) map[object.Ref]threeway.Answer {
 	t := trial{Cluster: c, manager: manager, unsafe: c.unsafeKinds(ctx, requests)}
 	for _, request := range requests {
 		if request.Method == threeway.MethodCreate {
 			t.created = append(t.created, request.Ref)
 		}
 	}
-	out := make(map[threeway.Ref]threeway.Answer, len(requests))
+	out := make(map[object.Ref]threeway.Answer, len(requests))
 	for i, answer := range inParallel(requests, func(r threeway.Request) threeway.Answer { return t.ask(ctx, r) }) {
 		out[requests[i].Ref] = answer
 	}
@@ -42,7 +43,7 @@ type trial struct {
 	// unsafe has a reason for each kind that must not be asked about.
 	unsafe map[schema.GroupVersionKind]string
 	// created are the objects that the requests would create. In a dry run, none of them is there for the others.
-	created []threeway.Ref
+	created []object.Ref
 }
 
 // ask sends one request.
@@ -141,7 +142,7 @@ func defines(definition *unstructured.Unstructured, version string) bool {
 	return false
 }
 
-func kindOf(ref threeway.Ref) schema.GroupVersionKind {
+func kindOf(ref object.Ref) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind}
 }
 

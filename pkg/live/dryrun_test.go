@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -31,15 +32,15 @@ func (f *fakeAPI) resource(kind string) schema.GroupVersionResource {
 }
 
 // patch and create are requests as a comparison makes them.
-func patch(ref threeway.Ref) threeway.Request {
+func patch(ref object.Ref) threeway.Request {
 	return threeway.Request{Ref: ref, Method: threeway.MethodPatch, PatchType: "application/strategic-merge-patch+json", Body: []byte(`{"a":9007199254740993}`)}
 }
 
-func create(ref threeway.Ref) threeway.Request {
+func create(ref object.Ref) threeway.Request {
 	return written(ref, threeway.MethodCreate)
 }
 
-func written(ref threeway.Ref, method threeway.Method) threeway.Request {
+func written(ref object.Ref, method threeway.Method) threeway.Request {
 	body, err := json.Marshal(map[string]any{"apiVersion": ref.APIVersion(), "kind": ref.Kind, "big": int64(9007199254740993),
 		"metadata": map[string]any{"name": ref.Name, "namespace": ref.Namespace}})
 	if err != nil {
@@ -139,12 +140,12 @@ func TestDryRunLeavesOthersAlone(t *testing.T) {
 
 	other := f.ref("Thing", "prod", "two")
 	other.Version = "v2"
-	refused := map[threeway.Ref]string{
+	refused := map[object.Ref]string{
 		f.ref("Aggregated", "prod", "a"): "not asked: its API server may not know dry runs (agg.io/v1 is neither built in nor known to be defined by a CustomResourceDefinition)",
 		f.ref("Other", "prod", "a"): `cannot get customresourcedefinitions.apiextensions.k8s.io "others.ex.com": forbidden: User "ci" cannot do this; ` +
 			"not asked: its API server may not know dry runs (ex.com/v1 is neither built in nor known to be defined by a CustomResourceDefinition)",
 		other: "not asked: its API server may not know dry runs (ex.com/v2 is neither built in nor known to be defined by a CustomResourceDefinition)",
-		{Key: threeway.Key{Group: "no.such", Kind: "Kind", Name: "a"}, Version: "v1"}: "the server does not serve no.such/v1 Kind",
+		{Key: object.Key{Group: "no.such", Kind: "Kind", Name: "a"}, Version: "v1"}: "the server does not serve no.such/v1 Kind",
 		f.ref("Dead", "prod", "a"):        "cannot patch Dead.dead.io \"a\" in namespace \"prod\": discovery of group dead.io failed: ",
 		f.ref("ConfigMap", "prod", "a/b"): "this is no name that an object can have",
 		f.ref("ConfigMap", "", "a"):       "this is no namespace that an object can be in",
@@ -153,7 +154,7 @@ func TestDryRunLeavesOthersAlone(t *testing.T) {
 	for _, ref := range slices.Collect(maps.Keys(refused)) {
 		requests = append(requests, patch(ref))
 	}
-	asked := []threeway.Ref{f.ref("Thing", "prod", "one"), f.ref("APIService", "", "v1.ex.com"), f.ref("CustomResourceDefinition", "", "things.ex.com")}
+	asked := []object.Ref{f.ref("Thing", "prod", "one"), f.ref("APIService", "", "v1.ex.com"), f.ref("CustomResourceDefinition", "", "things.ex.com")}
 	for _, ref := range asked {
 		requests = append(requests, patch(ref))
 	}
@@ -280,7 +281,7 @@ func TestDryRunMissesWhatIsCreatedFirst(t *testing.T) {
 	}
 	together := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{
 		create(f.ref("Namespace", "", "new")), create(f.ref("ServiceAccount", "prod", "sa")), create(pod), create(config)}, "helm")
-	want := map[threeway.Ref]string{
+	want := map[object.Ref]string{
 		pod:    `cannot be tried before ServiceAccount "sa" is there, which Helm creates as well: pods "web" is forbidden: error looking up service account prod/sa: serviceaccount "sa" not found`,
 		config: `cannot be tried before Namespace "new" is there, which Helm creates as well: namespaces "new" not found`,
 	}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -83,10 +84,10 @@ func (t target) refused(verb string, err error) string {
 
 // awaits finds the object that the server misses, where it is one that the same upgrade creates: a namespace, the service
 // account of a pod, a role of a binding.
-func (t trial) awaits(asked threeway.Ref, err error) (threeway.Ref, bool) {
+func (t trial) awaits(asked object.Ref, err error) (object.Ref, bool) {
 	text := err.Error()
 	if !strings.Contains(text, "found") {
-		return threeway.Ref{}, false
+		return object.Ref{}, false
 	}
 	lower := strings.ToLower(text)
 	for _, ref := range t.created {
@@ -95,7 +96,7 @@ func (t trial) awaits(asked threeway.Ref, err error) (threeway.Ref, bool) {
 			return ref, true
 		}
 	}
-	return threeway.Ref{}, false
+	return object.Ref{}, false
 }
 
 // said is what the server wrote, as one short line. Values are left out whole or kept whole: half a value is one that

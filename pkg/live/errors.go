@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // The codes of errors and warnings that come from reading the cluster.
@@ -63,33 +63,33 @@ func (t target) isSecret() bool { return secret.Kind(t.ref.Group, t.ref.Kind) }
 
 // fail makes the error of one object: a sentence that names the verb, the resource and the object. What the server wrote
 // is added, except for Secrets: an API error may quote the object it is about.
-func (t target) fail(verb string, err error) *threeway.ObjectError {
+func (t target) fail(verb string, err error) *report.ObjectError {
 	code, text := classify(err)
 	message := "cannot " + verb + " " + t.String() + ": " + text
 	if detail := detailOf(err); detail != "" && !t.isSecret() {
 		message += ": " + detail
 	}
-	return &threeway.ObjectError{Code: code, Message: message}
+	return &report.ObjectError{Code: code, Message: message}
 }
 
 // answeredWith makes the error of an object in whose place something else came.
-func (t target) answeredWith(other *unstructured.Unstructured) *threeway.ObjectError {
+func (t target) answeredWith(other *unstructured.Unstructured) *report.ObjectError {
 	name := other.GetName()
 	if other.GetNamespace() != "" {
 		name = other.GetNamespace() + "/" + name
 	}
 	what := oneLine(strings.TrimSpace(other.GetAPIVersion() + " " + other.GetKind() + " " + name))
-	return &threeway.ObjectError{Code: CodeOtherObject, Message: "cannot get " + t.String() + ": the server answered with " + what +
+	return &report.ObjectError{Code: CodeOtherObject, Message: "cannot get " + t.String() + ": the server answered with " + what +
 		", which is not what was asked for; is there a proxy before the API server?"}
 }
 
 // panicked makes the error of an object whose reading panicked. The value stays out for Secrets: it may quote content.
-func (t target) panicked(value any) *threeway.ObjectError {
+func (t target) panicked(value any) *report.ObjectError {
 	message := "cannot read " + t.String() + ": internal error"
 	if !t.isSecret() {
 		message += ": " + oneLine(fmt.Sprint(value))
 	}
-	return &threeway.ObjectError{Code: CodeInternal, Message: message}
+	return &report.ObjectError{Code: CodeInternal, Message: message}
 }
 
 // classify sorts an error and says it in a few words of our own.
@@ -179,10 +179,10 @@ func oneLine(s string) string {
 }
 
 // warning makes a message of something that could not be read and without which the comparison goes on.
-func warning(subject, verb, noun string, err error, consequence string) threeway.Message {
+func warning(subject, verb, noun string, err error, consequence string) report.Message {
 	code, text := classify(err)
 	if detail := detailOf(err); detail != "" {
 		text += ": " + detail
 	}
-	return threeway.Message{Code: code, Object: subject, Message: "cannot " + verb + " " + noun + ": " + text + "; " + consequence}
+	return report.Message{Code: code, Object: subject, Message: "cannot " + verb + " " + noun + ": " + text + "; " + consequence}
 }

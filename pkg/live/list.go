@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -53,7 +54,7 @@ func (c *Cluster) listPage(ctx context.Context, wanted []target, options metav1.
 	if err != nil {
 		return 0, "", err
 	}
-	byName := make(map[string]threeway.Ref, len(wanted))
+	byName := make(map[string]object.Ref, len(wanted))
 	for _, t := range wanted {
 		byName[t.ref.Name] = t.ref
 	}
@@ -68,7 +69,7 @@ func (c *Cluster) listPage(ctx context.Context, wanted []target, options metav1.
 }
 
 // with is the same way to ask for another object of the group.
-func (t target) with(ref threeway.Ref) target {
+func (t target) with(ref object.Ref) target {
 	t.ref = ref
 	return t
 }

@@ -10,15 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // CRDs reads the CustomResourceDefinitions of custom kinds, one get each. A kind that has none (it is built in or comes
 // from an aggregated API server) or is not served is missing from the result. One that could not be read is a warning:
 // its objects are then compared without a schema.
-func (c *Cluster) CRDs(ctx context.Context, kinds []schema.GroupKind) (map[schema.GroupKind]map[string]any, []threeway.Message) {
+func (c *Cluster) CRDs(ctx context.Context, kinds []schema.GroupKind) (map[schema.GroupKind]map[string]any, []report.Message) {
 	found := map[schema.GroupKind]map[string]any{}
-	var warnings []threeway.Message
+	var warnings []report.Message
 	for _, d := range c.definitions(ctx, kinds) {
 		switch {
 		case d.err == nil:
@@ -106,9 +108,9 @@ func idlesAtZero(object *unstructured.Unstructured) bool {
 
 // Autoscalers returns the autoscalers of the namespaces by the objects that they scale. One list per namespace of each kind that is
 // served, of all autoscalers: controllers and people make them too, without Helm's label. What could not be read is a warning.
-func (c *Cluster) Autoscalers(ctx context.Context, namespaces []string) (map[threeway.Key]threeway.Autoscaler, []threeway.Message) {
-	out := map[threeway.Key]threeway.Autoscaler{}
-	var warnings []threeway.Message
+func (c *Cluster) Autoscalers(ctx context.Context, namespaces []string) (map[object.Key]threeway.Autoscaler, []report.Message) {
+	out := map[object.Key]threeway.Autoscaler{}
+	var warnings []report.Message
 	for _, l := range inParallel(c.scalerLists(namespaces), func(l scalerList) scalerList { return l.read(ctx, c) }) {
 		if l.err != nil {
 			noun := fmt.Sprintf("%s.%s in namespace %q", l.plural, l.group, l.namespace)
@@ -166,7 +168,7 @@ func (l scalerList) read(ctx context.Context, c *Cluster) (read scalerList) {
 
 // addTo files autoscalers under what they scale. The controller resolves the target by group and kind
 // (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler), so the version plays no part.
-func (l scalerList) addTo(out map[threeway.Key]threeway.Autoscaler) {
+func (l scalerList) addTo(out map[object.Key]threeway.Autoscaler) {
 	for _, o := range l.found.Items {
 		target, _, _ := unstructured.NestedMap(o.Object, "spec", "scaleTargetRef")
 		text := func(field string) string {
@@ -177,7 +179,7 @@ func (l scalerList) addTo(out map[threeway.Key]threeway.Autoscaler) {
 		if err != nil || text("name") == "" {
 			continue
 		}
-		key := threeway.Key{Group: gv.Group, Kind: cmp.Or(text("kind"), l.target), Namespace: l.namespace, Name: text("name")}
+		key := object.Key{Group: gv.Group, Kind: cmp.Or(text("kind"), l.target), Namespace: l.namespace, Name: text("name")}
 		found := threeway.Autoscaler{Name: l.kind + " " + o.GetName(), ToZero: l.toZero(&o)}
 		if other, taken := out[key]; !taken || precedes(found, other) {
 			out[key] = found

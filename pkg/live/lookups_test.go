@@ -10,6 +10,8 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -32,7 +34,7 @@ func TestCRDs(t *testing.T) {
 	if len(found) != 1 || found[thing]["kind"] != "CustomResourceDefinition" {
 		t.Errorf("found %v", found)
 	}
-	want := []threeway.Message{{Code: CodeForbidden, Object: "Other.ex.com", Message: `cannot get customresourcedefinitions.apiextensions.k8s.io "others.ex.com": forbidden: User "ci" cannot do this; its objects are compared without a schema`}}
+	want := []report.Message{{Code: CodeForbidden, Object: "Other.ex.com", Message: `cannot get customresourcedefinitions.apiextensions.k8s.io "others.ex.com": forbidden: User "ci" cannot do this; its objects are compared without a schema`}}
 	if diff := cmp.Diff(want, warnings); diff != "" {
 		t.Error(diff)
 	}
@@ -59,7 +61,7 @@ func TestAutoscalers(t *testing.T) {
 		f.intercept = failing(-1, "/namespaces/closed/horizontalpodautoscalers", forbid)
 
 		got, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"test", "prod", "closed", "prod"})
-		want := map[threeway.Key]threeway.Autoscaler{
+		want := map[object.Key]threeway.Autoscaler{
 			{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}: {Name: "HorizontalPodAutoscaler again"},
 			{Group: "ex.com", Kind: "Thing", Namespace: "prod", Name: "t"}:      {Name: "HorizontalPodAutoscaler thing"},
 			{Group: "apps", Kind: "Deployment", Namespace: "test", Name: "web"}: {Name: "HorizontalPodAutoscaler web"},
@@ -91,7 +93,7 @@ func TestAutoscalersOfKEDA(t *testing.T) {
 	scaled("odder", map[string]any{"name": int64(1)})
 	scales(f, "prod", "keda-hpa-with-its-own", "apps/v1", "Deployment", "api")
 	got, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"prod"})
-	want := map[threeway.Key]threeway.Autoscaler{
+	want := map[object.Key]threeway.Autoscaler{
 		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}: {Name: "ScaledObject short", ToZero: true},
 		{Group: "apps", Kind: "StatefulSet", Namespace: "prod", Name: "db"}: {Name: "ScaledObject long", ToZero: true},
 		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "api"}: {Name: "ScaledObject with-its-own", ToZero: true},
@@ -111,7 +113,7 @@ func TestAutoscalersOfKEDAUnread(t *testing.T) {
 	scales(f, "prod", "web", "apps/v1", "Deployment", "web")
 	f.intercept = failing(-1, "/namespaces/prod/scaledobjects", forbid)
 	got, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"prod"})
-	if got[threeway.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}].Name != "HorizontalPodAutoscaler web" {
+	if got[object.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}].Name != "HorizontalPodAutoscaler web" {
 		t.Error(got)
 	}
 	if len(warnings) != 1 || warnings[0].Code != CodeForbidden || !strings.Contains(warnings[0].Message, `scaledobjects.keda.sh in namespace "prod": forbidden`) {

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -50,7 +51,7 @@ func (c *Cluster) namespaceMissing(ctx context.Context, name string, out answers
 		}
 	}()
 	// The release may contain the namespace itself; then it was just read.
-	ref := threeway.Ref{Key: threeway.Key{Kind: "Namespace", Name: name}, Version: "v1"}
+	ref := object.Ref{Key: object.Key{Kind: "Namespace", Name: name}, Version: "v1"}
 	if live, read := out[ref]; read && live.Err == nil {
 		return live.Object == nil
 	}

@@ -7,11 +7,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // OpenAPI reads the OpenAPI v3 documents of groups and versions, one get each. One that could not be read is a warning.
-func (c *Cluster) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map[schema.GroupVersion][]byte, []threeway.Message) {
+func (c *Cluster) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
 	type result struct {
 		text []byte
 		err  error
@@ -22,7 +22,7 @@ func (c *Cluster) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (ma
 		return r
 	})
 	found := map[schema.GroupVersion][]byte{}
-	var warnings []threeway.Message
+	var warnings []report.Message
 	for i, r := range results {
 		if r.err != nil {
 			noun := fmt.Sprintf("the OpenAPI document of %s", wanted[i])

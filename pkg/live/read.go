@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -26,12 +28,12 @@ const (
 
 // target is one wanted object and how to ask for it.
 type target struct {
-	ref threeway.Ref
+	ref object.Ref
 	resource
 }
 
 // answers is what is known so far.
-type answers map[threeway.Ref]threeway.Live
+type answers map[object.Ref]threeway.Live
 
 // job is a piece of reading that runs by itself. It answers for each of its targets or leaves it to be got by name.
 type job struct {
@@ -42,7 +44,7 @@ type job struct {
 // Read reads the wanted objects, with as few requests as the package comment says. Each wanted Ref has an answer
 // in the result: the object, an absence or an error; with the absence of a kind, the object at another version where the
 // kind is served there. The namespace of a cluster-scoped object is not looked at.
-func (c *Cluster) Read(ctx context.Context, wanted []threeway.Ref) map[threeway.Ref]threeway.Live {
+func (c *Cluster) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
 	out := answers{}
 	targets := c.targets(wanted, out)
 	left := out.collect(ctx, c.plan(targets))
@@ -55,12 +57,12 @@ func (c *Cluster) Read(ctx context.Context, wanted []threeway.Ref) map[threeway.
 // findElsewhere looks for objects whose kind is no longer served at their version, but at another one: they are not gone,
 // and calling them missing would make somebody create them again.
 func (c *Cluster) findElsewhere(ctx context.Context, out answers) {
-	moved := map[threeway.Ref]threeway.Ref{}
-	var wanted []threeway.Ref
+	moved := map[object.Ref]object.Ref{}
+	var wanted []object.Ref
 	for ref, found := range out {
 		versions := c.Versions(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
 		if found.Absence == threeway.AbsentKind && len(versions) > 0 && versions[0] != ref.Version {
-			moved[ref] = threeway.Ref{Key: ref.Key, Version: versions[0]}
+			moved[ref] = object.Ref{Key: ref.Key, Version: versions[0]}
 			wanted = append(wanted, moved[ref])
 		}
 	}
@@ -76,7 +78,7 @@ func (c *Cluster) findElsewhere(ctx context.Context, out answers) {
 }
 
 // targets sorts and looks up the wanted objects. Those that need no request are answered in out.
-func (c *Cluster) targets(wanted []threeway.Ref, out answers) []target {
+func (c *Cluster) targets(wanted []object.Ref, out answers) []target {
 	var targets []target
 	for _, ref := range slices.CompactFunc(slices.SortedFunc(slices.Values(wanted), compareRefs), sameRef) {
 		gvk := schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind}
@@ -89,7 +91,7 @@ func (c *Cluster) targets(wanted []threeway.Ref, out answers) []target {
 		case !served:
 			out[ref] = threeway.Live{Absence: threeway.AbsentKind}
 		case problem != "":
-			out[ref] = threeway.Live{Err: &threeway.ObjectError{Code: CodeInvalid, Message: "cannot get " + t.String() + ": " + problem}}
+			out[ref] = threeway.Live{Err: &report.ObjectError{Code: CodeInvalid, Message: "cannot get " + t.String() + ": " + problem}}
 		default:
 			targets = append(targets, t)
 		}
@@ -97,11 +99,11 @@ func (c *Cluster) targets(wanted []threeway.Ref, out answers) []target {
 	return targets
 }
 
-func compareRefs(a, b threeway.Ref) int {
+func compareRefs(a, b object.Ref) int {
 	return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version))
 }
 
-func sameRef(a, b threeway.Ref) bool { return a == b }
+func sameRef(a, b object.Ref) bool { return a == b }
 
 // refusal says why a target cannot be asked for. A name with a slash would be another URL, a missing namespace another
 // resource; both would come back as "not found".

@@ -14,11 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // mustFind fails unless each Ref was answered with the object of its name and kind.
-func mustFind(t *testing.T, got map[threeway.Ref]threeway.Live, refs []threeway.Ref) {
+func mustFind(t *testing.T, got map[object.Ref]threeway.Live, refs []object.Ref) {
 	t.Helper()
 	if len(got) != len(refs) {
 		t.Errorf("%d answers to %d refs", len(got), len(refs))
@@ -138,7 +139,7 @@ func TestForeignObjectsDoNotMultiplyBytes(t *testing.T) {
 func TestPagingGoesOnWhilePagesBringHalf(t *testing.T) {
 	f := newFakeAPI(t)
 	// Pages of 50. The first brings 6 of 10 wanted, the second 2 of 4, the third none: the other 2 are got.
-	var refs []threeway.Ref
+	var refs []object.Ref
 	for i := range 250 {
 		ref := f.add("ConfigMap", "prod", fmt.Sprintf("m-%03d", i), nil)
 		if i < 6 || i >= 50 && i < 52 || i >= 200 && i < 202 {
@@ -182,13 +183,13 @@ func TestKindWithoutListIsGot(t *testing.T) {
 	}
 	f.reset()
 	review := f.ref("Review", "prod", "r")
-	mustError(t, c.Read(t.Context(), []threeway.Ref{review})[review], CodeInvalid, "no get for this kind")
+	mustError(t, c.Read(t.Context(), []object.Ref{review})[review], CodeInvalid, "no get for this kind")
 	wantRequests(t, f)
 }
 
 func TestWholeReleaseFitsTheBudget(t *testing.T) {
 	f := newFakeAPI(t)
-	var refs []threeway.Ref
+	var refs []object.Ref
 	for kind, n := range map[string]int{"ConfigMap": 9, "Secret": 6, "Service": 6, "ServiceAccount": 5, "Deployment": 6, "CronJob": 3, "Role": 3, "Thing": 2, "ClusterRole": 2} {
 		refs = append(refs, f.addMany(kind, "prod", "web", n)...)
 	}
@@ -261,7 +262,7 @@ func TestMissingNamespace(t *testing.T) {
 	f := newFakeAPI(t)
 	here := f.addMany("ConfigMap", "prod", "a", 1)
 	gone := f.ref("ConfigMap", "prod", "gone")
-	nowhere := []threeway.Ref{f.ref("ConfigMap", "nowhere", "a"), f.ref("Service", "nowhere", "b")}
+	nowhere := []object.Ref{f.ref("ConfigMap", "nowhere", "a"), f.ref("Service", "nowhere", "b")}
 	c := f.connect(Options{})
 
 	got := c.Read(t.Context(), append(nowhere, append(here, gone)...))
@@ -286,7 +287,7 @@ func TestMissingNamespace(t *testing.T) {
 func TestNamespaceOfTheReleaseIsNotAskedForTwice(t *testing.T) {
 	f := newFakeAPI(t)
 	f.namespace("empty")
-	refs := []threeway.Ref{f.ref("Namespace", "", "empty"), f.ref("ConfigMap", "empty", "a"), f.ref("Namespace", "", "no"), f.ref("ConfigMap", "no", "a")}
+	refs := []object.Ref{f.ref("Namespace", "", "empty"), f.ref("ConfigMap", "empty", "a"), f.ref("Namespace", "", "no"), f.ref("ConfigMap", "no", "a")}
 	got := f.connect(Options{}).Read(t.Context(), refs)
 	if got[refs[1]].Absence != threeway.AbsentObject || got[refs[2]].Absence != threeway.AbsentObject || got[refs[3]].Absence != threeway.AbsentNamespace {
 		t.Errorf("%+v", got)
@@ -298,9 +299,9 @@ func TestNamespaceOfTheReleaseIsNotAskedForTwice(t *testing.T) {
 
 func TestUnservedKindCostsNothing(t *testing.T) {
 	f := newFakeAPI(t)
-	refs := []threeway.Ref{
-		{Key: threeway.Key{Group: "no.such", Kind: "Widget", Namespace: "prod", Name: "w"}, Version: "v1"},
-		{Key: threeway.Key{Group: "apps", Kind: "Gadget", Namespace: "prod", Name: "w"}, Version: "v1beta1"},
+	refs := []object.Ref{
+		{Key: object.Key{Group: "no.such", Kind: "Widget", Namespace: "prod", Name: "w"}, Version: "v1"},
+		{Key: object.Key{Group: "apps", Kind: "Gadget", Namespace: "prod", Name: "w"}, Version: "v1beta1"},
 	}
 	for ref, live := range f.connect(Options{}).Read(t.Context(), refs) {
 		if live.Absence != threeway.AbsentKind || live.Err != nil {
@@ -316,7 +317,7 @@ func TestKindServedAtAnotherVersion(t *testing.T) {
 	f.namespace("prod")
 	there, gone := f.add("Deployment", "prod", "there", nil), f.ref("Deployment", "prod", "gone")
 	there.Version, gone.Version = "v1beta1", "v1beta1"
-	got := f.connect(Options{}).Read(t.Context(), []threeway.Ref{there, gone})
+	got := f.connect(Options{}).Read(t.Context(), []object.Ref{there, gone})
 	if live := got[there]; live.Absence != threeway.AbsentKind || live.Object == nil || live.Err != nil {
 		t.Errorf("there: %+v", live)
 	}
@@ -330,16 +331,16 @@ func TestForeign404IsNotMissing(t *testing.T) {
 	f := newFakeAPI(t)
 	ref := f.add("ConfigMap", "prod", "a", nil)
 	f.intercept = failing(-1, "/a", func(w http.ResponseWriter) { http.Error(w, "404 page not found", http.StatusNotFound) })
-	mustError(t, f.connect(Options{}).Read(t.Context(), []threeway.Ref{ref})[ref], CodeServerError, "does not know the resource")
+	mustError(t, f.connect(Options{}).Read(t.Context(), []object.Ref{ref})[ref], CodeServerError, "does not know the resource")
 }
 
 func TestNamesThatWouldBeAnotherURL(t *testing.T) {
 	f := newFakeAPI(t)
-	for _, ref := range []threeway.Ref{
+	for _, ref := range []object.Ref{
 		f.ref("ConfigMap", "prod", "../secrets/x"), f.ref("ConfigMap", "prod", ""),
 		f.ref("ConfigMap", "", "a"), f.ref("ConfigMap", "../..", "a"),
 	} {
-		mustError(t, f.connect(Options{}).Read(t.Context(), []threeway.Ref{ref})[ref], CodeInvalid, "cannot get configmaps")
+		mustError(t, f.connect(Options{}).Read(t.Context(), []object.Ref{ref})[ref], CodeInvalid, "cannot get configmaps")
 	}
 	wantRequests(t, f)
 }
@@ -369,7 +370,7 @@ func TestSecretErrorsQuoteNothing(t *testing.T) {
 				live.Err = target{ref: ref}.panicked(canary)
 			} else {
 				f.intercept = failing(-1, "/s", answer)
-				live = c.Read(t.Context(), []threeway.Ref{ref})[ref]
+				live = c.Read(t.Context(), []object.Ref{ref})[ref]
 			}
 			if live.Err == nil || live.Absence != "" || strings.Contains(live.Err.Message+live.Err.Code, canary) {
 				t.Errorf("%+v, error %+v", live, live.Err)
@@ -384,7 +385,7 @@ func TestOtherErrorsQuoteOneTameLine(t *testing.T) {
 	f.intercept = failing(-1, "/a", func(w http.ResponseWriter) {
 		status(w, 500, metav1.StatusReasonInternalError, "line one\nline \x1b[31mtwo"+strings.Repeat("x", 1000))
 	})
-	live := f.connect(Options{}).Read(t.Context(), []threeway.Ref{ref})[ref]
+	live := f.connect(Options{}).Read(t.Context(), []object.Ref{ref})[ref]
 	mustError(t, live, CodeServerError, `cannot get configmaps "a" in namespace "prod": the server failed (500): line one line [31mtwo`)
 	if strings.ContainsAny(live.Err.Message, "\n\x1b") || len(live.Err.Message) > 500 {
 		t.Errorf("%q", live.Err.Message)
@@ -482,6 +483,6 @@ func TestReadWithoutDiscoveryClaimsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	ref := f.ref("ConfigMap", "prod", "a")
-	mustError(t, c.Read(t.Context(), []threeway.Ref{ref})[ref], CodeDiscovery, "not asked")
+	mustError(t, c.Read(t.Context(), []object.Ref{ref})[ref], CodeDiscovery, "not asked")
 	wantRequests(t, f)
 }

@@ -14,7 +14,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // script is a transport that gives one answer after the other, the last one for ever.
@@ -202,7 +202,7 @@ func TestLastingFailuresEndAsErrors(t *testing.T) {
 				test(w)
 				return true
 			}
-			mustError(t, c.Read(t.Context(), []threeway.Ref{ref})[ref], code, `configmaps "a"`)
+			mustError(t, c.Read(t.Context(), []object.Ref{ref})[ref], code, `configmaps "a"`)
 			if sent.Load() != maxAttempts {
 				t.Errorf("sent %d times", sent.Load())
 			}

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // fakeKind is a kind that the fake API server serves, or pretends to have lost.
@@ -126,7 +126,7 @@ func (f *fakeAPI) kind(name string) fakeKind {
 func (f *fakeAPI) namespace(name string) { f.add("Namespace", "", name, nil) }
 
 // add stores an object that Helm labelled and returns the Ref that wants it. With labels other than nil it has those.
-func (f *fakeAPI) add(kind, namespace, name string, set map[string]any) threeway.Ref {
+func (f *fakeAPI) add(kind, namespace, name string, set map[string]any) object.Ref {
 	k := f.kind(kind)
 	if set == nil {
 		set = map[string]any{"app.kubernetes.io/managed-by": "Helm"}
@@ -139,13 +139,13 @@ func (f *fakeAPI) add(kind, namespace, name string, set map[string]any) threeway
 	return f.ref(kind, namespace, name)
 }
 
-func (f *fakeAPI) ref(kind, namespace, name string) threeway.Ref {
+func (f *fakeAPI) ref(kind, namespace, name string) object.Ref {
 	k := f.kind(kind)
-	return threeway.Ref{Key: threeway.Key{Group: k.group, Kind: kind, Namespace: namespace, Name: name}, Version: k.version}
+	return object.Ref{Key: object.Key{Group: k.group, Kind: kind, Namespace: namespace, Name: name}, Version: k.version}
 }
 
 // addMany stores n objects "NAME-000" … and returns their Refs.
-func (f *fakeAPI) addMany(kind, namespace, name string, n int) (refs []threeway.Ref) {
+func (f *fakeAPI) addMany(kind, namespace, name string, n int) (refs []object.Ref) {
 	for i := range n {
 		refs = append(refs, f.add(kind, namespace, fmt.Sprintf("%s-%03d", name, i), nil))
 	}

@@ -14,11 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // Get reads one object as it is now; nil where the server says that it is not there. A read is repeated like those of Read.
-func (c *Cluster) Get(ctx context.Context, ref threeway.Ref) (map[string]any, error) {
+func (c *Cluster) Get(ctx context.Context, ref object.Ref) (map[string]any, error) {
 	at, problem := c.aim(ref)
 	if problem != nil {
 		return nil, at.unasked(problem)
@@ -65,7 +66,7 @@ func (c *Cluster) Write(ctx context.Context, request threeway.Request, manager s
 }
 
 // aim finds out how an object is asked for, or why it cannot be.
-func (c *Cluster) aim(ref threeway.Ref) (target, error) {
+func (c *Cluster) aim(ref object.Ref) (target, error) {
 	r, served, err := c.served.find(kindOf(ref))
 	at := target{ref, r}
 	switch {

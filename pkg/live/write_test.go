@@ -15,15 +15,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // jsonPatch and apply are requests as a repair makes them.
-func jsonPatch(ref threeway.Ref) threeway.Request {
+func jsonPatch(ref object.Ref) threeway.Request {
 	return threeway.Request{Ref: ref, Method: threeway.MethodPatch, PatchType: string(types.JSONPatchType), Body: []byte(`[{"op":"add","path":"/a","value":1}]`)}
 }
 
-func apply(ref threeway.Ref) threeway.Request {
+func apply(ref object.Ref) threeway.Request {
 	request := written(ref, threeway.MethodPatch)
 	request.PatchType = string(types.ApplyYAMLPatchType)
 	return request
@@ -204,7 +205,7 @@ func TestWriteRefusesUnsent(t *testing.T) {
 		{jsonPatch(f.ref("Aggregated", "prod", "a")), true, "cannot ask for aggregateds.agg.io \"a\" in namespace \"prod\": its API server may not know dry runs"},
 		{jsonPatch(f.ref("Dead", "prod", "a")), false, "discovery of group dead.io failed"},
 		{jsonPatch(f.ref("ConfigMap", "prod", "a/b")), false, "this is no name that an object can have"},
-		{jsonPatch(threeway.Ref{Key: threeway.Key{Group: "no.such", Kind: "Kind", Name: "a"}, Version: "v1"}), false, "the server does not serve no.such/v1 Kind"},
+		{jsonPatch(object.Ref{Key: object.Key{Group: "no.such", Kind: "Kind", Name: "a"}, Version: "v1"}), false, "the server does not serve no.such/v1 Kind"},
 		{broken, false, "the create that would be sent is not an object of the API"},
 	} {
 		_, err := c.Write(t.Context(), test.request, "helm", test.dryRun)

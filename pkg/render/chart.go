@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Codes of the warnings about a chart.
@@ -80,7 +80,7 @@ type Rendered struct {
 	Undiscovered []string
 	// ChartName, ChartVersion and AppVersion are the chart's own words.
 	ChartName, ChartVersion, AppVersion string
-	Warnings                            []threeway.Message
+	Warnings                            []report.Message
 }
 
 // Hook is an object that Helm runs beside the manifest. Helm never patches hooks, so they cannot drift.
@@ -229,17 +229,17 @@ func (r renderer) render(ctx context.Context, p prepared) (string, []Hook, error
 
 // warnings says what a reader of the result should know of the chart. Only helm install refuses library charts;
 // helm upgrade renders them to nothing and goes on to delete the release's objects.
-func (r renderer) warnings(about about) []threeway.Message {
-	var warnings []threeway.Message
+func (r renderer) warnings(about about) []report.Message {
+	var warnings []report.Message
 	if about.deprecated {
-		warnings = append(warnings, threeway.Message{Code: CodeDeprecatedChart, Message: "this chart is deprecated"})
+		warnings = append(warnings, report.Message{Code: CodeDeprecatedChart, Message: "this chart is deprecated"})
 	}
 	if strings.EqualFold(about.kind, "library") {
-		warnings = append(warnings, threeway.Message{Code: CodeLibraryChart, Message: "this is a library chart: " +
+		warnings = append(warnings, report.Message{Code: CodeLibraryChart, Message: "this is a library chart: " +
 			"helm upgrade would render nothing of it and delete the objects of the release"})
 	}
 	if r.Helm4 && r.PostRender != nil {
-		warnings = append(warnings, threeway.Message{Code: CodeHooksNotPostRendered, Message: "the post-renderer saw the manifest " +
+		warnings = append(warnings, report.Message{Code: CodeHooksNotPostRendered, Message: "the post-renderer saw the manifest " +
 			"without hooks; Helm 4 sends both through it unless told --post-renderer-strategy nohooks"})
 	}
 	return warnings

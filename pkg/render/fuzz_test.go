@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // FuzzManifest states what Parse does with any text: it never panics; every object has a kind, and a name or a Problem; no
@@ -57,7 +57,7 @@ func ambiguous(manifest string, first []map[string]any) bool {
 }
 
 func hasProblem(m Manifest) bool {
-	return slices.ContainsFunc(m.Objects, func(o threeway.Object) bool { return o.Problem != "" })
+	return slices.ContainsFunc(m.Objects, func(o object.Object) bool { return o.Problem != "" })
 }
 
 // checkQuotes holds complaints to quoting no value. In the seeds every value that could be a secret has "canary" in it. A complaint

@@ -11,7 +11,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/ignore"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Helm's loader follows every symbolic link of a chart directory, wherever it leads, and takes what it finds as part of the
@@ -29,11 +29,11 @@ type linkWalk struct {
 	top, real string
 	rules     *ignore.Rules
 	linked    int
-	warnings  []threeway.Message
+	warnings  []report.Message
 }
 
 // inspectLinks warns of links that lead out of a chart directory, and fails where following links comes to no end.
-func inspectLinks(path string) ([]threeway.Message, error) {
+func inspectLinks(path string) ([]report.Message, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		return nil, nil
@@ -100,7 +100,7 @@ func (w *linkWalk) entry(name string, around []string, linked bool) error {
 	}
 	if isLink && !within(real, w.real) {
 		file := filepath.ToSlash(name)
-		w.warnings = append(w.warnings, threeway.Message{Code: CodeLinkedFile, File: file, Message: "the symbolic link " + file +
+		w.warnings = append(w.warnings, report.Message{Code: CodeLinkedFile, File: file, Message: "the symbolic link " + file +
 			" leads out of the chart: helm reads what is there as part of the chart"})
 	}
 	if linked {

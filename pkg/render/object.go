@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // decode turns a document into its objects: none, one, or the items of a list. It may return both objects and an error.
@@ -84,13 +84,13 @@ func placeInList(list string, i int, kind string) string {
 }
 
 // newObject describes a decoded object and settles its namespace.
-func newObject(u *unstructured.Unstructured, source string, opts ParseOptions) threeway.Object {
+func newObject(u *unstructured.Unstructured, source string, opts ParseOptions) object.Object {
 	problem := problemOf(u)
 	opts.settleNamespace(u)
 	gvk := u.GroupVersionKind()
-	object := threeway.Object{
-		Ref: threeway.Ref{
-			Key:     threeway.Key{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()},
+	object := object.Object{
+		Ref: object.Ref{
+			Key:     object.Key{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()},
 			Version: gvk.Version,
 		},
 		Source:  source,

@@ -5,7 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Codes of the messages that Parse makes.
@@ -31,11 +32,11 @@ type ParseOptions struct {
 // Manifest is what a manifest holds.
 type Manifest struct {
 	// Objects stand in the order of the manifest, each Key once. Those with a Problem are objects Helm would refuse.
-	Objects []threeway.Object
+	Objects []object.Object
 	// NotCompared lists the objects with a generateName, which are among Objects too. Name is the prefix they ask for.
-	NotCompared []threeway.NotCompared
+	NotCompared []report.NotCompared
 	// Warnings names duplicates; Errors names documents that cannot be read.
-	Warnings, Errors []threeway.Message
+	Warnings, Errors []report.Message
 }
 
 // Parse reads a manifest as Helm does; the package comment has the rules. It never fails as a whole: a document that
@@ -63,7 +64,7 @@ func Objects(documents []Document, opts ParseOptions) Manifest {
 	m.Objects, m.Warnings = keepLast(m.Objects)
 	for _, o := range m.Objects {
 		if o.GenerateName != "" {
-			m.NotCompared = append(m.NotCompared, threeway.NotCompared{
+			m.NotCompared = append(m.NotCompared, report.NotCompared{
 				Kind: o.Kind, Namespace: o.Namespace, Name: o.GenerateName, Reason: ReasonGenerateName,
 			})
 		}
@@ -72,22 +73,22 @@ func Objects(documents []Document, opts ParseOptions) Manifest {
 }
 
 // invalidDocument names a document by its template where it has one, and by its place in the manifest.
-func invalidDocument(number int, source string, err error) threeway.Message {
+func invalidDocument(number int, source string, err error) report.Message {
 	name := fmt.Sprintf("document %d of the manifest", number)
 	if source != "" {
 		name += " (" + source + ")"
 	}
-	return threeway.Message{Code: CodeInvalidDocument, Message: name + ": " + err.Error(), File: source}
+	return report.Message{Code: CodeInvalidDocument, Message: name + ": " + err.Error(), File: source}
 }
 
 // keepLast drops all but the last of the objects that share a Key. On an upgrade Helm patches the live object with each
 // of them in turn, so the last is what it ends with. Objects without a name share nothing.
-func keepLast(objects []threeway.Object) (kept []threeway.Object, warnings []threeway.Message) {
-	total := map[threeway.Key]int{}
+func keepLast(objects []object.Object) (kept []object.Object, warnings []report.Message) {
+	total := map[object.Key]int{}
 	for _, o := range objects {
 		total[o.Key]++
 	}
-	seen := map[threeway.Key]int{}
+	seen := map[object.Key]int{}
 	for _, o := range objects {
 		seen[o.Key]++
 		n := total[o.Key]
@@ -101,7 +102,7 @@ func keepLast(objects []threeway.Object) (kept []threeway.Object, warnings []thr
 		o.Times = n
 		o.Note = fmt.Sprintf("the manifest names this object %d times; an upgrade applies each in turn, the last one counts", n)
 		kept = append(kept, o)
-		warnings = append(warnings, threeway.Message{
+		warnings = append(warnings, report.Message{
 			Code: CodeDuplicateObject, Message: o.Note, Object: o.Key.String(), File: o.Source,
 		})
 	}

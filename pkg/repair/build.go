@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -16,7 +18,7 @@ type builder struct {
 }
 
 // shown is a path of the object as a report names it.
-func (b *builder) shown(path threeway.Path) string { return b.shownPath(b.compared, path) }
+func (b *builder) shown(path object.Path) string { return b.shownPath(b.compared, path) }
 
 // build turns drift into changes, and what was added, as far as the API server would store them.
 func (b *builder) build(drift, added []threeway.Finding) {
@@ -24,9 +26,9 @@ func (b *builder) build(drift, added []threeway.Finding) {
 	for _, f := range drift {
 		if c, reason := b.change(f); reason != "" {
 			b.leave(b.compared, b.id(b.compared, f), reason)
-		} else if c.kind == putOrder && threeway.Equal(c.From, c.To) {
+		} else if c.kind == putOrder && object.Equal(c.From, c.To) {
 			continue // it comes right with the items of the list
-		} else if !slices.ContainsFunc(base, func(other Change) bool { return other.Path.String() == c.Path.String() && other.kind == c.kind }) {
+		} else if !slices.ContainsFunc(base, func(other Change) bool { return other.Path.Equal(c.Path) && other.kind == c.kind }) {
 			base = append(base, c)
 		}
 	}
@@ -69,7 +71,7 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 	}
 	stated, names := source.Stated(c.Path)
 	if c.To = stated; names && stated == nil {
-		c.To = threeway.Null{}
+		c.To = object.Null{}
 	}
 	c.From, _ = b.plan.rawAt(source.Live, c.Path)
 	if areMaps(c.From, c.To) {
@@ -120,7 +122,7 @@ func areMaps(a, b any) bool {
 }
 
 // wholeOf makes the change of a finding that lies in what is one value for a server-side apply.
-func (b *builder) wholeOf(f threeway.Finding, path threeway.Path) Change {
+func (b *builder) wholeOf(f threeway.Finding, path object.Path) Change {
 	id := b.id(b.compared, f)
 	f.Old, _ = b.plan.source.Stated(path)
 	f.Live, _ = path.Lookup(b.plan.source.Normal(b.plan.source.Live))
@@ -138,15 +140,15 @@ func (b *builder) orderOf(f threeway.Finding) Change {
 }
 
 // goes makes the change that takes away what no manifest names, for the sake of another change.
-func (b *builder) goes(path threeway.Path, kind changeKind, note string) Change {
+func (b *builder) goes(path object.Path, kind changeKind, note string) Change {
 	c := Change{Path: path, kind: kind}
 	c.From, _ = b.plan.rawAt(b.plan.source.Live, path)
-	at := slices.IndexFunc(b.compared.Findings, func(f threeway.Finding) bool { return f.Path.String() == path.String() && !f.Managed })
+	at := slices.IndexFunc(b.compared.Findings, func(f threeway.Finding) bool { return f.Path.Equal(path) && !f.Managed })
 	if at >= 0 {
 		c.finding = b.compared.Findings[at]
 	} else {
 		live, _ := path.Lookup(b.plan.source.Normal(b.plan.source.Live))
-		c.finding = threeway.Finding{Path: path, Verdict: threeway.Ignore, Cause: threeway.CauseDrift, Certain: true, Live: live}
+		c.finding = threeway.Finding{Path: path, Verdict: report.Ignore, Cause: report.CauseDrift, Certain: true, Live: live}
 	}
 	c.finding.Note = note
 	c.ID = b.id(b.compared, c.finding)
@@ -237,7 +239,7 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 }
 
 // kept says of a place why it may not go for the sake of a chosen one; empty where it may.
-func (b *builder) kept(path threeway.Path) string {
+func (b *builder) kept(path object.Path) string {
 	rule := b.ignoredAt(path)
 	switch {
 	case reachOf(b.choice.skip, b.plan.Ref.Key, path) != outside:
@@ -251,7 +253,7 @@ func (b *builder) kept(path threeway.Path) string {
 }
 
 // ignoredAt gives the rule that silences a place, or something that live has below; nil where none does.
-func (b *builder) ignoredAt(path threeway.Path) *threeway.IgnoreRule {
+func (b *builder) ignoredAt(path object.Path) *report.IgnoreRule {
 	if rule := ignoredIn(b.compared.Findings, path); rule != nil {
 		return rule
 	}
@@ -259,9 +261,9 @@ func (b *builder) ignoredAt(path threeway.Path) *threeway.IgnoreRule {
 }
 
 // ignoredIn gives the rule that silences a finding at a place, above it or below.
-func ignoredIn(found []threeway.Finding, path threeway.Path) *threeway.IgnoreRule {
+func ignoredIn(found []threeway.Finding, path object.Path) *report.IgnoreRule {
 	for _, f := range found {
-		if f.IgnoredBy != nil && touches(f.Path, path) {
+		if f.IgnoredBy != nil && f.Path.Overlaps(path) {
 			return f.IgnoredBy
 		}
 	}
@@ -269,7 +271,7 @@ func ignoredIn(found []threeway.Finding, path threeway.Path) *threeway.IgnoreRul
 }
 
 // joined lists paths for people.
-func (b *builder) joined(paths []threeway.Path, word string) string {
+func (b *builder) joined(paths []object.Path, word string) string {
 	texts := make([]string, len(paths))
 	for i, p := range paths {
 		texts[i] = b.shown(p)

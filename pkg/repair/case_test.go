@@ -15,6 +15,8 @@ import (
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -104,12 +106,12 @@ func runCase(t *testing.T, file string) {
 // drift puts objects in the place of what was installed; the rest is deleted.
 func (w *site) drift(objects []map[string]any, withMetadata bool) {
 	w.t.Helper()
-	there := map[threeway.Ref]bool{}
+	there := map[object.Ref]bool{}
 	for _, content := range objects {
 		o := objectOf(content)
 		there[o.Ref] = true
 		if withMetadata {
-			content = threeway.HelmMetadata(content, "r", "d")
+			content = object.HelmMetadata(content, "r", "d")
 		}
 		metadata, _ := content["metadata"].(map[string]any)
 		if metadata["uid"] == nil {
@@ -131,7 +133,7 @@ func (w *site) written(objects []map[string]any, manager string) {
 	w.t.Helper()
 	for _, content := range objects {
 		o := objectOf(content)
-		content = threeway.HelmMetadata(content, "r", "d")
+		content = object.HelmMetadata(content, "r", "d")
 		metadata, _ := content["metadata"].(map[string]any)
 		if metadata["uid"] = "uid-" + o.Name; !w.update(o, content, manager) {
 			w.t.Errorf("%s: the field manager cannot follow", o.Key)
@@ -146,7 +148,7 @@ func (w *site) caseRules(files map[string]string) {
 	if strings.Contains(files["options"], "built-in") {
 		w.rules = append(w.rules, threeway.BuiltInRules()...)
 	}
-	w.autoscaled = map[threeway.Key]threeway.Autoscaler{}
+	w.autoscaled = map[object.Key]threeway.Autoscaler{}
 	for _, o := range w.old {
 		if strings.Contains(files["autoscaled"], o.Key.String()+"\n") {
 			w.autoscaled[o.Key] = threeway.Autoscaler{Name: "HorizontalPodAutoscaler " + o.Name}
@@ -162,7 +164,7 @@ func (w *site) caseRules(files map[string]string) {
 // ignore adds the rules of a text.
 func (w *site) ignore(text string) {
 	w.t.Helper()
-	var rules []threeway.RuleText
+	var rules []report.RuleText
 	if err := yaml.UnmarshalStrict([]byte(text), &rules); err != nil {
 		w.t.Fatal(err)
 	}
@@ -174,7 +176,7 @@ func (w *site) ignore(text string) {
 }
 
 // described tells whether the kind of an object is known; of others the field manager knows nothing.
-func (w *site) described(o threeway.Object) bool {
+func (w *site) described(o object.Object) bool {
 	gvk := schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind}
 	return clientscheme.Scheme.Recognizes(gvk) || w.converters[gvk.GroupVersion()] != nil
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -75,20 +77,20 @@ func (o *ObjectPlan) isDone(c Change, live map[string]any, found []threeway.Find
 		}
 	case putOrder:
 		return !slices.ContainsFunc(found, func(f threeway.Finding) bool {
-			return hasLeft(f) && o.source.IsPlacement(f) && f.Path.String() == c.Path.String()
+			return hasLeft(f) && o.source.IsPlacement(f) && f.Path.Equal(c.Path)
 		})
 	case putName:
 	}
 	return !slices.ContainsFunc(found, func(f threeway.Finding) bool {
-		return hasLeft(f) && !o.source.IsPlacement(f) && touches(f.Path, c.Path)
+		return hasLeft(f) && !o.source.IsPlacement(f) && f.Path.Overlaps(c.Path)
 	})
 }
 
 // holdsOld tells whether live holds what old declares at a path.
-func (o *ObjectPlan) holdsOld(path threeway.Path, live map[string]any) bool {
+func (o *ObjectPlan) holdsOld(path object.Path, live map[string]any) bool {
 	is, there := path.Lookup(o.source.Normal(live))
 	was, declared := path.Lookup(o.source.Declared())
-	return there == declared && threeway.Equal(is, was) || o.source.Spelled(live, path)
+	return there == declared && object.Equal(is, was) || o.source.Spelled(live, path)
 }
 
 // isOwnership reports whether a finding is about the owner of a field alone: live holds what an apply of old would store.
@@ -103,31 +105,31 @@ func (o *ObjectPlan) isPending(c Change, live map[string]any, found []threeway.F
 	case putOwner:
 		return o.source.Spelled(live, c.Path)
 	case putOrder:
-		return threeway.Equal(o.order(live, c.Path), c.From)
+		return object.Equal(o.order(live, c.Path), c.From)
 	case putName:
 		was, _ := o.rawAt(o.source.Live, c.named)
 		is, _ := o.rawAt(live, c.named)
 		_, there := o.rawAt(live, c.Path)
-		return !there && threeway.Equal(was, is)
+		return !there && object.Equal(was, is)
 	case putValue, putWhole, otherName:
 	}
 	is, _ := o.rawAt(live, c.Path)
-	return threeway.Equal(is, c.From)
+	return object.Equal(is, c.From)
 }
 
 // hasConflict reports whether an apply conflicts at a path.
-func hasConflict(found []threeway.Finding, path threeway.Path) bool {
+func hasConflict(found []threeway.Finding, path object.Path) bool {
 	return slices.ContainsFunc(found, func(f threeway.Finding) bool {
-		return f.Verdict == threeway.Conflict && f.IgnoredBy == nil && touches(f.Path, path)
+		return f.Verdict == report.Conflict && f.IgnoredBy == nil && f.Path.Overlaps(path)
 	})
 }
 
 // ambiguous reports whether a path leads through items of a list that share their name, in a text or in old. Where it ends at them, it
 // means them all.
-func (o *ObjectPlan) ambiguous(text map[string]any, path threeway.Path) bool {
+func (o *ObjectPlan) ambiguous(text map[string]any, path object.Path) bool {
 	for _, normal := range []map[string]any{o.source.Normal(text), o.source.Declared()} {
 		for n, step := range path {
-			if n < len(path)-1 && step.Form != threeway.FieldStep && count(o.names(normal, path[:n]), nameOf(step)) > 1 {
+			if n < len(path)-1 && step.Form != object.FieldStep && count(o.names(normal, path[:n]), nameOf(step)) > 1 {
 				return true
 			}
 		}
@@ -146,19 +148,13 @@ func count(names []string, name string) int {
 }
 
 // rawAt returns the value at a path in a text as the API server wrote it. A null is nothing.
-func (o *ObjectPlan) rawAt(text map[string]any, path threeway.Path) (any, bool) {
+func (o *ObjectPlan) rawAt(text map[string]any, path object.Path) (any, bool) {
 	v, _ := o.source.At(text, path)
 	return v, v != nil
 }
 
-// touches tells whether one of two paths leads to or through the other.
-func touches(a, b threeway.Path) bool {
-	n := min(len(a), len(b))
-	return a[:n].String() == b[:n].String()
-}
-
 // within tells whether a path leads to or through a place that is named by a text.
-func within(path threeway.Path, text string) bool {
+func within(path object.Path, text string) bool {
 	for n := 1; n <= len(path); n++ {
 		if path[:n].String() == text {
 			return true
@@ -168,15 +164,15 @@ func within(path threeway.Path, text string) bool {
 }
 
 // leadsInto tells whether a text names a place below a path.
-func leadsInto(path threeway.Path, text string) bool {
+func leadsInto(path object.Path, text string) bool {
 	rest, below := strings.CutPrefix(text, path.String())
 	return below && rest != "" && (rest[0] == '.' || rest[0] == '[')
 }
 
 // hasIndex tells whether a path names an item by its index alone.
-func hasIndex(path threeway.Path) bool {
+func hasIndex(path object.Path) bool {
 	for _, s := range path {
-		if s.Form == threeway.IndexStep {
+		if s.Form == object.IndexStep {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -29,7 +30,7 @@ func (w *site) checkPatch(o *ObjectPlan) {
 	}
 	after := patched(w.t, live, body)
 	wanted, err := o.repaired(live, o.Changes)
-	if err != nil || !threeway.Equal(after, wanted) {
+	if err != nil || !object.Equal(after, wanted) {
 		w.t.Errorf("%s: the patch makes\n%v\nand not (%v)\n%v", o.Ref.Key, after, err, wanted)
 	}
 	w.checkOutside(o, live, after)
@@ -48,14 +49,14 @@ func (w *site) checkOutside(o *ObjectPlan, live, after map[string]any) {
 }
 
 // touchesText tells whether a place is at a planned path, or below it. A planned path may lead through maps that are not there.
-func touchesText(planned, place threeway.Path) bool { return touches(planned, place) }
+func touchesText(planned, place object.Path) bool { return planned.Overlaps(place) }
 
 // checkDone: after the patch, live shows no drift at what was planned, and there is nothing more to patch.
 func (w *site) checkDone(o *ObjectPlan, after map[string]any) {
 	w.t.Helper()
 	stored := w.served(o.compared.Object, after)
 	for _, f := range drifted(o.source.Findings(stored)) {
-		if !o.isOwnership(f, stored) && slices.ContainsFunc(o.Changes, func(c Change) bool { return touches(c.Path, f.Path) }) {
+		if !o.isOwnership(f, stored) && slices.ContainsFunc(o.Changes, func(c Change) bool { return c.Path.Overlaps(f.Path) }) {
 			w.t.Errorf("%s: %s has still drifted: %v, %v", o.Ref.Key, f.Path, f.Old, f.Live)
 		}
 	}
@@ -74,12 +75,12 @@ func (w *site) checkMoved(o *ObjectPlan, live map[string]any) {
 		if !ok || c.kind == putOrder {
 			continue
 		}
-		elsewhere, _ := threeway.Copy(live).(map[string]any)
+		elsewhere, _ := object.Copy(live).(map[string]any)
 		pointer.Edit(elsewhere, moveOn)
-		if is, there := o.rawAt(elsewhere, c.Path); there && threeway.Equal(is, c.From) || threeway.Equal(elsewhere, live) {
+		if is, there := o.rawAt(elsewhere, c.Path); there && object.Equal(is, c.From) || object.Equal(elsewhere, live) {
 			continue
 		}
-		restored := func(f threeway.Finding) bool { return touches(f.Path, c.Path) }
+		restored := func(f threeway.Finding) bool { return f.Path.Overlaps(c.Path) }
 		if !slices.ContainsFunc(drifted(o.source.Findings(elsewhere)), restored) {
 			continue // it has moved to where it belongs
 		}
@@ -131,11 +132,11 @@ func paths(changes []Change) []string {
 
 // differing lists the places at which two texts differ. Items of keyed lists are told apart by their keys; the order of those that
 // both have counts as a difference of the list.
-func differing(source *threeway.Repairable, path threeway.Path, a, b any) []threeway.Path {
-	if threeway.Equal(a, b) {
+func differing(source *threeway.Repairable, path object.Path, a, b any) []object.Path {
+	if object.Equal(a, b) {
 		return nil
 	}
-	var out []threeway.Path
+	var out []object.Path
 	left, isMap := a.(map[string]any)
 	right, alsoMap := b.(map[string]any)
 	if isMap && alsoMap {
@@ -156,31 +157,31 @@ func differing(source *threeway.Repairable, path threeway.Path, a, b any) []thre
 	was, isList := a.([]any)
 	is, alsoList := b.([]any)
 	if !isList || !alsoList {
-		return []threeway.Path{path}
+		return []object.Path{path}
 	}
 	return differingItems(source, path, was, is)
 }
 
 // leavesOf lists the leaves of a value, so that a map that came or went counts by what is in it.
-func leavesOf(path threeway.Path, v any) []threeway.Path {
+func leavesOf(path object.Path, v any) []object.Path {
 	m, ok := v.(map[string]any)
 	if !ok || len(m) == 0 {
-		return []threeway.Path{path}
+		return []object.Path{path}
 	}
-	var out []threeway.Path
+	var out []object.Path
 	for _, name := range names(m, nil) {
 		out = append(out, leavesOf(path.Field(name), m[name])...)
 	}
 	return out
 }
 
-func differingItems(source *threeway.Repairable, path threeway.Path, was, is []any) []threeway.Path {
+func differingItems(source *threeway.Repairable, path object.Path, was, is []any) []object.Path {
 	before, beforeOK := itemsByName(source, path, was)
 	after, afterOK := itemsByName(source, path, is)
 	if !beforeOK || !afterOK {
-		return []threeway.Path{path}
+		return []object.Path{path}
 	}
-	var out []threeway.Path
+	var out []object.Path
 	var shared [2][]string
 	for _, item := range before {
 		if other := find(after, item.name); other != nil {
@@ -205,11 +206,11 @@ func differingItems(source *threeway.Repairable, path threeway.Path, was, is []a
 
 type namedItem struct {
 	name  string
-	path  threeway.Path
+	path  object.Path
 	value any
 }
 
-func itemsByName(source *threeway.Repairable, path threeway.Path, list []any) ([]namedItem, bool) {
+func itemsByName(source *threeway.Repairable, path object.Path, list []any) ([]namedItem, bool) {
 	var out []namedItem
 	for _, v := range list {
 		step, ok := source.StepTo(path, v)

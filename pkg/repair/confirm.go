@@ -3,6 +3,7 @@ package repair
 import (
 	"slices"
 
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -12,15 +13,15 @@ const didNotStay = "it was put back and did not stay: something writes the drift
 // Confirmed holds the outcomes of a run against the comparison made after it: what was fixed and has drifted again, in a planned
 // field, is declined, and so is what was pruned and is there again. A controller that writes the drift back does so a moment after the repair, when Run has seen the value in
 // place and gone on.
-func (p *Plan) Confirmed(outcomes []threeway.FixOutcome, after *threeway.Comparison) []threeway.FixOutcome {
+func (p *Plan) Confirmed(outcomes []report.FixOutcome, after *threeway.Comparison) []report.FixOutcome {
 	out := slices.Clone(outcomes)
 	for i, outcome := range out {
 		planned := slices.IndexFunc(p.Objects, func(o ObjectPlan) bool { return o.Ref.Key.String() == outcome.Object })
-		if planned < 0 || outcome.Status != threeway.FixFixed {
+		if planned < 0 || outcome.Status != report.FixFixed {
 			continue
 		}
 		if fields, again := p.Objects[planned].driftedAgain(after); again {
-			out[i].Status, out[i].Reason, out[i].Fields = threeway.FixDeclined, didNotStay, fields
+			out[i].Status, out[i].Reason, out[i].Fields = report.FixDeclined, didNotStay, fields
 		}
 	}
 	return out
@@ -35,7 +36,7 @@ func (o *ObjectPlan) driftedAgain(after *threeway.Comparison) (fields []string, 
 	drift := drifted(after.Objects[i].Findings)
 	now, known := after.Repairable(&after.Objects[i])
 	for _, c := range o.Changes {
-		same := func(f threeway.Finding) bool { return f.Path.String() == c.Path.String() }
+		same := func(f threeway.Finding) bool { return f.Path.Equal(c.Path) }
 		if slices.ContainsFunc(drift, same) || c.kind == prune && known && !o.isPruned(c, now.Live) {
 			fields = append(fields, c.ID)
 		}

@@ -7,6 +7,7 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -30,11 +31,11 @@ func FuzzPlan(f *testing.F) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		for _, serverSide := range []bool{false, true} {
 			w := newSite(t, "", "", serverSide)
-			w.old = []threeway.Object{o}
+			w.old = []object.Object{o}
 			if rng.IntN(2) == 0 {
 				w.install(o)
 			} else {
-				w.live[o.Ref], _ = threeway.Copy(content).(map[string]any)
+				w.live[o.Ref], _ = object.Copy(content).(map[string]any)
 			}
 			live, _ := mangle(rng, w.live[o.Ref]).(map[string]any)
 			if live != nil && rng.IntN(3) > 0 {
@@ -54,7 +55,7 @@ func checkPanics(t *testing.T, rng *rand.Rand, w *site) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		for range 4 {
-			live, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
+			live, _ := object.Copy(w.live[o.Ref]).(map[string]any)
 			body, err := o.Patch(live)
 			if err == nil && body != nil && (!json.Valid(body) || len(o.Changes) == 0) {
 				t.Errorf("the patch is %s for %v", body, paths(o.Changes))
@@ -101,5 +102,5 @@ func mangle(rng *rand.Rand, v any) any {
 
 func anything(rng *rand.Rand, v any) any {
 	some := []any{nil, "", "x", "1e999", int64(1), int64(1) << 62, 1.5, true, []any{}, []any{v}, []any{nil}, []any{v, v}, map[string]any{}, map[string]any{"k": v}, map[string]any{"": nil}, v, v}
-	return threeway.Copy(some[rng.IntN(len(some))])
+	return object.Copy(some[rng.IntN(len(some))])
 }

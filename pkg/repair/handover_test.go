@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -77,7 +79,7 @@ func TestHandOver(t *testing.T) {
 
 func testHandOver(t *testing.T, deployer string) {
 	w := driftedSiteOf(t, deployer)
-	before := map[threeway.Ref]string{}
+	before := map[object.Ref]string{}
 	fresh := newSite(t, handOverManifest, "", true)
 	fresh.deployer = deployer
 	for _, o := range fresh.old {
@@ -105,7 +107,7 @@ func testHandOver(t *testing.T, deployer string) {
 	}
 	for _, o := range w.compare().Objects {
 		for _, f := range o.Findings {
-			if f.Drifted() || f.Verdict == threeway.Conflict {
+			if f.Drifted() || f.Verdict == report.Conflict {
 				t.Errorf("%s: %s %s", o.Key, f.Verdict, f.Path)
 			}
 		}
@@ -194,7 +196,7 @@ func TestHandOverOfOddEntries(t *testing.T) {
 			w := driftedSite(t)
 			p := w.plan(Options{})
 			o := &p.Objects[slices.IndexFunc(p.Objects, func(o ObjectPlan) bool { return o.Ref.Kind == "Deployment" })]
-			live, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
+			live, _ := object.Copy(w.live[o.Ref]).(map[string]any)
 			live["metadata"].(map[string]any)["managedFields"] = c.entries
 			body, err := o.HandOver(live)
 			got := summary(t, body)

@@ -19,6 +19,8 @@ import (
 	"k8s.io/kube-openapi/pkg/spec3"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -32,17 +34,17 @@ type site struct {
 	schemas    map[schema.GroupKind]*threeway.CustomSchema
 	types      map[schema.GroupVersion]*threeway.ApplyTypes
 	converters map[schema.GroupVersion]managedfields.TypeConverter
-	old        []threeway.Object
+	old        []object.Object
 	// last is the manifest of a failed last revision, if any.
-	last       []threeway.Object
-	live       map[threeway.Ref]map[string]any
-	autoscaled map[threeway.Key]threeway.Autoscaler
+	last       []object.Object
+	live       map[object.Ref]map[string]any
+	autoscaled map[object.Key]threeway.Autoscaler
 	rules      []threeway.Rule
 }
 
 func newSite(t testing.TB, old, crds string, serverSide bool) *site {
 	w := &site{
-		t: t, serverSide: serverSide, deployer: "helm", live: map[threeway.Ref]map[string]any{},
+		t: t, serverSide: serverSide, deployer: "helm", live: map[object.Ref]map[string]any{},
 		schemas: map[schema.GroupKind]*threeway.CustomSchema{}, types: map[schema.GroupVersion]*threeway.ApplyTypes{},
 		converters: map[schema.GroupVersion]managedfields.TypeConverter{},
 	}
@@ -83,16 +85,16 @@ func (w *site) define(crd map[string]any) {
 // inputOf is the comparison's input.
 func (w *site) input() threeway.Input {
 	in := threeway.Input{
-		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: threeway.OperationDrift, ApplyMethod: "client-side",
-		Old: &threeway.Revision{Revision: 1}, Last: &threeway.Revision{Revision: 1},
-		OldObjects: w.old, DesiredObjects: w.old, Live: map[threeway.Ref]threeway.Live{}, Schemas: w.schemas, ApplyTypes: w.types,
+		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, ApplyMethod: "client-side",
+		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1},
+		OldObjects: w.old, DesiredObjects: w.old, Live: map[object.Ref]threeway.Live{}, Schemas: w.schemas, ApplyTypes: w.types,
 		Autoscaled: w.autoscaled, Rules: w.rules,
 	}
 	if w.serverSide {
 		in.ApplyMethod = "server-side"
 	}
 	if w.last != nil {
-		in.LastObjects, in.Last = w.last, &threeway.Revision{Revision: 2, Status: "failed"}
+		in.LastObjects, in.Last = w.last, &report.Revision{Revision: 2, Status: "failed"}
 	}
 	for _, o := range w.old {
 		in.Live[o.Ref] = threeway.Live{Absence: threeway.AbsentObject}
@@ -115,21 +117,21 @@ func (w *site) plan(o Options) *Plan {
 }
 
 // served is an object as the server stores it: canonical and with defaults.
-func (w *site) served(o threeway.Object, object map[string]any) map[string]any {
+func (w *site) served(o object.Object, obj map[string]any) map[string]any {
 	in := w.input()
-	in.OldObjects, in.DesiredObjects = []threeway.Object{o}, []threeway.Object{o}
-	in.Live = map[threeway.Ref]threeway.Live{o.Ref: {Object: object}}
+	in.OldObjects, in.DesiredObjects = []object.Object{o}, []object.Object{o}
+	in.Live = map[object.Ref]threeway.Live{o.Ref: {Object: obj}}
 	c := threeway.Compare(in)
 	r, ok := c.Repairable(&c.Objects[0])
 	if !ok {
-		return object
+		return obj
 	}
-	out, _ := threeway.Copy(r.Normal(object)).(map[string]any)
+	out, _ := object.Copy(r.Normal(obj)).(map[string]any)
 	metadata, _ := out["metadata"].(map[string]any)
 	if metadata == nil {
 		metadata = map[string]any{}
 	}
-	old, _ := object["metadata"].(map[string]any)
+	old, _ := obj["metadata"].(map[string]any)
 	for _, name := range []string{"uid", "deletionTimestamp", "managedFields"} {
 		if old[name] != nil {
 			metadata[name] = old[name]
@@ -144,8 +146,8 @@ func (w *site) served(o threeway.Object, object map[string]any) map[string]any {
 }
 
 // install stores an object as Helm does.
-func (w *site) install(o threeway.Object) bool {
-	target := threeway.HelmMetadata(o.Content, "r", "d")
+func (w *site) install(o object.Object) bool {
+	target := object.HelmMetadata(o.Content, "r", "d")
 	born := map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "metadata": map[string]any{"name": o.Name, "uid": "uid-" + o.Name}}
 	if w.serverSide {
 		out, ok := w.sign(o, func(m *managedfields.FieldManager) (runtime.Object, error) {
@@ -163,14 +165,14 @@ func (w *site) install(o threeway.Object) bool {
 }
 
 // update stores an object as any client does; false where the field manager cannot follow, so that nobody's name is written.
-func (w *site) update(o threeway.Object, object map[string]any, manager string) bool {
-	next := w.served(o, object)
+func (w *site) update(o object.Object, obj map[string]any, manager string) bool {
+	next := w.served(o, obj)
 	if was, ok := w.live[o.Ref]["metadata"].(map[string]any); ok && was["managedFields"] != nil {
 		next["metadata"].(map[string]any)["managedFields"] = was["managedFields"]
 	}
 	out, ok := w.sign(o, func(m *managedfields.FieldManager) (runtime.Object, error) {
-		before, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
-		after, _ := threeway.Copy(next).(map[string]any)
+		before, _ := object.Copy(w.live[o.Ref]).(map[string]any)
+		after, _ := object.Copy(next).(map[string]any)
 		return m.Update(&unstructured.Unstructured{Object: before}, &unstructured.Unstructured{Object: after}, manager)
 	})
 	if !ok {
@@ -181,7 +183,7 @@ func (w *site) update(o threeway.Object, object map[string]any, manager string) 
 	return true
 }
 
-func (w *site) sign(o threeway.Object, write func(*managedfields.FieldManager) (runtime.Object, error)) (map[string]any, bool) {
+func (w *site) sign(o object.Object, write func(*managedfields.FieldManager) (runtime.Object, error)) (map[string]any, bool) {
 	gvk := schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind}
 	create, types := managedfields.NewDefaultFieldManager, nativeTypes()
 	if !clientscheme.Scheme.Recognizes(gvk) {
@@ -212,7 +214,7 @@ func (w *site) sign(o threeway.Object, write func(*managedfields.FieldManager) (
 }
 
 // send stores what a JSON patch makes of the live object; the patch must apply.
-func (w *site) send(o threeway.Object, body []byte, manager string) {
+func (w *site) send(o object.Object, body []byte, manager string) {
 	w.t.Helper()
 	after := patched(w.t, w.live[o.Ref], body)
 	if strings.Contains(string(body), managedFields) {
@@ -266,11 +268,11 @@ func documents(t testing.TB, text string) []map[string]any {
 }
 
 // objectOf is an object of a manifest; those that may have a namespace are in d unless they say.
-func objectOf(content map[string]any) threeway.Object {
+func objectOf(content map[string]any) object.Object {
 	apiVersion, _ := content["apiVersion"].(string)
 	gv, _ := schema.ParseGroupVersion(apiVersion)
 	metadata, _ := content["metadata"].(map[string]any)
-	o := threeway.Object{Content: content}
+	o := object.Object{Content: content}
 	o.Kind, _ = content["kind"].(string)
 	o.Group, o.Version = gv.Group, gv.Version
 	o.Name, _ = metadata["name"].(string)
@@ -302,7 +304,7 @@ var nativeTypes = sync.OnceValue(func() managedfields.TypeConverter {
 
 // openAPI is the document that an API server publishes for a kind of a CustomResourceDefinition.
 func openAPI(gvk schema.GroupVersionKind, properties any) []byte {
-	described, _ := threeway.Copy(properties).(map[string]any)
+	described, _ := object.Copy(properties).(map[string]any)
 	if described == nil {
 		described = map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -12,7 +13,7 @@ import (
 // revision, and all that drifted from the given one is put back.
 
 // ofLast says that the last revision wrote a field, and what puts it back; empty where it did not, and where somebody asked for the field.
-func (p *planner) ofLast(key threeway.Key, f threeway.Finding) string {
+func (p *planner) ofLast(key object.Key, f threeway.Finding) string {
 	if !f.OfLast || reachOf(p.choice.only, key, f.Path) == inside {
 		return ""
 	}
@@ -29,9 +30,9 @@ func (p *planner) undoesLast() string {
 }
 
 // writtenByLast finds something at a path, above it or below that the last revision wrote and nobody asked for; nil where nothing is.
-func (b *builder) writtenByLast(path threeway.Path) threeway.Path {
+func (b *builder) writtenByLast(path object.Path) object.Path {
 	i := slices.IndexFunc(b.compared.Findings, func(f threeway.Finding) bool {
-		return touches(f.Path, path) && b.ofLast(b.compared.Key, f) != ""
+		return f.Path.Overlaps(path) && b.ofLast(b.compared.Key, f) != ""
 	})
 	if i < 0 {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -104,8 +105,8 @@ type patcher struct {
 
 // walk compares one place of both texts, which both have it. Maps are entered, and lists whose items are the same ones by their
 // list-map keys; everything else is replaced as it is.
-func (p *patcher) walk(pointer threeway.Pointer, path threeway.Path, was, is any) {
-	if threeway.Equal(was, is) {
+func (p *patcher) walk(pointer object.Pointer, path object.Path, was, is any) {
+	if object.Equal(was, is) {
 		return
 	}
 	left, isMap := was.(map[string]any)
@@ -121,7 +122,7 @@ func (p *patcher) walk(pointer threeway.Pointer, path threeway.Path, was, is any
 	p.change("replace", pointer, was, is)
 }
 
-func (p *patcher) walkMap(pointer threeway.Pointer, path threeway.Path, was, is map[string]any) {
+func (p *patcher) walkMap(pointer object.Pointer, path object.Path, was, is map[string]any) {
 	for _, name := range names(was, is) {
 		before, had := was[name]
 		after, has := is[name]
@@ -138,7 +139,7 @@ func (p *patcher) walkMap(pointer threeway.Pointer, path threeway.Path, was, is 
 }
 
 // sameItems tells whether two values are lists of the same items in the same places, and by which keys.
-func (p *patcher) sameItems(path threeway.Path, was, is any) ([]string, bool) {
+func (p *patcher) sameItems(path object.Path, was, is any) ([]string, bool) {
 	left, isList := was.([]any)
 	right, alsoList := is.([]any)
 	keys := p.source.Keys(path)
@@ -148,7 +149,7 @@ func (p *patcher) sameItems(path threeway.Path, was, is any) ([]string, bool) {
 	for i := range left {
 		before, isMap := left[i].(map[string]any)
 		after, alsoMap := right[i].(map[string]any)
-		differs := func(key string) bool { return !threeway.Equal(before[key], after[key]) }
+		differs := func(key string) bool { return !object.Equal(before[key], after[key]) }
 		if !isMap || !alsoMap || slices.ContainsFunc(keys, differs) {
 			return nil, false
 		}
@@ -157,11 +158,11 @@ func (p *patcher) sameItems(path threeway.Path, was, is any) ([]string, bool) {
 }
 
 // walkItems goes into the items that differ. An index alone says nothing, so all keys of the item are tested.
-func (p *patcher) walkItems(pointer threeway.Pointer, path threeway.Path, keys []string, was, is any) {
+func (p *patcher) walkItems(pointer object.Pointer, path object.Path, keys []string, was, is any) {
 	left, _ := was.([]any)
 	right, _ := is.([]any)
 	for i := range left {
-		if threeway.Equal(left[i], right[i]) {
+		if object.Equal(left[i], right[i]) {
 			continue
 		}
 		item, _ := left[i].(map[string]any)
@@ -174,7 +175,7 @@ func (p *patcher) walkItems(pointer threeway.Pointer, path threeway.Path, keys [
 }
 
 // change tests what stands at a place, null where nothing does, and changes it.
-func (p *patcher) change(op string, pointer threeway.Pointer, was, is any) {
+func (p *patcher) change(op string, pointer object.Pointer, was, is any) {
 	at := pointer.String()
 	p.ops = append(p.ops, operation{"test", at, was}, operation{op, at, is})
 }

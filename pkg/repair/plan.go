@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -24,7 +26,7 @@ type Options struct {
 // New makes the plan of a repair: of all that drifted in c, which compares a release with itself, what can be put back. What
 // drifted and is not in the plan is Left, with the reason.
 func New(c *threeway.Comparison, o Options) (*Plan, error) {
-	if c.Input.Operation != threeway.OperationDrift {
+	if c.Input.Operation != report.OperationDrift {
 		return nil, fmt.Errorf("a repair puts back what drifted, not what a chart or another revision would change")
 	}
 	chosen, err := choice{o.Only, o.Skip}.checked(c)
@@ -82,7 +84,7 @@ func (p *planner) leave(o *threeway.ObjectComparison, id, reason string) {
 }
 
 // shownPath is a path of an object as a report names it.
-func (p *planner) shownPath(o *threeway.ObjectComparison, path threeway.Path) string {
+func (p *planner) shownPath(o *threeway.ObjectComparison, path object.Path) string {
 	return p.plan.comparison.ShownPath(o, path).String()
 }
 
@@ -111,7 +113,7 @@ func (p *planner) missing(o *threeway.ObjectComparison) {
 	default:
 		in := p.plan.comparison.Input
 		p.plan.Objects = append(p.plan.Objects, ObjectPlan{
-			Ref: o.Ref, Create: threeway.HelmMetadata(o.Content, in.Name, in.Namespace), ServerSide: p.serverSide(),
+			Ref: o.Ref, Create: object.HelmMetadata(o.Content, in.Name, in.Namespace), ServerSide: p.serverSide(),
 			Manager: p.managerOfValues(), Deployer: p.deployer, compared: o,
 		})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -98,16 +99,16 @@ func TestRepairOfRandomDrift(t *testing.T) {
 // prune.
 func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide, prunes bool) (changes, pruned int) {
 	w := newSite(t, "", s.crds, serverSide)
-	content, _ := threeway.Copy(s.content).(map[string]any)
+	content, _ := object.Copy(s.content).(map[string]any)
 	o := objectOf(content)
-	w.old = []threeway.Object{o}
+	w.old = []object.Object{o}
 	if !w.install(o) {
 		return 0, 0 // the server takes no such object from this engine
 	}
 	fresh := w.live[o.Ref]
 	before := w.deployersFields(fresh)
 	edit := func(manager string) bool {
-		drift, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
+		drift, _ := object.Copy(w.live[o.Ref]).(map[string]any)
 		for range 1 + rng.IntN(3) {
 			vandalise(rng, drift)
 		}
@@ -170,27 +171,27 @@ func (w *site) checkOthersStay(o *ObjectPlan, fresh, controllers, edited, after 
 		was, there := o.rawAt(controllers, path)
 		_, before := o.rawAt(fresh, path)
 		is, still := o.rawAt(edited, path)
-		if !there || before || !still || !threeway.Equal(was, is) || len(path) == 1 || path[1].Name == "managedFields" {
+		if !there || before || !still || !object.Equal(was, is) || len(path) == 1 || path[1].Name == "managedFields" {
 			continue
 		}
 		if heldWhole(edited, "kubectl-edit", path) {
 			continue
 		}
-		planned := func(c Change) bool { return c.kind != prune && touches(c.Path, path) }
-		if left, _ := o.rawAt(after, path); !slices.ContainsFunc(o.Changes, planned) && !threeway.Equal(left, was) {
+		planned := func(c Change) bool { return c.kind != prune && c.Path.Overlaps(path) }
+		if left, _ := o.rawAt(after, path); !slices.ContainsFunc(o.Changes, planned) && !object.Equal(left, was) {
 			w.t.Errorf("%s: no person added %s, and the repair made %s of it: %v", o.Ref.Key, path, text(left), paths(o.Changes))
 		}
 	}
 }
 
 // heldWhole tells whether a manager owns something above a place as one value. Who added the place to it, nobody remembers.
-func heldWhole(object map[string]any, manager string, path threeway.Path) bool {
-	metadata, _ := object["metadata"].(map[string]any)
+func heldWhole(obj map[string]any, manager string, path object.Path) bool {
+	metadata, _ := obj["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
 	for _, v := range entries {
 		entry, _ := v.(map[string]any)
 		fields, _ := entry["fieldsV1"].(map[string]any)
-		for i := 0; entry["manager"] == manager && i < len(path) && path[i].Form == threeway.FieldStep && fields != nil; i++ {
+		for i := 0; entry["manager"] == manager && i < len(path) && path[i].Form == object.FieldStep && fields != nil; i++ {
 			if fields, _ = fields["f:"+path[i].Name].(map[string]any); fields != nil && len(fields) == 0 && i+1 < len(path) {
 				return true
 			}
@@ -223,13 +224,13 @@ func TestIgnoredFieldsStay(t *testing.T) {
 // are ignored, and of changes beside them.
 func ignoreOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) (ignored, planned int) {
 	w := newSite(t, "", s.crds, serverSide)
-	content, _ := threeway.Copy(s.content).(map[string]any)
+	content, _ := object.Copy(s.content).(map[string]any)
 	o := objectOf(content)
-	w.old = []threeway.Object{o}
+	w.old = []object.Object{o}
 	if !w.install(o) {
 		return 0, 0
 	}
-	drift, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
+	drift, _ := object.Copy(w.live[o.Ref]).(map[string]any)
 	for range 4 {
 		vandalise(rng, drift)
 	}
@@ -274,13 +275,13 @@ func somewhereIn(rng *rand.Rand, v any) string {
 	if m, ok := v.(map[string]any); ok && len(m) > 0 && rng.IntN(2) == 0 {
 		all := names(m, nil)
 		name := all[rng.IntN(len(all))]
-		return threeway.PatternOf(threeway.Path{}.Field(name)) + somewhereIn(rng, m[name])
+		return threeway.PatternOf(object.Path{}.Field(name)) + somewhereIn(rng, m[name])
 	}
 	return ""
 }
 
 // isListAt tells whether a list stands at a place. Of one whose items can be told apart, a difference is one of their order.
-func isListAt(o *ObjectPlan, live map[string]any, path threeway.Path) bool {
+func isListAt(o *ObjectPlan, live map[string]any, path object.Path) bool {
 	v, _ := o.rawAt(live, path)
 	_, isList := v.([]any)
 	return isList
@@ -320,8 +321,8 @@ func (w *site) checkHandedOver(o *ObjectPlan, whole bool, before string) {
 	}
 }
 
-func (w *site) manifest(ref threeway.Ref) map[string]any {
-	return w.old[slices.IndexFunc(w.old, func(o threeway.Object) bool { return o.Ref == ref })].Content
+func (w *site) manifest(ref object.Ref) map[string]any {
+	return w.old[slices.IndexFunc(w.old, func(o object.Object) bool { return o.Ref == ref })].Content
 }
 
 // withoutEmpty leaves out, of the fields that helm owned, the empty maps that live has no more. To remove one is no drift: nothing puts
@@ -437,7 +438,7 @@ func editList(rng *rand.Rand, list []any) []any {
 		if !isMap {
 			return append(list, "added")
 		}
-		other, _ := threeway.Copy(item).(map[string]any)
+		other, _ := object.Copy(item).(map[string]any)
 		other["name"] = "added"
 		return slices.Insert(list, rng.IntN(len(list)+1), any(other))
 	case 3:

@@ -9,6 +9,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -17,14 +19,14 @@ import (
 
 // isAdded tells whether a finding is what persons added. Two that both own a value are two persons.
 func isAdded(f threeway.Finding) bool {
-	isNoPerson := func(o threeway.Owner) bool { return o.Group != threeway.ManagerPerson }
-	return !f.Managed && f.Cause != threeway.CauseChange && f.Live != nil && !f.Silenced() && len(f.Path) > 0 &&
+	isNoPerson := func(o report.Owner) bool { return o.Group != report.ManagerPerson }
+	return !f.Managed && f.Cause != report.CauseChange && f.Live != nil && !f.Silenced() && len(f.Path) > 0 &&
 		len(f.Owners) > 0 && !slices.ContainsFunc(f.Owners, isNoPerson) && !instructs(f.Path)
 }
 
 // instructs tells whether a path leads to an annotation or a label by which people tell Helm, Flux, Argo CD or this program how to
 // treat the object. Taken away, the next upgrade, uninstall or repair would do what somebody has forbidden.
-func instructs(path threeway.Path) bool {
+func instructs(path object.Path) bool {
 	if len(path) < 3 || path[0].Name != "metadata" || path[1].Name != "annotations" && path[1].Name != "labels" {
 		return false
 	}
@@ -93,7 +95,7 @@ func (b *builder) pruned(added []threeway.Finding, planned []Change) []Change {
 }
 
 // notPruned says why what was added is left; empty where it goes.
-func (b *builder) notPruned(c Change, claims map[string][]threeway.Path) string {
+func (b *builder) notPruned(c Change, claims map[string][]object.Path) string {
 	source := b.plan.source
 	doubt := b.doubt(b.compared, c.finding)
 	switch {
@@ -123,7 +125,7 @@ func (b *builder) notPruned(c Change, claims map[string][]threeway.Path) string 
 		return "it is a part of " + b.shown(item) + why
 	}
 	for _, missing := range slices.Sorted(maps.Keys(claims)) {
-		if slices.ContainsFunc(claims[missing], func(path threeway.Path) bool { return leads(path, c.Path) }) {
+		if slices.ContainsFunc(claims[missing], func(path object.Path) bool { return leads(path, c.Path) }) {
 			return "it may be " + missing + " under another name"
 		}
 	}
@@ -132,15 +134,15 @@ func (b *builder) notPruned(c Change, claims map[string][]threeway.Path) string 
 
 // addedItem gives the item of a list that holds a path, where a person added it and cannot be taken away whole: others wrote into it,
 // or a rule ignores a part. Without the other part, or its keys, it would be no item that the API server takes.
-func (b *builder) addedItem(path threeway.Path) threeway.Path {
+func (b *builder) addedItem(path object.Path) object.Path {
 	for n := 1; n < len(path); n++ {
 		item := path[:n]
-		if _, declared := item.Lookup(b.plan.source.Declared()); declared || path[n-1].Form != threeway.KeyStep {
+		if _, declared := item.Lookup(b.plan.source.Declared()); declared || path[n-1].Form != object.KeyStep {
 			continue
 		}
 		isKey := func(f threeway.Finding) bool {
 			last := len(f.Path) - 1
-			return last == n && isAdded(f) && leads(item, f.Path) && slices.ContainsFunc(path[n-1].Keys, func(k threeway.ListKey) bool { return k.Name == f.Path[last].Name })
+			return last == n && isAdded(f) && leads(item, f.Path) && slices.ContainsFunc(path[n-1].Keys, func(k object.ListKey) bool { return k.Name == f.Path[last].Name })
 		}
 		if slices.ContainsFunc(b.compared.Findings, isKey) {
 			return item
@@ -151,7 +153,7 @@ func (b *builder) addedItem(path threeway.Path) threeway.Path {
 
 // isPersons tells whether live still holds what was planned to go, and still nobody's but a person's.
 func (o *ObjectPlan) isPersons(c Change, live map[string]any, found []threeway.Finding) bool {
-	if is, there := o.rawAt(live, c.Path); !there || !threeway.Equal(is, c.From) {
+	if is, there := o.rawAt(live, c.Path); !there || !object.Equal(is, c.From) {
 		return false
 	}
 	return slices.ContainsFunc(found, func(f threeway.Finding) bool {
@@ -164,29 +166,29 @@ func (o *ObjectPlan) isPersons(c Change, live map[string]any, found []threeway.F
 // place.
 func (o *ObjectPlan) isPruned(c Change, live map[string]any) bool {
 	is, there := o.rawAt(live, c.Path)
-	if !there || c.To != nil && threeway.Equal(is, c.To) {
+	if !there || c.To != nil && object.Equal(is, c.To) {
 		return true
 	}
-	return !threeway.Equal(is, c.From) && o.isDefault(live, c.Path)
+	return !object.Equal(is, c.From) && o.isDefault(live, c.Path)
 }
 
 // isDefault tells whether the API would put in a place what stands there, were it taken away.
-func (o *ObjectPlan) isDefault(live map[string]any, path threeway.Path) bool {
+func (o *ObjectPlan) isDefault(live map[string]any, path object.Path) bool {
 	pointer, there := o.source.Locate(live, path)
 	if !there {
 		return false
 	}
-	bare, _ := threeway.Copy(live).(map[string]any)
+	bare, _ := object.Copy(live).(map[string]any)
 	pointer.Remove(bare)
 	byDefault, defaulted := path.Lookup(o.source.Normal(bare))
 	is, _ := path.Lookup(o.source.Normal(live))
-	return defaulted && threeway.Equal(byDefault, is)
+	return defaulted && object.Equal(byDefault, is)
 }
 
 // isWrittenBy tells whether nobody but these owners has signed what stands at a path and below it: a finding names the owners of what
 // it is about, and what others have filled in beside that is theirs. Somebody else may have written the bare map that the owners then
 // filled, such as the resources of a container, which the API server never leaves out. That is held, and stays.
-func (o *ObjectPlan) isWrittenBy(owners []threeway.Owner, live map[string]any, path threeway.Path) (yes, held bool) {
+func (o *ObjectPlan) isWrittenBy(owners []report.Owner, live map[string]any, path object.Path) (yes, held bool) {
 	metadata, _ := live["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
 	target, filled := fieldsPath(path), false
@@ -197,7 +199,7 @@ func (o *ObjectPlan) isWrittenBy(owners []threeway.Owner, live map[string]any, p
 			return false, false
 		}
 		below := !subset(fields, target).Empty()
-		switch isOwner := slices.ContainsFunc(owners, func(o threeway.Owner) bool { return isSigned(entry, o) }); {
+		switch isOwner := slices.ContainsFunc(owners, func(o report.Owner) bool { return isSigned(entry, o) }); {
 		case isOwner:
 			filled = filled || below
 		case below:
@@ -212,7 +214,7 @@ func (o *ObjectPlan) isWrittenBy(owners []threeway.Owner, live map[string]any, p
 }
 
 // isSigned tells whether an entry of managedFields is an owner's.
-func isSigned(entry map[string]any, o threeway.Owner) bool {
+func isSigned(entry map[string]any, o report.Owner) bool {
 	subresource, _ := entry["subresource"].(string)
 	return o.Manager == entry["manager"] && o.Operation == entry["operation"] && o.Subresource == subresource
 }
@@ -226,23 +228,23 @@ func subset(set *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {
 }
 
 // fieldsPath is a path as managedFields have it.
-func fieldsPath(path threeway.Path) fieldpath.Path {
+func fieldsPath(path object.Path) fieldpath.Path {
 	var out fieldpath.Path
 	for _, s := range path {
 		switch s.Form {
-		case threeway.FieldStep:
+		case object.FieldStep:
 			out = append(out, fieldpath.PathElement{FieldName: &s.Name})
-		case threeway.KeyStep:
+		case object.KeyStep:
 			var keys value.FieldList
 			for _, k := range s.Keys {
 				keys = append(keys, value.Field{Name: k.Name, Value: value.NewValueInterface(k.Value)})
 			}
 			keys.Sort()
 			out = append(out, fieldpath.PathElement{Key: &keys})
-		case threeway.SetStep:
+		case object.SetStep:
 			v := value.NewValueInterface(s.Value)
 			out = append(out, fieldpath.PathElement{Value: &v})
-		case threeway.IndexStep:
+		case object.IndexStep:
 			return out
 		}
 	}
@@ -250,4 +252,4 @@ func fieldsPath(path threeway.Path) fieldpath.Path {
 }
 
 // leads tells whether a path is another one, or leads to it.
-func leads(path, to threeway.Path) bool { return len(path) <= len(to) && touches(path, to) }
+func leads(path, to object.Path) bool { return to.HasPrefix(path) }

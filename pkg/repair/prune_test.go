@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -48,7 +50,7 @@ func withAdditions(t *testing.T, serverSide bool) (*site, *ObjectPlan, *Plan) {
 func (w *site) edit(manager string, change func(object map[string]any)) {
 	w.t.Helper()
 	o := w.old[0]
-	object, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
+	object, _ := object.Copy(w.live[o.Ref]).(map[string]any)
 	change(object)
 	if !w.update(o, object, manager) {
 		w.t.Fatal("the field manager cannot follow")
@@ -132,7 +134,7 @@ func (w *site) apply(manager, label string) {
 	value := fieldsOfMap(w.live[o.Ref], "metadata", "labels")[name]
 	config := map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "metadata": map[string]any{"name": o.Name, "labels": map[string]any{name: value}}}
 	out, ok := w.sign(o, func(m *managedfields.FieldManager) (runtime.Object, error) {
-		live, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
+		live, _ := object.Copy(w.live[o.Ref]).(map[string]any)
 		return m.Apply(&unstructured.Unstructured{Object: live}, &unstructured.Unstructured{Object: config}, manager, false)
 	})
 	if !ok {
@@ -223,15 +225,15 @@ func TestPruneIsConfirmed(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.send(w.old[0], body, o.Manager)
-		done := []threeway.FixOutcome{{Object: o.Ref.Key.String(), Status: threeway.FixFixed}}
-		if got := p.Confirmed(done, w.compare()); got[0].Status != threeway.FixFixed {
+		done := []report.FixOutcome{{Object: o.Ref.Key.String(), Status: report.FixFixed}}
+		if got := p.Confirmed(done, w.compare()); got[0].Status != report.FixFixed {
 			t.Errorf("%s: %+v", manager, got)
 		}
 		w.edit(manager, func(o map[string]any) { fieldsOfMap(o, "metadata", "labels")["mine"] = "x" })
 		got := p.Confirmed(done, w.compare())
 		isLabel := func(c Change) bool { return c.Path.String() == "metadata.labels.mine" }
 		label := o.Changes[slices.IndexFunc(o.Changes, isLabel)].ID
-		if got[0].Status != threeway.FixDeclined || !slices.Equal(got[0].Fields, []string{label}) {
+		if got[0].Status != report.FixDeclined || !slices.Equal(got[0].Fields, []string{label}) {
 			t.Errorf("%s: %+v, want declined for %s", manager, got, label)
 		}
 	}
@@ -276,8 +278,8 @@ func TestWhatPruneLeavesIsNoDrift(t *testing.T) {
 	w, _, p := withAdditions(t, false)
 	id := p.Objects[0].Changes[0].ID
 	r := p.Result(threeway.Mask{}, nil)
-	r.After = &threeway.Report{Releases: []threeway.ReleaseReport{w.compare().Report(threeway.Mask{})}}
-	outcome := threeway.FixOutcome{Object: r.Plan[0].Object, Status: threeway.FixDeclined, Fields: []string{id}}
+	r.After = &report.Report{Releases: []report.Release{w.compare().Report(threeway.Mask{})}}
+	outcome := report.FixOutcome{Object: r.Plan[0].Object, Status: report.FixDeclined, Fields: []string{id}}
 	if r.IsNoDrift(outcome) {
 		t.Error("what was planned does not count")
 	}
@@ -285,10 +287,10 @@ func TestWhatPruneLeavesIsNoDrift(t *testing.T) {
 	if !r.IsNoDrift(outcome) {
 		t.Error("what was left counts")
 	}
-	for _, other := range []threeway.FixOutcome{
-		{Object: outcome.Object, Status: threeway.FixRefused, Fields: outcome.Fields},
-		{Object: outcome.Object, Status: threeway.FixDeclined},
-		{Object: outcome.Object, Status: threeway.FixDeclined, Fields: []string{id, "unknown"}},
+	for _, other := range []report.FixOutcome{
+		{Object: outcome.Object, Status: report.FixRefused, Fields: outcome.Fields},
+		{Object: outcome.Object, Status: report.FixDeclined},
+		{Object: outcome.Object, Status: report.FixDeclined, Fields: []string{id, "unknown"}},
 	} {
 		if r.IsNoDrift(other) {
 			t.Errorf("%+v does not count", other)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Items of a list are told apart by their keys. Where somebody edits a key, one item is missing and another one is there that no
@@ -19,7 +19,7 @@ func (b *builder) renames(changes []Change) []Change {
 	for _, c := range changes {
 		text := c.Path.String()
 		found := claims[text]
-		rivals := func(path threeway.Path) bool { return claimed(claims, path) > 1 }
+		rivals := func(path object.Path) bool { return claimed(claims, path) > 1 }
 		switch {
 		case len(found) == 0:
 			out = append(out, c)
@@ -36,10 +36,10 @@ func (b *builder) renames(changes []Change) []Change {
 }
 
 // claimed counts the missing items that an item of live may be.
-func claimed(claims map[string][]threeway.Path, path threeway.Path) int {
+func claimed(claims map[string][]object.Path, path object.Path) int {
 	n := 0
 	for _, paths := range claims {
-		if slices.ContainsFunc(paths, func(p threeway.Path) bool { return p.String() == path.String() }) {
+		if slices.ContainsFunc(paths, func(p object.Path) bool { return p.Equal(path) }) {
 			n++
 		}
 	}
@@ -47,11 +47,11 @@ func claimed(claims map[string][]threeway.Path, path threeway.Path) int {
 }
 
 // claims gives, by the path of each missing item of the object, the items of live that may be it.
-func (b *builder) claims() map[string][]threeway.Path {
-	out := map[string][]threeway.Path{}
+func (b *builder) claims() map[string][]object.Path {
+	out := map[string][]object.Path{}
 	for _, f := range drifted(b.compared.Findings) {
 		last := len(f.Path) - 1
-		if last < 0 || f.Path[last].Form != threeway.KeyStep {
+		if last < 0 || f.Path[last].Form != object.KeyStep {
 			continue
 		}
 		if _, there := b.plan.rawAt(b.plan.source.Live, f.Path); there {
@@ -66,16 +66,16 @@ func (b *builder) claims() map[string][]threeway.Path {
 
 // alike lists the items of live that no manifest names, that somebody wrote, and that are the missing one but for their keys. Several
 // findings are about one item where it has several owners, or a rule ignores a part of it.
-func (b *builder) alike(list, missing threeway.Path) []threeway.Path {
-	var out []threeway.Path
+func (b *builder) alike(list, missing object.Path) []object.Path {
+	var out []object.Path
 	n := len(list) + 1
 	for _, f := range b.compared.Findings {
-		if f.Managed || len(f.Path) < n || f.Path[n-1].Form != threeway.KeyStep || !leads(list, f.Path) {
+		if f.Managed || len(f.Path) < n || f.Path[n-1].Form != object.KeyStep || !leads(list, f.Path) {
 			continue
 		}
 		item := f.Path[:n]
 		_, declared := item.Lookup(b.plan.source.Declared())
-		if !declared && !slices.ContainsFunc(out, func(p threeway.Path) bool { return leads(p, item) }) && b.sameButKeys(missing, item) {
+		if !declared && !slices.ContainsFunc(out, func(p object.Path) bool { return leads(p, item) }) && b.sameButKeys(missing, item) {
 			out = append(out, item)
 		}
 	}
@@ -84,7 +84,7 @@ func (b *builder) alike(list, missing threeway.Path) []threeway.Path {
 
 // sameButKeys compares old's item with one of live. What no manifest names there may differ, as long as the API server or a
 // controller has filled it in.
-func (b *builder) sameButKeys(missing, other threeway.Path) bool {
+func (b *builder) sameButKeys(missing, other object.Path) bool {
 	source := b.plan.source
 	v, _ := missing.Lookup(source.Declared())
 	old, isMap := v.(map[string]any)
@@ -95,7 +95,7 @@ func (b *builder) sameButKeys(missing, other threeway.Path) bool {
 		return false // an item that is nothing but its name has no other one
 	}
 	for _, name := range names(old, live) {
-		if slices.Contains(keys, name) || threeway.Equal(old[name], live[name]) {
+		if slices.Contains(keys, name) || object.Equal(old[name], live[name]) {
 			continue
 		}
 		allocated, defaulted := source.Filled(other.Field(name))
@@ -108,9 +108,9 @@ func (b *builder) sameButKeys(missing, other threeway.Path) bool {
 }
 
 // rename gives an item of a list its old keys back. What the API had filled in after the edited keys goes, to be filled in anew.
-func (o *ObjectPlan) rename(object map[string]any, c Change) error {
-	pointer, there := o.source.Locate(object, c.named)
-	value, _ := pointer.Lookup(object)
+func (o *ObjectPlan) rename(obj map[string]any, c Change) error {
+	pointer, there := o.source.Locate(obj, c.named)
+	value, _ := pointer.Lookup(obj)
 	item, isMap := value.(map[string]any)
 	if !there || !isMap {
 		return fmt.Errorf("%s is not an item of its list", c.named)
@@ -119,12 +119,12 @@ func (o *ObjectPlan) rename(object map[string]any, c Change) error {
 	old, _ := v.(map[string]any)
 	for name, value := range item {
 		allocated, defaulted := o.source.Filled(c.named.Field(name))
-		if defaulted && !allocated && !o.source.Named(c.Path.Field(name)) && !threeway.Equal(value, old[name]) {
+		if defaulted && !allocated && !o.source.Named(c.Path.Field(name)) && !object.Equal(value, old[name]) {
 			delete(item, name)
 		}
 	}
 	for _, key := range c.Path[len(c.Path)-1].Keys {
-		if !threeway.Equal(item[key.Name], key.Value) {
+		if !object.Equal(item[key.Name], key.Value) {
 			item[key.Name] = key.Value
 		}
 	}

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // repaired gives the repaired object: a copy of live in which the changes, and nothing else, are made. Items that are missing come
 // after those that get their names back, beside which they have their places. Changes that concern an order come last.
 func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string]any, error) {
-	out, _ := threeway.Copy(live).(map[string]any)
+	out, _ := object.Copy(live).(map[string]any)
 	var missing []Change
 	for _, c := range changes {
 		var err error
@@ -43,25 +43,25 @@ func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string
 }
 
 // put sets or takes away the value of one change.
-func (o *ObjectPlan) put(object map[string]any, c Change) error {
-	pointer, there := o.source.Locate(object, c.Path)
+func (o *ObjectPlan) put(obj map[string]any, c Change) error {
+	pointer, there := o.source.Locate(obj, c.Path)
 	switch {
 	case len(c.Path) == 0:
 		return fmt.Errorf("the whole object cannot be put back")
 	case areSeveral(c.Path, c.From, c.To):
-		return o.putSeveral(object, c.Path, c.To)
+		return o.putSeveral(obj, c.Path, c.To)
 	case there && c.To == nil:
-		pointer.Remove(object)
+		pointer.Remove(obj)
 	case there:
-		pointer.Edit(object, func(any) any { return threeway.Copy(c.To) })
+		pointer.Edit(obj, func(any) any { return object.Copy(c.To) })
 	case c.To != nil:
-		return o.add(object, c.Path, threeway.Copy(c.To))
+		return o.add(obj, c.Path, object.Copy(c.To))
 	}
 	return nil
 }
 
 // add brings a value to a place that the object lacks, together with what holds it.
-func (o *ObjectPlan) add(object map[string]any, path threeway.Path, value any) error {
+func (o *ObjectPlan) add(object map[string]any, path object.Path, value any) error {
 	n := len(path) - 1
 	pointer, there := o.source.Locate(object, path[:n])
 	for !there && n > 0 {
@@ -81,15 +81,15 @@ func (o *ObjectPlan) add(object map[string]any, path threeway.Path, value any) e
 }
 
 // holding is a map or list that holds nothing but one value, at a step.
-func holding(step threeway.Step, value any) any {
-	if step.Form == threeway.FieldStep {
+func holding(step object.Step, value any) any {
+	if step.Form == object.FieldStep {
 		return map[string]any{step.Name: value}
 	}
 	return []any{keyed(step, value)}
 }
 
 // keyed is an item of a list with the keys that name it.
-func keyed(step threeway.Step, item any) any {
+func keyed(step object.Step, item any) any {
 	if m, ok := item.(map[string]any); ok {
 		for _, key := range step.Keys {
 			if m[key.Name] == nil {
@@ -101,49 +101,49 @@ func keyed(step threeway.Step, item any) any {
 }
 
 // added puts a value into what holds it.
-func (o *ObjectPlan) added(object map[string]any, holder any, at threeway.Path, step threeway.Step, value any) (any, error) {
+func (o *ObjectPlan) added(obj map[string]any, holder any, at object.Path, step object.Step, value any) (any, error) {
 	switch h := holder.(type) {
 	case nil:
 		return holding(step, value), nil
 	case map[string]any:
-		if step.Form == threeway.FieldStep {
+		if step.Form == object.FieldStep {
 			h[step.Name] = value
 			return h, nil
 		}
 	case []any:
-		if step.Form != threeway.FieldStep {
-			return slices.Insert(h, o.placeFor(object, at, step, len(h)), value), nil
+		if step.Form != object.FieldStep {
+			return slices.Insert(h, o.placeFor(obj, at, step, len(h)), value), nil
 		}
 	}
 	return holder, fmt.Errorf("%s is of another type now", at)
 }
 
 // areSeveral reports whether one of some values at a path is the list of several items that share one name.
-func areSeveral(path threeway.Path, values ...any) bool {
+func areSeveral(path object.Path, values ...any) bool {
 	isList := func(v any) bool { _, yes := v.([]any); return yes }
-	return path[len(path)-1].Form != threeway.FieldStep && slices.ContainsFunc(values, isList)
+	return path[len(path)-1].Form != object.FieldStep && slices.ContainsFunc(values, isList)
 }
 
 // putSeveral makes those items of a list that share a name the ones of old's manifest. An item of live that is one of them stays as it
 // is and where it is; the others take the places that are left, and what is too many goes.
-func (o *ObjectPlan) putSeveral(object map[string]any, path threeway.Path, to any) error {
+func (o *ObjectPlan) putSeveral(obj map[string]any, path object.Path, to any) error {
 	list, step := path[:len(path)-1], path[len(path)-1]
 	wanted, several := to.([]any)
 	if !several && to != nil {
 		wanted = []any{to}
 	}
-	pointer, there := o.source.Locate(object, list)
-	value, _ := pointer.Lookup(object)
+	pointer, there := o.source.Locate(obj, list)
+	value, _ := pointer.Lookup(obj)
 	items, isList := value.([]any)
 	switch {
 	case !there:
-		return o.add(object, list, threeway.Copy(wanted))
+		return o.add(obj, list, object.Copy(wanted))
 	case !isList:
 		return fmt.Errorf("%s is of another type now", list)
 	}
-	own := o.indexes(object, list, step)
-	placed, rest := o.assigned(object, path, own, wanted)
-	out, end := []any{}, o.placeFor(object, list, step, len(items))
+	own := o.indexes(obj, list, step)
+	placed, rest := o.assigned(obj, path, own, wanted)
+	out, end := []any{}, o.placeFor(obj, list, step, len(items))
 	if len(own) > 0 {
 		end = own[len(own)-1] + 1
 	}
@@ -159,12 +159,12 @@ func (o *ObjectPlan) putSeveral(object map[string]any, path threeway.Path, to an
 			out = append(out, items[i])
 		}
 	}
-	pointer.Edit(object, func(any) any { return out })
+	pointer.Edit(obj, func(any) any { return out })
 	return nil
 }
 
 // indexes are the places of the items that a step names in a list of an object.
-func (o *ObjectPlan) indexes(object map[string]any, list threeway.Path, step threeway.Step) []int {
+func (o *ObjectPlan) indexes(object map[string]any, list object.Path, step object.Step) []int {
 	var out []int
 	for i, name := range o.names(o.source.Normal(object), list) {
 		if name == nameOf(step) {
@@ -176,9 +176,9 @@ func (o *ObjectPlan) indexes(object map[string]any, list threeway.Path, step thr
 
 // assigned returns the item that belongs into each place of live's items of one name, in old's order. What live holds already keeps its
 // place where that order allows it. What finds no place is the rest.
-func (o *ObjectPlan) assigned(object map[string]any, path threeway.Path, own []int, wanted []any) (placed map[int]any, rest []any) {
-	is, _ := o.source.At(object, path)
-	normal, _ := path.Lookup(o.source.Normal(object))
+func (o *ObjectPlan) assigned(obj map[string]any, path object.Path, own []int, wanted []any) (placed map[int]any, rest []any) {
+	is, _ := o.source.At(obj, path)
+	normal, _ := path.Lookup(o.source.Normal(obj))
 	old, _ := path.Lookup(o.source.Declared())
 	raw, stored, declared := itemsOf(is, len(own)), itemsOf(normal, len(own)), itemsOf(old, len(wanted))
 	placed = map[int]any{}
@@ -187,16 +187,16 @@ func (o *ObjectPlan) assigned(object map[string]any, path threeway.Path, own []i
 		if next == len(wanted) {
 			break
 		}
-		comesLater := slices.ContainsFunc(stored[i+1:], func(v any) bool { return threeway.Equal(v, declared[next]) })
+		comesLater := slices.ContainsFunc(stored[i+1:], func(v any) bool { return object.Equal(v, declared[next]) })
 		switch spare := len(own) - i - 1; {
-		case threeway.Equal(stored[i], declared[next]):
+		case object.Equal(stored[i], declared[next]):
 			placed[own[i]], next = raw[i], next+1
 		case !comesLater || spare < len(wanted)-next:
-			placed[own[i]], next = threeway.Copy(wanted[next]), next+1
+			placed[own[i]], next = object.Copy(wanted[next]), next+1
 		}
 	}
 	for _, item := range wanted[next:] {
-		rest = append(rest, threeway.Copy(item))
+		rest = append(rest, object.Copy(item))
 	}
 	return placed, rest
 }
@@ -216,7 +216,7 @@ func itemsOf(v any, n int) []any {
 // placeFor is where a missing item of a list belongs: right after the item that comes before it in the manifest, as far as that is
 // there, else right before the one that comes after it, else at the end. Appended without need, it would be moved by the next
 // upgrade, which puts the items that it knows into the manifest's order.
-func (o *ObjectPlan) placeFor(object map[string]any, list threeway.Path, step threeway.Step, end int) int {
+func (o *ObjectPlan) placeFor(object map[string]any, list object.Path, step object.Step, end int) int {
 	there, wanted := o.names(o.source.Normal(object), list), o.names(o.source.Declared(), list)
 	own := slices.Index(wanted, nameOf(step))
 	for i := own - 1; i >= 0; i-- {
@@ -233,7 +233,7 @@ func (o *ObjectPlan) placeFor(object map[string]any, list threeway.Path, step th
 }
 
 // names are the names of the items of a list in a normal form. An item without a name has an empty one.
-func (o *ObjectPlan) names(normal map[string]any, list threeway.Path) []string {
+func (o *ObjectPlan) names(normal map[string]any, list object.Path) []string {
 	v, _ := list.Lookup(normal)
 	items, _ := v.([]any)
 	out := make([]string, len(items))
@@ -246,24 +246,24 @@ func (o *ObjectPlan) names(normal map[string]any, list threeway.Path) []string {
 }
 
 // nameOf tells steps into one list apart.
-func nameOf(step threeway.Step) string { return fmt.Sprintf("%#v %#v", step.Keys, step.Value) }
+func nameOf(step object.Step) string { return fmt.Sprintf("%#v %#v", step.Keys, step.Value) }
 
 // order gives the names of those items of a list that old names, in the order that they have in a text.
-func (o *ObjectPlan) order(text map[string]any, list threeway.Path) []any {
+func (o *ObjectPlan) order(text map[string]any, list object.Path) []any {
 	v, _ := list.Lookup(o.source.Normal(text))
 	items, _ := v.([]any)
 	wanted := o.names(o.source.Declared(), list)
 	out := []any{}
 	for _, item := range items {
 		if step, ok := o.source.StepTo(list, item); ok && slices.Contains(wanted, nameOf(step)) {
-			out = append(out, threeway.Path{step}.String())
+			out = append(out, object.Path{step}.String())
 		}
 	}
 	return out
 }
 
 // reorder gives the items of a list that old names the order that they have there, among the places that they hold.
-func (o *ObjectPlan) reorder(object map[string]any, list threeway.Path) {
+func (o *ObjectPlan) reorder(object map[string]any, list object.Path) {
 	pointer, ok := o.source.Locate(object, list)
 	value, _ := pointer.Lookup(object)
 	items, isList := value.([]any)

@@ -1,17 +1,18 @@
 package repair
 
 import (
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // Result is what may be shown of a plan and its outcomes: fields are masked as a report masks them, requests name places and no
 // values, and reasons are scrubbed. What was left is declined. The caller adds what belongs to the run: version, time, the kind of
 // dry run, and the report afterwards.
-func (p *Plan) Result(mask threeway.Mask, outcomes []threeway.FixOutcome) threeway.FixResult {
+func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.FixResult {
 	in := p.comparison.Input
-	out := threeway.FixResult{
-		APIVersion: threeway.APIVersion, Kind: threeway.KindFixResult, Name: in.Name, Namespace: in.Namespace,
-		Plan: []threeway.FixPlan{}, Results: []threeway.FixOutcome{},
+	out := report.FixResult{
+		APIVersion: report.APIVersion, Kind: report.KindFixResult, Name: in.Name, Namespace: in.Namespace,
+		Plan: []report.FixPlan{}, Results: []report.FixOutcome{},
 	}
 	for i := range p.Objects {
 		out.Plan = append(out.Plan, p.shown(&p.Objects[i], mask))
@@ -25,7 +26,7 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []threeway.FixOutcome) threew
 		out.Results = append(out.Results, outcome)
 	}
 	for _, left := range p.Left {
-		outcome := threeway.FixOutcome{Object: left.Ref.Key.String(), Status: threeway.FixDeclined, Reason: scrub(left.Reason)}
+		outcome := report.FixOutcome{Object: left.Ref.Key.String(), Status: report.FixDeclined, Reason: scrub(left.Reason)}
 		if left.ID != "" {
 			outcome.Fields = []string{left.ID}
 		}
@@ -35,10 +36,10 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []threeway.FixOutcome) threew
 }
 
 // shown is one object of the plan.
-func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) threeway.FixPlan {
-	out := threeway.FixPlan{
+func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) report.FixPlan {
+	out := report.FixPlan{
 		Object: o.Ref.Key.String(), UID: o.UID, Create: o.Create != nil, HandOver: o.Create == nil && len(o.Changes) == 0,
-		Fields: []threeway.FieldFinding{}, Requests: o.requests(),
+		Fields: []report.Finding{}, Requests: o.requests(),
 	}
 	for _, c := range o.Changes {
 		field := p.comparison.Field(o.compared, c.finding, mask)
@@ -54,24 +55,24 @@ func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) threeway.FixPlan {
 
 // requests are the writes of an object, without their values. Which entries of managedFields the ownership patch is about is known
 // only after the first one.
-func (o *ObjectPlan) requests() []threeway.FixRequest {
+func (o *ObjectPlan) requests() []report.FixRequest {
 	switch {
 	case o.Create != nil && o.ServerSide:
-		return []threeway.FixRequest{{Verb: "apply", FieldManager: o.Deployer}}
+		return []report.FixRequest{{Verb: "apply", FieldManager: o.Deployer}}
 	case o.Create != nil:
-		return []threeway.FixRequest{{Verb: "create", FieldManager: o.Manager}}
+		return []report.FixRequest{{Verb: "create", FieldManager: o.Manager}}
 	}
-	out := []threeway.FixRequest{}
+	out := []report.FixRequest{}
 	if ops, err := o.operations(o.source.Live); err == nil && len(ops) > 0 {
-		request := threeway.FixRequest{Verb: "patch", FieldManager: o.Manager}
+		request := report.FixRequest{Verb: "patch", FieldManager: o.Manager}
 		for _, op := range ops {
-			request.Operations = append(request.Operations, threeway.FixOperation{Op: op.Op, Path: op.Path})
+			request.Operations = append(request.Operations, report.FixOperation{Op: op.Op, Path: op.Path})
 		}
 		out = append(out, request)
 	}
 	if o.ServerSide {
-		out = append(out, threeway.FixRequest{
-			Verb: "patch", FieldManager: o.Manager, Operations: []threeway.FixOperation{{Op: "replace", Path: managedFields}},
+		out = append(out, report.FixRequest{
+			Verb: "patch", FieldManager: o.Manager, Operations: []report.FixOperation{{Op: "replace", Path: managedFields}},
 		})
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -71,7 +72,7 @@ spec:
 		for i := range p.Objects {
 			patches = append(patches, patchText(t, &p.Objects[i]))
 		}
-		outcomes := []threeway.FixOutcome{{Object: "Secret d/s", Status: threeway.FixRefused, Reason: "denied: pw=" + canary + " bGl2ZS1jYW5hcnk="}}
+		outcomes := []report.FixOutcome{{Object: "Secret d/s", Status: report.FixRefused, Reason: "denied: pw=" + canary + " bGl2ZS1jYW5hcnk="}}
 		p.Left = append(p.Left, Left{Ref: p.Objects[0].Ref, Reason: "it holds live-canary"})
 		shown, err := json.Marshal(p.Result(threeway.Mask{}, outcomes))
 		if err != nil {
@@ -116,7 +117,7 @@ func TestResultHasThePlanAsTheReportHasIt(t *testing.T) {
 		}
 	}
 	p.Left = append(p.Left, Left{Ref: p.Objects[0].Ref, ID: "x", Reason: "because"})
-	result := p.Result(threeway.Mask{}, []threeway.FixOutcome{{Object: "Secret d/s", Status: threeway.FixFixed}})
+	result := p.Result(threeway.Mask{}, []report.FixOutcome{{Object: "Secret d/s", Status: report.FixFixed}})
 	for i, o := range result.Plan {
 		for _, f := range o.Fields {
 			if known[f.ID] != fmt.Sprint(f.Path, f.Old, f.Live, f.Masked, f.Verdict) {
@@ -128,7 +129,7 @@ func TestResultHasThePlanAsTheReportHasIt(t *testing.T) {
 			t.Errorf("%s: the requests are %+v, the operations %d %v", o.Object, o.Requests, len(ops), err)
 		}
 	}
-	if n := len(result.Results); n != 2 || result.Results[1].Status != threeway.FixDeclined || result.Results[1].Fields[0] != "x" {
+	if n := len(result.Results); n != 2 || result.Results[1].Status != report.FixDeclined || result.Results[1].Fields[0] != "x" {
 		t.Errorf("the results are %+v", result.Results)
 	}
 }

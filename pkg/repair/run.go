@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -28,15 +30,15 @@ type RunOptions struct {
 // Run writes the plan, one object after the other, and tells what became of each. That one fails does not keep the others from
 // being repaired. When ctx ends, the request in flight is finished and nothing new begins. Whatever a run leaves undone, the
 // next one completes.
-func (p *Plan) Run(ctx context.Context, w Writer, o RunOptions) []threeway.FixOutcome {
+func (p *Plan) Run(ctx context.Context, w Writer, o RunOptions) []report.FixOutcome {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
 	r := &run{RunOptions: o, plan: p, server: w}
-	var out []threeway.FixOutcome
+	var out []report.FixOutcome
 	for i := range p.Objects {
 		outcome := r.repair(ctx, &p.Objects[i])
-		if !o.DryRun || outcome.Status != threeway.FixFixed {
+		if !o.DryRun || outcome.Status != report.FixFixed {
 			out = append(out, outcome)
 		}
 	}
@@ -56,7 +58,7 @@ type run struct {
 }
 
 // repair works on one object until that ends: in steps, each of which looks at the object anew.
-func (r *run) repair(ctx context.Context, o *ObjectPlan) (out threeway.FixOutcome) {
+func (r *run) repair(ctx context.Context, o *ObjectPlan) (out report.FixOutcome) {
 	w := &work{run: r, plan: o}
 	defer func() {
 		if p := recover(); p != nil {
@@ -109,7 +111,7 @@ func (r *run) ask(ctx context.Context) error {
 }
 
 // get reads an object.
-func (r *run) get(ctx context.Context, ref threeway.Ref) (map[string]any, error) {
+func (r *run) get(ctx context.Context, ref object.Ref) (map[string]any, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout/2)
 	defer cancel()
 	return r.server.Get(ctx, ref)

@@ -22,6 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -45,7 +47,7 @@ type memory struct {
 	writes, done []string
 }
 
-func (m *memory) Get(ctx context.Context, ref threeway.Ref) (map[string]any, error) {
+func (m *memory) Get(ctx context.Context, ref object.Ref) (map[string]any, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -181,16 +183,16 @@ var errLost = errors.New("the server broke off the connection")
 // others, and "zero", which is missing; planned, and the server that holds it.
 func staged(t *testing.T, method string, names ...string) (*Plan, *memory) {
 	t.Helper()
-	in := threeway.Input{Name: "r", Namespace: "d", StorageNamespace: "d", Operation: threeway.OperationDrift, ApplyMethod: method,
-		Old: &threeway.Revision{Revision: 1}, Last: &threeway.Revision{Revision: 1}, Live: map[threeway.Ref]threeway.Live{}}
+	in := threeway.Input{Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, ApplyMethod: method,
+		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1}, Live: map[object.Ref]threeway.Live{}}
 	m := &memory{t: t, objects: map[string]map[string]any{}}
 	for _, name := range names {
-		ref := threeway.Ref{Key: threeway.Key{Kind: "ConfigMap", Namespace: "d", Name: name}, Version: "v1"}
+		ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: "d", Name: name}, Version: "v1"}
 		content := decode(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"namespace":"d"},"data":{"a":"old"}}`, name))
-		in.OldObjects = append(in.OldObjects, threeway.Object{Ref: ref, Content: content})
+		in.OldObjects = append(in.OldObjects, object.Object{Ref: ref, Content: content})
 		in.Live[ref] = threeway.Live{Absence: threeway.AbsentObject}
 		if name != "zero" {
-			live := threeway.HelmMetadata(runtime.DeepCopyJSON(content), "r", "d")
+			live := object.HelmMetadata(runtime.DeepCopyJSON(content), "r", "d")
 			live["data"] = map[string]any{"a": "live", "z": "others"}
 			maps.Copy(live["metadata"].(map[string]any), map[string]any{"uid": name, "resourceVersion": "7", "managedFields": written(method)})
 			m.objects[name], in.Live[ref] = live, threeway.Live{Object: runtime.DeepCopyJSON(live)}
@@ -241,7 +243,7 @@ func (m *memory) state() string {
 	return strings.Join(out, " ")
 }
 
-func told(outcomes []threeway.FixOutcome) string {
+func told(outcomes []report.FixOutcome) string {
 	var out []string
 	for _, o := range outcomes {
 		line := strings.TrimPrefix(o.Object, "ConfigMap d/") + " " + string(o.Status)
@@ -253,7 +255,7 @@ func told(outcomes []threeway.FixOutcome) string {
 	return strings.Join(out, "\n")
 }
 
-func wantTold(t *testing.T, got []threeway.FixOutcome, want ...string) {
+func wantTold(t *testing.T, got []report.FixOutcome, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(strings.Join(want, "\n"), told(got)); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
@@ -624,7 +626,7 @@ func (s *slowServer) Write(ctx context.Context, r threeway.Request, manager stri
 // In a dry run the namespace that the plan makes is not there, so nothing can be tried in it.
 func TestRunTriesNothingInAMissingNamespace(t *testing.T) {
 	plan, m := staged(t, clientSide, "zero")
-	namespace := ObjectPlan{Ref: threeway.Ref{Key: threeway.Key{Kind: "Namespace", Name: "d"}, Version: "v1"}, Create: map[string]any{"metadata": map[string]any{}}}
+	namespace := ObjectPlan{Ref: object.Ref{Key: object.Key{Kind: "Namespace", Name: "d"}, Version: "v1"}, Create: map[string]any{"metadata": map[string]any{}}}
 	plan.Objects = append([]ObjectPlan{namespace}, plan.Objects...)
 	wantTold(t, plan.Run(t.Context(), m, RunOptions{DryRun: true}))
 	if len(m.writes) != 1 {

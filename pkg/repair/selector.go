@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -47,7 +48,7 @@ func (e *SelectorError) Error() string { return e.message }
 func (e *SelectorError) Hint() string { return e.hint }
 
 // object tells whether the selector names an object, and which place of it; an empty place is all of it.
-func (s Selector) object(key threeway.Key) (place string, ok bool) {
+func (s Selector) object(key object.Key) (place string, ok bool) {
 	if s.kind != strings.ToLower(key.Kind) || s.group != "" && s.group != strings.ToLower(key.Group) {
 		return "", false
 	}
@@ -74,7 +75,7 @@ const (
 )
 
 // field tells how far a field is chosen. What holds a place that is to be skipped is not put back around it.
-func (c choice) field(key threeway.Key, path threeway.Path) reach {
+func (c choice) field(key object.Key, path object.Path) reach {
 	skipped := reachOf(c.skip, key, path)
 	chosen := inside
 	if len(c.only) > 0 {
@@ -90,7 +91,7 @@ func (c choice) field(key threeway.Key, path threeway.Path) reach {
 }
 
 // reachOf is how far selectors name a field.
-func reachOf(selectors []Selector, key threeway.Key, path threeway.Path) reach {
+func reachOf(selectors []Selector, key object.Key, path object.Path) reach {
 	out := outside
 	for _, s := range selectors {
 		place, ok := s.object(key)
@@ -105,7 +106,7 @@ func reachOf(selectors []Selector, key threeway.Key, path threeway.Path) reach {
 }
 
 // object tells how far an object as a whole is chosen, for what is not about one field of it.
-func (c choice) object(key threeway.Key) reach {
+func (c choice) object(key object.Key) reach {
 	skipped, chosen := wholeOf(c.skip, key), inside
 	if len(c.only) > 0 {
 		chosen = wholeOf(c.only, key)
@@ -120,7 +121,7 @@ func (c choice) object(key threeway.Key) reach {
 }
 
 // wholeOf is how far selectors name an object.
-func wholeOf(selectors []Selector, key threeway.Key) reach {
+func wholeOf(selectors []Selector, key object.Key) reach {
 	out := outside
 	for _, s := range selectors {
 		place, ok := s.object(key)
@@ -135,7 +136,7 @@ func wholeOf(selectors []Selector, key threeway.Key) reach {
 }
 
 // named tells whether a selector asks for the object expressly.
-func (c choice) named(key threeway.Key) bool { return wholeOf(c.only, key) == inside }
+func (c choice) named(key object.Key) bool { return wholeOf(c.only, key) == inside }
 
 // checked refuses selectors that match nothing of the release. Paths become those of the objects, where a report shows others.
 func (c choice) checked(in *threeway.Comparison) (out choice, err error) {

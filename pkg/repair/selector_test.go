@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -20,7 +22,7 @@ func TestParseSelector(t *testing.T) {
 
 // TestSelectorOfObjects: kinds and groups are not case-sensitive, names are, and a name may have colons.
 func TestSelectorOfObjects(t *testing.T) {
-	role := threeway.Key{Group: "rbac.authorization.k8s.io", Kind: "Role", Namespace: "d", Name: "a:b"}
+	role := object.Key{Group: "rbac.authorization.k8s.io", Kind: "Role", Namespace: "d", Name: "a:b"}
 	for text, want := range map[string]string{
 		"Role/a:b":                             "all",
 		"role/a:b":                             "all",
@@ -52,9 +54,9 @@ func TestSelectorOfObjects(t *testing.T) {
 
 // TestSelectorOfFields: a path names all below it, at the boundaries of steps alone; what holds a place is reached in part.
 func TestSelectorOfFields(t *testing.T) {
-	key := threeway.Key{Group: "apps", Kind: "Deployment", Namespace: "d", Name: "web"}
-	containers := threeway.Path{}.Field("spec").Field("template").Field("spec").Field("containers")
-	image := containers.Item([]threeway.ListKey{{Name: "name", Value: "web"}}).Field("image")
+	key := object.Key{Group: "apps", Kind: "Deployment", Namespace: "d", Name: "web"}
+	containers := object.Path{}.Field("spec").Field("template").Field("spec").Field("containers")
+	image := containers.Item([]object.ListKey{{Name: "name", Value: "web"}}).Field("image")
 	for _, c := range []struct {
 		only, skip string
 		want       reach
@@ -93,7 +95,7 @@ func TestSelectorOfFields(t *testing.T) {
 // TestPlanIsOfDriftAlone: a comparison with a chart or another revision is none to repair from.
 func TestPlanIsOfDriftAlone(t *testing.T) {
 	w := driftedSite(t)
-	for _, operation := range []threeway.Operation{threeway.OperationUpgrade, threeway.OperationRollback, threeway.OperationInstall} {
+	for _, operation := range []report.Operation{report.OperationUpgrade, report.OperationRollback, report.OperationInstall} {
 		in := w.input()
 		in.Operation = operation
 		if _, err := New(threeway.Compare(in), Options{}); err == nil {
@@ -115,10 +117,10 @@ func TestWhatCouldNotBeReadIsLeft(t *testing.T) {
 	in := w.input()
 	for _, o := range w.old {
 		if o.Kind == "Secret" {
-			in.Live[o.Ref] = threeway.Live{Err: &threeway.ObjectError{Code: "forbidden", Message: "no"}}
+			in.Live[o.Ref] = threeway.Live{Err: &report.ObjectError{Code: "forbidden", Message: "no"}}
 			continue
 		}
-		live, _ := threeway.Copy(w.live[o.Ref]).(map[string]any)
+		live, _ := object.Copy(w.live[o.Ref]).(map[string]any)
 		for _, entry := range live["metadata"].(map[string]any)["managedFields"].([]any) {
 			entry.(map[string]any)["apiVersion"] = "apps/v1beta1"
 		}

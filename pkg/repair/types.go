@@ -3,6 +3,7 @@ package repair
 import (
 	"context"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -17,7 +18,7 @@ type Plan struct {
 
 // ObjectPlan is what a repair writes to one object.
 type ObjectPlan struct {
-	Ref threeway.Ref
+	Ref object.Ref
 	// UID is that of the object that was compared; empty where it is missing.
 	UID string
 	// Changes are the fields that are put back.
@@ -42,7 +43,7 @@ type ObjectPlan struct {
 type Change struct {
 	// ID is the finding's in the report.
 	ID   string
-	Path threeway.Path
+	Path object.Path
 	// To is what old's manifest says: threeway.Null where it says null and the server stores that, nil where it says that nothing stands
 	// here. Of what is pruned it is the bare map that stays, if any. From is what the comparison saw. Of a list whose order is put back
 	// they are the names of its items.
@@ -50,14 +51,14 @@ type Change struct {
 
 	kind changeKind
 	// named is, of a renamed item, the path that it has in live.
-	named threeway.Path
+	named object.Path
 	// finding is what is shown of the change.
 	finding threeway.Finding
 }
 
 // Left is a drifted field, or a whole object, that the plan leaves alone.
 type Left struct {
-	Ref threeway.Ref
+	Ref object.Ref
 	// ID is the finding's; empty for the object.
 	ID     string
 	Reason string
@@ -67,7 +68,7 @@ type Left struct {
 // the API machinery (k8s.io/apimachinery/pkg/api/errors), or of the connection.
 type Writer interface {
 	// Get reads an object; nil where it is not there.
-	Get(ctx context.Context, ref threeway.Ref) (map[string]any, error)
+	Get(ctx context.Context, ref object.Ref) (map[string]any, error)
 	// Write sends one request as a field manager, and gives the object as it is then. With dryRun nothing is stored.
 	Write(ctx context.Context, request threeway.Request, manager string, dryRun bool) (map[string]any, error)
 }

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -24,7 +25,7 @@ type work struct {
 	plan *ObjectPlan
 	// right tells that the planned values were seen to be back; rewritten is how they then left again.
 	right     bool
-	rewritten *threeway.FixOutcome
+	rewritten *report.FixOutcome
 	// unanswered tells that of some write it is not known whether it took place.
 	unanswered bool
 	// refused is the last patch of which the server said that it does not hold, and refusals how often in a row it said so.
@@ -34,10 +35,10 @@ type work struct {
 
 // step looks at the object and sends the next requests for it. An error says why another step is needed. Nothing is asked between
 // the look and the write: the longer that takes, the more a busy writer gets in between.
-func (w *work) step(ctx context.Context) (threeway.FixOutcome, error) {
+func (w *work) step(ctx context.Context) (report.FixOutcome, error) {
 	if !w.right {
 		if err := w.ask(ctx); err != nil {
-			return threeway.FixOutcome{}, err
+			return report.FixOutcome{}, err
 		}
 	}
 	live, err := w.get(ctx, w.plan.Ref)
@@ -50,14 +51,14 @@ func (w *work) step(ctx context.Context) (threeway.FixOutcome, error) {
 		return w.appeared(live), nil
 	}
 	if moved := w.plan.movedObject(live); moved != nil {
-		return w.end(threeway.FixDeclined, moved.Reason), nil
+		return w.end(report.FixDeclined, moved.Reason), nil
 	}
 	return w.restore(ctx, live)
 }
 
 // restore brings the values back where they are not, and then their ownership. Values that were back and left again are not
 // written again, which would be a fight; the ownership of the others is handed over all the same.
-func (w *work) restore(ctx context.Context, live map[string]any) (threeway.FixOutcome, error) {
+func (w *work) restore(ctx context.Context, live map[string]any) (report.FixOutcome, error) {
 	body, err := w.plan.Patch(live)
 	switch left := w.departure(body, err); {
 	case left != nil && !w.right:
@@ -72,43 +73,43 @@ func (w *work) restore(ctx context.Context, live map[string]any) (threeway.FixOu
 }
 
 // departure tells how the object has left the plan; nil where it has not.
-func (w *work) departure(body []byte, err error) *threeway.FixOutcome {
+func (w *work) departure(body []byte, err error) *report.FixOutcome {
 	var moved *Moved
-	var out threeway.FixOutcome
+	var out report.FixOutcome
 	switch {
 	case errors.As(err, &moved):
-		out = w.end(threeway.FixDeclined, moved.Reason)
+		out = w.end(report.FixDeclined, moved.Reason)
 		out.Fields = moved.Fields
 	case err != nil:
-		out = w.end(threeway.FixFailed, err.Error())
+		out = w.end(report.FixFailed, err.Error())
 	case body != nil && w.right:
-		out = w.end(threeway.FixDeclined, didNotStay)
+		out = w.end(report.FixDeclined, didNotStay)
 	default:
 		return nil
 	}
 	return &out
 }
 
-func (w *work) restoreValues(ctx context.Context, body []byte) (threeway.FixOutcome, error) {
+func (w *work) restoreValues(ctx context.Context, body []byte) (report.FixOutcome, error) {
 	after, err := w.write(ctx, w.jsonPatch(body), w.plan.Manager)
 	if err != nil {
 		return w.judgePatch(body, err)
 	}
 	if w.DryRun {
-		return w.end(threeway.FixFixed, ""), nil
+		return w.end(report.FixFixed, ""), nil
 	}
 	w.right = true
 	return w.restore(ctx, after)
 }
 
-func (w *work) restoreOwnership(ctx context.Context, live map[string]any) (threeway.FixOutcome, error) {
+func (w *work) restoreOwnership(ctx context.Context, live map[string]any) (report.FixOutcome, error) {
 	body, err := w.plan.HandOver(live)
 	var moved *Moved
 	switch {
 	case errors.As(err, &moved):
-		return w.end(threeway.FixDeclined, moved.Reason), nil
+		return w.end(report.FixDeclined, moved.Reason), nil
 	case err != nil:
-		return w.end(threeway.FixFailed, "the values are back, but "+err.Error()), nil
+		return w.end(report.FixFailed, "the values are back, but "+err.Error()), nil
 	case body != nil && !w.DryRun:
 		if _, err := w.write(ctx, w.jsonPatch(body), w.plan.Manager); err != nil {
 			return w.judgePatch(body, err)
@@ -117,22 +118,22 @@ func (w *work) restoreOwnership(ctx context.Context, live map[string]any) (three
 	if w.rewritten != nil {
 		return *w.rewritten, nil
 	}
-	return w.end(threeway.FixFixed, ""), nil
+	return w.end(report.FixFixed, ""), nil
 }
 
 // create makes the missing object.
-func (w *work) create(ctx context.Context) (threeway.FixOutcome, error) {
+func (w *work) create(ctx context.Context) (report.FixOutcome, error) {
 	if w.DryRun && w.awaitsNamespace() {
-		return w.end(threeway.FixFixed, ""), nil
+		return w.end(report.FixFixed, ""), nil
 	}
 	request, err := w.creation()
 	if err != nil {
-		return w.end(threeway.FixFailed, err.Error()), nil
+		return w.end(report.FixFailed, err.Error()), nil
 	}
 	if _, err := w.write(ctx, request, w.creator()); err != nil {
 		return w.judge(err)
 	}
-	return w.end(threeway.FixFixed, ""), nil
+	return w.end(report.FixFixed, ""), nil
 }
 
 // noVersion is a resource version that no object has. An apply with it creates the object or meets a 409. Without it, an object
@@ -167,7 +168,7 @@ func (w *work) creator() string {
 }
 
 // appeared is for an object that was missing and is there. Where the answer to its creation was lost, it may be ours.
-func (w *work) appeared(live map[string]any) threeway.FixOutcome {
+func (w *work) appeared(live map[string]any) report.FixOutcome {
 	metadata, _ := live["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
 	ours := func(v any) bool {
@@ -175,9 +176,9 @@ func (w *work) appeared(live map[string]any) threeway.FixOutcome {
 		return entry["manager"] == w.creator()
 	}
 	if w.unanswered && slices.ContainsFunc(entries, ours) {
-		return w.end(threeway.FixFixed, "")
+		return w.end(report.FixFixed, "")
 	}
-	return w.end(threeway.FixDeclined, "it is there again: it was made after the plan was")
+	return w.end(report.FixDeclined, "it is there again: it was made after the plan was")
 }
 
 // awaitsNamespace tells whether the object's namespace is one that the plan makes: in a dry run it is not there.
@@ -202,7 +203,7 @@ func (w *work) write(ctx context.Context, request threeway.Request, manager stri
 }
 
 // judgePatch says what the failure of a JSON patch means.
-func (w *work) judgePatch(body []byte, err error) (threeway.FixOutcome, error) {
+func (w *work) judgePatch(body []byte, err error) (report.FixOutcome, error) {
 	if !testFailed(err) {
 		return w.judge(err)
 	}
@@ -210,35 +211,35 @@ func (w *work) judgePatch(body []byte, err error) (threeway.FixOutcome, error) {
 		w.refused, w.refusals = body, 0
 	}
 	if w.refusals++; w.refusals < maxRefusals {
-		return threeway.FixOutcome{}, err
+		return report.FixOutcome{}, err
 	}
 	return w.unfinished("the API server says that the patch does not hold, and all that it tests does: " + err.Error()), nil
 }
 
 // judge says what a failure means: the end, or another step.
-func (w *work) judge(err error) (threeway.FixOutcome, error) {
+func (w *work) judge(err error) (report.FixOutcome, error) {
 	switch {
 	case !isFinal(err) && !(w.plan.Create != nil && codeOf(err) == codeNotFound):
-		return threeway.FixOutcome{}, err
+		return report.FixOutcome{}, err
 	case w.right:
 		return w.unfinished(err.Error()), nil
 	}
-	return w.end(threeway.FixRefused, err.Error()), nil
+	return w.end(report.FixRefused, err.Error()), nil
 }
 
-func (w *work) end(status threeway.FixStatus, reason string) threeway.FixOutcome {
-	return threeway.FixOutcome{Object: w.plan.Ref.Key.String(), Status: status, Reason: reason}
+func (w *work) end(status report.FixStatus, reason string) report.FixOutcome {
+	return report.FixOutcome{Object: w.plan.Ref.Key.String(), Status: status, Reason: reason}
 }
 
 // unfinished is the end for a reason that lies not in the object, and says how far its repair had come.
-func (w *work) unfinished(reason string) threeway.FixOutcome {
+func (w *work) unfinished(reason string) report.FixOutcome {
 	switch {
 	case w.right:
 		reason = "the values are back, but " + w.plan.Deployer + " does not own them yet: " + reason + "; helmdrift fix, run again, completes it"
 	case w.unanswered:
 		reason += "; it is not known whether the last write took place: run helmdrift fix again"
 	}
-	return w.end(threeway.FixFailed, reason)
+	return w.end(report.FixFailed, reason)
 }
 
 // panicked is a fault of this program, in words. They may quote content, which those about a Secret must not.

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // absent decides an object that is not live.
@@ -13,7 +16,7 @@ func (c comparer) absent(out *ObjectComparison, p pair, why Absence) {
 	}
 	out.Missing = p.old != nil
 	c.noteDropped(out, p)
-	out.Action, out.sends = ActionCreate, MethodCreate
+	out.Action, out.sends = report.ActionCreate, MethodCreate
 	if c.in.Terminating[out.Namespace] {
 		out.fail(stopRest, noNewContent(resourceOf(out.Ref), out.Name, out.Namespace))
 		return
@@ -24,7 +27,7 @@ func (c comparer) absent(out *ObjectComparison, p pair, why Absence) {
 	}
 	reason := fmt.Sprintf("namespaces %q not found", out.Namespace)
 	switch {
-	case c.in.Operation == OperationInstall && out.Namespace == c.in.StorageNamespace:
+	case c.in.Operation == report.OperationInstall && out.Namespace == c.in.StorageNamespace:
 		out.fail(stopAll, noRecord+reason)
 	case !c.creates("Namespace", "", out.Namespace):
 		out.fail(stopRest, reason)
@@ -35,14 +38,14 @@ func (c comparer) absent(out *ObjectComparison, p pair, why Absence) {
 
 // creates tells whether the release brings an object of the core group that is not live yet.
 func (c comparer) creates(kind, namespace, name string) bool {
-	return slices.ContainsFunc(c.in.DesiredObjects, func(o Object) bool {
-		return o.Key == Key{Kind: kind, Namespace: namespace, Name: name} && c.in.Live[o.Ref].Object == nil
+	return slices.ContainsFunc(c.in.DesiredObjects, func(o object.Object) bool {
+		return o.Key == object.Key{Kind: kind, Namespace: namespace, Name: name} && c.in.Live[o.Ref].Object == nil
 	})
 }
 
 // firstNeeds names what a Pod needs before the API server admits it, where the release brings that too.
 func (c comparer) firstNeeds(o *ObjectComparison) string {
-	account, _ := child(o.Content, "spec")["serviceAccountName"].(string)
+	account, _ := object.Child(o.Content, "spec")["serviceAccountName"].(string)
 	if o.Kind == "Pod" && o.Group == "" && c.creates("ServiceAccount", o.Namespace, account) {
 		return "its ServiceAccount"
 	}
@@ -54,8 +57,8 @@ func (c comparer) firstNeeds(o *ObjectComparison) string {
 // it patches with old = desired, so it removes next to nothing, and of a custom resource it changes nothing at all; but for an
 // installation with --take-ownership, which looks at live then.
 func (c comparer) adopt(out *ObjectComparison, p pair, live map[string]any) {
-	out.Action = ActionAdopt
-	target := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
+	out.Action = report.ActionAdopt
+	target := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	p.old = p.desired
 	c.update(out, p, live, target)
 	if c.in.ForceReplace && c.in.serverSide() {
@@ -74,15 +77,15 @@ func (c comparer) adopt(out *ObjectComparison, p pair, live map[string]any) {
 // adopted turns a finding made with old = desired into one without old: nothing can have drifted, and what desired brings is
 // added, whatever live holds.
 func (c comparer) adopted(f Finding) Finding {
-	f.Cause, f.Old = CauseChange, nil
+	f.Cause, f.Old = report.CauseChange, nil
 	switch f.Verdict {
-	case Overwrite:
-		if f.Managed && f.Class != ClassOrder {
-			f.Verdict = Add
+	case report.Overwrite:
+		if f.Managed && f.Class != report.ClassOrder {
+			f.Verdict = report.Add
 		}
-	case Ignore:
-		f.Note = c.in.Operation.command() + " (client-side) takes the object over without changing it"
-	case Add, Remove, Conflict:
+	case report.Ignore:
+		f.Note = c.in.Operation.Command() + " (client-side) takes the object over without changing it"
+	case report.Add, report.Remove, report.Conflict:
 	}
 	return f
 }
@@ -92,7 +95,7 @@ func (c comparer) adopted(f Finding) Finding {
 // --take-ownership (requireAdoption).
 func (c comparer) checkOwnership(out *ObjectComparison, live map[string]any) {
 	reason := ownershipConflict(live, c.in.Name, c.in.Namespace)
-	if reason == "" || c.in.TakeOwnership || c.in.Operation == OperationRollback {
+	if reason == "" || c.in.TakeOwnership || c.in.Operation == report.OperationRollback {
 		return
 	}
 	out.fail(stopAll, fmt.Sprintf("%s %q in namespace %q exists and cannot be imported into the current release: invalid ownership metadata; %s",
@@ -101,7 +104,7 @@ func (c comparer) checkOwnership(out *ObjectComparison, live map[string]any) {
 
 // ownershipConflict says why Helm refuses an object, in Helm's words; empty where it does not.
 func ownershipConflict(live map[string]any, release, namespace string) string {
-	meta := child(live, "metadata")
+	meta := object.Child(live, "metadata")
 	var errs []string
 	check := func(what, key string, got map[string]any, want string) {
 		switch value, ok := got[key]; {
@@ -111,15 +114,15 @@ func ownershipConflict(live map[string]any, release, namespace string) string {
 			errs = append(errs, fmt.Sprintf("%s validation error: key %q must equal %q: current value is %q", what, key, want, fmt.Sprint(value)))
 		}
 	}
-	check("label", ManagedByLabel, child(meta, "labels"), ManagedByHelm)
-	check("annotation", ReleaseNameAnnotation, child(meta, "annotations"), release)
-	check("annotation", ReleaseNamespaceAnnotation, child(meta, "annotations"), namespace)
+	check("label", object.ManagedByLabel, object.Child(meta, "labels"), object.ManagedByHelm)
+	check("annotation", object.ReleaseNameAnnotation, object.Child(meta, "annotations"), release)
+	check("annotation", object.ReleaseNamespaceAnnotation, object.Child(meta, "annotations"), namespace)
 	return strings.Join(errs, "; ")
 }
 
 // becomesHook tells whether the operation runs the object as a hook. Unless the hook names another policy, Helm deletes what is there
 // before it creates one (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
-func (c comparer) becomesHook(o *Object) bool {
+func (c comparer) becomesHook(o *object.Object) bool {
 	return slices.Contains(c.in.Hooks, Hook{Kind: o.Kind, Name: o.Name})
 }
 
@@ -128,22 +131,22 @@ func (c comparer) becomesHook(o *Object) bool {
 func (c comparer) drop(out *ObjectComparison, p pair, live map[string]any) {
 	// A patch that cannot be made matters not: none will be sent.
 	_ = c.compareFields(out, p.unchanged(), live, p.old.Content)
-	out.Action = ActionDelete
-	word, note := Remove, ""
+	out.Action = report.ActionDelete
+	word, note := report.Remove, ""
 	switch {
 	case c.becomesHook(p.old):
 		out.Reason = "the chart makes a hook of it: Helm deletes what is there, whatever its resource policy, before it runs the hook"
-	case child(child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep":
-		out.Action, out.Reason = ActionKeep, "helm.sh/resource-policy: keep"
-		word, note = Ignore, "the object is kept as it is"
+	case object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep":
+		out.Action, out.Reason = report.ActionKeep, "helm.sh/resource-policy: keep"
+		word, note = report.Ignore, "the object is kept as it is"
 	}
 	kept := out.Findings[:0]
 	for _, f := range out.Findings {
-		if f.Cause == CauseChange {
+		if f.Cause == report.CauseChange {
 			continue
 		}
 		if f.Managed {
-			f.Cause = CauseBoth
+			f.Cause = report.CauseBoth
 		}
 		f.Verdict, f.Certain, f.Note, f.Desired, f.After = word, true, note, nil, nil
 		kept = append(kept, f)

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // fieldTree holds the lines of the table (allocations.go) that apply to one object, by the steps of their paths.
@@ -20,7 +23,7 @@ type prefixLine struct {
 }
 
 // allocatedFor picks the lines of the table for one object.
-func allocatedFor(key Key, live map[string]any) *fieldTree {
+func allocatedFor(key object.Key, live map[string]any) *fieldTree {
 	root := &fieldTree{}
 	kind := key.Kind
 	if key.Group != "" {
@@ -70,11 +73,11 @@ func (t *fieldTree) child(name string) *fieldTree {
 }
 
 // line finds the table's line for a path, nil where there is none.
-func (t *fieldTree) line(path Path) *allocation {
+func (t *fieldTree) line(path object.Path) *allocation {
 	for i, s := range path {
 		name := stepWord(s)
 		next := t.fields[name]
-		if next == nil && s.Form != FieldStep {
+		if next == nil && s.Form != object.FieldStep {
 			next = t.items
 		}
 		if next == nil {
@@ -95,21 +98,21 @@ func (t *fieldTree) openLine(name string, last bool) *allocation {
 }
 
 // stepWord is how the table names the step: a field, a member of a set, or an item by its first key.
-func stepWord(s Step) string {
+func stepWord(s object.Step) string {
 	switch s.Form {
-	case FieldStep:
+	case object.FieldStep:
 		return s.Name
-	case SetStep:
+	case object.SetStep:
 		return fmt.Sprint(s.Value)
-	case KeyStep:
+	case object.KeyStep:
 		return fmt.Sprint(s.Keys[0].Value)
-	case IndexStep:
+	case object.IndexStep:
 	}
 	return ""
 }
 
 // allocation is the table's line for a place; nil where there is none, or a person has edited what stands there.
-func (w *walker) allocation(path Path) *allocation {
+func (w *walker) allocation(path object.Path) *allocation {
 	line := w.allocated.line(path)
 	if line != nil && line.edited && w.owners.byPerson(path) {
 		return nil
@@ -119,13 +122,13 @@ func (w *walker) allocation(path Path) *allocation {
 
 // isAllocated tells whether the place belongs to the server or a controller: the table has it, and no manifest gives it a
 // value that would count. What an upgrade takes away for good is worth a word all the same.
-func (w *walker) isAllocated(path Path, n sides) bool {
+func (w *walker) isAllocated(path object.Path, n sides) bool {
 	line := w.allocation(path)
-	if line == nil || !line.even && !(isZero(n.old.written) && isZero(n.desired.written)) {
+	if line == nil || !line.even && !(object.IsZero(n.old.written) && object.IsZero(n.desired.written)) {
 		return false
 	}
 	goes := n.live.present && !n.result.present
-	if w.engine == EngineReplace {
+	if w.engine == report.EngineReplace {
 		fits := line.kind != "Service" || serviceSpec(w.result).mayHave(path[len(path)-1].Name)
 		return !goes || !line.lost && fits
 	}
@@ -134,10 +137,10 @@ func (w *walker) isAllocated(path Path, n sides) bool {
 }
 
 // oldAllocated gives old what was allocated to it, where only desired names the place: the allocation is no drift.
-func (w *walker) oldAllocated(path Path, n sides) side {
+func (w *walker) oldAllocated(path object.Path, n sides) side {
 	line := w.allocation(path)
 	never := line != nil && line.kind == "Service" && !serviceSpec(w.old).mayHave(path[len(path)-1].Name)
-	if line != nil && isZero(n.old.written) && !never {
+	if line != nil && object.IsZero(n.old.written) && !never {
 		n.old.value, n.old.present = n.live.value, n.live.present
 	}
 	return n.old
@@ -145,8 +148,8 @@ func (w *walker) oldAllocated(path Path, n sides) side {
 
 // withoutAdmitted takes out of a Pod's normal form what admission adds to a list that is one value (kubernetes v1.36.3
 // plugin/pkg/admission/defaulttolerationseconds).
-func withoutAdmitted(key Key, object map[string]any) {
-	spec := child(object, "spec")
+func withoutAdmitted(key object.Key, obj map[string]any) {
+	spec := object.Child(obj, "spec")
 	list, ok := spec["tolerations"].([]any)
 	if key.Kind != "Pod" || key.Group != "" || !ok {
 		return
@@ -154,7 +157,7 @@ func withoutAdmitted(key Key, object map[string]any) {
 	list = slices.DeleteFunc(slices.Clone(list), func(v any) bool {
 		t, _ := v.(map[string]any)
 		admitted := t["key"] == "node.kubernetes.io/not-ready" || t["key"] == "node.kubernetes.io/unreachable"
-		return admitted && t["operator"] == "Exists" && t["effect"] == "NoExecute" && Equal(t["tolerationSeconds"], int64(300))
+		return admitted && t["operator"] == "Exists" && t["effect"] == "NoExecute" && object.Equal(t["tolerationSeconds"], int64(300))
 	})
 	if spec["tolerations"] = list; len(list) == 0 {
 		delete(spec, "tolerations")

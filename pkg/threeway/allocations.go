@@ -3,6 +3,8 @@ package threeway
 import (
 	"strings"
 	"sync"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // allocation is one line of the table of fields that the server or a controller fills in after Helm wrote the object.
@@ -111,11 +113,11 @@ var allocations = sync.OnceValue(func() []allocation {
 })
 
 // aggregated tells that a ClusterRole collects the rules of others.
-func aggregated(live map[string]any) bool { return child(live, "aggregationRule") != nil }
+func aggregated(live map[string]any) bool { return object.Child(live, "aggregationRule") != nil }
 
 // defaultTarget tells that an autoscaler has the target that the API gives one without metrics.
 func defaultTarget(live map[string]any) bool {
-	return Equal(child(live, "spec")["targetCPUUtilizationPercentage"], int64(80))
+	return object.Equal(object.Child(live, "spec")["targetCPUUtilizationPercentage"], int64(80))
 }
 
 // accountToken tells that a Secret is filled with the token of a service account.
@@ -125,7 +127,7 @@ func accountToken(live map[string]any) bool {
 
 // injected tells that an annotation asks a controller to fill in a CA.
 func injected(live map[string]any) bool {
-	for name := range child(child(live, "metadata"), "annotations") {
+	for name := range object.Child(object.Child(live, "metadata"), "annotations") {
 		if strings.HasPrefix(name, "cert-manager.io/inject-") || strings.HasSuffix(name, "/inject-cabundle") ||
 			strings.HasSuffix(name, "/inject-ca-bundle") {
 			return true

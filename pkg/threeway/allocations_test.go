@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestAllocations holds every line of the table: what it names is silent on an object without any managedFields, and would be
@@ -37,11 +40,11 @@ func TestAllocationsThatAPersonEdits(t *testing.T) {
 	for _, line := range allocations() {
 		t.Run(line.kind+" "+line.path, func(t *testing.T) {
 			old, live := allocatedCase(line)
-			metadata := child(live, "metadata")
+			metadata := object.Child(live, "metadata")
 			metadata["managedFields"] = []any{ownedBy("kubectl-edit", live, line)}
 			got := Compare(sample{Object: old}.input(old, live)).Objects[0].Findings
 			switch {
-			case line.edited && (len(got) != 1 || got[0].Managed || got[0].Verdict != Ignore || got[0].Cause != CauseDrift):
+			case line.edited && (len(got) != 1 || got[0].Managed || got[0].Verdict != report.Ignore || got[0].Cause != report.CauseDrift):
 				t.Errorf("findings %+v, want one that is unmanaged", got)
 			case !line.edited && len(got) > 0:
 				t.Errorf("not silent: %+v", got)
@@ -76,7 +79,7 @@ func ownedBy(manager string, live map[string]any, line allocation) map[string]an
 }
 
 // walkerOf and sidesOf make the walk of a comparison anew.
-func walkerOf(c *Comparison, old Object, live map[string]any) *walker {
+func walkerOf(c *Comparison, old object.Object, live map[string]any) *walker {
 	s := newComparer(Input{}).shapeOf(old.Ref)
 	return &walker{shape: s, engine: c.Objects[0].Engine, owners: ownershipOf(live, nil), live: c.Objects[0].Live}
 }
@@ -89,16 +92,16 @@ func sidesOf(c *Comparison) sides {
 }
 
 // allocatedCase makes an object, and the same as a controller leaves it according to a line.
-func allocatedCase(line allocation) (Object, map[string]any) {
+func allocatedCase(line allocation) (object.Object, map[string]any) {
 	kind, group, _ := strings.Cut(strings.ReplaceAll(line.kind, "*", "Deployment.apps"), ".")
-	ref := Ref{Key: Key{Group: group, Kind: kind, Name: "x", Namespace: "d"}, Version: "v1"}
+	ref := object.Ref{Key: object.Key{Group: group, Kind: kind, Name: "x", Namespace: "d"}, Version: "v1"}
 	if kind == "HorizontalPodAutoscaler" {
 		ref.Version = "v1"
 	}
 	content := map[string]any{"apiVersion": ref.APIVersion(), "kind": kind, "metadata": map[string]any{"name": "x"}}
 	seedCase(line, content)
-	old := Object{Ref: ref, Content: content}
-	live, _ := Copy(HelmMetadata(content, "r", "d")).(map[string]any)
+	old := object.Object{Ref: ref, Content: content}
+	live, _ := object.Copy(object.HelmMetadata(content, "r", "d")).(map[string]any)
 	plant(live, line)
 	return old, live
 }
@@ -115,13 +118,13 @@ func seedCase(line allocation, content map[string]any) {
 	case line.kind == "Secret":
 		content["type"] = "kubernetes.io/service-account-token"
 	}
-	child(content, "metadata")["annotations"] = annotations
+	object.Child(content, "metadata")["annotations"] = annotations
 	node := content
 	for name := range strings.SplitSeq(path, ".") {
 		list, isList := strings.CutSuffix(name, "[]")
 		if !isList {
 			setDefault(node, name, map[string]any{})
-			if next := child(node, name); next != nil {
+			if next := object.Child(node, name); next != nil {
 				node = next
 			}
 			continue
@@ -141,7 +144,7 @@ func prune(content map[string]any, path []string) {
 		if isList {
 			node, _ = node[list].([]any)[0].(map[string]any)
 		} else {
-			node = child(node, name)
+			node = object.Child(node, name)
 		}
 	}
 	if last := path[len(path)-1]; last != "annotations" {
@@ -162,7 +165,7 @@ func plant(live map[string]any, line allocation) {
 			continue
 		}
 		setDefault(node, name, map[string]any{})
-		node = child(node, name)
+		node = object.Child(node, name)
 	}
 	last := names[len(names)-1]
 	switch {
@@ -174,7 +177,7 @@ func plant(live map[string]any, line allocation) {
 		node[last] = []any{map[string]any{"name": "v", "mountPath": key}}
 	case keyed:
 		setDefault(node, last, map[string]any{})
-		child(node, last)[key] = "eA=="
+		object.Child(node, last)[key] = "eA=="
 	default:
 		node[last] = planted(last)
 	}

@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/util/csaupgrade"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // ApplyTypes is what the API's OpenAPI v3 says of the kinds of one group and version; server-side apply of custom resources needs it.
@@ -147,5 +149,5 @@ func migrated(live map[string]any, deployer string) map[string]any {
 
 // isMigrated tells whether Helm has to do that.
 func isMigrated(live map[string]any, deployer string) bool {
-	return live != nil && !Equal(child(live, "metadata")["managedFields"], child(migrated(live, deployer), "metadata")["managedFields"])
+	return live != nil && !object.Equal(object.Child(live, "metadata")["managedFields"], object.Child(migrated(live, deployer), "metadata")["managedFields"])
 }

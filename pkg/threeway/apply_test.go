@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestApplyProperties lets the API server's own field manager store what Helm applies. Applied again, nothing happens. After
@@ -28,7 +31,7 @@ func TestApplyProperties(t *testing.T) {
 			t.Errorf("%s: untouched, and yet %s", o.Source, describe(c))
 		}
 		rng := o.random(8)
-		edited, _ := Copy(installed).(map[string]any)
+		edited, _ := object.Copy(installed).(map[string]any)
 		if len(o.edit(rng, edited)) == 0 {
 			continue
 		}
@@ -36,7 +39,7 @@ func TestApplyProperties(t *testing.T) {
 		if !ok {
 			continue
 		}
-		in.Live = map[Ref]Live{o.Ref: {Object: live}}
+		in.Live = map[object.Ref]Live{o.Ref: {Object: live}}
 		checkApply(t, o, in)
 	}
 	if tried < 100 {
@@ -48,23 +51,23 @@ func checkApply(t *testing.T, o sample, in Input) {
 	t.Helper()
 	c := Compare(in)
 	for _, f := range c.Objects[0].Findings {
-		theirs := slices.ContainsFunc(f.Owners, func(owner Owner) bool { return owner.Manager == "kubectl-edit" })
-		if o.Kind != "Secret" && f.Verdict == Overwrite && f.Class == "" && f.Managed && theirs && len(f.Owners) == 1 && f.Certain {
+		theirs := slices.ContainsFunc(f.Owners, func(owner report.Owner) bool { return owner.Manager == "kubectl-edit" })
+		if o.Kind != "Secret" && f.Verdict == report.Overwrite && f.Class == "" && f.Managed && theirs && len(f.Owners) == 1 && f.Certain {
 			t.Errorf("%s: an apply overwrites what kubectl-edit owns\n%s", o.Source, describe(c))
 		}
-		if f.Verdict == Conflict && c.Objects[0].Action != ActionFail {
+		if f.Verdict == report.Conflict && c.Objects[0].Action != report.ActionFail {
 			t.Errorf("%s: a conflict, and no failure\n%s", o.Source, describe(c))
 		}
 	}
 	in.ForceConflicts = true
-	if forced := Compare(in); slices.ContainsFunc(forced.Objects[0].Findings, func(f Finding) bool { return f.Verdict == Conflict }) {
+	if forced := Compare(in); slices.ContainsFunc(forced.Objects[0].Findings, func(f Finding) bool { return f.Verdict == report.Conflict }) {
 		t.Errorf("%s: a conflict although it is forced\n%s", o.Source, describe(forced))
 	}
 }
 
 // applied is an object as it is stored after Helm applied it; false where the field manager refuses it.
 func (s fieldServer) applied(o sample) (map[string]any, bool) {
-	target := &unstructured.Unstructured{Object: HelmMetadata(o.Content, "r", "d")}
+	target := &unstructured.Unstructured{Object: object.HelmMetadata(o.Content, "r", "d")}
 	live := &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "metadata": map[string]any{"name": o.Name}}}
 	out, err := s.manager.Apply(live, target, helmCommand, false)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // applyTypesOf reads CustomResourceDefinitions as the API server publishes them in OpenAPI documents: one of each group and version
@@ -13,9 +15,9 @@ func applyTypesOf(t testing.TB, text string) map[schema.GroupVersion]*ApplyTypes
 	t.Helper()
 	schemas := map[schema.GroupVersion]map[string]any{}
 	for _, o := range objectsOf(t, text) {
-		spec := child(o.Content, "spec")
+		spec := object.Child(o.Content, "spec")
 		group, _ := spec["group"].(string)
-		kind, _ := child(spec, "names")["kind"].(string)
+		kind, _ := object.Child(spec, "names")["kind"].(string)
 		versions, _ := spec["versions"].([]any)
 		for _, v := range versions {
 			version, _ := v.(map[string]any)
@@ -27,7 +29,7 @@ func applyTypesOf(t testing.TB, text string) map[schema.GroupVersion]*ApplyTypes
 			if schemas[gv] == nil {
 				schemas[gv] = map[string]any{"ObjectMeta": publishedMeta()}
 			}
-			schemas[gv][kind] = published(gv.WithKind(kind), child(child(version, "schema"), "openAPIV3Schema"))
+			schemas[gv][kind] = published(gv.WithKind(kind), object.Child(object.Child(version, "schema"), "openAPIV3Schema"))
 		}
 	}
 	out := map[schema.GroupVersion]*ApplyTypes{}
@@ -45,7 +47,7 @@ func applyTypesOf(t testing.TB, text string) map[schema.GroupVersion]*ApplyTypes
 
 // published is the schema of a definition as a document has it.
 func published(gvk schema.GroupVersionKind, root map[string]any) map[string]any {
-	out, _ := Copy(root).(map[string]any)
+	out, _ := object.Copy(root).(map[string]any)
 	properties := ensured(out, "properties")
 	properties["apiVersion"], properties["kind"] = map[string]any{"type": "string"}, map[string]any{"type": "string"}
 	properties["metadata"] = map[string]any{"allOf": []any{map[string]any{"$ref": "#/components/schemas/ObjectMeta"}}}

@@ -3,6 +3,8 @@ package threeway
 import (
 	"fmt"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // BenchmarkCompare compares one object per operation: a Deployment and a custom resource as charts have them, and a ConfigMap
@@ -23,7 +25,7 @@ func BenchmarkCompare(b *testing.B) {
 		b.Run(name+"/edited", func(b *testing.B) {
 			live := s.installed()
 			for _, field := range []string{"data", "spec"} {
-				if m := child(live, field); m != nil {
+				if m := object.Child(live, field); m != nil {
 					m["added"], m["replicas"] = "x", int64(7)
 				}
 			}
@@ -74,18 +76,18 @@ func attributed(b *testing.B, every int, owned bool) Input {
 	label := func(name string) map[string]any {
 		return map[string]any{"f:metadata": map[string]any{"f:labels": map[string]any{"f:" + name: map[string]any{}}}}
 	}
-	in := sample{}.input(Object{}, nil)
-	in.OldObjects, in.DesiredObjects, in.Live = nil, nil, map[Ref]Live{}
+	in := sample{}.input(object.Object{}, nil)
+	in.OldObjects, in.DesiredObjects, in.Live = nil, nil, map[object.Ref]Live{}
 	for _, source := range []string{"noise-workload-zeros.txtar/live.yaml", "noise-pod.txtar/live.yaml", "recall-config-map.txtar/old.yaml"} {
 		content := benchObject(b, source)
 		for i := range 10 {
-			o := objectOf(b, Copy(content).(map[string]any))
+			o := objectOf(b, object.Copy(content).(map[string]any))
 			o.Name = fmt.Sprintf("%s-%d", o.Name, i)
-			child(o.Content, "metadata")["name"] = o.Name
+			object.Child(o.Content, "metadata")["name"] = o.Name
 			live := sample{Object: o}.installed()
 			helms := fieldsOf(live)
 			if every > 0 && i%every == 0 {
-				labels, _ := child(live, "metadata")["labels"].(map[string]any)
+				labels, _ := object.Child(live, "metadata")["labels"].(map[string]any)
 				labels["added"] = "x"
 			}
 			if owned {

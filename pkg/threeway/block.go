@@ -3,6 +3,8 @@ package threeway
 import (
 	"cmp"
 	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // stop is what a failing object keeps Helm from doing.
@@ -18,7 +20,7 @@ const (
 )
 
 func (o *ObjectComparison) fail(stops stop, reason string) {
-	o.Action, o.Reason, o.stops, o.onlyConflicts = ActionFail, reason, stops, false
+	o.Action, o.Reason, o.stops, o.onlyConflicts = report.ActionFail, reason, stops, false
 }
 
 // block tells every object what a failing one keeps Helm from doing to it: one that cannot be built or adopted stops the
@@ -31,13 +33,13 @@ func block(objects []ObjectComparison) {
 	for i := range objects {
 		o := &objects[i]
 		switch {
-		case o.Action == ActionFail && (len(all) == 0 || o.stops == stopAll):
+		case o.Action == report.ActionFail && (len(all) == 0 || o.stops == stopAll):
 			o.blockFields()
 		case len(all) > 0:
 			o.skip(all)
 		case rest >= 0 && o.place > failing[rest].place:
 			o.skip([]string{failing[rest].key.String()})
-		case len(failing) > 0 && o.Action == ActionDelete:
+		case len(failing) > 0 && o.Action == report.ActionDelete:
 			o.skip(keysOf(failing, func(*ObjectComparison) bool { return true }))
 		}
 	}
@@ -52,7 +54,7 @@ func stopsAll(objects []ObjectComparison) bool {
 func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
 	var failing []*ObjectComparison
 	for i := range objects {
-		if objects[i].Action == ActionFail {
+		if objects[i].Action == report.ActionFail {
 			failing = append(failing, &objects[i])
 		}
 	}
@@ -71,7 +73,7 @@ func keysOf(objects []*ObjectComparison, match func(*ObjectComparison) bool) []s
 }
 
 func (o *ObjectComparison) skip(by []string) {
-	o.Action, o.BlockedBy = ActionSkip, by
+	o.Action, o.BlockedBy = report.ActionSkip, by
 	o.blockFields()
 }
 

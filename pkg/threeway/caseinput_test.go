@@ -11,6 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // caseFiles are the cases of testdata/threeway whose names match a pattern; there is one at least.
@@ -65,9 +68,9 @@ func filesOf(archive *txtar.Archive) map[string]string {
 func caseInput(t *testing.T, files map[string]string) Input {
 	t.Helper()
 	in := Input{
-		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: OperationDrift, Live: map[Ref]Live{},
-		Autoscaled: map[Key]Autoscaler{}, Terminating: map[string]bool{}, Records: "secrets", ApplyMethod: "client-side",
-		Old: &Revision{Revision: 1, Status: "deployed"}, Last: &Revision{Revision: 1, Status: "deployed"},
+		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, Live: map[object.Ref]Live{},
+		Autoscaled: map[object.Key]Autoscaler{}, Terminating: map[string]bool{}, Records: "secrets", ApplyMethod: "client-side",
+		Old: &report.Revision{Revision: 1, Status: "deployed"}, Last: &report.Revision{Revision: 1, Status: "deployed"},
 	}
 	options := strings.Fields(files["options"])
 	if slices.Contains(options, "server-side") {
@@ -78,20 +81,20 @@ func caseInput(t *testing.T, files map[string]string) Input {
 	in.OldObjects = objectsOf(t, files["old.yaml"])
 	in.DesiredObjects = in.OldObjects
 	if text, ok := files["desired.yaml"]; ok {
-		in.DesiredObjects, in.Operation = objectsOf(t, text), OperationUpgrade
+		in.DesiredObjects, in.Operation = objectsOf(t, text), report.OperationUpgrade
 	}
 	for _, o := range objectsOf(t, files["again.yaml"]) {
-		i := slices.IndexFunc(in.DesiredObjects, func(d Object) bool { return d.Ref == o.Ref })
+		i := slices.IndexFunc(in.DesiredObjects, func(d object.Object) bool { return d.Ref == o.Ref })
 		in.DesiredObjects[i].Again = o.Content
 	}
 	for _, o := range objectsOf(t, files["at-once.yaml"]) {
-		i := slices.IndexFunc(in.DesiredObjects, func(d Object) bool { return d.Ref == o.Ref })
+		i := slices.IndexFunc(in.DesiredObjects, func(d object.Object) bool { return d.Ref == o.Ref })
 		in.DesiredObjects[i].AtOnce = o.Content
 	}
 	caseOperation(options, &in)
 	caseRules(t, files, options, &in)
 	if text, ok := files["last.yaml"]; ok {
-		in.LastObjects, in.Last = objectsOf(t, text), &Revision{Revision: 2, Status: "failed"}
+		in.LastObjects, in.Last = objectsOf(t, text), &report.Revision{Revision: 2, Status: "failed"}
 	}
 	for _, o := range slices.Concat(in.OldObjects, in.DesiredObjects) {
 		if o.Name != "" {
@@ -100,7 +103,7 @@ func caseInput(t *testing.T, files map[string]string) Input {
 	}
 	for _, o := range objectsOf(t, files["live.yaml"]) {
 		if !slices.Contains(options, "raw") {
-			o.Content = HelmMetadata(o.Content, in.Name, in.Namespace)
+			o.Content = object.HelmMetadata(o.Content, in.Name, in.Namespace)
 		}
 		in.Live[o.Ref] = Live{Object: o.Content}
 	}
@@ -116,7 +119,7 @@ func caseInput(t *testing.T, files map[string]string) Input {
 // caseRules reads what a case ignores.
 func caseRules(t *testing.T, files map[string]string, options []string, in *Input) {
 	t.Helper()
-	var texts []RuleText
+	var texts []report.RuleText
 	if err := yaml.UnmarshalStrict([]byte(files["ignore.yaml"]), &texts); err != nil {
 		t.Fatal(err)
 	}
@@ -132,13 +135,13 @@ func caseRules(t *testing.T, files map[string]string, options []string, in *Inpu
 
 // caseOperation takes the operation that the options name, and the Helm that does it.
 func caseOperation(options []string, in *Input) {
-	for _, operation := range []Operation{OperationInstall, OperationRollback} {
+	for _, operation := range []report.Operation{report.OperationInstall, report.OperationRollback} {
 		if slices.Contains(options, string(operation)) {
 			in.Operation = operation
 		}
 	}
 	if slices.Contains(options, "helm4") {
-		in.Desired = &Desired{Source: "chart", Helm: "4"}
+		in.Desired = &report.Desired{Source: "chart", Helm: "4"}
 	}
 }
 
@@ -151,9 +154,9 @@ func schemasOf(t testing.TB, text string) map[schema.GroupKind]*CustomSchema {
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec := child(o.Content, "spec")
+		spec := object.Child(o.Content, "spec")
 		group, _ := spec["group"].(string)
-		kind, _ := child(spec, "names")["kind"].(string)
+		kind, _ := object.Child(spec, "names")["kind"].(string)
 		out[schema.GroupKind{Group: group, Kind: kind}] = s
 	}
 	return out
@@ -176,7 +179,7 @@ func caseReads(t *testing.T, files map[string]string, in *Input) {
 	for line := range strings.Lines(files["errors"]) {
 		ref, text := refOf(t, line)
 		code, message, _ := strings.Cut(text, ": ")
-		in.Live[ref] = Live{Err: &ObjectError{Code: code, Message: message}}
+		in.Live[ref] = Live{Err: &report.ObjectError{Code: code, Message: message}}
 	}
 	for _, namespace := range strings.Fields(files["terminating"]) {
 		in.Terminating[namespace] = true
@@ -192,7 +195,7 @@ func caseReads(t *testing.T, files map[string]string, in *Input) {
 }
 
 // refOf reads "apps/v1 Deployment d/web: text".
-func refOf(t *testing.T, line string) (Ref, string) {
+func refOf(t *testing.T, line string) (object.Ref, string) {
 	t.Helper()
 	head, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
 	words := strings.Fields(head)
@@ -203,16 +206,16 @@ func refOf(t *testing.T, line string) (Ref, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref := Ref{Key: Key{Group: gv.Group, Kind: words[1], Name: words[2]}, Version: gv.Version}
+	ref := object.Ref{Key: object.Key{Group: gv.Group, Kind: words[1], Name: words[2]}, Version: gv.Version}
 	if namespace, name, ok := strings.Cut(words[2], "/"); ok {
 		ref.Namespace, ref.Name = namespace, name
 	}
 	return ref, text
 }
 
-func objectsOf(t testing.TB, text string) []Object {
+func objectsOf(t testing.TB, text string) []object.Object {
 	t.Helper()
-	var out []Object
+	var out []object.Object
 	for doc := range strings.SplitSeq(text, "---\n") {
 		if strings.TrimSpace(doc) == "" {
 			continue
@@ -230,7 +233,7 @@ func objectsOf(t testing.TB, text string) []Object {
 	return out
 }
 
-func objectOf(t testing.TB, content map[string]any) Object {
+func objectOf(t testing.TB, content map[string]any) object.Object {
 	t.Helper()
 	apiVersion, _ := content["apiVersion"].(string)
 	gv, err := schema.ParseGroupVersion(apiVersion)
@@ -238,11 +241,11 @@ func objectOf(t testing.TB, content map[string]any) Object {
 		t.Fatal(err)
 	}
 	kind, _ := content["kind"].(string)
-	meta := child(content, "metadata")
+	meta := object.Child(content, "metadata")
 	if meta != nil && meta["namespace"] == nil && !slices.Contains(clusterScoped(), kind) {
 		meta["namespace"] = "d"
 	}
-	o := Object{Content: content}
+	o := object.Object{Content: content}
 	o.Group, o.Version = gv.Group, gv.Version
 	o.Kind, _ = content["kind"].(string)
 	o.Name, _ = meta["name"].(string)

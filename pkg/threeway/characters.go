@@ -3,6 +3,9 @@ package threeway
 import (
 	"errors"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Helm sends a server-side apply as JSON (helm v4.3.1 pkg/kube/client.go patchResourceServerSide), and the API server reads it as YAML
@@ -19,15 +22,15 @@ func isUnreadable(r rune) bool {
 }
 
 // unreadable lists the places of a manifest that have such characters, in a name or in a value.
-func unreadable(v any, path Path) []Path {
-	var out []Path
+func unreadable(v any, path object.Path) []object.Path {
+	var out []object.Path
 	switch v := v.(type) {
 	case string:
 		if strings.ContainsFunc(v, isUnreadable) {
 			out = append(out, path)
 		}
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range object.SortedKeys(v) {
 			if strings.ContainsFunc(name, isUnreadable) {
 				out = append(out, path.Field(name))
 				continue
@@ -44,7 +47,7 @@ func unreadable(v any, path Path) []Path {
 
 // noteUnreadable says where the characters stand on which a server-side apply of an object fails.
 func (c comparer) noteUnreadable(o *ObjectComparison, p pair) {
-	if !c.in.serverSide() || p.desired == nil || o.Action != ActionFail {
+	if !c.in.serverSide() || p.desired == nil || o.Action != report.ActionFail {
 		return
 	}
 	if places := unreadable(p.desired.Content, nil); len(places) > 0 {

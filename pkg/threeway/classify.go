@@ -1,9 +1,14 @@
 package threeway
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
 
 // classify decides one place that the walk does not go below, and whether a rule silences it.
-func (w *walker) classify(path Path, n sides) entry {
+func (w *walker) classify(path object.Path, n sides) entry {
 	e := w.weighed(path, n)
 	if e.Verdict == "" {
 		return e
@@ -15,8 +20,8 @@ func (w *walker) classify(path Path, n sides) entry {
 }
 
 // weighed is the verdict on one place, and what it means for what holds it.
-func (w *walker) weighed(path Path, n sides) entry {
-	e := w.verdict(path, n, n.managed() || w.isSwitchedOff(path, n) && !isZero(n.old.value))
+func (w *walker) weighed(path object.Path, n sides) entry {
+	e := w.verdict(path, n, n.managed() || w.isSwitchedOff(path, n) && !object.IsZero(n.old.value))
 	if e.Verdict == "" {
 		return entry{weight: silent}
 	}
@@ -27,10 +32,10 @@ func (w *walker) weighed(path Path, n sides) entry {
 		e.weight = hard
 		w.markLast(&e.Finding, n)
 		return e
-	case e.Verdict == Ignore:
+	case e.Verdict == report.Ignore:
 		return w.unmanaged(e, n)
-	case w.engine == EngineReplace && !w.isEdit(e.Owners):
-		e.Cause, e.weight = CauseChange, hard // it is Helm that moves it
+	case w.engine == report.EngineReplace && !w.isEdit(e.Owners):
+		e.Cause, e.weight = report.CauseChange, hard // it is Helm that moves it
 		if defaulted(n) {
 			e.weight = soft
 		}
@@ -44,7 +49,7 @@ func (w *walker) weighed(path Path, n sides) entry {
 
 // verdict says what becomes of one place, by the table of design section 2 and by Helm's own patch; Verdict is empty where
 // there is nothing to say.
-func (w *walker) verdict(path Path, n sides, managed bool) entry {
+func (w *walker) verdict(path object.Path, n sides, managed bool) entry {
 	n = n.withoutNulls()
 	if w.unpatched {
 		n.result = n.live
@@ -64,7 +69,7 @@ func (w *walker) verdict(path Path, n sides, managed bool) entry {
 	if n.dropped() {
 		e.Desired = nil
 	}
-	if word != Ignore && n.result.present && (n.dropped() || !n.result.same(n.desired)) {
+	if word != report.Ignore && n.result.present && (n.dropped() || !n.result.same(n.desired)) {
 		e.After = w.valueOf(n.result)
 	}
 	if n.live.present {
@@ -74,36 +79,36 @@ func (w *walker) verdict(path Path, n sides, managed bool) entry {
 }
 
 // classOf is the class of one place, empty for most.
-func (w *walker) classOf(path Path, n sides) Class {
+func (w *walker) classOf(path object.Path, n sides) report.Class {
 	switch {
 	case w.autoscaler.Name != "" && isReplicas(path) && !w.isSwitchedOff(path, n):
-		return ClassAutoscaled
+		return report.ClassAutoscaled
 	case w.volatile && n.volatile():
-		return ClassVolatile
+		return report.ClassVolatile
 	}
 	return ""
 }
 
 // giveClass puts a finding into a class, with what is to be said of that.
-func (w *walker) giveClass(e *entry, class Class) {
+func (w *walker) giveClass(e *entry, class report.Class) {
 	switch e.Class = class; class {
-	case ClassAutoscaled:
+	case report.ClassAutoscaled:
 		e.Note = w.scalerNote(e.Finding)
-	case ClassVolatile:
+	case report.ClassVolatile:
 		e.Template = w.template
-	case ClassOrder:
+	case report.ClassOrder:
 	}
 }
 
 // word is the verdict, and a note where it needs one; empty where there is nothing to say.
-func (w *walker) word(n sides, managed bool) (Verdict, string) {
+func (w *walker) word(n sides, managed bool) (report.Verdict, string) {
 	switch {
 	case n.converged():
 		return "", ""
 	case !n.live.same(n.result):
 		return w.patchWord(n)
 	case n.drifted() || managed:
-		return Ignore, w.ignoreNote(n, managed)
+		return report.Ignore, w.ignoreNote(n, managed)
 	}
 	return "", ""
 }
@@ -123,7 +128,7 @@ func (n sides) withoutNulls() sides {
 		stored = n.result.value
 	}
 	if n.storesNulls && n.live.present {
-		_, null := n.old.value.(nullKey)
+		_, null := n.old.value.(object.NullKey)
 		n.old.value = withNulls(n.old.value, true)
 		n.old.present = n.old.present && (!null || n.old.value != nil)
 	} else {
@@ -135,7 +140,7 @@ func (n sides) withoutNulls() sides {
 
 // withoutNulls takes live's zero value for a null where live has it, and else leaves the null out.
 func (s side) withoutNulls(live any) side {
-	_, null := s.value.(nullKey)
+	_, null := s.value.(object.NullKey)
 	s.value = resolved(s.value, live)
 	s.present = s.present && (!null || s.value != nil)
 	return s
@@ -145,17 +150,17 @@ func (s side) withoutNulls(live any) side {
 // removes the key.
 func withNulls(v any, zeros bool) any {
 	switch v := v.(type) {
-	case nullKey:
+	case object.NullKey:
 		if zeros {
-			return v.zero
+			return v.Zero
 		}
 		return nil
-	case customNull:
+	case object.CustomNull:
 		return nil
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, below := range v {
-			if _, null := below.(nullKey); zeros || !null {
+			if _, null := below.(object.NullKey); zeros || !null {
 				out[name] = withNulls(below, zeros)
 			}
 		}
@@ -167,8 +172,8 @@ func withNulls(v any, zeros bool) any {
 // resolved is a value without nullKeys. What has none is given back as it is.
 func resolved(v, live any) any {
 	switch v := v.(type) {
-	case nullKey:
-		if live != nil && Equal(live, v.zero) {
+	case object.NullKey:
+		if live != nil && object.Equal(live, v.Zero) {
 			return live
 		}
 		return nil
@@ -178,7 +183,7 @@ func resolved(v, live any) any {
 		}
 		out := make(map[string]any, len(v))
 		for name, below := range v {
-			if below = resolved(below, fieldOf(live, name)); below != nil {
+			if below = resolved(below, object.Field(live, name)); below != nil {
 				out[name] = below
 			}
 		}
@@ -191,7 +196,7 @@ func resolved(v, live any) any {
 func holdsNull(m map[string]any) bool {
 	for _, v := range m {
 		switch v := v.(type) {
-		case nullKey:
+		case object.NullKey:
 			return true
 		case map[string]any:
 			if holdsNull(v) {
@@ -203,25 +208,25 @@ func holdsNull(m map[string]any) bool {
 }
 
 // causeOf says which side moved. Where neither did and Helm's patch changes live all the same, the change is Helm's.
-func causeOf(drifted, changed bool) Cause {
+func causeOf(drifted, changed bool) report.Cause {
 	switch {
 	case drifted && changed:
-		return CauseBoth
+		return report.CauseBoth
 	case drifted:
-		return CauseDrift
+		return report.CauseDrift
 	}
-	return CauseChange
+	return report.CauseChange
 }
 
 // patchWord is the verdict where Helm's patch changes live: the table's word, unless the patch does something else.
-func (w *walker) patchWord(n sides) (Verdict, string) {
+func (w *walker) patchWord(n sides) (report.Verdict, string) {
 	word, effect := tableWord(n), effectOf(n)
-	agreed := word == effect || word != Ignore && (n.dropped() || n.result.same(n.desired))
-	if n.desired.named && n.desired.written == nil && effect == Remove {
-		if w.engine == EngineApply {
-			return Remove, "the manifest sets it to null, and so does Helm's apply"
+	agreed := word == effect || word != report.Ignore && (n.dropped() || n.result.same(n.desired))
+	if n.desired.named && n.desired.written == nil && effect == report.Remove {
+		if w.engine == report.EngineApply {
+			return report.Remove, "the manifest sets it to null, and so does Helm's apply"
 		}
-		return Remove, "the manifest sets it to null, which Helm's patch sends as a removal"
+		return report.Remove, "the manifest sets it to null, which Helm's patch sends as a removal"
 	}
 	if !agreed {
 		word = effect
@@ -230,53 +235,53 @@ func (w *walker) patchWord(n sides) (Verdict, string) {
 }
 
 // tableWord is the word of the table for client-side apply.
-func tableWord(n sides) Verdict {
+func tableWord(n sides) report.Verdict {
 	old, desired := n.old.shown().present, n.desired.shown().present && !n.dropped()
 	switch {
 	case desired && n.live.present && old:
-		return Overwrite
+		return report.Overwrite
 	case desired:
-		return Add
+		return report.Add
 	case old:
-		return Remove
+		return report.Remove
 	}
-	return Ignore
+	return report.Ignore
 }
 
 // effectOf is what the patch visibly does to live.
-func effectOf(n sides) Verdict {
+func effectOf(n sides) report.Verdict {
 	switch {
 	case !n.live.present:
-		return Add
+		return report.Add
 	case !n.result.present:
-		return Remove
+		return report.Remove
 	}
-	return Overwrite
+	return report.Overwrite
 }
 
 // noteGoesAlong is the remark on what goes for the sake of what it stands in.
 const noteGoesAlong = "goes with what holds it"
 
 // patchNote says why a patch does what the manifests alone do not tell.
-func (w *walker) patchNote(n sides, effect Verdict) string {
+func (w *walker) patchNote(n sides, effect report.Verdict) string {
 	switch {
-	case !n.managed() && effect != Add && w.engine == EngineReplace:
+	case !n.managed() && effect != report.Add && w.engine == report.EngineReplace:
 		return "--force replaces the object, and no manifest names this"
 	case n.leaving && !n.managed():
 		return noteGoesAlong
-	case !n.managed() && effect == Add:
+	case !n.managed() && effect == report.Add:
 		return "a default that comes with another change"
-	case !n.managed() && w.engine == EngineApply:
+	case !n.managed() && w.engine == report.EngineApply:
 		return "no manifest names it, but Helm's apply owns it or what holds it, and takes it away"
-	case !n.managed() && w.engine == EngineMerge:
+	case !n.managed() && w.engine == report.EngineMerge:
 		return "Helm's patch writes the whole list that holds it"
 	case !n.managed():
 		return "no manifest names it, but Helm's patch keeps here only what the manifest names ($retainKeys or patchStrategy: replace)"
 	case n.dropped() || n.result.same(n.desired):
 		return ""
-	case w.engine == EngineApply:
+	case w.engine == report.EngineApply:
 		return "Helm's apply leaves another value here"
-	case w.engine == EngineMerge:
+	case w.engine == report.EngineMerge:
 		return "Helm sends numbers of such objects as floating point, so another one arrives"
 	}
 	return "Helm's patch leaves another value here: it tells items of a list apart by fewer keys than the API does"
@@ -286,17 +291,17 @@ func (w *walker) ignoreNote(n sides, managed bool) string {
 	switch {
 	case !managed:
 		return ""
-	case w.engine == EngineApply && n.dropped():
+	case w.engine == report.EngineApply && n.dropped():
 		return "no longer in the manifest, but Helm is not its only owner, so it stays"
-	case w.engine == EngineApply:
+	case w.engine == report.EngineApply:
 		return w.command + " (server-side) leaves it as it is"
-	case w.engine == EngineMerge && n.drifted() && w.custom:
+	case w.engine == report.EngineMerge && n.drifted() && w.custom:
 		return w.command + " (client-side) will not put this back: it does not look at live custom resources"
-	case w.engine == EngineMerge && n.drifted():
+	case w.engine == report.EngineMerge && n.drifted():
 		return w.command + " (client-side) will not put this back: it does not look at live objects of this kind"
 	case n.drifted():
 		return w.command + " will not put this back: its patch does not reach this field"
-	case w.engine == EngineMerge && bothNumbers(n):
+	case w.engine == report.EngineMerge && bothNumbers(n):
 		return "this change will not happen: Helm compares numbers of such objects as floating point, where these are the same"
 	}
 	return "this change will not happen: live keeps the value after Helm's patch"
@@ -335,7 +340,7 @@ func (w *walker) unmanaged(e entry, n sides) entry {
 
 // isEdit tells whether a live-only value was written by somebody other than the release: nobody's and the deployer's values
 // are allocated, and forgotten writers prove nothing. Where the object names no writers at all, nobody can be ruled out.
-func (w *walker) isEdit(owners []Owner) bool {
+func (w *walker) isEdit(owners []report.Owner) bool {
 	if !w.owners.known() {
 		return true
 	}
@@ -348,15 +353,15 @@ func (w *walker) isEdit(owners []Owner) bool {
 }
 
 // isDefault tells whether the API would default the live value in live's own context.
-func (w *walker) isDefault(path Path, value any) bool {
+func (w *walker) isDefault(path object.Path, value any) bool {
 	if holder := w.shape.along(path[:len(path)-1]); holder != nil && holder.form == formMap && holder.rule == nil {
 		return false // keys of a map have no defaults
 	}
-	without, ok := Without(w.live, path).(map[string]any)
+	without, ok := object.Without(w.live, path).(map[string]any)
 	if !ok {
 		return false
 	}
 	fillObject(without, w.shape)
 	filled, ok := path.Lookup(without)
-	return ok && Equal(filled, value)
+	return ok && object.Equal(filled, value)
 }

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Comparison is one release compared, every value in clear. It never leaves the process; Report masks it.
@@ -25,23 +27,23 @@ type Comparison struct {
 // ObjectComparison is one object compared.
 type ObjectComparison struct {
 	// Object is desired's, or old's where desired has none.
-	Object
-	Action    Action
+	object.Object
+	Action    report.Action
 	Reason    string
 	BlockedBy []string
-	Engine    Engine
+	Engine    report.Engine
 	Missing   bool
 	// Terminating is set where old has the object and it, or its namespace, is being deleted.
 	Terminating bool
 	// OfLast is set for a missing object that the last revision, which is not old because it failed, no longer has.
 	OfLast   bool
-	Err      *ObjectError
+	Err      *report.ObjectError
 	Findings []Finding
 	// Old, Desired, Live and Result are the normal forms that were compared; nil where a side is absent.
 	Old, Desired, Live, Result map[string]any
 
 	// key and place are the pair's.
-	key   Key
+	key   object.Key
 	place int
 	// stops tells how far a failing object stops an upgrade.
 	stops stop
@@ -49,13 +51,13 @@ type ObjectComparison struct {
 	// operation fails on that alone, and conflictsIgnoredBy is the rule that silences such a failure.
 	conflicts          string
 	onlyConflicts      bool
-	conflictsIgnoredBy *IgnoreRule
+	conflictsIgnoredBy *report.IgnoreRule
 	// invalid is the API server's text where it does not take what an apply makes of live, and asks tells that the definition of the
 	// kind would tell more, even where nothing differs.
 	invalid string
 	asks    bool
 	// repeated are items that desired has more than once.
-	repeated []Path
+	repeated []object.Path
 	// liveText and desiredText are what was read and what Helm would send; pointers of a report lead into them.
 	liveText, desiredText map[string]any
 	// sends is how Helm writes the object when it comes to it; empty where it sends nothing. patchFrom is the text that it takes as
@@ -65,10 +67,10 @@ type ObjectComparison struct {
 	// awaits is what the release itself brings before it creates the object; empty for most.
 	awaits string
 	// DryRun is what the API server said of the write, where it was asked.
-	DryRun *DryRun
+	DryRun *report.DryRun
 	// IgnoredBy is the rule that silences what is said of the object itself: its action, and that it is missing. Controllers and Forgotten
 	// count what controllers and forgotten writers wrote and no upgrade touches.
-	IgnoredBy              *IgnoreRule
+	IgnoredBy              *report.IgnoreRule
 	Controllers, Forgotten int
 	// remarks say what is wrong with the rules that the object itself has.
 	remarks []string
@@ -85,7 +87,7 @@ var nativeKinds = sync.OnceValue(newCatalog)
 func Compare(in Input) *Comparison {
 	job := newComparer(in)
 	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), deployer: job.deployer}
-	if in.Operation == OperationInstall {
+	if in.Operation == report.OperationInstall {
 		c.installAtOnce()
 	}
 	c.failRecord()
@@ -140,7 +142,7 @@ func (c *Comparison) comparer() comparer {
 func (c *Comparison) Deployer() Deployer { return c.deployer() }
 
 func (c comparer) compare(p pair) ObjectComparison {
-	out := ObjectComparison{Object: *p.main(), Action: ActionNone, key: p.key, place: p.place}
+	out := ObjectComparison{Object: *p.main(), Action: report.ActionNone, key: p.key, place: p.place}
 	switch {
 	case out.Problem != "":
 		out.fail(stopAll, out.Problem)
@@ -153,9 +155,9 @@ func (c comparer) compare(p pair) ObjectComparison {
 	texts := textsOf(p, out.liveText)
 	rules, out.remarks = c.ignorerOf(out.Ref, texts...)
 	out.IgnoredBy, out.conflictsIgnoredBy = rules.whole(out.Gone(), texts[0]), rules.conflicts(out.Findings)
-	if out.Action == ActionNone && slices.ContainsFunc(out.Findings, Finding.writes) {
-		if out.Action = ActionUpdate; out.Engine == EngineReplace {
-			out.Action = ActionReplace
+	if out.Action == report.ActionNone && slices.ContainsFunc(out.Findings, Finding.writes) {
+		if out.Action = report.ActionUpdate; out.Engine == report.EngineReplace {
+			out.Action = report.ActionReplace
 		}
 	}
 	return out
@@ -179,12 +181,12 @@ func (c comparer) compareNamed(out *ObjectComparison, p pair) {
 	case was.Err != nil:
 		out.Err = was.Err
 	case p.old == nil && live.Absence == AbsentKind && slices.Contains(c.in.Brings, out.GroupKind()):
-		out.Action, out.sends, out.awaits = ActionCreate, MethodCreate, "its CustomResourceDefinition"
+		out.Action, out.sends, out.awaits = report.ActionCreate, MethodCreate, "its CustomResourceDefinition"
 	case was.Absence == AbsentKind || live.Absence == AbsentKind:
 		c.unserved(out, p, was, live)
 	case live.Object == nil:
 		c.absent(out, p, live.Absence)
-	case p.old == nil && c.in.Operation == OperationRollback && !c.in.serverSide():
+	case p.old == nil && c.in.Operation == report.OperationRollback && !c.in.serverSide():
 		c.rollOver(out, p, live.Object)
 	case p.old == nil:
 		c.adopt(out, p, live.Object)
@@ -201,10 +203,10 @@ func (c comparer) compareNamed(out *ObjectComparison, p pair) {
 }
 
 // live is what was read of an object. What nobody read is not absent.
-func (c comparer) live(ref Ref) Live {
+func (c comparer) live(ref object.Ref) Live {
 	live, read := c.in.Live[ref]
 	if !read {
-		return Live{Err: &ObjectError{Code: "not-read", Message: ref.Key.String() + " was not read"}}
+		return Live{Err: &report.ObjectError{Code: "not-read", Message: ref.Key.String() + " was not read"}}
 	}
 	return live
 }
@@ -220,7 +222,7 @@ func (c comparer) update(out *ObjectComparison, p pair, live, patchFrom map[stri
 		out.onlyConflicts = true
 	}
 	out.sends, out.patchFrom = MethodPatch, patchFrom
-	if out.Engine == EngineReplace {
+	if out.Engine == report.EngineReplace {
 		out.sends, out.patchFrom = MethodReplace, nil
 	}
 }
@@ -229,7 +231,7 @@ func (c comparer) update(out *ObjectComparison, p pair, live, patchFrom map[stri
 // be made of the texts, the error says why, and the findings are those that the table alone gives.
 func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom map[string]any) error {
 	ref := p.desired.Ref
-	out.liveText, out.desiredText = live, HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
+	out.liveText, out.desiredText = live, object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	done, err := c.write(ref, patchFrom, out.desiredText, live)
 	out.Engine, out.conflicts = done.engine, done.refusal
 	if err != nil {
@@ -239,10 +241,10 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	n := c.sidesOf(f, p, out, done)
 	w := &walker{
 		shape: f.shape, engine: done.engine, custom: c.catalog.native(ref.GVK()) == nil, unpatched: err != nil,
-		command: c.in.Operation.command(), owners: ownershipLater(live, c.in.Managers, c.in.Name, c.deployer),
+		command: c.in.Operation.Command(), owners: ownershipLater(live, c.in.Managers, c.in.Name, c.deployer),
 		allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
-	w.nullsStored = done.engine == EngineApply && !c.in.Migrates
+	w.nullsStored = done.engine == report.EngineApply && !c.in.Migrates
 	w.live, w.old, w.result = n.live.object(), n.old.object(), n.result.object()
 	w.ignored, _ = c.ignorerOf(ref, textsOf(p, live)...)
 	w.ignored.roots = []any{n.live.value, n.old.value, n.desired.value}
@@ -266,7 +268,7 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	noteTakenAway(out)
 	out.Findings = w.conflicting(out.Findings, n, spelled)
 	out.doubtful(done.doubts)
-	if c.in.Operation == OperationDrift {
+	if c.in.Operation == report.OperationDrift {
 		out.onlyLiveMoved()
 	}
 	if !c.in.ShowControllers {
@@ -286,20 +288,20 @@ func (c comparer) sidesOf(f *forms, p pair, out *ObjectComparison, done written)
 		read = f.foreign
 	}
 	n := sides{
-		old: read(HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), desired: f.manifest(out.desiredText),
-		live: f.stored(out.liveText), result: f.stored(done.result), storesNulls: done.engine == EngineApply || done.engine == EngineReplace,
+		old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), desired: f.manifest(out.desiredText),
+		live: f.stored(out.liveText), result: f.stored(done.result), storesNulls: done.engine == report.EngineApply || done.engine == report.EngineReplace,
 	}
 	serverUpdates(p.desired.Key, n.live, n.result)
 	n.again, n.atOnce = n.desired, n.desired
 	if again := p.desired.Again; again != nil {
-		n.again = f.manifest(HelmMetadata(again, c.in.Name, c.in.Namespace))
+		n.again = f.manifest(object.HelmMetadata(again, c.in.Name, c.in.Namespace))
 		n.atOnce = n.again
 		if atOnce := p.desired.AtOnce; atOnce != nil {
-			n.atOnce = f.manifest(HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
+			n.atOnce = f.manifest(object.HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
 		}
 	}
 	if p.last != nil && c.in.Last != nil {
-		n.last = f.manifest(HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace))
+		n.last = f.manifest(object.HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace))
 	}
 	return n
 }
@@ -317,7 +319,7 @@ func textsOf(p pair, live map[string]any) []map[string]any {
 }
 
 // shapeOf gives the shape of a kind: native, from its CRD, or metadata alone.
-func (c comparer) shapeOf(ref Ref) *shape {
+func (c comparer) shapeOf(ref object.Ref) *shape {
 	if s := c.catalog.native(ref.GVK()); s != nil {
 		return s
 	}

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 var (
@@ -37,7 +39,7 @@ func runCase(t *testing.T, file string) {
 	files := filesOf(archive)
 	in := caseInput(t, files)
 	c := Compare(in)
-	if in.Operation == OperationDrift {
+	if in.Operation == report.OperationDrift {
 		checkOnlyDrift(t, c)
 	}
 	wants := map[string]string{"want": describe(c)}
@@ -55,7 +57,7 @@ func runCase(t *testing.T, file string) {
 		writeWants(t, file, archive, wants)
 		return
 	}
-	for _, name := range sortedKeys(wants) {
+	for _, name := range object.SortedKeys(wants) {
 		if diff := cmp.Diff(files[name], wants[name]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -91,7 +93,7 @@ func recordReports(t *testing.T, c *Comparison) {
 func checkContract(t *testing.T, c *Comparison) {
 	t.Helper()
 	for _, mask := range []Mask{{}, {Show: true}} {
-		raw, err := json.Marshal(NewReport("test", time.Unix(0, 0), []ReleaseReport{c.Report(mask)}))
+		raw, err := json.Marshal(report.New("test", time.Unix(0, 0), []report.Release{c.Report(mask)}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +123,7 @@ func writeWants(t *testing.T, file string, archive *txtar.Archive, wants map[str
 			files = append(files, f)
 		}
 	}
-	for _, name := range sortedKeys(wants) {
+	for _, name := range object.SortedKeys(wants) {
 		files = append(files, txtar.File{Name: name, Data: []byte(wants[name])})
 	}
 	archive.Files = files

@@ -6,11 +6,14 @@ import (
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // conflictPlace is one place on which an apply fails, with the server's words on each of the managers.
 type conflictPlace struct {
-	path Path
+	path object.Path
 	note string
 }
 
@@ -19,8 +22,8 @@ func conflictPlaces(n sides, s *shape, conflicts []conflict) []conflictPlace {
 	if len(conflicts) == 0 {
 		return nil
 	}
-	paths := map[string]Path{}
-	name := func(path Path) { paths[serverText(path)] = path }
+	paths := map[string]object.Path{}
+	name := func(path object.Path) { paths[serverText(path)] = path }
 	eachPlace(n.desired.written, s, nil, name) // what the server would leave out can be in conflict too
 	eachPlace(n.desired.value, s, nil, name)
 	var out []conflictPlace
@@ -29,7 +32,7 @@ func conflictPlaces(n sides, s *shape, conflicts []conflict) []conflictPlace {
 		if !known {
 			path = unknownPlace(c.field)
 		}
-		i := slices.IndexFunc(out, func(p conflictPlace) bool { return samePath(p.path, path) })
+		i := slices.IndexFunc(out, func(p conflictPlace) bool { return p.path.Equal(path) })
 		if i < 0 {
 			i, out = len(out), append(out, conflictPlace{path: path})
 		}
@@ -41,12 +44,12 @@ func conflictPlaces(n sides, s *shape, conflicts []conflict) []conflictPlace {
 }
 
 // unknownPlace is a path of the server's to what a normal form does not have, such as a status that a kind lets others write.
-func unknownPlace(field string) Path {
+func unknownPlace(field string) object.Path {
 	field = strings.TrimPrefix(field, ".")
 	if strings.Contains(field, "[") {
-		return Path{}.Field(field)
+		return object.Path{}.Field(field)
 	}
-	var path Path
+	var path object.Path
 	for name := range strings.SplitSeq(field, ".") {
 		path = path.Field(name)
 	}
@@ -65,9 +68,9 @@ func (w *walker) conflicting(findings []Finding, n, spelled sides) []Finding {
 }
 
 // holdsConflict tells whether an apply fails on something below a path, so that what is there is not one finding.
-func (w *walker) holdsConflict(path Path) bool {
+func (w *walker) holdsConflict(path object.Path) bool {
 	return slices.ContainsFunc(w.conflicts, func(place conflictPlace) bool {
-		return len(path) < len(place.path) && samePath(path, place.path[:len(path)])
+		return len(path) < len(place.path) && place.path.HasPrefix(path)
 	})
 }
 
@@ -75,21 +78,21 @@ func (w *walker) holdsConflict(path Path) bool {
 func (w *walker) conflictAt(findings []Finding, n, spelled sides, place conflictPlace) []Finding {
 	path, note := place.path, place.note
 	for i := range findings {
-		if around := findings[i].Path; len(around) < len(path) && samePath(around, path[:len(around)]) {
-			findings[i].Verdict, findings[i].Note = Conflict, joinNotes(findings[i].Note, note)
+		if around := findings[i].Path; len(around) < len(path) && path.HasPrefix(around) {
+			findings[i].Verdict, findings[i].Note = report.Conflict, joinNotes(findings[i].Note, note)
 			return findings
 		}
 	}
-	findings = slices.DeleteFunc(findings, func(f Finding) bool { return len(f.Path) >= len(path) && samePath(f.Path[:len(path)], path) })
+	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Path.HasPrefix(path) })
 	here := w.settleNulls(path, n.down(path)).withoutNulls()
 	e := w.verdict(path, here, true)
 	if e.Path == nil {
 		e.Finding = w.spelledOtherwise(path, here, spelled.down(path).withoutNulls())
 	}
 	if w.isAllocated(path, here) {
-		e.Cause = CauseChange // a controller filled it, as it should; it is Helm that minds
+		e.Cause = report.CauseChange // a controller filled it, as it should; it is Helm that minds
 	}
-	e.Verdict, e.Note, e.After = Conflict, "", nil
+	e.Verdict, e.Note, e.After = report.Conflict, "", nil
 	if class := w.classOf(path, here); class != "" {
 		w.giveClass(&e, class)
 	}
@@ -104,7 +107,7 @@ func (w *walker) conflictAt(findings []Finding, n, spelled sides, place conflict
 
 // spelledOtherwise is the finding on a conflict about values that mean the same. Who made them conflict is whoever wrote his in
 // another way, or, where the API server stores both in one way, whoever took the field over.
-func (w *walker) spelledOtherwise(path Path, here, spelled sides) Finding {
+func (w *walker) spelledOtherwise(path object.Path, here, spelled sides) Finding {
 	out := Finding{Path: path, Managed: true, Certain: true, Owners: w.owners.of(path)}
 	switch {
 	case here.drifted() || here.changed():
@@ -112,22 +115,20 @@ func (w *walker) spelledOtherwise(path Path, here, spelled sides) Finding {
 	case spelled.changed():
 		out.Cause, out.Equivalent = causeOf(spelled.drifted(), true), true
 	default:
-		out.Cause, out.Equivalent = CauseDrift, true
+		out.Cause, out.Equivalent = report.CauseDrift, true
 	}
 	if alikeSet(spelled.desired.value, spelled.live.value) && !spelled.desired.same(spelled.live) {
-		out.Class = ClassOrder
+		out.Class = report.ClassOrder
 	}
 	out.Old, out.Desired = spelled.old.text(w.valueOf(spelled.old)), spelled.desired.text(w.valueOf(spelled.desired))
 	out.Live = w.valueOf(spelled.live)
 	return out
 }
 
-func samePath(a, b Path) bool { return a.String() == b.String() }
-
 // down gives the sides at a path.
-func (n sides) down(path Path) sides {
+func (n sides) down(path object.Path) sides {
 	for _, step := range path {
-		if step.Form == FieldStep {
+		if step.Form == object.FieldStep {
 			n = n.at(step.Name)
 		} else {
 			n = n.item(step)
@@ -137,7 +138,7 @@ func (n sides) down(path Path) sides {
 }
 
 // eachPlace visits every place of a value, named as the API names list items.
-func eachPlace(v any, s *shape, path Path, visit func(Path)) {
+func eachPlace(v any, s *shape, path object.Path, visit func(object.Path)) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
@@ -148,7 +149,7 @@ func eachPlace(v any, s *shape, path Path, visit func(Path)) {
 		for i, item := range v {
 			step, named := stepTo(item, s.merges())
 			if !named {
-				step = Step{Form: IndexStep, Index: i}
+				step = object.Step{Form: object.IndexStep, Index: i}
 			}
 			visit(path.With(step))
 			eachPlace(item, s.item(), path.With(step), visit)
@@ -157,22 +158,22 @@ func eachPlace(v any, s *shape, path Path, visit func(Path)) {
 }
 
 // serverText returns a path as the API server writes it (structured-merge-diff v6 fieldpath, PathElement.String).
-func serverText(path Path) string {
+func serverText(path object.Path) string {
 	var b strings.Builder
 	for _, s := range path {
 		switch s.Form {
-		case FieldStep:
+		case object.FieldStep:
 			b.WriteString("." + s.Name)
-		case KeyStep:
+		case object.KeyStep:
 			var keys []string
 			for _, k := range s.Keys {
 				keys = append(keys, k.Name+"="+value.ToString(value.NewValueInterface(k.Value)))
 			}
 			slices.Sort(keys)
 			b.WriteString("[" + strings.Join(keys, ",") + "]")
-		case SetStep:
+		case object.SetStep:
 			b.WriteString("[=" + value.ToString(value.NewValueInterface(s.Value)) + "]")
-		case IndexStep:
+		case object.IndexStep:
 			fmt.Fprintf(&b, "[%d]", s.Index)
 		}
 	}

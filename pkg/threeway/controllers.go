@@ -1,13 +1,17 @@
 package threeway
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
 
 // leftAlone folds what controllers wrote and no upgrade touches into a number, and into another one what is signed by nobody but
 // forgotten writers.
 func (o *ObjectComparison) leftAlone() {
 	kept := o.Findings[:0]
 	for _, f := range o.Findings {
-		isCounted := f.IgnoredBy == nil && !f.Managed && f.Verdict == Ignore && f.Class == "" && f.Certain
+		isCounted := f.IgnoredBy == nil && !f.Managed && f.Verdict == report.Ignore && f.Class == "" && f.Certain
 		switch {
 		case isCounted && areControllers(f.Owners):
 			o.Controllers++
@@ -21,7 +25,9 @@ func (o *ObjectComparison) leftAlone() {
 }
 
 // areControllers tells whether nobody but controllers wrote a value, and the release itself.
-func areControllers(owners []Owner) bool {
-	return slices.ContainsFunc(owners, func(o Owner) bool { return o.Group == ManagerController }) &&
-		!slices.ContainsFunc(owners, func(o Owner) bool { return o.Group != ManagerController && o.Group != ManagerDeployer })
+func areControllers(owners []report.Owner) bool {
+	return slices.ContainsFunc(owners, func(o report.Owner) bool { return o.Group == report.ManagerController }) &&
+		!slices.ContainsFunc(owners, func(o report.Owner) bool {
+			return o.Group != report.ManagerController && o.Group != report.ManagerDeployer
+		})
 }

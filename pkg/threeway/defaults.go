@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 //go:embed defaults.json
@@ -86,7 +88,7 @@ func setDefault(v map[string]any, name string, value any) {
 		return
 	}
 	if _, ok := v[name]; !ok {
-		v[name] = Copy(value)
+		v[name] = object.Copy(value)
 	}
 }
 

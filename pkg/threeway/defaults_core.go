@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // defaultResourceList: SetDefaults_ResourceList. Amounts are stored in thousandths at the finest, rounded up.
@@ -71,7 +73,7 @@ func defaultService(m map[string]any) {
 	spec := ensured(m, "spec")
 	setDefault(spec, "type", "ClusterIP")
 	for _, port := range items(spec, "ports") {
-		if isZero(port["targetPort"]) {
+		if object.IsZero(port["targetPort"]) {
 			delete(port, "targetPort")
 			copyDefault(port, "targetPort", port, "port")
 		}
@@ -79,7 +81,7 @@ func defaultService(m map[string]any) {
 	defaultAffinity(spec)
 	kind := spec["type"]
 	outside := kind == "NodePort" || kind == "LoadBalancer"
-	if outside || kind == "ClusterIP" && !isZero(spec["externalIPs"]) {
+	if outside || kind == "ClusterIP" && !object.IsZero(spec["externalIPs"]) {
 		setDefault(spec, "externalTrafficPolicy", "Cluster")
 	}
 	if outside || kind == "ClusterIP" {
@@ -113,7 +115,7 @@ func defaultLimitRangeItem(m map[string]any) {
 		return
 	}
 	for _, step := range [][2]string{{"default", "max"}, {"defaultRequest", "default"}, {"defaultRequest", "min"}} {
-		defaultAmounts(m, step[0], child(m, step[1]))
+		defaultAmounts(m, step[0], object.Child(m, step[1]))
 	}
 }
 
@@ -131,11 +133,11 @@ func defaultAmounts(m map[string]any, name string, from map[string]any) {
 // defaultReplicationController: SetDefaults_ReplicationController. Labels of the template name the pods and the object.
 func defaultReplicationController(m map[string]any) {
 	if labels := templateLabels(m); len(labels) > 0 {
-		setDefault(child(m, "spec"), "selector", labels)
+		setDefault(object.Child(m, "spec"), "selector", labels)
 		setDefault(ensured(m, "metadata"), "labels", labels)
 	}
 }
 
 func templateLabels(m map[string]any) map[string]any {
-	return child(child(child(child(m, "spec"), "template"), "metadata"), "labels")
+	return object.Child(object.Child(object.Child(object.Child(m, "spec"), "template"), "metadata"), "labels")
 }

@@ -3,6 +3,8 @@ package threeway
 import (
 	"math"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // defaultUpdateStrategy: SetDefaults_Deployment, SetDefaults_DaemonSet. The table has the numbers.
@@ -23,7 +25,7 @@ func defaultStatefulSetUpdateStrategy(m map[string]any) {
 // defaultPartition: SetDefaults_StatefulSet of apps/v1beta1.
 func defaultPartition(m map[string]any) {
 	if m["type"] == "RollingUpdate" {
-		setDefault(child(m, "rollingUpdate"), "partition", int64(0))
+		setDefault(object.Child(m, "rollingUpdate"), "partition", int64(0))
 	}
 }
 
@@ -47,7 +49,7 @@ func defaultClaimTemplates(m map[string]any) {
 // defaultLabelsAndSelector: workloads of apps/v1beta1 and extensions/v1beta1 take both from the template.
 func defaultLabelsAndSelector(m map[string]any) {
 	if labels := templateLabels(m); len(labels) > 0 {
-		setDefault(child(m, "spec"), "selector", map[string]any{"matchLabels": labels})
+		setDefault(object.Child(m, "spec"), "selector", map[string]any{"matchLabels": labels})
 		setDefault(ensured(m, "metadata"), "labels", labels)
 	}
 }
@@ -78,7 +80,7 @@ func defaultJob(m map[string]any) {
 // defaultPolicyTypes: SetDefaults_NetworkPolicy.
 func defaultPolicyTypes(m map[string]any) {
 	types := []any{"Ingress"}
-	if !isZero(m["egress"]) {
+	if !object.IsZero(m["egress"]) {
 		types = append(types, "Egress")
 	}
 	setDefault(m, "policyTypes", types)
@@ -89,9 +91,9 @@ func defaultPolicyTypes(m map[string]any) {
 func defaultScalingRules(m map[string]any) {
 	percent := map[string]any{"type": "Percent", "value": int64(100), "periodSeconds": int64(15)}
 	pods := map[string]any{"type": "Pods", "value": int64(4), "periodSeconds": int64(15)}
-	setDefault(child(m, "scaleUp"), "stabilizationWindowSeconds", int64(0))
-	setDefault(child(m, "scaleUp"), "policies", []any{pods, percent})
-	setDefault(child(m, "scaleDown"), "policies", []any{percent})
+	setDefault(object.Child(m, "scaleUp"), "stabilizationWindowSeconds", int64(0))
+	setDefault(object.Child(m, "scaleUp"), "policies", []any{pods, percent})
+	setDefault(object.Child(m, "scaleDown"), "policies", []any{percent})
 }
 
 // defaultSubject: SetDefaults_Subject.
@@ -121,7 +123,7 @@ func defaultDeviceRequest(m map[string]any) {
 
 // defaultBetaDeviceRequest: SetDefaults_DeviceRequest of resource/v1beta1. Without a class it is a list of alternatives.
 func defaultBetaDeviceRequest(m map[string]any) {
-	if !isZero(m["deviceClassName"]) {
+	if !object.IsZero(m["deviceClassName"]) {
 		defaultDeviceRequest(m)
 	}
 }
@@ -129,14 +131,14 @@ func defaultBetaDeviceRequest(m map[string]any) {
 // defaultOldPriorityLevel: SetDefaults_PriorityLevelConfiguration of flowcontrol/v1beta3, where an annotation tells a zero
 // that is meant from one that is not given.
 func defaultOldPriorityLevel(m map[string]any) {
-	if _, ok := child(child(m, "metadata"), "annotations")["flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"]; !ok {
-		setDefault(child(child(m, "spec"), "limited"), "nominalConcurrencyShares", int64(30))
+	if _, ok := object.Child(object.Child(m, "metadata"), "annotations")["flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"]; !ok {
+		setDefault(object.Child(object.Child(m, "spec"), "limited"), "nominalConcurrencyShares", int64(30))
 	}
 }
 
 // defaultCustomResourceDefinition: SetDefaults_CustomResourceDefinitionSpec of apiextensions-apiserver.
 func defaultCustomResourceDefinition(m map[string]any) {
-	names := child(m, "names")
+	names := object.Child(m, "names")
 	if kind, _ := names["kind"].(string); kind != "" {
 		setDefault(names, "singular", strings.ToLower(kind))
 		setDefault(names, "listKind", kind+"List")
@@ -146,13 +148,13 @@ func defaultCustomResourceDefinition(m map[string]any) {
 // defaultBetaCustomResourceDefinition: the same of v1beta1, where one version may stand outside of the list.
 func defaultBetaCustomResourceDefinition(m map[string]any) {
 	defaultCustomResourceDefinition(m)
-	if version := m["version"]; !isZero(version) {
+	if version := m["version"]; !object.IsZero(version) {
 		setDefault(m, "versions", []any{map[string]any{"name": version, "served": true, "storage": true}})
 	}
 	if versions := items(m, "versions"); len(versions) > 0 {
 		copyDefault(m, "version", versions[0], "name")
 	}
-	if conversion := child(m, "conversion"); conversion["strategy"] == "Webhook" {
+	if conversion := object.Child(m, "conversion"); conversion["strategy"] == "Webhook" {
 		setDefault(conversion, "conversionReviewVersions", []any{"v1beta1"})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // defaultPod: SetDefaults_Pod. Only a Pod itself gets these, not a template.
@@ -12,8 +14,8 @@ func defaultPod(m map[string]any) {
 	setDefault(spec, "enableServiceLinks", true)
 	containers := append(items(spec, "containers"), items(spec, "initContainers")...)
 	for _, c := range containers {
-		resources := child(c, "resources")
-		defaultAmounts(resources, "requests", child(resources, "limits"))
+		resources := object.Child(c, "resources")
+		defaultAmounts(resources, "requests", object.Child(resources, "limits"))
 	}
 	defaultPodResources(spec)
 	if spec["hostNetwork"] != true {
@@ -28,17 +30,17 @@ func defaultPod(m map[string]any) {
 
 // defaultPodResources: defaultHugePagePodLimits and defaultPodRequests, for a Pod that says something of its own resources.
 func defaultPodResources(spec map[string]any) {
-	resources := child(spec, "resources")
-	if isZero(resources["limits"]) && isZero(resources["requests"]) {
+	resources := object.Child(spec, "resources")
+	if object.IsZero(resources["limits"]) && object.IsZero(resources["requests"]) {
 		return
 	}
 	for name, amount := range podAmounts(spec, "limits") {
-		_, requested := child(resources, "requests")[name]
+		_, requested := object.Child(resources, "requests")[name]
 		if strings.HasPrefix(name, "hugepages-") && !requested {
 			setDefault(ensured(resources, "limits"), name, amount.String())
 		}
 	}
-	limits := child(resources, "limits")
+	limits := object.Child(resources, "limits")
 	if len(limits) == 0 {
 		return
 	}
@@ -81,7 +83,7 @@ func podAmounts(spec map[string]any, list string) amounts {
 
 func amountsOf(container map[string]any, list string) amounts {
 	out := amounts{}
-	for name, value := range child(child(container, "resources"), list) {
+	for name, value := range object.Child(object.Child(container, "resources"), list) {
 		text, _ := value.(string)
 		if q, ok := parseQuantity(text); ok {
 			out[name] = q

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // siblingRules are the defaults that copy or depend on a sibling or on the kind, by Go type; without the version where all
@@ -66,7 +68,7 @@ func unversioned(typeName string) string {
 // ensured is child for a struct that the rule is about to fill: an absent one is made.
 func ensured(m map[string]any, name string) map[string]any {
 	setDefault(m, name, map[string]any{})
-	return child(m, name)
+	return object.Child(m, name)
 }
 
 // items gives the entries of a list that are maps.

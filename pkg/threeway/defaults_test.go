@@ -14,6 +14,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // The committed sample keeps the test honest where nobody can build Kubernetes: `gendefaults -pairs FILE -per-kind 6`, gzipped.
@@ -59,7 +61,7 @@ func TestDefaultsMatchKubernetes(t *testing.T) {
 		want := expected(p, s)
 		got := normalObject(p.in, s, asStored)
 		fillObject(got, s)
-		if Equal(got, want) {
+		if object.Equal(got, want) {
 			fillObject(got, s) // once more must change nothing
 		}
 		found.diff(p.kind, "", got, want)
@@ -72,13 +74,13 @@ func TestDefaultsMatchKubernetes(t *testing.T) {
 func checkKinds(t *testing.T, compared, skipped map[string]int, perKind int) {
 	t.Helper()
 	objects := 0
-	for _, kind := range sortedKeys(compared) {
+	for _, kind := range object.SortedKeys(compared) {
 		objects += compared[kind]
 		if compared[kind] < perKind {
 			t.Errorf("%s: %d objects compared, want %d", kind, compared[kind], perKind)
 		}
 	}
-	for _, kind := range sortedKeys(skipped) {
+	for _, kind := range object.SortedKeys(skipped) {
 		t.Logf("skipped %d objects of %s: %s", skipped[kind], kind, strangers[kind])
 		if strangers[kind] == "" {
 			t.Errorf("%s has defaults, but no Go type and no reason", kind)
@@ -96,17 +98,17 @@ func expected(p defaultsPair, s *shape) map[string]any {
 	switch {
 	case strings.HasPrefix(p.kind, "apps/") && strings.HasSuffix(p.kind, " StatefulSet"):
 		// Not defaulting but the server's conversion of a StatefulSet writes the type of its claims.
-		for _, claim := range items(child(want, "spec"), "volumeClaimTemplates") {
+		for _, claim := range items(object.Child(want, "spec"), "volumeClaimTemplates") {
 			claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
 		}
 	case p.kind == "v1 Namespace":
 		// A normal form has no name to copy into this label; the allocation table takes it from live (allocated.go).
-		labels := child(child(want, "metadata"), "labels")
+		labels := object.Child(object.Child(want, "metadata"), "labels")
 		delete(labels, "kubernetes.io/metadata.name")
 		if len(labels) == 0 {
-			delete(child(want, "metadata"), "labels")
+			delete(object.Child(want, "metadata"), "labels")
 		}
-		if isZero(want["metadata"]) {
+		if object.IsZero(want["metadata"]) {
 			delete(want, "metadata")
 		}
 	}
@@ -167,7 +169,7 @@ func eachPair(t *testing.T, file string, f func(defaultsPair)) {
 			t.Fatal(err)
 		}
 		kind, _ := line["kind"].(string)
-		f(defaultsPair{kind: kind, in: child(line, "in"), out: child(line, "out")})
+		f(defaultsPair{kind: kind, in: object.Child(line, "in"), out: object.Child(line, "out")})
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatal(err)
@@ -194,7 +196,7 @@ type mismatch struct {
 }
 
 func (m mismatches) diff(kind, path string, ours, kubernetes any) {
-	if Equal(ours, kubernetes) {
+	if object.Equal(ours, kubernetes) {
 		return
 	}
 	a, aMap := ours.(map[string]any)
@@ -242,7 +244,7 @@ func orAbsent(m map[string]any, k string) any {
 
 func (m mismatches) report(t *testing.T) {
 	t.Helper()
-	ids := sortedKeys(m)
+	ids := object.SortedKeys(m)
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(m[b].count, m[a].count) })
 	for i, id := range ids {
 		if i == 50 {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // helmCommand is the field manager under which the helm command writes (helm v3.22.0 cmd/helm/helm.go main, helm v4.3.1
@@ -44,7 +47,7 @@ func deployerOf(in Input) Deployer {
 	switch {
 	case best > onlyOthers && len(all) == 1:
 		return Deployer{Manager: all[0], Known: true}
-	case best <= onlyOthers && in.Operation == OperationInstall:
+	case best <= onlyOthers && in.Operation == report.OperationInstall:
 		return Deployer{Manager: helmCommand, Known: true} // nothing is deployed yet, and helm install is what is predicted
 	}
 	out := Deployer{Manager: helmCommand}
@@ -56,12 +59,12 @@ func deployerOf(in Input) Deployer {
 }
 
 // releaseRefs are the objects of old and desired, in an order of their own.
-func releaseRefs(in Input) []Ref {
-	var out []Ref
+func releaseRefs(in Input) []object.Ref {
+	var out []object.Ref
 	for _, o := range slices.Concat(in.OldObjects, in.DesiredObjects) {
 		out = append(out, o.Ref)
 	}
-	slices.SortFunc(out, func(a, b Ref) int { return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version)) })
+	slices.SortFunc(out, func(a, b object.Ref) int { return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version)) })
 	return slices.Compact(out)
 }
 
@@ -92,9 +95,9 @@ type evidence struct {
 // evidenceOf reads one live object. Of several managers with the same evidence, the one that wrote last deployed last.
 func evidenceOf(live map[string]any, known Managers, release string) evidence {
 	o := ownershipOf(live, known)
-	isAnnotated := child(child(live, "metadata"), "annotations")[ReleaseNameAnnotation] == release
+	isAnnotated := object.Child(object.Child(live, "metadata"), "annotations")[object.ReleaseNameAnnotation] == release
 	annotation := fieldPath(releaseAnnotation())
-	best, by := noEvidence, []Owner(nil)
+	best, by := noEvidence, []report.Owner(nil)
 	for _, e := range o.entries {
 		s := strengthOf(e.Owner, isAnnotated && ownsWithin(e.fields, annotation))
 		if s > best {
@@ -115,16 +118,16 @@ func evidenceOf(live map[string]any, known Managers, release string) evidence {
 
 // strengthOf says what one writer shows. A person's tool deploys no release, also where it owns the release annotation after an adoption
 // by hand, nor does a controller that updates the annotation, such as one that restores backups.
-func strengthOf(w Owner, ownsAnnotation bool) strength {
-	isApply, isController := w.Operation == "Apply", w.Group == ManagerController
+func strengthOf(w report.Owner, ownsAnnotation bool) strength {
+	isApply, isController := w.Operation == "Apply", w.Group == report.ManagerController
 	switch {
-	case w.Group == ManagerPerson || w.Manager == Repairer || w.Subresource != "" || isForgotten(w.Manager):
+	case w.Group == report.ManagerPerson || w.Manager == Repairer || w.Subresource != "" || isForgotten(w.Manager):
 		return noEvidence
 	case ownsAnnotation && isApply && !isController:
 		return annotationApplied
 	case ownsAnnotation && !isController:
 		return annotationUpdated
-	case w.Group == ManagerDeployer:
+	case w.Group == report.ManagerDeployer:
 		return deployerWrote
 	case ownsAnnotation && isApply:
 		return controllerApplied
@@ -135,7 +138,7 @@ func strengthOf(w Owner, ownsAnnotation bool) strength {
 }
 
 // latest picks the writer that wrote last; all of them where their times do not tell.
-func latest(all []Owner) []Owner {
+func latest(all []report.Owner) []report.Owner {
 	slices.SortStableFunc(all, laterFirst)
 	if len(all) > 1 && all[0].Time != nil && (all[1].Time == nil || all[0].Time.After(*all[1].Time)) {
 		return all[:1]
@@ -143,7 +146,7 @@ func latest(all []Owner) []Owner {
 	return all
 }
 
-func managersOf(all []Owner) []string {
+func managersOf(all []report.Owner) []string {
 	var out []string
 	for _, w := range all {
 		if !slices.Contains(out, w.Manager) {
@@ -153,8 +156,8 @@ func managersOf(all []Owner) []string {
 	return out
 }
 
-func releaseAnnotation() Path {
-	return Path{}.Field("metadata").Field("annotations").Field(ReleaseNameAnnotation)
+func releaseAnnotation() object.Path {
+	return object.Path{}.Field("metadata").Field("annotations").Field(object.ReleaseNameAnnotation)
 }
 
 // Doubt says that the name is not known; empty where it is.
@@ -175,7 +178,7 @@ func (c *Comparison) warnOfDeployer() {
 		return
 	}
 	if d := c.Deployer(); !d.Known && len(d.Others) > 0 {
-		c.Input.Warnings = append(slices.Clip(c.Input.Warnings), Message{Code: WarnDeployer,
+		c.Input.Warnings = append(slices.Clip(c.Input.Warnings), report.Message{Code: WarnDeployer,
 			Message: fmt.Sprintf("%s; what the upgrade does is predicted for %s", d.Doubt(), d.Manager)})
 	}
 }

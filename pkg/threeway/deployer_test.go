@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestDeployer: one line per object, each of which is a list of "manager operation field minute"; * is all fields, and annotation those
@@ -45,10 +48,10 @@ func TestDeployer(t *testing.T) {
 		"a status that somebody wrote":           {[]string{"mytool Apply *, kubelet Update status"}, known("mytool")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := Input{Name: "r", Namespace: "d", Operation: OperationDrift, Live: map[Ref]Live{}}
+			in := Input{Name: "r", Namespace: "d", Operation: report.OperationDrift, Live: map[object.Ref]Live{}}
 			for i, text := range c.objects {
-				ref := Ref{Key: Key{Kind: "ConfigMap", Namespace: "d", Name: fmt.Sprint(i)}, Version: "v1"}
-				in.OldObjects = append(in.OldObjects, Object{Ref: ref})
+				ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: "d", Name: fmt.Sprint(i)}, Version: "v1"}
+				in.OldObjects = append(in.OldObjects, object.Object{Ref: ref})
 				in.Live[ref] = Live{Object: writtenBy(text)}
 			}
 			if diff := cmp.Diff(c.want, deployerOf(in)); diff != "" {
@@ -60,7 +63,7 @@ func TestDeployer(t *testing.T) {
 
 // TestDeployerOfAnInstall: where nothing is installed, helm install is what is predicted.
 func TestDeployerOfAnInstall(t *testing.T) {
-	if got := deployerOf(Input{Name: "r", Operation: OperationInstall}); !cmp.Equal(got, Deployer{Manager: "helm", Known: true}) {
+	if got := deployerOf(Input{Name: "r", Operation: report.OperationInstall}); !cmp.Equal(got, Deployer{Manager: "helm", Known: true}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -71,7 +74,7 @@ func writtenBy(text string) map[string]any {
 		return nil
 	}
 	text, isBare := strings.CutPrefix(text, "bare ")
-	annotations := map[string]any{ReleaseNameAnnotation: "r"}
+	annotations := map[string]any{object.ReleaseNameAnnotation: "r"}
 	if isBare {
 		annotations = nil
 	}
@@ -86,7 +89,7 @@ func writtenBy(text string) map[string]any {
 			fields["f:data"] = map[string]any{"f:a": map[string]any{}}
 		}
 		if words[2] == "*" || words[2] == "annotation" {
-			fields["f:metadata"] = map[string]any{"f:annotations": map[string]any{"f:" + ReleaseNameAnnotation: map[string]any{}}}
+			fields["f:metadata"] = map[string]any{"f:annotations": map[string]any{"f:" + object.ReleaseNameAnnotation: map[string]any{}}}
 		}
 		entry := map[string]any{"manager": words[0], "operation": words[1], "apiVersion": "v1", "fieldsV1": fields, "time": "2026-11-20T10:0" + words[3] + ":00Z"}
 		if words[2] == "status" {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // describe writes a comparison for a case: an object a line, its findings below it.
@@ -40,7 +42,7 @@ func say(b *strings.Builder, whether bool, text string) {
 	}
 }
 
-func ruleName(r *IgnoreRule) string {
+func ruleName(r *report.IgnoreRule) string {
 	if r == nil {
 		return ""
 	}

@@ -15,6 +15,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // example is a fenced block of docs/verdicts.md. Objects are called "Kind name" or "apiVersion Kind name"; only what matters of them
@@ -40,7 +42,7 @@ func (e example) input(t *testing.T) Input {
 	t.Helper()
 	old, live := e.objects(t, e.Old), e.objects(t, e.Live)
 	for i, l := range live {
-		was := slices.IndexFunc(old, func(o Object) bool { return o.Ref == l.Ref })
+		was := slices.IndexFunc(old, func(o object.Object) bool { return o.Ref == l.Ref })
 		switch {
 		case l.Content == nil:
 		case was >= 0:
@@ -52,8 +54,8 @@ func (e example) input(t *testing.T) Input {
 		}
 	}
 	for _, o := range old {
-		if !slices.ContainsFunc(live, func(l Object) bool { return l.Ref == o.Ref }) {
-			live = append(live, Object{Ref: o.Ref, Content: e.installed(t, o)})
+		if !slices.ContainsFunc(live, func(l object.Object) bool { return l.Ref == o.Ref }) {
+			live = append(live, object.Object{Ref: o.Ref, Content: e.installed(t, o)})
 		}
 	}
 	files := map[string]string{"options": "raw " + e.Options, "absent": e.Absent, "autoscaled": e.Autoscaled, "live.yaml": manifestOf(t, live)}
@@ -85,9 +87,9 @@ func exampleOf(t *testing.T, text string) example {
 }
 
 // objects lists named contents in Helm's install order. One that is null has no content.
-func (e example) objects(t *testing.T, named map[string]json.RawMessage) []Object {
+func (e example) objects(t *testing.T, named map[string]json.RawMessage) []object.Object {
 	t.Helper()
-	var out []Object
+	var out []object.Object
 	for name, raw := range named {
 		words := strings.Fields(name)
 		if len(words) == 2 {
@@ -99,7 +101,7 @@ func (e example) objects(t *testing.T, named map[string]json.RawMessage) []Objec
 				t.Fatal(err)
 			}
 		}
-		metadata := child(content, "metadata")
+		metadata := object.Child(content, "metadata")
 		metadata["name"] = words[2]
 		if !slices.Contains(clusterScoped(), words[1]) {
 			metadata["namespace"] = "prod"
@@ -111,7 +113,9 @@ func (e example) objects(t *testing.T, named map[string]json.RawMessage) []Objec
 		out = append(out, object)
 	}
 	rank := installRank()
-	slices.SortFunc(out, func(a, b Object) int { return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), a.Key.Compare(b.Key)) })
+	slices.SortFunc(out, func(a, b object.Object) int {
+		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), a.Key.Compare(b.Key))
+	})
 	return out
 }
 
@@ -123,7 +127,7 @@ func apiVersions() map[string]string {
 	}
 }
 
-func manifestOf(t *testing.T, objects []Object) string {
+func manifestOf(t *testing.T, objects []object.Object) string {
 	t.Helper()
 	var b strings.Builder
 	for _, o := range objects {
@@ -144,10 +148,10 @@ func jsonOf(t *testing.T, v any) string {
 }
 
 // withHelmMetadata adds the metadata of the release where the object has none of its own.
-func withHelmMetadata(object map[string]any) map[string]any {
-	out := HelmMetadata(object, "shop", "prod")
+func withHelmMetadata(obj map[string]any) map[string]any {
+	out := object.HelmMetadata(obj, "shop", "prod")
 	for _, name := range []string{"labels", "annotations"} {
-		maps.Copy(child(child(out, "metadata"), name), child(child(object, "metadata"), name))
+		maps.Copy(object.Child(object.Child(out, "metadata"), name), object.Child(object.Child(obj, "metadata"), name))
 	}
 	return out
 }
@@ -155,9 +159,9 @@ func withHelmMetadata(object map[string]any) map[string]any {
 func (e example) deployer() string { return cmp.Or(e.Deployer, helmCommand) }
 
 // installed is what the API server holds after Helm wrote an object: with its defaults, and what its field manager notes.
-func (e example) installed(t *testing.T, o Object) map[string]any {
+func (e example) installed(t *testing.T, o object.Object) map[string]any {
 	t.Helper()
-	target := HelmMetadata(o.Content, "shop", "prod")
+	target := object.HelmMetadata(o.Content, "shop", "prod")
 	clean, _ := withoutNulls(target).(map[string]any)
 	stored := serverHolds(o, clean)
 	options := strings.Fields(e.Options)
@@ -177,12 +181,12 @@ func (e example) installed(t *testing.T, o Object) map[string]any {
 }
 
 // edited is what the API server holds after somebody wrote content over live.
-func (e example) edited(t *testing.T, o Object, live, content map[string]any) map[string]any {
+func (e example) edited(t *testing.T, o object.Object, live, content map[string]any) map[string]any {
 	t.Helper()
 	manager, version, elsewhere := strings.Cut(cmp.Or(e.By, "kubectl-edit"), " at ")
 	out := e.store(t, o, live, serverHolds(o, content), manager)
-	if going := child(content, "metadata")["deletionTimestamp"]; going != nil {
-		child(out, "metadata")["deletionTimestamp"] = going // the field manager takes no such field from a client
+	if going := object.Child(content, "metadata")["deletionTimestamp"]; going != nil {
+		object.Child(out, "metadata")["deletionTimestamp"] = going // the field manager takes no such field from a client
 	}
 	if !elsewhere {
 		return out
@@ -197,7 +201,7 @@ func (e example) edited(t *testing.T, o Object, live, content map[string]any) ma
 }
 
 // serverHolds is an object as a server stores it, without the names of its writers: fields that it does not know are gone.
-func serverHolds(o Object, content map[string]any) map[string]any {
+func serverHolds(o object.Object, content map[string]any) map[string]any {
 	if typed, err := nativeApply().scheme.New(o.GVK()); err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) == nil {
 		if known, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed); err == nil {
 			content = known
@@ -205,15 +209,15 @@ func serverHolds(o Object, content map[string]any) map[string]any {
 	}
 	out := sample{Object: o}.served(content)
 	for _, name := range []string{"namespace", "uid"} {
-		if value := child(content, "metadata")[name]; value != nil {
-			child(out, "metadata")[name] = value
+		if value := object.Child(content, "metadata")[name]; value != nil {
+			object.Child(out, "metadata")[name] = value
 		}
 	}
 	return out
 }
 
 // store lets the API server's field manager note who wrote.
-func (e example) store(t *testing.T, o Object, live, content map[string]any, manager string) map[string]any {
+func (e example) store(t *testing.T, o object.Object, live, content map[string]any, manager string) map[string]any {
 	t.Helper()
 	out, ok := exampleServer(t, o).write(live, content, manager)
 	if !ok {
@@ -222,7 +226,7 @@ func (e example) store(t *testing.T, o Object, live, content map[string]any, man
 	return withManagers(out, (&unstructured.Unstructured{Object: out}).GetManagedFields())
 }
 
-func exampleServer(t *testing.T, o Object) fieldServer {
+func exampleServer(t *testing.T, o object.Object) fieldServer {
 	t.Helper()
 	if nativeApply().scheme.Recognizes(o.GVK()) {
 		return newFieldServer(t, nativeApply().types, o.Ref)

@@ -8,6 +8,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 const verdictsFile = "../../docs/verdicts.md"
@@ -60,7 +63,7 @@ func lastHeading(text string) string {
 func says(c *Comparison) string {
 	var b strings.Builder
 	for _, o := range c.Objects {
-		if o.Action == ActionNone && len(o.Findings) == 0 && o.Note == "" {
+		if o.Action == report.ActionNone && len(o.Findings) == 0 && o.Note == "" {
 			continue
 		}
 		fmt.Fprintf(&b, "  %s: %s", called(o.Object), o.Action)
@@ -84,7 +87,7 @@ func says(c *Comparison) string {
 }
 
 // called is what the examples call an object.
-func called(o Object) string {
+func called(o object.Object) string {
 	if o.APIVersion() != apiVersions()[o.Kind] {
 		return o.APIVersion() + " " + o.Kind + " " + o.Name
 	}
@@ -156,22 +159,22 @@ func TestVerdictsWords(t *testing.T) {
 		examples += said
 	}
 	shown := map[string][]string{}
-	for _, v := range []Verdict{Add, Remove, Overwrite, Ignore, Conflict} {
+	for _, v := range []report.Verdict{report.Add, report.Remove, report.Overwrite, report.Ignore, report.Conflict} {
 		shown[string(v)] = []string{" " + string(v) + "/"}
 	}
-	for _, c := range []Cause{CauseDrift, CauseChange, CauseBoth} {
+	for _, c := range []report.Cause{report.CauseDrift, report.CauseChange, report.CauseBoth} {
 		shown[string(c)] = []string{"/" + string(c) + " "}
 	}
-	for _, a := range []Action{ActionNone, ActionUpdate, ActionReplace, ActionCreate, ActionDelete, ActionKeep, ActionAdopt, ActionFail, ActionSkip} {
+	for _, a := range []report.Action{report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionCreate, report.ActionDelete, report.ActionKeep, report.ActionAdopt, report.ActionFail, report.ActionSkip} {
 		shown[string(a)] = append(shown[string(a)], ": "+string(a))
 	}
-	for _, e := range []Engine{EngineStrategic, EngineMerge, EngineApply, EngineReplace} {
+	for _, e := range []report.Engine{report.EngineStrategic, report.EngineMerge, report.EngineApply, report.EngineReplace} {
 		shown[string(e)] = append(shown[string(e)], " ("+string(e)+")")
 	}
-	for _, c := range []Class{ClassAutoscaled, ClassOrder} {
+	for _, c := range []report.Class{report.ClassAutoscaled, report.ClassOrder} {
 		shown[string(c)] = []string{" " + string(c)}
 	}
-	shown[string(ClassVolatile)] = nil // takes a second rendering; desired.md has it
+	shown[string(report.ClassVolatile)] = nil // takes a second rendering; desired.md has it
 	for word, forms := range shown {
 		if !strings.Contains(doc, "`"+word+"`") {
 			t.Errorf("the document does not explain %q", word)

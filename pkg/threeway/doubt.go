@@ -7,6 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // doubt is why some verdicts of an object are not certain.
@@ -16,13 +19,13 @@ type doubt struct {
 	// spreads tells that the write as a whole may fail for the sake of those.
 	spreads bool
 	// vanishing are fields of live that may go although nothing here shows it.
-	vanishing []Path
+	vanishing []object.Path
 }
 
 func anyFinding(Finding) bool { return true }
 
 // acts tells whether the upgrade changes the field or fails on it.
-func (f Finding) acts() bool { return f.writes() || f.Verdict == Conflict }
+func (f Finding) acts() bool { return f.writes() || f.Verdict == report.Conflict }
 
 // doubtful marks the verdicts that are not certain, each with the reason. Where an object may fail for the sake of one field, all
 // that would happen to the others is as doubtful as that.
@@ -44,10 +47,10 @@ func (o *ObjectComparison) doubtful(doubts []doubt) {
 func (o *ObjectComparison) mayVanish(d doubt) {
 	for _, path := range d.vanishing {
 		v, there := path.Lookup(o.Live)
-		told := slices.ContainsFunc(o.Findings, func(f Finding) bool { return samePath(f.Path, path) })
+		told := slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.Path.Equal(path) })
 		if there && !told {
-			o.Findings = append(o.Findings, Finding{Path: path, Verdict: Remove, Cause: CauseChange, Old: Copy(v), Live: Copy(v), Note: d.reason})
-			o.Result, _ = Without(o.Result, path).(map[string]any)
+			o.Findings = append(o.Findings, Finding{Path: path, Verdict: report.Remove, Cause: report.CauseChange, Old: object.Copy(v), Live: object.Copy(v), Note: d.reason})
+			o.Result, _ = object.Without(o.Result, path).(map[string]any)
 		}
 	}
 	sortFindings(o.Findings)
@@ -78,7 +81,7 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 		if own && entry.version == "autoscaling/v1" {
 			// The server looks at version 1 for what Helm no longer names, and an autoscaler comes back from there with its metrics in
 			// another order (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
-			metrics := []Path{Path{}.Field("spec").Field("metrics")}
+			metrics := []object.Path{object.Path{}.Field("spec").Field("metrics")}
 			out = append(out, doubt{reason: reason, about: func(f Finding) bool { return f.writes() && isAnyNear(f.Path, metrics) }})
 		}
 		switch {
@@ -94,7 +97,7 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 		switch {
 		case err != nil || without.refusal != got.refusal:
 			out = append(out, doubt{reason: reason, about: Finding.acts})
-		case !Equal(unowned(without.result), unowned(got.result)):
+		case !object.Equal(unowned(without.result), unowned(got.result)):
 			out = append(out, doubt{reason: reason, about: func(f Finding) bool { return entry.touches(f.Path) }})
 		}
 	}
@@ -108,7 +111,7 @@ func (c comparer) otherDeployers(s serverSide, desired, live map[string]any, got
 		s.deployer = other
 		theirs, err := s.result(desired, c.asApplied(live, other), c.in.ForceConflicts)
 		switch {
-		case err != nil || !Equal(unowned(theirs.result), unowned(got.result)):
+		case err != nil || !object.Equal(unowned(theirs.result), unowned(got.result)):
 			out = append(out, doubt{reason: d.Doubt(), about: anyFinding})
 		case theirs.refusal != got.refusal:
 			out = append(out, doubt{reason: d.Doubt(), about: Finding.acts})
@@ -123,9 +126,9 @@ func hidden(live map[string]any, force bool) []doubt {
 	if live["apiVersion"] != "v1" || live["kind"] != "Service" || serviceSpec(live).hasAddress() {
 		return nil
 	}
-	path := Path{}.Field("spec").Field("internalTrafficPolicy")
+	path := object.Path{}.Field("spec").Field("internalTrafficPolicy")
 	reason := "the API server does not show which value it keeps here"
-	return []doubt{{reason: reason, about: func(f Finding) bool { return f.Verdict == Conflict && samePath(f.Path, path) }, spreads: !force}}
+	return []doubt{{reason: reason, about: func(f Finding) bool { return f.Verdict == report.Conflict && f.Path.Equal(path) }, spreads: !force}}
 }
 
 // hasOthers tells whether anybody but Helm owns a part of live that an apply may touch.
@@ -143,7 +146,7 @@ type guessedEntry struct {
 }
 
 func guessedEntries(live map[string]any, guessed []schema.GroupVersion) []guessedEntry {
-	managed, _ := child(live, "metadata")["managedFields"].([]any)
+	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
 	var out []guessedEntry
 	for i, m := range managed {
 		raw, _ := m.(map[string]any)
@@ -162,21 +165,21 @@ func guessedEntries(live map[string]any, guessed []schema.GroupVersion) []guesse
 // left gives live without the entry.
 func (e guessedEntry) left(live map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(live)
-	meta := child(out, "metadata")
+	meta := object.Child(out, "metadata")
 	managed, _ := meta["managedFields"].([]any)
 	meta["managedFields"] = slices.Delete(managed, e.index, e.index+1)
 	return out
 }
 
 // touches tells whether the entry has the path, something below it, or what holds it as one value.
-func (e guessedEntry) touches(path Path) bool {
+func (e guessedEntry) touches(path object.Path) bool {
 	target := fieldPath(path)
 	return ownsWithin(e.fields, target) || e.holdsWhole(path)
 }
 
 // holdsWhole tells whether what holds the path is one value at the entry's version. At the request's it may not be, so that no
 // conflict is seen where the server sees one.
-func (e guessedEntry) holdsWhole(path Path) bool {
+func (e guessedEntry) holdsWhole(path object.Path) bool {
 	target := fieldPath(path)
 	for n := len(target) - 1; n > 0; n-- {
 		if ownsWhole(e.fields, target[:n]) {
@@ -188,13 +191,13 @@ func (e guessedEntry) holdsWhole(path Path) bool {
 
 // moved lists the parts of the object in which the entry has a field that live does not have at the version that was read: the
 // conversion makes something else of it, and nothing tells where that stands. An annotation may stand for anything.
-func (e guessedEntry) moved(live map[string]any) []Path {
-	var out []Path
+func (e guessedEntry) moved(live map[string]any) []object.Path {
+	var out []object.Path
 	e.fields.Leaves().Iterate(func(leaf fieldpath.Path) {
 		if len(leaf) == 0 || leaf[0].FieldName == nil || *leaf[0].FieldName == "status" || holdsPath(live, leaf) {
 			return
 		}
-		var part Path
+		var part object.Path
 		if *leaf[0].FieldName != "metadata" {
 			part = part.Field(*leaf[0].FieldName)
 		}
@@ -205,11 +208,11 @@ func (e guessedEntry) moved(live map[string]any) []Path {
 
 // inAnnotations lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields go
 // where the manifest no longer has them.
-func (e guessedEntry) inAnnotations() []Path {
+func (e guessedEntry) inAnnotations() []object.Path {
 	if e.version != "autoscaling/v2" {
 		return nil
 	}
-	var out []Path
+	var out []object.Path
 	for _, move := range autoscalerMoves() {
 		if move.at1[0].Name == "metadata" && ownsWithin(e.fields, fieldPath(move.at2)) {
 			out = append(out, move.at1)
@@ -218,8 +221,8 @@ func (e guessedEntry) inAnnotations() []Path {
 	return out
 }
 
-func isAnyNear(path Path, parts []Path) bool {
-	return slices.ContainsFunc(parts, func(part Path) bool { return len(part) <= len(path) && samePath(part, path[:len(part)]) })
+func isAnyNear(path object.Path, parts []object.Path) bool {
+	return slices.ContainsFunc(parts, func(part object.Path) bool { return path.HasPrefix(part) })
 }
 
 // holdsPath tells whether an object has what a path of managedFields leads to. Items of lists are taken as there.
@@ -229,7 +232,7 @@ func holdsPath(v any, path fieldpath.Path) bool {
 		if element.FieldName == nil {
 			return true
 		}
-		if !ok || !has(m, *element.FieldName) {
+		if !ok || !object.Has(m, *element.FieldName) {
 			return false
 		}
 		v = m[*element.FieldName]
@@ -238,8 +241,8 @@ func holdsPath(v any, path fieldpath.Path) bool {
 }
 
 // unowned gives an object without its managedFields.
-func unowned(object map[string]any) map[string]any {
-	out := runtime.DeepCopyJSON(object)
-	delete(child(out, "metadata"), "managedFields")
+func unowned(obj map[string]any) map[string]any {
+	out := runtime.DeepCopyJSON(obj)
+	delete(object.Child(out, "metadata"), "managedFields")
 	return out
 }

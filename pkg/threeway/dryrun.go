@@ -1,5 +1,7 @@
 package threeway
 
+import "github.com/helmdrift/helmdrift/pkg/object"
+
 // Method is the kind of a write.
 type Method string
 
@@ -12,7 +14,7 @@ const (
 
 // Request is the write that Helm would send for one object. Its body is in clear.
 type Request struct {
-	Ref    Ref
+	Ref    object.Ref
 	Method Method
 	// PatchType is the content type of a patch.
 	PatchType string

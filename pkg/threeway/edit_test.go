@@ -4,32 +4,34 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // editor makes one random edit of an object.
 type editor struct {
 	rng  *rand.Rand
-	path Path
+	path object.Path
 }
 
 // edit edits an object of the sample's kind in place, where an API server would store the edit and no controller owns the
 // place. It gives the paths that have changed, none where there was nothing to edit.
-func (o sample) edit(rng *rand.Rand, object map[string]any) []Path {
+func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 	job := newComparer(Input{Schemas: o.schemas})
 	s := job.shapeOf(o.Ref)
-	tree := allocatedFor(o.Key, object)
-	stored := func() any { return tree.without(newForms(o.Key, s, object).stored(object).value) }
+	tree := allocatedFor(o.Key, obj)
+	stored := func() any { return tree.without(newForms(o.Key, s, obj).stored(obj).value) }
 	before := stored()
 	for range 20 {
-		saved, _ := Copy(object).(map[string]any)
+		saved, _ := object.Copy(obj).(map[string]any)
 		e := &editor{rng: rng}
-		e.editMap(object, s, rootNames(object, s))
+		e.editMap(obj, s, rootNames(obj, s))
 		if paths := e.changed(s, before, stored(), o.Content); len(paths) > 0 {
 			return paths
 		}
-		clear(object)
+		clear(obj)
 		for k, v := range saved {
-			object[k] = v
+			obj[k] = v
 		}
 	}
 	return nil
@@ -46,12 +48,12 @@ func (o sample) vary(rng *rand.Rand, object map[string]any) bool {
 
 // changed lists where the edit changed what the server stores: not a field that it prunes, not the deprecated alias that it
 // keeps itself, and not a default alone that depends on its neighbours and is gone with them.
-func (e *editor) changed(s *shape, before, after any, manifest map[string]any) []Path {
+func (e *editor) changed(s *shape, before, after any, manifest map[string]any) []object.Path {
 	last := len(e.path) - 1
 	if last < 0 || s.along(e.path[:last]).prunes(e.path[last].Name) || e.path[last].Name == "serviceAccount" {
 		return nil
 	}
-	return slices.DeleteFunc(differences(nil, before, after), func(path Path) bool {
+	return slices.DeleteFunc(differences(nil, before, after), func(path object.Path) bool {
 		_, stays := path.Lookup(after)
 		_, named := path.Lookup(manifest)
 		return !stays && !named
@@ -59,9 +61,9 @@ func (e *editor) changed(s *shape, before, after any, manifest map[string]any) [
 }
 
 // touching gives the place of a finding that speaks of one of the paths, -1 where none does.
-func touching(findings []Finding, paths []Path) int {
+func touching(findings []Finding, paths []object.Path) int {
 	return slices.IndexFunc(findings, func(f Finding) bool {
-		return slices.ContainsFunc(paths, func(p Path) bool { return touches(f.Path.String(), p.String()) })
+		return slices.ContainsFunc(paths, func(p object.Path) bool { return touches(f.Path.String(), p.String()) })
 	})
 }
 
@@ -75,7 +77,7 @@ func (t *fieldTree) without(v any) any {
 		out := map[string]any{}
 		for name, below := range v {
 			kept := t.fields[name].without(below)
-			if t.line(Path{}.Field(name)) == nil && !(isZero(kept) && !isZero(below)) {
+			if t.line(object.Path{}.Field(name)) == nil && !(object.IsZero(kept) && !object.IsZero(below)) {
 				out[name] = kept
 			}
 		}
@@ -83,7 +85,7 @@ func (t *fieldTree) without(v any) any {
 	case []any:
 		var out []any
 		for _, item := range v {
-			if text, ok := item.(string); !ok || t.line(Path{}.SetItem(text)) == nil {
+			if text, ok := item.(string); !ok || t.line(object.Path{}.SetItem(text)) == nil {
 				out = append(out, t.items.without(item))
 			}
 		}
@@ -116,7 +118,7 @@ func (e *editor) editMap(m map[string]any, s *shape, names []string) {
 	name := names[e.rng.IntN(len(names))]
 	if len(e.path) == 0 && name == "metadata" {
 		e.path = e.path.Field(name)
-		m = child(m, name)
+		m = object.Child(m, name)
 		s, name = s.field(name), []string{"labels", "annotations", "finalizers"}[e.rng.IntN(3)]
 	}
 	e.path = e.path.Field(name)
@@ -136,9 +138,9 @@ func (e *editor) editMap(m map[string]any, s *shape, names []string) {
 func (e *editor) edited(v any, s *shape) any {
 	switch v := v.(type) {
 	case map[string]any:
-		names := sortedKeys(v)
+		names := object.SortedKeys(v)
 		if s != nil && s.form == formStruct {
-			names = slices.Compact(slices.Sorted(slices.Values(append(names, sortedKeys(s.fields)...))))
+			names = slices.Compact(slices.Sorted(slices.Values(append(names, object.SortedKeys(s.fields)...))))
 		} else {
 			names = append(names, "added")
 		}
@@ -168,7 +170,7 @@ func (e *editor) editedList(v []any, s *shape) any {
 // other gives another scalar of the same type.
 func (e *editor) other(v any, s *shape) any {
 	for range 10 {
-		if w := e.scalar(s); !Equal(v, w) {
+		if w := e.scalar(s); !object.Equal(v, w) {
 			return w
 		}
 	}
@@ -201,7 +203,7 @@ func (e *editor) invented(s *shape, depth int) any {
 		return map[string]any{"added": e.invented(s.elem, depth-1)}
 	}
 	out := map[string]any{}
-	names := sortedKeys(s.fields)
+	names := object.SortedKeys(s.fields)
 	for range 3 {
 		if len(names) > 0 && depth > 0 {
 			name := names[e.rng.IntN(len(names))]

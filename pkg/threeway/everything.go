@@ -4,6 +4,9 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // ErrSelectsEverything says why a rule is refused that would turn the whole comparison off. Such a rule is misspelt, or somebody else's.
@@ -15,9 +18,9 @@ func (r Rule) SelectsEverything() bool {
 	return r.takesAllPaths() && r.takesAllManagers() && r.Target.takesAllObjects()
 }
 
-// SelectsEverything reports the same of the text of a rule. A rule that cannot be read selects nothing.
-func (t RuleText) SelectsEverything() bool {
-	_, err := t.rule("")
+// TextSelectsEverything reports the same of the text of a rule. A rule that cannot be read selects nothing.
+func TextSelectsEverything(t report.RuleText) bool {
+	_, err := ruleOf(t, "")
 	return errors.Is(err, ErrSelectsEverything)
 }
 
@@ -35,7 +38,7 @@ func (r Rule) takesAllManagers() bool {
 // takesAllObjects decides by trial: an expression that matches names with nothing in common is taken to match every name, and a selector
 // that matches an object with nothing but Helm's own metadata matches every object of a release.
 func (t Target) takesAllObjects() bool {
-	helm := []map[string]any{child(HelmMetadata(map[string]any{}, "r", "n"), "metadata")}
+	helm := []map[string]any{object.Child(object.HelmMetadata(map[string]any{}, "r", "n"), "metadata")}
 	return matchesAll(t.Group, "", "apps", "x7.q-z.example") && matchesAll(t.Version, "v1", "v2beta7", "v31alpha9") &&
 		matchesAll(t.Kind, "Qx", "ConfigMapZ", "IP") && matchesAll(t.Namespace, "q", "0-x", "zz-y-7") &&
 		matchesAll(t.Name, "q", "0.x", "zz-y-7") && selectsMap(t.Labels, helm, "labels") && selectsMap(t.Annotations, helm, "annotations")

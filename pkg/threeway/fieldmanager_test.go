@@ -10,6 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/client-go/applyconfigurations"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestOwnersOfRealFieldManager lets the API server's own field manager write managedFields: Helm installs, somebody edits, and
@@ -24,7 +27,7 @@ func TestOwnersOfRealFieldManager(t *testing.T) {
 		for range *rounds {
 			server := newFieldServer(t, types, o.Ref)
 			installed, ok := server.write(map[string]any{}, o.installed(), "helm")
-			edited, _ := Copy(installed).(map[string]any)
+			edited, _ := object.Copy(installed).(map[string]any)
 			edit := o.edit(rng, edited)
 			if !ok || len(edit) == 0 {
 				continue
@@ -43,7 +46,7 @@ func TestOwnersOfRealFieldManager(t *testing.T) {
 }
 
 // checkOwned wants a finding for the edit, and where it only added something, one that names the editor.
-func checkOwned(t *testing.T, o sample, live map[string]any, edit []Path) {
+func checkOwned(t *testing.T, o sample, live map[string]any, edit []object.Path) {
 	t.Helper()
 	c := Compare(o.input(o.Object, live))
 	found := touching(c.Objects[0].Findings, edit)
@@ -52,7 +55,7 @@ func checkOwned(t *testing.T, o sample, live map[string]any, edit []Path) {
 		return
 	}
 	f := c.Objects[0].Findings[found]
-	byEditor := slices.ContainsFunc(f.Owners, func(owner Owner) bool { return owner.Manager == "kubectl-edit" })
+	byEditor := slices.ContainsFunc(f.Owners, func(owner report.Owner) bool { return owner.Manager == "kubectl-edit" })
 	if !f.Managed && f.Old == nil && !byEditor {
 		t.Errorf("%s: %s is owned by %v", o.Source, f.Path, f.Owners)
 	}
@@ -61,7 +64,7 @@ func checkOwned(t *testing.T, o sample, live map[string]any, edit []Path) {
 // fieldServer is what an API server does with managedFields on a write.
 type fieldServer struct{ manager *managedfields.FieldManager }
 
-func newFieldServer(t *testing.T, types managedfields.TypeConverter, ref Ref) fieldServer {
+func newFieldServer(t *testing.T, types managedfields.TypeConverter, ref object.Ref) fieldServer {
 	t.Helper()
 	gvk := ref.GVK()
 	m, err := managedfields.NewDefaultFieldManager(types, asIs{}, asIs{}, asIs{}, gvk, gvk.GroupVersion(), "", nil)
@@ -72,15 +75,15 @@ func newFieldServer(t *testing.T, types managedfields.TypeConverter, ref Ref) fi
 }
 
 // write gives the object as it is stored; false where it does not fit its type, so that nobody's names are written.
-func (s fieldServer) write(live, object map[string]any, manager string) (map[string]any, bool) {
-	before, _ := Copy(live).(map[string]any)
-	after, _ := Copy(object).(map[string]any)
+func (s fieldServer) write(live, obj map[string]any, manager string) (map[string]any, bool) {
+	before, _ := object.Copy(live).(map[string]any)
+	after, _ := object.Copy(obj).(map[string]any)
 	for _, m := range []map[string]any{before, after} {
-		m["apiVersion"], m["kind"] = object["apiVersion"], object["kind"]
+		m["apiVersion"], m["kind"] = obj["apiVersion"], obj["kind"]
 	}
 	out, err := s.manager.Update(&unstructured.Unstructured{Object: before}, &unstructured.Unstructured{Object: after}, manager)
 	if err != nil {
-		return object, false
+		return obj, false
 	}
 	u, ok := out.(*unstructured.Unstructured)
 	return u.Object, ok && len(u.GetManagedFields()) > 0

@@ -1,9 +1,11 @@
 package threeway
 
+import "github.com/helmdrift/helmdrift/pkg/object"
+
 // forms brings the texts of one object to the sides that are compared (design section 5): typed, with defaults, and in
 // live's own spelling where two spellings mean the same.
 type forms struct {
-	key   Key
+	key   object.Key
 	shape *shape
 	// seen is live's normal form, before defaults.
 	seen *seen
@@ -13,7 +15,7 @@ type forms struct {
 	respelled bool
 }
 
-func newForms(key Key, s *shape, live map[string]any) *forms {
+func newForms(key object.Key, s *shape, live map[string]any) *forms {
 	return &forms{key: key, shape: s, seen: &seen{values: []any{normalObject(live, s, asRead)}}}
 }
 
@@ -74,7 +76,7 @@ func (s *seen) at(name string) *seen {
 	}
 	below := &seen{}
 	for _, v := range s.values {
-		if m, ok := v.(map[string]any); ok && has(m, name) {
+		if m, ok := v.(map[string]any); ok && object.Has(m, name) {
 			below.values = append(below.values, m[name])
 		}
 	}
@@ -126,14 +128,14 @@ func (f *forms) settle(v any, s *shape, live *seen) any {
 
 func (f *forms) spelled(v any, s *shape, live *seen) any {
 	for _, other := range live.values {
-		if Equal(v, other) {
+		if object.Equal(v, other) {
 			return v
 		}
 	}
 	for _, other := range live.values {
 		if s.alike(v, other) {
 			f.respelled = true
-			return Copy(other)
+			return object.Copy(other)
 		}
 	}
 	return v

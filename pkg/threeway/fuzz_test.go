@@ -8,6 +8,9 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/klog/v2"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // FuzzCompare: whatever JSON stands for old, and whatever became of it in desired, a second rendering and live, comparing, asking
@@ -30,25 +33,25 @@ func FuzzCompare(f *testing.F) {
 		s, rng := sample{Object: o}, rand.New(rand.NewPCG(seed, 5))
 		checkReport(t, Compare(s.input(o, s.installed())), !mangled(o.Content))
 		desired := o
-		desired.Content, _ = vandalised(rng, Copy(o.Content)).(map[string]any)
-		live, _ := vandalised(rng, Copy(o.Content)).(map[string]any)
+		desired.Content, _ = vandalised(rng, object.Copy(o.Content)).(map[string]any)
+		live, _ := vandalised(rng, object.Copy(o.Content)).(map[string]any)
 		checkReport(t, Compare(s.input(desired, live)), false)
-		desired.Again, _ = vandalised(rng, Copy(o.Content)).(map[string]any)
+		desired.Again, _ = vandalised(rng, object.Copy(o.Content)).(map[string]any)
 		c := Compare(s.input(desired, live))
-		checkVerify(c, vandalised(rng, Copy(live)))
+		checkVerify(c, vandalised(rng, object.Copy(live)))
 		checkReport(t, c, false)
 		in := s.input(desired, live)
-		in.Operation, in.OldObjects = OperationRollback, nil
+		in.Operation, in.OldObjects = report.OperationRollback, nil
 		checkReport(t, Compare(in), false)
 		in = s.input(o, live)
-		in.Operation, in.ForceReplace = OperationDrift, seed%5 == 0
+		in.Operation, in.ForceReplace = report.OperationDrift, seed%5 == 0
 		checkOnlyDrift(t, Compare(in))
 		in.ApplyMethod, in.Migrates = "server-side", seed%2 == 0
 		checkOnlyDrift(t, Compare(in))
 		in = s.input(desired, live)
 		in.ApplyMethod, in.Migrates, in.ForceConflicts = "server-side", seed%2 == 0, seed%3 == 0
 		c = Compare(in)
-		checkVerify(c, vandalised(rng, Copy(live)))
+		checkVerify(c, vandalised(rng, object.Copy(live)))
 		checkReport(t, c, false)
 	})
 }
@@ -57,7 +60,7 @@ func FuzzCompare(f *testing.F) {
 func vandalised(rng *rand.Rand, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range object.SortedKeys(v) {
 			if rng.IntN(4) == 0 {
 				v[name] = vandal(rng, v[name])
 			} else {
@@ -81,18 +84,18 @@ func vandal(rng *rand.Rand, v any) any {
 }
 
 // fuzzed makes an object of any JSON object.
-func fuzzed(raw []byte) (Object, bool) {
+func fuzzed(raw []byte) (object.Object, bool) {
 	var content map[string]any
 	if utiljson.Unmarshal(raw, &content) != nil || content == nil {
-		return Object{}, false
+		return object.Object{}, false
 	}
 	apiVersion, _ := content["apiVersion"].(string)
 	kind, _ := content["kind"].(string)
-	ref := Ref{Key: Key{Kind: kind, Namespace: "d", Name: "x"}, Version: apiVersion}
+	ref := object.Ref{Key: object.Key{Kind: kind, Namespace: "d", Name: "x"}, Version: apiVersion}
 	if group, version, found := cutLast(apiVersion); found {
 		ref.Group, ref.Version = group, version
 	}
-	return Object{Ref: ref, Content: content}, true
+	return object.Object{Ref: ref, Content: content}, true
 }
 
 func cutLast(apiVersion string) (group, version string, found bool) {
@@ -125,7 +128,7 @@ func mangled(v any) bool {
 
 // checkVerify answers every request with the same object.
 func checkVerify(c *Comparison, answer any) {
-	answers := map[Ref]Answer{}
+	answers := map[object.Ref]Answer{}
 	for _, r := range c.Requests() {
 		object, _ := answer.(map[string]any)
 		answers[r.Ref] = Answer{Object: object}
@@ -142,7 +145,7 @@ func checkReport(t *testing.T, c *Comparison, silent bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var report ReleaseReport
+	var report report.Release
 	if err := json.Unmarshal(raw, &report); err != nil {
 		t.Fatal(err)
 	}
@@ -165,8 +168,8 @@ func FuzzPattern(f *testing.F) {
 		f.Add(text)
 	}
 	live := map[string]any{"a": map[string]any{"b": int64(1)}, "l": []any{map[string]any{"name": "a", "v": "x"}, "m", nil}}
-	path := Path{}.Field("l").Item([]ListKey{{"name", "a"}})
-	deployment := nativeKinds().native(Ref{Key: Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}.GVK())
+	path := object.Path{}.Field("l").Item([]object.ListKey{{Name: "name", Value: "a"}})
+	deployment := nativeKinds().native(object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}.GVK())
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := ParsePattern(text)
 		if err != nil {
@@ -176,7 +179,7 @@ func FuzzPattern(f *testing.F) {
 			t.Errorf("%q covers %s and is not there", text, path)
 		}
 		p.fits(deployment)
-		if p.exists(live) && Equal(removed(live, p.tokens), live) {
+		if p.exists(live) && object.Equal(removed(live, p.tokens), live) {
 			t.Errorf("%q is there and cannot be left out", text)
 		}
 	})

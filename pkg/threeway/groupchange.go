@@ -1,6 +1,11 @@
 package threeway
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
 
 // noteGroupChanges marks an object that moves to another API group while it stays the same object. Helm matches objects by group,
 // so it patches the one of desired and then deletes the one of old, which is the very same (helm v3.22.0 pkg/kube/client.go update,
@@ -16,7 +21,7 @@ func (c *Comparison) noteGroupChanges() {
 	for i := range c.Objects {
 		gone := &c.Objects[i]
 		stays := kept[gone.uid()]
-		if gone.Action != ActionDelete || stays == nil {
+		if gone.Action != report.ActionDelete || stays == nil {
 			continue
 		}
 		gone.addNote(fmt.Sprintf("this deletes %s as well: both are one object, served under two API groups", stays.key))
@@ -26,6 +31,6 @@ func (c *Comparison) noteGroupChanges() {
 
 // uid is the live object's own, empty where it has none.
 func (o *ObjectComparison) uid() string {
-	uid, _ := child(o.liveText, "metadata")["uid"].(string)
+	uid, _ := object.Child(o.liveText, "metadata")["uid"].(string)
 	return uid
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // IgnoreAnnotation on an object, in a manifest or live, silences what its value names: paths of ignore rules, apart by spaces or line
@@ -23,10 +26,10 @@ type ignorer struct {
 
 // ignorerOf picks the rules for an object, of which texts are the sides that there are, and adds those of its own annotations. What is
 // wrong with these the remarks say.
-func (c comparer) ignorerOf(ref Ref, texts ...map[string]any) (out *ignorer, remarks []string) {
+func (c comparer) ignorerOf(ref object.Ref, texts ...map[string]any) (out *ignorer, remarks []string) {
 	var metas []map[string]any
 	for _, text := range texts {
-		if meta := child(text, "metadata"); meta != nil {
+		if meta := object.Child(text, "metadata"); meta != nil {
 			metas = append(metas, meta)
 		}
 	}
@@ -44,7 +47,7 @@ func (c comparer) ignorerOf(ref Ref, texts ...map[string]any) (out *ignorer, rem
 
 // annotate adds the rules that an object's annotations make.
 func (i *ignorer) annotate(meta map[string]any) (remarks []string) {
-	if value, ok := child(meta, "annotations")[IgnoreAnnotation].(string); ok && value != "false" {
+	if value, ok := object.Child(meta, "annotations")[IgnoreAnnotation].(string); ok && value != "false" {
 		rule, err := annotatedRule(value)
 		if err != nil {
 			return []string{fmt.Sprintf("its annotation %s is not heeded: %v", IgnoreAnnotation, err)}
@@ -52,7 +55,7 @@ func (i *ignorer) annotate(meta map[string]any) (remarks []string) {
 		i.rules = append(i.rules, rule)
 	}
 	for _, kind := range []string{"annotations", "labels"} {
-		if child(meta, kind)[fluxDriftDetection] == "disabled" {
+		if object.Child(meta, kind)[fluxDriftDetection] == "disabled" {
 			i.rules = append(i.rules, Rule{Name: strings.TrimSuffix(kind, "s") + " " + fluxDriftDetection})
 		}
 	}
@@ -75,7 +78,7 @@ func annotatedRule(value string) (Rule, error) {
 }
 
 // by gives the rule that silences a finding, nil where none does.
-func (i *ignorer) by(path Path, owners []Owner, managed bool) *IgnoreRule {
+func (i *ignorer) by(path object.Path, owners []report.Owner, managed bool) *report.IgnoreRule {
 	if i == nil {
 		return nil
 	}
@@ -89,12 +92,12 @@ func (i *ignorer) by(path Path, owners []Owner, managed bool) *IgnoreRule {
 
 // spares tells whether a rule is this program's own, for writers that nobody knows, and a person has written the value: what somebody did by
 // hand is told, unless a rule names the manager.
-func (r Rule) spares(owners []Owner) bool {
-	return r.builtIn && len(r.Managers) == 0 && slices.ContainsFunc(owners, func(o Owner) bool { return o.Group == ManagerPerson })
+func (r Rule) spares(owners []report.Owner) bool {
+	return r.builtIn && len(r.Managers) == 0 && slices.ContainsFunc(owners, func(o report.Owner) bool { return o.Group == report.ManagerPerson })
 }
 
 // whole returns the rule that silences all that is said of the object itself: what becomes of it, and that it is missing or being deleted.
-func (i *ignorer) whole(gone bool, old map[string]any) *IgnoreRule {
+func (i *ignorer) whole(gone bool, old map[string]any) *report.IgnoreRule {
 	for _, r := range i.rules {
 		if r.gone != nil && gone && r.gone.exists(old) {
 			return r.shown()
@@ -104,9 +107,9 @@ func (i *ignorer) whole(gone bool, old map[string]any) *IgnoreRule {
 }
 
 // conflicts returns the rule that silences a failure on conflicts: it says so, and rules silence each of them.
-func (i *ignorer) conflicts(findings []Finding) *IgnoreRule {
+func (i *ignorer) conflicts(findings []Finding) *report.IgnoreRule {
 	n := slices.IndexFunc(i.rules, func(r Rule) bool { return r.Conflicts })
-	counts := func(f Finding) bool { return f.Verdict == Conflict && f.IgnoredBy == nil }
+	counts := func(f Finding) bool { return f.Verdict == report.Conflict && f.IgnoredBy == nil }
 	if n < 0 || slices.ContainsFunc(findings, counts) {
 		return nil
 	}
@@ -115,11 +118,11 @@ func (i *ignorer) conflicts(findings []Finding) *IgnoreRule {
 
 // inside gives a rule that silences, with the others, all that differs inside of what is one value: with the places left out that rules
 // name, the sides that differ are the same.
-func (i *ignorer) inside(path Path, n sides, managed bool) *IgnoreRule {
+func (i *ignorer) inside(path object.Path, n sides, managed bool) *report.IgnoreRule {
 	if i == nil {
 		return nil
 	}
-	var first *IgnoreRule
+	var first *report.IgnoreRule
 	left := n
 	for _, r := range i.rules {
 		if r.gone != nil || r.unmanaged && managed || len(r.Managers) > 0 {

@@ -5,12 +5,14 @@ import (
 	"sync"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // builtInRule is a line of ignores.yaml.
 type builtInRule struct {
 	Name string `json:"name"`
-	RuleText
+	report.RuleText
 	Unmanaged bool   `json:"unmanaged,omitempty"`
 	Gone      string `json:"gone,omitempty"`
 }
@@ -24,7 +26,7 @@ var BuiltInRules = sync.OnceValue(func() []Rule {
 	must(yaml.UnmarshalStrict(ignoresText, &texts))
 	out := make([]Rule, len(texts))
 	for i, text := range texts {
-		rule, err := text.rule("built-in " + text.Name)
+		rule, err := ruleOf(text.RuleText, "built-in "+text.Name)
 		must(err)
 		rule.builtIn, rule.unmanaged = true, text.Unmanaged
 		if text.Gone != "" {

@@ -4,22 +4,25 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // warnOfRules tells of rules that say what cannot be, or that match nothing: one of those may be misspelt, or no longer needed.
 func (c *Comparison) warnOfRules() {
-	var warnings []Message
+	var warnings []report.Message
 	for _, r := range c.Input.Rules {
 		if r.builtIn || !r.isFor(c.Input.Name) {
 			continue
 		}
 		for _, message := range c.useOf(r) {
-			warnings = append(warnings, Message{Code: WarnIgnoreRule, Message: r.Name + " " + message})
+			warnings = append(warnings, report.Message{Code: WarnIgnoreRule, Message: r.Name + " " + message})
 		}
 	}
 	for _, o := range c.Objects {
 		for _, remark := range o.remarks {
-			warnings = append(warnings, Message{Code: WarnIgnoreRule, Object: o.key.String(), Message: remark})
+			warnings = append(warnings, report.Message{Code: WarnIgnoreRule, Object: o.key.String(), Message: remark})
 		}
 	}
 	c.Input.Warnings = append(c.Input.Warnings[:len(c.Input.Warnings):len(c.Input.Warnings)], warnings...)
@@ -31,7 +34,7 @@ func (c *Comparison) useOf(r Rule) (odd []string) {
 	var selected []*ObjectComparison
 	for i := range c.Objects {
 		o := &c.Objects[i]
-		texts := []map[string]any{child(o.liveText, "metadata"), child(o.Content, "metadata"), child(o.desiredText, "metadata")}
+		texts := []map[string]any{object.Child(o.liveText, "metadata"), object.Child(o.Content, "metadata"), object.Child(o.desiredText, "metadata")}
 		if r.selects(o.Ref, texts) {
 			selected = append(selected, o)
 		}
@@ -64,7 +67,7 @@ func (c *Comparison) useOf(r Rule) (odd []string) {
 }
 
 func (o *ObjectComparison) isOwnedByAny(r Rule) bool {
-	return slices.ContainsFunc(ownershipOf(o.liveText, nil).entries, func(e ownerEntry) bool { return r.coversOwners([]Owner{e.Owner}) })
+	return slices.ContainsFunc(ownershipOf(o.liveText, nil).entries, func(e ownerEntry) bool { return r.coversOwners([]report.Owner{e.Owner}) })
 }
 
 // kindsOf names the kinds of objects, for people.
@@ -73,5 +76,5 @@ func kindsOf(objects []*ObjectComparison) string {
 	for _, o := range objects {
 		kinds[o.Kind] = true
 	}
-	return strings.Join(sortedKeys(kinds), ", ")
+	return strings.Join(object.SortedKeys(kinds), ", ")
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestBuiltInRulesHaveCases wants of each built-in rule a reason and a case named after it, in which it silences something and something
@@ -47,7 +50,7 @@ func TestBuiltInRulesHaveCases(t *testing.T) {
 	}
 }
 
-func count(by *IgnoreRule, name string) int {
+func count(by *report.IgnoreRule, name string) int {
 	if by != nil && by.Rule == name {
 		return 1
 	}
@@ -84,9 +87,9 @@ func TestOrderOfRules(t *testing.T) {
 // wideRules overlap each other and the built-in ones.
 func wideRules(t *testing.T) []Rule {
 	t.Helper()
-	rules, warnings := ReadRules("wide", []RuleText{
+	rules, warnings := ReadRules("wide", []report.RuleText{
 		{Paths: []string{"/spec/replicas", "/spec/ports/0", "/data/*"}},
-		{Paths: []string{"/metadata/annotations"}, Target: &TargetText{Kind: "Service|Pod"}},
+		{Paths: []string{"/metadata/annotations"}, Target: &report.TargetText{Kind: "Service|Pod"}},
 		{Paths: []string{"/spec/template/spec/containers/*/env"}},
 		{Paths: []string{"/spec/template/spec/containers/[name=web]"}, Managers: []string{"kubectl*"}},
 		{Paths: []string{"/metadata/labels/a*", "/spec/list/0", "/webhooks/*/rules/0"}},
@@ -100,7 +103,7 @@ func wideRules(t *testing.T) []Rule {
 // silenced lists what a comparison says, and whether rules silence it; not which of several rules.
 func silenced(c *Comparison) string {
 	var b strings.Builder
-	line := func(key Key, place string, by *IgnoreRule) {
+	line := func(key object.Key, place string, by *report.IgnoreRule) {
 		word := "told"
 		if by != nil {
 			word = "ignored"

@@ -3,6 +3,8 @@ package threeway
 import (
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // immutability is one line of the table of fields that the API server lets nobody change (immutable_table.go).
@@ -33,19 +35,19 @@ type change struct {
 }
 
 // immutableFields lists the fields that a change touches and the server does not let change.
-func immutableFields(key Key, c change) []Path {
-	var out []Path
+func immutableFields(key object.Key, c change) []object.Path {
+	var out []object.Path
 	table := immutables()
 	for i := range table {
 		if line := &table[i]; line.kind == key.GroupKind().String() && (line.when == nil || line.when(c)) {
 			out = append(out, line.touched(c)...)
 		}
 	}
-	slices.SortFunc(out, func(a, b Path) int { return strings.Compare(a.String(), b.String()) })
-	return slices.CompactFunc(out, func(a, b Path) bool { return a.String() == b.String() })
+	slices.SortFunc(out, func(a, b object.Path) int { return strings.Compare(a.String(), b.String()) })
+	return slices.CompactFunc(out, func(a, b object.Path) bool { return a.Equal(b) })
 }
 
-func (l *immutability) touched(c change) []Path {
+func (l *immutability) touched(c change) []object.Path {
 	free := &freedom{}
 	for _, path := range l.except {
 		free.at(path).judge = always
@@ -53,13 +55,13 @@ func (l *immutability) touched(c change) []Path {
 	for path, judge := range l.unless {
 		free.at(path).judge = judge
 	}
-	var out []Path
+	var out []object.Path
 	for _, text := range l.paths {
-		path, below := Path{}, free
+		path, below := object.Path{}, free
 		was, is := any(c.was), any(c.is)
 		for _, name := range namesOf(text) {
 			path, below = path.Field(name), below.below(name)
-			was, is = fieldOf(was, name), fieldOf(is, name)
+			was, is = object.Field(was, name), object.Field(is, name)
 		}
 		out = append(out, below.touched(c, path, was, is)...)
 	}
@@ -116,9 +118,9 @@ func (f *freedom) below(name string) *freedom {
 
 // touched lists what differs between two values and may not. It goes down only where something below may change, so that it
 // names the field that is fixed and not its parts.
-func (f *freedom) touched(c change, path Path, was, is any) []Path {
+func (f *freedom) touched(c change, path object.Path, was, is any) []object.Path {
 	switch {
-	case Equal(was, is), f != nil && f.judge != nil && f.judge(c, was, is):
+	case object.Equal(was, is), f != nil && f.judge != nil && f.judge(c, was, is):
 		return nil
 	case f != nil && f.fields != nil && isMapOrNil(was) && isMapOrNil(is):
 		found := f.touchedFields(c, path, was, is)
@@ -130,7 +132,7 @@ func (f *freedom) touched(c change, path Path, was, is any) []Path {
 			return found
 		}
 	}
-	return []Path{path}
+	return []object.Path{path}
 }
 
 func isMapOrNil(v any) bool {
@@ -138,7 +140,7 @@ func isMapOrNil(v any) bool {
 	return ok || v == nil
 }
 
-func (f *freedom) touchedFields(c change, path Path, was, is any) []Path {
+func (f *freedom) touchedFields(c change, path object.Path, was, is any) []object.Path {
 	names := map[string]bool{}
 	for _, side := range []any{was, is} {
 		m, _ := side.(map[string]any)
@@ -146,25 +148,25 @@ func (f *freedom) touchedFields(c change, path Path, was, is any) []Path {
 			names[name] = true
 		}
 	}
-	var out []Path
-	for _, name := range sortedKeys(names) {
-		out = append(out, f.fields[name].touched(c, path.Field(name), fieldOf(was, name), fieldOf(is, name))...)
+	var out []object.Path
+	for _, name := range object.SortedKeys(names) {
+		out = append(out, f.fields[name].touched(c, path.Field(name), object.Field(was, name), object.Field(is, name))...)
 	}
 	return out
 }
 
 // touchedItems compares lists item by item, as the server does; false where their lengths differ.
-func (f *freedom) touchedItems(c change, path Path, was, is any) ([]Path, bool) {
+func (f *freedom) touchedItems(c change, path object.Path, was, is any) ([]object.Path, bool) {
 	before, _ := was.([]any)
 	after, _ := is.([]any)
 	if len(before) != len(after) {
 		return nil, false
 	}
-	var out []Path
+	var out []object.Path
 	for i := range before {
 		step, named := stepTo(after[i], listRule{keys: []string{"name"}})
 		if !named {
-			step = Step{Form: IndexStep, Index: i}
+			step = object.Step{Form: object.IndexStep, Index: i}
 		}
 		out = append(out, f.items.touched(c, path.With(step), before[i], after[i])...)
 	}

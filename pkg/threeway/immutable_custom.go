@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // rulesExtension holds the rules in CEL of a schema. One of them is known here: self == oldSelf, by which nearly every immutable field
@@ -51,7 +53,7 @@ func ruleError(rule map[string]any, at *field.Path, is any) *field.Error {
 	if detail == "" {
 		detail = "failed rule: " + text("rule")
 	}
-	if !isScalar(is) {
+	if !object.IsScalar(is) {
 		is = field.OmitValueType{}
 	}
 	switch text("reason") {
@@ -100,13 +102,13 @@ func hasRules(schema *spec.Schema) bool {
 // sameInCEL tells whether two values of a schema are equal to a rule, which does not look at the order of sets and keyed lists, nor at
 // how a time is written (apiserver v0.37.1 pkg/cel/common/valuesunstructured.go).
 func sameInCEL(schema *spec.Schema, a, b any) bool {
-	if schema == nil || Equal(a, b) {
-		return Equal(a, b)
+	if schema == nil || object.Equal(a, b) {
+		return object.Equal(a, b)
 	}
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		return ok && len(a) == len(b) && !slices.ContainsFunc(sortedKeys(a), func(name string) bool {
+		return ok && len(a) == len(b) && !slices.ContainsFunc(object.SortedKeys(a), func(name string) bool {
 			other, ok := b[name]
 			return !ok || !sameInCEL(schemaBelow(schema, name), a[name], other)
 		})

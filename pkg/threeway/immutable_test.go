@@ -9,6 +9,9 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // upgradeCase is one object of testdata/refused/immutable.yaml, and changes of it that the API server refuses or takes.
@@ -59,10 +62,10 @@ func upgradeCases(t *testing.T) []upgradeCase {
 }
 
 func (c upgradeCase) testRefused(t *testing.T) {
-	for _, paths := range sortedKeys(c.Refused) {
+	for _, paths := range object.SortedKeys(c.Refused) {
 		want := "immutable: " + paths + " cannot be changed; delete and re-create the object"
 		got := c.upgrade(t, c.patched(t, c.Object, c.Refused[paths]))
-		if got.Action != ActionFail || got.Reason != want || got.stops != stopNothing {
+		if got.Action != report.ActionFail || got.Reason != want || got.stops != stopNothing {
 			t.Errorf("%s: %s %q, want fail %q", paths, got.Action, got.Reason, want)
 		}
 		if len(got.Findings) == 0 {
@@ -78,11 +81,11 @@ func (c upgradeCase) testRefused(t *testing.T) {
 
 func (c upgradeCase) testAllowed(t *testing.T) {
 	for _, patch := range c.Allowed {
-		if got := c.upgrade(t, c.patched(t, c.Object, patch)); got.Action == ActionFail {
+		if got := c.upgrade(t, c.patched(t, c.Object, patch)); got.Action == report.ActionFail {
 			t.Errorf("%v: fail %q", patch, got.Reason)
 		}
 	}
-	if got := c.upgrade(t, c.Object); got.Action != ActionNone || len(got.Findings) > 0 {
+	if got := c.upgrade(t, c.Object); got.Action != report.ActionNone || len(got.Findings) > 0 {
 		t.Errorf("unchanged: %s %q %v", got.Action, got.Reason, got.Findings)
 	}
 }

@@ -1,6 +1,10 @@
 package threeway
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
 
 // The conditions and judgements of the table of immutable fields. Each does what the function of Kubernetes does that its line
 // of the table names.
@@ -27,29 +31,29 @@ func holdsAll(list, items any) bool {
 	a, _ := list.([]any)
 	b, _ := items.([]any)
 	return !slices.ContainsFunc(b, func(item any) bool {
-		return !slices.ContainsFunc(a, func(other any) bool { return Equal(item, other) })
+		return !slices.ContainsFunc(a, func(other any) bool { return object.Equal(item, other) })
 	})
 }
 
 // scalesIndexedJob tells that an indexed Job gets as many completions as it gets pods.
 func scalesIndexedJob(c change, _, is any) bool {
-	spec := child(c.is, "spec")
-	return spec["completionMode"] == "Indexed" && is != nil && Equal(is, spec["parallelism"])
+	spec := object.Child(c.is, "spec")
+	return spec["completionMode"] == "Indexed" && is != nil && object.Equal(is, spec["parallelism"])
 }
 
 // jobWaits tells that a Job is suspended and has no pods (kubernetes v1.36.3 pkg/registry/batch/job/strategy.go
 // shouldAllowMutablePodTemplate).
 func jobWaits(c change) bool {
-	status := child(c.live, "status")
+	status := object.Child(c.live, "status")
 	idle := status["startTime"] == nil || hasCondition(c.live, "Suspended")
-	return child(c.was, "spec")["suspend"] == true && idle && amount(status["active"]) == 0
+	return object.Child(c.was, "spec")["suspend"] == true && idle && amount(status["active"]) == 0
 }
 
 func jobRuns(c change) bool { return !jobWaits(c) }
 
 // hasCondition tells whether a condition of an object's status is true.
 func hasCondition(live map[string]any, kind string) bool {
-	return slices.ContainsFunc(items(child(live, "status"), "conditions"), func(condition map[string]any) bool {
+	return slices.ContainsFunc(items(object.Child(live, "status"), "conditions"), func(condition map[string]any) bool {
 		return condition["type"] == kind && condition["status"] == "True"
 	})
 }
@@ -70,7 +74,7 @@ func onlyTolerates(_ change, was, is any) bool {
 }
 
 func withoutSeconds(tolerations any) any {
-	list, _ := Copy(tolerations).([]any)
+	list, _ := object.Copy(tolerations).([]any)
 	for _, v := range list {
 		if t, ok := v.(map[string]any); ok {
 			delete(t, "tolerationSeconds")
@@ -91,7 +95,7 @@ func otherInitContainers(c change) bool {
 
 // lengthensDeadline tells that a Pod gets more time than it has, of which the API server complains before it looks further.
 func lengthensDeadline(c change) bool {
-	was, is := child(c.was, "spec")["activeDeadlineSeconds"], child(c.is, "spec")["activeDeadlineSeconds"]
+	was, is := object.Child(c.was, "spec")["activeDeadlineSeconds"], object.Child(c.is, "spec")["activeDeadlineSeconds"]
 	return sameContainers(c) && was != nil && amount(was) < amount(is)
 }
 
@@ -103,11 +107,13 @@ func sameContainers(c change) bool {
 
 // countChanges tells that a list in the spec has another length afterwards.
 func countChanges(c change, list string) bool {
-	return len(items(child(c.was, "spec"), list)) != len(items(child(c.is, "spec"), list))
+	return len(items(object.Child(c.was, "spec"), list)) != len(items(object.Child(c.is, "spec"), list))
 }
 
 // heldByGates tells that a Pod waits at a scheduling gate.
-func heldByGates(c change, _, _ any) bool { return child(c.was, "spec")["schedulingGates"] != nil }
+func heldByGates(c change, _, _ any) bool {
+	return object.Child(c.was, "spec")["schedulingGates"] != nil
+}
 
 // keepsAddress tells that a Service is of a type with an address before and after, and has one of its own in one of both.
 func keepsAddress(c change) bool {
@@ -131,24 +137,24 @@ func staysChecked(c change) bool { return serviceSpec(c.was).checked() && servic
 func keepsFirst(_ change, was, is any) bool {
 	before, _ := was.([]any)
 	after, _ := is.([]any)
-	return len(before) != len(after) && len(after) > 0 && (len(before) == 0 || Equal(before[0], after[0]))
+	return len(before) != len(after) && len(after) > 0 && (len(before) == 0 || object.Equal(before[0], after[0]))
 }
 
 // addsSecond tells that a list of one gets a second item.
 func addsSecond(_ change, was, is any) bool {
 	before, _ := was.([]any)
 	after, _ := is.([]any)
-	return len(before) == 1 && len(after) == 2 && Equal(before[0], after[0])
+	return len(before) == 1 && len(after) == 2 && object.Equal(before[0], after[0])
 }
 
-func bound(c change) bool { return child(c.live, "status")["phase"] == "Bound" }
+func bound(c change) bool { return object.Child(c.live, "status")["phase"] == "Bound" }
 
 // boundClaimGrows tells that a claim which has its volume asks for more, or takes back what it was not given yet. Whether its
 // class lets it grow is for the server to say.
 func boundClaimGrows(c change, was, is any) bool {
 	before, _ := was.(string)
 	after, _ := is.(string)
-	given, _ := child(child(c.live, "status"), "capacity")["storage"].(string)
+	given, _ := object.Child(object.Child(c.live, "status"), "capacity")["storage"].(string)
 	return bound(c) && (!less(after, before) || less(given, after))
 }
 
@@ -161,6 +167,6 @@ func less(a, b string) bool {
 
 // boundClaimMoves tells that a claim which has its volume gets another class of attributes. It cannot be without one again.
 func boundClaimMoves(c change, _, is any) bool {
-	current := child(c.live, "status")["currentVolumeAttributesClassName"]
-	return bound(c) && (current == nil || !isZero(is))
+	current := object.Child(c.live, "status")["currentVolumeAttributesClassName"]
+	return bound(c) && (current == nil || !object.IsZero(is))
 }

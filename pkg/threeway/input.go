@@ -4,6 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Input is all that the comparison of one release is made from. Compare reads it and changes none of it.
@@ -11,10 +13,10 @@ type Input struct {
 	// Name, Namespace and StorageNamespace of the release; Namespace is the record's own.
 	Name, Namespace, StorageNamespace string
 	Cluster                           string
-	Operation                         Operation
+	Operation                         report.Operation
 
-	Old, Last *Revision
-	Desired   *Desired
+	Old, Last *report.Revision
+	Desired   *report.Desired
 	// ApplyMethod is "client-side" or "server-side", of the last revision.
 	ApplyMethod string
 
@@ -28,18 +30,18 @@ type Input struct {
 	// TakeOwnership is Helm's flag: what lives is adopted, whoever owns it.
 	TakeOwnership bool
 
-	OldObjects     []Object
-	DesiredObjects []Object
+	OldObjects     []object.Object
+	DesiredObjects []object.Object
 	// LastObjects is the manifest of the last revision where that is not old, and old was not asked for; nil otherwise.
-	LastObjects []Object
-	NotCompared []NotCompared
+	LastObjects []object.Object
+	NotCompared []report.NotCompared
 	// Hooks are the objects that Helm runs as hooks in the course of the operation, by kind and name.
 	Hooks []Hook
 	// Brings are the kinds that Helm itself creates before it builds the manifest: those of the chart's crds folder, at an install.
 	Brings []schema.GroupKind
 
 	// Live holds what was read, for every Ref of old and desired.
-	Live map[Ref]Live
+	Live map[object.Ref]Live
 	// Terminating are the namespaces that are being deleted, as far as they could be read. Records is the resource in which the release's
 	// records are stored: secrets or configmaps.
 	Terminating map[string]bool
@@ -50,7 +52,7 @@ type Input struct {
 	// ApplyTypes are the schemas by which custom resources are applied server-side.
 	ApplyTypes map[schema.GroupVersion]*ApplyTypes
 	// Autoscaled holds the autoscaler of each object whose replicas one governs.
-	Autoscaled map[Key]Autoscaler
+	Autoscaled map[object.Key]Autoscaler
 	// AutoscalersUnseen tells that not all autoscalers that were asked for could be read, so that replicas may be theirs.
 	AutoscalersUnseen bool
 
@@ -60,7 +62,7 @@ type Input struct {
 	Managers        Managers
 	ShowControllers bool
 
-	Warnings, Errors []Message
+	Warnings, Errors []report.Message
 
 	// Known is what is known to be secret beside what the objects hold, such as the Secrets that a chart looked up; nil for nothing.
 	Known *secret.Known
@@ -90,7 +92,7 @@ type Live struct {
 	// Object was read at another one, found by group and kind.
 	Absence Absence
 	// Err is set when the object could not be seen, which is never the same as absent.
-	Err *ObjectError
+	Err *report.ObjectError
 }
 
 // Absence is why there is no live object.

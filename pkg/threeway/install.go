@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // noRecord is what Helm says where it cannot store the record of a first revision, which it does before it creates anything: a
@@ -15,7 +17,7 @@ const noRecord = "create: failed to create: "
 func (c *Comparison) createsTwice() {
 	for i := range c.Objects {
 		o := &c.Objects[i]
-		if o.Times < 2 || o.Action != ActionCreate || c.Input.serverSide() {
+		if o.Times < 2 || o.Action != report.ActionCreate || c.Input.serverSide() {
 			continue
 		}
 		o.fail(stopNothing, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name).Error())

@@ -8,17 +8,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // invalidReason tells of fields of an object, a normal form, that contradict each other. An upgrade comes to that by a hand that moved
 // from one to another: client-side or server-side, Helm puts its own back and leaves the other beside it. The texts are ours; what
 // they say is what the API server would (kubernetes v1.36.3 pkg/apis/*/validation).
-func invalidReason(key Key, object map[string]any) string {
+func invalidReason(key object.Key, object map[string]any) string {
 	return strings.Join(invalidReasons(key, object), "; ")
 }
 
 // invalidAnew is what of it live does not have already: what the API server holds it took.
-func invalidAnew(key Key, object, live map[string]any) string {
+func invalidAnew(key object.Key, object, live map[string]any) string {
 	known := invalidReasons(key, live)
 	fresh := slices.DeleteFunc(invalidReasons(key, object), func(reason string) bool { return slices.Contains(known, reason) })
 	return strings.Join(slices.Concat(fresh, emptied(key, object, live), memberless(key, object, live)), "; ")
@@ -26,7 +28,7 @@ func invalidAnew(key Key, object, live map[string]any) string {
 
 // memberless tells of unions that need a member and have none. A server-side apply comes to it that takes away Helm's, where others own
 // fields beside it.
-func memberless(key Key, object, live map[string]any) []string {
+func memberless(key object.Key, object, live map[string]any) []string {
 	var out []string
 	for _, u := range unionsOf(key, object) {
 		_, there := u.at.Lookup(object)
@@ -40,18 +42,18 @@ func memberless(key Key, object, live map[string]any) []string {
 
 // emptied tells of a list that must have items and loses them all: the chart's is empty, or the stored manifest had a key twice, and
 // Helm's patch takes away with the one what it adds with the other (core/validation ValidateService, validateContainers).
-func emptied(key Key, object, live map[string]any) []string {
-	var lists []Path
+func emptied(key object.Key, obj, live map[string]any) []string {
+	var lists []object.Path
 	if base := podSpecOf(key); base != nil {
 		lists = append(lists, base.Field("containers"))
 	}
-	if s := serviceSpec(object); key.GroupKind().String() == "Service" && s.hasAddress() && !s.headless() {
-		lists = append(lists, Path{}.Field("spec").Field("ports"))
+	if s := serviceSpec(obj); key.GroupKind().String() == "Service" && s.hasAddress() && !s.headless() {
+		lists = append(lists, object.Path{}.Field("spec").Field("ports"))
 	}
 	var out []string
 	for _, path := range lists {
 		was, _ := path.Lookup(live)
-		is, _ := path.Lookup(object)
+		is, _ := path.Lookup(obj)
 		before, _ := was.([]any)
 		if after, _ := is.([]any); len(before) > 0 && len(after) == 0 {
 			out = append(out, path.String()+" may not be empty")
@@ -60,7 +62,7 @@ func emptied(key Key, object, live map[string]any) []string {
 	return out
 }
 
-func invalidReasons(key Key, object map[string]any) []string {
+func invalidReasons(key object.Key, object map[string]any) []string {
 	reasons := slices.Concat(unionReasons(key, object), dependentReasons(key, object), kindReasons(key, object))
 	if base := podSpecOf(key); base != nil {
 		reasons = slices.Concat(reasons, mismatchReasons(key, object), podReasons(base, object))
@@ -69,13 +71,13 @@ func invalidReasons(key Key, object map[string]any) []string {
 }
 
 // kindReasons are those that only one kind has.
-func kindReasons(key Key, object map[string]any) []string {
-	spec := child(object, "spec")
+func kindReasons(key object.Key, obj map[string]any) []string {
+	spec := object.Child(obj, "spec")
 	switch key.GroupKind().String() {
 	case "Service":
-		return serviceSpec(object).reasons()
+		return serviceSpec(obj).reasons()
 	case "ConfigMap":
-		return twiceNamed(object)
+		return twiceNamed(obj)
 	case "Deployment.apps":
 		return rolloutReasons(spec)
 	case "DaemonSet.apps":
@@ -100,7 +102,7 @@ func bindingReasons(spec map[string]any) []string {
 
 // unionReasons tells of unions with more than one member (unions.go has them). Where Helm's patch knows that only one may be there
 // ($retainKeys of volumes), it takes the other away.
-func unionReasons(key Key, object map[string]any) []string {
+func unionReasons(key object.Key, object map[string]any) []string {
 	var out []string
 	for _, u := range unionsOf(key, object) {
 		if set := u.set(object); len(set) > 1 {
@@ -112,15 +114,15 @@ func unionReasons(key Key, object map[string]any) []string {
 
 // isSet tells whether a member of a union counts: texts that are empty do not, nor does the number of a port that is 0.
 func isSet(name string, v any) bool {
-	return v != nil && v != "" && (name != "number" || !isZero(v))
+	return v != nil && v != "" && (name != "number" || !object.IsZero(v))
 }
 
 // dependentReasons tells of fields that go with a type which is not set (unions.go).
-func dependentReasons(key Key, object map[string]any) []string {
+func dependentReasons(key object.Key, obj map[string]any) []string {
 	var out []string
-	for _, d := range dependentsOf(key, object) {
-		node, _ := d.at.Lookup(object)
-		if by := fieldOf(node, d.by); by != nil && by != d.value && fieldOf(node, d.field) != nil {
+	for _, d := range dependentsOf(key, obj) {
+		node, _ := d.at.Lookup(obj)
+		if by := object.Field(node, d.by); by != nil && by != d.value && object.Field(node, d.field) != nil {
 			out = append(out, fmt.Sprintf("%s may not be set when %s is %v", d.at.Field(d.field), d.by, by))
 		}
 	}
@@ -128,9 +130,9 @@ func dependentReasons(key Key, object map[string]any) []string {
 }
 
 // twiceNamed: core/validation ValidateConfigMap.
-func twiceNamed(object map[string]any) []string {
-	for _, name := range sortedKeys(child(object, "data")) {
-		if has(object["binaryData"], name) {
+func twiceNamed(obj map[string]any) []string {
+	for _, name := range object.SortedKeys(object.Child(obj, "data")) {
+		if object.Has(obj["binaryData"], name) {
 			return []string{fmt.Sprintf("data and binaryData cannot both have %q", name)}
 		}
 	}
@@ -140,7 +142,7 @@ func twiceNamed(object map[string]any) []string {
 // rolloutReasons: apps/validation ValidateRollingUpdateDeployment and ValidateDeploymentSpec.
 func rolloutReasons(spec map[string]any) []string {
 	var out []string
-	rolling := child(child(spec, "strategy"), "rollingUpdate")
+	rolling := object.Child(object.Child(spec, "strategy"), "rollingUpdate")
 	if rolling["maxUnavailable"] != nil && isNone(rolling["maxUnavailable"]) && isNone(rolling["maxSurge"]) {
 		out = append(out, "spec.strategy.rollingUpdate cannot have 0 for both maxUnavailable and maxSurge")
 	}
@@ -152,8 +154,8 @@ func rolloutReasons(spec map[string]any) []string {
 
 // daemonReasons: apps/validation ValidateRollingUpdateDaemonSet.
 func daemonReasons(spec map[string]any) []string {
-	strategy := child(spec, "updateStrategy")
-	rolling := child(strategy, "rollingUpdate")
+	strategy := object.Child(spec, "updateStrategy")
+	rolling := object.Child(strategy, "rollingUpdate")
 	if strategy["type"] != "RollingUpdate" || rolling["maxUnavailable"] == nil || rolling["maxSurge"] == nil {
 		return nil
 	}
@@ -167,7 +169,7 @@ func daemonReasons(spec map[string]any) []string {
 }
 
 // isNone tells whether a number, or a percentage, is none (apps/validation getIntOrPercentValue).
-func isNone(v any) bool { return isZero(v) || v == "0%" || v == "0" }
+func isNone(v any) bool { return object.IsZero(v) || v == "0%" || v == "0" }
 
 // scalerReasons: autoscaling/validation validateHorizontalPodAutoscalerSpec.
 func scalerReasons(spec map[string]any) []string {
@@ -179,7 +181,7 @@ func scalerReasons(spec map[string]any) []string {
 
 // mismatchReasons tells of a workload whose selector does not select the pods that its template makes (apps/validation
 // ValidatePodTemplateSpecForReplicaSet, ValidateStatefulSetSpec, ValidateDaemonSetSpec, core/validation ValidatePodTemplateSpecForRC).
-func mismatchReasons(key Key, object map[string]any) []string {
+func mismatchReasons(key object.Key, object map[string]any) []string {
 	selector, ok := selectorOf(key, object)
 	if !ok {
 		return nil
@@ -199,8 +201,8 @@ func mismatchReasons(key Key, object map[string]any) []string {
 }
 
 // selectorOf gives the selector of a workload that makes pods; false where the object is none, or has none that can be read.
-func selectorOf(key Key, object map[string]any) (labels.Selector, bool) {
-	text := child(child(object, "spec"), "selector")
+func selectorOf(key object.Key, obj map[string]any) (labels.Selector, bool) {
+	text := object.Child(object.Child(obj, "spec"), "selector")
 	if text == nil {
 		return nil, false
 	}

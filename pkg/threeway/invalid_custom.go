@@ -12,12 +12,13 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // refusesCustom says why the API server refuses a custom resource that the schema of its kind does not allow; empty where it does, or
 // where the schema was not read. Was is what live holds, nil where there is nothing. Of the rules in CEL, which need half an API server,
 // it knows one (immutable_custom.go).
-func (c comparer) refusesCustom(ref Ref, was, is map[string]any) string {
+func (c comparer) refusesCustom(ref object.Ref, was, is map[string]any) string {
 	schema := c.in.Schemas[ref.GroupKind()].parsedRoot(ref.Version)
 	if schema == nil {
 		return ""

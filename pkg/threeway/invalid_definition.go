@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // storedVersionsReason tells of a CustomResourceDefinition that loses a version in which objects may still be stored, which a chart or
@@ -14,8 +16,8 @@ func storedVersionsReason(o *ObjectComparison) string {
 	if o.GroupKind().String() != "CustomResourceDefinition.apiextensions.k8s.io" {
 		return ""
 	}
-	stored, _ := child(o.liveText, "status")["storedVersions"].([]any)
-	versions := items(child(o.Result, "spec"), "versions")
+	stored, _ := object.Child(o.liveText, "status")["storedVersions"].([]any)
+	versions := items(object.Child(o.Result, "spec"), "versions")
 	var faults []string
 	for i, name := range stored {
 		if slices.ContainsFunc(versions, func(version map[string]any) bool { return version["name"] == name }) {

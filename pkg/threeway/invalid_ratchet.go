@@ -7,6 +7,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 	"k8s.io/kube-openapi/pkg/validation/validate"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // ratchet checks a value by its schema as an update of what stood there before: what did not change passes, as nobody is asked to mend
@@ -50,7 +52,7 @@ func (r *ratchet) Validate(v any) *validate.Result {
 		o.NewValidatorForField, o.NewValidatorForIndex = r.field, r.item
 	}
 	result := validate.NewSchemaValidator(r.schema, nil, r.path, strfmt.Default, below).Validate(v)
-	if Equal(r.was, v) {
+	if object.Equal(r.was, v) {
 		return &validate.Result{}
 	}
 	if r.at != nil { // of a whole object a rule does not see all

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // reasons tells of what the API server refuses in a Service (kubernetes v1.36.3 pkg/apis/core/validation ValidateService).
@@ -42,7 +44,7 @@ func (s service) contradiction() string {
 		return "spec.ports[].nodePort cannot be used with spec.type ClusterIP"
 	case s.hasNodePorts() && s.headless():
 		return "spec.clusterIPs None cannot be used by a Service of type NodePort or LoadBalancer"
-	case s["type"] != "LoadBalancer" && !isZero(s["loadBalancerSourceRanges"]):
+	case s["type"] != "LoadBalancer" && !object.IsZero(s["loadBalancerSourceRanges"]):
 		return "spec.loadBalancerSourceRanges may only be used with spec.type LoadBalancer"
 	}
 	return ""
@@ -75,7 +77,7 @@ func (s service) nodePortsReason() string {
 	seen := map[string]bool{}
 	for _, port := range items(s, "ports") {
 		id := fmt.Sprint(port["nodePort"], "/", port["protocol"])
-		if !isZero(port["nodePort"]) && seen[id] {
+		if !object.IsZero(port["nodePort"]) && seen[id] {
 			return "spec.ports[].nodePort must be unique"
 		}
 		seen[id] = true

@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Before it writes anything, Helm has kubectl's schema check the documents that the API server cannot check itself, as no request
@@ -14,7 +17,7 @@ import (
 
 // refuseListed fails an item of a List that the schema does not take.
 func (c comparer) refuseListed(out *ObjectComparison, p pair) {
-	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == OperationRollback || c.in.Operation == OperationDrift {
+	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == report.OperationRollback || c.in.Operation == report.OperationDrift {
 		return
 	}
 	if c.catalog.native(p.desired.GVK()) == nil && c.in.Schemas[p.desired.GroupKind()] == nil {
@@ -24,7 +27,7 @@ func (c comparer) refuseListed(out *ObjectComparison, p pair) {
 	if c.in.Schemas[p.desired.GroupKind()].root(p.desired.Version)["x-kubernetes-preserve-unknown-fields"] == true {
 		return // kubectl gets nothing of such a schema, not even the metadata (apiextensions-apiserver, controller/openapi/builder buildKubeNative)
 	}
-	text := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
+	text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
 	s := c.catalog.native(p.desired.GVK())
 	published := publishedSchema(c.in.Schemas[p.desired.GroupKind()].root(p.desired.Version))
@@ -33,7 +36,7 @@ func (c comparer) refuseListed(out *ObjectComparison, p pair) {
 	}
 	fault := faultOfListed(text, s, p.desired.Listed, true)
 	for _, odd := range mistypedIn(text, published) {
-		if fault == "" && !(isScalar(odd.value) && odd.want == "string") {
+		if fault == "" && !(object.IsScalar(odd.value) && odd.want == "string") {
 			fault = invalidTypeOfListed(p.desired.Listed + "." + odd.path.String())
 		}
 	}
@@ -56,7 +59,7 @@ func passesKubectl(v any, leaf func(any) (any, bool)) bool {
 		return slices.ContainsFunc(values, func(v any) bool { _, ok := leaf(v); return ok })
 	}
 	_, fraction := v.(float64)
-	return isScalar(v) && takes("", "1", "2020-01-01T00:00:00Z") || fraction && takes(int64(1))
+	return object.IsScalar(v) && takes("", "1", "2020-01-01T00:00:00Z") || fraction && takes(int64(1))
 }
 
 // publishedSchema is the schema of a custom resource as kubectl gets it: open, without a word of what is below, where it may be null or
@@ -67,14 +70,14 @@ func publishedSchema(schema map[string]any) map[string]any {
 	}
 	out := maps.Clone(schema)
 	for _, name := range []string{"items", "additionalProperties"} {
-		if below := child(schema, name); below != nil {
+		if below := object.Child(schema, name); below != nil {
 			out[name] = publishedSchema(below)
 		}
 	}
-	if properties := child(schema, "properties"); properties != nil {
+	if properties := object.Child(schema, "properties"); properties != nil {
 		fields := make(map[string]any, len(properties))
 		for name := range properties {
-			fields[name] = publishedSchema(child(properties, name))
+			fields[name] = publishedSchema(object.Child(properties, name))
 		}
 		out["properties"] = fields
 	}
@@ -92,7 +95,7 @@ func faultOfListed(v any, s *shape, at string, root bool) string {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range object.SortedKeys(v) {
 			below := at + "." + name
 			switch {
 			case root && (name == "apiVersion" || name == "kind" || name == "status"), v[name] == nil && s.form != formMap:
@@ -128,14 +131,14 @@ func nilIn(at string) string { return `unknown object type "nil" in ` + at }
 
 // mistyped is a value of another type than the schema has.
 type mistyped struct {
-	path  Path
+	path  object.Path
 	value any
 	want  string
 }
 
 // mistypedIn lists such values of a custom resource.
-func mistypedIn(object, root map[string]any) (out []mistyped) {
-	eachDeclared(object, root, nil, func(path Path, v any, schema map[string]any) {
+func mistypedIn(obj, root map[string]any) (out []mistyped) {
+	eachDeclared(obj, root, nil, func(path object.Path, v any, schema map[string]any) {
 		got := jsonTypeOf(v)
 		want, _ := schema["type"].(string)
 		if v != nil && want != "" && got != want && (want != "number" || got != "integer") {
@@ -168,8 +171,8 @@ func jsonTypeOf(v any) string {
 }
 
 // missingIn lists the fields that the schema of a custom resource requires and the object does not have. To kubectl a null is none.
-func missingIn(object, root map[string]any) (out []Path) {
-	look := func(path Path, v any, schema map[string]any) {
+func missingIn(obj, root map[string]any) (out []object.Path) {
+	look := func(path object.Path, v any, schema map[string]any) {
 		fields, isMap := v.(map[string]any)
 		required, _ := schema["required"].([]any)
 		for _, name := range required {
@@ -178,7 +181,7 @@ func missingIn(object, root map[string]any) (out []Path) {
 			}
 		}
 	}
-	look(nil, object, root)
-	eachDeclared(object, root, nil, look)
+	look(nil, obj, root)
+	eachDeclared(obj, root, nil, look)
 	return out
 }

@@ -9,21 +9,12 @@ import (
 	"sync"
 
 	"sigs.k8s.io/yaml"
-)
 
-// ManagerGroup says what kind of writer a field manager is.
-type ManagerGroup string
-
-// The groups. A manager that no table names is unknown, and its edits are shown like a person's.
-const (
-	ManagerDeployer   ManagerGroup = "deployer"
-	ManagerPerson     ManagerGroup = "person"
-	ManagerController ManagerGroup = "controller"
-	ManagerUnknown    ManagerGroup = ""
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Managers is a table of field managers by group; names may begin or end in *.
-type Managers map[ManagerGroup][]string
+type Managers map[report.ManagerGroup][]string
 
 //go:embed managers.yaml
 var managersText []byte
@@ -35,29 +26,29 @@ var builtInManagers = sync.OnceValue(func() Managers {
 })
 
 // managerGroups are the groups, the strongest first: a name that stands in two is of the first.
-func managerGroups() []ManagerGroup {
-	return []ManagerGroup{ManagerDeployer, ManagerPerson, ManagerController}
+func managerGroups() []report.ManagerGroup {
+	return []report.ManagerGroup{report.ManagerDeployer, report.ManagerPerson, report.ManagerController}
 }
 
 // groupOf looks a manager up. A program that is known to deploy or to run in the cluster stays what it is; of all others the table given
 // decides, and then this program's own.
-func (m Managers) groupOf(manager string) ManagerGroup {
+func (m Managers) groupOf(manager string) report.ManagerGroup {
 	known := builtInManagers().find(manager)
-	if known == ManagerDeployer || known == ManagerController {
+	if known == report.ManagerDeployer || known == report.ManagerController {
 		return known
 	}
 	return cmp.Or(m.find(manager), known)
 }
 
 // find looks a manager up in one table.
-func (m Managers) find(manager string) ManagerGroup {
+func (m Managers) find(manager string) report.ManagerGroup {
 	name := strings.ToLower(manager)
 	for _, group := range managerGroups() {
 		if slices.ContainsFunc(m[group], func(want string) bool { return isManager(strings.ToLower(want), name) }) {
 			return group
 		}
 	}
-	return ManagerUnknown
+	return report.ManagerUnknown
 }
 
 // Check refuses names that would make something else of a program that is known to deploy or to run in the cluster. What those write is no
@@ -65,7 +56,7 @@ func (m Managers) find(manager string) ManagerGroup {
 func (m Managers) Check() error {
 	for _, group := range managerGroups() {
 		for _, name := range m[group] {
-			if known, is := knownUnder(strings.ToLower(name), group); is != ManagerUnknown {
+			if known, is := knownUnder(strings.ToLower(name), group); is != report.ManagerUnknown {
 				return fmt.Errorf("managers: %s: %q takes %s, which is known as a %s", group, name, known, is)
 			}
 		}
@@ -75,9 +66,9 @@ func (m Managers) Check() error {
 
 // knownUnder returns a known controller or deployer that a name of another group takes, and its group. A name such as our-* takes none,
 // although a program of that name may be known by its end, such as our-operator: groupOf decides then.
-func knownUnder(name string, group ManagerGroup) (string, ManagerGroup) {
+func knownUnder(name string, group report.ManagerGroup) (string, report.ManagerGroup) {
 	stem := strings.Trim(name, "*")
-	for _, is := range []ManagerGroup{ManagerController, ManagerDeployer} {
+	for _, is := range []report.ManagerGroup{report.ManagerController, report.ManagerDeployer} {
 		if is == group {
 			continue
 		}
@@ -90,7 +81,7 @@ func knownUnder(name string, group ManagerGroup) (string, ManagerGroup) {
 			}
 		}
 	}
-	return "", ManagerUnknown
+	return "", report.ManagerUnknown
 }
 
 func isManager(want, name string) bool {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Mask decides which values a Report may show. The zero Mask hides every value that could be a secret.
@@ -23,7 +24,7 @@ func (c *Comparison) secrets() *secret.Known {
 		return c.known
 	}
 	c.known = (&secret.Known{}).With(c.Input.Known)
-	for _, list := range [][]Object{c.Input.OldObjects, c.Input.DesiredObjects, c.Input.LastObjects} {
+	for _, list := range [][]object.Object{c.Input.OldObjects, c.Input.DesiredObjects, c.Input.LastObjects} {
 		for _, o := range list {
 			c.known.AddObject(o.Group, o.Kind, o.Content)
 			c.known.AddObject(o.Group, o.Kind, o.Again)
@@ -37,12 +38,12 @@ func (c *Comparison) secrets() *secret.Known {
 }
 
 // WithoutSecrets returns a copy of an object without the fields that hold a secret, and where they were.
-func (c *Comparison) WithoutSecrets(ref Ref, object map[string]any) (stripped map[string]any, paths []string) {
+func (c *Comparison) WithoutSecrets(ref object.Ref, object map[string]any) (stripped map[string]any, paths []string) {
 	return rootOf(ref, object).Strip(object, c.secrets())
 }
 
 // rootOf is the place of an object: a Secret is one by its key, or by any side's own word.
-func rootOf(ref Ref, sides ...map[string]any) secret.Place {
+func rootOf(ref object.Ref, sides ...map[string]any) secret.Place {
 	for _, side := range sides {
 		if kind, _ := side["kind"].(string); secret.Kind("", kind) {
 			return secret.Root("", kind)
@@ -92,10 +93,10 @@ func (m *masker) hides(f Finding) bool {
 }
 
 // placeAt is the place to which a path leads.
-func (m *masker) placeAt(path Path) secret.Place {
+func (m *masker) placeAt(path object.Path) secret.Place {
 	place := m.root
 	for i, s := range path {
-		if s.Form == FieldStep {
+		if s.Form == object.FieldStep {
 			place = place.Field(s.Name)
 		} else {
 			place = place.Item(m.itemName(path[:i+1]))
@@ -106,7 +107,7 @@ func (m *masker) placeAt(path Path) secret.Place {
 
 // itemName is what the item of a list at the end of a path is called. An item without keys of the API's, or with those of another item,
 // has its name on the sides.
-func (m *masker) itemName(path Path) string {
+func (m *masker) itemName(path object.Path) string {
 	for _, k := range path[len(path)-1].Keys {
 		if name, ok := k.Value.(string); ok && (k.Name == "name" || k.Name == "key") {
 			return name
@@ -115,7 +116,7 @@ func (m *masker) itemName(path Path) string {
 	for _, side := range m.sides {
 		item, _ := path.Lookup(side.value)
 		for _, field := range []string{"name", "key"} {
-			if name, ok := fieldOf(item, field).(string); ok {
+			if name, ok := object.Field(item, field).(string); ok {
 				return name
 			}
 		}
@@ -124,7 +125,7 @@ func (m *masker) itemName(path Path) string {
 }
 
 // path is a path as it is shown.
-func (m *masker) path(path Path) Path {
+func (m *masker) path(path object.Path) object.Path {
 	if m.shows {
 		return path
 	}
@@ -132,8 +133,8 @@ func (m *masker) path(path Path) Path {
 }
 
 // hidden is a path in which an item that is named by a secret is named by its place in the list instead.
-func (m *masker) hidden(path Path) Path {
-	var shown Path
+func (m *masker) hidden(path object.Path) object.Path {
+	var shown object.Path
 	for i, s := range path {
 		if hidden := m.hiddenKeys(path[:i], s); len(hidden) > 0 {
 			if shown == nil {
@@ -149,27 +150,27 @@ func (m *masker) hidden(path Path) Path {
 }
 
 // hiddenKeys are the indexes of those keys of a step below a path that are secret; 0 is the member of a set.
-func (m *masker) hiddenKeys(path Path, s Step) (hidden []int) {
+func (m *masker) hiddenKeys(path object.Path, s object.Step) (hidden []int) {
 	switch s.Form {
-	case KeyStep:
+	case object.KeyStep:
 		item := m.placeAt(path).Item("")
 		for i, k := range s.Keys {
 			if item.Field(k.Name).Holds(k.Value) || m.known.Holds(k.Value) {
 				hidden = append(hidden, i)
 			}
 		}
-	case SetStep:
+	case object.SetStep:
 		if m.placeAt(path).Item("").Holds(s.Value) || m.known.Holds(s.Value) {
 			hidden = []int{0}
 		}
-	case FieldStep, IndexStep:
+	case object.FieldStep, object.IndexStep:
 	}
 	return hidden
 }
 
 // hideKeys is a step with other values of some of its keys.
-func hideKeys(s Step, hidden []int, shown string) Step {
-	if s.Form == SetStep {
+func hideKeys(s object.Step, hidden []int, shown string) object.Step {
+	if s.Form == object.SetStep {
 		s.Value = shown
 		return s
 	}
@@ -181,11 +182,11 @@ func hideKeys(s Step, hidden []int, shown string) Step {
 }
 
 // ordinal tells the items of a list apart whose keys are hidden: the item's number in live's list, or in that of another side.
-func (m *masker) ordinal(path Path) string {
+func (m *masker) ordinal(path object.Path) string {
 	last := len(path) - 1
 	for _, side := range m.sides {
 		if list, ok := path[:last].Lookup(side.value); ok {
-			if index, _, found := path[last].in(list); found {
+			if index, _, found := path[last].Find(list); found {
 				n, _ := strconv.Atoi(index)
 				return "#" + strconv.Itoa(n+1) + side.name
 			}
@@ -196,7 +197,7 @@ func (m *masker) ordinal(path Path) string {
 
 // pattern is the path as an ignore rule may name it: an item that is named by a secret by its index in live's list. Where live lacks such
 // an item there is no pattern.
-func (m *masker) pattern(path Path) string {
+func (m *masker) pattern(path object.Path) string {
 	if m.shows {
 		return PatternOf(path)
 	}
@@ -206,17 +207,17 @@ func (m *masker) pattern(path Path) string {
 			continue
 		}
 		list, _ := path[:i].Lookup(m.sides[0].value)
-		index, _, found := s.in(list)
+		index, _, found := s.Find(list)
 		if !found {
 			return ""
 		}
 		n, _ := strconv.Atoi(index)
-		shown[i] = Step{Form: IndexStep, Index: n}
+		shown[i] = object.Step{Form: object.IndexStep, Index: n}
 	}
 	return PatternOf(shown)
 }
 
 // ShownPath is a path as a Report names it.
-func (c *Comparison) ShownPath(o *ObjectComparison, path Path) Path {
+func (c *Comparison) ShownPath(o *ObjectComparison, path object.Path) object.Path {
 	return c.masker(o, Mask{}).path(path)
 }

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Needs names what more could be read to settle findings.
@@ -33,7 +36,7 @@ func (c *Comparison) Needs() Needs {
 		if len(o.Findings) == 0 && !o.leftBehind() && !o.isMade() && c.Input.LastObjects == nil {
 			continue
 		}
-		applied := o.Engine == EngineApply || o.isMade() && c.Input.serverSide()
+		applied := o.Engine == report.EngineApply || o.isMade() && c.Input.serverSide()
 		if gv := o.GVK().GroupVersion(); applied && !nativeApply().scheme.Recognizes(o.GVK()) && !c.knowsTypes(gv) &&
 			!slices.Contains(needs.ApplyTypes, gv) {
 			needs.ApplyTypes = append(needs.ApplyTypes, gv)
@@ -42,7 +45,7 @@ func (c *Comparison) Needs() Needs {
 			namespaces[o.Namespace] = true
 		}
 	}
-	needs.Autoscalers = sortedKeys(namespaces)
+	needs.Autoscalers = object.SortedKeys(namespaces)
 	for kind := range crds {
 		needs.CRDs = append(needs.CRDs, kind)
 	}
@@ -57,7 +60,7 @@ func (o ObjectComparison) wantsSchema() bool {
 }
 
 // isMade tells whether the upgrade creates the object, of a kind that is there.
-func (o ObjectComparison) isMade() bool { return o.Action == ActionCreate && o.awaits == "" }
+func (o ObjectComparison) isMade() bool { return o.Action == report.ActionCreate && o.awaits == "" }
 
 // knowsTypes tells whether a document was read, or could not be.
 func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {

@@ -5,6 +5,8 @@ import (
 	"maps"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // fidelity says what normalise keeps of a manifest.
@@ -22,7 +24,7 @@ const (
 // null is what a null that the server stores becomes in the normal form of a custom resource.
 func (f fidelity) null() any {
 	if f == asStored {
-		return customNull{}
+		return object.CustomNull{}
 	}
 	return nil
 }
@@ -65,7 +67,7 @@ func foldStringData(obj map[string]any) map[string]any {
 	out := maps.Clone(obj)
 	delete(out, "stringData")
 	data := map[string]any{}
-	maps.Copy(data, child(obj, "data"))
+	maps.Copy(data, object.Child(obj, "data"))
 	for k, v := range text {
 		if s, ok := v.(string); ok {
 			data[k] = base64.StdEncoding.EncodeToString([]byte(s))
@@ -135,12 +137,12 @@ func normalStruct(v map[string]any, s *shape, f fidelity) map[string]any {
 // takes it for that where it is alone (k8s.io/kubernetes v1.36.3 pkg/apis/core/v1/conversion.go Convert_v1_PodSpec_To_core_PodSpec).
 func withoutAlias(v map[string]any, s *shape) map[string]any {
 	const alias, name = "serviceAccount", "serviceAccountName"
-	if !has(v, alias) || s.fields[alias] == nil || s.fields[name] == nil {
+	if !object.Has(v, alias) || s.fields[alias] == nil || s.fields[name] == nil {
 		return v
 	}
 	out := maps.Clone(v)
 	delete(out, alias)
-	if isZero(out[name]) {
+	if object.IsZero(out[name]) {
 		out[name] = v[alias]
 	}
 	return out
@@ -154,9 +156,9 @@ func (f *shapeField) omits(v any) bool {
 	case f.wire == keepAll || f.shape == nil:
 		return false
 	case f.form == formList || f.form == formMap:
-		return isZero(v)
+		return object.IsZero(v)
 	}
-	return f.wire == omitZero && (isZero(v) || f.zero != nil && Equal(v, f.zero))
+	return f.wire == omitZero && (object.IsZero(v) || f.zero != nil && object.Equal(v, f.zero))
 }
 
 // normalMap keeps every key: zero values of a map are values. A null is what normalNull says.
@@ -175,7 +177,7 @@ func normalMap(v map[string]any, s *shape, f fidelity) map[string]any {
 		case s.nulls == nullDeletes && f == asRead:
 			out[k] = zeroOf(s.elem)
 		case s.nulls == nullDeletes:
-			out[k] = nullKey{zeroOf(s.elem)}
+			out[k] = object.NullKey{Zero: zeroOf(s.elem)}
 		}
 	}
 	return out

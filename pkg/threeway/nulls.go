@@ -5,23 +5,25 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // valueOf is a side as a finding has it.
 func (w *walker) valueOf(s side) any {
 	if w.custom && s.present && s.value == nil {
-		return Null{}
+		return object.Null{}
 	}
-	return Copy(s.orNil())
+	return object.Copy(s.orNil())
 }
 
 // settleNulls decides what the nulls of manifests have become at one place of a custom resource whose schema lets the server store them.
 // An apply stores a null each time. Client-side Helm stores it where it creates the object; a patch that brings it takes the field away,
 // so that it is absent or has its default, and later patches do not mention it. Which of these happened long ago is not known, so
 // neither an absent field nor a default that the release itself caused is drift.
-func (w *walker) settleNulls(path Path, n sides) sides {
-	_, was := n.old.value.(customNull)
-	_, is := n.desired.value.(customNull)
+func (w *walker) settleNulls(path object.Path, n sides) sides {
+	_, was := n.old.value.(object.CustomNull)
+	_, is := n.desired.value.(object.CustomNull)
 	if was {
 		n.old.value, n.old.present = w.storedNull(path, n.live)
 	}
@@ -34,7 +36,7 @@ func (w *walker) settleNulls(path Path, n sides) sides {
 		n.desired.value, n.desired.present = n.result.value, n.result.present
 	}
 	for _, s := range []*side{&n.last, &n.again, &n.atOnce} {
-		if _, null := s.value.(customNull); null {
+		if _, null := s.value.(object.CustomNull); null {
 			s.value, s.present = nil, !is || n.desired.present
 			if is {
 				s.value = n.desired.value
@@ -45,7 +47,7 @@ func (w *walker) settleNulls(path Path, n sides) sides {
 }
 
 // storedNull is what the null of old's manifest was stored as, false where it left nothing.
-func (w *walker) storedNull(path Path, live side) (any, bool) {
+func (w *walker) storedNull(path object.Path, live side) (any, bool) {
 	switch {
 	case w.nullsStored:
 		return nil, true
@@ -60,7 +62,7 @@ func (w *walker) storedNull(path Path, live side) (any, bool) {
 // plainNulls is a normal form with the nulls of a custom resource's manifest as the server stores them when it creates the object.
 func plainNulls(v any) any {
 	switch v := v.(type) {
-	case customNull:
+	case object.CustomNull:
 		return nil
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -79,7 +81,7 @@ func plainNulls(v any) any {
 
 // nullsRefused is what the server says of the nulls in what an apply of a custom resource makes of live; empty where it takes them
 // all. Asks tells that it depends on the kind's definition, which was not read.
-func (c comparer) nullsRefused(ref Ref, live, result map[string]any) (reason string, asks bool) {
+func (c comparer) nullsRefused(ref object.Ref, live, result map[string]any) (reason string, asks bool) {
 	if c.catalog.native(ref.GVK()) != nil || !bringsNull(result, live) {
 		return "", false
 	}
@@ -88,7 +90,7 @@ func (c comparer) nullsRefused(ref Ref, live, result map[string]any) (reason str
 		return "", true
 	}
 	var faults []string
-	eachDeclared(result, definition.roots[ref.Version], nil, func(path Path, v any, schema map[string]any) {
+	eachDeclared(result, definition.roots[ref.Version], nil, func(path object.Path, v any, schema map[string]any) {
 		if v != nil || schema == nil || !refusesNull(schema) {
 			return
 		}
@@ -107,7 +109,7 @@ func (c comparer) nullsRefused(ref Ref, live, result map[string]any) (reason str
 }
 
 // invalidObject says in the server's words that an object is invalid (k8s.io/apimachinery pkg/api/errors NewInvalid).
-func invalidObject(ref Ref, faults []string) string {
+func invalidObject(ref object.Ref, faults []string) string {
 	said := strings.Join(faults, ", ")
 	if len(faults) > 1 {
 		said = "[" + said + "]"
@@ -135,24 +137,24 @@ func bringsNull(v, live any) bool {
 		return true
 	case map[string]any:
 		for name, below := range v {
-			if was, had := fieldOf(live, name), has(live, name); below == nil && had && was == nil {
+			if was, had := object.Field(live, name), object.Has(live, name); below == nil && had && was == nil {
 				continue
 			}
-			if name != "metadata" && name != "status" && bringsNull(below, fieldOf(live, name)) {
+			if name != "metadata" && name != "status" && bringsNull(below, object.Field(live, name)) {
 				return true
 			}
 		}
 	case []any:
 		list, _ := live.([]any)
-		return !Equal(v, list) && slices.ContainsFunc(v, func(item any) bool { return bringsNull(item, nil) })
+		return !object.Equal(v, list) && slices.ContainsFunc(v, func(item any) bool { return bringsNull(item, nil) })
 	}
 	return false
 }
 
 // eachDeclared visits every value of a custom resource with its schema; that is nil, and nothing below is visited, where the schema
 // has no such field. What it leaves open is not visited, nor what every object has, and the status, which no apply writes.
-func eachDeclared(v any, schema map[string]any, path Path, visit func(path Path, v any, schema map[string]any)) {
-	visitNext := func(path Path, v any, schema map[string]any) {
+func eachDeclared(v any, schema map[string]any, path object.Path, visit func(path object.Path, v any, schema map[string]any)) {
+	visitNext := func(path object.Path, v any, schema map[string]any) {
 		visit(path, v, schema)
 		if schema != nil {
 			eachDeclared(v, schema, path, visit)
@@ -160,13 +162,13 @@ func eachDeclared(v any, schema map[string]any, path Path, visit func(path Path,
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range object.SortedKeys(v) {
 			if below, said := declared(schema, name, len(path) == 0); said {
 				visitNext(path.Field(name), v[name], below)
 			}
 		}
 	case []any:
-		if items := child(schema, "items"); items != nil {
+		if items := object.Child(schema, "items"); items != nil {
 			for i, item := range v {
 				visitNext(path.At(i), item, items)
 			}
@@ -180,12 +182,12 @@ func declared(schema map[string]any, name string, root bool) (below map[string]a
 	if isMeta && (root || schema["x-kubernetes-embedded-resource"] == true) || root && name == "status" {
 		return nil, false
 	}
-	if below = child(child(schema, "properties"), name); below != nil {
+	if below = object.Child(object.Child(schema, "properties"), name); below != nil {
 		return below, true
 	}
-	if below = child(schema, "additionalProperties"); below != nil {
+	if below = object.Child(schema, "additionalProperties"); below != nil {
 		return below, true
 	}
-	closed := len(child(schema, "properties")) > 0 && schema["additionalProperties"] == nil
+	closed := len(object.Child(schema, "properties")) > 0 && schema["additionalProperties"] == nil
 	return nil, closed && schema["x-kubernetes-preserve-unknown-fields"] != true
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Each entry of managedFields names the version of the API at which its manager wrote. To see what a manager owns, the API server
@@ -86,7 +88,7 @@ func (c comparer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.Typ
 }
 
 // typesOf are the types by which an object is applied. The error is what the server says of managers that it cannot follow.
-func (c comparer) typesOf(ref Ref, desired, live map[string]any) (out versionedTypes, doubts []doubt, err error) {
+func (c comparer) typesOf(ref object.Ref, desired, live map[string]any) (out versionedTypes, doubts []doubt, err error) {
 	out = versionedTypes{gvk: ref.GVK(), known: map[schema.GroupVersion]managedfields.TypeConverter{}}
 	var known bool
 	if out.TypeConverter, known = c.ownTypes(out.gvk); !known {
@@ -113,7 +115,7 @@ func (c comparer) typesOf(ref Ref, desired, live map[string]any) (out versionedT
 }
 
 // applyFor prepares an apply of a kind on objects that nobody wrote yet. Known is as ownTypes has it.
-func (c comparer) applyFor(ref Ref) (apply serverSide, known bool, err error) {
+func (c comparer) applyFor(ref object.Ref) (apply serverSide, known bool, err error) {
 	gvk := ref.GVK()
 	types, known := c.ownTypes(gvk)
 	isCustom := !nativeApply().scheme.Recognizes(gvk)
@@ -123,7 +125,7 @@ func (c comparer) applyFor(ref Ref) (apply serverSide, known bool, err error) {
 
 // otherVersions lists the versions at which managers wrote, other than the one that Helm writes at.
 func otherVersions(live map[string]any, version string) []schema.GroupVersion {
-	managed, _ := child(live, "metadata")["managedFields"].([]any)
+	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
 	var out []schema.GroupVersion
 	for _, m := range managed {
 		entry, _ := m.(map[string]any)
@@ -159,7 +161,7 @@ func isUnserved(gvk schema.GroupVersionKind, group string) bool {
 // refuses is what the API server says where it cannot convert an object to a version at which somebody wrote, for which it fails every
 // apply: the definition no longer has the version (apiextensions-apiserver v0.36.3 pkg/apiserver/conversion/converter.go
 // ConvertToVersion), or the version's schema has not all fields of the object.
-func (s *CustomSchema) refuses(gv schema.GroupVersion, ref Ref, desired, live map[string]any) error {
+func (s *CustomSchema) refuses(gv schema.GroupVersion, ref object.Ref, desired, live map[string]any) error {
 	if s == nil {
 		return nil
 	}
@@ -179,8 +181,8 @@ func (s *CustomSchema) refuses(gv schema.GroupVersion, ref Ref, desired, live ma
 }
 
 // undeclared lists the fields of a custom resource that a schema does not have.
-func undeclared(root, object map[string]any) (paths []Path) {
-	eachDeclared(object, root, nil, func(path Path, _ any, schema map[string]any) {
+func undeclared(root, obj map[string]any) (paths []object.Path) {
+	eachDeclared(obj, root, nil, func(path object.Path, _ any, schema map[string]any) {
 		if schema == nil {
 			paths = append(paths, path)
 		}
@@ -221,7 +223,7 @@ const kindExtension = "x-kubernetes-group-version-kind"
 
 // schemaOf finds the schema of a kind in the document.
 func (t *ApplyTypes) schemaOf(gvk schema.GroupVersionKind) *spec.Schema {
-	for _, name := range sortedKeys(t.schemas) {
+	for _, name := range object.SortedKeys(t.schemas) {
 		kinds, _ := t.schemas[name].Extensions[kindExtension].([]any)
 		for _, kind := range kinds {
 			k, _ := kind.(map[string]any)

@@ -8,6 +8,9 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // ownership is metadata.managedFields of one live object: who wrote which field last.
@@ -22,7 +25,7 @@ type ownership struct {
 }
 
 type ownerEntry struct {
-	Owner
+	report.Owner
 	// version is that of the API at which the manager wrote.
 	version string
 	fields  *fieldpath.Set
@@ -32,7 +35,7 @@ type ownerEntry struct {
 // managers beside those that this program knows.
 func ownershipOf(live map[string]any, known Managers) *ownership {
 	o := &ownership{deployers: map[string]bool{}, persons: namesPerson(live, known)}
-	managed, _ := child(live, "metadata")["managedFields"].([]any)
+	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
 	for _, m := range managed {
 		raw, _ := m.(map[string]any)
 		if entry, ok := ownerEntryOf(raw); ok {
@@ -50,7 +53,7 @@ func ownershipLater(live map[string]any, known Managers, release string, deploye
 	o := &ownership{persons: namesPerson(live, known)}
 	o.later = func() {
 		*o = *ownershipOf(live, known)
-		named := child(child(live, "metadata"), "annotations")[ReleaseNameAnnotation]
+		named := object.Child(object.Child(live, "metadata"), "annotations")[object.ReleaseNameAnnotation]
 		if named != release {
 			clear(o.deployers) // whoever wrote another name there deploys something else
 		}
@@ -64,17 +67,17 @@ func ownershipLater(live map[string]any, known Managers, release string, deploye
 
 // namesPerson reports whether managedFields name a person's tool.
 func namesPerson(live map[string]any, known Managers) bool {
-	managed, _ := child(live, "metadata")["managedFields"].([]any)
+	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
 	return slices.ContainsFunc(managed, func(m any) bool {
 		raw, _ := m.(map[string]any)
 		manager, _ := raw["manager"].(string)
-		return known.groupOf(manager) == ManagerPerson
+		return known.groupOf(manager) == report.ManagerPerson
 	})
 }
 
 // byPerson reports whether a person owns the field at path, alone or beside others.
-func (o *ownership) byPerson(path Path) bool {
-	return o.persons && slices.ContainsFunc(o.of(path), func(owner Owner) bool { return owner.Group == ManagerPerson })
+func (o *ownership) byPerson(path object.Path) bool {
+	return o.persons && slices.ContainsFunc(o.of(path), func(owner report.Owner) bool { return owner.Group == report.ManagerPerson })
 }
 
 func (o *ownership) read() {
@@ -105,7 +108,7 @@ func ownerEntryOf(raw map[string]any) (ownerEntry, bool) {
 // fill adds to a set what fieldsV1 name, as fieldpath.Set's FromJSON does with their text; false where they are not understood. A field
 // that has nothing below it, or a dot, is owned itself. Elements of a kind that is not known yet are left out.
 func fill(set *fieldpath.Set, fields map[string]any) bool {
-	for _, name := range sortedKeys(fields) {
+	for _, name := range object.SortedKeys(fields) {
 		if name == "." {
 			continue
 		}
@@ -136,16 +139,16 @@ func fill(set *fieldpath.Set, fields map[string]any) bool {
 // embeds Helm's library does under its own name. A person's tool may own it after an adoption by hand and deploys nothing.
 func (o *ownership) findDeployers() {
 	for _, owner := range o.of(releaseAnnotation()) {
-		if owner.Group != ManagerPerson {
+		if owner.Group != report.ManagerPerson {
 			o.deployers[owner.Manager] = true
 		}
 	}
 }
 
 // isDeployer tells whether a manager's writes are the release itself.
-func (o *ownership) isDeployer(owner Owner) bool {
+func (o *ownership) isDeployer(owner report.Owner) bool {
 	o.read()
-	return o.deployers[owner.Manager] || owner.Group == ManagerDeployer
+	return o.deployers[owner.Manager] || owner.Group == report.ManagerDeployer
 }
 
 // isForgotten reports whether a manager stands for writers that nobody remembers: those of an object with more than ten
@@ -156,8 +159,8 @@ func isForgotten(manager string) bool {
 }
 
 // areForgotten reports whether a value is signed, and by nobody but forgotten writers.
-func areForgotten(owners []Owner) bool {
-	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o Owner) bool { return !isForgotten(o.Manager) })
+func areForgotten(owners []report.Owner) bool {
+	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o report.Owner) bool { return !isForgotten(o.Manager) })
 }
 
 // known tells whether the object says anything of its writers. Controllers sign their status anew after somebody has erased
@@ -169,7 +172,7 @@ func (o *ownership) known() bool {
 
 // of names the managers of the field at path, the latest first: those that own it, something below it, or, where nobody
 // does, an atomic value that holds it.
-func (o *ownership) of(path Path) []Owner {
+func (o *ownership) of(path object.Path) []report.Owner {
 	target := fieldPath(path)
 	if owners := o.matching(func(s *fieldpath.Set) bool { return ownsWithin(s, target) }); len(owners) > 0 {
 		return owners
@@ -183,9 +186,9 @@ func (o *ownership) of(path Path) []Owner {
 	return nil
 }
 
-func (o *ownership) matching(owns func(*fieldpath.Set) bool) []Owner {
+func (o *ownership) matching(owns func(*fieldpath.Set) bool) []report.Owner {
 	o.read()
-	var out []Owner
+	var out []report.Owner
 	for _, e := range o.entries {
 		if owns(e.fields) {
 			out = append(out, e.Owner)
@@ -195,7 +198,7 @@ func (o *ownership) matching(owns func(*fieldpath.Set) bool) []Owner {
 	return out
 }
 
-func laterFirst(a, b Owner) int {
+func laterFirst(a, b report.Owner) int {
 	if a.Time != nil && b.Time != nil && !a.Time.Equal(*b.Time) {
 		return b.Time.Compare(*a.Time)
 	}
@@ -223,25 +226,25 @@ func subset(s *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {
 }
 
 // fieldPath translates a Path into structured-merge-diff's. An index names nothing there, so the path ends before it.
-func fieldPath(path Path) fieldpath.Path {
+func fieldPath(path object.Path) fieldpath.Path {
 	var out fieldpath.Path
 	for _, s := range path {
 		switch s.Form {
-		case FieldStep:
+		case object.FieldStep:
 			out = append(out, fieldpath.PathElement{FieldName: &s.Name})
-		case KeyStep:
+		case object.KeyStep:
 			out = append(out, fieldpath.PathElement{Key: keyFields(s.Keys)})
-		case SetStep:
+		case object.SetStep:
 			v := value.NewValueInterface(s.Value)
 			out = append(out, fieldpath.PathElement{Value: &v})
-		case IndexStep:
+		case object.IndexStep:
 			return out
 		}
 	}
 	return out
 }
 
-func keyFields(keys []ListKey) *value.FieldList {
+func keyFields(keys []object.ListKey) *value.FieldList {
 	list := make(value.FieldList, len(keys))
 	for i, k := range keys {
 		list[i] = value.Field{Name: k.Name, Value: value.NewValueInterface(k.Value)}

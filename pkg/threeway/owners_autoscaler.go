@@ -6,14 +6,16 @@ import (
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // autoscalerMoves says where version 1 of an autoscaler has what version 2 has in these fields (kubernetes v1.36.3
 // pkg/apis/autoscaling/v1/conversion.go).
-func autoscalerMoves() []struct{ at2, at1 Path } {
-	spec := Path{}.Field("spec")
-	shown := Path{}.Field("metadata").Field("annotations")
-	return []struct{ at2, at1 Path }{
+func autoscalerMoves() []struct{ at2, at1 object.Path } {
+	spec := object.Path{}.Field("spec")
+	shown := object.Path{}.Field("metadata").Field("annotations")
+	return []struct{ at2, at1 object.Path }{
 		{spec.Field("metrics"), spec.Field("targetCPUUtilizationPercentage")},
 		{spec.Field("metrics"), shown.Field("autoscaling.alpha.kubernetes.io/metrics")},
 		{spec.Field("behavior"), shown.Field("autoscaling.alpha.kubernetes.io/behavior")},
@@ -43,11 +45,11 @@ func (o *ownership) followMoves(live map[string]any) {
 // orderAsVersion1 puts the metrics of an autoscaler that Helm last applied at version 1 into the order that they have on the way back
 // from there: the server looks at that version for what Helm no longer names, and the target of the CPU comes last (kubernetes v1.36.3
 // pkg/apis/autoscaling/v1/conversion.go Convert_autoscaling_HorizontalPodAutoscaler_To_v1_HorizontalPodAutoscaler and back).
-func orderAsVersion1(key Key, deployer string, live, result map[string]any) {
+func orderAsVersion1(key object.Key, deployer string, live, result map[string]any) {
 	isDeployers := func(e ownerEntry) bool {
 		return e.Manager == deployer && e.Operation == "Apply" && e.version == "autoscaling/v1"
 	}
-	metrics, _ := child(result, "spec")["metrics"].([]any)
+	metrics, _ := object.Child(result, "spec")["metrics"].([]any)
 	if key.GroupKind().String() != "HorizontalPodAutoscaler.autoscaling" || len(metrics) < 2 ||
 		!slices.ContainsFunc(ownershipOf(live, nil).entries, isDeployers) {
 		return
@@ -58,8 +60,8 @@ func orderAsVersion1(key Key, deployer string, live, result map[string]any) {
 // lastAtVersion1 is 1 for a metric that version 1 has in a field of its own, and 0 for the others.
 func lastAtVersion1(metric any) int {
 	m, _ := metric.(map[string]any)
-	resource := child(m, "resource")
-	if m["type"] == "Resource" && resource["name"] == "cpu" && child(resource, "target")["averageUtilization"] != nil {
+	resource := object.Child(m, "resource")
+	if m["type"] == "Resource" && resource["name"] == "cpu" && object.Child(resource, "target")["averageUtilization"] != nil {
 		return 1
 	}
 	return 0

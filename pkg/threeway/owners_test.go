@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // fieldsOf writes a value as managedFields name it, down to lists, each of which stands for all that is in it.
@@ -24,9 +26,9 @@ func fieldsOf(v any) map[string]any {
 // owning gives a copy of an object with other managedFields; nil takes them away.
 func owning(live map[string]any, entries ...any) map[string]any {
 	out := maps.Clone(live)
-	out["metadata"] = maps.Clone(child(live, "metadata"))
-	if delete(child(out, "metadata"), "managedFields"); len(entries) > 0 {
-		child(out, "metadata")["managedFields"] = entries
+	out["metadata"] = maps.Clone(object.Child(live, "metadata"))
+	if delete(object.Child(out, "metadata"), "managedFields"); len(entries) > 0 {
+		object.Child(out, "metadata")["managedFields"] = entries
 	}
 	return out
 }
@@ -75,12 +77,12 @@ func TestWhateverManagedFieldsSay(t *testing.T) {
 				t.Errorf("%s, managedFields %s: %s", o.Source, name, describe(c))
 			}
 		}
-		edited, _ := Copy(installed).(map[string]any)
+		edited, _ := object.Copy(installed).(map[string]any)
 		o.edit(rng, edited)
 		edited = o.served(edited)
 		var first, firstName string
 		variants := ownerships(edited)
-		for _, name := range sortedKeys(variants) {
+		for _, name := range object.SortedKeys(variants) {
 			got := managedDrift(Compare(o.input(o.Object, variants[name])))
 			if firstName == "" {
 				first, firstName = got, name
@@ -108,7 +110,7 @@ func TestFieldsAreReadAsTheLibraryReadsThem(t *testing.T) {
 	}
 	for _, file := range caseFiles(t, "*.txtar") {
 		for _, o := range objectsOf(t, readCase(t, file)["live.yaml"]) {
-			managed, _ := child(o.Content, "metadata")["managedFields"].([]any)
+			managed, _ := object.Child(o.Content, "metadata")["managedFields"].([]any)
 			for _, m := range managed {
 				entry, _ := m.(map[string]any)
 				text, err := json.Marshal(entry["fieldsV1"])

@@ -6,20 +6,22 @@ import (
 	"slices"
 
 	"helm.sh/helm/v3/pkg/releaseutil"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // pair is one object on its manifests' sides.
 type pair struct {
 	// key tells objects apart, those without a name too.
-	key                Key
-	old, desired, last *Object
+	key                object.Key
+	old, desired, last *object.Object
 	// place is the object's place in desired's manifest, which Helm visits in that order; old's objects that desired lacks
 	// come after all of them, since Helm deletes last.
 	place int
 }
 
 // main is the object the report speaks of.
-func (p pair) main() *Object {
+func (p pair) main() *object.Object {
 	if p.desired != nil {
 		return p.desired
 	}
@@ -34,16 +36,16 @@ func (p pair) unchanged() pair {
 
 // pairs matches old, desired and last by key, in Helm's install order.
 func pairs(in Input) []pair {
-	byKey := map[Key]*pair{}
-	at := func(key Key, place int) *pair {
+	byKey := map[object.Key]*pair{}
+	at := func(key object.Key, place int) *pair {
 		if byKey[key] == nil {
 			byKey[key] = &pair{key: key, place: place}
 		}
 		return byKey[key]
 	}
-	each(in.DesiredObjects, func(i int, key Key, o *Object) { at(key, i).desired = o })
-	each(in.OldObjects, func(i int, key Key, o *Object) { at(key, len(in.DesiredObjects)+i).old = o })
-	each(in.LastObjects, func(_ int, key Key, o *Object) {
+	each(in.DesiredObjects, func(i int, key object.Key, o *object.Object) { at(key, i).desired = o })
+	each(in.OldObjects, func(i int, key object.Key, o *object.Object) { at(key, len(in.DesiredObjects)+i).old = o })
+	each(in.LastObjects, func(_ int, key object.Key, o *object.Object) {
 		if p := byKey[key]; p != nil {
 			p.last = o
 		}
@@ -61,8 +63,8 @@ func pairs(in Input) []pair {
 
 // each calls f for every object with its place and its key. Objects that ask for a name are told apart by their place among
 // their like.
-func each(objects []Object, f func(int, Key, *Object)) {
-	nth := map[Key]int{}
+func each(objects []object.Object, f func(int, object.Key, *object.Object)) {
+	nth := map[object.Key]int{}
 	for i := range objects {
 		key := objects[i].Key
 		if key.Name == "" {

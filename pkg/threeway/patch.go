@@ -15,11 +15,14 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // clientSide is Helm's own patch for one object: the engine it takes, and live after it.
 type clientSide struct {
-	engine Engine
+	engine report.Engine
 	// typed is the Go type that a strategic patch is computed by; nil for the merge engine.
 	typed runtime.Object
 	// threeWay tells that the merge engine looks at live, too.
@@ -28,9 +31,9 @@ type clientSide struct {
 
 // clientSide chooses the engine for an object of the release. Only an installation with --take-ownership merges three ways what is
 // none of Helm's own kinds (helm v3.22.0 pkg/action/install.go performInstall, UpdateThreeWayMerge).
-func (c comparer) clientSide(ref Ref, desired map[string]any) clientSide {
+func (c comparer) clientSide(ref object.Ref, desired map[string]any) clientSide {
 	out := c.catalog.clientSideFor(ref.GVK(), desired)
-	out.threeWay = c.in.TakeOwnership && c.in.Operation == OperationInstall
+	out.threeWay = c.in.TakeOwnership && c.in.Operation == report.OperationInstall
 	return out
 }
 
@@ -38,7 +41,7 @@ func (c comparer) clientSide(ref Ref, desired map[string]any) clientSide {
 // scheme, JSON merge for everything else, for CustomResourceDefinitions of v1beta1, and for objects that do not decode into
 // their Go type.
 func (c *catalog) clientSideFor(gvk schema.GroupVersionKind, desired map[string]any) clientSide {
-	merge := clientSide{engine: EngineMerge}
+	merge := clientSide{engine: report.EngineMerge}
 	if gvk.Group == "apiextensions.k8s.io" && gvk.Version == "v1beta1" {
 		return merge
 	}
@@ -46,7 +49,7 @@ func (c *catalog) clientSideFor(gvk schema.GroupVersionKind, desired map[string]
 	if err != nil || holdsAbsurd(desired, c.native(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
 		return merge
 	}
-	return clientSide{engine: EngineStrategic, typed: typed}
+	return clientSide{engine: report.EngineStrategic, typed: typed}
 }
 
 // holdsAbsurd tells whether a value has a quantity in it that would take for ever to decode.
@@ -94,7 +97,7 @@ func (p clientSide) result(old, desired, live map[string]any) (map[string]any, e
 
 // withoutOwners is an object without its managedFields. It shares the rest with the one given.
 func withoutOwners(live map[string]any) map[string]any {
-	meta := maps.Clone(child(live, "metadata"))
+	meta := maps.Clone(object.Child(live, "metadata"))
 	if meta == nil {
 		return live
 	}
@@ -115,7 +118,7 @@ func (p clientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding desired: %w", err)
 	}
-	if p.engine != EngineStrategic && !p.threeWay {
+	if p.engine != report.EngineStrategic && !p.threeWay {
 		return guarded(func() ([]byte, error) { return jsonpatch.CreateMergePatch(o, t) })
 	}
 	l, err := json.Marshal(live)
@@ -123,7 +126,7 @@ func (p clientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 		return nil, fmt.Errorf("encoding live: %w", err)
 	}
 	return guarded(func() ([]byte, error) {
-		if p.engine != EngineStrategic {
+		if p.engine != report.EngineStrategic {
 			return jsonmergepatch.CreateThreeWayJSONMergePatch(o, t, l)
 		}
 		meta, err := strategicpatch.NewPatchMetaFromStruct(p.typed)
@@ -136,7 +139,7 @@ func (p clientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 
 // apply is what the API server does with such a patch.
 func (p clientSide) apply(live, patch []byte) ([]byte, error) {
-	if p.engine != EngineStrategic {
+	if p.engine != report.EngineStrategic {
 		return jsonpatch.MergePatch(live, patch)
 	}
 	meta, err := strategicpatch.NewPatchMetaFromStruct(p.typed)
@@ -148,7 +151,7 @@ func (p clientSide) apply(live, patch []byte) ([]byte, error) {
 
 // patchType is the content type of the engine's patches.
 func (p clientSide) patchType() types.PatchType {
-	if p.engine == EngineStrategic {
+	if p.engine == report.EngineStrategic {
 		return types.StrategicMergePatchType
 	}
 	return types.MergePatchType

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Pattern is a place, or several, that an ignore rule names: a JSON pointer (RFC 6901), as Flux writes it, in which
@@ -48,7 +50,7 @@ type tokenKey struct {
 
 func (k tokenKey) takes(v any) bool {
 	text := fmt.Sprint(v)
-	return isScalar(v) && (text == k.value || !k.exact && globs(k.value, text))
+	return object.IsScalar(v) && (text == k.value || !k.exact && globs(k.value, text))
 }
 
 // ParsePattern reads a pattern.
@@ -141,18 +143,18 @@ func parseKeys(text string) (token, error) {
 func (p Pattern) String() string { return p.text }
 
 // PatternOf writes a path as an ignore rule names it: where list items have keys, by those.
-func PatternOf(path Path) string {
+func PatternOf(path object.Path) string {
 	var b strings.Builder
 	for _, s := range path {
 		b.WriteByte('/')
 		switch s.Form {
-		case FieldStep:
-			b.WriteString(EscapeToken(s.Name))
-		case SetStep:
-			b.WriteString(EscapeToken(fmt.Sprint(s.Value)))
-		case IndexStep:
+		case object.FieldStep:
+			b.WriteString(object.EscapeToken(s.Name))
+		case object.SetStep:
+			b.WriteString(object.EscapeToken(fmt.Sprint(s.Value)))
+		case object.IndexStep:
 			b.WriteString(strconv.Itoa(s.Index))
-		case KeyStep:
+		case object.KeyStep:
 			keys := make([]string, len(s.Keys))
 			for i, k := range s.Keys {
 				keys[i] = k.Name + "=" + plainOrQuoted(fmt.Sprint(k.Value))
@@ -173,7 +175,7 @@ func plainOrQuoted(text string) string {
 
 // covers tells whether the pattern names a place or something above it. The roots are the object's sides, live first: list items
 // are looked up in them.
-func (p Pattern) covers(path Path, roots []any) bool {
+func (p Pattern) covers(path object.Path, roots []any) bool {
 	if len(path) < len(p.tokens) {
 		return false
 	}
@@ -187,7 +189,7 @@ func (p Pattern) covers(path Path, roots []any) bool {
 }
 
 // reachesInto tells whether the pattern names something below a place.
-func (p Pattern) reachesInto(path Path, roots []any) bool {
+func (p Pattern) reachesInto(path object.Path, roots []any) bool {
 	if len(path) >= len(p.tokens) {
 		return false
 	}
@@ -195,7 +197,7 @@ func (p Pattern) reachesInto(path Path, roots []any) bool {
 }
 
 // valuesAt gives what stands at a path in each of the roots that has it.
-func valuesAt(path Path, roots []any) []any {
+func valuesAt(path object.Path, roots []any) []any {
 	var out []any
 	for _, root := range roots {
 		if v, ok := path.Lookup(root); ok {
@@ -206,34 +208,34 @@ func valuesAt(path Path, roots []any) []any {
 }
 
 // names tells whether a token names a step that is taken from what the holders hold.
-func (t token) names(step Step, holders []any) bool {
+func (t token) names(step object.Step, holders []any) bool {
 	switch t.form {
 	case tokenAny:
 		return true
 	case tokenName:
-		return step.Form == FieldStep && t.namesField(step.Name) || step.Form == SetStep && t.isMember(step.Value)
+		return step.Form == object.FieldStep && t.namesField(step.Name) || step.Form == object.SetStep && t.isMember(step.Value)
 	case tokenIndex:
-		if step.Form == FieldStep {
+		if step.Form == object.FieldStep {
 			return step.Name == t.name
 		}
-		return step.Form == SetStep && t.isMember(step.Value) || t.isAt(step, holders)
+		return step.Form == object.SetStep && t.isMember(step.Value) || t.isAt(step, holders)
 	case tokenKeys:
-		return step.Form != FieldStep && slices.ContainsFunc(holders, func(holder any) bool { return t.hasItem(step, holder) })
+		return step.Form != object.FieldStep && slices.ContainsFunc(holders, func(holder any) bool { return t.hasItem(step, holder) })
 	}
 	return false
 }
 
 // isAt tells whether the step's item stands at the token's index of live's list, or, where live has none, of the next side's.
-func (t token) isAt(step Step, holders []any) bool {
+func (t token) isAt(step object.Step, holders []any) bool {
 	if len(holders) == 0 {
-		return step.Form == IndexStep && step.Index == t.index
+		return step.Form == object.IndexStep && step.Index == t.index
 	}
 	list, _ := holders[0].([]any)
 	return t.index < len(list) && step.Matches(t.index, list[t.index])
 }
 
 // hasItem tells whether a list has the step's item, with what the token asks for.
-func (t token) hasItem(step Step, holder any) bool {
+func (t token) hasItem(step object.Step, holder any) bool {
 	list, _ := holder.([]any)
 	for i, item := range list {
 		if step.Matches(i, item) && t.isOf(item) {
@@ -282,7 +284,7 @@ func (t token) namesItem(i int, item any) bool {
 
 // isMember tells whether a token names a member of a set.
 func (t token) isMember(member any) bool {
-	return isScalar(member) && globs(t.name, fmt.Sprint(member))
+	return object.IsScalar(member) && globs(t.name, fmt.Sprint(member))
 }
 
 // exists tells whether a value has a place that the pattern names.
@@ -296,7 +298,7 @@ func allBelow(v any, tokens []token) (out []any) {
 	t, rest := tokens[0], tokens[1:]
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range object.SortedKeys(v) {
 			if t.namesField(name) {
 				out = append(out, allBelow(v[name], rest)...)
 			}

@@ -1,6 +1,10 @@
 package threeway
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
 
 // TestPatternCovers: a pattern covers what it names and what stands below, found in live by keys, index or *.
 func TestPatternCovers(t *testing.T) {
@@ -11,12 +15,12 @@ func TestPatternCovers(t *testing.T) {
 		}},
 		"metadata": map[string]any{"annotations": map[string]any{"a.b/c": "x", "8080": "y"}, "finalizers": []any{"ex.com/f", "7"}},
 	}
-	spec, annotations := Path{}.Field("spec"), Path{}.Field("metadata").Field("annotations")
-	http := spec.Field("ports").Item([]ListKey{{"port", int64(80)}, {"protocol", "TCP"}})
-	dns := spec.Field("ports").Item([]ListKey{{"port", int64(53)}, {"protocol", "UDP"}})
+	spec, annotations := object.Path{}.Field("spec"), object.Path{}.Field("metadata").Field("annotations")
+	http := spec.Field("ports").Item([]object.ListKey{{Name: "port", Value: int64(80)}, {Name: "protocol", Value: "TCP"}})
+	dns := spec.Field("ports").Item([]object.ListKey{{Name: "port", Value: int64(53)}, {Name: "protocol", Value: "UDP"}})
 	for _, tt := range []struct {
 		pattern string
-		path    Path
+		path    object.Path
 		want    bool
 	}{
 		{"/spec/replicas", spec.Field("replicas"), true},
@@ -38,10 +42,10 @@ func TestPatternCovers(t *testing.T) {
 		{"/spec/ports/*/name", dns.Field("name"), true},
 		{"/metadata/annotations/a.b~1c", annotations.Field("a.b/c"), true},
 		{"/metadata/annotations/8080", annotations.Field("8080"), true},
-		{"/metadata/finalizers/ex.com~1f", Path{}.Field("metadata").Field("finalizers").SetItem("ex.com/f"), true},
-		{"/metadata/finalizers/7", Path{}.Field("metadata").Field("finalizers").SetItem("7"), true},
-		{"/metadata/finalizers/1", Path{}.Field("metadata").Field("finalizers").SetItem("7"), true},
-		{"/metadata/finalizers/7", Path{}.Field("metadata").Field("finalizers").SetItem("ex.com/f"), false},
+		{"/metadata/finalizers/ex.com~1f", object.Path{}.Field("metadata").Field("finalizers").SetItem("ex.com/f"), true},
+		{"/metadata/finalizers/7", object.Path{}.Field("metadata").Field("finalizers").SetItem("7"), true},
+		{"/metadata/finalizers/1", object.Path{}.Field("metadata").Field("finalizers").SetItem("7"), true},
+		{"/metadata/finalizers/7", object.Path{}.Field("metadata").Field("finalizers").SetItem("ex.com/f"), false},
 	} {
 		p, err := ParsePattern(tt.pattern)
 		if err != nil {
@@ -64,7 +68,7 @@ func TestPatternErrors(t *testing.T) {
 
 // TestPatternFits: a pattern that cannot name anything of the kind is known.
 func TestPatternFits(t *testing.T) {
-	deployment := nativeKinds().native(Ref{Key: Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}.GVK())
+	deployment := nativeKinds().native(object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}.GVK())
 	for pattern, want := range map[string]bool{
 		"/spec/replicas": true, "/spec/replica": false, "/spec/template/spec/containers/[name=web]/image": true,
 		"/spec/template/spec/containers/0/imag": false, "/metadata/annotations/x~1y": true, "/spec/replicas/0": false,

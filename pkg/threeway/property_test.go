@@ -13,6 +13,9 @@ import (
 
 	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // rounds is how often a property is tried on each object of the cases.
@@ -20,7 +23,7 @@ var rounds = flag.Int("rounds", 10, "tries of each property on each object")
 
 // sample is an object of a case, with what its CRDs say.
 type sample struct {
-	Object
+	object.Object
 	schemas map[schema.GroupKind]*CustomSchema
 }
 
@@ -60,25 +63,25 @@ func (s sample) random(property uint64) *rand.Rand {
 }
 
 // inputOf is a release of one object.
-func (s sample) input(desired Object, live map[string]any) Input {
+func (s sample) input(desired object.Object, live map[string]any) Input {
 	return Input{
-		Name: "r", Namespace: "d", ApplyMethod: "client-side", Operation: OperationUpgrade,
-		Old: &Revision{Revision: 1}, Last: &Revision{Revision: 1},
-		OldObjects: []Object{s.Object}, DesiredObjects: []Object{desired}, Live: map[Ref]Live{s.Ref: {Object: live}}, Schemas: s.schemas,
+		Name: "r", Namespace: "d", ApplyMethod: "client-side", Operation: report.OperationUpgrade,
+		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1},
+		OldObjects: []object.Object{s.Object}, DesiredObjects: []object.Object{desired}, Live: map[object.Ref]Live{s.Ref: {Object: live}}, Schemas: s.schemas,
 	}
 }
 
 // installed is what a server holds after Helm installed the object and upgraded it once: nulls are gone.
 func (s sample) installed() map[string]any {
-	live, _ := withoutNulls(HelmMetadata(s.Content, "r", "d")).(map[string]any)
+	live, _ := withoutNulls(object.HelmMetadata(s.Content, "r", "d")).(map[string]any)
 	return s.served(live)
 }
 
 // served is an object as a server stores it: canonical and with defaults.
-func (s sample) served(object map[string]any) map[string]any {
+func (s sample) served(obj map[string]any) map[string]any {
 	job := newComparer(Input{Schemas: s.schemas})
-	out, _ := Copy(newForms(s.Key, job.shapeOf(s.Ref), object).stored(object).value).(map[string]any)
-	metadata := child(out, "metadata")
+	out, _ := object.Copy(newForms(s.Key, job.shapeOf(s.Ref), obj).stored(obj).value).(map[string]any)
+	metadata := object.Child(out, "metadata")
 	if metadata == nil {
 		metadata = map[string]any{}
 	}
@@ -112,12 +115,12 @@ func TestIdentityIsSilent(t *testing.T) {
 			t.Errorf("%s: %s", o.Source, describe(c))
 		}
 		owned := maps.Clone(live)
-		owned["metadata"] = maps.Clone(child(live, "metadata"))
+		owned["metadata"] = maps.Clone(object.Child(live, "metadata"))
 		all := map[string]any{}
 		for name := range live {
 			all["f:"+name] = map[string]any{}
 		}
-		child(owned, "metadata")["managedFields"] = []any{map[string]any{"manager": "kubectl-edit", "operation": "Update", "fieldsV1": all}}
+		object.Child(owned, "metadata")["managedFields"] = []any{map[string]any{"manager": "kubectl-edit", "operation": "Update", "fieldsV1": all}}
 		if c := Compare(o.input(o.Object, owned)); !c.Quiet() {
 			t.Errorf("%s, put back by hand: %s", o.Source, describe(c))
 		}
@@ -132,7 +135,7 @@ func TestEveryEditIsReported(t *testing.T) {
 		rng, server := o.random(1), newStorage(t, o)
 		for range *rounds {
 			before, ok := server.store(o.installed())
-			live, _ := Copy(before).(map[string]any)
+			live, _ := object.Copy(before).(map[string]any)
 			if !ok || !o.vary(rng, live) {
 				continue
 			}
@@ -148,7 +151,7 @@ func TestEveryEditIsReported(t *testing.T) {
 			edits++
 			c := Compare(o.input(o.Object, after))
 			for _, path := range server.demanded(paths, after) {
-				if touching(c.Objects[0].Findings, []Path{path}) < 0 {
+				if touching(c.Objects[0].Findings, []object.Path{path}) < 0 {
 					was, _ := path.Lookup(before)
 					is, _ := path.Lookup(after)
 					t.Errorf("%s: edit of %s from %v to %v is lost\n%s", o.Source, path, was, is, describe(c))
@@ -169,7 +172,7 @@ func TestVerdictsAreTheEffect(t *testing.T) {
 		rng := o.random(2)
 		for range *rounds {
 			desired, live := o.Object, o.installed()
-			desired.Content, _ = Copy(o.Content).(map[string]any)
+			desired.Content, _ = object.Copy(o.Content).(map[string]any)
 			for range 1 + rng.IntN(3) {
 				o.edit(rng, desired.Content)
 				o.edit(rng, live)
@@ -192,7 +195,7 @@ func TestPlainDiffHasNoChange(t *testing.T) {
 			}
 			live, _ = doubled(rng, live).(map[string]any)
 			in := o.input(o.Object, live)
-			in.Operation, in.ForceReplace = OperationDrift, round%5 == 0
+			in.Operation, in.ForceReplace = report.OperationDrift, round%5 == 0
 			if round%2 == 0 {
 				in.ApplyMethod, in.Migrates, in.ForceConflicts = "server-side", round%4 == 0, round%3 == 0
 			}
@@ -205,7 +208,7 @@ func TestPlainDiffHasNoChange(t *testing.T) {
 func doubled(rng *rand.Rand, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range object.SortedKeys(v) {
 			v[name] = doubled(rng, v[name])
 		}
 	case []any:
@@ -213,7 +216,7 @@ func doubled(rng *rand.Rand, v any) any {
 			v[i] = doubled(rng, v[i])
 		}
 		if len(v) > 0 && rng.IntN(3) == 0 {
-			twin := Copy(v[rng.IntN(len(v))])
+			twin := object.Copy(v[rng.IntN(len(v))])
 			if m, ok := twin.(map[string]any); ok {
 				m["value"] = "9"
 			}
@@ -228,7 +231,7 @@ func checkOnlyDrift(t *testing.T, c *Comparison) {
 	t.Helper()
 	for _, o := range c.Objects {
 		for _, f := range o.Findings {
-			if f.Cause != CauseDrift {
+			if f.Cause != report.CauseDrift {
 				t.Errorf("%s: compared with itself, and yet %s has cause %s\n%s", o.Source, f.Path, f.Cause, describe(c))
 			}
 		}
@@ -238,14 +241,14 @@ func checkOnlyDrift(t *testing.T, c *Comparison) {
 // checkEffect holds the findings of an object to its live and result. The order of a set means nothing.
 func checkEffect(t *testing.T, o ObjectComparison) {
 	t.Helper()
-	if o.Action == ActionFail {
+	if o.Action == report.ActionFail {
 		return
 	}
 	var writing []string
 	for _, f := range o.Findings {
 		before, was := f.Path.Lookup(o.Live)
 		after, is := f.Path.Lookup(o.Result)
-		if same := was == is && Equal(before, after); same == f.writes() {
+		if same := was == is && object.Equal(before, after); same == f.writes() {
 			t.Errorf("%s: %s %s, but live %v and result %v", o.Source, f.Verdict, f.Path, before, after)
 		}
 		if f.writes() {
@@ -264,18 +267,18 @@ func checkEffect(t *testing.T, o ObjectComparison) {
 }
 
 // differences lists where two normal forms differ; lists are leaves.
-func differences(path Path, a, b any) []Path {
+func differences(path object.Path, a, b any) []object.Path {
 	left, ok := a.(map[string]any)
 	right, alsoOK := b.(map[string]any)
 	if !ok || !alsoOK {
-		if Equal(a, b) {
+		if object.Equal(a, b) {
 			return nil
 		}
-		return []Path{path}
+		return []object.Path{path}
 	}
 	names := maps.Clone(left)
 	maps.Copy(names, right)
-	var out []Path
+	var out []object.Path
 	for name := range names {
 		out = append(out, differences(path.Field(name), left[name], right[name])...)
 	}
@@ -303,7 +306,7 @@ func TestSecretsStayInside(t *testing.T) {
 			data["planted"] = canary
 			live["data"] = data
 			in := o.input(o.Object, live)
-			in.Errors = []Message{{Code: "x", Message: "the server says " + canary}}
+			in.Errors = []report.Message{{Code: "x", Message: "the server says " + canary}}
 			c := Compare(in)
 			checkCanaries(t, canary, c, reportJSON(t, c, Mask{}))
 			if !strings.Contains(reportJSON(t, c, Mask{Show: true}), canary) {

@@ -3,6 +3,9 @@ package threeway
 import (
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // refuse fails an object that the API server will not store as Helm sends it, as far as that can be told without asking: a value
@@ -10,9 +13,9 @@ import (
 // created ends the upgrade there; one that cannot be patched does not (helm v3.22.0 pkg/kube/client.go update).
 func (c comparer) refuse(out *ObjectComparison, p pair) {
 	switch {
-	case out.Action == ActionCreate:
+	case out.Action == report.ActionCreate:
 		s := c.catalog.native(p.desired.GVK())
-		text := HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
+		text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 		stored := c.installed(p.desired.Ref, text)
 		if !c.in.serverSide() {
 			out.repeated = repeated(stored, c.shapeOf(p.desired.Ref), nil)
@@ -27,7 +30,7 @@ func (c comparer) refuse(out *ObjectComparison, p pair) {
 		if reason != "" {
 			out.fail(stopRest, reason)
 		}
-	case out.Action != ActionFail && out.Live != nil && out.Result != nil:
+	case out.Action != report.ActionFail && out.Live != nil && out.Result != nil:
 		if reason := c.refusesUpdate(out); reason != "" {
 			out.fail(stopNothing, reason)
 		}
@@ -35,21 +38,21 @@ func (c comparer) refuse(out *ObjectComparison, p pair) {
 }
 
 // installed is the normal form of what the server would store of a new object.
-func (c comparer) installed(ref Ref, text map[string]any) map[string]any {
+func (c comparer) installed(ref object.Ref, text map[string]any) map[string]any {
 	out, _ := plainNulls(newForms(ref.Key, c.shapeOf(ref), nil).manifest(text).object()).(map[string]any)
 	return out
 }
 
 // refusesUpdate says why the API server refuses what Helm's patch makes of live; empty where nothing speaks against it.
 func (c comparer) refusesUpdate(o *ObjectComparison) string {
-	if reason := joinNotes(c.strictReason(o), o.invalid); reason != "" || Equal(o.Live, o.Result) {
+	if reason := joinNotes(c.strictReason(o), o.invalid); reason != "" || object.Equal(o.Live, o.Result) {
 		return reason
 	}
-	if o.Engine != EngineStrategic {
-		fresh := slices.DeleteFunc(undecoded(o.Result, c.catalog.native(o.GVK()), nil), func(path Path) bool {
+	if o.Engine != report.EngineStrategic {
+		fresh := slices.DeleteFunc(undecoded(o.Result, c.catalog.native(o.GVK()), nil), func(path object.Path) bool {
 			was, _ := path.Lookup(o.Live)
 			is, _ := path.Lookup(o.Result)
-			return Equal(was, is) // what live holds, the server can decode
+			return object.Equal(was, is) // what live holds, the server can decode
 		})
 		if len(fresh) > 0 {
 			return undecodedReason(fresh) // the server comes to nothing else
@@ -69,7 +72,7 @@ func immutableReason(o *ObjectComparison) string {
 }
 
 // joinPaths lists paths for people.
-func joinPaths(paths []Path) string {
+func joinPaths(paths []object.Path) string {
 	texts := make([]string, len(paths))
 	for i, path := range paths {
 		texts[i] = path.String()
@@ -78,7 +81,7 @@ func joinPaths(paths []Path) string {
 }
 
 // undecodedReason names the values of an object that the API server cannot decode.
-func undecodedReason(paths []Path) string {
+func undecodedReason(paths []object.Path) string {
 	if len(paths) == 0 {
 		return ""
 	}
@@ -87,7 +90,7 @@ func undecodedReason(paths []Path) string {
 
 // undecoded lists the places of a value where something else stands than the type has there. A place that no type describes
 // holds anything, and null is nothing.
-func undecoded(v any, s *shape, path Path) []Path {
+func undecoded(v any, s *shape, path object.Path) []object.Path {
 	if s == nil || v == nil || s.form == formPlain {
 		return nil
 	}
@@ -96,36 +99,36 @@ func undecoded(v any, s *shape, path Path) []Path {
 		if _, ok := s.leaf(v); ok || s.quantity && isAbsurd(text) {
 			return nil
 		}
-		return []Path{path}
+		return []object.Path{path}
 	}
-	var out []Path
+	var out []object.Path
 	switch v := v.(type) {
 	case map[string]any:
 		if s.form == formList {
-			return []Path{path}
+			return []object.Path{path}
 		}
-		for _, name := range sortedKeys(v) {
+		for _, name := range object.SortedKeys(v) {
 			out = append(out, undecoded(v[name], s.field(name), path.Field(name))...)
 		}
 	case []any:
 		if s.form != formList {
-			return []Path{path}
+			return []object.Path{path}
 		}
 		for i, item := range v {
 			out = append(out, undecoded(item, s.item(), path.With(s.stepToItem(i, item)))...)
 		}
 	default:
-		return []Path{path}
+		return []object.Path{path}
 	}
 	return out
 }
 
 // stepToItem names an item of a list by keys that decode, else by its index.
-func (s *shape) stepToItem(i int, item any) Step {
+func (s *shape) stepToItem(i int, item any) object.Step {
 	step, named := stepTo(item, s.merges())
-	odd := func(k ListKey) bool { return len(undecoded(k.Value, s.item().field(k.Name), nil)) > 0 }
-	if !named || step.Form != KeyStep || slices.ContainsFunc(step.Keys, odd) {
-		return Step{Form: IndexStep, Index: i}
+	odd := func(k object.ListKey) bool { return len(undecoded(k.Value, s.item().field(k.Name), nil)) > 0 }
+	if !named || step.Form != object.KeyStep || slices.ContainsFunc(step.Keys, odd) {
+		return object.Step{Form: object.IndexStep, Index: i}
 	}
 	return step
 }

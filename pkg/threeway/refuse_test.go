@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // TestUndecodedIsWhatTheServerRefuses puts values of other types into every place of objects of many kinds. Where the decoder
@@ -41,11 +43,11 @@ func TestUndecodedIsWhatTheServerRefuses(t *testing.T) {
 }
 
 // placesOf lists the paths to everything in an object but its version and kind; items of lists by index.
-func placesOf(v any, path Path) []Path {
-	var out []Path
+func placesOf(v any, path object.Path) []object.Path {
+	var out []object.Path
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range object.SortedKeys(v) {
 			if len(path) > 0 || name != "apiVersion" && name != "kind" {
 				out = append(append(out, path.Field(name)), placesOf(v[name], path.Field(name))...)
 			}
@@ -59,7 +61,7 @@ func placesOf(v any, path Path) []Path {
 }
 
 // replacedAt gives a copy of a value with another one at a path.
-func replacedAt(root any, path Path, value any) any {
+func replacedAt(root any, path object.Path, value any) any {
 	if len(path) == 0 {
 		return value
 	}

@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Repairer is the field manager under which values are written to a release that is applied server-side.
@@ -15,7 +18,7 @@ const Repairer = "helmdrift"
 // leftBehind tells whether a repair that was broken off has left its name on an object of a release that is applied server-side.
 func (o *ObjectComparison) leftBehind() bool {
 	isRepairer := func(e ownerEntry) bool { return e.Manager == Repairer && e.Operation == "Update" }
-	return o.Engine == EngineApply && slices.ContainsFunc(ownershipOf(o.liveText, nil).entries, isRepairer)
+	return o.Engine == report.EngineApply && slices.ContainsFunc(ownershipOf(o.liveText, nil).entries, isRepairer)
 }
 
 // Repairable is one compared object as a repair has to know it: what was read, what old's manifest says at each place, and the
@@ -27,7 +30,7 @@ type Repairable struct {
 	Live map[string]any
 
 	job      comparer
-	object   Object
+	object   object.Object
 	shape    *shape
 	manifest side
 	// stated is old's normal form without defaults, and spelled the one with defaults, each in the manifest's own spelling.
@@ -68,7 +71,7 @@ func (c *Comparison) Described(o *ObjectComparison) bool {
 
 // old is the text that Helm sent.
 func (r *Repairable) old() map[string]any {
-	return HelmMetadata(r.object.Content, r.job.in.Name, r.job.in.Namespace)
+	return object.HelmMetadata(r.object.Content, r.job.in.Name, r.job.in.Namespace)
 }
 
 // Normal is the normal form of a text of the object, defaults included.
@@ -80,50 +83,50 @@ func (r *Repairable) Normal(text map[string]any) map[string]any {
 func (r *Repairable) Declared() map[string]any { return r.manifest.object() }
 
 // Stated is what old's manifest says at a path, in normal form and without defaults; false where it says that nothing stands there.
-func (r *Repairable) Stated(path Path) (any, bool) {
+func (r *Repairable) Stated(path object.Path) (any, bool) {
 	v, ok := path.LookupIn(r.stated, r.Declared())
-	return Copy(v), ok
+	return object.Copy(v), ok
 }
 
 // Spelled reports whether a text holds at a path what the API server would store of old's manifest, spelled as it would store it.
-func (r *Repairable) Spelled(text map[string]any, path Path) bool {
+func (r *Repairable) Spelled(text map[string]any, path object.Path) bool {
 	is, there := path.Lookup(newForms(r.object.Key, r.shape, text).asSpelled().stored(text).value)
 	was, declared := path.Lookup(r.spelled)
-	return there && declared && Equal(is, was)
+	return there && declared && object.Equal(is, was)
 }
 
 // At returns what a text has at a path. Several items of one name are the list of them.
-func (r *Repairable) At(text map[string]any, path Path) (any, bool) {
+func (r *Repairable) At(text map[string]any, path object.Path) (any, bool) {
 	return path.LookupIn(text, r.Normal(text))
 }
 
 // Named tells whether old's manifest names a path; a null names it too.
-func (r *Repairable) Named(path Path) bool {
+func (r *Repairable) Named(path object.Path) bool {
 	return sides{old: r.manifest}.down(path).old.named
 }
 
 // Locate returns the pointer of a path in a text. It is false where the text lacks the place, also where the place has a default.
-func (r *Repairable) Locate(text map[string]any, path Path) (Pointer, bool) {
+func (r *Repairable) Locate(text map[string]any, path object.Path) (object.Pointer, bool) {
 	return path.PointerInto(text, r.Normal(text))
 }
 
 // Keys are the list-map keys of the list at a path; none where its items are not told apart by keys.
-func (r *Repairable) Keys(list Path) []string { return r.shape.along(list).merges().keys }
+func (r *Repairable) Keys(list object.Path) []string { return r.shape.along(list).merges().keys }
 
 // IsPlacement reports whether a finding is about the places of items that are told apart by keys. Another list is a value, in whatever
 // order.
 func (r *Repairable) IsPlacement(f Finding) bool {
-	return f.Class == ClassOrder && len(r.Keys(f.Path)) > 0
+	return f.Class == report.ClassOrder && len(r.Keys(f.Path)) > 0
 }
 
 // StepTo names an item of the list at a path; false where it cannot be named.
-func (r *Repairable) StepTo(list Path, item any) (Step, bool) {
+func (r *Repairable) StepTo(list object.Path, item any) (object.Step, bool) {
 	return stepTo(item, r.shape.along(list).merges())
 }
 
 // Whole gives the path of what is one value for a server-side apply and holds the path: an atomic map, struct or list. Where there
 // is none, or Helm does not apply, it is the path itself.
-func (r *Repairable) Whole(path Path) Path {
+func (r *Repairable) Whole(path object.Path) object.Path {
 	if r.applied == nil {
 		return path
 	}
@@ -137,7 +140,7 @@ func (r *Repairable) Whole(path Path) Path {
 
 // Filled tells whether the place of live is the server's or a controller's to fill: it is allocated, or the API would default it to
 // what it holds.
-func (r *Repairable) Filled(path Path) (allocated, defaulted bool) {
+func (r *Repairable) Filled(path object.Path) (allocated, defaulted bool) {
 	w := &walker{shape: r.shape, live: r.Normal(r.Live)}
 	v, ok := path.Lookup(w.live)
 	return allocatedFor(r.object.Key, r.Live).line(path) != nil, ok && w.isDefault(path, v)
@@ -145,7 +148,7 @@ func (r *Repairable) Filled(path Path) (allocated, defaulted bool) {
 
 // HoldsIgnored gives the rule that silences something below a path in which live and old differ; nil where none does. What holds it
 // cannot be put back without touching it.
-func (r *Repairable) HoldsIgnored(path Path) *IgnoreRule {
+func (r *Repairable) HoldsIgnored(path object.Path) *report.IgnoreRule {
 	ignored, _ := r.job.ignorerOf(r.object.Ref, r.object.Content, r.Live)
 	ignored.roots = []any{r.Normal(r.Live), r.Declared()}
 	live, there := path.Lookup(ignored.roots[0])
@@ -158,7 +161,7 @@ func (r *Repairable) HoldsIgnored(path Path) *IgnoreRule {
 			if !p.reachesInto(path, ignored.roots) {
 				continue
 			}
-			if rest := p.tokens[len(path):]; !equalLists(allBelow(live, rest), allBelow(old, rest)) {
+			if rest := p.tokens[len(path):]; !object.EqualLists(allBelow(live, rest), allBelow(old, rest)) {
 				return rule.shown()
 			}
 		}
@@ -178,7 +181,7 @@ func (r *Repairable) Findings(live map[string]any) []Finding {
 
 // withoutRepairer returns an object without the repairer's entries in managedFields.
 func withoutRepairer(live map[string]any) map[string]any {
-	entries, _ := child(live, "metadata")["managedFields"].([]any)
+	entries, _ := object.Child(live, "metadata")["managedFields"].([]any)
 	kept := slices.DeleteFunc(slices.Clone(entries), func(v any) bool {
 		entry, _ := v.(map[string]any)
 		return entry["manager"] == Repairer && entry["operation"] == "Update"
@@ -187,7 +190,7 @@ func withoutRepairer(live map[string]any) map[string]any {
 		return live
 	}
 	out := maps.Clone(live)
-	metadata := maps.Clone(child(live, "metadata"))
+	metadata := maps.Clone(object.Child(live, "metadata"))
 	out["metadata"], metadata["managedFields"] = metadata, kept
 	return out
 }
@@ -215,7 +218,7 @@ func (r *Repairable) Applied() (*fieldpath.Set, error) {
 
 // AppliedAt is the part of Applied that stands at a path itself, for what old's manifest names and the API server leaves out: an empty
 // list, a null.
-func (r *Repairable) AppliedAt(path Path) *fieldpath.Set {
+func (r *Repairable) AppliedAt(path object.Path) *fieldpath.Set {
 	if r.applied == nil {
 		return &fieldpath.Set{}
 	}
@@ -245,7 +248,7 @@ func (r *Repairable) apply() (*fieldpath.Set, error) {
 }
 
 // Field is a finding as a report has it, masked.
-func (c *Comparison) Field(o *ObjectComparison, f Finding, mask Mask) FieldFinding {
+func (c *Comparison) Field(o *ObjectComparison, f Finding, mask Mask) report.Finding {
 	return o.fieldReport(f, c.masker(o, mask))
 }
 
@@ -253,7 +256,7 @@ func (c *Comparison) Field(o *ObjectComparison, f Finding, mask Mask) FieldFindi
 // findings, or the beginning of such a path up to a step, as it is or as a Report shows it. It is empty where there is none.
 func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
 	mask := c.masker(o, Mask{})
-	visit := func(path Path) {
+	visit := func(path object.Path) {
 		if clear := path.String(); clear == text || mask.path(path).String() == text {
 			place = clear
 		}

@@ -3,21 +3,24 @@ package threeway
 import (
 	"fmt"
 	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // repeated lists the items of keyed lists that a normal form has more than once. The API server stores them (two variables of one name),
 // client-side Helm goes on with them, and server-side apply refuses the whole object.
-func repeated(v any, s *shape, path Path) []Path {
-	var out []Path
+func repeated(v any, s *shape, path object.Path) []object.Path {
+	var out []object.Path
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range object.SortedKeys(v) {
 			out = append(out, repeated(v[name], s.field(name), path.Field(name))...)
 		}
 	case []any:
 		times := map[string]int{}
 		for i, item := range v {
-			step := Step{Form: IndexStep, Index: i}
+			step := object.Step{Form: object.IndexStep, Index: i}
 			if named, ok := stepTo(item, s.merges()); ok {
 				step = named
 			}
@@ -33,15 +36,15 @@ func repeated(v any, s *shape, path Path) []Path {
 
 // refusesRepeated says why the API server refuses a custom resource whose lists repeat keys or members; empty where it does not. Of
 // native kinds it takes them (apiextensions-apiserver v0.36.3 pkg/apiserver/schema/listtype ValidateListSetsAndMaps).
-func (c comparer) refusesRepeated(ref Ref, was, is map[string]any) string {
+func (c comparer) refusesRepeated(ref object.Ref, was, is map[string]any) string {
 	definition := c.in.Schemas[ref.GroupKind()]
 	if definition == nil {
 		return ""
 	}
-	var places []Path
-	eachDeclared(is, definition.roots[ref.Version], nil, func(path Path, v any, schema map[string]any) {
+	var places []object.Path
+	eachDeclared(is, definition.roots[ref.Version], nil, func(path object.Path, v any, schema map[string]any) {
 		list, _ := v.([]any)
-		if before, _ := path.Lookup(was); len(list) > 1 && !Equal(before, v) {
+		if before, _ := path.Lookup(was); len(list) > 1 && !object.Equal(before, v) {
 			for _, i := range againIn(list, schema) {
 				places = append(places, path.At(i))
 			}
@@ -66,13 +69,13 @@ func againIn(list []any, schema map[string]any) []int {
 		}
 		out := []any{}
 		for _, key := range keys {
-			out = append(out, fieldOf(item, fmt.Sprint(key)))
+			out = append(out, object.Field(item, fmt.Sprint(key)))
 		}
 		return out
 	}
 	var out []int
 	for i, item := range list {
-		if slices.ContainsFunc(list[:i], func(other any) bool { return Equal(name(other), name(item)) }) {
+		if slices.ContainsFunc(list[:i], func(other any) bool { return object.Equal(name(other), name(item)) }) {
 			out = append(out, i)
 		}
 	}
@@ -81,10 +84,10 @@ func againIn(list []any, schema map[string]any) []int {
 
 // warnOfRepeated tells of such items of desired where Helm does not fail on them.
 func (c *Comparison) warnOfRepeated() {
-	var warnings []Message
+	var warnings []report.Message
 	for i := range c.Objects {
-		if o := &c.Objects[i]; len(o.repeated) > 0 && o.Action != ActionFail {
-			warnings = append(warnings, Message{Code: "repeated-items", Object: o.key.String(),
+		if o := &c.Objects[i]; len(o.repeated) > 0 && o.Action != report.ActionFail {
+			warnings = append(warnings, report.Message{Code: "repeated-items", Object: o.key.String(),
 				Message: "the manifest has more than one " + joinPaths(o.repeated) + "; Helm's server-side apply would refuse the object"})
 		}
 	}

@@ -5,21 +5,24 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // replaced foretells a replacement: helm --force, which Helm 4 calls --force-replace (helm v3.22.0 pkg/kube/client.go
 // updateResource, v4.3.1 replaceResource). Helm sends desired itself over whatever is there, so live counts for nothing but what
 // the API server gives back or refuses to lose (server_update.go, immutable.go). Old is not looked at.
 func replaced(desired map[string]any) written {
-	return written{engine: EngineReplace, applied: applied{result: runtime.DeepCopyJSON(desired)}}
+	return written{engine: report.EngineReplace, applied: applied{result: runtime.DeepCopyJSON(desired)}}
 }
 
 // replacement is what Helm sends then: desired with live's resourceVersion, unless the manifest names one (k8s.io/cli-runtime v0.37
 // pkg/resource/helper.go Replace).
 func replacement(desired, live map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(desired)
-	meta, version := child(out, "metadata"), child(live, "metadata")["resourceVersion"]
-	if meta != nil && version != nil && isZero(meta["resourceVersion"]) {
+	meta, version := object.Child(out, "metadata"), object.Child(live, "metadata")["resourceVersion"]
+	if meta != nil && version != nil && object.IsZero(meta["resourceVersion"]) {
 		meta["resourceVersion"] = version
 	}
 	return out
@@ -29,7 +32,7 @@ func replacement(desired, live map[string]any) map[string]any {
 // validation then, as it does for an apply (helm v4.3.1 pkg/kube/client.go replaceResource). Its patches and creations, and all that
 // Helm 3 sends, lose such fields with a warning.
 func (c comparer) strictReason(o *ObjectComparison) string {
-	if o.Engine != EngineReplace || !c.in.helm4() {
+	if o.Engine != report.EngineReplace || !c.in.helm4() {
 		return ""
 	}
 	paths := unknownFields(o.desiredText, c.shapeOf(o.Ref), nil)
@@ -45,11 +48,11 @@ func (c comparer) strictReason(o *ObjectComparison) string {
 }
 
 // unknownFields lists the fields of a manifest that the server drops.
-func unknownFields(v any, s *shape, path Path) []Path {
-	var out []Path
+func unknownFields(v any, s *shape, path object.Path) []object.Path {
+	var out []object.Path
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range object.SortedKeys(v) {
 			below := path.Field(name)
 			if s.prunes(name) && !isTopLevel(below) {
 				out = append(out, below)
@@ -59,13 +62,13 @@ func unknownFields(v any, s *shape, path Path) []Path {
 		}
 	case []any:
 		for i, item := range v {
-			out = append(out, unknownFields(item, s.item(), path.With(Step{Form: IndexStep, Index: i}))...)
+			out = append(out, unknownFields(item, s.item(), path.With(object.Step{Form: object.IndexStep, Index: i}))...)
 		}
 	}
 	return out
 }
 
 // isTopLevel tells the fields that every object has and no shape describes.
-func isTopLevel(path Path) bool {
+func isTopLevel(path object.Path) bool {
 	return len(path) == 1 && (path[0].Name == "apiVersion" || path[0].Name == "kind" || path[0].Name == "status")
 }

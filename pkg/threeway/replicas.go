@@ -1,31 +1,36 @@
 package threeway
 
+import (
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
 // isReplicas reports whether the path is where workloads have their replicas, which an autoscaler may set.
-func isReplicas(path Path) bool {
-	return len(path) == 2 && path[0].Form == FieldStep && path[0].Name == "spec" && path[1].Form == FieldStep && path[1].Name == "replicas"
+func isReplicas(path object.Path) bool {
+	return len(path) == 2 && path[0].Form == object.FieldStep && path[0].Name == "spec" && path[1].Form == object.FieldStep && path[1].Name == "replicas"
 }
 
 // isSwitchedOff reports whether the replicas are 0 under an autoscaler that does not scale to 0. It is disabled then, and will not bring
 // them back (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler). So they are drift where old has others,
 // also where no manifest names them because they are left to the autoscaler.
-func (w *walker) isSwitchedOff(path Path, n sides) bool {
+func (w *walker) isSwitchedOff(path object.Path, n sides) bool {
 	return w.autoscaler.Name != "" && !w.autoscaler.ToZero && isZeroReplicas(path, n.live)
 }
 
-func isZeroReplicas(path Path, live side) bool {
-	return isReplicas(path) && live.present && Equal(live.value, int64(0))
+func isZeroReplicas(path object.Path, live side) bool {
+	return isReplicas(path) && live.present && object.Equal(live.value, int64(0))
 }
 
 // isScaled reports whether the place may be edited although it has no owner: the API server forgets who wrote the replicas when they are
 // scaled to 0, or for a second time (tried on 1.36.3; apimachinery v0.36.3 managedfields ScaleHandler). What custom resources have there
 // may be the default of a webhook.
-func (w *walker) isScaled(path Path, owners []Owner) bool {
+func (w *walker) isScaled(path object.Path, owners []report.Owner) bool {
 	return !w.custom && isReplicas(path) && len(owners) == 0
 }
 
 // noteReplicas adds what explains replicas that are 0: the autoscaler did not do it, and why nobody is named.
 func (w *walker) noteReplicas(e *entry, n sides) {
-	if !isZeroReplicas(e.Path, n.live) || e.Cause == CauseChange {
+	if !isZeroReplicas(e.Path, n.live) || e.Cause == report.CauseChange {
 		return
 	}
 	if w.isSwitchedOff(e.Path, n) {
@@ -41,9 +46,9 @@ func (w *walker) noteReplicas(e *entry, n sides) {
 func (w *walker) scalerNote(f Finding) string {
 	note := w.autoscaler.Name + " sets the replicas"
 	switch {
-	case f.Verdict == Ignore || f.Verdict == Conflict:
+	case f.Verdict == report.Ignore || f.Verdict == report.Conflict:
 		return note
-	case !w.autoscaler.ToZero && Equal(f.Desired, int64(0)):
+	case !w.autoscaler.ToZero && object.Equal(f.Desired, int64(0)):
 		return note + "; " + w.command + " sets them to 0, which disables it"
 	}
 	return note + "; " + w.command + " resets them until it scales again"

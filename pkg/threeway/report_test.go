@@ -8,6 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // caseOf makes the input of an inline case.
@@ -64,15 +67,15 @@ func TestSummary(t *testing.T) {
 		"errors":     "v1 Secret d/s: forbidden: no",
 		"autoscaled": "ex.com/v1 Thing d/demo: HorizontalPodAutoscaler demo",
 	}))
-	report := NewReport("1", time.Now(), []ReleaseReport{c.Report(Mask{})})
-	want := Summary{
+	got := report.New("1", time.Now(), []report.Release{c.Report(Mask{})})
+	want := report.Summary{
 		Releases: 1, DriftedReleases: 1, Objects: 4, DriftedObjects: 2, Missing: 1, Errors: 1, Managed: 1, Unmanaged: 1, Ignored: 1,
-		Fields: FieldCounts{Overwrite: 1, Ignore: 1},
+		Fields: report.FieldCounts{Overwrite: 1, Ignore: 1},
 	}
-	if diff := cmp.Diff(want, report.Summary); diff != "" {
+	if diff := cmp.Diff(want, got.Summary); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
-	if !report.HasError() {
+	if !got.HasError() {
 		t.Error("an object that could not be read makes no error")
 	}
 }
@@ -88,7 +91,7 @@ func TestNeeds(t *testing.T) {
 	if diff := cmp.Diff(want, Compare(in).Needs()); diff != "" {
 		t.Errorf("needs (-want +got):\n%s", diff)
 	}
-	in.Schemas, in.Autoscaled = map[schema.GroupKind]*CustomSchema{{Group: "ex.com", Kind: "Thing"}: nil}, map[Key]Autoscaler{}
+	in.Schemas, in.Autoscaled = map[schema.GroupKind]*CustomSchema{{Group: "ex.com", Kind: "Thing"}: nil}, map[object.Key]Autoscaler{}
 	if got := Compare(in).Needs(); !got.Empty() {
 		t.Errorf("asked twice: %+v", got)
 	}
@@ -99,7 +102,7 @@ func TestNotReadIsNotAbsent(t *testing.T) {
 	in := caseOf(t, map[string]string{"old.yaml": configMap})
 	in.Live = nil
 	o := Compare(in).Objects[0]
-	if o.Err == nil || o.Missing || o.Action != ActionNone {
+	if o.Err == nil || o.Missing || o.Action != report.ActionNone {
 		t.Errorf("got %+v", o)
 	}
 }
@@ -119,9 +122,9 @@ func TestProblem(t *testing.T) {
 func TestScenarioC8(t *testing.T) {
 	large := strings.Repeat("x", 11<<20)
 	in := caseOf(t, map[string]string{"old.yaml": configMap, "live.yaml": configMap})
-	child(in.OldObjects[0].Content, "data")["large"] = large
+	object.Child(in.OldObjects[0].Content, "data")["large"] = large
 	for _, l := range in.Live {
-		child(l.Object, "data")["large"] = large + "y"
+		object.Child(l.Object, "data")["large"] = large + "y"
 	}
 	if got := Compare(in).Objects[0].Findings; len(got) != 1 || got[0].Path.String() != "data.large" {
 		t.Errorf("%d findings", len(got))

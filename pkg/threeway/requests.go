@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Requests are the writes that Helm would send if the upgrade began now: what it creates and what it patches, also where the
@@ -26,7 +29,7 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 		return Request{}, false
 	}
 	out := Request{Ref: o.Ref, Method: o.sends}
-	target := HelmMetadata(o.Content, c.Input.Name, c.Input.Namespace)
+	target := object.HelmMetadata(o.Content, c.Input.Name, c.Input.Namespace)
 	var err error
 	if c.Input.serverSide() {
 		out.Method, out.PatchType, out.Force = MethodPatch, string(types.ApplyYAMLPatchType), c.Input.ForceConflicts
@@ -52,11 +55,11 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 // before any write.
 func (o *ObjectComparison) isSent() bool {
 	switch o.Action {
-	case ActionNone, ActionUpdate, ActionReplace, ActionAdopt, ActionCreate:
+	case report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionAdopt, report.ActionCreate:
 		return o.sends != ""
-	case ActionFail:
+	case report.ActionFail:
 		return o.sends != "" && o.stops != stopAll
-	case ActionDelete, ActionKeep, ActionSkip:
+	case report.ActionDelete, report.ActionKeep, report.ActionSkip:
 	}
 	return false
 }

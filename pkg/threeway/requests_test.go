@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestVerifyCases answers the requests of every case as the prediction has it: the server agrees with each, and would not if it
@@ -16,8 +19,8 @@ func TestVerifyCases(t *testing.T) {
 	for _, file := range caseFiles(t, "*.txtar") {
 		requests := comparisonOf(t, file).Requests()
 		asked += len(requests)
-		expect(t, file, foretold(t, file), dryRunAgrees)
-		expect(t, file, contrary(t, file), dryRunDisagrees)
+		expect(t, file, foretold(t, file), report.DryRunAgrees)
+		expect(t, file, contrary(t, file), report.DryRunDisagrees)
 	}
 	if asked < 50 {
 		t.Errorf("only %d requests in all cases", asked)
@@ -33,9 +36,9 @@ func comparisonOf(t *testing.T, file string) *Comparison {
 func foretold(t *testing.T, file string) *Comparison {
 	t.Helper()
 	c := comparisonOf(t, file)
-	answers := map[Ref]Answer{}
+	answers := map[object.Ref]Answer{}
 	for _, r := range c.Requests() {
-		if o := c.object(r.Ref); o.Action == ActionFail {
+		if o := c.object(r.Ref); o.Action == report.ActionFail {
 			answers[r.Ref] = Answer{Rejected: "no"}
 		} else {
 			answers[r.Ref] = Answer{Object: stored(t, o, r)}
@@ -49,9 +52,9 @@ func foretold(t *testing.T, file string) *Comparison {
 func contrary(t *testing.T, file string) *Comparison {
 	t.Helper()
 	c := comparisonOf(t, file)
-	answers := map[Ref]Answer{}
+	answers := map[object.Ref]Answer{}
 	for _, r := range c.Requests() {
-		if o := c.object(r.Ref); o.Action == ActionFail {
+		if o := c.object(r.Ref); o.Action == report.ActionFail {
 			answers[r.Ref] = Answer{Object: stored(t, o, r)}
 		} else {
 			answers[r.Ref] = Answer{Rejected: "no"}
@@ -64,7 +67,7 @@ func contrary(t *testing.T, file string) *Comparison {
 func expect(t *testing.T, file string, c *Comparison, want string) {
 	t.Helper()
 	for _, r := range c.Requests() {
-		if want == dryRunDisagrees && !comparisonOf(t, file).object(r.Ref).certain() {
+		if want == report.DryRunDisagrees && !comparisonOf(t, file).object(r.Ref).certain() {
 			continue // the server's word is taken
 		}
 		if got := c.object(r.Ref).DryRun; got == nil || got.Result != want {
@@ -73,7 +76,7 @@ func expect(t *testing.T, file string, c *Comparison, want string) {
 	}
 }
 
-func (c *Comparison) object(ref Ref) *ObjectComparison {
+func (c *Comparison) object(ref object.Ref) *ObjectComparison {
 	for i := range c.Objects {
 		if c.Objects[i].Ref == ref {
 			return &c.Objects[i]
@@ -86,7 +89,7 @@ func (c *Comparison) object(ref Ref) *ObjectComparison {
 // its own field manager serves to foretell what it applies; of those it is what was foretold.
 func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
 	t.Helper()
-	if o.Kind == "Service" && r.Method == MethodPatch || o.Engine == EngineApply {
+	if o.Kind == "Service" && r.Method == MethodPatch || o.Engine == report.EngineApply {
 		return o.Result
 	}
 	body := r.Body
@@ -96,7 +99,7 @@ func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
 			t.Fatal(err)
 		}
 		engine := clientSide{engine: o.Engine}
-		if o.Engine == EngineStrategic {
+		if o.Engine == report.EngineStrategic {
 			if engine.typed, err = nativeKinds().helm.New(o.GVK()); err != nil {
 				t.Fatal(err)
 			}
@@ -138,35 +141,35 @@ spec:
 	// server is a Deployment as the server would store it, with changes.
 	server := func(change ...string) Answer {
 		answer := objectsOf(t, strings.NewReplacer(change...).Replace(deployment))[0].Content
-		answer = HelmMetadata(answer, "r", "d")
-		meta := child(answer, "metadata")
+		answer = object.HelmMetadata(answer, "r", "d")
+		meta := object.Child(answer, "metadata")
 		meta["uid"], meta["generation"] = "u", int64(2)
-		child(meta, "annotations")["deployment.kubernetes.io/revision"] = "2"
+		object.Child(meta, "annotations")["deployment.kubernetes.io/revision"] = "2"
 		return Answer{Object: answer}
 	}
 	for _, tc := range []struct {
 		name, object string
 		answer       Answer
-		want         DryRun
+		want         report.DryRun
 	}{
-		{"the same but bookkeeping", "web", server(), DryRun{Result: "agrees"}},
-		{"other values", "web", server("wanted", "canary2", "value: a", "value: canary3"), DryRun{"disagrees",
-			"the server's answer differs at spec.template.spec.containers[name=c].env[name=A].value, spec.template.spec.containers[name=c].image"}},
-		{"a sidecar", "web", server("containers: [", "containers: [{name: sidecar, image: canary},"), DryRun{"disagrees",
-			"the server's answer differs at spec.template.spec.containers[name=sidecar].image, " +
+		{"the same but bookkeeping", "web", server(), report.DryRun{Result: "agrees"}},
+		{"other values", "web", server("wanted", "canary2", "value: a", "value: canary3"), report.DryRun{Result: "disagrees",
+			Message: "the server's answer differs at spec.template.spec.containers[name=c].env[name=A].value, spec.template.spec.containers[name=c].image"}},
+		{"a sidecar", "web", server("containers: [", "containers: [{name: sidecar, image: canary},"), report.DryRun{Result: "disagrees",
+			Message: "the server's answer differs at spec.template.spec.containers[name=sidecar].image, " +
 				"spec.template.spec.containers[name=sidecar].imagePullPolicy, spec.template.spec.containers[name=sidecar].name, " +
 				"spec.template.spec.containers[name=sidecar].terminationMessagePath, " +
 				"spec.template.spec.containers[name=sidecar].terminationMessagePolicy"}},
 		{"a sidecar of a created one", "fresh", server("containers: [", "containers: [{name: sidecar, image: i},"),
-			DryRun{Result: "agrees"}},
-		{"another value of a created one", "fresh", server("value: a", "value: canary"), DryRun{"disagrees",
-			"the server's answer differs at spec.template.spec.containers[name=c].env[name=A].value"}},
-		{"rejected", "web", Answer{Rejected: "too long"}, DryRun{"disagrees", "the server refuses it: too long"}},
-		{"refused", "web", Answer{Refused: "forbidden"}, DryRun{"refused", "forbidden"}},
+			report.DryRun{Result: "agrees"}},
+		{"another value of a created one", "fresh", server("value: a", "value: canary"), report.DryRun{Result: "disagrees",
+			Message: "the server's answer differs at spec.template.spec.containers[name=c].env[name=A].value"}},
+		{"rejected", "web", Answer{Rejected: "too long"}, report.DryRun{Result: "disagrees", Message: "the server refuses it: too long"}},
+		{"refused", "web", Answer{Refused: "forbidden"}, report.DryRun{Result: "refused", Message: "forbidden"}},
 	} {
 		c := Compare(caseInput(t, files))
-		ref := Ref{Key: Key{"apps", "Deployment", "d", tc.object}, Version: "v1"}
-		c.Verify(map[Ref]Answer{ref: tc.answer})
+		ref := object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: "d", Name: tc.object}, Version: "v1"}
+		c.Verify(map[object.Ref]Answer{ref: tc.answer})
 		if got := c.object(ref).DryRun; got == nil || *got != tc.want {
 			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
 		}
@@ -186,7 +189,7 @@ func TestVerifySpeaks(t *testing.T) {
 		answer Answer
 		listed bool
 	}{{Answer{Refused: "the-canary"}, false}, {Answer{Object: c.Objects[0].liveText}, false}, {Answer{Rejected: "the-canary"}, true}} {
-		c.Verify(map[Ref]Answer{ref: tc.answer})
+		c.Verify(map[object.Ref]Answer{ref: tc.answer})
 		report := c.Report(Mask{})
 		if got := len(report.Objects) == 1; got != tc.listed || c.Quiet() == tc.listed {
 			t.Errorf("%+v: listed %v", tc.answer, got)
@@ -215,7 +218,7 @@ func TestVerifyUnasked(t *testing.T) {
 				continue
 			}
 			said++
-			if message := want[""] + want[o.key.String()]; o.DryRun.Result != dryRunRefused || o.DryRun.Message != message {
+			if message := want[""] + want[o.key.String()]; o.DryRun.Result != report.DryRunRefused || o.DryRun.Message != message {
 				t.Errorf("%s: %s: got %v, want %q", file, o.key, *o.DryRun, message)
 			}
 		}
@@ -232,18 +235,18 @@ func TestDryRunSettles(t *testing.T) {
 		for _, c := range []*Comparison{foretold(t, file), contrary(t, file)} {
 			for _, r := range c.Requests() {
 				was, is := comparisonOf(t, file).object(r.Ref), c.object(r.Ref)
-				if was.certain() || (was.Action == ActionFail) != refused {
+				if was.certain() || (was.Action == report.ActionFail) != refused {
 					t.Errorf("%s is another case than it was", r.Ref.Key)
 				}
-				if !is.certain() || is.DryRun.Result != dryRunAgrees {
+				if !is.certain() || is.DryRun.Result != report.DryRunAgrees {
 					t.Errorf("%s: certain %v, %v", r.Ref.Key, is.certain(), is.DryRun)
 				}
 			}
 		}
-		if said := foretold(t, file).Objects[0].Action; (said == ActionFail) != refused {
+		if said := foretold(t, file).Objects[0].Action; (said == report.ActionFail) != refused {
 			t.Errorf("%s: foretold: %s", file, said)
 		}
-		if said := contrary(t, file).Objects[0].Action; (said == ActionFail) == refused {
+		if said := contrary(t, file).Objects[0].Action; (said == report.ActionFail) == refused {
 			t.Errorf("%s: the contrary: %s", file, said)
 		}
 	}

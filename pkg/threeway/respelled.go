@@ -1,6 +1,10 @@
 package threeway
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
 
 // The remarks on what means the same on all sides and is yet written anew.
 const (
@@ -15,7 +19,7 @@ func (w *walker) respelled(found []Finding, n sides) []Finding {
 	literal.live, literal.old, literal.result = n.live.object(), n.old.object(), n.result.object()
 	out := found
 	for _, f := range literal.findings(n) {
-		told := slices.ContainsFunc(found, func(other Finding) bool { return overlap(f.Path, other.Path) })
+		told := slices.ContainsFunc(found, func(other Finding) bool { return f.Path.Overlaps(other.Path) })
 		if told || !f.writes() {
 			continue
 		}
@@ -23,7 +27,7 @@ func (w *walker) respelled(found []Finding, n sides) []Finding {
 		was, _ := f.Path.Lookup(literal.live)
 		is, _ := f.Path.Lookup(literal.result)
 		if alikeSet(was, is) {
-			f.Class, f.Note = ClassOrder, noteOrder
+			f.Class, f.Note = report.ClassOrder, noteOrder
 		}
 		out = append(out, f)
 	}
@@ -31,18 +35,12 @@ func (w *walker) respelled(found []Finding, n sides) []Finding {
 	return out
 }
 
-// overlap reports whether one of two paths leads to or through the other.
-func overlap(a, b Path) bool {
-	n := min(len(a), len(b))
-	return samePath(a[:n], b[:n])
-}
-
 // onlyLiveMoved says of an object that is compared with itself what its findings come from. Desired is old, so a field that live has
 // left has drifted, and one that live has not left is a finding for the way in which it is written.
 func (o *ObjectComparison) onlyLiveMoved() {
 	for i := range o.Findings {
 		f := &o.Findings[i]
-		f.Equivalent = f.Equivalent || f.Cause == CauseChange
-		f.Cause = CauseDrift
+		f.Equivalent = f.Equivalent || f.Cause == report.CauseChange
+		f.Cause = report.CauseDrift
 	}
 }

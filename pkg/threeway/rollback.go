@@ -3,6 +3,9 @@ package threeway
 import (
 	"fmt"
 	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // rollOver decides an object that the last revision does not have, desired brings, and the cluster holds. A rollback asks nobody
@@ -10,10 +13,10 @@ import (
 // update): whatever desired does not name goes, so it is all but a replacement. The resourceVersion goes too, and some kinds are
 // not written without one.
 func (c comparer) rollOver(out *ObjectComparison, p pair, live map[string]any) {
-	out.Action = ActionAdopt
+	out.Action = report.ActionAdopt
 	p.old = p.desired
 	c.update(out, p, live, live)
-	if out.Action != ActionFail && out.sends == MethodPatch && (out.Engine == EngineMerge || wantsResourceVersion(out.Key)) {
+	if out.Action != report.ActionFail && out.sends == MethodPatch && (out.Engine == report.EngineMerge || wantsResourceVersion(out.Key)) {
 		out.fail(stopNothing, fmt.Sprintf("cannot patch %q with kind %s: metadata.resourceVersion: Invalid value: 0: must be specified for an update",
 			out.Name, out.Kind))
 	}
@@ -36,7 +39,7 @@ func (c comparer) rollOver(out *ObjectComparison, p pair, live map[string]any) {
 // wantsResourceVersion names the kinds that the API server does not write without a resourceVersion (kubernetes v1.36.3
 // pkg/registry/*/*/strategy.go AllowUnconditionalUpdate, and apiextensions-apiserver's). Custom resources and APIServices are
 // among them; Helm's engine tells those.
-func wantsResourceVersion(key Key) bool {
+func wantsResourceVersion(key object.Key) bool {
 	kinds := map[string][]string{
 		"admissionregistration.k8s.io": {
 			"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",

@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Rule silences findings: they stay in the report, named as ignored by it, count for nothing, and a repair leaves them. A rule takes
@@ -55,7 +58,7 @@ func (r Rule) isFor(release string) bool {
 }
 
 // selects tells whether a rule is about an object; metas are the object's metadata as any side has it.
-func (r Rule) selects(ref Ref, metas []map[string]any) bool {
+func (r Rule) selects(ref object.Ref, metas []map[string]any) bool {
 	t := r.Target
 	return matches(t.Group, ref.Group) && matches(t.Version, ref.Version) && matches(t.Kind, ref.Kind) &&
 		matches(t.Namespace, ref.Namespace) && matches(t.Name, ref.Name) &&
@@ -67,26 +70,26 @@ func matches(want *regexp.Regexp, text string) bool { return want == nil || want
 func selectsMap(want labels.Selector, metas []map[string]any, name string) bool {
 	return want == nil || slices.ContainsFunc(metas, func(meta map[string]any) bool {
 		set := labels.Set{}
-		for key, value := range child(meta, name) {
+		for key, value := range object.Child(meta, name) {
 			set[key], _ = value.(string)
 		}
 		return want.Matches(set)
 	})
 }
 
-func (r Rule) coversPath(path Path, roots []any) bool {
+func (r Rule) coversPath(path object.Path, roots []any) bool {
 	return len(r.Paths) == 0 || slices.ContainsFunc(r.Paths, func(p Pattern) bool { return p.covers(path, roots) })
 }
 
 // coversOwners: a value of which nobody knows the writer is nobody's whom a rule names.
-func (r Rule) coversOwners(owners []Owner) bool {
+func (r Rule) coversOwners(owners []report.Owner) bool {
 	if len(r.Managers) == 0 {
 		return true
 	}
-	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o Owner) bool {
+	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o report.Owner) bool {
 		return !slices.ContainsFunc(r.Managers, func(want string) bool { return isManager(want, o.Manager) })
 	})
 }
 
 // shown is how findings name the rule.
-func (r Rule) shown() *IgnoreRule { return &IgnoreRule{Rule: r.Name, Reason: r.Reason} }
+func (r Rule) shown() *report.IgnoreRule { return &report.IgnoreRule{Rule: r.Name, Reason: r.Reason} }

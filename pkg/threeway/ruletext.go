@@ -7,45 +7,23 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
-
-// RuleText is one rule as a file has it, in the words of Flux where Flux has them.
-type RuleText struct {
-	Paths    []string    `json:"paths,omitempty"`
-	Target   *TargetText `json:"target,omitempty"`
-	Managers []string    `json:"managers,omitempty"`
-	Releases []string    `json:"releases,omitempty"`
-	// Conflicts also silences that the operation fails on the object, as long as rules silence each conflict that it fails on.
-	Conflicts bool   `json:"conflicts,omitempty"`
-	Reason    string `json:"reason,omitempty"`
-	// Expires is the last day on which the rule holds, such as 2027-01-31.
-	Expires string `json:"expires,omitempty"`
-}
-
-// TargetText selects objects; each text is a regular expression, the selectors are those of kubectl.
-type TargetText struct {
-	Group              string `json:"group,omitempty"`
-	Version            string `json:"version,omitempty"`
-	Kind               string `json:"kind,omitempty"`
-	Namespace          string `json:"namespace,omitempty"`
-	Name               string `json:"name,omitempty"`
-	LabelSelector      string `json:"labelSelector,omitempty"`
-	AnnotationSelector string `json:"annotationSelector,omitempty"`
-}
 
 // WarnIgnoreRule is the code of warnings about rules.
 const WarnIgnoreRule = "ignore-rule"
 
 // ReadRules makes what it can of rules that stand in one place, such as a file. One that is broken, or that has expired by now, holds
 // for nothing, and a warning says so.
-func ReadRules(source string, texts []RuleText, now time.Time) (rules []Rule, warnings []Message) {
+func ReadRules(source string, texts []report.RuleText, now time.Time) (rules []Rule, warnings []report.Message) {
 	for i, text := range texts {
-		rule, err := text.rule(fmt.Sprintf("%s ignore[%d]", source, i))
+		rule, err := ruleOf(text, fmt.Sprintf("%s ignore[%d]", source, i))
 		switch {
 		case err != nil:
-			warnings = append(warnings, Message{Code: WarnIgnoreRule, Message: fmt.Sprintf("%s holds for nothing: %v", rule.Name, err)})
-		case text.expired(now):
-			warnings = append(warnings, Message{Code: WarnIgnoreRule, Message: fmt.Sprintf(
+			warnings = append(warnings, report.Message{Code: WarnIgnoreRule, Message: fmt.Sprintf("%s holds for nothing: %v", rule.Name, err)})
+		case hasExpired(text, now):
+			warnings = append(warnings, report.Message{Code: WarnIgnoreRule, Message: fmt.Sprintf(
 				"%s expired on %s: what it ignored is shown again; renew the date or drop the rule", rule.Name, text.Expires)})
 		default:
 			rules = append(rules, rule)
@@ -54,13 +32,13 @@ func ReadRules(source string, texts []RuleText, now time.Time) (rules []Rule, wa
 	return rules, warnings
 }
 
-// expired tells whether the rule's last day is past.
-func (t RuleText) expired(now time.Time) bool {
+// hasExpired reports whether a rule's last day is past.
+func hasExpired(t report.RuleText, now time.Time) bool {
 	last, err := time.ParseInLocation(time.DateOnly, t.Expires, now.Location())
 	return err == nil && !now.Before(last.AddDate(0, 0, 1))
 }
 
-func (t RuleText) rule(name string) (Rule, error) {
+func ruleOf(t report.RuleText, name string) (Rule, error) {
 	out := Rule{Name: name, Reason: t.Reason, Managers: t.Managers, Releases: t.Releases, Conflicts: t.Conflicts}
 	if _, err := time.Parse(time.DateOnly, t.Expires); t.Expires != "" && err != nil {
 		return out, fmt.Errorf("expires: %q is no date such as 2027-01-31", t.Expires)
@@ -74,7 +52,7 @@ func (t RuleText) rule(name string) (Rule, error) {
 	}
 	var err error
 	if t.Target != nil {
-		out.Target, err = t.Target.target()
+		out.Target, err = targetOf(*t.Target)
 	}
 	if err == nil && out.SelectsEverything() {
 		err = ErrSelectsEverything
@@ -82,7 +60,7 @@ func (t RuleText) rule(name string) (Rule, error) {
 	return out, err
 }
 
-func (t TargetText) target() (Target, error) {
+func targetOf(t report.TargetText) (Target, error) {
 	var out Target
 	var errs []error
 	word := func(text string) *regexp.Regexp {

@@ -3,6 +3,9 @@ package threeway
 import (
 	"maps"
 	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // serverUpdates makes of result, which is live after Helm's patch, what the API server stores: for some kinds it takes values
@@ -12,7 +15,7 @@ import (
 // allocated and the patch leaves out (kubernetes v1.36.3 pkg/registry/core/service: storage/storage.go beginUpdate, then
 // strategy.go PrepareForUpdate). What it newly allocates cannot be foretold. The spec of a CertificateSigningRequest stays as it
 // was made (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate).
-func serverUpdates(key Key, live, result side) {
+func serverUpdates(key object.Key, live, result side) {
 	was, is := live.object(), result.object()
 	switch key.GroupKind().String() {
 	case "Service":
@@ -23,10 +26,10 @@ func serverUpdates(key Key, live, result side) {
 	case "Namespace":
 		labelNamespace(was, is)
 	case "HorizontalPodAutoscaler.autoscaling":
-		giveBackTarget(child(was, "spec"), child(is, "spec"))
+		giveBackTarget(object.Child(was, "spec"), object.Child(is, "spec"))
 	case "CertificateSigningRequest.certificates.k8s.io":
-		if spec := child(was, "spec"); spec != nil && is != nil {
-			is["spec"] = Copy(spec)
+		if spec := object.Child(was, "spec"); spec != nil && is != nil {
+			is["spec"] = object.Copy(spec)
 		}
 	}
 }
@@ -35,12 +38,12 @@ func serverUpdates(key Key, live, result side) {
 // SetDefaults_Namespace).
 func labelNamespace(was, is map[string]any) {
 	const label = "kubernetes.io/metadata.name"
-	name, labelled := child(child(was, "metadata"), "labels")[label]
+	name, labelled := object.Child(object.Child(was, "metadata"), "labels")[label]
 	if !labelled || is == nil {
 		return
 	}
-	metadata := maps.Clone(child(is, "metadata"))
-	labels := maps.Clone(child(metadata, "labels"))
+	metadata := maps.Clone(object.Child(is, "metadata"))
+	labels := maps.Clone(object.Child(metadata, "labels"))
 	if labels == nil {
 		labels = map[string]any{}
 	}
@@ -59,12 +62,12 @@ func giveBackTarget(was, is map[string]any) {
 // service is the spec of a Service's normal form.
 type service map[string]any
 
-func serviceSpec(object map[string]any) service { return child(object, "spec") }
+func serviceSpec(obj map[string]any) service { return object.Child(obj, "spec") }
 
 func (s service) hasAddress() bool { return s["type"] != "ExternalName" }
 
 func (s service) headless() bool {
-	return s["clusterIP"] == "None" || Equal(s["clusterIPs"], []any{"None"})
+	return s["clusterIP"] == "None" || object.Equal(s["clusterIPs"], []any{"None"})
 }
 
 func (s service) hasNodePorts() bool { return s["type"] == "NodePort" || s["type"] == "LoadBalancer" }
@@ -92,7 +95,7 @@ func (s service) mayHave(name string) bool {
 }
 
 func (s service) reachable() bool {
-	return s.hasNodePorts() || s["type"] == "ClusterIP" && !isZero(s["externalIPs"])
+	return s.hasNodePorts() || s["type"] == "ClusterIP" && !object.IsZero(s["externalIPs"])
 }
 
 // addressFields are the fields that only a Service with an address has.
@@ -119,7 +122,7 @@ func (s service) giveBack(is service) {
 		return
 	}
 	for _, name := range []string{"clusterIPs", "ipFamilies"} {
-		if list, _ := is[name].([]any); len(list) > 1 && Equal(list, s[name]) {
+		if list, _ := is[name].([]any); len(list) > 1 && object.Equal(list, s[name]) {
 			is[name] = slices.Clone(list[:1])
 		}
 	}
@@ -128,10 +131,10 @@ func (s service) giveBack(is service) {
 // follow: where only clusterIP is changed or cleared, clusterIPs goes with it.
 func (s service) follow(is service) {
 	address := is["clusterIP"]
-	if Equal(address, s["clusterIP"]) || !Equal(s["clusterIPs"], is["clusterIPs"]) || s["clusterIPs"] == nil {
+	if object.Equal(address, s["clusterIP"]) || !object.Equal(s["clusterIPs"], is["clusterIPs"]) || s["clusterIPs"] == nil {
 		return
 	}
-	if is["clusterIPs"] = []any{address}; isZero(address) {
+	if is["clusterIPs"] = []any{address}; object.IsZero(address) {
 		delete(is, "clusterIPs")
 	}
 }
@@ -156,7 +159,7 @@ func (s service) giveBackNodePorts(is service) {
 func (s service) nodePorts() []any {
 	var out []any
 	for _, port := range items(s, "ports") {
-		if !isZero(port["nodePort"]) {
+		if !object.IsZero(port["nodePort"]) {
 			out = append(out, port["nodePort"])
 		}
 	}
@@ -167,14 +170,14 @@ func (s service) nodePorts() []any {
 func (s service) takeAway(is service) {
 	drop := func(left bool, names ...string) {
 		for _, name := range names {
-			if left && Equal(s[name], is[name]) {
+			if left && object.Equal(s[name], is[name]) {
 				delete(is, name)
 			}
 		}
 	}
 	if s.hasAddress() && !is.hasAddress() {
 		drop(true, "ipFamilies", "ipFamilyPolicy")
-		drop(Equal(s["clusterIP"], is["clusterIP"]) && Equal(s["clusterIPs"], is["clusterIPs"]), "clusterIP", "clusterIPs")
+		drop(object.Equal(s["clusterIP"], is["clusterIP"]) && object.Equal(s["clusterIPs"], is["clusterIPs"]), "clusterIP", "clusterIPs")
 	}
 	if s.hasNodePorts() && !is.hasNodePorts() && holdsAll(s.nodePorts(), is.nodePorts()) {
 		for _, port := range items(is, "ports") {
@@ -192,19 +195,19 @@ func (s service) takeAway(is service) {
 // noteTakenAway says why a field of a Service goes that the chart does not drop.
 func noteTakenAway(o *ObjectComparison) {
 	was, is := serviceSpec(o.Live), serviceSpec(o.Result)
-	if o.GroupKind().String() != "Service" || Equal(was["type"], is["type"]) && was.checked() == is.checked() {
+	if o.GroupKind().String() != "Service" || object.Equal(was["type"], is["type"]) && was.checked() == is.checked() {
 		return
 	}
 	for i := range o.Findings {
 		f := &o.Findings[i]
-		if f.Verdict == Remove && f.Note != "" && dependsOnType(f.Path) {
+		if f.Verdict == report.Remove && f.Note != "" && dependsOnType(f.Path) {
 			f.Note = "the API server drops it: a Service that is as the upgrade makes this one has no use for it"
 		}
 	}
 }
 
 // dependsOnType tells whether the API server drops the field of a Service where its type has no use for it.
-func dependsOnType(path Path) bool {
+func dependsOnType(path object.Path) bool {
 	if len(path) < 2 || path[0].Name != "spec" {
 		return false
 	}

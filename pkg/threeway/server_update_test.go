@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // TestServerUpdates: what the API server gives back and takes away, beyond testdata/threeway/C01-immutable-service.txtar. Live is
@@ -44,18 +46,18 @@ func TestServerUpdates(t *testing.T) {
 			"type: ClusterIP\nexternalTrafficPolicy: Local\nexternalIPs: [1.2.3.4]"},
 	} {
 		result := specOf(t, tc.patched)
-		serverUpdates(Key{Kind: "Service"}, side{value: specOf(t, tc.live)}, side{value: result})
+		serverUpdates(object.Key{Kind: "Service"}, side{value: specOf(t, tc.live)}, side{value: result})
 		if diff := cmp.Diff(specOf(t, tc.want), result); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
 		}
 	}
-	request := Key{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}
+	request := object.Key{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}
 	result := specOf(t, "signerName: other")
 	serverUpdates(request, side{value: specOf(t, "signerName: ex.com/a")}, side{value: result})
 	if diff := cmp.Diff(specOf(t, "signerName: ex.com/a"), result); diff != "" {
 		t.Errorf("the spec of a CertificateSigningRequest is changed (-want +got):\n%s", diff)
 	}
-	autoscaler := Key{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
+	autoscaler := object.Key{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
 	result = specOf(t, "maxReplicas: 3")
 	serverUpdates(autoscaler, side{value: specOf(t, "maxReplicas: 5\ntargetCPUUtilizationPercentage: 50")}, side{value: result})
 	if diff := cmp.Diff(specOf(t, "maxReplicas: 3\ntargetCPUUtilizationPercentage: 80"), result); diff != "" {

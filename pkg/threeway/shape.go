@@ -1,5 +1,7 @@
 package threeway
 
+import "github.com/helmdrift/helmdrift/pkg/object"
+
 // openShape is a value of a custom resource that its schema leaves open: anything, nulls included.
 var openShape = &shape{form: formPlain, nulls: nullIsStored}
 
@@ -109,9 +111,9 @@ func (s *shape) field(name string) *shape {
 }
 
 // along gives the shape at a path below s, nil where nothing is known.
-func (s *shape) along(path Path) *shape {
+func (s *shape) along(path object.Path) *shape {
 	for _, step := range path {
-		if step.Form == FieldStep {
+		if step.Form == object.FieldStep {
 			s = s.field(step.Name)
 		} else {
 			s = s.item()

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // CustomSchema is what a CustomResourceDefinition says of the versions of its kind: defaults, list types, int-or-strings.
@@ -27,17 +29,17 @@ type CustomSchema struct {
 
 // NewCustomSchema reads a CustomResourceDefinition of apiextensions.k8s.io/v1.
 func NewCustomSchema(crd map[string]any) (*CustomSchema, error) {
-	versions, ok := child(crd, "spec")["versions"].([]any)
+	versions, ok := object.Child(crd, "spec")["versions"].([]any)
 	if !ok {
 		return nil, fmt.Errorf("the CustomResourceDefinition has no spec.versions")
 	}
 	out := &CustomSchema{versions: map[string]*shape{}, roots: map[string]map[string]any{}, status: map[string]bool{}, parsed: map[string]func() *spec.Schema{}}
-	out.webhook = child(child(crd, "spec"), "conversion")["strategy"] == "Webhook"
+	out.webhook = object.Child(object.Child(crd, "spec"), "conversion")["strategy"] == "Webhook"
 	for _, v := range versions {
 		version, _ := v.(map[string]any)
 		name, _ := version["name"].(string)
-		out.status[name] = child(version, "subresources")["status"] != nil
-		out.roots[name] = child(child(version, "schema"), "openAPIV3Schema")
+		out.status[name] = object.Child(version, "subresources")["status"] != nil
+		out.roots[name] = object.Child(object.Child(version, "schema"), "openAPIV3Schema")
 		out.parsed[name] = sync.OnceValue(func() *spec.Schema {
 			parsed := parseSchema(out.roots[name])
 			typeIntOrStrings(parsed)
@@ -111,14 +113,14 @@ func (c *catalog) withMetadata(root *shape) *shape {
 
 // customShape follows a structural schema: properties, additionalProperties, items and the x-kubernetes extensions.
 func customShape(schema map[string]any) *shape {
-	properties := child(schema, "properties")
+	properties := object.Child(schema, "properties")
 	switch {
 	case schema["x-kubernetes-int-or-string"] == true:
 		return &shape{form: formLeaf, leaf: keepLeaf, alike: alikeQuantity(schema)}
 	case len(properties) > 0:
 		return customStruct(schema, properties)
 	case schema["additionalProperties"] != nil:
-		elem := child(schema, "additionalProperties")
+		elem := object.Child(schema, "additionalProperties")
 		return &shape{form: formMap, elem: customShape(elem), nulls: nullsOf(elem == nil || elem["nullable"] == true)}
 	case schema["type"] == "array":
 		return customList(schema)
@@ -153,7 +155,7 @@ func customStruct(schema, properties map[string]any) *shape {
 		}
 	}
 	for name := range properties {
-		property := child(properties, name)
+		property := object.Child(properties, name)
 		s.fields[name] = &shapeField{shape: customShape(property), wire: keepAll, nullable: property["nullable"] == true}
 		if value, ok := property["default"]; ok && value != nil {
 			s.defaults[name] = value
@@ -164,7 +166,7 @@ func customStruct(schema, properties map[string]any) *shape {
 
 // customList is a list whose items have keys, or one that is compared as a whole. The order of a set means nothing.
 func customList(schema map[string]any) *shape {
-	s := &shape{form: formList, elem: customShape(child(schema, "items")), nulls: nullIsAbsent}
+	s := &shape{form: formList, elem: customShape(object.Child(schema, "items")), nulls: nullIsAbsent}
 	switch schema["x-kubernetes-list-type"] {
 	case "map":
 		keys, _ := schema["x-kubernetes-list-map-keys"].([]any)

@@ -3,6 +3,8 @@ package threeway
 import (
 	"fmt"
 	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // side is one of old, desired, live and result at one place of an object.
@@ -19,11 +21,11 @@ type side struct {
 func (s side) at(name string) side {
 	var out side
 	if m, ok := s.value.(map[string]any); ok {
-		out.value, out.present = m[name], has(m, name)
+		out.value, out.present = m[name], object.Has(m, name)
 	}
 	switch m := s.written.(type) {
 	case map[string]any:
-		out.written, out.named = m[name], has(m, name)
+		out.written, out.named = m[name], object.Has(m, name)
 	case nil:
 		out.named = s.named
 	}
@@ -32,7 +34,7 @@ func (s side) at(name string) side {
 
 // item returns the side at the list item that a step names, or at all items of that name together. The written list has its items
 // in the same places.
-func (s side) item(step Step) side {
+func (s side) item(step object.Step) side {
 	list, _ := s.value.([]any)
 	written, _ := s.written.([]any)
 	var values, texts []any
@@ -45,7 +47,7 @@ func (s side) item(step Step) side {
 	if len(values) == 0 {
 		return side{named: s.named && s.written == nil}
 	}
-	return side{value: Together(values), present: true, written: Together(texts), named: len(texts) > 0}
+	return side{value: object.Together(values), present: true, written: object.Together(texts), named: len(texts) > 0}
 }
 
 // shown is the value for people: what the server would leave out, but a manifest wrote, counts as there.
@@ -66,7 +68,7 @@ func (s side) text(shown any) any {
 
 // same compares two sides as the server would store them.
 func (s side) same(o side) bool {
-	return s.present == o.present && (!s.present || Equal(s.value, o.value))
+	return s.present == o.present && (!s.present || object.Equal(s.value, o.value))
 }
 
 // orNil gives the value, nil where the side is absent: the contract leaves the key out.
@@ -100,7 +102,7 @@ func (n sides) at(name string) sides {
 	return n.each(func(s side) side { return s.at(name) })
 }
 
-func (n sides) item(step Step) sides {
+func (n sides) item(step object.Step) sides {
 	return n.each(func(s side) side { return s.item(step) })
 }
 
@@ -154,7 +156,7 @@ func (n sides) names() []string {
 			set[k] = true
 		}
 	}
-	return sortedKeys(set)
+	return object.SortedKeys(set)
 }
 
 // noteByIndex and noteTogether are the remarks on items that their list-map keys do not tell apart.
@@ -164,7 +166,7 @@ const (
 )
 
 // steps returns the steps to the items of all sides, desired's first, and a note where items had to be told apart by index.
-func (n sides) steps(rule listRule) (steps []Step, note string) {
+func (n sides) steps(rule listRule) (steps []object.Step, note string) {
 	seen := map[string]bool{}
 	for _, s := range n.compared() {
 		list, _ := s.value.([]any)
@@ -184,42 +186,42 @@ func (n sides) steps(rule listRule) (steps []Step, note string) {
 }
 
 // holdsSeveral reports whether any side has several items of the name that a step has.
-func (n sides) holdsSeveral(step Step) bool {
-	return step.Form != IndexStep && slices.ContainsFunc(n.compared(), func(s side) bool {
+func (n sides) holdsSeveral(step object.Step) bool {
+	return step.Form != object.IndexStep && slices.ContainsFunc(n.compared(), func(s side) bool {
 		_, several := s.value.([]any)
 		return several
 	})
 }
 
-func (n sides) indexSteps() []Step {
+func (n sides) indexSteps() []object.Step {
 	longest := 0
 	for _, s := range n.compared() {
 		list, _ := s.value.([]any)
 		longest = max(longest, len(list))
 	}
-	steps := make([]Step, longest)
+	steps := make([]object.Step, longest)
 	for i := range steps {
-		steps[i] = Step{Form: IndexStep, Index: i}
+		steps[i] = object.Step{Form: object.IndexStep, Index: i}
 	}
 	return steps
 }
 
 // stepTo names a list item by its keys, or as a member of a set; false where it cannot be named.
-func stepTo(item any, rule listRule) (Step, bool) {
+func stepTo(item any, rule listRule) (object.Step, bool) {
 	if rule.set {
-		return Step{Form: SetStep, Value: item}, isScalar(item)
+		return object.Step{Form: object.SetStep, Value: item}, object.IsScalar(item)
 	}
 	m, ok := item.(map[string]any)
 	if !ok {
-		return Step{}, false
+		return object.Step{}, false
 	}
-	step := Step{Form: KeyStep}
+	step := object.Step{Form: object.KeyStep}
 	for _, name := range rule.keys {
 		v, ok := m[name]
-		if !ok || !isScalar(v) {
-			return Step{}, false
+		if !ok || !object.IsScalar(v) {
+			return object.Step{}, false
 		}
-		step.Keys = append(step.Keys, ListKey{Name: name, Value: v})
+		step.Keys = append(step.Keys, object.ListKey{Name: name, Value: v})
 	}
 	return step, len(step.Keys) > 0
 }

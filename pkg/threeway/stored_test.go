@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // storage is what an API server makes of objects that are written to it, by Kubernetes' own code: the Go types of native kinds, and the
@@ -50,8 +52,8 @@ func newStorage(t testing.TB, o sample) *storage {
 }
 
 // store returns the object as the server would hold it, without bookkeeping; false where the server cannot decode it.
-func (s *storage) store(object map[string]any) (map[string]any, bool) {
-	out, _ := Copy(object).(map[string]any)
+func (s *storage) store(obj map[string]any) (map[string]any, bool) {
+	out, _ := object.Copy(obj).(map[string]any)
 	switch typed, err := nativeKinds().known.New(s.GVK()); {
 	case err == nil:
 		raw, err := json.Marshal(foldStringData(out))
@@ -63,7 +65,7 @@ func (s *storage) store(object map[string]any) (map[string]any, bool) {
 			return nil, false
 		}
 		dropPrinted(known, out)
-		if conversion := child(child(known, "spec"), "conversion"); s.Kind == "CustomResourceDefinition" && conversion != nil && conversion["strategy"] == nil {
+		if conversion := object.Child(object.Child(known, "spec"), "conversion"); s.Kind == "CustomResourceDefinition" && conversion != nil && conversion["strategy"] == nil {
 			return nil, false // apiextensions v0.37.1 pkg/apis/apiextensions/validation validateCustomResourceConversion
 		}
 		out, _ = withoutNulls(known).(map[string]any)
@@ -71,7 +73,7 @@ func (s *storage) store(object map[string]any) (map[string]any, bool) {
 		pruning.Prune(out, s.pruned, true)
 	}
 	out["apiVersion"], out["kind"] = s.APIVersion(), s.Kind
-	metadata := keepKeys(child(out, "metadata"), "labels", "annotations", "finalizers", "ownerReferences")
+	metadata := keepKeys(object.Child(out, "metadata"), "labels", "annotations", "finalizers", "ownerReferences")
 	out["metadata"] = metadata
 	delete(out, "status")
 	fillObject(out, s.shape)
@@ -85,7 +87,7 @@ func dropPrinted(typed, written any) {
 	case map[string]any:
 		was, _ := written.(map[string]any)
 		for name, value := range typed {
-			if value == "" && !has(was, name) {
+			if value == "" && !object.Has(was, name) {
 				delete(typed, name)
 				continue
 			}
@@ -105,9 +107,9 @@ func dropPrinted(typed, written any) {
 
 // edits lists where an edit changed what the server holds, but for what is decided elsewhere: places that the server or controllers
 // fill, and a default that goes with the field that it depends on.
-func (s *storage) edits(before, after map[string]any) []Path {
+func (s *storage) edits(before, after map[string]any) []object.Path {
 	tree := allocatedFor(s.Key, after)
-	return slices.DeleteFunc(differences(nil, canonical(tree.without(before)), canonical(tree.without(after))), func(path Path) bool {
+	return slices.DeleteFunc(differences(nil, canonical(tree.without(before)), canonical(tree.without(after))), func(path object.Path) bool {
 		_, stays := path.Lookup(after)
 		_, named := path.Lookup(s.Content)
 		return !stays && !named || path[len(path)-1].Name == "serviceAccount" // the server keeps the old name of serviceAccountName itself
@@ -115,9 +117,9 @@ func (s *storage) edits(before, after map[string]any) []Path {
 }
 
 // demanded are the paths that a report has to speak of: all but those of defaults that came with another field, where there is one.
-func (s *storage) demanded(paths []Path, after map[string]any) []Path {
-	others := slices.DeleteFunc(slices.Clone(paths), func(path Path) bool {
-		without, _ := Copy(after).(map[string]any)
+func (s *storage) demanded(paths []object.Path, after map[string]any) []object.Path {
+	others := slices.DeleteFunc(slices.Clone(paths), func(path object.Path) bool {
+		without, _ := object.Copy(after).(map[string]any)
 		value, there := path.Lookup(after)
 		above, _ := path[:len(path)-1].Lookup(without)
 		if m, isMap := above.(map[string]any); isMap {
@@ -125,7 +127,7 @@ func (s *storage) demanded(paths []Path, after map[string]any) []Path {
 		}
 		filled, ok := s.store(without)
 		again, back := path.Lookup(filled)
-		return ok && there && back && Equal(value, again)
+		return ok && there && back && object.Equal(value, again)
 	})
 	if len(others) == 0 {
 		return paths

@@ -8,14 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Gone reports whether the object is missing or is being deleted: either way it is not what Helm deployed, and nothing but an upgrade
 // after it has gone makes it again.
 func (o ObjectComparison) Gone() bool { return o.Missing || o.Terminating }
-
-// Gone reports whether the object is missing or is being deleted.
-func (o ObjectReport) Gone() bool { return o.Missing || o.Terminating }
 
 // terminate marks an object that is being deleted, or whose namespace is, and notes what that means. What old or desired lacks
 // cannot have drifted by it: one is new, the other is dropped anyway.
@@ -30,7 +29,7 @@ func (c comparer) terminatingNote(out *ObjectComparison, live map[string]any) st
 	switch {
 	case live == nil:
 		return ""
-	case child(live, "metadata")["deletionTimestamp"] != nil:
+	case object.Child(live, "metadata")["deletionTimestamp"] != nil:
 		note := "it is being deleted"
 		if held := finalizersOf(live); len(held) > 0 {
 			note += " and goes when its finalizers are removed (" + strings.Join(held, ", ") + ")"
@@ -43,8 +42,8 @@ func (c comparer) terminatingNote(out *ObjectComparison, live map[string]any) st
 }
 
 // finalizersOf lists what keeps an object from going.
-func finalizersOf(object map[string]any) []string {
-	list, _ := child(object, "metadata")["finalizers"].([]any)
+func finalizersOf(obj map[string]any) []string {
+	list, _ := object.Child(obj, "metadata")["finalizers"].([]any)
 	var out []string
 	for _, v := range list {
 		if name, ok := v.(string); ok {
@@ -57,7 +56,7 @@ func finalizersOf(object map[string]any) []string {
 // finalizersReason says why the API server refuses the finalizers of an object that is being deleted: none may be added (apimachinery
 // v0.37 pkg/api/validation/objectmeta.go ValidateObjectMetaAccessorUpdate).
 func finalizersReason(o *ObjectComparison) string {
-	if child(o.liveText, "metadata")["deletionTimestamp"] == nil {
+	if object.Child(o.liveText, "metadata")["deletionTimestamp"] == nil {
 		return ""
 	}
 	refused := validation.ValidateNoNewFinalizers(finalizersOf(o.Result), finalizersOf(o.liveText), field.NewPath("metadata", "finalizers"))
@@ -75,7 +74,7 @@ func noNewContent(resource schema.GroupResource, name, namespace string) string 
 }
 
 // resourceOf is the resource of a kind as the API server names it. Kinds are spelled regularly, but for a few custom ones.
-func resourceOf(ref Ref) schema.GroupResource {
+func resourceOf(ref object.Ref) schema.GroupResource {
 	resource, _ := meta.UnsafeGuessKindToResource(ref.GVK())
 	return resource.GroupResource()
 }

@@ -1,32 +1,36 @@
 package threeway
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
 
 // choice is a place, a union, of which the API server takes one member only, and perhaps not none.
 type choice struct {
-	at      Path
+	at      object.Path
 	members []string
 	needed  bool
 }
 
 // set lists the members that an object has.
-func (u choice) set(object map[string]any) []string {
-	node, _ := u.at.Lookup(object)
-	return slices.DeleteFunc(slices.Clone(u.members), func(name string) bool { return !isSet(name, fieldOf(node, name)) })
+func (u choice) set(obj map[string]any) []string {
+	node, _ := u.at.Lookup(obj)
+	return slices.DeleteFunc(slices.Clone(u.members), func(name string) bool { return !isSet(name, object.Field(node, name)) })
 }
 
 // dependent is a field that the API server takes only where a field beside it has one value.
 type dependent struct {
-	at               Path
+	at               object.Path
 	field, by, value string
 }
 
 // Superfluous lists what the API server refuses in a text for the sake of what old's manifest names there: another member of the
 // same union, or a field of the type that was left. No manifest names it. A repair comes to it where a hand moved from one member to
 // another: what old has is put back, and the other still stands beside it.
-func (r *Repairable) Superfluous(text map[string]any) []Path {
+func (r *Repairable) Superfluous(text map[string]any) []object.Path {
 	key, normal := r.object.Key, r.Normal(text)
-	var out []Path
+	var out []object.Path
 	for _, u := range unionsOf(key, normal) {
 		named, others := r.members(u, normal)
 		if len(named) > 0 {
@@ -35,24 +39,24 @@ func (r *Repairable) Superfluous(text map[string]any) []Path {
 	}
 	for _, d := range dependentsOf(key, normal) {
 		node, _ := d.at.Lookup(normal)
-		if by := fieldOf(node, d.by); by != nil && by != d.value && has(node, d.field) && !r.Named(d.at.Field(d.field)) {
+		if by := object.Field(node, d.by); by != nil && by != d.value && object.Has(node, d.field) && !r.Named(d.at.Field(d.field)) {
 			out = append(out, d.at.Field(d.field))
 		}
 	}
 	out = append(out, r.secondKeys(normal)...)
-	return slices.DeleteFunc(out, func(path Path) bool {
+	return slices.DeleteFunc(out, func(path object.Path) bool {
 		_, there := r.Locate(text, path)
 		return !there
 	})
 }
 
 // members gives the members of a union that stand in a normal form: those that old's manifest names, and the others.
-func (r *Repairable) members(u choice, normal map[string]any) (named, others []Path) {
+func (r *Repairable) members(u choice, normal map[string]any) (named, others []object.Path) {
 	node, _ := u.at.Lookup(normal)
 	for _, name := range u.members {
 		path := u.at.Field(name)
 		switch {
-		case !has(node, name):
+		case !object.Has(node, name):
 		case r.Named(path):
 			named = append(named, path)
 		default:
@@ -64,15 +68,15 @@ func (r *Repairable) members(u choice, normal map[string]any) (named, others []P
 
 // secondKeys are the keys of a ConfigMap's binaryData that old's manifest has in data, and the other way round (kubernetes v1.36.3
 // pkg/apis/core/validation ValidateConfigMap).
-func (r *Repairable) secondKeys(normal map[string]any) []Path {
+func (r *Repairable) secondKeys(normal map[string]any) []object.Path {
 	if r.object.GroupKind().String() != "ConfigMap" {
 		return nil
 	}
-	var out []Path
+	var out []object.Path
 	for _, fields := range [][2]string{{"data", "binaryData"}, {"binaryData", "data"}} {
-		for _, name := range sortedKeys(child(normal, fields[0])) {
-			other := Path{}.Field(fields[1]).Field(name)
-			if has(normal[fields[1]], name) && r.Named(Path{}.Field(fields[0]).Field(name)) && !r.Named(other) {
+		for _, name := range object.SortedKeys(object.Child(normal, fields[0])) {
+			other := object.Path{}.Field(fields[1]).Field(name)
+			if object.Has(normal[fields[1]], name) && r.Named(object.Path{}.Field(fields[0]).Field(name)) && !r.Named(other) {
 				out = append(out, other)
 			}
 		}
@@ -83,8 +87,8 @@ func (r *Repairable) secondKeys(normal map[string]any) []Path {
 // unionsOf lists the unions of an object, as far as they are told here: kubernetes v1.36.3 pkg/apis/policy/validation
 // ValidatePodDisruptionBudgetSpec, networking/validation validateIngressBackend, admissionregistration/validation
 // validateValidatingWebhook and validateMutatingWebhook, core/validation validateVolumeSource, validateHandler, ValidateEnv.
-func unionsOf(key Key, object map[string]any) []choice {
-	spec := Path{}.Field("spec")
+func unionsOf(key object.Key, obj map[string]any) []choice {
+	spec := object.Path{}.Field("spec")
 	switch key.GroupKind().String() {
 	case "PodDisruptionBudget.policy":
 		return []choice{{at: spec, members: []string{"minAvailable", "maxUnavailable"}}}
@@ -96,43 +100,43 @@ func unionsOf(key Key, object map[string]any) []choice {
 		}
 	case "ValidatingWebhookConfiguration.admissionregistration.k8s.io", "MutatingWebhookConfiguration.admissionregistration.k8s.io":
 		var out []choice
-		eachNamed(object["webhooks"], Path{}.Field("webhooks"), func(_ map[string]any, at Path) {
+		eachNamed(obj["webhooks"], object.Path{}.Field("webhooks"), func(_ map[string]any, at object.Path) {
 			out = append(out, choice{at.Field("clientConfig"), []string{"service", "url"}, true})
 		})
 		return out
 	}
-	return podUnions(podSpecOf(key), object)
+	return podUnions(podSpecOf(key), obj)
 }
 
-func podUnions(base Path, object map[string]any) []choice {
+func podUnions(base object.Path, obj map[string]any) []choice {
 	if base == nil {
 		return nil
 	}
 	var out []choice
-	eachContainer(base, object, func(container map[string]any, at Path) {
+	eachContainer(base, obj, func(container map[string]any, at object.Path) {
 		for _, probe := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
 			out = append(out, choice{at.Field(probe), []string{"exec", "httpGet", "tcpSocket", "grpc"}, true})
 		}
 		for _, hook := range []string{"postStart", "preStop"} {
 			out = append(out, choice{at.Field("lifecycle").Field(hook), []string{"exec", "httpGet", "tcpSocket", "sleep"}, true})
 		}
-		eachNamed(container["env"], at.Field("env"), func(env map[string]any, at Path) {
+		eachNamed(container["env"], at.Field("env"), func(env map[string]any, at object.Path) {
 			out = append(out, choice{at: at, members: []string{"value", "valueFrom"}})
-			out = append(out, choice{at: at.Field("valueFrom"), members: sortedKeys(child(env, "valueFrom"))})
+			out = append(out, choice{at: at.Field("valueFrom"), members: object.SortedKeys(object.Child(env, "valueFrom"))})
 		})
 	})
-	spec, _ := base.Lookup(object)
-	eachNamed(fieldOf(spec, "volumes"), base.Field("volumes"), func(volume map[string]any, at Path) {
-		sources := slices.DeleteFunc(sortedKeys(volume), func(name string) bool { return name == "name" })
+	spec, _ := base.Lookup(obj)
+	eachNamed(object.Field(spec, "volumes"), base.Field("volumes"), func(volume map[string]any, at object.Path) {
+		sources := slices.DeleteFunc(object.SortedKeys(volume), func(name string) bool { return name == "name" })
 		out = append(out, choice{at: at, members: sources})
 	})
 	return out
 }
 
-func eachContainer(base Path, object map[string]any, visit func(container map[string]any, at Path)) {
-	spec, _ := base.Lookup(object)
+func eachContainer(base object.Path, obj map[string]any, visit func(container map[string]any, at object.Path)) {
+	spec, _ := base.Lookup(obj)
 	for _, list := range []string{"initContainers", "containers"} {
-		eachNamed(fieldOf(spec, list), base.Field(list), visit)
+		eachNamed(object.Field(spec, list), base.Field(list), visit)
 	}
 }
 
@@ -140,9 +144,9 @@ func eachContainer(base Path, object map[string]any, visit func(container map[st
 // pkg/apis/apps/validation ValidateDeploymentStrategy and ValidateStatefulSetSpec, core/validation validateSeccompProfileField and
 // ValidateAppArmorProfileField, and apiextensions-apiserver pkg/apis/apiextensions/validation
 // validateCustomResourceConversion.
-func dependentsOf(key Key, object map[string]any) []dependent {
+func dependentsOf(key object.Key, obj map[string]any) []dependent {
 	var out []dependent
-	spec := Path{}.Field("spec")
+	spec := object.Path{}.Field("spec")
 	switch key.GroupKind().String() {
 	case "Deployment.apps":
 		out = append(out, dependent{spec.Field("strategy"), "rollingUpdate", "type", "RollingUpdate"})
@@ -155,12 +159,12 @@ func dependentsOf(key Key, object map[string]any) []dependent {
 	if base == nil {
 		return out
 	}
-	profiles := func(context Path) {
+	profiles := func(context object.Path) {
 		for _, name := range []string{"seccompProfile", "appArmorProfile"} {
 			out = append(out, dependent{context.Field(name), "localhostProfile", "type", "Localhost"})
 		}
 	}
 	profiles(base.Field("securityContext"))
-	eachContainer(base, object, func(_ map[string]any, at Path) { profiles(at.Field("securityContext")) })
+	eachContainer(base, obj, func(_ map[string]any, at object.Path) { profiles(at.Field("securityContext")) })
 	return out
 }

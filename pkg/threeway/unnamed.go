@@ -1,6 +1,11 @@
 package threeway
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
 
 const noName = "resource name may not be empty"
 
@@ -10,7 +15,7 @@ func (c comparer) compareUnnamed(out *ObjectComparison, p pair) {
 		return
 	}
 	if p.old != nil {
-		if err := c.compareFields(out, p, HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace), p.old.Content); err != nil {
+		if err := c.compareFields(out, p, object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace), p.old.Content); err != nil {
 			out.Findings = nil
 		}
 	}
@@ -26,14 +31,14 @@ func (c comparer) compareUnnamed(out *ObjectComparison, p pair) {
 // (pkg/action/validate.go existingResourceConflict). Helm 4 does not (v4.3.1, the same function), so its install goes through, but
 // for a server-side one: the API server makes up no names for an apply.
 func (c comparer) refuseUnnamed(out *ObjectComparison, p pair) {
-	asksFirst := p.old == nil && c.in.Operation != OperationRollback && !c.in.helm4()
+	asksFirst := p.old == nil && c.in.Operation != report.OperationRollback && !c.in.helm4()
 	switch {
 	case asksFirst:
 		out.fail(stopAll, fmt.Sprintf("could not get information about the resource %s %q in namespace %q: %s", out.Kind, "", out.Namespace, noName))
-	case c.in.Operation == OperationInstall && c.in.serverSide():
+	case c.in.Operation == report.OperationInstall && c.in.serverSide():
 		out.fail(stopRest, fmt.Sprintf("server-side apply failed for object %s/ %s: %s", out.Namespace, out.GVK(), noName))
-	case c.in.Operation == OperationInstall:
-		out.Action = ActionCreate
+	case c.in.Operation == report.OperationInstall:
+		out.Action = report.ActionCreate
 	default:
 		out.fail(stopRest, noName+": Helm cannot upgrade an object with generateName")
 	}

@@ -4,13 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-)
 
-// The results of a dry run.
-const (
-	dryRunAgrees    = "agrees"
-	dryRunDisagrees = "disagrees"
-	dryRunRefused   = "refused"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // longestMessage bounds, in bytes, what is shown of a server's words: it may quote the whole object.
@@ -21,7 +17,7 @@ const mostPathsNamed = 5
 
 // Verify holds the comparison against what the API server said to its Requests. An object without an answer was not asked about;
 // one of which nothing can be asked says why. Where a verdict was not certain, the answer settles it.
-func (c *Comparison) Verify(answers map[Ref]Answer) {
+func (c *Comparison) Verify(answers map[object.Ref]Answer) {
 	job := c.comparer()
 	defer func() { block(c.Objects) }() // an object that was not certain may turn out to fail
 	for i := range c.Objects {
@@ -30,7 +26,7 @@ func (c *Comparison) Verify(answers map[Ref]Answer) {
 			continue
 		}
 		if reason := c.unasked(o); reason != "" {
-			o.DryRun = &DryRun{dryRunRefused, "not asked: " + reason}
+			o.DryRun = &report.DryRun{Result: report.DryRunRefused, Message: "not asked: " + reason}
 		} else if answer, asked := answers[o.Ref]; asked {
 			job.settle(o, answer)
 			said := job.judge(o, answer)
@@ -45,11 +41,11 @@ func (c comparer) settle(o *ObjectComparison, answer Answer) {
 	switch {
 	case o.certain() || answer.Refused != "":
 		return
-	case answer.Rejected != "" && o.Action != ActionFail:
+	case answer.Rejected != "" && o.Action != report.ActionFail:
 		o.fail(stopNothing, answer.Rejected)
 	case answer.Object != nil && len(c.differences(o, answer.Object)) > 0:
 		return
-	case answer.Object != nil && o.Action == ActionFail:
+	case answer.Object != nil && o.Action == report.ActionFail:
 		o.take()
 	}
 	for i := range o.Findings {
@@ -61,16 +57,16 @@ func (c comparer) settle(o *ObjectComparison, answer Answer) {
 
 // take makes an update of an object that was to fail on conflicts: the server finds none.
 func (o *ObjectComparison) take() {
-	o.Action, o.Reason, o.stops, o.conflicts, o.onlyConflicts = ActionUpdate, "", stopNothing, "", false
+	o.Action, o.Reason, o.stops, o.conflicts, o.onlyConflicts = report.ActionUpdate, "", stopNothing, "", false
 	for i := range o.Findings {
 		f := &o.Findings[i]
 		f.Blocked = false
 		switch {
-		case f.Verdict != Conflict:
+		case f.Verdict != report.Conflict:
 		case f.Live == nil:
-			f.Verdict = Add
+			f.Verdict = report.Add
 		default:
-			f.Verdict = Overwrite
+			f.Verdict = report.Overwrite
 		}
 	}
 }
@@ -91,8 +87,8 @@ func (c *Comparison) unasked(o *ObjectComparison) string {
 	return ""
 }
 
-// shown is the answer as a report has it. It is shortened after it was scrubbed, so that no value is left in part.
-func (d *DryRun) shown(scrub func(string) string) *DryRun {
+// shownDryRun is the answer as a report has it. It is shortened after it was scrubbed, so that no value is left in part.
+func shownDryRun(d *report.DryRun, scrub func(string) string) *report.DryRun {
 	if d == nil {
 		return nil
 	}
@@ -100,30 +96,30 @@ func (d *DryRun) shown(scrub func(string) string) *DryRun {
 	if len(message) > longestMessage {
 		message = strings.ToValidUTF8(message[:longestMessage], "") + " …"
 	}
-	return &DryRun{Result: d.Result, Message: message}
+	return &report.DryRun{Result: d.Result, Message: message}
 }
 
 // judge compares one answer with what was foretold.
-func (c comparer) judge(o *ObjectComparison, answer Answer) DryRun {
-	switch fails := o.Action == ActionFail; {
+func (c comparer) judge(o *ObjectComparison, answer Answer) report.DryRun {
+	switch fails := o.Action == report.ActionFail; {
 	case answer.Refused != "":
-		return DryRun{dryRunRefused, answer.Refused}
+		return report.DryRun{Result: report.DryRunRefused, Message: answer.Refused}
 	case answer.Rejected != "" && fails:
-		return DryRun{dryRunAgrees, "the server refuses it: " + answer.Rejected}
+		return report.DryRun{Result: report.DryRunAgrees, Message: "the server refuses it: " + answer.Rejected}
 	case answer.Rejected != "":
-		return DryRun{dryRunDisagrees, "the server refuses it: " + answer.Rejected}
+		return report.DryRun{Result: report.DryRunDisagrees, Message: "the server refuses it: " + answer.Rejected}
 	case fails:
-		return DryRun{dryRunDisagrees, "the server takes it"}
+		return report.DryRun{Result: report.DryRunDisagrees, Message: "the server takes it"}
 	}
 	paths := c.differences(o, answer.Object)
 	if len(paths) == 0 {
-		return DryRun{Result: dryRunAgrees}
+		return report.DryRun{Result: report.DryRunAgrees}
 	}
-	return DryRun{dryRunDisagrees, "the server's answer differs at " + listed(paths)}
+	return report.DryRun{Result: report.DryRunDisagrees, Message: "the server's answer differs at " + listed(paths)}
 }
 
 // listed names paths, never values.
-func listed(paths []Path) string {
+func listed(paths []object.Path) string {
 	var names []string
 	for _, p := range paths[:min(len(paths), mostPathsNamed)] {
 		names = append(names, p.String())
@@ -136,7 +132,7 @@ func listed(paths []Path) string {
 
 // differences are the places at which what the server would store is not what was foretold. Of an object to be created that is
 // what the manifest names: the rest is the server's own.
-func (c comparer) differences(o *ObjectComparison, stored map[string]any) []Path {
+func (c comparer) differences(o *ObjectComparison, stored map[string]any) []object.Path {
 	shape := c.shapeOf(o.Ref)
 	if o.sends != MethodCreate {
 		f := newForms(o.Key, shape, o.liveText)
@@ -146,7 +142,7 @@ func (c comparer) differences(o *ObjectComparison, stored map[string]any) []Path
 	}
 	f := newForms(o.Key, shape, stored)
 	d := difference{allocated: allocatedFor(o.Key, stored), named: true}
-	old := f.manifest(HelmMetadata(o.Content, c.in.Name, c.in.Namespace))
+	old := f.manifest(object.HelmMetadata(o.Content, c.in.Name, c.in.Namespace))
 	old.value = plainNulls(old.value)
 	d.walk(nil, sides{old: old, live: f.stored(stored)}, shape)
 	return d.paths
@@ -157,10 +153,10 @@ type difference struct {
 	allocated *fieldTree
 	// named tells that only what the manifest names counts.
 	named bool
-	paths []Path
+	paths []object.Path
 }
 
-func (d *difference) walk(path Path, n sides, s *shape) {
+func (d *difference) walk(path object.Path, n sides, s *shape) {
 	n = n.withoutNulls()
 	switch {
 	case n.old.same(n.live) || d.allocated.line(path) != nil:

@@ -1,6 +1,11 @@
 package threeway
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
 
 // unserved decides an object whose kind the cluster does not serve at the version that a manifest names. Helm then ends before
 // it writes anything: it builds the objects of old as well as those of desired. Drift is told all the same, at the version
@@ -31,9 +36,9 @@ func (c comparer) refusedToBuild(p pair, was, live Live) string {
 	oldGone := p.old != nil && was.Absence == AbsentKind
 	desiredGone := p.desired != nil && live.Absence == AbsentKind
 	switch {
-	case c.in.Operation == OperationInstall:
+	case c.in.Operation == report.OperationInstall:
 		return "unable to build kubernetes objects from release manifest: " + noMatch(p.desired)
-	case c.in.Operation != OperationRollback && desiredGone:
+	case c.in.Operation != report.OperationRollback && desiredGone:
 		return noMatch(p.desired)
 	case oldGone:
 		return "unable to build kubernetes objects from current release manifest: " + noMatch(p.old)
@@ -41,7 +46,7 @@ func (c comparer) refusedToBuild(p pair, was, live Live) string {
 	return "unable to build kubernetes objects from new release manifest: " + noMatch(p.desired)
 }
 
-func noMatch(o *Object) string {
+func noMatch(o *object.Object) string {
 	return fmt.Sprintf("no matches for kind %q in version %q; ensure CRDs are installed first", o.Kind, o.APIVersion())
 }
 
@@ -87,18 +92,18 @@ func mergeVersions(then, now []Finding, note string) []Finding {
 		_, here := drift[f.Path.String()]
 		delete(drift, f.Path.String())
 		switch {
-		case !here && f.Verdict == Ignore:
+		case !here && f.Verdict == report.Ignore:
 			continue
 		case !here && !drifted:
-			f.Cause = CauseChange
-		case here == (f.Cause == CauseChange):
-			f.Cause = CauseBoth
+			f.Cause = report.CauseChange
+		case here == (f.Cause == report.CauseChange):
+			f.Cause = report.CauseBoth
 		}
 		out = append(out, f)
 	}
-	for _, path := range sortedKeys(drift) {
+	for _, path := range object.SortedKeys(drift) {
 		f := drift[path]
-		f.Verdict, f.Certain, f.Note = Ignore, false, note
+		f.Verdict, f.Certain, f.Note = report.Ignore, false, note
 		out = append(out, f)
 	}
 	sortFindings(out)

@@ -4,12 +4,15 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // edited is the object as a chart that was edited at random has it.
-func (o sample) edited(rng *rand.Rand) Object {
+func (o sample) edited(rng *rand.Rand) object.Object {
 	out := o.Object
-	out.Content, _ = Copy(o.Content).(map[string]any)
+	out.Content, _ = object.Copy(o.Content).(map[string]any)
 	o.edit(rng, out.Content)
 	return out
 }
@@ -31,7 +34,7 @@ func TestVolatileChangesAreSilenced(t *testing.T) {
 			}
 			desired.Again = o.Content
 			c := Compare(o.input(desired, o.installed()))
-			r := NewReport("", time.Time{}, []ReleaseReport{c.Report(Mask{})})
+			r := report.New("", time.Time{}, []report.Release{c.Report(Mask{})})
 			if s := r.Summary; s.Managed+s.Unmanaged > 0 || s.DriftedObjects > 0 || s.Ignored != len(c.Objects[0].Findings) {
 				t.Errorf("%s: %+v\n%s", o.Source, s, describe(c))
 			}
@@ -64,7 +67,7 @@ func TestVolatileTemplate(t *testing.T) {
 	in.DesiredObjects[0].Source = "web/templates/c.yaml"
 	fields := Compare(in).Report(Mask{}).Objects[0].Fields
 	for _, f := range fields {
-		if f.Class != ClassVolatile || f.Template != "web/templates/c.yaml" || !f.Silenced() || f.Drifted() {
+		if f.Class != report.ClassVolatile || f.Template != "web/templates/c.yaml" || !f.Silenced() || f.Drifted() {
 			t.Errorf("got %+v", f)
 		}
 	}

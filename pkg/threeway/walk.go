@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // walker goes through the four sides of one object and collects its findings.
 type walker struct {
 	shape  *shape
-	engine Engine
+	engine report.Engine
 	// custom tells that no Go type of the kind is known.
 	custom bool
 	// unpatched tells that Helm's patch could not be made, so that result says nothing.
@@ -77,7 +80,7 @@ func sortFindings(findings []Finding) {
 }
 
 // walk compares one place and everything below it.
-func (w *walker) walk(path Path, n sides, s *shape) []entry {
+func (w *walker) walk(path object.Path, n sides, s *shape) []entry {
 	n = w.settleNulls(path, n)
 	if w.volatile {
 		n = n.anew()
@@ -99,7 +102,7 @@ func (w *walker) walk(path Path, n sides, s *shape) []entry {
 }
 
 // below compares what is below a place, nothing where it is one value.
-func (w *walker) below(path Path, n sides, s *shape) []entry {
+func (w *walker) below(path object.Path, n sides, s *shape) []entry {
 	switch {
 	case n.maps():
 		return w.walkMap(path, n, s, n.names())
@@ -110,7 +113,7 @@ func (w *walker) below(path Path, n sides, s *shape) []entry {
 	return nil
 }
 
-func (w *walker) walkMap(path Path, n sides, s *shape, names []string) []entry {
+func (w *walker) walkMap(path object.Path, n sides, s *shape, names []string) []entry {
 	var out []entry
 	rename := renamed(w, names, n.at)
 	for _, name := range names {
@@ -127,7 +130,7 @@ func (w *walker) walkMap(path Path, n sides, s *shape, names []string) []entry {
 	return out
 }
 
-func (w *walker) walkList(path Path, n sides, s *shape, steps []Step, note string) []entry {
+func (w *walker) walkList(path object.Path, n sides, s *shape, steps []object.Step, note string) []entry {
 	var out []entry
 	rename := renamed(w, steps, n.item)
 	for _, step := range steps {
@@ -156,7 +159,7 @@ func (w *walker) walkList(path Path, n sides, s *shape, steps []Step, note strin
 
 // fold makes one finding of a one-sided subtree whose findings agree in owner, class and side: an added container is one
 // finding, not one for each of its fields. Folding never crosses from unmanaged to managed.
-func (w *walker) fold(path Path, n sides, entries []entry) []entry {
+func (w *walker) fold(path object.Path, n sides, entries []entry) []entry {
 	if len(path) == 0 || w.holdsConflict(path) || n.old.present && n.desired.present && n.live.present && n.result.present {
 		return entries
 	}
@@ -200,7 +203,7 @@ func isIgnoredInPart(entries []entry) bool {
 
 // isEditedDefault tells whether somebody added a subtree that holds nothing but defaults, and is none itself: each of its
 // leaves is as the API would make it, but the API would not make the whole.
-func (w *walker) isEditedDefault(path Path, n sides, entries []entry) bool {
+func (w *walker) isEditedDefault(path object.Path, n sides, entries []entry) bool {
 	added := n.presence() == presence{false, false, true} && n.live.same(n.result)
 	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
 	return added && !inherited && !w.isDefault(path, n.live.value) && w.isEdit(w.owners.of(path))
@@ -228,11 +231,11 @@ func loudest(entries []entry) []entry {
 }
 
 // causeOfAll is the cause of a subtree: what its own findings say, not what is silent in it, such as an allocation.
-func causeOfAll(entries []entry) Cause {
+func causeOfAll(entries []entry) report.Cause {
 	cause := entries[0].Cause
 	for _, e := range entries {
 		if e.Cause != cause {
-			return CauseBoth
+			return report.CauseBoth
 		}
 	}
 	return cause
@@ -246,8 +249,8 @@ func agree(entries []entry) bool {
 	})
 }
 
-func sameOwners(a, b []Owner) bool {
-	return slices.EqualFunc(a, b, func(x, y Owner) bool {
+func sameOwners(a, b []report.Owner) bool {
+	return slices.EqualFunc(a, b, func(x, y report.Owner) bool {
 		return x.Manager == y.Manager && x.Operation == y.Operation && x.Subresource == y.Subresource
 	})
 }
@@ -263,35 +266,35 @@ func (e *entry) addNote(note string) {
 }
 
 // order reports managed items of a keyed list whose order Helm's patch changes.
-func (w *walker) order(path Path, n sides, steps []Step) []entry {
+func (w *walker) order(path object.Path, n sides, steps []object.Step) []entry {
 	live, result := n.orderOf(n.live, steps), n.orderOf(n.result, steps)
-	if equalLists(live, result) || len(live) != len(result) {
+	if object.EqualLists(live, result) || len(live) != len(result) {
 		return nil
 	}
 	old, desired := n.orderOf(n.old, steps), n.orderOf(n.desired, steps)
-	f := Finding{Path: path, Verdict: Overwrite, Managed: true, Certain: true, Class: ClassOrder, Old: old, Desired: desired, Live: live}
-	f.Cause = causeOf(!equalLists(live, old), !equalLists(desired, old))
-	if f.Note = noteOrder; !equalLists(result, desired) {
+	f := Finding{Path: path, Verdict: report.Overwrite, Managed: true, Certain: true, Class: report.ClassOrder, Old: old, Desired: desired, Live: live}
+	f.Cause = causeOf(!object.EqualLists(live, old), !object.EqualLists(desired, old))
+	if f.Note = noteOrder; !object.EqualLists(result, desired) {
 		f.After = result
 	}
-	if last := n.orderOf(n.last, steps); w.lastRevision > 0 && equalLists(live, last) && !equalLists(live, old) {
+	if last := n.orderOf(n.last, steps); w.lastRevision > 0 && object.EqualLists(live, last) && !object.EqualLists(live, old) {
 		f.OfLast, f.Note = true, joinNotes(f.Note, fmt.Sprintf("written by failed revision %d", w.lastRevision))
 	}
 	// No owner: managedFields know who wrote an item, not who moved it.
 	e := entry{Finding: f, weight: hard, presence: n.presence()}
 	e.IgnoredBy = w.ignored.by(path, nil, true)
-	if w.volatile && !equalLists(desired, n.orderOf(n.again, steps)) {
-		w.giveClass(&e, ClassVolatile)
+	if w.volatile && !object.EqualLists(desired, n.orderOf(n.again, steps)) {
+		w.giveClass(&e, report.ClassVolatile)
 	}
 	return []entry{e}
 }
 
 // orderOf gives the names of the managed items that live and result share, in a side's order.
-func (n sides) orderOf(s side, steps []Step) []any {
+func (n sides) orderOf(s side, steps []object.Step) []any {
 	list, _ := s.value.([]any)
 	out := []any{}
 	for i, v := range list {
-		at := slices.IndexFunc(steps, func(step Step) bool { return step.Matches(i, v) })
+		at := slices.IndexFunc(steps, func(step object.Step) bool { return step.Matches(i, v) })
 		if at < 0 {
 			continue
 		}

@@ -11,11 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/client-go/applyconfigurations"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // written is what Helm's write makes of a live object.
 type written struct {
-	engine Engine
+	engine report.Engine
 	applied
 	// doubts say what of the result is not certain.
 	doubts []doubt
@@ -27,7 +30,7 @@ type written struct {
 
 // write foretells Helm's write of desired over live, by the engine of the release. Original is the text that a client-side patch
 // takes as old.
-func (c comparer) write(ref Ref, original, desired, live map[string]any) (written, error) {
+func (c comparer) write(ref object.Ref, original, desired, live map[string]any) (written, error) {
 	if c.in.serverSide() {
 		return c.writeServerSide(ref, desired, live)
 	}
@@ -50,8 +53,8 @@ var nativeApply = sync.OnceValue(func() (n struct {
 	return n
 })
 
-func (c comparer) writeServerSide(ref Ref, desired, live map[string]any) (written, error) {
-	out := written{engine: EngineApply}
+func (c comparer) writeServerSide(ref object.Ref, desired, live map[string]any) (written, error) {
+	out := written{engine: report.EngineApply}
 	if len(unreadable(desired, nil)) > 0 {
 		return out, applyFailed(ref, errUnreadable)
 	}
@@ -101,13 +104,13 @@ func (c comparer) refusesCreation(o *ObjectComparison, desired map[string]any) s
 }
 
 // applyFailed says what Helm says of an apply that the server refuses (helm v4.3.1 pkg/kube/client.go patchResourceServerSide).
-func applyFailed(ref Ref, err error) error {
+func applyFailed(ref object.Ref, err error) error {
 	return fmt.Errorf("server-side apply failed for object %s/%s %s: %s", ref.Namespace, ref.Name, ref.GVK(), applyFault(err))
 }
 
 // undeclaredFirst names all fields of a manifest that the kind does not have. The server names the one that it comes upon first, and
 // it goes through them in no order.
-func (c comparer) undeclaredFirst(ref Ref, desired map[string]any, err error) error {
+func (c comparer) undeclaredFirst(ref object.Ref, desired map[string]any, err error) error {
 	if !strings.Contains(err.Error(), notDeclared) {
 		return err
 	}

@@ -23,7 +23,9 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -69,7 +71,7 @@ type race struct {
 	on                    *cluster
 	capabilities          *chartutil.Capabilities
 	scope                 render.ParseOptions
-	refs                  []threeway.Ref
+	refs                  []object.Ref
 }
 
 // largeTag is the value that the upgrade changes.
@@ -166,8 +168,8 @@ func patch(original, target *resource.Info, liveObject map[string]any) error {
 // helmdrift goes from reading live to the report.
 func (r *race) helmdrift(ctx context.Context) error {
 	in := threeway.Input{
-		Name: "r", Namespace: r.namespace, StorageNamespace: r.namespace, Operation: threeway.OperationUpgrade, ApplyMethod: "client-side",
-		Old: &threeway.Revision{Revision: 1}, Last: &threeway.Revision{Revision: 1}, Desired: &threeway.Desired{Source: "chart", Helm: "3"},
+		Name: "r", Namespace: r.namespace, StorageNamespace: r.namespace, Operation: report.OperationUpgrade, ApplyMethod: "client-side",
+		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1}, Desired: &report.Desired{Source: "chart", Helm: "3"},
 		OldObjects: render.Parse(r.old, r.scope).Objects, Live: r.cluster.Read(ctx, r.refs),
 	}
 	rendered, err := render.Chart(ctx, render.ChartOptions{
@@ -179,15 +181,15 @@ func (r *race) helmdrift(ctx context.Context) error {
 	}
 	in.DesiredObjects = render.Parse(rendered.Manifest, r.scope).Objects
 	comparison := threeway.Compare(in)
-	report := threeway.NewReport("bench", time.Now(), []threeway.ReleaseReport{comparison.Report(threeway.Mask{})})
-	if report.Summary.Fields.Overwrite == 0 || report.HasError() || report.Summary.Missing > 0 {
-		return fmt.Errorf("the race is about updates: %+v", report.Summary)
+	compared := report.New("bench", time.Now(), []report.Release{comparison.Report(threeway.Mask{})})
+	if compared.Summary.Fields.Overwrite == 0 || compared.HasError() || compared.Summary.Missing > 0 {
+		return fmt.Errorf("the race is about updates: %+v", compared.Summary)
 	}
 	return nil
 }
 
-func refsOf(objects []threeway.Object) []threeway.Ref {
-	refs := make([]threeway.Ref, len(objects))
+func refsOf(objects []object.Object) []object.Ref {
+	refs := make([]object.Ref, len(objects))
 	for i, o := range objects {
 		refs[i] = o.Ref
 	}

@@ -38,7 +38,7 @@ type run struct {
 	args           []string
 	exit           int
 	stdout, stderr string
-	report         *report
+	report         *driftReport
 	traffic        traffic
 }
 

@@ -186,7 +186,7 @@ func (f *fixing) judgeOwnership(result *fixResult, clean, after map[string]map[s
 }
 
 // objects are those of a report's only release.
-func (r *report) objects() []objectReport {
+func (r *driftReport) objects() []objectReport {
 	if r == nil || len(r.Releases) == 0 {
 		return nil
 	}

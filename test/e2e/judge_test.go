@@ -92,32 +92,32 @@ func TestJudge(t *testing.T) {
 		},
 		"drift after an upgrade that failed": func(t *testing.T) {
 			told := story("a")
-			told.stumbled, told.first, told.pristine = true, states(object("a", "data: {x: '1'}")), states(object("a", "data: {x: '1'}"))
+			told.stumbled, told.first, told.pristine = true, states(liveObject("a", "data: {x: '1'}")), states(liveObject("a", "data: {x: '1'}"))
 			drifted := objectReport{Kind: "ConfigMap", Name: "a", Drifted: true, Fields: []fieldReport{{Path: "data.x", Verdict: "overwrite", Cause: "drift"}}}
 			told.judgeDrift(reportOf(drifted), told.pristine, true)
 			refusesStory(t, told)
-			told.misses, told.pristine = nil, states(object("a", "data: {x: '2'}")) // what the failed upgrade left
+			told.misses, told.pristine = nil, states(liveObject("a", "data: {x: '2'}")) // what the failed upgrade left
 			told.judgeDrift(reportOf(), told.pristine, true)
 			refusesStory(t, told)
 		},
 		"drift of an edited object whose chart changes": func(t *testing.T) {
 			told := story("a")
 			told.of.edits = []*oracleEdit{{object: told.of.objects[0], done: true}}
-			told.pristine = states(object("a", "data: {x: '1', y: '1'}"))
+			told.pristine = states(liveObject("a", "data: {x: '1', y: '1'}"))
 			field := fieldReport{Path: "data.x", Verdict: "overwrite", Cause: "drift", Live: []byte(`"2"`)}
-			told.judgeDrift(reportOf(objectReport{Name: "a", Fields: []fieldReport{field}}), states(object("a", "data: {x: '2', y: '2'}")), true)
+			told.judgeDrift(reportOf(objectReport{Name: "a", Fields: []fieldReport{field}}), states(liveObject("a", "data: {x: '2', y: '2'}")), true)
 			refusesStory(t, told)
 		},
 		"live value that the report makes up": func(t *testing.T) {
 			path, err := parsePath("spec.selector")
 			must(t, err)
-			was, is := object("a", "spec: {selector: {app: a}}"), object("a", "spec: {selector: {app: a, tier: b}}")
+			was, is := liveObject("a", "spec: {selector: {app: a}}"), liveObject("a", "spec: {selector: {app: a, tier: b}}")
 			refuses(t, fieldReport{Path: "spec.selector", Live: []byte(`{"app": "a"}`)}.misstates(path, was, is))
 			accepts(t, fieldReport{Path: "spec.selector", Live: []byte(`{"app": "a", "tier": "b"}`)}.misstates(path, was, is))
 		},
 		"more below a changed path": func(t *testing.T) {
 			field := fieldReport{Path: "spec.strategy", Verdict: "add", Certain: true, Managed: true, Desired: []byte(`{"type": "Rolling"}`)}
-			was, now := object("a", "spec: {}"), object("a", "spec: {strategy: {type: Rolling, surge: 1}}")
+			was, now := liveObject("a", "spec: {}"), liveObject("a", "spec: {strategy: {type: Rolling, surge: 1}}")
 			byServer := func(surge any) func(map[string]any) (map[string]any, error) {
 				return func(obj map[string]any) (map[string]any, error) {
 					if surge != nil {
@@ -136,7 +136,7 @@ func TestJudge(t *testing.T) {
 		},
 		"tolerations of a Pod": func(t *testing.T) {
 			pod := func(tolerations string) map[string]any {
-				return object("a", "kind: Pod\nspec: {tolerations: ["+tolerations+"]}")
+				return liveObject("a", "kind: Pod\nspec: {tolerations: ["+tolerations+"]}")
 			}
 			const admitted = "{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}"
 			refuses(t, judgeUpdate(fieldJudge{}, fieldReport{}, pod("{key: node.kubernetes.io/disk-pressure, operator: Exists}"), pod("")))
@@ -145,19 +145,19 @@ func TestJudge(t *testing.T) {
 		},
 		"CA bundle that no chart speaks of": func(t *testing.T) {
 			hook := func(bundle string) map[string]any {
-				return object("a", "kind: ValidatingWebhookConfiguration\nwebhooks: [{name: w, clientConfig: {"+bundle+"}}]")
+				return liveObject("a", "kind: ValidatingWebhookConfiguration\nwebhooks: [{name: w, clientConfig: {"+bundle+"}}]")
 			}
 			refuses(t, judgeChart(hook("url: u"), hook("caBundle: QQ=="), hook("")))
 			accepts(t, judgeChart(hook("caBundle: ''"), hook("caBundle: QQ=="), hook("")))
 		},
 		"hook that stops Helm": func(t *testing.T) {
 			told := story("a")
-			told.judge(reportOf(), states(object("a", "data: {x: '1'}")), states(object("a", "data: {x: '2'}")), errors.New("pre-upgrade hooks failed: no"))
+			told.judge(reportOf(), states(liveObject("a", "data: {x: '1'}")), states(liveObject("a", "data: {x: '2'}")), errors.New("pre-upgrade hooks failed: no"))
 			refusesStory(t, told)
 		},
 		"hook that comes after all": func(t *testing.T) {
 			told := story("a")
-			told.judge(reportOf(), states(object("a", "data: {x: '1'}")), states(object("a", "data: {x: '2'}")), errors.New("post-upgrade hooks failed: no"))
+			told.judge(reportOf(), states(liveObject("a", "data: {x: '1'}")), states(liveObject("a", "data: {x: '2'}")), errors.New("post-upgrade hooks failed: no"))
 			refusesStory(t, told)
 		},
 		"object of no chart": func(t *testing.T) {
@@ -183,22 +183,22 @@ func conflicting(paths ...string) objectReport {
 	return out
 }
 
-func reportOf(objects ...objectReport) *report {
-	return &report{Releases: []releaseReport{{Objects: objects}}}
+func reportOf(objects ...objectReport) *driftReport {
+	return &driftReport{Releases: []releaseReport{{Objects: objects}}}
 }
 
 // story is one of ConfigMaps that charts have and nobody touched.
 func story(names ...string) *telling {
 	told := &telling{of: &oracleCase{}, missed: map[string]bool{}, let: tolerances{}, unasked: map[string]int{}}
 	for _, name := range names {
-		obj := object(name, "data: {x: '1'}")
+		obj := liveObject(name, "data: {x: '1'}")
 		told.of.objects = append(told.of.objects, &oracleObject{kind: &poolKind{name: "configmap", object: obj}, name: name, old: obj, new: obj})
 	}
 	return told
 }
 
-// object is a ConfigMap of a name, with the rest of it in YAML, which may be another kind.
-func object(name, rest string) map[string]any {
+// liveObject is a ConfigMap of a name, with the rest of it in YAML, which may be another kind.
+func liveObject(name, rest string) map[string]any {
 	out := map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}
 	var more map[string]any
 	if err := yaml.Unmarshal([]byte(rest), &more); err != nil {

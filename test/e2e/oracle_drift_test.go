@@ -12,7 +12,7 @@ import (
 
 // judgeDrift: nothing has drifted that nobody touched, and where the report compares with what Helm deployed, all that was edited is in it.
 // Plain reports that it does.
-func (t *telling) judgeDrift(said *report, before map[string]map[string]any, plain bool) {
+func (t *telling) judgeDrift(said *driftReport, before map[string]map[string]any, plain bool) {
 	of := map[string]objectReport{}
 	for _, o := range said.Releases[0].Objects {
 		of[o.Name] = o

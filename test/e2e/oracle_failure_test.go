@@ -10,7 +10,7 @@ import (
 // judgement is one report held against one end of Helm's.
 type judgement struct {
 	*telling
-	said *report
+	said *driftReport
 	// of is what the report says of the story's objects, by name.
 	of map[string]objectReport
 	// text is Helm's error; empty where it went through.

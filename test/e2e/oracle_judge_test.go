@@ -13,7 +13,7 @@ import (
 )
 
 // judge holds what was said against what happened.
-func (t *telling) judge(said *report, before, after map[string]map[string]any, failed error) {
+func (t *telling) judge(said *driftReport, before, after map[string]map[string]any, failed error) {
 	j := &judgement{telling: t, said: said, of: map[string]objectReport{}, stoppers: map[string]bool{}}
 	if failed != nil {
 		j.text = failed.Error()
@@ -47,7 +47,7 @@ func (t *telling) judge(said *report, before, after map[string]map[string]any, f
 }
 
 // judgeStrangers: a report speaks of nothing but the objects of the charts.
-func (t *telling) judgeStrangers(said *report) {
+func (t *telling) judgeStrangers(said *driftReport) {
 	for _, spoken := range said.Releases[0].Objects {
 		known := spoken.Name == "" || slices.ContainsFunc(t.of.objects, func(o *oracleObject) bool { return o.name == spoken.Name })
 		if !known {
@@ -105,7 +105,7 @@ func (j *judgement) stoppedByHook(before, after map[string]map[string]any) bool 
 }
 
 // explain puts beside the misses what was said, and Helm's error.
-func (t *telling) explain(said *report, failed error) {
+func (t *telling) explain(said *driftReport, failed error) {
 	if len(t.misses) == 0 {
 		return
 	}
@@ -147,7 +147,7 @@ func (j *judgement) judgeHooks() {
 
 // judgeAgreement: asking the server changes nothing of what is said, but where that was not certain. A controller's first write between the
 // two questions may make the server forget who wrote something else: then they were about two objects.
-func (t *telling) judgeAgreement(said, asked *report, still func(name string) bool) {
+func (t *telling) judgeAgreement(said, asked *driftReport, still func(name string) bool) {
 	theirs := map[string]objectReport{}
 	for _, o := range asked.Releases[0].Objects {
 		theirs[o.Name+o.Generate] = o
@@ -176,7 +176,7 @@ func (o objectReport) verdicts() string {
 }
 
 // judgeDryRun: where the server could be asked what it would do, it said what was said here.
-func (t *telling) judgeDryRun(asked *report) {
+func (t *telling) judgeDryRun(asked *driftReport) {
 	for _, o := range asked.Releases[0].Objects {
 		if o.DryRun == nil {
 			t.unasked[o.Action]++

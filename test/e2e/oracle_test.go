@@ -251,7 +251,7 @@ func newTelling(o *oracleCase, base *Case, by4 bool) *telling {
 }
 
 // plain is what helmdrift says without the chart that comes, where one does.
-func (t *telling) plain() (*report, error) {
+func (t *telling) plain() (*driftReport, error) {
 	if t.of.same || t.of.installs || t.of.rollback {
 		return nil, nil
 	}
@@ -425,7 +425,7 @@ func (t *telling) edit() error {
 }
 
 // predict asks helmdrift.
-func (t *telling) predict(more ...string) (*report, error) {
+func (t *telling) predict(more ...string) (*driftReport, error) {
 	verb, _ := t.of.aim()
 	flags := append(t.route.flagsFor(verb), more...)
 	args := append([]string{"--show-secrets", "--show-controllers", "--fail-on", "none"}, flags...)

@@ -12,8 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// report is as much of helmdrift's JSON as stories look at.
-type report struct {
+// driftReport is as much of helmdrift's JSON as stories look at.
+type driftReport struct {
 	Summary  map[string]any  `json:"summary"`
 	Releases []releaseReport `json:"releases"`
 }
@@ -113,7 +113,7 @@ var reportSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 })
 
 // decodeReport reads a report and holds it against the schema.
-func decodeReport(text string) (*report, error) {
+func decodeReport(text string) (*driftReport, error) {
 	schema, err := reportSchema()
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func decodeReport(text string) (*report, error) {
 	if err := schema.Validate(doc); err != nil {
 		return nil, fmt.Errorf("the report breaks its schema: %w", err)
 	}
-	r := &report{}
+	r := &driftReport{}
 	if err := json.Unmarshal([]byte(text), r); err != nil {
 		return nil, fmt.Errorf("read the report: %w", err)
 	}
@@ -133,7 +133,7 @@ func decodeReport(text string) (*report, error) {
 }
 
 // lines is a report as stories write it down, one line for each thing said.
-func (r *report) lines() []string {
+func (r *driftReport) lines() []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, release := range r.Releases {

@@ -1,11 +1,11 @@
-package threeway
+package report
 
 // Accept silences what an earlier report of the same release says already, so that only what is new since then counts. Name is what the
 // report calls the earlier one.
 //
 // A finding is known where the earlier report has it with the same cause and counted it, or where neither counts it. An edit of a field
 // that an upgrade was to change anyway is new, and so is one of a field that a rule or an autoscaler excused.
-func (r *ReleaseReport) Accept(earlier *Report, name string) {
+func (r *Release) Accept(earlier *Report, name string) {
 	known := baselineOf(earlier, r)
 	rule := &IgnoreRule{Rule: name, Reason: "known since " + earlier.Time.UTC().Format("2006-01-02 15:04")}
 	r.Drifted = r.Terminating
@@ -18,7 +18,7 @@ func (r *ReleaseReport) Accept(earlier *Report, name string) {
 
 // accept silences what is known of one object. What counts of an object as a whole gets the rule. A write that is made of fields is known
 // only if each of the fields is.
-func (o *ObjectReport) accept(known baseline, rule *IgnoreRule) {
+func (o *Object) accept(known baseline, rule *IgnoreRule) {
 	isKnown, writesKnown := known.hasObject(*o), true
 	for i := range o.Fields {
 		f := &o.Fields[i]
@@ -40,17 +40,17 @@ func (o *ObjectReport) accept(known baseline, rule *IgnoreRule) {
 }
 
 // writesFields reports whether what Helm writes to the object is made of fields, each of which is a finding.
-func (o *ObjectReport) writesFields() bool {
+func (o *Object) writesFields() bool {
 	return o.Action == ActionUpdate || o.Action == ActionReplace || o.Action == ActionAdopt
 }
 
 // countsWhole reports whether the object counts by itself and not by its fields.
-func (o *ObjectReport) countsWhole() bool {
+func (o *Object) countsWhole() bool {
 	return o.Gone() || o.Action == ActionFail || o.Action == ActionCreate || o.Action == ActionDelete
 }
 
 // hasDrifted reports whether the object as a whole or a managed field of it has left what Helm deployed, and no rule excuses that.
-func (o *ObjectReport) hasDrifted() bool {
+func (o *Object) hasDrifted() bool {
 	for _, f := range o.Fields {
 		if f.Drifted() {
 			return true
@@ -81,7 +81,7 @@ type knownObject struct {
 }
 
 // baselineOf reads what a report says of a release.
-func baselineOf(earlier *Report, r *ReleaseReport) baseline {
+func baselineOf(earlier *Report, r *Release) baseline {
 	out := baseline{fields: map[knownField]bool{}, objects: map[knownObject]bool{}}
 	for _, release := range earlier.Releases {
 		if release.Name != r.Name || release.StorageNamespace != r.StorageNamespace {
@@ -97,9 +97,9 @@ func baselineOf(earlier *Report, r *ReleaseReport) baseline {
 	return out
 }
 
-func (f FieldFinding) known() knownField { return knownField{f.ID, f.Cause, f.Managed} }
+func (f Finding) known() knownField { return knownField{f.ID, f.Cause, f.Managed} }
 
-func (o ObjectReport) known() knownObject {
+func (o Object) known() knownObject {
 	known := knownObject{id: o.ID, gone: o.Gone()}
 	if o.Action == ActionFail {
 		known.failure = o.Reason
@@ -107,12 +107,12 @@ func (o ObjectReport) known() knownObject {
 	return known
 }
 
-func (b baseline) hasField(f FieldFinding) bool {
+func (b baseline) hasField(f Finding) bool {
 	counted, listed := b.fields[f.known()]
 	return listed && (counted || f.Silenced())
 }
 
-func (b baseline) hasObject(o ObjectReport) bool {
+func (b baseline) hasObject(o Object) bool {
 	counted, listed := b.objects[o.known()]
 	return listed && (counted || o.IgnoredBy != nil)
 }

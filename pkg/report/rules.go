@@ -1,4 +1,4 @@
-package threeway
+package report
 
 import (
 	"regexp"
@@ -36,11 +36,35 @@ func (r *Report) Rules() []RuleText {
 }
 
 // target selects this object alone.
-func (o *ObjectReport) target() *TargetText {
+func (o *Object) target() *TargetText {
 	group, version := "", o.APIVersion // an empty group would be any
 	if of, _, grouped := strings.Cut(o.APIVersion, "/"); grouped {
 		group, version = of, "" // the rule holds at other versions, too
 	}
 	word := regexp.QuoteMeta
 	return &TargetText{Group: word(group), Version: word(version), Kind: word(o.Kind), Name: word(o.Name), Namespace: word(o.Namespace)}
+}
+
+// RuleText is one rule as a file has it, in the words of Flux where Flux has them.
+type RuleText struct {
+	Paths    []string    `json:"paths,omitempty"`
+	Target   *TargetText `json:"target,omitempty"`
+	Managers []string    `json:"managers,omitempty"`
+	Releases []string    `json:"releases,omitempty"`
+	// Conflicts also silences that the operation fails on the object, as long as rules silence each conflict that it fails on.
+	Conflicts bool   `json:"conflicts,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	// Expires is the last day on which the rule holds, such as 2027-01-31.
+	Expires string `json:"expires,omitempty"`
+}
+
+// TargetText selects objects; each text is a regular expression, the selectors are those of kubectl.
+type TargetText struct {
+	Group              string `json:"group,omitempty"`
+	Version            string `json:"version,omitempty"`
+	Kind               string `json:"kind,omitempty"`
+	Namespace          string `json:"namespace,omitempty"`
+	Name               string `json:"name,omitempty"`
+	LabelSelector      string `json:"labelSelector,omitempty"`
+	AnnotationSelector string `json:"annotationSelector,omitempty"`
 }

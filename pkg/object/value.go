@@ -1,4 +1,4 @@
-package threeway
+package object
 
 import (
 	"cmp"
@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// isZero tells whether v is what the server leaves out for a value that is not a pointer.
-func isZero(v any) bool {
+// IsZero reports whether v is what the API server leaves out for a value that is not a pointer.
+func IsZero(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
@@ -35,7 +35,7 @@ func Equal(a, b any) bool {
 		return ok && equalMaps(a, bm)
 	case []any:
 		bl, ok := b.([]any)
-		return ok && equalLists(a, bl)
+		return ok && EqualLists(a, bl)
 	case int64:
 		if f, ok := b.(float64); ok {
 			return float64(a) == f && int64(f) == a
@@ -61,7 +61,8 @@ func equalMaps(a, b map[string]any) bool {
 	return true
 }
 
-func equalLists(a, b []any) bool {
+// EqualLists reports whether two lists have equal items in the same order.
+func EqualLists(a, b []any) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -73,19 +74,21 @@ func equalLists(a, b []any) bool {
 	return true
 }
 
-// child gives a field that is a map, nil where it is not.
-func child(m map[string]any, name string) map[string]any {
+// Child returns a field that is a map, nil if it is none.
+func Child(m map[string]any, name string) map[string]any {
 	c, _ := m[name].(map[string]any)
 	return c
 }
 
-func has(v any, name string) bool {
+// Has reports whether v is a map with a field of that name.
+func Has(v any, name string) bool {
 	m, _ := v.(map[string]any)
 	_, ok := m[name]
 	return ok
 }
 
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+// SortedKeys returns the keys of a map in order.
+func SortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	keys := make([]K, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)
@@ -94,7 +97,8 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	return keys
 }
 
-func isScalar(v any) bool {
+// IsScalar reports whether v is a string, a number or a boolean.
+func IsScalar(v any) bool {
 	switch v.(type) {
 	case string, bool, int64, float64:
 		return true
@@ -102,7 +106,8 @@ func isScalar(v any) bool {
 	return false
 }
 
-func fieldOf(v any, name string) any {
+// Field returns a field of v, nil if v is no map or lacks it.
+func Field(v any, name string) any {
 	m, _ := v.(map[string]any)
 	return m[name]
 }

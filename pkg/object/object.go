@@ -1,4 +1,4 @@
-package threeway
+package object
 
 // Object is one object of a manifest, as Helm parses it: the defaulted namespace is in it, Helm's own metadata is not.
 type Object struct {

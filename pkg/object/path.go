@@ -1,4 +1,4 @@
-package threeway
+package object
 
 import (
 	"fmt"
@@ -60,6 +60,20 @@ func (p Path) EndsInKey(name string) bool {
 // With returns the path with one more step.
 func (p Path) With(s Step) Path { return append(slices.Clip(p), s) }
 
+// Equal reports whether two paths name the same place.
+func (p Path) Equal(o Path) bool { return slices.EqualFunc(p, o, Step.Equal) }
+
+// HasPrefix reports whether p is o or a place below it.
+func (p Path) HasPrefix(o Path) bool { return len(o) <= len(p) && p[:len(o)].Equal(o) }
+
+// Overlaps reports whether one of two paths leads to or through the other.
+func (p Path) Overlaps(o Path) bool { return p.HasPrefix(o) || o.HasPrefix(p) }
+
+// Equal reports whether two steps are the same.
+func (s Step) Equal(o Step) bool {
+	return s.Form == o.Form && s.Name == o.Name && s.Index == o.Index && s.Value == o.Value && slices.Equal(s.Keys, o.Keys)
+}
+
 // String returns the path as people read it: spec.template.spec.containers[name=web].image, metadata.finalizers["x"].
 func (p Path) String() string {
 	var b strings.Builder
@@ -106,9 +120,9 @@ func plainName(s string) bool {
 	return true
 }
 
-// in takes the step in node: the token of the pointer, and the value found. Where several items of a list have the name, the token
+// Find takes the step in node and returns the token of the pointer, and the value found. Where several items of a list have the name, the token
 // leads to the first of them, and the value is all of them.
-func (s Step) in(node any) (token string, next any, ok bool) {
+func (s Step) Find(node any) (token string, next any, ok bool) {
 	if s.Form == FieldStep {
 		m, isMap := node.(map[string]any)
 		if !isMap {
@@ -173,10 +187,10 @@ func (s Step) Matches(i int, item any) bool {
 	case IndexStep:
 		return i == s.Index
 	case SetStep:
-		return isScalar(item) && item == s.Value
+		return IsScalar(item) && item == s.Value
 	case KeyStep:
 		m, ok := item.(map[string]any)
-		return ok && !slices.ContainsFunc(s.Keys, func(k ListKey) bool { return !isScalar(m[k.Name]) || m[k.Name] != k.Value })
+		return ok && !slices.ContainsFunc(s.Keys, func(k ListKey) bool { return !IsScalar(m[k.Name]) || m[k.Name] != k.Value })
 	case FieldStep:
 	}
 	return false

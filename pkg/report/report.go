@@ -1,90 +1,12 @@
-package threeway
+package report
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
-
-// Verdict is what Helm will do with a field.
-type Verdict string
-
-// The verdicts. Conflict belongs to server-side apply: the upgrade fails on this field.
-const (
-	Add       Verdict = "add"
-	Remove    Verdict = "remove"
-	Overwrite Verdict = "overwrite"
-	Ignore    Verdict = "ignore"
-	Conflict  Verdict = "conflict"
-)
-
-// Writes reports whether an upgrade changes the field.
-func (v Verdict) Writes() bool { return v == Add || v == Remove || v == Overwrite }
-
-// Cause says which side moved away from old.
-type Cause string
-
-// The causes: live moved, chart or values moved, or both did.
-const (
-	CauseDrift  Cause = "drift"
-	CauseChange Cause = "change"
-	CauseBoth   Cause = "both"
-)
-
-// Action is what Helm will do with a whole object.
-type Action string
-
-// The actions of design section 2.
-const (
-	ActionNone    Action = "none"
-	ActionUpdate  Action = "update"
-	ActionReplace Action = "replace"
-	ActionCreate  Action = "create"
-	ActionDelete  Action = "delete"
-	ActionKeep    Action = "keep"
-	ActionAdopt   Action = "adopt"
-	ActionFail    Action = "fail"
-	ActionSkip    Action = "skip"
-)
-
-// Engine is the merge that Helm uses for an object.
-type Engine string
-
-// The engines: strategic three-way merge patch, JSON merge patch old to desired, server-side apply, and PUT.
-const (
-	EngineStrategic Engine = "strategic"
-	EngineMerge     Engine = "merge"
-	EngineApply     Engine = "apply"
-	EngineReplace   Engine = "replace"
-)
-
-// Class marks findings that are listed and counted as ignored only.
-type Class string
-
-// The classes: a value that each render makes anew, replicas under an autoscaler, the order of a list.
-const (
-	ClassVolatile   Class = "volatile"
-	ClassAutoscaled Class = "autoscaled"
-	ClassOrder      Class = "order"
-)
-
-// Operation is the question a report answers for one release.
-type Operation string
-
-// The operations.
-const (
-	OperationDrift    Operation = "drift"
-	OperationUpgrade  Operation = "upgrade"
-	OperationRollback Operation = "rollback"
-	OperationInstall  Operation = "install"
-)
-
-// command is the command of Helm that the operation foretells; drift is what an upgrade would find.
-func (o Operation) command() string {
-	if o == OperationRollback || o == OperationInstall {
-		return "helm " + string(o)
-	}
-	return "helm upgrade"
-}
 
 // APIVersion and KindReport stand at the head of every report.
 const (
@@ -95,12 +17,12 @@ const (
 // Report is the contract: every output format is a view of it. Keys are only ever added within APIVersion v1.
 // It holds masked values only; Comparison.Report makes its releases.
 type Report struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Helmdrift  string          `json:"helmdrift"`
-	Time       time.Time       `json:"time"`
-	Summary    Summary         `json:"summary"`
-	Releases   []ReleaseReport `json:"releases"`
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Helmdrift  string    `json:"helmdrift"`
+	Time       time.Time `json:"time"`
+	Summary    Summary   `json:"summary"`
+	Releases   []Release `json:"releases"`
 }
 
 // Summary counts over all releases. Findings silenced by a rule or a class are counted in Ignored alone.
@@ -127,8 +49,8 @@ type FieldCounts struct {
 	Conflict  int `json:"conflict"`
 }
 
-// ReleaseReport is the comparison of one release.
-type ReleaseReport struct {
+// Release is the comparison of one release.
+type Release struct {
 	Name             string    `json:"name"`
 	Namespace        string    `json:"namespace"`
 	StorageNamespace string    `json:"storageNamespace"`
@@ -141,12 +63,12 @@ type ReleaseReport struct {
 	// FieldManager is the name under which the release is applied server-side, where the cluster shows it.
 	FieldManager string `json:"fieldManager,omitempty"`
 	// Terminating is set where the namespace of the release, or of its records, is being deleted.
-	Terminating bool           `json:"terminating,omitempty"`
-	Drifted     bool           `json:"drifted"`
-	Warnings    []Message      `json:"warnings"`
-	Errors      []Message      `json:"errors"`
-	NotCompared []NotCompared  `json:"notCompared"`
-	Objects     []ObjectReport `json:"objects"`
+	Terminating bool          `json:"terminating,omitempty"`
+	Drifted     bool          `json:"drifted"`
+	Warnings    []Message     `json:"warnings"`
+	Errors      []Message     `json:"errors"`
+	NotCompared []NotCompared `json:"notCompared"`
+	Objects     []Object      `json:"objects"`
 	// Compared is the number of objects looked at; Objects lists only those with something to say.
 	Compared int `json:"compared"`
 }
@@ -189,8 +111,8 @@ type NotCompared struct {
 	Reason    string `json:"reason"`
 }
 
-// ObjectReport is one object with a finding, an action other than none, or an error.
-type ObjectReport struct {
+// Object is one object with a finding, an action other than none, or an error.
+type Object struct {
 	ID           string       `json:"id,omitempty"`
 	APIVersion   string       `json:"apiVersion"`
 	Kind         string       `json:"kind"`
@@ -212,9 +134,9 @@ type ObjectReport struct {
 	Known       bool `json:"known,omitempty"`
 	Controllers int  `json:"controllers,omitempty"`
 	// Forgotten counts values that no manifest names and that only forgotten writers signed (ancient-changes, before-first-apply).
-	Forgotten int            `json:"forgotten,omitempty"`
-	DryRun    *DryRun        `json:"dryRun,omitempty"`
-	Fields    []FieldFinding `json:"fields"`
+	Forgotten int       `json:"forgotten,omitempty"`
+	DryRun    *DryRun   `json:"dryRun,omitempty"`
+	Fields    []Finding `json:"fields"`
 	// OnlyConflicts is set where the operation fails on the object on nothing but conflicts. It is no part of the contract.
 	OnlyConflicts bool `json:"-"`
 }
@@ -238,8 +160,15 @@ type DryRun struct {
 	Message string `json:"message,omitempty"`
 }
 
-// FieldFinding is one field with a verdict. A side that does not have the field lacks the key; all sides lack it when masked.
-type FieldFinding struct {
+// The results of a dry run.
+const (
+	DryRunAgrees    = "agrees"
+	DryRunDisagrees = "disagrees"
+	DryRunRefused   = "refused"
+)
+
+// Finding is one field with a verdict. A side that does not have the field lacks the key; all sides lack it when masked.
+type Finding struct {
 	ID             string  `json:"id"`
 	Path           string  `json:"path"`
 	Pointer        string  `json:"pointer,omitempty"`
@@ -269,28 +198,29 @@ type FieldFinding struct {
 }
 
 // MarshalJSON writes the finding. The value of a side is never written as null: Nulls names the sides that hold one.
-func (f FieldFinding) MarshalJSON() ([]byte, error) {
-	type plain FieldFinding
+func (f Finding) MarshalJSON() ([]byte, error) {
+	type plain Finding
 	out := plain(f)
 	out.Nulls = nil
 	for _, side := range []struct {
 		name  string
 		value *any
 	}{{"old", &out.Old}, {"desired", &out.Desired}, {"live", &out.Live}, {"after", &out.After}} {
-		if *side.value == (Null{}) {
+		if *side.value == (object.Null{}) {
 			*side.value, out.Nulls = nil, append(out.Nulls, side.name)
 		}
 	}
 	return json.Marshal(out)
 }
 
-// Owner is the field manager that last wrote a live value, from metadata.managedFields. Manager names are
-// self-declared: evidence, not proof. Some writes carry no time.
-type Owner struct {
-	Manager string `json:"manager"`
-	// Group says what kind of writer it is known to be; empty where nothing is known.
-	Group       ManagerGroup `json:"group,omitempty"`
-	Operation   string       `json:"operation,omitempty"`
-	Subresource string       `json:"subresource,omitempty"`
-	Time        *time.Time   `json:"time,omitempty"`
+// Key returns what identifies the object.
+func (o Object) Key() object.Key {
+	group, _, grouped := strings.Cut(o.APIVersion, "/")
+	if !grouped {
+		group = ""
+	}
+	return object.Key{Group: group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
+
+// Gone reports whether the object is missing or is being deleted.
+func (o Object) Gone() bool { return o.Missing || o.Terminating }

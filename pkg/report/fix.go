@@ -1,4 +1,4 @@
-package threeway
+package report
 
 import (
 	"slices"
@@ -47,11 +47,11 @@ type FixPlan struct {
 	// HandOver tells that ownership is all that is put back: a repair that was broken off left its manager behind.
 	HandOver bool `json:"handOver,omitempty"`
 	// Fields are the findings that are put back, as the report has them; old is what each becomes, a field without old goes.
-	Fields []FieldFinding `json:"fields"`
+	Fields []Finding `json:"fields"`
 	// Prune are the findings that are taken away: no manifest names them, and a person added them. Old, where there is one, is the
 	// default that takes its place.
-	Prune    []FieldFinding `json:"prune,omitempty"`
-	Requests []FixRequest   `json:"requests"`
+	Prune    []Finding    `json:"prune,omitempty"`
+	Requests []FixRequest `json:"requests"`
 }
 
 // FixRequest is one write. It names places and no values.
@@ -81,15 +81,15 @@ type FixOutcome struct {
 // all the same.
 func (r *FixResult) IsNoDrift(o FixOutcome) bool {
 	isUnmanaged := func(id string) bool {
-		is := func(f FieldFinding) bool { return f.ID == id }
+		is := func(f Finding) bool { return f.ID == id }
 		for _, p := range r.Plan {
 			if p.Object == o.Object && (slices.ContainsFunc(p.Fields, is) || slices.ContainsFunc(p.Prune, is)) {
 				return false
 			}
 		}
-		return r.After != nil && slices.ContainsFunc(r.After.Releases, func(rel ReleaseReport) bool {
-			return slices.ContainsFunc(rel.Objects, func(o ObjectReport) bool {
-				return slices.ContainsFunc(o.Fields, func(f FieldFinding) bool { return f.ID == id && !f.Managed })
+		return r.After != nil && slices.ContainsFunc(r.After.Releases, func(rel Release) bool {
+			return slices.ContainsFunc(rel.Objects, func(o Object) bool {
+				return slices.ContainsFunc(o.Fields, func(f Finding) bool { return f.ID == id && !f.Managed })
 			})
 		})
 	}
@@ -98,7 +98,7 @@ func (r *FixResult) IsNoDrift(o FixOutcome) bool {
 }
 
 // ToPutBack counts what drifted in the release: fields that live has left, and objects that are missing or being deleted.
-func (r ReleaseReport) ToPutBack() (fields, objects int) {
+func (r Release) ToPutBack() (fields, objects int) {
 	for _, o := range r.Objects {
 		drifted, gone := o.ToPutBack()
 		fields += len(drifted)
@@ -110,7 +110,7 @@ func (r ReleaseReport) ToPutBack() (fields, objects int) {
 }
 
 // ToPutBack returns the fields of the object that live has left, or reports that all of it is missing or being deleted.
-func (o ObjectReport) ToPutBack() (drifted []FieldFinding, gone bool) {
+func (o Object) ToPutBack() (drifted []Finding, gone bool) {
 	if o.Gone() || o.IgnoredBy != nil {
 		return nil, o.IgnoredBy == nil
 	}

@@ -7,26 +7,30 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestRulesSilenceTheirReport: the rules of a report silence all that counts in it and say nothing odd of themselves, and a baseline
 // does the same. Every case of testdata/threeway is one.
 func TestRulesSilenceTheirReport(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	report := func(in Input) *Report { return NewReport("v", now, []ReleaseReport{Compare(in).Report(Mask{})}) }
+	got := func(in Input) *report.Report {
+		return report.New("v", now, []report.Release{Compare(in).Report(Mask{})})
+	}
 	for _, file := range caseFiles(t, "*.txtar") {
 		files := readCase(t, file)
 		in := caseInput(t, files)
-		before := report(in)
+		before := got(in)
 		rules, warnings := ReadRules("accepted", before.Rules(), now)
 		if len(warnings) > 0 {
 			t.Errorf("%s: %v", filepath.Base(file), warnings)
 		}
 		in.Rules = append(in.Rules, rules...)
-		after := report(in)
+		after := got(in)
 		accepted := Compare(caseInput(t, files)).Report(Mask{})
 		accepted.Accept(before, "baseline")
-		for name, r := range map[string]*Report{"rules": after, "baseline": NewReport("v", now, []ReleaseReport{accepted})} {
+		for name, r := range map[string]*report.Report{"rules": after, "baseline": report.New("v", now, []report.Release{accepted})} {
 			if left := r.Rules(); len(left) > 0 || r.Summary.Missing+r.Summary.DriftedObjects+r.Summary.Managed+r.Summary.Unmanaged > 0 {
 				t.Errorf("%s: %s leave %+v of %+v", filepath.Base(file), name, left, before.Rules())
 			}
@@ -42,7 +46,7 @@ func TestRulesSilenceTheirReport(t *testing.T) {
 	}
 }
 
-func findingsIn(r *Report) (n int) {
+func findingsIn(r *report.Report) (n int) {
 	for _, o := range r.Releases[0].Objects {
 		n += len(o.Fields)
 	}
@@ -55,7 +59,7 @@ func TestRulesNameNoSecret(t *testing.T) {
 	files := readCase(t, "../../testdata/threeway/secret-list-key.txtar")
 	delete(files, "desired.yaml")
 	in := caseInput(t, files)
-	report := NewReport("v", time.Unix(0, 0), []ReleaseReport{Compare(in).Report(Mask{})})
+	report := report.New("v", time.Unix(0, 0), []report.Release{Compare(in).Report(Mask{})})
 	texts, err := yaml.Marshal(report.Rules())
 	if err != nil || strings.Contains(string(texts), "canary") || !strings.Contains(string(texts), "/spec/users/0/role") {
 		t.Errorf("the rules are %s %v", texts, err)

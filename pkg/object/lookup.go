@@ -1,10 +1,10 @@
-package threeway
+package object
 
 // Lookup returns the value at the path in root, false where root lacks it. Several items of one name are the list of them.
 func (p Path) Lookup(root any) (any, bool) {
 	node := root
 	for _, s := range p {
-		_, next, ok := s.in(node)
+		_, next, ok := s.Find(node)
 		if !ok {
 			return nil, false
 		}
@@ -49,7 +49,7 @@ func Without(root any, path Path) any {
 // Copy returns a deep copy of a value. Each kind of null becomes nil.
 func Copy(v any) any {
 	switch v := v.(type) {
-	case Null, nullKey, customNull:
+	case Null, NullKey, CustomNull:
 		return nil
 	case map[string]any:
 		out := make(map[string]any, len(v))

@@ -1,4 +1,4 @@
-package threeway
+package object
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ func (p Path) Pointer(root any) (Pointer, bool) {
 	var pointer Pointer
 	node := root
 	for _, s := range p {
-		token, next, ok := s.in(node)
+		token, next, ok := s.Find(node)
 		if !ok {
 			return nil, false
 		}
