@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -18,7 +19,7 @@ type configFile struct {
 	Kind       string `json:"kind,omitempty"`
 	// Ignore are rules, and Managers the names of field managers by group, beside those that are known.
 	Ignore   []report.RuleText `json:"ignore,omitempty"`
-	Managers threeway.Managers `json:"managers,omitempty"`
+	Managers owners.Managers   `json:"managers,omitempty"`
 }
 
 // readConfig reads a configuration. A word that is not in the schema is an error: misspelt, it would silence nothing, or too much.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/homedir"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -51,7 +52,7 @@ func namesOf(add func(*pflag.FlagSet)) (names []string) {
 // ignored is what those flags and the configuration come to.
 type ignored struct {
 	rules    []threeway.Rule
-	managers threeway.Managers
+	managers owners.Managers
 	warnings []report.Message
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // IsZero reports whether v is what the API server leaves out for a value that is not a pointer.
@@ -110,4 +111,12 @@ func IsScalar(v any) bool {
 func Field(v any, name string) any {
 	m, _ := v.(map[string]any)
 	return m[name]
+}
+
+// Glob reports whether text is want or, where want ends in *, begins with the rest of it.
+func Glob(want, text string) bool {
+	if prefix, open := strings.CutSuffix(want, "*"); open {
+		return strings.HasPrefix(text, prefix)
+	}
+	return want == text
 }

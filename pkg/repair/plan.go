@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -11,7 +12,7 @@ import (
 
 // repairer is the field manager under which values are written to a server-side release; HandOver then gives the fields to the deployer.
 // To a client-side release, values are written as the deployer itself.
-const repairer = threeway.Repairer
+const repairer = owners.Repairer
 
 // Options says what a plan is to be about.
 type Options struct {

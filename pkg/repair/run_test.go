@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -140,7 +141,7 @@ func (m *memory) patch(live map[string]any, body []byte, manager string) (map[st
 		return nil, doesNotHold()
 	}
 	out := decode(m.t, string(text))
-	if manager == threeway.Repairer && !strings.Contains(string(body), managedFields) {
+	if manager == owners.Repairer && !strings.Contains(string(body), managedFields) {
 		metadata := out["metadata"].(map[string]any)
 		entry := map[string]any{"manager": manager, "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
 			"fieldsV1": map[string]any{"f:data": map[string]any{"f:a": map[string]any{}}}}
@@ -235,7 +236,7 @@ func (m *memory) state() string {
 		metadata, _ := m.objects[name]["metadata"].(map[string]any)
 		entries, _ := metadata["managedFields"].([]any)
 		for _, e := range entries {
-			if e.(map[string]any)["manager"] == threeway.Repairer {
+			if e.(map[string]any)["manager"] == owners.Repairer {
 				out = append(out, "helmdrift's")
 			}
 		}

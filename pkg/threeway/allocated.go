@@ -114,7 +114,7 @@ func stepWord(s object.Step) string {
 // allocation is the table's line for a place; nil where there is none, or a person has edited what stands there.
 func (w *walker) allocation(path object.Path) *allocation {
 	line := w.allocated.line(path)
-	if line != nil && line.edited && w.owners.byPerson(path) {
+	if line != nil && line.edited && w.owners.ByPerson(path) {
 		return nil
 	}
 	return line

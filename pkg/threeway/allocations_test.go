@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -81,7 +82,7 @@ func ownedBy(manager string, live map[string]any, line allocation) map[string]an
 // walkerOf and sidesOf make the walk of a comparison anew.
 func walkerOf(c *Comparison, old object.Object, live map[string]any) *walker {
 	s := newComparer(Input{}).shapeOf(old.Ref)
-	return &walker{shape: s, engine: c.Objects[0].Engine, owners: ownershipOf(live, nil), live: c.Objects[0].Live}
+	return &walker{shape: s, engine: c.Objects[0].Engine, owners: owners.Read(live, nil), live: c.Objects[0].Live}
 }
 
 func sidesOf(c *Comparison) sides {

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -69,7 +70,7 @@ func checkApply(t *testing.T, o sample, in Input) {
 func (s fieldServer) applied(o sample) (map[string]any, bool) {
 	target := &unstructured.Unstructured{Object: object.HelmMetadata(o.Content, "r", "d")}
 	live := &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "metadata": map[string]any{"name": o.Name}}}
-	out, err := s.manager.Apply(live, target, helmCommand, false)
+	out, err := s.manager.Apply(live, target, owners.HelmCommand, false)
 	if err != nil {
 		return nil, false
 	}

@@ -3,6 +3,7 @@ package threeway
 import (
 	"fmt"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -73,7 +74,7 @@ func (w *walker) verdict(path object.Path, n sides, managed bool) entry {
 		e.After = w.valueOf(n.result)
 	}
 	if n.live.present {
-		e.Owners = w.owners.of(path)
+		e.Owners = w.owners.OwnersOf(path)
 	}
 	return e
 }
@@ -331,7 +332,7 @@ func (w *walker) unmanaged(e entry, n sides) entry {
 	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
 		e.weight = hard
 		return e
-	case areForgotten(e.Owners):
+	case owners.AreForgotten(e.Owners):
 		e.weight = soft // it is counted, and a part of what somebody else added around it
 		return e
 	}
@@ -340,12 +341,12 @@ func (w *walker) unmanaged(e entry, n sides) entry {
 
 // isEdit tells whether a live-only value was written by somebody other than the release: nobody's and the deployer's values
 // are allocated, and forgotten writers prove nothing. Where the object names no writers at all, nobody can be ruled out.
-func (w *walker) isEdit(owners []report.Owner) bool {
-	if !w.owners.known() {
+func (w *walker) isEdit(writers []report.Owner) bool {
+	if !w.owners.IsRecorded() {
 		return true
 	}
-	for _, o := range owners {
-		if !w.owners.isDeployer(o) && !isForgotten(o.Manager) {
+	for _, o := range writers {
+		if !w.owners.IsDeployer(o) && !owners.IsForgotten(o.Manager) {
 			return true
 		}
 	}

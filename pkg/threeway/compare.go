@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -21,7 +22,7 @@ type Comparison struct {
 	// known is what the objects hold of secrets, once it was asked for.
 	known *secret.Known
 
-	deployer func() Deployer
+	deployer func() owners.Deployer
 }
 
 // ObjectComparison is one object compared.
@@ -126,11 +127,11 @@ type comparer struct {
 	in      Input
 	catalog *catalog
 	// deployer finds out on its first call under which name Helm writes: most client-side comparisons never need to know.
-	deployer func() Deployer
+	deployer func() owners.Deployer
 }
 
 func newComparer(in Input) comparer {
-	return comparer{in: in, catalog: nativeKinds(), deployer: sync.OnceValue(func() Deployer { return deployerOf(in) })}
+	return comparer{in: in, catalog: nativeKinds(), deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) })}
 }
 
 // comparer compares what the comparison was made from once more, or a part of it.
@@ -139,7 +140,7 @@ func (c *Comparison) comparer() comparer {
 }
 
 // Deployer is the field manager under which the release is written.
-func (c *Comparison) Deployer() Deployer { return c.deployer() }
+func (c *Comparison) Deployer() owners.Deployer { return c.deployer() }
 
 func (c comparer) compare(p pair) ObjectComparison {
 	out := ObjectComparison{Object: *p.main(), Action: report.ActionNone, key: p.key, place: p.place}
@@ -241,7 +242,7 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	n := c.sidesOf(f, p, out, done)
 	w := &walker{
 		shape: f.shape, engine: done.engine, custom: c.catalog.native(ref.GVK()) == nil, unpatched: err != nil,
-		command: c.in.Operation.Command(), owners: ownershipLater(live, c.in.Managers, c.in.Name, c.deployer),
+		command: c.in.Operation.Command(), owners: owners.Lazy(live, c.in.Managers, c.in.Name, c.deployer),
 		allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
 	w.nullsStored = done.engine == report.EngineApply && !c.in.Migrates

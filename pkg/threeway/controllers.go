@@ -1,8 +1,7 @@
 package threeway
 
 import (
-	"slices"
-
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -13,21 +12,13 @@ func (o *ObjectComparison) leftAlone() {
 	for _, f := range o.Findings {
 		isCounted := f.IgnoredBy == nil && !f.Managed && f.Verdict == report.Ignore && f.Class == "" && f.Certain
 		switch {
-		case isCounted && areControllers(f.Owners):
+		case isCounted && owners.AreControllers(f.Owners):
 			o.Controllers++
-		case isCounted && areForgotten(f.Owners):
+		case isCounted && owners.AreForgotten(f.Owners):
 			o.Forgotten++
 		default:
 			kept = append(kept, f)
 		}
 	}
 	o.Findings = kept
-}
-
-// areControllers tells whether nobody but controllers wrote a value, and the release itself.
-func areControllers(owners []report.Owner) bool {
-	return slices.ContainsFunc(owners, func(o report.Owner) bool { return o.Group == report.ManagerController }) &&
-		!slices.ContainsFunc(owners, func(o report.Owner) bool {
-			return o.Group != report.ManagerController && o.Group != report.ManagerDeployer
-		})
 }

@@ -4,58 +4,22 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// helmCommand is the field manager under which the helm command writes (helm v3.22.0 cmd/helm/helm.go main, helm v4.3.1
-// cmd/helm/helm.go main). Programs that use Helm's library write under the base name of their own executable instead (pkg/kube/client.go
-// getManagedFieldsManager, the same in both).
-const helmCommand = "helm"
-
 // WarnDeployer is the code of the warning that the field manager of a release cannot be told.
 const WarnDeployer = "deployer-unknown"
 
-// Deployer is the field manager under which the objects of a release are written: the next upgrade is predicted under this name, and
-// what a repair puts back is handed over to it.
-type Deployer struct {
-	// Manager is the name. Where it is not Known, it is the one that predictions are made under.
-	Manager string
-	// Known reports whether the cluster shows the name.
-	Known bool
-	// Others are names that it may have as well where it is not Known.
-	Others []string
-}
-
-// deployerOf finds the deployer in the managedFields of the live objects. All objects of a release are written under one name, so the
-// objects with the strongest evidence have to agree on it.
-func deployerOf(in Input) Deployer {
-	best, all := noEvidence, []string(nil)
+// deployerOf finds the field manager under which Helm writes the release.
+func deployerOf(in Input) owners.Deployer {
+	var live []map[string]any
 	for _, ref := range releaseRefs(in) {
-		switch found := evidenceOf(in.Live[ref].Object, in.Managers, in.Name); {
-		case found.strength < best || found.strength == noEvidence:
-		case found.strength > best:
-			best, all = found.strength, found.managers
-		default:
-			all = append(slices.Clip(all), found.managers...)
-		}
+		live = append(live, in.Live[ref].Object)
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	switch {
-	case best > onlyOthers && len(all) == 1:
-		return Deployer{Manager: all[0], Known: true}
-	case best <= onlyOthers && in.Operation == report.OperationInstall:
-		return Deployer{Manager: helmCommand, Known: true} // nothing is deployed yet, and helm install is what is predicted
-	}
-	out := Deployer{Manager: helmCommand}
-	if best > onlyOthers && !slices.Contains(all, helmCommand) {
-		out.Manager = all[0]
-	}
-	out.Others = slices.DeleteFunc(all, func(name string) bool { return name == out.Manager })
-	return out
+	return owners.FindDeployer(live, in.Managers, in.Name, in.Operation == report.OperationInstall)
 }
 
 // releaseRefs are the objects of old and desired, in an order of their own.
@@ -66,110 +30,6 @@ func releaseRefs(in Input) []object.Ref {
 	}
 	slices.SortFunc(out, func(a, b object.Ref) int { return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version)) })
 	return slices.Compact(out)
-}
-
-// strength says how well an object shows who deployed it.
-type strength int
-
-const (
-	noEvidence strength = iota
-	// onlyOthers applied something of the object. Any of them may have deployed it.
-	onlyOthers
-	// controllerApplied owns the release annotation by an apply: an operator that uses Helm's library, or one that applies objects which
-	// have the annotation already.
-	controllerApplied
-	// deployerWrote is a program that is known to deploy, and wrote any part of the object.
-	deployerWrote
-	// annotationUpdated owns the release annotation by an update, as client-side Helm does.
-	annotationUpdated
-	// annotationApplied owns the release annotation by an apply, as server-side Helm does.
-	annotationApplied
-)
-
-// evidence is who may have deployed one object.
-type evidence struct {
-	strength strength
-	managers []string
-}
-
-// evidenceOf reads one live object. Of several managers with the same evidence, the one that wrote last deployed last.
-func evidenceOf(live map[string]any, known Managers, release string) evidence {
-	o := ownershipOf(live, known)
-	isAnnotated := object.Child(object.Child(live, "metadata"), "annotations")[object.ReleaseNameAnnotation] == release
-	annotation := fieldPath(releaseAnnotation())
-	best, by := noEvidence, []report.Owner(nil)
-	for _, e := range o.entries {
-		s := strengthOf(e.Owner, isAnnotated && ownsWithin(e.fields, annotation))
-		if s > best {
-			best, by = s, nil
-		}
-		if s == best {
-			by = append(by, e.Owner)
-		}
-	}
-	if best == noEvidence {
-		return evidence{}
-	}
-	if best > onlyOthers {
-		by = latest(by)
-	}
-	return evidence{best, managersOf(by)}
-}
-
-// strengthOf says what one writer shows. A person's tool deploys no release, also where it owns the release annotation after an adoption
-// by hand, nor does a controller that updates the annotation, such as one that restores backups.
-func strengthOf(w report.Owner, ownsAnnotation bool) strength {
-	isApply, isController := w.Operation == "Apply", w.Group == report.ManagerController
-	switch {
-	case w.Group == report.ManagerPerson || w.Manager == Repairer || w.Subresource != "" || isForgotten(w.Manager):
-		return noEvidence
-	case ownsAnnotation && isApply && !isController:
-		return annotationApplied
-	case ownsAnnotation && !isController:
-		return annotationUpdated
-	case w.Group == report.ManagerDeployer:
-		return deployerWrote
-	case ownsAnnotation && isApply:
-		return controllerApplied
-	case isApply:
-		return onlyOthers
-	}
-	return noEvidence
-}
-
-// latest picks the writer that wrote last; all of them where their times do not tell.
-func latest(all []report.Owner) []report.Owner {
-	slices.SortStableFunc(all, laterFirst)
-	if len(all) > 1 && all[0].Time != nil && (all[1].Time == nil || all[0].Time.After(*all[1].Time)) {
-		return all[:1]
-	}
-	return all
-}
-
-func managersOf(all []report.Owner) []string {
-	var out []string
-	for _, w := range all {
-		if !slices.Contains(out, w.Manager) {
-			out = append(out, w.Manager)
-		}
-	}
-	return out
-}
-
-func releaseAnnotation() object.Path {
-	return object.Path{}.Field("metadata").Field("annotations").Field(object.ReleaseNameAnnotation)
-}
-
-// Doubt says that the name is not known; empty where it is.
-func (d Deployer) Doubt() string {
-	switch {
-	case d.Known:
-		return ""
-	case len(d.Others) == 0:
-		return "the cluster does not show which field manager deploys the release"
-	}
-	return fmt.Sprintf("the cluster does not show which field manager deploys the release: it may be %s or %s",
-		d.Manager, strings.Join(d.Others, " or "))
 }
 
 // warnOfDeployer says that predictions of server-side applies may be made under the wrong name.

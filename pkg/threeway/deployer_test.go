@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -14,11 +15,13 @@ import (
 // TestDeployer: one line per object, each of which is a list of "manager operation field minute"; * is all fields, and annotation those
 // that Helm writes itself.
 func TestDeployer(t *testing.T) {
-	known := func(manager string) Deployer { return Deployer{Manager: manager, Known: true} }
-	unknown := func(manager string, others ...string) Deployer { return Deployer{Manager: manager, Others: others} }
+	known := func(manager string) owners.Deployer { return owners.Deployer{Manager: manager, Known: true} }
+	unknown := func(manager string, others ...string) owners.Deployer {
+		return owners.Deployer{Manager: manager, Others: others}
+	}
 	for name, c := range map[string]struct {
 		objects []string
-		want    Deployer
+		want    owners.Deployer
 	}{
 		"helm":                              {[]string{"helm Apply *"}, known("helm")},
 		"client-side helm":                  {[]string{"helm Update *"}, known("helm")},
@@ -63,7 +66,7 @@ func TestDeployer(t *testing.T) {
 
 // TestDeployerOfAnInstall: where nothing is installed, helm install is what is predicted.
 func TestDeployerOfAnInstall(t *testing.T) {
-	if got := deployerOf(Input{Name: "r", Operation: report.OperationInstall}); !cmp.Equal(got, Deployer{Manager: "helm", Known: true}) {
+	if got := deployerOf(Input{Name: "r", Operation: report.OperationInstall}); !cmp.Equal(got, owners.Deployer{Manager: "helm", Known: true}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -47,7 +48,7 @@ func (e example) input(t *testing.T) Input {
 		case l.Content == nil:
 		case was >= 0:
 			live[i].Content = e.edited(t, l, e.installed(t, old[was]), withHelmMetadata(l.Content))
-		case e.By == helmCommand:
+		case e.By == owners.HelmCommand:
 			live[i].Content = e.edited(t, l, map[string]any{}, withHelmMetadata(l.Content))
 		default:
 			live[i].Content = e.edited(t, l, map[string]any{}, l.Content)
@@ -156,7 +157,7 @@ func withHelmMetadata(obj map[string]any) map[string]any {
 	return out
 }
 
-func (e example) deployer() string { return cmp.Or(e.Deployer, helmCommand) }
+func (e example) deployer() string { return cmp.Or(e.Deployer, owners.HelmCommand) }
 
 // installed is what the API server holds after Helm wrote an object: with its defaults, and what its field manager notes.
 func (e example) installed(t *testing.T, o object.Object) map[string]any {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -68,7 +69,7 @@ func (f *Finding) addNote(note string) {
 func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, force bool, got applied) []doubt {
 	out := hidden(live, force)
 	for _, entry := range guessedEntries(live, types.guessed) {
-		reason := entry.Manager + " wrote at " + entry.version + ", which only the server can convert"
+		reason := entry.Manager + " wrote at " + entry.Version + ", which only the server can convert"
 		own := entry.Manager == s.deployer
 		if moved := entry.moved(live); len(moved) > 0 {
 			d := doubt{reason: reason, spreads: !own && !force}
@@ -78,7 +79,7 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 			}
 			out = append(out, d)
 		}
-		if own && entry.version == "autoscaling/v1" {
+		if own && entry.Version == "autoscaling/v1" {
 			// The server looks at version 1 for what Helm no longer names, and an autoscaler comes back from there with its metrics in
 			// another order (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
 			metrics := []object.Path{object.Path{}.Field("spec").Field("metrics")}
@@ -133,14 +134,14 @@ func hidden(live map[string]any, force bool) []doubt {
 
 // hasOthers tells whether anybody but Helm owns a part of live that an apply may touch.
 func (s serverSide) hasOthers(live map[string]any) bool {
-	return slices.ContainsFunc(ownershipOf(live, nil).entries, func(e ownerEntry) bool {
+	return slices.ContainsFunc(owners.Entries(live, nil), func(e owners.Entry) bool {
 		return e.Manager != s.deployer && e.Subresource == ""
 	})
 }
 
 // guessedEntry is what a manager wrote at a version that is only guessed to be like the request's.
 type guessedEntry struct {
-	ownerEntry
+	owners.Entry
 	// index is its place in managedFields.
 	index int
 }
@@ -155,7 +156,7 @@ func guessedEntries(live map[string]any, guessed []schema.GroupVersion) []guesse
 		if err != nil || !slices.Contains(guessed, gv) {
 			continue
 		}
-		if entry, ok := ownerEntryOf(raw); ok {
+		if entry, ok := owners.EntryOf(raw); ok {
 			out = append(out, guessedEntry{entry, i})
 		}
 	}
@@ -173,27 +174,18 @@ func (e guessedEntry) left(live map[string]any) map[string]any {
 
 // touches tells whether the entry has the path, something below it, or what holds it as one value.
 func (e guessedEntry) touches(path object.Path) bool {
-	target := fieldPath(path)
-	return ownsWithin(e.fields, target) || e.holdsWhole(path)
+	return owners.OwnsWithin(e.Fields, path) || e.holdsWhole(path)
 }
 
 // holdsWhole tells whether what holds the path is one value at the entry's version. At the request's it may not be, so that no
 // conflict is seen where the server sees one.
-func (e guessedEntry) holdsWhole(path object.Path) bool {
-	target := fieldPath(path)
-	for n := len(target) - 1; n > 0; n-- {
-		if ownsWhole(e.fields, target[:n]) {
-			return true
-		}
-	}
-	return false
-}
+func (e guessedEntry) holdsWhole(path object.Path) bool { return owners.OwnsAround(e.Fields, path) }
 
 // moved lists the parts of the object in which the entry has a field that live does not have at the version that was read: the
 // conversion makes something else of it, and nothing tells where that stands. An annotation may stand for anything.
 func (e guessedEntry) moved(live map[string]any) []object.Path {
 	var out []object.Path
-	e.fields.Leaves().Iterate(func(leaf fieldpath.Path) {
+	e.Fields.Leaves().Iterate(func(leaf fieldpath.Path) {
 		if len(leaf) == 0 || leaf[0].FieldName == nil || *leaf[0].FieldName == "status" || holdsPath(live, leaf) {
 			return
 		}
@@ -209,13 +201,13 @@ func (e guessedEntry) moved(live map[string]any) []object.Path {
 // inAnnotations lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields go
 // where the manifest no longer has them.
 func (e guessedEntry) inAnnotations() []object.Path {
-	if e.version != "autoscaling/v2" {
+	if e.Version != "autoscaling/v2" {
 		return nil
 	}
 	var out []object.Path
-	for _, move := range autoscalerMoves() {
-		if move.at1[0].Name == "metadata" && ownsWithin(e.fields, fieldPath(move.at2)) {
-			out = append(out, move.at1)
+	for _, move := range owners.AutoscalerMoves() {
+		if move.At1[0].Name == "metadata" && owners.OwnsWithin(e.Fields, move.At2) {
+			out = append(out, move.At1)
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -67,7 +68,7 @@ func (c *Comparison) useOf(r Rule) (odd []string) {
 }
 
 func (o *ObjectComparison) isOwnedByAny(r Rule) bool {
-	return slices.ContainsFunc(ownershipOf(o.liveText, nil).entries, func(e ownerEntry) bool { return r.coversOwners([]report.Owner{e.Owner}) })
+	return slices.ContainsFunc(owners.Entries(o.liveText, nil), func(e owners.Entry) bool { return r.coversOwners([]report.Owner{e.Owner}) })
 }
 
 // kindsOf names the kinds of objects, for people.

@@ -53,7 +53,7 @@ func (w *walker) storedNull(path object.Path, live side) (any, bool) {
 		return nil, true
 	case !live.present:
 		return nil, false
-	case live.value != nil && w.isDefault(path, live.value) && !w.isEdit(w.owners.of(path)):
+	case live.value != nil && w.isDefault(path, live.value) && !w.isEdit(w.owners.OwnersOf(path)):
 		return live.value, true
 	}
 	return nil, true

@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -128,7 +129,7 @@ func TestFieldsAreReadAsTheLibraryReadsThem(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &fields); err != nil {
 			t.Fatal(text, err)
 		}
-		if ok := fill(got, fields); ok != (err == nil) || ok && !got.Equals(want) {
+		if ok := owners.Fill(got, fields); ok != (err == nil) || ok && !got.Equals(want) {
 			t.Errorf("%s: understood %v, %s; the library says %v, %s", text, ok, got, err, want)
 		}
 	}

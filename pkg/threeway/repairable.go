@@ -8,17 +8,15 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Repairer is the field manager under which values are written to a release that is applied server-side.
-const Repairer = "helmdrift"
-
 // leftBehind tells whether a repair that was broken off has left its name on an object of a release that is applied server-side.
 func (o *ObjectComparison) leftBehind() bool {
-	isRepairer := func(e ownerEntry) bool { return e.Manager == Repairer && e.Operation == "Update" }
-	return o.Engine == report.EngineApply && slices.ContainsFunc(ownershipOf(o.liveText, nil).entries, isRepairer)
+	isRepairer := func(e owners.Entry) bool { return e.Manager == owners.Repairer && e.Operation == "Update" }
+	return o.Engine == report.EngineApply && slices.ContainsFunc(owners.Entries(o.liveText, nil), isRepairer)
 }
 
 // Repairable is one compared object as a repair has to know it: what was read, what old's manifest says at each place, and the
@@ -131,7 +129,7 @@ func (r *Repairable) Whole(path object.Path) object.Path {
 		return path
 	}
 	for n := 1; n < len(path); n++ {
-		if ownsWhole(r.applied, fieldPath(path[:n])) {
+		if owners.OwnsWhole(r.applied, path[:n]) {
 			return path[:n]
 		}
 	}
@@ -184,7 +182,7 @@ func withoutRepairer(live map[string]any) map[string]any {
 	entries, _ := object.Child(live, "metadata")["managedFields"].([]any)
 	kept := slices.DeleteFunc(slices.Clone(entries), func(v any) bool {
 		entry, _ := v.(map[string]any)
-		return entry["manager"] == Repairer && entry["operation"] == "Update"
+		return entry["manager"] == owners.Repairer && entry["operation"] == "Update"
 	})
 	if len(kept) == len(entries) {
 		return live
@@ -222,7 +220,7 @@ func (r *Repairable) AppliedAt(path object.Path) *fieldpath.Set {
 	if r.applied == nil {
 		return &fieldpath.Set{}
 	}
-	return fieldpath.NewSet(fieldPath(path)).Intersection(r.applied)
+	return fieldpath.NewSet(owners.FieldPath(path)).Intersection(r.applied)
 }
 
 // apply applies old as if nothing were there, and reads what it owns then: that depends on old alone.
@@ -239,9 +237,9 @@ func (r *Repairable) apply() (*fieldpath.Set, error) {
 	if err != nil {
 		return nil, errors.New(applyFault(err))
 	}
-	for _, entry := range ownershipOf(out, nil).entries {
+	for _, entry := range owners.Entries(out, nil) {
 		if entry.Manager == apply.deployer && entry.Operation == "Apply" {
-			return entry.fields, nil
+			return entry.Fields, nil
 		}
 	}
 	return nil, errors.New("an apply of the manifest owns no field")

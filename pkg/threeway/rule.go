@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -54,7 +55,7 @@ func wholeWord(text string) (*regexp.Regexp, error) {
 
 // isFor tells whether a rule holds for a release at all.
 func (r Rule) isFor(release string) bool {
-	return len(r.Releases) == 0 || slices.ContainsFunc(r.Releases, func(want string) bool { return globs(want, release) })
+	return len(r.Releases) == 0 || slices.ContainsFunc(r.Releases, func(want string) bool { return object.Glob(want, release) })
 }
 
 // selects tells whether a rule is about an object; metas are the object's metadata as any side has it.
@@ -82,12 +83,12 @@ func (r Rule) coversPath(path object.Path, roots []any) bool {
 }
 
 // coversOwners: a value of which nobody knows the writer is nobody's whom a rule names.
-func (r Rule) coversOwners(owners []report.Owner) bool {
+func (r Rule) coversOwners(writers []report.Owner) bool {
 	if len(r.Managers) == 0 {
 		return true
 	}
-	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o report.Owner) bool {
-		return !slices.ContainsFunc(r.Managers, func(want string) bool { return isManager(want, o.Manager) })
+	return len(writers) > 0 && !slices.ContainsFunc(writers, func(o report.Owner) bool {
+		return !slices.ContainsFunc(r.Managers, func(want string) bool { return owners.IsManager(want, o.Manager) })
 	})
 }
 

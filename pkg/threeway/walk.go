@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -17,7 +18,7 @@ type walker struct {
 	custom bool
 	// unpatched tells that Helm's patch could not be made, so that result says nothing.
 	unpatched bool
-	owners    *ownership
+	owners    *owners.Ownership
 	// live is the whole live object in normal form, for the question what the API would default in live's own context.
 	live map[string]any
 	// old and result are the whole of these; nil where there is none.
@@ -206,7 +207,7 @@ func isIgnoredInPart(entries []entry) bool {
 func (w *walker) isEditedDefault(path object.Path, n sides, entries []entry) bool {
 	added := n.presence() == presence{false, false, true} && n.live.same(n.result)
 	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
-	return added && !inherited && !w.isDefault(path, n.live.value) && w.isEdit(w.owners.of(path))
+	return added && !inherited && !w.isDefault(path, n.live.value) && w.isEdit(w.owners.OwnersOf(path))
 }
 
 // loudest picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/applyconfigurations"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -73,7 +74,7 @@ func (c comparer) writeServerSide(ref object.Ref, desired, live map[string]any) 
 	if out.applied, err = apply.result(desired, live, c.in.ForceConflicts); err != nil {
 		return out, applyFailed(ref, c.undeclaredFirst(ref, desired, err))
 	}
-	orderAsVersion1(ref.Key, deployer.Manager, live, out.result)
+	owners.OrderAsVersion1(ref.Key, deployer.Manager, live, out.result)
 	out.invalid, out.asks = c.nullsRefused(ref, live, out.result)
 	out.asks = out.asks || len(types.guessed) > 0 || desired["status"] != nil
 	out.doubts = append(doubts, apply.doubts(types, desired, live, c.in.ForceConflicts, out.applied)...)

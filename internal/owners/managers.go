@@ -1,4 +1,4 @@
-package threeway
+package owners
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -21,7 +22,9 @@ var managersText []byte
 
 var builtInManagers = sync.OnceValue(func() Managers {
 	var out Managers
-	must(yaml.UnmarshalStrict(managersText, &out))
+	if err := yaml.UnmarshalStrict(managersText, &out); err != nil {
+		panic(err) // the table is part of the program
+	}
 	return out
 })
 
@@ -44,7 +47,7 @@ func (m Managers) groupOf(manager string) report.ManagerGroup {
 func (m Managers) find(manager string) report.ManagerGroup {
 	name := strings.ToLower(manager)
 	for _, group := range managerGroups() {
-		if slices.ContainsFunc(m[group], func(want string) bool { return isManager(strings.ToLower(want), name) }) {
+		if slices.ContainsFunc(m[group], func(want string) bool { return IsManager(strings.ToLower(want), name) }) {
 			return group
 		}
 	}
@@ -74,9 +77,9 @@ func knownUnder(name string, group report.ManagerGroup) (string, report.ManagerG
 		}
 		for _, known := range builtInManagers()[is] {
 			switch {
-			case isManager(name, strings.Trim(known, "*")):
+			case IsManager(name, strings.Trim(known, "*")):
 				return known, is
-			case isManager(known, stem) && builtInManagers().find(stem) == is:
+			case IsManager(known, stem) && builtInManagers().find(stem) == is:
 				return name, is
 			}
 		}
@@ -84,9 +87,10 @@ func knownUnder(name string, group report.ManagerGroup) (string, report.ManagerG
 	return "", report.ManagerUnknown
 }
 
-func isManager(want, name string) bool {
+// IsManager reports whether a name of a table, which may begin or end in *, is that of a manager.
+func IsManager(want, name string) bool {
 	if suffix, open := strings.CutPrefix(want, "*"); open {
 		return strings.HasSuffix(name, suffix)
 	}
-	return globs(want, name)
+	return object.Glob(want, name)
 }

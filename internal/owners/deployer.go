@@ -1,0 +1,161 @@
+package owners
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// HelmCommand is the field manager under which the helm command writes (helm v3.22.0 cmd/helm/helm.go main, helm v4.3.1
+// cmd/helm/helm.go main). Programs that use Helm's library write under the base name of their own executable instead (pkg/kube/client.go
+// getManagedFieldsManager, the same in both).
+const HelmCommand = "helm"
+
+// Repairer is the field manager under which helmdrift fix writes values to a release that is applied server-side.
+const Repairer = "helmdrift"
+
+// Deployer is the field manager under which the objects of a release are written: the next upgrade is predicted under this name, and
+// what a repair puts back is handed over to it.
+type Deployer struct {
+	// Manager is the name. Where it is not Known, it is the one that predictions are made under.
+	Manager string
+	// Known reports whether the cluster shows the name.
+	Known bool
+	// Others are names that it may have as well where it is not Known.
+	Others []string
+}
+
+// FindDeployer finds the deployer in the managedFields of the live objects of a release. All objects of a release are written under one
+// name, so the objects with the strongest evidence have to agree on it. If they show nothing and the release is being installed, it is
+// the helm command.
+func FindDeployer(live []map[string]any, known Managers, release string, installs bool) Deployer {
+	best, all := noEvidence, []string(nil)
+	for _, object := range live {
+		switch found := evidenceOf(object, known, release); {
+		case found.strength < best || found.strength == noEvidence:
+		case found.strength > best:
+			best, all = found.strength, found.managers
+		default:
+			all = append(slices.Clip(all), found.managers...)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	switch {
+	case best > onlyOthers && len(all) == 1:
+		return Deployer{Manager: all[0], Known: true}
+	case best <= onlyOthers && installs:
+		return Deployer{Manager: HelmCommand, Known: true} // nothing is deployed yet, and helm install is what is predicted
+	}
+	out := Deployer{Manager: HelmCommand}
+	if best > onlyOthers && !slices.Contains(all, HelmCommand) {
+		out.Manager = all[0]
+	}
+	out.Others = slices.DeleteFunc(all, func(name string) bool { return name == out.Manager })
+	return out
+}
+
+// strength says how well an object shows who deployed it.
+type strength int
+
+const (
+	noEvidence strength = iota
+	// onlyOthers applied something of the object. Any of them may have deployed it.
+	onlyOthers
+	// controllerApplied owns the release annotation by an apply: an operator that uses Helm's library, or one that applies objects which
+	// have the annotation already.
+	controllerApplied
+	// deployerWrote is a program that is known to deploy, and wrote any part of the object.
+	deployerWrote
+	// annotationUpdated owns the release annotation by an update, as client-side Helm does.
+	annotationUpdated
+	// annotationApplied owns the release annotation by an apply, as server-side Helm does.
+	annotationApplied
+)
+
+// evidence is who may have deployed one object.
+type evidence struct {
+	strength strength
+	managers []string
+}
+
+// evidenceOf reads one live object. Of several managers with the same evidence, the one that wrote last deployed last.
+func evidenceOf(live map[string]any, known Managers, release string) evidence {
+	isAnnotated := object.Child(object.Child(live, "metadata"), "annotations")[object.ReleaseNameAnnotation] == release
+	best, by := noEvidence, []report.Owner(nil)
+	for _, e := range Entries(live, known) {
+		s := strengthOf(e.Owner, isAnnotated && OwnsWithin(e.Fields, releaseAnnotation()))
+		if s > best {
+			best, by = s, nil
+		}
+		if s == best {
+			by = append(by, e.Owner)
+		}
+	}
+	if best == noEvidence {
+		return evidence{}
+	}
+	if best > onlyOthers {
+		by = latest(by)
+	}
+	return evidence{best, managersOf(by)}
+}
+
+// strengthOf says what one writer shows. A person's tool deploys no release, also where it owns the release annotation after an adoption
+// by hand, nor does a controller that updates the annotation, such as one that restores backups.
+func strengthOf(w report.Owner, ownsAnnotation bool) strength {
+	isApply, isController := w.Operation == "Apply", w.Group == report.ManagerController
+	switch {
+	case w.Group == report.ManagerPerson || w.Manager == Repairer || w.Subresource != "" || IsForgotten(w.Manager):
+		return noEvidence
+	case ownsAnnotation && isApply && !isController:
+		return annotationApplied
+	case ownsAnnotation && !isController:
+		return annotationUpdated
+	case w.Group == report.ManagerDeployer:
+		return deployerWrote
+	case ownsAnnotation && isApply:
+		return controllerApplied
+	case isApply:
+		return onlyOthers
+	}
+	return noEvidence
+}
+
+// latest picks the writer that wrote last; all of them where their times do not tell.
+func latest(all []report.Owner) []report.Owner {
+	slices.SortStableFunc(all, laterFirst)
+	if len(all) > 1 && all[0].Time != nil && (all[1].Time == nil || all[0].Time.After(*all[1].Time)) {
+		return all[:1]
+	}
+	return all
+}
+
+func managersOf(all []report.Owner) []string {
+	var out []string
+	for _, w := range all {
+		if !slices.Contains(out, w.Manager) {
+			out = append(out, w.Manager)
+		}
+	}
+	return out
+}
+
+func releaseAnnotation() object.Path {
+	return object.Path{}.Field("metadata").Field("annotations").Field(object.ReleaseNameAnnotation)
+}
+
+// Doubt says that the name is not known; empty where it is.
+func (d Deployer) Doubt() string {
+	switch {
+	case d.Known:
+		return ""
+	case len(d.Others) == 0:
+		return "the cluster does not show which field manager deploys the release"
+	}
+	return fmt.Sprintf("the cluster does not show which field manager deploys the release: it may be %s or %s",
+		d.Manager, strings.Join(d.Others, " or "))
+}
