@@ -58,7 +58,7 @@ $(PAIRS): $(LAUNCHER) $(wildcard test/controlplane/cmd/gendefaults/*.go)
 	$(LAUNCHER) gendefaults -pairs $(PAIRS) -seed 1 -per-kind $(PER_KIND)
 
 defaults: $(LAUNCHER) ## writes the defaults table again
-	$(LAUNCHER) gendefaults -table pkg/threeway/defaults.json
+	$(LAUNCHER) gendefaults -table internal/kinds/defaults.json
 
 demo: build planes
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -171,12 +172,12 @@ func joined[K comparable, V any](a, b map[K]V) map[K]V {
 func (d diff) fetch(ctx context.Context, needs threeway.Needs, in *threeway.Input) {
 	crds, warnings := d.cluster.CRDs(ctx, needs.CRDs)
 	in.Warnings = append(in.Warnings, warnings...)
-	schemas := map[schema.GroupKind]*threeway.CustomSchema{}
+	schemas := map[schema.GroupKind]*kinds.CustomSchema{}
 	for _, kind := range needs.CRDs {
 		schemas[kind] = nil // what could not be read is not asked for again
 	}
 	for kind, crd := range crds {
-		known, err := threeway.NewCustomSchema(crd)
+		known, err := kinds.NewCustomSchema(crd)
 		if err != nil {
 			in.Warnings = append(in.Warnings, report.Message{Code: "schema", Message: err.Error(), Object: kind.String()})
 			continue

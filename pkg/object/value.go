@@ -120,3 +120,12 @@ func Glob(want, text string) bool {
 	}
 	return want == text
 }
+
+// ContainsAll reports whether a list has every item of another one. What is no list has no items.
+func ContainsAll(list, items any) bool {
+	a, _ := list.([]any)
+	b, _ := items.([]any)
+	return !slices.ContainsFunc(b, func(item any) bool {
+		return !slices.ContainsFunc(a, func(other any) bool { return Equal(item, other) })
+	})
+}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/kube-openapi/pkg/spec3"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -31,7 +32,7 @@ type site struct {
 	serverSide bool
 	// deployer is the field manager as which install writes.
 	deployer   string
-	schemas    map[schema.GroupKind]*threeway.CustomSchema
+	schemas    map[schema.GroupKind]*kinds.CustomSchema
 	types      map[schema.GroupVersion]*threeway.ApplyTypes
 	converters map[schema.GroupVersion]managedfields.TypeConverter
 	old        []object.Object
@@ -45,7 +46,7 @@ type site struct {
 func newSite(t testing.TB, old, crds string, serverSide bool) *site {
 	w := &site{
 		t: t, serverSide: serverSide, deployer: "helm", live: map[object.Ref]map[string]any{},
-		schemas: map[schema.GroupKind]*threeway.CustomSchema{}, types: map[schema.GroupVersion]*threeway.ApplyTypes{},
+		schemas: map[schema.GroupKind]*kinds.CustomSchema{}, types: map[schema.GroupVersion]*threeway.ApplyTypes{},
 		converters: map[schema.GroupVersion]managedfields.TypeConverter{},
 	}
 	for _, content := range documents(t, crds) {
@@ -59,7 +60,7 @@ func newSite(t testing.TB, old, crds string, serverSide bool) *site {
 
 // define takes in a CustomResourceDefinition.
 func (w *site) define(crd map[string]any) {
-	s, err := threeway.NewCustomSchema(crd)
+	s, err := kinds.NewCustomSchema(crd)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -124,42 +125,24 @@ func (w *walker) allocation(path object.Path) *allocation {
 // value that would count. What an upgrade takes away for good is worth a word all the same.
 func (w *walker) isAllocated(path object.Path, n sides) bool {
 	line := w.allocation(path)
-	if line == nil || !line.even && !(object.IsZero(n.old.written) && object.IsZero(n.desired.written)) {
+	if line == nil || !line.even && !(object.IsZero(n.old.Written) && object.IsZero(n.desired.Written)) {
 		return false
 	}
-	goes := n.live.present && !n.result.present
+	goes := n.live.Present && !n.result.Present
 	if w.engine == report.EngineReplace {
 		fits := line.kind != "Service" || serviceSpec(w.result).mayHave(path[len(path)-1].Name)
 		return !goes || !line.lost && fits
 	}
 	comesBack := !line.lost && line.kind != "Service" // whose type says what it has
-	return !goes || comesBack || n.leaving || n.desired.named || line.even
+	return !goes || comesBack || n.leaving || n.desired.Named || line.even
 }
 
 // oldAllocated gives old what was allocated to it, where only desired names the place: the allocation is no drift.
-func (w *walker) oldAllocated(path object.Path, n sides) side {
+func (w *walker) oldAllocated(path object.Path, n sides) kinds.State {
 	line := w.allocation(path)
 	never := line != nil && line.kind == "Service" && !serviceSpec(w.old).mayHave(path[len(path)-1].Name)
-	if line != nil && object.IsZero(n.old.written) && !never {
-		n.old.value, n.old.present = n.live.value, n.live.present
+	if line != nil && object.IsZero(n.old.Written) && !never {
+		n.old.Value, n.old.Present = n.live.Value, n.live.Present
 	}
 	return n.old
-}
-
-// withoutAdmitted takes out of a Pod's normal form what admission adds to a list that is one value (kubernetes v1.36.3
-// plugin/pkg/admission/defaulttolerationseconds).
-func withoutAdmitted(key object.Key, obj map[string]any) {
-	spec := object.Child(obj, "spec")
-	list, ok := spec["tolerations"].([]any)
-	if key.Kind != "Pod" || key.Group != "" || !ok {
-		return
-	}
-	list = slices.DeleteFunc(slices.Clone(list), func(v any) bool {
-		t, _ := v.(map[string]any)
-		admitted := t["key"] == "node.kubernetes.io/not-ready" || t["key"] == "node.kubernetes.io/unreachable"
-		return admitted && t["operator"] == "Exists" && t["effect"] == "NoExecute" && object.Equal(t["tolerationSeconds"], int64(300))
-	})
-	if spec["tolerations"] = list; len(list) == 0 {
-		delete(spec, "tolerations")
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -87,9 +88,9 @@ func walkerOf(c *Comparison, old object.Object, live map[string]any) *walker {
 
 func sidesOf(c *Comparison) sides {
 	o := c.Objects[0]
-	f := newForms(o.Key, nativeKinds().native(o.GVK()), o.liveText)
-	old := f.manifest(o.desiredText)
-	return sides{old: old, desired: old, live: f.stored(o.liveText), result: f.stored(o.liveText)}
+	f := kinds.NewNormalizer(o.Key, kinds.Native().Shape(o.GVK()), o.liveText)
+	old := f.Manifest(o.desiredText)
+	return sides{old: old, desired: old, live: f.Stored(o.liveText), result: f.Stored(o.liveText)}
 }
 
 // allocatedCase makes an object, and the same as a controller leaves it according to a line.
@@ -124,7 +125,7 @@ func seedCase(line allocation, content map[string]any) {
 	for name := range strings.SplitSeq(path, ".") {
 		list, isList := strings.CutSuffix(name, "[]")
 		if !isList {
-			setDefault(node, name, map[string]any{})
+			kinds.SetDefault(node, name, map[string]any{})
 			if next := object.Child(node, name); next != nil {
 				node = next
 			}
@@ -165,7 +166,7 @@ func plant(live map[string]any, line allocation) {
 			node, _ = node[list].([]any)[0].(map[string]any)
 			continue
 		}
-		setDefault(node, name, map[string]any{})
+		kinds.SetDefault(node, name, map[string]any{})
 		node = object.Child(node, name)
 	}
 	last := names[len(names)-1]
@@ -177,7 +178,7 @@ func plant(live map[string]any, line allocation) {
 	case last == "volumeMounts":
 		node[last] = []any{map[string]any{"name": "v", "mountPath": key}}
 	case keyed:
-		setDefault(node, last, map[string]any{})
+		kinds.SetDefault(node, last, map[string]any{})
 		object.Child(node, last)[key] = "eA=="
 	default:
 		node[last] = planted(last)

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -17,10 +18,10 @@ import (
 func TestApplyProperties(t *testing.T) {
 	tried := 0
 	for _, o := range samples(t) {
-		if !nativeApply().scheme.Recognizes(o.GVK()) || mangled(o.Content) {
+		if !kinds.NativeApply().Scheme.Recognizes(o.GVK()) || mangled(o.Content) {
 			continue
 		}
-		server := newFieldServer(t, nativeApply().types, o.Ref)
+		server := newFieldServer(t, kinds.NativeApply().Types, o.Ref)
 		installed, ok := server.applied(o)
 		if !ok {
 			continue // the server takes no such object from an apply, duplicate keys and the like

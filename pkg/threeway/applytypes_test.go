@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -48,7 +49,7 @@ func applyTypesOf(t testing.TB, text string) map[schema.GroupVersion]*ApplyTypes
 // published is the schema of a definition as a document has it.
 func published(gvk schema.GroupVersionKind, root map[string]any) map[string]any {
 	out, _ := object.Copy(root).(map[string]any)
-	properties := ensured(out, "properties")
+	properties := kinds.Ensured(out, "properties")
 	properties["apiVersion"], properties["kind"] = map[string]any{"type": "string"}, map[string]any{"type": "string"}
 	properties["metadata"] = map[string]any{"allOf": []any{map[string]any{"$ref": "#/components/schemas/ObjectMeta"}}}
 	out[kindExtension] = []any{map[string]any{"group": gvk.Group, "version": gvk.Version, "kind": gvk.Kind}}

@@ -12,6 +12,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -146,11 +147,11 @@ func caseOperation(options []string, in *Input) {
 }
 
 // schemasOf reads CustomResourceDefinitions.
-func schemasOf(t testing.TB, text string) map[schema.GroupKind]*CustomSchema {
+func schemasOf(t testing.TB, text string) map[schema.GroupKind]*kinds.CustomSchema {
 	t.Helper()
-	out := map[schema.GroupKind]*CustomSchema{}
+	out := map[schema.GroupKind]*kinds.CustomSchema{}
 	for _, o := range objectsOf(t, text) {
-		s, err := NewCustomSchema(o.Content)
+		s, err := kinds.NewCustomSchema(o.Content)
 		if err != nil {
 			t.Fatal(err)
 		}

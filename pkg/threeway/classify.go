@@ -3,6 +3,7 @@ package threeway
 import (
 	"fmt"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -22,7 +23,7 @@ func (w *walker) classify(path object.Path, n sides) entry {
 
 // weighed is the verdict on one place, and what it means for what holds it.
 func (w *walker) weighed(path object.Path, n sides) entry {
-	e := w.verdict(path, n, n.managed() || w.isSwitchedOff(path, n) && !object.IsZero(n.old.value))
+	e := w.verdict(path, n, n.managed() || w.isSwitchedOff(path, n) && !object.IsZero(n.old.Value))
 	if e.Verdict == "" {
 		return entry{weight: silent}
 	}
@@ -40,7 +41,7 @@ func (w *walker) weighed(path object.Path, n sides) entry {
 		if defaulted(n) {
 			e.weight = soft
 		}
-	case defaulted(n) || n.leaving && len(e.Owners) == 0 && w.isDefault(path, n.live.value):
+	case defaulted(n) || n.leaving && len(e.Owners) == 0 && w.isDefault(path, n.live.Value):
 		e.weight = soft
 	default:
 		e.weight = hard
@@ -65,15 +66,15 @@ func (w *walker) verdict(path object.Path, n sides, managed bool) entry {
 	}
 	e.Finding = Finding{
 		Path: path, Verdict: word, Cause: causeOf(n.drifted(), n.changed()), Managed: managed, Certain: true,
-		Old: w.valueOf(n.old.shown()), Desired: w.valueOf(n.desired.shown()), Live: w.valueOf(n.live), Note: note,
+		Old: w.valueOf(n.old.Shown()), Desired: w.valueOf(n.desired.Shown()), Live: w.valueOf(n.live), Note: note,
 	}
 	if n.dropped() {
 		e.Desired = nil
 	}
-	if word != report.Ignore && n.result.present && (n.dropped() || !n.result.same(n.desired)) {
+	if word != report.Ignore && n.result.Present && (n.dropped() || !n.result.Same(n.desired)) {
 		e.After = w.valueOf(n.result)
 	}
-	if n.live.present {
+	if n.live.Present {
 		e.Owners = w.owners.OwnersOf(path)
 	}
 	return e
@@ -106,7 +107,7 @@ func (w *walker) word(n sides, managed bool) (report.Verdict, string) {
 	switch {
 	case n.converged():
 		return "", ""
-	case !n.live.same(n.result):
+	case !n.live.Same(n.result):
 		return w.patchWord(n)
 	case n.drifted() || managed:
 		return report.Ignore, w.ignoreNote(n, managed)
@@ -115,97 +116,28 @@ func (w *walker) word(n sides, managed bool) (report.Verdict, string) {
 }
 
 // dropped tells that desired's manifest no longer names what old's does: it counts as absent even if it has a default.
-func (n sides) dropped() bool { return n.old.named && !n.desired.named }
+func (n sides) dropped() bool { return n.old.Named && !n.desired.Named }
 
-func (n sides) drifted() bool { return !n.live.same(n.old) }
+func (n sides) drifted() bool { return !n.live.Same(n.old) }
 
-func (n sides) changed() bool { return n.dropped() || !n.desired.same(n.old) }
+func (n sides) changed() bool { return n.dropped() || !n.desired.Same(n.old) }
 
 // withoutNulls resolves nulls that a manifest writes into a map of a native kind. The server stored the zero value at install
 // and Helm's next client-side upgrade deletes the key, so both count as undrifted.
 func (n sides) withoutNulls() sides {
 	var stored any
 	if n.storesNulls {
-		stored = n.result.value
+		stored = n.result.Value
 	}
-	if n.storesNulls && n.live.present {
-		_, null := n.old.value.(object.NullKey)
-		n.old.value = withNulls(n.old.value, true)
-		n.old.present = n.old.present && (!null || n.old.value != nil)
+	if n.storesNulls && n.live.Present {
+		_, null := n.old.Value.(object.NullKey)
+		n.old.Value = kinds.WithNulls(n.old.Value, true)
+		n.old.Present = n.old.Present && (!null || n.old.Value != nil)
 	} else {
-		n.old = n.old.withoutNulls(n.live.value)
+		n.old = n.old.WithoutNulls(n.live.Value)
 	}
-	n.desired, n.again, n.atOnce = n.desired.withoutNulls(stored), n.again.withoutNulls(stored), n.atOnce.withoutNulls(stored)
+	n.desired, n.again, n.atOnce = n.desired.WithoutNulls(stored), n.again.WithoutNulls(stored), n.atOnce.WithoutNulls(stored)
 	return n
-}
-
-// withoutNulls takes live's zero value for a null where live has it, and else leaves the null out.
-func (s side) withoutNulls(live any) side {
-	_, null := s.value.(object.NullKey)
-	s.value = resolved(s.value, live)
-	s.present = s.present && (!null || s.value != nil)
-	return s
-}
-
-// withNulls resolves the nulls that a manifest writes into maps: a server-side apply stores the zero value, a client-side patch
-// removes the key.
-func withNulls(v any, zeros bool) any {
-	switch v := v.(type) {
-	case object.NullKey:
-		if zeros {
-			return v.Zero
-		}
-		return nil
-	case object.CustomNull:
-		return nil
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, below := range v {
-			if _, null := below.(object.NullKey); zeros || !null {
-				out[name] = withNulls(below, zeros)
-			}
-		}
-		return out
-	}
-	return v
-}
-
-// resolved is a value without nullKeys. What has none is given back as it is.
-func resolved(v, live any) any {
-	switch v := v.(type) {
-	case object.NullKey:
-		if live != nil && object.Equal(live, v.Zero) {
-			return live
-		}
-		return nil
-	case map[string]any:
-		if !holdsNull(v) {
-			return v
-		}
-		out := make(map[string]any, len(v))
-		for name, below := range v {
-			if below = resolved(below, object.Field(live, name)); below != nil {
-				out[name] = below
-			}
-		}
-		return out
-	}
-	return v
-}
-
-// holdsNull tells whether a map has a nullKey in it. Lists have none: a null there is the zero value.
-func holdsNull(m map[string]any) bool {
-	for _, v := range m {
-		switch v := v.(type) {
-		case object.NullKey:
-			return true
-		case map[string]any:
-			if holdsNull(v) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // causeOf says which side moved. Where neither did and Helm's patch changes live all the same, the change is Helm's.
@@ -222,8 +154,8 @@ func causeOf(drifted, changed bool) report.Cause {
 // patchWord is the verdict where Helm's patch changes live: the table's word, unless the patch does something else.
 func (w *walker) patchWord(n sides) (report.Verdict, string) {
 	word, effect := tableWord(n), effectOf(n)
-	agreed := word == effect || word != report.Ignore && (n.dropped() || n.result.same(n.desired))
-	if n.desired.named && n.desired.written == nil && effect == report.Remove {
+	agreed := word == effect || word != report.Ignore && (n.dropped() || n.result.Same(n.desired))
+	if n.desired.Named && n.desired.Written == nil && effect == report.Remove {
 		if w.engine == report.EngineApply {
 			return report.Remove, "the manifest sets it to null, and so does Helm's apply"
 		}
@@ -237,9 +169,9 @@ func (w *walker) patchWord(n sides) (report.Verdict, string) {
 
 // tableWord is the word of the table for client-side apply.
 func tableWord(n sides) report.Verdict {
-	old, desired := n.old.shown().present, n.desired.shown().present && !n.dropped()
+	old, desired := n.old.Shown().Present, n.desired.Shown().Present && !n.dropped()
 	switch {
-	case desired && n.live.present && old:
+	case desired && n.live.Present && old:
 		return report.Overwrite
 	case desired:
 		return report.Add
@@ -252,9 +184,9 @@ func tableWord(n sides) report.Verdict {
 // effectOf is what the patch visibly does to live.
 func effectOf(n sides) report.Verdict {
 	switch {
-	case !n.live.present:
+	case !n.live.Present:
 		return report.Add
-	case !n.result.present:
+	case !n.result.Present:
 		return report.Remove
 	}
 	return report.Overwrite
@@ -278,7 +210,7 @@ func (w *walker) patchNote(n sides, effect report.Verdict) string {
 		return "Helm's patch writes the whole list that holds it"
 	case !n.managed():
 		return "no manifest names it, but Helm's patch keeps here only what the manifest names ($retainKeys or patchStrategy: replace)"
-	case n.dropped() || n.result.same(n.desired):
+	case n.dropped() || n.result.Same(n.desired):
 		return ""
 	case w.engine == report.EngineApply:
 		return "Helm's apply leaves another value here"
@@ -309,24 +241,24 @@ func (w *walker) ignoreNote(n sides, managed bool) string {
 }
 
 func bothNumbers(n sides) bool {
-	_, desired := n.desired.value.(int64)
-	_, live := n.live.value.(int64)
+	_, desired := n.desired.Value.(int64)
+	_, live := n.live.Value.(int64)
 	return desired && live
 }
 
 // defaulted tells that nobody wrote the field: it is a default that comes or goes with what holds it.
 func defaulted(n sides) bool {
-	return !n.live.present || n.old.present && n.old.same(n.live)
+	return !n.live.Present || n.old.Present && n.old.Same(n.live)
 }
 
 // unmanaged decides whether a field that only live has, or only a default, is anybody's edit (design section 5.4).
 func (w *walker) unmanaged(e entry, n sides) entry {
 	switch {
-	case !n.live.present:
+	case !n.live.Present:
 		return entry{weight: silent}
-	case w.isDefault(e.Path, n.live.value):
+	case w.isDefault(e.Path, n.live.Value):
 		return entry{weight: silent, isDefault: true}
-	case n.last.named && n.last.same(n.live):
+	case n.last.Named && n.last.Same(n.live):
 		e.weight, e.OfLast, e.Note = hard, true, fmt.Sprintf("left by failed revision %d", w.lastRevision)
 		return e
 	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
@@ -355,14 +287,14 @@ func (w *walker) isEdit(writers []report.Owner) bool {
 
 // isDefault tells whether the API would default the live value in live's own context.
 func (w *walker) isDefault(path object.Path, value any) bool {
-	if holder := w.shape.along(path[:len(path)-1]); holder != nil && holder.form == formMap && holder.rule == nil {
+	if holder := w.shape.ShapeAt(path[:len(path)-1]); holder != nil && holder.Form == kinds.FormMap && holder.Rule == nil {
 		return false // keys of a map have no defaults
 	}
 	without, ok := object.Without(w.live, path).(map[string]any)
 	if !ok {
 		return false
 	}
-	fillObject(without, w.shape)
+	kinds.FillObject(without, w.shape)
 	filled, ok := path.Lookup(without)
 	return ok && object.Equal(filled, value)
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -82,8 +83,6 @@ func (o ObjectComparison) Drifted() bool {
 	return o.Gone() && o.IgnoredBy == nil || slices.ContainsFunc(o.Findings, Finding.Drifted)
 }
 
-var nativeKinds = sync.OnceValue(newCatalog)
-
 // Compare compares one release. It is pure: what more could be read to make the answer better, Needs says.
 func Compare(in Input) *Comparison {
 	job := newComparer(in)
@@ -125,18 +124,18 @@ func (c comparer) compareAll(all []pair) []ObjectComparison {
 // comparer compares the objects of one release.
 type comparer struct {
 	in      Input
-	catalog *catalog
+	catalog *kinds.Catalog
 	// deployer finds out on its first call under which name Helm writes: most client-side comparisons never need to know.
 	deployer func() owners.Deployer
 }
 
 func newComparer(in Input) comparer {
-	return comparer{in: in, catalog: nativeKinds(), deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) })}
+	return comparer{in: in, catalog: kinds.Native(), deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) })}
 }
 
 // comparer compares what the comparison was made from once more, or a part of it.
 func (c *Comparison) comparer() comparer {
-	return comparer{in: c.Input, catalog: nativeKinds(), deployer: c.deployer}
+	return comparer{in: c.Input, catalog: kinds.Native(), deployer: c.deployer}
 }
 
 // Deployer is the field manager under which the release is written.
@@ -238,32 +237,32 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	if err != nil {
 		done.result = live
 	}
-	f := newForms(ref.Key, c.shapeOf(ref), live)
+	f := kinds.NewNormalizer(ref.Key, c.shapeOf(ref), live)
 	n := c.sidesOf(f, p, out, done)
 	w := &walker{
-		shape: f.shape, engine: done.engine, custom: c.catalog.native(ref.GVK()) == nil, unpatched: err != nil,
+		shape: f.Shape, engine: done.engine, custom: c.catalog.Shape(ref.GVK()) == nil, unpatched: err != nil,
 		command: c.in.Operation.Command(), owners: owners.Lazy(live, c.in.Managers, c.in.Name, c.deployer),
 		allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
 	}
 	w.nullsStored = done.engine == report.EngineApply && !c.in.Migrates
-	w.live, w.old, w.result = n.live.object(), n.old.object(), n.result.object()
+	w.live, w.old, w.result = n.live.Object(), n.old.Object(), n.result.Object()
 	w.ignored, _ = c.ignorerOf(ref, textsOf(p, live)...)
-	w.ignored.roots = []any{n.live.value, n.old.value, n.desired.value}
+	w.ignored.roots = []any{n.live.Value, n.old.Value, n.desired.Value}
 	w.template, w.volatile = p.desired.Source, p.desired.Again != nil
-	if n.last.named {
+	if n.last.Named {
 		w.lastRevision = c.in.Last.Revision
 	}
-	out.Old, out.Desired = n.old.object(), n.desired.object()
+	out.Old, out.Desired = n.old.Object(), n.desired.Object()
 	if w.custom {
-		out.Old, _ = plainNulls(out.Old).(map[string]any)
-		out.Desired, _ = plainNulls(out.Desired).(map[string]any)
+		out.Old, _ = kinds.PlainNulls(out.Old).(map[string]any)
+		out.Desired, _ = kinds.PlainNulls(out.Desired).(map[string]any)
 	}
-	out.Live, out.Result = n.live.object(), n.result.object()
-	w.conflicts = conflictPlaces(n, f.shape, done.conflicts)
+	out.Live, out.Result = n.live.Object(), n.result.Object()
+	w.conflicts = conflictPlaces(n, f.Shape, done.conflicts)
 	out.Findings = w.findings(n)
 	spelled := n
-	if f.respelled {
-		spelled = c.sidesOf(f.asSpelled(), p, out, done)
+	if f.Respelled {
+		spelled = c.sidesOf(f.AsSpelled(), p, out, done)
 		out.Findings = w.respelled(out.Findings, spelled)
 	}
 	noteTakenAway(out)
@@ -277,32 +276,32 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	}
 	out.invalid, out.asks = done.invalid, done.asks
 	if !c.in.serverSide() {
-		out.repeated = repeated(out.Desired, f.shape, nil)
+		out.repeated = repeated(out.Desired, f.Shape, nil)
 	}
 	return err
 }
 
 // sidesOf brings the texts of an object to the sides that are compared.
-func (c comparer) sidesOf(f *forms, p pair, out *ObjectComparison, done written) sides {
-	read := f.manifest
+func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out *ObjectComparison, done written) sides {
+	read := f.Manifest
 	if p.old.Version != p.desired.Version {
-		read = f.foreign
+		read = f.ForeignManifest
 	}
 	n := sides{
-		old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), desired: f.manifest(out.desiredText),
-		live: f.stored(out.liveText), result: f.stored(done.result), storesNulls: done.engine == report.EngineApply || done.engine == report.EngineReplace,
+		old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), desired: f.Manifest(out.desiredText),
+		live: f.Stored(out.liveText), result: f.Stored(done.result), storesNulls: done.engine == report.EngineApply || done.engine == report.EngineReplace,
 	}
 	serverUpdates(p.desired.Key, n.live, n.result)
 	n.again, n.atOnce = n.desired, n.desired
 	if again := p.desired.Again; again != nil {
-		n.again = f.manifest(object.HelmMetadata(again, c.in.Name, c.in.Namespace))
+		n.again = f.Manifest(object.HelmMetadata(again, c.in.Name, c.in.Namespace))
 		n.atOnce = n.again
 		if atOnce := p.desired.AtOnce; atOnce != nil {
-			n.atOnce = f.manifest(object.HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
+			n.atOnce = f.Manifest(object.HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
 		}
 	}
 	if p.last != nil && c.in.Last != nil {
-		n.last = f.manifest(object.HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace))
+		n.last = f.Manifest(object.HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace))
 	}
 	return n
 }
@@ -320,11 +319,11 @@ func textsOf(p pair, live map[string]any) []map[string]any {
 }
 
 // shapeOf gives the shape of a kind: native, from its CRD, or metadata alone.
-func (c comparer) shapeOf(ref object.Ref) *shape {
-	if s := c.catalog.native(ref.GVK()); s != nil {
+func (c comparer) shapeOf(ref object.Ref) *kinds.Shape {
+	if s := c.catalog.Shape(ref.GVK()); s != nil {
 		return s
 	}
-	return c.catalog.withMetadata(c.in.Schemas[ref.GroupKind()].at(ref.Version))
+	return c.catalog.WithMetadata(c.in.Schemas[ref.GroupKind()].Shape(ref.Version))
 }
 
 func (o *ObjectComparison) addNote(note string) { o.Note = joinNotes(o.Note, note) }

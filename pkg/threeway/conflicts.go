@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -18,14 +19,14 @@ type conflictPlace struct {
 }
 
 // conflictPlaces finds the places of the server's conflicts.
-func conflictPlaces(n sides, s *shape, conflicts []conflict) []conflictPlace {
+func conflictPlaces(n sides, s *kinds.Shape, conflicts []conflict) []conflictPlace {
 	if len(conflicts) == 0 {
 		return nil
 	}
 	paths := map[string]object.Path{}
 	name := func(path object.Path) { paths[serverText(path)] = path }
-	eachPlace(n.desired.written, s, nil, name) // what the server would leave out can be in conflict too
-	eachPlace(n.desired.value, s, nil, name)
+	eachPlace(n.desired.Written, s, nil, name) // what the server would leave out can be in conflict too
+	eachPlace(n.desired.Value, s, nil, name)
 	var out []conflictPlace
 	for _, c := range conflicts {
 		path, known := paths[c.field]
@@ -98,7 +99,7 @@ func (w *walker) conflictAt(findings []Finding, n, spelled sides, place conflict
 	}
 	e.Note = joinNotes(e.Note, note)
 	w.markLast(&e.Finding, here)
-	if here.desired.present && here.desired.same(here.live) {
+	if here.desired.Present && here.desired.Same(here.live) {
 		e.Note = joinNotes(e.Note, "the values mean the same, but the API server compares them as they are written")
 	}
 	e.IgnoredBy = w.ignored.by(path, e.Owners, e.Managed)
@@ -117,10 +118,10 @@ func (w *walker) spelledOtherwise(path object.Path, here, spelled sides) Finding
 	default:
 		out.Cause, out.Equivalent = report.CauseDrift, true
 	}
-	if alikeSet(spelled.desired.value, spelled.live.value) && !spelled.desired.same(spelled.live) {
+	if kinds.AlikeSet(spelled.desired.Value, spelled.live.Value) && !spelled.desired.Same(spelled.live) {
 		out.Class = report.ClassOrder
 	}
-	out.Old, out.Desired = spelled.old.text(w.valueOf(spelled.old)), spelled.desired.text(w.valueOf(spelled.desired))
+	out.Old, out.Desired = spelled.old.Text(w.valueOf(spelled.old)), spelled.desired.Text(w.valueOf(spelled.desired))
 	out.Live = w.valueOf(spelled.live)
 	return out
 }
@@ -138,21 +139,21 @@ func (n sides) down(path object.Path) sides {
 }
 
 // eachPlace visits every place of a value, named as the API names list items.
-func eachPlace(v any, s *shape, path object.Path, visit func(object.Path)) {
+func eachPlace(v any, s *kinds.Shape, path object.Path, visit func(object.Path)) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
 			visit(path.Field(name))
-			eachPlace(below, s.field(name), path.Field(name), visit)
+			eachPlace(below, s.Field(name), path.Field(name), visit)
 		}
 	case []any:
 		for i, item := range v {
-			step, named := stepTo(item, s.merges())
+			step, named := kinds.StepTo(item, s.Merges())
 			if !named {
 				step = object.Step{Form: object.IndexStep, Index: i}
 			}
 			visit(path.With(step))
-			eachPlace(item, s.item(), path.With(step), visit)
+			eachPlace(item, s.Item(), path.With(step), visit)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -203,7 +204,7 @@ func (e example) edited(t *testing.T, o object.Object, live, content map[string]
 
 // serverHolds is an object as a server stores it, without the names of its writers: fields that it does not know are gone.
 func serverHolds(o object.Object, content map[string]any) map[string]any {
-	if typed, err := nativeApply().scheme.New(o.GVK()); err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) == nil {
+	if typed, err := kinds.NativeApply().Scheme.New(o.GVK()); err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) == nil {
 		if known, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed); err == nil {
 			content = known
 		}
@@ -229,8 +230,8 @@ func (e example) store(t *testing.T, o object.Object, live, content map[string]a
 
 func exampleServer(t *testing.T, o object.Object) fieldServer {
 	t.Helper()
-	if nativeApply().scheme.Recognizes(o.GVK()) {
-		return newFieldServer(t, nativeApply().types, o.Ref)
+	if kinds.NativeApply().Scheme.Recognizes(o.GVK()) {
+		return newFieldServer(t, kinds.NativeApply().Types, o.Ref)
 	}
 	return newFieldServer(t, managedfields.NewDeducedTypeConverter(), o.Ref)
 }

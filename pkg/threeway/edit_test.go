@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -20,7 +21,7 @@ func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 	job := newComparer(Input{Schemas: o.schemas})
 	s := job.shapeOf(o.Ref)
 	tree := allocatedFor(o.Key, obj)
-	stored := func() any { return tree.without(newForms(o.Key, s, obj).stored(obj).value) }
+	stored := func() any { return tree.without(kinds.NewNormalizer(o.Key, s, obj).Stored(obj).Value) }
 	before := stored()
 	for range 20 {
 		saved, _ := object.Copy(obj).(map[string]any)
@@ -39,7 +40,7 @@ func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 
 // vary makes one edit of an object in place, whatever comes of it; it reports whether there was anything to edit.
 func (o sample) vary(rng *rand.Rand, object map[string]any) bool {
-	job := comparer{catalog: nativeKinds(), in: Input{Schemas: o.schemas}}
+	job := comparer{catalog: kinds.Native(), in: Input{Schemas: o.schemas}}
 	s := job.shapeOf(o.Ref)
 	e := &editor{rng: rng}
 	e.editMap(object, s, rootNames(object, s))
@@ -48,9 +49,9 @@ func (o sample) vary(rng *rand.Rand, object map[string]any) bool {
 
 // changed lists where the edit changed what the server stores: not a field that it prunes, not the deprecated alias that it
 // keeps itself, and not a default alone that depends on its neighbours and is gone with them.
-func (e *editor) changed(s *shape, before, after any, manifest map[string]any) []object.Path {
+func (e *editor) changed(s *kinds.Shape, before, after any, manifest map[string]any) []object.Path {
 	last := len(e.path) - 1
-	if last < 0 || s.along(e.path[:last]).prunes(e.path[last].Name) || e.path[last].Name == "serviceAccount" {
+	if last < 0 || s.ShapeAt(e.path[:last]).Prunes(e.path[last].Name) || e.path[last].Name == "serviceAccount" {
 		return nil
 	}
 	return slices.DeleteFunc(differences(nil, before, after), func(path object.Path) bool {
@@ -95,9 +96,9 @@ func (t *fieldTree) without(v any) any {
 }
 
 // rootNames are the fields of an object that count.
-func rootNames(object map[string]any, s *shape) []string {
+func rootNames(object map[string]any, s *kinds.Shape) []string {
 	var out []string
-	for name := range s.fields {
+	for name := range s.Fields {
 		out = append(out, name)
 	}
 	for name := range object {
@@ -111,7 +112,7 @@ func rootNames(object map[string]any, s *shape) []string {
 }
 
 // editMap changes, removes or adds one of the names.
-func (e *editor) editMap(m map[string]any, s *shape, names []string) {
+func (e *editor) editMap(m map[string]any, s *kinds.Shape, names []string) {
 	if len(names) == 0 {
 		return
 	}
@@ -119,10 +120,10 @@ func (e *editor) editMap(m map[string]any, s *shape, names []string) {
 	if len(e.path) == 0 && name == "metadata" {
 		e.path = e.path.Field(name)
 		m = object.Child(m, name)
-		s, name = s.field(name), []string{"labels", "annotations", "finalizers"}[e.rng.IntN(3)]
+		s, name = s.Field(name), []string{"labels", "annotations", "finalizers"}[e.rng.IntN(3)]
 	}
 	e.path = e.path.Field(name)
-	below := s.field(name)
+	below := s.Field(name)
 	v, there := m[name]
 	switch {
 	case !there || v == nil:
@@ -135,12 +136,12 @@ func (e *editor) editMap(m map[string]any, s *shape, names []string) {
 }
 
 // edited gives a value with one edit in it.
-func (e *editor) edited(v any, s *shape) any {
+func (e *editor) edited(v any, s *kinds.Shape) any {
 	switch v := v.(type) {
 	case map[string]any:
 		names := object.SortedKeys(v)
-		if s != nil && s.form == formStruct {
-			names = slices.Compact(slices.Sorted(slices.Values(append(names, object.SortedKeys(s.fields)...))))
+		if s != nil && s.Form == kinds.FormStruct {
+			names = slices.Compact(slices.Sorted(slices.Values(append(names, object.SortedKeys(s.Fields)...))))
 		} else {
 			names = append(names, "added")
 		}
@@ -153,7 +154,7 @@ func (e *editor) edited(v any, s *shape) any {
 }
 
 // editedList edits, drops or adds an item; its path ends at the list.
-func (e *editor) editedList(v []any, s *shape) any {
+func (e *editor) editedList(v []any, s *kinds.Shape) any {
 	path := e.path
 	defer func() { e.path = path }()
 	switch i := e.rng.IntN(len(v) + 2); {
@@ -162,13 +163,13 @@ func (e *editor) editedList(v []any, s *shape) any {
 	case e.rng.IntN(4) == 0:
 		return slices.Delete(v, i, i+1)
 	default:
-		v[i] = e.edited(v[i], s.item())
+		v[i] = e.edited(v[i], s.Item())
 		return v
 	}
 }
 
 // other gives another scalar of the same type.
-func (e *editor) other(v any, s *shape) any {
+func (e *editor) other(v any, s *kinds.Shape) any {
 	for range 10 {
 		if w := e.scalar(s); !object.Equal(v, w) {
 			return w
@@ -178,14 +179,14 @@ func (e *editor) other(v any, s *shape) any {
 }
 
 // scalar gives a value that decodes.
-func (e *editor) scalar(s *shape) any {
+func (e *editor) scalar(s *kinds.Shape) any {
 	some := []any{"x", "eA==", "7", "Zmlm", int64(7), int64(0), true, false, "5Gi", "2026-11-20T10:00:00Z"}
 	e.rng.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 	for _, v := range some {
-		if s == nil || s.form != formLeaf || s.leaf == nil {
+		if s == nil || s.Form != kinds.FormLeaf || s.Leaf == nil {
 			return v
 		}
-		if _, ok := s.leaf(v); ok {
+		if _, ok := s.Leaf(v); ok {
 			return v
 		}
 	}
@@ -193,33 +194,33 @@ func (e *editor) scalar(s *shape) any {
 }
 
 // invented gives a new value of a shape.
-func (e *editor) invented(s *shape, depth int) any {
+func (e *editor) invented(s *kinds.Shape, depth int) any {
 	switch {
-	case s == nil || s.form == formLeaf || s.form == formPlain:
+	case s == nil || s.Form == kinds.FormLeaf || s.Form == kinds.FormPlain:
 		return e.scalar(s)
-	case s.form == formList:
+	case s.Form == kinds.FormList:
 		return []any{e.item(s, depth)}
-	case s.form == formMap:
-		return map[string]any{"added": e.invented(s.elem, depth-1)}
+	case s.Form == kinds.FormMap:
+		return map[string]any{"added": e.invented(s.Elem, depth-1)}
 	}
 	out := map[string]any{}
-	names := object.SortedKeys(s.fields)
+	names := object.SortedKeys(s.Fields)
 	for range 3 {
 		if len(names) > 0 && depth > 0 {
 			name := names[e.rng.IntN(len(names))]
-			out[name] = e.invented(s.field(name), depth-1)
+			out[name] = e.invented(s.Field(name), depth-1)
 		}
 	}
 	return out
 }
 
 // item gives a new item of a list, with its keys.
-func (e *editor) item(list *shape, depth int) any {
-	v := e.invented(list.item(), depth-1)
+func (e *editor) item(list *kinds.Shape, depth int) any {
+	v := e.invented(list.Item(), depth-1)
 	m, ok := v.(map[string]any)
-	for _, key := range list.merges().keys {
+	for _, key := range list.Merges().Keys {
 		if ok && m[key] == nil {
-			m[key] = e.invented(list.item().field(key), 0)
+			m[key] = e.invented(list.Item().Field(key), 0)
 		}
 	}
 	return v

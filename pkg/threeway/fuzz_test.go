@@ -9,6 +9,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/klog/v2"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -169,7 +170,7 @@ func FuzzPattern(f *testing.F) {
 	}
 	live := map[string]any{"a": map[string]any{"b": int64(1)}, "l": []any{map[string]any{"name": "a", "v": "x"}, "m", nil}}
 	path := object.Path{}.Field("l").Item([]object.ListKey{{Name: "name", Value: "a"}})
-	deployment := nativeKinds().native(object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}.GVK())
+	deployment := kinds.Native().Shape(object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}.GVK())
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := ParsePattern(text)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -137,7 +138,7 @@ func (i *ignorer) inside(path object.Path, n sides, managed bool) *report.Ignore
 			}
 		}
 	}
-	if first == nil || !left.converged() || !left.old.same(left.live) {
+	if first == nil || !left.converged() || !left.old.Same(left.live) {
 		return nil
 	}
 	return first
@@ -145,8 +146,8 @@ func (i *ignorer) inside(path object.Path, n sides, managed bool) *report.Ignore
 
 // without gives the sides without what tokens name below.
 func (n sides) without(tokens []token) sides {
-	return n.each(func(s side) side {
-		s.value = removed(s.value, tokens)
+	return n.each(func(s kinds.State) kinds.State {
+		s.Value = removed(s.Value, tokens)
 		return s
 	})
 }

@@ -23,18 +23,25 @@ var ignoresText []byte
 // BuiltInRules are this program's own rules; ignores.yaml has them, each with its reason.
 var BuiltInRules = sync.OnceValue(func() []Rule {
 	var texts []builtInRule
-	must(yaml.UnmarshalStrict(ignoresText, &texts))
+	panicOn(yaml.UnmarshalStrict(ignoresText, &texts))
 	out := make([]Rule, len(texts))
 	for i, text := range texts {
 		rule, err := ruleOf(text.RuleText, "built-in "+text.Name)
-		must(err)
+		panicOn(err)
 		rule.builtIn, rule.unmanaged = true, text.Unmanaged
 		if text.Gone != "" {
 			gone, err := ParsePattern(text.Gone)
-			must(err)
+			panicOn(err)
 			rule.gone = &gone
 		}
 		out[i] = rule
 	}
 	return out
 })
+
+// panicOn guards what cannot fail: the rules are part of the program.
+func panicOn(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

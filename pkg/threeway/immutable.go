@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -164,7 +165,7 @@ func (f *freedom) touchedItems(c change, path object.Path, was, is any) ([]objec
 	}
 	var out []object.Path
 	for i := range before {
-		step, named := stepTo(after[i], listRule{keys: []string{"name"}})
+		step, named := kinds.StepTo(after[i], kinds.ListRule{Keys: []string{"name"}})
 		if !named {
 			step = object.Step{Form: object.IndexStep, Index: i}
 		}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -107,7 +108,7 @@ func (c upgradeCase) patched(t *testing.T, object, patch map[string]any) map[str
 	if patch == nil {
 		patch = map[string]any{}
 	}
-	typed, err := nativeKinds().helm.New(objectOf(t, object).GVK())
+	typed, err := kinds.Native().HelmScheme.New(objectOf(t, object).GVK())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package threeway
 import (
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -24,15 +25,8 @@ func amount(v any) int64 {
 // sealed tells that a Secret or ConfigMap is immutable.
 func sealed(c change) bool { return c.was["immutable"] == true }
 
-func sameSet(_ change, was, is any) bool { return holdsAll(was, is) && holdsAll(is, was) }
-
-// holdsAll tells whether a list has every item of another.
-func holdsAll(list, items any) bool {
-	a, _ := list.([]any)
-	b, _ := items.([]any)
-	return !slices.ContainsFunc(b, func(item any) bool {
-		return !slices.ContainsFunc(a, func(other any) bool { return object.Equal(item, other) })
-	})
+func sameSet(_ change, was, is any) bool {
+	return object.ContainsAll(was, is) && object.ContainsAll(is, was)
 }
 
 // scalesIndexedJob tells that an indexed Job gets as many completions as it gets pods.
@@ -53,7 +47,7 @@ func jobRuns(c change) bool { return !jobWaits(c) }
 
 // hasCondition tells whether a condition of an object's status is true.
 func hasCondition(live map[string]any, kind string) bool {
-	return slices.ContainsFunc(items(object.Child(live, "status"), "conditions"), func(condition map[string]any) bool {
+	return slices.ContainsFunc(kinds.Items(object.Child(live, "status"), "conditions"), func(condition map[string]any) bool {
 		return condition["type"] == kind && condition["status"] == "True"
 	})
 }
@@ -70,7 +64,7 @@ func mendsGrace(_ change, was, is any) bool { return amount(was) < 0 && amount(i
 
 // onlyTolerates tells that tolerations are added, or changed in their seconds alone.
 func onlyTolerates(_ change, was, is any) bool {
-	return holdsAll(withoutSeconds(is), withoutSeconds(was))
+	return object.ContainsAll(withoutSeconds(is), withoutSeconds(was))
 }
 
 func withoutSeconds(tolerations any) any {
@@ -84,7 +78,7 @@ func withoutSeconds(tolerations any) any {
 }
 
 // onlyOpens tells that scheduling gates are taken away and none is added.
-func onlyOpens(_ change, was, is any) bool { return holdsAll(was, is) }
+func onlyOpens(_ change, was, is any) bool { return object.ContainsAll(was, is) }
 
 // otherContainers tells that containers of a Pod come or go. The API server looks no further then.
 func otherContainers(c change) bool { return countChanges(c, "containers") }
@@ -107,7 +101,7 @@ func sameContainers(c change) bool {
 
 // countChanges tells that a list in the spec has another length afterwards.
 func countChanges(c change, list string) bool {
-	return len(items(object.Child(c.was, "spec"), list)) != len(items(object.Child(c.is, "spec"), list))
+	return len(kinds.Items(object.Child(c.was, "spec"), list)) != len(kinds.Items(object.Child(c.is, "spec"), list))
 }
 
 // heldByGates tells that a Pod waits at a scheduling gate.
@@ -160,8 +154,8 @@ func boundClaimGrows(c change, was, is any) bool {
 
 // less compares quantities; false where one is none.
 func less(a, b string) bool {
-	x, ok := parseQuantity(a)
-	y, also := parseQuantity(b)
+	x, ok := kinds.ParseQuantity(a)
+	y, also := kinds.ParseQuantity(b)
 	return ok && also && x.Cmp(y) < 0
 }
 

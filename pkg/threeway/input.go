@@ -3,6 +3,7 @@ package threeway
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -49,7 +50,7 @@ type Input struct {
 	Records     string
 	// Schemas holds what CRDs say of custom kinds; a kind that is not in it is compared without a schema.
 	// Comparison.Needs says which would help.
-	Schemas map[schema.GroupKind]*CustomSchema
+	Schemas map[schema.GroupKind]*kinds.CustomSchema
 	// ApplyTypes are the schemas by which custom resources are applied server-side.
 	ApplyTypes map[schema.GroupVersion]*ApplyTypes
 	// Autoscaled holds the autoscaler of each object whose replicas one governs.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -187,7 +188,7 @@ func mismatchReasons(key object.Key, object map[string]any) []string {
 		return nil
 	}
 	made := labels.Set{}
-	for name, value := range templateLabels(object) {
+	for name, value := range kinds.TemplateLabels(object) {
 		text, ok := value.(string)
 		if !ok {
 			return nil

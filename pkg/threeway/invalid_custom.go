@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
-	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -19,7 +18,7 @@ import (
 // where the schema was not read. Was is what live holds, nil where there is nothing. Of the rules in CEL, which need half an API server,
 // it knows one (immutable_custom.go).
 func (c comparer) refusesCustom(ref object.Ref, was, is map[string]any) string {
-	schema := c.in.Schemas[ref.GroupKind()].parsedRoot(ref.Version)
+	schema := c.in.Schemas[ref.GroupKind()].ParsedRoot(ref.Version)
 	if schema == nil {
 		return ""
 	}
@@ -124,24 +123,4 @@ func schemaFault(fault *openapierrors.Validation) *field.Error {
 		return field.TypeInvalid(path, value, fault.Error())
 	}
 	return field.Invalid(path, value, fault.Error())
-}
-
-// typeIntOrStrings gives the values of a schema that may be an integer or a text those types, of which a definition is silent.
-func typeIntOrStrings(s *spec.Schema) {
-	if s == nil {
-		return
-	}
-	if both, _ := s.Extensions.GetBool("x-kubernetes-int-or-string"); both {
-		s.Type = spec.StringOrArray{"integer", "string"}
-	}
-	for name, below := range s.Properties {
-		typeIntOrStrings(&below)
-		s.Properties[name] = below
-	}
-	if s.AdditionalProperties != nil {
-		typeIntOrStrings(s.AdditionalProperties.Schema)
-	}
-	if s.Items != nil {
-		typeIntOrStrings(s.Items.Schema)
-	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -17,7 +18,7 @@ func storedVersionsReason(o *ObjectComparison) string {
 		return ""
 	}
 	stored, _ := object.Child(o.liveText, "status")["storedVersions"].([]any)
-	versions := items(object.Child(o.Result, "spec"), "versions")
+	versions := kinds.Items(object.Child(o.Result, "spec"), "versions")
 	var faults []string
 	for i, name := range stored {
 		if slices.ContainsFunc(versions, func(version map[string]any) bool { return version["name"] == name }) {

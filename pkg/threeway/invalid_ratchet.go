@@ -8,6 +8,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 	"k8s.io/kube-openapi/pkg/validation/validate"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -75,7 +76,7 @@ func (r *ratchet) item(index int, schema *spec.Schema, _ any, path string, _ str
 	was, _ := r.was.([]any)
 	is, _ := r.is.([]any)
 	keys, _ := r.schema.Extensions.GetStringSlice("x-kubernetes-list-map-keys")
-	step, named := stepTo(is[index], listRule{keys: keys})
+	step, named := kinds.StepTo(is[index], kinds.ListRule{Keys: keys})
 	for i, before := range was {
 		if named && step.Matches(i, before) {
 			return next(schema, path, r.at.Index(index), before)

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -23,7 +24,7 @@ func (s service) reasons() []string {
 // validateServicePort, ValidatePortNumOrName).
 func (s service) targetPortReasons() []string {
 	var out []string
-	for i, port := range items(s, "ports") {
+	for i, port := range kinds.Items(s, "ports") {
 		name, isName := port["targetPort"].(string)
 		if !isName || name == "" {
 			continue
@@ -75,7 +76,7 @@ func (s service) portsReason() string {
 // nodePortsReason tells of two ports of one node port. Where the chart names it, an edited port has it too.
 func (s service) nodePortsReason() string {
 	seen := map[string]bool{}
-	for _, port := range items(s, "ports") {
+	for _, port := range kinds.Items(s, "ports") {
 		id := fmt.Sprint(port["nodePort"], "/", port["protocol"])
 		if !object.IsZero(port["nodePort"]) && seen[id] {
 			return "spec.ports[].nodePort must be unique"

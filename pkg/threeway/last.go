@@ -3,6 +3,8 @@ package threeway
 import (
 	"fmt"
 	"reflect"
+
+	"github.com/helmdrift/helmdrift/internal/kinds"
 )
 
 // markLast marks a finding whose live value the last revision wrote. It is not old because it failed, but Helm may have written all of it
@@ -12,15 +14,15 @@ func (w *walker) markLast(f *Finding, n sides) {
 		return
 	}
 	n = n.withoutNulls()
-	n.last = n.last.withoutNulls(n.live.value)
+	n.last = n.last.WithoutNulls(n.live.Value)
 	note := "written by failed revision %d"
 	switch {
-	case n.old.same(n.live):
+	case n.old.Same(n.live):
 		return
-	case n.last.same(n.live) && !n.last.named && f.Managed:
+	case n.last.Same(n.live) && !n.last.Named && f.Managed:
 		note = "failed revision %d no longer has it"
-	case n.last.same(n.live):
-	case isWhole(n.old, n.live) && !n.last.same(n.old):
+	case n.last.Same(n.live):
+	case isWhole(n.old, n.live) && !n.last.Same(n.old):
 		note = "failed revision %d changes it as well"
 	default:
 		return
@@ -30,8 +32,8 @@ func (w *walker) markLast(f *Finding, n sides) {
 }
 
 // isWhole reports whether a place holds maps or lists that the walk does not go into: they are one value.
-func isWhole(old, live side) bool {
-	kind := func(s side) reflect.Kind { return reflect.ValueOf(s.value).Kind() }
+func isWhole(old, live kinds.State) bool {
+	kind := func(s kinds.State) reflect.Kind { return reflect.ValueOf(s.Value).Kind() }
 	return kind(old) == kind(live) && (kind(old) == reflect.Map || kind(old) == reflect.Slice)
 }
 

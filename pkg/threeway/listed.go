@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -20,19 +21,19 @@ func (c comparer) refuseListed(out *ObjectComparison, p pair) {
 	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == report.OperationRollback || c.in.Operation == report.OperationDrift {
 		return
 	}
-	if c.catalog.native(p.desired.GVK()) == nil && c.in.Schemas[p.desired.GroupKind()] == nil {
+	if c.catalog.Shape(p.desired.GVK()) == nil && c.in.Schemas[p.desired.GroupKind()] == nil {
 		out.asks = true
 		return
 	}
-	if c.in.Schemas[p.desired.GroupKind()].root(p.desired.Version)["x-kubernetes-preserve-unknown-fields"] == true {
+	if c.in.Schemas[p.desired.GroupKind()].Root(p.desired.Version)["x-kubernetes-preserve-unknown-fields"] == true {
 		return // kubectl gets nothing of such a schema, not even the metadata (apiextensions-apiserver, controller/openapi/builder buildKubeNative)
 	}
 	text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
-	s := c.catalog.native(p.desired.GVK())
-	published := publishedSchema(c.in.Schemas[p.desired.GroupKind()].root(p.desired.Version))
+	s := c.catalog.Shape(p.desired.GVK())
+	published := publishedSchema(c.in.Schemas[p.desired.GroupKind()].Root(p.desired.Version))
 	if s == nil {
-		s = c.catalog.withMetadata(customRoot(published))
+		s = c.catalog.WithMetadata(kinds.CustomRoot(published))
 	}
 	fault := faultOfListed(text, s, p.desired.Listed, true)
 	for _, odd := range mistypedIn(text, published) {
@@ -86,11 +87,11 @@ func publishedSchema(schema map[string]any) map[string]any {
 
 // faultOfListed is what the schema says first of a value; empty where it takes it. A null as a field's value is nothing to it, one in
 // a map or a list is an error.
-func faultOfListed(v any, s *shape, at string, root bool) string {
-	if s == nil || s.form == formPlain || v == nil {
+func faultOfListed(v any, s *kinds.Shape, at string, root bool) string {
+	if s == nil || s.Form == kinds.FormPlain || v == nil {
 		return ""
 	}
-	if len(undecoded(v, &shape{form: s.form, leaf: s.leaf, quantity: s.quantity}, nil)) > 0 && !(s.form == formLeaf && passesKubectl(v, s.leaf)) {
+	if len(undecoded(v, &kinds.Shape{Form: s.Form, Leaf: s.Leaf, Quantity: s.Quantity}, nil)) > 0 && !(s.Form == kinds.FormLeaf && passesKubectl(v, s.Leaf)) {
 		return invalidTypeOfListed(at)
 	}
 	switch v := v.(type) {
@@ -98,13 +99,13 @@ func faultOfListed(v any, s *shape, at string, root bool) string {
 		for _, name := range object.SortedKeys(v) {
 			below := at + "." + name
 			switch {
-			case root && (name == "apiVersion" || name == "kind" || name == "status"), v[name] == nil && s.form != formMap:
-			case s.prunes(name):
+			case root && (name == "apiVersion" || name == "kind" || name == "status"), v[name] == nil && s.Form != kinds.FormMap:
+			case s.Prunes(name):
 				return fmt.Sprintf("ValidationError(%s): unknown field %q", at, name)
 			case v[name] == nil:
 				return nilIn(below)
 			default:
-				if fault := faultOfListed(v[name], s.field(name), below, false); fault != "" {
+				if fault := faultOfListed(v[name], s.Field(name), below, false); fault != "" {
 					return fault
 				}
 			}
@@ -115,7 +116,7 @@ func faultOfListed(v any, s *shape, at string, root bool) string {
 			if item == nil {
 				return nilIn(below)
 			}
-			if fault := faultOfListed(item, s.item(), below, false); fault != "" {
+			if fault := faultOfListed(item, s.Item(), below, false); fault != "" {
 				return fault
 			}
 		}
@@ -138,7 +139,7 @@ type mistyped struct {
 
 // mistypedIn lists such values of a custom resource.
 func mistypedIn(obj, root map[string]any) (out []mistyped) {
-	eachDeclared(obj, root, nil, func(path object.Path, v any, schema map[string]any) {
+	kinds.WalkDeclared(obj, root, nil, func(path object.Path, v any, schema map[string]any) {
 		got := jsonTypeOf(v)
 		want, _ := schema["type"].(string)
 		if v != nil && want != "" && got != want && (want != "number" || got != "integer") {
@@ -182,6 +183,6 @@ func missingIn(obj, root map[string]any) (out []object.Path) {
 		}
 	}
 	look(nil, obj, root)
-	eachDeclared(obj, root, nil, look)
+	kinds.WalkDeclared(obj, root, nil, look)
 	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -29,7 +30,7 @@ func (c *Comparison) Needs() Needs {
 	var needs Needs
 	for _, o := range c.Objects {
 		kind := o.GroupKind()
-		if _, asked := c.Input.Schemas[kind]; !asked && nativeKinds().native(o.GVK()) == nil && o.wantsSchema() {
+		if _, asked := c.Input.Schemas[kind]; !asked && kinds.Native().Shape(o.GVK()) == nil && o.wantsSchema() {
 			crds[kind] = true
 		}
 		// What a failed revision left may be an item of a list that nothing but the schema tells apart.
@@ -37,7 +38,7 @@ func (c *Comparison) Needs() Needs {
 			continue
 		}
 		applied := o.Engine == report.EngineApply || o.isMade() && c.Input.serverSide()
-		if gv := o.GVK().GroupVersion(); applied && !nativeApply().scheme.Recognizes(o.GVK()) && !c.knowsTypes(gv) &&
+		if gv := o.GVK().GroupVersion(); applied && !kinds.NativeApply().Scheme.Recognizes(o.GVK()) && !c.knowsTypes(gv) &&
 			!slices.Contains(needs.ApplyTypes, gv) {
 			needs.ApplyTypes = append(needs.ApplyTypes, gv)
 		}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -78,8 +79,8 @@ func (t versionedTypes) withoutStatus() map[fieldpath.APIVersion]fieldpath.Filte
 // ownTypes are the types of a kind at the version at which Helm applies. Known tells that its schema is; without it every list is one
 // value.
 func (c comparer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.TypeConverter, known bool) {
-	if nativeApply().scheme.Recognizes(gvk) {
-		return nativeApply().types, true
+	if kinds.NativeApply().Scheme.Recognizes(gvk) {
+		return kinds.NativeApply().Types, true
 	}
 	if types := c.in.ApplyTypes[gvk.GroupVersion()]; types != nil {
 		return types.converter, true
@@ -95,14 +96,14 @@ func (c comparer) typesOf(ref object.Ref, desired, live map[string]any) (out ver
 		doubts = append(doubts, doubt{reason: "the schema of the kind is not known, so its lists are taken as one value each", about: anyFinding})
 	}
 	others := otherVersions(live, ref.APIVersion())
-	if nativeApply().scheme.Recognizes(out.gvk) {
+	if kinds.NativeApply().Scheme.Recognizes(out.gvk) {
 		out.guessed = slices.DeleteFunc(others, func(gv schema.GroupVersion) bool { return isUnserved(gv.WithKind(ref.Kind), ref.Group) })
 		return out, doubts, nil
 	}
 	definition := c.in.Schemas[ref.GroupKind()]
-	out.ownsStatus = definition != nil && !definition.status[ref.Version]
+	out.ownsStatus = definition != nil && !definition.Status[ref.Version]
 	for _, gv := range others {
-		if err := definition.refuses(gv, ref, desired, live); err != nil {
+		if err := unconvertible(definition, gv, ref, desired, live); err != nil {
 			return out, doubts, err
 		}
 		if types := c.in.ApplyTypes[out.gvk.GroupVersion()].at(out.gvk, gv, definition); types != nil {
@@ -118,7 +119,7 @@ func (c comparer) typesOf(ref object.Ref, desired, live map[string]any) (out ver
 func (c comparer) applyFor(ref object.Ref) (apply serverSide, known bool, err error) {
 	gvk := ref.GVK()
 	types, known := c.ownTypes(gvk)
-	isCustom := !nativeApply().scheme.Recognizes(gvk)
+	isCustom := !kinds.NativeApply().Scheme.Recognizes(gvk)
 	apply, err = newServerSide(versionedTypes{TypeConverter: types, gvk: gvk}, gvk, isCustom, c.deployer().Manager)
 	return apply, known, err
 }
@@ -146,7 +147,7 @@ func isUnserved(gvk schema.GroupVersionKind, group string) bool {
 	if gvk.Group != group {
 		return true // extensions/v1beta1 and its like
 	}
-	typed, err := nativeApply().scheme.New(gvk)
+	typed, err := kinds.NativeApply().Scheme.New(gvk)
 	if err != nil {
 		return false
 	}
@@ -158,18 +159,18 @@ func isUnserved(gvk schema.GroupVersionKind, group string) bool {
 	return minor <= oldestServer
 }
 
-// refuses is what the API server says where it cannot convert an object to a version at which somebody wrote, for which it fails every
+// unconvertible is what the API server says where it cannot convert an object to a version at which somebody wrote, for which it fails every
 // apply: the definition no longer has the version (apiextensions-apiserver v0.36.3 pkg/apiserver/conversion/converter.go
 // ConvertToVersion), or the version's schema has not all fields of the object.
-func (s *CustomSchema) refuses(gv schema.GroupVersion, ref object.Ref, desired, live map[string]any) error {
+func unconvertible(s *kinds.CustomSchema, gv schema.GroupVersion, ref object.Ref, desired, live map[string]any) error {
 	if s == nil {
 		return nil
 	}
-	root, known := s.roots[gv.Version]
+	root, known := s.Roots[gv.Version]
 	if gv.Group != ref.Group || !known {
 		return fmt.Errorf("request to convert CR to an invalid group/version: %s", gv)
 	}
-	if s.webhook {
+	if s.Webhook {
 		return nil
 	}
 	for _, object := range []map[string]any{live, desired} {
@@ -182,7 +183,7 @@ func (s *CustomSchema) refuses(gv schema.GroupVersion, ref object.Ref, desired, 
 
 // undeclared lists the fields of a custom resource that a schema does not have.
 func undeclared(root, obj map[string]any) (paths []object.Path) {
-	eachDeclared(obj, root, nil, func(path object.Path, _ any, schema map[string]any) {
+	kinds.WalkDeclared(obj, root, nil, func(path object.Path, _ any, schema map[string]any) {
 		if schema == nil {
 			paths = append(paths, path)
 		}
@@ -192,11 +193,11 @@ func undeclared(root, obj map[string]any) (paths []object.Path) {
 
 // at gives the types of a custom kind at another version as its definition says them; nil where that is not known, or where a
 // webhook converts between the versions. What they have in common with the version that was read is taken from there.
-func (t *ApplyTypes) at(gvk schema.GroupVersionKind, gv schema.GroupVersion, definition *CustomSchema) managedfields.TypeConverter {
-	if t == nil || definition == nil || definition.webhook {
+func (t *ApplyTypes) at(gvk schema.GroupVersionKind, gv schema.GroupVersion, definition *kinds.CustomSchema) managedfields.TypeConverter {
+	if t == nil || definition == nil || definition.Webhook {
 		return nil
 	}
-	own, other := t.schemaOf(gvk), parseSchema(definition.roots[gv.Version])
+	own, other := t.schemaOf(gvk), kinds.ParseSchema(definition.Roots[gv.Version])
 	if own == nil || other == nil {
 		return nil
 	}
@@ -274,7 +275,7 @@ func (byName) Default(runtime.Object) {}
 // pkg/util/managedfields/internal/skipnonapplied.go Apply).
 func (byName) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	u := &unstructured.Unstructured{}
-	if typed, err := nativeApply().scheme.New(gvk); err == nil {
+	if typed, err := kinds.NativeApply().Scheme.New(gvk); err == nil {
 		if u.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(typed); err != nil {
 			return nil, err
 		}

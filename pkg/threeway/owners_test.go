@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -68,7 +69,7 @@ func ownerships(live map[string]any) map[string]map[string]any {
 func TestWhateverManagedFieldsSay(t *testing.T) {
 	drifted := 0
 	for _, o := range samples(t) {
-		if mangled(o.Content) || nativeKinds().native(o.GVK()) == nil {
+		if mangled(o.Content) || kinds.Native().Shape(o.GVK()) == nil {
 			continue
 		}
 		rng := o.random(7)

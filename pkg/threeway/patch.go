@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -32,7 +33,7 @@ type clientSide struct {
 // clientSide chooses the engine for an object of the release. Only an installation with --take-ownership merges three ways what is
 // none of Helm's own kinds (helm v3.22.0 pkg/action/install.go performInstall, UpdateThreeWayMerge).
 func (c comparer) clientSide(ref object.Ref, desired map[string]any) clientSide {
-	out := c.catalog.clientSideFor(ref.GVK(), desired)
+	out := clientSideFor(c.catalog, ref.GVK(), desired)
 	out.threeWay = c.in.TakeOwnership && c.in.Operation == report.OperationInstall
 	return out
 }
@@ -40,34 +41,34 @@ func (c comparer) clientSide(ref object.Ref, desired map[string]any) clientSide 
 // clientSideFor chooses the engine as helm v3.22.0 pkg/kube/client.go createPatch does: strategic for kinds of Helm's native
 // scheme, JSON merge for everything else, for CustomResourceDefinitions of v1beta1, and for objects that do not decode into
 // their Go type.
-func (c *catalog) clientSideFor(gvk schema.GroupVersionKind, desired map[string]any) clientSide {
+func clientSideFor(c *kinds.Catalog, gvk schema.GroupVersionKind, desired map[string]any) clientSide {
 	merge := clientSide{engine: report.EngineMerge}
 	if gvk.Group == "apiextensions.k8s.io" && gvk.Version == "v1beta1" {
 		return merge
 	}
-	typed, err := c.helm.New(gvk)
-	if err != nil || holdsAbsurd(desired, c.native(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
+	typed, err := c.HelmScheme.New(gvk)
+	if err != nil || holdsAbsurd(desired, c.Shape(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
 		return merge
 	}
 	return clientSide{engine: report.EngineStrategic, typed: typed}
 }
 
 // holdsAbsurd tells whether a value has a quantity in it that would take for ever to decode.
-func holdsAbsurd(v any, s *shape) bool {
+func holdsAbsurd(v any, s *kinds.Shape) bool {
 	if s == nil {
 		return false
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
-			if holdsAbsurd(below, s.field(name)) {
+			if holdsAbsurd(below, s.Field(name)) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return holdsAbsurd(item, s.item()) })
+		return slices.ContainsFunc(v, func(item any) bool { return holdsAbsurd(item, s.Item()) })
 	case string:
-		return s.quantity && isAbsurd(v)
+		return s.Quantity && kinds.IsAbsurd(v)
 	}
 	return false
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -306,9 +307,9 @@ func allBelow(v any, tokens []token) (out []any) {
 }
 
 // fits tells whether the kind's schema can have a place that the pattern names; where the schema ends, anything may stand.
-func (p Pattern) fits(s *shape) bool {
+func (p Pattern) fits(s *kinds.Shape) bool {
 	for _, t := range p.tokens {
-		next, ok := s.token(t)
+		next, ok := shapeOfToken(s, t)
 		if !ok {
 			return false
 		}
@@ -317,26 +318,26 @@ func (p Pattern) fits(s *shape) bool {
 	return true
 }
 
-// token gives the shape of what a token names; false where the kind has no such place.
-func (s *shape) token(t token) (*shape, bool) {
+// shapeOfToken returns the shape of what a token names; false where the kind has no such place.
+func shapeOfToken(s *kinds.Shape, t token) (*kinds.Shape, bool) {
 	if s == nil {
 		return nil, true
 	}
-	switch s.form {
-	case formPlain:
+	switch s.Form {
+	case kinds.FormPlain:
 		return nil, true
-	case formLeaf:
+	case kinds.FormLeaf:
 		return nil, false
-	case formList:
-		return s.item(), t.form != tokenName || s.list.set
-	case formMap:
-		return s.elem, t.form != tokenKeys
-	case formStruct:
+	case kinds.FormList:
+		return s.Item(), t.form != tokenName || s.List.Set
+	case kinds.FormMap:
+		return s.Elem, t.form != tokenKeys
+	case kinds.FormStruct:
 		if t.form == tokenAny || t.form == tokenKeys || strings.HasSuffix(t.name, "*") {
 			return nil, t.form != tokenKeys
 		}
-		_, known := s.fields[t.name]
-		return s.field(t.name), known || !s.closed
+		_, known := s.Fields[t.name]
+		return s.Field(t.name), known || !s.Closed
 	}
 	return nil, true
 }

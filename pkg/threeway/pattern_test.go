@@ -3,6 +3,7 @@ package threeway
 import (
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -68,7 +69,7 @@ func TestPatternErrors(t *testing.T) {
 
 // TestPatternFits: a pattern that cannot name anything of the kind is known.
 func TestPatternFits(t *testing.T) {
-	deployment := nativeKinds().native(object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}.GVK())
+	deployment := kinds.Native().Shape(object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}.GVK())
 	for pattern, want := range map[string]bool{
 		"/spec/replicas": true, "/spec/replica": false, "/spec/template/spec/containers/[name=web]/image": true,
 		"/spec/template/spec/containers/0/imag": false, "/metadata/annotations/x~1y": true, "/spec/replicas/0": false,

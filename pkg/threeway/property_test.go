@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -24,7 +25,7 @@ var rounds = flag.Int("rounds", 10, "tries of each property on each object")
 // sample is an object of a case, with what its CRDs say.
 type sample struct {
 	object.Object
-	schemas map[schema.GroupKind]*CustomSchema
+	schemas map[schema.GroupKind]*kinds.CustomSchema
 }
 
 // samples are the objects of all cases: real enough to edit.
@@ -36,7 +37,7 @@ func samples(t testing.TB) []sample {
 		if err != nil {
 			t.Fatal(err)
 		}
-		schemas := map[schema.GroupKind]*CustomSchema{}
+		schemas := map[schema.GroupKind]*kinds.CustomSchema{}
 		for _, f := range archive.Files {
 			if f.Name == "crd.yaml" {
 				schemas = schemasOf(t, string(f.Data))
@@ -80,7 +81,7 @@ func (s sample) installed() map[string]any {
 // served is an object as a server stores it: canonical and with defaults.
 func (s sample) served(obj map[string]any) map[string]any {
 	job := newComparer(Input{Schemas: s.schemas})
-	out, _ := object.Copy(newForms(s.Key, job.shapeOf(s.Ref), obj).stored(obj).value).(map[string]any)
+	out, _ := object.Copy(kinds.NewNormalizer(s.Key, job.shapeOf(s.Ref), obj).Stored(obj).Value).(map[string]any)
 	metadata := object.Child(out, "metadata")
 	if metadata == nil {
 		metadata = map[string]any{}
@@ -260,7 +261,7 @@ func checkEffect(t *testing.T, o ObjectComparison) {
 		before, _ := path.Lookup(o.Live)
 		after, _ := path.Lookup(o.Result)
 		covered := slices.ContainsFunc(writing, func(p string) bool { return touches(p, path.String()) })
-		if !covered && tree.line(path) == nil && !alikeSet(before, after) {
+		if !covered && tree.line(path) == nil && !kinds.AlikeSet(before, after) {
 			t.Errorf("%s: the patch changes %s, and no finding says so\n%v", o.Source, path, o.Findings)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -14,7 +15,7 @@ import (
 func (c comparer) refuse(out *ObjectComparison, p pair) {
 	switch {
 	case out.Action == report.ActionCreate:
-		s := c.catalog.native(p.desired.GVK())
+		s := c.catalog.Shape(p.desired.GVK())
 		text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 		stored := c.installed(p.desired.Ref, text)
 		if !c.in.serverSide() {
@@ -39,7 +40,7 @@ func (c comparer) refuse(out *ObjectComparison, p pair) {
 
 // installed is the normal form of what the server would store of a new object.
 func (c comparer) installed(ref object.Ref, text map[string]any) map[string]any {
-	out, _ := plainNulls(newForms(ref.Key, c.shapeOf(ref), nil).manifest(text).object()).(map[string]any)
+	out, _ := kinds.PlainNulls(kinds.NewNormalizer(ref.Key, c.shapeOf(ref), nil).Manifest(text).Object()).(map[string]any)
 	return out
 }
 
@@ -49,7 +50,7 @@ func (c comparer) refusesUpdate(o *ObjectComparison) string {
 		return reason
 	}
 	if o.Engine != report.EngineStrategic {
-		fresh := slices.DeleteFunc(undecoded(o.Result, c.catalog.native(o.GVK()), nil), func(path object.Path) bool {
+		fresh := slices.DeleteFunc(undecoded(o.Result, c.catalog.Shape(o.GVK()), nil), func(path object.Path) bool {
 			was, _ := path.Lookup(o.Live)
 			is, _ := path.Lookup(o.Result)
 			return object.Equal(was, is) // what live holds, the server can decode
@@ -90,13 +91,13 @@ func undecodedReason(paths []object.Path) string {
 
 // undecoded lists the places of a value where something else stands than the type has there. A place that no type describes
 // holds anything, and null is nothing.
-func undecoded(v any, s *shape, path object.Path) []object.Path {
-	if s == nil || v == nil || s.form == formPlain {
+func undecoded(v any, s *kinds.Shape, path object.Path) []object.Path {
+	if s == nil || v == nil || s.Form == kinds.FormPlain {
 		return nil
 	}
-	if s.form == formLeaf {
+	if s.Form == kinds.FormLeaf {
 		text, _ := v.(string)
-		if _, ok := s.leaf(v); ok || s.quantity && isAbsurd(text) {
+		if _, ok := s.Leaf(v); ok || s.Quantity && kinds.IsAbsurd(text) {
 			return nil
 		}
 		return []object.Path{path}
@@ -104,18 +105,18 @@ func undecoded(v any, s *shape, path object.Path) []object.Path {
 	var out []object.Path
 	switch v := v.(type) {
 	case map[string]any:
-		if s.form == formList {
+		if s.Form == kinds.FormList {
 			return []object.Path{path}
 		}
 		for _, name := range object.SortedKeys(v) {
-			out = append(out, undecoded(v[name], s.field(name), path.Field(name))...)
+			out = append(out, undecoded(v[name], s.Field(name), path.Field(name))...)
 		}
 	case []any:
-		if s.form != formList {
+		if s.Form != kinds.FormList {
 			return []object.Path{path}
 		}
 		for i, item := range v {
-			out = append(out, undecoded(item, s.item(), path.With(s.stepToItem(i, item)))...)
+			out = append(out, undecoded(item, s.Item(), path.With(stepToItem(s, i, item)))...)
 		}
 	default:
 		return []object.Path{path}
@@ -124,9 +125,9 @@ func undecoded(v any, s *shape, path object.Path) []object.Path {
 }
 
 // stepToItem names an item of a list by keys that decode, else by its index.
-func (s *shape) stepToItem(i int, item any) object.Step {
-	step, named := stepTo(item, s.merges())
-	odd := func(k object.ListKey) bool { return len(undecoded(k.Value, s.item().field(k.Name), nil)) > 0 }
+func stepToItem(s *kinds.Shape, i int, item any) object.Step {
+	step, named := kinds.StepTo(item, s.Merges())
+	odd := func(k object.ListKey) bool { return len(undecoded(k.Value, s.Item().Field(k.Name), nil)) > 0 }
 	if !named || step.Form != object.KeyStep || slices.ContainsFunc(step.Keys, odd) {
 		return object.Step{Form: object.IndexStep, Index: i}
 	}

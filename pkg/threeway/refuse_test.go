@@ -8,6 +8,7 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -18,11 +19,11 @@ func TestUndecodedIsWhatTheServerRefuses(t *testing.T) {
 	values := []any{"x", int64(5), true, 1.5, map[string]any{}, map[string]any{"a": "b"}, []any{"x"}, []any{map[string]any{}}}
 	for _, c := range upgradeCases(t) {
 		object := objectOf(t, c.Object)
-		shape := nativeKinds().native(object.GVK())
+		shape := kinds.Native().Shape(object.GVK())
 		for _, path := range placesOf(object.Content, nil) {
 			for _, value := range values {
 				text, _ := replacedAt(object.Content, path, value).(map[string]any)
-				typed, err := nativeKinds().helm.New(object.GVK())
+				typed, err := kinds.Native().HelmScheme.New(object.GVK())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -29,8 +30,8 @@ type Repairable struct {
 
 	job      comparer
 	object   object.Object
-	shape    *shape
-	manifest side
+	shape    *kinds.Shape
+	manifest kinds.State
 	// stated is old's normal form without defaults, and spelled the one with defaults, each in the manifest's own spelling.
 	stated, spelled map[string]any
 	// applied are the fields that an apply of old owns; nil where Helm does not apply.
@@ -48,14 +49,14 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	r := &Repairable{Live: o.liveText, job: c.comparer(), object: o.Object}
 	r.object.Again = nil
 	r.shape = r.job.shapeOf(o.Ref)
-	text, f := r.old(), newForms(o.Key, r.shape, o.liveText)
-	r.manifest = f.manifest(text)
-	if r.manifest.written == nil {
+	text, f := r.old(), kinds.NewNormalizer(o.Key, r.shape, o.liveText)
+	r.manifest = f.Manifest(text)
+	if r.manifest.Written == nil {
 		return nil, false
 	}
-	r.manifest.value = plainNulls(r.manifest.value)
-	r.spelled, _ = withNulls(f.asSpelled().manifest(text).value, c.Input.serverSide()).(map[string]any)
-	r.stated, _ = withNulls(f.asSpelled().bare(text), c.Input.serverSide()).(map[string]any)
+	r.manifest.Value = kinds.PlainNulls(r.manifest.Value)
+	r.spelled, _ = kinds.WithNulls(f.AsSpelled().Manifest(text).Value, c.Input.serverSide()).(map[string]any)
+	r.stated, _ = kinds.WithNulls(f.AsSpelled().WithoutDefaults(text), c.Input.serverSide()).(map[string]any)
 	if c.Input.serverSide() {
 		r.applied, r.unapplied = r.apply()
 	}
@@ -64,7 +65,7 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 
 // Described tells whether the object's kind is known: native, or by its CustomResourceDefinition.
 func (c *Comparison) Described(o *ObjectComparison) bool {
-	return nativeKinds().native(o.GVK()) != nil || c.Input.Schemas[o.GroupKind()].at(o.Version) != nil
+	return kinds.Native().Shape(o.GVK()) != nil || c.Input.Schemas[o.GroupKind()].Shape(o.Version) != nil
 }
 
 // old is the text that Helm sent.
@@ -74,11 +75,11 @@ func (r *Repairable) old() map[string]any {
 
 // Normal is the normal form of a text of the object, defaults included.
 func (r *Repairable) Normal(text map[string]any) map[string]any {
-	return newForms(r.object.Key, r.shape, text).stored(text).object()
+	return kinds.NewNormalizer(r.object.Key, r.shape, text).Stored(text).Object()
 }
 
 // Declared is old's normal form, defaults included.
-func (r *Repairable) Declared() map[string]any { return r.manifest.object() }
+func (r *Repairable) Declared() map[string]any { return r.manifest.Object() }
 
 // Stated is what old's manifest says at a path, in normal form and without defaults; false where it says that nothing stands there.
 func (r *Repairable) Stated(path object.Path) (any, bool) {
@@ -88,7 +89,7 @@ func (r *Repairable) Stated(path object.Path) (any, bool) {
 
 // Spelled reports whether a text holds at a path what the API server would store of old's manifest, spelled as it would store it.
 func (r *Repairable) Spelled(text map[string]any, path object.Path) bool {
-	is, there := path.Lookup(newForms(r.object.Key, r.shape, text).asSpelled().stored(text).value)
+	is, there := path.Lookup(kinds.NewNormalizer(r.object.Key, r.shape, text).AsSpelled().Stored(text).Value)
 	was, declared := path.Lookup(r.spelled)
 	return there && declared && object.Equal(is, was)
 }
@@ -100,7 +101,7 @@ func (r *Repairable) At(text map[string]any, path object.Path) (any, bool) {
 
 // Named tells whether old's manifest names a path; a null names it too.
 func (r *Repairable) Named(path object.Path) bool {
-	return sides{old: r.manifest}.down(path).old.named
+	return sides{old: r.manifest}.down(path).old.Named
 }
 
 // Locate returns the pointer of a path in a text. It is false where the text lacks the place, also where the place has a default.
@@ -109,7 +110,7 @@ func (r *Repairable) Locate(text map[string]any, path object.Path) (object.Point
 }
 
 // Keys are the list-map keys of the list at a path; none where its items are not told apart by keys.
-func (r *Repairable) Keys(list object.Path) []string { return r.shape.along(list).merges().keys }
+func (r *Repairable) Keys(list object.Path) []string { return r.shape.ShapeAt(list).Merges().Keys }
 
 // IsPlacement reports whether a finding is about the places of items that are told apart by keys. Another list is a value, in whatever
 // order.
@@ -119,7 +120,7 @@ func (r *Repairable) IsPlacement(f Finding) bool {
 
 // StepTo names an item of the list at a path; false where it cannot be named.
 func (r *Repairable) StepTo(list object.Path, item any) (object.Step, bool) {
-	return stepTo(item, r.shape.along(list).merges())
+	return kinds.StepTo(item, r.shape.ShapeAt(list).Merges())
 }
 
 // Whole gives the path of what is one value for a server-side apply and holds the path: an atomic map, struct or list. Where there
@@ -195,10 +196,10 @@ func withoutRepairer(live map[string]any) map[string]any {
 
 // Refusal says why the API server would not store is in the place of was; empty where nothing speaks against it.
 func (r *Repairable) Refusal(was, is map[string]any) string {
-	f := newForms(r.object.Key, r.shape, was)
-	before, after := f.stored(was), f.stored(is)
+	f := kinds.NewNormalizer(r.object.Key, r.shape, was)
+	before, after := f.Stored(was), f.Stored(is)
 	serverUpdates(r.object.Key, before, after)
-	o := &ObjectComparison{Object: r.object, key: r.object.Key, Live: before.object(), Result: after.object(), liveText: was}
+	o := &ObjectComparison{Object: r.object, key: r.object.Key, Live: before.Object(), Result: after.Object(), liveText: was}
 	reason := immutableReason(o)
 	if invalid := invalidReason(r.object.Key, o.Result); invalid != invalidReason(r.object.Key, o.Live) {
 		reason = joinNotes(reason, invalid)

@@ -4,31 +4,32 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // repeated lists the items of keyed lists that a normal form has more than once. The API server stores them (two variables of one name),
 // client-side Helm goes on with them, and server-side apply refuses the whole object.
-func repeated(v any, s *shape, path object.Path) []object.Path {
+func repeated(v any, s *kinds.Shape, path object.Path) []object.Path {
 	var out []object.Path
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range object.SortedKeys(v) {
-			out = append(out, repeated(v[name], s.field(name), path.Field(name))...)
+			out = append(out, repeated(v[name], s.Field(name), path.Field(name))...)
 		}
 	case []any:
 		times := map[string]int{}
 		for i, item := range v {
 			step := object.Step{Form: object.IndexStep, Index: i}
-			if named, ok := stepTo(item, s.merges()); ok {
+			if named, ok := kinds.StepTo(item, s.Merges()); ok {
 				step = named
 			}
 			at := path.With(step)
 			if times[at.String()]++; times[at.String()] == 2 {
 				out = append(out, at)
 			}
-			out = append(out, repeated(item, s.item(), at)...)
+			out = append(out, repeated(item, s.Item(), at)...)
 		}
 	}
 	return out
@@ -42,7 +43,7 @@ func (c comparer) refusesRepeated(ref object.Ref, was, is map[string]any) string
 		return ""
 	}
 	var places []object.Path
-	eachDeclared(is, definition.roots[ref.Version], nil, func(path object.Path, v any, schema map[string]any) {
+	kinds.WalkDeclared(is, definition.Roots[ref.Version], nil, func(path object.Path, v any, schema map[string]any) {
 		list, _ := v.([]any)
 		if before, _ := path.Lookup(was); len(list) > 1 && !object.Equal(before, v) {
 			for _, i := range againIn(list, schema) {

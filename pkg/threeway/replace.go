@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -48,21 +49,21 @@ func (c comparer) strictReason(o *ObjectComparison) string {
 }
 
 // unknownFields lists the fields of a manifest that the server drops.
-func unknownFields(v any, s *shape, path object.Path) []object.Path {
+func unknownFields(v any, s *kinds.Shape, path object.Path) []object.Path {
 	var out []object.Path
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range object.SortedKeys(v) {
 			below := path.Field(name)
-			if s.prunes(name) && !isTopLevel(below) {
+			if s.Prunes(name) && !isTopLevel(below) {
 				out = append(out, below)
 				continue
 			}
-			out = append(out, unknownFields(v[name], s.field(name), below)...)
+			out = append(out, unknownFields(v[name], s.Field(name), below)...)
 		}
 	case []any:
 		for i, item := range v {
-			out = append(out, unknownFields(item, s.item(), path.With(object.Step{Form: object.IndexStep, Index: i}))...)
+			out = append(out, unknownFields(item, s.Item(), path.With(object.Step{Form: object.IndexStep, Index: i}))...)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package threeway
 
 import (
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -17,8 +18,8 @@ func (w *walker) isSwitchedOff(path object.Path, n sides) bool {
 	return w.autoscaler.Name != "" && !w.autoscaler.ToZero && isZeroReplicas(path, n.live)
 }
 
-func isZeroReplicas(path object.Path, live side) bool {
-	return isReplicas(path) && live.present && object.Equal(live.value, int64(0))
+func isZeroReplicas(path object.Path, live kinds.State) bool {
+	return isReplicas(path) && live.Present && object.Equal(live.Value, int64(0))
 }
 
 // isScaled reports whether the place may be edited although it has no owner: the API server forgets who wrote the replicas when they are

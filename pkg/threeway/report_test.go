@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -91,7 +92,7 @@ func TestNeeds(t *testing.T) {
 	if diff := cmp.Diff(want, Compare(in).Needs()); diff != "" {
 		t.Errorf("needs (-want +got):\n%s", diff)
 	}
-	in.Schemas, in.Autoscaled = map[schema.GroupKind]*CustomSchema{{Group: "ex.com", Kind: "Thing"}: nil}, map[object.Key]Autoscaler{}
+	in.Schemas, in.Autoscaled = map[schema.GroupKind]*kinds.CustomSchema{{Group: "ex.com", Kind: "Thing"}: nil}, map[object.Key]Autoscaler{}
 	if got := Compare(in).Needs(); !got.Empty() {
 		t.Errorf("asked twice: %+v", got)
 	}

@@ -8,6 +8,7 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -100,7 +101,7 @@ func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
 		}
 		engine := clientSide{engine: o.Engine}
 		if o.Engine == report.EngineStrategic {
-			if engine.typed, err = nativeKinds().helm.New(o.GVK()); err != nil {
+			if engine.typed, err = kinds.Native().HelmScheme.New(o.GVK()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -109,7 +110,7 @@ func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
 		}
 	}
 	out := decoded(t, body)
-	serverUpdates(r.Ref.Key, side{value: o.Live}, side{value: out})
+	serverUpdates(r.Ref.Key, kinds.State{Value: o.Live}, kinds.State{Value: out})
 	return out
 }
 

@@ -3,6 +3,7 @@ package threeway
 import (
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -16,7 +17,7 @@ const (
 // their own spelling. What the write leaves is no finding, since it means the same.
 func (w *walker) respelled(found []Finding, n sides) []Finding {
 	literal := *w
-	literal.live, literal.old, literal.result = n.live.object(), n.old.object(), n.result.object()
+	literal.live, literal.old, literal.result = n.live.Object(), n.old.Object(), n.result.Object()
 	out := found
 	for _, f := range literal.findings(n) {
 		told := slices.ContainsFunc(found, func(other Finding) bool { return f.Path.Overlaps(other.Path) })
@@ -26,7 +27,7 @@ func (w *walker) respelled(found []Finding, n sides) []Finding {
 		f.Equivalent, f.Note = true, noteSpelling
 		was, _ := f.Path.Lookup(literal.live)
 		is, _ := f.Path.Lookup(literal.result)
-		if alikeSet(was, is) {
+		if kinds.AlikeSet(was, is) {
 			f.Class, f.Note = report.ClassOrder, noteOrder
 		}
 		out = append(out, f)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -15,8 +16,8 @@ import (
 // allocated and the patch leaves out (kubernetes v1.36.3 pkg/registry/core/service: storage/storage.go beginUpdate, then
 // strategy.go PrepareForUpdate). What it newly allocates cannot be foretold. The spec of a CertificateSigningRequest stays as it
 // was made (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate).
-func serverUpdates(key object.Key, live, result side) {
-	was, is := live.object(), result.object()
+func serverUpdates(key object.Key, live, result kinds.State) {
+	was, is := live.Object(), result.Object()
 	switch key.GroupKind().String() {
 	case "Service":
 		if before, after := serviceSpec(was), serviceSpec(is); before != nil && after != nil {
@@ -55,7 +56,7 @@ func labelNamespace(was, is map[string]any) {
 // without metrics has this one (kubernetes v1.36.3 pkg/apis/autoscaling/v2/defaults.go SetDefaults_HorizontalPodAutoscaler).
 func giveBackTarget(was, is map[string]any) {
 	if was["targetCPUUtilizationPercentage"] != nil && is != nil {
-		setDefault(is, "targetCPUUtilizationPercentage", int64(80))
+		kinds.SetDefault(is, "targetCPUUtilizationPercentage", int64(80))
 	}
 }
 
@@ -108,14 +109,14 @@ func addressFields() []string {
 func (s service) giveBack(is service) {
 	if s.hasAddress() && is.hasAddress() {
 		for _, name := range addressFields() {
-			copyDefault(is, name, s, name)
+			kinds.CopyDefault(is, name, s, name)
 		}
 	}
 	if s.allocatesNodePorts() && is.allocatesNodePorts() {
 		s.giveBackNodePorts(is)
 	}
 	if s.checked() && is.checked() {
-		copyDefault(is, "healthCheckNodePort", s, "healthCheckNodePort")
+		kinds.CopyDefault(is, "healthCheckNodePort", s, "healthCheckNodePort")
 	}
 	s.follow(is)
 	if is["ipFamilyPolicy"] != "SingleStack" || !is.hasAddress() {
@@ -142,14 +143,14 @@ func (s service) follow(is service) {
 // giveBackNodePorts gives ports that name no node port the one that the port of their name had, unless another port took it.
 func (s service) giveBackNodePorts(is service) {
 	had := map[string]any{}
-	for _, port := range items(s, "ports") {
+	for _, port := range kinds.Items(s, "ports") {
 		name, _ := port["name"].(string)
 		had[name] = port["nodePort"]
 	}
 	kept := is.nodePorts()
-	for _, port := range items(is, "ports") {
+	for _, port := range kinds.Items(is, "ports") {
 		name, _ := port["name"].(string)
-		if number := had[name]; port["nodePort"] == nil && number != nil && !holdsAll(kept, []any{number}) {
+		if number := had[name]; port["nodePort"] == nil && number != nil && !object.ContainsAll(kept, []any{number}) {
 			port["nodePort"] = number
 		}
 	}
@@ -158,7 +159,7 @@ func (s service) giveBackNodePorts(is service) {
 // nodePorts lists the node ports that are named.
 func (s service) nodePorts() []any {
 	var out []any
-	for _, port := range items(s, "ports") {
+	for _, port := range kinds.Items(s, "ports") {
 		if !object.IsZero(port["nodePort"]) {
 			out = append(out, port["nodePort"])
 		}
@@ -179,8 +180,8 @@ func (s service) takeAway(is service) {
 		drop(true, "ipFamilies", "ipFamilyPolicy")
 		drop(object.Equal(s["clusterIP"], is["clusterIP"]) && object.Equal(s["clusterIPs"], is["clusterIPs"]), "clusterIP", "clusterIPs")
 	}
-	if s.hasNodePorts() && !is.hasNodePorts() && holdsAll(s.nodePorts(), is.nodePorts()) {
-		for _, port := range items(is, "ports") {
+	if s.hasNodePorts() && !is.hasNodePorts() && object.ContainsAll(s.nodePorts(), is.nodePorts()) {
+		for _, port := range kinds.Items(is, "ports") {
 			delete(port, "nodePort")
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -21,19 +22,19 @@ import (
 // which sides are compared, has no part in it.
 type storage struct {
 	sample
-	shape  *shape
+	shape  *kinds.Shape
 	pruned *structural.Structural
 }
 
 func newStorage(t testing.TB, o sample) *storage {
 	t.Helper()
-	job := comparer{catalog: nativeKinds(), in: Input{Schemas: o.schemas}}
+	job := comparer{catalog: kinds.Native(), in: Input{Schemas: o.schemas}}
 	out := &storage{sample: o, shape: job.shapeOf(o.Ref)}
 	custom := o.schemas[schema.GroupKind{Group: o.Group, Kind: o.Kind}]
-	if custom == nil || custom.roots[o.Version] == nil {
+	if custom == nil || custom.Roots[o.Version] == nil {
 		return out
 	}
-	raw, err := json.Marshal(custom.roots[o.Version])
+	raw, err := json.Marshal(custom.Roots[o.Version])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +55,9 @@ func newStorage(t testing.TB, o sample) *storage {
 // store returns the object as the server would hold it, without bookkeeping; false where the server cannot decode it.
 func (s *storage) store(obj map[string]any) (map[string]any, bool) {
 	out, _ := object.Copy(obj).(map[string]any)
-	switch typed, err := nativeKinds().known.New(s.GVK()); {
+	switch typed, err := kinds.Native().KnownScheme.New(s.GVK()); {
 	case err == nil:
-		raw, err := json.Marshal(foldStringData(out))
+		raw, err := json.Marshal(kinds.FoldStringData(out))
 		if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(raw, typed) != nil {
 			return nil, false
 		}
@@ -73,10 +74,10 @@ func (s *storage) store(obj map[string]any) (map[string]any, bool) {
 		pruning.Prune(out, s.pruned, true)
 	}
 	out["apiVersion"], out["kind"] = s.APIVersion(), s.Kind
-	metadata := keepKeys(object.Child(out, "metadata"), "labels", "annotations", "finalizers", "ownerReferences")
+	metadata := kinds.KeepKeys(object.Child(out, "metadata"), "labels", "annotations", "finalizers", "ownerReferences")
 	out["metadata"] = metadata
 	delete(out, "status")
-	fillObject(out, s.shape)
+	kinds.FillObject(out, s.shape)
 	metadata["name"] = s.Name
 	return out, true
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -135,16 +136,16 @@ func listed(paths []object.Path) string {
 func (c comparer) differences(o *ObjectComparison, stored map[string]any) []object.Path {
 	shape := c.shapeOf(o.Ref)
 	if o.sends != MethodCreate {
-		f := newForms(o.Key, shape, o.liveText)
+		f := kinds.NewNormalizer(o.Key, shape, o.liveText)
 		d := difference{allocated: allocatedFor(o.Key, o.liveText)}
-		d.walk(nil, sides{old: side{value: o.Result, present: true}, live: f.stored(stored)}, shape)
+		d.walk(nil, sides{old: kinds.State{Value: o.Result, Present: true}, live: f.Stored(stored)}, shape)
 		return d.paths
 	}
-	f := newForms(o.Key, shape, stored)
+	f := kinds.NewNormalizer(o.Key, shape, stored)
 	d := difference{allocated: allocatedFor(o.Key, stored), named: true}
-	old := f.manifest(object.HelmMetadata(o.Content, c.in.Name, c.in.Namespace))
-	old.value = plainNulls(old.value)
-	d.walk(nil, sides{old: old, live: f.stored(stored)}, shape)
+	old := f.Manifest(object.HelmMetadata(o.Content, c.in.Name, c.in.Namespace))
+	old.Value = kinds.PlainNulls(old.Value)
+	d.walk(nil, sides{old: old, live: f.Stored(stored)}, shape)
 	return d.paths
 }
 
@@ -156,20 +157,20 @@ type difference struct {
 	paths []object.Path
 }
 
-func (d *difference) walk(path object.Path, n sides, s *shape) {
+func (d *difference) walk(path object.Path, n sides, s *kinds.Shape) {
 	n = n.withoutNulls()
 	switch {
-	case n.old.same(n.live) || d.allocated.line(path) != nil:
+	case n.old.Same(n.live) || d.allocated.line(path) != nil:
 	case n.maps():
 		for _, name := range n.names() {
-			d.walk(path.Field(name), n.at(name), s.field(name))
+			d.walk(path.Field(name), n.at(name), s.Field(name))
 		}
-	case s.keyed() && n.lists():
-		steps, _ := n.steps(s.merges())
+	case s.Keyed() && n.lists():
+		steps, _ := n.steps(s.Merges())
 		for _, step := range steps {
-			d.walk(path.With(step), n.item(step), s.item())
+			d.walk(path.With(step), n.item(step), s.Item())
 		}
-	case !d.named || n.old.named:
+	case !d.named || n.old.Named:
 		d.paths = append(d.paths, path)
 	}
 }

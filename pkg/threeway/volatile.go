@@ -1,5 +1,7 @@
 package threeway
 
+import "github.com/helmdrift/helmdrift/internal/kinds"
+
 // A template that calls a function such as randAlphaNum or now makes another value each time it is rendered. What a second
 // rendering makes anew (Object.Again) is volatile: that desired differs from old there proves no change of the chart, and the
 // upgrade, which renders once more, will write yet another value. So the finding stays and says what Helm does, but is counted as
@@ -8,17 +10,17 @@ package threeway
 // volatile tells whether the two renderings differ at the place.
 func (n sides) volatile() bool {
 	n = n.withoutNulls()
-	return !n.again.same(n.desired)
+	return !n.again.Same(n.desired)
 }
 
 // anew takes a second rendering for the first where the first happens to be what live holds. The place is not converged: the
 // upgrade's own rendering will be neither of the two. What only the clock makes otherwise is converged: an upgrade at this time
 // writes what the first rendering has.
 func (n sides) anew() sides {
-	if plain := n.withoutNulls(); n.converged() && !plain.atOnce.same(plain.desired) {
+	if plain := n.withoutNulls(); n.converged() && !plain.atOnce.Same(plain.desired) {
 		n.desired, n.again = n.atOnce, n.desired
 		wanted := n.withoutNulls().desired
-		n.result = side{value: wanted.value, present: wanted.present}
+		n.result = kinds.State{Value: wanted.Value, Present: wanted.Present}
 	}
 	return n
 }
@@ -35,7 +37,7 @@ func renamed[T any](w *walker, names []T, at func(T) sides) renaming {
 	var first, second, old int
 	for _, name := range names {
 		n := at(name)
-		switch (presence{n.old.present, n.desired.present, n.again.present}) {
+		switch (presence{n.old.Present, n.desired.Present, n.again.Present}) {
 		case presence{false, true, false}:
 			first++
 		case presence{false, false, true}:
@@ -54,9 +56,9 @@ type presence [3]bool
 // entry that has lost its name to a new one counts as kept by the second rendering, so that its going is volatile.
 func (r renaming) of(n sides) (sides, bool) {
 	switch {
-	case r.old && n.old.present && n.live.present && !n.desired.present && !n.again.present:
+	case r.old && n.old.Present && n.live.Present && !n.desired.Present && !n.again.Present:
 		n.again = n.old
-	case r.second && (n.again.present || n.atOnce.present) && !n.desired.present && !n.old.present && !n.live.present:
+	case r.second && (n.again.Present || n.atOnce.Present) && !n.desired.Present && !n.old.Present && !n.live.Present:
 		return n, false
 	}
 	return n, true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -12,7 +13,7 @@ import (
 
 // walker goes through the four sides of one object and collects its findings.
 type walker struct {
-	shape  *shape
+	shape  *kinds.Shape
 	engine report.Engine
 	// custom tells that no Go type of the kind is known.
 	custom bool
@@ -81,7 +82,7 @@ func sortFindings(findings []Finding) {
 }
 
 // walk compares one place and everything below it.
-func (w *walker) walk(path object.Path, n sides, s *shape) []entry {
+func (w *walker) walk(path object.Path, n sides, s *kinds.Shape) []entry {
 	n = w.settleNulls(path, n)
 	if w.volatile {
 		n = n.anew()
@@ -96,25 +97,25 @@ func (w *walker) walk(path object.Path, n sides, s *shape) []entry {
 	if below := w.below(path, n, s); len(below) > 0 {
 		return w.fold(path, n, below)
 	}
-	if (s.keyed() && n.lists() || n.maps()) && n.desired.present && n.live.present && n.result.present {
+	if (s.Keyed() && n.lists() || n.maps()) && n.desired.Present && n.live.Present && n.result.Present {
 		return nil // the same items, and Helm leaves live's order
 	}
 	return []entry{w.classify(path, n)}
 }
 
 // below compares what is below a place, nothing where it is one value.
-func (w *walker) below(path object.Path, n sides, s *shape) []entry {
+func (w *walker) below(path object.Path, n sides, s *kinds.Shape) []entry {
 	switch {
 	case n.maps():
 		return w.walkMap(path, n, s, n.names())
-	case s.keyed() && n.lists():
-		steps, note := n.steps(s.merges())
+	case s.Keyed() && n.lists():
+		steps, note := n.steps(s.Merges())
 		return w.walkList(path, n, s, steps, note)
 	}
 	return nil
 }
 
-func (w *walker) walkMap(path object.Path, n sides, s *shape, names []string) []entry {
+func (w *walker) walkMap(path object.Path, n sides, s *kinds.Shape, names []string) []entry {
 	var out []entry
 	rename := renamed(w, names, n.at)
 	for _, name := range names {
@@ -122,7 +123,7 @@ func (w *walker) walkMap(path object.Path, n sides, s *shape, names []string) []
 		if !walked {
 			continue
 		}
-		found := w.walk(path.Field(name), below, s.field(name))
+		found := w.walk(path.Field(name), below, s.Field(name))
 		if len(found) == 1 && found[0].weight == hard && path.EndsInKey(name) {
 			found[0].weight = soft // a list-map key comes and goes with its item
 		}
@@ -131,7 +132,7 @@ func (w *walker) walkMap(path object.Path, n sides, s *shape, names []string) []
 	return out
 }
 
-func (w *walker) walkList(path object.Path, n sides, s *shape, steps []object.Step, note string) []entry {
+func (w *walker) walkList(path object.Path, n sides, s *kinds.Shape, steps []object.Step, note string) []entry {
 	var out []entry
 	rename := renamed(w, steps, n.item)
 	for _, step := range steps {
@@ -139,7 +140,7 @@ func (w *walker) walkList(path object.Path, n sides, s *shape, steps []object.St
 		if !walked {
 			continue
 		}
-		found := w.walk(path.With(step), below, s.item())
+		found := w.walk(path.With(step), below, s.Item())
 		for i := range found {
 			found[i].addNote(note)
 			if below.holdsSeveral(step) {
@@ -151,7 +152,7 @@ func (w *walker) walkList(path object.Path, n sides, s *shape, steps []object.St
 	if note == "" {
 		order := w.order(path, n, steps)
 		for i := range order {
-			order[i].Equivalent = s.merges().set // whose order means nothing
+			order[i].Equivalent = s.Merges().Set // whose order means nothing
 		}
 		out = append(out, order...)
 	}
@@ -161,7 +162,7 @@ func (w *walker) walkList(path object.Path, n sides, s *shape, steps []object.St
 // fold makes one finding of a one-sided subtree whose findings agree in owner, class and side: an added container is one
 // finding, not one for each of its fields. Folding never crosses from unmanaged to managed.
 func (w *walker) fold(path object.Path, n sides, entries []entry) []entry {
-	if len(path) == 0 || w.holdsConflict(path) || n.old.present && n.desired.present && n.live.present && n.result.present {
+	if len(path) == 0 || w.holdsConflict(path) || n.old.Present && n.desired.Present && n.live.Present && n.result.Present {
 		return entries
 	}
 	loud := loudest(entries)
@@ -183,7 +184,7 @@ func (w *walker) fold(path object.Path, n sides, entries []entry) []entry {
 	if whole.Managed {
 		whole.weight = hard
 	}
-	whole.Old, whole.Desired = n.old.text(whole.Old), n.desired.text(whole.Desired)
+	whole.Old, whole.Desired = n.old.Text(whole.Old), n.desired.Text(whole.Desired)
 	if len(loud) == 1 && first.Note != noteGoesAlong || whole.Note == "" {
 		whole.Note = first.Note
 	}
@@ -205,9 +206,9 @@ func isIgnoredInPart(entries []entry) bool {
 // isEditedDefault tells whether somebody added a subtree that holds nothing but defaults, and is none itself: each of its
 // leaves is as the API would make it, but the API would not make the whole.
 func (w *walker) isEditedDefault(path object.Path, n sides, entries []entry) bool {
-	added := n.presence() == presence{false, false, true} && n.live.same(n.result)
+	added := n.presence() == presence{false, false, true} && n.live.Same(n.result)
 	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
-	return added && !inherited && !w.isDefault(path, n.live.value) && w.isEdit(w.owners.OwnersOf(path))
+	return added && !inherited && !w.isDefault(path, n.live.Value) && w.isEdit(w.owners.OwnersOf(path))
 }
 
 // loudest picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else
@@ -257,7 +258,7 @@ func sameOwners(a, b []report.Owner) bool {
 }
 
 func (n sides) presence() presence {
-	return presence{n.old.shown().present, n.desired.shown().present, n.live.present}
+	return presence{n.old.Shown().Present, n.desired.Shown().Present, n.live.Present}
 }
 
 func (e *entry) addNote(note string) {
@@ -291,15 +292,15 @@ func (w *walker) order(path object.Path, n sides, steps []object.Step) []entry {
 }
 
 // orderOf gives the names of the managed items that live and result share, in a side's order.
-func (n sides) orderOf(s side, steps []object.Step) []any {
-	list, _ := s.value.([]any)
+func (n sides) orderOf(s kinds.State, steps []object.Step) []any {
+	list, _ := s.Value.([]any)
 	out := []any{}
 	for i, v := range list {
 		at := slices.IndexFunc(steps, func(step object.Step) bool { return step.Matches(i, v) })
 		if at < 0 {
 			continue
 		}
-		if item := n.item(steps[at]); item.desired.named && item.live.present && item.result.present {
+		if item := n.item(steps[at]); item.desired.Named && item.live.Present && item.result.Present {
 			out = append(out, steps[at].Label())
 		}
 	}

@@ -7,11 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/client-go/applyconfigurations"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
-
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -43,17 +39,6 @@ func (c comparer) write(ref object.Ref, original, desired, live map[string]any) 
 	return written{engine: engine.engine, applied: applied{result: result}}, err
 }
 
-// nativeApply is what client-go carries for server-side apply of native kinds: their scheme, untouched by others, and schemas.
-var nativeApply = sync.OnceValue(func() (n struct {
-	scheme *runtime.Scheme
-	types  managedfields.TypeConverter
-}) {
-	n.scheme = runtime.NewScheme()
-	must(clientscheme.AddToScheme(n.scheme))
-	n.types = applyconfigurations.NewTypeConverter(n.scheme)
-	return n
-})
-
 func (c comparer) writeServerSide(ref object.Ref, desired, live map[string]any) (written, error) {
 	out := written{engine: report.EngineApply}
 	if len(unreadable(desired, nil)) > 0 {
@@ -67,7 +52,7 @@ func (c comparer) writeServerSide(ref object.Ref, desired, live map[string]any) 
 		return out, applyFailed(ref, err)
 	}
 	gvk := ref.GVK()
-	apply, err := newServerSide(types, gvk, !nativeApply().scheme.Recognizes(gvk), deployer.Manager)
+	apply, err := newServerSide(types, gvk, !kinds.NativeApply().Scheme.Recognizes(gvk), deployer.Manager)
 	if err != nil {
 		return out, err
 	}

@@ -2,7 +2,7 @@
 // by running Kubernetes' own defaulting on many generated objects of every
 // kind: the built-in ones, CustomResourceDefinition and APIService.
 //
-//	gendefaults -table pkg/threeway/defaults.json -report siblings.md
+//	gendefaults -table internal/kinds/defaults.json -report siblings.md
 //	gendefaults -pairs pairs.ndjson -seed 1 -per-kind 200
 //
 // The table has the defaults that are one value wherever their Go type occurs,

@@ -8,7 +8,7 @@ import (
 )
 
 // committed is the table that the main module embeds.
-const committed = "../../../../pkg/threeway/defaults.json"
+const committed = "../../../../internal/kinds/defaults.json"
 
 func TestTableIsCurrent(t *testing.T) {
 	scheme := newScheme()

@@ -1,4 +1,4 @@
-package threeway
+package kinds
 
 import (
 	"strings"
@@ -10,9 +10,9 @@ import (
 
 // defaultPod: SetDefaults_Pod. Only a Pod itself gets these, not a template.
 func defaultPod(m map[string]any) {
-	spec := ensured(m, "spec")
-	setDefault(spec, "enableServiceLinks", true)
-	containers := append(items(spec, "containers"), items(spec, "initContainers")...)
+	spec := Ensured(m, "spec")
+	SetDefault(spec, "enableServiceLinks", true)
+	containers := append(Items(spec, "containers"), Items(spec, "initContainers")...)
 	for _, c := range containers {
 		resources := object.Child(c, "resources")
 		defaultAmounts(resources, "requests", object.Child(resources, "limits"))
@@ -22,8 +22,8 @@ func defaultPod(m map[string]any) {
 		return
 	}
 	for _, c := range containers {
-		for _, port := range items(c, "ports") {
-			copyDefault(port, "hostPort", port, "containerPort")
+		for _, port := range Items(c, "ports") {
+			CopyDefault(port, "hostPort", port, "containerPort")
 		}
 	}
 }
@@ -37,7 +37,7 @@ func defaultPodResources(spec map[string]any) {
 	for name, amount := range podAmounts(spec, "limits") {
 		_, requested := object.Child(resources, "requests")[name]
 		if strings.HasPrefix(name, "hugepages-") && !requested {
-			setDefault(ensured(resources, "limits"), name, amount.String())
+			SetDefault(Ensured(resources, "limits"), name, amount.String())
 		}
 	}
 	limits := object.Child(resources, "limits")
@@ -46,12 +46,12 @@ func defaultPodResources(spec map[string]any) {
 	}
 	for name, amount := range podAmounts(spec, "requests") {
 		if name == "cpu" || name == "memory" {
-			setDefault(ensured(resources, "requests"), name, amount.String())
+			SetDefault(Ensured(resources, "requests"), name, amount.String())
 		}
 	}
 	for name, amount := range limits {
 		if name == "cpu" || name == "memory" || strings.HasPrefix(name, "hugepages-") {
-			setDefault(ensured(resources, "requests"), name, amount)
+			SetDefault(Ensured(resources, "requests"), name, amount)
 		}
 	}
 }
@@ -63,10 +63,10 @@ type amounts map[string]resource.Quantity
 // containers that never end; every other init container runs alone with the sidecars before it.
 func podAmounts(spec map[string]any, list string) amounts {
 	sum, sidecars, peak := amounts{}, amounts{}, amounts{}
-	for _, c := range items(spec, "containers") {
+	for _, c := range Items(spec, "containers") {
 		sum.add(amountsOf(c, list))
 	}
-	for _, c := range items(spec, "initContainers") {
+	for _, c := range Items(spec, "initContainers") {
 		own := amountsOf(c, list)
 		if c["restartPolicy"] == "Always" {
 			sum.add(own)
@@ -85,7 +85,7 @@ func amountsOf(container map[string]any, list string) amounts {
 	out := amounts{}
 	for name, value := range object.Child(object.Child(container, "resources"), list) {
 		text, _ := value.(string)
-		if q, ok := parseQuantity(text); ok {
+		if q, ok := ParseQuantity(text); ok {
 			out[name] = q
 		}
 	}

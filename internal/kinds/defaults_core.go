@@ -1,4 +1,4 @@
-package threeway
+package kinds
 
 import (
 	"regexp"
@@ -18,7 +18,7 @@ func defaultResourceList(m map[string]any) {
 		if !strings.ContainsAny(text, "une") {
 			continue
 		}
-		if q, ok := parseQuantity(text); ok && !q.RoundUp(resource.Milli) {
+		if q, ok := ParseQuantity(text); ok && !q.RoundUp(resource.Milli) {
 			m[name] = q.String()
 		}
 	}
@@ -27,7 +27,7 @@ func defaultResourceList(m map[string]any) {
 // defaultContainer: SetDefaults_Container.
 func defaultContainer(m map[string]any) {
 	image, _ := m["image"].(string)
-	setDefault(m, "imagePullPolicy", pullPolicy(image))
+	SetDefault(m, "imagePullPolicy", pullPolicy(image))
 }
 
 // defaultVolume: SetDefaults_Volume. A volume without a source is an empty directory.
@@ -43,7 +43,7 @@ func defaultVolume(m map[string]any) {
 // defaultImageVolume: SetDefaults_Volume, for a volume that is an image.
 func defaultImageVolume(m map[string]any) {
 	reference, _ := m["reference"].(string)
-	setDefault(m, "pullPolicy", pullPolicy(reference))
+	SetDefault(m, "pullPolicy", pullPolicy(reference))
 }
 
 // imageName is an image reference as registries define it; the first group is the tag, the second the digest.
@@ -70,43 +70,43 @@ func pullPolicy(image string) string {
 
 // defaultService: SetDefaults_Service.
 func defaultService(m map[string]any) {
-	spec := ensured(m, "spec")
-	setDefault(spec, "type", "ClusterIP")
-	for _, port := range items(spec, "ports") {
+	spec := Ensured(m, "spec")
+	SetDefault(spec, "type", "ClusterIP")
+	for _, port := range Items(spec, "ports") {
 		if object.IsZero(port["targetPort"]) {
 			delete(port, "targetPort")
-			copyDefault(port, "targetPort", port, "port")
+			CopyDefault(port, "targetPort", port, "port")
 		}
 	}
 	defaultAffinity(spec)
 	kind := spec["type"]
 	outside := kind == "NodePort" || kind == "LoadBalancer"
 	if outside || kind == "ClusterIP" && !object.IsZero(spec["externalIPs"]) {
-		setDefault(spec, "externalTrafficPolicy", "Cluster")
+		SetDefault(spec, "externalTrafficPolicy", "Cluster")
 	}
 	if outside || kind == "ClusterIP" {
-		setDefault(spec, "internalTrafficPolicy", "Cluster")
+		SetDefault(spec, "internalTrafficPolicy", "Cluster")
 	}
 	if kind == "LoadBalancer" {
-		setDefault(spec, "allocateLoadBalancerNodePorts", true)
+		SetDefault(spec, "allocateLoadBalancerNodePorts", true)
 	}
 }
 
 func defaultAffinity(service map[string]any) {
-	setDefault(service, "sessionAffinity", "None")
+	SetDefault(service, "sessionAffinity", "None")
 	switch service["sessionAffinity"] {
 	case "None":
 		delete(service, "sessionAffinityConfig")
 	case "ClientIP":
-		setDefault(ensured(ensured(service, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", int64(10800))
+		SetDefault(Ensured(Ensured(service, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", int64(10800))
 	}
 }
 
 // defaultPersistentVolume: SetDefaults_PersistentVolume. A volume that an attachment describes in place gets none of it.
 func defaultPersistentVolume(m map[string]any) {
-	spec := ensured(m, "spec")
-	setDefault(spec, "persistentVolumeReclaimPolicy", "Retain")
-	setDefault(spec, "volumeMode", "Filesystem")
+	spec := Ensured(m, "spec")
+	SetDefault(spec, "persistentVolumeReclaimPolicy", "Retain")
+	SetDefault(spec, "volumeMode", "Filesystem")
 }
 
 // defaultLimitRangeItem: SetDefaults_LimitRangeItem. Limits come from maxima, requests from limits, then from minima.
@@ -124,20 +124,21 @@ func defaultAmounts(m map[string]any, name string, from map[string]any) {
 	if len(from) == 0 {
 		return
 	}
-	list := ensured(m, name)
+	list := Ensured(m, name)
 	for resource, amount := range from {
-		setDefault(list, resource, amount)
+		SetDefault(list, resource, amount)
 	}
 }
 
 // defaultReplicationController: SetDefaults_ReplicationController. Labels of the template name the pods and the object.
 func defaultReplicationController(m map[string]any) {
-	if labels := templateLabels(m); len(labels) > 0 {
-		setDefault(object.Child(m, "spec"), "selector", labels)
-		setDefault(ensured(m, "metadata"), "labels", labels)
+	if labels := TemplateLabels(m); len(labels) > 0 {
+		SetDefault(object.Child(m, "spec"), "selector", labels)
+		SetDefault(Ensured(m, "metadata"), "labels", labels)
 	}
 }
 
-func templateLabels(m map[string]any) map[string]any {
+// TemplateLabels are the labels of the pods that a workload makes.
+func TemplateLabels(m map[string]any) map[string]any {
 	return object.Child(object.Child(object.Child(object.Child(m, "spec"), "template"), "metadata"), "labels")
 }

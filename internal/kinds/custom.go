@@ -1,4 +1,4 @@
-package threeway
+package kinds
 
 import (
 	"encoding/json"
@@ -16,15 +16,15 @@ import (
 
 // CustomSchema is what a CustomResourceDefinition says of the versions of its kind: defaults, list types, int-or-strings.
 type CustomSchema struct {
-	versions map[string]*shape
-	// roots are the schemas as they are written, one of each version that the definition names, be it served or not.
-	roots map[string]map[string]any
+	versions map[string]*Shape
+	// Roots are the schemas as they are written, one of each version that the definition names, be it served or not.
+	Roots map[string]map[string]any
 	// parsed are the same, ready to check values by.
 	parsed map[string]func() *spec.Schema
-	// status names the versions whose status is a subresource.
-	status map[string]bool
-	// webhook tells that a webhook converts between the versions. Without it they are the same but for their name.
-	webhook bool
+	// Status names the versions whose status is a subresource.
+	Status map[string]bool
+	// Webhook tells that a webhook converts between the versions. Without it they are the same but for their name.
+	Webhook bool
 }
 
 // NewCustomSchema reads a CustomResourceDefinition of apiextensions.k8s.io/v1.
@@ -33,51 +33,51 @@ func NewCustomSchema(crd map[string]any) (*CustomSchema, error) {
 	if !ok {
 		return nil, fmt.Errorf("the CustomResourceDefinition has no spec.versions")
 	}
-	out := &CustomSchema{versions: map[string]*shape{}, roots: map[string]map[string]any{}, status: map[string]bool{}, parsed: map[string]func() *spec.Schema{}}
-	out.webhook = object.Child(object.Child(crd, "spec"), "conversion")["strategy"] == "Webhook"
+	out := &CustomSchema{versions: map[string]*Shape{}, Roots: map[string]map[string]any{}, Status: map[string]bool{}, parsed: map[string]func() *spec.Schema{}}
+	out.Webhook = object.Child(object.Child(crd, "spec"), "conversion")["strategy"] == "Webhook"
 	for _, v := range versions {
 		version, _ := v.(map[string]any)
 		name, _ := version["name"].(string)
-		out.status[name] = object.Child(version, "subresources")["status"] != nil
-		out.roots[name] = object.Child(object.Child(version, "schema"), "openAPIV3Schema")
+		out.Status[name] = object.Child(version, "subresources")["status"] != nil
+		out.Roots[name] = object.Child(object.Child(version, "schema"), "openAPIV3Schema")
 		out.parsed[name] = sync.OnceValue(func() *spec.Schema {
-			parsed := parseSchema(out.roots[name])
+			parsed := ParseSchema(out.Roots[name])
 			typeIntOrStrings(parsed)
 			return parsed
 		})
-		if root := out.roots[name]; root != nil {
-			out.versions[name] = customRoot(root)
+		if root := out.Roots[name]; root != nil {
+			out.versions[name] = CustomRoot(root)
 		}
 	}
 	return out, nil
 }
 
-// at gives the shape of one version, nil where the schema has none.
-func (s *CustomSchema) at(version string) *shape {
+// Shape returns the shape of one version, nil where the schema has none.
+func (s *CustomSchema) Shape(version string) *Shape {
 	if s == nil {
 		return nil
 	}
 	return s.versions[version]
 }
 
-// root gives the schema of one version as it is written, nil where there is none.
-func (s *CustomSchema) root(version string) map[string]any {
+// Root gives the schema of one version as it is written, nil where there is none.
+func (s *CustomSchema) Root(version string) map[string]any {
 	if s == nil {
 		return nil
 	}
-	return s.roots[version]
+	return s.Roots[version]
 }
 
-// parsedRoot gives the schema of one version, ready to check values by; nil where there is none.
-func (s *CustomSchema) parsedRoot(version string) *spec.Schema {
+// ParsedRoot gives the schema of one version, ready to check values by; nil where there is none.
+func (s *CustomSchema) ParsedRoot(version string) *spec.Schema {
 	if s == nil || s.parsed[version] == nil {
 		return nil
 	}
 	return s.parsed[version]()
 }
 
-// parseSchema reads a schema as a CustomResourceDefinition has it; nil where there is none or it cannot be read.
-func parseSchema(root map[string]any) *spec.Schema {
+// ParseSchema reads a schema as a CustomResourceDefinition has it; nil where there is none or it cannot be read.
+func ParseSchema(root map[string]any) *spec.Schema {
 	text, err := json.Marshal(root)
 	out := &spec.Schema{}
 	if root == nil || err != nil || json.Unmarshal(text, out) != nil {
@@ -86,42 +86,42 @@ func parseSchema(root map[string]any) *spec.Schema {
 	return out
 }
 
-// customRoot is the shape of a whole custom resource. Its metadata is the API's own type, whatever the schema says.
-func customRoot(schema map[string]any) *shape {
+// CustomRoot is the shape of a whole custom resource. Its metadata is the API's own type, whatever the schema says.
+func CustomRoot(schema map[string]any) *Shape {
 	root := customShape(schema)
-	if root == nil || root.form != formStruct {
+	if root == nil || root.Form != FormStruct {
 		return nil
 	}
-	delete(root.fields, "status")
+	delete(root.Fields, "status")
 	return root
 }
 
-// withMetadata gives a custom kind's shape the API's own metadata; a kind without any schema has nothing else.
-func (c *catalog) withMetadata(root *shape) *shape {
-	out := &shape{form: formStruct, fields: map[string]*shapeField{}}
+// WithMetadata gives a custom kind's shape the API's own metadata; a kind without any schema has nothing else.
+func (c *Catalog) WithMetadata(root *Shape) *Shape {
+	out := &Shape{Form: FormStruct, Fields: map[string]*shapeField{}}
 	if root != nil {
-		out.defaults, out.closed, out.nulls = root.defaults, root.closed, root.nulls
-		for name, f := range root.fields {
-			out.fields[name] = f
+		out.defaults, out.Closed, out.nulls = root.defaults, root.Closed, root.nulls
+		for name, f := range root.Fields {
+			out.Fields[name] = f
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out.fields["metadata"] = &shapeField{shape: c.ofType(reflect.TypeFor[metav1.ObjectMeta]())}
+	out.Fields["metadata"] = &shapeField{Shape: c.ofType(reflect.TypeFor[metav1.ObjectMeta]())}
 	return out
 }
 
 // customShape follows a structural schema: properties, additionalProperties, items and the x-kubernetes extensions.
-func customShape(schema map[string]any) *shape {
+func customShape(schema map[string]any) *Shape {
 	properties := object.Child(schema, "properties")
 	switch {
 	case schema["x-kubernetes-int-or-string"] == true:
-		return &shape{form: formLeaf, leaf: keepLeaf, alike: alikeQuantity(schema)}
+		return &Shape{Form: FormLeaf, Leaf: keepLeaf, alike: alikeQuantity(schema)}
 	case len(properties) > 0:
 		return customStruct(schema, properties)
 	case schema["additionalProperties"] != nil:
 		elem := object.Child(schema, "additionalProperties")
-		return &shape{form: formMap, elem: customShape(elem), nulls: nullsOf(elem == nil || elem["nullable"] == true)}
+		return &Shape{Form: FormMap, Elem: customShape(elem), nulls: nullsOf(elem == nil || elem["nullable"] == true)}
 	case schema["type"] == "array":
 		return customList(schema)
 	case schema["type"] == "object":
@@ -146,17 +146,17 @@ func nullsOf(stored bool) nullRule {
 	return nullIsAbsent
 }
 
-func customStruct(schema, properties map[string]any) *shape {
+func customStruct(schema, properties map[string]any) *Shape {
 	open := isPreserving(schema)
-	s := &shape{form: formStruct, closed: !open, nulls: nullsOf(open), fields: map[string]*shapeField{}, defaults: map[string]any{}}
+	s := &Shape{Form: FormStruct, Closed: !open, nulls: nullsOf(open), Fields: map[string]*shapeField{}, defaults: map[string]any{}}
 	if schema["x-kubernetes-embedded-resource"] == true {
 		for _, name := range []string{"apiVersion", "kind", "metadata"} {
-			s.fields[name] = &shapeField{wire: keepAll}
+			s.Fields[name] = &shapeField{wire: keepAll}
 		}
 	}
 	for name := range properties {
 		property := object.Child(properties, name)
-		s.fields[name] = &shapeField{shape: customShape(property), wire: keepAll, nullable: property["nullable"] == true}
+		s.Fields[name] = &shapeField{Shape: customShape(property), wire: keepAll, nullable: property["nullable"] == true}
 		if value, ok := property["default"]; ok && value != nil {
 			s.defaults[name] = value
 		}
@@ -165,27 +165,27 @@ func customStruct(schema, properties map[string]any) *shape {
 }
 
 // customList is a list whose items have keys, or one that is compared as a whole. The order of a set means nothing.
-func customList(schema map[string]any) *shape {
-	s := &shape{form: formList, elem: customShape(object.Child(schema, "items")), nulls: nullIsAbsent}
+func customList(schema map[string]any) *Shape {
+	s := &Shape{Form: FormList, Elem: customShape(object.Child(schema, "items")), nulls: nullIsAbsent}
 	switch schema["x-kubernetes-list-type"] {
 	case "map":
 		keys, _ := schema["x-kubernetes-list-map-keys"].([]any)
 		for _, k := range keys {
 			if name, ok := k.(string); ok {
-				s.list.keys = append(s.list.keys, name)
+				s.List.Keys = append(s.List.Keys, name)
 			}
 		}
 	case "set":
-		s.alike = alikeSet
+		s.alike = AlikeSet
 	}
 	return s
 }
 
-// alikeSet tells lists that are the same set.
-func alikeSet(a, b any) bool {
+// AlikeSet tells lists that are the same set.
+func AlikeSet(a, b any) bool {
 	left, ok := a.([]any)
 	right, alsoOK := b.([]any)
-	return ok && alsoOK && len(left) == len(right) && holdsAll(left, right) && holdsAll(right, left)
+	return ok && alsoOK && len(left) == len(right) && object.ContainsAll(left, right) && object.ContainsAll(right, left)
 }
 
 // alikeQuantity tells equal quantities, where a schema takes an integer or a string. The server stores such a text as it was
@@ -204,9 +204,29 @@ func alikeQuantity(schema map[string]any) func(a, b any) bool {
 func quantityOf(v any, integers bool) (resource.Quantity, bool) {
 	switch v := v.(type) {
 	case string:
-		return parseQuantity(v)
+		return ParseQuantity(v)
 	case int64:
 		return *resource.NewQuantity(v, resource.DecimalSI), integers
 	}
 	return resource.Quantity{}, false
+}
+
+// typeIntOrStrings gives the values of a schema that may be an integer or a text those types, of which a definition is silent.
+func typeIntOrStrings(s *spec.Schema) {
+	if s == nil {
+		return
+	}
+	if both, _ := s.Extensions.GetBool("x-kubernetes-int-or-string"); both {
+		s.Type = spec.StringOrArray{"integer", "string"}
+	}
+	for name, below := range s.Properties {
+		typeIntOrStrings(&below)
+		s.Properties[name] = below
+	}
+	if s.AdditionalProperties != nil {
+		typeIntOrStrings(s.AdditionalProperties.Schema)
+	}
+	if s.Items != nil {
+		typeIntOrStrings(s.Items.Schema)
+	}
 }

@@ -1,4 +1,4 @@
-package threeway
+package kinds
 
 import (
 	_ "embed"
@@ -23,8 +23,8 @@ var defaultsTable = sync.OnceValue(func() map[string]map[string]any {
 	return table
 })
 
-// fillObject fills a whole object's normal form, in place. Status is the server's own and stays out.
-func fillObject(root map[string]any, s *shape) {
+// FillObject fills a whole object's normal form, in place. Status is the server's own and stays out.
+func FillObject(root map[string]any, s *Shape) {
 	if root == nil {
 		return
 	}
@@ -33,57 +33,57 @@ func fillObject(root map[string]any, s *shape) {
 }
 
 // fillDefaults writes the API's defaults into a normal form, in place, as the server does when it decodes an object.
-func fillDefaults(v any, s *shape) {
+func fillDefaults(v any, s *Shape) {
 	if s == nil {
 		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		if s.form == formStruct {
+		if s.Form == FormStruct {
 			fillStruct(v, s)
 			return
 		}
-		if s.rule != nil {
-			s.rule(v)
+		if s.Rule != nil {
+			s.Rule(v)
 		}
 		for _, child := range v {
-			fillDefaults(child, s.elem)
+			fillDefaults(child, s.Elem)
 		}
 	case []any:
 		for _, child := range v {
-			fillDefaults(child, s.item())
+			fillDefaults(child, s.Item())
 		}
 	}
 }
 
 // fillStruct fills one struct: the rule that looks at siblings, then the table, then everything below. Structs that are
 // values exist in Go even where the manifest leaves them out, so their defaults apply too.
-func fillStruct(v map[string]any, s *shape) {
-	if s.rule != nil {
-		s.rule(v)
+func fillStruct(v map[string]any, s *Shape) {
+	if s.Rule != nil {
+		s.Rule(v)
 	}
 	for name, value := range s.defaults {
-		setDefault(v, name, value)
+		SetDefault(v, name, value)
 	}
-	for name, f := range s.fields {
+	for name, f := range s.Fields {
 		if child, ok := v[name]; ok {
-			fillDefaults(child, f.shape)
+			fillDefaults(child, f.Shape)
 			continue
 		}
-		if f.wire != omitZero || f.shape == nil || f.form != formStruct {
+		if f.wire != omitZero || f.Shape == nil || f.Form != FormStruct {
 			continue
 		}
 		child := map[string]any{}
-		fillStruct(child, f.shape)
+		fillStruct(child, f.Shape)
 		if len(child) > 0 {
 			v[name] = child
 		}
 	}
 }
 
-// setDefault sets a field that is absent. A rule may look for the struct in vain, because a manifest has something else in
+// SetDefault sets a field that is absent. A rule may look for the struct in vain, because a manifest has something else in
 // its place: then there is nothing to set.
-func setDefault(v map[string]any, name string, value any) {
+func SetDefault(v map[string]any, name string, value any) {
 	if v == nil {
 		return
 	}
@@ -93,7 +93,7 @@ func setDefault(v map[string]any, name string, value any) {
 }
 
 // addDefaults gives a native shape what the table and the rules have for a Go type: its own, or one that it inlines.
-func (s *shape) addDefaults(typeName string) {
+func (s *Shape) addDefaults(typeName string) {
 	if table := defaultsTable()[typeName]; len(table) > 0 && s.defaults == nil {
 		s.defaults = maps.Clone(table)
 	} else {
@@ -105,6 +105,6 @@ func (s *shape) addDefaults(typeName string) {
 		rule, ok = rules[unversioned(typeName)]
 	}
 	if ok {
-		s.rule = rule
+		s.Rule = rule
 	}
 }

@@ -1,4 +1,4 @@
-package threeway
+package kinds
 
 import (
 	"math"
@@ -9,9 +9,9 @@ import (
 
 // defaultUpdateStrategy: SetDefaults_Deployment, SetDefaults_DaemonSet. The table has the numbers.
 func defaultUpdateStrategy(m map[string]any) {
-	setDefault(m, "type", "RollingUpdate")
+	SetDefault(m, "type", "RollingUpdate")
 	if m["type"] == "RollingUpdate" {
-		setDefault(m, "rollingUpdate", map[string]any{})
+		SetDefault(m, "rollingUpdate", map[string]any{})
 	}
 }
 
@@ -25,56 +25,56 @@ func defaultStatefulSetUpdateStrategy(m map[string]any) {
 // defaultPartition: SetDefaults_StatefulSet of apps/v1beta1.
 func defaultPartition(m map[string]any) {
 	if m["type"] == "RollingUpdate" {
-		setDefault(object.Child(m, "rollingUpdate"), "partition", int64(0))
+		SetDefault(object.Child(m, "rollingUpdate"), "partition", int64(0))
 	}
 }
 
 // defaultOldDaemonSetStrategy: SetDefaults_DaemonSet of extensions/v1beta1, which does not roll unless it is told to.
 func defaultOldDaemonSetStrategy(m map[string]any) {
 	if m["type"] == "RollingUpdate" {
-		update := ensured(m, "rollingUpdate")
-		setDefault(update, "maxUnavailable", int64(1))
-		setDefault(update, "maxSurge", int64(0))
+		update := Ensured(m, "rollingUpdate")
+		SetDefault(update, "maxUnavailable", int64(1))
+		SetDefault(update, "maxSurge", int64(0))
 	}
 }
 
 // defaultClaimTemplates: no defaulting function, but the conversion of a StatefulSet writes the items' type into them,
 // whatever a manifest says.
 func defaultClaimTemplates(m map[string]any) {
-	for _, claim := range items(m, "volumeClaimTemplates") {
+	for _, claim := range Items(m, "volumeClaimTemplates") {
 		claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
 	}
 }
 
 // defaultLabelsAndSelector: workloads of apps/v1beta1 and extensions/v1beta1 take both from the template.
 func defaultLabelsAndSelector(m map[string]any) {
-	if labels := templateLabels(m); len(labels) > 0 {
-		setDefault(object.Child(m, "spec"), "selector", map[string]any{"matchLabels": labels})
-		setDefault(ensured(m, "metadata"), "labels", labels)
+	if labels := TemplateLabels(m); len(labels) > 0 {
+		SetDefault(object.Child(m, "spec"), "selector", map[string]any{"matchLabels": labels})
+		SetDefault(Ensured(m, "metadata"), "labels", labels)
 	}
 }
 
 // defaultJob: SetDefaults_Job. The Job that a CronJob describes gets none of it.
 func defaultJob(m map[string]any) {
-	if labels := templateLabels(m); len(labels) > 0 {
-		setDefault(ensured(m, "metadata"), "labels", labels)
+	if labels := TemplateLabels(m); len(labels) > 0 {
+		SetDefault(Ensured(m, "metadata"), "labels", labels)
 	}
-	spec := ensured(m, "spec")
+	spec := Ensured(m, "spec")
 	if _, ok := spec["parallelism"]; !ok {
-		setDefault(spec, "completions", int64(1))
+		SetDefault(spec, "completions", int64(1))
 	}
-	setDefault(spec, "parallelism", int64(1))
+	SetDefault(spec, "parallelism", int64(1))
 	if _, ok := spec["backoffLimitPerIndex"]; ok {
-		setDefault(spec, "backoffLimit", int64(math.MaxInt32))
+		SetDefault(spec, "backoffLimit", int64(math.MaxInt32))
 	}
 	if _, ok := spec["podFailurePolicy"]; ok {
-		setDefault(spec, "podReplacementPolicy", "Failed")
+		SetDefault(spec, "podReplacementPolicy", "Failed")
 	}
-	setDefault(spec, "backoffLimit", int64(6))
-	setDefault(spec, "podReplacementPolicy", "TerminatingOrFailed")
-	setDefault(spec, "completionMode", "NonIndexed")
-	setDefault(spec, "suspend", false)
-	setDefault(spec, "manualSelector", false)
+	SetDefault(spec, "backoffLimit", int64(6))
+	SetDefault(spec, "podReplacementPolicy", "TerminatingOrFailed")
+	SetDefault(spec, "completionMode", "NonIndexed")
+	SetDefault(spec, "suspend", false)
+	SetDefault(spec, "manualSelector", false)
 }
 
 // defaultPolicyTypes: SetDefaults_NetworkPolicy.
@@ -83,7 +83,7 @@ func defaultPolicyTypes(m map[string]any) {
 	if !object.IsZero(m["egress"]) {
 		types = append(types, "Egress")
 	}
-	setDefault(m, "policyTypes", types)
+	SetDefault(m, "policyTypes", types)
 }
 
 // defaultScalingRules: GenerateHPAScaleUpRules and GenerateHPAScaleDownRules. The table has the rules of a direction that is
@@ -91,15 +91,15 @@ func defaultPolicyTypes(m map[string]any) {
 func defaultScalingRules(m map[string]any) {
 	percent := map[string]any{"type": "Percent", "value": int64(100), "periodSeconds": int64(15)}
 	pods := map[string]any{"type": "Pods", "value": int64(4), "periodSeconds": int64(15)}
-	setDefault(object.Child(m, "scaleUp"), "stabilizationWindowSeconds", int64(0))
-	setDefault(object.Child(m, "scaleUp"), "policies", []any{pods, percent})
-	setDefault(object.Child(m, "scaleDown"), "policies", []any{percent})
+	SetDefault(object.Child(m, "scaleUp"), "stabilizationWindowSeconds", int64(0))
+	SetDefault(object.Child(m, "scaleUp"), "policies", []any{pods, percent})
+	SetDefault(object.Child(m, "scaleDown"), "policies", []any{percent})
 }
 
 // defaultSubject: SetDefaults_Subject.
 func defaultSubject(m map[string]any) {
 	if m["kind"] == "User" || m["kind"] == "Group" {
-		setDefault(m, "apiGroup", "rbac.authorization.k8s.io")
+		SetDefault(m, "apiGroup", "rbac.authorization.k8s.io")
 	}
 }
 
@@ -107,17 +107,17 @@ func defaultSubject(m map[string]any) {
 func defaultAlphaSubject(m map[string]any) {
 	switch m["kind"] {
 	case "User", "Group":
-		setDefault(m, "apiVersion", "rbac.authorization.k8s.io/v1alpha1")
+		SetDefault(m, "apiVersion", "rbac.authorization.k8s.io/v1alpha1")
 	case "ServiceAccount":
-		setDefault(m, "apiVersion", "v1")
+		SetDefault(m, "apiVersion", "v1")
 	}
 }
 
 // defaultDeviceRequest: SetDefaults_ExactDeviceRequest, SetDefaults_DeviceSubRequest.
 func defaultDeviceRequest(m map[string]any) {
-	setDefault(m, "allocationMode", "ExactCount")
+	SetDefault(m, "allocationMode", "ExactCount")
 	if m["allocationMode"] == "ExactCount" {
-		setDefault(m, "count", int64(1))
+		SetDefault(m, "count", int64(1))
 	}
 }
 
@@ -132,7 +132,7 @@ func defaultBetaDeviceRequest(m map[string]any) {
 // that is meant from one that is not given.
 func defaultOldPriorityLevel(m map[string]any) {
 	if _, ok := object.Child(object.Child(m, "metadata"), "annotations")["flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"]; !ok {
-		setDefault(object.Child(object.Child(m, "spec"), "limited"), "nominalConcurrencyShares", int64(30))
+		SetDefault(object.Child(object.Child(m, "spec"), "limited"), "nominalConcurrencyShares", int64(30))
 	}
 }
 
@@ -140,8 +140,8 @@ func defaultOldPriorityLevel(m map[string]any) {
 func defaultCustomResourceDefinition(m map[string]any) {
 	names := object.Child(m, "names")
 	if kind, _ := names["kind"].(string); kind != "" {
-		setDefault(names, "singular", strings.ToLower(kind))
-		setDefault(names, "listKind", kind+"List")
+		SetDefault(names, "singular", strings.ToLower(kind))
+		SetDefault(names, "listKind", kind+"List")
 	}
 }
 
@@ -149,12 +149,12 @@ func defaultCustomResourceDefinition(m map[string]any) {
 func defaultBetaCustomResourceDefinition(m map[string]any) {
 	defaultCustomResourceDefinition(m)
 	if version := m["version"]; !object.IsZero(version) {
-		setDefault(m, "versions", []any{map[string]any{"name": version, "served": true, "storage": true}})
+		SetDefault(m, "versions", []any{map[string]any{"name": version, "served": true, "storage": true}})
 	}
-	if versions := items(m, "versions"); len(versions) > 0 {
-		copyDefault(m, "version", versions[0], "name")
+	if versions := Items(m, "versions"); len(versions) > 0 {
+		CopyDefault(m, "version", versions[0], "name")
 	}
 	if conversion := object.Child(m, "conversion"); conversion["strategy"] == "Webhook" {
-		setDefault(conversion, "conversionReviewVersions", []any{"v1beta1"})
+		SetDefault(conversion, "conversionReviewVersions", []any{"v1beta1"})
 	}
 }

@@ -1,4 +1,4 @@
-package threeway
+package kinds
 
 import (
 	"encoding/base64"
@@ -17,34 +17,39 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	apiregistrationbeta "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1beta1"
 	smdschema "sigs.k8s.io/structured-merge-diff/v6/schema"
 )
 
-// catalog knows the native kinds: the Go types that Helm merges by, and the API's own list-map keys.
-type catalog struct {
-	// helm holds the kinds that Helm patches strategically (helm v3.22.0 pkg/kube/converter.go kubernetesNativeScheme).
-	helm *runtime.Scheme
-	// known holds these and the aggregator's: kinds whose Go type is linked in, whatever Helm makes of them.
-	known *runtime.Scheme
+// Catalog knows the native kinds: the Go types that Helm merges by, and the API's own list-map keys.
+type Catalog struct {
+	// HelmScheme holds the kinds that Helm patches strategically (helm v3.22.0 pkg/kube/converter.go kubernetesNativeScheme).
+	HelmScheme *runtime.Scheme
+	// KnownScheme holds these and the aggregator's: kinds whose Go type is linked in, whatever Helm makes of them.
+	KnownScheme *runtime.Scheme
 
 	mu     sync.Mutex
-	shapes map[reflect.Type]*shape
+	shapes map[reflect.Type]*Shape
 	lists  *smdschema.Schema
 }
 
+// Native is the catalog of all kinds that are linked in.
+var Native = sync.OnceValue(newCatalog)
+
 // newCatalog builds the schemes. The catalog is safe for concurrent use; its shapes are immutable once returned.
-func newCatalog() *catalog {
-	c := &catalog{helm: runtime.NewScheme(), known: runtime.NewScheme(), shapes: map[reflect.Type]*shape{}}
-	for _, s := range []*runtime.Scheme{c.helm, c.known} {
+func newCatalog() *Catalog {
+	c := &Catalog{HelmScheme: runtime.NewScheme(), KnownScheme: runtime.NewScheme(), shapes: map[reflect.Type]*Shape{}}
+	for _, s := range []*runtime.Scheme{c.HelmScheme, c.KnownScheme} {
 		must(clientscheme.AddToScheme(s))
 		must(apiextensionsbeta.AddToScheme(s))
 		must(apiextensions.AddToScheme(s))
 	}
-	must(apiregistration.AddToScheme(c.known))
-	must(apiregistrationbeta.AddToScheme(c.known))
+	must(apiregistration.AddToScheme(c.KnownScheme))
+	must(apiregistrationbeta.AddToScheme(c.KnownScheme))
 	c.lists = linkedSchema()
 	return c
 }
@@ -60,14 +65,14 @@ func must(err error) {
 func linkedSchema() *smdschema.Schema {
 	pod := &corev1.Pod{}
 	pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
-	typed, err := nativeApply().types.ObjectToTyped(pod)
+	typed, err := NativeApply().Types.ObjectToTyped(pod)
 	must(err)
 	return typed.Schema()
 }
 
-// native returns the shape of a native kind, nil for all others.
-func (c *catalog) native(gvk schema.GroupVersionKind) *shape {
-	t, ok := c.known.AllKnownTypes()[gvk]
+// Shape returns the shape of a native kind, nil for all others.
+func (c *Catalog) Shape(gvk schema.GroupVersionKind) *Shape {
+	t, ok := c.KnownScheme.AllKnownTypes()[gvk]
 	if !ok {
 		return nil
 	}
@@ -77,32 +82,32 @@ func (c *catalog) native(gvk schema.GroupVersionKind) *shape {
 }
 
 // ofType gives the shape of a Go type. Struct shapes are shared and may be recursive, so they are entered before they are filled.
-func (c *catalog) ofType(t reflect.Type) *shape {
+func (c *Catalog) ofType(t reflect.Type) *Shape {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if s, ok := c.shapes[t]; ok {
 		return s
 	}
-	s := &shape{}
+	s := &Shape{}
 	c.shapes[t] = s
 	switch leaf := leafOf(t); {
 	case leaf != nil:
-		s.form, s.leaf, s.quantity = formLeaf, leaf, t == reflect.TypeFor[resource.Quantity]()
+		s.Form, s.Leaf, s.Quantity = FormLeaf, leaf, t == reflect.TypeFor[resource.Quantity]()
 	case t.Kind() == reflect.Struct:
-		s.form, s.fields, s.closed = formStruct, map[string]*shapeField{}, true
+		s.Form, s.Fields, s.Closed = FormStruct, map[string]*shapeField{}, true
 		c.addFields(s, t)
 	case t.Kind() == reflect.Map:
-		s.form, s.elem = formMap, c.ofType(t.Elem())
+		s.Form, s.Elem = FormMap, c.ofType(t.Elem())
 		s.addDefaults(typeName(t))
 	case t.Kind() == reflect.Slice:
-		s.form, s.elem = formList, c.ofType(t.Elem())
+		s.Form, s.Elem = FormList, c.ofType(t.Elem())
 	}
 	return s
 }
 
 // addFields adds the fields of a struct by their JSON names; embedded structs are inlined, as encoding/json does.
-func (c *catalog) addFields(s *shape, t reflect.Type) {
+func (c *Catalog) addFields(s *Shape, t reflect.Type) {
 	s.addDefaults(typeName(t))
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -112,50 +117,50 @@ func (c *catalog) addFields(s *shape, t reflect.Type) {
 		case name == "" && f.Anonymous:
 			c.addFields(s, f.Type)
 		case name != "":
-			field := &shapeField{shape: c.fieldShape(t, name, f)}
+			field := &shapeField{Shape: c.fieldShape(t, name, f)}
 			switch {
 			case f.Type.Kind() == reflect.Pointer:
 				field.wire = omitNil
 			case f.Type == reflect.TypeFor[resource.Quantity]():
 				field.zero = "0" // a struct, which omitempty does not omit
 			}
-			s.fields[name] = field
+			s.Fields[name] = field
 		}
 	}
 }
 
 // fieldShape is the shape of the field's type; a list has one of its own, since the field says how it merges.
-func (c *catalog) fieldShape(owner reflect.Type, name string, f reflect.StructField) *shape {
+func (c *Catalog) fieldShape(owner reflect.Type, name string, f reflect.StructField) *Shape {
 	switch {
 	case owner == reflect.TypeFor[metav1.ObjectMeta]() && f.Type.Kind() == reflect.Map:
-		return &shape{form: formMap, elem: c.ofType(f.Type.Elem()), nulls: nullIsZero}
+		return &Shape{Form: FormMap, Elem: c.ofType(f.Type.Elem()), nulls: nullIsZero}
 	case f.Type.Kind() != reflect.Slice || leafOf(f.Type) != nil:
 		return c.ofType(f.Type)
 	}
-	out := &shape{form: formList, elem: c.ofType(f.Type.Elem()), list: c.listRule(owner, name, f)}
+	out := &Shape{Form: FormList, Elem: c.ofType(f.Type.Elem()), List: c.listRule(owner, name, f)}
 	if f.Type == reflect.TypeFor[[]autoscalingv2.MetricSpec]() {
-		out.alike = alikeSet // conversions between versions put them in another order, and the autoscaler takes the greatest anyway
+		out.alike = AlikeSet // conversions between versions put them in another order, and the autoscaler takes the greatest anyway
 	}
 	return out
 }
 
 // listRule tells how Helm merges a list and what the API calls its items. Lists without patchStrategy "merge" are atomic for
 // Helm (apimachinery strategicpatch); names come from the list-map keys, or where the linked schema has none, from the merge key.
-func (c *catalog) listRule(owner reflect.Type, name string, f reflect.StructField) listRule {
+func (c *Catalog) listRule(owner reflect.Type, name string, f reflect.StructField) ListRule {
 	if !strings.Contains(f.Tag.Get("patchStrategy"), "merge") {
-		return listRule{}
+		return ListRule{}
 	}
 	mergeKey := f.Tag.Get("patchMergeKey")
 	if mergeKey == "" {
-		return listRule{set: true}
+		return ListRule{Set: true}
 	}
 	if keys := c.listMapKeys(owner, name); len(keys) > 0 {
-		return listRule{keys: keys}
+		return ListRule{Keys: keys}
 	}
-	return listRule{keys: []string{mergeKey}}
+	return ListRule{Keys: []string{mergeKey}}
 }
 
-func (c *catalog) listMapKeys(owner reflect.Type, name string) []string {
+func (c *Catalog) listMapKeys(owner reflect.Type, name string) []string {
 	def, ok := c.lists.FindNamedType(schemaName(owner))
 	if !ok || def.Map == nil {
 		return nil
@@ -233,7 +238,7 @@ func roundTrip(t reflect.Type, v any) (any, bool) {
 func quantityLeaf(v any) (any, bool) {
 	switch v := v.(type) {
 	case string:
-		if !isAbsurd(v) {
+		if !IsAbsurd(v) {
 			return roundTrip(reflect.TypeFor[resource.Quantity](), v)
 		}
 	case int64, float64:
@@ -242,18 +247,18 @@ func quantityLeaf(v any) (any, bool) {
 	return nil, false
 }
 
-// parseQuantity reads a quantity; false where a text is none, or none that anybody could mean.
-func parseQuantity(text string) (resource.Quantity, bool) {
-	if isAbsurd(text) {
+// ParseQuantity reads a quantity; false where a text is none, or none that anybody could mean.
+func ParseQuantity(text string) (resource.Quantity, bool) {
+	if IsAbsurd(text) {
 		return resource.Quantity{}, false
 	}
 	q, err := resource.ParseQuantity(text)
 	return q, err == nil
 }
 
-// isAbsurd tells whether a text is a number with an exponent of more than three digits. As a quantity it would be written out
+// IsAbsurd tells whether a text is a number with an exponent of more than three digits. As a quantity it would be written out
 // in full, which takes for ever.
-func isAbsurd(text string) bool {
+func IsAbsurd(text string) bool {
 	i := strings.LastIndexAny(text, "eE")
 	return i > 0 && len(strings.TrimLeft(text[i+1:], "+-")) > 3 && strings.Trim(text, "0123456789.+-eE") == ""
 }
@@ -292,3 +297,14 @@ func scalarFits(kind reflect.Kind, v any) bool {
 	}
 	return false
 }
+
+// NativeApply is what client-go carries for server-side apply of native kinds: their scheme, untouched by others, and schemas.
+var NativeApply = sync.OnceValue(func() (n struct {
+	Scheme *runtime.Scheme
+	Types  managedfields.TypeConverter
+}) {
+	n.Scheme = runtime.NewScheme()
+	must(clientscheme.AddToScheme(n.Scheme))
+	n.Types = applyconfigurations.NewTypeConverter(n.Scheme)
+	return n
+})

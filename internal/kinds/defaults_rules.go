@@ -1,4 +1,4 @@
-package threeway
+package kinds
 
 import (
 	"slices"
@@ -65,14 +65,14 @@ func unversioned(typeName string) string {
 	return group + "." + name
 }
 
-// ensured is child for a struct that the rule is about to fill: an absent one is made.
-func ensured(m map[string]any, name string) map[string]any {
-	setDefault(m, name, map[string]any{})
+// Ensured is child for a struct that the rule is about to fill: an absent one is made.
+func Ensured(m map[string]any, name string) map[string]any {
+	SetDefault(m, name, map[string]any{})
 	return object.Child(m, name)
 }
 
-// items gives the entries of a list that are maps.
-func items(m map[string]any, name string) []map[string]any {
+// Items gives the entries of a list that are maps.
+func Items(m map[string]any, name string) []map[string]any {
 	list, _ := m[name].([]any)
 	out := make([]map[string]any, 0, len(list))
 	for _, v := range list {
@@ -83,9 +83,9 @@ func items(m map[string]any, name string) []map[string]any {
 	return slices.Clip(out)
 }
 
-// copyDefault sets a field that is absent to the value of another one, if that is there.
-func copyDefault(to map[string]any, name string, from map[string]any, source string) {
+// CopyDefault sets a field that is absent to the value of another one, if that is there.
+func CopyDefault(to map[string]any, name string, from map[string]any, source string) {
 	if value, ok := from[source]; ok {
-		setDefault(to, name, value)
+		SetDefault(to, name, value)
 	}
 }

@@ -1,4 +1,4 @@
-package threeway
+package kinds
 
 import (
 	"bufio"
@@ -52,7 +52,7 @@ func TestDefaultsMatchKubernetes(t *testing.T) {
 	}
 	compared, skipped, found := map[string]int{}, map[string]int{}, mismatches{}
 	eachPair(t, file, func(p defaultsPair) {
-		s := nativeKinds().native(parseKind(t, p.kind))
+		s := Native().Shape(parseKind(t, p.kind))
 		if s == nil {
 			skipped[p.kind]++
 			return
@@ -60,9 +60,9 @@ func TestDefaultsMatchKubernetes(t *testing.T) {
 		compared[p.kind]++
 		want := expected(p, s)
 		got := normalObject(p.in, s, asStored)
-		fillObject(got, s)
+		FillObject(got, s)
 		if object.Equal(got, want) {
-			fillObject(got, s) // once more must change nothing
+			FillObject(got, s) // once more must change nothing
 		}
 		found.diff(p.kind, "", got, want)
 	})
@@ -93,12 +93,12 @@ func checkKinds(t *testing.T, compared, skipped map[string]int, perKind int) {
 }
 
 // expected is the normal form of what Kubernetes made, with the two differences that are meant.
-func expected(p defaultsPair, s *shape) map[string]any {
+func expected(p defaultsPair, s *Shape) map[string]any {
 	want := normalObject(p.out, s, asStored)
 	switch {
 	case strings.HasPrefix(p.kind, "apps/") && strings.HasSuffix(p.kind, " StatefulSet"):
 		// Not defaulting but the server's conversion of a StatefulSet writes the type of its claims.
-		for _, claim := range items(object.Child(want, "spec"), "volumeClaimTemplates") {
+		for _, claim := range Items(object.Child(want, "spec"), "volumeClaimTemplates") {
 			claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
 		}
 	case p.kind == "v1 Namespace":
@@ -121,11 +121,11 @@ func TestDefaultsSurviveNonsense(t *testing.T) {
 	nonsense := []any{"text", int64(7), []any{nil, "text"}, map[string]any{"key": nil}}
 	next := 0
 	eachPair(t, defaultsSample, func(p defaultsPair) {
-		s := nativeKinds().native(parseKind(t, p.kind))
+		s := Native().Shape(parseKind(t, p.kind))
 		eachSpoiled(p.in, func(set func(any)) {
 			next++
 			set(nonsense[next%len(nonsense)])
-			fillObject(normalObject(p.in, s, asStored), s)
+			FillObject(normalObject(p.in, s, asStored), s)
 		})
 	})
 }
