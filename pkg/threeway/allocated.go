@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -130,7 +131,7 @@ func (w *walker) isAllocated(path object.Path, n sides) bool {
 	}
 	goes := n.live.Present && !n.result.Present
 	if w.engine == report.EngineReplace {
-		fits := line.kind != "Service" || serviceSpec(w.result).mayHave(path[len(path)-1].Name)
+		fits := line.kind != "Service" || apiserver.ServiceOf(w.result).MayHave(path[len(path)-1].Name)
 		return !goes || !line.lost && fits
 	}
 	comesBack := !line.lost && line.kind != "Service" // whose type says what it has
@@ -140,7 +141,7 @@ func (w *walker) isAllocated(path object.Path, n sides) bool {
 // oldAllocated gives old what was allocated to it, where only desired names the place: the allocation is no drift.
 func (w *walker) oldAllocated(path object.Path, n sides) kinds.State {
 	line := w.allocation(path)
-	never := line != nil && line.kind == "Service" && !serviceSpec(w.old).mayHave(path[len(path)-1].Name)
+	never := line != nil && line.kind == "Service" && !apiserver.ServiceOf(w.old).MayHave(path[len(path)-1].Name)
 	if line != nil && object.IsZero(n.old.Written) && !never {
 		n.old.Value, n.old.Present = n.live.Value, n.live.Present
 	}

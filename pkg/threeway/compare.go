@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -276,7 +277,7 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	}
 	out.invalid, out.asks = done.invalid, done.asks
 	if !c.in.serverSide() {
-		out.repeated = repeated(out.Desired, f.Shape, nil)
+		out.repeated = apiserver.Duplicates(out.Desired, f.Shape, nil)
 	}
 	return err
 }
@@ -291,7 +292,7 @@ func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out *ObjectComparison, do
 		old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), desired: f.Manifest(out.desiredText),
 		live: f.Stored(out.liveText), result: f.Stored(done.result), storesNulls: done.engine == report.EngineApply || done.engine == report.EngineReplace,
 	}
-	serverUpdates(p.desired.Key, n.live, n.result)
+	apiserver.ApplyServerRules(p.desired.Key, n.live, n.result)
 	n.again, n.atOnce = n.desired, n.desired
 	if again := p.desired.Again; again != nil {
 		n.again = f.Manifest(object.HelmMetadata(again, c.in.Name, c.in.Namespace))

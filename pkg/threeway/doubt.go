@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -124,7 +125,7 @@ func (c comparer) otherDeployers(s serverSide, desired, live map[string]any, got
 // hidden is the doubt about a field that the API server keeps and does not show, of a Service without an address (kubernetes v1.36.3
 // pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy): somebody owns it, with whatever value.
 func hidden(live map[string]any, force bool) []doubt {
-	if live["apiVersion"] != "v1" || live["kind"] != "Service" || serviceSpec(live).hasAddress() {
+	if live["apiVersion"] != "v1" || live["kind"] != "Service" || apiserver.ServiceOf(live).HasAddress() {
 		return nil
 	}
 	path := object.Path{}.Field("spec").Field("internalTrafficPolicy")

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -39,9 +40,9 @@ func TestImmutableFields(t *testing.T) {
 			kinds[object.GroupKind().String()] = true
 		}
 	}
-	for _, line := range immutables() {
-		if !kinds[line.kind] {
-			t.Errorf("no case has a refused change of a %s", line.kind)
+	for _, line := range apiserver.Immutables() {
+		if !kinds[line.Kind] {
+			t.Errorf("no case has a refused change of a %s", line.Kind)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -28,7 +29,7 @@ func TestUndecodedIsWhatTheServerRefuses(t *testing.T) {
 					t.Fatal(err)
 				}
 				err = utiljson.Unmarshal([]byte(jsonText(t, text)), typed)
-				got := undecoded(text, shape, nil)
+				got := apiserver.Undecoded(text, shape, nil)
 				if (err != nil) != (len(got) > 0) {
 					t.Errorf("%s, %s: %#v: undecoded %v, the decoder says %v", object.Kind, path, value, got, err)
 				}

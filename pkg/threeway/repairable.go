@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -198,13 +199,8 @@ func withoutRepairer(live map[string]any) map[string]any {
 func (r *Repairable) Refusal(was, is map[string]any) string {
 	f := kinds.NewNormalizer(r.object.Key, r.shape, was)
 	before, after := f.Stored(was), f.Stored(is)
-	serverUpdates(r.object.Key, before, after)
-	o := &ObjectComparison{Object: r.object, key: r.object.Key, Live: before.Object(), Result: after.Object(), liveText: was}
-	reason := immutableReason(o)
-	if invalid := invalidReason(r.object.Key, o.Result); invalid != invalidReason(r.object.Key, o.Live) {
-		reason = joinNotes(reason, invalid)
-	}
-	return reason
+	apiserver.ApplyServerRules(r.object.Key, before, after)
+	return apiserver.Update{Ref: r.object.Ref, Text: was, Live: before.Object(), Result: after.Object()}.RefusedFields()
 }
 
 // Applied gives the fields that an apply of old owns of an object, as managedFields have them.
@@ -270,4 +266,14 @@ func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
 		}
 	}
 	return place
+}
+
+// Superfluous lists what the API server refuses in a text because of what old's manifest names there, and what no manifest names. A
+// repair meets it where somebody moved from one member of a union to another: what old has is put back, and the other one still stands
+// beside it.
+func (r *Repairable) Superfluous(text map[string]any) []object.Path {
+	return slices.DeleteFunc(apiserver.Superfluous(r.object.Key, r.Normal(text), r.Named), func(path object.Path) bool {
+		_, there := r.Locate(text, path)
+		return !there
+	})
 }

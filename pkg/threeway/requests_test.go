@@ -8,6 +8,7 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -110,7 +111,7 @@ func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
 		}
 	}
 	out := decoded(t, body)
-	serverUpdates(r.Ref.Key, kinds.State{Value: o.Live}, kinds.State{Value: out})
+	apiserver.ApplyServerRules(r.Ref.Key, kinds.State{Value: o.Live}, kinds.State{Value: out})
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -47,20 +48,20 @@ func TestServerUpdates(t *testing.T) {
 			"type: ClusterIP\nexternalTrafficPolicy: Local\nexternalIPs: [1.2.3.4]"},
 	} {
 		result := specOf(t, tc.patched)
-		serverUpdates(object.Key{Kind: "Service"}, kinds.State{Value: specOf(t, tc.live)}, kinds.State{Value: result})
+		apiserver.ApplyServerRules(object.Key{Kind: "Service"}, kinds.State{Value: specOf(t, tc.live)}, kinds.State{Value: result})
 		if diff := cmp.Diff(specOf(t, tc.want), result); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
 		}
 	}
 	request := object.Key{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}
 	result := specOf(t, "signerName: other")
-	serverUpdates(request, kinds.State{Value: specOf(t, "signerName: ex.com/a")}, kinds.State{Value: result})
+	apiserver.ApplyServerRules(request, kinds.State{Value: specOf(t, "signerName: ex.com/a")}, kinds.State{Value: result})
 	if diff := cmp.Diff(specOf(t, "signerName: ex.com/a"), result); diff != "" {
 		t.Errorf("the spec of a CertificateSigningRequest is changed (-want +got):\n%s", diff)
 	}
 	autoscaler := object.Key{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
 	result = specOf(t, "maxReplicas: 3")
-	serverUpdates(autoscaler, kinds.State{Value: specOf(t, "maxReplicas: 5\ntargetCPUUtilizationPercentage: 50")}, kinds.State{Value: result})
+	apiserver.ApplyServerRules(autoscaler, kinds.State{Value: specOf(t, "maxReplicas: 5\ntargetCPUUtilizationPercentage: 50")}, kinds.State{Value: result})
 	if diff := cmp.Diff(specOf(t, "maxReplicas: 3\ntargetCPUUtilizationPercentage: 80"), result); diff != "" {
 		t.Errorf("an autoscaler of version 1 without a target (-want +got):\n%s", diff)
 	}

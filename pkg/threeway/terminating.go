@@ -5,10 +5,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -31,7 +30,7 @@ func (c comparer) terminatingNote(out *ObjectComparison, live map[string]any) st
 		return ""
 	case object.Child(live, "metadata")["deletionTimestamp"] != nil:
 		note := "it is being deleted"
-		if held := finalizersOf(live); len(held) > 0 {
+		if held := apiserver.FinalizersOf(live); len(held) > 0 {
 			note += " and goes when its finalizers are removed (" + strings.Join(held, ", ") + ")"
 		}
 		return note + "; Helm writes to it as long as it is there, and creates it again only in an upgrade after it has gone"
@@ -39,31 +38,6 @@ func (c comparer) terminatingNote(out *ObjectComparison, live map[string]any) st
 		return fmt.Sprintf("its namespace %q is being deleted, and it goes with it", out.Namespace)
 	}
 	return ""
-}
-
-// finalizersOf lists what keeps an object from going.
-func finalizersOf(obj map[string]any) []string {
-	list, _ := object.Child(obj, "metadata")["finalizers"].([]any)
-	var out []string
-	for _, v := range list {
-		if name, ok := v.(string); ok {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// finalizersReason says why the API server refuses the finalizers of an object that is being deleted: none may be added (apimachinery
-// v0.37 pkg/api/validation/objectmeta.go ValidateObjectMetaAccessorUpdate).
-func finalizersReason(o *ObjectComparison) string {
-	if object.Child(o.liveText, "metadata")["deletionTimestamp"] == nil {
-		return ""
-	}
-	refused := validation.ValidateNoNewFinalizers(finalizersOf(o.Result), finalizersOf(o.liveText), field.NewPath("metadata", "finalizers"))
-	if len(refused) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s %q is invalid: %v", o.GroupKind(), o.Name, refused[0])
 }
 
 // noNewContent is what the API server says of a creation in a namespace that is being deleted (apiserver v0.37

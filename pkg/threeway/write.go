@@ -1,12 +1,14 @@
 package threeway
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -41,8 +43,8 @@ func (c comparer) write(ref object.Ref, original, desired, live map[string]any) 
 
 func (c comparer) writeServerSide(ref object.Ref, desired, live map[string]any) (written, error) {
 	out := written{engine: report.EngineApply}
-	if len(unreadable(desired, nil)) > 0 {
-		return out, applyFailed(ref, errUnreadable)
+	if len(apiserver.Unreadable(desired, nil)) > 0 {
+		return out, applyFailed(ref, apiserver.ErrUnreadable)
 	}
 	deployer := c.deployer()
 	original := live
@@ -60,7 +62,10 @@ func (c comparer) writeServerSide(ref object.Ref, desired, live map[string]any) 
 		return out, applyFailed(ref, c.undeclaredFirst(ref, desired, err))
 	}
 	owners.OrderAsVersion1(ref.Key, deployer.Manager, live, out.result)
-	out.invalid, out.asks = c.nullsRefused(ref, live, out.result)
+	reason, asks := apiserver.NullsReason(c.in.Schemas[ref.GroupKind()], ref, live, out.result)
+	if out.asks = asks; reason != "" {
+		out.invalid = applyFailed(ref, errors.New(reason)).Error()
+	}
 	out.asks = out.asks || len(types.guessed) > 0 || desired["status"] != nil
 	out.doubts = append(doubts, apply.doubts(types, desired, live, c.in.ForceConflicts, out.applied)...)
 	out.doubts = append(out.doubts, c.otherDeployers(apply, desired, original, out.applied)...)

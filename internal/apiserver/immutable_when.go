@@ -1,4 +1,4 @@
-package threeway
+package apiserver
 
 import (
 	"slices"
@@ -111,21 +111,21 @@ func heldByGates(c change, _, _ any) bool {
 
 // keepsAddress tells that a Service is of a type with an address before and after, and has one of its own in one of both.
 func keepsAddress(c change) bool {
-	was, is := serviceSpec(c.was), serviceSpec(c.is)
-	return was.hasAddress() && is.hasAddress() && !(was.headless() && is.headless())
+	was, is := ServiceOf(c.was), ServiceOf(c.is)
+	return was.HasAddress() && is.HasAddress() && !(was.headless() && is.headless())
 }
 
 // keepsFamilies tells that a Service has an address of its own before and after.
 func keepsFamilies(c change) bool {
-	was, is := serviceSpec(c.was), serviceSpec(c.is)
-	return was.hasAddress() && is.hasAddress() && !was.headless() && !is.headless()
+	was, is := ServiceOf(c.was), ServiceOf(c.is)
+	return was.HasAddress() && is.HasAddress() && !was.headless() && !is.headless()
 }
 
 func staysLoadBalancer(c change) bool {
-	return serviceSpec(c.was)["type"] == "LoadBalancer" && serviceSpec(c.is)["type"] == "LoadBalancer"
+	return ServiceOf(c.was)["type"] == "LoadBalancer" && ServiceOf(c.is)["type"] == "LoadBalancer"
 }
 
-func staysChecked(c change) bool { return serviceSpec(c.was).checked() && serviceSpec(c.is).checked() }
+func staysChecked(c change) bool { return ServiceOf(c.was).checked() && ServiceOf(c.is).checked() }
 
 // keepsFirst tells that a second address or family comes or goes while the first stays.
 func keepsFirst(_ change, was, is any) bool {

@@ -1,4 +1,4 @@
-package threeway
+package apiserver
 
 import (
 	"fmt"
@@ -13,12 +13,12 @@ import (
 // storedVersionsReason tells of a CustomResourceDefinition that loses a version in which objects may still be stored, which a chart or
 // a rollback comes to that goes back beyond it (apiextensions-apiserver v0.37.1 pkg/apis/apiextensions/validation
 // ValidateCustomResourceDefinitionStoredVersions).
-func storedVersionsReason(o *ObjectComparison) string {
-	if o.GroupKind().String() != "CustomResourceDefinition.apiextensions.k8s.io" {
+func storedVersionsReason(u Update) string {
+	if u.Ref.GroupKind().String() != "CustomResourceDefinition.apiextensions.k8s.io" {
 		return ""
 	}
-	stored, _ := object.Child(o.liveText, "status")["storedVersions"].([]any)
-	versions := kinds.Items(object.Child(o.Result, "spec"), "versions")
+	stored, _ := object.Child(u.Text, "status")["storedVersions"].([]any)
+	versions := kinds.Items(object.Child(u.Result, "spec"), "versions")
 	var faults []string
 	for i, name := range stored {
 		if slices.ContainsFunc(versions, func(version map[string]any) bool { return version["name"] == name }) {
@@ -31,5 +31,5 @@ func storedVersionsReason(o *ObjectComparison) string {
 	if len(faults) == 0 {
 		return ""
 	}
-	return invalidObject(o.Ref, faults)
+	return invalidObject(u.Ref, faults)
 }

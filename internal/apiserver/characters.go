@@ -1,19 +1,18 @@
-package threeway
+package apiserver
 
 import (
 	"errors"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Helm sends a server-side apply as JSON (helm v4.3.1 pkg/kube/client.go patchResourceServerSide), and the API server reads it as YAML
 // (k8s.io/apiserver v0.37.2 pkg/endpoints/handlers/patch.go applyPatcher.applyPatchToCurrentObject). JSON escapes the control characters
 // below U+0020 alone, and YAML takes none of the others as they are.
 
-// errUnreadable is what the API server says of them. It does not say where they stand.
-var errUnreadable = errors.New("error decoding YAML: error converting YAML to JSON: yaml: control characters are not allowed")
+// ErrUnreadable is what the API server says of them. It does not say where they stand.
+var ErrUnreadable = errors.New("error decoding YAML: error converting YAML to JSON: yaml: control characters are not allowed")
 
 // isUnreadable reports whether the API server's YAML parser refuses a character of a JSON text (go.yaml.in/yaml/v2 v2.4.4 readerc.go
 // yaml_parser_update_buffer). All characters below U+0020 are escaped in JSON.
@@ -21,8 +20,8 @@ func isUnreadable(r rune) bool {
 	return r >= 0x7F && r <= 0x9F && r != 0x85 || r == 0xFFFE || r == 0xFFFF
 }
 
-// unreadable lists the places of a manifest that have such characters, in a name or in a value.
-func unreadable(v any, path object.Path) []object.Path {
+// Unreadable lists the places of a manifest that have such characters, in a name or in a value.
+func Unreadable(v any, path object.Path) []object.Path {
 	var out []object.Path
 	switch v := v.(type) {
 	case string:
@@ -35,22 +34,12 @@ func unreadable(v any, path object.Path) []object.Path {
 				out = append(out, path.Field(name))
 				continue
 			}
-			out = append(out, unreadable(v[name], path.Field(name))...)
+			out = append(out, Unreadable(v[name], path.Field(name))...)
 		}
 	case []any:
 		for i, item := range v {
-			out = append(out, unreadable(item, path.At(i))...)
+			out = append(out, Unreadable(item, path.At(i))...)
 		}
 	}
 	return out
-}
-
-// noteUnreadable says where the characters stand on which a server-side apply of an object fails.
-func (c comparer) noteUnreadable(o *ObjectComparison, p pair) {
-	if !c.in.serverSide() || p.desired == nil || o.Action != report.ActionFail {
-		return
-	}
-	if places := unreadable(p.desired.Content, nil); len(places) > 0 {
-		o.addNote("control characters stand at " + joinPaths(places))
-	}
 }

@@ -1,4 +1,4 @@
-package threeway
+package apiserver
 
 import (
 	"fmt"
@@ -6,17 +6,16 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// repeated lists the items of keyed lists that a normal form has more than once. The API server stores them (two variables of one name),
+// Duplicates lists the items of keyed lists that a normal form has more than once. The API server stores them (two variables of one name),
 // client-side Helm goes on with them, and server-side apply refuses the whole object.
-func repeated(v any, s *kinds.Shape, path object.Path) []object.Path {
+func Duplicates(v any, s *kinds.Shape, path object.Path) []object.Path {
 	var out []object.Path
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range object.SortedKeys(v) {
-			out = append(out, repeated(v[name], s.Field(name), path.Field(name))...)
+			out = append(out, Duplicates(v[name], s.Field(name), path.Field(name))...)
 		}
 	case []any:
 		times := map[string]int{}
@@ -29,16 +28,15 @@ func repeated(v any, s *kinds.Shape, path object.Path) []object.Path {
 			if times[at.String()]++; times[at.String()] == 2 {
 				out = append(out, at)
 			}
-			out = append(out, repeated(item, s.Item(), at)...)
+			out = append(out, Duplicates(item, s.Item(), at)...)
 		}
 	}
 	return out
 }
 
-// refusesRepeated says why the API server refuses a custom resource whose lists repeat keys or members; empty where it does not. Of
+// repeatedReason says why the API server refuses a custom resource whose lists repeat keys or members; empty where it does not. Of
 // native kinds it takes them (apiextensions-apiserver v0.36.3 pkg/apiserver/schema/listtype ValidateListSetsAndMaps).
-func (c comparer) refusesRepeated(ref object.Ref, was, is map[string]any) string {
-	definition := c.in.Schemas[ref.GroupKind()]
+func repeatedReason(definition *kinds.CustomSchema, ref object.Ref, was, is map[string]any) string {
 	if definition == nil {
 		return ""
 	}
@@ -54,7 +52,7 @@ func (c comparer) refusesRepeated(ref object.Ref, was, is map[string]any) string
 	if len(places) == 0 {
 		return ""
 	}
-	return "Duplicate value: " + joinPaths(places)
+	return "Duplicate value: " + JoinPaths(places)
 }
 
 // againIn gives the indexes of the items that stand earlier in the list too, as its schema tells them apart.
@@ -81,16 +79,4 @@ func againIn(list []any, schema map[string]any) []int {
 		}
 	}
 	return out
-}
-
-// warnOfRepeated tells of such items of desired where Helm does not fail on them.
-func (c *Comparison) warnOfRepeated() {
-	var warnings []report.Message
-	for i := range c.Objects {
-		if o := &c.Objects[i]; len(o.repeated) > 0 && o.Action != report.ActionFail {
-			warnings = append(warnings, report.Message{Code: "repeated-items", Object: o.key.String(),
-				Message: "the manifest has more than one " + joinPaths(o.repeated) + "; Helm's server-side apply would refuse the object"})
-		}
-	}
-	c.Input.Warnings = append(c.Input.Warnings[:len(c.Input.Warnings):len(c.Input.Warnings)], warnings...)
 }

@@ -1,4 +1,4 @@
-package threeway
+package apiserver
 
 import (
 	"fmt"
@@ -6,52 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Before it writes anything, Helm has kubectl's schema check the documents that the API server cannot check itself, as no request
 // is made of them: those are Lists (k8s.io/kubectl v0.37.1 pkg/validation/schema.go paramVerifyingSchema.ValidateBytes;
 // k8s.io/kube-openapi pkg/util/proto/validation). So the items of a List fail for what would cost a lone object a warning at most.
 // A rollback checks nothing (helm v3.22.0 pkg/action/rollback.go).
-
-// refuseListed fails an item of a List that the schema does not take.
-func (c comparer) refuseListed(out *ObjectComparison, p pair) {
-	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == report.OperationRollback || c.in.Operation == report.OperationDrift {
-		return
-	}
-	if c.catalog.Shape(p.desired.GVK()) == nil && c.in.Schemas[p.desired.GroupKind()] == nil {
-		out.asks = true
-		return
-	}
-	if c.in.Schemas[p.desired.GroupKind()].Root(p.desired.Version)["x-kubernetes-preserve-unknown-fields"] == true {
-		return // kubectl gets nothing of such a schema, not even the metadata (apiextensions-apiserver, controller/openapi/builder buildKubeNative)
-	}
-	text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
-	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
-	s := c.catalog.Shape(p.desired.GVK())
-	published := publishedSchema(c.in.Schemas[p.desired.GroupKind()].Root(p.desired.Version))
-	if s == nil {
-		s = c.catalog.WithMetadata(kinds.CustomRoot(published))
-	}
-	fault := faultOfListed(text, s, p.desired.Listed, true)
-	for _, odd := range mistypedIn(text, published) {
-		if fault == "" && !(object.IsScalar(odd.value) && odd.want == "string") {
-			fault = invalidTypeOfListed(p.desired.Listed + "." + odd.path.String())
-		}
-	}
-	for _, path := range missingIn(text, published) {
-		if fault == "" {
-			above, field := path[:len(path)-1], path[len(path)-1].Name
-			fault = fmt.Sprintf("ValidationError(%s): missing required field %q", strings.TrimSuffix(p.desired.Listed+"."+above.String(), "."), field)
-		}
-	}
-	if fault != "" {
-		out.fail(stopAll, fault)
-		out.addNote("it stands in a List, whose items Helm checks before it writes anything")
-	}
-}
 
 // passesKubectl tells whether kubectl takes a value of another type than the field's: a number or a boolean for a text, and any number for
 // an integer (k8s.io/kube-openapi pkg/util/proto/validation primitiveItem.VisitPrimitive).
@@ -91,7 +55,7 @@ func faultOfListed(v any, s *kinds.Shape, at string, root bool) string {
 	if s == nil || s.Form == kinds.FormPlain || v == nil {
 		return ""
 	}
-	if len(undecoded(v, &kinds.Shape{Form: s.Form, Leaf: s.Leaf, Quantity: s.Quantity}, nil)) > 0 && !(s.Form == kinds.FormLeaf && passesKubectl(v, s.Leaf)) {
+	if len(Undecoded(v, &kinds.Shape{Form: s.Form, Leaf: s.Leaf, Quantity: s.Quantity}, nil)) > 0 && !(s.Form == kinds.FormLeaf && passesKubectl(v, s.Leaf)) {
 		return invalidTypeOfListed(at)
 	}
 	switch v := v.(type) {
@@ -185,4 +149,30 @@ func missingIn(obj, root map[string]any) (out []object.Path) {
 	look(nil, obj, root)
 	kinds.WalkDeclared(obj, root, nil, look)
 	return out
+}
+
+// ListItemReason says what kubectl's schema has against an item of a List; empty if it takes it. Text is the item as it is written, place
+// where it stands: ConfigMapList.items[2].
+func ListItemReason(gvk schema.GroupVersionKind, definition *kinds.CustomSchema, text map[string]any, place string) string {
+	root := definition.Root(gvk.Version)
+	if root["x-kubernetes-preserve-unknown-fields"] == true {
+		return "" // kubectl gets nothing of such a schema, not even the metadata (apiextensions-apiserver, controller/openapi/builder buildKubeNative)
+	}
+	s, published := kinds.Native().Shape(gvk), publishedSchema(root)
+	if s == nil {
+		s = kinds.Native().WithMetadata(kinds.CustomRoot(published))
+	}
+	if fault := faultOfListed(text, s, place, true); fault != "" {
+		return fault
+	}
+	for _, odd := range mistypedIn(text, published) {
+		if !(object.IsScalar(odd.value) && odd.want == "string") {
+			return invalidTypeOfListed(place + "." + odd.path.String())
+		}
+	}
+	for _, path := range missingIn(text, published) {
+		above, field := path[:len(path)-1], path[len(path)-1].Name
+		return fmt.Sprintf("ValidationError(%s): missing required field %q", strings.TrimSuffix(place+"."+above.String(), "."), field)
+	}
+	return ""
 }

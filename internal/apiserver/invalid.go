@@ -1,4 +1,4 @@
-package threeway
+package apiserver
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func emptied(key object.Key, obj, live map[string]any) []string {
 	if base := podSpecOf(key); base != nil {
 		lists = append(lists, base.Field("containers"))
 	}
-	if s := serviceSpec(obj); key.GroupKind().String() == "Service" && s.hasAddress() && !s.headless() {
+	if s := ServiceOf(obj); key.GroupKind().String() == "Service" && s.HasAddress() && !s.headless() {
 		lists = append(lists, object.Path{}.Field("spec").Field("ports"))
 	}
 	var out []string
@@ -76,7 +76,7 @@ func kindReasons(key object.Key, obj map[string]any) []string {
 	spec := object.Child(obj, "spec")
 	switch key.GroupKind().String() {
 	case "Service":
-		return serviceSpec(obj).reasons()
+		return ServiceOf(obj).reasons()
 	case "ConfigMap":
 		return twiceNamed(obj)
 	case "Deployment.apps":

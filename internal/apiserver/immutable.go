@@ -1,4 +1,4 @@
-package threeway
+package apiserver
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 
 // immutability is one line of the table of fields that the API server lets nobody change (immutable_table.go).
 type immutability struct {
-	// kind is "Kind" or "Kind.group".
-	kind string
+	// Kind is "Kind" or "Kind.group".
+	Kind string
 	// paths are the fields, with a dot between their names. After a slash stands one key of a map, which may have dots.
 	paths []string
 	// when names a condition; nil means always.
@@ -38,9 +38,9 @@ type change struct {
 // immutableFields lists the fields that a change touches and the server does not let change.
 func immutableFields(key object.Key, c change) []object.Path {
 	var out []object.Path
-	table := immutables()
+	table := Immutables()
 	for i := range table {
-		if line := &table[i]; line.kind == key.GroupKind().String() && (line.when == nil || line.when(c)) {
+		if line := &table[i]; line.Kind == key.GroupKind().String() && (line.when == nil || line.when(c)) {
 			out = append(out, line.touched(c)...)
 		}
 	}

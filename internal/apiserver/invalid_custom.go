@@ -1,4 +1,4 @@
-package threeway
+package apiserver
 
 import (
 	"encoding/json"
@@ -10,15 +10,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// refusesCustom says why the API server refuses a custom resource that the schema of its kind does not allow; empty where it does, or
+// customReason says why the API server refuses a custom resource that the schema of its kind does not allow; empty where it does, or
 // where the schema was not read. Was is what live holds, nil where there is nothing. Of the rules in CEL, which need half an API server,
 // it knows one (immutable_custom.go).
-func (c comparer) refusesCustom(ref object.Ref, was, is map[string]any) string {
-	schema := c.in.Schemas[ref.GroupKind()].ParsedRoot(ref.Version)
+func customReason(definition *kinds.CustomSchema, ref object.Ref, was, is map[string]any) string {
+	schema := definition.ParsedRoot(ref.Version)
 	if schema == nil {
 		return ""
 	}

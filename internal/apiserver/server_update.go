@@ -1,4 +1,4 @@
-package threeway
+package apiserver
 
 import (
 	"maps"
@@ -6,21 +6,20 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// serverUpdates makes of result, which is live after Helm's patch, what the API server stores: for some kinds it takes values
+// ApplyServerRules makes of result, which is live after Helm's patch, what the API server stores: for some kinds it takes values
 // away or gives them back. Both sides are normal forms, and result is changed in place.
 //
 // A Service is of one of four types, and the server takes away what its new type has no use for, and gives back what it had
 // allocated and the patch leaves out (kubernetes v1.36.3 pkg/registry/core/service: storage/storage.go beginUpdate, then
 // strategy.go PrepareForUpdate). What it newly allocates cannot be foretold. The spec of a CertificateSigningRequest stays as it
 // was made (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate).
-func serverUpdates(key object.Key, live, result kinds.State) {
+func ApplyServerRules(key object.Key, live, result kinds.State) {
 	was, is := live.Object(), result.Object()
 	switch key.GroupKind().String() {
 	case "Service":
-		if before, after := serviceSpec(was), serviceSpec(is); before != nil && after != nil {
+		if before, after := ServiceOf(was), ServiceOf(is); before != nil && after != nil {
 			before.giveBack(after)
 			before.takeAway(after)
 		}
@@ -63,9 +62,10 @@ func giveBackTarget(was, is map[string]any) {
 // service is the spec of a Service's normal form.
 type service map[string]any
 
-func serviceSpec(obj map[string]any) service { return object.Child(obj, "spec") }
+// ServiceOf returns the spec of a Service.
+func ServiceOf(obj map[string]any) service { return object.Child(obj, "spec") }
 
-func (s service) hasAddress() bool { return s["type"] != "ExternalName" }
+func (s service) HasAddress() bool { return s["type"] != "ExternalName" }
 
 func (s service) headless() bool {
 	return s["clusterIP"] == "None" || object.Equal(s["clusterIPs"], []any{"None"})
@@ -82,15 +82,15 @@ func (s service) checked() bool {
 	return s["type"] == "LoadBalancer" && s["externalTrafficPolicy"] == "Local"
 }
 
-// mayHave tells whether a Service of this type may have an allocated field at all.
-func (s service) mayHave(name string) bool {
+// MayHave tells whether a Service of this type may have an allocated field at all.
+func (s service) MayHave(name string) bool {
 	switch name {
 	case "nodePort":
 		return s.hasNodePorts()
 	case "healthCheckNodePort":
 		return s.checked()
 	case "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy":
-		return s.hasAddress()
+		return s.HasAddress()
 	}
 	return true
 }
@@ -107,7 +107,7 @@ func addressFields() []string {
 // giveBack: patchAllocatedValues, normalizeClusterIPs, and what initIPFamilyFields does to a Service that comes down to one
 // family.
 func (s service) giveBack(is service) {
-	if s.hasAddress() && is.hasAddress() {
+	if s.HasAddress() && is.HasAddress() {
 		for _, name := range addressFields() {
 			kinds.CopyDefault(is, name, s, name)
 		}
@@ -119,7 +119,7 @@ func (s service) giveBack(is service) {
 		kinds.CopyDefault(is, "healthCheckNodePort", s, "healthCheckNodePort")
 	}
 	s.follow(is)
-	if is["ipFamilyPolicy"] != "SingleStack" || !is.hasAddress() {
+	if is["ipFamilyPolicy"] != "SingleStack" || !is.HasAddress() {
 		return
 	}
 	for _, name := range []string{"clusterIPs", "ipFamilies"} {
@@ -176,7 +176,7 @@ func (s service) takeAway(is service) {
 			}
 		}
 	}
-	if s.hasAddress() && !is.hasAddress() {
+	if s.HasAddress() && !is.HasAddress() {
 		drop(true, "ipFamilies", "ipFamilyPolicy")
 		drop(object.Equal(s["clusterIP"], is["clusterIP"]) && object.Equal(s["clusterIPs"], is["clusterIPs"]), "clusterIP", "clusterIPs")
 	}
@@ -188,27 +188,13 @@ func (s service) takeAway(is service) {
 	drop(s.checked() && !is.checked(), "healthCheckNodePort")
 	drop(s["type"] == "LoadBalancer" && is["type"] != "LoadBalancer", "allocateLoadBalancerNodePorts", "loadBalancerClass")
 	drop(s.reachable() && !is.reachable(), "externalTrafficPolicy")
-	if !is.hasAddress() {
+	if !is.HasAddress() {
 		delete(is, "internalTrafficPolicy") // defaultOnReadInternalTrafficPolicy
 	}
 }
 
-// noteTakenAway says why a field of a Service goes that the chart does not drop.
-func noteTakenAway(o *ObjectComparison) {
-	was, is := serviceSpec(o.Live), serviceSpec(o.Result)
-	if o.GroupKind().String() != "Service" || object.Equal(was["type"], is["type"]) && was.checked() == is.checked() {
-		return
-	}
-	for i := range o.Findings {
-		f := &o.Findings[i]
-		if f.Verdict == report.Remove && f.Note != "" && dependsOnType(f.Path) {
-			f.Note = "the API server drops it: a Service that is as the upgrade makes this one has no use for it"
-		}
-	}
-}
-
-// dependsOnType tells whether the API server drops the field of a Service where its type has no use for it.
-func dependsOnType(path object.Path) bool {
+// DependsOnType tells whether the API server drops the field of a Service where its type has no use for it.
+func DependsOnType(path object.Path) bool {
 	if len(path) < 2 || path[0].Name != "spec" {
 		return false
 	}
@@ -217,4 +203,10 @@ func dependsOnType(path object.Path) bool {
 	}
 	name := path[1].Name
 	return slices.Contains(own, name) || slices.Contains(addressFields(), name) || path[len(path)-1].Name == "nodePort"
+}
+
+// ChangesService reports whether a Service becomes one of another type, or one that is checked for health differently.
+func ChangesService(key object.Key, live, result map[string]any) bool {
+	was, is := ServiceOf(live), ServiceOf(result)
+	return key.GroupKind().String() == "Service" && (!object.Equal(was["type"], is["type"]) || was.checked() != is.checked())
 }

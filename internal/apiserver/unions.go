@@ -1,4 +1,4 @@
-package threeway
+package apiserver
 
 import (
 	"slices"
@@ -25,58 +25,52 @@ type dependent struct {
 	field, by, value string
 }
 
-// Superfluous lists what the API server refuses in a text for the sake of what old's manifest names there: another member of the
-// same union, or a field of the type that was left. No manifest names it. A repair comes to it where a hand moved from one member to
-// another: what old has is put back, and the other still stands beside it.
-func (r *Repairable) Superfluous(text map[string]any) []object.Path {
-	key, normal := r.object.Key, r.Normal(text)
+// Superfluous lists what the API server refuses in an object because of what a manifest names in it: another member of the same union, or
+// a field of the type that was left. Named reports whether the manifest names a place; what it names is never superfluous.
+func Superfluous(key object.Key, normal map[string]any, named func(object.Path) bool) []object.Path {
 	var out []object.Path
 	for _, u := range unionsOf(key, normal) {
-		named, others := r.members(u, normal)
-		if len(named) > 0 {
+		ours, others := u.split(normal, named)
+		if len(ours) > 0 {
 			out = append(out, others...)
 		}
 	}
 	for _, d := range dependentsOf(key, normal) {
 		node, _ := d.at.Lookup(normal)
-		if by := object.Field(node, d.by); by != nil && by != d.value && object.Has(node, d.field) && !r.Named(d.at.Field(d.field)) {
+		if by := object.Field(node, d.by); by != nil && by != d.value && object.Has(node, d.field) && !named(d.at.Field(d.field)) {
 			out = append(out, d.at.Field(d.field))
 		}
 	}
-	out = append(out, r.secondKeys(normal)...)
-	return slices.DeleteFunc(out, func(path object.Path) bool {
-		_, there := r.Locate(text, path)
-		return !there
-	})
+	return append(out, secondKeys(key, normal, named)...)
 }
 
-// members gives the members of a union that stand in a normal form: those that old's manifest names, and the others.
-func (r *Repairable) members(u choice, normal map[string]any) (named, others []object.Path) {
+// split returns the members that an object has: those that the manifest names, and the others.
+func (u choice) split(normal map[string]any, named func(object.Path) bool) (ours, others []object.Path) {
 	node, _ := u.at.Lookup(normal)
 	for _, name := range u.members {
 		path := u.at.Field(name)
 		switch {
 		case !object.Has(node, name):
-		case r.Named(path):
-			named = append(named, path)
+		case named(path):
+			ours = append(ours, path)
 		default:
 			others = append(others, path)
 		}
 	}
-	return named, others
+	return ours, others
 }
 
-// secondKeys are the keys of a ConfigMap's binaryData that old's manifest has in data, and the other way round (kubernetes v1.36.3
+// secondKeys are the keys of a ConfigMap's binaryData that the manifest has in data, and the other way round (kubernetes v1.36.3
 // pkg/apis/core/validation ValidateConfigMap).
-func (r *Repairable) secondKeys(normal map[string]any) []object.Path {
-	if r.object.GroupKind().String() != "ConfigMap" {
+func secondKeys(key object.Key, normal map[string]any, named func(object.Path) bool) []object.Path {
+	if key.GroupKind().String() != "ConfigMap" {
 		return nil
 	}
 	var out []object.Path
 	for _, fields := range [][2]string{{"data", "binaryData"}, {"binaryData", "data"}} {
 		for _, name := range object.SortedKeys(object.Child(normal, fields[0])) {
 			other := object.Path{}.Field(fields[1]).Field(name)
-			if object.Has(normal[fields[1]], name) && r.Named(object.Path{}.Field(fields[0]).Field(name)) && !r.Named(other) {
+			if object.Has(normal[fields[1]], name) && named(object.Path{}.Field(fields[0]).Field(name)) && !named(other) {
 				out = append(out, other)
 			}
 		}

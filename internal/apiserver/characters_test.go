@@ -1,4 +1,4 @@
-package threeway
+package apiserver
 
 import (
 	"encoding/json"
@@ -37,7 +37,7 @@ func TestUnreadable(t *testing.T) {
 
 func TestUnreadablePlaces(t *testing.T) {
 	object := map[string]any{"data": map[string]any{"a": "x\x7f", "b": "x\t\u0085"}, "list": []any{map[string]any{"k\ufffe": "x"}, "\u0080", int64(1), nil}}
-	if diff := cmp.Diff(`data.a, list[0]["k\ufffe"], list[1]`, joinPaths(unreadable(object, nil))); diff != "" {
+	if diff := cmp.Diff(`data.a, list[0]["k\ufffe"], list[1]`, JoinPaths(Unreadable(object, nil))); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
 	}
 }
