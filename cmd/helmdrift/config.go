@@ -8,9 +8,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // configFile is what a configuration says; its JSON Schema is docs/config.schema.json.
@@ -42,8 +42,8 @@ func readConfig(path string) (configFile, error) {
 		}
 	}
 	for i, rule := range out.Ignore {
-		if threeway.TextSelectsEverything(rule) {
-			return out, brokenConfig(path, fmt.Sprintf("ignore[%d]: %v", i, threeway.ErrSelectsEverything))
+		if ignore.TextSelectsEverything(rule) {
+			return out, brokenConfig(path, fmt.Sprintf("ignore[%d]: %v", i, ignore.ErrSelectsEverything))
 		}
 	}
 	if err := out.Managers.Check(); err != nil {

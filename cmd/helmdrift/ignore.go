@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/homedir"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -51,7 +52,7 @@ func namesOf(add func(*pflag.FlagSet)) (names []string) {
 
 // ignored is what those flags and the configuration come to.
 type ignored struct {
-	rules    []threeway.Rule
+	rules    []ignore.Rule
 	managers owners.Managers
 	warnings []report.Message
 }
@@ -68,32 +69,32 @@ func (o *ignoreOptions) read(s streams, now time.Time) (out ignored, err error) 
 		if err != nil {
 			return out, err
 		}
-		out.rules, out.warnings = threeway.ReadRules(filepath.Base(path), config.Ignore, now)
+		out.rules, out.warnings = ignore.ReadRules(filepath.Base(path), config.Ignore, now)
 		out.managers = config.Managers
 	}
 	for _, path := range o.paths {
 		if path == "" {
 			return out, errors.New("--ignore needs a path, such as /spec/replicas")
 		}
-		pattern, err := threeway.ParsePattern(path)
+		pattern, err := ignore.ParsePattern(path)
 		if err != nil {
 			return out, fmt.Errorf("--ignore: %w", err)
 		}
-		out.rules = append(out.rules, threeway.Rule{Name: "--ignore " + path, Paths: []threeway.Pattern{pattern}})
+		out.rules = append(out.rules, ignore.Rule{Name: "--ignore " + path, Paths: []ignore.Pattern{pattern}})
 	}
 	for _, manager := range o.managers {
 		if manager == "" {
 			return out, errors.New("--ignore-manager needs a name")
 		}
-		out.rules = append(out.rules, threeway.Rule{Name: "--ignore-manager " + manager, Managers: []string{manager}})
+		out.rules = append(out.rules, ignore.Rule{Name: "--ignore-manager " + manager, Managers: []string{manager}})
 	}
 	for _, rule := range out.rules {
 		if rule.SelectsEverything() {
-			return out, fmt.Errorf("%s: %w", rule.Name, threeway.ErrSelectsEverything)
+			return out, fmt.Errorf("%s: %w", rule.Name, ignore.ErrSelectsEverything)
 		}
 	}
 	if !o.noDefaults {
-		out.rules = append(out.rules, threeway.BuiltInRules()...)
+		out.rules = append(out.rules, ignore.BuiltInRules()...)
 	}
 	return out, nil
 }
@@ -136,7 +137,7 @@ const (
 )
 
 // fluxRules reads the rules of the HelmRelease that the objects of the release name.
-func (d diff) fluxRules(ctx context.Context, in *threeway.Input) ([]threeway.Rule, []report.Message, error) {
+func (d diff) fluxRules(ctx context.Context, in *threeway.Input) ([]ignore.Rule, []report.Message, error) {
 	name, namespace := fluxOwner(in.OldObjects)
 	if name == "" {
 		return nil, nil, hinted{error: fmt.Errorf("--from-flux: release %q was not deployed by Flux: none of its objects has the label %s", in.Name, fluxNameLabel),
@@ -160,7 +161,7 @@ func (d diff) fluxRules(ctx context.Context, in *threeway.Input) ([]threeway.Rul
 	if err != nil {
 		return nil, nil, fmt.Errorf("--from-flux: HelmRelease %s/%s: spec.driftDetection: %w", namespace, name, err)
 	}
-	rules, warnings := threeway.ReadRules("HelmRelease "+namespace+"/"+name, spec.Ignore, time.Now())
+	rules, warnings := ignore.ReadRules("HelmRelease "+namespace+"/"+name, spec.Ignore, time.Now())
 	return rules, warnings, nil
 }
 

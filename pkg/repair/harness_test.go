@@ -19,6 +19,7 @@ import (
 	"k8s.io/kube-openapi/pkg/spec3"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -40,7 +41,7 @@ type site struct {
 	last       []object.Object
 	live       map[object.Ref]map[string]any
 	autoscaled map[object.Key]threeway.Autoscaler
-	rules      []threeway.Rule
+	rules      []ignore.Rule
 }
 
 func newSite(t testing.TB, old, crds string, serverSide bool) *site {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -75,7 +76,8 @@ type ObjectComparison struct {
 	// count what controllers and forgotten writers wrote and no upgrade touches.
 	IgnoredBy              *report.IgnoreRule
 	Controllers, Forgotten int
-	// remarks say what is wrong with the rules that the object itself has.
+	// rules are those that hold for the object; remarks say what is wrong with its own.
+	rules   *ignore.ObjectRules
 	remarks []string
 }
 
@@ -152,10 +154,14 @@ func (c comparer) compare(p pair) ObjectComparison {
 	default:
 		c.compareNamed(&out, p)
 	}
-	var rules *ignorer
 	texts := textsOf(p, out.liveText)
-	rules, out.remarks = c.ignorerOf(out.Ref, texts...)
-	out.IgnoredBy, out.conflictsIgnoredBy = rules.whole(out.Gone(), texts[0]), rules.conflicts(out.Findings)
+	if out.rules == nil {
+		out.rules, out.remarks = ignore.ForObject(c.in.Rules, c.in.Name, out.Ref, texts...)
+	}
+	out.IgnoredBy = out.rules.Object(out.Gone(), texts[0])
+	if !slices.ContainsFunc(out.Findings, func(f Finding) bool { return f.Verdict == report.Conflict && f.IgnoredBy == nil }) {
+		out.conflictsIgnoredBy = out.rules.Conflicts()
+	}
 	if out.Action == report.ActionNone && slices.ContainsFunc(out.Findings, Finding.writes) {
 		if out.Action = report.ActionUpdate; out.Engine == report.EngineReplace {
 			out.Action = report.ActionReplace
@@ -247,8 +253,9 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	}
 	w.nullsStored = done.engine == report.EngineApply && !c.in.Migrates
 	w.live, w.old, w.result = n.live.Object(), n.old.Object(), n.result.Object()
-	w.ignored, _ = c.ignorerOf(ref, textsOf(p, live)...)
-	w.ignored.roots = []any{n.live.Value, n.old.Value, n.desired.Value}
+	out.rules, out.remarks = ignore.ForObject(c.in.Rules, c.in.Name, ref, textsOf(p, live)...)
+	out.rules.In(n.live.Value, n.old.Value, n.desired.Value)
+	w.ignored = out.rules
 	w.template, w.volatile = p.desired.Source, p.desired.Again != nil
 	if n.last.Named {
 		w.lastRevision = c.in.Last.Revision

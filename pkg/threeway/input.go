@@ -3,6 +3,7 @@ package threeway
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -60,7 +61,7 @@ type Input struct {
 
 	// Rules silence findings. Managers are names of field managers beside those that are known. ShowControllers makes findings of
 	// what controllers wrote and no manifest names.
-	Rules           []Rule
+	Rules           []ignore.Rule
 	Managers        owners.Managers
 	ShowControllers bool
 

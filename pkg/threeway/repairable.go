@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -149,24 +150,14 @@ func (r *Repairable) Filled(path object.Path) (allocated, defaulted bool) {
 // HoldsIgnored gives the rule that silences something below a path in which live and old differ; nil where none does. What holds it
 // cannot be put back without touching it.
 func (r *Repairable) HoldsIgnored(path object.Path) *report.IgnoreRule {
-	ignored, _ := r.job.ignorerOf(r.object.Ref, r.object.Content, r.Live)
-	ignored.roots = []any{r.Normal(r.Live), r.Declared()}
-	live, there := path.Lookup(ignored.roots[0])
+	live, there := path.Lookup(r.Normal(r.Live))
 	if !there {
 		return nil
 	}
-	old, _ := path.Lookup(ignored.roots[1])
-	for _, rule := range ignored.rules {
-		for _, p := range rule.Paths {
-			if !p.reachesInto(path, ignored.roots) {
-				continue
-			}
-			if rest := p.tokens[len(path):]; !object.EqualLists(allBelow(live, rest), allBelow(old, rest)) {
-				return rule.shown()
-			}
-		}
-	}
-	return nil
+	rules, _ := ignore.ForObject(r.job.in.Rules, r.job.in.Name, r.object.Ref, r.object.Content, r.Live)
+	rules.In(r.Normal(r.Live), r.Declared())
+	old, _ := path.Lookup(r.Declared())
+	return rules.Below(path, live, old)
 }
 
 // Findings compares old with another text of the object, such as one that was read later. What a repair wrote there counts as Helm's,

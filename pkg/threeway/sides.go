@@ -128,3 +128,12 @@ func (n sides) indexSteps() []object.Step {
 	}
 	return steps
 }
+
+// sameAfter reports whether Helm wants what is there and nobody moved, once strip was applied to each side.
+func (n sides) sameAfter(strip func(any) any) bool {
+	n = n.each(func(s kinds.State) kinds.State {
+		s.Value = strip(s.Value)
+		return s
+	})
+	return n.converged() && n.old.Same(n.live)
+}

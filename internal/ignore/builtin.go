@@ -1,4 +1,4 @@
-package threeway
+package ignore
 
 import (
 	_ "embed"
@@ -28,7 +28,7 @@ var BuiltInRules = sync.OnceValue(func() []Rule {
 	for i, text := range texts {
 		rule, err := ruleOf(text.RuleText, "built-in "+text.Name)
 		panicOn(err)
-		rule.builtIn, rule.unmanaged = true, text.Unmanaged
+		rule.BuiltIn, rule.unmanaged = true, text.Unmanaged
 		if text.Gone != "" {
 			gone, err := ParsePattern(text.Gone)
 			panicOn(err)

@@ -1,4 +1,4 @@
-package threeway
+package ignore
 
 import (
 	"fmt"
@@ -27,8 +27,8 @@ type Rule struct {
 	// Conflicts says that the operation may fail on an object, as long as it fails on nothing but conflicts that rules silence.
 	Conflicts bool
 
-	// builtIn tells that it is one of this program's own, which need not match anything.
-	builtIn bool
+	// BuiltIn tells that it is one of this program's own, which need not match anything.
+	BuiltIn bool
 	// unmanaged restricts it to fields that no manifest names; gone to objects that are missing and whose manifest has the place.
 	unmanaged bool
 	gone      *Pattern
