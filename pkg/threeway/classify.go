@@ -15,8 +15,8 @@ func (w *walker) classify(path object.Path, n sides) entry {
 	if e.Verdict == "" {
 		return e
 	}
-	if e.IgnoredBy = w.ignored.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
-		e.IgnoredBy = w.ignored.Inside(path, e.Managed, n.sameAfter)
+	if e.IgnoredBy = w.rules.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
+		e.IgnoredBy = w.rules.Inside(path, e.Managed, n.sameAfter)
 	}
 	return e
 }

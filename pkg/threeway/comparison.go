@@ -20,7 +20,7 @@ func (c *Comparison) Report(mask Mask) report.Release {
 		Name: in.Name, Namespace: in.Namespace, StorageNamespace: in.StorageNamespace, Cluster: in.Cluster,
 		Terminating: in.Terminating[in.Namespace] || in.Terminating[in.StorageNamespace],
 		Operation:   in.Operation, Old: in.Old, Last: in.Last, Desired: in.Desired, ApplyMethod: in.ApplyMethod,
-		Warnings: scrubbed(in.Warnings, scrub), Errors: scrubbed(in.Errors, scrub), NotCompared: orEmpty(in.NotCompared),
+		Warnings: scrubbed(c.Warnings, scrub), Errors: scrubbed(in.Errors, scrub), NotCompared: orEmpty(in.NotCompared),
 		Objects: []report.Object{}, Compared: len(c.Objects),
 	}
 	if d := c.Deployer(); in.serverSide() && d.Known {
@@ -63,7 +63,7 @@ func (o *ObjectComparison) report(mask *masker) report.Object {
 		Fields:    []report.Finding{},
 		IgnoredBy: shownRule(o.IgnoredBy, scrub), Controllers: o.Controllers, Forgotten: o.Forgotten,
 	}
-	if out.OnlyConflicts = o.onlyConflicts; out.OnlyConflicts && o.IgnoredBy == nil {
+	if out.OnlyConflicts = o.failure.onlyConflicts; out.OnlyConflicts && o.IgnoredBy == nil {
 		out.IgnoredBy = shownRule(o.conflictsIgnoredBy, scrub)
 	}
 	if o.Err != nil {

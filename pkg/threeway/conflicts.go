@@ -102,7 +102,7 @@ func (w *walker) conflictAt(findings []Finding, n, spelled sides, place conflict
 	if here.desired.Present && here.desired.Same(here.live) {
 		e.Note = joinNotes(e.Note, "the values mean the same, but the API server compares them as they are written")
 	}
-	e.IgnoredBy = w.ignored.Field(path, e.Owners, e.Managed)
+	e.IgnoredBy = w.rules.Field(path, e.Owners, e.Managed)
 	return append(findings, e.Finding)
 }
 

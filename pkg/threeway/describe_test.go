@@ -11,7 +11,7 @@ import (
 // describe writes a comparison for a case: an object a line, its findings below it.
 func describe(c *Comparison) string {
 	var b strings.Builder
-	for _, w := range c.Input.Warnings {
+	for _, w := range c.Warnings {
 		fmt.Fprintf(&b, "warning %s: %s: %s\n", w.Code, w.Object, w.Message)
 	}
 	for _, o := range c.Objects {

@@ -29,9 +29,9 @@ func anyFinding(Finding) bool { return true }
 // acts tells whether the upgrade changes the field or fails on it.
 func (f Finding) acts() bool { return f.writes() || f.Verdict == report.Conflict }
 
-// doubtful marks the verdicts that are not certain, each with the reason. Where an object may fail for the sake of one field, all
+// doubt marks the verdicts that are not certain, each with the reason. Where an object may fail for the sake of one field, all
 // that would happen to the others is as doubtful as that.
-func (o *ObjectComparison) doubtful(doubts []doubt) {
+func (o *fields) doubt(doubts []doubt) {
 	for _, d := range doubts {
 		o.mayVanish(d)
 		fails := d.spreads && slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.acts() && d.about(f) })
@@ -46,7 +46,7 @@ func (o *ObjectComparison) doubtful(doubts []doubt) {
 }
 
 // mayVanish adds findings for what may go.
-func (o *ObjectComparison) mayVanish(d doubt) {
+func (o *fields) mayVanish(d doubt) {
 	for _, path := range d.vanishing {
 		v, there := path.Lookup(o.Live)
 		told := slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.Path.Equal(path) })

@@ -67,7 +67,7 @@ func (c upgradeCase) testRefused(t *testing.T) {
 	for _, paths := range object.SortedKeys(c.Refused) {
 		want := "immutable: " + paths + " cannot be changed; delete and re-create the object"
 		got := c.upgrade(t, c.patched(t, c.Object, c.Refused[paths]))
-		if got.Action != report.ActionFail || got.Reason != want || got.stops != stopNothing {
+		if got.Action != report.ActionFail || got.Reason != want || got.failure.scope != stopNothing {
 			t.Errorf("%s: %s %q, want fail %q", paths, got.Action, got.Reason, want)
 		}
 		if len(got.Findings) == 0 {

@@ -36,11 +36,3 @@ func isWhole(old, live kinds.State) bool {
 	kind := func(s kinds.State) reflect.Kind { return reflect.ValueOf(s.Value).Kind() }
 	return kind(old) == kind(live) && (kind(old) == reflect.Map || kind(old) == reflect.Slice)
 }
-
-// noteDropped marks a missing object that the last revision no longer has.
-func (c comparer) noteDropped(out *ObjectComparison, p pair) {
-	if out.Missing && c.in.LastObjects != nil && p.last == nil && c.in.Last != nil {
-		out.OfLast = true
-		out.addNote(fmt.Sprintf("failed revision %d no longer has it", c.in.Last.Revision))
-	}
-}

@@ -33,7 +33,7 @@ type clientSide struct {
 // clientSide chooses the engine for an object of the release. Only an installation with --take-ownership merges three ways what is
 // none of Helm's own kinds (helm v3.22.0 pkg/action/install.go performInstall, UpdateThreeWayMerge).
 func (c comparer) clientSide(ref object.Ref, desired map[string]any) clientSide {
-	out := clientSideFor(c.catalog, ref.GVK(), desired)
+	out := clientSideFor(kinds.Native(), ref.GVK(), desired)
 	out.threeWay = c.in.TakeOwnership && c.in.Operation == report.OperationInstall
 	return out
 }

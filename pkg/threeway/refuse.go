@@ -10,32 +10,33 @@ import (
 // refuse fails an object that the API server will not store as Helm sends it, as far as that can be told without asking: a value
 // of another type than the field's, a change of what cannot be changed, fields that contradict each other. One that cannot be
 // created ends the upgrade there; one that cannot be patched does not (helm v3.22.0 pkg/kube/client.go update).
-func (c comparer) refuse(out *ObjectComparison, p pair) {
+func (c comparer) refuse(d *decision, p pair) {
 	switch {
-	case out.Action == report.ActionCreate:
+	case len(d.failures) > 0:
+	case d.action == report.ActionCreate:
 		text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 		stored := c.installed(p.desired.Ref, text)
 		if !c.in.serverSide() {
-			out.repeated = apiserver.Duplicates(stored, c.shapeOf(p.desired.Ref), nil)
+			d.duplicates = apiserver.Duplicates(stored, c.shapeOf(p.desired.Ref), nil)
 		}
 		creation := apiserver.Creation{Ref: p.desired.Ref, Definition: c.in.Schemas[p.desired.GroupKind()], Text: text, Stored: stored}
 		reason := creation.Undecodable()
-		if refused := c.refusesCreation(out, text); refused != "" {
+		if refused := c.refusesCreation(d, p.desired.Ref, text); refused != "" {
 			reason = joinNotes(refused, reason) // the server comes to nothing else
 		} else {
 			reason = joinNotes(reason, creation.Invalid())
 		}
 		if reason != "" {
-			out.fail(stopRest, reason)
+			d.fail(stopRest, reason)
 		}
-	case out.Action != report.ActionFail && out.Live != nil && out.Result != nil:
-		reason := joinNotes(c.strictReason(out), out.invalid)
-		if reason == "" && !object.Equal(out.Live, out.Result) {
-			update := apiserver.Update{Ref: out.Ref, Definition: c.in.Schemas[out.GroupKind()], Text: out.liveText, Live: out.Live, Result: out.Result}
-			reason = update.Refused(out.Engine != report.EngineStrategic)
+	case d.Live != nil && d.Result != nil:
+		reason := joinNotes(c.strictReason(p.main().Ref, d.fields), d.invalid)
+		if reason == "" && !object.Equal(d.Live, d.Result) {
+			update := apiserver.Update{Ref: p.main().Ref, Definition: c.in.Schemas[p.main().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
+			reason = update.Refused(d.Engine != report.EngineStrategic)
 		}
 		if reason != "" {
-			out.fail(stopNothing, reason)
+			d.fail(stopNothing, reason)
 		}
 	}
 }
@@ -47,29 +48,29 @@ func (c comparer) installed(ref object.Ref, text map[string]any) map[string]any 
 }
 
 // noteUnreadable says where the characters stand on which a server-side apply of an object fails.
-func (c comparer) noteUnreadable(o *ObjectComparison, p pair) {
-	if !c.in.serverSide() || p.desired == nil || o.Action != report.ActionFail {
+func (c comparer) noteUnreadable(d *decision, p pair) {
+	if !c.in.serverSide() || p.desired == nil || len(d.failures) == 0 {
 		return
 	}
 	if places := apiserver.Unreadable(p.desired.Content, nil); len(places) > 0 {
-		o.addNote("control characters stand at " + apiserver.JoinPaths(places))
+		d.note("control characters stand at " + apiserver.JoinPaths(places))
 	}
 }
 
 // refuseListed fails an item of a List that kubectl's schema does not take.
-func (c comparer) refuseListed(out *ObjectComparison, p pair) {
+func (c comparer) refuseListed(d *decision, p pair) {
 	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == report.OperationRollback || c.in.Operation == report.OperationDrift {
 		return
 	}
 	definition := c.in.Schemas[p.desired.GroupKind()]
 	if kinds.Native().Shape(p.desired.GVK()) == nil && definition == nil {
-		out.asks = true
+		d.wantsSchema = true
 		return
 	}
 	text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
 	if fault := apiserver.ListItemReason(p.desired.GVK(), definition, text, p.desired.Listed); fault != "" {
-		out.fail(stopAll, fault)
-		out.addNote("it stands in a List, whose items Helm checks before it writes anything")
+		d.fail(stopAll, fault)
+		d.note("it stands in a List, whose items Helm checks before it writes anything")
 	}
 }

@@ -155,19 +155,17 @@ func (r *Repairable) HoldsIgnored(path object.Path) *report.IgnoreRule {
 		return nil
 	}
 	rules, _ := ignore.ForObject(r.job.in.Rules, r.job.in.Name, r.object.Ref, r.object.Content, r.Live)
-	rules.In(r.Normal(r.Live), r.Declared())
 	old, _ := path.Lookup(r.Declared())
-	return rules.Below(path, live, old)
+	return rules.In(r.Normal(r.Live), r.Declared()).Below(path, live, old)
 }
 
 // Findings compares old with another text of the object, such as one that was read later. What a repair wrote there counts as Helm's,
 // to whom it is handed over.
 func (r *Repairable) Findings(live map[string]any) []Finding {
 	live = withoutRepairer(live)
-	out := ObjectComparison{Object: r.object, key: r.object.Key}
 	p := pair{key: r.object.Key, old: &r.object, desired: &r.object}
-	_ = r.job.compareFields(&out, p, live, r.object.Content) // the findings are told where no patch can be made, too
-	return out.Findings
+	rules, _ := ignore.ForObject(r.job.in.Rules, r.job.in.Name, r.object.Ref, textsOf(p, live)...)
+	return r.job.compareFields(p, rules, live, r.object.Content).Findings // the findings are known where no patch can be made, too
 }
 
 // withoutRepairer returns an object without the repairer's entries in managedFields.

@@ -32,11 +32,11 @@ func replacement(desired, live map[string]any) map[string]any {
 // strictReason names fields of a manifest that no type knows, where Helm 4 replaces an object: it asks the server for strict
 // validation then, as it does for an apply (helm v4.3.1 pkg/kube/client.go replaceResource). Its patches and creations, and all that
 // Helm 3 sends, lose such fields with a warning.
-func (c comparer) strictReason(o *ObjectComparison) string {
-	if o.Engine != report.EngineReplace || !c.in.helm4() {
+func (c comparer) strictReason(ref object.Ref, f fields) string {
+	if f.Engine != report.EngineReplace || !c.in.helm4() {
 		return ""
 	}
-	paths := unknownFields(o.desiredText, c.shapeOf(o.Ref), nil)
+	paths := unknownFields(f.desiredText, c.shapeOf(ref), nil)
 	if len(paths) == 0 {
 		return ""
 	}
@@ -45,7 +45,7 @@ func (c comparer) strictReason(o *ObjectComparison) string {
 		texts[i] = fmt.Sprintf("unknown field %q", path)
 	}
 	return fmt.Sprintf("failed to replace object: %s in version %q cannot be handled as a %s: strict decoding error: %s",
-		o.Kind, o.Version, o.Kind, strings.Join(texts, ", "))
+		ref.Kind, ref.Version, ref.Kind, strings.Join(texts, ", "))
 }
 
 // unknownFields lists the fields of a manifest that the server drops.

@@ -38,8 +38,8 @@ type walker struct {
 	volatile bool
 	// lastRevision is the number of a last revision that is not old, 0 where there is none.
 	lastRevision int
-	// ignored are the rules that hold for the object.
-	ignored *ignore.ObjectRules
+	// rules are those that silence findings of the object.
+	rules *ignore.ObjectRules
 	// conflicts are the places on which a server-side apply fails.
 	conflicts []conflictPlace
 }
@@ -169,7 +169,7 @@ func (w *walker) fold(path object.Path, n sides, entries []entry) []entry {
 	loud := loudest(entries)
 	if len(loud) == 0 && w.isEditedDefault(path, n, entries) {
 		e := w.verdict(path, n, false)
-		e.weight, e.IgnoredBy = hard, w.ignored.Field(path, e.Owners, false)
+		e.weight, e.IgnoredBy = hard, w.rules.Field(path, e.Owners, false)
 		return []entry{e}
 	}
 	if len(loud) == 0 || loud[0].presence != n.presence() || !agree(loud) || isIgnoredInPart(entries) {
@@ -285,7 +285,7 @@ func (w *walker) order(path object.Path, n sides, steps []object.Step) []entry {
 	}
 	// No owner: managedFields know who wrote an item, not who moved it.
 	e := entry{Finding: f, weight: hard, presence: n.presence()}
-	e.IgnoredBy = w.ignored.Field(path, nil, true)
+	e.IgnoredBy = w.rules.Field(path, nil, true)
 	if w.volatile && !object.EqualLists(desired, n.orderOf(n.again, steps)) {
 		w.giveClass(&e, report.ClassVolatile)
 	}

@@ -81,13 +81,13 @@ func (c comparer) asApplied(live map[string]any, deployer string) map[string]any
 }
 
 // refusesCreation says why the API server would not create an object by a server-side apply; empty where nothing speaks against it.
-func (c comparer) refusesCreation(o *ObjectComparison, desired map[string]any) string {
-	if !c.in.serverSide() || o.awaits != "" {
+func (c comparer) refusesCreation(d *decision, ref object.Ref, desired map[string]any) string {
+	if !c.in.serverSide() || d.waitsFor != "" {
 		return ""
 	}
 	nothing := map[string]any{"apiVersion": desired["apiVersion"], "kind": desired["kind"]}
-	done, err := c.writeServerSide(o.Ref, desired, nothing)
-	o.asks = done.asks
+	done, err := c.writeServerSide(ref, desired, nothing)
+	d.wantsSchema = done.asks
 	if err != nil {
 		return err.Error()
 	}
