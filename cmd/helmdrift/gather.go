@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/live"
@@ -193,14 +194,14 @@ func (d diff) fetch(ctx context.Context, needs threeway.Needs, in *threeway.Inpu
 }
 
 // applyTypes reads what the server says of custom resources that are applied server-side. What cannot be read is remembered so.
-func (d diff) applyTypes(ctx context.Context, wanted []schema.GroupVersion, in *threeway.Input) map[schema.GroupVersion]*threeway.ApplyTypes {
+func (d diff) applyTypes(ctx context.Context, wanted []schema.GroupVersion, in *threeway.Input) map[schema.GroupVersion]*engine.ApplyTypes {
 	documents, warnings := d.cluster.OpenAPI(ctx, wanted)
 	in.Warnings = append(in.Warnings, warnings...)
-	types := map[schema.GroupVersion]*threeway.ApplyTypes{}
+	types := map[schema.GroupVersion]*engine.ApplyTypes{}
 	for _, gv := range wanted {
 		types[gv] = nil
 		if document, ok := documents[gv]; ok {
-			known, err := threeway.NewApplyTypes(document)
+			known, err := engine.NewApplyTypes(document)
 			if err != nil {
 				in.Warnings = append(in.Warnings, report.Message{Code: "schema", Message: gv.String() + ": " + err.Error()})
 			}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
@@ -66,7 +67,7 @@ func (o ObjectComparison) Drifted() bool {
 // Compare compares one release. It is pure: what more could be read to make the answer better, Needs says.
 func Compare(in Input) *Comparison {
 	job := newComparer(in)
-	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), Warnings: slices.Clone(in.Warnings), deployer: job.deployer}
+	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), Warnings: slices.Clone(in.Warnings), deployer: job.writer.Deployer}
 	if in.Operation == report.OperationInstall {
 		c.installAtOnce()
 	}
@@ -103,17 +104,25 @@ func (c comparer) compareAll(all []pair) []ObjectComparison {
 
 // comparer compares the objects of one release.
 type comparer struct {
-	in Input
-	// deployer finds out on its first call under which name Helm writes: most client-side comparisons never need to know.
-	deployer func() owners.Deployer
+	in     Input
+	writer engine.Writer
 }
 
 func newComparer(in Input) comparer {
-	return comparer{in: in, deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) })}
+	return comparerOf(in, sync.OnceValue(func() owners.Deployer { return deployerOf(in) }))
+}
+
+// comparerOf returns a comparer that asks deployer under which name Helm writes: most client-side comparisons never need to know.
+func comparerOf(in Input, deployer func() owners.Deployer) comparer {
+	return comparer{in: in, writer: engine.Writer{
+		ServerSide: in.serverSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
+		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Strict: in.helm4(),
+		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, Deployer: deployer,
+	}}
 }
 
 // comparer compares what the comparison was made from once more, or a part of it.
-func (c *Comparison) comparer() comparer { return comparer{in: c.Input, deployer: c.deployer} }
+func (c *Comparison) comparer() comparer { return comparerOf(c.Input, c.deployer) }
 
 // Deployer is the field manager under which the release is written.
 func (c *Comparison) Deployer() owners.Deployer { return c.deployer() }
@@ -189,10 +198,7 @@ func textsOf(p pair, live map[string]any) []map[string]any {
 
 // shapeOf returns the shape of a kind: native, from its CRD, or metadata alone.
 func (c comparer) shapeOf(ref object.Ref) *kinds.Shape {
-	if s := kinds.Native().Shape(ref.GVK()); s != nil {
-		return s
-	}
-	return kinds.Native().WithMetadata(c.in.Schemas[ref.GroupKind()].Shape(ref.Version))
+	return kinds.ShapeOf(ref, c.in.Schemas[ref.GroupKind()])
 }
 
 func (o *ObjectComparison) addNote(note string) { o.Note = joinNotes(o.Note, note) }

@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -19,7 +20,7 @@ type conflictPlace struct {
 }
 
 // conflictPlaces finds the places of the server's conflicts.
-func conflictPlaces(n sides, s *kinds.Shape, conflicts []conflict) []conflictPlace {
+func conflictPlaces(n sides, s *kinds.Shape, conflicts []engine.Conflict) []conflictPlace {
 	if len(conflicts) == 0 {
 		return nil
 	}
@@ -29,16 +30,16 @@ func conflictPlaces(n sides, s *kinds.Shape, conflicts []conflict) []conflictPla
 	eachPlace(n.desired.Value, s, nil, name)
 	var out []conflictPlace
 	for _, c := range conflicts {
-		path, known := paths[c.field]
+		path, known := paths[c.Field]
 		if !known {
-			path = unknownPlace(c.field)
+			path = unknownPlace(c.Field)
 		}
 		i := slices.IndexFunc(out, func(p conflictPlace) bool { return p.path.Equal(path) })
 		if i < 0 {
 			i, out = len(out), append(out, conflictPlace{path: path})
 		}
-		if !strings.Contains(out[i].note, c.message) {
-			out[i].note = joinNotes(out[i].note, c.message)
+		if !strings.Contains(out[i].note, c.Message) {
+			out[i].note = joinNotes(out[i].note, c.Message)
 		}
 	}
 	return out

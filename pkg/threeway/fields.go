@@ -2,6 +2,7 @@ package threeway
 
 import (
 	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
@@ -36,26 +37,26 @@ type fields struct {
 func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, original map[string]any) fields {
 	ref := p.desired.Ref
 	out := fields{liveText: live, desiredText: object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)}
-	done, err := c.write(ref, original, out.desiredText, live)
+	done, err := c.writer.Write(ref, original, out.desiredText, live)
 	if err != nil {
-		done.result = live
+		done.Result = live
 	}
 	f := kinds.NewNormalizer(ref.Key, c.shapeOf(ref), live)
 	n := c.sidesOf(f, p, out, done)
 	w := &walker{
-		shape: f.Shape, engine: done.engine, custom: kinds.Native().Shape(ref.GVK()) == nil, unpatched: err != nil,
-		command: c.in.Operation.Command(), owners: owners.Lazy(live, c.in.Managers, c.in.Name, c.deployer),
+		shape: f.Shape, engine: done.Engine, custom: kinds.Native().Shape(ref.GVK()) == nil, unpatched: err != nil,
+		command: c.in.Operation.Command(), owners: owners.Lazy(live, c.in.Managers, c.in.Name, c.writer.Deployer),
 		allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
-		nullsStored: done.engine == report.EngineApply && !c.in.Migrates,
+		nullsStored: done.Engine == report.EngineApply && !c.in.Migrates,
 		live:        n.live.Object(), old: n.old.Object(), result: n.result.Object(),
 		rules:    rules.In(n.live.Value, n.old.Value, n.desired.Value),
 		template: p.desired.Source, volatile: p.desired.Again != nil,
-		conflicts: conflictPlaces(n, f.Shape, done.conflicts),
+		conflicts: conflictPlaces(n, f.Shape, done.Conflicts),
 	}
 	if n.last.Named {
 		w.lastRevision = c.in.Last.Revision
 	}
-	out.Engine, out.conflict, out.invalid, out.wantsSchema, out.unpatched = done.engine, done.refusal, done.invalid, done.asks, err
+	out.Engine, out.conflict, out.invalid, out.wantsSchema, out.unpatched = done.Engine, done.Refusal, done.Invalid, done.WantsSchema, err
 	out.Old, out.Desired, out.Live, out.Result = n.old.Object(), n.desired.Object(), n.live.Object(), n.result.Object()
 	if w.custom {
 		out.Old, _ = kinds.PlainNulls(out.Old).(map[string]any)
@@ -71,7 +72,7 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 		noteDropped(out.Findings)
 	}
 	out.Findings = w.conflicting(out.Findings, n, spelled)
-	out.doubt(done.doubts)
+	out.doubt(done.Doubts)
 	if c.in.Operation == report.OperationDrift {
 		onlyLiveMoved(out.Findings)
 	}
@@ -85,14 +86,14 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 }
 
 // sidesOf brings the texts of an object to the sides that are compared.
-func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out fields, done written) sides {
+func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) sides {
 	read := f.Manifest
 	if p.old.Version != p.desired.Version {
 		read = f.ForeignManifest
 	}
 	n := sides{
 		old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), desired: f.Manifest(out.desiredText),
-		live: f.Stored(out.liveText), result: f.Stored(done.result), storesNulls: done.engine == report.EngineApply || done.engine == report.EngineReplace,
+		live: f.Stored(out.liveText), result: f.Stored(done.Result), storesNulls: done.Engine == report.EngineApply || done.Engine == report.EngineReplace,
 	}
 	apiserver.ApplyServerRules(p.desired.Key, n.live, n.result)
 	n.again, n.atOnce = n.desired, n.desired

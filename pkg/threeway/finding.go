@@ -1,6 +1,8 @@
 package threeway
 
 import (
+	"strings"
+
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -48,4 +50,11 @@ func (f Finding) writes() bool { return f.Verdict.Writes() }
 // Silenced tells whether the finding is listed and counted as ignored only. A volatile one is where live has not left old.
 func (f Finding) Silenced() bool {
 	return f.IgnoredBy != nil || f.Class == report.ClassAutoscaled || f.Class == report.ClassVolatile && f.Cause == report.CauseChange
+}
+
+// addNote adds a remark, once.
+func (f *Finding) addNote(note string) {
+	if !strings.Contains(f.Note, note) {
+		f.Note = joinNotes(f.Note, note)
+	}
 }

@@ -21,7 +21,11 @@ func (c comparer) refuse(d *decision, p pair) {
 		}
 		creation := apiserver.Creation{Ref: p.desired.Ref, Definition: c.in.Schemas[p.desired.GroupKind()], Text: text, Stored: stored}
 		reason := creation.Undecodable()
-		if refused := c.refusesCreation(d, p.desired.Ref, text); refused != "" {
+		refused := ""
+		if c.in.serverSide() && d.waitsFor == "" {
+			refused, d.wantsSchema = c.writer.Creation(p.desired.Ref, text)
+		}
+		if refused != "" {
 			reason = joinNotes(refused, reason) // the server comes to nothing else
 		} else {
 			reason = joinNotes(reason, creation.Invalid())
@@ -30,7 +34,7 @@ func (c comparer) refuse(d *decision, p pair) {
 			d.fail(stopRest, reason)
 		}
 	case d.Live != nil && d.Result != nil:
-		reason := joinNotes(c.strictReason(p.main().Ref, d.fields), d.invalid)
+		reason := joinNotes(c.unknownFields(p, d), d.invalid)
 		if reason == "" && !object.Equal(d.Live, d.Result) {
 			update := apiserver.Update{Ref: p.main().Ref, Definition: c.in.Schemas[p.main().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
 			reason = update.Refused(d.Engine != report.EngineStrategic)
@@ -73,4 +77,12 @@ func (c comparer) refuseListed(d *decision, p pair) {
 		d.fail(stopAll, fault)
 		d.note("it stands in a List, whose items Helm checks before it writes anything")
 	}
+}
+
+// unknownFields says why Helm 4 fails to replace an object whose manifest has fields that no type knows.
+func (c comparer) unknownFields(p pair, d *decision) string {
+	if d.Engine != report.EngineReplace {
+		return ""
+	}
+	return c.writer.StrictReason(p.main().Ref, d.desiredText)
 }

@@ -2,7 +2,6 @@ package threeway
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -60,7 +59,7 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	r.spelled, _ = kinds.WithNulls(f.AsSpelled().Manifest(text).Value, c.Input.serverSide()).(map[string]any)
 	r.stated, _ = kinds.WithNulls(f.AsSpelled().WithoutDefaults(text), c.Input.serverSide()).(map[string]any)
 	if c.Input.serverSide() {
-		r.applied, r.unapplied = r.apply()
+		r.applied, r.unapplied = r.job.writer.OwnedBy(r.object.Ref, r.old())
 	}
 	return r, true
 }
@@ -207,28 +206,6 @@ func (r *Repairable) AppliedAt(path object.Path) *fieldpath.Set {
 		return &fieldpath.Set{}
 	}
 	return fieldpath.NewSet(owners.FieldPath(path)).Intersection(r.applied)
-}
-
-// apply applies old as if nothing were there, and reads what it owns then: that depends on old alone.
-func (r *Repairable) apply() (*fieldpath.Set, error) {
-	apply, known, err := r.job.applyFor(r.object.Ref)
-	if err != nil {
-		return nil, err
-	}
-	if !known {
-		return nil, fmt.Errorf("the schema of %s is not known", r.object.Kind)
-	}
-	nothing := map[string]any{"metadata": map[string]any{"name": r.object.Name, "namespace": r.object.Namespace}}
-	out, err := apply.apply(r.old(), nothing, true)
-	if err != nil {
-		return nil, errors.New(applyFault(err))
-	}
-	for _, entry := range owners.Entries(out, nil) {
-		if entry.Manager == apply.deployer && entry.Operation == "Apply" {
-			return entry.Fields, nil
-		}
-	}
-	return nil, errors.New("an apply of the manifest owns no field")
 }
 
 // Field is a finding as a report has it, masked.

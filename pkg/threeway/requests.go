@@ -38,12 +38,10 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 	}
 	switch o.method {
 	case MethodPatch:
-		engine := c.comparer().clientSide(o.Ref, target)
-		out.PatchType = string(engine.patchType())
-		out.Body, err = engine.patch(o.original, target, o.liveText)
+		out.PatchType, out.Body, err = c.comparer().writer.Patch(o.Ref, o.original, target, o.liveText)
 	case MethodReplace:
 		out.Strict = c.Input.helm4()
-		out.Body, err = json.Marshal(replacement(target, o.liveText))
+		out.Body, err = c.comparer().writer.Replacement(target, o.liveText)
 	case MethodCreate:
 		out.Body, err = json.Marshal(target)
 	}

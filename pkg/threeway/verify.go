@@ -80,7 +80,7 @@ func (o *ObjectComparison) certain() bool {
 // unasked says why there is no request for an object that Helm writes; empty where there may be one.
 func (c *Comparison) unasked(o *ObjectComparison) string {
 	switch {
-	case c.Input.serverSide() && c.Input.Migrates && isMigrated(o.liveText, c.Deployer().Manager):
+	case c.comparer().writer.MigratesFirst(o.liveText):
 		return "Helm first makes its own earlier writes part of the apply, which a dry run cannot do"
 	case o.waitsFor != "":
 		return "the release brings " + o.waitsFor + " first"

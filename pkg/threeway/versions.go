@@ -13,6 +13,7 @@ import (
 // that was read.
 func (c comparer) unserved(p pair, f found, rules *ignore.ObjectRules) decision {
 	var d decision
+	d.fail(stopAll, c.refusedToBuild(p, f.was, f.live))
 	live := f.was.Object
 	if live == nil {
 		live = f.live.Object
@@ -29,7 +30,6 @@ func (c comparer) unserved(p pair, f found, rules *ignore.ObjectRules) decision 
 			d.note(d.unpatched.Error())
 		}
 	}
-	d.fail(stopAll, c.refusedToBuild(p, f.was, f.live))
 	return d
 }
 
