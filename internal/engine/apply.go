@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,8 +59,8 @@ type serverSide struct {
 type Conflict struct {
 	// Field is the path as the server writes it: .spec.template.spec.containers[name="web"].image.
 	Field string
-	// Message is the server's: conflict with "kubectl-patch" using apps/v1.
-	Message string
+	// Message is the server's: conflict with "kubectl-patch" using apps/v1. Manager is the one that it names.
+	Message, Manager string
 }
 
 // newServerSide prepares an apply of objects of one kind by a field manager. custom reports that its schema comes from a CRD.
@@ -127,13 +129,25 @@ func conflictsOf(err error) []Conflict {
 	var out []Conflict
 	for _, cause := range status.Status().Details.Causes {
 		if cause.Type == metav1.CauseTypeFieldManagerConflict {
-			out = append(out, Conflict{Field: cause.Field, Message: cause.Message})
+			out = append(out, Conflict{Field: cause.Field, Message: cause.Message, Manager: managerIn(cause.Message)})
 		}
 	}
 	slices.SortFunc(out, func(a, b Conflict) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
 	})
 	return out
+}
+
+// managerIn returns the manager that the server names in its word on a conflict (k8s.io/apimachinery v0.37
+// pkg/util/managedfields/internal/conflict.go printManager); empty if it names none.
+func managerIn(message string) string {
+	_, rest, _ := strings.Cut(message, "conflict with ")
+	quoted, err := strconv.QuotedPrefix(rest)
+	if err != nil {
+		return ""
+	}
+	name, _ := strconv.Unquote(quoted)
+	return name
 }
 
 // migrated returns live as Helm 4 leaves it before it first applies server-side to an object that was patched client-side: what

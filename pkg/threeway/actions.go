@@ -18,7 +18,7 @@ func (c comparer) absent(p pair, why Absence) decision {
 	d := decision{missing: p.old != nil, action: report.ActionCreate, sending: sending{method: MethodCreate}}
 	if d.missing && c.in.LastObjects != nil && p.last == nil && c.in.Last != nil {
 		d.ofLast = true
-		d.note(fmt.Sprintf("failed revision %d no longer has it", c.in.Last.Revision))
+		d.notes.Add(report.NoteFailedRevision, fmt.Sprintf("failed revision %d no longer has it", c.in.Last.Revision))
 	}
 	switch namespace := p.desired.Namespace; {
 	case c.in.Terminating[namespace]:
@@ -87,7 +87,7 @@ func (c comparer) adopted(f Finding) Finding {
 			f.Verdict = report.Add
 		}
 	case report.Ignore:
-		f.Note = c.in.Operation.Command() + " (client-side) takes the object over without changing it"
+		f.Notes = report.Notes{{Kind: report.NoteStays, Text: c.in.Operation.Command() + " (client-side) takes the object over without changing it"}}
 	case report.Add, report.Remove, report.Conflict:
 	}
 	return f
@@ -134,13 +134,13 @@ func (c comparer) becomesHook(o *object.Object) bool {
 func (c comparer) drop(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	compared := c.compareFields(p.unchanged(), rules, live, p.old.Content) // no patch will be sent, so it need not be possible
 	d := decision{action: report.ActionDelete}
-	word, note := report.Remove, ""
+	word, notes := report.Remove, report.Notes(nil)
 	switch {
 	case c.becomesHook(p.old):
 		d.reason = "the chart makes a hook of it: Helm deletes what is there, whatever its resource policy, before it runs the hook"
 	case object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep":
 		d.action, d.reason = report.ActionKeep, "helm.sh/resource-policy: keep"
-		word, note = report.Ignore, "the object is kept as it is"
+		word, notes = report.Ignore, report.Notes{{Kind: report.NoteObject, Text: "the object is kept as it is"}}
 	}
 	for _, f := range compared.Findings {
 		if f.Cause == report.CauseChange {
@@ -149,7 +149,7 @@ func (c comparer) drop(p pair, rules *ignore.ObjectRules, live map[string]any) d
 		if f.Managed {
 			f.Cause = report.CauseBoth
 		}
-		f.Verdict, f.Certain, f.Note, f.Desired, f.After = word, true, note, nil, nil
+		f.Verdict, f.Certain, f.Notes, f.Desired, f.After = word, true, notes, nil, nil
 		d.Findings = append(d.Findings, f)
 	}
 	d.Old, d.Live, d.liveText = compared.Old, compared.Live, compared.liveText

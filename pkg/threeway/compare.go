@@ -3,7 +3,6 @@ package threeway
 import (
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -44,6 +43,7 @@ type ObjectComparison struct {
 	// OfLast is set for a missing object that the last revision, which is not old because it failed, no longer has.
 	OfLast bool
 	Err    *report.ObjectError
+	Notes  report.Notes
 	// DryRun is what the API server said of the write, where it was asked.
 	DryRun *report.DryRun
 	// IgnoredBy is the rule that silences what is said of the object itself: its action, and that it is missing. conflictsIgnoredBy is the
@@ -140,7 +140,10 @@ func (c comparer) compare(p pair) ObjectComparison {
 	out.fields, out.sending, out.remarks = d.fields, d.sending, remarks
 	out.Action, out.Reason, out.failure = d.outcome()
 	out.Missing, out.Terminating, out.OfLast = d.missing, d.terminating, d.ofLast
-	out.Note = joinNotes(append([]string{out.Note}, d.notes...)...)
+	out.Notes.Add(report.NoteObject, out.Note)
+	for _, note := range d.notes {
+		out.Notes.AddNote(note)
+	}
 	out.IgnoredBy = rules.Object(out.Gone(), texts[0])
 	if !slices.ContainsFunc(out.Findings, func(f Finding) bool { return f.Verdict == report.Conflict && f.IgnoredBy == nil }) {
 		out.conflictsIgnoredBy = rules.Conflicts()
@@ -199,11 +202,4 @@ func textsOf(p pair, live map[string]any) []map[string]any {
 // shapeOf returns the shape of a kind: native, from its CRD, or metadata alone.
 func (c comparer) shapeOf(ref object.Ref) *kinds.Shape {
 	return kinds.ShapeOf(ref, c.in.Schemas[ref.GroupKind()])
-}
-
-func (o *ObjectComparison) addNote(note string) { o.Note = joinNotes(o.Note, note) }
-
-// joinNotes puts remarks into one; any of them may be empty.
-func joinNotes(notes ...string) string {
-	return strings.Join(slices.DeleteFunc(notes, func(note string) bool { return note == "" }), "; ")
 }

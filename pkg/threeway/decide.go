@@ -19,7 +19,7 @@ type decision struct {
 	// failures are all that Helm fails on, in the order in which they were found.
 	failures                     []failure
 	missing, terminating, ofLast bool
-	notes                        []string
+	notes                        report.Notes
 }
 
 // sending is how Helm writes an object when it reaches it.
@@ -31,8 +31,6 @@ type sending struct {
 	// waitsFor is what the release itself brings before it creates the object; empty for most.
 	waitsFor string
 }
-
-func (d *decision) note(text string) { d.notes = append(d.notes, text) }
 
 // outcome is the action with its reason: the failure that reaches furthest, if there is one.
 func (d decision) outcome() (report.Action, string, failure) {
@@ -63,7 +61,7 @@ func (c comparer) decide(p pair, f found, rules *ignore.ObjectRules, unseen *rep
 	d := c.decideNamed(p, f, rules)
 	if note := c.terminatingNote(p.main().Ref, f.object()); note != "" {
 		d.terminating = p.old != nil && p.desired != nil
-		d.notes = append([]string{note}, d.notes...)
+		d.notes = append(report.Notes{{Kind: report.NoteObject, Text: note}}, d.notes...)
 	}
 	c.refuse(&d, p)
 	c.noteUnreadable(&d, p)

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // markLast marks a finding whose live value the last revision wrote. It is not old because it failed, but Helm may have written all of it
@@ -28,7 +29,7 @@ func (w *walker) markLast(f *Finding, n sides) {
 		return
 	}
 	f.OfLast = true
-	f.addNote(fmt.Sprintf(note, w.lastRevision))
+	f.Notes.Add(report.NoteFailedRevision, fmt.Sprintf(note, w.lastRevision))
 }
 
 // isWhole reports whether a place holds maps or lists that the walk does not go into: they are one value.

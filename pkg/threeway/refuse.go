@@ -26,15 +26,15 @@ func (c comparer) refuse(d *decision, p pair) {
 			refused, d.wantsSchema = c.writer.Creation(p.desired.Ref, text)
 		}
 		if refused != "" {
-			reason = joinNotes(refused, reason) // the server comes to nothing else
+			reason = apiserver.Join(refused, reason) // the server comes to nothing else
 		} else {
-			reason = joinNotes(reason, creation.Invalid())
+			reason = apiserver.Join(reason, creation.Invalid())
 		}
 		if reason != "" {
 			d.fail(stopRest, reason)
 		}
 	case d.Live != nil && d.Result != nil:
-		reason := joinNotes(c.unknownFields(p, d), d.invalid)
+		reason := apiserver.Join(c.unknownFields(p, d), d.invalid)
 		if reason == "" && !object.Equal(d.Live, d.Result) {
 			update := apiserver.Update{Ref: p.main().Ref, Definition: c.in.Schemas[p.main().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
 			reason = update.Refused(d.Engine != report.EngineStrategic)
@@ -57,7 +57,7 @@ func (c comparer) noteUnreadable(d *decision, p pair) {
 		return
 	}
 	if places := apiserver.Unreadable(p.desired.Content, nil); len(places) > 0 {
-		d.note("control characters stand at " + apiserver.JoinPaths(places))
+		d.notes.Add(report.NoteObject, "control characters stand at "+apiserver.JoinPaths(places))
 	}
 }
 
@@ -75,7 +75,7 @@ func (c comparer) refuseListed(d *decision, p pair) {
 	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
 	if fault := apiserver.ListItemReason(p.desired.GVK(), definition, text, p.desired.Listed); fault != "" {
 		d.fail(stopAll, fault)
-		d.note("it stands in a List, whose items Helm checks before it writes anything")
+		d.notes.Add(report.NoteObject, "it stands in a List, whose items Helm checks before it writes anything")
 	}
 }
 

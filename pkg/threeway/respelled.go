@@ -24,11 +24,11 @@ func (w *walker) respelled(found []Finding, n sides) []Finding {
 		if told || !f.writes() {
 			continue
 		}
-		f.Equivalent, f.Note = true, noteSpelling
+		f.Equivalent, f.Notes = true, noted(report.NoteSpelling, noteSpelling)
 		was, _ := f.Path.Lookup(literal.live)
 		is, _ := f.Path.Lookup(literal.result)
 		if kinds.AlikeSet(was, is) {
-			f.Class, f.Note = report.ClassOrder, noteOrder
+			f.Class, f.Notes = report.ClassOrder, noted(report.NoteSpelling, noteOrder)
 		}
 		out = append(out, f)
 	}

@@ -28,7 +28,7 @@ func (c comparer) rollOver(p pair, rules *ignore.ObjectRules, live map[string]an
 		}
 		f = c.adopted(f)
 		if !f.Managed {
-			f.Note = "the last revision does not have the object, so the rollback removes what its target does not name"
+			f.Notes = noted(report.NoteObject, "the last revision does not have the object, so the rollback removes what its target does not name")
 		}
 		kept = append(kept, f)
 	}

@@ -51,7 +51,8 @@ func (c comparer) settle(o *ObjectComparison, answer Answer) {
 	}
 	for i := range o.Findings {
 		if f := &o.Findings[i]; !f.Certain {
-			f.Certain, f.Note = true, joinNotes(f.Note, "the server's dry run settles it")
+			f.Certain = true
+			f.Notes.Add(report.NoteSettled, "the server's dry run settles it")
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (c comparer) unserved(p pair, f found, rules *ignore.ObjectRules) decision 
 		old.Version = versionOf(live, old.Version)
 		p.old = &old
 		if d.fields = c.compareFields(p.unchanged(), rules, live, old.Content); d.unpatched != nil {
-			d.note(d.unpatched.Error())
+			d.notes.Add(report.NoteObject, d.unpatched.Error())
 		}
 	}
 	return d
@@ -78,7 +78,7 @@ func (c comparer) convert(p pair, rules *ignore.ObjectRules, was, live map[strin
 	c.checkOwnership(&d, p.desired, live)
 	d.Findings = mergeVersions(then.Findings, d.Findings, fmt.Sprintf("read at %s, where old was written; the upgrade writes %s",
 		p.old.APIVersion(), p.desired.APIVersion()))
-	d.note("moves from " + p.old.APIVersion() + " to " + p.desired.APIVersion())
+	d.notes.Add(report.NoteVersion, "moves from "+p.old.APIVersion()+" to "+p.desired.APIVersion())
 	return d
 }
 
@@ -106,7 +106,7 @@ func mergeVersions(then, now []Finding, note string) []Finding {
 	}
 	for _, path := range object.SortedKeys(drift) {
 		f := drift[path]
-		f.Verdict, f.Certain, f.Note = report.Ignore, false, note
+		f.Verdict, f.Certain, f.Notes = report.Ignore, false, noted(report.NoteVersion, note)
 		out = append(out, f)
 	}
 	sortFindings(out)

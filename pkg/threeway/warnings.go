@@ -21,8 +21,8 @@ func (c *Comparison) warnOfRepeated() {
 func noteDropped(findings []Finding) {
 	for i := range findings {
 		f := &findings[i]
-		if f.Verdict == report.Remove && f.Note != "" && apiserver.DependsOnType(f.Path) {
-			f.Note = "the API server drops it: a Service that is as the upgrade makes this one has no use for it"
+		if f.Verdict == report.Remove && len(f.Notes) > 0 && apiserver.DependsOnType(f.Path) {
+			f.Notes = noted(report.NoteServer, "the API server drops it: a Service that is as the upgrade makes this one has no use for it")
 		}
 	}
 }
