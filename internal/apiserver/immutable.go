@@ -8,128 +8,85 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// immutability is one line of the table of fields that the API server lets nobody change (immutable_table.go).
+// immutability is one line of the table of immutable fields (immutable_table.go). Its paths are those of an object.FieldTree.
 type immutability struct {
-	// Kind is "Kind" or "Kind.group".
-	Kind string
-	// paths are the fields, with a dot between their names. After a slash stands one key of a map, which may have dots.
+	// kind is "Kind" or "Kind.group".
+	kind string
+	// paths are the immutable fields.
 	paths []string
-	// when names a condition; nil means always.
+	// when is the condition under which they are immutable; nil means always.
 	when func(change) bool
-	// except are fields below paths that may change. In them [] is any item of a list.
+	// except are fields below paths that may change.
 	except []string
-	// unless are fields below paths whose change the server takes in some cases.
-	unless map[string]judgement
+	// unless are fields below paths that may change in some cases.
+	unless map[string]exception
 	// source is the function of Kubernetes that has the rule.
 	source string
 }
 
-// judgement tells whether the server takes a change of one value, which is nil where it is absent.
-type judgement func(c change, was, is any) bool
+// exception reports whether the API server accepts the change of one value; was or is may be nil if the value is absent.
+type exception func(c change, was, is any) bool
 
-// change is one update of an object, as the API server judges it.
+// change is one update of an object.
 type change struct {
-	// was and is are the normal forms of live and of result.
+	// was and is are the normal forms before and after the update.
 	was, is map[string]any
-	// live is what was read, with its status.
+	// live is the object as it was read, with its status.
 	live map[string]any
 }
 
-// immutableFields lists the fields that a change touches and the server does not let change.
+// immutableFields lists the immutable fields that an update changes.
 func immutableFields(key object.Key, c change) []object.Path {
 	var out []object.Path
-	table := Immutables()
+	table := immutables()
 	for i := range table {
-		if line := &table[i]; line.Kind == key.GroupKind().String() && (line.when == nil || line.when(c)) {
-			out = append(out, line.touched(c)...)
+		if line := &table[i]; line.kind == key.GroupKind().String() && (line.when == nil || line.when(c)) {
+			out = append(out, line.changed(c)...)
 		}
 	}
 	slices.SortFunc(out, func(a, b object.Path) int { return strings.Compare(a.String(), b.String()) })
 	return slices.CompactFunc(out, func(a, b object.Path) bool { return a.Equal(b) })
 }
 
-func (l *immutability) touched(c change) []object.Path {
-	free := &freedom{}
+// changed lists the fields of one line that an update changes.
+func (l *immutability) changed(c change) []object.Path {
+	mutable := &mutableFields{}
 	for _, path := range l.except {
-		free.at(path).judge = always
+		mutable.Set(path, always)
 	}
-	for path, judge := range l.unless {
-		free.at(path).judge = judge
+	for path, accepts := range l.unless {
+		mutable.Set(path, accepts)
 	}
 	var out []object.Path
 	for _, text := range l.paths {
-		path, below := object.Path{}, free
-		was, is := any(c.was), any(c.is)
-		for _, name := range namesOf(text) {
-			path, below = path.Field(name), below.below(name)
-			was, is = object.Field(was, name), object.Field(is, name)
-		}
-		out = append(out, below.touched(c, path, was, is)...)
+		path := object.TablePath(text)
+		was, _ := path.Lookup(c.was)
+		is, _ := path.Lookup(c.is)
+		out = append(out, changedFields(mutable.At(path), c, path, was, is)...)
 	}
 	return out
 }
 
+// always is the exception for a field that may change in every case.
 func always(change, any, any) bool { return true }
 
-// namesOf takes a path of the table apart.
-func namesOf(text string) []string {
-	fields, key, keyed := strings.Cut(text, "/")
-	names := strings.Split(fields, ".")
-	if keyed {
-		names = append(names, key)
-	}
-	return names
-}
+// mutableFields are the fields below an immutable one that may change.
+type mutableFields = object.FieldTree[exception]
 
-// freedom is what may change at a place and below it. A nil freedom is a place where nothing may.
-type freedom struct {
-	judge  judgement
-	fields map[string]*freedom
-	items  *freedom
-}
-
-// at gives the node for a path of the table, and makes it where it is missing.
-func (f *freedom) at(text string) *freedom {
-	for _, name := range namesOf(text) {
-		name, list := strings.CutSuffix(name, "[]")
-		if f.fields == nil {
-			f.fields = map[string]*freedom{}
-		}
-		if f.fields[name] == nil {
-			f.fields[name] = &freedom{}
-		}
-		f = f.fields[name]
-		if list {
-			if f.items == nil {
-				f.items = &freedom{}
-			}
-			f = f.items
-		}
-	}
-	return f
-}
-
-// below gives the node of a field, nil where nothing in it may change.
-func (f *freedom) below(name string) *freedom {
-	if f == nil {
-		return nil
-	}
-	return f.fields[name]
-}
-
-// touched lists what differs between two values and may not. It goes down only where something below may change, so that it
-// names the field that is fixed and not its parts.
-func (f *freedom) touched(c change, path object.Path, was, is any) []object.Path {
+// changedFields lists the immutable fields in which two values at path differ. It goes down only if something below may change, so that
+// it names the immutable field and not the parts of it.
+func changedFields(mutable *mutableFields, c change, path object.Path, was, is any) []object.Path {
+	accepts := mutable.Value()
 	switch {
-	case object.Equal(was, is), f != nil && f.judge != nil && f.judge(c, was, is):
+	case object.Equal(was, is), accepts != nil && accepts(c, was, is):
 		return nil
-	case f != nil && f.fields != nil && isMapOrNil(was) && isMapOrNil(is):
-		found := f.touchedFields(c, path, was, is)
+	case mutable.HasFields() && isMapOrNil(was) && isMapOrNil(is):
+		found := changedBelow(mutable, c, path, was, is)
 		if len(found) == 0 || was != nil && is != nil {
 			return found
 		}
-	case f != nil && f.items != nil:
-		if found, ok := f.touchedItems(c, path, was, is); ok {
+	case mutable.HasItems():
+		if found, ok := changedItems(mutable, c, path, was, is); ok {
 			return found
 		}
 	}
@@ -141,7 +98,8 @@ func isMapOrNil(v any) bool {
 	return ok || v == nil
 }
 
-func (f *freedom) touchedFields(c change, path object.Path, was, is any) []object.Path {
+// changedBelow compares two maps field by field.
+func changedBelow(mutable *mutableFields, c change, path object.Path, was, is any) []object.Path {
 	names := map[string]bool{}
 	for _, side := range []any{was, is} {
 		m, _ := side.(map[string]any)
@@ -151,13 +109,14 @@ func (f *freedom) touchedFields(c change, path object.Path, was, is any) []objec
 	}
 	var out []object.Path
 	for _, name := range object.SortedKeys(names) {
-		out = append(out, f.fields[name].touched(c, path.Field(name), object.Field(was, name), object.Field(is, name))...)
+		next := mutable.Next(object.Step{Name: name})
+		out = append(out, changedFields(next, c, path.Field(name), object.Field(was, name), object.Field(is, name))...)
 	}
 	return out
 }
 
-// touchedItems compares lists item by item, as the server does; false where their lengths differ.
-func (f *freedom) touchedItems(c change, path object.Path, was, is any) ([]object.Path, bool) {
+// changedItems compares two lists item by item, as the API server does; it returns false if their lengths differ.
+func changedItems(mutable *mutableFields, c change, path object.Path, was, is any) ([]object.Path, bool) {
 	before, _ := was.([]any)
 	after, _ := is.([]any)
 	if len(before) != len(after) {
@@ -169,7 +128,7 @@ func (f *freedom) touchedItems(c change, path object.Path, was, is any) ([]objec
 		if !named {
 			step = object.Step{Form: object.IndexStep, Index: i}
 		}
-		out = append(out, f.items.touched(c, path.With(step), before[i], after[i])...)
+		out = append(out, changedFields(mutable.Next(step), c, path.With(step), before[i], after[i])...)
 	}
 	return out, true
 }

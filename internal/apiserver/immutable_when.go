@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// The conditions and judgements of the table of immutable fields. Each does what the function of Kubernetes does that its line
+// The conditions and exceptions of the table of immutable fields. Each does what the function of Kubernetes does that its line
 // of the table names.
 
 // firstSet tells that a field is set that was not.

@@ -15,9 +15,9 @@ func undecodedReason(paths []object.Path) string {
 	return "does not decode: the API has another type at " + JoinPaths(paths)
 }
 
-// Undecoded lists the places of a value where something else stands than the type has there. A place that no type describes
+// undecoded lists the places of a value where something else stands than the type has there. A place that no type describes
 // holds anything, and null is nothing.
-func Undecoded(v any, s *kinds.Shape, path object.Path) []object.Path {
+func undecoded(v any, s *kinds.Shape, path object.Path) []object.Path {
 	if s == nil || v == nil || s.Form == kinds.FormPlain {
 		return nil
 	}
@@ -35,14 +35,14 @@ func Undecoded(v any, s *kinds.Shape, path object.Path) []object.Path {
 			return []object.Path{path}
 		}
 		for _, name := range object.SortedKeys(v) {
-			out = append(out, Undecoded(v[name], s.Field(name), path.Field(name))...)
+			out = append(out, undecoded(v[name], s.Field(name), path.Field(name))...)
 		}
 	case []any:
 		if s.Form != kinds.FormList {
 			return []object.Path{path}
 		}
 		for i, item := range v {
-			out = append(out, Undecoded(item, s.Item(), path.With(stepToItem(s, i, item)))...)
+			out = append(out, undecoded(item, s.Item(), path.With(stepToItem(s, i, item)))...)
 		}
 	default:
 		return []object.Path{path}
@@ -53,7 +53,7 @@ func Undecoded(v any, s *kinds.Shape, path object.Path) []object.Path {
 // stepToItem names an item of a list by keys that decode, else by its index.
 func stepToItem(s *kinds.Shape, i int, item any) object.Step {
 	step, named := kinds.StepTo(item, s.Merges())
-	odd := func(k object.ListKey) bool { return len(Undecoded(k.Value, s.Item().Field(k.Name), nil)) > 0 }
+	odd := func(k object.ListKey) bool { return len(undecoded(k.Value, s.Item().Field(k.Name), nil)) > 0 }
 	if !named || step.Form != object.KeyStep || slices.ContainsFunc(step.Keys, odd) {
 		return object.Step{Form: object.IndexStep, Index: i}
 	}

@@ -19,7 +19,7 @@ type Creation struct {
 
 // Undecodable says why the API server cannot decode the object; empty if it can.
 func (c Creation) Undecodable() string {
-	return undecodedReason(Undecoded(c.Text, kinds.Native().Shape(c.Ref.GVK()), nil))
+	return undecodedReason(undecoded(c.Text, kinds.Native().Shape(c.Ref.GVK()), nil))
 }
 
 // Invalid says why the API server refuses an object that it can decode; empty if no rule that is known here speaks against it.
@@ -39,7 +39,7 @@ type Update struct {
 // looked at for values that the server cannot decode: a write other than a strategic patch may bring such.
 func (u Update) Refused(decodes bool) string {
 	if decodes {
-		fresh := slices.DeleteFunc(Undecoded(u.Result, kinds.Native().Shape(u.Ref.GVK()), nil), func(path object.Path) bool {
+		fresh := slices.DeleteFunc(undecoded(u.Result, kinds.Native().Shape(u.Ref.GVK()), nil), func(path object.Path) bool {
 			was, _ := path.Lookup(u.Live)
 			is, _ := path.Lookup(u.Result)
 			return object.Equal(was, is) // what live holds, the server can decode

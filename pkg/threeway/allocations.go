@@ -11,8 +11,7 @@ import (
 type allocation struct {
 	// kind is "Kind" or "Kind.group"; "*" is every kind.
 	kind string
-	// path has a dot between fields and [] for any item of a list. After a slash stands one key of a map, one item of a set, or
-	// the first key of a list item: it may have dots and slashes, ends in * where it is a prefix, and {name} is the object's.
+	// path is a path of an object.FieldTree, in which {name} is the object's name.
 	path string
 	// when names a condition; nil means always.
 	when condition

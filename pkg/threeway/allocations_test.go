@@ -28,7 +28,7 @@ func TestAllocations(t *testing.T) {
 				return
 			}
 			w := walkerOf(c, old, live)
-			w.allocated = &fieldTree{}
+			w.allocated = &allocatedFields{}
 			if got := w.findings(sidesOf(c)); len(got) == 0 {
 				t.Error("silent without the table too: the line is of no use")
 			}

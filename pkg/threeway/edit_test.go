@@ -21,7 +21,7 @@ func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 	job := newComparer(Input{Schemas: o.schemas})
 	s := job.shapeOf(o.Ref)
 	tree := allocatedFor(o.Key, obj)
-	stored := func() any { return tree.without(kinds.NewNormalizer(o.Key, s, obj).Stored(obj).Value) }
+	stored := func() any { return withoutAllocated(tree, kinds.NewNormalizer(o.Key, s, obj).Stored(obj).Value) }
 	before := stored()
 	for range 20 {
 		saved, _ := object.Copy(obj).(map[string]any)
@@ -68,17 +68,18 @@ func touching(findings []Finding, paths []object.Path) int {
 	})
 }
 
-// without gives a normal form without what the table has lines for.
-func (t *fieldTree) without(v any) any {
-	if t == nil {
+// withoutAllocated returns a normal form without what the table has lines for.
+func withoutAllocated(tree *allocatedFields, v any) any {
+	if tree == nil {
 		return v
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for name, below := range v {
-			kept := t.fields[name].without(below)
-			if t.line(object.Path{}.Field(name)) == nil && !(object.IsZero(kept) && !object.IsZero(below)) {
+			next := tree.Next(object.Step{Name: name})
+			kept := withoutAllocated(next, below)
+			if next.Value() == nil && !(object.IsZero(kept) && !object.IsZero(below)) {
 				out[name] = kept
 			}
 		}
@@ -86,8 +87,8 @@ func (t *fieldTree) without(v any) any {
 	case []any:
 		var out []any
 		for _, item := range v {
-			if text, ok := item.(string); !ok || t.line(object.Path{}.SetItem(text)) == nil {
-				out = append(out, t.items.without(item))
+			if text, ok := item.(string); !ok || tree.Next(object.Step{Form: object.SetStep, Value: text}).Value() == nil {
+				out = append(out, withoutAllocated(tree.Next(object.Step{Form: object.IndexStep}), item))
 			}
 		}
 		return out

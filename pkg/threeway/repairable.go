@@ -143,7 +143,7 @@ func (r *Repairable) Whole(path object.Path) object.Path {
 func (r *Repairable) Filled(path object.Path) (allocated, defaulted bool) {
 	w := &walker{shape: r.shape, live: r.Normal(r.Live)}
 	v, ok := path.Lookup(w.live)
-	return allocatedFor(r.object.Key, r.Live).line(path) != nil, ok && w.isDefault(path, v)
+	return allocatedFor(r.object.Key, r.Live).At(path).Value() != nil, ok && w.isDefault(path, v)
 }
 
 // HoldsIgnored gives the rule that silences something below a path in which live and old differ; nil where none does. What holds it

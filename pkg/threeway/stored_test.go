@@ -110,7 +110,7 @@ func dropPrinted(typed, written any) {
 // fill, and a default that goes with the field that it depends on.
 func (s *storage) edits(before, after map[string]any) []object.Path {
 	tree := allocatedFor(s.Key, after)
-	return slices.DeleteFunc(differences(nil, canonical(tree.without(before)), canonical(tree.without(after))), func(path object.Path) bool {
+	return slices.DeleteFunc(differences(nil, canonical(withoutAllocated(tree, before)), canonical(withoutAllocated(tree, after))), func(path object.Path) bool {
 		_, stays := path.Lookup(after)
 		_, named := path.Lookup(s.Content)
 		return !stays && !named || path[len(path)-1].Name == "serviceAccount" // the server keeps the old name of serviceAccountName itself

@@ -152,7 +152,7 @@ func (c comparer) differences(o *ObjectComparison, stored map[string]any) []obje
 
 // difference collects the places at which what was foretold (old) and what the server said (live) differ.
 type difference struct {
-	allocated *fieldTree
+	allocated *allocatedFields
 	// named tells that only what the manifest names counts.
 	named bool
 	paths []object.Path
@@ -161,7 +161,7 @@ type difference struct {
 func (d *difference) walk(path object.Path, n sides, s *kinds.Shape) {
 	n = n.withoutNulls()
 	switch {
-	case n.old.Same(n.live) || d.allocated.line(path) != nil:
+	case n.old.Same(n.live) || d.allocated.At(path).Value() != nil:
 	case n.maps():
 		for _, name := range n.names() {
 			d.walk(path.Field(name), n.at(name), s.Field(name))

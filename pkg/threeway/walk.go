@@ -26,7 +26,7 @@ type walker struct {
 	// old and result are the whole of these; nil where there is none.
 	old, result map[string]any
 	// allocated are the fields that the server or a controller fills (allocated.go), for this kind.
-	allocated *fieldTree
+	allocated *allocatedFields
 	// command is what does the upgrade, for remarks.
 	command string
 	// autoscaler governs the object's replicas; it has no name where nothing does.

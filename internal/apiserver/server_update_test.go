@@ -1,18 +1,17 @@
-package threeway
+package apiserver
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestServerUpdates: what the API server gives back and takes away, beyond testdata/threeway/C01-immutable-service.txtar. Live is
-// what a server said; want is what it said of the patched object.
-func TestServerUpdates(t *testing.T) {
+// TestApplyServerRules holds what the API server gives back and takes away, beyond testdata/threeway/C01-immutable-service.txtar. Live is
+// what a server returned; want is what it returned for the patched object.
+func TestApplyServerRules(t *testing.T) {
 	for _, tc := range []struct{ name, live, patched, want string }{
 		{"a second family goes with the policy",
 			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1, fd00::1]\nipFamilies: [IPv4, IPv6]\nipFamilyPolicy: PreferDualStack",
@@ -48,20 +47,20 @@ func TestServerUpdates(t *testing.T) {
 			"type: ClusterIP\nexternalTrafficPolicy: Local\nexternalIPs: [1.2.3.4]"},
 	} {
 		result := specOf(t, tc.patched)
-		apiserver.ApplyServerRules(object.Key{Kind: "Service"}, kinds.State{Value: specOf(t, tc.live)}, kinds.State{Value: result})
+		ApplyServerRules(object.Key{Kind: "Service"}, kinds.State{Value: specOf(t, tc.live)}, kinds.State{Value: result})
 		if diff := cmp.Diff(specOf(t, tc.want), result); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
 		}
 	}
 	request := object.Key{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}
 	result := specOf(t, "signerName: other")
-	apiserver.ApplyServerRules(request, kinds.State{Value: specOf(t, "signerName: ex.com/a")}, kinds.State{Value: result})
+	ApplyServerRules(request, kinds.State{Value: specOf(t, "signerName: ex.com/a")}, kinds.State{Value: result})
 	if diff := cmp.Diff(specOf(t, "signerName: ex.com/a"), result); diff != "" {
 		t.Errorf("the spec of a CertificateSigningRequest is changed (-want +got):\n%s", diff)
 	}
 	autoscaler := object.Key{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
 	result = specOf(t, "maxReplicas: 3")
-	apiserver.ApplyServerRules(autoscaler, kinds.State{Value: specOf(t, "maxReplicas: 5\ntargetCPUUtilizationPercentage: 50")}, kinds.State{Value: result})
+	ApplyServerRules(autoscaler, kinds.State{Value: specOf(t, "maxReplicas: 5\ntargetCPUUtilizationPercentage: 50")}, kinds.State{Value: result})
 	if diff := cmp.Diff(specOf(t, "maxReplicas: 3\ntargetCPUUtilizationPercentage: 80"), result); diff != "" {
 		t.Errorf("an autoscaler of version 1 without a target (-want +got):\n%s", diff)
 	}
@@ -69,9 +68,7 @@ func TestServerUpdates(t *testing.T) {
 
 func specOf(t *testing.T, text string) map[string]any {
 	t.Helper()
-	spec := objectsOf(t, "kind: X\napiVersion: v1\nmetadata: {name: x}\n"+text)[0].Content
-	for _, name := range []string{"kind", "apiVersion", "metadata"} {
-		delete(spec, name)
-	}
+	var spec map[string]any
+	readYAML(t, []byte(text), &spec)
 	return map[string]any{"spec": spec}
 }

@@ -1,4 +1,4 @@
-package threeway
+package apiserver
 
 import (
 	"maps"
@@ -8,28 +8,26 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestUndecodedIsWhatTheServerRefuses puts values of other types into every place of objects of many kinds. Where the decoder
-// that the API server uses for them (apimachinery's, of the Go type) gives up, undecoded names that place and no other, and never
-// the value.
-func TestUndecodedIsWhatTheServerRefuses(t *testing.T) {
+// TestUndecoded puts values of other types into every place of objects of many kinds. If the decoder that the API server uses for them
+// (apimachinery's, of the Go type) fails, undecoded returns that place and no other, and never the value.
+func TestUndecoded(t *testing.T) {
 	values := []any{"x", int64(5), true, 1.5, map[string]any{}, map[string]any{"a": "b"}, []any{"x"}, []any{map[string]any{}}}
-	for _, c := range upgradeCases(t) {
-		object := objectOf(t, c.Object)
+	for _, c := range immutableCases(t) {
+		object := refOf(t, c.Object)
 		shape := kinds.Native().Shape(object.GVK())
-		for _, path := range placesOf(object.Content, nil) {
+		for _, path := range placesOf(c.Object, nil) {
 			for _, value := range values {
-				text, _ := replacedAt(object.Content, path, value).(map[string]any)
+				text, _ := replacedAt(c.Object, path, value).(map[string]any)
 				typed, err := kinds.Native().HelmScheme.New(object.GVK())
 				if err != nil {
 					t.Fatal(err)
 				}
-				err = utiljson.Unmarshal([]byte(jsonText(t, text)), typed)
-				got := apiserver.Undecoded(text, shape, nil)
+				err = utiljson.Unmarshal(jsonText(t, text), typed)
+				got := undecoded(text, shape, nil)
 				if (err != nil) != (len(got) > 0) {
 					t.Errorf("%s, %s: %#v: undecoded %v, the decoder says %v", object.Kind, path, value, got, err)
 				}
@@ -62,7 +60,7 @@ func placesOf(v any, path object.Path) []object.Path {
 	return out
 }
 
-// replacedAt gives a copy of a value with another one at a path.
+// replacedAt returns a copy of a value with another one at a path.
 func replacedAt(root any, path object.Path, value any) any {
 	if len(path) == 0 {
 		return value
