@@ -45,16 +45,16 @@ func newDiff(s streams, c *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE [CHART]]",
 		Short: "Compare a release with the cluster, field by field",
-		Long: `diff compares what Helm stored for a release with what the cluster holds, and says of
-every field that differs what the next helm upgrade will do to it.
+		Long: `diff compares what Helm stored for a release with what the cluster holds, and shows for every
+field that differs what the next helm upgrade will do to it.
 
-Without CHART it shows drift: the next upgrade is taken to send the stored manifest again.
-With CHART it renders the chart as helm upgrade would, and shows what that upgrade changes
-over the drift that is there. CHART is all that Helm takes: a directory, a .tgz, a URL,
-repo/name, oci://…. With --to-revision it shows what helm rollback would do. Without RELEASE
-it takes the only release of the namespace. With --fix it goes on as helmdrift fix does, whose
-exit codes and flags --yes, --only, --skip, --prune, --backup, --timeout, --field-manager and
---target-namespace it then has.
+Without CHART it shows drift: it assumes that the next upgrade sends the stored manifest again.
+With CHART it renders the chart as helm upgrade would, and also shows what that upgrade changes.
+CHART is anything that Helm accepts: a directory, a .tgz file, a URL, repo/name or oci://….
+With --to-revision it shows what helm rollback would do. Without RELEASE it compares the only
+release of the namespace. With --fix it then does what helmdrift fix does, and has its exit codes
+and its flags --yes, --only, --skip, --prune, --backup, --timeout, --field-manager and
+--target-namespace.
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 
@@ -80,16 +80,16 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 	}
 	fs := cmd.Flags()
 	fs.VarP(&o.format, "output", "o", "format of the report: "+strings.Join(output.Formats(), ", "))
-	fs.Var(&o.failOn, "fail-on", "what makes the exit code 2, of: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
-	fs.Var(&o.color, "color", "colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
-	fs.IntVar(&o.revision, "revision", 0, "compare with this stored revision instead of the one helm upgrade would take")
-	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
-	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted, as helmdrift fix does")
+	fs.Var(&o.failOn, "fail-on", "`list` of what sets exit code 2: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
+	fs.Var(&o.color, "color", "use colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
+	fs.IntVar(&o.revision, "revision", 0, "compare with stored revision `N` instead of the one helm upgrade would start from")
+	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them")
+	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted as helmdrift fix does; its flags are then accepted too")
 	o.ignoreOptions.addFlags(fs)
-	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list what rules silence, and by which rule")
+	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
 	fs.BoolVar(&o.showControllers, "show-controllers", false,
-		"list what controllers and forgotten writers wrote beside the manifest, which is only counted otherwise")
-	fs.StringVar(&o.baseline, "baseline", "", "earlier report (JSON or YAML): only what is new since then counts")
+		"list fields that only controllers or forgotten writers wrote and no manifest names, instead of counting them")
+	fs.StringVar(&o.baseline, "baseline", "", "count only what is new since the report in this `file` (JSON or YAML)")
 	o.desiredOptions.addFlags(fs)
 	o.repair.addFlags(fs)
 	for _, name := range fixFlags() {
@@ -255,13 +255,13 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	if !o.fix {
 		for _, name := range ofFix {
 			if flags.Changed(name) {
-				return hinted{error: fmt.Errorf("--%s needs --fix", name), hint: "without it nothing is put back"}
+				return hinted{error: fmt.Errorf("--%s needs --fix", name), hint: "without --fix, diff writes nothing"}
 			}
 		}
 		return nil
 	}
 	if hasChart {
-		return hinted{error: errors.New("--fix puts back what Helm deployed: leave out CHART"), hint: business}
+		return hinted{error: errors.New("--fix puts back what Helm deployed: leave out CHART"), hint: outOfScope}
 	}
 	var err error
 	common := append(ofFix, "fix", "revision", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help")
@@ -270,13 +270,13 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 		switch {
 		case !f.Changed || slices.Contains(common, f.Name):
 		case f.Name == "fail-on":
-			err = hinted{error: errors.New("--fail-on does not go with --fix"), hint: "a fix has exit codes of its own; helmdrift fix --help has them"}
+			err = hinted{error: errors.New("--fail-on does not go with --fix"), hint: "fix has its own exit codes; helmdrift fix --help lists them"}
 		case f.Name == "baseline":
-			err = hinted{error: errors.New("--baseline does not go with --fix"), hint: "--skip KIND/NAME:PATH leaves what is not to be put back"}
+			err = hinted{error: errors.New("--baseline does not go with --fix"), hint: "use --skip KIND/NAME:PATH for what fix must not put back"}
 		case f.Name == "dry-run":
-			err = hinted{error: errors.New("--dry-run does not go with --fix"), hint: "helmdrift fix RELEASE --dry-run=server has the server try the fix"}
+			err = hinted{error: errors.New("--dry-run does not go with --fix"), hint: "helmdrift fix RELEASE --dry-run=server lets the API server try the fix"}
 		default:
-			err = hinted{error: fmt.Errorf("--%s does not go with --fix", f.Name), hint: business}
+			err = hinted{error: fmt.Errorf("--%s does not go with --fix", f.Name), hint: outOfScope}
 		}
 	})
 	if err != nil {

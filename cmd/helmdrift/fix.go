@@ -47,17 +47,17 @@ func newFix(s streams, c *connection) *cobra.Command {
 	limits := newBounds(s)
 	cmd := &cobra.Command{
 		Use:   "fix [RELEASE]",
-		Short: "Put back what drifted in a release, that and nothing else",
-		Long: `fix puts back what drifted in a release: the fields that diff RELEASE calls drift, in built-in
-kinds and in custom resources, and the objects that are missing. It shows what it will do and
-asks; without a terminal it needs --yes. Afterwards it compares again and says what is true.
+		Short: "Put back what drifted in a release, and nothing else",
+		Long: `fix puts back what drifted in a release: the fields that diff RELEASE reports as drift, in
+built-in kinds and in custom resources, and missing objects. It shows its plan and asks; without
+a terminal it needs --yes. Afterwards it compares again and reports the result.
 
-Each field is written as Helm deployed it, behind tests that let the API server refuse the
-write if anything it stands on has changed meanwhile. What nobody planned is not touched, no
-hook runs, and no revision is written. What it cannot put back safely it leaves, and says why.
-With --prune it also takes away what no manifest names and a person added.
+Each field is written as Helm deployed it. Every write carries tests, so that the API server
+refuses it if something that it depends on has changed. Nothing outside the plan is touched, no
+hook runs, and no revision is written. What fix cannot put back safely it leaves, and says why.
+With --prune it also removes what a person added and no manifest names.
 
-Charts, values and other revisions are the business of helm upgrade and helm rollback.
+For charts, values and other revisions, use helm upgrade and helm rollback.
 
 ` + fixExitHelp,
 		Example: `  helmdrift fix web -n prod
@@ -77,11 +77,11 @@ Charts, values and other revisions are the business of helm upgrade and helm rol
 	}
 	fs := cmd.Flags()
 	fs.VarP(&o.format, "output", "o", "format of the result: "+strings.Join(output.FixFormats(), ", "))
-	fs.Var(&o.color, "color", "colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
-	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
-	fs.Var(&o.dryRun, "dry-run", "client: only show the plan; server: also have the API server try the writes and store none")
+	fs.Var(&o.color, "color", "use colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
+	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them, and keep secret fields in the backup")
+	fs.Var(&o.dryRun, "dry-run", "write nothing; client: only show the plan; server: the API server also tries the writes and stores none")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
-	fs.IntVar(&o.revision, "revision", 0, "after a failed upgrade: put back what this revision has, the failed one or the one before it")
+	fs.IntVar(&o.revision, "revision", 0, "after a failed upgrade, put back revision `N`: the failed one or the one before it")
 	left.addFlags(fs)
 	limits.addFlags(fs)
 	o.addFlags(fs)
@@ -91,8 +91,8 @@ Charts, values and other revisions are the business of helm upgrade and helm rol
 	return cmd
 }
 
-// business is whose business everything is that fix does not do.
-const business = "charts, values and other revisions are the business of helm upgrade and helm rollback"
+// outOfScope is the hint printed when fix is given arguments that belong to helm upgrade or helm rollback.
+const outOfScope = "for charts, values and other revisions, use helm upgrade and helm rollback"
 
 // oneRelease refuses all arguments but a release.
 func oneRelease(cmd *cobra.Command, args []string) error {
@@ -101,24 +101,24 @@ func oneRelease(cmd *cobra.Command, args []string) error {
 	case len(args) <= 1:
 		return nil
 	case cmd.Flags().Changed("dry-run") && slices.ContainsFunc(args, word):
-		return hinted{error: fmt.Errorf("fix takes one release, not %d", len(args)), hint: "--dry-run and its word go together with a sign between them: --dry-run=server"}
+		return hinted{error: fmt.Errorf("fix takes one release, not %d", len(args)), hint: "write an equals sign between --dry-run and its value: --dry-run=server"}
 	}
-	return hinted{error: errors.New("fix takes a release and nothing else"), hint: business}
+	return hinted{error: errors.New("fix takes a release and nothing else"), hint: outOfScope}
 }
 
 // addFlags adds the flags that diff --fix has as well.
 func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	fs.StringArrayVar(&o.only, "only", nil, "put back only KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
-	fs.StringArrayVar(&o.skip, "skip", nil, "leave KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
-	fs.BoolVar(&o.prune, "prune", false, "also take away what no manifest names and a person added; the plan shows it apart")
+	fs.BoolVarP(&o.yes, "yes", "y", false, "write without asking")
+	fs.StringArrayVar(&o.only, "only", nil, "put back only this object, `KIND/NAME`, or one field of it, KIND/NAME:PATH; may be repeated")
+	fs.StringArrayVar(&o.skip, "skip", nil, "do not put back this object, `KIND/NAME`, or one field of it, KIND/NAME:PATH; may be repeated")
+	fs.BoolVar(&o.prune, "prune", false, "also remove what a person added and no manifest names; the plan lists it separately")
 	fs.StringVar(&o.manager, "field-manager", "",
-		"name under which Helm writes the release, where the cluster does not show it or the release is applied client-side")
+		"field manager `name` under which Helm writes the release, if the cluster does not show it or Helm applies client-side")
 	fs.StringVar(&o.target, "target-namespace", "",
-		"write to this namespace, which the record names, although the record is kept in another one")
-	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to try for one object while others write to it or the server is busy")
+		"allow writing to this `namespace`, which the release record names although it is kept in another one")
+	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to retry one object while others write to it or the server is busy")
 	fs.StringVar(&o.backup, "backup", "",
-		"directory for a copy of each object as it was, made before the first write; Secrets are left out, and in other objects what is secret")
+		"before the first write, save each object to this `directory`, without Secrets and secret fields")
 }
 
 // fixFlags are the names of addFlags.

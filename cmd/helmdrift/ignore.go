@@ -32,11 +32,11 @@ type ignoreOptions struct {
 // addFlags adds the flags that diff and fix share.
 func (o *ignoreOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.config, "config", "",
-		"configuration with rules (default: the nearest "+configName+" from the working directory up to the root of the repository)")
-	fs.StringArrayVar(&o.paths, "ignore", nil, "ignore a path in all objects, such as /spec/replicas; may be repeated")
-	fs.StringArrayVar(&o.managers, "ignore-manager", nil, "ignore fields owned only by this field manager; may be repeated")
-	fs.BoolVar(&o.fromFlux, "from-flux", false, "also use the rules of spec.driftDetection.ignore in the HelmRelease that owns the release")
-	fs.BoolVar(&o.noDefaults, "no-default-ignores", false, "switch the built-in rules off; --show-ignored shows what they silence")
+		"configuration `file` with ignore rules (default: the nearest "+configName+" between the working directory and the repository root)")
+	fs.StringArrayVar(&o.paths, "ignore", nil, "ignore this `path` in all objects, such as /spec/replicas; may be repeated")
+	fs.StringArrayVar(&o.managers, "ignore-manager", nil, "ignore fields that only the field manager `name` owns; may be repeated")
+	fs.BoolVar(&o.fromFlux, "from-flux", false, "also use the rules in spec.driftDetection.ignore of the HelmRelease that owns the release")
+	fs.BoolVar(&o.noDefaults, "no-default-ignores", false, "turn the built-in ignore rules off; diff --show-ignored lists what they ignore")
 }
 
 // ignoreFlags are the names of addFlags.
