@@ -79,13 +79,6 @@ func (b bounds) logged(debug bool) bounds {
 	return b
 }
 
-// caught makes a panic of a goroutine its error; it is called by defer.
-func caught(err *error) {
-	if cause := recover(); cause != nil {
-		*err = fmt.Errorf("internal error: %s", clean(fmt.Sprint(cause)))
-	}
-}
-
 func (b bounds) overtime(doing string) error {
 	return hinted{error: fmt.Errorf("%s takes longer than %s", doing, b.time), hint: "--render-timeout allows more"}
 }

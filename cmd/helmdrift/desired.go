@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"helm.sh/helm/v3/pkg/helmpath"
 	"k8s.io/client-go/util/homedir"
 
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
@@ -155,6 +157,32 @@ func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 func replaceServerSide() error {
 	return hinted{error: errors.New("cannot use server-side apply and --force together, and Helm 4 refuses it too"),
 		hint: "--server-side=false shows what a replacement would do; --force-conflicts is what server-side apply has in its place"}
+}
+
+// options are those of a comparison that these flags set.
+func (o *desiredOptions) options() drift.Options {
+	out := drift.Options{
+		Helm: o.helm.word, ForceConflicts: o.forceConflicts, ForceReplace: o.forceReplace, TakeOwnership: o.takeOwnership,
+		DryRun: o.dryRun.word != "",
+	}
+	if word := o.serverSide.word; word != "auto" {
+		serverSide := word == "true"
+		out.ServerSide = &serverSide
+	}
+	return out
+}
+
+// chart is the chart that ref names, with the flags that say what its templates see.
+func (o *desiredOptions) chart(ref string) *drift.Chart {
+	out := &drift.Chart{
+		Ref: ref, Source: o.source, Values: o.valueOptions(), Install: o.install, KubeVersion: o.kubeVersion, APIVersions: o.apiVersions,
+		NoLookup: o.noLookup, EnableDNS: o.enableDNS, SkipSchemaValidation: o.skipSchema,
+		ReadFile: func(ctx context.Context, name string) ([]byte, error) { return fetch.Read(ctx, name, o.stdin) },
+	}
+	if o.postRenderer != "" {
+		out.PostRender = postRenderer{command: o.postRenderer, args: o.postRendererArgs, most: o.bounds.maxAnswer()}.run
+	}
+	return out
 }
 
 // valueOptions are the values with Helm's precedence among the policies (helm v3.22.0 pkg/action/upgrade.go reuseValues).

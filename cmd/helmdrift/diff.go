@@ -13,8 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/output"
-	"github.com/helmdrift/helmdrift/pkg/live"
-	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -31,7 +30,7 @@ type diffOptions struct {
 	showSecrets bool
 	showIgnored bool
 	baseline    string
-	// fix tells that what drifted is put back after the report, and repair how.
+	// fix says that what drifted is put back after the report, and repair says how.
 	fix    bool
 	repair fixOptions
 }
@@ -101,7 +100,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 	return cmd
 }
 
-// runDiff is the wiring of diff, straight down.
+// runDiff compares, prints the report, and puts back what drifted if --fix says so.
 func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args []string, flags *pflag.FlagSet) error {
 	known, err := readBaseline(o.baseline)
 	if err != nil {
@@ -111,15 +110,12 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	if err != nil {
 		return err
 	}
-	comparison, loaded, err := d.settled(ctx)
+	result, err := d.compare(ctx)
 	if err != nil {
 		return err
 	}
-	if o.dryRun.word != "" {
-		comparison.Verify(d.cluster.DryRun(ctx, comparison.Requests(), comparison.Deployer().Manager))
-	}
 	now := time.Now()
-	release := comparison.Report(threeway.Mask{Show: o.showSecrets})
+	release := result.Report(threeway.Mask{Show: o.showSecrets})
 	if o.baseline != "" {
 		release.Accept(known, "--baseline "+filepath.Base(o.baseline))
 	}
@@ -127,64 +123,31 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	look := s.display(o.color, now)
 	look.ShowIgnored = o.showIgnored
 	if o.fix && o.format != output.Text {
-		return d.putBack(ctx, s, comparison, loaded) // whose result has the report in it
+		return d.fix(ctx, s, o.fixFlags(), result) // whose result has the report in it
 	}
-	if !o.fix && o.format == output.Text && o.revision == 0 && d.chart == "" && o.baseline == "" && !isElsewhere(comparison.Input) {
-		look.Fix, look.Plan = d.fixCommand(flags), planned(comparison)
+	if !o.fix && o.format == output.Text && o.revision == 0 && d.target.Chart == nil && o.baseline == "" && !result.RecordElsewhere() {
+		look.Fix, look.Plan = fixCommand(d.target, flags), planned(result.Comparison)
 	}
 	if err := output.Write(s.out, o.format, report, look); err != nil {
 		return err
 	}
 	if o.fix {
 		fmt.Fprintln(s.out)
-		return d.putBack(ctx, s, comparison, loaded)
+		return d.fix(ctx, s, o.fixFlags(), result)
 	}
 	return o.failOn.status(report)
 }
 
-// begin connects to the cluster and finds the release for a command.
-func begin(ctx context.Context, s streams, c *connection, o diffOptions, args []string, command string) (diff, error) {
-	left, err := o.ignoreOptions.read(s, time.Now())
-	if err != nil {
-		return diff{}, err
-	}
-	c.known.Add(c.token, o.source.Password)
-	at, err := c.resolve()
-	if err != nil {
-		return diff{}, err
-	}
-	cluster, err := live.Connect(ctx, at.config, c.options())
-	if err != nil {
-		return diff{}, err
-	}
-	store, err := release.Open(c.driver, at.namespace, cluster.Metadata(), cluster.Dynamic())
-	if err != nil {
-		return diff{}, err
-	}
-	o.bounds = o.bounds.logged(c.debug)
-	d := diff{options: o, ignored: left, connection: c, at: at, cluster: cluster, store: store}
-	if len(args) > 0 {
-		d.name = args[0]
-	} else if d.name, err = onlyRelease(ctx, store, at.namespace, command); err != nil {
-		return diff{}, err
-	}
-	if len(args) > 1 {
-		d.chart = args[1]
-	}
-	return d, nil
+// fixFlags are the flags of a fix that follows the report.
+func (o *diffOptions) fixFlags() fixOptions {
+	flags := o.repair
+	flags.format, flags.color, flags.showSecrets = o.format, o.color, o.showSecrets
+	return flags
 }
 
-// putBack goes on from a comparison as helmdrift fix does.
-func (d diff) putBack(ctx context.Context, s streams, c *threeway.Comparison, loaded *release.Loaded) error {
-	flags := d.options.repair
-	flags.format, flags.color, flags.showSecrets = d.options.format, d.options.color, d.options.showSecrets
-	return fix{diff: d, flags: flags, streams: s, before: c, loaded: loaded}.run(ctx)
-}
-
-// planned is what a fix would write; nothing where that cannot be told, which is fix's to say.
-func planned(c *threeway.Comparison) (all []report.FixPlan) {
-	var err error
-	defer caught(&err)
+// planned is what a fix would write; empty if that cannot be planned, for which fix has the words.
+func planned(c *threeway.Comparison) []report.FixPlan {
+	defer func() { _ = recover() }()
 	plan, err := repair.New(c, repair.Options{})
 	if err != nil {
 		return nil
@@ -192,9 +155,9 @@ func planned(c *threeway.Comparison) (all []report.FixPlan) {
 	return plan.Result(threeway.Mask{}, nil).Plan
 }
 
-// fixCommand is the command that puts back what this one found. What chose the cluster is in it, or it would go to another one.
-func (d diff) fixCommand(flags *pflag.FlagSet) string {
-	words := []string{"helmdrift", "fix", d.name, "-n", d.at.namespace}
+// fixCommand is the command that puts back what this one found. It has the flags that chose the cluster, or it would go to another one.
+func fixCommand(t drift.Target, flags *pflag.FlagSet) string {
+	words := []string{"helmdrift", "fix", t.Release, "-n", t.Namespace}
 	where := []string{"kubeconfig", "kube-context", "context", "kube-apiserver", "kube-as-user"}
 	for _, name := range slices.Concat(where, ignoreFlags(), boundFlags(), []string{"kube-as-group"}) {
 		words = append(words, givenFlag(flags.Lookup(name))...)
@@ -283,23 +246,4 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 		return err
 	}
 	return o.repair.check(flags)
-}
-
-// onlyRelease finds the release to take where none is named.
-func onlyRelease(ctx context.Context, store *release.Store, namespace, command string) (string, error) {
-	found, err := store.Names(ctx)
-	if err != nil {
-		return "", err
-	}
-	switch len(found) {
-	case 0:
-		return "", hinted{error: fmt.Errorf("no releases in namespace %q", namespace), hint: "-n chooses the namespace, HELM_DRIVER the storage"}
-	case 1:
-		return found[0].Name, nil
-	}
-	names := make([]string, len(found))
-	for i, r := range found {
-		names[i] = fmt.Sprintf("\n  %s (revision %d, %s)", r.Name, r.Revision, r.Status)
-	}
-	return "", hinted{error: fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), strings.Join(names, "")), hint: "name one: helmdrift " + command + " RELEASE"}
 }

@@ -21,6 +21,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
 // streams is the world that a command sees, so that tests can give it another.
@@ -85,18 +86,9 @@ func quiet() {
 // explain prints an error without secrets, and below it what to try where something is known to help.
 func (s streams) explain(err error) {
 	fmt.Fprintf(s.err, "Error: %s\n", clean(s.known.Scrub(err.Error())))
-	if hint := hintOf(err); hint != "" {
+	if hint := drift.Hint(err); hint != "" {
 		fmt.Fprintf(s.err, "Hint: %s\n", clean(hint))
 	}
-}
-
-// hintOf is the advice that comes with an error; empty where there is none.
-func hintOf(err error) string {
-	var hint interface{ Hint() string }
-	if errors.As(err, &hint) {
-		return hint.Hint()
-	}
-	return ""
 }
 
 // clean keeps control characters of foreign texts away from the terminal.
