@@ -77,10 +77,13 @@ func (c *connection) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&c.asGroups, "kube-as-group", c.asGroups, "`group` to impersonate; may be repeated [HELM_KUBEASGROUPS]")
 	fs.StringVar(&c.server, "kube-apiserver", c.server, "`address` and port of the Kubernetes API server [HELM_KUBEAPISERVER]")
 	fs.StringVar(&c.caFile, "kube-ca-file", c.caFile, "certificate authority `file` for the API server [HELM_KUBECAFILE]")
-	fs.StringVar(&c.tlsName, "kube-tls-server-name", c.tlsName, "server `name` that the API server's certificate must have [HELM_KUBETLS_SERVER_NAME]")
-	fs.BoolVar(&c.insecure, "kube-insecure-skip-tls-verify", c.insecure, "do not verify the API server's certificate [HELM_KUBEINSECURE_SKIP_TLS_VERIFY]")
+	fs.StringVar(&c.tlsName, "kube-tls-server-name", c.tlsName,
+		"server `name` that the API server's certificate must have [HELM_KUBETLS_SERVER_NAME]")
+	fs.BoolVar(&c.insecure, "kube-insecure-skip-tls-verify", c.insecure,
+		"do not verify the API server's certificate [HELM_KUBEINSECURE_SKIP_TLS_VERIFY]")
 	fs.DurationVar(&c.timeout, "request-timeout", c.timeout, "time limit for one request including its retries; 0 for none")
-	fs.Float32Var(&c.qps, "qps", c.qps, "`requests` per second (default: the server's Priority and Fairness decides; 50 if it has none) [HELM_QPS]")
+	fs.Float32Var(&c.qps, "qps", c.qps,
+		"`requests` per second (default: the server's Priority and Fairness decides; 50 if it has none) [HELM_QPS]")
 	fs.IntVar(&c.burst, "burst-limit", c.burst, "`requests` at once (default: 300 if --qps applies) [HELM_BURST_LIMIT]")
 	fs.BoolVar(&c.debug, "debug", c.debug, "print Helm's log, and the stack of an internal error [HELM_DEBUG]")
 	_ = fs.MarkHidden("context")

@@ -69,9 +69,11 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	fs.Var(&o.dryRun, "dry-run", "server: also let the API server try each write, as a dry run that stores nothing")
 
 	fs.Var(&o.serverSide, "server-side", "whether Helm uses server-side apply; auto does as the last revision did")
-	fs.BoolVar(&o.forceConflicts, "force-conflicts", false, "with server-side apply, overwrite fields of other field managers instead of failing")
+	fs.BoolVar(&o.forceConflicts, "force-conflicts", false,
+		"with server-side apply, overwrite fields of other field managers instead of failing")
 
-	fs.BoolVar(&o.forceReplace, "force", false, "replace objects instead of patching them (Helm 4: --force-replace); not with server-side apply")
+	fs.BoolVar(&o.forceReplace, "force", false,
+		"replace objects instead of patching them (Helm 4: --force-replace); not with server-side apply")
 	fs.BoolVar(&o.forceReplace, "force-replace", false, "Helm 4's name for --force")
 	_ = fs.MarkHidden("force-replace")
 	fs.BoolVar(&o.takeOwnership, "take-ownership", false, "adopt objects of CHART that already exist, whoever owns them")
@@ -99,13 +101,16 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.source.PassCredentials, "pass-credentials", false, "send the credentials of the repository to all domains")
 	fs.BoolVar(&o.source.Verify, "verify", false, "verify the chart with its provenance file")
 	fs.StringVar(&o.source.Keyring, "keyring", o.source.Keyring, "`file` with public keys for --verify")
-	fs.StringVar(&o.source.RepositoryConfig, "repository-config", o.source.RepositoryConfig, "`file` with repository names and URLs [HELM_REPOSITORY_CONFIG]")
-	fs.StringVar(&o.source.RepositoryCache, "repository-cache", o.source.RepositoryCache, "`directory` with repository indexes [HELM_REPOSITORY_CACHE]")
+	fs.StringVar(&o.source.RepositoryConfig, "repository-config", o.source.RepositoryConfig,
+		"`file` with repository names and URLs [HELM_REPOSITORY_CONFIG]")
+	fs.StringVar(&o.source.RepositoryCache, "repository-cache", o.source.RepositoryCache,
+		"`directory` with repository indexes [HELM_REPOSITORY_CACHE]")
 	fs.StringVar(&o.source.RegistryConfig, "registry-config", o.source.RegistryConfig, "`file` with registry logins [HELM_REGISTRY_CONFIG]")
 
 	fs.BoolVar(&o.noLookup, "no-lookup", false, "let lookup calls in templates find nothing instead of reading the cluster")
 	fs.StringVar(&o.kubeVersion, "kube-version", "", "Kubernetes `version` that templates see (default: the cluster's)")
-	fs.StringSliceVarP(&o.apiVersions, "api-versions", "a", nil, "API `version` that templates see in addition to the cluster's; may be repeated")
+	fs.StringSliceVarP(&o.apiVersions, "api-versions", "a", nil,
+		"API `version` that templates see in addition to the cluster's; may be repeated")
 	fs.BoolVar(&o.enableDNS, "enable-dns", false, "let templates resolve host names")
 	fs.BoolVar(&o.skipSchema, "skip-schema-validation", false, "do not validate values against the chart's schema")
 	fs.StringVar(&o.postRenderer, "post-renderer", "", "`program` that changes the rendered manifest, as for helm upgrade")
@@ -129,7 +134,8 @@ func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	case o.toRevision != 0 && hasChart:
 		return errors.New("--to-revision and CHART are two desired states: give one of them")
 	case o.toRevision != 0 && flags.Changed("revision"):
-		return hinted{error: errors.New("--to-revision and --revision exclude each other"), hint: "helm rollback always starts from the last revision"}
+		return hinted{error: errors.New("--to-revision and --revision exclude each other"),
+			hint: "helm rollback always starts from the last revision"}
 	case flags.Changed("to-revision") && o.toRevision == 0:
 		return errors.New("--to-revision 0: revisions begin at 1; -1 is the one before the last")
 	}

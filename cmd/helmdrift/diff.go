@@ -123,7 +123,7 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	look := s.display(o.color, now)
 	look.ShowIgnored = o.showIgnored
 	if o.fix && o.format != output.Text {
-		return d.fix(ctx, s, o.fixFlags(), result) // whose result has the report in it
+		return d.fix(ctx, s, o.repairFlags(), result) // whose result has the report in it
 	}
 	if !o.fix && o.format == output.Text && o.revision == 0 && d.target.Chart == nil && o.baseline == "" && !result.RecordElsewhere() {
 		look.Fix, look.Plan = fixCommand(d.target, flags), planned(result.Comparison)
@@ -133,13 +133,13 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	}
 	if o.fix {
 		fmt.Fprintln(s.out)
-		return d.fix(ctx, s, o.fixFlags(), result)
+		return d.fix(ctx, s, o.repairFlags(), result)
 	}
 	return o.failOn.status(report)
 }
 
-// fixFlags are the flags of a fix that follows the report.
-func (o *diffOptions) fixFlags() fixOptions {
+// repairFlags are the flags of a fix that follows the report.
+func (o *diffOptions) repairFlags() fixOptions {
 	flags := o.repair
 	flags.format, flags.color, flags.showSecrets = o.format, o.color, o.showSecrets
 	return flags
@@ -237,7 +237,8 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 		case f.Name == "baseline":
 			err = hinted{error: errors.New("--baseline does not go with --fix"), hint: "use --skip KIND/NAME:PATH for what fix must not put back"}
 		case f.Name == "dry-run":
-			err = hinted{error: errors.New("--dry-run does not go with --fix"), hint: "helmdrift fix RELEASE --dry-run=server lets the API server try the fix"}
+			err = hinted{error: errors.New("--dry-run does not go with --fix"),
+				hint: "helmdrift fix RELEASE --dry-run=server lets the API server try the fix"}
 		default:
 			err = hinted{error: fmt.Errorf("--%s does not go with --fix", f.Name), hint: outOfScope}
 		}

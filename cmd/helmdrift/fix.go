@@ -95,7 +95,8 @@ func oneRelease(cmd *cobra.Command, args []string) error {
 	case len(args) <= 1:
 		return nil
 	case cmd.Flags().Changed("dry-run") && slices.ContainsFunc(args, word):
-		return hinted{error: fmt.Errorf("fix takes one release, not %d", len(args)), hint: "write an equals sign between --dry-run and its value: --dry-run=server"}
+		return hinted{error: fmt.Errorf("fix takes one release, not %d", len(args)),
+			hint: "write an equals sign between --dry-run and its value: --dry-run=server"}
 	}
 	return hinted{error: errors.New("fix takes a release and nothing else"), hint: outOfScope}
 }

@@ -44,9 +44,9 @@ func namesOf(add func(*pflag.FlagSet)) (names []string) {
 	return names
 }
 
-// addTo reads the configuration and the flags into the options of a comparison. A path of a flag that cannot be read is an error; in a
+// addRules reads the configuration and the flags into the options of a comparison. A path of a flag that cannot be read is an error; in a
 // file that many commands share it is a warning.
-func (o *ignoreOptions) addTo(out *drift.Options, s streams, now time.Time) error {
+func (o *ignoreOptions) addRules(out *drift.Options, s streams, now time.Time) error {
 	path, err := o.configPath(s)
 	if err != nil {
 		return err

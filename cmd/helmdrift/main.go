@@ -1,8 +1,12 @@
-// Command helmdrift tells what drifted in a Helm release, who did it, and what the next helm upgrade will do about it.
+// Command helmdrift shows what drifted in a Helm release, who did it, and what the next helm upgrade will do about it.
 //
-// This package is flags, wiring and exit codes: main calls run, run builds one cobra command per file, and each command has
-// one function that goes straight down through the packages: release (what Helm stored), render (objects), live (what the
-// cluster holds), threeway (the comparison), output (the report). Nothing else in the tree knows flags or the environment,
+// This package is flags, prompts and exit codes. main calls run, run builds one cobra command per file, and each command has one function
+// that goes straight down: options from flags, one comparison by pkg/drift, a report by internal/output, and for fix a plan by pkg/repair:
+//
+//	main → run → runDiff → begin → session.compare → drift.Compare → output.Write → failOn.status
+//	             runFix  → begin → session.compare → drift.Compare → fixRun.run: plan, show, ask, write, compare again
+//
+// Work on foreign text is done in child processes of the same program (jobs.go). Nothing else in the tree knows flags or the environment,
 // and nothing else ends the process.
 package main
 
@@ -24,7 +28,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
-// streams is the world that a command sees, so that tests can give it another.
+// streams is what a command reads from and writes to, so that tests can replace it.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
@@ -47,7 +51,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the program: it parses args, runs one command and gives the exit code.
+// run is the program: it parses args, runs one command and returns the exit code.
 func run(ctx context.Context, args []string, s streams) (code int) {
 	quiet()
 	s.known = &secret.Known{}

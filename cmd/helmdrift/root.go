@@ -43,7 +43,7 @@ puts back what drifted and nothing else.`,
 	return root
 }
 
-// unknownCommand refuses a word that is no command, and names those that are near.
+// unknownCommand refuses a word that is no command, and suggests similar ones.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -70,5 +70,5 @@ type hinted struct {
 // Hint says what to try.
 func (h hinted) Hint() string { return h.hint }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (h hinted) Unwrap() error { return h.error }

@@ -152,7 +152,7 @@ func checkFile(t *testing.T, set *token.FileSet, f *ast.File, isMain bool) {
 	})
 }
 
-// exportedReceiver tells whether a function can be reached from outside its package.
+// exportedReceiver reports whether a function can be reached from outside its package.
 func exportedReceiver(fn *ast.FuncDecl) bool {
 	if fn.Recv == nil {
 		return true

@@ -22,7 +22,7 @@ type session struct {
 // begin connects to the cluster and finds the release for a command.
 func begin(ctx context.Context, s streams, c *connection, o diffOptions, args []string, command string) (session, error) {
 	options := o.options()
-	if err := o.addTo(&options, s, time.Now()); err != nil {
+	if err := o.addRules(&options, s, time.Now()); err != nil {
 		return session{}, err
 	}
 	c.known.Add(c.token, o.source.Password)
@@ -70,7 +70,8 @@ func onlyRelease(ctx context.Context, cluster *live.Cluster, driver, namespace, 
 	for i, r := range found {
 		names[i] = fmt.Sprintf("\n  %s (revision %d, %s)", r.Name, r.Revision, r.Status)
 	}
-	return "", hinted{error: fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), strings.Join(names, "")), hint: "name one: helmdrift " + command + " RELEASE"}
+	return "", hinted{error: fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), strings.Join(names, "")),
+		hint: "name one: helmdrift " + command + " RELEASE"}
 }
 
 // compare compares the release.

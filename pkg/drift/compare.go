@@ -202,7 +202,10 @@ func (r run) compareInput(ctx context.Context, in threeway.Input) (*threeway.Com
 // read returns the live objects of the input: those that it holds, and those that it names and lacks.
 func (r run) read(ctx context.Context, in threeway.Input) (map[object.Ref]threeway.Live, error) {
 	missing := slices.DeleteFunc(refs(in), func(ref object.Ref) bool { _, known := in.Live[ref]; return known })
-	found := r.connection.Cluster.Read(ctx, missing)
+	var found map[object.Ref]threeway.Live
+	if len(missing) > 0 {
+		found = r.connection.Cluster.Read(ctx, missing)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("reading the cluster: %w", err)
 	}

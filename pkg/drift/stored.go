@@ -68,7 +68,8 @@ func (r run) addLast(ctx context.Context, loaded *release.Loaded, in *threeway.I
 		return nil
 	}
 	in.Warnings = append(in.Warnings, report.Message{Code: "last-not-old", Message: fmt.Sprintf(
-		"the last revision, %d, is %s; helm upgrade would start from revision %d, so that is compared", last.Revision, last.Status, old.Revision)})
+		"the last revision, %d, is %s; helm upgrade would start from revision %d, so that is compared",
+		last.Revision, last.Status, old.Revision)})
 	parsed, err := r.parse(ctx, last, last.Namespace, &threeway.Input{})
 	in.LastObjects = append([]object.Object{}, parsed...) // an empty manifest is not nil
 	return err
