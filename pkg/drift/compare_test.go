@@ -11,6 +11,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // edited is a release in memory whose ConfigMap was edited, with these labels on the objects of the manifest.
@@ -121,5 +123,18 @@ func TestRecordElsewhere(t *testing.T) {
 		if err != nil || result.RecordElsewhere() != want {
 			t.Errorf("a record in %s: %v, %v", namespace, result, err)
 		}
+	}
+}
+
+// TestIgnore: rules are plain data; one that cannot be read is a warning.
+func TestIgnore(t *testing.T) {
+	memory := edited("")
+	options := drift.Options{Ignore: []report.RuleText{{Paths: []string{"/data/mode"}}, {Paths: []string{"no pointer"}}}}
+	result, err := drift.New(on(memory, memory), options).Compare(t.Context(), web)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := result.Report(threeway.Mask{}); r.Drifted || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Message, "no pointer") {
+		t.Errorf("drifted %v, warnings %+v", r.Drifted, r.Warnings)
 	}
 }
