@@ -149,7 +149,8 @@ func (b *builder) goes(path object.Path, kind changeKind, note string) Change {
 		c.finding = b.compared.Findings[at]
 	} else {
 		live, _ := path.Lookup(b.plan.source.Normal(b.plan.source.Live))
-		c.finding = threeway.Finding{Path: path, Verdict: report.Ignore, Cause: report.CauseDrift, Certain: true, Live: live}
+		edit := report.Classification{Verdict: report.Ignore, Cause: report.CauseDrift}
+		c.finding = threeway.Finding{Path: path, Classification: edit, Certain: true, Live: live}
 	}
 	c.finding.Notes = report.Notes{{Kind: report.NotePatch, Text: note}}
 	c.ID = b.id(b.compared, c.finding)

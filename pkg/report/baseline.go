@@ -1,22 +1,20 @@
 package report
 
-// Accept silences what an earlier report of the same release says already, so that only what is new since then counts. Name is what the
+// Accept silences what an earlier report of the same release has already, so that only what is new since then counts. Name is what the
 // report calls the earlier one.
 //
-// A finding is known where the earlier report has it with the same cause and counted it, or where neither counts it. An edit of a field
-// that an upgrade was to change anyway is new, and so is one of a field that a rule or an autoscaler excused.
+// A finding is known if the earlier report has it with the same cause and counted it, or if neither report counts it. So an edit of a field
+// that the upgrade was to change anyway is new, and so is an edit of a field that a rule or an autoscaler excused.
 func (r *Release) Accept(earlier *Report, name string) {
 	known := baselineOf(earlier, r)
 	rule := &IgnoreRule{Rule: name, Reason: "known since " + earlier.Time.UTC().Format("2006-01-02 15:04")}
-	r.Drifted = r.Terminating
 	for i := range r.Objects {
-		o := &r.Objects[i]
-		o.accept(known, rule)
-		r.Drifted = r.Drifted || o.Drifted
+		r.Objects[i].accept(known, rule)
 	}
+	r.Drifted = r.HasDrifted()
 }
 
-// accept silences what is known of one object. What counts of an object as a whole gets the rule. A write that is made of fields is known
+// accept silences what is known of one object. If the object counts as a whole, it gets the rule. A write that consists of fields is known
 // only if each of the fields is.
 func (o *Object) accept(known baseline, rule *IgnoreRule) {
 	isKnown, writesKnown := known.hasObject(*o), true
@@ -31,7 +29,7 @@ func (o *Object) accept(known baseline, rule *IgnoreRule) {
 	}
 	switch {
 	case !isKnown || o.IgnoredBy != nil || !writesKnown && o.writesFields():
-	case o.countsWhole():
+	case o.state().countsWhole():
 		o.IgnoredBy = rule
 	default:
 		o.Known = o.Action.Writes()
@@ -39,48 +37,33 @@ func (o *Object) accept(known baseline, rule *IgnoreRule) {
 	o.Drifted = o.hasDrifted()
 }
 
-// writesFields reports whether what Helm writes to the object is made of fields, each of which is a finding.
+// writesFields reports whether what Helm writes to the object consists of fields, each of which is a finding.
 func (o *Object) writesFields() bool {
 	return o.Action == ActionUpdate || o.Action == ActionReplace || o.Action == ActionAdopt
 }
 
-// countsWhole reports whether the object counts by itself and not by its fields.
-func (o *Object) countsWhole() bool {
-	return o.Gone() || o.Action == ActionFail || o.Action == ActionCreate || o.Action == ActionDelete
-}
-
-// hasDrifted reports whether the object as a whole or a managed field of it has left what Helm deployed, and no rule excuses that.
-func (o *Object) hasDrifted() bool {
-	for _, f := range o.Fields {
-		if f.Drifted() {
-			return true
-		}
-	}
-	return o.Gone() && o.IgnoredBy == nil
-}
-
-// baseline is what an earlier report says of a release; the values say whether it counted there.
+// baseline is what an earlier report says of a release. The values report whether it counted there.
 type baseline struct {
 	fields  map[knownField]bool
 	objects map[knownObject]bool
 }
 
-// knownField is what two reports must agree on for a finding to be the same. The id says where it is and what Helm does, Cause who moved
-// it. A finding that a manifest did not name is not the same once a manifest names it, because then it is drift.
+// knownField is what two reports must agree on for a finding to be the same. The id stands for the path and for what Helm does, cause for
+// who changed the field. A finding that no manifest named is another one once a manifest names it, because then it is drift.
 type knownField struct {
 	id      string
 	cause   Cause
 	managed bool
 }
 
-// knownObject is the same for what is said of an object as a whole. A failure for another reason is another failure.
+// knownObject is the same for an object as a whole. A failure for another reason is another failure.
 type knownObject struct {
 	id      string
 	gone    bool
 	failure string
 }
 
-// baselineOf reads what a report says of a release.
+// baselineOf collects what an earlier report says of a release.
 func baselineOf(earlier *Report, r *Release) baseline {
 	out := baseline{fields: map[knownField]bool{}, objects: map[knownObject]bool{}}
 	for _, release := range earlier.Releases {
@@ -107,11 +90,13 @@ func (o Object) known() knownObject {
 	return known
 }
 
+// hasField reports whether the earlier report has the finding, and counted it or neither report counts it.
 func (b baseline) hasField(f Finding) bool {
 	counted, listed := b.fields[f.known()]
 	return listed && (counted || f.Silenced())
 }
 
+// hasObject is hasField for an object as a whole.
 func (b baseline) hasObject(o Object) bool {
 	counted, listed := b.objects[o.known()]
 	return listed && (counted || o.IgnoredBy != nil)

@@ -1,18 +1,20 @@
-// Package report is the contract of helmdrift: what every output format shows, and what programs read as JSON. It is pure data. It
-// holds no value in clear that must not be shown: [threeway.Comparison.Report] masks before it fills a [Release].
+// Package report is the contract of helmdrift: what every output format shows, and what programs read as JSON. It is pure data, and it
+// holds no value that must not be shown: [threeway.Comparison.Report] masks values when it makes a [Release].
 //
 //	threeway.Comparison ─► Release ─┐
-//	                       Release ─┼─► New ─► Report ─► Accept (what a baseline knows) ─► internal/output
-//	                           …   ─┘            └─────► Rules  (what would silence it)
-//	repair.Plan, outcomes ──────────────────────────────► FixResult ─► internal/output
+//	                       Release ─┼─► New ─► Report ─► Release.Accept: silence what a baseline has ─► internal/output
+//	                           …   ─┘            └─────► Report.Rules: the rules that silence it
+//	repair.Plan, outcomes ─────────────────────────────► FixResult ─► internal/output
 //
 // # What counts
 //
-// Whether a finding counts as drift, as silenced or as a write of the next upgrade is decided here and nowhere else:
-// [Finding.Drifted], [Finding.Silenced], [Verdict.Writes], [Object.Gone]. Summaries, exit codes, colours and the plan of a fix all ask
-// these.
+// Three questions decide summaries, exit codes, colours and the plan of a fix, and only this package answers them (drift.go):
+//
+//   - Has a field, an object or a release drifted? [Classification.Drifted], [ObjectState.Drifted], [Release.HasDrifted].
+//   - Is a finding silenced, so that it is listed and counted as ignored only? [Classification.Silenced].
+//   - Does the next upgrade write? [Verdict.Writes], [Action.Writes].
 //
 // # Compatibility
 //
-// Within [APIVersion], keys are only ever added. The schema of both documents is in internal/output/schema.
+// Within [APIVersion], keys are only added. internal/output/schema has the schemas of Report and FixResult.
 package report

@@ -8,14 +8,13 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// APIVersion and KindReport stand at the head of every report.
+// APIVersion and KindReport are the first two keys of every report.
 const (
 	APIVersion = "helmdrift.io/v1"
 	KindReport = "Report"
 )
 
-// Report is the contract: every output format is a view of it. Keys are only ever added within APIVersion v1.
-// It holds masked values only; Comparison.Report makes its releases.
+// Report is the contract of helmdrift diff: every output format is a view of it. It holds only masked values.
 type Report struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
@@ -25,7 +24,7 @@ type Report struct {
 	Releases   []Release `json:"releases"`
 }
 
-// Summary counts over all releases. Findings silenced by a rule or a class are counted in Ignored alone.
+// Summary counts over all releases. A finding that a rule or a class silences is counted in Ignored and nowhere else.
 type Summary struct {
 	Releases        int         `json:"releases"`
 	DriftedReleases int         `json:"driftedReleases"`
@@ -60,16 +59,16 @@ type Release struct {
 	Last             *Revision `json:"last,omitempty"`
 	Desired          *Desired  `json:"desired,omitempty"`
 	ApplyMethod      string    `json:"applyMethod,omitempty"`
-	// FieldManager is the name under which the release is applied server-side, where the cluster shows it.
+	// FieldManager is the name under which the release is applied server-side, if the cluster shows it.
 	FieldManager string `json:"fieldManager,omitempty"`
-	// Terminating is set where the namespace of the release, or of its records, is being deleted.
+	// Terminating is set if the namespace of the release, or of its records, is being deleted.
 	Terminating bool          `json:"terminating,omitempty"`
 	Drifted     bool          `json:"drifted"`
 	Warnings    []Message     `json:"warnings"`
 	Errors      []Message     `json:"errors"`
 	NotCompared []NotCompared `json:"notCompared"`
 	Objects     []Object      `json:"objects"`
-	// Compared is the number of objects looked at; Objects lists only those with something to say.
+	// Compared is the number of objects that were compared. Objects lists only those with something to report.
 	Compared int `json:"compared"`
 }
 
@@ -80,7 +79,7 @@ type Revision struct {
 	Chart    string `json:"chart,omitempty"`
 }
 
-// Desired says where the desired state came from.
+// Desired is the source of the desired state.
 type Desired struct {
 	// Source is "record", "chart" or "revision".
 	Source   string `json:"source"`
@@ -90,7 +89,7 @@ type Desired struct {
 	Helm string `json:"helm,omitempty"`
 }
 
-// Message is a warning or an error that belongs to a release.
+// Message is a warning or an error about a release.
 type Message struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -99,8 +98,8 @@ type Message struct {
 	Line    int    `json:"line,omitempty"`
 }
 
-// WarnRecordElsewhere is the code of the warning that the record may be a copy of one in the namespace that it names. It is part of the
-// contract.
+// WarnRecordElsewhere is the code of the warning that a record may be a copy: it names another namespace than the one that it is stored
+// in. The code is part of the contract.
 const WarnRecordElsewhere = "record-elsewhere"
 
 // NotCompared is an object of the manifest that has no live counterpart by design: a hook, or one with generateName.
@@ -111,7 +110,7 @@ type NotCompared struct {
 	Reason    string `json:"reason"`
 }
 
-// Object is one object with a finding, an action other than none, or an error.
+// Object is one object with a finding, an action other than none, a note or an error.
 type Object struct {
 	ID           string       `json:"id,omitempty"`
 	APIVersion   string       `json:"apiVersion"`
@@ -130,32 +129,33 @@ type Object struct {
 	Notes        Notes        `json:"note,omitempty"`
 	Error        *ObjectError `json:"error,omitempty"`
 	IgnoredBy    *IgnoreRule  `json:"ignoredBy,omitempty"`
-	// Known is set by a baseline: the earlier report has all that Helm writes to the object.
-	Known       bool `json:"known,omitempty"`
-	Controllers int  `json:"controllers,omitempty"`
-	// Forgotten counts values that no manifest names and that only forgotten writers signed (ancient-changes, before-first-apply).
+	// Known is set by Release.Accept: the earlier report already has everything that Helm writes to the object.
+	Known bool `json:"known,omitempty"`
+	// Controllers counts values that no manifest names and that only controllers wrote.
+	Controllers int `json:"controllers,omitempty"`
+	// Forgotten counts values that no manifest names and whose writers the API server has forgotten (ancient-changes, before-first-apply).
 	Forgotten int       `json:"forgotten,omitempty"`
 	DryRun    *DryRun   `json:"dryRun,omitempty"`
 	Fields    []Finding `json:"fields"`
-	// OnlyConflicts is set where the operation fails on the object on nothing but conflicts. It is no part of the contract.
+	// OnlyConflicts is set if conflicts are the only reason why the operation fails on the object. It is not part of the contract.
 	OnlyConflicts bool `json:"-"`
 }
 
-// ObjectError says why an object could not be compared.
+// ObjectError is the reason why an object could not be compared.
 type ObjectError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// IgnoreRule names the rule that silenced a finding.
+// IgnoreRule names the rule that silences a finding, or what is said of an object as a whole.
 type IgnoreRule struct {
 	Rule   string `json:"rule"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// DryRun is the API server's own answer, where it was asked.
+// DryRun is the API server's own answer to the write, if it was asked.
 type DryRun struct {
-	// Result is "agrees", "disagrees" or "refused": the server, or this program, would not try.
+	// Result is "agrees", "disagrees", or "refused": the server, or this program, would not try the write.
 	Result  string `json:"result"`
 	Message string `json:"message,omitempty"`
 }
@@ -167,7 +167,7 @@ const (
 	DryRunRefused   = "refused"
 )
 
-// Finding is one field with a verdict. A side that does not have the field lacks the key; all sides lack it when masked.
+// Finding is one field with a verdict. A side without the field has no key; if the finding is masked, no side has one.
 type Finding struct {
 	ID             string  `json:"id"`
 	Path           string  `json:"path"`
@@ -184,20 +184,20 @@ type Finding struct {
 	Desired        any     `json:"desired,omitempty"`
 	Live           any     `json:"live,omitempty"`
 	After          any     `json:"after,omitempty"`
-	// Nulls are the names of the sides that hold a null. MarshalJSON fills it from those that are Null.
+	// Nulls are the names of the sides that hold a null. MarshalJSON sets them from the sides that are object.Null.
 	Nulls      []string    `json:"nulls,omitempty"`
 	Notes      Notes       `json:"note,omitempty"`
 	Equivalent bool        `json:"equivalent,omitempty"`
 	Blocked    bool        `json:"blocked,omitempty"`
 	IgnoredBy  *IgnoreRule `json:"ignoredBy,omitempty"`
 	Owners     []Owner     `json:"owners,omitempty"`
-	// Unrecorded is set where the API server does not record who wrote the live value; Note says why.
+	// Unrecorded is set if the API server does not record who wrote the live value; Note says why.
 	Unrecorded bool `json:"unrecorded,omitempty"`
-	// Pattern is the path as an ignore rule names it. It is no part of the contract.
+	// Pattern is the path as an ignore rule names it. It is not part of the contract.
 	Pattern string `json:"-"`
 }
 
-// MarshalJSON writes the finding. The value of a side is never written as null: Nulls names the sides that hold one.
+// MarshalJSON encodes the finding. It never encodes the value of a side as null; Nulls names the sides that hold one.
 func (f Finding) MarshalJSON() ([]byte, error) {
 	type plain Finding
 	out := plain(f)
@@ -215,12 +215,14 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 
 // Key returns what identifies the object.
 func (o Object) Key() object.Key {
-	group, _, grouped := strings.Cut(o.APIVersion, "/")
-	if !grouped {
-		group = ""
-	}
+	group, _ := o.groupVersion()
 	return object.Key{Group: group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// Gone reports whether the object is missing or is being deleted.
-func (o Object) Gone() bool { return o.Missing || o.Terminating }
+// groupVersion splits APIVersion; the group of a core kind is empty.
+func (o Object) groupVersion() (group, version string) {
+	if group, version, ok := strings.Cut(o.APIVersion, "/"); ok {
+		return group, version
+	}
+	return "", o.APIVersion
+}

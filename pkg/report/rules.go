@@ -2,32 +2,19 @@ package report
 
 import (
 	"regexp"
-	"strings"
 	"time"
 )
 
-// Rules are those that would silence all that counts in a report, and nothing else: who keeps them accepts what is. A rule names one
-// object and the places of it. It names the object as a whole where that is missing or being deleted, or where the operation fails on it
-// for another reason than conflicts. An item that is named by a secret, and that live lacks, no rule can name.
+// Rules returns the rules that silence everything that counts in the report and nothing else; whoever adds them to .helmdrift.yaml accepts
+// the release as it is. Each rule names one object and the paths of its findings. It names the object as a whole if the object is missing
+// or being deleted, or if the operation fails on it for another reason than conflicts. No rule can name a list item whose key is a secret
+// and which live lacks.
 func (r *Report) Rules() []RuleText {
 	out := []RuleText{}
 	for _, release := range r.Releases {
 		for _, o := range release.Objects {
-			rule := RuleText{Releases: []string{release.Name}, Target: o.target(), Reason: "accepted on " + r.Time.Format(time.DateOnly)}
-			isConflict := o.OnlyConflicts && o.IgnoredBy == nil
-			for _, f := range o.Fields {
-				if (!f.Silenced() || isConflict && f.Verdict == Conflict) && f.Pattern != "" {
-					rule.Paths = append(rule.Paths, f.Pattern)
-				}
-			}
-			switch {
-			case o.IgnoredBy != nil:
-			case o.Gone() || o.Action == ActionFail && !o.OnlyConflicts:
-				rule.Paths = []string{""}
-			default:
-				rule.Conflicts = isConflict
-			}
-			if len(rule.Paths) > 0 {
+			if rule := o.rule(); len(rule.Paths) > 0 {
+				rule.Releases, rule.Reason = []string{release.Name}, "accepted on "+r.Time.Format(time.DateOnly)
 				out = append(out, rule)
 			}
 		}
@@ -35,17 +22,37 @@ func (r *Report) Rules() []RuleText {
 	return out
 }
 
-// target selects this object alone.
-func (o *Object) target() *TargetText {
-	group, version := "", o.APIVersion // an empty group would be any
-	if of, _, grouped := strings.Cut(o.APIVersion, "/"); grouped {
-		group, version = of, "" // the rule holds at other versions, too
+// rule returns the rule that silences what counts of the object. It has no paths if nothing counts.
+func (o *Object) rule() RuleText {
+	rule := RuleText{Target: o.target()}
+	isConflict := o.OnlyConflicts && o.IgnoredBy == nil
+	for _, f := range o.Fields {
+		if (!f.Silenced() || isConflict && f.Verdict == Conflict) && f.Pattern != "" {
+			rule.Paths = append(rule.Paths, f.Pattern)
+		}
 	}
-	word := regexp.QuoteMeta
-	return &TargetText{Group: word(group), Version: word(version), Kind: word(o.Kind), Name: word(o.Name), Namespace: word(o.Namespace)}
+	switch {
+	case o.IgnoredBy != nil:
+	case o.Gone() || o.Action == ActionFail && !o.OnlyConflicts:
+		rule.Paths = []string{""}
+	default:
+		rule.Conflicts = isConflict
+	}
+	return rule
 }
 
-// RuleText is one rule as a file has it, in the words of Flux where Flux has them.
+// target selects this object alone, at every version of its group. An empty group would select every group, so an object of the core group
+// is selected by its version.
+func (o *Object) target() *TargetText {
+	group, version := o.groupVersion()
+	if group != "" {
+		version = ""
+	}
+	quote := regexp.QuoteMeta
+	return &TargetText{Group: quote(group), Version: quote(version), Kind: quote(o.Kind), Name: quote(o.Name), Namespace: quote(o.Namespace)}
+}
+
+// RuleText is one ignore rule as a file has it. Its keys are those of Flux for whatever Flux has.
 type RuleText struct {
 	Paths    []string    `json:"paths,omitempty"`
 	Target   *TargetText `json:"target,omitempty"`
@@ -58,7 +65,7 @@ type RuleText struct {
 	Expires string `json:"expires,omitempty"`
 }
 
-// TargetText selects objects; each text is a regular expression, the selectors are those of kubectl.
+// TargetText selects objects. The first five are regular expressions; the selectors are written as for kubectl.
 type TargetText struct {
 	Group              string `json:"group,omitempty"`
 	Version            string `json:"version,omitempty"`

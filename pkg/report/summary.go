@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// New puts compared releases into one report, in order, and counts them.
+// New returns a report of releases, in their order, with the counts of its summary.
 func New(version string, now time.Time, releases []Release) *Report {
 	r := &Report{APIVersion: APIVersion, Kind: KindReport, Helmdrift: version, Time: now.UTC().Truncate(time.Second), Releases: releases}
 	for _, release := range releases {
@@ -64,26 +64,14 @@ func (s *Summary) addField(f Finding) {
 	}
 }
 
-// Silenced tells whether the finding is listed and counted as ignored only. A volatile finding is silenced where live has
-// not left old.
-func (f Finding) Silenced() bool {
-	return f.IgnoredBy != nil || f.Class == ClassAutoscaled || f.Class == ClassVolatile && f.Cause == CauseChange
-}
-
-// Drifted reports whether the finding makes its object drifted: managed, and live has moved. Where live means the same as old, it has
-// moved only if Helm fails on it.
-func (f Finding) Drifted() bool {
-	return f.Managed && f.Cause != CauseChange && !(f.Equivalent && f.Verdict != Conflict) && !f.Silenced()
-}
-
-// HasError tells whether anything could not be seen.
+// HasError reports whether anything could not be read or compared.
 func (r *Report) HasError() bool {
 	return slices.ContainsFunc(r.Releases, func(rel Release) bool {
 		return len(rel.Errors) > 0 || slices.ContainsFunc(rel.Objects, func(o Object) bool { return o.Error != nil })
 	})
 }
 
-// Disputed tells whether the API server, where it was asked, said otherwise of an object of which all was certain.
+// Disputed reports whether the API server was asked and contradicts the report of an object all of whose findings are certain.
 func (r *Report) Disputed() bool {
 	return slices.ContainsFunc(r.Releases, func(rel Release) bool { return slices.ContainsFunc(rel.Objects, Object.disputed) })
 }

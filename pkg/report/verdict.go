@@ -3,7 +3,7 @@ package report
 // Verdict is what Helm will do with a field.
 type Verdict string
 
-// The verdicts. Conflict belongs to server-side apply: the upgrade fails on this field.
+// The verdicts. Conflict occurs only in a server-side apply: the upgrade fails on the field.
 const (
 	Add       Verdict = "add"
 	Remove    Verdict = "remove"
@@ -15,10 +15,10 @@ const (
 // Writes reports whether an upgrade changes the field.
 func (v Verdict) Writes() bool { return v == Add || v == Remove || v == Overwrite }
 
-// Cause says which side moved away from old.
+// Cause is the side that differs from old.
 type Cause string
 
-// The causes: live moved, chart or values moved, or both did.
+// The causes: live changed, the chart or its values changed, or both did.
 const (
 	CauseDrift  Cause = "drift"
 	CauseChange Cause = "change"
@@ -28,7 +28,8 @@ const (
 // Action is what Helm will do with a whole object.
 type Action string
 
-// The actions of design section 2.
+// The actions. Keep leaves an object in the cluster that the manifest no longer has, because its resource policy says so; adopt takes over
+// an object that the release did not create; skip means that another object, which fails, keeps Helm from reaching this one.
 const (
 	ActionNone    Action = "none"
 	ActionUpdate  Action = "update"
@@ -41,7 +42,7 @@ const (
 	ActionSkip    Action = "skip"
 )
 
-// Writes reports whether an upgrade would send a write for the object that has an effect.
+// Writes reports whether an upgrade would send a write that changes the object.
 func (a Action) Writes() bool {
 	switch a {
 	case ActionUpdate, ActionReplace, ActionCreate, ActionDelete, ActionAdopt:
@@ -62,17 +63,17 @@ const (
 	EngineReplace   Engine = "replace"
 )
 
-// Class marks findings that are listed and counted as ignored only.
+// Class says what a finding is about, if that is not an ordinary value. Some classes are silenced ([Classification.Silenced]).
 type Class string
 
-// The classes: a value that each render makes anew, replicas under an autoscaler, the order of a list.
+// The classes: a value that each rendering generates anew, replicas under an autoscaler, the order of a list.
 const (
 	ClassVolatile   Class = "volatile"
 	ClassAutoscaled Class = "autoscaled"
 	ClassOrder      Class = "order"
 )
 
-// Operation is the question a report answers for one release.
+// Operation is the question that a report answers for one release.
 type Operation string
 
 // The operations.
@@ -83,7 +84,7 @@ const (
 	OperationInstall  Operation = "install"
 )
 
-// Command returns the command of Helm that the operation predicts; drift is what an upgrade would find.
+// Command returns the Helm command that the operation predicts. For drift that is an upgrade to what is deployed already.
 func (o Operation) Command() string {
 	if o == OperationRollback || o == OperationInstall {
 		return "helm " + string(o)

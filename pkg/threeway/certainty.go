@@ -50,7 +50,10 @@ func (o *fields) mayVanish(d engine.Doubt) {
 		v, there := path.Lookup(o.Live)
 		isKnown := slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.Path.Equal(path) })
 		if there && !isKnown {
-			o.Findings = append(o.Findings, Finding{Path: path, Verdict: report.Remove, Cause: report.CauseChange, Old: object.Copy(v), Live: object.Copy(v), Notes: report.Notes{{Kind: report.NoteUncertain, Text: d.Reason}}})
+			o.Findings = append(o.Findings, Finding{
+				Path: path, Classification: report.Classification{Verdict: report.Remove, Cause: report.CauseChange},
+				Old: object.Copy(v), Live: object.Copy(v), Notes: report.Notes{{Kind: report.NoteUncertain, Text: d.Reason}},
+			})
 			o.Result, _ = object.Without(o.Result, path).(map[string]any)
 		}
 	}

@@ -65,7 +65,7 @@ func (w *walker) verdict(path object.Path, n sides, managed bool) entry {
 		return e
 	}
 	e.Finding = Finding{
-		Path: path, Verdict: word, Cause: causeOf(n.drifted(), n.changed()), Managed: managed, Certain: true,
+		Path: path, Classification: report.Classification{Verdict: word, Cause: causeOf(n.drifted(), n.changed()), Managed: managed}, Certain: true,
 		Old: w.valueOf(n.old.Shown()), Desired: w.valueOf(n.desired.Shown()), Live: w.valueOf(n.live), Notes: notes,
 	}
 	if n.dropped() {

@@ -34,21 +34,17 @@ type ObjectComparison struct {
 	object.Object
 	fields
 	sending
-	Action    report.Action
+	report.ObjectState
 	Reason    string
 	BlockedBy []string
-	Missing   bool
-	// Terminating is set where old has the object and it, or its namespace, is being deleted.
-	Terminating bool
 	// OfLast is set for a missing object that the last revision, which is not old because it failed, no longer has.
 	OfLast bool
 	Err    *report.ObjectError
 	Notes  report.Notes
 	// DryRun is what the API server said of the write, where it was asked.
 	DryRun *report.DryRun
-	// IgnoredBy is the rule that silences what is said of the object itself: its action, and that it is missing. conflictsIgnoredBy is the
-	// rule that silences a failure on conflicts alone.
-	IgnoredBy, conflictsIgnoredBy *report.IgnoreRule
+	// conflictsIgnoredBy is the rule that silences a failure on conflicts alone.
+	conflictsIgnoredBy *report.IgnoreRule
 
 	// key and place are the pair's.
 	key   object.Key
@@ -59,9 +55,9 @@ type ObjectComparison struct {
 	remarks []string
 }
 
-// Drifted reports whether live has left old in a managed field, or the object is missing or being deleted.
+// Drifted reports whether the object as a whole or a field of it has left what Helm deployed.
 func (o ObjectComparison) Drifted() bool {
-	return o.Gone() && o.IgnoredBy == nil || slices.ContainsFunc(o.Findings, Finding.Drifted)
+	return o.ObjectState.Drifted() || slices.ContainsFunc(o.Findings, Finding.Drifted)
 }
 
 // Compare compares one release. It is pure: what more could be read to make the answer better, Needs says.

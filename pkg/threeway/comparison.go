@@ -26,14 +26,12 @@ func (c *Comparison) Report(mask Mask) report.Release {
 	if d := c.Deployer(); in.serverSide() && d.Known {
 		r.FieldManager = d.Manager
 	}
-	r.Drifted = r.Terminating
 	for i := range c.Objects {
-		o := &c.Objects[i]
-		r.Drifted = r.Drifted || o.Drifted()
-		if o.speaks() {
+		if o := &c.Objects[i]; o.speaks() {
 			r.Objects = append(r.Objects, o.report(c.masker(o, mask)))
 		}
 	}
+	r.Drifted = r.HasDrifted()
 	return r
 }
 

@@ -108,7 +108,7 @@ func (w *walker) conflictAt(findings []Finding, n, spelled sides, place conflict
 // spelledOtherwise is the finding on a conflict about values that mean the same. Who made them conflict is whoever wrote his in
 // another way, or, where the API server stores both in one way, whoever took the field over.
 func (w *walker) spelledOtherwise(path object.Path, here, spelled sides) Finding {
-	out := Finding{Path: path, Managed: true, Certain: true, Owners: w.owners.OwnersOf(path)}
+	out := Finding{Path: path, Classification: report.Classification{Managed: true}, Certain: true, Owners: w.owners.OwnersOf(path)}
 	switch {
 	case here.drifted() || here.changed():
 		out.Cause = causeOf(here.drifted(), here.changed())

@@ -11,10 +11,6 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Gone reports whether the object is missing or is being deleted: either way it is not what Helm deployed, and nothing but an upgrade
-// after it has gone makes it again.
-func (o ObjectComparison) Gone() bool { return o.Missing || o.Terminating }
-
 // terminatingNote says that an object, or its namespace, is being deleted, and what keeps it; empty where it stays. What old or desired
 // lacks cannot have drifted by it: one is new, the other is dropped anyway.
 func (c comparer) terminatingNote(ref object.Ref, live map[string]any) string {

@@ -276,7 +276,8 @@ func (w *walker) order(path object.Path, n sides, steps []object.Step) []entry {
 		return nil
 	}
 	old, desired := n.orderOf(n.old, steps), n.orderOf(n.desired, steps)
-	f := Finding{Path: path, Verdict: report.Overwrite, Managed: true, Certain: true, Class: report.ClassOrder, Old: old, Desired: desired, Live: live}
+	f := Finding{Path: path, Certain: true, Old: old, Desired: desired, Live: live}
+	f.Verdict, f.Managed, f.Class = report.Overwrite, true, report.ClassOrder
 	f.Cause = causeOf(!object.EqualLists(live, old), !object.EqualLists(desired, old))
 	if f.Notes = noted(report.NoteSpelling, noteOrder); !object.EqualLists(result, desired) {
 		f.After = result
