@@ -38,7 +38,7 @@ func Unreadable(v any, path object.Path) []object.Path {
 		}
 	case []any:
 		for i, item := range v {
-			out = append(out, Unreadable(item, path.At(i))...)
+			out = append(out, Unreadable(item, path.Index(i))...)
 		}
 	}
 	return out

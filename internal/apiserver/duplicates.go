@@ -45,7 +45,7 @@ func repeatedReason(definition *kinds.CustomSchema, ref object.Ref, was, is map[
 		list, _ := v.([]any)
 		if before, _ := path.Lookup(was); len(list) > 1 && !object.Equal(before, v) {
 			for _, i := range againIn(list, schema) {
-				places = append(places, path.At(i))
+				places = append(places, path.Index(i))
 			}
 		}
 	})

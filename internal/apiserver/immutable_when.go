@@ -47,7 +47,7 @@ func jobRuns(c change) bool { return !jobWaits(c) }
 
 // hasCondition tells whether a condition of an object's status is true.
 func hasCondition(live map[string]any, kind string) bool {
-	return slices.ContainsFunc(kinds.Items(object.Child(live, "status"), "conditions"), func(condition map[string]any) bool {
+	return slices.ContainsFunc(object.Items(object.Child(live, "status"), "conditions"), func(condition map[string]any) bool {
 		return condition["type"] == kind && condition["status"] == "True"
 	})
 }
@@ -101,7 +101,7 @@ func sameContainers(c change) bool {
 
 // countChanges tells that a list in the spec has another length afterwards.
 func countChanges(c change, list string) bool {
-	return len(kinds.Items(object.Child(c.was, "spec"), list)) != len(kinds.Items(object.Child(c.is, "spec"), list))
+	return len(object.Items(object.Child(c.was, "spec"), list)) != len(object.Items(object.Child(c.is, "spec"), list))
 }
 
 // heldByGates tells that a Pod waits at a scheduling gate.

@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -18,7 +17,7 @@ func storedVersionsReason(u Update) string {
 		return ""
 	}
 	stored, _ := object.Child(u.Text, "status")["storedVersions"].([]any)
-	versions := kinds.Items(object.Child(u.Result, "spec"), "versions")
+	versions := object.Items(object.Child(u.Result, "spec"), "versions")
 	var faults []string
 	for i, name := range stored {
 		if slices.ContainsFunc(versions, func(version map[string]any) bool { return version["name"] == name }) {

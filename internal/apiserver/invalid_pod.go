@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -34,10 +33,10 @@ func jobOf(obj map[string]any) map[string]any {
 // volumeNames are those that containers can mount.
 func volumeNames(spec, obj map[string]any) names {
 	out := names{}
-	for _, volume := range kinds.Items(spec, "volumes") {
+	for _, volume := range object.Items(spec, "volumes") {
 		out.meet(volume["name"])
 	}
-	for _, claim := range kinds.Items(object.Child(obj, "spec"), "volumeClaimTemplates") {
+	for _, claim := range object.Items(object.Child(obj, "spec"), "volumeClaimTemplates") {
 		out.meet(object.Child(claim, "metadata")["name"])
 	}
 	return out
@@ -83,7 +82,7 @@ func (p *podCheck) container(c map[string]any, at object.Path, list string) {
 		p.refuse(at.Field("image"), "is missing")
 	}
 	p.ports(c, at, list)
-	for _, mount := range kinds.Items(c, "volumeMounts") {
+	for _, mount := range object.Items(c, "volumeMounts") {
 		path := at.Field("volumeMounts").Item([]object.ListKey{{Name: "mountPath", Value: mount["mountPath"]}})
 		if !p.volumes.has(mount["name"]) {
 			p.refuse(path, fmt.Sprintf("mounts the volume %v, which is not there", mount["name"]))
@@ -103,7 +102,7 @@ func (p *podCheck) container(c map[string]any, at object.Path, list string) {
 // ports: validateContainerPorts, AccumulateUniqueHostPorts, validateHostNetwork.
 func (p *podCheck) ports(c map[string]any, at object.Path, list string) {
 	met := names{}
-	for _, port := range kinds.Items(c, "ports") {
+	for _, port := range object.Items(c, "ports") {
 		path := at.Field("ports").Item([]object.ListKey{{Name: "containerPort", Value: port["containerPort"]}, {Name: "protocol", Value: port["protocol"]}})
 		if met.meet(port["name"]) {
 			p.refuse(path, "has the name of another port")

@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -24,7 +23,7 @@ func (s service) reasons() []string {
 // validateServicePort, ValidatePortNumOrName).
 func (s service) targetPortReasons() []string {
 	var out []string
-	for i, port := range kinds.Items(s, "ports") {
+	for i, port := range object.Items(s, "ports") {
 		name, isName := port["targetPort"].(string)
 		if !isName || name == "" {
 			continue
@@ -76,7 +75,7 @@ func (s service) portsReason() string {
 // nodePortsReason tells of two ports of one node port. Where the chart names it, an edited port has it too.
 func (s service) nodePortsReason() string {
 	seen := map[string]bool{}
-	for _, port := range kinds.Items(s, "ports") {
+	for _, port := range object.Items(s, "ports") {
 		id := fmt.Sprint(port["nodePort"], "/", port["protocol"])
 		if !object.IsZero(port["nodePort"]) && seen[id] {
 			return "spec.ports[].nodePort must be unique"

@@ -143,12 +143,12 @@ func (s service) follow(is service) {
 // giveBackNodePorts gives ports that name no node port the one that the port of their name had, unless another port took it.
 func (s service) giveBackNodePorts(is service) {
 	had := map[string]any{}
-	for _, port := range kinds.Items(s, "ports") {
+	for _, port := range object.Items(s, "ports") {
 		name, _ := port["name"].(string)
 		had[name] = port["nodePort"]
 	}
 	kept := is.nodePorts()
-	for _, port := range kinds.Items(is, "ports") {
+	for _, port := range object.Items(is, "ports") {
 		name, _ := port["name"].(string)
 		if number := had[name]; port["nodePort"] == nil && number != nil && !object.ContainsAll(kept, []any{number}) {
 			port["nodePort"] = number
@@ -159,7 +159,7 @@ func (s service) giveBackNodePorts(is service) {
 // nodePorts lists the node ports that are named.
 func (s service) nodePorts() []any {
 	var out []any
-	for _, port := range kinds.Items(s, "ports") {
+	for _, port := range object.Items(s, "ports") {
 		if !object.IsZero(port["nodePort"]) {
 			out = append(out, port["nodePort"])
 		}
@@ -181,7 +181,7 @@ func (s service) takeAway(is service) {
 		drop(object.Equal(s["clusterIP"], is["clusterIP"]) && object.Equal(s["clusterIPs"], is["clusterIPs"]), "clusterIP", "clusterIPs")
 	}
 	if s.hasNodePorts() && !is.hasNodePorts() && object.ContainsAll(s.nodePorts(), is.nodePorts()) {
-		for _, port := range kinds.Items(is, "ports") {
+		for _, port := range object.Items(is, "ports") {
 			delete(port, "nodePort")
 		}
 	}

@@ -54,7 +54,7 @@ func placesOf(v any, path object.Path) []object.Path {
 		}
 	case []any:
 		for i, item := range v {
-			out = append(append(out, path.At(i)), placesOf(item, path.At(i))...)
+			out = append(append(out, path.Index(i)), placesOf(item, path.Index(i))...)
 		}
 	}
 	return out

@@ -51,7 +51,7 @@ type tokenKey struct {
 
 func (k tokenKey) takes(v any) bool {
 	text := fmt.Sprint(v)
-	return object.IsScalar(v) && (text == k.value || !k.exact && object.Glob(k.value, text))
+	return object.IsScalar(v) && (text == k.value || !k.exact && object.MatchName(k.value, text))
 }
 
 // ParsePattern reads a pattern.
@@ -257,7 +257,7 @@ func (t token) isOf(item any) bool {
 
 // namesField tells whether a token names a field or a key of a map.
 func (t token) namesField(name string) bool {
-	return t.form == tokenAny || t.form != tokenKeys && object.Glob(t.name, name)
+	return t.form == tokenAny || t.form != tokenKeys && object.MatchName(t.name, name)
 }
 
 // namesItem tells whether a token names an item of a list that is at hand.
@@ -277,7 +277,7 @@ func (t token) namesItem(i int, item any) bool {
 
 // isMember tells whether a token names a member of a set.
 func (t token) isMember(member any) bool {
-	return object.IsScalar(member) && object.Glob(t.name, fmt.Sprint(member))
+	return object.IsScalar(member) && object.MatchName(t.name, fmt.Sprint(member))
 }
 
 // exists tells whether a value has a place that the pattern names.

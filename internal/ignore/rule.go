@@ -55,7 +55,7 @@ func wholeWord(text string) (*regexp.Regexp, error) {
 
 // isFor tells whether a rule holds for a release at all.
 func (r Rule) isFor(release string) bool {
-	return len(r.Releases) == 0 || slices.ContainsFunc(r.Releases, func(want string) bool { return object.Glob(want, release) })
+	return len(r.Releases) == 0 || slices.ContainsFunc(r.Releases, func(want string) bool { return object.MatchName(want, release) })
 }
 
 // selects tells whether a rule is about an object; metas are the object's metadata as any side has it.

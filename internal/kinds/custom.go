@@ -176,16 +176,9 @@ func customList(schema map[string]any) *Shape {
 			}
 		}
 	case "set":
-		s.alike = AlikeSet
+		s.alike = object.EqualSets
 	}
 	return s
-}
-
-// AlikeSet tells lists that are the same set.
-func AlikeSet(a, b any) bool {
-	left, ok := a.([]any)
-	right, alsoOK := b.([]any)
-	return ok && alsoOK && len(left) == len(right) && object.ContainsAll(left, right) && object.ContainsAll(right, left)
 }
 
 // alikeQuantity tells equal quantities, where a schema takes an integer or a string. The server stores such a text as it was

@@ -35,7 +35,7 @@ func WalkDeclared(v any, schema map[string]any, path object.Path, visit func(pat
 	case []any:
 		if items := object.Child(schema, "items"); items != nil {
 			for i, item := range v {
-				visitNext(path.At(i), item, items)
+				visitNext(path.Index(i), item, items)
 			}
 		}
 	}

@@ -72,7 +72,7 @@ func pullPolicy(image string) string {
 func defaultService(m map[string]any) {
 	spec := Ensured(m, "spec")
 	SetDefault(spec, "type", "ClusterIP")
-	for _, port := range Items(spec, "ports") {
+	for _, port := range object.Items(spec, "ports") {
 		if object.IsZero(port["targetPort"]) {
 			delete(port, "targetPort")
 			CopyDefault(port, "targetPort", port, "port")

@@ -41,7 +41,7 @@ func defaultOldDaemonSetStrategy(m map[string]any) {
 // defaultClaimTemplates: no defaulting function, but the conversion of a StatefulSet writes the items' type into them,
 // whatever a manifest says.
 func defaultClaimTemplates(m map[string]any) {
-	for _, claim := range Items(m, "volumeClaimTemplates") {
+	for _, claim := range object.Items(m, "volumeClaimTemplates") {
 		claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
 	}
 }
@@ -151,7 +151,7 @@ func defaultBetaCustomResourceDefinition(m map[string]any) {
 	if version := m["version"]; !object.IsZero(version) {
 		SetDefault(m, "versions", []any{map[string]any{"name": version, "served": true, "storage": true}})
 	}
-	if versions := Items(m, "versions"); len(versions) > 0 {
+	if versions := object.Items(m, "versions"); len(versions) > 0 {
 		CopyDefault(m, "version", versions[0], "name")
 	}
 	if conversion := object.Child(m, "conversion"); conversion["strategy"] == "Webhook" {

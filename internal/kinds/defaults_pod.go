@@ -12,7 +12,7 @@ import (
 func defaultPod(m map[string]any) {
 	spec := Ensured(m, "spec")
 	SetDefault(spec, "enableServiceLinks", true)
-	containers := append(Items(spec, "containers"), Items(spec, "initContainers")...)
+	containers := append(object.Items(spec, "containers"), object.Items(spec, "initContainers")...)
 	for _, c := range containers {
 		resources := object.Child(c, "resources")
 		defaultAmounts(resources, "requests", object.Child(resources, "limits"))
@@ -22,7 +22,7 @@ func defaultPod(m map[string]any) {
 		return
 	}
 	for _, c := range containers {
-		for _, port := range Items(c, "ports") {
+		for _, port := range object.Items(c, "ports") {
 			CopyDefault(port, "hostPort", port, "containerPort")
 		}
 	}
@@ -63,10 +63,10 @@ type amounts map[string]resource.Quantity
 // containers that never end; every other init container runs alone with the sidecars before it.
 func podAmounts(spec map[string]any, list string) amounts {
 	sum, sidecars, peak := amounts{}, amounts{}, amounts{}
-	for _, c := range Items(spec, "containers") {
+	for _, c := range object.Items(spec, "containers") {
 		sum.add(amountsOf(c, list))
 	}
-	for _, c := range Items(spec, "initContainers") {
+	for _, c := range object.Items(spec, "initContainers") {
 		own := amountsOf(c, list)
 		if c["restartPolicy"] == "Always" {
 			sum.add(own)

@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"slices"
 	"strings"
 	"sync"
 
@@ -69,18 +68,6 @@ func unversioned(typeName string) string {
 func Ensured(m map[string]any, name string) map[string]any {
 	SetDefault(m, name, map[string]any{})
 	return object.Child(m, name)
-}
-
-// Items gives the entries of a list that are maps.
-func Items(m map[string]any, name string) []map[string]any {
-	list, _ := m[name].([]any)
-	out := make([]map[string]any, 0, len(list))
-	for _, v := range list {
-		if item, ok := v.(map[string]any); ok {
-			out = append(out, item)
-		}
-	}
-	return slices.Clip(out)
 }
 
 // CopyDefault sets a field that is absent to the value of another one, if that is there.

@@ -98,7 +98,7 @@ func expected(p defaultsPair, s *Shape) map[string]any {
 	switch {
 	case strings.HasPrefix(p.kind, "apps/") && strings.HasSuffix(p.kind, " StatefulSet"):
 		// Not defaulting but the server's conversion of a StatefulSet writes the type of its claims.
-		for _, claim := range Items(object.Child(want, "spec"), "volumeClaimTemplates") {
+		for _, claim := range object.Items(object.Child(want, "spec"), "volumeClaimTemplates") {
 			claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
 		}
 	case p.kind == "v1 Namespace":

@@ -141,7 +141,7 @@ func (c *Catalog) fieldShape(owner reflect.Type, name string, f reflect.StructFi
 	}
 	out := &Shape{Form: FormList, Elem: c.ofType(f.Type.Elem()), List: c.listRule(owner, name, f)}
 	if f.Type == reflect.TypeFor[[]autoscalingv2.MetricSpec]() {
-		out.alike = AlikeSet // conversions between versions put them in another order, and the autoscaler takes the greatest anyway
+		out.alike = object.EqualSets // conversions between versions put them in another order, and the autoscaler takes the greatest anyway
 	}
 	return out
 }

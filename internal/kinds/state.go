@@ -42,7 +42,7 @@ func (s State) Item(step object.Step) State {
 	if len(values) == 0 {
 		return State{Named: s.Named && s.Written == nil}
 	}
-	return State{Value: object.Together(values), Present: true, Written: object.Together(texts), Named: len(texts) > 0}
+	return State{Value: object.OneOrList(values), Present: true, Written: object.OneOrList(texts), Named: len(texts) > 0}
 }
 
 // Shown is the value for people: what the server would leave out, but a manifest wrote, counts as there.

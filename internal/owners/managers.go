@@ -92,5 +92,5 @@ func IsManager(want, name string) bool {
 	if suffix, open := strings.CutPrefix(want, "*"); open {
 		return strings.HasSuffix(name, suffix)
 	}
-	return object.Glob(want, name)
+	return object.MatchName(want, name)
 }

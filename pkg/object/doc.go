@@ -1,25 +1,26 @@
-// Package object has the words in which the rest of the program speaks of Kubernetes objects and of places in them. It knows
-// neither Helm's merge rules nor the API's schemas, and it has no client.
+// Package object has the types by which the rest of the program identifies Kubernetes objects and places in them, and the operations on
+// decoded values. It knows neither Helm's merge rules nor the API's schemas, and it has no client.
 //
-//	Key, Ref        which object: group, kind, namespace and name, and for a request the version
+//	Key, Ref        an object: group, kind, namespace and name, and for a request the version
 //	Object          an object of a manifest, with its content
-//	Path, Step      which place: for people, for comparison with live, and for rules
-//	Pointer         the same place in one particular text, as a JSON pointer has it
-//	Null, …         the three kinds of null that a normal form tells apart
+//	Path, Step      a place: for people, for comparison with live, and for rules
+//	Pointer         the same place in one particular text, as a JSON pointer
+//	FieldTree       values at places that a table names
+//	Null, …         the three kinds of null that a normal form distinguishes
 //
 // A value is what JSON decodes to: map[string]any, []any, string, bool, int64, float64 or nil. Integers are int64, as the API's own
-// decoder makes them.
+// decoder makes them. Values are compared by [Equal], copied by [Copy], and read by [Child], [Field] and [Items].
 //
 // # Path and Pointer
 //
-// A [Path] names list items by their list-map keys, so it means the same item in old, desired and live, wherever each has it:
+// A [Path] names list items by their list-map keys, so it means the same item in old, desired and live, at whatever index each has it:
 //
 //	spec.template.spec.containers[name=web].image
 //
-// A [Pointer] leads through indexes, so it belongs to one text:
+// A [Pointer] names list items by their indexes, so it belongs to one text:
 //
 //	/spec/template/spec/containers/1/image
 //
-// [Path.Pointer] looks the way up in a text. Neither is ever parsed from the text of a path: two places are the same if their paths
-// are equal ([Path.Equal]).
+// [Path.Pointer] finds the pointer of a path in a text. The text of a path or pointer is never parsed: two paths lead to the same place
+// if they are equal ([Path.Equal]).
 package object

@@ -17,7 +17,7 @@ func TestFieldTree(t *testing.T) {
 		{nil, ""},
 		{spec, "spec"},
 		{spec.Field("ports"), ""},
-		{spec.Field("ports").At(0).Field("nodePort"), "spec.ports[].nodePort"},
+		{spec.Field("ports").Index(0).Field("nodePort"), "spec.ports[].nodePort"},
 		{spec.Field("ports").Field("nodePort"), ""},
 		{spec.Field("volumes").Item(item), "spec.volumes[]"}, // any item comes before a prefix
 		{spec.Field("mounts").Item([]ListKey{{Name: "mountPath", Value: "/var/run"}}), "spec.mounts//var/run"},

@@ -8,7 +8,7 @@ import (
 )
 
 // Key identifies an object the way Helm matches old and desired: by group, kind, namespace and name, never by version
-// (helm v3.22.0 pkg/kube/resource.go isMatchingInfo). It is comparable, so it serves as a map key; its String is for people.
+// (helm v3.22.0 pkg/kube/resource.go isMatchingInfo). It is comparable, so it can be a map key; its String is for people.
 type Key struct {
 	Group     string
 	Kind      string
@@ -16,7 +16,7 @@ type Key struct {
 	Name      string
 }
 
-// String gives the key as people write it: "Deployment.apps prod/web".
+// String returns the key as people write it: "Deployment.apps prod/web".
 func (k Key) String() string {
 	var b strings.Builder
 	b.WriteString(k.Kind)
@@ -41,7 +41,7 @@ func (k Key) Compare(o Key) int {
 	)
 }
 
-// GroupKind returns the kind of the object without its version. Its String is "Kind" or "Kind.group", as the tables of kinds have it.
+// GroupKind returns the kind of the object without its version. Its String is "Kind" or "Kind.group", as tables of kinds have it.
 func (k Key) GroupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
 
 // Ref is a Key at one API version: what a request to the API server needs.
@@ -50,7 +50,7 @@ type Ref struct {
 	Version string
 }
 
-// APIVersion is the "group/version" of manifests.
+// APIVersion returns the version as manifests have it: "group/version", or "version" for the core group.
 func (r Ref) APIVersion() string {
 	if r.Group == "" {
 		return r.Version

@@ -1,6 +1,11 @@
 package object
 
-// Lookup returns the value at the path in root, false where root lacks it. Several items of one name are the list of them.
+import (
+	"slices"
+	"strconv"
+)
+
+// Lookup returns the value at the path in root; false if root lacks it. The value of several items of one name is the list of them.
 func (p Path) Lookup(root any) (any, bool) {
 	node := root
 	for _, s := range p {
@@ -13,56 +18,70 @@ func (p Path) Lookup(root any) (any, bool) {
 	return node, true
 }
 
-// Without returns a deep copy of root without what stands at path.
-func Without(root any, path Path) any {
-	if len(path) == 0 {
-		return nil
-	}
-	step, rest := path[0], path[1:]
-	switch node := root.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(node))
-		for k, v := range node {
-			switch {
-			case step.Form != FieldStep || k != step.Name:
-				out[k] = Copy(v)
-			case len(rest) > 0:
-				out[k] = Without(v, rest)
-			}
+// Find returns the value to which the step leads from node, and the token that leads there in a JSON pointer. If several items of a list have
+// the name, the token is that of the first, and the value is the list of all.
+func (s Step) Find(node any) (token string, next any, ok bool) {
+	if s.Form == FieldStep {
+		m, isMap := node.(map[string]any)
+		if !isMap {
+			return "", nil, false
 		}
-		return out
-	case []any:
-		out := make([]any, 0, len(node))
-		for i, v := range node {
-			switch {
-			case !step.Matches(i, v):
-				out = append(out, Copy(v))
-			case len(rest) > 0:
-				out = append(out, Without(v, rest))
-			}
-		}
-		return out
+		next, ok = m[s.Name]
+		return s.Name, next, ok
 	}
-	return Copy(root)
+	list, _ := node.([]any)
+	indexes := s.Indexes(list)
+	if len(indexes) == 0 {
+		return "", nil, false
+	}
+	return strconv.Itoa(indexes[0]), OneOrList(pick(list, indexes)), true
 }
 
-// Copy returns a deep copy of a value. Each kind of null becomes nil.
-func Copy(v any) any {
-	switch v := v.(type) {
-	case Null, NullKey, CustomNull:
-		return nil
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, c := range v {
-			out[k] = Copy(c)
+// Indexes returns the indexes of the items that the step names. There may be several: the API server accepts items of one name in lists of
+// native kinds, such as two environment variables.
+func (s Step) Indexes(list []any) []int {
+	var out []int
+	for i, item := range list {
+		if s.Matches(i, item) {
+			out = append(out, i)
 		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, c := range v {
-			out[i] = Copy(c)
-		}
-		return out
 	}
-	return v
+	return out
+}
+
+// Matches reports whether the step names the item at index i of its list.
+func (s Step) Matches(i int, item any) bool {
+	switch s.Form {
+	case IndexStep:
+		return i == s.Index
+	case SetStep:
+		return IsScalar(item) && item == s.Value
+	case KeyStep:
+		m, ok := item.(map[string]any)
+		return ok && !slices.ContainsFunc(s.Keys, func(k ListKey) bool { return !IsScalar(m[k.Name]) || m[k.Name] != k.Value })
+	case FieldStep:
+	}
+	return false
+}
+
+// pick returns the items of a list at the indexes, without those beyond its end.
+func pick(list []any, indexes []int) []any {
+	var out []any
+	for _, i := range indexes {
+		if i < len(list) {
+			out = append(out, list[i])
+		}
+	}
+	return out
+}
+
+// OneOrList returns the value of all items of one name: the item if there is one, or else the list of them.
+func OneOrList(items []any) any {
+	switch len(items) {
+	case 0:
+		return nil
+	case 1:
+		return items[0]
+	}
+	return items
 }

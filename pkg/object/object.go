@@ -1,27 +1,28 @@
 package object
 
-// Object is one object of a manifest, as Helm parses it: the defaulted namespace is in it, Helm's own metadata is not.
+// Object is one object of a manifest, as Helm parses it. Its namespace is set if it has one, also if the manifest leaves it to the release;
+// the metadata that Helm itself writes is not in it ([HelmMetadata]).
 type Object struct {
 	Ref
-	// GenerateName is set, and Name empty, where the manifest asks the server for a name. Such objects have no live side.
+	// GenerateName is set, and Name is empty, if the manifest leaves the name to the API server. Such an object has no live side.
 	GenerateName string
-	// Source is the template the object came from, as the manifest's "# Source:" comment says it; empty after a post-renderer.
+	// Source is the template that the object comes from, as the manifest's "# Source:" comment says it; empty after a post-renderer.
 	Source string
-	// Content is the decoded object. Integers are int64.
+	// Content is the decoded object.
 	Content map[string]any
-	// Listed is where the object stands in a List, as kubectl's schema says it: ConfigMap, or ConfigMapList.items[2]; empty for a
-	// document of its own.
+	// Listed is the place of the object in a List, as kubectl's schema names it: ConfigMap, or ConfigMapList.items[2]. It is empty for
+	// a document of its own.
 	Listed string
-	// Problem says why Helm refuses the object (it has no name, no kind …); empty for almost all.
+	// Problem is the reason why Helm refuses the object, such as a missing name or kind; empty for almost all.
 	Problem string
-	// Note is a remark for the reader, such as that the manifest names the object twice.
+	// Note is a remark for people, such as that the manifest has the object twice.
 	Note string
-	// Times is how often the manifest names the object, where that is more than once.
+	// Times is the number of times that the manifest has the object, if that is more than once.
 	Times int
-	// Again is what a second rendering makes of the object where it differs from Content; nil where it does not. What differs
-	// between the two is volatile. Of desired's objects only.
+	// Again is the object of a second rendering if it differs from Content, and nil otherwise. What differs between the two is volatile.
+	// Only objects of desired have it.
 	Again map[string]any
-	// AtOnce is what a second rendering at the same time makes of the object, where Again was rendered with the clock put forward;
-	// nil where Again is just that.
+	// AtOnce is the object of a second rendering at the time of the first. It is set only if Again was rendered with the clock put
+	// forward.
 	AtOnce map[string]any
 }

@@ -3,15 +3,14 @@ package object
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// Path leads from the root of an object to a field. Its String is for people and is never parsed back; Pointer is for programs.
+// Path leads from the root of an object to a field. Its String is for people; a Pointer is for programs.
 type Path []Step
 
-// Step is one step of a Path. Exactly one form is used: a field or map key, a list item named by its list-map keys,
-// an item of a set, or, where items have no usable key, an index.
+// Step is one step of a Path. Form says which of the other fields it uses: Name for a field or map key, Keys for a list item that is named by
+// its list-map keys, Value for an item of a set, and Index for an item that has no usable key.
 type Step struct {
 	Form  StepForm
 	Name  string
@@ -20,7 +19,7 @@ type Step struct {
 	Index int
 }
 
-// StepForm tells which of a Step's fields speaks.
+// StepForm is the form of a Step.
 type StepForm int
 
 // The forms of a Step.
@@ -46,10 +45,13 @@ func (p Path) Item(keys []ListKey) Path { return p.With(Step{Form: KeyStep, Keys
 // SetItem returns the path of an item of a set below p.
 func (p Path) SetItem(value any) Path { return p.With(Step{Form: SetStep, Value: value}) }
 
-// At returns the path of the list item with index i below p.
-func (p Path) At(i int) Path { return p.With(Step{Form: IndexStep, Index: i}) }
+// Index returns the path of the list item with index i below p.
+func (p Path) Index(i int) Path { return p.With(Step{Form: IndexStep, Index: i}) }
 
-// EndsInKey reports whether the path names a list item by a list-map key of that name.
+// With returns the path with one more step.
+func (p Path) With(s Step) Path { return append(slices.Clip(p), s) }
+
+// EndsInKey reports whether the last step of the path names a list item by a list-map key of that name.
 func (p Path) EndsInKey(name string) bool {
 	if len(p) == 0 || p[len(p)-1].Form != KeyStep {
 		return false
@@ -57,16 +59,13 @@ func (p Path) EndsInKey(name string) bool {
 	return slices.ContainsFunc(p[len(p)-1].Keys, func(k ListKey) bool { return k.Name == name })
 }
 
-// With returns the path with one more step.
-func (p Path) With(s Step) Path { return append(slices.Clip(p), s) }
-
-// Equal reports whether two paths name the same place.
+// Equal reports whether two paths lead to the same place.
 func (p Path) Equal(o Path) bool { return slices.EqualFunc(p, o, Step.Equal) }
 
 // HasPrefix reports whether p is o or a place below it.
 func (p Path) HasPrefix(o Path) bool { return len(o) <= len(p) && p[:len(o)].Equal(o) }
 
-// Overlaps reports whether one of two paths leads to or through the other.
+// Overlaps reports whether one of two paths is the other or a place below it.
 func (p Path) Overlaps(o Path) bool { return p.HasPrefix(o) || o.HasPrefix(p) }
 
 // Equal reports whether two steps are the same.
@@ -81,7 +80,7 @@ func (p Path) String() string {
 		switch s.Form {
 		case FieldStep:
 			switch {
-			case !plainName(s.Name):
+			case !isPlainName(s.Name):
 				fmt.Fprintf(&b, "[%q]", s.Name)
 			case b.Len() > 0:
 				b.WriteString("." + s.Name)
@@ -99,16 +98,8 @@ func (p Path) String() string {
 	return b.String()
 }
 
-func joinKeys(keys []ListKey) string {
-	parts := make([]string, len(keys))
-	for i, k := range keys {
-		parts[i] = fmt.Sprintf("%s=%v", k.Name, k.Value)
-	}
-	return strings.Join(parts, ",")
-}
-
-// plainName reports whether a field name can stand in a path without quotes.
-func plainName(s string) bool {
+// isPlainName reports whether a field name needs no quotes in a path.
+func isPlainName(s string) bool {
 	if s == "" || s[0] >= '0' && s[0] <= '9' {
 		return false
 	}
@@ -120,60 +111,7 @@ func plainName(s string) bool {
 	return true
 }
 
-// Find takes the step in node and returns the token of the pointer, and the value found. Where several items of a list have the name, the token
-// leads to the first of them, and the value is all of them.
-func (s Step) Find(node any) (token string, next any, ok bool) {
-	if s.Form == FieldStep {
-		m, isMap := node.(map[string]any)
-		if !isMap {
-			return "", nil, false
-		}
-		next, ok = m[s.Name]
-		return s.Name, next, ok
-	}
-	list, _ := node.([]any)
-	at := s.Indexes(list)
-	if len(at) == 0 {
-		return "", nil, false
-	}
-	return strconv.Itoa(at[0]), Together(pick(list, at)), true
-}
-
-// Indexes returns the places of the items that the step names. The API server stores several items of one name in lists of native
-// kinds, such as two variables.
-func (s Step) Indexes(list []any) []int {
-	var out []int
-	for i, item := range list {
-		if s.Matches(i, item) {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
-// pick returns the items of a list at some indexes, as far as it has them.
-func pick(list []any, at []int) []any {
-	var out []any
-	for _, i := range at {
-		if i < len(list) {
-			out = append(out, list[i])
-		}
-	}
-	return out
-}
-
-// Together returns the value of all items of one name: the item itself where there is one, else the list of them.
-func Together(items []any) any {
-	switch len(items) {
-	case 0:
-		return nil
-	case 1:
-		return items[0]
-	}
-	return items
-}
-
-// Label returns how a list of names calls the item.
+// Label returns the name of the item in a list of names: the member of a set, or the list-map keys with their values.
 func (s Step) Label() string {
 	if s.Form == SetStep {
 		return fmt.Sprint(s.Value)
@@ -181,17 +119,10 @@ func (s Step) Label() string {
 	return joinKeys(s.Keys)
 }
 
-// Matches reports whether the step names the item that stands at index i of its list.
-func (s Step) Matches(i int, item any) bool {
-	switch s.Form {
-	case IndexStep:
-		return i == s.Index
-	case SetStep:
-		return IsScalar(item) && item == s.Value
-	case KeyStep:
-		m, ok := item.(map[string]any)
-		return ok && !slices.ContainsFunc(s.Keys, func(k ListKey) bool { return !IsScalar(m[k.Name]) || m[k.Name] != k.Value })
-	case FieldStep:
+func joinKeys(keys []ListKey) string {
+	parts := make([]string, len(keys))
+	for i, k := range keys {
+		parts[i] = fmt.Sprintf("%s=%v", k.Name, k.Value)
 	}
-	return false
+	return strings.Join(parts, ",")
 }

@@ -9,8 +9,8 @@ import (
 // Pointer is a JSON pointer (RFC 6901) as its reference tokens: names of fields, and indexes of list items.
 type Pointer []string
 
-// Pointer returns the way along p in root, false where root lacks the place. Where several items of a list have the name of a step,
-// the pointer leads to the first of them.
+// Pointer returns the pointer of the path in root; false if root lacks the place. If several items of a list have the name of a step, it is
+// the pointer of the first.
 func (p Path) Pointer(root any) (Pointer, bool) {
 	var pointer Pointer
 	node := root
@@ -25,8 +25,8 @@ func (p Path) Pointer(root any) (Pointer, bool) {
 	return pointer, true
 }
 
-// PointerInto returns the pointer of p in the text of an object whose normal form is known. Paths name list items as the normal form
-// has them, whose items stand in the text's places. It is false where the text lacks the place, as it lacks a default.
+// PointerInto returns the pointer of the path in the text of an object whose normal form is given: the path names list items as the normal
+// form has them, and the text has the items at the same indexes. It returns false if the text lacks the place, as it lacks a default.
 func (p Path) PointerInto(text, normal any) (Pointer, bool) {
 	pointer, ok := p.Pointer(normal)
 	if !ok {
@@ -36,7 +36,7 @@ func (p Path) PointerInto(text, normal any) (Pointer, bool) {
 	return pointer, ok
 }
 
-// LookupIn returns what a text has at the path, whose items are named as in its normal form.
+// LookupIn returns the value at the path in the text of an object whose normal form is given, as for PointerInto.
 func (p Path) LookupIn(text, normal any) (any, bool) {
 	last := len(p) - 1
 	if last < 0 || p[last].Form == FieldStep {
@@ -48,13 +48,13 @@ func (p Path) LookupIn(text, normal any) (any, bool) {
 	}
 	holder, ok := p[:last].LookupIn(text, normal)
 	items, _ := p[:last].Lookup(normal)
-	names, _ := items.([]any)
+	normalList, _ := items.([]any)
 	list, _ := holder.([]any)
-	found := pick(list, p[last].Indexes(names))
-	return Together(found), ok && len(found) > 0
+	found := pick(list, p[last].Indexes(normalList))
+	return OneOrList(found), ok && len(found) > 0
 }
 
-// String writes the pointer as RFC 6901 has it: /spec/containers/0/image. That of the root is empty.
+// String returns the pointer as RFC 6901 writes it: /spec/containers/0/image. The pointer of the root is the empty string.
 func (p Pointer) String() string {
 	var b strings.Builder
 	for _, token := range p {
@@ -63,10 +63,10 @@ func (p Pointer) String() string {
 	return b.String()
 }
 
-// EscapeToken writes a name as a reference token of a JSON pointer.
+// EscapeToken returns a name as a reference token of a JSON pointer.
 func EscapeToken(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
-// Lookup returns the value that the pointer leads to, false where root lacks it.
+// Lookup returns the value that the pointer leads to; false if root lacks it.
 func (p Pointer) Lookup(root any) (any, bool) {
 	node := root
 	for _, token := range p {
@@ -90,8 +90,8 @@ func (p Pointer) Lookup(root any) (any, bool) {
 	return node, true
 }
 
-// Edit replaces the value that the pointer leads to by what edit makes of it, in place where that is possible, and returns the root.
-// Where root lacks a list item on the way, nothing changes.
+// Edit replaces the value that the pointer leads to by what edit returns for it, in place if possible, and returns the root. It changes
+// nothing if root lacks a list item on the way.
 func (p Pointer) Edit(root any, edit func(any) any) any {
 	if len(p) == 0 {
 		return edit(root)
@@ -107,8 +107,7 @@ func (p Pointer) Edit(root any, edit func(any) any) any {
 	return root
 }
 
-// Remove takes away the value that the pointer leads to, in place where that is possible, and returns the root. The pointer must not
-// be that of the root.
+// Remove removes the value that the pointer leads to, in place if possible, and returns the root. The pointer must not be that of the root.
 func (p Pointer) Remove(root any) any {
 	last := len(p) - 1
 	return p[:last].Edit(root, func(holder any) any {
@@ -124,7 +123,7 @@ func (p Pointer) Remove(root any) any {
 	})
 }
 
-// indexOf reads a token as the index of an item of list, false where it is none.
+// indexOf returns the index that a token is of an item of list; false if it is none.
 func indexOf(token string, list []any) (int, bool) {
 	i, err := strconv.Atoi(token)
 	return i, err == nil && i >= 0 && i < len(list)

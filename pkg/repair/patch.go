@@ -170,7 +170,7 @@ func (p *patcher) walkItems(pointer object.Pointer, path object.Path, keys []str
 		for _, key := range keys {
 			p.ops = append(p.ops, operation{"test", append(slices.Clip(at), key).String(), item[key]})
 		}
-		p.walk(at, path.At(i), left[i], right[i])
+		p.walk(at, path.Index(i), left[i], right[i])
 	}
 }
 

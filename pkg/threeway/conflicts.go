@@ -117,7 +117,7 @@ func (w *walker) spelledOtherwise(path object.Path, here, spelled sides) Finding
 	default:
 		out.Cause, out.Equivalent = report.CauseDrift, true
 	}
-	if kinds.AlikeSet(spelled.desired.Value, spelled.live.Value) && !spelled.desired.Same(spelled.live) {
+	if object.EqualSets(spelled.desired.Value, spelled.live.Value) && !spelled.desired.Same(spelled.live) {
 		out.Class = report.ClassOrder
 	}
 	out.Old, out.Desired = spelled.old.Text(w.valueOf(spelled.old)), spelled.desired.Text(w.valueOf(spelled.desired))

@@ -261,7 +261,7 @@ func checkEffect(t *testing.T, o ObjectComparison) {
 		before, _ := path.Lookup(o.Live)
 		after, _ := path.Lookup(o.Result)
 		covered := slices.ContainsFunc(writing, func(p string) bool { return touches(p, path.String()) })
-		if !covered && tree.At(path).Value() == nil && !kinds.AlikeSet(before, after) {
+		if !covered && tree.At(path).Value() == nil && !object.EqualSets(before, after) {
 			t.Errorf("%s: the patch changes %s, and no finding says so\n%v", o.Source, path, o.Findings)
 		}
 	}

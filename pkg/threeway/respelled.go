@@ -3,7 +3,7 @@ package threeway
 import (
 	"slices"
 
-	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -27,7 +27,7 @@ func (w *walker) respelled(found []Finding, n sides) []Finding {
 		f.Equivalent, f.Notes = true, noted(report.NoteSpelling, noteSpelling)
 		was, _ := f.Path.Lookup(literal.live)
 		is, _ := f.Path.Lookup(literal.result)
-		if kinds.AlikeSet(was, is) {
+		if object.EqualSets(was, is) {
 			f.Class, f.Notes = report.ClassOrder, noted(report.NoteSpelling, noteOrder)
 		}
 		out = append(out, f)

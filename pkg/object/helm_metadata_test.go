@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestHelmMetadata is scenario B2 and its neighbours: what the accessors make of odd metadata is what Helm sends.
+// TestHelmMetadata checks that unusual metadata becomes what Helm makes of it.
 func TestHelmMetadata(t *testing.T) {
 	owned := map[string]any{ReleaseNameAnnotation: "web", ReleaseNamespaceAnnotation: "prod"}
 	managed := map[string]any{ManagedByLabel: "Helm"}
@@ -37,7 +37,8 @@ func TestHelmMetadata(t *testing.T) {
 	}
 }
 
-func TestHelmMetadataLeavesItsInputAlone(t *testing.T) {
+// TestHelmMetadataKeepsItsInput checks that the input does not change, and what absent metadata and null become.
+func TestHelmMetadataKeepsItsInput(t *testing.T) {
 	obj := map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "1"}}}
 	HelmMetadata(obj, "web", "prod")
 	want := map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "1"}}}

@@ -14,11 +14,11 @@ const (
 	ReleaseNamespaceAnnotation = "meta.helm.sh/release-namespace"
 )
 
-// HelmMetadata returns obj with the label and the two annotations by which Helm marks the objects of a release. They
-// overwrite what the chart says, as Helm's own visitor does on install, upgrade and rollback (setMetadataVisitor with
-// force). obj is not changed; the result shares all of it but metadata, labels and annotations.
+// HelmMetadata returns obj with the label and the two annotations by which Helm marks the objects of a release. They overwrite those of
+// the chart, as Helm's own visitor does on install, upgrade and rollback (setMetadataVisitor with force). obj does not change; the result
+// shares everything with it except metadata, labels and annotations.
 //
-// The accessors are the ones Helm uses, so the odd cases come out as in Helm: null labels become a map, a null value
+// The accessors are the ones that Helm uses, so unusual metadata becomes what Helm makes of it: null labels become a map, a null value
 // becomes "", a labels map with a value that is no string is replaced, and metadata that is no map stays as it is.
 func HelmMetadata(obj map[string]any, release, namespace string) map[string]any {
 	out := maps.Clone(obj)
@@ -38,7 +38,7 @@ func HelmMetadata(obj map[string]any, release, namespace string) map[string]any 
 	return u.Object
 }
 
-// nonNil gives the fresh map that an accessor returned, or an empty one where it found none.
+// nonNil returns the fresh map that an accessor returned, or an empty one for nil.
 func nonNil(m map[string]string) map[string]string {
 	if m == nil {
 		return map[string]string{}

@@ -1,0 +1,59 @@
+package object
+
+import (
+	"reflect"
+	"slices"
+)
+
+// Equal reports whether two values are equal. An integer equals the float of the same value, because JSON has only numbers.
+func Equal(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		bm, ok := b.(map[string]any)
+		return ok && equalMaps(a, bm)
+	case []any:
+		bl, ok := b.([]any)
+		return ok && EqualLists(a, bl)
+	case int64:
+		if f, ok := b.(float64); ok {
+			return float64(a) == f && int64(f) == a
+		}
+	case float64:
+		if i, ok := b.(int64); ok {
+			return Equal(i, a)
+		}
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func equalMaps(a, b map[string]any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k, v := range a {
+		w, ok := b[k]
+		if !ok || !Equal(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// EqualLists reports whether two lists have equal items in the same order.
+func EqualLists(a, b []any) bool { return slices.EqualFunc(a, b, Equal) }
+
+// EqualSets reports whether two values are lists that have the same items in any order.
+func EqualSets(a, b any) bool {
+	left, ok := a.([]any)
+	right, alsoOK := b.([]any)
+	return ok && alsoOK && len(left) == len(right) && ContainsAll(left, right) && ContainsAll(right, left)
+}
+
+// ContainsAll reports whether a list has every item of another one. A value that is no list has no items.
+func ContainsAll(list, items any) bool {
+	a, _ := list.([]any)
+	b, _ := items.([]any)
+	return !slices.ContainsFunc(b, func(item any) bool {
+		return !slices.ContainsFunc(a, func(other any) bool { return Equal(item, other) })
+	})
+}

@@ -1,0 +1,74 @@
+package object
+
+import "slices"
+
+// Child returns the map in a field of m, nil if the field is absent or holds something else.
+func Child(m map[string]any, name string) map[string]any {
+	c, _ := m[name].(map[string]any)
+	return c
+}
+
+// Items returns those items of the list in a field of m that are maps.
+func Items(m map[string]any, name string) []map[string]any {
+	list, _ := m[name].([]any)
+	out := make([]map[string]any, 0, len(list))
+	for _, v := range list {
+		if item, ok := v.(map[string]any); ok {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+// Field returns a field of v, nil if v is no map or lacks the field.
+func Field(v any, name string) any {
+	m, _ := v.(map[string]any)
+	return m[name]
+}
+
+// Has reports whether v is a map with a field of that name.
+func Has(v any, name string) bool {
+	m, _ := v.(map[string]any)
+	_, ok := m[name]
+	return ok
+}
+
+// SortedKeys returns the keys of a map in order.
+func SortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// IsZero reports whether v is null or the zero value of its type: what the API server omits from a field that is not a pointer.
+func IsZero(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case int64:
+		return v == 0
+	case float64:
+		return v == 0
+	}
+	return false
+}
+
+// IsScalar reports whether v is a string, a number or a boolean.
+func IsScalar(v any) bool {
+	switch v.(type) {
+	case string, bool, int64, float64:
+		return true
+	}
+	return false
+}
