@@ -21,7 +21,7 @@ func Duplicates(v any, s *kinds.Shape, path object.Path) []object.Path {
 		times := map[string]int{}
 		for i, item := range v {
 			step := object.Step{Form: object.IndexStep, Index: i}
-			if named, ok := kinds.StepTo(item, s.Merges()); ok {
+			if named, ok := kinds.StepTo(item, s.ListRule()); ok {
 				step = named
 			}
 			at := path.With(step)

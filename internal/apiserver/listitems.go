@@ -55,7 +55,7 @@ func faultOfListed(v any, s *kinds.Shape, at string, root bool) string {
 	if s == nil || s.Form == kinds.FormPlain || v == nil {
 		return ""
 	}
-	if len(undecoded(v, &kinds.Shape{Form: s.Form, Leaf: s.Leaf, Quantity: s.Quantity}, nil)) > 0 && !(s.Form == kinds.FormLeaf && passesKubectl(v, s.Leaf)) {
+	if len(undecoded(v, &kinds.Shape{Form: s.Form, Canonical: s.Canonical, Quantity: s.Quantity}, nil)) > 0 && !(s.Form == kinds.FormLeaf && passesKubectl(v, s.Canonical)) {
 		return invalidTypeOfListed(at)
 	}
 	switch v := v.(type) {

@@ -23,7 +23,7 @@ func undecoded(v any, s *kinds.Shape, path object.Path) []object.Path {
 	}
 	if s.Form == kinds.FormLeaf {
 		text, _ := v.(string)
-		if _, ok := s.Leaf(v); ok || s.Quantity && kinds.IsAbsurd(text) {
+		if _, ok := s.Canonical(v); ok || s.Quantity && kinds.HasHugeExponent(text) {
 			return nil
 		}
 		return []object.Path{path}
@@ -52,7 +52,7 @@ func undecoded(v any, s *kinds.Shape, path object.Path) []object.Path {
 
 // stepToItem names an item of a list by keys that decode, else by its index.
 func stepToItem(s *kinds.Shape, i int, item any) object.Step {
-	step, named := kinds.StepTo(item, s.Merges())
+	step, named := kinds.StepTo(item, s.ListRule())
 	odd := func(k object.ListKey) bool { return len(undecoded(k.Value, s.Item().Field(k.Name), nil)) > 0 }
 	if !named || step.Form != object.KeyStep || slices.ContainsFunc(step.Keys, odd) {
 		return object.Step{Form: object.IndexStep, Index: i}

@@ -47,28 +47,28 @@ func clientSideFor(c *kinds.Catalog, gvk schema.GroupVersionKind, desired map[st
 		return merge
 	}
 	typed, err := c.HelmScheme.New(gvk)
-	if err != nil || holdsAbsurd(desired, c.Shape(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
+	if err != nil || holdsHugeExponent(desired, c.Shape(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
 		return merge
 	}
 	return ClientSide{Engine: report.EngineStrategic, Typed: typed}
 }
 
-// holdsAbsurd tells whether a value has a quantity in it that would take for ever to decode.
-func holdsAbsurd(v any, s *kinds.Shape) bool {
+// holdsHugeExponent tells whether a value has a quantity in it that would take for ever to decode.
+func holdsHugeExponent(v any, s *kinds.Shape) bool {
 	if s == nil {
 		return false
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
-			if holdsAbsurd(below, s.Field(name)) {
+			if holdsHugeExponent(below, s.Field(name)) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return holdsAbsurd(item, s.Item()) })
+		return slices.ContainsFunc(v, func(item any) bool { return holdsHugeExponent(item, s.Item()) })
 	case string:
-		return s.Quantity && kinds.IsAbsurd(v)
+		return s.Quantity && kinds.HasHugeExponent(v)
 	}
 	return false
 }

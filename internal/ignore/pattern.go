@@ -336,8 +336,7 @@ func shapeOfToken(s *kinds.Shape, t token) (*kinds.Shape, bool) {
 		if t.form == tokenAny || t.form == tokenKeys || strings.HasSuffix(t.name, "*") {
 			return nil, t.form != tokenKeys
 		}
-		_, known := s.Fields[t.name]
-		return s.Field(t.name), known || !s.Closed
+		return s.Field(t.name), !s.Prunes(t.name)
 	}
 	return nil, true
 }

@@ -3,12 +3,8 @@ package kinds
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
-	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -84,124 +80,6 @@ func ParseSchema(root map[string]any) *spec.Schema {
 		return nil
 	}
 	return out
-}
-
-// CustomRoot is the shape of a whole custom resource. Its metadata is the API's own type, whatever the schema says.
-func CustomRoot(schema map[string]any) *Shape {
-	root := customShape(schema)
-	if root == nil || root.Form != FormStruct {
-		return nil
-	}
-	delete(root.Fields, "status")
-	return root
-}
-
-// WithMetadata gives a custom kind's shape the API's own metadata; a kind without any schema has nothing else.
-func (c *Catalog) WithMetadata(root *Shape) *Shape {
-	out := &Shape{Form: FormStruct, Fields: map[string]*shapeField{}}
-	if root != nil {
-		out.defaults, out.Closed, out.nulls = root.defaults, root.Closed, root.nulls
-		for name, f := range root.Fields {
-			out.Fields[name] = f
-		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	out.Fields["metadata"] = &shapeField{Shape: c.ofType(reflect.TypeFor[metav1.ObjectMeta]())}
-	return out
-}
-
-// customShape follows a structural schema: properties, additionalProperties, items and the x-kubernetes extensions.
-func customShape(schema map[string]any) *Shape {
-	properties := object.Child(schema, "properties")
-	switch {
-	case schema["x-kubernetes-int-or-string"] == true:
-		return &Shape{Form: FormLeaf, Leaf: keepLeaf, alike: alikeQuantity(schema)}
-	case len(properties) > 0:
-		return customStruct(schema, properties)
-	case schema["additionalProperties"] != nil:
-		elem := object.Child(schema, "additionalProperties")
-		return &Shape{Form: FormMap, Elem: customShape(elem), nulls: nullsOf(elem == nil || elem["nullable"] == true)}
-	case schema["type"] == "array":
-		return customList(schema)
-	case schema["type"] == "object":
-		return customStruct(schema, nil)
-	case isPreserving(schema):
-		return openShape
-	}
-	return nil
-}
-
-// isPreserving reports whether a schema keeps the fields that it does not name.
-func isPreserving(schema map[string]any) bool {
-	return schema["x-kubernetes-preserve-unknown-fields"] == true
-}
-
-// nullsOf is the rule for nulls that the server stores or drops (apiextensions-apiserver v0.36.3
-// pkg/apiserver/schema/defaulting PruneNonNullableNullsWithoutDefaults).
-func nullsOf(stored bool) nullRule {
-	if stored {
-		return nullIsStored
-	}
-	return nullIsAbsent
-}
-
-func customStruct(schema, properties map[string]any) *Shape {
-	open := isPreserving(schema)
-	s := &Shape{Form: FormStruct, Closed: !open, nulls: nullsOf(open), Fields: map[string]*shapeField{}, defaults: map[string]any{}}
-	if schema["x-kubernetes-embedded-resource"] == true {
-		for _, name := range []string{"apiVersion", "kind", "metadata"} {
-			s.Fields[name] = &shapeField{wire: keepAll}
-		}
-	}
-	for name := range properties {
-		property := object.Child(properties, name)
-		s.Fields[name] = &shapeField{Shape: customShape(property), wire: keepAll, nullable: property["nullable"] == true}
-		if value, ok := property["default"]; ok && value != nil {
-			s.defaults[name] = value
-		}
-	}
-	return s
-}
-
-// customList is a list whose items have keys, or one that is compared as a whole. The order of a set means nothing.
-func customList(schema map[string]any) *Shape {
-	s := &Shape{Form: FormList, Elem: customShape(object.Child(schema, "items")), nulls: nullIsAbsent}
-	switch schema["x-kubernetes-list-type"] {
-	case "map":
-		keys, _ := schema["x-kubernetes-list-map-keys"].([]any)
-		for _, k := range keys {
-			if name, ok := k.(string); ok {
-				s.List.Keys = append(s.List.Keys, name)
-			}
-		}
-	case "set":
-		s.alike = object.EqualSets
-	}
-	return s
-}
-
-// alikeQuantity tells equal quantities, where a schema takes an integer or a string. The server stores such a text as it was
-// written, so a controller that rewrites 0.5 as 500m has changed nothing. An integer equals a text only where the schema asks
-// for quantities: for a port, 8080 and "8080" are different things.
-func alikeQuantity(schema map[string]any) func(a, b any) bool {
-	pattern, _ := schema["pattern"].(string)
-	integers := strings.Contains(pattern, "[KMGTPE]i")
-	return func(a, b any) bool {
-		p, ok := quantityOf(a, integers)
-		q, alsoOK := quantityOf(b, integers)
-		return ok && alsoOK && p.Cmp(q) == 0
-	}
-}
-
-func quantityOf(v any, integers bool) (resource.Quantity, bool) {
-	switch v := v.(type) {
-	case string:
-		return ParseQuantity(v)
-	case int64:
-		return *resource.NewQuantity(v, resource.DecimalSI), integers
-	}
-	return resource.Quantity{}, false
 }
 
 // typeIntOrStrings gives the values of a schema that may be an integer or a text those types, of which a definition is silent.

@@ -41,7 +41,8 @@ func WalkDeclared(v any, schema map[string]any, path object.Path, visit func(pat
 	}
 }
 
-// declared gives the schema of a field; false where the schema leaves it open, as one that says nothing does. Root tells that it is the whole object's.
+// declared gives the schema of a field; false where the schema leaves it open, as one that says nothing does. Root tells that it is the
+// whole object's.
 func declared(schema map[string]any, name string, root bool) (below map[string]any, said bool) {
 	isMeta := name == "apiVersion" || name == "kind" || name == "metadata"
 	if isMeta && (root || schema["x-kubernetes-embedded-resource"] == true) || root && name == "status" {

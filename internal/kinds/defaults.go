@@ -3,6 +3,7 @@ package kinds
 import (
 	_ "embed"
 	"maps"
+	"reflect"
 	"sync"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -13,27 +14,27 @@ import (
 //go:embed defaults.json
 var defaultsJSON []byte
 
-// defaultsTable holds the defaults that have one value wherever their Go type occurs, by type and JSON field name. It is
-// generated from Kubernetes' own defaulting functions by test/controlplane's gendefaults.
+// defaultsTable returns the defaults that have one value wherever their Go type occurs, by type and JSON field name. The table is generated
+// from Kubernetes' own defaulting functions (test/controlplane/cmd/gendefaults).
 //
-// Defaults that depend on a sibling or on the kind are rules (defaults_rules.go). Shapes of native kinds carry both (addDefaults).
+// Defaults that depend on a sibling or on the kind are rules (defaults_rules.go). Shapes of native kinds have both (addDefaults).
 var defaultsTable = sync.OnceValue(func() map[string]map[string]any {
 	var table map[string]map[string]any
 	must(utiljson.Unmarshal(defaultsJSON, &table))
 	return table
 })
 
-// FillObject fills a whole object's normal form, in place. Status is the server's own and stays out.
-func FillObject(root map[string]any, s *Shape) {
+// FillDefaults sets the API's defaults in the normal form of a whole object, in place. It removes the status, which is the server's own.
+func FillDefaults(root map[string]any, s *Shape) {
 	if root == nil {
 		return
 	}
-	fillDefaults(root, s)
+	fillValue(root, s)
 	delete(root, "status")
 }
 
-// fillDefaults writes the API's defaults into a normal form, in place, as the server does when it decodes an object.
-func fillDefaults(v any, s *Shape) {
+// fillValue sets the API's defaults in a normal form, in place, as the server does when it decodes an object.
+func fillValue(v any, s *Shape) {
 	if s == nil {
 		return
 	}
@@ -43,31 +44,31 @@ func fillDefaults(v any, s *Shape) {
 			fillStruct(v, s)
 			return
 		}
-		if s.Rule != nil {
-			s.Rule(v)
+		if s.rule != nil {
+			s.rule(v)
 		}
 		for _, child := range v {
-			fillDefaults(child, s.Elem)
+			fillValue(child, s.Elem)
 		}
 	case []any:
 		for _, child := range v {
-			fillDefaults(child, s.Item())
+			fillValue(child, s.Item())
 		}
 	}
 }
 
-// fillStruct fills one struct: the rule that looks at siblings, then the table, then everything below. Structs that are
-// values exist in Go even where the manifest leaves them out, so their defaults apply too.
+// fillStruct sets the defaults of one struct: first by the rule that looks at siblings, then from the table, then everything below. A
+// struct that is a Go value exists even if the manifest leaves it out, so its defaults apply too.
 func fillStruct(v map[string]any, s *Shape) {
-	if s.Rule != nil {
-		s.Rule(v)
+	if s.rule != nil {
+		s.rule(v)
 	}
 	for name, value := range s.defaults {
 		SetDefault(v, name, value)
 	}
 	for name, f := range s.Fields {
 		if child, ok := v[name]; ok {
-			fillDefaults(child, f.Shape)
+			fillValue(child, f.Shape)
 			continue
 		}
 		if f.wire != omitZero || f.Shape == nil || f.Form != FormStruct {
@@ -81,8 +82,8 @@ func fillStruct(v map[string]any, s *Shape) {
 	}
 }
 
-// SetDefault sets a field that is absent. A rule may look for the struct in vain, because a manifest has something else in
-// its place: then there is nothing to set.
+// SetDefault sets a field that is absent. It does nothing if v is nil, which is what a rule finds if a manifest has something else in the
+// place of a struct.
 func SetDefault(v map[string]any, name string, value any) {
 	if v == nil {
 		return
@@ -92,19 +93,20 @@ func SetDefault(v map[string]any, name string, value any) {
 	}
 }
 
-// addDefaults gives a native shape what the table and the rules have for a Go type: its own, or one that it inlines.
-func (s *Shape) addDefaults(typeName string) {
-	if table := defaultsTable()[typeName]; len(table) > 0 && s.defaults == nil {
+// addDefaults adds to a native shape what the table and the rules have for a Go type: its own, or an embedded one.
+func (s *Shape) addDefaults(t reflect.Type) {
+	versioned, unversioned := typeNames(t)
+	if table := defaultsTable()[versioned]; len(table) > 0 && s.defaults == nil {
 		s.defaults = maps.Clone(table)
 	} else {
 		maps.Copy(s.defaults, table)
 	}
 	rules := siblingRules()
-	rule, ok := rules[typeName]
+	rule, ok := rules[versioned]
 	if !ok {
-		rule, ok = rules[unversioned(typeName)]
+		rule, ok = rules[unversioned]
 	}
 	if ok {
-		s.Rule = rule
+		s.rule = rule
 	}
 }

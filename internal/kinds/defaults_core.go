@@ -10,11 +10,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// defaultResourceList: SetDefaults_ResourceList. Amounts are stored in thousandths at the finest, rounded up.
+// defaultResourceList: SetDefaults_ResourceList. Amounts are rounded up to thousandths.
 func defaultResourceList(m map[string]any) {
 	for name, value := range m {
 		text, _ := value.(string)
-		// Only such normal forms can be finer: 1u, 1n, 1e-6.
+		// Only a normal form with one of these letters can be finer: 1u, 1n, 1e-6.
 		if !strings.ContainsAny(text, "une") {
 			continue
 		}
@@ -46,7 +46,7 @@ func defaultImageVolume(m map[string]any) {
 	SetDefault(m, "pullPolicy", pullPolicy(reference))
 }
 
-// imageName is an image reference as registries define it; the first group is the tag, the second the digest.
+// imageName matches an image reference as registries define it. Its first group is the tag, its second the digest.
 var imageName = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		label     = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
@@ -59,7 +59,7 @@ var imageName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + host + `/)?` + path + `(?::(` + tag + `))?(?:@(` + digest + `))?$`)
 })
 
-// pullPolicy is Always for the tag latest, given or implied. What is no image name has no tag.
+// pullPolicy returns Always for the tag latest, given or implied. A text that is no image name has no tag.
 func pullPolicy(image string) string {
 	parts := imageName().FindStringSubmatch(image)
 	if parts != nil && (parts[1] == "latest" || parts[1] == "" && parts[2] == "") {
@@ -70,7 +70,7 @@ func pullPolicy(image string) string {
 
 // defaultService: SetDefaults_Service.
 func defaultService(m map[string]any) {
-	spec := Ensured(m, "spec")
+	spec := ensureChild(m, "spec")
 	SetDefault(spec, "type", "ClusterIP")
 	for _, port := range object.Items(spec, "ports") {
 		if object.IsZero(port["targetPort"]) {
@@ -92,24 +92,25 @@ func defaultService(m map[string]any) {
 	}
 }
 
+// defaultAffinity is the part of SetDefaults_Service about session affinity.
 func defaultAffinity(service map[string]any) {
 	SetDefault(service, "sessionAffinity", "None")
 	switch service["sessionAffinity"] {
 	case "None":
 		delete(service, "sessionAffinityConfig")
 	case "ClientIP":
-		SetDefault(Ensured(Ensured(service, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", int64(10800))
+		SetDefault(ensureChild(ensureChild(service, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", int64(10800))
 	}
 }
 
-// defaultPersistentVolume: SetDefaults_PersistentVolume. A volume that an attachment describes in place gets none of it.
+// defaultPersistentVolume: SetDefaults_PersistentVolume. A volume that a VolumeAttachment describes inline gets none of it.
 func defaultPersistentVolume(m map[string]any) {
-	spec := Ensured(m, "spec")
+	spec := ensureChild(m, "spec")
 	SetDefault(spec, "persistentVolumeReclaimPolicy", "Retain")
 	SetDefault(spec, "volumeMode", "Filesystem")
 }
 
-// defaultLimitRangeItem: SetDefaults_LimitRangeItem. Limits come from maxima, requests from limits, then from minima.
+// defaultLimitRangeItem: SetDefaults_LimitRangeItem. Limits default to maxima, requests to limits, then to minima.
 func defaultLimitRangeItem(m map[string]any) {
 	if m["type"] != "Container" {
 		return
@@ -119,26 +120,26 @@ func defaultLimitRangeItem(m map[string]any) {
 	}
 }
 
-// defaultAmounts fills a resource list with what another one has.
+// defaultAmounts adds to a resource list the amounts of another one.
 func defaultAmounts(m map[string]any, name string, from map[string]any) {
 	if len(from) == 0 {
 		return
 	}
-	list := Ensured(m, name)
+	list := ensureChild(m, name)
 	for resource, amount := range from {
 		SetDefault(list, resource, amount)
 	}
 }
 
-// defaultReplicationController: SetDefaults_ReplicationController. Labels of the template name the pods and the object.
+// defaultReplicationController: SetDefaults_ReplicationController. The labels of the template are those of the object, and select its pods.
 func defaultReplicationController(m map[string]any) {
 	if labels := TemplateLabels(m); len(labels) > 0 {
 		SetDefault(object.Child(m, "spec"), "selector", labels)
-		SetDefault(Ensured(m, "metadata"), "labels", labels)
+		SetDefault(ensureChild(m, "metadata"), "labels", labels)
 	}
 }
 
-// TemplateLabels are the labels of the pods that a workload makes.
+// TemplateLabels returns the labels of the pods that a workload creates.
 func TemplateLabels(m map[string]any) map[string]any {
 	return object.Child(object.Child(object.Child(object.Child(m, "spec"), "template"), "metadata"), "labels")
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// defaultUpdateStrategy: SetDefaults_Deployment, SetDefaults_DaemonSet. The table has the numbers.
+// defaultUpdateStrategy: SetDefaults_Deployment, SetDefaults_DaemonSet. The numbers of a rolling update are in the table.
 func defaultUpdateStrategy(m map[string]any) {
 	SetDefault(m, "type", "RollingUpdate")
 	if m["type"] == "RollingUpdate" {
@@ -15,7 +15,7 @@ func defaultUpdateStrategy(m map[string]any) {
 	}
 }
 
-// defaultStatefulSetUpdateStrategy: SetDefaults_StatefulSet. Only where no type is given is there a rolling update by default.
+// defaultStatefulSetUpdateStrategy: SetDefaults_StatefulSet. The fields of a rolling update are set only if no type is given.
 func defaultStatefulSetUpdateStrategy(m map[string]any) {
 	if _, ok := m["type"]; !ok {
 		defaultUpdateStrategy(m)
@@ -29,37 +29,38 @@ func defaultPartition(m map[string]any) {
 	}
 }
 
-// defaultOldDaemonSetStrategy: SetDefaults_DaemonSet of extensions/v1beta1, which does not roll unless it is told to.
+// defaultOldDaemonSetStrategy: SetDefaults_DaemonSet of extensions/v1beta1, whose default is not a rolling update.
 func defaultOldDaemonSetStrategy(m map[string]any) {
 	if m["type"] == "RollingUpdate" {
-		update := Ensured(m, "rollingUpdate")
+		update := ensureChild(m, "rollingUpdate")
 		SetDefault(update, "maxUnavailable", int64(1))
 		SetDefault(update, "maxSurge", int64(0))
 	}
 }
 
-// defaultClaimTemplates: no defaulting function, but the conversion of a StatefulSet writes the items' type into them,
-// whatever a manifest says.
+// defaultClaimTemplates follows no defaulting function: the conversion of a StatefulSet writes the type into each claim, whatever a
+// manifest says.
 func defaultClaimTemplates(m map[string]any) {
 	for _, claim := range object.Items(m, "volumeClaimTemplates") {
 		claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
 	}
 }
 
-// defaultLabelsAndSelector: workloads of apps/v1beta1 and extensions/v1beta1 take both from the template.
+// defaultLabelsAndSelector: the defaulting functions of workloads of apps/v1beta1 and extensions/v1beta1, which take both from the
+// template.
 func defaultLabelsAndSelector(m map[string]any) {
 	if labels := TemplateLabels(m); len(labels) > 0 {
 		SetDefault(object.Child(m, "spec"), "selector", map[string]any{"matchLabels": labels})
-		SetDefault(Ensured(m, "metadata"), "labels", labels)
+		SetDefault(ensureChild(m, "metadata"), "labels", labels)
 	}
 }
 
-// defaultJob: SetDefaults_Job. The Job that a CronJob describes gets none of it.
+// defaultJob: SetDefaults_Job. The template of a CronJob gets none of it.
 func defaultJob(m map[string]any) {
 	if labels := TemplateLabels(m); len(labels) > 0 {
-		SetDefault(Ensured(m, "metadata"), "labels", labels)
+		SetDefault(ensureChild(m, "metadata"), "labels", labels)
 	}
-	spec := Ensured(m, "spec")
+	spec := ensureChild(m, "spec")
 	if _, ok := spec["parallelism"]; !ok {
 		SetDefault(spec, "completions", int64(1))
 	}
@@ -86,8 +87,8 @@ func defaultPolicyTypes(m map[string]any) {
 	SetDefault(m, "policyTypes", types)
 }
 
-// defaultScalingRules: GenerateHPAScaleUpRules and GenerateHPAScaleDownRules. The table has the rules of a direction that is
-// not given at all.
+// defaultScalingRules: GenerateHPAScaleUpRules and GenerateHPAScaleDownRules. The rules of a direction that is not given at all are in the
+// table.
 func defaultScalingRules(m map[string]any) {
 	percent := map[string]any{"type": "Percent", "value": int64(100), "periodSeconds": int64(15)}
 	pods := map[string]any{"type": "Pods", "value": int64(4), "periodSeconds": int64(15)}
@@ -121,15 +122,14 @@ func defaultDeviceRequest(m map[string]any) {
 	}
 }
 
-// defaultBetaDeviceRequest: SetDefaults_DeviceRequest of resource/v1beta1. Without a class it is a list of alternatives.
+// defaultBetaDeviceRequest: SetDefaults_DeviceRequest of resource/v1beta1. A request without a class is a list of alternatives.
 func defaultBetaDeviceRequest(m map[string]any) {
 	if !object.IsZero(m["deviceClassName"]) {
 		defaultDeviceRequest(m)
 	}
 }
 
-// defaultOldPriorityLevel: SetDefaults_PriorityLevelConfiguration of flowcontrol/v1beta3, where an annotation tells a zero
-// that is meant from one that is not given.
+// defaultOldPriorityLevel: SetDefaults_PriorityLevelConfiguration of flowcontrol/v1beta3, where an annotation says that a zero is meant.
 func defaultOldPriorityLevel(m map[string]any) {
 	if _, ok := object.Child(object.Child(m, "metadata"), "annotations")["flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"]; !ok {
 		SetDefault(object.Child(object.Child(m, "spec"), "limited"), "nominalConcurrencyShares", int64(30))
@@ -145,7 +145,7 @@ func defaultCustomResourceDefinition(m map[string]any) {
 	}
 }
 
-// defaultBetaCustomResourceDefinition: the same of v1beta1, where one version may stand outside of the list.
+// defaultBetaCustomResourceDefinition: the same of v1beta1, where one version may be outside of the list.
 func defaultBetaCustomResourceDefinition(m map[string]any) {
 	defaultCustomResourceDefinition(m)
 	if version := m["version"]; !object.IsZero(version) {

@@ -8,9 +8,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// defaultPod: SetDefaults_Pod. Only a Pod itself gets these, not a template.
+// defaultPod: SetDefaults_Pod. Only a Pod itself gets these defaults, not a template.
 func defaultPod(m map[string]any) {
-	spec := Ensured(m, "spec")
+	spec := ensureChild(m, "spec")
 	SetDefault(spec, "enableServiceLinks", true)
 	containers := append(object.Items(spec, "containers"), object.Items(spec, "initContainers")...)
 	for _, c := range containers {
@@ -28,7 +28,7 @@ func defaultPod(m map[string]any) {
 	}
 }
 
-// defaultPodResources: defaultHugePagePodLimits and defaultPodRequests, for a Pod that says something of its own resources.
+// defaultPodResources: defaultHugePagePodLimits and defaultPodRequests, for a Pod with resources of its own.
 func defaultPodResources(spec map[string]any) {
 	resources := object.Child(spec, "resources")
 	if object.IsZero(resources["limits"]) && object.IsZero(resources["requests"]) {
@@ -37,7 +37,7 @@ func defaultPodResources(spec map[string]any) {
 	for name, amount := range podAmounts(spec, "limits") {
 		_, requested := object.Child(resources, "requests")[name]
 		if strings.HasPrefix(name, "hugepages-") && !requested {
-			SetDefault(Ensured(resources, "limits"), name, amount.String())
+			SetDefault(ensureChild(resources, "limits"), name, amount.String())
 		}
 	}
 	limits := object.Child(resources, "limits")
@@ -46,21 +46,21 @@ func defaultPodResources(spec map[string]any) {
 	}
 	for name, amount := range podAmounts(spec, "requests") {
 		if name == "cpu" || name == "memory" {
-			SetDefault(Ensured(resources, "requests"), name, amount.String())
+			SetDefault(ensureChild(resources, "requests"), name, amount.String())
 		}
 	}
 	for name, amount := range limits {
 		if name == "cpu" || name == "memory" || strings.HasPrefix(name, "hugepages-") {
-			SetDefault(Ensured(resources, "requests"), name, amount)
+			SetDefault(ensureChild(resources, "requests"), name, amount)
 		}
 	}
 }
 
-// amounts are the values of a resource list.
+// amounts are the quantities of a resource list by resource name.
 type amounts map[string]resource.Quantity
 
-// podAmounts: AggregateContainerRequests and AggregateContainerLimits. Containers add up with the sidecars, which are init
-// containers that never end; every other init container runs alone with the sidecars before it.
+// podAmounts: AggregateContainerRequests and AggregateContainerLimits. A Pod needs the sum of its containers and sidecars, which are init
+// containers that never end, or the peak of its init containers: each runs alone with the sidecars before it.
 func podAmounts(spec map[string]any, list string) amounts {
 	sum, sidecars, peak := amounts{}, amounts{}, amounts{}
 	for _, c := range object.Items(spec, "containers") {
@@ -81,6 +81,7 @@ func podAmounts(spec map[string]any, list string) amounts {
 	return sum
 }
 
+// amountsOf returns the requests or the limits of a container.
 func amountsOf(container map[string]any, list string) amounts {
 	out := amounts{}
 	for name, value := range object.Child(object.Child(container, "resources"), list) {
@@ -92,6 +93,7 @@ func amountsOf(container map[string]any, list string) amounts {
 	return out
 }
 
+// add adds the quantities of another resource list.
 func (a amounts) add(more amounts) {
 	for name, q := range more {
 		sum, ok := a[name]
@@ -104,7 +106,7 @@ func (a amounts) add(more amounts) {
 	}
 }
 
-// raise takes the greater of both for every resource.
+// raise sets every quantity to the greater of both.
 func (a amounts) raise(other amounts) {
 	for name, q := range other {
 		if old, ok := a[name]; !ok || q.Cmp(old) > 0 {

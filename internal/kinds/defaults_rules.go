@@ -1,18 +1,17 @@
 package kinds
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// siblingRules are the defaults that copy or depend on a sibling or on the kind, by Go type; without the version where all
-// versions of the group agree. Each rule names the function of k8s.io/kubernetes v1.36.3 pkg/apis/GROUP/VERSION/defaults.go
-// that it follows, with the feature gates of that version. It sees the normal form of one value of its type before the table
-// does and before anything below is filled, which is the order of Kubernetes too.
+// siblingRules returns the defaults that copy or depend on a sibling or on the kind, by Go type; the name of the type is without the
+// version if all versions of the group agree. The comment of each rule begins with the function of k8s.io/kubernetes v1.36.3
+// pkg/apis/GROUP/VERSION/defaults.go that it follows, with the feature gates of that version. A rule sees the normal form of one value of
+// its type before the table does and before anything below is filled, which is the order of Kubernetes too.
 //
-// A rule never fails: where a manifest has something else in a field's place, child is nil and setDefault does nothing.
+// A rule never fails: if a manifest has something else in the place of a struct, object.Child returns nil and SetDefault does nothing.
 var siblingRules = sync.OnceValue(func() map[string]func(map[string]any) {
 	return map[string]func(map[string]any){
 		"core.ResourceList":             defaultResourceList,
@@ -54,23 +53,13 @@ var siblingRules = sync.OnceValue(func() map[string]func(map[string]any) {
 	}
 })
 
-// unversioned takes the version out of a type's name: "apps/v1.Deployment" is "apps.Deployment".
-func unversioned(typeName string) string {
-	group, rest, ok := strings.Cut(typeName, "/")
-	if !ok {
-		return typeName
-	}
-	_, name, _ := strings.Cut(rest, ".")
-	return group + "." + name
-}
-
-// Ensured is child for a struct that the rule is about to fill: an absent one is made.
-func Ensured(m map[string]any, name string) map[string]any {
+// ensureChild returns the map in a field of m, which it sets if it is absent: a rule is about to fill it.
+func ensureChild(m map[string]any, name string) map[string]any {
 	SetDefault(m, name, map[string]any{})
 	return object.Child(m, name)
 }
 
-// CopyDefault sets a field that is absent to the value of another one, if that is there.
+// CopyDefault sets a field that is absent to the value of another field, if that is there.
 func CopyDefault(to map[string]any, name string, from map[string]any, source string) {
 	if value, ok := from[source]; ok {
 		SetDefault(to, name, value)

@@ -18,8 +18,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// The committed sample keeps the test honest where nobody can build Kubernetes: `gendefaults -pairs FILE -per-kind 6`, gzipped.
-// A file with more is named by the environment.
+// The committed sample is the output of `gendefaults -pairs FILE -per-kind 6`, gzipped, so that the test needs no build of Kubernetes. An
+// environment variable names a file with more.
 const (
 	defaultsSample   = "testdata/defaults.ndjson.gz"
 	defaultsVariable = "HELMDRIFT_DEFAULTS_PAIRS"
@@ -27,13 +27,13 @@ const (
 	leastKinds = 91
 )
 
-// strangers are kinds that have defaults in Kubernetes v1.36.3 and no Go type here.
-var strangers = map[string]string{
+// unknownKinds are kinds that have defaults in Kubernetes v1.36.3 and no Go type here, each with the reason.
+var unknownKinds = map[string]string{
 	"scheduling.k8s.io/v1alpha2 PodGroup": "k8s.io/api v0.37 has v1alpha3 in its place",
 }
 
-// strangeFields are fields of v1.36.3 that no Go type here has, so that nothing is known of their defaults.
-var strangeFields = map[string]string{
+// unknownFields are fields of v1.36.3 that no Go type here has, so that nothing is known of their defaults, each with the reason.
+var unknownFields = map[string]string{
 	"nodeAllocatableResourceMappings": "behind an alpha gate, and replaced by nodeAllocatableResources in k8s.io/api v0.37",
 }
 
@@ -43,8 +43,8 @@ type defaultsPair struct {
 	in, out map[string]any
 }
 
-// TestDefaultsMatchKubernetes holds the table and the rules against what Kubernetes made of generated objects: the filled
-// form of what went in is the normal form of what came out, and filling that once more changes nothing.
+// TestDefaultsMatchKubernetes compares the table and the rules with what Kubernetes made of generated objects: the normal form of the input
+// with defaults is the normal form of the output, and setting the defaults again changes nothing.
 func TestDefaultsMatchKubernetes(t *testing.T) {
 	file, perKind := os.Getenv(defaultsVariable), 200
 	if file == "" {
@@ -60,9 +60,9 @@ func TestDefaultsMatchKubernetes(t *testing.T) {
 		compared[p.kind]++
 		want := expected(p, s)
 		got := normalObject(p.in, s, asStored)
-		FillObject(got, s)
+		FillDefaults(got, s)
 		if object.Equal(got, want) {
-			FillObject(got, s) // once more must change nothing
+			FillDefaults(got, s) // once more must change nothing
 		}
 		found.diff(p.kind, "", got, want)
 	})
@@ -70,7 +70,7 @@ func TestDefaultsMatchKubernetes(t *testing.T) {
 	checkKinds(t, compared, skipped, perKind)
 }
 
-// checkKinds sees to it that no kind is missing without a reason.
+// checkKinds checks that no kind is missing without a reason.
 func checkKinds(t *testing.T, compared, skipped map[string]int, perKind int) {
 	t.Helper()
 	objects := 0
@@ -81,8 +81,8 @@ func checkKinds(t *testing.T, compared, skipped map[string]int, perKind int) {
 		}
 	}
 	for _, kind := range object.SortedKeys(skipped) {
-		t.Logf("skipped %d objects of %s: %s", skipped[kind], kind, strangers[kind])
-		if strangers[kind] == "" {
+		t.Logf("skipped %d objects of %s: %s", skipped[kind], kind, unknownKinds[kind])
+		if unknownKinds[kind] == "" {
 			t.Errorf("%s has defaults, but no Go type and no reason", kind)
 		}
 	}
@@ -92,7 +92,7 @@ func checkKinds(t *testing.T, compared, skipped map[string]int, perKind int) {
 	}
 }
 
-// expected is the normal form of what Kubernetes made, with the two differences that are meant.
+// expected returns the normal form of what Kubernetes made, except for two differences that are intended.
 func expected(p defaultsPair, s *Shape) map[string]any {
 	want := normalObject(p.out, s, asStored)
 	switch {
@@ -102,7 +102,7 @@ func expected(p defaultsPair, s *Shape) map[string]any {
 			claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
 		}
 	case p.kind == "v1 Namespace":
-		// A normal form has no name to copy into this label; the allocation table takes it from live (allocated.go).
+		// A normal form has no name to copy into this label; the table of allocated fields takes it from live (pkg/threeway).
 		labels := object.Child(object.Child(want, "metadata"), "labels")
 		delete(labels, "kubernetes.io/metadata.name")
 		if len(labels) == 0 {
@@ -115,33 +115,33 @@ func expected(p defaultsPair, s *Shape) map[string]any {
 	return want
 }
 
-// TestDefaultsSurviveNonsense fills objects in which something stands in the place of something else: a manifest may say
-// anything, and the API server's answer to it is an error, not ours.
-func TestDefaultsSurviveNonsense(t *testing.T) {
-	nonsense := []any{"text", int64(7), []any{nil, "text"}, map[string]any{"key": nil}}
+// TestDefaultsOfMalformedObjects sets the defaults of objects in which a value is of another type than the API has: it must not panic. A
+// manifest may have such values, and the API server refuses them.
+func TestDefaultsOfMalformedObjects(t *testing.T) {
+	wrong := []any{"text", int64(7), []any{nil, "text"}, map[string]any{"key": nil}}
 	next := 0
 	eachPair(t, defaultsSample, func(p defaultsPair) {
 		s := Native().Shape(parseKind(t, p.kind))
-		eachSpoiled(p.in, func(set func(any)) {
+		eachValue(p.in, func(set func(any)) {
 			next++
-			set(nonsense[next%len(nonsense)])
-			FillObject(normalObject(p.in, s, asStored), s)
+			set(wrong[next%len(wrong)])
+			FillDefaults(normalObject(p.in, s, asStored), s)
 		})
 	})
 }
 
-// eachSpoiled calls f for each value below v with a function that puts something else in its place, and then puts it back.
-func eachSpoiled(v any, f func(set func(any))) {
+// eachValue calls f for each value below v with a function that replaces the value; after f returns, the value is restored.
+func eachValue(v any, f func(set func(any))) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, old := range v {
-			eachSpoiled(old, f)
+			eachValue(old, f)
 			f(func(other any) { v[k] = other })
 			v[k] = old
 		}
 	case []any:
 		for i, old := range v {
-			eachSpoiled(old, f)
+			eachValue(old, f)
 			f(func(other any) { v[i] = other })
 			v[i] = old
 		}
@@ -176,7 +176,7 @@ func eachPair(t *testing.T, file string, f func(defaultsPair)) {
 	}
 }
 
-// parseKind reads "apps/v1 Deployment".
+// parseKind parses "apps/v1 Deployment".
 func parseKind(t *testing.T, text string) schema.GroupVersionKind {
 	t.Helper()
 	apiVersion, kind, ok := strings.Cut(text, " ")
@@ -187,7 +187,7 @@ func parseKind(t *testing.T, text string) schema.GroupVersionKind {
 	return gv.WithKind(kind)
 }
 
-// mismatches counts differences by kind and path, with one example each.
+// mismatches are the differences by kind and path, with one example each.
 type mismatches map[string]*mismatch
 
 type mismatch struct {
@@ -195,6 +195,7 @@ type mismatch struct {
 	example string
 }
 
+// diff records where ours differs from what Kubernetes made.
 func (m mismatches) diff(kind, path string, ours, kubernetes any) {
 	if object.Equal(ours, kubernetes) {
 		return
@@ -203,7 +204,7 @@ func (m mismatches) diff(kind, path string, ours, kubernetes any) {
 	b, bMap := kubernetes.(map[string]any)
 	if aMap && bMap {
 		for _, k := range slices.Compact(slices.Sorted(maps.Keys(union(a, b)))) {
-			if strangeFields[k] == "" {
+			if unknownFields[k] == "" {
 				m.diff(kind, path+"."+k, orAbsent(a, k), orAbsent(b, k))
 			}
 		}
@@ -230,7 +231,7 @@ func union(a, b map[string]any) map[string]any {
 	return out
 }
 
-// absent shows a field that one side does not have.
+// absent stands for a field that one side does not have.
 type absent struct{}
 
 func (absent) String() string { return "absent" }

@@ -1,23 +1,28 @@
-// Package kinds has what the Kubernetes API knows of a value: which fields a kind has, which defaults belong to it, how the items of its
-// lists are named, what the API server leaves out when it stores it. With that it brings texts of one object to one normal form, so that
-// two of them can be compared leaf by leaf.
+// Package kinds has what the Kubernetes API knows of a value: which fields a kind has, which defaults belong to them, how the items of
+// its lists are named, and what the API server leaves out when it stores it. By that it brings the texts of one object to a normal form,
+// so that they can be compared leaf by leaf.
 //
 //	Go type of a native kind ────► Catalog.Shape ─┐
 //	CustomResourceDefinition ─► CustomSchema.Shape ┴► Shape ─► Normalizer
-//	                                                            │
-//	text of a manifest, live object ────────────────────────────┴► State (normal form, and what the manifest names)
+//	                                                               │
+//	text of a manifest, live object ───────────────────────────────┴► State: the normal form, and what the manifest names
 //
 // # The normal form
 //
-// A release that nobody touched has no finding although its manifests and the live objects are never the same texts. The normal form
-// makes them the same: canonical quantities, times and base64; without what the server prunes, and without zero values that it does not
-// write; stringData folded into data; and with the API's defaults on every side. The defaults of native kinds are a generated table
-// (defaults.json), and rules for those that depend on a sibling (defaults_rules.go and the files beside it). Where two spellings mean
-// the same and the server keeps what was written, a manifest takes live's spelling.
+// A release that nobody touched has no finding, although its manifests and the live objects are never the same texts. The normal form makes
+// them the same:
+//
+//   - Quantities, times and base64 are canonical (scalars.go).
+//   - What the server prunes is left out, and so are the zero values that it does not write (normal_form.go).
+//   - The stringData of a Secret is in its data, and a Pod has no tolerations that admission added.
+//   - Every side has the API's defaults: from a table that is generated from Kubernetes (defaults.json), and by rules for those that depend on
+//     a sibling (defaults_rules.go lists them).
+//   - If two spellings mean the same and the server keeps what was written, a manifest takes live's spelling (normalizer.go).
+//   - A null of a manifest is kept as a mark of its own, because what it becomes depends on the write (manifest_nulls.go).
 //
 // # Sources
 //
-// Go types and conversions: k8s.io/api v0.37. List-map keys: k8s.io/client-go v0.37 applyconfigurations. Defaults: k8s.io/kubernetes v1.36.3
-// pkg/apis/*/*/defaults.go, against which a test compares them on generated objects. Custom resources: k8s.io/apiextensions-apiserver v0.36.3
-// pkg/apiserver/schema.
+// Go types and conversions: k8s.io/api v0.37. List-map keys: k8s.io/client-go v0.37 applyconfigurations. Defaults: k8s.io/kubernetes
+// v1.36.3 pkg/apis/*/*/defaults.go, with which a test compares them on generated objects. Custom resources:
+// k8s.io/apiextensions-apiserver v0.36.3 pkg/apiserver/schema.
 package kinds

@@ -2,132 +2,97 @@ package kinds
 
 import "github.com/helmdrift/helmdrift/pkg/object"
 
-// Normalizer brings the texts of one object to the sides that are compared (design section 5): typed, with defaults, and in
-// live's own spelling where two spellings mean the same.
+// Normalizer brings the texts of one object to the states that are compared: typed, with defaults, and in live's spelling if two spellings
+// mean the same.
 type Normalizer struct {
 	key   object.Key
 	Shape *Shape
-	// seen is live's normal form, before defaults.
-	seen *seen
-	// literal keeps the spelling of each side.
-	literal bool
-	// Respelled reports that live's spelling was taken for another one somewhere.
+	// live holds the values of live's normal form, before defaults.
+	live *liveValues
+	// keepsSpelling is set if each side keeps its own spelling.
+	keepsSpelling bool
+	// Respelled reports whether live's spelling was taken for another one somewhere.
 	Respelled bool
 }
 
 // NewNormalizer returns the normalizer of an object. Live is the object that was read; nil if there is none.
 func NewNormalizer(key object.Key, s *Shape, live map[string]any) *Normalizer {
-	return &Normalizer{key: key, Shape: s, seen: &seen{values: []any{normalObject(live, s, asRead)}}}
+	return &Normalizer{key: key, Shape: s, live: &liveValues{values: []any{normalObject(live, s, asRead)}}}
 }
 
-// AsSpelled returns the same forms, but for spelling: each side keeps its own.
-func (f *Normalizer) AsSpelled() *Normalizer {
-	return &Normalizer{key: f.key, Shape: f.Shape, seen: f.seen, literal: true}
+// AsSpelled returns a normalizer that makes the same normal forms, except that each side keeps its own spelling.
+func (n *Normalizer) AsSpelled() *Normalizer {
+	return &Normalizer{key: n.key, Shape: n.Shape, live: n.live, keepsSpelling: true}
 }
 
-// Manifest gives the side of a manifest's text, which also tells what it names.
-func (f *Normalizer) Manifest(text map[string]any) State {
-	value := f.settled(text, asStored)
-	return State{Value: value, Present: value != nil, Written: normalObject(text, f.Shape, asWritten), Named: true}
+// Manifest returns the state of a manifest's text, with what the manifest names.
+func (n *Normalizer) Manifest(text map[string]any) State {
+	value := n.normalForm(text, asStored)
+	return State{Value: value, Present: value != nil, Written: normalObject(text, n.Shape, asWritten), Named: true}
 }
 
-// ForeignManifest gives the side of a manifest's text that was written for another version: of that, defaults prove nothing.
-func (f *Normalizer) ForeignManifest(text map[string]any) State {
-	out := f.Manifest(text)
-	out.Value = f.WithoutDefaults(text)
+// ManifestOfOtherVersion returns the state of a manifest's text that was written for another version of the API. It has no defaults,
+// because those of this version prove nothing for the other.
+func (n *Normalizer) ManifestOfOtherVersion(text map[string]any) State {
+	out := n.Manifest(text)
+	out.Value = n.WithoutDefaults(text)
 	return out
 }
 
-// Stored gives the side of an object as the API server returns it, or would.
-func (f *Normalizer) Stored(object map[string]any) State {
-	value := f.settled(object, asRead)
+// Stored returns the state of an object as the API server returns it, or would return it.
+func (n *Normalizer) Stored(object map[string]any) State {
+	value := n.normalForm(object, asRead)
 	return State{Value: value, Present: value != nil}
 }
 
 // WithoutDefaults returns the normal form of a manifest's text without defaults.
-func (f *Normalizer) WithoutDefaults(text map[string]any) any {
-	return f.settle(normalObject(text, f.Shape, asStored), f.Shape, f.seen)
+func (n *Normalizer) WithoutDefaults(text map[string]any) any {
+	return n.alignWithLive(normalObject(text, n.Shape, asStored), n.Shape, n.live)
 }
 
-func (f *Normalizer) settled(object map[string]any, how fidelity) map[string]any {
-	normal := normalObject(object, f.Shape, how)
+// normalForm returns the normal form of a text with defaults.
+func (n *Normalizer) normalForm(text map[string]any, f fidelity) map[string]any {
+	normal := normalObject(text, n.Shape, f)
 	if normal == nil {
 		return nil
 	}
 	if normal["metadata"] == nil {
 		normal["metadata"] = map[string]any{} // every object has it
 	}
-	out, _ := f.settle(normal, f.Shape, f.seen).(map[string]any)
-	FillObject(out, f.Shape)
-	withoutAdmitted(f.key, out)
+	out, _ := n.alignWithLive(normal, n.Shape, n.live).(map[string]any)
+	FillDefaults(out, n.Shape)
+	removeAdmitted(n.key, out)
 	return out
 }
 
-// seen is what live has at one place, the items of a list taken together. It is made as far as it is asked for.
-type seen struct {
-	values []any
-	fields map[string]*seen
-	items  *seen
-}
-
-// at gives what live has in a field or under a map key.
-func (s *seen) at(name string) *seen {
-	if below, ok := s.fields[name]; ok {
-		return below
-	}
-	below := &seen{}
-	for _, v := range s.values {
-		if m, ok := v.(map[string]any); ok && object.Has(m, name) {
-			below.values = append(below.values, m[name])
-		}
-	}
-	if s.fields == nil {
-		s.fields = map[string]*seen{}
-	}
-	s.fields[name] = below
-	return below
-}
-
-// inside gives what live has in the items of a list.
-func (s *seen) inside() *seen {
-	if s.items != nil {
-		return s.items
-	}
-	s.items = &seen{}
-	for _, v := range s.values {
-		list, _ := v.([]any)
-		s.items.values = append(s.items.values, list...)
-	}
-	return s.items
-}
-
-// settle drops fields that the server prunes, and takes live's spelling of values that mean the same as live's. A field that
-// no type describes counts as pruned only if live lacks it: a newer server may know it.
-func (f *Normalizer) settle(v any, s *Shape, live *seen) any {
+// alignWithLive removes the fields that the server prunes, and takes live's spelling of values that mean the same as live's. A field that
+// no type describes counts as pruned only if live lacks it, because a newer server may know it.
+func (n *Normalizer) alignWithLive(v any, s *Shape, live *liveValues) any {
 	if s == nil {
 		return v
 	}
-	if s.alike != nil && !f.literal {
-		return f.spelled(v, s, live)
+	if s.alike != nil && !n.keepsSpelling {
+		return n.respell(v, s, live)
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
-			if s.Prunes(name) && len(live.at(name).values) == 0 {
+			if s.Prunes(name) && len(live.field(name).values) == 0 {
 				delete(v, name)
 				continue
 			}
-			v[name] = f.settle(below, s.Field(name), live.at(name))
+			v[name] = n.alignWithLive(below, s.Field(name), live.field(name))
 		}
 	case []any:
 		for i := range v {
-			v[i] = f.settle(v[i], s.Item(), live.inside())
+			v[i] = n.alignWithLive(v[i], s.Item(), live.item())
 		}
 	}
 	return v
 }
 
-func (f *Normalizer) spelled(v any, s *Shape, live *seen) any {
+// respell returns the value of live that means the same as v; v itself if live has none.
+func (n *Normalizer) respell(v any, s *Shape, live *liveValues) any {
 	for _, other := range live.values {
 		if object.Equal(v, other) {
 			return v
@@ -135,9 +100,47 @@ func (f *Normalizer) spelled(v any, s *Shape, live *seen) any {
 	}
 	for _, other := range live.values {
 		if s.alike(v, other) {
-			f.Respelled = true
+			n.Respelled = true
 			return object.Copy(other)
 		}
 	}
 	return v
+}
+
+// liveValues are the values that live has at one place, with the items of a list taken together. Those below are collected on first use.
+type liveValues struct {
+	values []any
+	fields map[string]*liveValues
+	items  *liveValues
+}
+
+// field returns the values in a field or under a map key.
+func (l *liveValues) field(name string) *liveValues {
+	if below, ok := l.fields[name]; ok {
+		return below
+	}
+	below := &liveValues{}
+	for _, v := range l.values {
+		if m, ok := v.(map[string]any); ok && object.Has(m, name) {
+			below.values = append(below.values, m[name])
+		}
+	}
+	if l.fields == nil {
+		l.fields = map[string]*liveValues{}
+	}
+	l.fields[name] = below
+	return below
+}
+
+// item returns the items of the lists.
+func (l *liveValues) item() *liveValues {
+	if l.items != nil {
+		return l.items
+	}
+	l.items = &liveValues{}
+	for _, v := range l.values {
+		list, _ := v.([]any)
+		l.items.values = append(l.items.values, list...)
+	}
+	return l.items
 }

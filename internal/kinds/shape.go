@@ -4,94 +4,97 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// openShape is a value of a custom resource that its schema leaves open: anything, nulls included.
-var openShape = &Shape{Form: FormPlain, nulls: nullIsStored}
-
-// isOpen reports whether a value, or what a struct has beside its fields, is left open by the schema of a custom resource.
-func (s *Shape) isOpen() bool {
-	return s != nil && s.nulls == nullIsStored && (s.Form == FormPlain || s.Form == FormStruct)
-}
-
-// Shape is what an API says of a value: which fields it has, which defaults belong to it, how its lists are told apart
-// and what the server leaves out when it writes it. Shapes of native kinds come from Go types (shape_native.go), those of
-// custom resources from their CRD (shape_custom.go). A nil shape is a value nobody described: plain JSON.
+// Shape is what the API says of a value: which fields it has, which defaults belong to it, how the items of its lists are named, and what
+// the server leaves out when it writes it. Shapes of native kinds come from Go types (shape_native.go), those of custom resources from
+// their definition (shape_custom.go). A nil shape describes nothing: the value is plain JSON.
 type Shape struct {
-	Form   shapeForm
-	Fields map[string]*shapeField
-	// defaults are those that hold wherever the struct occurs: of native kinds from the table, of custom resources from their
-	// schema.
+	Form   Form
+	Fields map[string]*structField
+	// defaults hold wherever the struct occurs. Those of native kinds are from the table, those of custom resources from their schema.
 	defaults map[string]any
-	// Rule fills what depends on a sibling; only native kinds have such.
-	Rule func(map[string]any)
+	// rule sets the defaults that depend on a sibling. Only native kinds have such.
+	rule func(map[string]any)
+	// Elem is the shape of the items of a list or of the values of a map.
 	Elem *Shape
 	List ListRule
-	// nulls is the rule for the nulls in a map, or among the unknown fields of a struct.
+	// nulls is the meaning of a null in a map, or among the unknown fields of a struct.
 	nulls nullRule
-	// Closed marks a struct whose unknown fields the server drops.
-	Closed bool
+	// closed marks a struct whose unknown fields the server drops.
+	closed bool
 	// Quantity marks the API's own quantities.
 	Quantity bool
-	// alike tells values that mean the same although the server stores each as it is written; few but custom resources have such.
+	// alike reports whether two values mean the same although the server stores each as it is written. It is nil for most shapes of native
+	// kinds.
 	alike func(a, b any) bool
-	// Leaf canonicalises one scalar, or a type that marshals itself; false when the value does not decode.
-	Leaf func(any) (any, bool)
+	// Canonical returns the canonical form of a scalar, or of a value whose type marshals itself; false if the value does not decode.
+	Canonical func(any) (any, bool)
 }
 
-// shapeField is one field of a struct, and what the server writes for it.
-type shapeField struct {
-	*Shape
-	wire wireRule
-	// zero is a value that the server writes for an absent field, where that is not the zero of its JSON.
-	zero any
-	// nullable marks a field of a custom resource in which the server stores a null.
-	nullable bool
-}
+// Form is the form of the values that a Shape describes.
+type Form int
 
-// wireRule tells which values the server leaves out.
-type wireRule int
-
+// The forms. A leaf is a scalar, or a value whose type marshals itself; plain is JSON of any form.
 const (
-	// omitZero: a Go value; its zero is not written.
-	omitZero wireRule = iota
-	// omitNil: a Go pointer; zero values and empty structs are written.
-	omitNil
-	// keepAll: a custom resource; everything but null is written.
-	keepAll
-)
-
-// nullRule tells what a null in a map means.
-type nullRule int
-
-const (
-	// nullDeletes: a native kind; the server stores the zero value at install and Helm deletes the key later.
-	nullDeletes nullRule = iota
-	// nullIsZero: labels and annotations, which Helm itself rewrites before it sends them.
-	nullIsZero
-	// nullIsAbsent: a custom resource whose schema takes no null there.
-	nullIsAbsent
-	// nullIsStored: a custom resource whose schema takes one, or says nothing.
-	nullIsStored
-)
-
-type shapeForm int
-
-const (
-	FormPlain shapeForm = iota
+	FormPlain Form = iota
 	FormLeaf
 	FormStruct
 	FormMap
 	FormList
 )
 
-// ListRule tells how items of a list are recognised.
+// structField is one field of a struct, and what the server writes for it.
+type structField struct {
+	*Shape
+	wire wireRule
+	// zero is the value that the server writes for an absent field, if that is not the zero value of its JSON type.
+	zero any
+	// nullable marks a field of a custom resource in which the server stores a null.
+	nullable bool
+}
+
+// wireRule says which values of a field the server leaves out.
+type wireRule int
+
+const (
+	// omitZero is the rule of a Go value: its zero value is not written.
+	omitZero wireRule = iota
+	// omitNil is the rule of a Go pointer: zero values and empty structs are written.
+	omitNil
+	// keepAll is the rule of a custom resource: everything except null is written.
+	keepAll
+)
+
+// nullRule says what a null in a map means.
+type nullRule int
+
+const (
+	// nullDeletes: in a native kind, the server stores the zero value at install, and Helm deletes the key later.
+	nullDeletes nullRule = iota
+	// nullIsZero: in labels and annotations, which Helm itself rewrites before it sends them, it is the empty string.
+	nullIsZero
+	// nullIsAbsent: the schema of a custom resource does not allow it there, and the server drops it.
+	nullIsAbsent
+	// nullIsStored: the schema of a custom resource allows it, or says nothing.
+	nullIsStored
+)
+
+// ListRule says how the items of a list are named. The zero rule is that the list is compared as one value.
 type ListRule struct {
-	// Keys are the API's list-map keys; nil means that the list is compared as one value.
+	// Keys are the API's list-map keys.
 	Keys []string
 	// Set marks a list of scalars that Helm merges as a set.
 	Set bool
 }
 
-// Field gives the shape of a field, nil where nothing is known.
+// openShape describes a value that the schema of a custom resource leaves open: anything, nulls included.
+var openShape = &Shape{Form: FormPlain, nulls: nullIsStored}
+
+// isOpen reports whether the schema of a custom resource leaves the value open, or what a struct has beside its fields.
+func (s *Shape) isOpen() bool {
+	return s != nil && s.nulls == nullIsStored && (s.Form == FormPlain || s.Form == FormStruct)
+}
+
+// Field returns the shape of a field or of the value of a map; nil if nothing is known of it.
 func (s *Shape) Field(name string) *Shape {
 	switch {
 	case s == nil:
@@ -112,28 +115,7 @@ func (s *Shape) Field(name string) *Shape {
 	return nil
 }
 
-// ShapeAt gives the shape at a path below s, nil where nothing is known.
-func (s *Shape) ShapeAt(path object.Path) *Shape {
-	for _, step := range path {
-		if step.Form == object.FieldStep {
-			s = s.Field(step.Name)
-		} else {
-			s = s.Item()
-		}
-	}
-	return s
-}
-
-// Prunes tells whether the server drops a field when it writes the struct.
-func (s *Shape) Prunes(name string) bool {
-	if s == nil || !s.Closed {
-		return false
-	}
-	_, known := s.Fields[name]
-	return !known
-}
-
-// Item gives the shape of the items of a list, nil where nothing is known.
+// Item returns the shape of the items of a list; nil if nothing is known of them.
 func (s *Shape) Item() *Shape {
 	switch {
 	case s == nil:
@@ -146,16 +128,60 @@ func (s *Shape) Item() *Shape {
 	return nil
 }
 
-// Merges tells how items of a list are recognised; the zero rule is "compare as one value".
-func (s *Shape) Merges() ListRule {
+// Lookup returns the shape of the value at a path below s; nil if nothing is known of it.
+func (s *Shape) Lookup(path object.Path) *Shape {
+	for _, step := range path {
+		if step.Form == object.FieldStep {
+			s = s.Field(step.Name)
+		} else {
+			s = s.Item()
+		}
+	}
+	return s
+}
+
+// Prunes reports whether the server drops a field when it writes the struct.
+func (s *Shape) Prunes(name string) bool {
+	if s == nil || !s.closed {
+		return false
+	}
+	_, known := s.Fields[name]
+	return !known
+}
+
+// HasDefaults reports whether the API may set defaults in the value. It sets none in a map, unless a rule does.
+func (s *Shape) HasDefaults() bool { return s == nil || s.Form != FormMap || s.rule != nil }
+
+// ListRule returns the rule by which the items of the value are named; the zero rule if it is no list.
+func (s *Shape) ListRule() ListRule {
 	if s == nil || s.Form != FormList {
 		return ListRule{}
 	}
 	return s.List
 }
 
-// Keyed tells whether items of a list are recognised one by one.
+// Keyed reports whether the items of the value have names, so that they are compared one by one.
 func (s *Shape) Keyed() bool {
-	rule := s.Merges()
+	rule := s.ListRule()
 	return rule.Set || len(rule.Keys) > 0
+}
+
+// StepTo returns the step to a list item: by its keys, or as a member of a set. It returns false if the item lacks a key.
+func StepTo(item any, rule ListRule) (object.Step, bool) {
+	if rule.Set {
+		return object.Step{Form: object.SetStep, Value: item}, object.IsScalar(item)
+	}
+	m, ok := item.(map[string]any)
+	if !ok {
+		return object.Step{}, false
+	}
+	step := object.Step{Form: object.KeyStep}
+	for _, name := range rule.Keys {
+		v, ok := m[name]
+		if !ok || !object.IsScalar(v) {
+			return object.Step{}, false
+		}
+		step.Keys = append(step.Keys, object.ListKey{Name: name, Value: v})
+	}
+	return step, len(step.Keys) > 0
 }

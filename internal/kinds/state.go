@@ -2,18 +2,18 @@ package kinds
 
 import "github.com/helmdrift/helmdrift/pkg/object"
 
-// State is one of old, desired, live and result at one place of an object.
+// State is one side of an object (old, desired, live or result) at one place.
 type State struct {
-	// Value is the normal form with defaults; present is false where the side has no such field.
+	// Value is the normal form with defaults. Present reports whether the side has the place.
 	Value   any
 	Present bool
-	// Written is what the manifest says, zero values and nulls included; named is false where it says nothing.
+	// Written is what the manifest says, zero values and nulls included. Named reports whether the manifest names the place.
 	Written any
 	Named   bool
 }
 
-// At gives the side below a field or map key. Whatever stands below a null that a manifest wrote is named by it: absent on purpose.
-func (s State) At(name string) State {
+// Field returns the state of a field or map key. What stands below a null of a manifest counts as named: it is absent on purpose.
+func (s State) Field(name string) State {
 	var out State
 	if m, ok := s.Value.(map[string]any); ok {
 		out.Value, out.Present = m[name], object.Has(m, name)
@@ -27,8 +27,8 @@ func (s State) At(name string) State {
 	return out
 }
 
-// Item returns the side at the list item that a step names, or at all items of that name together. The written list has its items
-// in the same places.
+// Item returns the state of the list item that a step names, or of all items of that name together. The written list has its items at the
+// same indexes as the normal form.
 func (s State) Item(step object.Step) State {
 	list, _ := s.Value.([]any)
 	written, _ := s.Written.([]any)
@@ -45,7 +45,7 @@ func (s State) Item(step object.Step) State {
 	return State{Value: object.OneOrList(values), Present: true, Written: object.OneOrList(texts), Named: len(texts) > 0}
 }
 
-// Shown is the value for people: what the server would leave out, but a manifest wrote, counts as there.
+// Shown returns the state as people see it: a value that a manifest writes is there, also if the server would leave it out.
 func (s State) Shown() State {
 	if !s.Present && s.Named && s.Written != nil {
 		s.Value, s.Present = s.Written, true
@@ -53,49 +53,22 @@ func (s State) Shown() State {
 	return s
 }
 
-// Text prefers what the manifest says over its normal form, for a whole subtree: nobody wants to read its defaults.
-func (s State) Text(shown any) any {
-	if shown != nil && s.Named && s.Written != nil {
+// WrittenOr returns what the manifest writes, or else the given value. A finding on a whole subtree shows it, because the normal form
+// has all defaults.
+func (s State) WrittenOr(value any) any {
+	if value != nil && s.Named && s.Written != nil {
 		return s.Written
 	}
-	return shown
+	return value
 }
 
-// Same compares two sides as the server would store them.
+// Same reports whether the server would store the same for both states.
 func (s State) Same(o State) bool {
 	return s.Present == o.Present && (!s.Present || object.Equal(s.Value, o.Value))
 }
 
-// OrNil gives the value, nil where the side is absent: the contract leaves the key out.
-func (s State) OrNil() any {
-	if !s.Present {
-		return nil
-	}
-	return s.Value
-}
-
-// Object gives the side's whole object, nil where it is absent.
+// Object returns the value if it is a map, such as a whole object, and nil otherwise.
 func (s State) Object() map[string]any {
 	m, _ := s.Value.(map[string]any)
 	return m
-}
-
-// StepTo names a list item by its keys, or as a member of a set; false where it cannot be named.
-func StepTo(item any, rule ListRule) (object.Step, bool) {
-	if rule.Set {
-		return object.Step{Form: object.SetStep, Value: item}, object.IsScalar(item)
-	}
-	m, ok := item.(map[string]any)
-	if !ok {
-		return object.Step{}, false
-	}
-	step := object.Step{Form: object.KeyStep}
-	for _, name := range rule.Keys {
-		v, ok := m[name]
-		if !ok || !object.IsScalar(v) {
-			return object.Step{}, false
-		}
-		step.Keys = append(step.Keys, object.ListKey{Name: name, Value: v})
-	}
-	return step, len(step.Keys) > 0
 }

@@ -18,8 +18,8 @@ func (p Path) Lookup(root any) (any, bool) {
 	return node, true
 }
 
-// Find returns the value to which the step leads from node, and the token that leads there in a JSON pointer. If several items of a list have
-// the name, the token is that of the first, and the value is the list of all.
+// Find returns the value to which the step leads from node, and the token that leads there in a JSON pointer. If several items of a list
+// have the name, the token is that of the first, and the value is the list of all.
 func (s Step) Find(node any) (token string, next any, ok bool) {
 	if s.Form == FieldStep {
 		m, isMap := node.(map[string]any)

@@ -6,8 +6,8 @@ type Null struct{}
 // MarshalJSON encodes the null.
 func (Null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
-// NullKey is, in a normal form, the value of a map entry that a manifest of a native kind sets to null. The server stores the element's zero
-// value at install, and Helm's next upgrade deletes the key: neither is drift.
+// NullKey is, in a normal form, the value of a map entry that a manifest of a native kind sets to null. The server stores the element's
+// zero value at install, and Helm's next upgrade deletes the key: neither is drift.
 type NullKey struct{ Zero any }
 
 // CustomNull is, in the normal form of a manifest, a null that the schema of a custom resource lets the server store. An apply and a

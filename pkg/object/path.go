@@ -9,8 +9,8 @@ import (
 // Path leads from the root of an object to a field. Its String is for people; a Pointer is for programs.
 type Path []Step
 
-// Step is one step of a Path. Form says which of the other fields it uses: Name for a field or map key, Keys for a list item that is named by
-// its list-map keys, Value for an item of a set, and Index for an item that has no usable key.
+// Step is one step of a Path. Form says which of the other fields it uses: Name for a field or map key, Keys for a list item that is
+// named by its list-map keys, Value for an item of a set, and Index for an item that has no usable key.
 type Step struct {
 	Form  StepForm
 	Name  string

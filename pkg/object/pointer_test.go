@@ -32,7 +32,8 @@ func TestPointerEdit(t *testing.T) {
 	}
 }
 
-// TestPointerInto checks that a path of a normal form is found in a text, whose items may be spelled differently, and that a default is not.
+// TestPointerInto checks that a path of a normal form is found in a text, whose items may be spelled differently, and that a default is
+// not.
 func TestPointerInto(t *testing.T) {
 	text := map[string]any{"ports": []any{map[string]any{"port": "80"}, map[string]any{"port": "80"}, map[string]any{"port": "53"}}}
 	normal := map[string]any{"ports": []any{

@@ -50,7 +50,8 @@ func applyTypesOf(t testing.TB, text string) map[schema.GroupVersion]*engine.App
 // published is the schema of a definition as a document has it.
 func published(gvk schema.GroupVersionKind, root map[string]any) map[string]any {
 	out, _ := object.Copy(root).(map[string]any)
-	properties := kinds.Ensured(out, "properties")
+	kinds.SetDefault(out, "properties", map[string]any{})
+	properties := object.Child(out, "properties")
 	properties["apiVersion"], properties["kind"] = map[string]any{"type": "string"}, map[string]any{"type": "string"}
 	properties["metadata"] = map[string]any{"allOf": []any{map[string]any{"$ref": "#/components/schemas/ObjectMeta"}}}
 	out[engine.KindExtension] = []any{map[string]any{"group": gvk.Group, "version": gvk.Version, "kind": gvk.Kind}}

@@ -131,7 +131,7 @@ func (n sides) withoutNulls() sides {
 	}
 	if n.storesNulls && n.live.Present {
 		_, null := n.old.Value.(object.NullKey)
-		n.old.Value = kinds.WithNulls(n.old.Value, true)
+		n.old.Value = kinds.ResolveNulls(n.old.Value, true)
 		n.old.Present = n.old.Present && (!null || n.old.Value != nil)
 	} else {
 		n.old = n.old.WithoutNulls(n.live.Value)
@@ -288,14 +288,14 @@ func (w *walker) isEdit(writers []report.Owner) bool {
 
 // isDefault tells whether the API would default the live value in live's own context.
 func (w *walker) isDefault(path object.Path, value any) bool {
-	if holder := w.shape.ShapeAt(path[:len(path)-1]); holder != nil && holder.Form == kinds.FormMap && holder.Rule == nil {
+	if !w.shape.Lookup(path[:len(path)-1]).HasDefaults() {
 		return false // keys of a map have no defaults
 	}
 	without, ok := object.Without(w.live, path).(map[string]any)
 	if !ok {
 		return false
 	}
-	kinds.FillObject(without, w.shape)
+	kinds.FillDefaults(without, w.shape)
 	filled, ok := path.Lookup(without)
 	return ok && object.Equal(filled, value)
 }

@@ -120,7 +120,7 @@ func (w *walker) spelledOtherwise(path object.Path, here, spelled sides) Finding
 	if object.EqualSets(spelled.desired.Value, spelled.live.Value) && !spelled.desired.Same(spelled.live) {
 		out.Class = report.ClassOrder
 	}
-	out.Old, out.Desired = spelled.old.Text(w.valueOf(spelled.old)), spelled.desired.Text(w.valueOf(spelled.desired))
+	out.Old, out.Desired = spelled.old.WrittenOr(w.valueOf(spelled.old)), spelled.desired.WrittenOr(w.valueOf(spelled.desired))
 	out.Live = w.valueOf(spelled.live)
 	return out
 }
@@ -147,7 +147,7 @@ func eachPlace(v any, s *kinds.Shape, path object.Path, visit func(object.Path))
 		}
 	case []any:
 		for i, item := range v {
-			step, named := kinds.StepTo(item, s.Merges())
+			step, named := kinds.StepTo(item, s.ListRule())
 			if !named {
 				step = object.Step{Form: object.IndexStep, Index: i}
 			}

@@ -51,7 +51,7 @@ func (o sample) vary(rng *rand.Rand, object map[string]any) bool {
 // keeps itself, and not a default alone that depends on its neighbours and is gone with them.
 func (e *editor) changed(s *kinds.Shape, before, after any, manifest map[string]any) []object.Path {
 	last := len(e.path) - 1
-	if last < 0 || s.ShapeAt(e.path[:last]).Prunes(e.path[last].Name) || e.path[last].Name == "serviceAccount" {
+	if last < 0 || s.Lookup(e.path[:last]).Prunes(e.path[last].Name) || e.path[last].Name == "serviceAccount" {
 		return nil
 	}
 	return slices.DeleteFunc(differences(nil, before, after), func(path object.Path) bool {
@@ -184,10 +184,10 @@ func (e *editor) scalar(s *kinds.Shape) any {
 	some := []any{"x", "eA==", "7", "Zmlm", int64(7), int64(0), true, false, "5Gi", "2026-11-20T10:00:00Z"}
 	e.rng.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 	for _, v := range some {
-		if s == nil || s.Form != kinds.FormLeaf || s.Leaf == nil {
+		if s == nil || s.Form != kinds.FormLeaf || s.Canonical == nil {
 			return v
 		}
-		if _, ok := s.Leaf(v); ok {
+		if _, ok := s.Canonical(v); ok {
 			return v
 		}
 	}
@@ -219,7 +219,7 @@ func (e *editor) invented(s *kinds.Shape, depth int) any {
 func (e *editor) item(list *kinds.Shape, depth int) any {
 	v := e.invented(list.Item(), depth-1)
 	m, ok := v.(map[string]any)
-	for _, key := range list.Merges().Keys {
+	for _, key := range list.ListRule().Keys {
 		if ok && m[key] == nil {
 			m[key] = e.invented(list.Item().Field(key), 0)
 		}

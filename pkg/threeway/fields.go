@@ -89,7 +89,7 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) sides {
 	read := f.Manifest
 	if p.old.Version != p.desired.Version {
-		read = f.ForeignManifest
+		read = f.ManifestOfOtherVersion
 	}
 	n := sides{
 		old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), desired: f.Manifest(out.desiredText),

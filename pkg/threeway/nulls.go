@@ -5,12 +5,15 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// valueOf is a side as a finding has it.
+// valueOf returns the value of a side as a finding has it: nil if the side is absent.
 func (w *walker) valueOf(s kinds.State) any {
-	if w.custom && s.Present && s.Value == nil {
+	switch {
+	case !s.Present:
+		return nil
+	case w.custom && s.Value == nil:
 		return object.Null{}
 	}
-	return object.Copy(s.OrNil())
+	return object.Copy(s.Value)
 }
 
 // settleNulls decides what the nulls of manifests have become at one place of a custom resource whose schema lets the server store them.

@@ -56,8 +56,8 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 		return nil, false
 	}
 	r.manifest.Value = kinds.PlainNulls(r.manifest.Value)
-	r.spelled, _ = kinds.WithNulls(f.AsSpelled().Manifest(text).Value, c.Input.serverSide()).(map[string]any)
-	r.stated, _ = kinds.WithNulls(f.AsSpelled().WithoutDefaults(text), c.Input.serverSide()).(map[string]any)
+	r.spelled, _ = kinds.ResolveNulls(f.AsSpelled().Manifest(text).Value, c.Input.serverSide()).(map[string]any)
+	r.stated, _ = kinds.ResolveNulls(f.AsSpelled().WithoutDefaults(text), c.Input.serverSide()).(map[string]any)
 	if c.Input.serverSide() {
 		r.applied, r.unapplied = r.job.writer.OwnedBy(r.object.Ref, r.old())
 	}
@@ -111,7 +111,7 @@ func (r *Repairable) Locate(text map[string]any, path object.Path) (object.Point
 }
 
 // Keys are the list-map keys of the list at a path; none where its items are not told apart by keys.
-func (r *Repairable) Keys(list object.Path) []string { return r.shape.ShapeAt(list).Merges().Keys }
+func (r *Repairable) Keys(list object.Path) []string { return r.shape.Lookup(list).ListRule().Keys }
 
 // IsPlacement reports whether a finding is about the places of items that are told apart by keys. Another list is a value, in whatever
 // order.
@@ -121,7 +121,7 @@ func (r *Repairable) IsPlacement(f Finding) bool {
 
 // StepTo names an item of the list at a path; false where it cannot be named.
 func (r *Repairable) StepTo(list object.Path, item any) (object.Step, bool) {
-	return kinds.StepTo(item, r.shape.ShapeAt(list).Merges())
+	return kinds.StepTo(item, r.shape.Lookup(list).ListRule())
 }
 
 // Whole gives the path of what is one value for a server-side apply and holds the path: an atomic map, struct or list. Where there

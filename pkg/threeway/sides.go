@@ -22,7 +22,7 @@ type sides struct {
 }
 
 func (n sides) at(name string) sides {
-	return n.each(func(s kinds.State) kinds.State { return s.At(name) })
+	return n.each(func(s kinds.State) kinds.State { return s.Field(name) })
 }
 
 func (n sides) item(step object.Step) sides {

@@ -1,7 +1,9 @@
 package threeway
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"slices"
 	"testing"
 
@@ -57,7 +59,7 @@ func (s *storage) store(obj map[string]any) (map[string]any, bool) {
 	out, _ := object.Copy(obj).(map[string]any)
 	switch typed, err := kinds.Native().KnownScheme.New(s.GVK()); {
 	case err == nil:
-		raw, err := json.Marshal(kinds.FoldStringData(out))
+		raw, err := json.Marshal(withData(out))
 		if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(raw, typed) != nil {
 			return nil, false
 		}
@@ -74,12 +76,40 @@ func (s *storage) store(obj map[string]any) (map[string]any, bool) {
 		pruning.Prune(out, s.pruned, true)
 	}
 	out["apiVersion"], out["kind"] = s.APIVersion(), s.Kind
-	metadata := kinds.KeepKeys(object.Child(out, "metadata"), "labels", "annotations", "finalizers", "ownerReferences")
+	metadata := map[string]any{}
+	for _, name := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
+		if value, ok := object.Child(out, "metadata")[name]; ok {
+			metadata[name] = value
+		}
+	}
 	out["metadata"] = metadata
 	delete(out, "status")
-	kinds.FillObject(out, s.shape)
+	kinds.FillDefaults(out, s.shape)
 	metadata["name"] = s.Name
 	return out, true
+}
+
+// withData returns a Secret with its stringData in data, as the server stores it (k8s.io/kubernetes v1.36.3 pkg/apis/core/v1/conversion.go
+// Convert_v1_Secret_To_core_Secret).
+func withData(obj map[string]any) map[string]any {
+	text := object.Child(obj, "stringData")
+	if obj["kind"] != "Secret" || obj["apiVersion"] != "v1" || text == nil {
+		return obj
+	}
+	out := maps.Clone(obj)
+	delete(out, "stringData")
+	data := maps.Clone(object.Child(obj, "data"))
+	if data == nil {
+		data = map[string]any{}
+	}
+	for name, value := range text {
+		if s, ok := value.(string); ok {
+			value = base64.StdEncoding.EncodeToString([]byte(s))
+		}
+		data[name] = value
+	}
+	out["data"] = data
+	return out
 }
 
 // dropPrinted takes away the empty texts that Go prints of fields that are not there: to defaulting, they are not.

@@ -167,7 +167,7 @@ func (d *difference) walk(path object.Path, n sides, s *kinds.Shape) {
 			d.walk(path.Field(name), n.at(name), s.Field(name))
 		}
 	case s.Keyed() && n.lists():
-		steps, _ := n.steps(s.Merges())
+		steps, _ := n.steps(s.ListRule())
 		for _, step := range steps {
 			d.walk(path.With(step), n.item(step), s.Item())
 		}

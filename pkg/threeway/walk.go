@@ -110,7 +110,7 @@ func (w *walker) below(path object.Path, n sides, s *kinds.Shape) []entry {
 	case n.maps():
 		return w.walkMap(path, n, s, n.names())
 	case s.Keyed() && n.lists():
-		steps, note := n.steps(s.Merges())
+		steps, note := n.steps(s.ListRule())
 		return w.walkList(path, n, s, steps, note)
 	}
 	return nil
@@ -153,7 +153,7 @@ func (w *walker) walkList(path object.Path, n sides, s *kinds.Shape, steps []obj
 	if note == "" {
 		order := w.order(path, n, steps)
 		for i := range order {
-			order[i].Equivalent = s.Merges().Set // whose order means nothing
+			order[i].Equivalent = s.ListRule().Set // whose order means nothing
 		}
 		out = append(out, order...)
 	}
@@ -185,7 +185,7 @@ func (w *walker) fold(path object.Path, n sides, entries []entry) []entry {
 	if whole.Managed {
 		whole.weight = hard
 	}
-	whole.Old, whole.Desired = n.old.Text(whole.Old), n.desired.Text(whole.Desired)
+	whole.Old, whole.Desired = n.old.WrittenOr(whole.Old), n.desired.WrittenOr(whole.Desired)
 	if len(loud) == 1 && !first.Notes.Has(report.NoteGoesAlong) || len(whole.Notes) == 0 {
 		whole.Notes = first.Notes
 	}

@@ -10,19 +10,19 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// fidelity says what normalise keeps of a manifest.
+// fidelity says what a normal form keeps of a text.
 type fidelity int
 
 const (
-	// asStored drops what the server would not write: nulls, and zero values that are no pointers.
+	// asStored drops what the server would not write: nulls, and zero values of fields that are not pointers.
 	asStored fidelity = iota
-	// asWritten keeps both, to tell which fields a manifest names.
+	// asWritten keeps both, so that the result has every field that a manifest names.
 	asWritten
-	// asRead is asStored for what the server returns: a null there is the zero value, or of a custom resource a null.
+	// asRead is asStored for what the server returns: a null is the zero value in a native kind, and a null in a custom resource.
 	asRead
 )
 
-// null is what a null that the server stores becomes in the normal form of a custom resource.
+// null returns what a null that the server stores becomes in the normal form of a custom resource.
 func (f fidelity) null() any {
 	if f == asStored {
 		return object.CustomNull{}
@@ -30,12 +30,13 @@ func (f fidelity) null() any {
 	return nil
 }
 
-// normalObject gives the normal form of a whole object, without identity, bookkeeping and status. The argument is not changed.
+// normalObject returns the normal form of a whole object without defaults. It has neither the identity of the object, nor the metadata that
+// the server keeps, nor the status. obj does not change.
 func normalObject(obj map[string]any, s *Shape, f fidelity) map[string]any {
 	if obj == nil {
 		return nil
 	}
-	obj = FoldStringData(obj)
+	obj = foldStringData(obj)
 	root := map[string]any{}
 	for k, v := range obj {
 		if k != "apiVersion" && k != "kind" && k != "status" && k != "metadata" {
@@ -43,14 +44,14 @@ func normalObject(obj map[string]any, s *Shape, f fidelity) map[string]any {
 		}
 	}
 	if meta, ok := obj["metadata"].(map[string]any); ok {
-		root["metadata"] = KeepKeys(meta, "labels", "annotations", "finalizers", "ownerReferences")
+		root["metadata"] = keepKeys(meta, "labels", "annotations", "finalizers", "ownerReferences")
 	}
-	out, _ := normalise(root, s, f).(map[string]any)
+	out, _ := normalize(root, s, f).(map[string]any)
 	return out
 }
 
-// KeepKeys drops all entries of a map but those with the keys.
-func KeepKeys(m map[string]any, keys ...string) map[string]any {
+// keepKeys returns the entries of a map with the given keys.
+func keepKeys(m map[string]any, keys ...string) map[string]any {
 	out := map[string]any{}
 	for _, k := range keys {
 		if v, ok := m[k]; ok {
@@ -60,8 +61,8 @@ func KeepKeys(m map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// FoldStringData writes a Secret's stringData into data, as the server does: stringData wins for a key that both have.
-func FoldStringData(obj map[string]any) map[string]any {
+// foldStringData returns a Secret with its stringData in data, as the server stores it: stringData overwrites a key that both have.
+func foldStringData(obj map[string]any) map[string]any {
 	text, ok := obj["stringData"].(map[string]any)
 	if !ok || obj["kind"] != "Secret" || obj["apiVersion"] != "v1" {
 		return obj
@@ -81,9 +82,9 @@ func FoldStringData(obj map[string]any) map[string]any {
 	return out
 }
 
-// normalise brings a value to the form in which sides are compared: through its shape where one is known, as plain JSON
-// with null for absent elsewhere. The result shares nothing with v.
-func normalise(v any, s *Shape, f fidelity) any {
+// normalize returns the normal form of a value: by its shape if one is known, and else as plain JSON, in which null is absent. The result
+// shares nothing with v.
+func normalize(v any, s *Shape, f fidelity) any {
 	switch v := v.(type) {
 	case map[string]any:
 		switch {
@@ -100,15 +101,15 @@ func normalise(v any, s *Shape, f fidelity) any {
 		}
 	}
 	if s != nil && s.Form == FormLeaf {
-		if out, ok := s.Leaf(v); ok {
+		if out, ok := s.Canonical(v); ok {
 			v = out
 		}
 	}
 	return runtime.DeepCopyJSONValue(v)
 }
 
-// normalStruct follows omitempty: on a field that is no pointer, the zero value is absent. Fields the type does not know
-// stay as they are.
+// normalStruct follows omitempty: the zero value of a field that is not a pointer is absent. Fields that the type does not know stay as
+// they are.
 func normalStruct(v map[string]any, s *Shape, f fidelity) map[string]any {
 	v = withoutAlias(v, s)
 	out := make(map[string]any, len(v))
@@ -124,10 +125,10 @@ func normalStruct(v map[string]any, s *Shape, f fidelity) map[string]any {
 			continue
 		}
 		if !known {
-			out[k] = normalise(child, s.Field(k), f)
+			out[k] = normalize(child, s.Field(k), f)
 			continue
 		}
-		n := normalise(child, field.Shape, f)
+		n := normalize(child, field.Shape, f)
 		if f == asWritten || !field.omits(n) {
 			out[k] = n
 		}
@@ -135,8 +136,8 @@ func normalStruct(v map[string]any, s *Shape, f fidelity) map[string]any {
 	return out
 }
 
-// withoutAlias takes the deprecated serviceAccount out of a pod's spec. The server keeps it equal to serviceAccountName, and
-// takes it for that where it is alone (k8s.io/kubernetes v1.36.3 pkg/apis/core/v1/conversion.go Convert_v1_PodSpec_To_core_PodSpec).
+// withoutAlias returns a pod's spec without the deprecated serviceAccount. The server keeps it equal to serviceAccountName, and takes it
+// for that if it is alone (k8s.io/kubernetes v1.36.3 pkg/apis/core/v1/conversion.go Convert_v1_PodSpec_To_core_PodSpec).
 func withoutAlias(v map[string]any, s *Shape) map[string]any {
 	const alias, name = "serviceAccount", "serviceAccountName"
 	if !object.Has(v, alias) || s.Fields[alias] == nil || s.Fields[name] == nil {
@@ -150,8 +151,8 @@ func withoutAlias(v map[string]any, s *Shape) map[string]any {
 	return out
 }
 
-// omits tells whether the server leaves the field out for this value.
-func (f *shapeField) omits(v any) bool {
+// omits reports whether the server leaves out the field if it has this value.
+func (f *structField) omits(v any) bool {
 	switch {
 	case v == nil:
 		return true
@@ -163,13 +164,13 @@ func (f *shapeField) omits(v any) bool {
 	return f.wire == omitZero && (object.IsZero(v) || f.zero != nil && object.Equal(v, f.zero))
 }
 
-// normalMap keeps every key: zero values of a map are values. A null is what normalNull says.
+// normalMap keeps every key, because zero values of a map are values. What becomes of a null depends on the shape.
 func normalMap(v map[string]any, s *Shape, f fidelity) map[string]any {
 	out := make(map[string]any, len(v))
 	for k, child := range v {
 		switch {
 		case child != nil:
-			out[k] = normalise(child, s.Elem, f)
+			out[k] = normalize(child, s.Elem, f)
 		case s.nulls == nullIsZero:
 			out[k] = ""
 		case s.nulls == nullIsStored:
@@ -185,7 +186,7 @@ func normalMap(v map[string]any, s *Shape, f fidelity) map[string]any {
 	return out
 }
 
-// zeroOf is what the server stores for a null in a map of a native kind.
+// zeroOf returns what the server stores for a null in a map of a native kind.
 func zeroOf(elem *Shape) any {
 	switch {
 	case elem == nil:
@@ -196,19 +197,20 @@ func zeroOf(elem *Shape) any {
 		return []any{}
 	}
 	for _, zero := range []any{"", int64(0), false} {
-		if out, ok := elem.Leaf(zero); ok {
+		if out, ok := elem.Canonical(zero); ok {
 			return out
 		}
 	}
 	return nil
 }
 
+// normalPlain returns the normal form of a map that no type describes.
 func normalPlain(v map[string]any, s *Shape, f fidelity) map[string]any {
 	out := make(map[string]any, len(v))
 	for k, child := range v {
 		switch {
 		case child != nil:
-			out[k] = normalise(child, s.Field(k), f)
+			out[k] = normalize(child, s.Field(k), f)
 		case s.isOpen():
 			out[k] = f.null()
 		case f == asWritten:
@@ -218,22 +220,22 @@ func normalPlain(v map[string]any, s *Shape, f fidelity) map[string]any {
 	return out
 }
 
-// normalList takes the items one by one. Helm sends a list that is one value as a whole, and any list of a custom resource, so that a
-// null inside it is always what the server makes of it.
+// normalList normalizes item by item. Helm always sends the whole of a list that is one value, and of any list of a custom resource, so a
+// null in such a list is always what the server makes of it.
 func normalList(v []any, s *Shape, f fidelity) []any {
 	if isCustom := s != nil && s.nulls != nullDeletes; f == asStored && (isCustom || !s.Keyed()) {
 		f = asRead
 	}
 	out := make([]any, len(v))
 	for i, child := range v {
-		out[i] = normalise(child, s.Item(), f)
+		out[i] = normalize(child, s.Item(), f)
 	}
 	return out
 }
 
-// withoutAdmitted takes out of a Pod's normal form what admission adds to a list that is one value (kubernetes v1.36.3
+// removeAdmitted removes from a Pod's normal form the tolerations that admission adds to a list that is one value (kubernetes v1.36.3
 // plugin/pkg/admission/defaulttolerationseconds).
-func withoutAdmitted(key object.Key, obj map[string]any) {
+func removeAdmitted(key object.Key, obj map[string]any) {
 	spec := object.Child(obj, "spec")
 	list, ok := spec["tolerations"].([]any)
 	if key.Kind != "Pod" || key.Group != "" || !ok {

@@ -1,0 +1,112 @@
+package kinds
+
+import (
+	"reflect"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsbeta "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	apiregistrationbeta "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1beta1"
+	smdschema "sigs.k8s.io/structured-merge-diff/v6/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// Catalog has the native kinds: the Go types by which Helm merges, and the API's own list-map keys. It is safe for concurrent use, and its
+// shapes do not change once they are returned.
+type Catalog struct {
+	// HelmScheme has the kinds that Helm patches strategically (helm v3.22.0 pkg/kube/converter.go kubernetesNativeScheme).
+	HelmScheme *runtime.Scheme
+	// KnownScheme has these and the aggregator's: all kinds whose Go type is linked in, however Helm patches them.
+	KnownScheme *runtime.Scheme
+
+	mu     sync.Mutex
+	shapes map[reflect.Type]*Shape
+	lists  *smdschema.Schema
+}
+
+// Native returns the catalog of all kinds that are linked in.
+var Native = sync.OnceValue(newCatalog)
+
+func newCatalog() *Catalog {
+	c := &Catalog{HelmScheme: runtime.NewScheme(), KnownScheme: runtime.NewScheme(), shapes: map[reflect.Type]*Shape{}}
+	for _, s := range []*runtime.Scheme{c.HelmScheme, c.KnownScheme} {
+		must(clientscheme.AddToScheme(s))
+		must(apiextensionsbeta.AddToScheme(s))
+		must(apiextensions.AddToScheme(s))
+	}
+	must(apiregistration.AddToScheme(c.KnownScheme))
+	must(apiregistrationbeta.AddToScheme(c.KnownScheme))
+	c.lists = linkedSchema()
+	return c
+}
+
+// must panics on an error of a registration or a table. Both are part of the program, so there is none.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// linkedSchema returns the API's own schema as client-go has it for server-side apply. Its list-map keys name list items.
+func linkedSchema() *smdschema.Schema {
+	pod := &corev1.Pod{}
+	pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+	typed, err := NativeApply().Types.ObjectToTyped(pod)
+	must(err)
+	return typed.Schema()
+}
+
+// NativeApply returns what client-go has for the server-side apply of native kinds: their scheme, without the kinds that others add to
+// it, and their types.
+var NativeApply = sync.OnceValue(func() (n struct {
+	Scheme *runtime.Scheme
+	Types  managedfields.TypeConverter
+}) {
+	n.Scheme = runtime.NewScheme()
+	must(clientscheme.AddToScheme(n.Scheme))
+	n.Types = applyconfigurations.NewTypeConverter(n.Scheme)
+	return n
+})
+
+// ShapeOf returns the shape of a kind: native, from its definition, or of the metadata alone if nothing else is known of it.
+func ShapeOf(ref object.Ref, definition *CustomSchema) *Shape {
+	if s := Native().Shape(ref.GVK()); s != nil {
+		return s
+	}
+	return Native().WithMetadata(definition.Shape(ref.Version))
+}
+
+// Shape returns the shape of a native kind; nil for all others.
+func (c *Catalog) Shape(gvk schema.GroupVersionKind) *Shape {
+	t, ok := c.KnownScheme.AllKnownTypes()[gvk]
+	if !ok {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ofType(t)
+}
+
+// WithMetadata returns the shape of a custom kind with the API's own metadata. A kind without a schema has nothing else.
+func (c *Catalog) WithMetadata(root *Shape) *Shape {
+	out := &Shape{Form: FormStruct, Fields: map[string]*structField{}}
+	if root != nil {
+		out.defaults, out.closed, out.nulls = root.defaults, root.closed, root.nulls
+		for name, f := range root.Fields {
+			out.Fields[name] = f
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out.Fields["metadata"] = &structField{Shape: c.ofType(reflect.TypeFor[metav1.ObjectMeta]())}
+	return out
+}

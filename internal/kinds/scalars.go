@@ -1,0 +1,126 @@
+package kinds
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// canonicalOf returns the function that makes the canonical form of a scalar type, or of a type that marshals itself; nil for structs, maps
+// and lists. The function returns false if a value does not decode into the type.
+func canonicalOf(t reflect.Type) func(any) (any, bool) {
+	switch t {
+	case reflect.TypeFor[resource.Quantity]():
+		return canonicalQuantity
+	case reflect.TypeFor[intstr.IntOrString]():
+		return canonicalIntOrString
+	case reflect.TypeFor[[]byte]():
+		return canonicalBytes
+	case reflect.TypeFor[runtime.RawExtension]():
+		return unchanged
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return func(v any) (any, bool) { return roundTrip(t, v) }
+	}
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map, reflect.Slice:
+		return nil
+	case reflect.Interface:
+		return unchanged
+	default:
+		return func(v any) (any, bool) { return v, decodesInto(t.Kind(), v) }
+	}
+}
+
+func unchanged(v any) (any, bool) { return v, true }
+
+// roundTrip decodes a value into a Go type and encodes it again, by the type's own JSON methods.
+func roundTrip(t reflect.Type, v any) (any, bool) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, false
+	}
+	typed := reflect.New(t).Interface()
+	if json.Unmarshal(raw, typed) != nil {
+		return nil, false
+	}
+	if raw, err = json.Marshal(typed); err != nil {
+		return nil, false
+	}
+	var out any
+	if utiljson.Unmarshal(raw, &out) != nil {
+		return nil, false
+	}
+	return out, true
+}
+
+// canonicalQuantity returns a quantity as the server stores it: 1000m is 1, 1024Mi is 1Gi.
+func canonicalQuantity(v any) (any, bool) {
+	switch v := v.(type) {
+	case string:
+		if !HasHugeExponent(v) {
+			return roundTrip(reflect.TypeFor[resource.Quantity](), v)
+		}
+	case int64, float64:
+		return roundTrip(reflect.TypeFor[resource.Quantity](), v)
+	}
+	return nil, false
+}
+
+// ParseQuantity parses a quantity. It returns false if the text is none, or has a huge exponent.
+func ParseQuantity(text string) (resource.Quantity, bool) {
+	if HasHugeExponent(text) {
+		return resource.Quantity{}, false
+	}
+	q, err := resource.ParseQuantity(text)
+	return q, err == nil
+}
+
+// HasHugeExponent reports whether a text is a number with an exponent of more than three digits. Decoding it as a quantity writes out all
+// its digits, which takes practically forever.
+func HasHugeExponent(text string) bool {
+	i := strings.LastIndexAny(text, "eE")
+	return i > 0 && len(strings.TrimLeft(text[i+1:], "+-")) > 3 && strings.Trim(text, "0123456789.+-eE") == ""
+}
+
+func canonicalIntOrString(v any) (any, bool) {
+	switch v.(type) {
+	case string, int64:
+		return v, true
+	}
+	return nil, false
+}
+
+// canonicalBytes returns base64 without line breaks, so that it is compared by what it decodes to.
+func canonicalBytes(v any) (any, bool) {
+	text, ok := v.(string)
+	if !ok {
+		return nil, false
+	}
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, false
+	}
+	return base64.StdEncoding.EncodeToString(raw), true
+}
+
+// decodesInto reports whether a value decodes into a Go kind.
+func decodesInto(kind reflect.Kind, v any) bool {
+	switch v.(type) {
+	case string:
+		return kind == reflect.String
+	case bool:
+		return kind == reflect.Bool
+	case int64:
+		return kind != reflect.String && kind != reflect.Bool
+	case float64:
+		return kind == reflect.Float32 || kind == reflect.Float64
+	}
+	return false
+}

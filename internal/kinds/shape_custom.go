@@ -1,0 +1,114 @@
+package kinds
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// CustomRoot returns the shape of a whole custom resource. Its metadata is of the API's own type, whatever the schema says.
+func CustomRoot(schema map[string]any) *Shape {
+	root := customShape(schema)
+	if root == nil || root.Form != FormStruct {
+		return nil
+	}
+	delete(root.Fields, "status")
+	return root
+}
+
+// customShape returns the shape of a value with a structural schema: properties, additionalProperties, items and the x-kubernetes
+// extensions.
+func customShape(schema map[string]any) *Shape {
+	properties := object.Child(schema, "properties")
+	switch {
+	case schema["x-kubernetes-int-or-string"] == true:
+		return &Shape{Form: FormLeaf, Canonical: unchanged, alike: sameQuantity(schema)}
+	case len(properties) > 0:
+		return customStruct(schema, properties)
+	case schema["additionalProperties"] != nil:
+		elem := object.Child(schema, "additionalProperties")
+		return &Shape{Form: FormMap, Elem: customShape(elem), nulls: customNulls(elem == nil || elem["nullable"] == true)}
+	case schema["type"] == "array":
+		return customList(schema)
+	case schema["type"] == "object":
+		return customStruct(schema, nil)
+	case isPreserving(schema):
+		return openShape
+	}
+	return nil
+}
+
+// isPreserving reports whether the server keeps fields that the schema does not name.
+func isPreserving(schema map[string]any) bool {
+	return schema["x-kubernetes-preserve-unknown-fields"] == true
+}
+
+// customNulls returns the rule for nulls that the server stores or drops (apiextensions-apiserver v0.36.3
+// pkg/apiserver/schema/defaulting PruneNonNullableNullsWithoutDefaults).
+func customNulls(stored bool) nullRule {
+	if stored {
+		return nullIsStored
+	}
+	return nullIsAbsent
+}
+
+func customStruct(schema, properties map[string]any) *Shape {
+	open := isPreserving(schema)
+	s := &Shape{Form: FormStruct, closed: !open, nulls: customNulls(open), Fields: map[string]*structField{}, defaults: map[string]any{}}
+	if schema["x-kubernetes-embedded-resource"] == true {
+		for _, name := range []string{"apiVersion", "kind", "metadata"} {
+			s.Fields[name] = &structField{wire: keepAll}
+		}
+	}
+	for name := range properties {
+		property := object.Child(properties, name)
+		s.Fields[name] = &structField{Shape: customShape(property), wire: keepAll, nullable: property["nullable"] == true}
+		if value, ok := property["default"]; ok && value != nil {
+			s.defaults[name] = value
+		}
+	}
+	return s
+}
+
+// customList returns the shape of a list whose items have keys, or of one that is compared as one value. The order of a set means nothing.
+func customList(schema map[string]any) *Shape {
+	s := &Shape{Form: FormList, Elem: customShape(object.Child(schema, "items")), nulls: nullIsAbsent}
+	switch schema["x-kubernetes-list-type"] {
+	case "map":
+		keys, _ := schema["x-kubernetes-list-map-keys"].([]any)
+		for _, k := range keys {
+			if name, ok := k.(string); ok {
+				s.List.Keys = append(s.List.Keys, name)
+			}
+		}
+	case "set":
+		s.alike = object.EqualSets
+	}
+	return s
+}
+
+// sameQuantity returns the function that reports whether two values of an int-or-string field are equal quantities. The server stores such
+// a text as it was written, so a controller that rewrites 0.5 as 500m has changed nothing. An integer equals a text only if the schema asks
+// for quantities: for a port, 8080 and "8080" are different values.
+func sameQuantity(schema map[string]any) func(a, b any) bool {
+	pattern, _ := schema["pattern"].(string)
+	integers := strings.Contains(pattern, "[KMGTPE]i")
+	return func(a, b any) bool {
+		p, ok := quantityOf(a, integers)
+		q, alsoOK := quantityOf(b, integers)
+		return ok && alsoOK && p.Cmp(q) == 0
+	}
+}
+
+// quantityOf returns the quantity that a text is, and the one that an integer is if integers count.
+func quantityOf(v any, integers bool) (resource.Quantity, bool) {
+	switch v := v.(type) {
+	case string:
+		return ParseQuantity(v)
+	case int64:
+		return *resource.NewQuantity(v, resource.DecimalSI), integers
+	}
+	return resource.Quantity{}, false
+}

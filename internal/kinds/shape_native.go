@@ -1,0 +1,120 @@
+package kinds
+
+import (
+	"reflect"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// ofType returns the shape of a Go type. Shapes of structs are shared and may be recursive, so they are entered before they are filled.
+func (c *Catalog) ofType(t reflect.Type) *Shape {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if s, ok := c.shapes[t]; ok {
+		return s
+	}
+	s := &Shape{}
+	c.shapes[t] = s
+	switch canonical := canonicalOf(t); {
+	case canonical != nil:
+		s.Form, s.Canonical, s.Quantity = FormLeaf, canonical, t == reflect.TypeFor[resource.Quantity]()
+	case t.Kind() == reflect.Struct:
+		s.Form, s.Fields, s.closed = FormStruct, map[string]*structField{}, true
+		c.addFields(s, t)
+	case t.Kind() == reflect.Map:
+		s.Form, s.Elem = FormMap, c.ofType(t.Elem())
+		s.addDefaults(t)
+	case t.Kind() == reflect.Slice:
+		s.Form, s.Elem = FormList, c.ofType(t.Elem())
+	}
+	return s
+}
+
+// addFields adds the fields of a struct by their JSON names. The fields of an embedded struct belong to the struct, as in encoding/json.
+func (c *Catalog) addFields(s *Shape, t reflect.Type) {
+	s.addDefaults(t)
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-":
+		case name == "" && f.Anonymous:
+			c.addFields(s, f.Type)
+		case name != "":
+			field := &structField{Shape: c.fieldShape(t, name, f)}
+			switch {
+			case f.Type.Kind() == reflect.Pointer:
+				field.wire = omitNil
+			case f.Type == reflect.TypeFor[resource.Quantity]():
+				field.zero = "0" // a struct, which omitempty does not omit
+			}
+			s.Fields[name] = field
+		}
+	}
+}
+
+// fieldShape returns the shape of the field's type. A list gets a shape of its own, because the field says how the list merges.
+func (c *Catalog) fieldShape(owner reflect.Type, name string, f reflect.StructField) *Shape {
+	switch {
+	case owner == reflect.TypeFor[metav1.ObjectMeta]() && f.Type.Kind() == reflect.Map:
+		return &Shape{Form: FormMap, Elem: c.ofType(f.Type.Elem()), nulls: nullIsZero}
+	case f.Type.Kind() != reflect.Slice || canonicalOf(f.Type) != nil:
+		return c.ofType(f.Type)
+	}
+	out := &Shape{Form: FormList, Elem: c.ofType(f.Type.Elem()), List: c.listRule(owner, name, f)}
+	if f.Type == reflect.TypeFor[[]autoscalingv2.MetricSpec]() {
+		out.alike = object.EqualSets // conversions between versions change the order, and the autoscaler takes the greatest anyway
+	}
+	return out
+}
+
+// listRule returns the rule by which Helm merges a list and the API names its items. Helm takes a list without patchStrategy "merge" as one
+// value (apimachinery strategicpatch). The names are the list-map keys, or the merge key if the linked schema has no list-map keys.
+func (c *Catalog) listRule(owner reflect.Type, name string, f reflect.StructField) ListRule {
+	if !strings.Contains(f.Tag.Get("patchStrategy"), "merge") {
+		return ListRule{}
+	}
+	mergeKey := f.Tag.Get("patchMergeKey")
+	if mergeKey == "" {
+		return ListRule{Set: true}
+	}
+	if keys := c.listMapKeys(owner, name); len(keys) > 0 {
+		return ListRule{Keys: keys}
+	}
+	return ListRule{Keys: []string{mergeKey}}
+}
+
+func (c *Catalog) listMapKeys(owner reflect.Type, name string) []string {
+	def, ok := c.lists.FindNamedType(schemaName(owner))
+	if !ok || def.Map == nil {
+		return nil
+	}
+	f, ok := def.Map.FindField(name)
+	if !ok || f.Type.Inlined.List == nil {
+		return nil
+	}
+	return f.Type.Inlined.List.Keys
+}
+
+// schemaName returns the name of a Go type in the linked schema: k8s.io/api/core/v1.Container is io.k8s.api.core.v1.Container.
+func schemaName(t reflect.Type) string {
+	path := strings.TrimPrefix(t.PkgPath(), "k8s.io/")
+	return "io.k8s." + strings.ReplaceAll(path, "/", ".") + "." + t.Name()
+}
+
+// typeNames returns the names of a Go type in the tables of defaults, with and without its version: k8s.io/api/apps/v1.Deployment is
+// apps/v1.Deployment and apps.Deployment.
+func typeNames(t reflect.Type) (versioned, unversioned string) {
+	parts := strings.Split(t.PkgPath(), "/")
+	if len(parts) < 2 {
+		return t.Name(), t.Name()
+	}
+	group, version := parts[len(parts)-2], parts[len(parts)-1]
+	return group + "/" + version + "." + t.Name(), group + "." + t.Name()
+}
