@@ -12,7 +12,6 @@ import (
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // CRDs reads the CustomResourceDefinitions of custom kinds, one get each. A kind that has none (it is built in or comes
@@ -108,8 +107,8 @@ func idlesAtZero(object *unstructured.Unstructured) bool {
 
 // Autoscalers returns the autoscalers of the namespaces by the objects that they scale. One list per namespace of each kind that is
 // served, of all autoscalers: controllers and people make them too, without Helm's label. What could not be read is a warning.
-func (c *Cluster) Autoscalers(ctx context.Context, namespaces []string) (map[object.Key]threeway.Autoscaler, []report.Message) {
-	out := map[object.Key]threeway.Autoscaler{}
+func (c *Cluster) Autoscalers(ctx context.Context, namespaces []string) (map[object.Key]object.Autoscaler, []report.Message) {
+	out := map[object.Key]object.Autoscaler{}
 	var warnings []report.Message
 	for _, l := range inParallel(c.scalerLists(namespaces), func(l scalerList) scalerList { return l.read(ctx, c) }) {
 		if l.err != nil {
@@ -168,7 +167,7 @@ func (l scalerList) read(ctx context.Context, c *Cluster) (read scalerList) {
 
 // addTo files autoscalers under what they scale. The controller resolves the target by group and kind
 // (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler), so the version plays no part.
-func (l scalerList) addTo(out map[object.Key]threeway.Autoscaler) {
+func (l scalerList) addTo(out map[object.Key]object.Autoscaler) {
 	for _, o := range l.found.Items {
 		target, _, _ := unstructured.NestedMap(o.Object, "spec", "scaleTargetRef")
 		text := func(field string) string {
@@ -180,7 +179,7 @@ func (l scalerList) addTo(out map[object.Key]threeway.Autoscaler) {
 			continue
 		}
 		key := object.Key{Group: gv.Group, Kind: cmp.Or(text("kind"), l.target), Namespace: l.namespace, Name: text("name")}
-		found := threeway.Autoscaler{Name: l.kind + " " + o.GetName(), ToZero: l.toZero(&o)}
+		found := object.Autoscaler{Name: l.kind + " " + o.GetName(), ToZero: l.toZero(&o)}
 		if other, taken := out[key]; !taken || precedes(found, other) {
 			out[key] = found
 		}
@@ -189,7 +188,7 @@ func (l scalerList) addTo(out map[object.Key]threeway.Autoscaler) {
 
 // precedes chooses between two autoscalers of one object, which are a mistake, or one made the other: the one that scales to 0 says what
 // may become of the replicas, and else naming always the same one is enough.
-func precedes(a, b threeway.Autoscaler) bool {
+func precedes(a, b object.Autoscaler) bool {
 	if a.ToZero != b.ToZero {
 		return a.ToZero
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 func withDefinitions(f *fakeAPI) {
@@ -61,7 +60,7 @@ func TestAutoscalers(t *testing.T) {
 		f.intercept = failing(-1, "/namespaces/closed/horizontalpodautoscalers", forbid)
 
 		got, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"test", "prod", "closed", "prod"})
-		want := map[object.Key]threeway.Autoscaler{
+		want := map[object.Key]object.Autoscaler{
 			{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}: {Name: "HorizontalPodAutoscaler again"},
 			{Group: "ex.com", Kind: "Thing", Namespace: "prod", Name: "t"}:      {Name: "HorizontalPodAutoscaler thing"},
 			{Group: "apps", Kind: "Deployment", Namespace: "test", Name: "web"}: {Name: "HorizontalPodAutoscaler web"},
@@ -93,7 +92,7 @@ func TestAutoscalersOfKEDA(t *testing.T) {
 	scaled("odder", map[string]any{"name": int64(1)})
 	scales(f, "prod", "keda-hpa-with-its-own", "apps/v1", "Deployment", "api")
 	got, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"prod"})
-	want := map[object.Key]threeway.Autoscaler{
+	want := map[object.Key]object.Autoscaler{
 		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}: {Name: "ScaledObject short", ToZero: true},
 		{Group: "apps", Kind: "StatefulSet", Namespace: "prod", Name: "db"}: {Name: "ScaledObject long", ToZero: true},
 		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "api"}: {Name: "ScaledObject with-its-own", ToZero: true},

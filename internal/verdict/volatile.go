@@ -1,4 +1,4 @@
-package threeway
+package verdict
 
 import "github.com/helmdrift/helmdrift/internal/kinds"
 
@@ -8,19 +8,19 @@ import "github.com/helmdrift/helmdrift/internal/kinds"
 // ignored as long as live has not left old.
 
 // volatile tells whether the two renderings differ at the place.
-func (n sides) volatile() bool {
+func (n States) volatile() bool {
 	n = n.withoutNulls()
-	return !n.again.Same(n.desired)
+	return !n.Again.Same(n.Desired)
 }
 
 // anew takes a second rendering for the first where the first happens to be what live holds. The place is not converged: the
 // upgrade's own rendering will be neither of the two. What only the clock makes otherwise is converged: an upgrade at this time
 // writes what the first rendering has.
-func (n sides) anew() sides {
-	if plain := n.withoutNulls(); n.converged() && !plain.atOnce.Same(plain.desired) {
-		n.desired, n.again = n.atOnce, n.desired
-		wanted := n.withoutNulls().desired
-		n.result = kinds.State{Value: wanted.Value, Present: wanted.Present}
+func (n States) anew() States {
+	if plain := n.withoutNulls(); n.converged() && !plain.AtOnce.Same(plain.Desired) {
+		n.Desired, n.Again = n.AtOnce, n.Desired
+		wanted := n.withoutNulls().Desired
+		n.Result = kinds.State{Value: wanted.Value, Present: wanted.Present}
 	}
 	return n
 }
@@ -30,14 +30,14 @@ func (n sides) anew() sides {
 type renaming struct{ second, old bool }
 
 // renamed looks for such entries among those of one place, by their names or steps.
-func renamed[T any](w *walker, names []T, at func(T) sides) renaming {
-	if !w.volatile {
+func renamed[T any](w *Walker, names []T, at func(T) States) renaming {
+	if !w.Volatile {
 		return renaming{}
 	}
 	var first, second, old int
 	for _, name := range names {
 		n := at(name)
-		switch (presence{n.old.Present, n.desired.Present, n.again.Present}) {
+		switch (presence{n.Old.Present, n.Desired.Present, n.Again.Present}) {
 		case presence{false, true, false}:
 			first++
 		case presence{false, false, true}:
@@ -54,11 +54,11 @@ type presence [3]bool
 
 // of gives the sides of one entry as they are to be walked, false where the entry is the other name of one that is walked. An
 // entry that has lost its name to a new one counts as kept by the second rendering, so that its going is volatile.
-func (r renaming) of(n sides) (sides, bool) {
+func (r renaming) of(n States) (States, bool) {
 	switch {
-	case r.old && n.old.Present && n.live.Present && !n.desired.Present && !n.again.Present:
-		n.again = n.old
-	case r.second && (n.again.Present || n.atOnce.Present) && !n.desired.Present && !n.old.Present && !n.live.Present:
+	case r.old && n.Old.Present && n.Live.Present && !n.Desired.Present && !n.Again.Present:
+		n.Again = n.Old
+	case r.second && (n.Again.Present || n.AtOnce.Present) && !n.Desired.Present && !n.Old.Present && !n.Live.Present:
 		return n, false
 	}
 	return n, true

@@ -1,10 +1,12 @@
-package threeway
+package verdict
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
@@ -12,34 +14,35 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// walker goes through the four sides of one object and collects its findings.
-type walker struct {
-	shape  *kinds.Shape
-	engine report.Engine
-	// custom tells that no Go type of the kind is known.
-	custom bool
-	// unpatched tells that Helm's patch could not be made, so that result says nothing.
-	unpatched bool
-	owners    *owners.Ownership
-	// live is the whole live object in normal form, for the question what the API would default in live's own context.
-	live map[string]any
+// Walker goes through the four sides of one object and collects its findings.
+type Walker struct {
+	Key    object.Key
+	Shape  *kinds.Shape
+	Engine report.Engine
+	// Custom tells that no Go type of the kind is known.
+	Custom bool
+	// Unpatched tells that Helm's patch could not be made, so that result says nothing.
+	Unpatched bool
+	Owners    *owners.Ownership
+	// Live is the whole live object in normal form, for the question what the API would default in live's own context.
+	Live map[string]any
 	// old and result are the whole of these; nil where there is none.
 	old, result map[string]any
-	// allocated are the fields that the server or a controller fills (allocated.go), for this kind.
-	allocated *allocatedFields
-	// command is what does the upgrade, for remarks.
-	command string
-	// autoscaler governs the object's replicas; it has no name where nothing does.
-	autoscaler Autoscaler
-	// nullsStored reports that old was applied server-side, which stores the nulls of its manifest.
-	nullsStored bool
-	// template is the file of the chart that the object comes from, and volatile tells that a second rendering made another one.
-	template string
-	volatile bool
-	// lastRevision is the number of a last revision that is not old, 0 where there is none.
-	lastRevision int
-	// rules are those that silence findings of the object.
-	rules *ignore.ObjectRules
+	// Allocated are the fields that the server or a controller fills (allocated.go), for this kind.
+	Allocated *AllocatedFields
+	// Command is what does the upgrade, for remarks.
+	Command string
+	// Autoscaler governs the object's replicas; it has no name where nothing does.
+	Autoscaler object.Autoscaler
+	// NullsStored reports that old was applied server-side, which stores the nulls of its manifest.
+	NullsStored bool
+	// Template is the file of the chart that the object comes from, and volatile tells that a second rendering made another one.
+	Template string
+	Volatile bool
+	// LastRevision is the number of a last revision that is not old, 0 where there is none.
+	LastRevision int
+	// Rules are those that silence findings of the object.
+	Rules *ignore.ObjectRules
 	// conflicts are the places on which a server-side apply fails.
 	conflicts []conflictPlace
 }
@@ -66,26 +69,45 @@ const (
 	hard
 )
 
-// findings walks the object and gives its findings in order of their paths.
-func (w *walker) findings(n sides) []Finding {
+// Compare returns the findings on an object. Spelled are its sides in their own spelling, nil if no value was respelled. Conflicts are
+// those of a server-side apply, text is the object as it was read.
+func (w *Walker) Compare(n States, spelled *States, text map[string]any, conflicts []engine.Conflict) []Finding {
+	w.Live, w.old, w.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
+	w.Allocated = AllocatedFor(w.Key, text)
+	w.Rules = w.Rules.In(n.Live.Value, n.Old.Value, n.Desired.Value)
+	w.conflicts = conflictPlaces(n, w.Shape, conflicts)
+	out, literal := w.Findings(n), n
+	if spelled != nil {
+		literal = *spelled
+		out = w.respelled(out, literal)
+	}
+	if apiserver.ChangesService(w.Key, w.Live, w.result) {
+		noteDropped(out)
+	}
+	return w.conflicting(out, n, literal)
+}
+
+// Findings walks the object and gives its findings in order of their paths.
+func (w *Walker) Findings(n States) []Finding {
 	var out []Finding
-	for _, e := range w.walk(nil, n, w.shape) {
+	for _, e := range w.walk(nil, n, w.Shape) {
 		if e.weight != silent {
 			out = append(out, e.Finding)
 		}
 	}
-	sortFindings(out)
+	Sort(out)
 	return out
 }
 
-func sortFindings(findings []Finding) {
+// Sort puts findings into the order of their paths.
+func Sort(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
 }
 
 // walk compares one place and everything below it.
-func (w *walker) walk(path object.Path, n sides, s *kinds.Shape) []entry {
+func (w *Walker) walk(path object.Path, n States, s *kinds.Shape) []entry {
 	n = w.settleNulls(path, n)
-	if w.volatile {
+	if w.Volatile {
 		n = n.anew()
 	}
 	if n.converged() {
@@ -94,18 +116,18 @@ func (w *walker) walk(path object.Path, n sides, s *kinds.Shape) []entry {
 	if w.isAllocated(path, n) {
 		return []entry{{weight: silent}}
 	}
-	n.old = w.oldAllocated(path, n)
+	n.Old = w.oldAllocated(path, n)
 	if below := w.below(path, n, s); len(below) > 0 {
 		return w.fold(path, n, below)
 	}
-	if (s.Keyed() && n.lists() || n.maps()) && n.desired.Present && n.live.Present && n.result.Present {
+	if (s.Keyed() && n.lists() || n.maps()) && n.Desired.Present && n.Live.Present && n.Result.Present {
 		return nil // the same items, and Helm leaves live's order
 	}
 	return []entry{w.classify(path, n)}
 }
 
 // below compares what is below a place, nothing where it is one value.
-func (w *walker) below(path object.Path, n sides, s *kinds.Shape) []entry {
+func (w *Walker) below(path object.Path, n States, s *kinds.Shape) []entry {
 	switch {
 	case n.maps():
 		return w.walkMap(path, n, s, n.names())
@@ -116,7 +138,7 @@ func (w *walker) below(path object.Path, n sides, s *kinds.Shape) []entry {
 	return nil
 }
 
-func (w *walker) walkMap(path object.Path, n sides, s *kinds.Shape, names []string) []entry {
+func (w *Walker) walkMap(path object.Path, n States, s *kinds.Shape, names []string) []entry {
 	var out []entry
 	rename := renamed(w, names, n.at)
 	for _, name := range names {
@@ -133,7 +155,7 @@ func (w *walker) walkMap(path object.Path, n sides, s *kinds.Shape, names []stri
 	return out
 }
 
-func (w *walker) walkList(path object.Path, n sides, s *kinds.Shape, steps []object.Step, note string) []entry {
+func (w *Walker) walkList(path object.Path, n States, s *kinds.Shape, steps []object.Step, note string) []entry {
 	var out []entry
 	rename := renamed(w, steps, n.item)
 	for _, step := range steps {
@@ -162,14 +184,14 @@ func (w *walker) walkList(path object.Path, n sides, s *kinds.Shape, steps []obj
 
 // fold makes one finding of a one-sided subtree whose findings agree in owner, class and side: an added container is one
 // finding, not one for each of its fields. Folding never crosses from unmanaged to managed.
-func (w *walker) fold(path object.Path, n sides, entries []entry) []entry {
-	if len(path) == 0 || w.holdsConflict(path) || n.old.Present && n.desired.Present && n.live.Present && n.result.Present {
+func (w *Walker) fold(path object.Path, n States, entries []entry) []entry {
+	if len(path) == 0 || w.holdsConflict(path) || n.Old.Present && n.Desired.Present && n.Live.Present && n.Result.Present {
 		return entries
 	}
 	loud := loudest(entries)
 	if len(loud) == 0 && w.isEditedDefault(path, n, entries) {
 		e := w.verdict(path, n, false)
-		e.weight, e.IgnoredBy = hard, w.rules.Field(path, e.Owners, false)
+		e.weight, e.IgnoredBy = hard, w.Rules.Field(path, e.Owners, false)
 		return []entry{e}
 	}
 	if len(loud) == 0 || loud[0].presence != n.presence() || !agree(loud) || isIgnoredInPart(entries) {
@@ -185,7 +207,7 @@ func (w *walker) fold(path object.Path, n sides, entries []entry) []entry {
 	if whole.Managed {
 		whole.weight = hard
 	}
-	whole.Old, whole.Desired = n.old.Text(whole.Old), n.desired.Text(whole.Desired)
+	whole.Old, whole.Desired = n.Old.Text(whole.Old), n.Desired.Text(whole.Desired)
 	if len(loud) == 1 && !first.Notes.Has(report.NoteGoesAlong) || len(whole.Notes) == 0 {
 		whole.Notes = first.Notes
 	}
@@ -206,10 +228,10 @@ func isIgnoredInPart(entries []entry) bool {
 
 // isEditedDefault tells whether somebody added a subtree that holds nothing but defaults, and is none itself: each of its
 // leaves is as the API would make it, but the API would not make the whole.
-func (w *walker) isEditedDefault(path object.Path, n sides, entries []entry) bool {
-	added := n.presence() == presence{false, false, true} && n.live.Same(n.result)
+func (w *Walker) isEditedDefault(path object.Path, n States, entries []entry) bool {
+	added := n.presence() == presence{false, false, true} && n.Live.Same(n.Result)
 	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
-	return added && !inherited && !w.isDefault(path, n.live.Value) && w.isEdit(w.owners.OwnersOf(path))
+	return added && !inherited && !w.isDefault(path, n.Live.Value) && w.isEdit(w.Owners.OwnersOf(path))
 }
 
 // loudest picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else
@@ -258,8 +280,8 @@ func sameOwners(a, b []report.Owner) bool {
 	})
 }
 
-func (n sides) presence() presence {
-	return presence{n.old.Shown().Present, n.desired.Shown().Present, n.live.Present}
+func (n States) presence() presence {
+	return presence{n.Old.Shown().Present, n.Desired.Shown().Present, n.Live.Present}
 }
 
 // addListNote says how the items of a list were told apart.
@@ -270,32 +292,32 @@ func (e *entry) addListNote(note string) {
 }
 
 // order reports managed items of a keyed list whose order Helm's patch changes.
-func (w *walker) order(path object.Path, n sides, steps []object.Step) []entry {
-	live, result := n.orderOf(n.live, steps), n.orderOf(n.result, steps)
+func (w *Walker) order(path object.Path, n States, steps []object.Step) []entry {
+	live, result := n.orderOf(n.Live, steps), n.orderOf(n.Result, steps)
 	if object.EqualLists(live, result) || len(live) != len(result) {
 		return nil
 	}
-	old, desired := n.orderOf(n.old, steps), n.orderOf(n.desired, steps)
+	old, desired := n.orderOf(n.Old, steps), n.orderOf(n.Desired, steps)
 	f := Finding{Path: path, Verdict: report.Overwrite, Managed: true, Certain: true, Class: report.ClassOrder, Old: old, Desired: desired, Live: live}
 	f.Cause = causeOf(!object.EqualLists(live, old), !object.EqualLists(desired, old))
-	if f.Notes = noted(report.NoteSpelling, noteOrder); !object.EqualLists(result, desired) {
+	if f.Notes = report.NotesOf(report.NoteSpelling, noteOrder); !object.EqualLists(result, desired) {
 		f.After = result
 	}
-	if last := n.orderOf(n.last, steps); w.lastRevision > 0 && object.EqualLists(live, last) && !object.EqualLists(live, old) {
+	if last := n.orderOf(n.Last, steps); w.LastRevision > 0 && object.EqualLists(live, last) && !object.EqualLists(live, old) {
 		f.OfLast = true
-		f.Notes.Add(report.NoteFailedRevision, fmt.Sprintf("written by failed revision %d", w.lastRevision))
+		f.Notes.Add(report.NoteFailedRevision, fmt.Sprintf("written by failed revision %d", w.LastRevision))
 	}
 	// No owner: managedFields know who wrote an item, not who moved it.
 	e := entry{Finding: f, weight: hard, presence: n.presence()}
-	e.IgnoredBy = w.rules.Field(path, nil, true)
-	if w.volatile && !object.EqualLists(desired, n.orderOf(n.again, steps)) {
+	e.IgnoredBy = w.Rules.Field(path, nil, true)
+	if w.Volatile && !object.EqualLists(desired, n.orderOf(n.Again, steps)) {
 		w.giveClass(&e, report.ClassVolatile)
 	}
 	return []entry{e}
 }
 
 // orderOf gives the names of the managed items that live and result share, in a side's order.
-func (n sides) orderOf(s kinds.State, steps []object.Step) []any {
+func (n States) orderOf(s kinds.State, steps []object.Step) []any {
 	list, _ := s.Value.([]any)
 	out := []any{}
 	for i, v := range list {
@@ -303,9 +325,19 @@ func (n sides) orderOf(s kinds.State, steps []object.Step) []any {
 		if at < 0 {
 			continue
 		}
-		if item := n.item(steps[at]); item.desired.Named && item.live.Present && item.result.Present {
+		if item := n.item(steps[at]); item.Desired.Named && item.Live.Present && item.Result.Present {
 			out = append(out, steps[at].Label())
 		}
 	}
 	return out
+}
+
+// noteDropped says why a field of a Service goes that the chart does not drop.
+func noteDropped(findings []Finding) {
+	for i := range findings {
+		f := &findings[i]
+		if f.Verdict == report.Remove && len(f.Notes) > 0 && apiserver.DependsOnType(f.Path) {
+			f.Notes = report.NotesOf(report.NoteServer, "the API server drops it: a Service that is as the upgrade makes this one has no use for it")
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package threeway
+package verdict
 
 import (
 	"fmt"
@@ -10,20 +10,20 @@ import (
 )
 
 // classify decides one place that the walk does not go below, and whether a rule silences it.
-func (w *walker) classify(path object.Path, n sides) entry {
+func (w *Walker) classify(path object.Path, n States) entry {
 	e := w.weighed(path, n)
 	if e.Verdict == "" {
 		return e
 	}
-	if e.IgnoredBy = w.rules.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
-		e.IgnoredBy = w.rules.Inside(path, e.Managed, n.sameAfter)
+	if e.IgnoredBy = w.Rules.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
+		e.IgnoredBy = w.Rules.Inside(path, e.Managed, n.sameAfter)
 	}
 	return e
 }
 
 // weighed is the verdict on one place, and what it means for what holds it.
-func (w *walker) weighed(path object.Path, n sides) entry {
-	e := w.verdict(path, n, n.managed() || w.isSwitchedOff(path, n) && !object.IsZero(n.old.Value))
+func (w *Walker) weighed(path object.Path, n States) entry {
+	e := w.verdict(path, n, n.managed() || w.isSwitchedOff(path, n) && !object.IsZero(n.Old.Value))
 	if e.Verdict == "" {
 		return entry{weight: silent}
 	}
@@ -36,12 +36,12 @@ func (w *walker) weighed(path object.Path, n sides) entry {
 		return e
 	case e.Verdict == report.Ignore:
 		return w.unmanaged(e, n)
-	case w.engine == report.EngineReplace && !w.isEdit(e.Owners):
+	case w.Engine == report.EngineReplace && !w.isEdit(e.Owners):
 		e.Cause, e.weight = report.CauseChange, hard // it is Helm that moves it
 		if defaulted(n) {
 			e.weight = soft
 		}
-	case defaulted(n) || n.leaving && len(e.Owners) == 0 && w.isDefault(path, n.live.Value):
+	case defaulted(n) || n.leaving && len(e.Owners) == 0 && w.isDefault(path, n.Live.Value):
 		e.weight = soft
 	default:
 		e.weight = hard
@@ -51,12 +51,12 @@ func (w *walker) weighed(path object.Path, n sides) entry {
 
 // verdict says what becomes of one place, by the table of design section 2 and by Helm's own patch; Verdict is empty where
 // there is nothing to say.
-func (w *walker) verdict(path object.Path, n sides, managed bool) entry {
+func (w *Walker) verdict(path object.Path, n States, managed bool) entry {
 	n = n.withoutNulls()
-	if w.unpatched {
-		n.result = n.live
+	if w.Unpatched {
+		n.Result = n.Live
 		if managed {
-			n.result = n.desired
+			n.Result = n.Desired
 		}
 	}
 	e := entry{presence: n.presence()}
@@ -66,77 +66,77 @@ func (w *walker) verdict(path object.Path, n sides, managed bool) entry {
 	}
 	e.Finding = Finding{
 		Path: path, Verdict: word, Cause: causeOf(n.drifted(), n.changed()), Managed: managed, Certain: true,
-		Old: w.valueOf(n.old.Shown()), Desired: w.valueOf(n.desired.Shown()), Live: w.valueOf(n.live), Notes: notes,
+		Old: w.valueOf(n.Old.Shown()), Desired: w.valueOf(n.Desired.Shown()), Live: w.valueOf(n.Live), Notes: notes,
 	}
 	if n.dropped() {
 		e.Desired = nil
 	}
-	if word != report.Ignore && n.result.Present && (n.dropped() || !n.result.Same(n.desired)) {
-		e.After = w.valueOf(n.result)
+	if word != report.Ignore && n.Result.Present && (n.dropped() || !n.Result.Same(n.Desired)) {
+		e.After = w.valueOf(n.Result)
 	}
-	if n.live.Present {
-		e.Owners = w.owners.OwnersOf(path)
+	if n.Live.Present {
+		e.Owners = w.Owners.OwnersOf(path)
 	}
 	return e
 }
 
 // classOf is the class of one place, empty for most.
-func (w *walker) classOf(path object.Path, n sides) report.Class {
+func (w *Walker) classOf(path object.Path, n States) report.Class {
 	switch {
-	case w.autoscaler.Name != "" && isReplicas(path) && !w.isSwitchedOff(path, n):
+	case w.Autoscaler.Name != "" && IsReplicas(path) && !w.isSwitchedOff(path, n):
 		return report.ClassAutoscaled
-	case w.volatile && n.volatile():
+	case w.Volatile && n.volatile():
 		return report.ClassVolatile
 	}
 	return ""
 }
 
 // giveClass puts a finding into a class, with what is to be said of that.
-func (w *walker) giveClass(e *entry, class report.Class) {
+func (w *Walker) giveClass(e *entry, class report.Class) {
 	switch e.Class = class; class {
 	case report.ClassAutoscaled:
 		e.Notes = report.Notes{{Kind: report.NoteAutoscaler, Text: w.scalerNote(e.Finding)}}
 	case report.ClassVolatile:
-		e.Template = w.template
+		e.Template = w.Template
 	case report.ClassOrder:
 	}
 }
 
 // word is the verdict, and a note where it needs one; empty where there is nothing to say.
-func (w *walker) word(n sides, managed bool) (report.Verdict, report.Notes) {
+func (w *Walker) word(n States, managed bool) (report.Verdict, report.Notes) {
 	switch {
 	case n.converged():
 		return "", nil
-	case !n.live.Same(n.result):
+	case !n.Live.Same(n.Result):
 		return w.patchWord(n)
 	case n.drifted() || managed:
-		return report.Ignore, noted(report.NoteStays, w.ignoreNote(n, managed))
+		return report.Ignore, report.NotesOf(report.NoteStays, w.ignoreNote(n, managed))
 	}
 	return "", nil
 }
 
 // dropped tells that desired's manifest no longer names what old's does: it counts as absent even if it has a default.
-func (n sides) dropped() bool { return n.old.Named && !n.desired.Named }
+func (n States) dropped() bool { return n.Old.Named && !n.Desired.Named }
 
-func (n sides) drifted() bool { return !n.live.Same(n.old) }
+func (n States) drifted() bool { return !n.Live.Same(n.Old) }
 
-func (n sides) changed() bool { return n.dropped() || !n.desired.Same(n.old) }
+func (n States) changed() bool { return n.dropped() || !n.Desired.Same(n.Old) }
 
 // withoutNulls resolves nulls that a manifest writes into a map of a native kind. The server stored the zero value at install
 // and Helm's next client-side upgrade deletes the key, so both count as undrifted.
-func (n sides) withoutNulls() sides {
+func (n States) withoutNulls() States {
 	var stored any
-	if n.storesNulls {
-		stored = n.result.Value
+	if n.StoresNulls {
+		stored = n.Result.Value
 	}
-	if n.storesNulls && n.live.Present {
-		_, null := n.old.Value.(object.NullKey)
-		n.old.Value = kinds.WithNulls(n.old.Value, true)
-		n.old.Present = n.old.Present && (!null || n.old.Value != nil)
+	if n.StoresNulls && n.Live.Present {
+		_, null := n.Old.Value.(object.NullKey)
+		n.Old.Value = kinds.WithNulls(n.Old.Value, true)
+		n.Old.Present = n.Old.Present && (!null || n.Old.Value != nil)
 	} else {
-		n.old = n.old.WithoutNulls(n.live.Value)
+		n.Old = n.Old.WithoutNulls(n.Live.Value)
 	}
-	n.desired, n.again, n.atOnce = n.desired.WithoutNulls(stored), n.again.WithoutNulls(stored), n.atOnce.WithoutNulls(stored)
+	n.Desired, n.Again, n.AtOnce = n.Desired.WithoutNulls(stored), n.Again.WithoutNulls(stored), n.AtOnce.WithoutNulls(stored)
 	return n
 }
 
@@ -152,29 +152,29 @@ func causeOf(drifted, changed bool) report.Cause {
 }
 
 // patchWord is the verdict where Helm's patch changes live: the table's word, unless the patch does something else.
-func (w *walker) patchWord(n sides) (report.Verdict, report.Notes) {
+func (w *Walker) patchWord(n States) (report.Verdict, report.Notes) {
 	word, effect := tableWord(n), effectOf(n)
-	agreed := word == effect || word != report.Ignore && (n.dropped() || n.result.Same(n.desired))
-	if n.desired.Named && n.desired.Written == nil && effect == report.Remove {
-		if w.engine == report.EngineApply {
-			return report.Remove, noted(report.NotePatch, "the manifest sets it to null, and so does Helm's apply")
+	agreed := word == effect || word != report.Ignore && (n.dropped() || n.Result.Same(n.Desired))
+	if n.Desired.Named && n.Desired.Written == nil && effect == report.Remove {
+		if w.Engine == report.EngineApply {
+			return report.Remove, report.NotesOf(report.NotePatch, "the manifest sets it to null, and so does Helm's apply")
 		}
-		return report.Remove, noted(report.NotePatch, "the manifest sets it to null, which Helm's patch sends as a removal")
+		return report.Remove, report.NotesOf(report.NotePatch, "the manifest sets it to null, which Helm's patch sends as a removal")
 	}
 	if !agreed {
 		word = effect
 	}
-	if n.leaving && !n.managed() && !(effect != report.Add && w.engine == report.EngineReplace) {
-		return word, noted(report.NoteGoesAlong, noteGoesAlong)
+	if n.leaving && !n.managed() && !(effect != report.Add && w.Engine == report.EngineReplace) {
+		return word, report.NotesOf(report.NoteGoesAlong, noteGoesAlong)
 	}
-	return word, noted(report.NotePatch, w.patchNote(n, effect))
+	return word, report.NotesOf(report.NotePatch, w.patchNote(n, effect))
 }
 
 // tableWord is the word of the table for client-side apply.
-func tableWord(n sides) report.Verdict {
-	old, desired := n.old.Shown().Present, n.desired.Shown().Present && !n.dropped()
+func tableWord(n States) report.Verdict {
+	old, desired := n.Old.Shown().Present, n.Desired.Shown().Present && !n.dropped()
 	switch {
-	case desired && n.live.Present && old:
+	case desired && n.Live.Present && old:
 		return report.Overwrite
 	case desired:
 		return report.Add
@@ -185,11 +185,11 @@ func tableWord(n sides) report.Verdict {
 }
 
 // effectOf is what the patch visibly does to live.
-func effectOf(n sides) report.Verdict {
+func effectOf(n States) report.Verdict {
 	switch {
-	case !n.live.Present:
+	case !n.Live.Present:
 		return report.Add
-	case !n.result.Present:
+	case !n.Result.Present:
 		return report.Remove
 	}
 	return report.Overwrite
@@ -199,68 +199,68 @@ func effectOf(n sides) report.Verdict {
 const noteGoesAlong = "goes with what holds it"
 
 // patchNote says why a patch does what the manifests alone do not tell.
-func (w *walker) patchNote(n sides, effect report.Verdict) string {
+func (w *Walker) patchNote(n States, effect report.Verdict) string {
 	switch {
-	case !n.managed() && effect != report.Add && w.engine == report.EngineReplace:
+	case !n.managed() && effect != report.Add && w.Engine == report.EngineReplace:
 		return "--force replaces the object, and no manifest names this"
 	case !n.managed() && effect == report.Add:
 		return "a default that comes with another change"
-	case !n.managed() && w.engine == report.EngineApply:
+	case !n.managed() && w.Engine == report.EngineApply:
 		return "no manifest names it, but Helm's apply owns it or what holds it, and takes it away"
-	case !n.managed() && w.engine == report.EngineMerge:
+	case !n.managed() && w.Engine == report.EngineMerge:
 		return "Helm's patch writes the whole list that holds it"
 	case !n.managed():
 		return "no manifest names it, but Helm's patch keeps here only what the manifest names ($retainKeys or patchStrategy: replace)"
-	case n.dropped() || n.result.Same(n.desired):
+	case n.dropped() || n.Result.Same(n.Desired):
 		return ""
-	case w.engine == report.EngineApply:
+	case w.Engine == report.EngineApply:
 		return "Helm's apply leaves another value here"
-	case w.engine == report.EngineMerge:
+	case w.Engine == report.EngineMerge:
 		return "Helm sends numbers of such objects as floating point, so another one arrives"
 	}
 	return "Helm's patch leaves another value here: it tells items of a list apart by fewer keys than the API does"
 }
 
-func (w *walker) ignoreNote(n sides, managed bool) string {
+func (w *Walker) ignoreNote(n States, managed bool) string {
 	switch {
 	case !managed:
 		return ""
-	case w.engine == report.EngineApply && n.dropped():
+	case w.Engine == report.EngineApply && n.dropped():
 		return "no longer in the manifest, but Helm is not its only owner, so it stays"
-	case w.engine == report.EngineApply:
-		return w.command + " (server-side) leaves it as it is"
-	case w.engine == report.EngineMerge && n.drifted() && w.custom:
-		return w.command + " (client-side) will not put this back: it does not look at live custom resources"
-	case w.engine == report.EngineMerge && n.drifted():
-		return w.command + " (client-side) will not put this back: it does not look at live objects of this kind"
+	case w.Engine == report.EngineApply:
+		return w.Command + " (server-side) leaves it as it is"
+	case w.Engine == report.EngineMerge && n.drifted() && w.Custom:
+		return w.Command + " (client-side) will not put this back: it does not look at live custom resources"
+	case w.Engine == report.EngineMerge && n.drifted():
+		return w.Command + " (client-side) will not put this back: it does not look at live objects of this kind"
 	case n.drifted():
-		return w.command + " will not put this back: its patch does not reach this field"
-	case w.engine == report.EngineMerge && bothNumbers(n):
+		return w.Command + " will not put this back: its patch does not reach this field"
+	case w.Engine == report.EngineMerge && bothNumbers(n):
 		return "this change will not happen: Helm compares numbers of such objects as floating point, where these are the same"
 	}
 	return "this change will not happen: live keeps the value after Helm's patch"
 }
 
-func bothNumbers(n sides) bool {
-	_, desired := n.desired.Value.(int64)
-	_, live := n.live.Value.(int64)
+func bothNumbers(n States) bool {
+	_, desired := n.Desired.Value.(int64)
+	_, live := n.Live.Value.(int64)
 	return desired && live
 }
 
 // defaulted tells that nobody wrote the field: it is a default that comes or goes with what holds it.
-func defaulted(n sides) bool {
-	return !n.live.Present || n.old.Present && n.old.Same(n.live)
+func defaulted(n States) bool {
+	return !n.Live.Present || n.Old.Present && n.Old.Same(n.Live)
 }
 
 // unmanaged decides whether a field that only live has, or only a default, is anybody's edit (design section 5.4).
-func (w *walker) unmanaged(e entry, n sides) entry {
+func (w *Walker) unmanaged(e entry, n States) entry {
 	switch {
-	case !n.live.Present:
+	case !n.Live.Present:
 		return entry{weight: silent}
-	case w.isDefault(e.Path, n.live.Value):
+	case w.isDefault(e.Path, n.Live.Value):
 		return entry{weight: silent, isDefault: true}
-	case n.last.Named && n.last.Same(n.live):
-		e.weight, e.OfLast, e.Notes = hard, true, noted(report.NoteFailedRevision, fmt.Sprintf("left by failed revision %d", w.lastRevision))
+	case n.Last.Named && n.Last.Same(n.Live):
+		e.weight, e.OfLast, e.Notes = hard, true, report.NotesOf(report.NoteFailedRevision, fmt.Sprintf("left by failed revision %d", w.LastRevision))
 		return e
 	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
 		e.weight = hard
@@ -274,12 +274,12 @@ func (w *walker) unmanaged(e entry, n sides) entry {
 
 // isEdit tells whether a live-only value was written by somebody other than the release: nobody's and the deployer's values
 // are allocated, and forgotten writers prove nothing. Where the object names no writers at all, nobody can be ruled out.
-func (w *walker) isEdit(writers []report.Owner) bool {
-	if !w.owners.IsRecorded() {
+func (w *Walker) isEdit(writers []report.Owner) bool {
+	if !w.Owners.IsRecorded() {
 		return true
 	}
 	for _, o := range writers {
-		if !w.owners.IsDeployer(o) && !owners.IsForgotten(o.Manager) {
+		if !w.Owners.IsDeployer(o) && !owners.IsForgotten(o.Manager) {
 			return true
 		}
 	}
@@ -287,21 +287,15 @@ func (w *walker) isEdit(writers []report.Owner) bool {
 }
 
 // isDefault tells whether the API would default the live value in live's own context.
-func (w *walker) isDefault(path object.Path, value any) bool {
-	if holder := w.shape.ShapeAt(path[:len(path)-1]); holder != nil && holder.Form == kinds.FormMap && holder.Rule == nil {
+func (w *Walker) isDefault(path object.Path, value any) bool {
+	if holder := w.Shape.ShapeAt(path[:len(path)-1]); holder != nil && holder.Form == kinds.FormMap && holder.Rule == nil {
 		return false // keys of a map have no defaults
 	}
-	without, ok := object.Without(w.live, path).(map[string]any)
+	without, ok := object.Without(w.Live, path).(map[string]any)
 	if !ok {
 		return false
 	}
-	kinds.FillObject(without, w.shape)
+	kinds.FillObject(without, w.Shape)
 	filled, ok := path.Lookup(without)
 	return ok && object.Equal(filled, value)
-}
-
-// noted is one note, and none where there is no text.
-func noted(kind report.NoteKind, text string) (out report.Notes) {
-	out.Add(kind, text)
-	return out
 }

@@ -1,4 +1,4 @@
-package threeway
+package verdict
 
 import (
 	"fmt"
@@ -20,14 +20,14 @@ type conflictPlace struct {
 }
 
 // conflictPlaces finds the places of the server's conflicts.
-func conflictPlaces(n sides, s *kinds.Shape, conflicts []engine.Conflict) []conflictPlace {
+func conflictPlaces(n States, s *kinds.Shape, conflicts []engine.Conflict) []conflictPlace {
 	if len(conflicts) == 0 {
 		return nil
 	}
 	paths := map[string]object.Path{}
 	name := func(path object.Path) { paths[serverText(path)] = path }
-	eachPlace(n.desired.Written, s, nil, name) // what the server would leave out can be in conflict too
-	eachPlace(n.desired.Value, s, nil, name)
+	kinds.EachPlace(n.Desired.Written, s, nil, name) // what the server would leave out can be in conflict too
+	kinds.EachPlace(n.Desired.Value, s, nil, name)
 	var out []conflictPlace
 	for _, c := range conflicts {
 		path, known := paths[c.Field]
@@ -59,23 +59,23 @@ func unknownPlace(field string) object.Path {
 // conflicting turns the findings at the places of conflicts into conflicts. A conflict on what is one value for the API server, an
 // atomic map or struct, is one finding with all that stands in it, foreign keys included.
 // The sides of spelled keep their own spelling.
-func (w *walker) conflicting(findings []Finding, n, spelled sides) []Finding {
+func (w *Walker) conflicting(findings []Finding, n, spelled States) []Finding {
 	for _, place := range w.conflicts {
 		findings = w.conflictAt(findings, n, spelled, place)
 	}
-	sortFindings(findings)
+	Sort(findings)
 	return findings
 }
 
 // holdsConflict tells whether an apply fails on something below a path, so that what is there is not one finding.
-func (w *walker) holdsConflict(path object.Path) bool {
+func (w *Walker) holdsConflict(path object.Path) bool {
 	return slices.ContainsFunc(w.conflicts, func(place conflictPlace) bool {
 		return len(path) < len(place.path) && place.path.HasPrefix(path)
 	})
 }
 
 // conflictAt makes one conflict of the findings at a path and below it. Where a side has no such place, the finding around it becomes one.
-func (w *walker) conflictAt(findings []Finding, n, spelled sides, place conflictPlace) []Finding {
+func (w *Walker) conflictAt(findings []Finding, n, spelled States, place conflictPlace) []Finding {
 	path := place.path
 	for i := range findings {
 		if around := findings[i].Path; len(around) < len(path) && path.HasPrefix(around) {
@@ -98,17 +98,17 @@ func (w *walker) conflictAt(findings []Finding, n, spelled sides, place conflict
 	}
 	e.Notes = append(e.Notes, place.notes...)
 	w.markLast(&e.Finding, here)
-	if here.desired.Present && here.desired.Same(here.live) {
+	if here.Desired.Present && here.Desired.Same(here.Live) {
 		e.Notes.Add(report.NoteSpelling, "the values mean the same, but the API server compares them as they are written")
 	}
-	e.IgnoredBy = w.rules.Field(path, e.Owners, e.Managed)
+	e.IgnoredBy = w.Rules.Field(path, e.Owners, e.Managed)
 	return append(findings, e.Finding)
 }
 
 // spelledOtherwise is the finding on a conflict about values that mean the same. Who made them conflict is whoever wrote his in
 // another way, or, where the API server stores both in one way, whoever took the field over.
-func (w *walker) spelledOtherwise(path object.Path, here, spelled sides) Finding {
-	out := Finding{Path: path, Managed: true, Certain: true, Owners: w.owners.OwnersOf(path)}
+func (w *Walker) spelledOtherwise(path object.Path, here, spelled States) Finding {
+	out := Finding{Path: path, Managed: true, Certain: true, Owners: w.Owners.OwnersOf(path)}
 	switch {
 	case here.drifted() || here.changed():
 		out.Cause = causeOf(here.drifted(), here.changed())
@@ -117,44 +117,12 @@ func (w *walker) spelledOtherwise(path object.Path, here, spelled sides) Finding
 	default:
 		out.Cause, out.Equivalent = report.CauseDrift, true
 	}
-	if kinds.AlikeSet(spelled.desired.Value, spelled.live.Value) && !spelled.desired.Same(spelled.live) {
+	if kinds.AlikeSet(spelled.Desired.Value, spelled.Live.Value) && !spelled.Desired.Same(spelled.Live) {
 		out.Class = report.ClassOrder
 	}
-	out.Old, out.Desired = spelled.old.Text(w.valueOf(spelled.old)), spelled.desired.Text(w.valueOf(spelled.desired))
-	out.Live = w.valueOf(spelled.live)
+	out.Old, out.Desired = spelled.Old.Text(w.valueOf(spelled.Old)), spelled.Desired.Text(w.valueOf(spelled.Desired))
+	out.Live = w.valueOf(spelled.Live)
 	return out
-}
-
-// down gives the sides at a path.
-func (n sides) down(path object.Path) sides {
-	for _, step := range path {
-		if step.Form == object.FieldStep {
-			n = n.at(step.Name)
-		} else {
-			n = n.item(step)
-		}
-	}
-	return n
-}
-
-// eachPlace visits every place of a value, named as the API names list items.
-func eachPlace(v any, s *kinds.Shape, path object.Path, visit func(object.Path)) {
-	switch v := v.(type) {
-	case map[string]any:
-		for name, below := range v {
-			visit(path.Field(name))
-			eachPlace(below, s.Field(name), path.Field(name), visit)
-		}
-	case []any:
-		for i, item := range v {
-			step, named := kinds.StepTo(item, s.Merges())
-			if !named {
-				step = object.Step{Form: object.IndexStep, Index: i}
-			}
-			visit(path.With(step))
-			eachPlace(item, s.Item(), path.With(step), visit)
-		}
-	}
 }
 
 // serverText returns a path as the API server writes it (structured-merge-diff v6 fieldpath, PathElement.String).

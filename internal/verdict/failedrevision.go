@@ -1,4 +1,4 @@
-package threeway
+package verdict
 
 import (
 	"fmt"
@@ -10,26 +10,26 @@ import (
 
 // markLast marks a finding whose live value the last revision wrote. It is not old because it failed, but Helm may have written all of it
 // before, as where it waited in vain until the objects were ready.
-func (w *walker) markLast(f *Finding, n sides) {
-	if w.lastRevision == 0 {
+func (w *Walker) markLast(f *Finding, n States) {
+	if w.LastRevision == 0 {
 		return
 	}
 	n = n.withoutNulls()
-	n.last = n.last.WithoutNulls(n.live.Value)
+	n.Last = n.Last.WithoutNulls(n.Live.Value)
 	note := "written by failed revision %d"
 	switch {
-	case n.old.Same(n.live):
+	case n.Old.Same(n.Live):
 		return
-	case n.last.Same(n.live) && !n.last.Named && f.Managed:
+	case n.Last.Same(n.Live) && !n.Last.Named && f.Managed:
 		note = "failed revision %d no longer has it"
-	case n.last.Same(n.live):
-	case isWhole(n.old, n.live) && !n.last.Same(n.old):
+	case n.Last.Same(n.Live):
+	case isWhole(n.Old, n.Live) && !n.Last.Same(n.Old):
 		note = "failed revision %d changes it as well"
 	default:
 		return
 	}
 	f.OfLast = true
-	f.Notes.Add(report.NoteFailedRevision, fmt.Sprintf(note, w.lastRevision))
+	f.Notes.Add(report.NoteFailedRevision, fmt.Sprintf(note, w.LastRevision))
 }
 
 // isWhole reports whether a place holds maps or lists that the walk does not go into: they are one value.

@@ -1,4 +1,4 @@
-package threeway
+package verdict
 
 import (
 	"github.com/helmdrift/helmdrift/internal/kinds"
@@ -6,8 +6,8 @@ import (
 )
 
 // valueOf is a side as a finding has it.
-func (w *walker) valueOf(s kinds.State) any {
-	if w.custom && s.Present && s.Value == nil {
+func (w *Walker) valueOf(s kinds.State) any {
+	if w.Custom && s.Present && s.Value == nil {
 		return object.Null{}
 	}
 	return object.Copy(s.OrNil())
@@ -17,25 +17,25 @@ func (w *walker) valueOf(s kinds.State) any {
 // An apply stores a null each time. Client-side Helm stores it where it creates the object; a patch that brings it takes the field away,
 // so that it is absent or has its default, and later patches do not mention it. Which of these happened long ago is not known, so
 // neither an absent field nor a default that the release itself caused is drift.
-func (w *walker) settleNulls(path object.Path, n sides) sides {
-	_, was := n.old.Value.(object.CustomNull)
-	_, is := n.desired.Value.(object.CustomNull)
+func (w *Walker) settleNulls(path object.Path, n States) States {
+	_, was := n.Old.Value.(object.CustomNull)
+	_, is := n.Desired.Value.(object.CustomNull)
 	if was {
-		n.old.Value, n.old.Present = w.storedNull(path, n.live)
+		n.Old.Value, n.Old.Present = w.storedNull(path, n.Live)
 	}
 	switch {
-	case is && n.storesNulls:
-		n.desired.Value = nil
+	case is && n.StoresNulls:
+		n.Desired.Value = nil
 	case is && was:
-		n.desired.Value, n.desired.Present = n.old.Value, n.old.Present
+		n.Desired.Value, n.Desired.Present = n.Old.Value, n.Old.Present
 	case is:
-		n.desired.Value, n.desired.Present = n.result.Value, n.result.Present
+		n.Desired.Value, n.Desired.Present = n.Result.Value, n.Result.Present
 	}
-	for _, s := range []*kinds.State{&n.last, &n.again, &n.atOnce} {
+	for _, s := range []*kinds.State{&n.Last, &n.Again, &n.AtOnce} {
 		if _, null := s.Value.(object.CustomNull); null {
-			s.Value, s.Present = nil, !is || n.desired.Present
+			s.Value, s.Present = nil, !is || n.Desired.Present
 			if is {
-				s.Value = n.desired.Value
+				s.Value = n.Desired.Value
 			}
 		}
 	}
@@ -43,13 +43,13 @@ func (w *walker) settleNulls(path object.Path, n sides) sides {
 }
 
 // storedNull is what the null of old's manifest was stored as, false where it left nothing.
-func (w *walker) storedNull(path object.Path, live kinds.State) (any, bool) {
+func (w *Walker) storedNull(path object.Path, live kinds.State) (any, bool) {
 	switch {
-	case w.nullsStored:
+	case w.NullsStored:
 		return nil, true
 	case !live.Present:
 		return nil, false
-	case live.Value != nil && w.isDefault(path, live.Value) && !w.isEdit(w.owners.OwnersOf(path)):
+	case live.Value != nil && w.isDefault(path, live.Value) && !w.isEdit(w.Owners.OwnersOf(path)):
 		return live.Value, true
 	}
 	return nil, true

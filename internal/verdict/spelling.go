@@ -1,4 +1,4 @@
-package threeway
+package verdict
 
 import (
 	"slices"
@@ -15,30 +15,30 @@ const (
 
 // respelled adds to findings what Helm's write changes in the spelling alone: the order of a set, 0.5 for 500m. The sides of n keep
 // their own spelling. What the write leaves is no finding, since it means the same.
-func (w *walker) respelled(found []Finding, n sides) []Finding {
+func (w *Walker) respelled(found []Finding, n States) []Finding {
 	literal := *w
-	literal.live, literal.old, literal.result = n.live.Object(), n.old.Object(), n.result.Object()
+	literal.Live, literal.old, literal.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
 	out := found
-	for _, f := range literal.findings(n) {
+	for _, f := range literal.Findings(n) {
 		told := slices.ContainsFunc(found, func(other Finding) bool { return f.Path.Overlaps(other.Path) })
-		if told || !f.writes() {
+		if told || !f.Writes() {
 			continue
 		}
-		f.Equivalent, f.Notes = true, noted(report.NoteSpelling, noteSpelling)
-		was, _ := f.Path.Lookup(literal.live)
+		f.Equivalent, f.Notes = true, report.NotesOf(report.NoteSpelling, noteSpelling)
+		was, _ := f.Path.Lookup(literal.Live)
 		is, _ := f.Path.Lookup(literal.result)
 		if kinds.AlikeSet(was, is) {
-			f.Class, f.Notes = report.ClassOrder, noted(report.NoteSpelling, noteOrder)
+			f.Class, f.Notes = report.ClassOrder, report.NotesOf(report.NoteSpelling, noteOrder)
 		}
 		out = append(out, f)
 	}
-	sortFindings(out)
+	Sort(out)
 	return out
 }
 
-// onlyLiveMoved sets the cause of the findings of an object that is compared with itself. Desired is old, so a field that live has
+// OnlyLiveMoved sets the cause of the findings of an object that is compared with itself. Desired is old, so a field that live has
 // left has drifted, and one that live has not left is a finding for the way in which it is written.
-func onlyLiveMoved(findings []Finding) {
+func OnlyLiveMoved(findings []Finding) {
 	for i := range findings {
 		f := &findings[i]
 		f.Equivalent = f.Equivalent || f.Cause == report.CauseChange

@@ -1,4 +1,4 @@
-package threeway
+package verdict
 
 import (
 	"fmt"
@@ -8,55 +8,55 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// sides are the four sides at one place, and the last revision's where that is not old.
-type sides struct {
-	old, desired, live, result, last kinds.State
-	// again is a second rendering of desired, and desired itself where that made the same. atOnce is one at the same time: it is again
+// States are the four sides at one place, and the last revision's where that is not old.
+type States struct {
+	Old, Desired, Live, Result, Last kinds.State
+	// Again is a second rendering of desired, and desired itself where that made the same. atOnce is one at the same time: it is again
 	// unless that was rendered with the clock put forward.
-	again, atOnce kinds.State
+	Again, AtOnce kinds.State
 	// leaving tells that Helm's patch takes away what holds the place.
 	leaving bool
-	// storesNulls tells that a null in a manifest is stored as the zero value each time, as a server-side apply does it; a
+	// StoresNulls tells that a null in a manifest is stored as the zero value each time, as a server-side apply does it; a
 	// client-side patch stores it once, at install, and then removes it.
-	storesNulls bool
+	StoresNulls bool
 }
 
-func (n sides) at(name string) sides {
+func (n States) at(name string) States {
 	return n.each(func(s kinds.State) kinds.State { return s.At(name) })
 }
 
-func (n sides) item(step object.Step) sides {
+func (n States) item(step object.Step) States {
 	return n.each(func(s kinds.State) kinds.State { return s.Item(step) })
 }
 
-func (n sides) each(below func(kinds.State) kinds.State) sides {
-	return sides{
-		old: below(n.old), desired: below(n.desired), live: below(n.live), result: below(n.result), last: below(n.last),
-		again: below(n.again), atOnce: below(n.atOnce), leaving: n.leaves(), storesNulls: n.storesNulls,
+func (n States) each(below func(kinds.State) kinds.State) States {
+	return States{
+		Old: below(n.Old), Desired: below(n.Desired), Live: below(n.Live), Result: below(n.Result), Last: below(n.Last),
+		Again: below(n.Again), AtOnce: below(n.AtOnce), leaving: n.leaves(), StoresNulls: n.StoresNulls,
 	}
 }
 
 // leaves tells whether Helm's patch takes the place away, or what holds it.
-func (n sides) leaves() bool { return n.leaving || n.live.Present && !n.result.Present }
+func (n States) leaves() bool { return n.leaving || n.Live.Present && !n.Result.Present }
 
 // compared gives the sides that are compared, desired first, since that gives lists their order.
-func (n sides) compared() []kinds.State {
-	return []kinds.State{n.desired, n.live, n.old, n.result, n.again, n.atOnce}
+func (n States) compared() []kinds.State {
+	return []kinds.State{n.Desired, n.Live, n.Old, n.Result, n.Again, n.AtOnce}
 }
 
 // managed tells whether a manifest names the place.
-func (n sides) managed() bool { return n.old.Named || n.desired.Named }
+func (n States) managed() bool { return n.Old.Named || n.Desired.Named }
 
 // converged tells that Helm wants what is there and leaves it: no finding, whatever old was.
-func (n sides) converged() bool { return n.desired.Same(n.live) && n.live.Same(n.result) }
+func (n States) converged() bool { return n.Desired.Same(n.Live) && n.Live.Same(n.Result) }
 
 // maps tells whether every present side is a map, and at least one is.
-func (n sides) maps() bool { return every[map[string]any](n) }
+func (n States) maps() bool { return every[map[string]any](n) }
 
 // lists tells whether every present side is a list, and at least one is.
-func (n sides) lists() bool { return every[[]any](n) }
+func (n States) lists() bool { return every[[]any](n) }
 
-func every[T any](n sides) bool {
+func every[T any](n States) bool {
 	some := false
 	for _, s := range n.compared() {
 		if !s.Present {
@@ -71,7 +71,7 @@ func every[T any](n sides) bool {
 }
 
 // names gives the keys of all sides, sorted.
-func (n sides) names() []string {
+func (n States) names() []string {
 	set := map[string]bool{}
 	for _, s := range n.compared() {
 		m, _ := s.Value.(map[string]any)
@@ -89,7 +89,7 @@ const (
 )
 
 // steps returns the steps to the items of all sides, desired's first, and a note where items had to be told apart by index.
-func (n sides) steps(rule kinds.ListRule) (steps []object.Step, note string) {
+func (n States) steps(rule kinds.ListRule) (steps []object.Step, note string) {
 	seen := map[string]bool{}
 	for _, s := range n.compared() {
 		list, _ := s.Value.([]any)
@@ -109,14 +109,14 @@ func (n sides) steps(rule kinds.ListRule) (steps []object.Step, note string) {
 }
 
 // holdsSeveral reports whether any side has several items of the name that a step has.
-func (n sides) holdsSeveral(step object.Step) bool {
+func (n States) holdsSeveral(step object.Step) bool {
 	return step.Form != object.IndexStep && slices.ContainsFunc(n.compared(), func(s kinds.State) bool {
 		_, several := s.Value.([]any)
 		return several
 	})
 }
 
-func (n sides) indexSteps() []object.Step {
+func (n States) indexSteps() []object.Step {
 	longest := 0
 	for _, s := range n.compared() {
 		list, _ := s.Value.([]any)
@@ -130,10 +130,22 @@ func (n sides) indexSteps() []object.Step {
 }
 
 // sameAfter reports whether Helm wants what is there and nobody moved, once strip was applied to each side.
-func (n sides) sameAfter(strip func(any) any) bool {
+func (n States) sameAfter(strip func(any) any) bool {
 	n = n.each(func(s kinds.State) kinds.State {
 		s.Value = strip(s.Value)
 		return s
 	})
-	return n.converged() && n.old.Same(n.live)
+	return n.converged() && n.Old.Same(n.Live)
+}
+
+// down returns the sides at a path.
+func (n States) down(path object.Path) States {
+	for _, step := range path {
+		if step.Form == object.FieldStep {
+			n = n.at(step.Name)
+		} else {
+			n = n.item(step)
+		}
+	}
+	return n
 }
