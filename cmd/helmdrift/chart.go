@@ -133,7 +133,7 @@ func (d diff) render(ctx context.Context, loaded *release.Loaded, in threeway.In
 		}.run),
 	}
 	if !d.options.noLookup {
-		server, send, err := live.Local(live.Lookups(d.at.config, d.connection.options(), in.Known, d.connection.known))
+		server, send, err := live.LookupSender(live.Lookups(d.at.config, d.connection.options(), in.Known, d.connection.known))
 		if err != nil {
 			return chartAnswer{}, err
 		}

@@ -184,7 +184,7 @@ func (o chartOrder) options(p *confine.Parent) (render.ChartOptions, error) {
 	out.Previous = render.Previous{Config: config, Metadata: about.Metadata, Values: about.Values}
 	out.Values.ReadFile = func(name string) ([]byte, error) { return confine.Ask[string, []byte](p, askFile, name) }
 	if o.Server != "" {
-		out.Lookup = live.Remote(o.Server, func(q live.LookupRequest) (live.LookupAnswer, error) {
+		out.Lookup = live.RemoteLookups(o.Server, func(q live.LookupRequest) (live.LookupAnswer, error) {
 			return confine.Ask[live.LookupRequest, live.LookupAnswer](p, askLookup, q)
 		}, o.Known)
 	}
