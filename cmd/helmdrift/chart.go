@@ -158,7 +158,7 @@ func (d diff) chartOrder(ctx context.Context, loaded *release.Loaded, in threewa
 	if err != nil {
 		return chartOrder{}, err
 	}
-	if seen, err = render.Override(seen, d.options.kubeVersion, d.options.apiVersions); err != nil {
+	if seen, err = render.OverrideCapabilities(seen, d.options.kubeVersion, d.options.apiVersions); err != nil {
 		return chartOrder{}, err
 	}
 	o := chartOrder{

@@ -294,8 +294,8 @@ func addHook(in *threeway.Input, kind, name string, events []string) {
 // parse reads the manifest of a record. One that is short and has no aliases is read here; any other takes the start of a child
 // process, some 50 ms, and cannot take more than its bounds.
 func (d diff) parse(ctx context.Context, r *release.Record, namespace string, in *threeway.Input) ([]object.Object, error) {
-	if render.Harmless(r.Manifest) {
-		return d.objects(render.Read(r.Manifest), namespace, in), nil
+	if render.NeedsNoBounds(r.Manifest) {
+		return d.objects(render.ReadDocuments(r.Manifest), namespace, in), nil
 	}
 	whose := fmt.Sprintf("the manifest of revision %d of %s", r.Revision, r.Name)
 	o := manifestOrder{Text: r.Manifest, Memory: d.options.bounds.heap.Value()}

@@ -96,7 +96,7 @@ type manifestAnswer struct {
 // readManifest reads a manifest, and makes sure that the parent can go on with it: it builds the objects as the parent will,
 // and weighs what comparing them takes.
 func readManifest(_ context.Context, _ *confine.Parent, o manifestOrder) (manifestAnswer, error) {
-	documents := render.Read(o.Text)
+	documents := render.ReadDocuments(o.Text)
 	if tooHeavy(documents, o.Memory) {
 		return manifestAnswer{TooHeavy: true}, nil
 	}
@@ -167,7 +167,7 @@ func readIfAny(manifest string) []render.Document {
 	if manifest == "" {
 		return nil
 	}
-	return render.Read(manifest)
+	return render.ReadDocuments(manifest)
 }
 
 // options are the chart's options on this side of the pipe.
