@@ -103,7 +103,7 @@ func (d diff) withChart(ctx context.Context, loaded *release.Loaded, chart *fetc
 		addHook(&in, h.Kind, h.Name, h.Events)
 	}
 	in.Warnings = slices.Concat(in.Warnings, d.cluster.Incomplete(rendered.Undiscovered), rendered.Warnings)
-	if d.options.source.RepoURL != "" && fetch.Local(d.chart) {
+	if d.options.source.RepoURL != "" && fetch.IsLocal(d.chart) {
 		in.Warnings = append(in.Warnings, report.Message{Code: "local-chart",
 			Message: "a chart of this name is on this machine, and wins over --repo, as it does for helm"})
 	}
@@ -126,7 +126,7 @@ func (d diff) render(ctx context.Context, loaded *release.Loaded, in threeway.In
 	}
 	calls := map[string]confine.Call{
 		askFile: confine.Answer(func(ctx context.Context, name string) ([]byte, error) {
-			return fetch.Read(ctx, name, d.options.stdin)
+			return fetch.ReadFile(ctx, name, d.options.stdin)
 		}),
 		askPostRender: confine.Answer(postRenderer{
 			command: d.options.postRenderer, args: d.options.postRendererArgs, most: d.options.bounds.maxAnswer(),
