@@ -125,10 +125,10 @@ func (d diff) render(ctx context.Context, loaded *release.Loaded, in threeway.In
 		return chartAnswer{}, err
 	}
 	calls := map[string]confine.Call{
-		askFile: confine.Answer(func(ctx context.Context, name string) ([]byte, error) {
+		askFile: confine.NewCall(func(ctx context.Context, name string) ([]byte, error) {
 			return fetch.ReadFile(ctx, name, d.options.stdin)
 		}),
-		askPostRender: confine.Answer(postRenderer{
+		askPostRender: confine.NewCall(postRenderer{
 			command: d.options.postRenderer, args: d.options.postRendererArgs, most: d.options.bounds.maxAnswer(),
 		}.run),
 	}
@@ -137,7 +137,7 @@ func (d diff) render(ctx context.Context, loaded *release.Loaded, in threeway.In
 		if err != nil {
 			return chartAnswer{}, err
 		}
-		o.Server, calls[askLookup] = server, confine.Answer(send)
+		o.Server, calls[askLookup] = server, confine.NewCall(send)
 	}
 	answer, err := within[chartOrder, chartAnswer](ctx, d.options.bounds, doing, jobChart, o, calls)
 	d.connection.known.AddKnown(answer.Known)

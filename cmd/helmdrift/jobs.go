@@ -66,9 +66,9 @@ func serveParent() int {
 	return confine.Child{
 		In: in, Out: out, Err: os.Stderr, Exit: os.Exit, Quiet: func() { log.SetOutput(io.Discard) },
 		Jobs: map[string]confine.Job{
-			jobManifest: confine.Work(readManifest),
-			jobChart:    confine.Work(renderChart),
-			jobIndex: confine.Work(func(ctx context.Context, _ *confine.Parent, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
+			jobManifest: confine.NewJob(readManifest),
+			jobChart:    confine.NewJob(renderChart),
+			jobIndex: confine.NewJob(func(ctx context.Context, _ *confine.Parent, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
 				return q.Answer(ctx)
 			}),
 		},

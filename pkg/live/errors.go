@@ -22,11 +22,11 @@ import (
 const (
 	CodeForbidden    = "forbidden"    // the role does not allow it
 	CodeUnauthorized = "unauthorized" // the credentials are not, or no longer, accepted
-	CodeThrottled    = "throttled"    // 429, also after repetitions
+	CodeThrottled    = "throttled"    // 429, even after retries
 	CodeTimeout      = "timeout"      // no answer in time
 	CodeCanceled     = "canceled"     // the user stopped the run
-	CodeServerError  = "server-error" // the server failed, also after repetitions
-	CodeConnection   = "connection"   // the server could not be reached, or broke off
+	CodeServerError  = "server-error" // the server failed, even after retries
+	CodeConnection   = "connection"   // the server could not be reached, or the connection broke
 	CodeDiscovery    = "discovery"    // the object's API group could not be discovered
 	CodeInvalid      = "invalid"      // the object cannot be asked for
 	CodeRefused      = "refused"      // the server does not accept the request

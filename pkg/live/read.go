@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -185,9 +186,7 @@ func (a answers) run(ctx context.Context, jobs []job) (left []target) {
 		return r
 	})
 	for _, r := range results {
-		for ref, live := range r.found {
-			a[ref] = live
-		}
+		maps.Copy(a, r.found)
 		left = append(left, r.left...)
 	}
 	return left
