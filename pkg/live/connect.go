@@ -83,9 +83,6 @@ func Connect(ctx context.Context, cfg *rest.Config, opts Options) (*Cluster, err
 	return c, nil
 }
 
-// Server returns the address of the API server as messages show it, without credentials.
-func (c *Cluster) Server() string { return c.server }
-
 // Dynamic returns a client for objects of any kind. It shares transport and rate limit with the other clients.
 func (c *Cluster) Dynamic() dynamic.Interface { return c.dynamic }
 

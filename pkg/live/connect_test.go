@@ -42,8 +42,8 @@ func TestConnectSendsTwoRequestsAndKeepsTheConfig(t *testing.T) {
 	if want := slices.Repeat([]string{"helmdrift/1.2.3"}, 4); !slices.Equal(f.agents, want) {
 		t.Errorf("user agents %q", f.agents)
 	}
-	if c.Server() != f.url {
-		t.Errorf("server %q", c.Server())
+	if c.server != f.url {
+		t.Errorf("server %q", c.server)
 	}
 }
 
@@ -52,8 +52,8 @@ func TestServerNameHasNoCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Server() != "https://127.0.0.1:6443/k8s/clusters/c-1" {
-		t.Errorf("server %q", c.Server())
+	if c.server != "https://127.0.0.1:6443/k8s/clusters/c-1" {
+		t.Errorf("server %q", c.server)
 	}
 }
 

@@ -111,7 +111,7 @@ func (t target) serverMessage(err error) string {
 	}
 	text := err.Error()
 	if len(text) > maxDetail && t.isSecret() {
-		return fmt.Sprintf("the server refuses it (%d); its message is left out, because it may quote the Secret", statusCode(err))
+		return fmt.Sprintf("status %d; the message is left out, because it may quote the Secret", statusCode(err))
 	}
 	line, cut := shortLine(text)
 	if i := strings.LastIndexByte(line, ' '); i > 0 && cut {

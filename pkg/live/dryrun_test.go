@@ -306,7 +306,7 @@ func TestDryRunOfSecrets(t *testing.T) {
 		message, want, mustLack string
 	}{
 		{403, `secrets "web" is forbidden: exceeded quota: q`, `secrets "web" is forbidden: exceeded quota: q`, ""},
-		{400, "cannot take " + canary, "the server refuses it (400); its message is left out", "c4n4ry"},
+		{400, "cannot take " + canary, "status 400; the message is left out", "c4n4ry"},
 		{500, `Internal error occurred: failed calling webhook "a.b": it said ` + canary, `the server failed (500): failed calling webhook "a.b"`, "c4n4ry"},
 		{500, "Internal error: " + canary, "the server failed (500)", "c4n4ry"},
 	} {

@@ -161,7 +161,7 @@ func TestWriteErrors(t *testing.T) {
 		"conflict":          {said(409, metav1.StatusReasonConflict, "the object has been modified"), apierrors.IsConflict, "the object has been modified", 0},
 		"gone":              {said(404, metav1.StatusReasonNotFound, `secrets "web" not found`), isObjectNotFound, `secrets "web" not found`, 0},
 		"long": {said(400, metav1.StatusReasonBadRequest, strings.Repeat(canary+" ", 40)), apierrors.IsBadRequest,
-			"the server refuses it (400); its message is left out, because it may quote the Secret", 0},
+			"status 400; the message is left out, because it may quote the Secret", 0},
 		"a webhook with a code of its own": {said(422, metav1.StatusReasonInvalid, `admission webhook "a.b" denied the request: no`), apierrors.IsForbidden,
 			`admission webhook "a.b" denied the request: no`, 0},
 		"a webhook that is down": {said(500, metav1.StatusReasonInternalError, `failed calling webhook "a.b": refused`), apierrors.IsInternalError,

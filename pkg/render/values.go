@@ -62,12 +62,6 @@ type Previous struct {
 	Values   map[string]any
 }
 
-// Given reports whether the command line has any value or any flag about reusing values.
-func (o ValueOptions) Given() bool {
-	given := len(o.Files) + len(o.JSON) + len(o.Set) + len(o.SetString) + len(o.SetFile) + len(o.Literal)
-	return given > 0 || o.Reuse != ReuseDefault
-}
-
 // chooseValues returns the user's values for the templates, and the defaults with which --reuse-values replaces the
 // chart's own; without that flag, defaults is nil (helm v3.22.0 pkg/action/upgrade.go reuseValues; v4.3.1 does the
 // same). An empty values file does not count as given. The maps of previous are not changed.

@@ -288,21 +288,6 @@ func TestChooseKeepsThePrevious(t *testing.T) {
 	}
 }
 
-func TestGiven(t *testing.T) {
-	given := []ValueOptions{
-		{Files: []string{"a"}}, {JSON: []string{"a=1"}}, {Set: []string{"a=1"}}, {SetString: []string{"a=1"}}, {SetFile: []string{"a=b"}},
-		{Literal: []string{"a=1"}}, {Reuse: ReuseReset}, {Reuse: ReuseValues}, {Reuse: ReuseAfterReset},
-	}
-	for _, o := range given {
-		if !o.Given() {
-			t.Errorf("%+v is not given", o)
-		}
-	}
-	if (ValueOptions{ReadFile: os.ReadFile}).Given() {
-		t.Error("no value is given")
-	}
-}
-
 // TestValueErrors checks that an error names the flag and the position, or the file, and never quotes a value.
 func TestValueErrors(t *testing.T) {
 	dir := t.TempDir()
