@@ -36,7 +36,7 @@ func dryRun4(t *testing.T, o ChartOptions) (*Rendered, error) {
 	if o.Install {
 		install := action.NewInstall(cfg)
 		install.ReleaseName, install.Namespace, install.WaitStrategy = o.ReleaseName, o.Namespace, kube.HookOnlyStrategy
-		install.DryRunStrategy = action.DryRunServer // The other one makes up capabilities.
+		install.DryRunStrategy = action.DryRunServer // DryRunClient would invent capabilities
 		return rendered4(install.Run(ch, values))
 	}
 	stored := &release.Release{
@@ -59,7 +59,7 @@ func rendered4(releaser any, err error) (*Rendered, error) {
 	}
 	r, ok := releaser.(*release.Release)
 	if !ok {
-		return nil, errors.New("helm 4 gave no release of the known kind")
+		return nil, errors.New("helm 4 returned another type of release")
 	}
 	rendered := &Rendered{Manifest: r.Manifest}
 	for _, h := range r.Hooks {

@@ -9,9 +9,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestReadTakesNoOtherObject: an answer that is a list, or another object, is an error on the object that was asked for. It is neither
-// compared nor called missing, and a repair writes nothing on it.
-func TestReadTakesNoOtherObject(t *testing.T) {
+// TestReadRejectsOtherObjects checks that an answer with a list or another object is an error of the object that was
+// asked for: it is neither compared nor called missing, and a repair writes nothing to it.
+func TestReadRejectsOtherObjects(t *testing.T) {
 	obj := func(apiVersion, kind, namespace, name string) string {
 		return `{"apiVersion": "` + apiVersion + `", "kind": "` + kind + `", "metadata": {"name": "` + name + `", "namespace": "` + namespace + `"}}`
 	}
@@ -43,23 +43,5 @@ func TestReadTakesNoOtherObject(t *testing.T) {
 				t.Errorf("got %v, %v", live, err)
 			}
 		})
-	}
-}
-
-// TestTerminatingNamespaces: one get each, and what cannot be read is left out.
-func TestTerminatingNamespaces(t *testing.T) {
-	f := newFakeAPI(t)
-	for _, name := range []string{"going", "stays", "closed"} {
-		f.add("Namespace", "", name, nil)
-	}
-	going, _ := f.objects[f.kind("Namespace").collection("")+"/going"]["metadata"].(map[string]any)
-	going["deletionTimestamp"] = "2026-11-20T10:00:00Z"
-	f.intercept = failing(-1, "/namespaces/closed", forbid)
-	got := f.connect(Options{}).Terminating(t.Context(), []string{"going", "stays", "closed", "absent", "going"})
-	if len(got) != 1 || !got["going"] {
-		t.Errorf("got %v", got)
-	}
-	if len(f.seen()) != 4 {
-		t.Errorf("requests %v", f.seen())
 	}
 }

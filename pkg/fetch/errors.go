@@ -23,83 +23,84 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
+// What users can try, by the problem. Hints with %s name a host.
 const (
-	hintPlugin    = "helmdrift runs no downloader plugins: fetch it yourself (helm pull) and give the path"
-	hintLogin     = "give --username and --password; those of a known repository belong to helm repo add"
+	hintPlugin    = "helmdrift runs no downloader plugins: fetch the chart with helm pull and give its path"
+	hintLogin     = "give --username and --password; for a known repository, give them to helm repo add"
 	hintRegistry  = "helm registry login %s, or give --username and --password"
 	hintElsewhere = "the credentials are not sent to %s, because the repository is on another host: --pass-credentials sends them there too"
 	hintDowngrade = "the credentials are not sent to %s without TLS, because the repository has TLS"
-	hintTrust     = "--ca-file names the certificate authority to trust; --insecure-skip-tls-verify trusts anybody"
-	hintClient    = "the server wants a client certificate: --cert-file and --key-file"
-	hintPlain     = "it seems to speak no TLS: --plain-http"
-	hintPlainURL  = "it seems to speak no TLS: write the URL with http://"
+	hintTrust     = "--ca-file names the certificate authority to trust; --insecure-skip-tls-verify skips the check"
+	hintClient    = "the server requires a client certificate: --cert-file and --key-file"
+	hintPlain     = "if the registry has no TLS, use --plain-http"
+	hintPlainURL  = "if the server has no TLS, write the URL with http://"
 	hintReach     = "check the address, the network and the proxy"
 	hintLater     = "try again later"
 	hintURL       = "check the address"
 )
 
-// problem is something wrong with a chart reference, in our words.
+// problem is an error in our own words.
 type problem struct {
-	what string
-	// err is a cause in the words of others; it is cleaned before it is shown.
+	message string
+	// err is a cause in the words of others. It is scrubbed before it is shown.
 	err  error
 	hint string
 }
 
-// Error is what is wrong.
-func (p problem) Error() string { return p.what }
+// Error returns the message without the cause.
+func (p problem) Error() string { return p.message }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (p problem) Unwrap() error { return p.err }
 
-// because is what went wrong on the way to something else, unless it is a problem of its own.
-func because(err error, what, hint string) error {
+// wrapProblem returns the problem with err as its cause, unless err is a problem already.
+func wrapProblem(err error, what, hint string) error {
 	if own := (problem{}); errors.As(err, &own) {
 		return err
 	}
 	return problem{what, err, hint}
 }
 
-// failed is an error of getting a file.
-type failed struct {
+// fetchError is the error of fetching a file from a source.
+type fetchError struct {
 	from source
 	err  error
 }
 
-// Error is the cause as it is.
-func (f failed) Error() string { return f.err.Error() }
+// Error returns the text of the cause.
+func (f fetchError) Error() string { return f.err.Error() }
 
-// Unwrap gives the cause.
-func (f failed) Unwrap() error { return f.err }
+// Unwrap returns the cause.
+func (f fetchError) Unwrap() error { return f.err }
 
-// failure is an error as callers see it. It does not unwrap, since its causes quote URLs with all that is in them.
-type failure struct{ text, hint string }
+// shownError is an error as callers see it. It does not unwrap, because its causes quote URLs with their credentials.
+type shownError struct{ text, hint string }
 
-// Error is one line without credentials.
-func (f failure) Error() string { return f.text }
+// Error returns one line without credentials.
+func (f shownError) Error() string { return f.text }
 
-// Hint says what to try; it may be empty.
-func (f failure) Hint() string { return f.hint }
+// Hint returns what the user can try; it may be empty.
+func (f shownError) Hint() string { return f.hint }
 
-// stopped is an error after ctx ended. It is both the error of the context and the cause that was given to it.
-type stopped struct {
+// stoppedError is the error after ctx ended. It unwraps to both the error of the context and the cause given to it.
+type stoppedError struct {
 	subject    string
 	cause, err error
 }
 
-// Error gives the cause.
-func (s stopped) Error() string { return s.subject + ": " + s.cause.Error() }
+// Error returns what was being done, and the cause.
+func (s stoppedError) Error() string { return s.subject + ": " + s.cause.Error() }
 
-// Unwrap gives the cause, then the error of the context.
-func (s stopped) Unwrap() []error { return []error{s.cause, s.err} }
+// Unwrap returns the cause and the error of the context.
+func (s stoppedError) Unwrap() []error { return []error{s.cause, s.err} }
 
-// fault puts an error into one line: what was being done, what is wrong, and apart from both what to try.
-func (f fetcher) fault(subject string, err error) error {
+// asError turns an error into one line that says what was being done and what is wrong. What to try is its hint.
+func (f fetcher) asError(subject string, err error) error {
 	if f.ctx.Err() != nil {
-		return stopped{subject, context.Cause(f.ctx), f.ctx.Err()}
+		return stoppedError{subject, context.Cause(f.ctx), f.ctx.Err()}
 	}
 	var from source
-	if inner := (failed{}); errors.As(err, &inner) {
+	if inner := (fetchError{}); errors.As(err, &inner) {
 		from = inner.from
 	}
 	var known secret.Known
@@ -107,41 +108,41 @@ func (f fetcher) fault(subject string, err error) error {
 	text := subject
 	cause, hint := err, ""
 	if own := (problem{}); errors.As(err, &own) {
-		text += ": " + own.what
+		text += ": " + own.message
 		cause, hint = own.err, own.hint
 	}
 	if cause != nil {
-		what, try := explain(from, cause)
+		what, try := describe(from, cause)
 		text += ": " + scrub(what, &known)
 		if hint == "" {
 			hint = scrub(try, &known)
 		}
 	}
-	return failure{text, hint}
+	return shownError{text, hint}
 }
 
-// explain sorts the failures of getting a file by what a user can do about them.
-func explain(from source, err error) (what, hint string) {
+// describe classifies an error of fetching a file by what the user can do about it.
+func describe(from source, err error) (what, hint string) {
 	var dns *net.DNSError
 	var network net.Error
 	var lost *net.OpError
 	host := hostOf(from, err)
 	switch status := statusOf(err); {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return fmt.Sprintf("%s does not let us in (%d %s)", host, status, http.StatusText(status)), from.hintLogin(host)
+		return fmt.Sprintf("%s refuses access (%d %s)", host, status, http.StatusText(status)), from.hintLogin(host)
 	case status == http.StatusNotFound:
 		return notFound(from, err), hintURL
 	case status != 0:
-		return fmt.Sprintf("%s cannot serve it (%d %s)", host, status, http.StatusText(status)), hintLater
+		return fmt.Sprintf("%s cannot serve the file (%d %s)", host, status, http.StatusText(status)), hintLater
 	case errors.Is(err, content.ErrMismatchedDigest):
-		return "what " + host + " sends does not fit its digest", hintLater
+		return "the file from " + host + " does not match its digest", hintLater
 	case errors.Is(err, http.ErrSchemeMismatch):
 		if from.client != nil {
 			return host + " answers without TLS", hintPlain
 		}
 		return host + " answers without TLS", hintPlainURL
 	case isCertificateError(err):
-		return "no trust in " + host + ": " + innermost(err), hintTrust
+		return "cannot trust " + host + ": " + innermost(err), hintTrust
 	case errors.As(err, &lost) && lost.Op == "remote error":
 		return host + " refuses the connection: " + innermost(err), hintClient
 	case errors.As(err, &dns) && dns.IsNotFound:
@@ -154,7 +155,7 @@ func explain(from source, err error) (what, hint string) {
 	return innermost(err), ""
 }
 
-// statusOf is the status of the HTTP answer that is the error; 0 where there is none.
+// statusOf returns the HTTP status of a refusal, or 0 if err is none.
 func statusOf(err error) int {
 	var plain statusError
 	var response *errcode.ErrorResponse
@@ -171,7 +172,7 @@ func statusOf(err error) int {
 	return 0
 }
 
-// hostOf is the server that the error is about, after redirects.
+// hostOf returns the server that the error comes from, after redirects.
 func hostOf(from source, err error) string {
 	var plain statusError
 	if errors.As(err, &plain) {
@@ -183,24 +184,26 @@ func hostOf(from source, err error) string {
 	return from.url.Host
 }
 
+// notFound names the missing file, after redirects.
 func notFound(from source, err error) string {
 	var plain statusError
 	if errors.As(err, &plain) {
-		return "not found at " + shown(plain.url.String()) + " (404)"
+		return "not found at " + withoutLogin(plain.url.String()) + " (404)"
 	}
 	if from.url == nil {
 		return "not found"
 	}
-	return "not found at " + shown(from.url.String())
+	return "not found at " + withoutLogin(from.url.String())
 }
 
+// hintLogin says how to log in, or why the credentials were not sent.
 func (s source) hintLogin(host string) string {
 	if s.url == nil || s.url.Scheme == registry.OCIScheme {
 		return fmt.Sprintf(hintRegistry, host)
 	}
-	withheld := s.access.withheld(s.url) || s.fetcher.Password != "" && s.access.password == ""
+	withheld := s.access.withholds(s.url) || s.fetcher.Password != "" && s.access.password == ""
 	switch {
-	case withheld && (s.access.everywhere || s.fetcher.PassCredentials):
+	case withheld && (s.access.passAll || s.fetcher.PassCredentials):
 		return fmt.Sprintf(hintDowngrade, s.url.Host)
 	case withheld:
 		return fmt.Sprintf(hintElsewhere, s.url.Host)
@@ -208,6 +211,7 @@ func (s source) hintLogin(host string) string {
 	return hintLogin
 }
 
+// isCertificateError reports whether the server's certificate was not accepted.
 func isCertificateError(err error) bool {
 	var verification *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
@@ -215,7 +219,7 @@ func isCertificateError(err error) bool {
 	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host)
 }
 
-// innermost is an error without the method and URL that net/http puts before it.
+// innermost returns the error without the method and URL that net/http puts in front.
 func innermost(err error) string {
 	var request *url.Error
 	if errors.As(err, &request) {
@@ -227,10 +231,10 @@ func innermost(err error) string {
 // urls matches URLs in the texts of others.
 var urls = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>]+`)
 
-// scrub takes out of a text what must not be shown, and line breaks.
+// scrub removes secrets, credentials in URLs and line breaks from a text, and cuts it.
 func scrub(text string, known *secret.Known) string {
 	const most = 300
-	text = known.Scrub(urls.ReplaceAllStringFunc(text, shown))
+	text = known.Scrub(urls.ReplaceAllStringFunc(text, withoutLogin))
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"
@@ -238,11 +242,12 @@ func scrub(text string, known *secret.Known) string {
 	return text
 }
 
-// userinfo matches what stands before a host.
+// userinfo matches the user and password in front of a host.
 var userinfo = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*://)?[^/]*:.*@`)
 
-// shown is a reference without the credentials that a URL may hold: user, password, and all of the query, where tokens are.
-func shown(ref string) string {
+// withoutLogin returns a reference without the credentials that a URL may contain: user, password, and the whole
+// query, which may contain tokens.
+func withoutLogin(ref string) string {
 	u, err := url.Parse(ref)
 	if err != nil || u.Host == "" {
 		return userinfo.ReplaceAllString(ref, "$1")

@@ -11,9 +11,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// tellNamespaces turns the absence of objects into the absence of their namespace where it is that. The API server answers
-// 404 for the object in both cases. A namespace in which anything was found exists; each other one costs one get.
-func (c *Cluster) tellNamespaces(ctx context.Context, targets []target, out answers) {
+// markMissingNamespaces turns AbsentObject into AbsentNamespace if the object's namespace does not exist: the API
+// server answers 404 for the object in both cases. A namespace in which anything was found exists; every other one
+// costs one get.
+func (c *Cluster) markMissingNamespaces(ctx context.Context, targets []target, out answers) {
 	var doubtful []string
 	exists := map[string]bool{}
 	for _, t := range targets {
@@ -42,15 +43,16 @@ func (c *Cluster) tellNamespaces(ctx context.Context, targets []target, out answ
 	}
 }
 
-// namespaceMissing tells whether the server says that the namespace does not exist. Where it does not say, often because
-// the role allows no get of namespaces, the namespace counts as existing: the object's absence is certain either way.
+// namespaceMissing reports whether the server says that the namespace does not exist. If the server does not answer
+// that, often because the role does not allow getting namespaces, the namespace counts as existing: the object is
+// absent in either case.
 func (c *Cluster) namespaceMissing(ctx context.Context, name string, out answers) (missing bool) {
 	defer func() {
 		if recover() != nil {
 			missing = false
 		}
 	}()
-	// The release may contain the namespace itself; then it was just read.
+	// The release may contain the namespace itself; then it has just been read.
 	ref := object.Ref{Key: object.Key{Kind: "Namespace", Name: name}, Version: "v1"}
 	if live, read := out[ref]; read && live.Err == nil {
 		return live.Object == nil
@@ -59,8 +61,8 @@ func (c *Cluster) namespaceMissing(ctx context.Context, name string, out answers
 	return isObjectNotFound(err)
 }
 
-// Terminating reports which of the namespaces are being deleted, with one get each. One that cannot be read, often because the role
-// allows no get of namespaces, is left out: the objects that are being deleted in it say so themselves.
+// Terminating returns the namespaces that are being deleted, with one get each. A namespace that cannot be read,
+// often because the role does not allow it, is left out: objects that are being deleted in it say so themselves.
 func (c *Cluster) Terminating(ctx context.Context, names []string) map[string]bool {
 	out := map[string]bool{}
 	names = slices.Compact(slices.Sorted(slices.Values(names)))

@@ -5,28 +5,29 @@ import (
 	"encoding/gob"
 )
 
-// crossing is a Known for the pipe between two processes of ours; it goes nowhere else.
-type crossing struct{ Texts, Members map[string]bool }
+// knownForms is the content of a Known, for the pipe between two processes of this program. It must not be sent
+// anywhere else.
+type knownForms struct{ Texts, Members map[string]bool }
 
-// GobEncode writes what is known now.
+// GobEncode encodes what is known now.
 func (k *Known) GobEncode() ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.settle()
+	k.update()
 	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(crossing{k.texts, k.members})
+	err := gob.NewEncoder(&b).Encode(knownForms{k.texts, k.members})
 	return b.Bytes(), err
 }
 
-// GobDecode adds what another Known wrote.
+// GobDecode adds what another Known encoded.
 func (k *Known) GobDecode(text []byte) error {
-	var c crossing
+	var c knownForms
 	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&c); err != nil {
 		return err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.take(c)
+	k.addForms(c)
 	return nil
 }
 
@@ -36,16 +37,16 @@ func (k *Known) AddKnown(other *Known) {
 		return
 	}
 	other.mu.Lock()
-	other.settle()
-	c := crossing{other.texts, other.members}
+	other.update()
+	c := knownForms{other.texts, other.members}
 	k.mu.Lock()
-	k.take(c)
+	k.addForms(c)
 	k.mu.Unlock()
 	other.mu.Unlock()
 }
 
-// take adds texts and members in the forms that they have. The lock is held.
-func (k *Known) take(c crossing) {
+// addForms adds texts and members in the forms that another Known has. The caller holds the lock.
+func (k *Known) addForms(c knownForms) {
 	for form, wherever := range c.Texts {
 		k.addForm(form)
 		if _, added := k.texts[form]; added {

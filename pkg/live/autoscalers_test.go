@@ -6,41 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"helm.sh/helm/v3/pkg/action"
-	"helm.sh/helm/v3/pkg/chartutil"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
-
-func withDefinitions(f *fakeAPI) {
-	f.kinds = append(f.kinds,
-		fakeKind{group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition", plural: "customresourcedefinitions", cluster: true},
-		fakeKind{group: "ex.com", version: "v1", kind: "Other", plural: "others"},
-		fakeKind{group: "agg.io", version: "v1", kind: "Aggregated", plural: "aggregateds"})
-	f.add("CustomResourceDefinition", "", "things.ex.com", nil)
-	f.add("CustomResourceDefinition", "", "others.ex.com", nil)
-}
-
-func TestCRDs(t *testing.T) {
-	f := newFakeAPI(t)
-	withDefinitions(f)
-	f.intercept = failing(-1, "/others.ex.com", forbid)
-	thing, other := schema.GroupKind{Group: "ex.com", Kind: "Thing"}, schema.GroupKind{Group: "ex.com", Kind: "Other"}
-	kinds := []schema.GroupKind{thing, other, thing, {Group: "agg.io", Kind: "Aggregated"}, {Group: "no.such", Kind: "Kind"}}
-	found, warnings := f.connect(Options{}).CRDs(t.Context(), kinds)
-	if len(found) != 1 || found[thing]["kind"] != "CustomResourceDefinition" {
-		t.Errorf("found %v", found)
-	}
-	want := []report.Message{{Code: CodeForbidden, Object: "Other.ex.com", Message: `cannot get customresourcedefinitions.apiextensions.k8s.io "others.ex.com": forbidden: User "ci" cannot do this; its objects are compared without a schema`}}
-	if diff := cmp.Diff(want, warnings); diff != "" {
-		t.Error(diff)
-	}
-	if len(f.seen()) != 3 {
-		t.Errorf("requests %v", f.seen())
-	}
-}
 
 func scales(f *fakeAPI, namespace, name, apiVersion, kind, target string) {
 	f.add("HorizontalPodAutoscaler", namespace, name, map[string]any{})
@@ -77,7 +45,7 @@ func TestAutoscalers(t *testing.T) {
 	}
 }
 
-// TestAutoscalersOfKEDA: its own kind is listed where it is served, and a reference may leave out what kind it means.
+// TestAutoscalersOfKEDA checks that KEDA's kind is listed if it is served, and that a reference may omit the kind.
 func TestAutoscalersOfKEDA(t *testing.T) {
 	f := newFakeAPI(t)
 	f.kinds = append(f.kinds, fakeKind{group: "keda.sh", version: "v1alpha1", kind: "ScaledObject", plural: "scaledobjects"})
@@ -105,7 +73,8 @@ func TestAutoscalersOfKEDA(t *testing.T) {
 	}
 }
 
-// TestAutoscalersOfKEDAUnread: what Kubernetes' own autoscalers scale is known all the same, and a warning tells of the rest.
+// TestAutoscalersOfKEDAUnread checks that the autoscalers of Kubernetes count if those of KEDA cannot be read, with a
+// warning.
 func TestAutoscalersOfKEDAUnread(t *testing.T) {
 	f := newFakeAPI(t)
 	f.kinds = append(f.kinds, fakeKind{group: "keda.sh", version: "v1alpha1", kind: "ScaledObject", plural: "scaledobjects"})
@@ -120,7 +89,7 @@ func TestAutoscalersOfKEDAUnread(t *testing.T) {
 	}
 }
 
-func TestAutoscalersOfAServerWithoutThem(t *testing.T) {
+func TestAutoscalersOfServerWithoutThem(t *testing.T) {
 	f := newFakeAPI(t)
 	i := slices.IndexFunc(f.kinds, func(k fakeKind) bool { return k.group == "autoscaling" })
 	f.kinds[i].stale = true
@@ -133,30 +102,4 @@ func TestAutoscalersOfAServerWithoutThem(t *testing.T) {
 		t.Error(got, warnings)
 	}
 	wantRequests(t, f)
-}
-
-func TestCapabilities(t *testing.T) {
-	f := newFakeAPI(t)
-	f.kinds = append(f.kinds, fakeKind{group: "dead.io", version: "v1", kind: "Dead", plural: "deads", stale: true})
-	got, err := f.connect(Options{}).Capabilities(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantRequests(t, f, "/version")
-	if got.KubeVersion != (chartutil.KubeVersion{Version: "v1.36.3", Major: "1", Minor: "36"}) || got.HelmVersion.Version == "" {
-		t.Errorf("%+v", got)
-	}
-	for has, want := range map[string]bool{"v1": true, "v1/ConfigMap": true, "ex.com/v1": true, "ex.com/v1/Thing": true, "apps/v1beta1": false, "dead.io/v1": false, "dead.io/v1/Dead": false} {
-		if got.APIVersions.Has(has) != want {
-			t.Errorf("has %s: %v", has, !want)
-		}
-	}
-	helm, err := action.GetVersionSet(f.connect(Options{}).discover)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(helm)
-	if diff := cmp.Diff(helm, got.APIVersions); diff != "" {
-		t.Errorf("not what Helm says (-helm +ours):\n%s", diff)
-	}
 }

@@ -47,7 +47,7 @@ func TestLookupsAreReplayed(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("rendered %q, error %v; want %q", got, err, want)
 		}
-		// What comes later must not show in the second rendering.
+		// Later changes must not appear in the second rendering.
 		f.add("ConfigMap", "prod", "web", map[string]any{"changed": "meanwhile"})
 		f.add("ConfigMap", "prod", "missing", nil)
 	}
@@ -59,13 +59,13 @@ func TestLookupsAreReplayed(t *testing.T) {
 		}
 	}
 
-	// Another config knows nothing of it.
+	// Another config has its own recording.
 	if got, err := rendered(Lookups(&rest.Config{Host: f.url}, Options{}), template); err != nil || !strings.Contains(got, "meanwhile") {
 		t.Errorf("rendered %q, error %v", got, err)
 	}
 }
 
-func TestLookupForbidden(t *testing.T) {
+func TestForbiddenLookup(t *testing.T) {
 	f := newFakeAPI(t)
 	f.legacy = true
 	f.intercept = failing(-1, "/configmaps/web", forbid)
@@ -79,8 +79,9 @@ func TestLookupForbidden(t *testing.T) {
 	wantRequests(t, f, "/api/v1", configMaps+"/web")
 }
 
-// A broken connection is no answer: it is repeated by the transport below, and not kept.
-func TestLookupKeepsNoBrokenConnection(t *testing.T) {
+// TestLookupsRetryBrokenConnections checks that a broken connection is no answer: the transport repeats the request,
+// and nothing is recorded.
+func TestLookupsRetryBrokenConnections(t *testing.T) {
 	f := newFakeAPI(t)
 	f.legacy = true
 	f.add("ConfigMap", "prod", "web", nil)
@@ -96,15 +97,16 @@ func TestLookupKeepsNoBrokenConnection(t *testing.T) {
 	cancel()
 	client := dynamic.NewForConfigOrDie(cfg).Resource(f.resource("ConfigMap")).Namespace("prod")
 	if _, err := client.Get(ctx, "web", metav1.GetOptions{}); err == nil {
-		t.Error("an interrupted lookup gave an object")
+		t.Error("an interrupted lookup returned an object")
 	}
 	if _, err := client.Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
-		t.Errorf("the interrupt was kept: %v", err)
+		t.Errorf("the interrupt was recorded: %v", err)
 	}
 }
 
-// The same address brings whole objects, metadata or a table, by what is accepted.
-func TestLookupsTellFormsApart(t *testing.T) {
+// TestLookupsDistinguishMediaTypes checks that the Accept header is part of the question: one address serves whole
+// objects, metadata or a table.
+func TestLookupsDistinguishMediaTypes(t *testing.T) {
 	f := newFakeAPI(t)
 	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		_, _ = io.WriteString(w, r.Header.Get("Accept"))
@@ -131,8 +133,8 @@ func TestLookupsTellFormsApart(t *testing.T) {
 	}
 }
 
-// Whoever asks at the same time is told the same.
-func TestLookupsAtTheSameTime(t *testing.T) {
+// TestConcurrentLookups checks that questions that are asked at the same time get the same answer.
+func TestConcurrentLookups(t *testing.T) {
 	f := newFakeAPI(t)
 	f.add("ConfigMap", "prod", "web", nil)
 	cfg := Lookups(&rest.Config{Host: f.url}, Options{})
@@ -175,14 +177,14 @@ func TestLookupsRefuseWrites(t *testing.T) {
 		}(),
 		"DELETE": client.Delete(t.Context(), "web", dry),
 	} {
-		if err == nil || !strings.Contains(err.Error(), "a chart may only look things up: "+what+" "+configMaps) {
+		if err == nil || !strings.Contains(err.Error(), "the templates of a chart may only read the cluster: "+what+" "+configMaps) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	wantRequests(t, f)
 }
 
-func TestLookupsLeaveTheConfigAlone(t *testing.T) {
+func TestLookupsKeepTheConfig(t *testing.T) {
 	cfg := &rest.Config{Host: "https://example.com", UserAgent: "mine", QPS: 5}
 	Lookups(cfg, Options{UserAgent: "helmdrift"})
 	if cfg.UserAgent != "mine" || cfg.QPS != 5 || cfg.WrapTransport != nil || cfg.WarningHandler != nil {

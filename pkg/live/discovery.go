@@ -3,7 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -15,31 +15,34 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// resource is how a kind is asked for.
+// resource is a kind as discovery describes it: the path to ask at, the scope, and the verbs that reading needs.
 type resource struct {
 	schema.GroupVersionResource
 	namespaced, get, list bool
 }
 
-// catalog is what discovery brought: the kinds that are served, and the groups of which that is not known.
+// catalog is the result of discovery: the kinds that the server serves, and the groups that could not be discovered.
 type catalog struct {
-	kinds    map[schema.GroupVersionKind]resource
+	kinds map[schema.GroupVersionKind]resource
+	// versions are those at which a kind is served, in the server's order of preference.
 	versions map[schema.GroupKind][]string
-	failed   map[string]error
+	// failed has one error for each group that could not be discovered.
+	failed map[string]error
 
 	groups []*metav1.APIGroup
 	lists  []*metav1.APIResourceList
 }
 
-// discoverCatalog asks the server what it serves. The package function is called and not the client's method, which
-// repeats everything when a group fails (discovery.withRetries): a dead API service is not cured within milliseconds.
+// discoverCatalog asks the server what it serves. It calls the package function and not the client's method, because
+// that repeats all requests if a group fails (discovery.withRetries), and a broken API service does not recover
+// within milliseconds.
 func discoverCatalog(ctx context.Context, client *discovery.DiscoveryClient) (*catalog, error) {
 	groups, lists, err := discovery.ServerGroupsAndResourcesWithContext(ctx, client)
 	failures, partial := discovery.GroupDiscoveryFailedErrorGroups(err)
 	if err != nil && !partial {
 		return nil, err
 	}
-	// Where discovery is not aggregated, an interrupt looks like the failure of each group.
+	// If discovery is not aggregated, an interrupt looks like the failure of each group.
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -69,7 +72,7 @@ func newCatalog(groups []*metav1.APIGroup, lists []*metav1.APIResourceList, fail
 			}
 		}
 	}
-	// One failure per group is enough to tell; the first by version, so that the message is the same each time.
+	// One failure per group is enough to report: the first by version, so that the message is the same each time.
 	byName := func(a, b schema.GroupVersion) int { return cmp.Compare(a.String(), b.String()) }
 	for _, gv := range slices.SortedFunc(maps.Keys(failures), byName) {
 		if c.failed[gv.Group] == nil {
@@ -79,8 +82,9 @@ func newCatalog(groups []*metav1.APIGroup, lists []*metav1.APIResourceList, fail
 	return c
 }
 
-// addList files the kinds of one group version; it is called in the server's order of preference. As in client-go's mapper
-// (restmapper.NewDiscoveryRESTMapper) the list's group and version hold, and of two resources of one kind the later.
+// addList adds the kinds of one group version; it is called in the server's order of preference. As in client-go's
+// mapper (restmapper.NewDiscoveryRESTMapper), the list's group and version are used, and the later of two resources
+// of one kind wins.
 func (c *catalog) addList(gv schema.GroupVersion, list *metav1.APIResourceList) {
 	for _, r := range list.APIResources {
 		if strings.Contains(r.Name, "/") {
@@ -99,7 +103,7 @@ func (c *catalog) addList(gv schema.GroupVersion, list *metav1.APIResourceList) 
 	}
 }
 
-// groupError says that nothing can be said about the kinds of a group.
+// groupError is the discovery failure of a group: it is unknown whether its kinds are served.
 type groupError struct {
 	group string
 	err   error
@@ -109,11 +113,11 @@ func (e *groupError) Error() string {
 	return "discovery of group " + cmp.Or(e.group, "core") + " failed: " + oneLine(e.err.Error())
 }
 
-// find looks up a kind. Not found without an error means that the server does not serve it. As long as any version of
-// the group could not be discovered, that is not known: API services of one group usually fall together.
+// find looks up a kind. If it is not found and err is nil, the server does not serve it. If any version of the group
+// could not be discovered, err says so, because API services of one group usually fail together.
 func (c *catalog) find(gvk schema.GroupVersionKind) (r resource, found bool, err error) {
 	if c == nil {
-		return r, false, &groupError{gvk.Group, fmt.Errorf("the server was not asked")}
+		return r, false, &groupError{gvk.Group, errors.New("discovery was not run")}
 	}
 	if r, found = c.kinds[gvk]; found {
 		return r, true, nil
@@ -124,15 +128,15 @@ func (c *catalog) find(gvk schema.GroupVersionKind) (r resource, found bool, err
 	return r, false, nil
 }
 
-// Scope tells whether objects of a kind live in a namespace; known is false where the kind is not served or its group
-// could not be discovered. What a manifest says about the namespace is no evidence: Helm goes by discovery too.
+// Scope reports whether objects of a kind live in a namespace. Known is false if the kind is not served or its group
+// could not be discovered. The namespace in a manifest is no evidence; Helm relies on discovery too.
 func (c *Cluster) Scope(gvk schema.GroupVersionKind) (namespaced, known bool) {
 	r, found, _ := c.served.find(gvk)
 	return r.namespaced, found
 }
 
-// Versions lists the versions at which a kind is served, the server's preferred one first. It answers the question
-// under which version an object lives on whose own version is no longer served.
+// Versions returns the versions at which a kind is served, the server's preferred one first. They tell where to find
+// an object whose own version is no longer served.
 func (c *Cluster) Versions(kind schema.GroupKind) []string {
 	if c.served == nil {
 		return nil
@@ -140,7 +144,8 @@ func (c *Cluster) Versions(kind schema.GroupKind) []string {
 	return slices.Clone(c.served.versions[kind])
 }
 
-// Undiscovered lists the API groups that could not be discovered, in alphabetical order. Read reports that on each object concerned.
+// Undiscovered returns the API groups that could not be discovered, in alphabetical order. Read reports the failure
+// on each object of such a group.
 func (c *Cluster) Undiscovered() []string {
 	if c.served == nil {
 		return nil
@@ -148,16 +153,17 @@ func (c *Cluster) Undiscovered() []string {
 	return slices.Sorted(maps.Keys(c.served.failed))
 }
 
-// Incomplete returns one message about groups that could not be discovered, and none where there are none. They matter by themselves to
-// charts, which ask for served versions while they are rendered.
+// Incomplete returns one message about the given groups, which could not be discovered, or nil if there are none. A
+// chart can ask for the served versions while it is rendered, so their failure matters even if the release has no
+// object of the group.
 func (c *Cluster) Incomplete(groups []string) []report.Message {
 	if len(groups) == 0 {
 		return nil
 	}
 	text := (&groupError{groups[0], c.served.failed[groups[0]]}).Error()
-	if more := len(groups) - 1; more > 0 {
-		text = fmt.Sprintf("%s; and of %s", text, strings.Join(groups[1:], ", "))
+	if len(groups) > 1 {
+		text += "; discovery of " + strings.Join(groups[1:], ", ") + " failed too"
 	}
-	text += "; the chart was rendered as if the server did not serve them, as helm does"
+	text += "; the chart was rendered as if the server did not serve them, as helm renders it"
 	return []report.Message{{Code: CodeDiscovery, Message: text}}
 }

@@ -11,17 +11,18 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestRemoteLookups: a client in another process reads the cluster, without the credentials, and reads only.
+// TestRemoteLookups checks that a client in another process can read the cluster without the credentials, and can do
+// nothing else.
 func TestRemoteLookups(t *testing.T) {
 	f := newFakeAPI(t)
 	f.add("ConfigMap", "prod", "web", nil)
 	cfg := &rest.Config{Host: f.url, BearerToken: "hunter2"}
-	server, send, err := Local(Lookups(cfg, Options{}))
+	server, send, err := LookupSender(Lookups(cfg, Options{}))
 	if err != nil || server != f.url {
 		t.Fatalf("%s, %v", server, err)
 	}
 	asked := 0
-	far := Remote(server, func(q LookupRequest) (LookupAnswer, error) {
+	far := RemoteLookups(server, func(q LookupRequest) (LookupAnswer, error) {
 		asked++
 		return send(context.Background(), q)
 	})

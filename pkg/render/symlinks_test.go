@@ -14,14 +14,14 @@ import (
 
 const onlyChart = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
 
-// entry is a file of an archive; a size above that of its text is filled with zeros.
+// entry is a file of an archive. A size above that of its text is filled with zeros.
 type entry struct {
 	name, text string
 	size       int64
 	link       string
 }
 
-// archiveOf packs a chart with entries as no honest tool would.
+// archiveOf packs a chart with entries that no packaging tool would write.
 func archiveOf(t *testing.T, entries ...entry) string {
 	t.Helper()
 	var packed bytes.Buffer
@@ -55,7 +55,8 @@ func archiveOf(t *testing.T, entries ...entry) string {
 	return path
 }
 
-// TestMaliciousArchives: what leaves the chart or outgrows it is refused by Helm's loader, and the error names the archive.
+// TestMaliciousArchives checks that Helm's loader refuses archives that lead out of the chart or are too large, and
+// that the error names the archive.
 func TestMaliciousArchives(t *testing.T) {
 	quiet(t)
 	many := make([]entry, 30)
@@ -89,8 +90,8 @@ func TestMaliciousArchives(t *testing.T) {
 	}
 }
 
-// TestArchivedLinksLeadNowhere: a link in an archive is an empty file for Helm.
-func TestArchivedLinksLeadNowhere(t *testing.T) {
+// TestArchivedLinksAreEmpty checks that a link in an archive is an empty file, as for Helm.
+func TestArchivedLinksAreEmpty(t *testing.T) {
 	quiet(t)
 	path := archiveOf(t, entry{name: "web/secret.txt", link: "/etc/passwd"}, entry{name: "web/templates/a.yaml", text: `a: "{{ .Files.Get "secret.txt" }}."`})
 	bothHelms(t, func(t *testing.T, four bool) {
@@ -101,7 +102,8 @@ func TestArchivedLinksLeadNowhere(t *testing.T) {
 	})
 }
 
-// TestLinks: Helm follows the links of a directory, and so does Chart; a link out of the chart is a warning.
+// TestLinks checks that Chart follows the links of a directory as Helm does, with a warning about a link out of the
+// chart.
 func TestLinks(t *testing.T) {
 	quiet(t)
 	outside := t.TempDir()
@@ -150,7 +152,7 @@ func link(t *testing.T, chart string, links map[string]string) {
 	}
 }
 
-// TestEndlessLinks: Helm's loader would be busy for ever, or until it ends the process.
+// TestEndlessLinks checks links that would keep Helm's loader busy for ever, or until it crashes.
 func TestEndlessLinks(t *testing.T) {
 	quiet(t)
 	doubling := map[string]string{}
@@ -164,8 +166,8 @@ func TestEndlessLinks(t *testing.T) {
 		links map[string]string
 		want  string
 	}{
-		"to itself":         {map[string]string{"a": "a"}, "leads nowhere"},
-		"broken":            {map[string]string{"templates/a.yaml": "nothing"}, "leads nowhere"},
+		"to itself":         {map[string]string{"a": "a"}, "is broken"},
+		"broken":            {map[string]string{"templates/a.yaml": "nothing"}, "is broken"},
 		"to its directory":  {map[string]string{"templates/a": "."}, "never ends"},
 		"two to the chart":  {map[string]string{"templates/a": "..", "templates/b": ".."}, "never ends"},
 		"around the chart":  {map[string]string{"files": "../.."}, "never ends"},

@@ -25,7 +25,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// dryRun is what Helm's own dry run of the same upgrade or install would store.
+// dryRun returns what Helm's own dry run of the same upgrade or install would store.
 func dryRun(t *testing.T, o ChartOptions) (*Rendered, error) {
 	t.Helper()
 	if o.Helm4 {
@@ -83,7 +83,7 @@ func rendered3(r *release.Release, err error) (*Rendered, error) {
 	return rendered, nil
 }
 
-// clientGetter gives Helm the cluster for lookups, and nothing else.
+// clientGetter provides the cluster for lookups, and no other client.
 type clientGetter struct{ config *rest.Config }
 
 func (g clientGetter) ToRESTConfig() (*rest.Config, error) { return g.config, nil }
@@ -94,7 +94,7 @@ func (clientGetter) ToRESTMapper() (meta.RESTMapper, error) {
 	return nil, errors.New("no mapper in this test")
 }
 
-// quiet does what a caller of this package must: Helm's libraries write to the standard loggers.
+// quiet discards the output of the standard loggers, to which Helm's libraries write.
 func quiet(t *testing.T) {
 	t.Helper()
 	before := slog.Default()
@@ -122,15 +122,15 @@ func chartFrom(t *testing.T, files []txtar.File) string {
 	return dir
 }
 
-// chartOf is chartFrom with a Chart.yaml where the text has none.
+// chartOf is chartFrom with a Chart.yaml in front, which the text may replace.
 func chartOf(t *testing.T, text string) string {
 	t.Helper()
 	files := txtar.Parse([]byte(text)).Files
 	return chartFrom(t, append([]txtar.File{{Name: "Chart.yaml", Data: []byte("apiVersion: v2\nname: web\nversion: 1.0.0\n")}}, files...))
 }
 
-// cluster answers the lookups of the tests: one Secret in namespace prod, the ServiceAccounts of prod; it forbids ConfigMaps. asked counts the
-// requests for objects.
+// cluster answers the lookups of the tests. It has one Secret and the ServiceAccounts in namespace prod, and forbids
+// ConfigMaps. asked counts the requests for objects.
 func cluster(t *testing.T) (config *rest.Config, asked *atomic.Int32) {
 	t.Helper()
 	asked = &atomic.Int32{}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Limits are what a job may take. Zero is no limit.
+// Limits bound a job. Zero means no limit.
 type Limits struct {
 	Time   time.Duration
 	Memory int64
@@ -18,29 +18,29 @@ type Limits struct {
 type order struct {
 	Job    string
 	Limits Limits
-	// Log says that somebody reads what the child logs.
+	// Log is set if somebody reads the child's log.
 	Log   bool
 	Input []byte
 }
 
-// message is every later one, in both directions. From the child it is a question where Call names one, and else the end of
-// the job. To the child it is the answer to a question.
+// message is every later message, in both directions. A message from the child is a question if it has a Call, and
+// otherwise the end of the job. A message to the child is the answer to a question.
 type message struct {
 	Call  string
 	Body  []byte
 	Fault *Fault
 }
 
-// Fault is an error that crossed a pipe: its words, and the advice that came with it.
+// Fault is an error that crossed a pipe: its text, and its advice.
 type Fault struct{ Text, Advice string }
 
-// Error is the text of the error.
+// Error returns the text of the error.
 func (f *Fault) Error() string { return f.Text }
 
-// Hint says what to try; it may be empty.
+// Hint returns what the user can try; it may be empty.
 func (f *Fault) Hint() string { return f.Advice }
 
-// faultOf makes an error fit for a pipe; nil stays nil.
+// faultOf converts an error for a pipe; nil stays nil.
 func faultOf(err error) *Fault {
 	if err == nil {
 		return nil
@@ -53,27 +53,29 @@ func faultOf(err error) *Fault {
 	return f
 }
 
+// pack encodes a value.
 func pack(value any) ([]byte, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(value)
 	return b.Bytes(), err
 }
 
+// unpack decodes a value.
 func unpack[T any](body []byte) (value T, err error) {
 	err = gob.NewDecoder(bytes.NewReader(body)).Decode(&value)
 	return value, err
 }
 
-// meter ends a stream that brings more than it may.
-type meter struct {
+// boundedReader is a stream that fails when it exceeds its bound.
+type boundedReader struct {
 	io.Reader
 	left int64
 }
 
-var errTooMuch = errors.New("the child sends more than it may")
+var errTooMuch = errors.New("the child sends more than allowed")
 
-// Read reads on while there is something left.
-func (m *meter) Read(p []byte) (int, error) {
+// Read fails once the bound is exceeded.
+func (m *boundedReader) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
 	if m.left -= int64(n); m.left < 0 {
 		return 0, errTooMuch

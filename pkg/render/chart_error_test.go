@@ -28,7 +28,7 @@ one
 {{ .Values.a.b.c }}
 `
 
-// TestErrors has what a template can do wrong, and the place, the message and the hint that come of it under either Helm.
+// TestErrors checks the place, the message and the hint of each error that a template can cause, with both Helms.
 func TestErrors(t *testing.T) {
 	quiet(t)
 	const file = "web/templates/c.yaml"
@@ -132,8 +132,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestErrorsReadLikeACompilers checks the text of an error, for those who see nothing else.
-func TestErrorsReadLikeACompilers(t *testing.T) {
+// TestErrorText checks that an error begins with file and line, like those of compilers.
+func TestErrorText(t *testing.T) {
 	for want, e := range map[string]Error{
 		"web/a.yaml:3: broken": {File: "web/a.yaml", Line: 3, Message: "broken"},
 		"web/a.yaml: broken":   {File: "web/a.yaml", Message: "broken"},
@@ -145,8 +145,8 @@ func TestErrorsReadLikeACompilers(t *testing.T) {
 	}
 }
 
-// TestErrorsFailAsHelm: where Helm renders, so does Chart, and where Helm fails, so does Chart.
-func TestErrorsFailAsHelm(t *testing.T) {
+// TestChartFailsLikeHelm checks that Chart fails where Helm fails.
+func TestChartFailsLikeHelm(t *testing.T) {
 	quiet(t)
 	tests := map[string]func(*ChartOptions){
 		"kubeVersion":    func(o *ChartOptions) { o.Capabilities.KubeVersion.Version = "v1.19.0" },
@@ -216,8 +216,9 @@ func TestChartErrors(t *testing.T) {
 	}
 }
 
-// TestChartErrorsKeepSecrets: neither a value that is announced as secret, nor a rendered text, nor a values file is quoted.
-func TestChartErrorsKeepSecrets(t *testing.T) {
+// TestChartErrorsQuoteNoSecrets checks that no error quotes a value that is announced as secret, a rendered text, or
+// a values file.
+func TestChartErrorsQuoteNoSecrets(t *testing.T) {
 	quiet(t)
 	const schema = "-- values.schema.json --\n{\"properties\": {\"plain\": {\"pattern\": \"^a\", \"format\": \"ipv4\", \"enum\": [1]}, \"auth\": {\"type\": \"integer\"}}}\n"
 	tests := map[string]struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestUndiscovered: a group that the cluster could not say anything about matters to a chart only if one of its templates may ask for it.
+// TestUndiscovered checks that an undiscovered group is reported only if a template of the chart may ask about it.
 func TestUndiscovered(t *testing.T) {
 	quiet(t)
 	groups := []string{"dead.ex.com", "metrics.k8s.io"}
