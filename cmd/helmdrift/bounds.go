@@ -82,7 +82,7 @@ func (b bounds) logged(debug bool) bounds {
 // caught makes a panic of a goroutine its error; it is called by defer.
 func caught(err *error) {
 	if cause := recover(); cause != nil {
-		*err = fmt.Errorf("internal error: %s", clean(fmt.Sprint(cause)))
+		*err = fmt.Errorf("internal error: %v", cause)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/helmdrift/helmdrift/internal/output"
 )
 
 // newRoot builds the command tree.
@@ -25,7 +27,7 @@ what drifted, that and nothing else, after it has shown it and you have agreed.`
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
 			if c.debug {
-				log.SetOutput(newHelmLog(s.known, s.err))
+				log.SetOutput(newHelmLog(s.known, output.EscapeWriter(s.err, !s.unicode())))
 			}
 		},
 	}

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	sigsjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -132,5 +134,34 @@ func TestFixAfterCounts(t *testing.T) {
 		if diff := cmp.Diff(want, r.After.Summary); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// TestOwnerOnly: if a fix changes the owner of a field alone, its value is written once, and masked if it is a secret. The package comment
+// shows the same.
+func TestOwnerOnly(t *testing.T) {
+	at := fixedTime.Add(-5 * time.Minute)
+	field := func(path string, live any) report.Finding {
+		return report.Finding{Path: path, Verdict: report.Conflict, Cause: report.CauseDrift, Managed: true, Certain: true, Equivalent: true,
+			OwnerOnly: true, Old: false, Live: live, Note: "conflict with kubectl-edit", Owners: []report.Owner{{Manager: "kubectl-edit", Time: &at}}}
+	}
+	secret := field("data.pw", nil)
+	secret.Masked, secret.Pointer, secret.Old = true, "/data/pw", nil
+	list := field("spec.ingress", []any{map[string]any{"ports": []any{map[string]any{"port": int64(80), "protocol": "TCP"}}}})
+	r := &report.FixResult{Name: "web", Time: fixedTime, Plan: []report.FixPlan{{
+		Object: report.ObjectKey{Key: object.Key{Group: "apps", Kind: "Deployment", Name: "web"}},
+		Fields: []report.Finding{field("spec.paused", false), secret, list},
+	}}}
+	out := strings.Join(strings.Fields(string(fixText(t, r, Options{Unicode: true}))), " ")
+	for _, want := range []string{
+		"± spec.paused false kubectl-edit, 5 min ago · the value stays, only its owner changes ±",
+		"± data.pw ••• kubectl-edit", `± spec.ingress [{"ports":[{"port":80,"protocol":"TCP"}]}] kubectl-edit`,
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for width := 40; width < 120; width += 7 {
+		checkLines(t, fixText(t, r, Options{Unicode: true, Width: width}), Options{Unicode: true, Width: width})
 	}
 }

@@ -69,12 +69,12 @@ func TestGolden(t *testing.T) {
 // planFor is what a fix would put back of a report of drift, in so far as the hint below it counts it.
 func planFor(r *report.Report) (plan []report.FixPlan) {
 	for _, rel := range r.Releases {
-		if rel.Desired == nil || rel.Desired.Source != "record" || countRender(rel.Errors) > 0 {
+		if rel.Desired == nil || rel.Desired.Source != "record" || countsOf([]report.Release{rel}).renderErrors > 0 {
 			continue
 		}
 		for _, o := range rel.Objects {
 			if drifted, missing := o.ToPutBack(); missing || len(drifted) > 0 {
-				plan = append(plan, report.FixPlan{Object: o.Kind + " " + o.Name, Create: missing, Fields: drifted})
+				plan = append(plan, report.FixPlan{Object: report.ObjectKey{Key: o.Key()}, Create: missing, Fields: drifted})
 			}
 		}
 	}

@@ -230,7 +230,7 @@ func TestLastLines(t *testing.T) {
 					Fields: []report.Finding{{Path: "data.p", Verdict: report.Overwrite, Cause: report.CauseChange, Class: report.ClassVolatile}},
 				}}}},
 			},
-			"\nno drift: 9 objects compared; the upgrade changes only what is ignored; 1 ignored (volatile)\n",
+			"\nno drift: 9 objects compared; the upgrade changes only what is ignored; 1 volatile field\n",
 		},
 		{
 			"an upgrade that fails halfway", report.Report{
@@ -255,21 +255,21 @@ func TestSharedNotes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		fields []report.Finding
-		want   shared
+		want   sharedNote
 	}{
-		{nil, shared{}},
-		{[]report.Finding{field("a", false)}, shared{}},
-		{[]report.Finding{field("a", true), field("a", true)}, shared{"a", false}},
-		{[]report.Finding{field("a; b", false), field("c; a; b", false)}, shared{"a; b", true}},
-		{[]report.Finding{field("xa", false), field("a", false)}, shared{"", true}},
-		{[]report.Finding{field("a", false), field("", false)}, shared{"", true}},
-		{[]report.Finding{field("a", true), field("b; a", false)}, shared{"a", false}},
+		{nil, sharedNote{}},
+		{[]report.Finding{field("a", false)}, sharedNote{}},
+		{[]report.Finding{field("a", true), field("a", true)}, sharedNote{"a", false}},
+		{[]report.Finding{field("a; b", false), field("c; a; b", false)}, sharedNote{"a; b", true}},
+		{[]report.Finding{field("xa", false), field("a", false)}, sharedNote{"", true}},
+		{[]report.Finding{field("a", false), field("", false)}, sharedNote{"", true}},
+		{[]report.Finding{field("a", true), field("b; a", false)}, sharedNote{"a", false}},
 	} {
-		if got := sharedNote(c.fields); got != c.want {
+		if got := sharedNoteOf(c.fields); got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.fields, got, c.want)
 		}
 	}
-	left := shared{"a", true}.takenFrom([]report.Finding{field("b; a", false), field("a", false)})
+	left := sharedNote{"a", true}.without([]report.Finding{field("b; a", false), field("a", false)})
 	if left[0].Note != "b" || left[1].Note != "" || !left[0].Certain {
 		t.Errorf("left are %+v", left)
 	}

@@ -23,9 +23,9 @@ type told struct {
 
 var (
 	rowLine      = regexp.MustCompile(`^(?:in (\d+) (?:blocked )?objects:)? {2}[-+±∅!] `)
-	volatileLine = regexp.MustCompile(`^volatile: each rendering makes (\d+) fields? `)
+	volatileLine = regexp.MustCompile(`^volatile: each rendering changes (\d+) fields? `)
 	withLine     = regexp.MustCompile(`, with (\d+) fields? that differ`)
-	moreLine     = regexp.MustCompile(`^(\d+) objects? more: `)
+	moreLine     = regexp.MustCompile(`^(\d+) more objects?: `)
 	headline     = regexp.MustCompile(`^\w+ (\S+?)(?: \(\S+\))?: (?:missing; |drifted; |could not be compared|the |Helm )`)
 	createdLine  = regexp.MustCompile(`^  │ \d+ \w+(?: \(\S+\))?: (.*)$`)
 )
@@ -227,7 +227,7 @@ func TestGroups(t *testing.T) {
 func TestWhatFolds(t *testing.T) {
 	created := report.Object{Action: report.ActionCreate}
 	skipped := report.Object{Action: report.ActionSkip}
-	refused := report.Object{Action: report.ActionUpdate, DryRun: &report.DryRun{Result: dryRunRefused}}
+	refused := report.Object{Action: report.ActionUpdate, DryRun: &report.DryRun{Result: report.DryRunRefused}}
 	made := report.Object{Action: report.ActionUpdate, Fields: []report.Finding{{Class: report.ClassVolatile, Cause: report.CauseChange}}}
 	for name, c := range map[string]struct {
 		object report.Object
@@ -251,7 +251,7 @@ func TestWhatFolds(t *testing.T) {
 			"noted":    func(o *report.Object) { o.Note = "n" },
 			"reasoned": func(o *report.Object) { o.Reason = "r" },
 			"ignored":  func(o *report.Object) { o.IgnoredBy = &report.IgnoreRule{} },
-			"disputed": func(o *report.Object) { o.DryRun = &report.DryRun{Result: dryRunDisagrees} },
+			"disputed": func(o *report.Object) { o.DryRun = &report.DryRun{Result: report.DryRunDisagrees} },
 			"failing":  func(o *report.Object) { o.Action = report.ActionFail },
 			"partial":  func(o *report.Object) { o.Controllers = 1 },
 		} {

@@ -30,7 +30,7 @@ type ObjectComparison struct {
 	object.Object
 	Action    report.Action
 	Reason    string
-	BlockedBy []string
+	BlockedBy []report.ObjectKey
 	Engine    report.Engine
 	Missing   bool
 	// Terminating is set where old has the object and it, or its namespace, is being deleted.

@@ -7,55 +7,52 @@ import (
 )
 
 const (
-	// signWidth is the room of "  ± " and of a line's indent below it.
-	signWidth   = 4
-	fieldIndent = "    "
-	// minCell is the width under which cells stand below each other rather than beside each other.
+	// signWidth is the room of "  ± ".
+	signWidth = 4
+	// rowIndent is the indent of the lines below a row.
+	rowIndent = "    "
+	// minCell is the width under which cells stand below each other instead of beside each other.
 	minCell = 12
-	// maxPiped is the column width up to which cells are padded where no terminal limits them.
-	maxPiped = 40
-	// maxRemark is how wide remarks may be to keep a place of their own on a line; longer ones go below.
+	// minPath is how much of a path must stay for groups to stand on one line each.
+	minPath = 16
+	// maxPadded is the column width up to which cells are padded where no terminal limits them.
+	maxPadded = 40
+	// maxRemark is the width up to which remarks get a place of their own on a line. Longer ones go below.
 	maxRemark = 40
+	// columnGap stands between three columns.
+	columnGap = " | "
 )
 
 // row is one finding, escaped and not yet shortened.
 type row struct {
 	verdict report.Verdict
-	lead    string // stands before the sign; only in front of groups
+	lead    string // stands before the sign, in front of groups only
 	path    string
-	cells   []string // two or three sides
+	cells   []string // two or three sides, or a single value that stays
 	remarks string
-	aside   string // one more remark, where there is room
+	aside   string // one more remark, if there is room
 	below   []string
 }
 
-// table is how the rows of one object stand.
+// table is the layout of rows that stand together.
 type table struct {
 	labels []string
 	lead   int   // width of what stands before the path
 	path   int   // width of the path column
 	room   int   // what is left for cells and remarks; 0 is unlimited
-	cells  []int // widths of the columns; of three columns only
-	values int   // the width to which "old → live" is padded
+	cells  []int // widths of three columns
+	values int   // width to which "old → live" is padded
 	stack  bool  // cells stand below each other
 }
 
-// part writes a label, a heading where there are three columns, and a row for each finding.
-func (t *text) part(p part) {
-	rows := make([]row, len(p.fields))
-	for i, f := range p.fields {
-		c, below := t.cellsOf(f, p)
-		rows[i] = row{verdict: f.Verdict, path: t.text(f.Path), cells: p.pick(c), remarks: strings.Join(t.remarks(f), t.dot), below: below}
-		if p.leads != nil {
-			rows[i].lead, rows[i].aside = p.leads[i], p.asides[i]
-		}
-	}
-	tab := t.table(p, rows)
+// rows writes a label, the headings of three columns, and the rows.
+func (t *text) rows(label string, c columns, rows []row) {
+	tab := t.layOut(label, c.labels(), rows)
 	switch {
-	case len(p.columns) == 3 && !tab.stack:
-		t.line(pad("  "+p.label, tab.lead+tab.path), "  ", tab.columns(p.columns))
-	case p.label != "":
-		t.line("  ", p.label)
+	case len(tab.labels) == 3 && !tab.stack:
+		t.line(pad("  "+label, tab.lead+tab.path), "  ", tab.inColumns(tab.labels))
+	case label != "":
+		t.line("  ", label)
 	}
 	for i, r := range rows {
 		if r.lead != "" && tab.lead == signWidth && (i == 0 || rows[i-1].lead != r.lead) {
@@ -65,14 +62,14 @@ func (t *text) part(p part) {
 	}
 }
 
-// table decides the widths and cuts the paths to theirs: at most two fifths of a line, and a third beside three columns. Where
-// even that leaves no room for the cells, they stand below each other.
-func (t *text) table(p part, rows []row) table {
-	tab := table{labels: p.columns, lead: signWidth}
-	limit := t.width * 2 / (3 + len(tab.labels))
-	if lead, path, fits := t.leads(p, rows); fits {
+// layOut decides the widths and cuts the paths to theirs: at most two fifths of a line, and a third beside three columns. If that leaves no
+// room for the cells, they stand below each other.
+func (t *text) layOut(label string, labels []string, rows []row) table {
+	tab := table{labels: labels, lead: signWidth}
+	limit := t.width * 2 / (3 + len(labels))
+	if lead, path, fits := t.leads(rows); fits {
 		tab.lead, limit = lead, path
-	} else if t.width > 0 && t.width-signWidth-2-min(limit, widestPath(rows)) < len(tab.labels)*(minCell+3) {
+	} else if t.width > 0 && t.width-signWidth-2-min(limit, widestPath(rows)) < len(labels)*(minCell+3) {
 		tab.stack, limit = true, t.width-signWidth
 	}
 	if t.width > 0 {
@@ -81,13 +78,13 @@ func (t *text) table(p part, rows []row) table {
 		}
 	}
 	tab.path = widestPath(rows)
-	if len(tab.labels) == 3 {
-		tab.path = max(tab.path, len(p.label)-signWidth+len("  "))
+	if len(labels) == 3 {
+		tab.path = max(tab.path, len(label)-signWidth+len("  "))
 	}
 	if t.width > 0 {
 		tab.room = max(1, t.width-tab.lead-tab.path-2)
 	}
-	if len(tab.labels) == 3 {
+	if len(labels) == 3 {
 		tab.cells = t.columnWidths(tab, rows)
 	} else {
 		tab.values = t.valueWidth(tab, rows)
@@ -95,17 +92,16 @@ func (t *text) table(p part, rows []row) table {
 	return tab
 }
 
-// leads tells whether groups fit on a line each, lead and values and the end of the path, and how wide lead and path may be.
-// Where they do not fit, the leads stand above.
-func (t *text) leads(p part, rows []row) (lead, path int, fits bool) {
-	const minPath = 16
+// leads reports whether groups fit on a line each, with lead, values and the end of the path, and how wide lead and path may be. If they do
+// not fit, each lead stands on a line above its rows.
+func (t *text) leads(rows []row) (lead, path int, fits bool) {
 	values := 0
 	for _, r := range rows {
 		lead = max(lead, displayWidth(r.lead)+signWidth)
 		values = max(values, displayWidth(strings.Join(r.cells, t.arrow)))
 	}
 	path = t.width - lead - 2 - values
-	return lead, path, p.leads != nil && (t.width == 0 || path >= min(minPath, widestPath(rows)))
+	return lead, path, lead > signWidth && (t.width == 0 || path >= min(minPath, widestPath(rows)))
 }
 
 func widestPath(rows []row) int {
@@ -116,7 +112,7 @@ func widestPath(rows []row) int {
 	return widest
 }
 
-// columnWidths shares the room among old, desired and live.
+// columnWidths divides the room among three columns.
 func (t *text) columnWidths(tab table, rows []row) []int {
 	want := make([]int, len(tab.labels))
 	for i, l := range tab.labels {
@@ -125,7 +121,7 @@ func (t *text) columnWidths(tab table, rows []row) []int {
 			want[i] = max(want[i], displayWidth(r.cells[i]))
 		}
 		if tab.room == 0 {
-			want[i] = min(want[i], maxPiped)
+			want[i] = min(want[i], maxPadded)
 		}
 	}
 	if tab.room == 0 {
@@ -134,9 +130,9 @@ func (t *text) columnWidths(tab table, rows []row) []int {
 	return fit(want, tab.room-2*len(columnGap))
 }
 
-// valueWidth finds the width that lets most rows have their remarks beside them, in line.
+// valueWidth returns the width that lets most rows have their remarks beside them, in line.
 func (t *text) valueWidth(tab table, rows []row) int {
-	limit := 2 * maxPiped
+	limit := 2 * maxPadded
 	if tab.room > 0 {
 		remark := 0
 		for _, r := range rows {
@@ -155,7 +151,7 @@ func (t *text) valueWidth(tab table, rows []row) int {
 	return widest
 }
 
-// row writes one finding. Remarks stand beside it where they fit and below it where they do not.
+// row writes one finding. Remarks stand beside it if they fit, and below it otherwise.
 func (t *text) row(tab table, r row) {
 	if tab.stack {
 		t.line("  ", t.sign(r.verdict), " ", r.path)
@@ -165,14 +161,14 @@ func (t *text) row(tab table, r row) {
 	}
 	cells := ""
 	if len(tab.labels) == 3 {
-		cells = tab.columns(t.shorten(r.cells, tab.cells, tab.room))
+		cells = tab.inColumns(t.shorten(r.cells, tab.cells, tab.room))
 	} else {
-		cells = pad(t.pairOf(r.cells, tab.room), tab.values)
+		cells = pad(t.withArrow(r.cells, tab.room), tab.values)
 	}
 	fits := func(remarks string) bool {
 		return tab.room == 0 || displayWidth(cells)+2+displayWidth(remarks) <= tab.room
 	}
-	if all := join(t.dot, r.remarks, r.aside); fits(all) {
+	if all := joinNonEmpty(t.dot, r.remarks, r.aside); fits(all) {
 		r.remarks = all
 	}
 	beside := ""
@@ -187,33 +183,30 @@ func (t *text) row(tab table, r row) {
 	t.rest(r)
 }
 
-// rest writes what stands below a finding: what differs within its values, then the remarks that found no room.
+// rest writes what stands below a finding: the differences within its values, then the remarks that did not fit.
 func (t *text) rest(r row) {
 	for _, l := range r.below {
 		if t.width > 0 {
 			l = keepStart(l, t.width-signWidth-displayWidth(t.gutter), t.ellipsis)
 		}
-		t.line(fieldIndent, t.gutter, l)
+		t.line(rowIndent, t.gutter, l)
 	}
 	if r.remarks != "" {
-		t.below(fieldIndent, r.remarks)
+		t.below(rowIndent, r.remarks)
 	}
 }
 
-// stacked writes the cells of a finding below each other, with their labels.
+// stacked writes the cells of a finding below each other, each with its label.
 func (t *text) stacked(tab table, r row) {
 	const label = len("desired") + 2
 	room := t.width - signWidth - displayWidth(t.gutter) - label
-	cells := t.shorten(r.cells, []int{room, room, room}, room)
-	for i, c := range cells {
-		t.line(fieldIndent, t.gutter, pad(tab.labels[i], label), c)
+	for i, c := range t.shorten(r.cells, []int{room, room, room}, room) {
+		t.line(rowIndent, t.gutter, pad(tab.labels[i], label), c)
 	}
 }
 
-const columnGap = " | "
-
-// columns gives cells in the columns of the table.
-func (tab table) columns(cells []string) string {
+// inColumns returns cells in the columns of the table.
+func (tab table) inColumns(cells []string) string {
 	padded := make([]string, len(cells))
 	for i, c := range cells {
 		padded[i] = pad(c, tab.cells[i])
@@ -221,14 +214,17 @@ func (tab table) columns(cells []string) string {
 	return strings.Join(padded, columnGap)
 }
 
-// pairOf gives "old → live" within room.
-func (t *text) pairOf(cells []string, room int) string {
-	want := []int{displayWidth(cells[0]), displayWidth(cells[1])}
-	return strings.Join(t.shorten(cells, fit(want, room-displayWidth(t.arrow)), room), t.arrow)
+// withArrow returns "old → live" within room.
+func (t *text) withArrow(cells []string, room int) string {
+	want := make([]int, len(cells))
+	for i, c := range cells {
+		want[i] = displayWidth(c)
+	}
+	return strings.Join(t.shorten(cells, fit(want, room-(len(cells)-1)*displayWidth(t.arrow)), room), t.arrow)
 }
 
-// shorten cuts cells to their widths, if room is limited at all. Long values tend to differ late (the tag of an image,
-// one flag of a command line), so cells that begin alike lose that beginning first; some of it stays for orientation.
+// shorten cuts cells to their widths if room is limited. Long values tend to differ late (the tag of an image, one flag of a command line),
+// so cells that begin alike lose that beginning first, except for some of it that tells readers where they are.
 func (t *text) shorten(cells []string, widths []int, room int) []string {
 	if room == 0 {
 		return cells
@@ -244,7 +240,7 @@ func (t *text) shorten(cells []string, widths []int, room int) []string {
 	return short
 }
 
-// sharedColumns is the width of the longest beginning that all cells with a value share; none if there is only one.
+// sharedColumns returns the width of the longest beginning that all cells with a value share. A single cell shares nothing.
 func sharedColumns(cells []string) int {
 	var there []string
 	for _, c := range cells {

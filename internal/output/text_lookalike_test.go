@@ -8,9 +8,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestAlikeValuesAreToldApart: values that differ and look the same are shown with code points where they differ; values that anybody can tell
+// TestLookAlikesAreDistinguished: values that differ and look the same are shown with code points where they differ; values that anybody can tell
 // apart, in whatever script, stay as they are.
-func TestAlikeValuesAreToldApart(t *testing.T) {
+func TestLookAlikesAreDistinguished(t *testing.T) {
 	const nfc, nfd = "caf\u00e9", "cafe\u0301"
 	for name, c := range map[string]struct{ shown, want []string }{
 		"one character or two":       {[]string{nfc, nfd}, []string{`"caf\u00e9"`, `"cafe\u0301"`}},
@@ -32,19 +32,19 @@ func TestAlikeValuesAreToldApart(t *testing.T) {
 		"two names":                  {[]string{"\u0418\u0432\u0430\u043d", "\u0418\u043d\u043d\u0430"}, []string{"\u0418\u0432\u0430\u043d", "\u0418\u043d\u043d\u0430"}},
 		"the same":                   {[]string{nfc, nfc, absent}, []string{nfc, nfc, absent}},
 	} {
-		got := apart(c.shown)
+		got := distinguish(c.shown)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, not %q", name, got, c.want)
 		}
 	}
 }
 
-// TestAlikeInReports: sides, items of lists and lines of texts that look the same are told apart in the text of a report.
-func TestAlikeInReports(t *testing.T) {
+// TestLookAlikesInReports: sides, items of lists and lines of texts that look the same are told apart in the text of a report.
+func TestLookAlikesInReports(t *testing.T) {
 	of := func(old, live any) report.Finding {
 		return report.Finding{ID: "f", Path: "data.k", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true, Old: old, Desired: old, Live: live}
 	}
-	long := strings.Repeat("x", smallList)
+	long := strings.Repeat("x", shortList)
 	for name, c := range map[string]struct {
 		field report.Finding
 		want  []string
