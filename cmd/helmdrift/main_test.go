@@ -17,8 +17,8 @@ import (
 func TestStderrIsEscapedAsStdout(t *testing.T) {
 	for _, locale := range []string{"C", "C.UTF-8"} {
 		for _, hostile := range []string{
-			"\x1b[2J\x1b]0;title\x07", "a\n::error::b\r\nc", "\u202euser\u2066", "a\u200bb\u00a0c", "\u009b31m\x9b31m", "e" + strings.Repeat("\u0301", 9),
-			"##vso[task.complete]", "\u0430dmin\tadmin",
+			"\x1b[2J\x1b]0;title\x07", "a\n::error::b\r\nc", "\u202euser\u2066", "a\u200bb\u00a0c", "\u009b31m\x9b31m",
+			"e" + strings.Repeat("\u0301", 9), "##vso[task.complete]", "\u0430dmin\tadmin",
 		} {
 			var stdout, stderr bytes.Buffer
 			s := streams{out: &stdout, err: &stderr, known: &secret.Known{}, env: func(name string) string {

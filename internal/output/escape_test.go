@@ -75,7 +75,8 @@ func TestEscape(t *testing.T) {
 func FuzzEscape(f *testing.F) {
 	for _, s := range []string{
 		"", "nginx:1.27", "\x1b]0;pwned\x07", "a\n::error::b", "##vso[task.complete]", "\u202e\u2066", "no", "1e3", "0x1F", "~", "- a", "a: b",
-		"a:", "::error::", "\xff\xfe", "\u2028", "\u00a0", "\U000e0041", "日本語\u3000", "e\u0301\u0301\u0301\u0301\u0301\u0301", "<absent>", "a → b", `"q"\`, strings.Repeat("k", 2000),
+		"a:", "::error::", "\xff\xfe", "\u2028", "\u00a0", "\U000e0041", "日本語\u3000",
+		"e\u0301\u0301\u0301\u0301\u0301\u0301", "<absent>", "a → b", `"q"\`, strings.Repeat("k", 2000),
 	} {
 		f.Add(s, 80)
 	}
@@ -135,7 +136,8 @@ func reportOf(s string) *report.Report {
 	changed.Fields = append(changed.Fields[:len(changed.Fields):len(changed.Fields)],
 		field(s, "other\n"+s, s, report.CauseChange), field(nil, s, "a\n"+s, report.CauseBoth))
 	failing.Action, failing.Kind = report.ActionFail, s
-	skipped.Action, skipped.BlockedBy, skipped.Name, skipped.GenerateName = report.ActionSkip, slices.Repeat([]report.ObjectKey{hostileKey(s)}, 2), "", s
+	skipped.Action, skipped.BlockedBy = report.ActionSkip, slices.Repeat([]report.ObjectKey{hostileKey(s)}, 2)
+	skipped.Name, skipped.GenerateName = "", s
 	broken.Error = &report.ObjectError{Code: s, Message: s}
 	revision := &report.Revision{Revision: 1, Status: s, Chart: s}
 	return &report.Report{
@@ -225,8 +227,9 @@ func checkLines(t *testing.T, out []byte, opts Options) {
 func TestMessagesKeepTheirLines(t *testing.T) {
 	const message = "\n  first: \r\n::error::second\n\n    third \x1b[31m\n\n"
 	r := &report.Report{Releases: []report.Release{{
-		Operation: report.OperationUpgrade, Errors: []report.Message{{Message: message, File: "a.yaml", Line: 7}, {Message: message, File: "first", Line: 0}},
-		Objects: []report.Object{{Kind: "Job", Name: "j", Action: report.ActionFail, Reason: message, Note: message}},
+		Operation: report.OperationUpgrade,
+		Errors:    []report.Message{{Message: message, File: "a.yaml", Line: 7}, {Message: message, File: "first", Line: 0}},
+		Objects:   []report.Object{{Kind: "Job", Name: "j", Action: report.ActionFail, Reason: message, Note: message}},
 	}}}
 	for _, width := range []int{0, 40, 80} {
 		out := string(render(t, Text, r, Options{Unicode: true, Width: width}))

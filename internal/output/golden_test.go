@@ -18,14 +18,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-// view is one way of looking at a report: its golden file is NAME.SUFFIX beside NAME.json.
+// view is one rendering of a report. Its golden file is NAME.SUFFIX beside NAME.json.
 type view struct {
 	suffix string
 	format Format
 	opts   Options
 }
 
-// views of every report. Reports named in wide have those of the second group as well, and some of them those of the third.
+// All reports have views. Those named in wide have wideViews too, and those with true have allViews as well.
 var (
 	views = []view{
 		{"txt", Text, Options{Unicode: true}},
@@ -66,7 +66,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// planFor is what a fix would put back of a report of drift, in so far as the hint below it counts it.
+// planFor returns as much of the plan for a report of drift as the hint in the last line counts.
 func planFor(r *report.Report) (plan []report.FixPlan) {
 	for _, rel := range r.Releases {
 		if rel.Desired == nil || rel.Desired.Source != "record" || countsOf([]report.Release{rel}).renderErrors > 0 {
@@ -81,27 +81,33 @@ func planFor(r *report.Report) (plan []report.FixPlan) {
 	return plan
 }
 
-// reports reads the hand-written reports, each of which keeps the contract.
-func reports(t *testing.T) map[string]*report.Report {
+// reports reads the hand-written reports, and fixes the hand-written results of fixes.
+func reports(t *testing.T) map[string]*report.Report { return documents[report.Report](t, "testdata") }
+
+func fixes(t *testing.T) map[string]*report.FixResult {
+	return documents[report.FixResult](t, "testdata/fix")
+}
+
+// documents reads the JSON files of a folder by name, and checks that each of them keeps the contract.
+func documents[T any](t *testing.T, folder string) map[string]*T {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*.json")
+	files, err := filepath.Glob(folder + "/*.json")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no reports: %v", err)
+		t.Fatalf("no documents in %s: %v", folder, err)
 	}
-	all := map[string]*report.Report{}
+	all := map[string]*T{}
 	for _, file := range files {
 		doc, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		reporttest.ValidateReport(t, doc)
-		all[strings.TrimSuffix(filepath.Base(file), ".json")] = decode(t, doc)
+		all[strings.TrimSuffix(filepath.Base(file), ".json")] = decode[T](t, doc)
 	}
 	return all
 }
 
-// TestReportsCountRight: hand-written reports count as the comparison counts, or their last lines would teach us wrong. Those
-// that say little stand for releases with more objects than they list.
+// TestReportsCountRight: the summaries of hand-written reports are those that report.New makes. Otherwise their last lines would be wrong.
 func TestReportsCountRight(t *testing.T) {
 	for name, r := range reports(t) {
 		want := report.New(r.Helmdrift, r.Time, r.Releases).Summary
@@ -111,7 +117,7 @@ func TestReportsCountRight(t *testing.T) {
 	}
 }
 
-// TestDocShowsAPreview: the example in the package comment is what we print.
+// TestDocShowsAPreview: the example in the package comment is what is written.
 func TestDocShowsAPreview(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -126,16 +132,16 @@ func TestDocShowsAPreview(t *testing.T) {
 	}
 }
 
-// decode reads a report as the comparison makes it: with int64 where encoding/json would say float64.
-func decode(t *testing.T, doc []byte) *report.Report {
+// decode reads a document with integers as int64, as the comparison has them; encoding/json would make them float64.
+func decode[T any](t *testing.T, doc []byte) *T {
 	t.Helper()
-	var r report.Report
+	var r T
 	strict, err := json.UnmarshalStrict(doc, &r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range strict {
-		t.Errorf("a key that the Go structs do not know: %v", e)
+		t.Errorf("the Go structs lack a key: %v", e)
 	}
 	return &r
 }

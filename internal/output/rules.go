@@ -8,7 +8,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// writeRules returns the rules that silence a report, as the configuration takes them. Whoever adds them there accepts what the report says.
+// writeRules returns the rules that silence a report, as the configuration takes them. Adding them there accepts what the report says.
 func writeRules(r *report.Report, _ Options) ([]byte, error) {
 	doc, err := encodeYAML(map[string]any{"ignore": r.Rules()})
 	if err != nil {

@@ -38,20 +38,19 @@ func (t *text) summary(r *report.Report) {
 // drift answers the first question: has the cluster left what Helm deployed? A release that is not installed has nothing to leave.
 func (c *counts) drift(r *report.Report) string {
 	s := r.Summary
-	if s.Releases == 0 {
+	compared := plural(s.Objects, "object") + " compared"
+	switch {
+	case s.Releases == 0:
 		return "no release compared"
-	}
-	if s.DriftedObjects == 0 && !slices.ContainsFunc(r.Releases, func(rel report.Release) bool { return !isInstall(rel) }) {
+	case s.DriftedObjects > 0:
+	case !slices.ContainsFunc(r.Releases, func(rel report.Release) bool { return !isInstall(rel) }):
 		return ""
-	}
-	if s.DriftedObjects == 0 && (s.Errors > c.renderErrors || c.objectErrors > 0) {
+	case s.Errors > c.renderErrors || c.objectErrors > 0:
 		return fmt.Sprintf("no drift seen in %d of %s", s.Objects-c.objectErrors, plural(s.Objects, "object"))
-	}
-	if s.DriftedObjects == 0 && s.DriftedReleases > 0 {
-		return "a namespace is being deleted: " + plural(s.Objects, "object") + " compared"
-	}
-	if s.DriftedObjects == 0 {
-		return "no drift: " + plural(s.Objects, "object") + " compared"
+	case s.DriftedReleases > 0:
+		return "a namespace is being deleted: " + compared
+	default:
+		return "no drift: " + compared
 	}
 	said := plural(s.DriftedObjects, "object") + " drifted"
 	if s.Releases > 1 {

@@ -8,6 +8,105 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
+// WriteFixPlan writes to w, as text, what a fix is about to do, and what it leaves as it is. A blank line ends it.
+func WriteFixPlan(w io.Writer, r *report.FixResult, opts Options) error {
+	t := newText(opts, r.Time)
+	t.head(comparedRelease(r), fixAnswer(r))
+	if len(r.Plan) > 0 {
+		t.line("")
+	}
+	for _, p := range r.Plan {
+		t.planned(p, r.Namespace)
+	}
+	for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return isLeft(r, o) }) {
+		t.prose("left: " + g.String())
+	}
+	t.line("")
+	return send(w, t.out.Bytes())
+}
+
+// WriteFixQuestion writes to w the question that a reader answers before anything is written. The cursor stays behind it.
+func WriteFixQuestion(w io.Writer, r *report.FixResult, opts Options) error {
+	t := newText(opts, r.Time)
+	question := enumerate(workOf(r.Plan).clauses(infinitive))
+	var created []string
+	for _, p := range r.Plan {
+		if p.Create {
+			created = append(created, t.keyName(p.Object, r.Namespace))
+		}
+	}
+	if len(created) > 0 {
+		question += " (" + strings.Join(t.names(created, maxNames), ", ") + ")"
+	}
+	t.prose(strings.ToUpper(question[:1]) + question[1:] + "? [y/N]")
+	return send(w, append(t.out.Bytes()[:t.out.Len()-1], ' '))
+}
+
+// fixAnswer returns the plan in one clause.
+func fixAnswer(r *report.FixResult) string {
+	switch {
+	case len(r.Plan) == 0:
+		return "nothing to put back"
+	case r.DryRun != "":
+		return "fix would " + enumerate(workOf(r.Plan).clauses(infinitive))
+	}
+	return "fix " + enumerate(workOf(r.Plan).clauses(thirdPerson))
+}
+
+// planned writes one object of a plan: what becomes of it, and its fields as they are and as they will be.
+func (t *text) planned(p report.FixPlan, namespace string) {
+	name := t.keyName(p.Object, namespace)
+	switch {
+	case p.Create:
+		t.subject(name, "missing; to be created")
+		return
+	case p.HandOver:
+		t.subject(name, "only its ownership: a fix that was interrupted still owns a part of it")
+		return
+	}
+	var said []string
+	var sections []section
+	if len(p.Fields) > 0 {
+		said = append(said, plural(len(p.Fields), "field")+" to put back")
+		sections = append(sections, section{columns: liveBecomes, fields: inFix(p.Fields)})
+	}
+	if len(p.Prune) > 0 {
+		label := ""
+		if len(said) > 0 {
+			label = "to be pruned:"
+		}
+		said = append(said, plural(len(p.Prune), "field")+" to prune")
+		sections = append(sections, section{label: label, columns: liveBecomes, fields: inFix(p.Prune)})
+	}
+	t.subject(name, strings.Join(said, ", "))
+	t.sections("  ", sections...)
+}
+
+// inFix returns findings as a fix shows them: the sign is what the fix does, whatever the next upgrade would do.
+func inFix(fields []report.Finding) []report.Finding {
+	out := make([]report.Finding, len(fields))
+	for i, f := range fields {
+		if f.Verdict == report.Conflict {
+			f.Note = "" // names the manager with whom Helm would conflict, which is the owner
+		}
+		inOld, inLive := f.Old != nil, liveHas(f)
+		if f.Masked {
+			inOld = f.Managed && f.Verdict != report.Remove
+		}
+		switch {
+		case !inOld:
+			f.Verdict = report.Remove
+		case !inLive:
+			f.Verdict = report.Add
+		default:
+			f.Verdict = report.Overwrite
+		}
+		f.Cause, f.Certain, f.Desired, f.After = report.CauseDrift, true, nil, nil
+		out[i] = f
+	}
+	return out
+}
+
 // work counts what a plan, or a part of it, writes.
 type work struct{ fields, prunes, creates, handOvers int }
 
@@ -148,103 +247,4 @@ func outcomePath(r *report.FixResult, o report.FixOutcome) string {
 		}
 	}
 	return ""
-}
-
-// WriteFixPlan writes to w, as text, what a fix is about to do, and what it leaves as it is. A blank line ends it.
-func WriteFixPlan(w io.Writer, r *report.FixResult, opts Options) error {
-	t := newText(opts, r.Time)
-	t.head(comparedRelease(r), fixAnswer(r))
-	if len(r.Plan) > 0 {
-		t.line("")
-	}
-	for _, p := range r.Plan {
-		t.planned(p, r.Namespace)
-	}
-	for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return isLeft(r, o) }) {
-		t.prose("left: " + g.String())
-	}
-	t.line("")
-	return send(w, t.out.Bytes())
-}
-
-// WriteFixQuestion writes to w the question that a reader answers before anything is written. The cursor stays behind it.
-func WriteFixQuestion(w io.Writer, r *report.FixResult, opts Options) error {
-	t := newText(opts, r.Time)
-	question := enumerate(workOf(r.Plan).clauses(infinitive))
-	var created []string
-	for _, p := range r.Plan {
-		if p.Create {
-			created = append(created, t.keyName(p.Object, r.Namespace))
-		}
-	}
-	if len(created) > 0 {
-		question += " (" + strings.Join(t.names(created, maxNames), ", ") + ")"
-	}
-	t.prose(strings.ToUpper(question[:1]) + question[1:] + "? [y/N]")
-	return send(w, append(t.out.Bytes()[:t.out.Len()-1], ' '))
-}
-
-// fixAnswer returns the plan in one clause.
-func fixAnswer(r *report.FixResult) string {
-	switch {
-	case len(r.Plan) == 0:
-		return "nothing to put back"
-	case r.DryRun != "":
-		return "fix would " + enumerate(workOf(r.Plan).clauses(infinitive))
-	}
-	return "fix " + enumerate(workOf(r.Plan).clauses(thirdPerson))
-}
-
-// planned writes one object of a plan: what becomes of it, and its fields as they are and as they will be.
-func (t *text) planned(p report.FixPlan, namespace string) {
-	name := t.keyName(p.Object, namespace)
-	switch {
-	case p.Create:
-		t.subject(name, "missing; to be created")
-		return
-	case p.HandOver:
-		t.subject(name, "only its ownership: a fix that was interrupted still owns a part of it")
-		return
-	}
-	var said []string
-	var sections []section
-	if len(p.Fields) > 0 {
-		said = append(said, plural(len(p.Fields), "field")+" to put back")
-		sections = append(sections, section{columns: liveBecomes, fields: inFix(p.Fields)})
-	}
-	if len(p.Prune) > 0 {
-		label := ""
-		if len(said) > 0 {
-			label = "to be pruned:"
-		}
-		said = append(said, plural(len(p.Prune), "field")+" to prune")
-		sections = append(sections, section{label: label, columns: liveBecomes, fields: inFix(p.Prune)})
-	}
-	t.subject(name, strings.Join(said, ", "))
-	t.sections("  ", sections...)
-}
-
-// inFix returns findings as a fix shows them: the sign is what the fix does, whatever the next upgrade would do.
-func inFix(fields []report.Finding) []report.Finding {
-	out := make([]report.Finding, len(fields))
-	for i, f := range fields {
-		if f.Verdict == report.Conflict {
-			f.Note = "" // names the manager with whom Helm would conflict, which is the owner
-		}
-		inOld, inLive := f.Old != nil, liveHas(f)
-		if f.Masked {
-			inOld = f.Managed && f.Verdict != report.Remove
-		}
-		switch {
-		case !inOld:
-			f.Verdict = report.Remove
-		case !inLive:
-			f.Verdict = report.Add
-		default:
-			f.Verdict = report.Overwrite
-		}
-		f.Cause, f.Certain, f.Desired, f.After = report.CauseDrift, true, nil, nil
-		out[i] = f
-	}
-	return out
 }

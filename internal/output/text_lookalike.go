@@ -92,15 +92,19 @@ func withCodePoints(s, other string) string {
 
 func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
 
+// sharedBytes returns the length of the longest beginning that two texts share, at the edge of a character.
+func sharedBytes(a, b string) int {
+	for i, r := range a {
+		if !strings.HasPrefix(b[min(i, len(b)):], string(r)) {
+			return i
+		}
+	}
+	return len(a)
+}
+
 // differing returns the part of s that differs from other, at the edges of characters.
 func differing(s, other string) (from, to int) {
-	for from < min(len(s), len(other)) {
-		r, size := utf8.DecodeRuneInString(s[from:])
-		if o, _ := utf8.DecodeRuneInString(other[from:]); o != r {
-			break
-		}
-		from += size
-	}
+	from = sharedBytes(s, other)
 	to = len(s)
 	for end := len(other); to > from && end > from; {
 		r, size := utf8.DecodeLastRuneInString(s[from:to])

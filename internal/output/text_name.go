@@ -20,17 +20,10 @@ const (
 
 // operationName returns what the report predicts, as the subject of a sentence.
 func operationName(op report.Operation) string {
-	switch op {
-	case report.OperationDrift:
-		return "the next upgrade"
-	case report.OperationUpgrade:
-		return "the upgrade"
-	case report.OperationRollback:
-		return "the rollback"
-	case report.OperationInstall:
-		return "the install"
+	if isPreview(op) {
+		return "the " + string(op)
 	}
-	return "the next upgrade" // an operation of a later version of the report
+	return "the next upgrade"
 }
 
 // isPreview reports whether somebody is about to run the operation. What it changes then stands apart from what drifted. A report of drift,

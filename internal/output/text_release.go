@@ -78,8 +78,8 @@ func hasWarning(rel report.Release, code string) bool {
 	return slices.ContainsFunc(rel.Warnings, func(m report.Message) bool { return m.Code == code })
 }
 
-// releaseAnswer returns what is said of the release in one clause. "No drift" is said only if all of the release was seen. That an operation
-// fails is said first.
+// releaseAnswer returns what is said of the release in one clause. "No drift" is said only if all of it was seen. That an operation fails
+// is said first.
 func releaseAnswer(rel report.Release) string {
 	c := countsOf([]report.Release{rel})
 	answer := fmt.Sprintf("%d of %s drifted", c.drifted, plural(rel.Compared, "object"))
@@ -116,8 +116,8 @@ func releaseAnswer(rel report.Release) string {
 	return answer
 }
 
-// previewAnswer puts what an operation does to the objects around the answer about drift. An operation that fails before it changes anything
-// is less bad than one that stops halfway, so it says which of the two it is.
+// previewAnswer puts what an operation does to the objects around the answer about drift. It tells an operation that fails before it changes
+// anything from one that stops halfway, because the first needs no repair.
 func previewAnswer(rel report.Release, c counts, answer string) string {
 	op, written := operationName(rel.Operation), c.written()
 	switch failing := plural(c.actions[report.ActionFail], "object"); {

@@ -257,12 +257,3 @@ func sharedColumns(cells []string) int {
 	}
 	return displayWidth(shared)
 }
-
-func sharedBytes(a, b string) int {
-	for i, r := range a {
-		if !strings.HasPrefix(b[min(i, len(b)):], string(r)) {
-			return i
-		}
-	}
-	return len(a)
-}
