@@ -83,8 +83,8 @@ func oneIf(condition bool) int {
 	return 0
 }
 
-// inOrder returns the different names of all, in the order in which they first occur.
-func inOrder[T any, K comparable](all []T, name func(T) K) []K {
+// distinct returns the different names of all, in the order in which they first occur.
+func distinct[T any, K comparable](all []T, name func(T) K) []K {
 	var names []K
 	seen := map[K]bool{}
 	for _, x := range all {

@@ -26,7 +26,7 @@ func (t *text) summary(r *report.Report) {
 		t.prose("not compared: " + t.escape(left))
 	}
 	c := countsOf(r.Releases)
-	lines := []string{joinNonEmpty("; ", c.drift(r), c.operation(r.Releases), c.extras(), c.unlisted(t.showIgnored))}
+	lines := []string{joinNonEmpty("; ", c.drift(r), c.operation(r.Releases), c.extras(), c.unlistedCounts(t.showIgnored))}
 	lines = append(lines, c.server()...)
 	for _, l := range append(lines, c.incomplete(r.Summary)...) {
 		if l != "" { // a first installation that cannot be rendered has no answer
@@ -159,7 +159,7 @@ func notCompared(releases []report.Release) string {
 	for _, o := range all {
 		n[o.Reason]++
 	}
-	reasons := inOrder(all, func(o report.NotCompared) string { return o.Reason })
+	reasons := distinct(all, func(o report.NotCompared) string { return o.Reason })
 	for i, reason := range reasons {
 		if reason == report.NotComparedHook {
 			reasons[i] = plural(n[reason], "hook")

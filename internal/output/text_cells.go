@@ -274,7 +274,7 @@ func numbered(shown []string, start int) []string {
 
 // signed puts a sign before each line. On a terminal it counts all lines but the first few.
 func (t *text) signed(sign string, all []string) []string {
-	lines := slices.Clone(t.names(all, maxLines))
+	lines := slices.Clone(t.firstNames(all, maxLines))
 	for i, l := range lines {
 		lines[i] = sign + l
 	}

@@ -146,8 +146,8 @@ func (c *counts) extras() string {
 	return strings.Join(said, "; ")
 }
 
-// unlisted counts what the report does not list, and names the flags that list it.
-func (c *counts) unlisted(showsIgnored bool) string {
+// unlistedCounts counts what the report does not list, and names the flags that list it.
+func (c *counts) unlistedCounts(showsIgnored bool) string {
 	forgotten, silenced := "", ""
 	if c.forgotten > 0 {
 		forgotten = plural(c.forgotten, "field") + " by forgotten writers (see --show-controllers)"

@@ -16,9 +16,9 @@ func WriteFixPlan(w io.Writer, r *report.FixResult, opts Options) error {
 		t.line("")
 	}
 	for _, p := range r.Plan {
-		t.planned(p, r.Namespace)
+		t.plannedObject(p, r.Namespace)
 	}
-	for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return isLeft(r, o) }) {
+	for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return isLeftOut(r, o) }) {
 		t.prose("left: " + g.String())
 	}
 	t.line("")
@@ -36,7 +36,7 @@ func WriteFixQuestion(w io.Writer, r *report.FixResult, opts Options) error {
 		}
 	}
 	if len(created) > 0 {
-		question += " (" + strings.Join(t.names(created, maxNames), ", ") + ")"
+		question += " (" + strings.Join(t.firstNames(created, maxNames), ", ") + ")"
 	}
 	t.prose(strings.ToUpper(question[:1]) + question[1:] + "? [y/N]")
 	return send(w, append(t.out.Bytes()[:t.out.Len()-1], ' '))
@@ -53,8 +53,8 @@ func fixAnswer(r *report.FixResult) string {
 	return "fix " + enumerate(workOf(r.Plan).clauses(thirdPerson))
 }
 
-// planned writes one object of a plan: what becomes of it, and its fields as they are and as they will be.
-func (t *text) planned(p report.FixPlan, namespace string) {
+// plannedObject writes one object of a plan: what becomes of it, and its fields as they are and as they will be.
+func (t *text) plannedObject(p report.FixPlan, namespace string) {
 	name := t.keyName(p.Object, namespace)
 	switch {
 	case p.Create:
@@ -68,7 +68,7 @@ func (t *text) planned(p report.FixPlan, namespace string) {
 	var sections []section
 	if len(p.Fields) > 0 {
 		said = append(said, plural(len(p.Fields), "field")+" to put back")
-		sections = append(sections, section{columns: liveBecomes, fields: inFix(p.Fields)})
+		sections = append(sections, section{columns: liveBecomes, fields: fixFindings(p.Fields)})
 	}
 	if len(p.Prune) > 0 {
 		label := ""
@@ -76,14 +76,14 @@ func (t *text) planned(p report.FixPlan, namespace string) {
 			label = "to be pruned:"
 		}
 		said = append(said, plural(len(p.Prune), "field")+" to prune")
-		sections = append(sections, section{label: label, columns: liveBecomes, fields: inFix(p.Prune)})
+		sections = append(sections, section{label: label, columns: liveBecomes, fields: fixFindings(p.Prune)})
 	}
 	t.subject(name, strings.Join(said, ", "))
 	t.sections("  ", sections...)
 }
 
-// inFix returns findings as a fix shows them: the sign is what the fix does, whatever the next upgrade would do.
-func inFix(fields []report.Finding) []report.Finding {
+// fixFindings returns findings as a fix shows them: the sign is what the fix does, whatever the next upgrade would do.
+func fixFindings(fields []report.Finding) []report.Finding {
 	out := make([]report.Finding, len(fields))
 	for i, f := range fields {
 		if f.Verdict == report.Conflict {
@@ -175,8 +175,8 @@ func plannedAt(r *report.FixResult, object report.ObjectKey) (report.FixPlan, bo
 	return r.Plan[i], true
 }
 
-// isLeft reports whether an outcome is about what was never in the plan.
-func isLeft(r *report.FixResult, o report.FixOutcome) bool {
+// isLeftOut reports whether an outcome is about what was never in the plan.
+func isLeftOut(r *report.FixResult, o report.FixOutcome) bool {
 	p, planned := plannedAt(r, o.Object)
 	return !planned || len(o.Fields) > 0 && countOf(p.Fields, o.Fields)+countOf(p.Prune, o.Fields) == 0
 }
@@ -211,8 +211,8 @@ func (t *text) outcomes(r *report.FixResult, match func(report.FixOutcome) bool)
 		}
 	}
 	var groups []outcomeGroup
-	for _, reason := range inOrder(matching, func(o report.FixOutcome) string { return o.Reason }) {
-		groups = append(groups, outcomeGroup{t.names(names[reason], maxNames), t.message(reason)})
+	for _, reason := range distinct(matching, func(o report.FixOutcome) string { return o.Reason }) {
+		groups = append(groups, outcomeGroup{t.firstNames(names[reason], maxNames), t.message(reason)})
 	}
 	return groups
 }

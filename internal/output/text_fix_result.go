@@ -14,7 +14,7 @@ const maxRemaining = 3
 func writeFixText(r *report.FixResult, opts Options) ([]byte, error) {
 	t := newText(opts, r.Time)
 	for _, status := range []report.FixStatus{report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed} {
-		for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return o.Status == status && !isLeft(r, o) }) {
+		for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return o.Status == status && !isLeftOut(r, o) }) {
 			t.prose(string(status) + ": " + g.String())
 		}
 	}
@@ -26,17 +26,17 @@ func writeFixText(r *report.FixResult, opts Options) ([]byte, error) {
 
 // fixSummary returns the last lines.
 func (t *text) fixSummary(r *report.FixResult) []string {
-	said := done(r)
+	said := doneClause(r)
 	if r.After == nil {
 		return []string{said, "the release could not be compared again, so it is not known what remains"}
 	}
 	c := countsOf(r.After.Releases)
-	lines := []string{joinNonEmpty("; ", t.state(r, said, c), c.extras())}
+	lines := []string{joinNonEmpty("; ", t.stateClause(r, said, c), c.extras())}
 	return append(lines, c.incomplete(r.After.Summary)...)
 }
 
-// done says what was written.
-func done(r *report.FixResult) string {
+// doneClause says what was written.
+func doneClause(r *report.FixResult) string {
 	var w work
 	for _, o := range r.Results {
 		if p, planned := plannedAt(r, o.Object); planned && o.Status == report.FixFixed {
@@ -55,7 +55,7 @@ func done(r *report.FixResult) string {
 	}
 	switch {
 	case r.DryRun != "" && len(r.Plan) > 0:
-		return "nothing was written; " + tried(r)
+		return "nothing was written; " + dryRunClause(r)
 	case len(said) > 0 && r.DryRun == "":
 		return strings.Join(said, ", ")
 	case len(r.Plan) > 0:
@@ -64,10 +64,10 @@ func done(r *report.FixResult) string {
 	return "nothing to put back"
 }
 
-// tried says what would be written without --dry-run. It leaves out what the server would reject.
-func tried(r *report.FixResult) string {
+// dryRunClause says what would be written without --dry-run. It leaves out what the server would reject.
+func dryRunClause(r *report.FixResult) string {
 	accepted := slices.DeleteFunc(slices.Clone(r.Plan), func(p report.FixPlan) bool {
-		return slices.ContainsFunc(r.Results, func(o report.FixOutcome) bool { return o.Object == p.Object && !isLeft(r, o) })
+		return slices.ContainsFunc(r.Results, func(o report.FixOutcome) bool { return o.Object == p.Object && !isLeftOut(r, o) })
 	})
 	if len(accepted) == 0 {
 		return "the API server would reject every write"
@@ -75,8 +75,8 @@ func tried(r *report.FixResult) string {
 	return "--yes instead of --dry-run " + enumerate(workOf(accepted).clauses(thirdPerson))
 }
 
-// state says what was written together with what remains. It says that the release is as Helm deployed it only if all of it was seen.
-func (t *text) state(r *report.FixResult, said string, c counts) string {
+// stateClause says what was written together with what remains. It says that the release is as Helm deployed it only if all of it was seen.
+func (t *text) stateClause(r *report.FixResult, said string, c counts) string {
 	rel := comparedRelease(r)
 	fields, objects := rel.ToPutBack()
 	remains := amount(fields, objects)
@@ -98,7 +98,7 @@ func (t *text) state(r *report.FixResult, said string, c counts) string {
 	}
 	names := ""
 	if fields+objects <= maxRemaining {
-		names = strings.Join(t.remaining(rel), ", ")
+		names = strings.Join(t.remainingNames(rel), ", ")
 	}
 	return joinNonEmpty("; ", said, joinNonEmpty(": ", remains+verb, names))
 }
@@ -109,8 +109,8 @@ func isUnfinished(r *report.FixResult) bool {
 		len(r.Plan) > 0 && (len(r.Results) == 0 || r.DryRun != "")
 }
 
-// remaining names what still drifts.
-func (t *text) remaining(rel report.Release) []string {
+// remainingNames names what still drifts.
+func (t *text) remainingNames(rel report.Release) []string {
 	var names []string
 	for _, o := range rel.Objects {
 		name := t.keyName(report.ObjectKey{Key: o.Key()}, rel.Namespace)

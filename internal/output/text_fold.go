@@ -140,13 +140,13 @@ func (t *text) objects(rel report.Release) {
 		}
 		t.groups(f.groups)
 	}
-	created := func() { t.created(f.created, rel) }
+	created := func() { t.createdObjects(f.created, rel) }
 	each := func() {
 		for _, o := range f.blocks {
 			t.object(o, rel)
 		}
 	}
-	last := func() { t.counted(f, rel) }
+	last := func() { t.foldedObjects(f, rel) }
 	if isPreview(rel.Operation) {
 		t.blocks(first, created, each, last)
 		return
@@ -157,8 +157,8 @@ func (t *text) objects(rel report.Release) {
 	last()
 }
 
-// created lists new objects by kind, in the order of the report.
-func (t *text) created(objects []report.Object, rel report.Release) {
+// createdObjects lists new objects by kind, in the order of the report.
+func (t *text) createdObjects(objects []report.Object, rel report.Release) {
 	if len(objects) == 0 {
 		return
 	}
@@ -168,17 +168,17 @@ func (t *text) created(objects []report.Object, rel report.Release) {
 		k := t.kindOf(o)
 		names[k] = append(names[k], t.nameOf(o, rel))
 	}
-	for _, k := range inOrder(objects, t.kindOf) {
-		t.below("  ", k.count(len(names[k]))+": "+strings.Join(t.names(names[k], maxNames), ", "))
+	for _, k := range distinct(objects, t.kindOf) {
+		t.continuation("  ", k.count(len(names[k]))+": "+strings.Join(t.firstNames(names[k], maxNames), ", "))
 	}
 }
 
-// counted writes what is of no interest but must be counted.
-func (t *text) counted(f folds, rel report.Release) {
+// foldedObjects writes what is of no interest but must be counted.
+func (t *text) foldedObjects(f folds, rel report.Release) {
 	op := operationName(rel.Operation)
-	t.volatile(f.volatile, op)
+	t.volatileFields(f.volatile, op)
 	messageOf := func(o report.Object) string { return o.DryRun.Message }
-	for _, message := range inOrder(f.refused, messageOf) {
+	for _, message := range distinct(f.refused, messageOf) {
 		n := 0
 		for _, o := range f.refused {
 			n += oneIf(messageOf(o) == message)
@@ -199,8 +199,8 @@ func (t *text) counted(f folds, rel report.Release) {
 	}
 }
 
-// volatile writes which fields each rendering changes. It says whether the operation writes them, because that restarts pods.
-func (t *text) volatile(members []member, op string) {
+// volatileFields writes which fields each rendering changes. It says whether the operation writes them, because that restarts pods.
+func (t *text) volatileFields(members []member, op string) {
 	if len(members) == 0 {
 		return
 	}
@@ -217,10 +217,10 @@ func (t *text) volatile(members []member, op string) {
 		said += ", and " + op + " writes them"
 	}
 	said += ": " + t.kinds(objects)
-	templates := inOrder(members, func(m member) string { return t.escape(m.field.Template) })
+	templates := distinct(members, func(m member) string { return t.escape(m.field.Template) })
 	templates = slices.DeleteFunc(templates, func(s string) bool { return s == "" })
 	if len(templates) > 0 {
-		said += " (" + strings.Join(t.names(templates, maxTemplates), ", ") + ")"
+		said += " (" + strings.Join(t.firstNames(templates, maxTemplates), ", ") + ")"
 	}
 	t.prose(said)
 }

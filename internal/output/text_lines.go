@@ -49,8 +49,8 @@ func (t *text) prose(s string) {
 	}
 }
 
-// below writes escaped text on lines that all stand behind a gutter.
-func (t *text) below(indent, s string) {
+// continuation writes escaped text on lines that all stand behind a gutter.
+func (t *text) continuation(indent, s string) {
 	for _, l := range t.wrapped(s, len(indent)) {
 		t.line(indent, t.gutter, l)
 	}
@@ -81,8 +81,8 @@ func (s style) message(foreign string) string {
 	return strings.Join(escapedLines(foreign, s.ascii), "\n")
 }
 
-// names returns the first names. The others are counted on a terminal, and listed where no width limits the line.
-func (t *text) names(all []string, most int) []string {
+// firstNames returns the first names. The others are counted on a terminal, and listed where no width limits the line.
+func (t *text) firstNames(all []string, most int) []string {
 	if t.width == 0 {
 		return all
 	}

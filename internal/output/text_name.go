@@ -78,7 +78,7 @@ func (s style) kinds(objects []report.Object) string {
 	for _, o := range objects {
 		n[s.kindOf(o)]++
 	}
-	kinds := inOrder(objects, s.kindOf)
+	kinds := distinct(objects, s.kindOf)
 	slices.SortStableFunc(kinds, func(a, b kind) int { return cmp.Compare(n[b], n[a]) })
 	var said []string
 	others := 0

@@ -11,7 +11,7 @@ func (t *text) object(o report.Object, rel report.Release) {
 	t.subject(t.objectName(o, rel), t.fate(o, rel))
 	t.dryRun(o.DryRun)
 	if o.Note != "" {
-		t.below("  ", t.message(o.Note))
+		t.continuation("  ", t.message(o.Note))
 	}
 	if listsFields(o, rel.Operation) {
 		sections := []section{driftSection(o.Fields)}
@@ -21,10 +21,10 @@ func (t *text) object(o report.Object, rel report.Release) {
 		t.sections("  ", sections...)
 	}
 	if o.Controllers > 0 {
-		t.below("  ", plural(o.Controllers, "controller-owned field")+" not listed")
+		t.continuation("  ", plural(o.Controllers, "controller-owned field")+" not listed")
 	}
 	if o.Forgotten > 0 {
-		t.below("  ", plural(o.Forgotten, "field")+" by forgotten writers not listed")
+		t.continuation("  ", plural(o.Forgotten, "field")+" by forgotten writers not listed")
 	}
 }
 
@@ -53,7 +53,7 @@ func (t *text) dryRun(d *report.DryRun) {
 			t.line("  ", t.gutter, t.heading(l))
 		}
 	default:
-		t.below("  ", joinNonEmpty(": ", "the server could not be asked", t.message(d.Message)))
+		t.continuation("  ", joinNonEmpty(": ", "the server could not be asked", t.message(d.Message)))
 	}
 }
 

@@ -116,8 +116,8 @@ func releaseAnswer(rel report.Release) string {
 	return answer
 }
 
-// previewAnswer puts what an operation does to the objects around the answer about drift. It tells an operation that fails before it changes
-// anything from one that stops halfway, because the first needs no repair.
+// previewAnswer puts what an operation does to the objects around the answer about drift. It tells an operation that fails before it
+// changes anything from one that stops halfway, because the first needs no repair.
 func previewAnswer(rel report.Release, c counts, answer string) string {
 	op, written := operationName(rel.Operation), c.written()
 	switch failing := plural(c.actions[report.ActionFail], "object"); {

@@ -67,7 +67,7 @@ func (t *text) sections(indent string, all ...section) {
 	}
 	note := sharedNoteOf(fields)
 	if note.text != "" {
-		t.below(indent, t.escape(note.String()))
+		t.continuation(indent, t.escape(note.String()))
 	}
 	for _, s := range all {
 		if note.text != "" {

@@ -155,8 +155,8 @@ func (t *text) valueWidth(tab table, rows []row) int {
 func (t *text) row(tab table, r row) {
 	if tab.stack {
 		t.line("  ", t.sign(r.verdict), " ", r.path)
-		t.stacked(tab, r)
-		t.rest(r)
+		t.stackedCells(tab, r)
+		t.belowRow(r)
 		return
 	}
 	cells := ""
@@ -180,11 +180,11 @@ func (t *text) row(tab table, r row) {
 		lead = pad(r.lead, tab.lead-signWidth)
 	}
 	t.line(lead, "  ", t.sign(r.verdict), " ", pad(r.path, tab.path), "  ", cells, beside)
-	t.rest(r)
+	t.belowRow(r)
 }
 
-// rest writes what stands below a finding: the differences within its values, then the remarks that did not fit.
-func (t *text) rest(r row) {
+// belowRow writes what stands below a finding: the differences within its values, then the remarks that did not fit.
+func (t *text) belowRow(r row) {
 	for _, l := range r.below {
 		if t.width > 0 {
 			l = keepStart(l, t.width-signWidth-displayWidth(t.gutter), t.ellipsis)
@@ -192,12 +192,12 @@ func (t *text) rest(r row) {
 		t.line(rowIndent, t.gutter, l)
 	}
 	if r.remarks != "" {
-		t.below(rowIndent, r.remarks)
+		t.continuation(rowIndent, r.remarks)
 	}
 }
 
-// stacked writes the cells of a finding below each other, each with its label.
-func (t *text) stacked(tab table, r row) {
+// stackedCells writes the cells of a finding below each other, each with its label.
+func (t *text) stackedCells(tab table, r row) {
 	const label = len("desired") + 2
 	room := t.width - signWidth - displayWidth(t.gutter) - label
 	for i, c := range t.shorten(r.cells, []int{room, room, room}, room) {
