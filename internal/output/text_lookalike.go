@@ -8,11 +8,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Two values that differ may look the same: é in one character and in two, or a Latin and a Cyrillic a. A reader who sees the same text
-// twice takes the report for wrong, so the characters that differ are shown by their code points.
+// Two values that differ may look the same: é written as one character and as two, or a Latin and a Cyrillic a. A reader who sees the same
+// text twice takes the report for wrong, so this file shows the characters that differ by their code points.
 
-// lookalikes are letters and signs that look like ASCII in most fonts, and that no normalization maps to it, each followed by what it looks
-// like. They are the ones of Unicode's confusables.txt (UTS 39) that keyboards and word processors write.
+// lookalikes are letters and signs that look like ASCII in most fonts, and that no normalization maps to ASCII, each followed by the
+// character that it looks like. They are those of Unicode's confusables.txt (UTS 39) that keyboards and word processors write.
 const lookalikes = "АAВBЕEЅSІIЈJКKМMНHОOРPСCТTХXУYҮYԌGԜWԚQаaсcеeһhіiјjӏlоoрpԛqѕsԝwхxуyүyѵvԁd" + // Cyrillic
 	"ΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXοoνvιiυuρpγyαa" + // Greek
 	"օoսuհhոnցgզqՕOՏSԼL" + // Armenian
@@ -28,7 +28,7 @@ var likeASCII = sync.OnceValue(func() map[rune]rune {
 	return out
 })
 
-// skeleton is what a text looks like: texts with the same one cannot be told apart by eye.
+// skeleton returns what a text looks like. Nobody can tell two texts with the same skeleton apart by eye.
 func skeleton(s string) string {
 	if isASCII(s) {
 		return s
@@ -45,8 +45,8 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// apart returns rendered values with code points where one of them looks like another that differs.
-func apart(shown []string) []string {
+// distinguish returns rendered values, with code points where one of them looks like another that differs.
+func distinguish(shown []string) []string {
 	alike := map[string][]string{}
 	for _, s := range shown {
 		alike[skeleton(s)] = append(alike[skeleton(s)], s)
@@ -67,11 +67,11 @@ func apart(shown []string) []string {
 	return out
 }
 
-// withCodePoints escapes the characters of a rendered value from the first to the last in which it differs from another one. A value
-// without quotes gets them, because only in quotes a backslash is an escape.
+// withCodePoints escapes the characters of a rendered value from the first to the last in which it differs from other. A value without
+// quotes gets them, because a backslash is an escape only in quotes.
 func withCodePoints(s, other string) string {
 	from, to := differing(s, other)
-	for from < to && isMark(firstRune(s[to:])) { // it stands on what differs
+	for from < to && isMark(firstRune(s[to:])) { // it combines with what differs
 		to += utf8.RuneLen(firstRune(s[to:]))
 	}
 	before, middle, after := s[:from], s[from:to], s[to:]
@@ -92,15 +92,19 @@ func withCodePoints(s, other string) string {
 
 func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
 
-// differing returns where s begins and ends to differ from another text, at the edges of characters.
-func differing(s, other string) (from, to int) {
-	for from < min(len(s), len(other)) {
-		r, size := utf8.DecodeRuneInString(s[from:])
-		if o, _ := utf8.DecodeRuneInString(other[from:]); o != r {
-			break
+// sharedBytes returns the length of the longest beginning that two texts share, at the edge of a character.
+func sharedBytes(a, b string) int {
+	for i, r := range a {
+		if !strings.HasPrefix(b[min(i, len(b)):], string(r)) {
+			return i
 		}
-		from += size
 	}
+	return len(a)
+}
+
+// differing returns the part of s that differs from other, at the edges of characters.
+func differing(s, other string) (from, to int) {
+	from = sharedBytes(s, other)
 	to = len(s)
 	for end := len(other); to > from && end > from; {
 		r, size := utf8.DecodeLastRuneInString(s[from:to])
