@@ -185,3 +185,23 @@ func StepTo(item any, rule ListRule) (object.Step, bool) {
 	}
 	return step, len(step.Keys) > 0
 }
+
+// EachPlace calls visit with the path of every value below v. Items of lists are named as the API names them.
+func EachPlace(v any, s *Shape, path object.Path, visit func(object.Path)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			visit(path.Field(name))
+			EachPlace(below, s.Field(name), path.Field(name), visit)
+		}
+	case []any:
+		for i, item := range v {
+			step, named := StepTo(item, s.ListRule())
+			if !named {
+				step = object.Step{Form: object.IndexStep, Index: i}
+			}
+			visit(path.With(step))
+			EachPlace(item, s.Item(), path.With(step), visit)
+		}
+	}
+}

@@ -72,3 +72,15 @@ func (s State) Object() map[string]any {
 	m, _ := s.Value.(map[string]any)
 	return m
 }
+
+// Lookup returns the state at a path below s.
+func (s State) Lookup(path object.Path) State {
+	for _, step := range path {
+		if step.Form == object.FieldStep {
+			s = s.Field(step.Name)
+		} else {
+			s = s.Item(step)
+		}
+	}
+	return s
+}

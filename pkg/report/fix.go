@@ -39,9 +39,8 @@ type FixResult struct {
 
 // FixPlan is what a fix writes to one object.
 type FixPlan struct {
-	// Object is the key of the object, as Object.BlockedBy has it.
-	Object string `json:"object"`
-	UID    string `json:"uid,omitempty"`
+	Object ObjectKey `json:"object"`
+	UID    string    `json:"uid,omitempty"`
 	// Create is set if the object is missing and is created again.
 	Create bool `json:"create,omitempty"`
 	// HandOver is set if only ownership is put back: a fix that was interrupted left its field manager behind.
@@ -70,7 +69,7 @@ type FixOperation struct {
 
 // FixOutcome is what became of one object.
 type FixOutcome struct {
-	Object string    `json:"object"`
+	Object ObjectKey `json:"object"`
 	Status FixStatus `json:"status"`
 	Reason string    `json:"reason,omitempty"`
 	// Fields are the ids of the fields that the status is about; absent if it is about the whole object.
@@ -86,7 +85,7 @@ func (r *FixResult) IsNoDrift(o FixOutcome) bool {
 }
 
 // isPlanned reports whether the plan writes a field of an object.
-func (r *FixResult) isPlanned(object, id string) bool {
+func (r *FixResult) isPlanned(object ObjectKey, id string) bool {
 	is := func(f Finding) bool { return f.ID == id }
 	return slices.ContainsFunc(r.Plan, func(p FixPlan) bool {
 		return p.Object == object && (slices.ContainsFunc(p.Fields, is) || slices.ContainsFunc(p.Prune, is))

@@ -98,9 +98,15 @@ type Message struct {
 	Line    int    `json:"line,omitempty"`
 }
 
+// ErrorRender is the code of the error that the chart could not be rendered. It is part of the contract.
+const ErrorRender = "render"
+
 // WarnRecordElsewhere is the code of the warning that a record may be a copy: it names another namespace than the one that it is stored
 // in. The code is part of the contract.
 const WarnRecordElsewhere = "record-elsewhere"
+
+// NotComparedHook is the reason of a hook.
+const NotComparedHook = "hook"
 
 // NotCompared is an object of the manifest that has no live counterpart by design: a hook, or one with generateName.
 type NotCompared struct {
@@ -121,7 +127,7 @@ type Object struct {
 	Source       string       `json:"source,omitempty"`
 	Action       Action       `json:"action"`
 	Reason       string       `json:"reason,omitempty"`
-	BlockedBy    []string     `json:"blockedBy,omitempty"`
+	BlockedBy    []ObjectKey  `json:"blockedBy,omitempty"`
 	Engine       Engine       `json:"engine,omitempty"`
 	Missing      bool         `json:"missing"`
 	Terminating  bool         `json:"terminating,omitempty"`
@@ -147,10 +153,12 @@ type ObjectError struct {
 	Message string `json:"message"`
 }
 
-// IgnoreRule names the rule that silences a finding, or what is said of an object as a whole.
+// IgnoreRule names the rule, or the baseline, that silences a finding or what is said of an object as a whole.
 type IgnoreRule struct {
 	Rule   string `json:"rule"`
 	Reason string `json:"reason,omitempty"`
+	// Baseline is set by Accept: the rule is an earlier report, and Reason says when that was made. It is no part of the contract.
+	Baseline bool `json:"-"`
 }
 
 // DryRun is the API server's own answer to the write, if it was asked.
@@ -193,6 +201,8 @@ type Finding struct {
 	Owners     []Owner     `json:"owners,omitempty"`
 	// Unrecorded is set if the API server does not record who wrote the live value; Note says why.
 	Unrecorded bool `json:"unrecorded,omitempty"`
+	// OwnerOnly is set in a FixPlan if the live value stays and only its owner changes. It is not part of the contract.
+	OwnerOnly bool `json:"-"`
 	// Pattern is the path as an ignore rule names it. It is not part of the contract.
 	Pattern string `json:"-"`
 }

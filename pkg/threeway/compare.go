@@ -12,6 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -36,7 +37,7 @@ type ObjectComparison struct {
 	sending
 	report.ObjectState
 	Reason    string
-	BlockedBy []string
+	BlockedBy []report.ObjectKey
 	// OfLast is set for a missing object that the last revision, which is not old because it failed, no longer has.
 	OfLast bool
 	Err    *report.ObjectError
@@ -57,7 +58,7 @@ type ObjectComparison struct {
 
 // Drifted reports whether the object as a whole or a field of it has left what Helm deployed.
 func (o ObjectComparison) Drifted() bool {
-	return o.ObjectState.Drifted() || slices.ContainsFunc(o.Findings, Finding.Drifted)
+	return o.ObjectState.Drifted() || slices.ContainsFunc(o.Findings, verdict.Finding.Drifted)
 }
 
 // Compare compares one release. It is pure: what more could be read to make the answer better, Needs says.
@@ -141,7 +142,7 @@ func (c comparer) compare(p pair) ObjectComparison {
 		out.Notes.AddNote(note)
 	}
 	out.IgnoredBy = rules.Object(out.Gone(), texts[0])
-	if !slices.ContainsFunc(out.Findings, func(f Finding) bool { return f.Verdict == report.Conflict && f.IgnoredBy == nil }) {
+	if !slices.ContainsFunc(out.Findings, func(f verdict.Finding) bool { return f.Verdict == report.Conflict && f.IgnoredBy == nil }) {
 		out.conflictsIgnoredBy = rules.Conflicts()
 	}
 	return out
