@@ -81,7 +81,7 @@
 //	label-4  add, change
 //	new-one  ignore, drift       no manifest names it: unmanaged, it stays
 //
-// testdata/threeway/design2-labels.txtar is this example; the files beside it are the others.
+// testdata/threeway/labels.txtar is this example; the files beside it are the others.
 //
 // # Sources
 //

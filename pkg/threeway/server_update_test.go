@@ -8,7 +8,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestServerUpdates: what the API server gives back and takes away, beyond testdata/threeway/C01-immutable-service.txtar. Live is
+// TestServerUpdates: what the API server gives back and takes away, beyond testdata/threeway/immutable-service.txtar. Live is
 // what a server said; want is what it said of the patched object.
 func TestServerUpdates(t *testing.T) {
 	for _, tc := range []struct{ name, live, patched, want string }{
