@@ -39,12 +39,12 @@ func BenchmarkLargeChart(b *testing.B) {
 	must(b, writeLargeChart(path, 400))
 	_, err := c.run(helmCall{verb: "install", chart: path})
 	must(b, err)
-	race, err := c.newRace(path)
+	race, err := c.newBenchSetup(path)
 	must(b, err)
 	var helms, ours time.Duration
 	for b.Loop() {
-		helms += clock(b, race.helm)
-		ours += clock(b, race.helmdrift)
+		helms += measure(b, race.helm)
+		ours += measure(b, race.helmdrift)
 	}
 	perRun := func(d time.Duration) float64 { return float64(d.Milliseconds()) / float64(b.N) }
 	b.ReportMetric(perRun(helms), "helm-ms")
@@ -53,7 +53,7 @@ func BenchmarkLargeChart(b *testing.B) {
 }
 
 // clock measures from a clean heap.
-func clock(b *testing.B, do func(context.Context) error) time.Duration {
+func measure(b *testing.B, do func(context.Context) error) time.Duration {
 	runtime.GC()
 	start := time.Now()
 	must(b, do(b.Context()))
@@ -62,7 +62,7 @@ func clock(b *testing.B, do func(context.Context) error) time.Duration {
 
 // race is what both sides start from: the chart, the stored manifest, a cluster that was connected and discovered. Helm has
 // the chart loaded already.
-type race struct {
+type benchSetup struct {
 	chart, old, namespace string
 	loaded                *chart.Chart
 	inputs                chartutil.Values
@@ -77,9 +77,9 @@ type race struct {
 // largeTag is the value that the upgrade changes.
 const largeTag = "1.27"
 
-func (c *Case) newRace(path string) (*race, error) {
+func (c *Case) newBenchSetup(path string) (*benchSetup, error) {
 	ctx := context.Background()
-	r := &race{chart: path, namespace: c.ns, on: c.cluster}
+	r := &benchSetup{chart: path, namespace: c.ns, on: c.cluster}
 	var err error
 	if r.loaded, err = loader.Load(path); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (c *Case) newRace(path string) (*race, error) {
 }
 
 // helm does what helm upgrade does until it would send the patches.
-func (r *race) helm(ctx context.Context) error {
+func (r *benchSetup) helm(ctx context.Context) error {
 	files, err := engine.New(r.on.config).Render(r.loaded, r.inputs)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func patch(original, target *resource.Info, liveObject map[string]any) error {
 }
 
 // helmdrift goes from reading live to the report.
-func (r *race) helmdrift(ctx context.Context) error {
+func (r *benchSetup) helmdrift(ctx context.Context) error {
 	in := threeway.Input{
 		Name: "r", Namespace: r.namespace, StorageNamespace: r.namespace, Operation: report.OperationUpgrade, ApplyMethod: "client-side",
 		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1}, Desired: &report.Desired{Source: "chart", Helm: "3"},

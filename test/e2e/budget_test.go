@@ -111,7 +111,7 @@ func TestForeignObjects(t *testing.T) {
 	must(t, c.helm(false, "install", "many"))
 	before, err := c.diff()
 	must(t, err)
-	must(t, c.crowd(5000))
+	must(t, c.createConfigMaps(5000))
 	after, err := c.diff()
 	must(t, err)
 	want(t, after, 0, "")
@@ -126,7 +126,7 @@ func TestForeignObjects(t *testing.T) {
 }
 
 // crowd makes ConfigMaps; every other one has the label by which lists select.
-func (c *Case) crowd(n int) error {
+func (c *Case) createConfigMaps(n int) error {
 	text := strings.Repeat("x", 500)
 	group, ctx := errgroup.WithContext(context.Background())
 	group.SetLimit(32)

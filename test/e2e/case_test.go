@@ -30,11 +30,11 @@ type Case struct {
 
 	// call is the last deployment of a chart: proves repeats it.
 	call helmCall
-	last run
+	last binaryRun
 }
 
 // run is one run of the binary.
-type run struct {
+type binaryRun struct {
 	args           []string
 	exit           int
 	stdout, stderr string
@@ -150,7 +150,7 @@ func (c *Case) scale(object string, replicas string) error {
 // diff runs helmdrift diff through the proxy. It fails when the binary did
 // anything but read (or, with --dry-run=server, ask what a write would do), or
 // printed a report that breaks the contract.
-func (c *Case) diff(args ...string) (run, error) {
+func (c *Case) diff(args ...string) (binaryRun, error) {
 	all := []string{"diff"}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		all = append(all, c.release)
@@ -168,10 +168,10 @@ func (c *Case) diff(args ...string) (run, error) {
 }
 
 // binary runs helmdrift with any arguments.
-func (c *Case) binary(args ...string) (run, error) {
-	c.proxy.begin(permitted(args))
+func (c *Case) binary(args ...string) (binaryRun, error) {
+	c.proxy.reset(permissionOf(args))
 	var stdout, stderr bytes.Buffer
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	if c.proxy.kubeconfig != "" {
 		args = append(args, "--kubeconfig", c.proxy.kubeconfig, "-n", c.storage)
@@ -184,9 +184,9 @@ func (c *Case) binary(args ...string) (run, error) {
 	}
 	err := cmd.Run()
 	if exited := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exited) {
-		return run{}, fmt.Errorf("run helmdrift: %w", err)
+		return binaryRun{}, fmt.Errorf("run helmdrift: %w", err)
 	}
-	out := run{args: args, exit: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String(), traffic: c.proxy.take()}
+	out := binaryRun{args: args, exit: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String(), traffic: c.proxy.recorded()}
 	switch {
 	case out.exit < 0 || out.exit > 2:
 		return out, fmt.Errorf("helmdrift ended with %v\n%s", cmd.ProcessState, out.stderr)
@@ -197,14 +197,14 @@ func (c *Case) binary(args ...string) (run, error) {
 }
 
 // permitted is what a run with these arguments may do.
-func permitted(args []string) permission {
+func permissionOf(args []string) permission {
 	switch {
 	case slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--dry-run") }):
-		return mayTry
+		return permitDryRuns
 	case len(args) > 0 && args[0] == "fix" || slices.Contains(args, "--fix"):
-		return mayWrite
+		return permitWrites
 	}
-	return mayRead
+	return permitReads
 }
 
 // must ends the test on an error of the harness.
@@ -216,7 +216,7 @@ func must(t testing.TB, err error) {
 }
 
 // want compares a run with the lines of the report and the exit code it should have.
-func want(t *testing.T, out run, exit int, lines string) {
+func want(t *testing.T, out binaryRun, exit int, lines string) {
 	t.Helper()
 	var got string
 	if out.report != nil {

@@ -26,7 +26,7 @@ import (
 )
 
 // patience bounds every wait for a controller, and every run of the binary. It is long, as the machine may be busy: who waits in vain fails.
-const patience = 5 * time.Minute
+const waitTimeout = 5 * time.Minute
 
 // cluster is an administrator's hand on an API server, outside of Helm.
 type cluster struct {
@@ -73,7 +73,7 @@ func parseRef(text, namespace string) (ref, error) {
 }
 
 // at gives the client for a ref. The namespace of cluster-scoped kinds is dropped.
-func (c *cluster) at(r ref) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
+func (c *cluster) clientFor(r ref) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
 	gvr, gr := schema.ParseResourceArg(r.resource)
 	kind, err := c.kindOf(gr, gvr)
 	if meta.IsNoMatchError(err) {
@@ -83,7 +83,7 @@ func (c *cluster) at(r ref) (dynamic.ResourceInterface, *meta.RESTMapping, error
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.of(kind, r.namespace)
+	return c.clientForKind(kind, r.namespace)
 }
 
 // kindOf finds the kind of a resource that was written as things, things.ex.com or things.v1.ex.com.
@@ -95,7 +95,7 @@ func (c *cluster) kindOf(plain schema.GroupResource, versioned *schema.GroupVers
 	return kind, err
 }
 
-func (c *cluster) of(kind schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
+func (c *cluster) clientForKind(kind schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
 	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +107,7 @@ func (c *cluster) of(kind schema.GroupVersionKind, namespace string) (dynamic.Re
 }
 
 func (c *cluster) get(ctx context.Context, r ref) (*unstructured.Unstructured, error) {
-	client, _, err := c.at(r)
+	client, _, err := c.clientFor(r)
 	if err != nil {
 		return nil, err
 	}
@@ -116,20 +116,20 @@ func (c *cluster) get(ctx context.Context, r ref) (*unstructured.Unstructured, e
 
 // create makes the objects of a YAML stream, as the given field manager.
 func (c *cluster) create(ctx context.Context, text, namespace, manager string) error {
-	return c.each(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
+	return c.eachObject(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
 		_, err := client.Create(ctx, obj, metav1.CreateOptions{FieldManager: manager})
 		return err
 	})
 }
 
 // each does something with every object of a YAML stream, until it fails.
-func (c *cluster) each(text, namespace string, do func(dynamic.ResourceInterface, *unstructured.Unstructured) error) error {
+func (c *cluster) eachObject(text, namespace string, do func(dynamic.ResourceInterface, *unstructured.Unstructured) error) error {
 	objects, err := decodeObjects(text)
 	if err != nil {
 		return err
 	}
 	for _, obj := range objects {
-		client, _, err := c.of(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
+		client, _, err := c.clientForKind(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (c *cluster) each(text, namespace string, do func(dynamic.ResourceInterface
 // tells the patch: a list is a JSON patch, a map is a strategic merge patch for
 // native kinds and a merge patch for others.
 func (c *cluster) patch(ctx context.Context, r ref, manager, body string, subresources ...string) error {
-	client, mapping, err := c.at(r)
+	client, mapping, err := c.clientFor(r)
 	if err != nil {
 		return err
 	}
@@ -172,10 +172,10 @@ func (c *cluster) kubectlApply(ctx context.Context, text, namespace string) erro
 		return err
 	}
 	for _, obj := range objects {
-		if err := rememberApplied(obj); err != nil {
+		if err := setLastApplied(obj); err != nil {
 			return err
 		}
-		client, _, err := c.of(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
+		client, _, err := c.clientForKind(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
 		if err != nil {
 			return err
 		}
@@ -193,7 +193,7 @@ func (c *cluster) kubectlApply(ctx context.Context, text, namespace string) erro
 	return nil
 }
 
-func rememberApplied(obj *unstructured.Unstructured) error {
+func setLastApplied(obj *unstructured.Unstructured) error {
 	const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 	text, err := json.Marshal(obj)
 	if err != nil {
@@ -209,7 +209,7 @@ func rememberApplied(obj *unstructured.Unstructured) error {
 }
 
 func (c *cluster) delete(ctx context.Context, r ref) error {
-	client, _, err := c.at(r)
+	client, _, err := c.clientFor(r)
 	if err != nil {
 		return err
 	}
@@ -218,9 +218,9 @@ func (c *cluster) delete(ctx context.Context, r ref) error {
 }
 
 // until waits until an object is as the check wants it.
-func (c *cluster) until(ctx context.Context, r ref, what string, check func(*unstructured.Unstructured) bool) error {
+func (c *cluster) waitFor(ctx context.Context, r ref, what string, check func(*unstructured.Unstructured) bool) error {
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
 		obj, err := c.get(ctx, r)
 		last = err
 		return err == nil && check(obj), nil
@@ -232,8 +232,8 @@ func (c *cluster) until(ctx context.Context, r ref, what string, check func(*uns
 }
 
 // untilGone waits until an object is not there any more.
-func (c *cluster) untilGone(ctx context.Context, r ref) error {
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+func (c *cluster) waitUntilGone(ctx context.Context, r ref) error {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
 		_, err := c.get(ctx, r)
 		return apierrors.IsNotFound(err), nil
 	})
@@ -244,12 +244,12 @@ func (c *cluster) untilGone(ctx context.Context, r ref) error {
 }
 
 // untilUnserved waits until discovery does not offer a version of a group any more.
-func (c *cluster) untilUnserved(ctx context.Context, version string) error {
+func (c *cluster) waitUntilUnserved(ctx context.Context, version string) error {
 	served, err := discovery.NewDiscoveryClientForConfig(c.config)
 	if err != nil {
 		return err
 	}
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(context.Context) (bool, error) {
 		groups, err := served.ServerGroups()
 		if err != nil {
 			return false, err
@@ -280,7 +280,7 @@ func (c *cluster) installCRDs(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
-		if err := c.until(ctx, ref{resource: "customresourcedefinition", name: name}, "Established", isEstablished); err != nil {
+		if err := c.waitFor(ctx, ref{resource: "customresourcedefinition", name: name}, "Established", isEstablished); err != nil {
 			return err
 		}
 	}

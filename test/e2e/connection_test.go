@@ -39,7 +39,7 @@ func TestDeadAPIService(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	p, err := startPlane(ctx, everything...)
+	p, err := startPlane(ctx, allComponents...)
 	must(t, err)
 	t.Cleanup(p.stop)
 	on, err := newCluster(p.Kubeconfig)
@@ -47,11 +47,11 @@ func TestDeadAPIService(t *testing.T) {
 	must(t, on.installCRDs(ctx))
 	c := newCase(t, on)
 	must(t, c.helm(false, "install", "apiservice"))
-	must(t, on.until(ctx, ref{resource: "apiservice", name: "v1.dead.ex.com"}, "Available=False", isUnavailable))
+	must(t, on.waitFor(ctx, ref{resource: "apiservice", name: "v1.dead.ex.com"}, "Available=False", isUnavailable))
 	out, err := c.diff(c.release, "--fail-on", "drift,unmanaged,effect")
 	must(t, err)
 	want(t, out, 0, "")
-	previewsOfDeadAPI(t, c)
+	checkPreviewsOfDeadAPI(t, c)
 	must(t, c.patch("kubectl-edit", "configmap/beside", "{data: {k: changed}}"))
 	must(t, c.patch("kubectl-edit", "apiservice/v1.dead.ex.com", "[{op: replace, path: /spec/versionPriority, value: 99}]"))
 	out, err = c.diff()
@@ -63,7 +63,7 @@ APIService v1.dead.ex.com: none drifted
 }
 
 // previewsOfDeadAPI: that a group cannot be discovered is one warning of a preview, and only of a chart that asks for the group.
-func previewsOfDeadAPI(t *testing.T, c *Case) {
+func checkPreviewsOfDeadAPI(t *testing.T, c *Case) {
 	t.Helper()
 	const template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: beside}\n" +
 		"data: {k: \"1\"} # {{ with .Values.asks }}{{ $.Capabilities.APIVersions.Has . }}{{ end }}\n"

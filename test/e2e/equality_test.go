@@ -98,7 +98,7 @@ func (c *Case) render(call helmCall, lastRevision int) (*render.Rendered, error)
 }
 
 // wantFile holds what a diff says against the want file of the chart.
-func (c *Case) wantFile(t *testing.T, out run, call helmCall) {
+func (c *Case) wantFile(t *testing.T, out binaryRun, call helmCall) {
 	t.Helper()
 	file := call.chart + ".want"
 	if call.by4 && exists(file+"4") {

@@ -16,7 +16,7 @@ import (
 )
 
 // harm is done to a write on its way. It may let it pass, once.
-type harm func(w http.ResponseWriter, r *http.Request, pass http.Handler)
+type writeFault func(w http.ResponseWriter, r *http.Request, pass http.Handler)
 
 // faultProxy stands before the proxy of a case and harms writes.
 type faultProxy struct {
@@ -25,7 +25,7 @@ type faultProxy struct {
 	mu sync.Mutex
 	// writes counts the writes since harmful was called; choose says what is done to the nth, nil where nothing.
 	writes int
-	choose func(n int, r *http.Request) harm
+	choose func(n int, r *http.Request) writeFault
 }
 
 // startFaults puts itself before the proxy of a case.
@@ -49,7 +49,7 @@ func startFaults(t *testing.T, c *Case) *faultProxy {
 	return p
 }
 
-func (p *faultProxy) next(r *http.Request) harm {
+func (p *faultProxy) next(r *http.Request) writeFault {
 	if r.Method == http.MethodGet {
 		return nil
 	}
@@ -63,20 +63,20 @@ func (p *faultProxy) next(r *http.Request) harm {
 }
 
 // harmful chooses what is done to the writes from now on.
-func (p *faultProxy) harmful(choose func(n int, r *http.Request) harm) {
+func (p *faultProxy) setFaults(choose func(n int, r *http.Request) writeFault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.writes, p.choose = 0, choose
 }
 
 // inTurn does one harm after the other to the writes, beginning with one of them.
-func inTurn(from int, harms ...harm) func(int, *http.Request) harm {
-	return func(n int, _ *http.Request) harm { return harms[(from+n)%len(harms)] }
+func inTurn(from int, harms ...writeFault) func(int, *http.Request) writeFault {
+	return func(n int, _ *http.Request) writeFault { return harms[(from+n)%len(harms)] }
 }
 
 // beforehand does as inTurn, but lets every other write pass: the one that is tried again.
-func beforehand(from int, harms ...harm) func(int, *http.Request) harm {
-	return func(n int, _ *http.Request) harm {
+func everyFirstTry(from int, harms ...writeFault) func(int, *http.Request) writeFault {
+	return func(n int, _ *http.Request) writeFault {
 		if n%2 == 0 {
 			return nil
 		}
@@ -85,8 +85,8 @@ func beforehand(from int, harms ...harm) func(int, *http.Request) harm {
 }
 
 // only does harm to the nth write.
-func only(at int, does harm) func(int, *http.Request) harm {
-	return func(n int, _ *http.Request) harm {
+func nthWrite(at int, does writeFault) func(int, *http.Request) writeFault {
+	return func(n int, _ *http.Request) writeFault {
 		if n != at {
 			return nil
 		}
@@ -95,7 +95,7 @@ func only(at int, does harm) func(int, *http.Request) harm {
 }
 
 // says is an answer of the API server.
-func says(code int, reason metav1.StatusReason) harm {
+func respond(code int, reason metav1.StatusReason) writeFault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
@@ -105,26 +105,26 @@ func says(code int, reason metav1.StatusReason) harm {
 }
 
 // throttles is the answer of the API server's priority and fairness, which is no Status.
-func throttles(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+func throttle(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	w.Header().Set("Retry-After", "1")
 	http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
 }
 
 // cuts breaks the connection off.
-func cuts(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+func closeConnection(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	if connection, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		_ = connection.Close()
 	}
 }
 
 // hangs gives no answer until the client has enough.
-func hangs(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
+func withholdAnswer(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
 	_, _ = io.Copy(io.Discard, r.Body) // or the server does not notice that the client has gone
 	<-r.Context().Done()
 }
 
 // acting lets the API server act first, and keeps its answer back.
-func acting(then harm) harm {
+func afterServer(then writeFault) writeFault {
 	return func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
 		pass.ServeHTTP(httptest.NewRecorder(), r)
 		then(w, r, pass)
@@ -132,7 +132,7 @@ func acting(then harm) harm {
 }
 
 // meanwhile does something else before the write passes.
-func meanwhile(do func()) harm {
+func afterDoing(do func()) writeFault {
 	return func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
 		do()
 		pass.ServeHTTP(w, r)

@@ -66,7 +66,7 @@ type faultCase struct {
 	by4     bool
 	process *os.Process
 	// whole is what a fix brings back, whatever happens on the way; owned is what helm owned of it, records its history.
-	whole, owned, records map[string]any
+	wantObjects, wantOwnership, wantRecords map[string]any
 }
 
 var faultObjects = []string{"secret/creds", "configmap/conf", "configmap/lost", "deployment/web", "things.ex.com/demo", "configmap/beside"}
@@ -87,12 +87,12 @@ func newFaultCase(t *testing.T, by4 bool) *faultCase {
 		must(t, c.patch("others", object, body))
 	}
 	must(t, c.cluster.create(t.Context(), "{apiVersion: v1, kind: ConfigMap, metadata: {name: beside}, data: {k: v}}", c.ns, "others"))
-	c.whole, c.owned, c.records = c.objects(t), c.ownership(t), c.history(t)
+	c.wantObjects, c.wantOwnership, c.wantRecords = c.objects(t), c.ownership(t), c.history(t)
 	return c
 }
 
 // both tells a story under each Helm.
-func both(t *testing.T, tell func(t *testing.T, c *faultCase)) {
+func underBothHelms(t *testing.T, tell func(t *testing.T, c *faultCase)) {
 	for name, by4 := range map[string]bool{"client-side": false, "server-side": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,7 +128,7 @@ func (c *faultCase) objects(t *testing.T) map[string]any {
 	t.Helper()
 	out := map[string]any{}
 	for name, obj := range c.read(t) {
-		plain := quiet(obj.Object)
+		plain := withoutServerFields(obj.Object)
 		unstructured.RemoveNestedField(plain, "metadata", "uid")
 		unstructured.RemoveNestedField(plain, "metadata", "creationTimestamp")
 		out[name] = plain
@@ -166,7 +166,7 @@ func (c *faultCase) read(t *testing.T) map[string]*unstructured.Unstructured {
 // history is every record of the release, and the version at which it is stored.
 func (c *faultCase) history(t *testing.T) map[string]any {
 	t.Helper()
-	client, _, err := c.cluster.at(ref{resource: "secret", namespace: c.storage})
+	client, _, err := c.cluster.clientFor(ref{resource: "secret", namespace: c.storage})
 	must(t, err)
 	list, err := client.List(t.Context(), metav1.ListOptions{LabelSelector: "owner=helm"})
 	must(t, err)
@@ -178,7 +178,7 @@ func (c *faultCase) history(t *testing.T) map[string]any {
 }
 
 // put runs helmdrift fix. No value of the Secret may be seen, whatever happens.
-func (c *faultCase) put(t *testing.T, args ...string) (run, *fixResult) {
+func (c *faultCase) runFix(t *testing.T, args ...string) (binaryRun, *fixResult) {
 	t.Helper()
 	out, result, err := c.fix(append([]string{"--yes"}, args...)...)
 	must(t, err)
@@ -194,24 +194,24 @@ func (c *faultCase) put(t *testing.T, args ...string) (run, *fixResult) {
 // mustComplete puts back, undisturbed, what is left, and holds everything against what was there before the drift.
 func (c *faultCase) mustComplete(t *testing.T) {
 	t.Helper()
-	c.harmful(nil)
-	out, result := c.put(t)
+	c.setFaults(nil)
+	out, result := c.runFix(t)
 	if out.exit != 0 {
 		t.Errorf("exit %d\n%s\n%s", out.exit, strings.Join(result.lines(), "\n"), out.stderr)
 	}
-	c.mustBeWhole(t)
+	c.mustBeRestored(t)
 }
 
 // mustBeWhole fails where anything is not as it was before the drift.
-func (c *faultCase) mustBeWhole(t *testing.T) {
+func (c *faultCase) mustBeRestored(t *testing.T) {
 	t.Helper()
-	if diff := cmp.Diff(c.whole, c.objects(t)); diff != "" {
+	if diff := cmp.Diff(c.wantObjects, c.objects(t)); diff != "" {
 		t.Errorf("objects (-before the drift +now):\n%s", diff)
 	}
-	if diff := cmp.Diff(c.owned, c.ownership(t)); diff != "" {
+	if diff := cmp.Diff(c.wantOwnership, c.ownership(t)); diff != "" {
 		t.Errorf("ownership (-before the drift +now):\n%s", diff)
 	}
-	if diff := cmp.Diff(c.records, c.history(t)); diff != "" {
+	if diff := cmp.Diff(c.wantRecords, c.history(t)); diff != "" {
 		t.Errorf("history (-before the drift +now):\n%s", diff)
 	}
 }
@@ -230,28 +230,30 @@ const allFixed = "creds fixed, conf fixed, lost fixed, web fixed, demo fixed"
 // TestFixUnderFaults hurts each write once. All is put back in one run, and nothing else changes.
 func TestFixUnderFaults(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
-		failed := says(500, metav1.StatusReasonInternalError)
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
+		failed := respond(500, metav1.StatusReasonInternalError)
 		// Before the API server acts.
-		unheard := []harm{says(409, metav1.StatusReasonConflict), says(422, metav1.StatusReasonInvalid), throttles, failed, cuts}
-		for name, choose := range map[string]func(int, *http.Request) harm{
-			"unheard":          beforehand(0, unheard...),
-			"unheard, shifted": beforehand(2, unheard...),
-			"lost":             inTurn(0, acting(failed), acting(cuts)),
-			"lost, shifted":    inTurn(1, acting(failed), acting(cuts)),
-			"out of time":      func(n int, _ *http.Request) harm { return map[int]harm{1: hangs, 4: acting(hangs)}[n] },
+		unheard := []writeFault{respond(409, metav1.StatusReasonConflict), respond(422, metav1.StatusReasonInvalid), throttle, failed, closeConnection}
+		for name, choose := range map[string]func(int, *http.Request) writeFault{
+			"unheard":          everyFirstTry(0, unheard...),
+			"unheard, shifted": everyFirstTry(2, unheard...),
+			"lost":             inTurn(0, afterServer(failed), afterServer(closeConnection)),
+			"lost, shifted":    inTurn(1, afterServer(failed), afterServer(closeConnection)),
+			"out of time": func(n int, _ *http.Request) writeFault {
+				return map[int]writeFault{1: withholdAnswer, 4: afterServer(withholdAnswer)}[n]
+			},
 		} {
 			c.drift(t)
-			c.harmful(choose)
+			c.setFaults(choose)
 			args := []string{}
 			if name == "out of time" {
 				args = append(args, "--timeout", "12s") // half of it is what one request may take
 			}
-			out, result := c.put(t, args...)
+			out, result := c.runFix(t, args...)
 			if got := result.statuses(); out.exit != 0 || got != allFixed {
 				t.Errorf("%s: exit %d: %s\n%s", name, out.exit, strings.Join(result.lines(), "\n"), out.stderr)
 			}
-			c.mustBeWhole(t)
+			c.mustBeRestored(t)
 			if t.Failed() {
 				t.Fatal("after ", name)
 			}
@@ -262,23 +264,23 @@ func TestFixUnderFaults(t *testing.T) {
 // TestFixUnderLastingFaults has writes that never get through. The others do, and the next run does the rest.
 func TestFixUnderLastingFaults(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		for name, test := range map[string]struct {
-			does harm
+			does writeFault
 			exit int
 			want string
 		}{
-			"down":    {says(503, metav1.StatusReasonServiceUnavailable), 1, "creds fixed, conf failed, lost fixed, web fixed, demo fixed"},
-			"refused": {says(400, metav1.StatusReasonBadRequest), 2, "creds fixed, conf refused, lost fixed, web fixed, demo fixed"},
+			"down":    {respond(503, metav1.StatusReasonServiceUnavailable), 1, "creds fixed, conf failed, lost fixed, web fixed, demo fixed"},
+			"refused": {respond(400, metav1.StatusReasonBadRequest), 2, "creds fixed, conf refused, lost fixed, web fixed, demo fixed"},
 		} {
 			c.drift(t)
-			c.harmful(func(_ int, r *http.Request) harm {
+			c.setFaults(func(_ int, r *http.Request) writeFault {
 				if strings.HasSuffix(r.URL.Path, "/conf") {
 					return test.does
 				}
 				return nil
 			})
-			if out, result := c.put(t, "--timeout", "15s"); out.exit != test.exit || result.statuses() != test.want {
+			if out, result := c.runFix(t, "--timeout", "15s"); out.exit != test.exit || result.statuses() != test.want {
 				t.Errorf("%s: exit %d: %s", name, out.exit, strings.Join(result.lines(), "\n"))
 			}
 			c.mustComplete(t)
@@ -291,12 +293,12 @@ func TestFixLosesTheOwnershipPatch(t *testing.T) {
 	t.Parallel()
 	c := newFaultCase(t, true)
 	c.drift(t, "configmap/conf")
-	c.harmful(only(2, says(403, metav1.StatusReasonForbidden)))
-	out, result := c.put(t)
+	c.setFaults(nthWrite(2, respond(403, metav1.StatusReasonForbidden)))
+	out, result := c.runFix(t)
 	if got := result.Results[0]; out.exit != 1 || got.Status != "failed" || !strings.Contains(got.Reason, "the values are back, but helm does not own them yet") {
 		t.Errorf("exit %d: %+v", out.exit, got)
 	}
-	if diff := cmp.Diff(c.whole, c.objects(t)); diff != "" {
+	if diff := cmp.Diff(c.wantObjects, c.objects(t)); diff != "" {
 		t.Errorf("objects (-before the drift +now):\n%s", diff)
 	}
 	c.mustComplete(t)
@@ -307,27 +309,27 @@ func TestFixLosesTheOwnershipPatch(t *testing.T) {
 // rest.
 func TestFixKilled(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		kill := func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
 			_ = c.process.Kill()
-			cuts(w, r, pass)
+			closeConnection(w, r, pass)
 		}
 		writes := map[bool]int{false: 3, true: 5}[c.by4]
 		for at, ended := 0, false; !ended; at++ {
 			c.drift(t, "configmap/conf", "configmap/lost", "deployment/web")
 			drifted := c.objects(t)
-			c.harmful(only(at, acting(kill)))
+			c.setFaults(nthWrite(at, afterServer(kill)))
 			if at == 0 {
-				c.harmful(only(1, kill))
+				c.setFaults(nthWrite(1, kill))
 			}
-			end, text := c.begin(t)
+			end, text := c.startFix(t)
 			if ended = end.Exited(); ended && at <= writes {
 				t.Errorf("write %d: %v\n%s", at, end, text)
 			}
 			now := c.objects(t)
 			for name, is := range now {
-				if !cmp.Equal(is, drifted[name]) && !cmp.Equal(is, c.whole[name]) {
-					t.Errorf("killed at write %d, %s is neither whole nor drifted:\n%s", at, name, cmp.Diff(c.whole[name], is))
+				if !cmp.Equal(is, drifted[name]) && !cmp.Equal(is, c.wantObjects[name]) {
+					t.Errorf("killed at write %d, %s is neither whole nor drifted:\n%s", at, name, cmp.Diff(c.wantObjects[name], is))
 				}
 			}
 			if at == 0 && !cmp.Equal(now, drifted) {
@@ -339,10 +341,10 @@ func TestFixKilled(t *testing.T) {
 }
 
 // begin runs helmdrift fix as a process to which things are done, and gives its end and what it wrote.
-func (c *faultCase) begin(t *testing.T) (*os.ProcessState, string) {
+func (c *faultCase) startFix(t *testing.T) (*os.ProcessState, string) {
 	t.Helper()
-	c.proxy.begin(mayWrite)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	c.proxy.reset(permitWrites)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, suite.binary, "fix", c.release, "--yes", "--kubeconfig", c.proxy.kubeconfig, "-n", c.storage)
 	cmd.Dir, cmd.Env = c.dir, []string{"HOME=" + c.dir, "PATH=" + os.Getenv("PATH")}
@@ -358,24 +360,24 @@ func (c *faultCase) begin(t *testing.T) (*os.ProcessState, string) {
 // TestFixInterrupted: the write in flight is finished and told; nothing else is begun.
 func TestFixInterrupted(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		c.drift(t, "configmap/conf", "deployment/web")
 		web := c.objects(t)["deployment/web"]
-		c.harmful(only(1, meanwhile(func() {
+		c.setFaults(nthWrite(1, afterDoing(func() {
 			if err := c.process.Signal(os.Interrupt); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(3 * time.Second) // nothing shows from outside that the signal has arrived
 		})))
-		state, text := c.begin(t)
+		state, text := c.startFix(t)
 		if !state.Exited() || state.ExitCode() != 1 || !strings.Contains(text, "interrupted") {
 			t.Errorf("%v\n%s", state, text)
 		}
 		now := c.objects(t)
-		if !cmp.Equal(now["configmap/conf"], c.whole["configmap/conf"]) || !cmp.Equal(now["deployment/web"], web) {
-			t.Errorf("not what one write leaves:\n%s", cmp.Diff(c.whole, now))
+		if !cmp.Equal(now["configmap/conf"], c.wantObjects["configmap/conf"]) || !cmp.Equal(now["deployment/web"], web) {
+			t.Errorf("not what one write leaves:\n%s", cmp.Diff(c.wantObjects, now))
 		}
-		if len(c.proxy.take().written) != 1 {
+		if len(c.proxy.recorded().written) != 1 {
 			t.Error("more than one write was sent")
 		}
 		c.mustComplete(t)
@@ -383,11 +385,11 @@ func TestFixInterrupted(t *testing.T) {
 }
 
 // writer is a controller that writes at a pace until it is stopped, or has written enough.
-func (c *faultCase) writer(t *testing.T, object string, pace time.Duration, kind types.PatchType, body func(i int) string) (stop func() int) {
+func (c *faultCase) startWriter(t *testing.T, object string, pace time.Duration, kind types.PatchType, body func(i int) string) (stop func() int) {
 	t.Helper()
 	r, err := c.ref(object)
 	must(t, err)
-	client, _, err := c.cluster.at(r)
+	client, _, err := c.cluster.clientFor(r)
 	must(t, err)
 	done, begun, wrote := make(chan struct{}), make(chan struct{}), 0
 	var group sync.WaitGroup
@@ -418,23 +420,23 @@ func (c *faultCase) writer(t *testing.T, object string, pace time.Duration, kind
 }
 
 // busy is the pace of a controller that writes all the time: 50 times a second.
-const busy = 20 * time.Millisecond
+const busyInterval = 20 * time.Millisecond
 
 // TestFixBesideABusyWriter: controllers write other fields of the same objects all the time. Nobody loses anything.
 func TestFixBesideABusyWriter(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		c.drift(t)
 		annotate := func(i int) string { return fmt.Sprintf(`{"metadata":{"annotations":{"t%d":"x"}}}`, i) }
 		stops := map[string]func() int{
-			"configmap/conf": c.writer(t, "configmap/conf", busy, types.MergePatchType, annotate),
-			"deployment/web": c.writer(t, "deployment/web", busy, types.MergePatchType, annotate),
+			"configmap/conf": c.startWriter(t, "configmap/conf", busyInterval, types.MergePatchType, annotate),
+			"deployment/web": c.startWriter(t, "deployment/web", busyInterval, types.MergePatchType, annotate),
 		}
 		// This one, slower, writes into the very list that has to get an item back and is replaced as a whole therefore.
-		list := c.writer(t, "deployment/web", 25*busy, types.StrategicMergePatchType, func(i int) string {
+		list := c.startWriter(t, "deployment/web", 25*busyInterval, types.StrategicMergePatchType, func(i int) string {
 			return fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"app","env":[{"name":"THEIRS","value":"%d"}]}]}}}}`, i)
 		})
-		out, result := c.put(t)
+		out, result := c.runFix(t)
 		wrote := map[string]int{"list": list()}
 		for object, stop := range stops {
 			wrote[object] = stop()
@@ -444,7 +446,7 @@ func TestFixBesideABusyWriter(t *testing.T) {
 		}
 		path, err := parsePath("spec.template.spec.containers[name=app].env[name=THEIRS].value")
 		must(t, err)
-		if last, _ := path.in(c.objects(t)["deployment/web"].(map[string]any)); last != fmt.Sprint(wrote["list"]) {
+		if last, _ := path.lookup(c.objects(t)["deployment/web"].(map[string]any)); last != fmt.Sprint(wrote["list"]) {
 			t.Errorf("the controller's %d became %v", wrote["list"], last)
 		}
 		must(t, c.patch("others", "deployment/web", `{spec: {template: {spec: {containers: [{name: app, env: [{name: THEIRS, value: x}]}]}}}}`))
@@ -458,10 +460,10 @@ func TestFixBesideABusyWriter(t *testing.T) {
 				unstructured.RemoveNestedField(now[object].(map[string]any), "metadata", "annotations", fmt.Sprintf("t%d", i+1))
 			}
 		}
-		if diff := cmp.Diff(c.whole, now); diff != "" {
+		if diff := cmp.Diff(c.wantObjects, now); diff != "" {
 			t.Errorf("objects (-before the drift +now):\n%s", diff)
 		}
-		if diff := cmp.Diff(c.owned, c.ownership(t)); diff != "" {
+		if diff := cmp.Diff(c.wantOwnership, c.ownership(t)); diff != "" {
 			t.Errorf("ownership (-before the drift +now):\n%s", diff)
 		}
 	})
@@ -470,14 +472,14 @@ func TestFixBesideABusyWriter(t *testing.T) {
 // TestFixDoesNotFight (D6): a controller writes the planned field. It is left to it, and the rest is put back.
 func TestFixDoesNotFight(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		for name, body := range map[string]func(int) string{
 			"other values": func(i int) string { return fmt.Sprintf(`{"data":{"a":"v%d"}}`, i) },
 			"the drift":    func(int) string { return `{"data":{"a":"drifted"}}` },
 		} {
 			c.drift(t)
-			stop := c.writer(t, "configmap/conf", busy, types.MergePatchType, body)
-			out, result := c.put(t)
+			stop := c.startWriter(t, "configmap/conf", busyInterval, types.MergePatchType, body)
+			out, result := c.runFix(t)
 			wrote := stop()
 			written := 0
 			for _, call := range out.traffic.written {
@@ -505,7 +507,7 @@ func TestFixDoesNotFight(t *testing.T) {
 // upgrade is undone.
 func TestFixMeetsAnUpgrade(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		for i, at := range []string{"/creds", "/lost"} {
 			c.drift(t)
 			var upgraded, owned, records map[string]any
@@ -519,8 +521,8 @@ func TestFixMeetsAnUpgrade(t *testing.T) {
 				}
 				upgraded, owned, records = c.objects(t), c.ownership(t), c.history(t)
 			}
-			c.harmful(c.once(at, meanwhile(upgrade)))
-			out, result := c.put(t)
+			c.setFaults(c.firstWriteOf(at, afterDoing(upgrade)))
+			out, result := c.runFix(t)
 			if upgraded == nil {
 				t.Fatalf("%s was not written: %s", at, strings.Join(result.lines(), "\n"))
 			}
@@ -531,16 +533,16 @@ func TestFixMeetsAnUpgrade(t *testing.T) {
 			if got := result.statuses(); out.exit != 1 || got != want {
 				t.Errorf("exit %d: %s\n%s", out.exit, strings.Join(result.lines(), "\n"), out.stderr)
 			}
-			c.whole, c.owned, c.records = upgraded, owned, records
-			c.mustBeWhole(t)
+			c.wantObjects, c.wantOwnership, c.wantRecords = upgraded, owned, records
+			c.mustBeRestored(t)
 		}
 	})
 }
 
 // once does harm to the first write of an object.
-func (c *faultCase) once(object string, does harm) func(int, *http.Request) harm {
+func (c *faultCase) firstWriteOf(object string, does writeFault) func(int, *http.Request) writeFault {
 	done := false
-	return func(_ int, r *http.Request) harm {
+	return func(_ int, r *http.Request) writeFault {
 		lost := object == "/lost" && r.Method == http.MethodPost
 		if done || !lost && !strings.HasSuffix(r.URL.Path, object) {
 			return nil

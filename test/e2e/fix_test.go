@@ -16,7 +16,7 @@ type fixResult struct {
 	DryRun  string       `json:"dryRun"`
 	Plan    []fixPlan    `json:"plan"`
 	Results []fixOutcome `json:"results"`
-	After   *driftReport      `json:"after"`
+	After   *driftReport `json:"after"`
 }
 
 type fixPlan struct {
@@ -40,7 +40,7 @@ type fixOutcome struct {
 }
 
 // fix runs helmdrift fix and reads its result.
-func (c *Case) fix(args ...string) (run, *fixResult, error) {
+func (c *Case) fix(args ...string) (binaryRun, *fixResult, error) {
 	out, err := c.binary(append([]string{"fix", c.release, "-o", "json"}, args...)...)
 	if err != nil || !strings.HasPrefix(out.stdout, "{") {
 		return out, nil, err
@@ -50,7 +50,7 @@ func (c *Case) fix(args ...string) (run, *fixResult, error) {
 		return out, nil, fmt.Errorf("the result is no JSON: %w", err)
 	}
 	if result.After != nil {
-		c.last = run{args: []string{"diff"}, report: result.After}
+		c.last = binaryRun{args: []string{"diff"}, report: result.After}
 	}
 	return out, result, nil
 }
@@ -84,12 +84,12 @@ func (r *fixResult) lines() []string {
 
 // scriptFix puts back what drifted, and fails where anything but what was planned changed.
 func scriptFix(c *Case, args []string) (string, error) {
-	claims, err := c.claims()
+	claims, err := c.predictions()
 	if err != nil {
 		return "", err
 	}
 	for _, claim := range claims {
-		if claim.was, err = claim.read(); err != nil {
+		if claim.live, err = claim.read(); err != nil {
 			return "", err
 		}
 	}
@@ -101,7 +101,7 @@ func scriptFix(c *Case, args []string) (string, error) {
 	text += strings.Join(append(result.lines(), fmt.Sprintf("exit %d\n", out.exit)), "\n")
 	for _, claim := range claims {
 		is, failed := claim.read()
-		err = errors.Join(err, failed, fixedOnly(result.planned(claim.kind.Kind, claim.name), claim.was, is))
+		err = errors.Join(err, failed, checkOnlyPlanned(result.planned(claim.kind.Kind, claim.name), claim.live, is))
 	}
 	return text, err
 }
@@ -118,7 +118,7 @@ func (r *fixResult) planned(kind, name string) *fixPlan {
 }
 
 // fixedOnly tells what a fix changed besides the planned fields; nothing may have.
-func fixedOnly(plan *fixPlan, was, is map[string]any) error {
+func checkOnlyPlanned(plan *fixPlan, was, is map[string]any) error {
 	if plan == nil {
 		plan = &fixPlan{}
 	}
@@ -128,10 +128,10 @@ func fixedOnly(plan *fixPlan, was, is map[string]any) error {
 	if was == nil || is == nil {
 		return nil
 	}
-	was, is = settled(was), settled(is)
+	was, is = withoutServerChoices(was), withoutServerChoices(is)
 	dropAggregated(was, is)
-	dropProtection(was)
-	dropProtection(is)
+	removeProtection(was)
+	removeProtection(is)
 	if len(plan.Fields) > 0 {
 		dropDefaults(was)
 		dropDefaults(is)
@@ -147,51 +147,51 @@ func fixedOnly(plan *fixPlan, was, is map[string]any) error {
 			path.sortList(is)
 			continue
 		}
-		path.dropRenamed(was, is)
-		path.dropWhole(was)
-		path.dropWhole(is)
+		path.removeRenamed(was, is)
+		path.removeWithEmptyParents(was)
+		path.removeWithEmptyParents(is)
 	}
 	for _, f := range plan.Prune { // which have to be gone
 		path, err := parsePath(f.Path)
 		if err != nil {
 			return err
 		}
-		path.dropWhole(was)
+		path.removeWithEmptyParents(was)
 	}
 	sortSets(was)
 	sortSets(is)
-	if diff := cmp.Diff(prune(was), prune(is)); diff != "" {
+	if diff := cmp.Diff(withoutEmpty(was), withoutEmpty(is)); diff != "" {
 		return fmt.Errorf("more changed than was planned (-before +after):\n%s", diff)
 	}
 	return nil
 }
 
 // dropRenamed drops the item that got its old key back: the one that is there no more, of a list that is as long as it was.
-func (p steps) dropRenamed(was, is map[string]any) {
+func (p fieldPath) removeRenamed(was, is map[string]any) {
 	last := p[len(p)-1]
-	v, _ := p[:len(p)-1].in(was)
-	w, _ := p[:len(p)-1].in(is)
+	v, _ := p[:len(p)-1].lookup(was)
+	w, _ := p[:len(p)-1].lookup(is)
 	before, isList := v.([]any)
 	after, _ := w.([]any)
-	if !isList || last.keys == nil || len(before) != len(after) || last.at(before) >= 0 {
+	if !isList || last.keys == nil || len(before) != len(after) || last.indexIn(before) >= 0 {
 		return
 	}
-	if i := last.at(after); i >= 0 && i < len(before) {
+	if i := last.indexIn(after); i >= 0 && i < len(before) {
 		p[:len(p)-1].put(was, append(before[:i:i], before[i+1:]...))
 	}
 }
 
 // dropProtection takes away the finalizers that controllers put on volumes and claims in their own time, again if somebody took them
 // away (kubernetes v1.36.3 pkg/controller/volume/pvprotection, pvcprotection).
-func dropProtection(obj map[string]any) {
-	finalizers := steps{{field: "metadata"}, {field: "finalizers"}}
-	if held, ok := finalizers.in(obj); ok {
-		finalizers.put(obj, unprotected(held))
+func removeProtection(obj map[string]any) {
+	finalizers := fieldPath{{field: "metadata"}, {field: "finalizers"}}
+	if held, ok := finalizers.lookup(obj); ok {
+		finalizers.put(obj, withoutProtection(held))
 	}
 }
 
 // unprotected gives a list of finalizers without those; nil where there are no others.
-func unprotected(v any) any {
+func withoutProtection(v any) any {
 	list, isList := v.([]any)
 	if !isList {
 		return v

@@ -61,7 +61,7 @@ func (c *Case) upgrade4(cfg *action.Configuration, call helmCall) (string, error
 		return "", err
 	}
 	upgrade := action.NewUpgrade(cfg)
-	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory = c.ns, call.patience(), 10
+	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory = c.ns, call.timeout(), 10
 	upgrade.WaitStrategy, upgrade.ServerSideApply = kube.HookOnlyStrategy, call.serverSide
 	if call.wait > 0 {
 		upgrade.WaitStrategy = kube.StatusWatcherStrategy

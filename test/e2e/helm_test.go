@@ -86,7 +86,7 @@ func (c *Case) upgrade3(cfg *action.Configuration, call helmCall) (string, error
 		return "", err
 	}
 	upgrade := action.NewUpgrade(cfg)
-	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory, upgrade.Wait = c.ns, call.patience(), 10, call.wait > 0
+	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory, upgrade.Wait = c.ns, call.timeout(), 10, call.wait > 0
 	upgrade.TakeOwnership, upgrade.Force, upgrade.SkipSchemaValidation = call.takeOwnership, call.force, call.skipSchema
 	upgrade.ReuseValues, upgrade.ResetValues, upgrade.ResetThenReuseValues = call.reuse, call.reset, call.resetToReuse
 	if call.dryRun {

@@ -65,7 +65,7 @@ func (h helmCall) named(call func() (string, error)) (string, error) {
 }
 
 // patience is how long a call may take.
-func (h helmCall) patience() time.Duration {
+func (h helmCall) timeout() time.Duration {
 	if h.wait > 0 {
 		return h.wait
 	}

@@ -34,7 +34,7 @@ func TestImmutableFields(t *testing.T) {
 	on, err := newCluster(p.Kubeconfig)
 	must(t, err)
 	exists := func(*unstructured.Unstructured) bool { return true }
-	must(t, on.until(ctx, ref{resource: "namespace", name: "default"}, "creation", exists))
+	must(t, on.waitFor(ctx, ref{resource: "namespace", name: "default"}, "creation", exists))
 	must(t, on.create(ctx, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default}}", "default", "test"))
 	raw, err := os.ReadFile("../../testdata/refused/immutable.yaml")
 	must(t, err)
@@ -42,7 +42,7 @@ func TestImmutableFields(t *testing.T) {
 	must(t, yaml.Unmarshal(raw, &cases))
 	for _, c := range cases {
 		obj := &unstructured.Unstructured{Object: c.Object}
-		client, _, err := on.of(obj.GroupVersionKind(), "default")
+		client, _, err := on.clientForKind(obj.GroupVersionKind(), "default")
 		must(t, err)
 		patch := func(t *testing.T, body map[string]any, options metav1.PatchOptions, subresources ...string) error {
 			raw, err := json.Marshal(body)

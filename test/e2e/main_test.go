@@ -60,7 +60,7 @@ func runAll(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	suite.dir = dir
-	silence()
+	setLibraryGlobals()
 	if *noCluster {
 		return m.Run()
 	}
@@ -85,7 +85,7 @@ func prepare(dir string) (stop func(), err error) {
 	kubeconfig, stop, failed := os.Getenv(kubeconfigEnv), func() {}, error(nil)
 	if kubeconfig == "" {
 		var p *plane
-		if p, failed = startPlane(ctx, everything...); failed == nil {
+		if p, failed = startPlane(ctx, allComponents...); failed == nil {
 			kubeconfig, stop = p.Kubeconfig, p.stop
 		}
 	}
@@ -123,7 +123,7 @@ func buildBinary(dir string) (string, error) {
 
 // silence sets the libraries' globals as their command lines do, once and
 // before anything runs in parallel.
-func silence() {
+func setLibraryGlobals() {
 	log.SetOutput(io.Discard)
 	logrus.SetOutput(io.Discard)
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})

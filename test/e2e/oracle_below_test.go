@@ -13,7 +13,7 @@ import (
 
 // below: what stands below a changed path is what was said, what stood there before, or what the API server itself adds to what was said.
 // The last is asked of the server, which gets the object with nothing but what was said at the path.
-func (j fieldJudge) below(f fieldReport, path steps, was, now, stored map[string]any) error {
+func (j fieldJudge) judgeBelow(f fieldReport, path fieldPath, was, now, stored map[string]any) error {
 	want := f.Desired
 	if f.After != nil {
 		want = f.After
@@ -22,34 +22,34 @@ func (j fieldJudge) below(f fieldReport, path steps, was, now, stored map[string
 	if f.Verdict == "remove" && f.After == nil || utiljson.Unmarshal(want, &value) != nil {
 		return nil
 	}
-	before, _ := path.in(was)
-	after, _ := path.in(now)
-	extra := beyond(value, before, after, f.Path)
+	before, _ := path.lookup(was)
+	after, _ := path.lookup(now)
+	extra := unreported(value, before, after, f.Path)
 	if len(extra) == 0 {
 		return nil
 	}
 	asked := runtime.DeepCopyJSON(stored)
-	if j.ask == nil || !path.replace(asked, value) {
-		j.let.let(tolerateBelow)
+	if j.dryRun == nil || !path.replace(asked, value) {
+		j.tolerated.count(tolerateBelow)
 		return nil
 	}
-	answer, err := j.ask(asked)
+	answer, err := j.dryRun(asked)
 	if err != nil {
-		j.let.let(tolerateBelow)
+		j.tolerated.count(tolerateBelow)
 		return nil //nolint:nilerr // what the server does not answer is let through, and counted
 	}
-	answer = settled(answer)
+	answer = withoutServerChoices(answer)
 	dropNewNodePorts(was, answer) // as in now, from which they are gone
 	dropNewAddress(was, answer)
-	answered, _ := path.in(answer)
-	if diff := cmp.Diff(prune(answered), prune(after)); diff != "" {
+	answered, _ := path.lookup(answer)
+	if diff := cmp.Diff(withoutEmpty(answered), withoutEmpty(after)); diff != "" {
 		return fmt.Errorf("%s: the report does not speak of %s, and the server does not add it (-server +after):\n%s", f.Path, strings.Join(extra, ", "), diff)
 	}
 	return nil
 }
 
 // beyond lists what a place has that was not said, and that is not as it was.
-func beyond(said, was, is any, at string) []string {
+func unreported(said, was, is any, at string) []string {
 	switch is := is.(type) {
 	case map[string]any:
 		words, _ := said.(map[string]any)
@@ -58,8 +58,8 @@ func beyond(said, was, is any, at string) []string {
 		for _, name := range slices.Sorted(maps.Keys(is)) {
 			switch word, spoken := words[name]; {
 			case spoken:
-				out = append(out, beyond(word, before[name], is[name], at+"."+name)...)
-			case !equalJSON(before[name], is[name]) && !zero(is[name]):
+				out = append(out, unreported(word, before[name], is[name], at+"."+name)...)
+			case !equalJSON(before[name], is[name]) && !isZero(is[name]):
 				out = append(out, at+"."+name)
 			}
 		}
@@ -76,7 +76,7 @@ func beyond(said, was, is any, at string) []string {
 			if len(before) == len(is) {
 				old = before[i]
 			}
-			out = append(out, beyond(words[i], old, is[i], fmt.Sprintf("%s[%d]", at, i))...)
+			out = append(out, unreported(words[i], old, is[i], fmt.Sprintf("%s[%d]", at, i))...)
 		}
 		return out
 	}
@@ -84,8 +84,8 @@ func beyond(said, was, is any, at string) []string {
 }
 
 // replace puts a value where the path leads; it reports whether something is there.
-func (p steps) replace(root map[string]any, value any) bool {
-	parent, ok := p[:len(p)-1].in(root)
+func (p fieldPath) replace(root map[string]any, value any) bool {
+	parent, ok := p[:len(p)-1].lookup(root)
 	last := p[len(p)-1]
 	switch node := parent.(type) {
 	case map[string]any:
@@ -95,7 +95,7 @@ func (p steps) replace(root map[string]any, value any) bool {
 		}
 		return ok && there
 	case []any:
-		if i := max(last.index, last.at(node)); i >= 0 && i < len(node) {
+		if i := max(last.index, last.indexIn(node)); i >= 0 && i < len(node) {
 			node[i] = value
 			return true
 		}
@@ -104,33 +104,33 @@ func (p steps) replace(root map[string]any, value any) bool {
 }
 
 // hollows lists the places where one of two states has an empty map or list and the other has nothing.
-func hollows(path steps, a, b any) []steps {
+func emptyDifferences(path fieldPath, a, b any) []fieldPath {
 	left, isMap := a.(map[string]any)
 	right, alsoMap := b.(map[string]any)
-	var out []steps
+	var out []fieldPath
 	switch {
 	case isMap && alsoMap:
 		for _, name := range sortedKeys(left) {
-			if _, both := right[name]; both || isHollow(left[name]) {
-				out = append(out, hollows(append(slices.Clone(path), step{field: name, index: -1}), left[name], right[name])...)
+			if _, both := right[name]; both || isEmptyContainer(left[name]) {
+				out = append(out, emptyDifferences(append(slices.Clone(path), pathStep{field: name, index: -1}), left[name], right[name])...)
 			}
 		}
 		for _, name := range sortedKeys(right) {
-			if _, both := left[name]; !both && isHollow(right[name]) {
-				out = append(out, append(slices.Clone(path), step{field: name, index: -1}))
+			if _, both := left[name]; !both && isEmptyContainer(right[name]) {
+				out = append(out, append(slices.Clone(path), pathStep{field: name, index: -1}))
 			}
 		}
-	case a == nil && isHollow(b), b == nil && isHollow(a):
+	case a == nil && isEmptyContainer(b), b == nil && isEmptyContainer(a):
 		out = append(out, path)
 	}
 	return out
 }
 
-func isHollow(v any) bool { return v != nil && empty(v) }
+func isEmptyContainer(v any) bool { return v != nil && isEmpty(v) }
 
 // isNear reports whether the path is one of others, or above or below one of them; items of lists are taken for each other.
-func (p steps) isNear(others []steps) bool {
-	return slices.ContainsFunc(others, func(o steps) bool {
+func (p fieldPath) overlapsAny(others []fieldPath) bool {
+	return slices.ContainsFunc(others, func(o fieldPath) bool {
 		for i := range min(len(p), len(o)) {
 			if p[i].field != o[i].field {
 				return false

@@ -12,92 +12,92 @@ import (
 
 // judgeDrift: nothing has drifted that nobody touched, and where the report compares with what Helm deployed, all that was edited is in it.
 // Plain reports that it does.
-func (t *telling) judgeDrift(said *driftReport, before map[string]map[string]any, plain bool) {
+func (r *oracleRun) judgeDrift(said *driftReport, before map[string]map[string]any, plain bool) {
 	of := map[string]objectReport{}
 	for _, o := range said.Releases[0].Objects {
 		of[o.Name] = o
 	}
-	for _, o := range t.of.objects {
-		was, known := t.deployedState(o)
+	for _, o := range r.scenario.objects {
+		was, known := r.deployedState(o)
 		is := before[o.name]
-		untouched := !t.of.touched(o) && equalJSON(spokenOf(was), spokenOf(t.pristine[o.name]))
+		untouched := !r.scenario.wasEdited(o) && equalJSON(reportable(was), reportable(r.unedited[o.name]))
 		switch {
-		case t.of.installs:
-			t.judgeInstall(o, of[o.name])
+		case r.scenario.installs:
+			r.judgeInstall(o, of[o.name])
 		case !known:
-			t.let.let(tolerateStumble)
-		case t.of.rollback && isHook(o.new):
-			t.let.let(tolerateHookDrift)
-		case t.of.rollback && sharesPort(o.new) && !t.route.appliesServerSide():
-			t.let.let(tolerateSharedPort)
+			r.tolerated.count(tolerateFailedUpgrade)
+		case r.scenario.rollback && isHook(o.new):
+			r.tolerated.count(tolerateHookDrift)
+		case r.scenario.rollback && sharesPort(o.new) && !r.route.appliesServerSide():
+			r.tolerated.count(tolerateSharedPort)
 		case untouched:
-			t.judgeSilence(o, of[o.name])
+			r.judgeUntouched(o, of[o.name])
 		case !plain || was == nil:
 		case is == nil:
 			if said := of[o.name]; !said.Missing && !said.Terminating {
-				t.miss(o.name, "is gone or being deleted, and not said to be")
+				r.mispredict(o.name, "is gone or being deleted, and not said to be")
 			}
 		default:
-			t.judgeEdited(o, of[o.name], was, is)
+			r.judgeEdited(o, of[o.name], was, is)
 		}
 	}
 }
 
 // judgeInstall: what is not deployed yet cannot have drifted.
-func (t *telling) judgeInstall(o *oracleObject, said objectReport) {
-	if !t.of.touched(o) {
-		t.judgeSilence(o, said)
+func (r *oracleRun) judgeInstall(o *oracleObject, said objectReport) {
+	if !r.scenario.wasEdited(o) {
+		r.judgeUntouched(o, said)
 	}
 }
 
 // deployedState is an object as the revision left it that Helm takes for old, nil where it did not have it; known is false where that
 // cannot be told. After an upgrade that failed, old is the revision before it; for a rollback, it is the one that failed, and nobody can
 // tell from outside whether Helm came to an object that the failed chart changes and that is as it was.
-func (t *telling) deployedState(o *oracleObject) (was map[string]any, known bool) {
+func (r *oracleRun) deployedState(o *oracleObject) (was map[string]any, known bool) {
 	switch {
-	case !t.stumbled:
-		return t.pristine[o.name], true
-	case !t.of.rollback:
-		return t.first[o.name], true
-	case equalJSON(o.old, o.new), !equalJSON(spokenOf(t.first[o.name]), spokenOf(t.pristine[o.name])), t.cameTo(o):
-		return t.pristine[o.name], true
+	case !r.upgradeFailed:
+		return r.unedited[o.name], true
+	case !r.scenario.rollback:
+		return r.installed[o.name], true
+	case equalJSON(o.old, o.new), !equalJSON(reportable(r.installed[o.name]), reportable(r.unedited[o.name])), r.failedUpgradeReached(o):
+		return r.unedited[o.name], true
 	}
 	return nil, false
 }
 
 // cameTo reports whether the upgrade that failed before the edits came to an object and did not fail on it: it stops at none where all that
 // went wrong were patches.
-func (t *telling) cameTo(o *oracleObject) bool {
-	return !stopsBefore(t.stumble) && !stopsThere(t.stumble) && !namesObject(t.stumble, o.name)
+func (r *oracleRun) failedUpgradeReached(o *oracleObject) bool {
+	return !stopsBeforeWriting(r.upgradeError) && !stopsAtFirstError(r.upgradeError) && !namesObject(r.upgradeError, o.name)
 }
 
 // judgeEdited: the report speaks of what differs between two states of an object, but for what it is silent of by design.
-func (t *telling) judgeEdited(o *oracleObject, said objectReport, was, is map[string]any) {
-	j := fieldJudge{let: t.let}
-	t.judgeLive(o.name, said.Fields, quiet(was), quiet(is))
-	was, is = spokenOf(was), spokenOf(is)
-	if o.kind.name == "route" && !strings.Contains(fmt.Sprint(t.now[o.name]["metadata"]), "f:replicas") {
-		j.forgive(tolerateOwnerless, was, is, eachOf(dropReplicas))
+func (r *oracleRun) judgeEdited(o *oracleObject, said objectReport, was, is map[string]any) {
+	j := fieldJudge{tolerated: r.tolerated}
+	r.judgeLive(o.name, said.Fields, withoutServerFields(was), withoutServerFields(is))
+	was, is = reportable(was), reportable(is)
+	if o.kind.name == "route" && !strings.Contains(fmt.Sprint(r.predictedOn[o.name]["metadata"]), "f:replicas") {
+		j.tolerate(tolerateOwnerless, was, is, eachOf(dropReplicas))
 	}
-	if entryOf(t.now[o.name], "ancient-changes", "") != nil { // the server has merged what it knew of writers: reports are silent of what no chart has
-		j.forgive(tolerateForgotten, was, is, eachOf(func(obj map[string]any) { keepNamed(o.old, obj) }))
+	if entryOf(r.predictedOn[o.name], "ancient-changes", "") != nil { // the server has merged what it knew of writers: reports are silent of what no chart has
+		j.tolerate(tolerateForgotten, was, is, eachOf(func(obj map[string]any) { keepNamed(o.old, obj) }))
 	}
-	j.forgive(tolerateNull, was, is, eachOf(func(obj map[string]any) { dropNulls(o.old, obj) }))
-	j.forgive(tolerateNodePort, was, is, func(was, is map[string]any) {
+	j.tolerate(tolerateNull, was, is, eachOf(func(obj map[string]any) { dropNulls(o.old, obj) }))
+	j.tolerate(tolerateNodePort, was, is, func(was, is map[string]any) {
 		// Of node ports that come and go with the type of a Service, which is reported, reports are silent.
 		dropNewNodePorts(was, is)
 		dropNewNodePorts(is, was)
 	})
-	j.forgive(tolerateDefault, was, is, func(was, is map[string]any) {
+	j.tolerate(tolerateDefault, was, is, func(was, is map[string]any) {
 		dropPullPolicies(was, is)
 		dropDefaults(was)
 		dropDefaults(is)
 	})
 	if leavesBundle(said.Fields, o.old) {
-		j.forgive(tolerateInjected, was, is, dropBothBundles)
+		j.tolerate(tolerateInjected, was, is, dropBothBundles)
 	}
-	j.forgive(tolerateOrder, was, is, eachOf(sortSets))
-	t.judgeReported(o.name, said.Fields, was, is)
+	j.tolerate(tolerateOrder, was, is, eachOf(sortSets))
+	r.judgeReported(o.name, said.Fields, was, is)
 }
 
 // eachOf makes one drop of two states of a drop of one.
@@ -111,7 +111,7 @@ func eachOf(drop func(map[string]any)) func(was, is map[string]any) {
 // sharesPort tells whether a Service has two ports of one number. Helm's own client-side upgrade to it mixes them up, and what it left
 // has drifted from what it meant.
 func sharesPort(obj map[string]any) bool {
-	ports, _ := steps{{field: "spec"}, {field: "ports"}}.in(obj)
+	ports, _ := fieldPath{{field: "spec"}, {field: "ports"}}.lookup(obj)
 	seen := map[any]bool{}
 	list, _ := ports.([]any)
 	for _, item := range list {
@@ -124,19 +124,19 @@ func sharesPort(obj map[string]any) bool {
 	return false
 }
 
-func (t *telling) judgeSilence(o *oracleObject, said objectReport) {
+func (r *oracleRun) judgeUntouched(o *oracleObject, said objectReport) {
 	name := o.name
 	if said.Drifted || said.Missing {
-		t.miss(name, "nobody touched it, said to have drifted or to be missing")
+		r.mispredict(name, "nobody touched it, said to have drifted or to be missing")
 	}
-	limited := slices.ContainsFunc(t.of.objects, func(o *oracleObject) bool { return o.kind.name == "limitrange" })
+	limited := slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.kind.name == "limitrange" })
 	for _, f := range said.Fields {
 		switch {
 		case f.Cause == "change", f.Equivalent && f.Verdict != "conflict": // live means the same as what was deployed
 		case limited && o.kind.name == "pod" && !f.Managed && strings.HasSuffix(f.Path, ".resources"):
-			t.let.let(tolerateLimitRange) // a LimitRange gave a Pod what Helm's apply now takes away
+			r.tolerated.count(tolerateLimitRange) // a LimitRange gave a Pod what Helm's apply now takes away
 		default:
-			t.miss(name, "nobody touched it, said to have drifted: %s", f.line())
+			r.mispredict(name, "nobody touched it, said to have drifted: %s", f.line())
 		}
 	}
 }
@@ -152,7 +152,7 @@ func defaultPullPolicy(image string) string {
 
 // dropReplicas: scaling a custom resource leaves no owner, and of what nobody owns there reports are silent.
 func dropReplicas(obj map[string]any) {
-	steps{{field: "spec"}, {field: "replicas"}}.drop(obj)
+	fieldPath{{field: "spec"}, {field: "replicas"}}.remove(obj)
 }
 
 // keepNamed takes away what a chart does not name, and lists of maps, whose items have no one to name them here.
@@ -184,7 +184,7 @@ func dropNulls(chart, obj map[string]any) {
 		case map[string]any:
 			dropNulls(value, below)
 		case nil:
-			if zero(obj[name]) {
+			if isZero(obj[name]) {
 				delete(obj, name)
 			}
 		}
@@ -192,8 +192,8 @@ func dropNulls(chart, obj map[string]any) {
 }
 
 // judgeReported: what differs between two states of an object is what the fields are about.
-func (t *telling) judgeReported(name string, fields []fieldReport, was, is map[string]any) {
-	var paths []steps
+func (r *oracleRun) judgeReported(name string, fields []fieldReport, was, is map[string]any) {
+	var paths []fieldPath
 	for _, f := range fields {
 		if path, err := parsePath(f.Path); err == nil {
 			paths = append(paths, path)
@@ -201,36 +201,36 @@ func (t *telling) judgeReported(name string, fields []fieldReport, was, is map[s
 			path.sortList(is)
 		}
 	}
-	dropAll(paths, was)
-	dropAll(paths, is)
-	if diff := cmp.Diff(prune(was), prune(is)); diff != "" {
-		t.miss(name, "was edited (-deployed +edited), the report says nothing of it:\n%s", diff)
+	removeAll(paths, was)
+	removeAll(paths, is)
+	if diff := cmp.Diff(withoutEmpty(was), withoutEmpty(is)); diff != "" {
+		r.mispredict(name, "was edited (-deployed +edited), the report says nothing of it:\n%s", diff)
 	}
 }
 
 // judgeLive: the values of live in a report are what live has.
-func (t *telling) judgeLive(name string, fields []fieldReport, was, is map[string]any) {
+func (r *oracleRun) judgeLive(name string, fields []fieldReport, was, is map[string]any) {
 	for _, f := range fields {
 		path, err := parsePath(f.Path)
 		if err != nil {
-			t.miss(name, "%v", err)
+			r.mispredict(name, "%v", err)
 			continue
 		}
-		if text := f.misstates(path, was, is); text != "" {
-			t.miss(name, "%s", text)
+		if text := f.liveFault(path, was, is); text != "" {
+			r.mispredict(name, "%s", text)
 		}
 	}
 }
 
 // misstates says in what a finding is wrong about the value that live has; it is empty where nothing is. The value of a folded finding is
 // whole, so nothing else may stand below its path but what was there before and defaults of the API, of which was has as many.
-func (f fieldReport) misstates(path steps, was, is map[string]any) string {
-	value, there := path.in(is)
+func (f fieldReport) liveFault(path fieldPath, was, is map[string]any) string {
+	value, there := path.lookup(is)
 	switch {
 	case f.Class == "order" || f.Masked:
 		return ""
-	case f.Live == nil && there && !zero(value):
-		if old, had := path.in(was); had && equalJSON(old, value) {
+	case f.Live == nil && there && !isZero(value):
+		if old, had := path.lookup(was); had && equalJSON(old, value) {
 			return "" // it is as it was
 		}
 		return fmt.Sprintf("%s: the report says that live has nothing there, it has %v", f.Path, value)
@@ -238,33 +238,33 @@ func (f fieldReport) misstates(path steps, was, is map[string]any) string {
 		return ""
 	}
 	live, err := decodeValue(f.Live)
-	if err != nil || !holds(live, value) {
+	if err != nil || !equalsWithDefaults(live, value) {
 		return fmt.Sprintf("%s: the report says that live has %s there, it has %v", f.Path, f.Live, value)
 	}
-	old, _ := path.in(was)
-	if extra := beyond(live, old, value, f.Path); len(extra) > 0 {
+	old, _ := path.lookup(was)
+	if extra := unreported(live, old, value, f.Path); len(extra) > 0 {
 		return fmt.Sprintf("%s: live has %s, the report does not: %s", f.Path, strings.Join(extra, ", "), f.Live)
 	}
 	return ""
 }
 
 // crowded matches what a crowd writes: the API server forgets who wrote the first of it, and reports are silent of that.
-var crowded = regexp.MustCompile(`^example\.com/.*-\d+$`)
+var managerAnnotation = regexp.MustCompile(`^example\.com/.*-\d+$`)
 
 // spokenOf is an object without what reports are silent of.
-func spokenOf(obj map[string]any) map[string]any {
-	out := settled(obj)
+func reportable(obj map[string]any) map[string]any {
+	out := withoutServerChoices(obj)
 	dropAggregated(out, out)
-	metadata := steps{{field: "metadata"}}
+	metadata := fieldPath{{field: "metadata"}}
 	for _, name := range []string{"uid", "creationTimestamp"} {
-		append(metadata, step{field: name}).drop(out)
+		append(metadata, pathStep{field: name}).remove(out)
 	}
 	eachNode(out, func(v any) {
 		m, _ := v.(map[string]any)
 		for _, name := range []string{"kubectl.kubernetes.io/last-applied-configuration", "kubectl.kubernetes.io/restartedAt"} {
 			delete(m, name)
 		}
-		maps.DeleteFunc(m, func(name string, _ any) bool { return crowded.MatchString(name) })
+		maps.DeleteFunc(m, func(name string, _ any) bool { return managerAnnotation.MatchString(name) })
 	})
 	return out
 }
@@ -303,7 +303,7 @@ func dropDefaults(obj map[string]any) {
 			defaults["policyTypes"] = []any{"Ingress", "Egress"}
 		}
 	case "Job": // pkg/apis/batch/v1/defaults.go SetDefaults_Job: one that is left without labels gets its template's
-		labels, _ := (steps{{field: "metadata"}, {field: "labels"}}).in(obj)
+		labels, _ := (fieldPath{{field: "metadata"}, {field: "labels"}}).lookup(obj)
 		m, _ := labels.(map[string]any)
 		maps.DeleteFunc(m, func(name string, _ any) bool { return jobLabel.MatchString(name) })
 	}

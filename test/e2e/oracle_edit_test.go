@@ -24,29 +24,29 @@ import (
 // oracleEdit is what somebody does to one live object.
 type oracleEdit struct {
 	object *oracleObject
-	how    string
+	way    string
 	// manager is the field manager, at the version at which it writes.
-	manager, at string
+	manager, apiVersion string
 	// knobs are turned on a copy of live by seed, so that the edit is the same whenever it is made.
 	knobs []knob
 	seed  uint64
 	// done tells that it went through.
-	done bool
+	applied bool
 }
 
 // The ways of an edit. All but the last five turn knobs.
 const (
-	byPatch       = "patch"
-	byJSONPatch   = "json patch"
-	byUpdate      = "update"
-	byApply       = "apply"
-	byServerApply = "serverapply"
-	byScale       = "scale"
-	byUnlabel     = "unlabel"
-	byForget      = "forget"
-	byCrowd       = "crowd"
-	byDelete      = "delete"
-	byCreate      = "create"
+	byPatch         = "patch"
+	byJSONPatch     = "json patch"
+	byUpdate        = "update"
+	byApply         = "apply"
+	byServerApply   = "serverapply"
+	byScale         = "scale"
+	byUnlabel       = "unlabel"
+	byErasingOwners = "forget"
+	byManyManagers  = "crowd"
+	byDelete        = "delete"
+	byCreate        = "create"
 )
 
 // oracleManagers have names that no table of the product knows, but for those of people: what a known controller or deployer writes
@@ -59,50 +59,50 @@ func newOracleEdit(objects []*oracleObject, r *rand.Rand) *oracleEdit {
 	}
 	o := objects[r.IntN(len(objects))]
 	e := &oracleEdit{object: o, manager: oracleManagers[r.IntN(len(oracleManagers))], seed: r.Uint64()}
-	e.at = o.kind.versions[r.IntN(len(o.kind.versions))]
+	e.apiVersion = o.kind.versions[r.IntN(len(o.kind.versions))]
 	ways := []string{byPatch, byPatch, byPatch, byJSONPatch, byJSONPatch, byUpdate, byUpdate, byApply, byServerApply, byServerApply, byUnlabel}
 	if o.kind.scales {
 		ways = append(ways, byScale, byScale)
 	}
-	if !o.kind.stays {
+	if !o.kind.onlyHelmDeletes {
 		ways = append(ways, byDelete)
 	}
 	if r.IntN(4) == 0 {
-		ways = append(ways, byForget, byCrowd)
+		ways = append(ways, byErasingOwners, byManyManagers)
 	}
-	e.how = ways[r.IntN(len(ways))]
-	knobs := o.kind.turnable(e.at)
+	e.way = ways[r.IntN(len(ways))]
+	knobs := o.kind.knobsAt(e.apiVersion)
 	for range 1 + r.IntN(2) {
 		e.knobs = append(e.knobs, knobs[r.IntN(len(knobs))])
 	}
-	if len(o.kind.hands) > 0 && r.IntN(6) == 0 {
-		e.knobs = []knob{o.kind.hands[r.IntN(len(o.kind.hands))]}
+	if len(o.kind.editKnobs) > 0 && r.IntN(6) == 0 {
+		e.knobs = []knob{o.kind.editKnobs[r.IntN(len(o.kind.editKnobs))]}
 	}
 	return e
 }
 
 // newCreation is somebody's creation of an object that Helm is about to bring.
 func newCreation(o *oracleObject, r *rand.Rand) *oracleEdit {
-	return &oracleEdit{object: o, how: byCreate, manager: "kubectl-create", at: versionOf(orElseMap(o.new, o.old)), seed: r.Uint64()}
+	return &oracleEdit{object: o, way: byCreate, manager: "kubectl-create", apiVersion: versionOf(orElseMap(o.new, o.old)), seed: r.Uint64()}
 }
 
 // made is what an edit came to: a line of a story and the file that it names.
-type made struct {
+type performedEdit struct {
 	line, file, text string
 }
 
 // make edits live. It gives nothing when that would change nothing, or when the API refuses it.
-func (e *oracleEdit) make(c *Case, number int, chart map[string]any) (made, error) {
-	switch e.how {
+func (e *oracleEdit) perform(c *Case, number int, chart map[string]any) (performedEdit, error) {
+	switch e.way {
 	case byDelete:
 		return e.delete(c)
 	case byScale:
 		n := strconv.FormatUint(e.seed%4, 10)
-		return made{line: "scale " + e.ref() + " " + n}, c.scale(c.real(e.ref()), n)
-	case byForget:
+		return performedEdit{line: "scale " + e.ref() + " " + n}, c.scale(c.withNamespace(e.ref()), n)
+	case byErasingOwners:
 		return e.patch(c, []any{map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": []any{map[string]any{}}}})
-	case byCrowd:
-		return e.crowd(c)
+	case byManyManagers:
+		return e.writeAsManyManagers(c)
 	case byUnlabel:
 		return e.patch(c, []any{map[string]any{"op": "remove", "path": "/metadata/labels/app.kubernetes.io~1managed-by"}})
 	case byCreate:
@@ -114,16 +114,16 @@ func (e *oracleEdit) make(c *Case, number int, chart map[string]any) (made, erro
 	}
 	live, err := c.cluster.get(context.Background(), e.target(c))
 	if err != nil {
-		return made{}, err
+		return performedEdit{}, err
 	}
 	edited := runtime.DeepCopyJSON(live.Object)
-	if !e.turn(edited) {
-		return made{}, nil
+	if !e.turnKnobs(edited) {
+		return performedEdit{}, nil
 	}
-	if e.how == byPatch {
+	if e.way == byPatch {
 		body, err := e.mergePatch(live.Object, edited)
 		if err != nil {
-			return made{}, err
+			return performedEdit{}, err
 		}
 		return e.patch(c, body)
 	}
@@ -131,23 +131,23 @@ func (e *oracleEdit) make(c *Case, number int, chart map[string]any) (made, erro
 }
 
 // ref names the object as stories do, at the version of the edit.
-func (e *oracleEdit) ref() string { return e.object.ref(e.at) }
+func (e *oracleEdit) ref() string { return e.object.ref(e.apiVersion) }
 
 // real puts the story's namespace into a text.
-func (c *Case) real(text string) string { return strings.ReplaceAll(text, "$NS", c.ns) }
+func (c *Case) withNamespace(text string) string { return strings.ReplaceAll(text, "$NS", c.ns) }
 
 func (e *oracleEdit) target(c *Case) ref {
-	out, _ := c.ref(c.real(e.ref()))
+	out, _ := c.ref(c.withNamespace(e.ref()))
 	return out
 }
 
 // delete waits until the object is gone, as some take their time to go. One that somebody holds stays.
-func (e *oracleEdit) delete(c *Case) (made, error) {
-	line := made{line: "delete " + e.ref()}
+func (e *oracleEdit) delete(c *Case) (performedEdit, error) {
+	line := performedEdit{line: "delete " + e.ref()}
 	if err := c.cluster.delete(context.Background(), e.target(c)); err != nil {
 		return line, err
 	}
-	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(100 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < waitTimeout; time.Sleep(100 * time.Millisecond) {
 		if obj, err := c.cluster.get(context.Background(), e.target(c)); err != nil || slices.Contains(obj.GetFinalizers(), holdingFinalizer) {
 			break
 		}
@@ -156,7 +156,7 @@ func (e *oracleEdit) delete(c *Case) (made, error) {
 }
 
 // turn turns the edit's knobs, at another position of one of them where the first changes nothing.
-func (e *oracleEdit) turn(obj map[string]any) bool {
+func (e *oracleEdit) turnKnobs(obj map[string]any) bool {
 	r := rand.New(rand.NewPCG(e.seed, 1))
 	changed := false
 	for range 4 {
@@ -167,35 +167,35 @@ func (e *oracleEdit) turn(obj map[string]any) bool {
 			break
 		}
 	}
-	copied := e.object.named(obj)
+	copied := e.object.withName(obj)
 	clear(obj)
 	maps.Copy(obj, copied)
 	return changed
 }
 
 // patch sends a body as stories do, and gives the line for it.
-func (e *oracleEdit) patch(c *Case, body any) (made, error) {
+func (e *oracleEdit) patch(c *Case, body any) (performedEdit, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		return made{}, err
+		return performedEdit{}, err
 	}
 	line := fmt.Sprintf("patch %s %s %s", e.manager, e.ref(), quoted(string(text)))
-	return made{line: line}, c.patch(e.manager, c.real(e.ref()), string(text))
+	return performedEdit{line: line}, c.patch(e.manager, c.withNamespace(e.ref()), string(text))
 }
 
 // crowd lets more managers write to the object than the API server keeps apart, and then keeps only the last of them apart.
-func (e *oracleEdit) crowd(c *Case) (made, error) {
+func (e *oracleEdit) writeAsManyManagers(c *Case) (performedEdit, error) {
 	var lines []string
 	one := *e
 	for i := range 12 {
 		one.manager = fmt.Sprintf("%s-%d", e.manager, i)
 		written, err := one.patch(c, map[string]any{"metadata": map[string]any{"annotations": map[string]any{"example.com/" + one.manager: "x"}}})
 		if err != nil {
-			return made{}, err
+			return performedEdit{}, err
 		}
 		lines = append(lines, written.line)
 	}
-	return made{line: strings.Join(lines, "\n")}, nil
+	return performedEdit{line: strings.Join(lines, "\n")}, nil
 }
 
 // quoted writes a word of a script.
@@ -290,44 +290,44 @@ func below(pointer, name string) string {
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // apply is kubectl apply of the object as the chart has it, edited.
-func (e *oracleEdit) apply(c *Case, number int, chart map[string]any) (made, error) {
+func (e *oracleEdit) apply(c *Case, number int, chart map[string]any) (performedEdit, error) {
 	obj := runtime.DeepCopyJSON(chart)
-	e.object.setVersion(obj, e.at)
-	e.turn(obj)
-	out, err := e.written("apply", number, obj)
+	e.object.setVersion(obj, e.apiVersion)
+	e.turnKnobs(obj)
+	out, err := e.toFile("apply", number, obj)
 	if err != nil {
-		return made{}, err
+		return performedEdit{}, err
 	}
-	return out, c.cluster.kubectlApply(context.Background(), c.real(out.text), c.ns)
+	return out, c.cluster.kubectlApply(context.Background(), c.withNamespace(out.text), c.ns)
 }
 
 // written is the file with an object that an edit sends, and the line that sends it.
-func (e *oracleEdit) written(line string, number int, obj map[string]any) (made, error) {
-	if suffix := e.object.where.suffix; suffix != "" {
-		steps{{field: "metadata"}, {field: "namespace"}}.put(obj, "$NS"+suffix)
+func (e *oracleEdit) toFile(line string, number int, obj map[string]any) (performedEdit, error) {
+	if suffix := e.object.namespace.suffix; suffix != "" {
+		fieldPath{{field: "metadata"}, {field: "namespace"}}.put(obj, "$NS"+suffix)
 	}
 	text, err := yaml.Marshal(obj)
 	file := fmt.Sprintf("edit%d.yaml", number)
-	return made{line: line + " " + file, file: file, text: string(text)}, err
+	return performedEdit{line: line + " " + file, file: file, text: string(text)}, err
 }
 
 // create makes an object that Helm is about to bring, as the release's or as somebody else's.
-func (e *oracleEdit) create(c *Case, number int) (made, error) {
+func (e *oracleEdit) create(c *Case, number int) (performedEdit, error) {
 	obj := runtime.DeepCopyJSON(orElseMap(e.object.new, e.object.old))
-	knobs := e.object.kind.turnable(e.at)
+	knobs := e.object.kind.knobsAt(e.apiVersion)
 	e.knobs = knobs[e.seed%uint64(len(knobs)):][:1]
-	e.turn(obj)
+	e.turnKnobs(obj)
 	if e.seed%5 > 0 {
-		metadata := steps{{field: "metadata"}}
-		append(metadata, step{field: "labels"}, step{field: "app.kubernetes.io/managed-by"}).put(obj, "Helm")
-		append(metadata, step{field: "annotations"}, step{field: "meta.helm.sh/release-name"}).put(obj, "r")
-		append(metadata, step{field: "annotations"}, step{field: "meta.helm.sh/release-namespace"}).put(obj, "$NS")
+		metadata := fieldPath{{field: "metadata"}}
+		append(metadata, pathStep{field: "labels"}, pathStep{field: "app.kubernetes.io/managed-by"}).put(obj, "Helm")
+		append(metadata, pathStep{field: "annotations"}, pathStep{field: "meta.helm.sh/release-name"}).put(obj, "r")
+		append(metadata, pathStep{field: "annotations"}, pathStep{field: "meta.helm.sh/release-namespace"}).put(obj, "$NS")
 	}
-	out, err := e.written("create "+e.manager, number, obj)
+	out, err := e.toFile("create "+e.manager, number, obj)
 	if err != nil {
-		return made{}, err
+		return performedEdit{}, err
 	}
-	text := strings.ReplaceAll(c.real(out.text), "meta.helm.sh/release-name: r\n", "meta.helm.sh/release-name: "+c.release+"\n")
+	text := strings.ReplaceAll(c.withNamespace(out.text), "meta.helm.sh/release-name: r\n", "meta.helm.sh/release-name: "+c.release+"\n")
 	return out, c.cluster.create(context.Background(), text, c.ns, e.manager)
 }
 
@@ -339,22 +339,22 @@ func orElseMap(m, other map[string]any) map[string]any {
 }
 
 // serverApply is a forced server-side apply of nothing but what the knobs say.
-func (e *oracleEdit) serverApply(c *Case, number int) (made, error) {
+func (e *oracleEdit) serverApply(c *Case, number int) (performedEdit, error) {
 	obj := map[string]any{"metadata": map[string]any{"name": e.object.name}}
-	if !e.turn(obj) {
-		return made{}, nil
+	if !e.turnKnobs(obj) {
+		return performedEdit{}, nil
 	}
-	obj["apiVersion"], obj["kind"] = e.at, e.object.kind.object["kind"]
-	out, err := e.written("server-apply "+e.manager, number, obj)
+	obj["apiVersion"], obj["kind"] = e.apiVersion, e.object.kind.object["kind"]
+	out, err := e.toFile("server-apply "+e.manager, number, obj)
 	if err != nil {
-		return made{}, err
+		return performedEdit{}, err
 	}
-	return out, c.cluster.serverApply(context.Background(), c.real(out.text), c.ns, e.manager)
+	return out, c.cluster.serverApply(context.Background(), c.withNamespace(out.text), c.ns, e.manager)
 }
 
 // serverApply applies the objects of a YAML stream server-side, by force.
 func (c *cluster) serverApply(ctx context.Context, text, namespace, manager string) error {
-	return c.each(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
+	return c.eachObject(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
 		_, err := client.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: manager, Force: true})
 		return err
 	})

@@ -8,101 +8,101 @@ import (
 )
 
 // judgement is one report held against one end of Helm's.
-type judgement struct {
-	*telling
-	said *driftReport
+type outcomeJudge struct {
+	*oracleRun
+	report *driftReport
 	// of is what the report says of the story's objects, by name.
-	of map[string]objectReport
+	objects map[string]objectReport
 	// text is Helm's error; empty where it went through.
-	text string
+	helmError string
 	// stoppers are the objects at which Helm stopped.
-	stoppers map[string]bool
+	stops map[string]bool
 }
 
 // failing are the objects that the report lets fail, also those of which the story knows no name.
-func (j *judgement) failing() []objectReport {
-	return slices.DeleteFunc(slices.Clone(j.said.Releases[0].Objects), func(o objectReport) bool { return o.Action != "fail" })
+func (j *outcomeJudge) failing() []objectReport {
+	return slices.DeleteFunc(slices.Clone(j.report.Releases[0].Objects), func(o objectReport) bool { return o.Action != "fail" })
 }
 
 // unsure tells that the report leaves open what happens to an object.
-func unsure(o objectReport) bool {
+func isUncertain(o objectReport) bool {
 	return slices.ContainsFunc(o.Fields, func(f fieldReport) bool { return !f.Certain })
 }
 
 // missUnlessUnsure is a miss, but where the report leaves open what happens to the object.
-func (j *judgement) missUnlessUnsure(o objectReport, format string, args ...any) {
-	if unsure(o) {
-		j.let.let(tolerateUncertain)
+func (j *outcomeJudge) mispredictUnlessUncertain(o objectReport, format string, args ...any) {
+	if isUncertain(o) {
+		j.tolerated.count(tolerateUncertain)
 		return
 	}
-	j.miss(o.Name, format, args...)
+	j.mispredict(o.Name, format, args...)
 }
 
 // judgeFailure: Helm fails exactly on the objects that the report lets fail, for the reasons it gives, and stops where it says.
-func (j *judgement) judgeFailure() {
+func (j *outcomeJudge) judgeFailure() {
 	failing := j.failing()
 	j.failures += len(failing)
-	if j.text == "" {
+	if j.helmError == "" {
 		for _, o := range failing {
-			j.missUnlessUnsure(o, "said to fail (%s), Helm goes through", o.Reason)
+			j.mispredictUnlessUncertain(o, "said to fail (%s), Helm goes through", o.Reason)
 		}
 		return
 	}
 	open := false
-	for _, o := range j.telling.of.objects {
-		if said := j.of[o.name]; said.Action != "fail" && namesObject(j.text, o.name) {
+	for _, o := range j.oracleRun.scenario.objects {
+		if said := j.objects[o.name]; said.Action != "fail" && namesObject(j.helmError, o.name) {
 			said.Name, open = o.name, true
-			j.missUnlessUnsure(said, "Helm fails on it, said: %q", said.Action)
+			j.mispredictUnlessUncertain(said, "Helm fails on it, said: %q", said.Action)
 		}
 	}
 	if len(failing) == 0 {
 		if !open {
-			j.miss("", "Helm fails, nothing is said to")
+			j.mispredict("", "Helm fails, nothing is said to")
 		}
 		return
 	}
 	switch {
-	case stopsBefore(j.text):
-		j.judgeStopBefore(failing)
-	case stopsThere(j.text):
-		j.judgeStopThere(failing)
+	case stopsBeforeWriting(j.helmError):
+		j.judgeStopBeforeWriting(failing)
+	case stopsAtFirstError(j.helmError):
+		j.judgeStopAtFirstError(failing)
 	default:
-		j.judgeAll(failing)
+		j.judgeEachFailure(failing)
 	}
 }
 
 // stopsBefore tells whether Helm ended before it wrote anything: it checks what it is to take over, and builds everything first.
-func stopsBefore(text string) bool {
+func stopsBeforeWriting(text string) bool {
 	return strings.Contains(text, "nable to continue with ") || strings.Contains(text, "unable to build kubernetes objects") || strings.HasPrefix(text, "resource mapping not found ") ||
 		strings.HasPrefix(text, "invalid operation: ") || strings.Contains(text, "ValidationError(") || strings.Contains(text, `unknown object type "nil"`)
 }
 
 // stopsThere tells whether Helm ended at the first error of its visit of the objects: a creation, or a read.
-func stopsThere(text string) bool {
+func stopsAtFirstError(text string) bool {
 	return strings.HasPrefix(text, "failed to create resource") || strings.HasPrefix(text, "could not get information about the resource")
 }
 
 // judgeStopBefore: one of those that were said to fail is the one, the others of them would have been the next to stop it, and
 // nothing is reached.
-func (j *judgement) judgeStopBefore(failing []objectReport) {
+func (j *outcomeJudge) judgeStopBeforeWriting(failing []objectReport) {
 	named := 0
 	for _, o := range failing {
 		switch {
-		case isNamed(j.text, o):
+		case isNamed(j.helmError, o):
 			named++
-			j.stop(o)
-		case stopsBefore(o.Reason) || strings.Contains(o.Reason, "cannot be imported") || strings.Contains(o.Reason, noName):
+			j.recordStop(o)
+		case stopsBeforeWriting(o.Reason) || strings.Contains(o.Reason, "cannot be imported") || strings.Contains(o.Reason, noName):
 			j.unreached = append(j.unreached, o.Name)
 		default:
-			j.miss(o.Name, "said to fail (%s), Helm stops before it writes anything", o.Reason)
+			j.mispredict(o.Name, "said to fail (%s), Helm stops before it writes anything", o.Reason)
 		}
 	}
 	if named == 0 {
-		j.miss("", "Helm stops on none of those that are said to fail")
+		j.mispredict("", "Helm stops on none of those that are said to fail")
 	}
-	for _, o := range j.telling.of.objects {
-		if said := j.of[o.name]; said.Action != "skip" && said.Action != "fail" {
-			j.miss(o.name, "Helm stops before it writes anything, said: %q", said.Action)
+	for _, o := range j.oracleRun.scenario.objects {
+		if said := j.objects[o.name]; said.Action != "skip" && said.Action != "fail" {
+			j.mispredict(o.name, "Helm stops before it writes anything, said: %q", said.Action)
 		}
 	}
 }
@@ -112,65 +112,65 @@ const noName = "resource name may not be empty"
 
 // judgeStopThere: the object at which Helm stops is one of those that were said to fail, those after it are said to be skipped or to
 // fail, those before it are not skipped.
-func (j *judgement) judgeStopThere(failing []objectReport) {
-	at := slices.IndexFunc(failing, func(o objectReport) bool { return isNamed(j.text, o) })
+func (j *outcomeJudge) judgeStopAtFirstError(failing []objectReport) {
+	at := slices.IndexFunc(failing, func(o objectReport) bool { return isNamed(j.helmError, o) })
 	if at < 0 {
-		j.miss("", "Helm stops on none of those that are said to fail")
+		j.mispredict("", "Helm stops on none of those that are said to fail")
 		return
 	}
 	stop := failing[at]
-	j.stop(stop)
+	j.recordStop(stop)
 	for i, o := range failing {
 		if i != at {
 			j.unreached = append(j.unreached, o.Name)
 		}
 	}
-	stored, err := j.c.stored()
+	stored, err := j.story.stored()
 	if err != nil {
-		j.miss("", "%v", err)
+		j.mispredict("", "%v", err)
 		return
 	}
 	reached := true
 	for _, obj := range stored {
 		name := obj.GetName()
-		said, known := j.of[name]
+		said, known := j.objects[name]
 		switch {
 		case name == stop.Name && obj.GetGenerateName() == stop.Generate:
 			reached = false
 		case name == "":
 		case reached && said.Action == "skip":
-			j.miss(name, "said to be skipped, Helm comes to it before it stops at %s", stop.Name+stop.Generate)
+			j.mispredict(name, "said to be skipped, Helm comes to it before it stops at %s", stop.Name+stop.Generate)
 		case !reached && (!known || said.Action != "skip" && said.Action != "fail"):
-			j.miss(name, "comes after %s, at which Helm stops; said: %q", stop.Name+stop.Generate, said.Action)
-		case !reached && said.Action == "skip" && !blamed(said, stop):
-			j.miss(name, "is skipped because of %s, said: %v", stop.Name+stop.Generate, said.BlockedBy)
+			j.mispredict(name, "comes after %s, at which Helm stops; said: %q", stop.Name+stop.Generate, said.Action)
+		case !reached && said.Action == "skip" && !isBlockedBy(said, stop):
+			j.mispredict(name, "is skipped because of %s, said: %v", stop.Name+stop.Generate, said.BlockedBy)
 		}
 	}
 	j.judgeNoDeletion()
 }
 
 // blamed tells whether the report names the object that keeps Helm from another.
-func blamed(o, by objectReport) bool {
+func isBlockedBy(o, by objectReport) bool {
 	return slices.ContainsFunc(o.BlockedBy, func(key string) bool { return strings.Contains(key, by.Kind) && strings.HasSuffix(key, by.Name) })
 }
 
 // judgeAll: Helm comes to all objects, and names each that fails. Nothing is deleted.
-func (j *judgement) judgeAll(failing []objectReport) {
+func (j *outcomeJudge) judgeEachFailure(failing []objectReport) {
 	for _, o := range failing {
 		switch {
-		case isNamed(j.text, o):
+		case isNamed(j.helmError, o):
 			j.judgeReason(o)
 		default:
-			j.missUnlessUnsure(o, "said to fail (%s), Helm does not fail on it", o.Reason)
+			j.mispredictUnlessUncertain(o, "said to fail (%s), Helm does not fail on it", o.Reason)
 		}
 	}
 	j.judgeNoDeletion()
 }
 
-func (j *judgement) judgeNoDeletion() {
-	for _, o := range j.said.Releases[0].Objects {
+func (j *outcomeJudge) judgeNoDeletion() {
+	for _, o := range j.report.Releases[0].Objects {
 		if o.Action == "delete" {
-			j.miss(o.Name, "said to be deleted, though Helm fails on others")
+			j.mispredict(o.Name, "said to be deleted, though Helm fails on others")
 		}
 	}
 }
@@ -181,15 +181,15 @@ func isNamed(text string, o objectReport) bool {
 	if o.Name == "" {
 		return strings.Contains(text, noName)
 	}
-	nameless := o.Reason != "" && strings.Contains(text, o.Reason) || hasWordsOfHelm(o.Reason) && saysWords(text, o.Reason) ||
+	nameless := o.Reason != "" && strings.Contains(text, o.Reason) || quotesHelmOrServer(o.Reason) && hasWordsOf(text, o.Reason) ||
 		strings.Contains(o.Reason, "does not decode") && strings.Contains(text, "cannot be handled as a "+o.Kind)
 	return nameless || namesObject(text, o.Name)
 }
 
 // stop judges the reason of an object at which Helm stopped, and remembers the object.
-func (j *judgement) stop(o objectReport) {
+func (j *outcomeJudge) recordStop(o objectReport) {
 	j.judgeReason(o)
-	j.stoppers[o.Name] = true
+	j.stops[o.Name] = true
 }
 
 // namesObject tells whether an error of Helm is about an object; both Helms and the API server name it in their own ways.
@@ -201,7 +201,7 @@ func namesObject(text, name string) bool {
 var errorStart = regexp.MustCompile(`(?:^| && )(?:cannot patch "|failed to replace object: |failed to create patch: |failed to create resource: |conflict occurred while applying object |server-side apply failed for object )`)
 
 // part is what Helm's error has about one object; objects of two kinds may have one name.
-func part(text string, o objectReport) string {
+func errorOf(text string, o objectReport) string {
 	var cuts []int
 	for _, at := range errorStart.FindAllStringIndex(text, -1) {
 		cuts = append(cuts, at[0])
@@ -240,15 +240,15 @@ var misnamed = strings.NewReplacer("spec.attachedRequired", "spec.attachRequired
 	"spec.LoadBalancerSourceRanges", "spec.loadBalancerSourceRanges")
 
 // judgeReason holds a predicted reason against Helm's error.
-func (j *judgement) judgeReason(o objectReport) {
-	if fault := reasonFault(o, j.text, j.let); fault != "" {
-		j.miss(o.Name, "%s", fault)
+func (j *outcomeJudge) judgeReason(o objectReport) {
+	if fault := reasonFault(o, j.helmError, j.tolerated); fault != "" {
+		j.mispredict(o.Name, "%s", fault)
 	}
 }
 
 // saysWords tells whether an error has the words of a reason, but for what we add. Two things cannot be foretold: the value that the
 // server shows, and the resource that it names between Helm's words and its own.
-func saysWords(text, reason string) bool {
+func hasWordsOf(text, reason string) bool {
 	// The server's own release of the library names list items where a later one counts them.
 	text, reason = inBrackets.ReplaceAllString(text, ""), inBrackets.ReplaceAllString(reason, "")
 	if words, key, keyless := strings.Cut(reason, "an item of a list does not contain declared merge key: "); keyless { // Helm prints the item
@@ -292,7 +292,7 @@ var kindlessWords = regexp.MustCompile(`^(?:(.*?): )?(no matches for kind "[^"]*
 var mergedWords = regexp.MustCompile(`^(.*?)(: \..*) \(of (.*), at which it was written too\)$`)
 
 // TestSaysWords: several faults are the same in whatever order the server has them, and none may be another.
-func TestSaysWords(t *testing.T) {
+func TestHasWordsOf(t *testing.T) {
 	const upgrade = `cannot patch "r" with kind Route: Route.ex.com "r" is invalid: [`
 	faults := []string{
 		`spec.hosts[0]: Too long: may not be more than 8 bytes`,
@@ -305,13 +305,13 @@ func TestSaysWords(t *testing.T) {
 	for first := range faults {
 		turned := append(slices.Clone(faults[first:]), faults[:first]...)
 		reason := `Route.ex.com "r" is invalid: [` + strings.Join(faults, ", ") + "]"
-		if text := upgrade + strings.Join(turned, ", ") + "]"; !saysWords(text, reason) {
+		if text := upgrade + strings.Join(turned, ", ") + "]"; !hasWordsOf(text, reason) {
 			t.Errorf("%s\nis not taken for\n%s", text, reason)
 		}
-		if text := upgrade + strings.Join(turned[1:], ", ") + "]"; saysWords(text, reason) {
+		if text := upgrade + strings.Join(turned[1:], ", ") + "]"; hasWordsOf(text, reason) {
 			t.Errorf("%s\nis taken for\n%s", text, reason)
 		}
-		if text := upgrade + strings.Join(append(turned, "spec.more: Required value"), ", ") + "]"; saysWords(text, reason) {
+		if text := upgrade + strings.Join(append(turned, "spec.more: Required value"), ", ") + "]"; hasWordsOf(text, reason) {
 			t.Errorf("%s\nis taken for\n%s", text, reason)
 		}
 	}
@@ -321,7 +321,7 @@ func TestSaysWords(t *testing.T) {
 var serverFault = regexp.MustCompile(`(?:<nil>|[A-Za-z][\w."-]*): (?:Invalid value|Required value|Duplicate value|Unsupported value|Forbidden|Too many|Too long)`)
 
 // hasWordsOfHelm tells whether a reason claims to be what Helm or the API server will say.
-func hasWordsOfHelm(reason string) bool {
+func quotesHelmOrServer(reason string) bool {
 	for _, words := range []string{
 		"cannot be imported", "failed to create patch", "failed to replace object", "failed to create typed patch", "server-side apply failed",
 		"cannot patch ", "namespaces \"", "could not get information", "is invalid: ", "ValidationError(", "no matches for kind ", "unknown object type",

@@ -14,12 +14,12 @@ import (
 // fieldJudge judges single objects: let counts what is let through, and ask is the API server's word on an object that is written to it
 // once more, as a dry run.
 type fieldJudge struct {
-	let tolerances
-	ask func(obj map[string]any) (map[string]any, error)
+	tolerated tolerances
+	dryRun    func(obj map[string]any) (map[string]any, error)
 }
 
 // object lists what is wrong with what was said of one object.
-func (j fieldJudge) object(o *oracleObject, next map[string]any, said objectReport, was, now map[string]any) []string {
+func (j fieldJudge) judgeObject(o *oracleObject, next map[string]any, said objectReport, was, now map[string]any) []string {
 	switch {
 	case said.Action == "create":
 		return judgeCreation(next, was, now)
@@ -30,7 +30,7 @@ func (j fieldJudge) object(o *oracleObject, next map[string]any, said objectRepo
 		return nil
 	case next == nil && isHook(o.new):
 		if !equalJSON(was, now) {
-			j.let.let(tolerateHook) // what Helm does with hooks is not predicted
+			j.tolerated.count(tolerateHook) // what Helm does with hooks is not predicted
 		}
 		return nil
 	case (was == nil) != (now == nil):
@@ -40,22 +40,22 @@ func (j fieldJudge) object(o *oracleObject, next map[string]any, said objectRepo
 	}
 	still := slices.Contains([]string{"", "none", "keep", "fail", "skip"}, said.Action)
 	stored := now
-	was, now = settled(was), settled(now)
-	j.forgive(tolerateRules, was, now, dropAggregated)
-	j.forgive(tolerateNodePort, was, now, dropNewNodePorts)
-	j.forgive(tolerateAddress, was, now, dropNewAddress)
+	was, now = withoutServerChoices(was), withoutServerChoices(now)
+	j.tolerate(tolerateRules, was, now, dropAggregated)
+	j.tolerate(tolerateNodePort, was, now, dropNewNodePorts)
+	j.tolerate(tolerateAddress, was, now, dropNewAddress)
 	if j.injectorOwns(o, said.Fields, was, now) {
-		j.forgive(tolerateInjected, was, now, dropBothBundles)
+		j.tolerate(tolerateInjected, was, now, dropBothBundles)
 	}
-	return j.fields(said.Fields, still, was, now, stored)
+	return j.judgeFields(said.Fields, still, was, now, stored)
 }
 
 // forgive takes something away from both states of an object, and counts it where that makes the difference between them smaller.
-func (j fieldJudge) forgive(tolerance string, was, now map[string]any, drop func(was, now map[string]any)) {
-	before := len(cmp.Diff(prune(was), prune(now)))
+func (j fieldJudge) tolerate(tolerance string, was, now map[string]any, drop func(was, now map[string]any)) {
+	before := len(cmp.Diff(withoutEmpty(was), withoutEmpty(now)))
 	drop(was, now)
-	if len(cmp.Diff(prune(was), prune(now))) < before {
-		j.let.let(tolerance)
+	if len(cmp.Diff(withoutEmpty(was), withoutEmpty(now))) < before {
+		j.tolerated.count(tolerance)
 	}
 }
 
@@ -94,7 +94,7 @@ func dropAggregated(was, now map[string]any) {
 
 // isInjected tells whether an annotation leaves the object's CA to an injector, as reports do.
 func isInjected(obj map[string]any) bool {
-	_, injected := steps{{field: "metadata"}, {field: "annotations"}, {field: "cert-manager.io/inject-ca-from"}}.in(obj)
+	_, injected := fieldPath{{field: "metadata"}, {field: "annotations"}, {field: "cert-manager.io/inject-ca-from"}}.lookup(obj)
 	return injected
 }
 
@@ -105,7 +105,7 @@ func leavesBundle(said []fieldReport, charts ...map[string]any) bool {
 	for _, chart := range charts {
 		eachNode(chart, func(v any) {
 			m, _ := v.(map[string]any)
-			given = given || !zero(m["caBundle"])
+			given = given || !isZero(m["caBundle"])
 		})
 	}
 	return !given
@@ -120,13 +120,13 @@ func dropBundles(obj map[string]any) {
 }
 
 func uidOf(obj map[string]any) any {
-	uid, _ := steps{{field: "metadata"}, {field: "uid"}}.in(obj)
+	uid, _ := fieldPath{{field: "metadata"}, {field: "uid"}}.lookup(obj)
 	return uid
 }
 
 // settled is an object without bookkeeping, and without what the server chooses or keeps twice.
-func settled(obj map[string]any) map[string]any {
-	out := quiet(obj)
+func withoutServerChoices(obj map[string]any) map[string]any {
+	out := withoutServerFields(obj)
 	dropAdmitted(out)
 	sortFinalizers(out)
 	return out
@@ -152,16 +152,16 @@ func dropAdmitted(obj map[string]any) {
 func sortSets(obj map[string]any) {
 	switch obj["kind"] {
 	case "Route":
-		steps{{field: "spec"}, {field: "tags"}}.sortList(obj)
-		steps{{field: "spec"}, {field: "fixed"}, {field: "zones"}}.sortList(obj)
+		fieldPath{{field: "spec"}, {field: "tags"}}.sortList(obj)
+		fieldPath{{field: "spec"}, {field: "fixed"}, {field: "zones"}}.sortList(obj)
 	case "HorizontalPodAutoscaler":
-		steps{{field: "spec"}, {field: "metrics"}}.sortList(obj)
+		fieldPath{{field: "spec"}, {field: "metrics"}}.sortList(obj)
 	}
 }
 
 // sortFinalizers: their order is nobody's concern.
 func sortFinalizers(obj map[string]any) {
-	path := steps{{field: "metadata"}, {field: "finalizers"}}
+	path := fieldPath{{field: "metadata"}, {field: "finalizers"}}
 	path.sortList(obj)
 }
 
@@ -202,15 +202,15 @@ func judgeCreation(next, was, now map[string]any) []string {
 	if was != nil || now == nil {
 		return []string{fmt.Sprintf("said to be created; there before: %v, after: %v", was != nil, now != nil)}
 	}
-	next, now = settled(next), settled(now)
-	stripUnkept(next)
+	next, now = withoutServerChoices(next), withoutServerChoices(now)
+	removeUnstored(next)
 	for _, obj := range []map[string]any{next, now} {
-		dropProtection(obj)
+		removeProtection(obj)
 		if obj["aggregationRule"] != nil {
 			delete(obj, "rules") // a controller puts them together
 		}
 	}
-	if !within(next, now) {
+	if !containsAll(next, now) {
 		return []string{"is not created as the chart has it:\n" + cmp.Diff(next, now)}
 	}
 	return nil
@@ -218,11 +218,11 @@ func judgeCreation(next, was, now map[string]any) []string {
 
 // stripUnkept takes from an object of a chart what is not stored as it stands: the times that generators write, the label that Helm
 // sets itself, and the pool's fields that no kind has.
-func stripUnkept(obj map[string]any) {
-	metadata := steps{{field: "metadata"}}
-	append(metadata, step{field: "creationTimestamp"}).drop(obj)
-	managed := append(metadata, step{field: "labels"}, step{field: "app.kubernetes.io/managed-by"})
-	if _, written := managed.in(obj); written {
+func removeUnstored(obj map[string]any) {
+	metadata := fieldPath{{field: "metadata"}}
+	append(metadata, pathStep{field: "creationTimestamp"}).remove(obj)
+	managed := append(metadata, pathStep{field: "labels"}, pathStep{field: "app.kubernetes.io/managed-by"})
+	if _, written := managed.lookup(obj); written {
 		managed.put(obj, "Helm")
 	}
 	foldStringData(obj)
@@ -240,14 +240,14 @@ func foldStringData(secret map[string]any) {
 	texts, _ := secret["stringData"].(map[string]any)
 	delete(secret, "stringData")
 	for key, text := range texts {
-		steps{{field: "data"}, {field: key}}.put(secret, base64.StdEncoding.EncodeToString([]byte(fmt.Sprint(text))))
+		fieldPath{{field: "data"}, {field: key}}.put(secret, base64.StdEncoding.EncodeToString([]byte(fmt.Sprint(text))))
 	}
 }
 
 // fields: what was said to change changed, to what was said; the rest did not. Stored is the object as the server has it now.
-func (j fieldJudge) fields(fields []fieldReport, still bool, was, now, stored map[string]any) []string {
+func (j fieldJudge) judgeFields(fields []fieldReport, still bool, was, now, stored map[string]any) []string {
 	var out []string
-	var orders, changed, spoken []steps
+	var orders, changed, spoken []fieldPath
 	for _, f := range fields {
 		path, err := parsePath(f.Path)
 		if err != nil {
@@ -270,19 +270,19 @@ func (j fieldJudge) fields(fields []fieldReport, still bool, was, now, stored ma
 			}
 		default:
 			changed = append(changed, path)
-			for _, err := range []error{f.checkOutcome(path, was, now), f.checkLeftovers(path, now), j.below(f, path, was, now, stored)} {
+			for _, err := range []error{f.checkOutcome(path, was, now), f.checkLeftovers(path, now), j.judgeBelow(f, path, was, now, stored)} {
 				if err != nil {
 					out = append(out, err.Error())
 				}
 			}
 		}
 	}
-	if hollow := slices.DeleteFunc(hollows(nil, was, now), func(p steps) bool { return p.isNear(spoken) }); len(hollow) > 0 {
-		j.let.let(tolerateEmpty)
+	if hollow := slices.DeleteFunc(emptyDifferences(nil, was, now), func(p fieldPath) bool { return p.overlapsAny(spoken) }); len(hollow) > 0 {
+		j.tolerated.count(tolerateEmpty)
 	}
-	dropAll(changed, was)
-	dropAll(changed, now)
-	j.forgive(tolerateOrder, was, now, func(was, now map[string]any) {
+	removeAll(changed, was)
+	removeAll(changed, now)
+	j.tolerate(tolerateOrder, was, now, func(was, now map[string]any) {
 		for _, path := range orders {
 			path.sortList(was)
 			path.sortList(now)
@@ -291,9 +291,9 @@ func (j fieldJudge) fields(fields []fieldReport, still bool, was, now, stored ma
 		sortSets(now)
 	})
 	for _, obj := range []map[string]any{was, now} {
-		dropProtection(obj)
+		removeProtection(obj)
 	}
-	if diff := cmp.Diff(prune(was), prune(now)); diff != "" {
+	if diff := cmp.Diff(withoutEmpty(was), withoutEmpty(now)); diff != "" {
 		out = append(out, "more happened than was said (-before +after):\n"+diff)
 	}
 	return out
@@ -301,17 +301,17 @@ func (j fieldJudge) fields(fields []fieldReport, still bool, was, now, stored ma
 
 // dropAll drops what the paths lead to, and above it what has nothing else. The keys of items go last, as the items are found by them,
 // and all at once; items with an index go from the end, as a dropped item moves those after it.
-func dropAll(paths []steps, root map[string]any) {
-	paths = slices.SortedStableFunc(slices.Values(paths), func(a, b steps) int { return slices.Compare(b.indexes(), a.indexes()) })
+func removeAll(paths []fieldPath, root map[string]any) {
+	paths = slices.SortedStableFunc(slices.Values(paths), func(a, b fieldPath) int { return slices.Compare(b.indexes(), a.indexes()) })
 	var keys []func()
 	for _, path := range paths {
 		if !path.isKey() {
-			path.dropWhole(root)
+			path.removeWithEmptyParents(root)
 		}
 	}
 	for _, path := range paths {
 		if path.isKey() {
-			keys = append(keys, path.keyDropper(root))
+			keys = append(keys, path.keyRemover(root))
 		}
 	}
 	for _, drop := range keys {
@@ -320,7 +320,7 @@ func dropAll(paths []steps, root map[string]any) {
 }
 
 // indexes are those of the items on the way.
-func (p steps) indexes() []int {
+func (p fieldPath) indexes() []int {
 	out := make([]int, len(p))
 	for i := range p {
 		out[i] = p[i].index
@@ -329,14 +329,14 @@ func (p steps) indexes() []int {
 }
 
 // isKey tells whether the path leads to a key of a list item.
-func (p steps) isKey() bool {
+func (p fieldPath) isKey() bool {
 	return len(p) > 2 && p[len(p)-2].keys[p[len(p)-1].field] != ""
 }
 
 // keyDropper finds the item that a path leads to a key of. What it gives drops the key, and the item when it has nothing else.
-func (p steps) keyDropper(root map[string]any) func() {
-	holder, _ := p[:len(p)-3].in(root)
-	item, _ := p[:len(p)-1].in(root)
+func (p fieldPath) keyRemover(root map[string]any) func() {
+	holder, _ := p[:len(p)-3].lookup(root)
+	item, _ := p[:len(p)-1].lookup(root)
 	m, ok := holder.(map[string]any)
 	one, isMap := item.(map[string]any)
 	if !ok || !isMap {
@@ -346,29 +346,29 @@ func (p steps) keyDropper(root map[string]any) func() {
 		delete(one, p[len(p)-1].field)
 		name := p[len(p)-3].field
 		list, _ := m[name].([]any)
-		m[name] = slices.DeleteFunc(list, func(v any) bool { left, ok := v.(map[string]any); return ok && empty(prune(left)) })
+		m[name] = slices.DeleteFunc(list, func(v any) bool { left, ok := v.(map[string]any); return ok && isEmpty(withoutEmpty(left)) })
 	}
 }
 
 // dropWhole drops what the path leads to, and above it what has nothing else.
-func (p steps) dropWhole(root map[string]any) {
-	if _, ok := p.in(root); !ok {
+func (p fieldPath) removeWithEmptyParents(root map[string]any) {
+	if _, ok := p.lookup(root); !ok {
 		return
 	}
-	for len(p) > 1 && p.standsAlone(root) {
+	for len(p) > 1 && p.hasNoSiblings(root) {
 		p = p[:len(p)-1]
 	}
-	p.drop(root)
+	p.remove(root)
 }
 
 // standsAlone tells whether nothing but empty things stands beside what the path leads to.
-func (p steps) standsAlone(root map[string]any) bool {
-	parent, _ := p[:len(p)-1].in(root)
+func (p fieldPath) hasNoSiblings(root map[string]any) bool {
+	parent, _ := p[:len(p)-1].lookup(root)
 	switch parent := parent.(type) {
 	case map[string]any:
 		rest := maps.Clone(parent)
 		delete(rest, p[len(p)-1].field)
-		return empty(prune(rest))
+		return isEmpty(withoutEmpty(rest))
 	case []any:
 		return len(parent) == 1
 	}
@@ -376,9 +376,9 @@ func (p steps) standsAlone(root map[string]any) bool {
 }
 
 // checkOutcome: the field changed, and to what was said.
-func (f fieldReport) checkOutcome(path steps, was, now map[string]any) error {
-	before, had := path.in(was)
-	after, has := path.in(now)
+func (f fieldReport) checkOutcome(path fieldPath, was, now map[string]any) error {
+	before, had := path.lookup(was)
+	after, has := path.lookup(now)
 	if had == has && equalJSON(before, after) {
 		return fmt.Errorf("%s: the report says %s, nothing happened", f.Path, f.Verdict)
 	}
@@ -387,10 +387,10 @@ func (f fieldReport) checkOutcome(path steps, was, now map[string]any) error {
 		want = f.After
 	}
 	if f.Path == "metadata.finalizers" {
-		after = unprotected(after)
+		after = withoutProtection(after)
 	}
 	if f.Verdict == "remove" && f.After == nil {
-		if !zero(after) {
+		if !isZero(after) {
 			return fmt.Errorf("%s: the report says it goes, live has %v", f.Path, after)
 		}
 		return nil
@@ -400,9 +400,9 @@ func (f fieldReport) checkOutcome(path steps, was, now map[string]any) error {
 		return fmt.Errorf("%s: %w", f.Path, err)
 	}
 	if f.Path == "metadata.finalizers" {
-		value = unprotected(value)
+		value = withoutProtection(value)
 	}
-	if !holds(value, after) {
+	if !equalsWithDefaults(value, after) {
 		return fmt.Errorf("%s: the report says it becomes %s, live has %v", f.Path, want, after)
 	}
 	return nil
@@ -410,48 +410,48 @@ func (f fieldReport) checkOutcome(path steps, was, now map[string]any) error {
 
 // holds tells whether got is what was wanted; the server may have added defaults to it. Unlike within, it does not take a text
 // for a number.
-func holds(want, got any) bool {
+func equalsWithDefaults(want, got any) bool {
 	switch want := want.(type) {
 	case map[string]any:
 		m, _ := got.(map[string]any)
 		for name, value := range want {
-			if !holds(value, m[name]) {
+			if !equalsWithDefaults(value, m[name]) {
 				return false
 			}
 		}
 		return true
 	case []any:
 		list, _ := got.([]any)
-		return slices.EqualFunc(want, list, holds)
+		return slices.EqualFunc(want, list, equalsWithDefaults)
 	}
-	return equalJSON(want, got) || zero(want) && zero(got)
+	return equalJSON(want, got) || isZero(want) && isZero(got)
 }
 
 // checkOrder: the managed items stand in the order that was said. Items that share a name stand there as often as it was said.
-func (f fieldReport) checkOrder(path steps, now map[string]any) error {
+func (f fieldReport) checkOrder(path fieldPath, now map[string]any) error {
 	if f.Equivalent { // a set, told as it stands
-		want, err := decodeValue(f.written())
-		is, _ := path.in(now)
-		if err == nil && !within(want, is) {
+		want, err := decodeValue(f.valueAfterWrite())
+		is, _ := path.lookup(now)
+		if err == nil && !containsAll(want, is) {
 			err = fmt.Errorf("%s: the report says it becomes %v, live has %v", f.Path, want, is)
 		}
 		return err
 	}
-	value, err := decodeValue(f.written())
+	value, err := decodeValue(f.valueAfterWrite())
 	names, _ := value.([]any)
 	if err != nil || len(names) == 0 {
-		return fmt.Errorf("%s: no order in %s: %w", f.Path, f.written(), err)
+		return fmt.Errorf("%s: no order in %s: %w", f.Path, f.valueAfterWrite(), err)
 	}
-	v, _ := path.in(now)
+	v, _ := path.lookup(now)
 	list, _ := v.([]any)
 	for _, name := range names {
 		item, err := parsePath("[" + fmt.Sprint(name) + "]")
 		if err != nil {
 			return err
 		}
-		i := item[0].at(list)
+		i := item[0].indexIn(list)
 		if i < 0 {
-			return fmt.Errorf("%s: the order is to be %s, and %v is not where that has it", f.Path, f.written(), name)
+			return fmt.Errorf("%s: the order is to be %s, and %v is not where that has it", f.Path, f.valueAfterWrite(), name)
 		}
 		list = list[i+1:]
 	}
@@ -460,7 +460,7 @@ func (f fieldReport) checkOrder(path steps, now map[string]any) error {
 
 // checkLeftovers: a map of texts that was said to become another is that one, without a key of what was there. Maps of other
 // things may hold defaults.
-func (f fieldReport) checkLeftovers(path steps, now map[string]any) error {
+func (f fieldReport) checkLeftovers(path fieldPath, now map[string]any) error {
 	want := f.Desired
 	if f.After != nil {
 		want = f.After
@@ -471,7 +471,7 @@ func (f fieldReport) checkLeftovers(path steps, now map[string]any) error {
 	if f.Verdict == "remove" || err != nil || !ok || !slices.Contains([]string{"nodeSelector", "matchLabels", "selector", "labels", "annotations", "data", "hard"}, last) {
 		return nil
 	}
-	got, _ := path.in(now)
+	got, _ := path.lookup(now)
 	is, _ := got.(map[string]any)
 	for key := range is {
 		if _, wanted := m[key]; !wanted {
@@ -482,12 +482,12 @@ func (f fieldReport) checkLeftovers(path steps, now map[string]any) error {
 }
 
 // sortList brings the list at a path into an order of its own.
-func (p steps) sortList(root map[string]any) {
-	v, _ := p.in(root)
+func (p fieldPath) sortList(root map[string]any) {
+	v, _ := p.lookup(root)
 	if list, ok := v.([]any); ok {
 		slices.SortFunc(list, func(a, b any) int {
-			x, _ := json.Marshal(prune(a))
-			y, _ := json.Marshal(prune(b))
+			x, _ := json.Marshal(withoutEmpty(a))
+			y, _ := json.Marshal(withoutEmpty(b))
 			return strings.Compare(string(x), string(y))
 		})
 	}

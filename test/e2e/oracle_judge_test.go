@@ -13,59 +13,59 @@ import (
 )
 
 // judge holds what was said against what happened.
-func (t *telling) judge(said *driftReport, before, after map[string]map[string]any, failed error) {
-	j := &judgement{telling: t, said: said, of: map[string]objectReport{}, stoppers: map[string]bool{}}
+func (r *oracleRun) judge(said *driftReport, before, after map[string]map[string]any, failed error) {
+	j := &outcomeJudge{oracleRun: r, report: said, objects: map[string]objectReport{}, stops: map[string]bool{}}
 	if failed != nil {
-		j.text = failed.Error()
+		j.helmError = failed.Error()
 	}
 	if j.stoppedByHook(before, after) {
 		return
 	}
 	for _, o := range said.Releases[0].Objects {
-		j.of[o.Name] = o
+		j.objects[o.Name] = o
 		for _, f := range o.Fields {
 			if f.Certain {
-				t.certain++
+				r.certain++
 			} else {
-				t.uncertain++
+				r.uncertain++
 			}
 		}
 	}
 	if len(said.Releases[0].Errors) > 0 {
-		t.miss("", "the report has errors: %v", said.Releases[0].Errors)
+		r.mispredict("", "the report has errors: %v", said.Releases[0].Errors)
 	}
 	j.judgeFailure()
 	j.judgeHooks()
-	for _, o := range t.of.objects {
-		for _, text := range (fieldJudge{let: t.let, ask: t.asker(o)}).object(o, o.next(t.of.rollback), j.of[o.name], before[o.name], after[o.name]) {
-			t.miss(o.name, "%s", text)
+	for _, o := range r.scenario.objects {
+		for _, text := range (fieldJudge{tolerated: r.tolerated, dryRun: r.dryRunner(o)}).judgeObject(o, o.target(r.scenario.rollback), j.objects[o.name], before[o.name], after[o.name]) {
+			r.mispredict(o.name, "%s", text)
 		}
 	}
-	t.judgeStrangers(said)
-	t.explain(said, failed)
-	t.again(j)
+	r.judgeUnknownObjects(said)
+	r.explainMispredictions(said, failed)
+	r.keepUnreached(j)
 }
 
 // judgeStrangers: a report speaks of nothing but the objects of the charts.
-func (t *telling) judgeStrangers(said *driftReport) {
+func (r *oracleRun) judgeUnknownObjects(said *driftReport) {
 	for _, spoken := range said.Releases[0].Objects {
-		known := spoken.Name == "" || slices.ContainsFunc(t.of.objects, func(o *oracleObject) bool { return o.name == spoken.Name })
+		known := spoken.Name == "" || slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.name == spoken.Name })
 		if !known {
-			t.miss(spoken.Name, "is no object of the charts, said: %q", spoken.Action)
+			r.mispredict(spoken.Name, "is no object of the charts, said: %q", spoken.Action)
 		}
 	}
 }
 
 // asker asks the API server what it makes of an object, without writing it.
-func (t *telling) asker(o *oracleObject) func(map[string]any) (map[string]any, error) {
+func (r *oracleRun) dryRunner(o *oracleObject) func(map[string]any) (map[string]any, error) {
 	return func(obj map[string]any) (map[string]any, error) {
-		return t.c.cluster.tried(o.gvk(t.of.rollback), o.home(t.c.ns), obj)
+		return r.story.cluster.dryRunUpdate(o.gvk(r.scenario.rollback), o.namespaceIn(r.story.ns), obj)
 	}
 }
 
 // tried is what the API server makes of an object that is written to it, as a dry run.
-func (c *cluster) tried(kind schema.GroupVersionKind, namespace string, obj map[string]any) (map[string]any, error) {
-	client, _, err := c.of(kind, namespace)
+func (c *cluster) dryRunUpdate(kind schema.GroupVersionKind, namespace string, obj map[string]any) (map[string]any, error) {
+	client, _, err := c.clientForKind(kind, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -77,91 +77,91 @@ func (c *cluster) tried(kind schema.GroupVersionKind, namespace string, obj map[
 }
 
 // again remembers which objects the story needs to be told without, and which predicted failures it did not reach.
-func (t *telling) again(j *judgement) {
+func (r *oracleRun) keepUnreached(j *outcomeJudge) {
 	if len(j.unreached) > 0 {
-		t.stoppers = j.stoppers
+		r.stoppedAt = j.stops
 	}
 }
 
 // stoppedByHook reports whether a hook stopped Helm before it wrote anything, and judges that it did not. Whether a hook fails is not
 // predicted; after one that runs later, all has happened, and Helm's error speaks of nothing else.
-func (j *judgement) stoppedByHook(before, after map[string]map[string]any) bool {
-	at := strings.Index(j.text, " hooks failed: ")
+func (j *outcomeJudge) stoppedByHook(before, after map[string]map[string]any) bool {
+	at := strings.Index(j.helmError, " hooks failed: ")
 	if at < 0 {
 		return false
 	}
-	j.let.let(tolerateHook)
-	if when := j.text[:at]; !strings.Contains(when, "pre-") {
-		j.text = ""
+	j.tolerated.count(tolerateHook)
+	if when := j.helmError[:at]; !strings.Contains(when, "pre-") {
+		j.helmError = ""
 		return false
 	}
-	for _, o := range j.telling.of.objects {
-		was, is := settled(before[o.name]), settled(after[o.name])
-		if diff := cmp.Diff(prune(was), prune(is)); diff != "" && !isHook(o.old) && !isHook(o.new) {
-			j.miss(o.name, "a hook stopped Helm before it wrote anything, and yet:\n%s", diff)
+	for _, o := range j.oracleRun.scenario.objects {
+		was, is := withoutServerChoices(before[o.name]), withoutServerChoices(after[o.name])
+		if diff := cmp.Diff(withoutEmpty(was), withoutEmpty(is)); diff != "" && !isHook(o.old) && !isHook(o.new) {
+			j.mispredict(o.name, "a hook stopped Helm before it wrote anything, and yet:\n%s", diff)
 		}
 	}
 	return true
 }
 
 // explain puts beside the misses what was said, and Helm's error.
-func (t *telling) explain(said *driftReport, failed error) {
-	if len(t.misses) == 0 {
+func (r *oracleRun) explainMispredictions(said *driftReport, failed error) {
+	if len(r.mispredictions) == 0 {
 		return
 	}
-	t.misses = append(t.misses, "Helm: "+fmt.Sprint(failed), "helmdrift:\n  "+strings.Join(said.lines(), "\n  "))
+	r.mispredictions = append(r.mispredictions, "Helm: "+fmt.Sprint(failed), "helmdrift:\n  "+strings.Join(said.lines(), "\n  "))
 	for _, o := range said.Releases[0].Objects {
 		if o.Reason+o.Note != "" {
-			t.misses = append(t.misses, fmt.Sprintf("  %s: %s %s %v", o.Name, o.Reason, o.Note, o.BlockedBy))
+			r.mispredictions = append(r.mispredictions, fmt.Sprintf("  %s: %s %s %v", o.Name, o.Reason, o.Note, o.BlockedBy))
 		}
 	}
 }
 
-func (t *telling) miss(object, format string, args ...any) {
+func (r *oracleRun) mispredict(object, format string, args ...any) {
 	if object != "" {
-		t.missed[object] = true
+		r.mispredicted[object] = true
 		object += ": "
 	}
-	t.misses = append(t.misses, "MISS "+object+fmt.Sprintf(format, args...))
+	r.mispredictions = append(r.mispredictions, "MISS "+object+fmt.Sprintf(format, args...))
 }
 
 // judgeHooks: hooks are named as not compared, and nothing else is said of them.
-func (j *judgement) judgeHooks() {
+func (j *outcomeJudge) judgeHooks() {
 	target := "new.yaml"
-	if j.telling.of.rollback || j.telling.of.same {
+	if j.oracleRun.scenario.rollback || j.oracleRun.scenario.unchanged {
 		target = "old.yaml"
 	}
-	for _, name := range j.telling.of.hookNames(target) {
-		if said, spoken := j.of[name]; spoken {
-			j.miss("", "the hook %s is said to %s", name, said.Action)
+	for _, name := range j.oracleRun.scenario.hookNames(target) {
+		if said, spoken := j.objects[name]; spoken {
+			j.mispredict("", "the hook %s is said to %s", name, said.Action)
 		}
-		named := j.telling.of.odd
-		for _, n := range j.said.Releases[0].NotCompared {
+		named := j.oracleRun.scenario.unknownHook
+		for _, n := range j.report.Releases[0].NotCompared {
 			named = named || n.Name == name && n.Reason == "hook"
 		}
 		if !named {
-			j.miss("", "the hook %s is not named as not compared", name)
+			j.mispredict("", "the hook %s is not named as not compared", name)
 		}
 	}
 }
 
 // judgeAgreement: asking the server changes nothing of what is said, but where that was not certain. A controller's first write between the
 // two questions may make the server forget who wrote something else: then they were about two objects.
-func (t *telling) judgeAgreement(said, asked *driftReport, still func(name string) bool) {
+func (r *oracleRun) judgeDryRunAgreement(said, asked *driftReport, still func(name string) bool) {
 	theirs := map[string]objectReport{}
 	for _, o := range asked.Releases[0].Objects {
 		theirs[o.Name+o.Generate] = o
 	}
 	for _, o := range said.Releases[0].Objects {
 		other := theirs[o.Name+o.Generate]
-		if other.DryRun != nil && other.DryRun.Result == "disagrees" || unsure(o) || !still(o.Name) {
+		if other.DryRun != nil && other.DryRun.Result == "disagrees" || isUncertain(o) || !still(o.Name) {
 			if o.verdicts() != other.verdicts() {
-				t.let.let(tolerateAgreement)
+				r.tolerated.count(tolerateAgreement)
 			}
 			continue
 		}
 		if a, b := o.verdicts(), other.verdicts(); a != b {
-			t.miss(o.Name, "the dry run changes the report from\n%s\nto\n%s", a, b)
+			r.mispredict(o.Name, "the dry run changes the report from\n%s\nto\n%s", a, b)
 		}
 	}
 }
@@ -176,20 +176,20 @@ func (o objectReport) verdicts() string {
 }
 
 // judgeDryRun: where the server could be asked what it would do, it said what was said here.
-func (t *telling) judgeDryRun(asked *driftReport) {
+func (r *oracleRun) judgeDryRun(asked *driftReport) {
 	for _, o := range asked.Releases[0].Objects {
 		if o.DryRun == nil {
-			t.unasked[o.Action]++
+			r.notAsked[o.Action]++
 			continue
 		}
 		if reason, unasked := strings.CutPrefix(o.DryRun.Message, "not asked: "); unasked {
-			t.unasked[reason]++
+			r.notAsked[reason]++
 			continue
 		}
-		t.asked++
+		r.dryRuns++
 		refused := o.DryRun.Result == "refused"
 		if o.DryRun.Result == "disagrees" && !o.leavesOpen(o.DryRun.Message) || refused && o.Action != "fail" && o.Action != "skip" {
-			t.miss(o.Name, "said: %s; the server's dry run %s: %s", o.Action, o.DryRun.Result, o.DryRun.Message)
+			r.mispredict(o.Name, "said: %s; the server's dry run %s: %s", o.Action, o.DryRun.Result, o.DryRun.Message)
 		}
 	}
 }

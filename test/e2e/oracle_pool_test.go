@@ -27,21 +27,21 @@ type poolKind struct {
 	versions []string
 	knobs    []knob
 	// at are the knobs of one version.
-	at map[string][]knob
+	versionKnobs map[string][]knob
 	// hands are what only a hand turns, on live: a chart that does so is another chart.
-	hands []knob
+	editKnobs []knob
 	// risks are what only a new version of the chart turns, seldom: the API may refuse what comes out.
-	risks []knob
+	riskyKnobs []knob
 	// scales tells that the kind has the scale subresource, wide that it has no namespace, stays that nobody but Helm deletes the
 	// object, as that takes its time.
-	scales, wide, stays bool
+	scales, clusterScoped, onlyHelmDeletes bool
 	// weight is how often the kind is drawn.
 	weight int
 }
 
 // knob is one thing that varies in an object: in its n-th position the n-th value stands at each of its paths.
 type knob struct {
-	paths  []steps
+	paths  []fieldPath
 	values [][]any
 }
 
@@ -70,12 +70,12 @@ func loadPool() ([]poolKind, error) {
 }
 
 func newPoolKind(text map[string]any) (poolKind, error) {
-	out := poolKind{weight: usualWeight, at: map[string][]knob{}}
+	out := poolKind{weight: usualWeight, versionKnobs: map[string][]knob{}}
 	out.object, _ = text["object"].(map[string]any)
 	out.name = strings.ToLower(fmt.Sprint(out.object["kind"]))
 	out.scales, _ = text["scales"].(bool)
-	out.wide, _ = text["wide"].(bool)
-	out.stays, _ = text["stays"].(bool)
+	out.clusterScoped, _ = text["wide"].(bool)
+	out.onlyHelmDeletes, _ = text["stays"].(bool)
 	if weight, ok := text["weight"].(int64); ok {
 		out.weight = int(weight)
 	}
@@ -88,15 +88,15 @@ func newPoolKind(text map[string]any) (poolKind, error) {
 	if out.knobs, err = knobsOf(text, "knobs", ""); err != nil {
 		return out, err
 	}
-	if out.hands, err = knobsOf(text, "hands", ""); err != nil {
+	if out.editKnobs, err = knobsOf(text, "hands", ""); err != nil {
 		return out, err
 	}
-	if out.risks, err = knobsOf(text, "risks", ""); err != nil {
+	if out.riskyKnobs, err = knobsOf(text, "risks", ""); err != nil {
 		return out, err
 	}
 	at, _ := text["at"].(map[string]any)
 	for version := range at {
-		if out.at[version], err = knobsOf(at, version, ""); err != nil {
+		if out.versionKnobs[version], err = knobsOf(at, version, ""); err != nil {
 			return out, err
 		}
 	}
@@ -104,7 +104,9 @@ func newPoolKind(text map[string]any) (poolKind, error) {
 }
 
 // turnable are the knobs of an object at a version.
-func (k *poolKind) turnable(version string) []knob { return slices.Concat(k.knobs, k.at[version]) }
+func (k *poolKind) knobsAt(version string) []knob {
+	return slices.Concat(k.knobs, k.versionKnobs[version])
+}
 
 // draw takes a kind of the pool by its weight.
 func draw(pool []poolKind, r *rand.Rand) *poolKind {
@@ -187,8 +189,8 @@ func (k knob) turn(obj map[string]any, r *rand.Rand) bool {
 	changed := false
 	for i, path := range k.paths {
 		value := k.values[i][position]
-		was, had := path.in(obj)
-		changed = changed || had != (value != nil) || had && !same(was, value)
+		was, had := path.lookup(obj)
+		changed = changed || had != (value != nil) || had && !equalValues(was, value)
 		path.put(obj, value)
 	}
 	return changed
@@ -197,14 +199,14 @@ func (k knob) turn(obj map[string]any, r *rand.Rand) bool {
 // drop takes away what the knob leads to.
 func (k knob) drop(obj map[string]any) {
 	for _, path := range k.paths {
-		path.drop(obj)
+		path.remove(obj)
 	}
 }
 
 // put writes a value where the path leads, making what is missing on the way; nil takes away what is there.
-func (p steps) put(root map[string]any, value any) {
+func (p fieldPath) put(root map[string]any, value any) {
 	if value == nil {
-		p.drop(root)
+		p.remove(root)
 		return
 	}
 	putAt(root, p, withNulls(runtime.DeepCopyJSONValue(value)))
@@ -230,7 +232,7 @@ func withNulls(v any) any {
 }
 
 // putAt gives the node with the value in it; where there is none of the right kind, a new one.
-func putAt(node any, p steps, value any) any {
+func putAt(node any, p fieldPath, value any) any {
 	if len(p) == 0 {
 		return value
 	}
@@ -244,7 +246,7 @@ func putAt(node any, p steps, value any) any {
 		return m
 	}
 	list, _ := node.([]any)
-	i := s.at(withDefaultProtocol(list, s))
+	i := s.indexIn(withDefaultProtocol(list, s))
 	if i < 0 {
 		i, list = len(list), append(list, s.newItem())
 	}
@@ -253,7 +255,7 @@ func putAt(node any, p steps, value any) any {
 }
 
 // withDefaultProtocol spells out the protocol of ports, which charts leave out, where a step asks for it.
-func withDefaultProtocol(list []any, s step) []any {
+func withDefaultProtocol(list []any, s pathStep) []any {
 	if s.keys["protocol"] == "" {
 		return list
 	}
@@ -269,7 +271,7 @@ func withDefaultProtocol(list []any, s step) []any {
 }
 
 // newItem is an item that has nothing but the keys of its step.
-func (s step) newItem() map[string]any {
+func (s pathStep) newItem() map[string]any {
 	out := map[string]any{}
 	for name, text := range s.keys {
 		out[name] = text

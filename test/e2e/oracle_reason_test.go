@@ -9,9 +9,9 @@ import (
 
 // reasonFault holds the reason of an object that was said to fail against what Helm says of this object; it is empty where they agree.
 // Where the reason is in the words of Helm or of the API server, these must be there; else both name fields, and the same ones.
-func reasonFault(o objectReport, text string, let tolerances) string {
+func reasonFault(o objectReport, text string, tolerated tolerances) string {
 	if o.Name != "" {
-		text = part(text, o)
+		text = errorOf(text, o)
 	}
 	switch {
 	case strings.Contains(o.Reason, "Apply failed with"):
@@ -20,24 +20,24 @@ func reasonFault(o objectReport, text string, let tolerances) string {
 		if !strings.Contains(text, noName) {
 			return "fails otherwise than was said: " + o.Reason
 		}
-	case hasWordsOfHelm(o.Reason):
-		if !saysWords(text, o.Reason) {
+	case quotesHelmOrServer(o.Reason):
+		if !hasWordsOf(text, o.Reason) {
 			return "fails otherwise than was said: " + o.Reason
 		}
 	default:
-		return fieldsFault(o.Reason, text, let)
+		return fieldsFault(o.Reason, text, tolerated)
 	}
 	return ""
 }
 
 // fieldsFault holds the fields that a reason of ours names against those that the server names.
-func fieldsFault(reason, text string, let tolerances) string {
+func fieldsFault(reason, text string, tolerated tolerances) string {
 	ours, theirs := ourFields(reason), serverFields(misnamed.Replace(text))
 	switch {
 	case len(ours) == 0:
 		return "the reason names no field: " + reason
 	case len(theirs) == 0 && strings.Contains(reason, "does not decode: ") && fieldlessDecoder.MatchString(text):
-		let.let(tolerateNoField)
+		tolerated.count(tolerateNoField)
 		return ""
 	case len(theirs) == 0:
 		return "Helm's error names no field, said: " + reason
@@ -49,11 +49,11 @@ func fieldsFault(reason, text string, let tolerances) string {
 		return !slices.ContainsFunc(group, func(our string) bool { return slices.Contains(theirs, our) || slices.Contains(theirs, our+"s") })
 	}
 	if slices.ContainsFunc(ours, vague) {
-		let.let(tolerateVague)
+		tolerated.count(tolerateVague)
 	}
 	for _, their := range theirs {
 		if !slices.ContainsFunc(slices.Concat(ours...), func(our string) bool { return nearPath(our, their) }) {
-			let.let(tolerateMore)
+			tolerated.count(tolerateMore)
 			break
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // newStory is the case of a seed with more of what releases live through: namespaces that charts write, Lists, hooks, objects
 // without a name, releases that do not exist yet or whose chart stays, and all routes.
-func newStory(pool []poolKind, seed uint64) *oracleCase {
+func newExtendedCase(pool []poolKind, seed uint64) *oracleCase {
 	c := newOracleCase(pool, seed)
 	r := rand.New(rand.NewPCG(seed, 2))
 	if r.IntN(2) == 0 {
@@ -18,25 +18,25 @@ func newStory(pool []poolKind, seed uint64) *oracleCase {
 	}
 	switch r.IntN(16) {
 	case 0, 1:
-		c.begin(r)
+		c.makeInstall(r)
 	case 2, 3:
-		c.stay()
+		c.makeUnchanged()
 	default:
-		c.hookOne(r)
-		c.stumble(r)
+		c.turnIntoHook(r)
+		c.failBeforeRollback(r)
 	}
-	c.place(r)
-	c.list(r)
+	c.placeInNamespaces(r)
+	c.putIntoLists(r)
 	c.addHooks(r)
 	c.addNameless(r)
 	return c
 }
 
 // begin makes it the story of an installation: what is there before is not Helm's.
-func (c *oracleCase) begin(r *rand.Rand) {
+func (c *oracleCase) makeInstall(r *rand.Rand) {
 	c.installs, c.rollback, c.failed, c.edits = true, false, false, nil
 	for _, o := range c.objects {
-		o.new, o.old, o.tried = orElseMap(o.new, o.old), nil, nil
+		o.new, o.old, o.failing = orElseMap(o.new, o.old), nil, nil
 		if r.IntN(2) == 0 {
 			c.edits = append(c.edits, newCreation(o, r))
 		}
@@ -44,17 +44,17 @@ func (c *oracleCase) begin(r *rand.Rand) {
 }
 
 // stay makes it the story of a chart that stays what it is.
-func (c *oracleCase) stay() {
-	c.same, c.rollback = true, false
+func (c *oracleCase) makeUnchanged() {
+	c.unchanged, c.rollback = true, false
 	c.objects = slices.DeleteFunc(c.objects, func(o *oracleObject) bool { return o.old == nil })
 	for _, o := range c.objects {
 		o.new = o.old
 	}
-	c.edits = slices.DeleteFunc(c.edits, func(e *oracleEdit) bool { return e.how == byCreate || e.object.old == nil })
+	c.edits = slices.DeleteFunc(c.edits, func(e *oracleEdit) bool { return e.way == byCreate || e.object.old == nil })
 }
 
 // stumble seldom lets a rollback come after an upgrade that failed.
-func (c *oracleCase) stumble(r *rand.Rand) {
+func (c *oracleCase) failBeforeRollback(r *rand.Rand) {
 	bad := c.deployed()
 	if !c.rollback || len(bad) == 0 || r.IntN(4) > 0 {
 		return
@@ -65,32 +65,32 @@ func (c *oracleCase) stumble(r *rand.Rand) {
 }
 
 // hookOne seldom makes a hook of an object that was none.
-func (c *oracleCase) hookOne(r *rand.Rand) {
+func (c *oracleCase) turnIntoHook(r *rand.Rand) {
 	o := c.objects[r.IntN(len(c.objects))]
 	runs := o.kind.name == "job" || o.kind.name == "pod" // Helm waits for such hooks, and nothing here lets them end
-	if r.IntN(20) > 0 || o.old == nil || o.new == nil || o.kind.stays || o.kind.scales || runs {
+	if r.IntN(20) > 0 || o.old == nil || o.new == nil || o.kind.onlyHelmDeletes || o.kind.scales || runs {
 		return
 	}
 	o.new = runtime.DeepCopyJSON(o.old) // which could be created: whether a hook fails is not foretold
 	hooks := []string{"pre-upgrade", "post-upgrade", "test", "post-delete"}
-	steps{{field: "metadata"}, {field: "annotations"}, {field: hookMark}}.put(o.new, hooks[r.IntN(len(hooks))])
+	fieldPath{{field: "metadata"}, {field: "annotations"}, {field: hookAnnotation}}.put(o.new, hooks[r.IntN(len(hooks))])
 }
 
 // place lets the chart write the namespace of some objects.
-func (c *oracleCase) place(r *rand.Rand) {
+func (c *oracleCase) placeInNamespaces(r *rand.Rand) {
 	for _, o := range c.objects {
 		switch n := r.IntN(10); {
-		case o.kind.wide:
+		case o.kind.clusterScoped:
 		case n == 0:
-			o.where = namespacing{written: true, suffix: otherNamespace}
+			o.namespace = chartNamespace{written: true, suffix: otherNamespace}
 		case n == 1:
-			o.where = namespacing{written: true}
+			o.namespace = chartNamespace{written: true}
 		}
 	}
 }
 
 // list puts some objects into Lists, in each chart others.
-func (c *oracleCase) list(r *rand.Rand) {
+func (c *oracleCase) putIntoLists(r *rand.Rand) {
 	if r.IntN(5) > 0 {
 		return
 	}
@@ -102,7 +102,7 @@ func (c *oracleCase) list(r *rand.Rand) {
 			}
 		}
 	}
-	if c.same {
+	if c.unchanged {
 		c.listed["new.yaml"] = c.listed["old.yaml"]
 	}
 }
@@ -113,26 +113,26 @@ func (c *oracleCase) addHooks(r *rand.Rand) {
 		return
 	}
 	n := r.IntN(5)
-	c.odd = n == 4
+	c.unknownHook = n == 4
 	when := []string{"pre-install,pre-upgrade,pre-rollback", "post-install,post-upgrade,post-rollback", "test", "pre-upgrade", "no-such-hook"}[n]
 	for _, file := range []string{"old.yaml", "failed.yaml", "new.yaml"} {
-		if r.IntN(5) == 0 && !c.same {
+		if r.IntN(5) == 0 && !c.unchanged {
 			continue
 		}
-		annotations := map[string]any{hookMark: when, "helm.sh/hook-weight": "1"}
+		annotations := map[string]any{hookAnnotation: when, "helm.sh/hook-weight": "1"}
 		if r.IntN(2) == 0 {
 			annotations["helm.sh/hook-delete-policy"] = "before-hook-creation,hook-succeeded"
 		}
 		c.extra(file, map[string]any{
 			"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"file": file},
-			"metadata": map[string]any{"name": fmt.Sprintf("hook-%d-%d", c.seed, tellings.Load()), "annotations": annotations},
+			"metadata": map[string]any{"name": fmt.Sprintf("hook-%d-%d", c.seed, runCounter.Load()), "annotations": annotations},
 		})
 	}
 }
 
 // addNameless seldom gives the next chart an object that asks the server for a name, which no upgrade gets past.
 func (c *oracleCase) addNameless(r *rand.Rand) {
-	if r.IntN(40) > 0 || c.same || c.rollback {
+	if r.IntN(40) > 0 || c.unchanged || c.rollback {
 		return
 	}
 	c.extra("new.yaml", map[string]any{

@@ -49,213 +49,213 @@ func TestOracle(t *testing.T) {
 
 // tally is what the oracle counts.
 type tally struct {
-	cases, void, left, edits, failures, retold, asked, certain, uncertain, misses int
-	let                                                                           tolerances
+	cases, notInstalled, unjudged, edits, failures, repeated, dryRuns, certain, uncertain, mispredicted int
+	tolerated                                                                                           tolerances
 	// unasked counts objects that the server was not asked about, by the reason.
-	unasked map[string]int
+	notAsked map[string]int
 }
 
 // voided is the end of a story whose chart cannot even be installed.
-type voided struct{ error }
+type installError struct{ error }
 
 func runOracle(t *testing.T, pool []poolKind, by4 bool) {
 	base := newCase(t, suite.cluster)
 	deadline := time.Now().Add(*oracleBudget)
-	sum := tally{unasked: map[string]int{}, let: tolerances{}}
+	sum := tally{notAsked: map[string]int{}, tolerated: tolerances{}}
 	for i := range *oracleN {
 		if time.Now().After(deadline) {
-			sum.left = *oracleN - i
+			sum.unjudged = *oracleN - i
 			break
 		}
 		seed := *oracleSeed + uint64(i)
-		told, err := newStory(pool, seed).tell(base, by4)
-		if errors.As(err, &voided{}) {
+		run, err := newExtendedCase(pool, seed).run(base, by4)
+		if errors.As(err, &installError{}) {
 			t.Logf("seed %d is void: %v", seed, err)
-			sum.void++
+			sum.notInstalled++
 			continue
 		}
 		if err != nil {
-			t.Errorf("seed %d: the oracle itself failed: %v\n%s", seed, err, told.story())
+			t.Errorf("seed %d: the oracle itself failed: %v\n%s", seed, err, run.script())
 			continue
 		}
-		sum.add(told)
-		for _, told := range append([]*telling{told}, sum.reach(told, pool, base, by4)...) {
-			if len(told.misses) > 0 {
-				told = told.shrunk(pool, base, by4)
-				t.Errorf("seed %d (-oracle.seed=%d -oracle.n=1):\n%s\n%s", seed, seed, strings.Join(told.misses, "\n"), told.story())
-				keepStory(t, told)
+		sum.add(run)
+		for _, run := range append([]*oracleRun{run}, sum.repeatUnreached(run, pool, base, by4)...) {
+			if len(run.mispredictions) > 0 {
+				run = run.minimized(pool, base, by4)
+				t.Errorf("seed %d (-oracle.seed=%d -oracle.n=1):\n%s\n%s", seed, seed, strings.Join(run.mispredictions, "\n"), run.script())
+				keepStory(t, run)
 			}
 		}
 	}
-	sum.judge(t)
+	sum.check(t)
 }
 
 // judge prints what a run counted, and fails it where it did not see enough.
-func (s *tally) judge(t testing.TB) {
+func (s *tally) check(t testing.TB) {
 	t.Helper()
 	t.Logf("%d cases (%d void), %d edits, %d predicted failures, %d stories told again without what stopped Helm; fields: %d certain, %d not; %d dry runs; %d misses\n"+
 		"objects that the server was not asked about: %v\n%s",
-		s.cases, s.void, s.edits, s.failures, s.retold, s.certain, s.uncertain, s.asked, s.misses, s.unasked, s.let)
-	if s.left > 0 {
-		t.Errorf("out of time: %d seeds were not judged (-oracle.budget)", s.left)
+		s.cases, s.notInstalled, s.edits, s.failures, s.repeated, s.certain, s.uncertain, s.dryRuns, s.mispredicted, s.notAsked, s.tolerated)
+	if s.unjudged > 0 {
+		t.Errorf("out of time: %d seeds were not judged (-oracle.budget)", s.unjudged)
 	}
-	if s.void*20 > s.cases+s.void {
-		t.Errorf("%d of %d charts cannot be installed", s.void, s.cases+s.void)
+	if s.notInstalled*20 > s.cases+s.notInstalled {
+		t.Errorf("%d of %d charts cannot be installed", s.notInstalled, s.cases+s.notInstalled)
 	}
 	if all := s.certain + s.uncertain; s.uncertain > max(15, all/50) {
 		t.Errorf("%d of %d fields are not certain", s.uncertain, all)
 	}
-	for _, text := range s.let.exceeded(s.cases) {
+	for _, text := range s.tolerated.exceeded(s.cases) {
 		t.Errorf("the judge let too much through: %s", text)
 	}
 }
 
 // reach tells a story again without the objects at which Helm stopped, until it has come to each predicted failure.
-func (s *tally) reach(told *telling, pool []poolKind, base *Case, by4 bool) []*telling {
-	var out []*telling
-	for len(told.unreached) > 0 {
+func (s *tally) repeatUnreached(run *oracleRun, pool []poolKind, base *Case, by4 bool) []*oracleRun {
+	var out []*oracleRun
+	for len(run.unreached) > 0 {
 		var places []int
-		for _, o := range told.of.objects {
-			if !told.stoppers[o.name] {
-				places = append(places, o.place)
+		for _, o := range run.scenario.objects {
+			if !run.stoppedAt[o.name] {
+				places = append(places, o.position)
 			}
 		}
-		stuck := len(places) == len(told.of.objects) && told.of.extras == nil
-		again, err := told.of.only(pool, places).tell(base, by4)
+		stuck := len(places) == len(run.scenario.objects) && run.scenario.extras == nil
+		again, err := run.scenario.subset(pool, places).run(base, by4)
 		if err != nil || stuck {
-			for range told.unreached {
-				s.let.let(tolerateUnreached)
+			for range run.unreached {
+				s.tolerated.count(tolerateUnreached)
 			}
 			break
 		}
 		s.add(again)
-		s.retold++
-		out, told = append(out, again), again
+		s.repeated++
+		out, run = append(out, again), again
 	}
 	return out
 }
 
-func (s *tally) add(told *telling) {
+func (s *tally) add(run *oracleRun) {
 	s.cases++
-	s.edits += told.edits
-	s.failures += told.failures
-	s.let.add(told.let)
-	s.asked += told.asked
-	for reason, n := range told.unasked {
-		s.unasked[reason] += n
+	s.edits += run.edits
+	s.failures += run.failures
+	s.tolerated.add(run.tolerated)
+	s.dryRuns += run.dryRuns
+	for reason, n := range run.notAsked {
+		s.notAsked[reason] += n
 	}
-	s.certain += told.certain
-	s.uncertain += told.uncertain
-	if len(told.misses) > 0 {
-		s.misses++
+	s.certain += run.certain
+	s.uncertain += run.uncertain
+	if len(run.mispredictions) > 0 {
+		s.mispredicted++
 	}
 }
 
-func keepStory(t *testing.T, told *telling) {
+func keepStory(t *testing.T, run *oracleRun) {
 	if *oracleKeep == "" {
 		return
 	}
-	name := fmt.Sprintf("oracle-%d-helm%d.txtar", told.of.seed, major(told.by4))
-	must(t, os.WriteFile(filepath.Join(*oracleKeep, name), []byte(told.story()), 0o644))
+	name := fmt.Sprintf("oracle-%d-helm%d.txtar", run.scenario.seed, major(run.by4))
+	must(t, os.WriteFile(filepath.Join(*oracleKeep, name), []byte(run.script()), 0o644))
 }
 
 // telling is one run of a case on a cluster.
-type telling struct {
-	of    *oracleCase
-	by4   bool
-	route route
-	c     *Case
+type oracleRun struct {
+	scenario *oracleCase
+	by4      bool
+	route    route
+	story    *Case
 	// lines and files are the story as it went.
-	lines []string
-	files map[string]string
-	order []string
+	commands  []string
+	files     map[string]string
+	fileNames []string
 
-	edits, failures, asked, certain, uncertain int
+	edits, failures, dryRuns, certain, uncertain int
 	// unreached are the objects that were said to fail, and to which Helm did not come; stoppers those at which it stopped.
 	unreached []string
-	stoppers  map[string]bool
-	let       tolerances
+	stoppedAt map[string]bool
+	tolerated tolerances
 	// unasked counts objects that the server was not asked about, by the reason.
-	unasked map[string]int
-	misses  []string
+	notAsked       map[string]int
+	mispredictions []string
 	// missed are the objects that the misses are about.
-	missed map[string]bool
+	mispredicted map[string]bool
 	// first are the objects as the first revision left them, pristine as the edits find them, now as helmdrift does; stumbled is set where
 	// an upgrade failed before the edits.
-	first, pristine, now map[string]map[string]any
-	stumbled             bool
+	installed, unedited, predictedOn map[string]map[string]any
+	upgradeFailed                    bool
 	// stumble is the error of that upgrade.
-	stumble string
+	upgradeError string
 }
 
 // tell runs the case: install, edits, prediction, and what Helm really does.
-func (o *oracleCase) tell(base *Case, by4 bool) (*telling, error) {
-	told := newTelling(o, base, by4)
-	if o.installs && !by4 && told.route.goes4 {
-		told.route.serverSide = "false"
+func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
+	run := newOracleRun(o, base, by4)
+	if o.installs && !by4 && run.route.goes4 {
+		run.route.serverSide = "false"
 	}
-	defer told.clean()
-	if err := told.deploy(); err != nil {
-		return told, err
+	defer run.clean()
+	if err := run.deploy(); err != nil {
+		return run, err
 	}
 	var err error
-	if told.pristine, err = told.snapshot(); err != nil {
-		return told, err
+	if run.unedited, err = run.snapshot(); err != nil {
+		return run, err
 	}
-	told.establish()
-	if err := told.edit(); err != nil {
-		return told, err
+	run.waitForDefinitions()
+	if err := run.applyEdits(); err != nil {
+		return run, err
 	}
-	first, err := told.snapshot()
+	first, err := run.snapshot()
 	if err != nil {
-		return told, err
+		return run, err
 	}
-	asked, err := told.predict("--dry-run=server")
+	asked, err := run.predict("--dry-run=server")
 	if err != nil {
-		return told, err
+		return run, err
 	}
-	told.lines = told.lines[:len(told.lines)-1] // the story goes on with the prediction that comes without asking
-	said, err := told.predict()
+	run.commands = run.commands[:len(run.commands)-1] // the story goes on with the prediction that comes without asking
+	said, err := run.predict()
 	if err != nil {
-		return told, err
+		return run, err
 	}
-	before, err := told.snapshot()
+	before, err := run.snapshot()
 	if err != nil {
-		return told, err
+		return run, err
 	}
-	told.now = before
-	plain, err := told.plain()
+	run.predictedOn = before
+	plain, err := run.diffStored()
 	if err != nil {
-		return told, err
+		return run, err
 	}
-	failed := told.really()
-	after, err := told.snapshot()
+	failed := run.runHelm()
+	after, err := run.snapshot()
 	if err != nil {
-		return told, err
+		return run, err
 	}
-	told.judgeDryRun(asked)
-	told.judgeAgreement(said, asked, func(name string) bool {
+	run.judgeDryRun(asked)
+	run.judgeDryRunAgreement(said, asked, func(name string) bool {
 		return equalJSON(managersOf(first[name]), managersOf(before[name]))
 	})
-	told.judgeDrift(said, before, o.same)
+	run.judgeDrift(said, before, o.unchanged)
 	if plain != nil {
-		told.judgeDrift(plain, before, true)
+		run.judgeDrift(plain, before, true)
 	}
-	told.judge(said, before, after, failed)
-	return told, nil
+	run.judge(said, before, after, failed)
+	return run, nil
 }
 
-func newTelling(o *oracleCase, base *Case, by4 bool) *telling {
-	return &telling{of: o, by4: by4, route: routes(by4)[o.route], c: base.child(o.seed), files: map[string]string{}, missed: map[string]bool{},
-		unasked: map[string]int{}, let: tolerances{}}
+func newOracleRun(o *oracleCase, base *Case, by4 bool) *oracleRun {
+	return &oracleRun{scenario: o, by4: by4, route: routes(by4)[o.route], story: base.otherRelease(o.seed), files: map[string]string{}, mispredicted: map[string]bool{},
+		notAsked: map[string]int{}, tolerated: tolerances{}}
 }
 
 // plain is what helmdrift says without the chart that comes, where one does.
-func (t *telling) plain() (*driftReport, error) {
-	if t.of.same || t.of.installs || t.of.rollback {
+func (r *oracleRun) diffStored() (*driftReport, error) {
+	if r.scenario.unchanged || r.scenario.installs || r.scenario.rollback {
 		return nil, nil
 	}
-	out, err := t.c.diff(append([]string{"--show-secrets", "--show-controllers", "--fail-on", "none"}, t.route.flagsFor("again")...)...)
+	out, err := r.story.diff(append([]string{"--show-secrets", "--show-controllers", "--fail-on", "none"}, r.route.flagsFor("again")...)...)
 	if err != nil || out.exit != 0 || out.report == nil {
 		return nil, fmt.Errorf("helmdrift ended with %d: %w\n%s%s", out.exit, err, out.stdout, out.stderr)
 	}
@@ -263,43 +263,43 @@ func (t *telling) plain() (*driftReport, error) {
 }
 
 // tellings numbers the runs: each has objects and a release of its own.
-var tellings atomic.Int64
+var runCounter atomic.Int64
 
 // child is another release in the same namespace.
-func (c *Case) child(seed uint64) *Case {
+func (c *Case) otherRelease(seed uint64) *Case {
 	out := *c
-	out.release = fmt.Sprintf("o%d-%d", seed, tellings.Add(1))
+	out.release = fmt.Sprintf("o%d-%d", seed, runCounter.Add(1))
 	out.dir = filepath.Join(c.dir, out.release)
 	return &out
 }
 
-func (t *telling) file(name, text string) error {
-	t.files[name], t.order = text, append(t.order, name)
-	return errors.Join(os.MkdirAll(t.c.dir, 0o755), os.WriteFile(filepath.Join(t.c.dir, name), []byte(text), 0o644))
+func (r *oracleRun) writeFile(name, text string) error {
+	r.files[name], r.fileNames = text, append(r.fileNames, name)
+	return errors.Join(os.MkdirAll(r.story.dir, 0o755), os.WriteFile(filepath.Join(r.story.dir, name), []byte(text), 0o644))
 }
 
 // helm calls one of the Helms, and writes the line for it. It may fail where the story wants that.
-func (t *telling) helm(by4, mayFail bool, args ...string) error {
+func (r *oracleRun) helm(by4, mayFail bool, args ...string) error {
 	line := "helm " + strings.Join(args, " ")
 	if by4 {
 		line = "helm4 " + strings.Join(args, " ")
 	}
-	err := t.c.helm(by4, args...)
+	err := r.story.helm(by4, args...)
 	if err != nil && mayFail {
-		line, t.stumbled, t.stumble, err = "! "+line, true, err.Error(), nil
+		line, r.upgradeFailed, r.upgradeError, err = "! "+line, true, err.Error(), nil
 	}
-	t.lines = append(t.lines, line)
+	r.commands = append(r.commands, line)
 	return err
 }
 
 // deploy brings the release to where the edits begin, and waits for what Helm deleted: a definition of custom resources takes its time
 // to go, and would be gone for one question and be going for another.
-func (t *telling) deploy() error {
-	if err := t.release(); err != nil {
+func (r *oracleRun) deploy() error {
+	if err := r.deployRelease(); err != nil {
 		return err
 	}
-	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(100 * time.Millisecond) {
-		if going, err := t.going(); err != nil || !going {
+	for begun := time.Now(); time.Since(begun) < waitTimeout; time.Sleep(100 * time.Millisecond) {
+		if going, err := r.isTerminating(); err != nil || !going {
 			return err
 		}
 	}
@@ -307,9 +307,9 @@ func (t *telling) deploy() error {
 }
 
 // going tells whether an object is on its way out that nobody holds.
-func (t *telling) going() (bool, error) {
-	for _, o := range t.of.objects {
-		client, _, err := t.c.cluster.of(o.gvk(t.of.rollback), o.home(t.c.ns))
+func (r *oracleRun) isTerminating() (bool, error) {
+	for _, o := range r.scenario.objects {
+		client, _, err := r.story.cluster.clientForKind(o.gvk(r.scenario.rollback), o.namespaceIn(r.story.ns))
 		if err != nil {
 			return false, err
 		}
@@ -325,75 +325,75 @@ func (t *telling) going() (bool, error) {
 }
 
 // release lets Helm make the release as the edits find it.
-func (t *telling) release() error {
-	if err := t.makeOther(); err != nil {
+func (r *oracleRun) deployRelease() error {
+	if err := r.createOtherNamespace(); err != nil {
 		return err
 	}
 	for _, name := range []string{"old.yaml", "failed.yaml", "new.yaml"} {
-		text, err := t.of.chart(name)
+		text, err := r.scenario.chart(name)
 		if err != nil {
 			return err
 		}
-		if text == "" && (name == "failed.yaml" || t.of.installs) || name == "new.yaml" && t.of.same {
+		if text == "" && (name == "failed.yaml" || r.scenario.installs) || name == "new.yaml" && r.scenario.unchanged {
 			continue
 		}
-		if err := t.file(name, text); err != nil {
+		if err := r.writeFile(name, text); err != nil {
 			return err
 		}
 	}
-	if t.of.installs {
+	if r.scenario.installs {
 		return nil
 	}
-	first := t.route.installs4
-	if err := t.helm(first, false, append(append([]string{"install"}, t.route.install...), "old.yaml")...); err != nil {
-		return voided{err}
+	first := r.route.installs4
+	if err := r.helm(first, false, append(append([]string{"install"}, r.route.install...), "old.yaml")...); err != nil {
+		return installError{err}
 	}
 	var err error
-	if t.first, err = t.snapshot(); err != nil {
+	if r.installed, err = r.snapshot(); err != nil {
 		return err
 	}
-	second := first != t.route.switches
+	second := first != r.route.switches
 	switch {
-	case t.of.rollback:
-		return t.helm(second, true, "upgrade", "new.yaml") // if it fails, the rollback starts from a failed revision
-	case t.of.failed:
-		return t.helm(second, true, "upgrade", "failed.yaml")
-	case t.route.switches:
-		return t.helm(second, true, "upgrade", "old.yaml")
+	case r.scenario.rollback:
+		return r.helm(second, true, "upgrade", "new.yaml") // if it fails, the rollback starts from a failed revision
+	case r.scenario.failed:
+		return r.helm(second, true, "upgrade", "failed.yaml")
+	case r.route.switches:
+		return r.helm(second, true, "upgrade", "old.yaml")
 	}
 	return nil
 }
 
 // aim is what Helm is to do: a verb, again where it upgrades to the chart that is there, and a chart or a revision.
-func (c *oracleCase) aim() (verb, target string) {
+func (c *oracleCase) operation() (verb, target string) {
 	switch {
 	case c.rollback:
 		return "rollback", "1"
 	case c.installs:
 		return "install", "new.yaml"
-	case c.same:
+	case c.unchanged:
 		return "again", "old.yaml"
 	}
 	return "upgrade", "new.yaml"
 }
 
 // makeOther makes the second namespace where an object is in it. It goes with the first, which owns it.
-func (t *telling) makeOther() error {
-	if !slices.ContainsFunc(t.of.objects, func(o *oracleObject) bool { return o.where.suffix != "" }) {
+func (r *oracleRun) createOtherNamespace() error {
+	if !slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.namespace.suffix != "" }) {
 		return nil
 	}
-	t.lines = append(t.lines, "namespace $NS"+otherNamespace)
+	r.commands = append(r.commands, "namespace $NS"+otherNamespace)
 	ctx := context.Background()
-	home, err := t.c.cluster.get(ctx, ref{resource: "namespace", name: t.c.ns})
+	home, err := r.story.cluster.get(ctx, ref{resource: "namespace", name: r.story.ns})
 	if err != nil {
 		return err
 	}
 	other := &unstructured.Unstructured{}
 	other.SetAPIVersion("v1")
 	other.SetKind("Namespace")
-	other.SetName(t.c.ns + otherNamespace)
-	other.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: t.c.ns, UID: home.GetUID()}})
-	_, err = t.c.cluster.client.Resource(namespaces).Create(ctx, other, metav1.CreateOptions{})
+	other.SetName(r.story.ns + otherNamespace)
+	other.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: r.story.ns, UID: home.GetUID()}})
+	_, err = r.story.cluster.client.Resource(namespaces).Create(ctx, other, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
@@ -401,22 +401,22 @@ func (t *telling) makeOther() error {
 }
 
 // edit lets the others at the objects. What the API refuses did not happen.
-func (t *telling) edit() error {
-	for i, e := range t.of.edits {
-		made, err := e.make(t.c, i, e.object.now(t.of.rollback))
+func (r *oracleRun) applyEdits() error {
+	for i, e := range r.scenario.edits {
+		made, err := e.perform(r.story, i, e.object.deployed(r.scenario.rollback))
 		var refused apierrors.APIStatus
 		switch {
 		case errors.As(err, &refused):
 			continue
 		case err != nil:
-			return fmt.Errorf("%s %s: %w", e.how, e.object.name, err)
+			return fmt.Errorf("%s %s: %w", e.way, e.object.name, err)
 		case made.line == "":
 			continue
 		}
-		t.lines, t.edits = append(t.lines, made.line), t.edits+1
-		e.done = true
+		r.commands, r.edits = append(r.commands, made.line), r.edits+1
+		e.applied = true
 		if made.file != "" {
-			if err := t.file(made.file, made.text); err != nil {
+			if err := r.writeFile(made.file, made.text); err != nil {
 				return err
 			}
 		}
@@ -425,29 +425,29 @@ func (t *telling) edit() error {
 }
 
 // predict asks helmdrift.
-func (t *telling) predict(more ...string) (*driftReport, error) {
-	verb, _ := t.of.aim()
-	flags := append(t.route.flagsFor(verb), more...)
+func (r *oracleRun) predict(more ...string) (*driftReport, error) {
+	verb, _ := r.scenario.operation()
+	flags := append(r.route.flagsFor(verb), more...)
 	args := append([]string{"--show-secrets", "--show-controllers", "--fail-on", "none"}, flags...)
 	words := " " + strings.Join(flags, " ")
 	switch {
-	case t.of.rollback:
-		t.lines = append(t.lines, "diff --to-revision 1"+words)
+	case r.scenario.rollback:
+		r.commands = append(r.commands, "diff --to-revision 1"+words)
 		args = append(args, "--to-revision", "1")
-	case t.of.same:
-		t.lines = append(t.lines, "diff"+words)
+	case r.scenario.unchanged:
+		r.commands = append(r.commands, "diff"+words)
 	default:
-		if t.of.installs {
+		if r.scenario.installs {
 			words, args = " --install"+words, append(args, "--install")
 		}
-		t.lines = append(t.lines, "diff new.yaml"+words)
-		chart, err := t.c.chart("new.yaml")
+		r.commands = append(r.commands, "diff new.yaml"+words)
+		chart, err := r.story.chart("new.yaml")
 		if err != nil {
 			return nil, err
 		}
-		args = append([]string{t.c.release, chart}, args...)
+		args = append([]string{r.story.release, chart}, args...)
 	}
-	out, err := t.c.diff(args...)
+	out, err := r.story.diff(args...)
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, out.stdout)
 	}
@@ -459,21 +459,21 @@ func (t *telling) predict(more ...string) (*driftReport, error) {
 }
 
 // really lets Helm do it.
-func (t *telling) really() error {
-	t.lines = append(t.lines, "proves")
-	verb, target := t.of.aim()
-	words := t.route.words(verb)
+func (r *oracleRun) runHelm() error {
+	r.commands = append(r.commands, "proves")
+	verb, target := r.scenario.operation()
+	words := r.route.words(verb)
 	if verb == "again" {
 		verb = "upgrade"
 	}
-	return t.c.helm(t.route.goes4, append(append([]string{verb}, words...), target)...)
+	return r.story.helm(r.route.goes4, append(append([]string{verb}, words...), target)...)
 }
 
 // snapshot reads the objects of both charts; those that are not there are nil. One that is going is gone.
-func (t *telling) snapshot() (map[string]map[string]any, error) {
+func (r *oracleRun) snapshot() (map[string]map[string]any, error) {
 	out := map[string]map[string]any{}
-	for _, o := range t.of.objects {
-		client, _, err := t.c.cluster.of(o.gvk(t.of.rollback), o.home(t.c.ns))
+	for _, o := range r.scenario.objects {
+		client, _, err := r.story.cluster.clientForKind(o.gvk(r.scenario.rollback), o.namespaceIn(r.story.ns))
 		if err != nil {
 			return nil, err
 		}
@@ -491,61 +491,61 @@ func (t *telling) snapshot() (map[string]map[string]any, error) {
 
 // establish waits until the definitions that were deployed are established, since only then the server forbids some of their changes: on a
 // busy machine that could come between the prediction and the upgrade. One that never gets there is so for both.
-func (t *telling) establish() {
+func (r *oracleRun) waitForDefinitions() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	for _, o := range t.of.objects {
-		if t.pristine[o.name]["kind"] == "CustomResourceDefinition" {
-			_ = t.c.cluster.until(ctx, ref{resource: o.kind.name, name: o.name}, "Established", isEstablished)
+	for _, o := range r.scenario.objects {
+		if r.unedited[o.name]["kind"] == "CustomResourceDefinition" {
+			_ = r.story.cluster.waitFor(ctx, ref{resource: o.kind.name, name: o.name}, "Established", isEstablished)
 		}
 	}
 }
 
 // clean takes the objects and the records away, without waiting. Nobody holds them any longer.
-func (t *telling) clean() {
+func (r *oracleRun) clean() {
 	background := metav1.DeletePropagationBackground
 	ctx, options := context.Background(), metav1.DeleteOptions{PropagationPolicy: &background}
-	for _, o := range t.of.objects {
-		at := ref{resource: o.kind.name, namespace: o.home(t.c.ns), name: o.name}
-		if obj, err := t.c.cluster.get(ctx, at); err == nil && slices.Contains(obj.GetFinalizers(), holdingFinalizer) {
-			_ = t.c.cluster.patch(ctx, at, "oracle", `[{"op": "remove", "path": "/metadata/finalizers"}]`)
+	for _, o := range r.scenario.objects {
+		at := ref{resource: o.kind.name, namespace: o.namespaceIn(r.story.ns), name: o.name}
+		if obj, err := r.story.cluster.get(ctx, at); err == nil && slices.Contains(obj.GetFinalizers(), holdingFinalizer) {
+			_ = r.story.cluster.patch(ctx, at, "oracle", `[{"op": "remove", "path": "/metadata/finalizers"}]`)
 		}
-		_ = t.c.cluster.delete(ctx, at)
+		_ = r.story.cluster.delete(ctx, at)
 	}
-	for _, name := range t.of.hookNames("new.yaml") {
-		_ = t.c.cluster.delete(ctx, ref{resource: "configmap", namespace: t.c.ns, name: name})
+	for _, name := range r.scenario.hookNames("new.yaml") {
+		_ = r.story.cluster.delete(ctx, ref{resource: "configmap", namespace: r.story.ns, name: name})
 	}
-	secrets := t.c.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(t.c.ns)
-	_ = secrets.DeleteCollection(ctx, options, metav1.ListOptions{LabelSelector: "owner=helm,name=" + t.c.release})
+	secrets := r.story.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(r.story.ns)
+	_ = secrets.DeleteCollection(ctx, options, metav1.ListOptions{LabelSelector: "owner=helm,name=" + r.story.release})
 }
 
 // holdingFinalizer is the pool's finalizer that nobody takes away.
 const holdingFinalizer = "example.com/hold"
 
 // shrunk tells the case once more with only the objects that were missed; if those alone miss again, that is the better story.
-func (t *telling) shrunk(pool []poolKind, base *Case, by4 bool) *telling {
+func (r *oracleRun) minimized(pool []poolKind, base *Case, by4 bool) *oracleRun {
 	var places []int
-	for _, o := range t.of.objects {
-		if t.missed[o.name] {
-			places = append(places, o.place)
+	for _, o := range r.scenario.objects {
+		if r.mispredicted[o.name] {
+			places = append(places, o.position)
 		}
 	}
-	if len(places) == 0 || len(places) == len(t.of.objects) {
-		return t
+	if len(places) == 0 || len(places) == len(r.scenario.objects) {
+		return r
 	}
-	again, err := t.of.only(pool, places).tell(base, by4)
-	if err != nil || len(again.misses) == 0 || again.stumbled != t.stumbled {
-		return t // an upgrade that was to fail, and does not without the object that failed, is another story
+	again, err := r.scenario.subset(pool, places).run(base, by4)
+	if err != nil || len(again.mispredictions) == 0 || again.upgradeFailed != r.upgradeFailed {
+		return r // an upgrade that was to fail, and does not without the object that failed, is another story
 	}
 	return again
 }
 
 // story is the run as a script of testdata/stories.
-func (t *telling) story() string {
+func (r *oracleRun) script() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# Seed %d of the oracle, %s.\n%s\n", t.of.seed, t.route.name, strings.Join(t.lines, "\n"))
-	for _, name := range t.order {
-		fmt.Fprintf(&out, "-- %s --\n%s", name, t.files[name])
+	fmt.Fprintf(&out, "# Seed %d of the oracle, %s.\n%s\n", r.scenario.seed, r.route.name, strings.Join(r.commands, "\n"))
+	for _, name := range r.fileNames {
+		fmt.Fprintf(&out, "-- %s --\n%s", name, r.files[name])
 	}
 	return out.String()
 }

@@ -14,59 +14,59 @@ type tolerances map[string]int
 // The tolerances, and how many of each a run may have: per hundred cases, and in any run however short. What exceeds its bound fails
 // the run, and so does a tolerance without a bound.
 var toleranceBounds = map[string]struct{ perHundred, always int }{
-	tolerateUncertain:  {5, 3},
-	tolerateUnreached:  {2, 2},
-	tolerateVague:      {15, 4},
-	tolerateMore:       {5, 3},
-	tolerateNoField:    {2, 2},
-	tolerateHook:       {3, 2},
-	tolerateAgreement:  {3, 2},
-	tolerateInjected:   {5, 3},
-	tolerateNodePort:   {6, 3},
-	tolerateAddress:    {3, 2},
-	tolerateRules:      {6, 3},
-	tolerateOrder:      {6, 3},
-	tolerateEmpty:      {2, 2},
-	tolerateBelow:      {2, 2},
-	tolerateHookDrift:  {3, 2},
-	tolerateSharedPort: {3, 2},
-	tolerateForgotten:  {8, 4},
-	tolerateOwnerless:  {5, 4},
-	tolerateNull:       {3, 2},
-	tolerateDefault:    {20, 6},
-	tolerateLimitRange: {3, 2},
-	tolerateStumble:    {25, 8},
-	tolerateAutoscaled: {3, 2},
+	tolerateUncertain:     {5, 3},
+	tolerateUnreached:     {2, 2},
+	tolerateVague:         {15, 4},
+	tolerateMore:          {5, 3},
+	tolerateNoField:       {2, 2},
+	tolerateHook:          {3, 2},
+	tolerateAgreement:     {3, 2},
+	tolerateInjected:      {5, 3},
+	tolerateNodePort:      {6, 3},
+	tolerateAddress:       {3, 2},
+	tolerateRules:         {6, 3},
+	tolerateOrder:         {6, 3},
+	tolerateEmpty:         {2, 2},
+	tolerateBelow:         {2, 2},
+	tolerateHookDrift:     {3, 2},
+	tolerateSharedPort:    {3, 2},
+	tolerateForgotten:     {8, 4},
+	tolerateOwnerless:     {5, 4},
+	tolerateNull:          {3, 2},
+	tolerateDefault:       {20, 6},
+	tolerateLimitRange:    {3, 2},
+	tolerateFailedUpgrade: {25, 8},
+	tolerateAutoscaled:    {3, 2},
 }
 
 const (
-	tolerateUncertain  = "the report leaves open whether an object fails"
-	tolerateUnreached  = "a predicted failure was never reached"
-	tolerateVague      = "the server names a field above or below ours"
-	tolerateMore       = "the server names more fields than the reason"
-	tolerateNoField    = "the server's decoder names no field"
-	tolerateHook       = "hooks failed"
-	tolerateAgreement  = "the reports with and without a dry run are not compared"
-	tolerateInjected   = "a CA bundle that is left to an injector"
-	tolerateNodePort   = "a node port that the server chose"
-	tolerateAddress    = "an address that the server chose"
-	tolerateRules      = "rules that a controller puts together"
-	tolerateOrder      = "the order of a list that is a set or has foreign items"
-	tolerateEmpty      = "an empty map or list that came or went"
-	tolerateBelow      = "the server could not be asked about what is below a changed path"
-	tolerateHookDrift  = "drift of an object that was deployed as a hook"
-	tolerateSharedPort = "drift of a Service with two ports of one number"
-	tolerateForgotten  = "an edit whose owner the server forgot"
-	tolerateOwnerless  = "a scale of a custom resource, which leaves no owner"
-	tolerateNull       = "a zero value where the chart has a null"
-	tolerateDefault    = "a default that comes or goes with a reported field"
-	tolerateLimitRange = "resources that a LimitRange gave a Pod"
-	tolerateStumble    = "drift of an object that a failed upgrade did not reach, or may not have"
-	tolerateAutoscaled = "a field of an autoscaler had another effect"
+	tolerateUncertain     = "the report leaves open whether an object fails"
+	tolerateUnreached     = "a predicted failure was never reached"
+	tolerateVague         = "the server names a field above or below ours"
+	tolerateMore          = "the server names more fields than the reason"
+	tolerateNoField       = "the server's decoder names no field"
+	tolerateHook          = "hooks failed"
+	tolerateAgreement     = "the reports with and without a dry run are not compared"
+	tolerateInjected      = "a CA bundle that is left to an injector"
+	tolerateNodePort      = "a node port that the server chose"
+	tolerateAddress       = "an address that the server chose"
+	tolerateRules         = "rules that a controller puts together"
+	tolerateOrder         = "the order of a list that is a set or has foreign items"
+	tolerateEmpty         = "an empty map or list that came or went"
+	tolerateBelow         = "the server could not be asked about what is below a changed path"
+	tolerateHookDrift     = "drift of an object that was deployed as a hook"
+	tolerateSharedPort    = "drift of a Service with two ports of one number"
+	tolerateForgotten     = "an edit whose owner the server forgot"
+	tolerateOwnerless     = "a scale of a custom resource, which leaves no owner"
+	tolerateNull          = "a zero value where the chart has a null"
+	tolerateDefault       = "a default that comes or goes with a reported field"
+	tolerateLimitRange    = "resources that a LimitRange gave a Pod"
+	tolerateFailedUpgrade = "drift of an object that a failed upgrade did not reach, or may not have"
+	tolerateAutoscaled    = "a field of an autoscaler had another effect"
 )
 
 // let counts one use of a tolerance. A judge without a ledger counts nothing.
-func (l tolerances) let(name string) {
+func (l tolerances) count(name string) {
 	if l != nil {
 		l[name]++
 	}

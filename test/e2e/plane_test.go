@@ -35,7 +35,7 @@ var buildLauncher = sync.OnceValues(func() (string, error) {
 })
 
 // everything is what a control plane may have beside its API server.
-var everything = []string{"--controllers", "--fake-node"}
+var allComponents = []string{"--controllers", "--fake-node"}
 
 // startPlane starts a control plane with the given parts. The first one ever
 // compiles the servers, which takes minutes.
@@ -62,7 +62,7 @@ func startPlane(ctx context.Context, parts ...string) (*plane, error) {
 		_ = stdin.Close()
 		_ = process.Wait()
 	})}
-	if err := p.greet(ctx, stdout); err != nil {
+	if err := p.waitUntilReady(ctx, stdout); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("start control plane: %w\n%s", err, log.String())
 	}
@@ -70,7 +70,7 @@ func startPlane(ctx context.Context, parts ...string) (*plane, error) {
 }
 
 // greet reads the one line that the launcher prints when all is ready.
-func (p *plane) greet(ctx context.Context, stdout io.Reader) error {
+func (p *plane) waitUntilReady(ctx context.Context, stdout io.Reader) error {
 	line := make(chan error, 1)
 	go func() {
 		text, err := bufio.NewReader(stdout).ReadBytes('\n')

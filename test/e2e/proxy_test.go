@@ -22,8 +22,8 @@ type proxy struct {
 	kubeconfig string
 	server     *httptest.Server
 
-	mu  sync.Mutex
-	may permission
+	mu        sync.Mutex
+	permitted permission
 	traffic
 }
 
@@ -33,9 +33,9 @@ type permission int
 // The permissions: nothing; writes that are only to be tried (dryRun=All);
 // patches and creations of anything but a release's records.
 const (
-	mayRead permission = iota
-	mayTry
-	mayWrite
+	permitReads permission = iota
+	permitDryRuns
+	permitWrites
 )
 
 // startProxy serves a cluster on a loopback port of its own and writes a
@@ -69,16 +69,16 @@ func (p *proxy) close() { p.server.Close() }
 // guard counts a request and refuses it unless it only reads, or tries.
 func (p *proxy) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !p.admit(r) {
+		if !p.permits(r) {
 			http.Error(w, "this proxy lets only reads pass", http.StatusMethodNotAllowed)
 			return
 		}
-		next.ServeHTTP(&meter{ResponseWriter: w, proxy: p}, r)
+		next.ServeHTTP(&byteCounter{ResponseWriter: w, proxy: p}, r)
 	})
 }
 
 // admit decides on a request and writes it down.
-func (p *proxy) admit(r *http.Request) bool {
+func (p *proxy) permits(r *http.Request) bool {
 	call, query := r.Method+" "+r.URL.RequestURI(), r.URL.Query()
 	watch := query.Get("watch")
 	reads := r.Method == http.MethodGet && (watch == "" || watch == "false")
@@ -90,10 +90,10 @@ func (p *proxy) admit(r *http.Request) bool {
 	switch {
 	case reads:
 		return true
-	case tries && p.may >= mayTry:
-		p.tried = append(p.tried, call)
+	case tries && p.permitted >= permitDryRuns:
+		p.dryRuns = append(p.dryRuns, call)
 		return true
-	case writes && p.may == mayWrite && !strings.Contains(call, "sh.helm.release"):
+	case writes && p.permitted == permitWrites && !strings.Contains(call, "sh.helm.release"):
 		p.written = append(p.written, call)
 		return true
 	}
@@ -102,12 +102,12 @@ func (p *proxy) admit(r *http.Request) bool {
 }
 
 // meter counts the bytes of a response's body, compressed as they travel.
-type meter struct {
+type byteCounter struct {
 	http.ResponseWriter
 	proxy *proxy
 }
 
-func (m *meter) Write(b []byte) (int, error) {
+func (m *byteCounter) Write(b []byte) (int, error) {
 	n, err := m.ResponseWriter.Write(b)
 	m.proxy.mu.Lock()
 	m.proxy.bytes += n
@@ -116,23 +116,23 @@ func (m *meter) Write(b []byte) (int, error) {
 }
 
 // Unwrap lets the response be flushed.
-func (m *meter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
+func (m *byteCounter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
 // traffic is what passed in one run.
 type traffic struct {
-	requests, tried, written, refused []string
-	bytes                             int
+	requests, dryRuns, written, refused []string
+	bytes                               int
 }
 
 // begin starts new books for a run.
-func (p *proxy) begin(may permission) {
+func (p *proxy) reset(may permission) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.may, p.traffic = may, traffic{}
+	p.permitted, p.traffic = may, traffic{}
 }
 
 // take gives the books.
-func (p *proxy) take() traffic {
+func (p *proxy) recorded() traffic {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.traffic

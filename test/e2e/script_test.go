@@ -41,9 +41,9 @@ import (
 // of another folder.
 func TestStories(t *testing.T) {
 	t.Cleanup(func() {
-		t.Log(storyLet.sum)
+		t.Log(storyTolerances.sum)
 		files, _ := filepath.Glob(filepath.Join(*storyDir, "*.txtar"))
-		for _, text := range storyLet.sum.exceeded(len(files)) {
+		for _, text := range storyTolerances.sum.exceeded(len(files)) {
 			t.Errorf("the judge of the stories let too much through: %s", text)
 		}
 	})
@@ -124,7 +124,7 @@ func adapt(do command) func(*testscript.TestScript, bool, []string) {
 }
 
 // need checks the number of a command's arguments.
-func need(args []string, n int, usage string) error {
+func checkArgs(args []string, n int, usage string) error {
 	if len(args) != n {
 		return fmt.Errorf("usage: %s", usage)
 	}
@@ -132,21 +132,21 @@ func need(args []string, n int, usage string) error {
 }
 
 func scriptPatch(c *Case, args []string) (string, error) {
-	if err := need(args, 3, "patch MANAGER KIND/NAME BODY"); err != nil {
+	if err := checkArgs(args, 3, "patch MANAGER KIND/NAME BODY"); err != nil {
 		return "", err
 	}
 	return "", c.patch(args[0], args[1], args[2])
 }
 
 func scriptScale(c *Case, args []string) (string, error) {
-	if err := need(args, 2, "scale KIND/NAME N"); err != nil {
+	if err := checkArgs(args, 2, "scale KIND/NAME N"); err != nil {
 		return "", err
 	}
 	return "", c.scale(args[0], args[1])
 }
 
 func scriptCreate(c *Case, args []string) (string, error) {
-	if err := need(args, 2, "create MANAGER FILE"); err != nil {
+	if err := checkArgs(args, 2, "create MANAGER FILE"); err != nil {
 		return "", err
 	}
 	text, err := c.file(args[1])
@@ -157,7 +157,7 @@ func scriptCreate(c *Case, args []string) (string, error) {
 }
 
 func scriptApply(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "apply FILE"); err != nil {
+	if err := checkArgs(args, 1, "apply FILE"); err != nil {
 		return "", err
 	}
 	text, err := c.file(args[0])
@@ -168,7 +168,7 @@ func scriptApply(c *Case, args []string) (string, error) {
 }
 
 func scriptServerApply(c *Case, args []string) (string, error) {
-	if err := need(args, 2, "server-apply MANAGER FILE"); err != nil {
+	if err := checkArgs(args, 2, "server-apply MANAGER FILE"); err != nil {
 		return "", err
 	}
 	text, err := c.file(args[1])
@@ -193,7 +193,7 @@ func scriptRestore(c *Case, _ []string) (string, error) {
 }
 
 func scriptDelete(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "delete KIND/NAME"); err != nil {
+	if err := checkArgs(args, 1, "delete KIND/NAME"); err != nil {
 		return "", err
 	}
 	r, err := c.ref(args[0])
@@ -204,7 +204,7 @@ func scriptDelete(c *Case, args []string) (string, error) {
 }
 
 func scriptAwait(c *Case, args []string) (string, error) {
-	if err := need(args, 3, "await KIND/NAME PATH VALUE"); err != nil {
+	if err := checkArgs(args, 3, "await KIND/NAME PATH VALUE"); err != nil {
 		return "", err
 	}
 	r, err := c.ref(args[0])
@@ -212,14 +212,14 @@ func scriptAwait(c *Case, args []string) (string, error) {
 		return "", err
 	}
 	path := strings.Split(args[1], ".")
-	return "", c.cluster.until(context.Background(), r, args[1]+"="+args[2], func(obj *unstructured.Unstructured) bool {
+	return "", c.cluster.waitFor(context.Background(), r, args[1]+"="+args[2], func(obj *unstructured.Unstructured) bool {
 		got, found, err := unstructured.NestedFieldNoCopy(obj.Object, path...)
 		return err == nil && (found && fmt.Sprint(got) == args[2] || !found && args[2] == "")
 	})
 }
 
 func scriptForge(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "forge FILE"); err != nil {
+	if err := checkArgs(args, 1, "forge FILE"); err != nil {
 		return "", err
 	}
 	text, err := c.file(args[0])
@@ -230,28 +230,28 @@ func scriptForge(c *Case, args []string) (string, error) {
 }
 
 func scriptStatus(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "status STATUS"); err != nil {
+	if err := checkArgs(args, 1, "status STATUS"); err != nil {
 		return "", err
 	}
 	return "", c.forge(func(r *release.Release) { r.Info.Status = release.Status(args[0]) })
 }
 
 func scriptAwaitGone(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "await-gone KIND/NAME"); err != nil {
+	if err := checkArgs(args, 1, "await-gone KIND/NAME"); err != nil {
 		return "", err
 	}
 	r, err := c.ref(args[0])
 	if err != nil {
 		return "", err
 	}
-	return "", c.cluster.untilGone(context.Background(), r)
+	return "", c.cluster.waitUntilGone(context.Background(), r)
 }
 
 func scriptAwaitUnserved(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "await-unserved GROUP/VERSION"); err != nil {
+	if err := checkArgs(args, 1, "await-unserved GROUP/VERSION"); err != nil {
 		return "", err
 	}
-	return "", c.cluster.untilUnserved(context.Background(), args[0])
+	return "", c.cluster.waitUntilUnserved(context.Background(), args[0])
 }
 
 func scriptDiff(c *Case, args []string) (string, error) {
@@ -273,8 +273,8 @@ func scriptDiff(c *Case, args []string) (string, error) {
 	if out.report != nil {
 		text += strings.Join(append(out.report.lines(), ""), "\n")
 	}
-	if len(out.traffic.tried) > 0 {
-		text += fmt.Sprintf("tried %d writes\n", len(out.traffic.tried))
+	if len(out.traffic.dryRuns) > 0 {
+		text += fmt.Sprintf("tried %d writes\n", len(out.traffic.dryRuns))
 	}
 	return text + fmt.Sprintf("exit %d\n", out.exit), nil
 }
@@ -285,14 +285,14 @@ func scriptBinary(c *Case, args []string) (string, error) {
 }
 
 func scriptNamespace(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "namespace NAME"); err != nil {
+	if err := checkArgs(args, 1, "namespace NAME"); err != nil {
 		return "", err
 	}
 	return "", c.cluster.create(context.Background(), "{apiVersion: v1, kind: Namespace, metadata: {name: "+args[0]+"}}", "", "kubectl-create")
 }
 
 func scriptStorage(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "storage NAMESPACE"); err != nil {
+	if err := checkArgs(args, 1, "storage NAMESPACE"); err != nil {
 		return "", err
 	}
 	c.storage = args[0]

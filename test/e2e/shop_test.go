@@ -22,31 +22,31 @@ import (
 
 // shop serves the chart of testdata/charts/web on loopback: as oci://HOST/charts/web, and from a repository with an index
 // at URL/repo.
-type shop struct {
+type chartServer struct {
 	*httptest.Server
 	// dir holds the files of the repository.
 	dir string
 
 	mu sync.Mutex
 	// trouble stands before the shop; nil where there is none.
-	trouble trouble
+	fault sourceFault
 }
 
 // trouble changes how a server answers.
-type trouble func(http.Handler) http.Handler
+type sourceFault func(http.Handler) http.Handler
 
 // openShop starts a shop and puts the chart into it.
-func openShop(t *testing.T) *shop {
+func startChartServer(t *testing.T) *chartServer {
 	t.Helper()
 	config := &configuration.Configuration{Storage: configuration.Storage{"inmemory": {}}}
 	config.Log.Level, config.Log.AccessLog.Disabled = "fatal", true
-	s := &shop{dir: t.TempDir()}
+	s := &chartServer{dir: t.TempDir()}
 	all := http.NewServeMux()
 	all.Handle("/v2/", handlers.NewApp(context.Background(), config))
 	all.Handle("/repo/", http.StripPrefix("/repo/", http.FileServer(http.Dir(s.dir))))
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		first := s.trouble
+		first := s.fault
 		s.mu.Unlock()
 		if first == nil {
 			all.ServeHTTP(w, r)
@@ -55,16 +55,16 @@ func openShop(t *testing.T) *shop {
 		first(all).ServeHTTP(w, r)
 	}))
 	t.Cleanup(s.Close)
-	s.stock(t)
+	s.publish(t)
 	return s
 }
 
 // during lets the shop be in trouble for a while.
-func (s *shop) during(t trouble, do func()) {
-	set := func(to trouble) {
+func (s *chartServer) withFault(t sourceFault, do func()) {
+	set := func(to sourceFault) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.trouble = to
+		s.fault = to
 	}
 	set(t)
 	defer set(nil)
@@ -72,7 +72,7 @@ func (s *shop) during(t trouble, do func()) {
 }
 
 // stock packages the chart, pushes it and writes the index.
-func (s *shop) stock(t *testing.T) {
+func (s *chartServer) publish(t *testing.T) {
 	t.Helper()
 	chart, err := loader.Load(filepath.Join("testdata", "charts", "web"))
 	must(t, err)
@@ -92,10 +92,10 @@ func (s *shop) stock(t *testing.T) {
 }
 
 // image is the name of the chart in the registry, without a tag.
-func (s *shop) image() string { return strings.TrimPrefix(s.URL, "http://") + "/charts/web" }
+func (s *chartServer) image() string { return strings.TrimPrefix(s.URL, "http://") + "/charts/web" }
 
 // at is a trouble with paths that contain a text.
-func at(path string, wrong http.HandlerFunc) trouble {
+func onPath(path string, wrong http.HandlerFunc) sourceFault {
 	return func(right http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.Contains(r.URL.Path, path) {
@@ -107,8 +107,8 @@ func at(path string, wrong http.HandlerFunc) trouble {
 	}
 }
 
-func refuse(status int, path string) trouble {
-	return at(path, func(w http.ResponseWriter, _ *http.Request) {
+func respondWith(status int, path string) sourceFault {
+	return onPath(path, func(w http.ResponseWriter, _ *http.Request) {
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Basic realm="shop"`)
 		}
@@ -117,23 +117,23 @@ func refuse(status int, path string) trouble {
 }
 
 // hang keeps the client waiting until it has enough.
-func hang(path string) trouble {
-	return at(path, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+func neverRespond(path string) sourceFault {
+	return onPath(path, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 }
 
 // falsify changes the content of images on their way; their digests then are wrong.
-func falsify(right http.Handler) http.Handler {
+func corruptBlobs(right http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/blobs/") {
-			w = liar{w}
+			w = corruptingWriter{w}
 		}
 		right.ServeHTTP(w, r)
 	})
 }
 
-type liar struct{ http.ResponseWriter }
+type corruptingWriter struct{ http.ResponseWriter }
 
 // Write writes something else of the same size.
-func (l liar) Write(b []byte) (int, error) {
+func (l corruptingWriter) Write(b []byte) (int, error) {
 	return l.ResponseWriter.Write([]byte(strings.Repeat("x", len(b))))
 }

@@ -10,7 +10,7 @@ import (
 // TestChartSources takes one chart from everywhere Helm takes it: the answer is the same.
 func TestChartSources(t *testing.T) {
 	t.Parallel()
-	s := openShop(t)
+	s := startChartServer(t)
 	c := driftedCase(t)
 	c.nameRepository(t, s)
 	packed := s.URL + "/repo/web-1.2.0.tgz"
@@ -42,7 +42,7 @@ func driftedCase(t *testing.T) *Case {
 }
 
 // nameRepository does helm repo add and helm repo update for a shop, under the name of shop.
-func (c *Case) nameRepository(t *testing.T, s *shop) {
+func (c *Case) nameRepository(t *testing.T, s *chartServer) {
 	t.Helper()
 	config, cache := filepath.Join(c.dir, "repositories.yaml"), filepath.Join(c.dir, "cache")
 	index, err := os.ReadFile(filepath.Join(s.dir, "index.yaml"))
@@ -58,9 +58,9 @@ const canary = "hunter2-CANARY"
 
 // TestChartSourceTroubles: whatever goes wrong on the way of a chart is told clearly, within the time it may take, the
 // drift is told all the same, and no secret of the command line is.
-func TestChartSourceTroubles(t *testing.T) {
+func TestChartSourceFaults(t *testing.T) {
 	t.Parallel()
-	s := openShop(t)
+	s := startChartServer(t)
 	c := driftedCase(t)
 	c.nameRepository(t, s)
 	must(t, os.WriteFile(filepath.Join(c.dir, "secret.yaml"), []byte("password: "+canary+"\nbroken: {"+canary+": 1}\n"), 0o600))
@@ -70,25 +70,25 @@ func TestChartSourceTroubles(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		args    []string
-		trouble trouble
+		trouble sourceFault
 		// say are words that the error must have.
 		say []string
 	}{
-		{"registry: wrong digest", []string{oci, "--version", "1.2.0", "--plain-http"}, falsify, []string{"charts/web", "digest"}},
-		{"registry: 401", []string{oci, "--version", "1.2.0", "--plain-http"}, refuse(401, "/v2/"), []string{"charts/web", "401"}},
-		{"registry: 403", []string{oci, "--plain-http"}, refuse(403, "/v2/"), []string{"charts/web", "403"}},
+		{"registry: wrong digest", []string{oci, "--version", "1.2.0", "--plain-http"}, corruptBlobs, []string{"charts/web", "digest"}},
+		{"registry: 401", []string{oci, "--version", "1.2.0", "--plain-http"}, respondWith(401, "/v2/"), []string{"charts/web", "401"}},
+		{"registry: 403", []string{oci, "--plain-http"}, respondWith(403, "/v2/"), []string{"charts/web", "403"}},
 		{"registry: no TLS", []string{oci, "--version", "1.2.0"}, nil, []string{"charts/web", "without TLS", "--plain-http"}},
 		{"registry: no such tag", []string{oci, "--version", "9.9.9", "--plain-http"}, nil, []string{"charts/web", "9.9.9"}},
 		{"registry: no such chart", []string{oci + "-missing", "--version", "1.2.0", "--plain-http"}, nil, []string{"web-missing", "not found"}},
-		{"registry: no answer", []string{oci, "--version", "1.2.0", "--plain-http", "--render-timeout", "1s"}, hang("/v2/"), []string{"1s"}},
-		{"registry: broken", []string{oci, "--version", "1.2.0", "--plain-http", "--render-timeout", "3s"}, refuse(500, "/v2/"), nil},
-		{"repository: 401", []string{"web", "--repo", s.URL + "/repo"}, refuse(401, "/index.yaml"), []string{"repository", "401"}},
+		{"registry: no answer", []string{oci, "--version", "1.2.0", "--plain-http", "--render-timeout", "1s"}, neverRespond("/v2/"), []string{"1s"}},
+		{"registry: broken", []string{oci, "--version", "1.2.0", "--plain-http", "--render-timeout", "3s"}, respondWith(500, "/v2/"), nil},
+		{"repository: 401", []string{"web", "--repo", s.URL + "/repo"}, respondWith(401, "/index.yaml"), []string{"repository", "401"}},
 		{"repository: 404", []string{"web", "--repo", s.URL + "/none"}, nil, []string{"/none", "404"}},
 		{"repository: no such chart", []string{"missing", "--repo", s.URL + "/repo"}, nil, []string{"/repo", "no chart missing"}},
 		{"repository: no such version", []string{"web", "--repo", s.URL + "/repo", "--version", "9.9.9"}, nil, []string{"/repo", "web", "9.9.9"}},
-		{"repository: no answer", []string{"web", "--repo", s.URL + "/repo", "--render-timeout", "1s"}, hang("/index.yaml"), []string{"1s"}},
-		{"repository: chart gone", []string{"web", "--repo", s.URL + "/repo"}, refuse(404, ".tgz"), []string{"web-1.2.0.tgz", "404"}},
-		{"repository: chart hangs", []string{"shop/web", "--render-timeout", "1s"}, hang(".tgz"), []string{"1s"}},
+		{"repository: no answer", []string{"web", "--repo", s.URL + "/repo", "--render-timeout", "1s"}, neverRespond("/index.yaml"), []string{"1s"}},
+		{"repository: chart gone", []string{"web", "--repo", s.URL + "/repo"}, respondWith(404, ".tgz"), []string{"web-1.2.0.tgz", "404"}},
+		{"repository: chart hangs", []string{"shop/web", "--render-timeout", "1s"}, neverRespond(".tgz"), []string{"1s"}},
 		{"repository: unknown name", []string{"nobody/web"}, nil, []string{"nobody"}},
 		{"repository: no provenance", []string{"shop/web", "--verify"}, nil, []string{".prov"}},
 		{"url: not a chart", []string{s.URL + "/repo/index.yaml"}, nil, []string{"index.yaml"}},
@@ -98,7 +98,7 @@ func TestChartSourceTroubles(t *testing.T) {
 		{"values: broken JSON", []string{oci, "--version", "1.2.0", "--plain-http", "--set-json", "a={" + canary}, nil, []string{"--set-json"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s.during(test.trouble, func() { c.checkTrouble(t, test.args, test.say) })
+			s.withFault(test.trouble, func() { c.checkSourceFault(t, test.args, test.say) })
 		})
 	}
 	if exists(filepath.Join(filepath.Dir(c.dir), "escaped.yaml")) {
@@ -107,7 +107,7 @@ func TestChartSourceTroubles(t *testing.T) {
 }
 
 // checkTrouble runs a diff that cannot have its chart, as JSON and as text.
-func (c *Case) checkTrouble(t *testing.T, args, say []string) {
+func (c *Case) checkSourceFault(t *testing.T, args, say []string) {
 	t.Helper()
 	all := append([]string{c.release}, args...)
 	all = append(all, "--username", "somebody", "--password", canary, "--set", "password="+canary, "-f", "secret.yaml")

@@ -23,20 +23,20 @@ func (c *Case) proves() error {
 	if c.last.report == nil {
 		return errors.New("proves: there is no report")
 	}
-	call, err := c.announced()
+	call, err := c.predictedCall()
 	if err != nil {
 		return err
 	}
-	claims, err := c.claims()
+	claims, err := c.predictions()
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(each(claims, (*claim).before)...); err != nil {
+	if err := errors.Join(eachPrediction(claims, (*objectPrediction).checkBefore)...); err != nil {
 		return err
 	}
 	for _, gone := range claims {
 		for _, c := range claims {
-			c.goes = c.goes || gone.said.Action == "delete" && gone.was != nil && c.uid() == gone.uid()
+			c.willBeDeleted = c.willBeDeleted || gone.report.Action == "delete" && gone.live != nil && c.uid() == gone.uid()
 		}
 	}
 	var failing []objectReport
@@ -46,19 +46,19 @@ func (c *Case) proves() error {
 		}
 	}
 	_, err = c.run(call)
-	let := tolerances{}
-	defer storyLet.add(let)
-	if fault := failureFault(failing, err, let); fault != nil {
+	tolerated := tolerances{}
+	defer storyTolerances.add(tolerated)
+	if fault := checkFailures(failing, err, tolerated); fault != nil {
 		return fault
 	}
-	return errors.Join(each(claims, func(c *claim) error { return c.after(let) })...)
+	return errors.Join(eachPrediction(claims, func(c *objectPrediction) error { return c.checkAfter(tolerated) })...)
 }
 
 // failureFault holds the objects that a report lets fail against the error of the upgrade: Helm fails on each that it comes to, for the
 // reason that was given. Those to which it does not come are counted.
-func failureFault(failing []objectReport, err error, let tolerances) error {
+func checkFailures(failing []objectReport, err error, tolerated tolerances) error {
 	if (err != nil) != (len(failing) > 0) {
-		return fmt.Errorf("the report says failures %v, the upgrade says %w", reasonsOf(failing), orNil(err))
+		return fmt.Errorf("the report says failures %v, the upgrade says %w", reasonsOf(failing), orNothing(err))
 	}
 	if err == nil {
 		return nil
@@ -68,11 +68,11 @@ func failureFault(failing []objectReport, err error, let tolerances) error {
 		switch {
 		case isNamed(err.Error(), o):
 			named++
-			if fault := reasonFault(o, err.Error(), let); fault != "" {
+			if fault := reasonFault(o, err.Error(), tolerated); fault != "" {
 				return fmt.Errorf("%s %s: %s: %w", o.Kind, o.Name, fault, err)
 			}
-		case stopsBefore(err.Error()) || stopsThere(err.Error()):
-			let.let(tolerateUnreached)
+		case stopsBeforeWriting(err.Error()) || stopsAtFirstError(err.Error()):
+			tolerated.count(tolerateUnreached)
 		default:
 			return fmt.Errorf("%s %s is said to fail (%s), the upgrade does not fail on it: %w", o.Kind, o.Name, o.Reason, err)
 		}
@@ -84,7 +84,7 @@ func failureFault(failing []objectReport, err error, let tolerances) error {
 }
 
 // orNil makes an error of none that can be printed.
-func orNil(err error) error {
+func orNothing(err error) error {
 	if err == nil {
 		return errors.New("nothing")
 	}
@@ -100,20 +100,20 @@ func reasonsOf(objects []objectReport) []string {
 }
 
 // storyLedger counts what the stories' judge lets through; stories run side by side.
-type storyLedger struct {
+type lockedTolerances struct {
 	mutex sync.Mutex
 	sum   tolerances
 }
 
-var storyLet = &storyLedger{sum: tolerances{}}
+var storyTolerances = &lockedTolerances{sum: tolerances{}}
 
-func (l *storyLedger) add(let tolerances) {
+func (l *lockedTolerances) add(tolerated tolerances) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.sum.add(let)
+	l.sum.add(tolerated)
 }
 
-func each(claims []*claim, do func(*claim) error) []error {
+func eachPrediction(claims []*objectPrediction, do func(*objectPrediction) error) []error {
 	var out []error
 	for _, c := range claims {
 		if err := do(c); err != nil {
@@ -125,7 +125,7 @@ func each(claims []*claim, do func(*claim) error) []error {
 
 // announced is what the last diff predicted: an upgrade or an install with its
 // chart and values, a rollback, or else the last deployment over again.
-func (c *Case) announced() (helmCall, error) {
+func (c *Case) predictedCall() (helmCall, error) {
 	call, err := c.parseDiff(c.last.args[1:])
 	if err != nil {
 		return call, err
@@ -146,25 +146,25 @@ func (c *Case) announced() (helmCall, error) {
 }
 
 // claim is what a report says of one object; of most it says nothing.
-type claim struct {
+type objectPrediction struct {
 	cluster   *cluster
 	kind      schema.GroupVersionKind
 	namespace string
 	name      string
-	said      objectReport
-	was       map[string]any
+	report    objectReport
+	live      map[string]any
 	// goes tells that the report announces a deletion, under this kind or another that is the same object.
-	goes bool
+	willBeDeleted bool
 }
 
 // claims are those on every object of the stored manifest, and on every other
 // object that the report mentions.
-func (c *Case) claims() ([]*claim, error) {
-	byID := map[string]*claim{}
-	var out []*claim
-	add := func(apiVersion, kind, namespace, name string) *claim {
+func (c *Case) predictions() ([]*objectPrediction, error) {
+	byID := map[string]*objectPrediction{}
+	var out []*objectPrediction
+	add := func(apiVersion, kind, namespace, name string) *objectPrediction {
 		gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
-		made := &claim{cluster: c.cluster, kind: gvk, namespace: orElse(namespace, c.ns), name: name}
+		made := &objectPrediction{cluster: c.cluster, kind: gvk, namespace: orElse(namespace, c.ns), name: name}
 		id := gvk.GroupKind().String() + "/" + name + "/" + made.namespace
 		if byID[id] == nil {
 			byID[id] = made
@@ -184,7 +184,7 @@ func (c *Case) claims() ([]*claim, error) {
 	for _, o := range c.last.report.Releases[0].Objects {
 		if o.Name != "" {
 			spoken := add(o.APIVersion, o.Kind, o.Namespace, o.Name)
-			spoken.said, spoken.kind.Version = o, schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).Version
+			spoken.report, spoken.kind.Version = o, schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).Version
 		}
 	}
 	return out, nil
@@ -220,11 +220,11 @@ func flatten(objects []*unstructured.Unstructured) []*unstructured.Unstructured 
 }
 
 // read gives the object, nil where it is not there, or not even its kind.
-func (c *claim) read() (map[string]any, error) {
-	client, _, err := c.cluster.of(c.kind, c.namespace)
+func (c *objectPrediction) read() (map[string]any, error) {
+	client, _, err := c.cluster.clientForKind(c.kind, c.namespace)
 	if meta.IsNoMatchError(err) {
 		c.cluster.mapper.Reset()
-		client, _, err = c.cluster.of(c.kind, c.namespace)
+		client, _, err = c.cluster.clientForKind(c.kind, c.namespace)
 	}
 	if meta.IsNoMatchError(err) {
 		return nil, nil
@@ -243,20 +243,20 @@ func (c *claim) read() (map[string]any, error) {
 }
 
 // before remembers the object and checks what the report says of the present.
-func (c *claim) before() error {
+func (c *objectPrediction) checkBefore() error {
 	var err error
-	if c.was, err = c.read(); err != nil {
+	if c.live, err = c.read(); err != nil {
 		return err
 	}
-	if c.said.Kind == "" {
+	if c.report.Kind == "" {
 		return nil // not spoken of: it must only stay as it is, or stay away
 	}
-	held := c.said.Action == "skip" || c.said.Action == "fail" // creating it may be what is not reached
-	if absent := c.was == nil; absent != (c.said.Missing || c.said.Action == "create") && !(absent && held) {
-		return fmt.Errorf("live is absent: %v, the report says %q, missing: %v", absent, c.said.Action, c.said.Missing)
+	held := c.report.Action == "skip" || c.report.Action == "fail" // creating it may be what is not reached
+	if absent := c.live == nil; absent != (c.report.Missing || c.report.Action == "create") && !(absent && held) {
+		return fmt.Errorf("live is absent: %v, the report says %q, missing: %v", absent, c.report.Action, c.report.Missing)
 	}
-	for _, f := range c.said.Fields {
-		if err := f.checkPointer(c.was); err != nil {
+	for _, f := range c.report.Fields {
+		if err := f.checkPointer(c.live); err != nil {
 			return err
 		}
 	}
@@ -272,39 +272,41 @@ func (f fieldReport) checkPointer(live map[string]any) error {
 	if err != nil {
 		return err
 	}
-	want, ok := path.in(live)
+	want, ok := path.lookup(live)
 	got, found := follow(live, f.Pointer)
 	if twins, several := want.([]any); several && path[len(path)-1].keys != nil {
 		want = twins[0] // of several items of one name, the pointer leads to the first
 	}
-	if !ok || !found || !same(want, got) {
+	if !ok || !found || !equalValues(want, got) {
 		return fmt.Errorf("%s leads to %v, the pointer %s to %v", f.Path, want, f.Pointer, got)
 	}
 	return nil
 }
 
 // after compares the object with what was and with what was said.
-func (c *claim) after(let tolerances) error {
+func (c *objectPrediction) checkAfter(tolerated tolerances) error {
 	is, err := c.read()
 	if err != nil {
 		return err
 	}
 	switch {
-	case c.goes || c.said.Action == "delete":
-		return c.gone()
-	case is == nil && c.was == nil && (c.said.Kind == "" || c.said.Action == "skip" || c.said.Action == "fail"):
+	case c.willBeDeleted || c.report.Action == "delete":
+		return c.waitUntilDeleted()
+	case is == nil && c.live == nil && (c.report.Kind == "" || c.report.Action == "skip" || c.report.Action == "fail"):
 		return nil
 	case is == nil:
 		return errors.New("the upgrade left no such object")
-	case c.was == nil && c.said.Kind == "":
+	case c.live == nil && c.report.Kind == "":
 		return errors.New("the upgrade made it, and the report says nothing of it")
-	case c.was == nil:
+	case c.live == nil:
 		return nil
 	}
-	was, now := quiet(c.was), quiet(is)
-	judge := fieldJudge{let: let, ask: func(obj map[string]any) (map[string]any, error) { return c.cluster.tried(c.kind, c.namespace, obj) }}
-	var changed []steps
-	for _, f := range c.said.Fields {
+	was, now := withoutServerFields(c.live), withoutServerFields(is)
+	judge := fieldJudge{tolerated: tolerated, dryRun: func(obj map[string]any) (map[string]any, error) {
+		return c.cluster.dryRunUpdate(c.kind, c.namespace, obj)
+	}}
+	var changed []fieldPath
+	for _, f := range c.report.Fields {
 		if f.Blocked || f.Verdict == "ignore" || f.Verdict == "conflict" {
 			continue
 		}
@@ -315,36 +317,36 @@ func (c *claim) after(let tolerances) error {
 		switch err := f.checkEffect(path, was, now); {
 		case err == nil:
 		case f.Class == "autoscaled": // an autoscaler may have been there since
-			let.let(tolerateAutoscaled)
+			tolerated.count(tolerateAutoscaled)
 		default:
 			return err
 		}
 		if !f.Masked && f.Class == "" { // the values of the others are no values, or others each time
-			if err := judge.below(f, path, was, now, is); err != nil {
+			if err := judge.judgeBelow(f, path, was, now, is); err != nil {
 				return err
 			}
 		}
 		changed = append(changed, path)
 	}
 	for _, path := range changed {
-		path.drop(was)
-		path.drop(now)
+		path.remove(was)
+		path.remove(now)
 	}
-	if diff := cmp.Diff(prune(was), prune(now)); diff != "" {
+	if diff := cmp.Diff(withoutEmpty(was), withoutEmpty(now)); diff != "" {
 		return fmt.Errorf("the upgrade did more than the report says (-before +after):\n%s", diff)
 	}
 	return nil
 }
 
 // uid is what an object has in common with itself in another group of the API.
-func (c *claim) uid() any {
-	uid, _, _ := unstructured.NestedFieldNoCopy(c.was, "metadata", "uid")
+func (c *objectPrediction) uid() any {
+	uid, _, _ := unstructured.NestedFieldNoCopy(c.live, "metadata", "uid")
 	return uid
 }
 
 // gone waits for a deletion, which goes on in the background.
-func (c *claim) gone() error {
-	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(100 * time.Millisecond) {
+func (c *objectPrediction) waitUntilDeleted() error {
+	for begun := time.Now(); time.Since(begun) < waitTimeout; time.Sleep(100 * time.Millisecond) {
 		if is, err := c.read(); err != nil || is == nil {
 			return err
 		}
@@ -353,17 +355,17 @@ func (c *claim) gone() error {
 }
 
 // checkEffect holds one verdict against what happened.
-func (f fieldReport) checkEffect(path steps, was, now map[string]any) error {
-	before, had := path.in(was)
-	after, has := path.in(now)
-	isSame := same
+func (f fieldReport) checkEffect(path fieldPath, was, now map[string]any) error {
+	before, had := path.lookup(was)
+	after, has := path.lookup(now)
+	isSame := equalValues
 	if f.Equivalent { // only the spelling changes
 		isSame = equalJSON
 	}
 	if had == has && isSame(before, after) {
 		return fmt.Errorf("%s: the report says %s, nothing happened", f.Path, f.Verdict)
 	}
-	want := f.written()
+	want := f.valueAfterWrite()
 	switch f.Class {
 	case "order":
 		return f.checkOrder(path, now)
@@ -371,7 +373,7 @@ func (f fieldReport) checkEffect(path steps, was, now map[string]any) error {
 		return nil // the values are others each time
 	}
 	if f.Masked || f.Verdict == "remove" && f.After == nil {
-		if has && !f.Masked && !empty(after) {
+		if has && !f.Masked && !isEmpty(after) {
 			return fmt.Errorf("%s: the report says it goes, live has %v", f.Path, after)
 		}
 		return nil
@@ -380,14 +382,14 @@ func (f fieldReport) checkEffect(path steps, was, now map[string]any) error {
 	if err != nil {
 		return err
 	}
-	if !within(value, after) {
+	if !containsAll(value, after) {
 		return fmt.Errorf("%s: the report says it becomes %v, live has %v", f.Path, value, after)
 	}
 	return nil
 }
 
 // written is what the report says a write leaves.
-func (f fieldReport) written() json.RawMessage {
+func (f fieldReport) valueAfterWrite() json.RawMessage {
 	if f.After != nil {
 		return f.After
 	}

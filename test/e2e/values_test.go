@@ -12,7 +12,7 @@ import (
 )
 
 // quiet copies an object without what changes with every write.
-func quiet(obj map[string]any) map[string]any {
+func withoutServerFields(obj map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(obj)
 	delete(out, "status")
 	for _, path := range [][]string{
@@ -37,12 +37,12 @@ func quiet(obj map[string]any) map[string]any {
 }
 
 // prune drops what is empty, so that a dropped last item leaves no trace.
-func prune(v any) any {
+func withoutEmpty(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for name, value := range v {
-			if kept := prune(value); !empty(kept) {
+			if kept := withoutEmpty(value); !isEmpty(kept) {
 				out[name] = kept
 			}
 		}
@@ -50,14 +50,14 @@ func prune(v any) any {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = prune(v[i])
+			out[i] = withoutEmpty(v[i])
 		}
 		return out
 	}
 	return v
 }
 
-func empty(v any) bool {
+func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
@@ -70,12 +70,12 @@ func empty(v any) bool {
 }
 
 // within tells whether got has all of want; the server may have added defaults.
-func within(want, got any) bool {
+func containsAll(want, got any) bool {
 	switch want := want.(type) {
 	case map[string]any:
 		m, _ := got.(map[string]any)
 		for name, value := range want {
-			if !within(value, m[name]) {
+			if !containsAll(value, m[name]) {
 				return false
 			}
 		}
@@ -86,18 +86,18 @@ func within(want, got any) bool {
 			return false
 		}
 		for i := range want {
-			if !within(want[i], list[i]) {
+			if !containsAll(want[i], list[i]) {
 				return false
 			}
 		}
 		return true
 	}
-	return same(want, got)
+	return equalValues(want, got)
 }
 
 // same compares values; numbers by their text, quantities by their size.
-func same(a, b any) bool {
-	if cmp.Equal(a, b) || fmt.Sprint(a) == fmt.Sprint(b) || zero(a) && zero(b) {
+func equalValues(a, b any) bool {
+	if cmp.Equal(a, b) || fmt.Sprint(a) == fmt.Sprint(b) || isZero(a) && isZero(b) {
 		return true
 	}
 	x, errX := resource.ParseQuantity(fmt.Sprint(a))
@@ -105,7 +105,7 @@ func same(a, b any) bool {
 	return errX == nil && errY == nil && x.Equal(y)
 }
 
-func zero(v any) bool { return empty(v) || v == "" || v == false || fmt.Sprint(v) == "0" }
+func isZero(v any) bool { return isEmpty(v) || v == "" || v == false || fmt.Sprint(v) == "0" }
 
 // decodeValue reads a value of a report; integers stay exact.
 func decodeValue(raw json.RawMessage) (any, error) {
