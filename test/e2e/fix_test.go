@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -164,41 +163,4 @@ func checkOnlyPlanned(plan *fixPlan, was, is map[string]any) error {
 		return fmt.Errorf("more changed than was planned (-before +after):\n%s", diff)
 	}
 	return nil
-}
-
-// dropRenamed drops the item that got its old key back: the one that is there no more, of a list that is as long as it was.
-func (p fieldPath) removeRenamed(was, is map[string]any) {
-	last := p[len(p)-1]
-	v, _ := p[:len(p)-1].lookup(was)
-	w, _ := p[:len(p)-1].lookup(is)
-	before, isList := v.([]any)
-	after, _ := w.([]any)
-	if !isList || last.keys == nil || len(before) != len(after) || last.indexIn(before) >= 0 {
-		return
-	}
-	if i := last.indexIn(after); i >= 0 && i < len(before) {
-		p[:len(p)-1].put(was, append(before[:i:i], before[i+1:]...))
-	}
-}
-
-// dropProtection takes away the finalizers that controllers put on volumes and claims in their own time, again if somebody took them
-// away (kubernetes v1.36.3 pkg/controller/volume/pvprotection, pvcprotection).
-func removeProtection(obj map[string]any) {
-	finalizers := fieldPath{{field: "metadata"}, {field: "finalizers"}}
-	if held, ok := finalizers.lookup(obj); ok {
-		finalizers.put(obj, withoutProtection(held))
-	}
-}
-
-// unprotected gives a list of finalizers without those; nil where there are no others.
-func withoutProtection(v any) any {
-	list, isList := v.([]any)
-	if !isList {
-		return v
-	}
-	kept := slices.DeleteFunc(slices.Clone(list), func(v any) bool { return v == "kubernetes.io/pv-protection" || v == "kubernetes.io/pvc-protection" })
-	if len(kept) == 0 {
-		return nil
-	}
-	return kept
 }

@@ -83,26 +83,6 @@ func unreported(said, was, is any, at string) []string {
 	return nil
 }
 
-// replace puts a value where the path leads; it reports whether something is there.
-func (p fieldPath) replace(root map[string]any, value any) bool {
-	parent, ok := p[:len(p)-1].lookup(root)
-	last := p[len(p)-1]
-	switch node := parent.(type) {
-	case map[string]any:
-		_, there := node[last.field]
-		if ok && there {
-			node[last.field] = value
-		}
-		return ok && there
-	case []any:
-		if i := max(last.index, last.indexIn(node)); i >= 0 && i < len(node) {
-			node[i] = value
-			return true
-		}
-	}
-	return false
-}
-
 // hollows lists the places where one of two states has an empty map or list and the other has nothing.
 func emptyDifferences(path fieldPath, a, b any) []fieldPath {
 	left, isMap := a.(map[string]any)
@@ -127,15 +107,3 @@ func emptyDifferences(path fieldPath, a, b any) []fieldPath {
 }
 
 func isEmptyContainer(v any) bool { return v != nil && isEmpty(v) }
-
-// isNear reports whether the path is one of others, or above or below one of them; items of lists are taken for each other.
-func (p fieldPath) overlapsAny(others []fieldPath) bool {
-	return slices.ContainsFunc(others, func(o fieldPath) bool {
-		for i := range min(len(p), len(o)) {
-			if p[i].field != o[i].field {
-				return false
-			}
-		}
-		return true
-	})
-}

@@ -337,3 +337,16 @@ func (c *oracleCase) subset(pool []poolKind, places []int) *oracleCase {
 	out.extras = nil
 	return out
 }
+
+// aim is what Helm is to do: a verb, again where it upgrades to the chart that is there, and a chart or a revision.
+func (c *oracleCase) operation() (verb, target string) {
+	switch {
+	case c.rollback:
+		return "rollback", "1"
+	case c.installs:
+		return "install", "new.yaml"
+	case c.unchanged:
+		return "again", "old.yaml"
+	}
+	return "upgrade", "new.yaml"
+}

@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -141,56 +139,6 @@ func (r *oracleRun) judgeUntouched(o *oracleObject, said objectReport) {
 	}
 }
 
-// defaultPullPolicy is what the API server gives a container (kubernetes v1.36.3 pkg/apis/core/v1/defaults.go SetDefaults_Container).
-func defaultPullPolicy(image string) string {
-	_, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
-	if !strings.Contains(image, "@") && (tag == "" || tag == "latest") {
-		return "Always"
-	}
-	return "IfNotPresent"
-}
-
-// dropReplicas: scaling a custom resource leaves no owner, and of what nobody owns there reports are silent.
-func dropReplicas(obj map[string]any) {
-	fieldPath{{field: "spec"}, {field: "replicas"}}.remove(obj)
-}
-
-// keepNamed takes away what a chart does not name, and lists of maps, whose items have no one to name them here.
-func keepNamed(chart, obj map[string]any) {
-	for name, value := range obj {
-		named, spoken := chart[name]
-		below, isMap := value.(map[string]any)
-		above, alsoMap := named.(map[string]any)
-		list, _ := value.([]any)
-		switch {
-		case !spoken, len(list) > 0 && isMapValue(list[0]):
-			delete(obj, name)
-		case isMap && alsoMap:
-			keepNamed(above, below)
-		}
-	}
-}
-
-func isMapValue(v any) bool {
-	_, isMap := v.(map[string]any)
-	return isMap
-}
-
-// dropNulls: where a chart has a null, live may have a zero value or nothing (design section 5.1).
-func dropNulls(chart, obj map[string]any) {
-	for name, value := range chart {
-		below, _ := obj[name].(map[string]any)
-		switch value := value.(type) {
-		case map[string]any:
-			dropNulls(value, below)
-		case nil:
-			if isZero(obj[name]) {
-				delete(obj, name)
-			}
-		}
-	}
-}
-
 // judgeReported: what differs between two states of an object is what the fields are about.
 func (r *oracleRun) judgeReported(name string, fields []fieldReport, was, is map[string]any) {
 	var paths []fieldPath
@@ -247,77 +195,3 @@ func (f fieldReport) liveFault(path fieldPath, was, is map[string]any) string {
 	}
 	return ""
 }
-
-// crowded matches what a crowd writes: the API server forgets who wrote the first of it, and reports are silent of that.
-var managerAnnotation = regexp.MustCompile(`^example\.com/.*-\d+$`)
-
-// spokenOf is an object without what reports are silent of.
-func reportable(obj map[string]any) map[string]any {
-	out := withoutServerChoices(obj)
-	dropAggregated(out, out)
-	metadata := fieldPath{{field: "metadata"}}
-	for _, name := range []string{"uid", "creationTimestamp"} {
-		append(metadata, pathStep{field: name}).remove(out)
-	}
-	eachNode(out, func(v any) {
-		m, _ := v.(map[string]any)
-		for _, name := range []string{"kubectl.kubernetes.io/last-applied-configuration", "kubectl.kubernetes.io/restartedAt"} {
-			delete(m, name)
-		}
-		maps.DeleteFunc(m, func(name string, _ any) bool { return managerAnnotation.MatchString(name) })
-	})
-	return out
-}
-
-// dropPullPolicies takes away the policy of containers in which it is as it was, or is the default of the new image: that goes with the
-// image, of which the report speaks.
-func dropPullPolicies(was, is map[string]any) {
-	before := map[any]map[string]any{}
-	eachNode(was, func(v any) {
-		if m, _ := v.(map[string]any); m["imagePullPolicy"] != nil {
-			before[m["name"]] = m
-		}
-	})
-	eachNode(is, func(v any) {
-		m, _ := v.(map[string]any)
-		old := before[m["name"]]
-		if policy := m["imagePullPolicy"]; policy != nil && (policy == old["imagePullPolicy"] || policy == defaultPullPolicy(fmt.Sprint(m["image"]))) {
-			delete(m, "imagePullPolicy")
-			delete(old, "imagePullPolicy")
-		}
-	})
-}
-
-// dropDefaults takes away defaults that come with another field, of which the report speaks, and go with it.
-func dropDefaults(obj map[string]any) {
-	spec, _ := obj["spec"].(map[string]any)
-	defaults := map[string]any{}
-	switch obj["kind"] {
-	case "Service": // kubernetes v1.36.3 pkg/apis/core/v1/defaults.go SetDefaults_Service
-		defaults["sessionAffinityConfig"] = map[string]any{"clientIP": map[string]any{"timeoutSeconds": int64(10800)}}
-		defaults["externalTrafficPolicy"] = "Cluster"
-		defaults["allocateLoadBalancerNodePorts"] = true
-	case "NetworkPolicy": // pkg/apis/networking/v1/defaults.go SetDefaults_NetworkPolicy
-		defaults["policyTypes"] = []any{"Ingress"} // which stays when somebody adds egress
-		if egress, _ := spec["egress"].([]any); len(egress) > 0 && !cmp.Equal(spec["policyTypes"], defaults["policyTypes"]) {
-			defaults["policyTypes"] = []any{"Ingress", "Egress"}
-		}
-	case "Job": // pkg/apis/batch/v1/defaults.go SetDefaults_Job: one that is left without labels gets its template's
-		labels, _ := (fieldPath{{field: "metadata"}, {field: "labels"}}).lookup(obj)
-		m, _ := labels.(map[string]any)
-		maps.DeleteFunc(m, func(name string, _ any) bool { return jobLabel.MatchString(name) })
-	}
-	for name, value := range defaults {
-		if cmp.Equal(spec[name], value) {
-			delete(spec, name)
-		}
-	}
-	if strategy, _ := spec["updateStrategy"].(map[string]any); obj["kind"] == "StatefulSet" { // pkg/apis/apps/v1/defaults.go SetDefaults_StatefulSet
-		if cmp.Equal(strategy["rollingUpdate"], any(map[string]any{"partition": int64(0)})) {
-			delete(strategy, "rollingUpdate")
-		}
-	}
-}
-
-// jobLabel matches what the API server puts on the template of a Job.
-var jobLabel = regexp.MustCompile(`^(batch\.kubernetes\.io/)?(controller-uid|job-name)$`)

@@ -1,12 +1,8 @@
 package e2e
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -68,134 +64,9 @@ func (j fieldJudge) injectorOwns(o *oracleObject, said []fieldReport, was, now m
 	return leavesBundle(said, o.old, o.new) && (writesBundle(o.old) || writesBundle(o.new))
 }
 
-// writesBundle reports whether a chart writes a CA, if only an empty one.
-func writesBundle(chart map[string]any) bool {
-	written := false
-	eachNode(chart, func(v any) {
-		m, _ := v.(map[string]any)
-		_, there := m["caBundle"]
-		written = written || there
-	})
-	return written
-}
-
-func dropBothBundles(was, now map[string]any) {
-	dropBundles(was)
-	dropBundles(now)
-}
-
-// dropAggregated takes away the rules of a role that aggregates others: a controller puts them together whenever it likes.
-func dropAggregated(was, now map[string]any) {
-	if was["aggregationRule"] != nil && now["aggregationRule"] != nil {
-		delete(was, "rules")
-		delete(now, "rules")
-	}
-}
-
-// isInjected tells whether an annotation leaves the object's CA to an injector, as reports do.
-func isInjected(obj map[string]any) bool {
-	_, injected := fieldPath{{field: "metadata"}, {field: "annotations"}, {field: "cert-manager.io/inject-ca-from"}}.lookup(obj)
-	return injected
-}
-
-// leavesBundle tells whether no chart gives a CA, which leaves it to an injector, and the report says nothing of one. It is silent then by
-// design (scenario B12), though Helm empties a CA that the chart has as an empty text, until the injector comes by again.
-func leavesBundle(said []fieldReport, charts ...map[string]any) bool {
-	given := slices.ContainsFunc(said, func(f fieldReport) bool { return strings.HasSuffix(f.Path, ".caBundle") })
-	for _, chart := range charts {
-		eachNode(chart, func(v any) {
-			m, _ := v.(map[string]any)
-			given = given || !isZero(m["caBundle"])
-		})
-	}
-	return !given
-}
-
-func dropBundles(obj map[string]any) {
-	eachNode(obj, func(v any) {
-		if m, ok := v.(map[string]any); ok {
-			delete(m, "caBundle")
-		}
-	})
-}
-
 func uidOf(obj map[string]any) any {
 	uid, _ := fieldPath{{field: "metadata"}, {field: "uid"}}.lookup(obj)
 	return uid
-}
-
-// settled is an object without bookkeeping, and without what the server chooses or keeps twice.
-func withoutServerChoices(obj map[string]any) map[string]any {
-	out := withoutServerFields(obj)
-	dropAdmitted(out)
-	sortFinalizers(out)
-	return out
-}
-
-// dropAdmitted takes away the two tolerations that admission adds to every Pod, at every write, exactly as it adds them (kubernetes
-// v1.36.3 plugin/pkg/admission/defaulttolerationseconds).
-func dropAdmitted(obj map[string]any) {
-	spec, _ := obj["spec"].(map[string]any)
-	list, tolerates := spec["tolerations"].([]any)
-	if obj["kind"] != "Pod" || !tolerates {
-		return
-	}
-	spec["tolerations"] = slices.DeleteFunc(slices.Clone(list), func(item any) bool {
-		toleration, _ := item.(map[string]any)
-		key := toleration["key"]
-		return (key == "node.kubernetes.io/not-ready" || key == "node.kubernetes.io/unreachable") && len(toleration) == 4 &&
-			toleration["operator"] == "Exists" && toleration["effect"] == "NoExecute" && fmt.Sprint(toleration["tolerationSeconds"]) == "300"
-	})
-}
-
-// sortSets sorts lists whose order means nothing, which is for after what was said of them has been looked at.
-func sortSets(obj map[string]any) {
-	switch obj["kind"] {
-	case "Route":
-		fieldPath{{field: "spec"}, {field: "tags"}}.sortList(obj)
-		fieldPath{{field: "spec"}, {field: "fixed"}, {field: "zones"}}.sortList(obj)
-	case "HorizontalPodAutoscaler":
-		fieldPath{{field: "spec"}, {field: "metrics"}}.sortList(obj)
-	}
-}
-
-// sortFinalizers: their order is nobody's concern.
-func sortFinalizers(obj map[string]any) {
-	path := fieldPath{{field: "metadata"}, {field: "finalizers"}}
-	path.sortList(obj)
-}
-
-// dropNewNodePorts takes away the node ports that the server chose in the meantime; charts name others.
-func dropNewNodePorts(was, now map[string]any) {
-	known := map[string]bool{}
-	eachNodePort(was, func(_ map[string]any, number string) { known[number] = true })
-	eachNodePort(now, func(port map[string]any, number string) {
-		if !known[number] && len(number) == 5 && number > "30080" && number != "31999" {
-			delete(port, "nodePort")
-		}
-	})
-}
-
-// dropNewAddress takes away the address that the server chose for a Service that was an external name.
-func dropNewAddress(was, now map[string]any) {
-	before, _ := was["spec"].(map[string]any)
-	after, _ := now["spec"].(map[string]any)
-	if now["kind"] != "Service" || before["type"] != "ExternalName" || after["type"] == "ExternalName" {
-		return
-	}
-	for _, name := range []string{"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"} {
-		if before[name] == nil {
-			delete(after, name)
-		}
-	}
-}
-
-func eachNodePort(obj map[string]any, visit func(port map[string]any, number string)) {
-	eachNode(obj, func(v any) {
-		if port, ok := v.(map[string]any); ok && port["nodePort"] != nil {
-			visit(port, fmt.Sprint(port["nodePort"]))
-		}
-	})
 }
 
 func judgeCreation(next, was, now map[string]any) []string {
@@ -214,34 +85,6 @@ func judgeCreation(next, was, now map[string]any) []string {
 		return []string{"is not created as the chart has it:\n" + cmp.Diff(next, now)}
 	}
 	return nil
-}
-
-// stripUnkept takes from an object of a chart what is not stored as it stands: the times that generators write, the label that Helm
-// sets itself, and the pool's fields that no kind has.
-func removeUnstored(obj map[string]any) {
-	metadata := fieldPath{{field: "metadata"}}
-	append(metadata, pathStep{field: "creationTimestamp"}).remove(obj)
-	managed := append(metadata, pathStep{field: "labels"}, pathStep{field: "app.kubernetes.io/managed-by"})
-	if _, written := managed.lookup(obj); written {
-		managed.put(obj, "Helm")
-	}
-	foldStringData(obj)
-	eachNode(obj, func(v any) {
-		m, _ := v.(map[string]any)
-		delete(m, "unknownField")
-		if m["sessionAffinity"] != "ClientIP" {
-			delete(m, "sessionAffinityConfig")
-		}
-	})
-}
-
-// foldStringData does to a Secret what the API server does when it stores it.
-func foldStringData(secret map[string]any) {
-	texts, _ := secret["stringData"].(map[string]any)
-	delete(secret, "stringData")
-	for key, text := range texts {
-		fieldPath{{field: "data"}, {field: key}}.put(secret, base64.StdEncoding.EncodeToString([]byte(fmt.Sprint(text))))
-	}
 }
 
 // fields: what was said to change changed, to what was said; the rest did not. Stored is the object as the server has it now.
@@ -297,82 +140,6 @@ func (j fieldJudge) judgeFields(fields []fieldReport, still bool, was, now, stor
 		out = append(out, "more happened than was said (-before +after):\n"+diff)
 	}
 	return out
-}
-
-// dropAll drops what the paths lead to, and above it what has nothing else. The keys of items go last, as the items are found by them,
-// and all at once; items with an index go from the end, as a dropped item moves those after it.
-func removeAll(paths []fieldPath, root map[string]any) {
-	paths = slices.SortedStableFunc(slices.Values(paths), func(a, b fieldPath) int { return slices.Compare(b.indexes(), a.indexes()) })
-	var keys []func()
-	for _, path := range paths {
-		if !path.isKey() {
-			path.removeWithEmptyParents(root)
-		}
-	}
-	for _, path := range paths {
-		if path.isKey() {
-			keys = append(keys, path.keyRemover(root))
-		}
-	}
-	for _, drop := range keys {
-		drop()
-	}
-}
-
-// indexes are those of the items on the way.
-func (p fieldPath) indexes() []int {
-	out := make([]int, len(p))
-	for i := range p {
-		out[i] = p[i].index
-	}
-	return out
-}
-
-// isKey tells whether the path leads to a key of a list item.
-func (p fieldPath) isKey() bool {
-	return len(p) > 2 && p[len(p)-2].keys[p[len(p)-1].field] != ""
-}
-
-// keyDropper finds the item that a path leads to a key of. What it gives drops the key, and the item when it has nothing else.
-func (p fieldPath) keyRemover(root map[string]any) func() {
-	holder, _ := p[:len(p)-3].lookup(root)
-	item, _ := p[:len(p)-1].lookup(root)
-	m, ok := holder.(map[string]any)
-	one, isMap := item.(map[string]any)
-	if !ok || !isMap {
-		return func() {}
-	}
-	return func() {
-		delete(one, p[len(p)-1].field)
-		name := p[len(p)-3].field
-		list, _ := m[name].([]any)
-		m[name] = slices.DeleteFunc(list, func(v any) bool { left, ok := v.(map[string]any); return ok && isEmpty(withoutEmpty(left)) })
-	}
-}
-
-// dropWhole drops what the path leads to, and above it what has nothing else.
-func (p fieldPath) removeWithEmptyParents(root map[string]any) {
-	if _, ok := p.lookup(root); !ok {
-		return
-	}
-	for len(p) > 1 && p.hasNoSiblings(root) {
-		p = p[:len(p)-1]
-	}
-	p.remove(root)
-}
-
-// standsAlone tells whether nothing but empty things stands beside what the path leads to.
-func (p fieldPath) hasNoSiblings(root map[string]any) bool {
-	parent, _ := p[:len(p)-1].lookup(root)
-	switch parent := parent.(type) {
-	case map[string]any:
-		rest := maps.Clone(parent)
-		delete(rest, p[len(p)-1].field)
-		return isEmpty(withoutEmpty(rest))
-	case []any:
-		return len(parent) == 1
-	}
-	return false
 }
 
 // checkOutcome: the field changed, and to what was said.
@@ -479,16 +246,4 @@ func (f fieldReport) checkLeftovers(path fieldPath, now map[string]any) error {
 		}
 	}
 	return nil
-}
-
-// sortList brings the list at a path into an order of its own.
-func (p fieldPath) sortList(root map[string]any) {
-	v, _ := p.lookup(root)
-	if list, ok := v.([]any); ok {
-		slices.SortFunc(list, func(a, b any) int {
-			x, _ := json.Marshal(withoutEmpty(a))
-			y, _ := json.Marshal(withoutEmpty(b))
-			return strings.Compare(string(x), string(y))
-		})
-	}
 }

@@ -7,10 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 )
@@ -201,83 +199,4 @@ func (k knob) drop(obj map[string]any) {
 	for _, path := range k.paths {
 		path.remove(obj)
 	}
-}
-
-// put writes a value where the path leads, making what is missing on the way; nil takes away what is there.
-func (p fieldPath) put(root map[string]any, value any) {
-	if value == nil {
-		p.remove(root)
-		return
-	}
-	putAt(root, p, withNulls(runtime.DeepCopyJSONValue(value)))
-}
-
-// withNulls makes nulls of those that are written out.
-func withNulls(v any) any {
-	switch v := v.(type) {
-	case string:
-		if v == writtenNull {
-			return nil
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = withNulls(v[name])
-		}
-	case []any:
-		for i := range v {
-			v[i] = withNulls(v[i])
-		}
-	}
-	return v
-}
-
-// putAt gives the node with the value in it; where there is none of the right kind, a new one.
-func putAt(node any, p fieldPath, value any) any {
-	if len(p) == 0 {
-		return value
-	}
-	s := p[0]
-	if s.keys == nil {
-		m, ok := node.(map[string]any)
-		if !ok {
-			m = map[string]any{}
-		}
-		m[s.field] = putAt(m[s.field], p[1:], value)
-		return m
-	}
-	list, _ := node.([]any)
-	i := s.indexIn(withDefaultProtocol(list, s))
-	if i < 0 {
-		i, list = len(list), append(list, s.newItem())
-	}
-	list[i] = putAt(list[i], p[1:], value)
-	return list
-}
-
-// withDefaultProtocol spells out the protocol of ports, which charts leave out, where a step asks for it.
-func withDefaultProtocol(list []any, s pathStep) []any {
-	if s.keys["protocol"] == "" {
-		return list
-	}
-	out := make([]any, len(list))
-	for i := range list {
-		m, _ := runtime.DeepCopyJSONValue(list[i]).(map[string]any)
-		if m != nil && m["protocol"] == nil {
-			m["protocol"] = "TCP"
-		}
-		out[i] = m
-	}
-	return out
-}
-
-// newItem is an item that has nothing but the keys of its step.
-func (s pathStep) newItem() map[string]any {
-	out := map[string]any{}
-	for name, text := range s.keys {
-		out[name] = text
-		if number, err := strconv.ParseInt(text, 10, 64); err == nil {
-			out[name] = number
-		}
-	}
-	return out
 }

@@ -109,36 +109,6 @@ func (s pathStep) matching(list []any) []any {
 	return out
 }
 
-// drop removes what the path leads to.
-func (p fieldPath) remove(root map[string]any) {
-	parent, ok := p[:len(p)-1].lookup(root)
-	s := p[len(p)-1]
-	if !ok {
-		return
-	}
-	switch node := parent.(type) {
-	case map[string]any:
-		delete(node, s.field)
-	case []any:
-		if i := max(s.index, s.indexIn(node)); i >= 0 && i < len(node) {
-			node[i] = nil
-			for next := s.indexIn(node); s.keys != nil && next >= 0; next = s.indexIn(node) {
-				node[next] = nil
-			}
-			p[:len(p)-1].setList(root, slices.DeleteFunc(node, func(item any) bool { return item == nil }))
-		}
-	}
-}
-
-// set puts a shortened list back into its parent, which is a map.
-func (p fieldPath) setList(root map[string]any, list []any) {
-	if parent, ok := p[:len(p)-1].lookup(root); ok {
-		if m, ok := parent.(map[string]any); ok {
-			m[p[len(p)-1].field] = list
-		}
-	}
-}
-
 // follow resolves an RFC 6901 pointer.
 func follow(v any, pointer string) (any, bool) {
 	unescape := strings.NewReplacer("~1", "/", "~0", "~")

@@ -1,0 +1,396 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// telling is one run of a case on a cluster.
+type oracleRun struct {
+	scenario *oracleCase
+	by4      bool
+	route    route
+	story    *Case
+	// lines and files are the story as it went.
+	commands  []string
+	files     map[string]string
+	fileNames []string
+
+	edits, failures, dryRuns, certain, uncertain int
+	// unreached are the objects that were said to fail, and to which Helm did not come; stoppers those at which it stopped.
+	unreached []string
+	stoppedAt map[string]bool
+	tolerated tolerances
+	// unasked counts objects that the server was not asked about, by the reason.
+	notAsked       map[string]int
+	mispredictions []string
+	// missed are the objects that the misses are about.
+	mispredicted map[string]bool
+	// first are the objects as the first revision left them, pristine as the edits find them, now as helmdrift does; stumbled is set where
+	// an upgrade failed before the edits.
+	installed, unedited, predictedOn map[string]map[string]any
+	upgradeFailed                    bool
+	// stumble is the error of that upgrade.
+	upgradeError string
+}
+
+// tell runs the case: install, edits, prediction, and what Helm really does.
+func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
+	run := newOracleRun(o, base, by4)
+	if o.installs && !by4 && run.route.goes4 {
+		run.route.serverSide = "false"
+	}
+	defer run.clean()
+	if err := run.deploy(); err != nil {
+		return run, err
+	}
+	var err error
+	if run.unedited, err = run.snapshot(); err != nil {
+		return run, err
+	}
+	run.waitForDefinitions()
+	if err := run.applyEdits(); err != nil {
+		return run, err
+	}
+	first, err := run.snapshot()
+	if err != nil {
+		return run, err
+	}
+	asked, err := run.predict("--dry-run=server")
+	if err != nil {
+		return run, err
+	}
+	run.commands = run.commands[:len(run.commands)-1] // the story goes on with the prediction that comes without asking
+	said, err := run.predict()
+	if err != nil {
+		return run, err
+	}
+	before, err := run.snapshot()
+	if err != nil {
+		return run, err
+	}
+	run.predictedOn = before
+	plain, err := run.diffStored()
+	if err != nil {
+		return run, err
+	}
+	failed := run.runHelm()
+	after, err := run.snapshot()
+	if err != nil {
+		return run, err
+	}
+	run.judgeDryRun(asked)
+	run.judgeDryRunAgreement(said, asked, func(name string) bool {
+		return equalJSON(managersOf(first[name]), managersOf(before[name]))
+	})
+	run.judgeDrift(said, before, o.unchanged)
+	if plain != nil {
+		run.judgeDrift(plain, before, true)
+	}
+	run.judge(said, before, after, failed)
+	return run, nil
+}
+
+func newOracleRun(o *oracleCase, base *Case, by4 bool) *oracleRun {
+	return &oracleRun{scenario: o, by4: by4, route: routes(by4)[o.route], story: base.otherRelease(o.seed), files: map[string]string{}, mispredicted: map[string]bool{},
+		notAsked: map[string]int{}, tolerated: tolerances{}}
+}
+
+// plain is what helmdrift says without the chart that comes, where one does.
+func (r *oracleRun) diffStored() (*driftReport, error) {
+	if r.scenario.unchanged || r.scenario.installs || r.scenario.rollback {
+		return nil, nil
+	}
+	out, err := r.story.diff(append([]string{"--show-secrets", "--show-controllers", "--fail-on", "none"}, r.route.flagsFor("again")...)...)
+	if err != nil || out.exit != 0 || out.report == nil {
+		return nil, fmt.Errorf("helmdrift ended with %d: %w\n%s%s", out.exit, err, out.stdout, out.stderr)
+	}
+	return out.report, nil
+}
+
+// tellings numbers the runs: each has objects and a release of its own.
+var runCounter atomic.Int64
+
+// child is another release in the same namespace.
+func (c *Case) otherRelease(seed uint64) *Case {
+	out := *c
+	out.release = fmt.Sprintf("o%d-%d", seed, runCounter.Add(1))
+	out.dir = filepath.Join(c.dir, out.release)
+	return &out
+}
+
+func (r *oracleRun) writeFile(name, text string) error {
+	r.files[name], r.fileNames = text, append(r.fileNames, name)
+	return errors.Join(os.MkdirAll(r.story.dir, 0o755), os.WriteFile(filepath.Join(r.story.dir, name), []byte(text), 0o644))
+}
+
+// helm calls one of the Helms, and writes the line for it. It may fail where the story wants that.
+func (r *oracleRun) helm(by4, mayFail bool, args ...string) error {
+	line := "helm " + strings.Join(args, " ")
+	if by4 {
+		line = "helm4 " + strings.Join(args, " ")
+	}
+	err := r.story.helm(by4, args...)
+	if err != nil && mayFail {
+		line, r.upgradeFailed, r.upgradeError, err = "! "+line, true, err.Error(), nil
+	}
+	r.commands = append(r.commands, line)
+	return err
+}
+
+// deploy brings the release to where the edits begin, and waits for what Helm deleted: a definition of custom resources takes its time
+// to go, and would be gone for one question and be going for another.
+func (r *oracleRun) deploy() error {
+	if err := r.deployRelease(); err != nil {
+		return err
+	}
+	for begun := time.Now(); time.Since(begun) < waitTimeout; time.Sleep(100 * time.Millisecond) {
+		if going, err := r.isTerminating(); err != nil || !going {
+			return err
+		}
+	}
+	return errors.New("an object that Helm deleted does not go")
+}
+
+// going tells whether an object is on its way out that nobody holds.
+func (r *oracleRun) isTerminating() (bool, error) {
+	for _, o := range r.scenario.objects {
+		client, _, err := r.story.cluster.clientForKind(o.gvk(r.scenario.rollback), o.namespaceIn(r.story.ns))
+		if err != nil {
+			return false, err
+		}
+		obj, err := client.Get(context.Background(), o.name, metav1.GetOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return false, err
+		}
+		if err == nil && obj.GetDeletionTimestamp() != nil && !slices.Contains(obj.GetFinalizers(), holdingFinalizer) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// release lets Helm make the release as the edits find it.
+func (r *oracleRun) deployRelease() error {
+	if err := r.createOtherNamespace(); err != nil {
+		return err
+	}
+	for _, name := range []string{"old.yaml", "failed.yaml", "new.yaml"} {
+		text, err := r.scenario.chart(name)
+		if err != nil {
+			return err
+		}
+		if text == "" && (name == "failed.yaml" || r.scenario.installs) || name == "new.yaml" && r.scenario.unchanged {
+			continue
+		}
+		if err := r.writeFile(name, text); err != nil {
+			return err
+		}
+	}
+	if r.scenario.installs {
+		return nil
+	}
+	first := r.route.installs4
+	if err := r.helm(first, false, append(append([]string{"install"}, r.route.install...), "old.yaml")...); err != nil {
+		return installError{err}
+	}
+	var err error
+	if r.installed, err = r.snapshot(); err != nil {
+		return err
+	}
+	second := first != r.route.switches
+	switch {
+	case r.scenario.rollback:
+		return r.helm(second, true, "upgrade", "new.yaml") // if it fails, the rollback starts from a failed revision
+	case r.scenario.failed:
+		return r.helm(second, true, "upgrade", "failed.yaml")
+	case r.route.switches:
+		return r.helm(second, true, "upgrade", "old.yaml")
+	}
+	return nil
+}
+
+// makeOther makes the second namespace where an object is in it. It goes with the first, which owns it.
+func (r *oracleRun) createOtherNamespace() error {
+	if !slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.namespace.suffix != "" }) {
+		return nil
+	}
+	r.commands = append(r.commands, "namespace $NS"+otherNamespace)
+	ctx := context.Background()
+	home, err := r.story.cluster.get(ctx, ref{resource: "namespace", name: r.story.ns})
+	if err != nil {
+		return err
+	}
+	other := &unstructured.Unstructured{}
+	other.SetAPIVersion("v1")
+	other.SetKind("Namespace")
+	other.SetName(r.story.ns + otherNamespace)
+	other.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: r.story.ns, UID: home.GetUID()}})
+	_, err = r.story.cluster.client.Resource(namespaces).Create(ctx, other, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// edit lets the others at the objects. What the API refuses did not happen.
+func (r *oracleRun) applyEdits() error {
+	for i, e := range r.scenario.edits {
+		made, err := e.perform(r.story, i, e.object.deployed(r.scenario.rollback))
+		var refused apierrors.APIStatus
+		switch {
+		case errors.As(err, &refused):
+			continue
+		case err != nil:
+			return fmt.Errorf("%s %s: %w", e.way, e.object.name, err)
+		case made.line == "":
+			continue
+		}
+		r.commands, r.edits = append(r.commands, made.line), r.edits+1
+		e.applied = true
+		if made.file != "" {
+			if err := r.writeFile(made.file, made.text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// predict asks helmdrift.
+func (r *oracleRun) predict(more ...string) (*driftReport, error) {
+	verb, _ := r.scenario.operation()
+	flags := append(r.route.flagsFor(verb), more...)
+	args := append([]string{"--show-secrets", "--show-controllers", "--fail-on", "none"}, flags...)
+	words := " " + strings.Join(flags, " ")
+	switch {
+	case r.scenario.rollback:
+		r.commands = append(r.commands, "diff --to-revision 1"+words)
+		args = append(args, "--to-revision", "1")
+	case r.scenario.unchanged:
+		r.commands = append(r.commands, "diff"+words)
+	default:
+		if r.scenario.installs {
+			words, args = " --install"+words, append(args, "--install")
+		}
+		r.commands = append(r.commands, "diff new.yaml"+words)
+		chart, err := r.story.chart("new.yaml")
+		if err != nil {
+			return nil, err
+		}
+		args = append([]string{r.story.release, chart}, args...)
+	}
+	out, err := r.story.diff(args...)
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, out.stdout)
+	}
+	disagrees := len(more) > 0 && out.exit == 1 // the server says otherwise: it is judged with the rest
+	if out.exit != 0 && !disagrees || out.report == nil || len(out.report.Releases) != 1 {
+		return nil, fmt.Errorf("helmdrift ended with %d\n%s%s", out.exit, out.stdout, out.stderr)
+	}
+	return out.report, nil
+}
+
+// really lets Helm do it.
+func (r *oracleRun) runHelm() error {
+	r.commands = append(r.commands, "proves")
+	verb, target := r.scenario.operation()
+	words := r.route.words(verb)
+	if verb == "again" {
+		verb = "upgrade"
+	}
+	return r.story.helm(r.route.goes4, append(append([]string{verb}, words...), target)...)
+}
+
+// snapshot reads the objects of both charts; those that are not there are nil. One that is going is gone.
+func (r *oracleRun) snapshot() (map[string]map[string]any, error) {
+	out := map[string]map[string]any{}
+	for _, o := range r.scenario.objects {
+		client, _, err := r.story.cluster.clientForKind(o.gvk(r.scenario.rollback), o.namespaceIn(r.story.ns))
+		if err != nil {
+			return nil, err
+		}
+		obj, err := client.Get(context.Background(), o.name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return nil, err
+		case obj.GetDeletionTimestamp() == nil:
+			out[o.name] = obj.Object
+		}
+	}
+	return out, nil
+}
+
+// establish waits until the definitions that were deployed are established, since only then the server forbids some of their changes: on a
+// busy machine that could come between the prediction and the upgrade. One that never gets there is so for both.
+func (r *oracleRun) waitForDefinitions() {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for _, o := range r.scenario.objects {
+		if r.unedited[o.name]["kind"] == "CustomResourceDefinition" {
+			_ = r.story.cluster.waitFor(ctx, ref{resource: o.kind.name, name: o.name}, "Established", isEstablished)
+		}
+	}
+}
+
+// clean takes the objects and the records away, without waiting. Nobody holds them any longer.
+func (r *oracleRun) clean() {
+	background := metav1.DeletePropagationBackground
+	ctx, options := context.Background(), metav1.DeleteOptions{PropagationPolicy: &background}
+	for _, o := range r.scenario.objects {
+		at := ref{resource: o.kind.name, namespace: o.namespaceIn(r.story.ns), name: o.name}
+		if obj, err := r.story.cluster.get(ctx, at); err == nil && slices.Contains(obj.GetFinalizers(), holdingFinalizer) {
+			_ = r.story.cluster.patch(ctx, at, "oracle", `[{"op": "remove", "path": "/metadata/finalizers"}]`)
+		}
+		_ = r.story.cluster.delete(ctx, at)
+	}
+	for _, name := range r.scenario.hookNames("new.yaml") {
+		_ = r.story.cluster.delete(ctx, ref{resource: "configmap", namespace: r.story.ns, name: name})
+	}
+	secrets := r.story.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(r.story.ns)
+	_ = secrets.DeleteCollection(ctx, options, metav1.ListOptions{LabelSelector: "owner=helm,name=" + r.story.release})
+}
+
+// holdingFinalizer is the pool's finalizer that nobody takes away.
+const holdingFinalizer = "example.com/hold"
+
+// shrunk tells the case once more with only the objects that were missed; if those alone miss again, that is the better story.
+func (r *oracleRun) minimized(pool []poolKind, base *Case, by4 bool) *oracleRun {
+	var places []int
+	for _, o := range r.scenario.objects {
+		if r.mispredicted[o.name] {
+			places = append(places, o.position)
+		}
+	}
+	if len(places) == 0 || len(places) == len(r.scenario.objects) {
+		return r
+	}
+	again, err := r.scenario.subset(pool, places).run(base, by4)
+	if err != nil || len(again.mispredictions) == 0 || again.upgradeFailed != r.upgradeFailed {
+		return r // an upgrade that was to fail, and does not without the object that failed, is another story
+	}
+	return again
+}
+
+// story is the run as a script of testdata/stories.
+func (r *oracleRun) script() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# Seed %d of the oracle, %s.\n%s\n", r.scenario.seed, r.route.name, strings.Join(r.commands, "\n"))
+	for _, name := range r.fileNames {
+		fmt.Fprintf(&out, "-- %s --\n%s", name, r.files[name])
+	}
+	return out.String()
+}
