@@ -107,7 +107,7 @@ func TestChartSourceFaults(t *testing.T) {
 }
 
 // checkTrouble runs a diff that cannot have its chart, as JSON and as text.
-func (c *Case) checkSourceFault(t *testing.T, args, say []string) {
+func (c *Case) checkSourceFault(t *testing.T, args, wantWords []string) {
 	t.Helper()
 	all := append([]string{c.release}, args...)
 	all = append(all, "--username", "somebody", "--password", canary, "--set", "password="+canary, "-f", "secret.yaml")
@@ -116,11 +116,11 @@ func (c *Case) checkSourceFault(t *testing.T, args, say []string) {
 	want(t, out, 1, `error render
 Deployment web: update drifted
   overwrite/drift spec.replicas old=2 desired=2 live=5 by:kubectl(scale)`)
-	said := out.report.Releases[0].Errors[0].Message
-	t.Log(said)
-	for _, word := range say {
-		if !strings.Contains(said, word) {
-			t.Errorf("%q is not in: %s", word, said)
+	errorText := out.report.Releases[0].Errors[0].Message
+	t.Log(errorText)
+	for _, word := range wantWords {
+		if !strings.Contains(errorText, word) {
+			t.Errorf("%q is not in: %s", word, errorText)
 		}
 	}
 	text, err := c.binary(append([]string{"diff", "-o", "text", "--debug"}, all...)...)

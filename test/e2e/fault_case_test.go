@@ -90,11 +90,11 @@ func newFaultCase(t *testing.T, by4 bool) *faultCase {
 }
 
 // both tells a story under each Helm.
-func underBothHelms(t *testing.T, tell func(t *testing.T, c *faultCase)) {
+func underBothHelms(t *testing.T, test func(t *testing.T, c *faultCase)) {
 	for name, by4 := range map[string]bool{"client-side": false, "server-side": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tell(t, newFaultCase(t, by4))
+			test(t, newFaultCase(t, by4))
 		})
 	}
 }
@@ -249,18 +249,18 @@ func (c *faultCase) startWriter(t *testing.T, object string, pace time.Duration,
 	must(t, err)
 	client, _, err := c.cluster.clientFor(r)
 	must(t, err)
-	done, begun, wrote := make(chan struct{}), make(chan struct{}), 0
+	done, started, writes := make(chan struct{}), make(chan struct{}), 0
 	var group sync.WaitGroup
 	group.Go(func() {
 		tick := time.NewTicker(pace)
 		defer tick.Stop()
-		for wrote < 1000 {
-			if _, err := client.Patch(context.Background(), r.name, kind, []byte(body(wrote+1)), metav1.PatchOptions{FieldManager: "controller"}); err != nil {
+		for writes < 1000 {
+			if _, err := client.Patch(context.Background(), r.name, kind, []byte(body(writes+1)), metav1.PatchOptions{FieldManager: "controller"}); err != nil {
 				t.Errorf("the controller cannot write: %v", err)
 				return
 			}
-			if wrote++; wrote == 2 {
-				close(begun)
+			if writes++; writes == 2 {
+				close(started)
 			}
 			select {
 			case <-done:
@@ -269,11 +269,11 @@ func (c *faultCase) startWriter(t *testing.T, object string, pace time.Duration,
 			}
 		}
 	})
-	<-begun
+	<-started
 	return func() int {
 		close(done)
 		group.Wait()
-		return wrote
+		return writes
 	}
 }
 

@@ -83,12 +83,12 @@ func (r *fixResult) lines() []string {
 
 // scriptFix puts back what drifted, and fails where anything but what was planned changed.
 func scriptFix(c *Case, args []string) (string, error) {
-	claims, err := c.predictions()
+	predictions, err := c.predictions()
 	if err != nil {
 		return "", err
 	}
-	for _, claim := range claims {
-		if claim.live, err = claim.read(); err != nil {
+	for _, prediction := range predictions {
+		if prediction.before, err = prediction.read(); err != nil {
 			return "", err
 		}
 	}
@@ -98,9 +98,9 @@ func scriptFix(c *Case, args []string) (string, error) {
 		return text + fmt.Sprintf("exit %d\n", out.exit), err
 	}
 	text += strings.Join(append(result.lines(), fmt.Sprintf("exit %d\n", out.exit)), "\n")
-	for _, claim := range claims {
-		is, failed := claim.read()
-		err = errors.Join(err, failed, checkOnlyPlanned(result.planned(claim.kind.Kind, claim.name), claim.live, is))
+	for _, prediction := range predictions {
+		is, failed := prediction.read()
+		err = errors.Join(err, failed, checkOnlyPlanned(result.planned(prediction.kind.Kind, prediction.name), prediction.before, is))
 	}
 	return text, err
 }

@@ -235,12 +235,12 @@ func states(objects ...map[string]any) map[string]map[string]any {
 
 // judgeUpdate judges an update of which a report has at most one field.
 func judgeUpdate(j fieldJudge, field fieldReport, was, now map[string]any) string {
-	said := objectReport{Action: "update"}
+	reported := objectReport{Action: "update"}
 	if field.Path != "" {
-		said.Fields = []fieldReport{field}
+		reported.Fields = []fieldReport{field}
 	}
 	o := &oracleObject{old: was, new: now}
-	return strings.Join(j.judgeObject(o, now, said, was, now), "\n")
+	return strings.Join(j.judgeObject(o, now, reported, was, now), "\n")
 }
 
 // judgeChart judges an update of an object of which the report says nothing.

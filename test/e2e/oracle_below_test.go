@@ -28,12 +28,12 @@ func (j fieldJudge) judgeBelow(f fieldReport, path fieldPath, was, now, stored m
 	if len(extra) == 0 {
 		return nil
 	}
-	asked := runtime.DeepCopyJSON(stored)
-	if j.dryRun == nil || !path.replace(asked, value) {
+	object := runtime.DeepCopyJSON(stored)
+	if j.dryRun == nil || !path.replace(object, value) {
 		j.tolerated.count(tolerateBelow)
 		return nil
 	}
-	answer, err := j.dryRun(asked)
+	answer, err := j.dryRun(object)
 	if err != nil {
 		j.tolerated.count(tolerateBelow)
 		return nil //nolint:nilerr // what the server does not answer is let through, and counted
@@ -49,25 +49,25 @@ func (j fieldJudge) judgeBelow(f fieldReport, path fieldPath, was, now, stored m
 }
 
 // beyond lists what a place has that was not said, and that is not as it was.
-func unreported(said, was, is any, at string) []string {
+func unreported(reported, was, is any, at string) []string {
 	switch is := is.(type) {
 	case map[string]any:
-		words, _ := said.(map[string]any)
+		names, _ := reported.(map[string]any)
 		before, _ := was.(map[string]any)
 		var out []string
 		for _, name := range slices.Sorted(maps.Keys(is)) {
-			switch word, spoken := words[name]; {
-			case spoken:
-				out = append(out, unreported(word, before[name], is[name], at+"."+name)...)
+			switch value, named := names[name]; {
+			case named:
+				out = append(out, unreported(value, before[name], is[name], at+"."+name)...)
 			case !equalJSON(before[name], is[name]) && !isZero(is[name]):
 				out = append(out, at+"."+name)
 			}
 		}
 		return out
 	case []any:
-		words, _ := said.([]any)
+		names, _ := reported.([]any)
 		before, _ := was.([]any)
-		if len(words) != len(is) {
+		if len(names) != len(is) {
 			return []string{at}
 		}
 		var out []string
@@ -76,7 +76,7 @@ func unreported(said, was, is any, at string) []string {
 			if len(before) == len(is) {
 				old = before[i]
 			}
-			out = append(out, unreported(words[i], old, is[i], fmt.Sprintf("%s[%d]", at, i))...)
+			out = append(out, unreported(names[i], old, is[i], fmt.Sprintf("%s[%d]", at, i))...)
 		}
 		return out
 	}

@@ -10,10 +10,10 @@ import (
 
 // judgeDrift: nothing has drifted that nobody touched, and where the report compares with what Helm deployed, all that was edited is in it.
 // Plain reports that it does.
-func (r *oracleRun) judgeDrift(said *driftReport, before map[string]map[string]any, plain bool) {
-	of := map[string]objectReport{}
-	for _, o := range said.Releases[0].Objects {
-		of[o.Name] = o
+func (r *oracleRun) judgeDrift(report *driftReport, before map[string]map[string]any, stored bool) {
+	reported := map[string]objectReport{}
+	for _, o := range report.Releases[0].Objects {
+		reported[o.Name] = o
 	}
 	for _, o := range r.scenario.objects {
 		was, known := r.deployedState(o)
@@ -21,7 +21,7 @@ func (r *oracleRun) judgeDrift(said *driftReport, before map[string]map[string]a
 		untouched := !r.scenario.wasEdited(o) && equalJSON(reportable(was), reportable(r.unedited[o.name]))
 		switch {
 		case r.scenario.installs:
-			r.judgeInstall(o, of[o.name])
+			r.judgeInstall(o, reported[o.name])
 		case !known:
 			r.tolerated.count(tolerateFailedUpgrade)
 		case r.scenario.rollback && isHook(o.new):
@@ -29,22 +29,22 @@ func (r *oracleRun) judgeDrift(said *driftReport, before map[string]map[string]a
 		case r.scenario.rollback && sharesPort(o.new) && !r.route.appliesServerSide():
 			r.tolerated.count(tolerateSharedPort)
 		case untouched:
-			r.judgeUntouched(o, of[o.name])
-		case !plain || was == nil:
+			r.judgeUntouched(o, reported[o.name])
+		case !stored || was == nil:
 		case is == nil:
-			if said := of[o.name]; !said.Missing && !said.Terminating {
+			if reported := reported[o.name]; !reported.Missing && !reported.Terminating {
 				r.mispredict(o.name, "is gone or being deleted, and not said to be")
 			}
 		default:
-			r.judgeEdited(o, of[o.name], was, is)
+			r.judgeEdited(o, reported[o.name], was, is)
 		}
 	}
 }
 
 // judgeInstall: what is not deployed yet cannot have drifted.
-func (r *oracleRun) judgeInstall(o *oracleObject, said objectReport) {
+func (r *oracleRun) judgeInstall(o *oracleObject, reported objectReport) {
 	if !r.scenario.wasEdited(o) {
-		r.judgeUntouched(o, said)
+		r.judgeUntouched(o, reported)
 	}
 }
 
@@ -70,9 +70,9 @@ func (r *oracleRun) failedUpgradeReached(o *oracleObject) bool {
 }
 
 // judgeEdited: the report speaks of what differs between two states of an object, but for what it is silent of by design.
-func (r *oracleRun) judgeEdited(o *oracleObject, said objectReport, was, is map[string]any) {
+func (r *oracleRun) judgeEdited(o *oracleObject, reported objectReport, was, is map[string]any) {
 	j := fieldJudge{tolerated: r.tolerated}
-	r.judgeLive(o.name, said.Fields, withoutServerFields(was), withoutServerFields(is))
+	r.judgeLive(o.name, reported.Fields, withoutServerFields(was), withoutServerFields(is))
 	was, is = reportable(was), reportable(is)
 	if o.kind.name == "route" && !strings.Contains(fmt.Sprint(r.predictedOn[o.name]["metadata"]), "f:replicas") {
 		j.tolerate(tolerateOwnerless, was, is, eachOf(dropReplicas))
@@ -91,11 +91,11 @@ func (r *oracleRun) judgeEdited(o *oracleObject, said objectReport, was, is map[
 		dropDefaults(was)
 		dropDefaults(is)
 	})
-	if leavesBundle(said.Fields, o.old) {
+	if leavesBundle(reported.Fields, o.old) {
 		j.tolerate(tolerateInjected, was, is, dropBothBundles)
 	}
 	j.tolerate(tolerateOrder, was, is, eachOf(sortSets))
-	r.judgeReported(o.name, said.Fields, was, is)
+	r.judgeReported(o.name, reported.Fields, was, is)
 }
 
 // eachOf makes one drop of two states of a drop of one.
@@ -122,13 +122,13 @@ func sharesPort(obj map[string]any) bool {
 	return false
 }
 
-func (r *oracleRun) judgeUntouched(o *oracleObject, said objectReport) {
+func (r *oracleRun) judgeUntouched(o *oracleObject, reported objectReport) {
 	name := o.name
-	if said.Drifted || said.Missing {
+	if reported.Drifted || reported.Missing {
 		r.mispredict(name, "nobody touched it, said to have drifted or to be missing")
 	}
 	limited := slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.kind.name == "limitrange" })
-	for _, f := range said.Fields {
+	for _, f := range reported.Fields {
 		switch {
 		case f.Cause == "change", f.Equivalent && f.Verdict != "conflict": // live means the same as what was deployed
 		case limited && o.kind.name == "pod" && !f.Managed && strings.HasSuffix(f.Path, ".resources"):

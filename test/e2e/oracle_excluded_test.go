@@ -101,8 +101,8 @@ func isInjected(obj map[string]any) bool {
 
 // leavesBundle tells whether no chart gives a CA, which leaves it to an injector, and the report says nothing of one. It is silent then by
 // design (scenario B12), though Helm empties a CA that the chart has as an empty text, until the injector comes by again.
-func leavesBundle(said []fieldReport, charts ...map[string]any) bool {
-	given := slices.ContainsFunc(said, func(f fieldReport) bool { return strings.HasSuffix(f.Path, ".caBundle") })
+func leavesBundle(fields []fieldReport, charts ...map[string]any) bool {
+	given := slices.ContainsFunc(fields, func(f fieldReport) bool { return strings.HasSuffix(f.Path, ".caBundle") })
 	for _, chart := range charts {
 		eachNode(chart, func(v any) {
 			m, _ := v.(map[string]any)
@@ -255,12 +255,12 @@ func dropReplicas(obj map[string]any) {
 // keepNamed takes away what a chart does not name, and lists of maps, whose items have no one to name them here.
 func keepNamed(chart, obj map[string]any) {
 	for name, value := range obj {
-		named, spoken := chart[name]
+		chartValue, inChart := chart[name]
 		below, isMap := value.(map[string]any)
-		above, alsoMap := named.(map[string]any)
+		above, alsoMap := chartValue.(map[string]any)
 		list, _ := value.([]any)
 		switch {
-		case !spoken, len(list) > 0 && isMapValue(list[0]):
+		case !inChart, len(list) > 0 && isMapValue(list[0]):
 			delete(obj, name)
 		case isMap && alsoMap:
 			keepNamed(above, below)

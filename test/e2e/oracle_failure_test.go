@@ -50,9 +50,9 @@ func (j *outcomeJudge) judgeFailure() {
 	}
 	open := false
 	for _, o := range j.oracleRun.scenario.objects {
-		if said := j.objects[o.name]; said.Action != "fail" && namesObject(j.helmError, o.name) {
-			said.Name, open = o.name, true
-			j.mispredictUnlessUncertain(said, "Helm fails on it, said: %q", said.Action)
+		if reported := j.objects[o.name]; reported.Action != "fail" && namesObject(j.helmError, o.name) {
+			reported.Name, open = o.name, true
+			j.mispredictUnlessUncertain(reported, "Helm fails on it, said: %q", reported.Action)
 		}
 	}
 	if len(failing) == 0 {
@@ -101,8 +101,8 @@ func (j *outcomeJudge) judgeStopBeforeWriting(failing []objectReport) {
 		j.mispredict("", "Helm stops on none of those that are said to fail")
 	}
 	for _, o := range j.oracleRun.scenario.objects {
-		if said := j.objects[o.name]; said.Action != "skip" && said.Action != "fail" {
-			j.mispredict(o.name, "Helm stops before it writes anything, said: %q", said.Action)
+		if reported := j.objects[o.name]; reported.Action != "skip" && reported.Action != "fail" {
+			j.mispredict(o.name, "Helm stops before it writes anything, said: %q", reported.Action)
 		}
 	}
 }
@@ -133,17 +133,17 @@ func (j *outcomeJudge) judgeStopAtFirstError(failing []objectReport) {
 	reached := true
 	for _, obj := range stored {
 		name := obj.GetName()
-		said, known := j.objects[name]
+		reported, known := j.objects[name]
 		switch {
 		case name == stop.Name && obj.GetGenerateName() == stop.Generate:
 			reached = false
 		case name == "":
-		case reached && said.Action == "skip":
+		case reached && reported.Action == "skip":
 			j.mispredict(name, "said to be skipped, Helm comes to it before it stops at %s", stop.Name+stop.Generate)
-		case !reached && (!known || said.Action != "skip" && said.Action != "fail"):
-			j.mispredict(name, "comes after %s, at which Helm stops; said: %q", stop.Name+stop.Generate, said.Action)
-		case !reached && said.Action == "skip" && !isBlockedBy(said, stop):
-			j.mispredict(name, "is skipped because of %s, said: %v", stop.Name+stop.Generate, said.BlockedBy)
+		case !reached && (!known || reported.Action != "skip" && reported.Action != "fail"):
+			j.mispredict(name, "comes after %s, at which Helm stops; said: %q", stop.Name+stop.Generate, reported.Action)
+		case !reached && reported.Action == "skip" && !isBlockedBy(reported, stop):
+			j.mispredict(name, "is skipped because of %s, said: %v", stop.Name+stop.Generate, reported.BlockedBy)
 		}
 	}
 	j.judgeNoDeletion()
@@ -251,8 +251,8 @@ func (j *outcomeJudge) judgeReason(o objectReport) {
 func hasWordsOf(text, reason string) bool {
 	// The server's own release of the library names list items where a later one counts them.
 	text, reason = inBrackets.ReplaceAllString(text, ""), inBrackets.ReplaceAllString(reason, "")
-	if words, key, keyless := strings.Cut(reason, "an item of a list does not contain declared merge key: "); keyless { // Helm prints the item
-		return strings.Contains(text, words) && strings.Contains(text, " does not contain declared merge key: "+key)
+	if expected, key, keyless := strings.Cut(reason, "an item of a list does not contain declared merge key: "); keyless { // Helm prints the item
+		return strings.Contains(text, expected) && strings.Contains(text, " does not contain declared merge key: "+key)
 	}
 	if m := kindlessWords.FindStringSubmatch(reason); m != nil { // between the two, Helm 4 names the object; what follows is advice
 		return strings.Contains(text, m[2]) && (m[1] != "" && strings.Contains(text, m[1]) || m[1] == "" && strings.HasPrefix(text, "resource mapping not found "))
@@ -260,15 +260,15 @@ func hasWordsOf(text, reason string) bool {
 	if m := mergedWords.FindStringSubmatch(reason); m != nil { // the server prints the steps of its merge by which it came to the version
 		return strings.Contains(text, m[1]) && strings.Contains(text, " at version "+m[3]+m[2])
 	}
-	words, _, _ := strings.Cut(reason, "another type stands there")
-	words, _, _ = strings.Cut(words, "; does not decode: ")
-	start, rest, patched := strings.Cut(words, ": metadata.resourceVersion: ")
+	expected, _, _ := strings.Cut(reason, "another type stands there")
+	expected, _, _ = strings.Cut(expected, "; does not decode: ")
+	start, rest, patched := strings.Cut(expected, ": metadata.resourceVersion: ")
 	if patched {
 		return strings.Contains(text, start) && strings.Contains(text, rest)
 	}
-	head, list, several := strings.Cut(words, " is invalid: [")
+	head, list, several := strings.Cut(expected, " is invalid: [")
 	if !several {
-		return strings.Contains(text, words)
+		return strings.Contains(text, expected)
 	}
 	// Several faults come in no order.
 	ends := serverFault.FindAllStringIndex(list, -1)

@@ -15,11 +15,11 @@ type fieldJudge struct {
 }
 
 // object lists what is wrong with what was said of one object.
-func (j fieldJudge) judgeObject(o *oracleObject, next map[string]any, said objectReport, was, now map[string]any) []string {
+func (j fieldJudge) judgeObject(o *oracleObject, next map[string]any, reported objectReport, was, now map[string]any) []string {
 	switch {
-	case said.Action == "create":
+	case reported.Action == "create":
 		return judgeCreation(next, was, now)
-	case said.Action == "delete":
+	case reported.Action == "delete":
 		if was != nil && uidOf(was) == uidOf(now) {
 			return []string{"said to be deleted, is there"}
 		}
@@ -30,20 +30,20 @@ func (j fieldJudge) judgeObject(o *oracleObject, next map[string]any, said objec
 		}
 		return nil
 	case (was == nil) != (now == nil):
-		return []string{fmt.Sprintf("there before: %v, after: %v, said: %q", was != nil, now != nil, said.Action)}
+		return []string{fmt.Sprintf("there before: %v, after: %v, said: %q", was != nil, now != nil, reported.Action)}
 	case was == nil:
 		return nil
 	}
-	still := slices.Contains([]string{"", "none", "keep", "fail", "skip"}, said.Action)
+	unwritten := slices.Contains([]string{"", "none", "keep", "fail", "skip"}, reported.Action)
 	stored := now
 	was, now = withoutServerChoices(was), withoutServerChoices(now)
 	j.tolerate(tolerateRules, was, now, dropAggregated)
 	j.tolerate(tolerateNodePort, was, now, dropNewNodePorts)
 	j.tolerate(tolerateAddress, was, now, dropNewAddress)
-	if j.injectorOwns(o, said.Fields, was, now) {
+	if j.injectorOwns(o, reported.Fields, was, now) {
 		j.tolerate(tolerateInjected, was, now, dropBothBundles)
 	}
-	return j.judgeFields(said.Fields, still, was, now, stored)
+	return j.judgeFields(reported.Fields, unwritten, was, now, stored)
 }
 
 // forgive takes something away from both states of an object, and counts it where that makes the difference between them smaller.
@@ -57,11 +57,11 @@ func (j fieldJudge) tolerate(tolerance string, was, now map[string]any, drop fun
 
 // injectorOwns reports whether the report leaves the object's CA to an injector, by design: an annotation names one, or the chart writes
 // an empty text for it, which Helm puts there until the injector comes by again. A CA that no chart speaks of has to stay.
-func (j fieldJudge) injectorOwns(o *oracleObject, said []fieldReport, was, now map[string]any) bool {
+func (j fieldJudge) injectorOwns(o *oracleObject, fields []fieldReport, was, now map[string]any) bool {
 	if isInjected(was) || isInjected(now) {
 		return true
 	}
-	return leavesBundle(said, o.old, o.new) && (writesBundle(o.old) || writesBundle(o.new))
+	return leavesBundle(fields, o.old, o.new) && (writesBundle(o.old) || writesBundle(o.new))
 }
 
 func uidOf(obj map[string]any) any {
@@ -88,20 +88,20 @@ func judgeCreation(next, was, now map[string]any) []string {
 }
 
 // fields: what was said to change changed, to what was said; the rest did not. Stored is the object as the server has it now.
-func (j fieldJudge) judgeFields(fields []fieldReport, still bool, was, now, stored map[string]any) []string {
+func (j fieldJudge) judgeFields(fields []fieldReport, unwritten bool, was, now, stored map[string]any) []string {
 	var out []string
-	var orders, changed, spoken []fieldPath
+	var orders, changed, reported []fieldPath
 	for _, f := range fields {
 		path, err := parsePath(f.Path)
 		if err != nil {
 			return []string{err.Error()}
 		}
-		spoken = append(spoken, path)
+		reported = append(reported, path)
 		acts := !f.Blocked && f.Verdict != "ignore" && f.Verdict != "conflict"
 		switch {
-		case acts && still:
+		case acts && unwritten:
 			out = append(out, fmt.Sprintf("%s: %s, though the object stays", f.Path, f.Verdict))
-		case !f.Certain && !still:
+		case !f.Certain && !unwritten:
 			changed = append(changed, path)
 		case !acts && !f.Managed && path[len(path)-1].keys != nil:
 			orders = append(orders, path[:len(path)-1]) // where a foreign item stands among the others is not predicted
@@ -120,7 +120,7 @@ func (j fieldJudge) judgeFields(fields []fieldReport, still bool, was, now, stor
 			}
 		}
 	}
-	if hollow := slices.DeleteFunc(emptyDifferences(nil, was, now), func(p fieldPath) bool { return p.overlapsAny(spoken) }); len(hollow) > 0 {
+	if empties := slices.DeleteFunc(emptyDifferences(nil, was, now), func(p fieldPath) bool { return p.overlapsAny(reported) }); len(empties) > 0 {
 		j.tolerated.count(tolerateEmpty)
 	}
 	removeAll(changed, was)

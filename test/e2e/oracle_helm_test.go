@@ -61,11 +61,11 @@ func (r route) flagsFor(verb string) []string {
 	if r.goes4 {
 		out = []string{"--helm-version", "4"}
 	}
-	return append(out, r.words(verb)...)
+	return append(out, r.helmFlags(verb)...)
 }
 
 // words are the flags of a Helm's verb on the route; helmdrift's are those of an upgrade to a chart.
-func (r route) words(verb string) []string {
+func (r route) helmFlags(verb string) []string {
 	var out []string
 	if r.goes4 && r.serverSide != "auto" {
 		out = append(out, "--server-side="+r.serverSide)

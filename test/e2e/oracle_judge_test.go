@@ -13,15 +13,15 @@ import (
 )
 
 // judge holds what was said against what happened.
-func (r *oracleRun) judge(said *driftReport, before, after map[string]map[string]any, failed error) {
-	j := &outcomeJudge{oracleRun: r, report: said, objects: map[string]objectReport{}, stops: map[string]bool{}}
+func (r *oracleRun) judge(report *driftReport, before, after map[string]map[string]any, failed error) {
+	j := &outcomeJudge{oracleRun: r, report: report, objects: map[string]objectReport{}, stops: map[string]bool{}}
 	if failed != nil {
 		j.helmError = failed.Error()
 	}
 	if j.stoppedByHook(before, after) {
 		return
 	}
-	for _, o := range said.Releases[0].Objects {
+	for _, o := range report.Releases[0].Objects {
 		j.objects[o.Name] = o
 		for _, f := range o.Fields {
 			if f.Certain {
@@ -31,8 +31,8 @@ func (r *oracleRun) judge(said *driftReport, before, after map[string]map[string
 			}
 		}
 	}
-	if len(said.Releases[0].Errors) > 0 {
-		r.mispredict("", "the report has errors: %v", said.Releases[0].Errors)
+	if len(report.Releases[0].Errors) > 0 {
+		r.mispredict("", "the report has errors: %v", report.Releases[0].Errors)
 	}
 	j.judgeFailure()
 	j.judgeHooks()
@@ -41,17 +41,17 @@ func (r *oracleRun) judge(said *driftReport, before, after map[string]map[string
 			r.mispredict(o.name, "%s", text)
 		}
 	}
-	r.judgeUnknownObjects(said)
-	r.explainMispredictions(said, failed)
+	r.judgeUnknownObjects(report)
+	r.explainMispredictions(report, failed)
 	r.keepUnreached(j)
 }
 
 // judgeStrangers: a report speaks of nothing but the objects of the charts.
-func (r *oracleRun) judgeUnknownObjects(said *driftReport) {
-	for _, spoken := range said.Releases[0].Objects {
-		known := spoken.Name == "" || slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.name == spoken.Name })
+func (r *oracleRun) judgeUnknownObjects(report *driftReport) {
+	for _, reported := range report.Releases[0].Objects {
+		known := reported.Name == "" || slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.name == reported.Name })
 		if !known {
-			r.mispredict(spoken.Name, "is no object of the charts, said: %q", spoken.Action)
+			r.mispredict(reported.Name, "is no object of the charts, said: %q", reported.Action)
 		}
 	}
 }
@@ -105,12 +105,12 @@ func (j *outcomeJudge) stoppedByHook(before, after map[string]map[string]any) bo
 }
 
 // explain puts beside the misses what was said, and Helm's error.
-func (r *oracleRun) explainMispredictions(said *driftReport, failed error) {
+func (r *oracleRun) explainMispredictions(report *driftReport, failed error) {
 	if len(r.mispredictions) == 0 {
 		return
 	}
-	r.mispredictions = append(r.mispredictions, "Helm: "+fmt.Sprint(failed), "helmdrift:\n  "+strings.Join(said.lines(), "\n  "))
-	for _, o := range said.Releases[0].Objects {
+	r.mispredictions = append(r.mispredictions, "Helm: "+fmt.Sprint(failed), "helmdrift:\n  "+strings.Join(report.lines(), "\n  "))
+	for _, o := range report.Releases[0].Objects {
 		if o.Reason+o.Note != "" {
 			r.mispredictions = append(r.mispredictions, fmt.Sprintf("  %s: %s %s %v", o.Name, o.Reason, o.Note, o.BlockedBy))
 		}
@@ -132,14 +132,14 @@ func (j *outcomeJudge) judgeHooks() {
 		target = "old.yaml"
 	}
 	for _, name := range j.oracleRun.scenario.hookNames(target) {
-		if said, spoken := j.objects[name]; spoken {
-			j.mispredict("", "the hook %s is said to %s", name, said.Action)
+		if reported, compared := j.objects[name]; compared {
+			j.mispredict("", "the hook %s is said to %s", name, reported.Action)
 		}
-		named := j.oracleRun.scenario.unknownHook
+		listed := j.oracleRun.scenario.unknownHook
 		for _, n := range j.report.Releases[0].NotCompared {
-			named = named || n.Name == name && n.Reason == "hook"
+			listed = listed || n.Name == name && n.Reason == "hook"
 		}
-		if !named {
+		if !listed {
 			j.mispredict("", "the hook %s is not named as not compared", name)
 		}
 	}
@@ -147,14 +147,14 @@ func (j *outcomeJudge) judgeHooks() {
 
 // judgeAgreement: asking the server changes nothing of what is said, but where that was not certain. A controller's first write between the
 // two questions may make the server forget who wrote something else: then they were about two objects.
-func (r *oracleRun) judgeDryRunAgreement(said, asked *driftReport, still func(name string) bool) {
-	theirs := map[string]objectReport{}
-	for _, o := range asked.Releases[0].Objects {
-		theirs[o.Name+o.Generate] = o
+func (r *oracleRun) judgeDryRunAgreement(report, dryRunReport *driftReport, unchanged func(name string) bool) {
+	withDryRun := map[string]objectReport{}
+	for _, o := range dryRunReport.Releases[0].Objects {
+		withDryRun[o.Name+o.Generate] = o
 	}
-	for _, o := range said.Releases[0].Objects {
-		other := theirs[o.Name+o.Generate]
-		if other.DryRun != nil && other.DryRun.Result == "disagrees" || isUncertain(o) || !still(o.Name) {
+	for _, o := range report.Releases[0].Objects {
+		other := withDryRun[o.Name+o.Generate]
+		if other.DryRun != nil && other.DryRun.Result == "disagrees" || isUncertain(o) || !unchanged(o.Name) {
 			if o.verdicts() != other.verdicts() {
 				r.tolerated.count(tolerateAgreement)
 			}
@@ -176,8 +176,8 @@ func (o objectReport) verdicts() string {
 }
 
 // judgeDryRun: where the server could be asked what it would do, it said what was said here.
-func (r *oracleRun) judgeDryRun(asked *driftReport) {
-	for _, o := range asked.Releases[0].Objects {
+func (r *oracleRun) judgeDryRun(dryRunReport *driftReport) {
+	for _, o := range dryRunReport.Releases[0].Objects {
 		if o.DryRun == nil {
 			r.notAsked[o.Action]++
 			continue

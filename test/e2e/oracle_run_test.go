@@ -68,12 +68,12 @@ func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
 	if err != nil {
 		return run, err
 	}
-	asked, err := run.predict("--dry-run=server")
+	dryRunReport, err := run.predict("--dry-run=server")
 	if err != nil {
 		return run, err
 	}
 	run.commands = run.commands[:len(run.commands)-1] // the story goes on with the prediction that comes without asking
-	said, err := run.predict()
+	report, err := run.predict()
 	if err != nil {
 		return run, err
 	}
@@ -91,15 +91,15 @@ func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
 	if err != nil {
 		return run, err
 	}
-	run.judgeDryRun(asked)
-	run.judgeDryRunAgreement(said, asked, func(name string) bool {
+	run.judgeDryRun(dryRunReport)
+	run.judgeDryRunAgreement(report, dryRunReport, func(name string) bool {
 		return equalJSON(managersOf(first[name]), managersOf(before[name]))
 	})
-	run.judgeDrift(said, before, o.unchanged)
+	run.judgeDrift(report, before, o.unchanged)
 	if plain != nil {
 		run.judgeDrift(plain, before, true)
 	}
-	run.judge(said, before, after, failed)
+	run.judge(report, before, after, failed)
 	return run, nil
 }
 
@@ -274,18 +274,18 @@ func (r *oracleRun) predict(more ...string) (*driftReport, error) {
 	verb, _ := r.scenario.operation()
 	flags := append(r.route.flagsFor(verb), more...)
 	args := append([]string{"--show-secrets", "--show-controllers", "--fail-on", "none"}, flags...)
-	words := " " + strings.Join(flags, " ")
+	flagText := " " + strings.Join(flags, " ")
 	switch {
 	case r.scenario.rollback:
-		r.commands = append(r.commands, "diff --to-revision 1"+words)
+		r.commands = append(r.commands, "diff --to-revision 1"+flagText)
 		args = append(args, "--to-revision", "1")
 	case r.scenario.unchanged:
-		r.commands = append(r.commands, "diff"+words)
+		r.commands = append(r.commands, "diff"+flagText)
 	default:
 		if r.scenario.installs {
-			words, args = " --install"+words, append(args, "--install")
+			flagText, args = " --install"+flagText, append(args, "--install")
 		}
-		r.commands = append(r.commands, "diff new.yaml"+words)
+		r.commands = append(r.commands, "diff new.yaml"+flagText)
 		chart, err := r.story.chart("new.yaml")
 		if err != nil {
 			return nil, err
@@ -307,11 +307,11 @@ func (r *oracleRun) predict(more ...string) (*driftReport, error) {
 func (r *oracleRun) runHelm() error {
 	r.commands = append(r.commands, "proves")
 	verb, target := r.scenario.operation()
-	words := r.route.words(verb)
+	flags := r.route.helmFlags(verb)
 	if verb == "again" {
 		verb = "upgrade"
 	}
-	return r.story.helm(r.route.goes4, append(append([]string{verb}, words...), target)...)
+	return r.story.helm(r.route.goes4, append(append([]string{verb}, flags...), target)...)
 }
 
 // snapshot reads the objects of both charts; those that are not there are nil. One that is going is gone.

@@ -19,39 +19,39 @@ import (
 
 // proves runs the upgrade that the last diff spoke of and holds the cluster
 // against the report: what it said happens, and nothing else.
-func (c *Case) proves() error {
-	if c.last.report == nil {
+func (p *Case) proves() error {
+	if p.last.report == nil {
 		return errors.New("proves: there is no report")
 	}
-	call, err := c.predictedCall()
+	call, err := p.predictedCall()
 	if err != nil {
 		return err
 	}
-	claims, err := c.predictions()
+	predictions, err := p.predictions()
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(eachPrediction(claims, (*objectPrediction).checkBefore)...); err != nil {
+	if err := errors.Join(eachPrediction(predictions, (*objectPrediction).checkBefore)...); err != nil {
 		return err
 	}
-	for _, gone := range claims {
-		for _, c := range claims {
-			c.willBeDeleted = c.willBeDeleted || gone.report.Action == "delete" && gone.live != nil && c.uid() == gone.uid()
+	for _, other := range predictions {
+		for _, p := range predictions {
+			p.willBeDeleted = p.willBeDeleted || other.report.Action == "delete" && other.before != nil && p.uid() == other.uid()
 		}
 	}
 	var failing []objectReport
-	for _, o := range c.last.report.Releases[0].Objects {
+	for _, o := range p.last.report.Releases[0].Objects {
 		if o.Action == "fail" {
 			failing = append(failing, o)
 		}
 	}
-	_, err = c.run(call)
+	_, err = p.run(call)
 	tolerated := tolerances{}
 	defer storyTolerances.add(tolerated)
 	if fault := checkFailures(failing, err, tolerated); fault != nil {
 		return fault
 	}
-	return errors.Join(eachPrediction(claims, func(c *objectPrediction) error { return c.checkAfter(tolerated) })...)
+	return errors.Join(eachPrediction(predictions, func(p *objectPrediction) error { return p.checkAfter(tolerated) })...)
 }
 
 // failureFault holds the objects that a report lets fail against the error of the upgrade: Helm fails on each that it comes to, for the
@@ -113,11 +113,11 @@ func (l *lockedTolerances) add(tolerated tolerances) {
 	l.sum.add(tolerated)
 }
 
-func eachPrediction(claims []*objectPrediction, do func(*objectPrediction) error) []error {
+func eachPrediction(predictions []*objectPrediction, do func(*objectPrediction) error) []error {
 	var out []error
-	for _, c := range claims {
-		if err := do(c); err != nil {
-			out = append(out, fmt.Errorf("%s %s: %w", c.kind.Kind, c.name, err))
+	for _, p := range predictions {
+		if err := do(p); err != nil {
+			out = append(out, fmt.Errorf("%s %s: %w", p.kind.Kind, p.name, err))
 		}
 	}
 	return out
@@ -130,16 +130,16 @@ func (c *Case) predictedCall() (helmCall, error) {
 	if err != nil {
 		return call, err
 	}
-	said := c.last.report.Releases[0]
+	release := c.last.report.Releases[0]
 	call.as = c.call.as
 	switch {
 	case call.verb == "rollback" && call.revision < 0:
-		call.revision += said.Last.Revision
+		call.revision += release.Last.Revision
 	case call.verb == "rollback":
 	case call.chart == "":
 		call.chart, call.values, call.skipSchema = c.call.chart, c.call.values, c.call.skipSchema
 		call.postRenderer, call.postArgs = c.call.postRenderer, c.call.postArgs
-	case said.Operation == "install":
+	case release.Operation == "install":
 		call.verb = "install"
 	}
 	return call, nil
@@ -152,7 +152,7 @@ type objectPrediction struct {
 	namespace string
 	name      string
 	report    objectReport
-	live      map[string]any
+	before      map[string]any
 	// goes tells that the report announces a deletion, under this kind or another that is the same object.
 	willBeDeleted bool
 }
@@ -183,8 +183,8 @@ func (c *Case) predictions() ([]*objectPrediction, error) {
 	}
 	for _, o := range c.last.report.Releases[0].Objects {
 		if o.Name != "" {
-			spoken := add(o.APIVersion, o.Kind, o.Namespace, o.Name)
-			spoken.report, spoken.kind.Version = o, schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).Version
+			prediction := add(o.APIVersion, o.Kind, o.Namespace, o.Name)
+			prediction.report, prediction.kind.Version = o, schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).Version
 		}
 	}
 	return out, nil
@@ -220,11 +220,11 @@ func flatten(objects []*unstructured.Unstructured) []*unstructured.Unstructured 
 }
 
 // read gives the object, nil where it is not there, or not even its kind.
-func (c *objectPrediction) read() (map[string]any, error) {
-	client, _, err := c.cluster.clientForKind(c.kind, c.namespace)
+func (p *objectPrediction) read() (map[string]any, error) {
+	client, _, err := p.cluster.clientForKind(p.kind, p.namespace)
 	if meta.IsNoMatchError(err) {
-		c.cluster.mapper.Reset()
-		client, _, err = c.cluster.clientForKind(c.kind, c.namespace)
+		p.cluster.mapper.Reset()
+		client, _, err = p.cluster.clientForKind(p.kind, p.namespace)
 	}
 	if meta.IsNoMatchError(err) {
 		return nil, nil
@@ -232,7 +232,7 @@ func (c *objectPrediction) read() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	obj, err := client.Get(context.Background(), c.name, metav1.GetOptions{})
+	obj, err := client.Get(context.Background(), p.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -243,20 +243,20 @@ func (c *objectPrediction) read() (map[string]any, error) {
 }
 
 // before remembers the object and checks what the report says of the present.
-func (c *objectPrediction) checkBefore() error {
+func (p *objectPrediction) checkBefore() error {
 	var err error
-	if c.live, err = c.read(); err != nil {
+	if p.before, err = p.read(); err != nil {
 		return err
 	}
-	if c.report.Kind == "" {
+	if p.report.Kind == "" {
 		return nil // not spoken of: it must only stay as it is, or stay away
 	}
-	held := c.report.Action == "skip" || c.report.Action == "fail" // creating it may be what is not reached
-	if absent := c.live == nil; absent != (c.report.Missing || c.report.Action == "create") && !(absent && held) {
-		return fmt.Errorf("live is absent: %v, the report says %q, missing: %v", absent, c.report.Action, c.report.Missing)
+	held := p.report.Action == "skip" || p.report.Action == "fail" // creating it may be what is not reached
+	if absent := p.before == nil; absent != (p.report.Missing || p.report.Action == "create") && !(absent && held) {
+		return fmt.Errorf("live is absent: %v, the report says %q, missing: %v", absent, p.report.Action, p.report.Missing)
 	}
-	for _, f := range c.report.Fields {
-		if err := f.checkPointer(c.live); err != nil {
+	for _, f := range p.report.Fields {
+		if err := f.checkPointer(p.before); err != nil {
 			return err
 		}
 	}
@@ -284,29 +284,29 @@ func (f fieldReport) checkPointer(live map[string]any) error {
 }
 
 // after compares the object with what was and with what was said.
-func (c *objectPrediction) checkAfter(tolerated tolerances) error {
-	is, err := c.read()
+func (p *objectPrediction) checkAfter(tolerated tolerances) error {
+	after, err := p.read()
 	if err != nil {
 		return err
 	}
 	switch {
-	case c.willBeDeleted || c.report.Action == "delete":
-		return c.waitUntilDeleted()
-	case is == nil && c.live == nil && (c.report.Kind == "" || c.report.Action == "skip" || c.report.Action == "fail"):
+	case p.willBeDeleted || p.report.Action == "delete":
+		return p.waitUntilDeleted()
+	case after == nil && p.before == nil && (p.report.Kind == "" || p.report.Action == "skip" || p.report.Action == "fail"):
 		return nil
-	case is == nil:
+	case after == nil:
 		return errors.New("the upgrade left no such object")
-	case c.live == nil && c.report.Kind == "":
+	case p.before == nil && p.report.Kind == "":
 		return errors.New("the upgrade made it, and the report says nothing of it")
-	case c.live == nil:
+	case p.before == nil:
 		return nil
 	}
-	was, now := withoutServerFields(c.live), withoutServerFields(is)
+	was, now := withoutServerFields(p.before), withoutServerFields(after)
 	judge := fieldJudge{tolerated: tolerated, dryRun: func(obj map[string]any) (map[string]any, error) {
-		return c.cluster.dryRunUpdate(c.kind, c.namespace, obj)
+		return p.cluster.dryRunUpdate(p.kind, p.namespace, obj)
 	}}
 	var changed []fieldPath
-	for _, f := range c.report.Fields {
+	for _, f := range p.report.Fields {
 		if f.Blocked || f.Verdict == "ignore" || f.Verdict == "conflict" {
 			continue
 		}
@@ -322,7 +322,7 @@ func (c *objectPrediction) checkAfter(tolerated tolerances) error {
 			return err
 		}
 		if !f.Masked && f.Class == "" { // the values of the others are no values, or others each time
-			if err := judge.judgeBelow(f, path, was, now, is); err != nil {
+			if err := judge.judgeBelow(f, path, was, now, after); err != nil {
 				return err
 			}
 		}
@@ -339,15 +339,15 @@ func (c *objectPrediction) checkAfter(tolerated tolerances) error {
 }
 
 // uid is what an object has in common with itself in another group of the API.
-func (c *objectPrediction) uid() any {
-	uid, _, _ := unstructured.NestedFieldNoCopy(c.live, "metadata", "uid")
+func (p *objectPrediction) uid() any {
+	uid, _, _ := unstructured.NestedFieldNoCopy(p.before, "metadata", "uid")
 	return uid
 }
 
 // gone waits for a deletion, which goes on in the background.
-func (c *objectPrediction) waitUntilDeleted() error {
+func (p *objectPrediction) waitUntilDeleted() error {
 	for begun := time.Now(); time.Since(begun) < waitTimeout; time.Sleep(100 * time.Millisecond) {
-		if is, err := c.read(); err != nil || is == nil {
+		if is, err := p.read(); err != nil || is == nil {
 			return err
 		}
 	}
