@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,30 +168,21 @@ func (c *cluster) patch(ctx context.Context, r ref, manager, body string, subres
 // it creates it, or patches it, and remembers the text in the annotation.
 func (c *cluster) kubectlApply(ctx context.Context, text, namespace string) error {
 	const manager = "kubectl-client-side-apply"
-	objects, err := decodeObjects(text)
-	if err != nil {
-		return err
-	}
-	for _, obj := range objects {
+	return c.eachObject(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
 		if err := setLastApplied(obj); err != nil {
 			return err
 		}
-		client, _, err := c.clientForKind(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
+		_, err := client.Create(ctx, obj, metav1.CreateOptions{FieldManager: manager})
+		if !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+		body, err := json.Marshal(obj)
 		if err != nil {
 			return err
 		}
-		_, err = client.Create(ctx, obj, metav1.CreateOptions{FieldManager: manager})
-		if apierrors.IsAlreadyExists(err) {
-			var body []byte
-			if body, err = json.Marshal(obj); err == nil {
-				_, err = client.Patch(ctx, obj.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: manager})
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		_, err = client.Patch(ctx, obj.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: manager})
+		return err
+	})
 }
 
 func setLastApplied(obj *unstructured.Unstructured) error {
@@ -217,51 +209,51 @@ func (c *cluster) delete(ctx context.Context, r ref) error {
 	return client.Delete(ctx, r.name, metav1.DeleteOptions{PropagationPolicy: &policy})
 }
 
-// until waits until an object is as the check wants it.
-func (c *cluster) waitFor(ctx context.Context, r ref, what string, check func(*unstructured.Unstructured) bool) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
-		obj, err := c.get(ctx, r)
-		last = err
-		return err == nil && check(obj), nil
-	})
+// poll calls done until it reports true, fails, or waitTimeout is over.
+func poll(ctx context.Context, what string, done func() (bool, error)) error {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(context.Context) (bool, error) { return done() })
 	if err != nil {
-		return fmt.Errorf("waiting for %s of %s/%s: %w (last: %v)", what, r.resource, r.name, err, last)
+		return fmt.Errorf("waiting for %s: %w", what, err)
 	}
 	return nil
 }
 
-// untilGone waits until an object is not there any more.
+// waitFor waits until check reports true for an object.
+func (c *cluster) waitFor(ctx context.Context, r ref, what string, check func(*unstructured.Unstructured) bool) error {
+	var last error
+	err := poll(ctx, what+" of "+r.resource+"/"+r.name, func() (bool, error) {
+		var obj *unstructured.Unstructured
+		obj, last = c.get(ctx, r)
+		return last == nil && check(obj), nil
+	})
+	if err != nil && last != nil {
+		return fmt.Errorf("%w (last: %w)", err, last)
+	}
+	return err
+}
+
+// waitUntilGone waits until an object no longer exists.
 func (c *cluster) waitUntilGone(ctx context.Context, r ref) error {
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
+	return poll(ctx, "the deletion of "+r.resource+"/"+r.name, func() (bool, error) {
 		_, err := c.get(ctx, r)
 		return apierrors.IsNotFound(err), nil
 	})
-	if err != nil {
-		return fmt.Errorf("waiting for %s/%s to go: %w", r.resource, r.name, err)
-	}
-	return nil
 }
 
-// untilUnserved waits until discovery does not offer a version of a group any more.
+// waitUntilUnserved waits until discovery no longer offers a version of a group.
 func (c *cluster) waitUntilUnserved(ctx context.Context, version string) error {
 	served, err := discovery.NewDiscoveryClientForConfig(c.config)
 	if err != nil {
 		return err
 	}
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(context.Context) (bool, error) {
+	return poll(ctx, version+" to be no longer served", func() (bool, error) {
 		groups, err := served.ServerGroups()
 		if err != nil {
 			return false, err
 		}
-		for _, group := range groups.Groups {
-			for _, v := range group.Versions {
-				if v.GroupVersion == version {
-					return false, nil
-				}
-			}
-		}
-		return true, nil
+		return !slices.ContainsFunc(groups.Groups, func(group metav1.APIGroup) bool {
+			return slices.ContainsFunc(group.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.GroupVersion == version })
+		}), nil
 	})
 }
 
@@ -289,13 +281,15 @@ func (c *cluster) installCRDs(ctx context.Context) error {
 }
 
 func isEstablished(crd *unstructured.Unstructured) bool {
-	conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
-	for _, c := range conditions {
-		if c, ok := c.(map[string]any); ok && c["type"] == "Established" {
-			return c["status"] == "True"
-		}
-	}
-	return false
+	return hasCondition(crd, "Established", "True")
+}
+
+func hasCondition(obj *unstructured.Unstructured, name, status string) bool {
+	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	return slices.ContainsFunc(conditions, func(c any) bool {
+		condition, _ := c.(map[string]any)
+		return condition["type"] == name && condition["status"] == status
+	})
 }
 
 // decodeObjects reads a YAML stream. Integers stay exact.

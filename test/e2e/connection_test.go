@@ -81,11 +81,5 @@ func checkPreviewsOfDeadAPI(t *testing.T, c *Case) {
 }
 
 func isUnavailable(service *unstructured.Unstructured) bool {
-	conditions, _, _ := unstructured.NestedSlice(service.Object, "status", "conditions")
-	for _, c := range conditions {
-		if c, ok := c.(map[string]any); ok && c["type"] == "Available" {
-			return c["status"] == "False"
-		}
-	}
-	return false
+	return hasCondition(service, "Available", "False")
 }

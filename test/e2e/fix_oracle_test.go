@@ -1,59 +1,36 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestFixOracle repairs what the oracle's edits did: every planned object is back, declined or refused with a reason, nothing
-// else changed, and Helm's next upgrades do what helmdrift says of them, which after a full repair is nothing.
-func TestFixOracle(t *testing.T) {
-	pool, err := loadPool()
-	must(t, err)
-	for _, by4 := range []bool{false, true} {
-		t.Run(fmt.Sprintf("helm%d", major(by4)), func(t *testing.T) {
-			t.Parallel()
-			runFixOracle(t, pool, by4)
-		})
-	}
-}
+// TestFixOracle fixes what the oracle's edits changed. Every planned object must be put back, or declined or refused with a reason;
+// nothing else may change; and Helm's next upgrades must do what helmdrift predicts, which after a complete fix is nothing.
+func TestFixOracle(t *testing.T) { underEachHelm(t, runFixOracle) }
 
 func runFixOracle(t *testing.T, pool []poolKind, by4 bool) {
-	base := newCase(t, suite.cluster)
-	deadline := time.Now().Add(*oracleBudget)
-	statuses, sum := map[string]int{}, tally{tolerated: tolerances{}}
-	for i := range *oracleN {
-		if time.Now().After(deadline) {
-			sum.unjudged = *oracleN - i
-			break
-		}
-		seed := *oracleSeed + uint64(i)
+	base, sum, statuses := newCase(t, suite.cluster), newTally(), map[string]int{}
+	fix := func(seed uint64) (*oracleRun, error) {
 		fixed, err := newFixCase(pool, seed).fix(base, by4)
-		if errors.As(err, &installError{}) {
-			sum.notInstalled++
-			continue
+		if err == nil {
+			for status, n := range fixed.statuses {
+				statuses[status] += n
+			}
 		}
-		if err != nil {
-			t.Errorf("seed %d: the oracle itself failed: %v\n%s", seed, err, fixed.script())
-			continue
-		}
-		sum.add(fixed.oracleRun)
-		for status, n := range fixed.statuses {
-			statuses[status] += n
-		}
-		if len(fixed.mispredictions) > 0 {
-			t.Errorf("seed %d (-oracle.seed=%d -oracle.n=1):\n%s\n%s", seed, seed, strings.Join(fixed.mispredictions, "\n"), fixed.script())
-			keepStory(t, fixed.oracleRun)
-		}
+		return fixed.oracleRun, err
 	}
-	t.Logf("repaired: %v", statuses)
+	sum.eachSeed(t, fix, func(run *oracleRun) {
+		if len(run.mispredictions) > 0 {
+			reportMispredictions(t, run)
+		}
+	})
+	t.Logf("results: %v", statuses)
 	sum.check(t)
 }
 
@@ -183,14 +160,6 @@ func (f *fixRun) judgeOwnership(result *fixResult, clean, after map[string]map[s
 			f.mispredict(o.name, "helm owned %v, now %v", was, is)
 		}
 	}
-}
-
-// objects are those of a report's only release.
-func (r *driftReport) objects() []objectReport {
-	if r == nil || len(r.Releases) == 0 {
-		return nil
-	}
-	return r.Releases[0].Objects
 }
 
 // entryOf is what a manager owns.

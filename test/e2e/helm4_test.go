@@ -31,11 +31,7 @@ func (c *Case) helm4(call helmCall) (string, error) {
 }
 
 func (c *Case) install4(cfg *action.Configuration, call helmCall) (string, error) {
-	chart, err := loader.Load(call.chart)
-	if err != nil {
-		return "", err
-	}
-	vals, err := call.merged()
+	chart, vals, renderer, err := loaded(call, loader.Load)
 	if err != nil {
 		return "", err
 	}
@@ -45,18 +41,12 @@ func (c *Case) install4(cfg *action.Configuration, call helmCall) (string, error
 	install.ForceConflicts, install.ForceReplace = call.forceConflicts, call.force
 	install.TakeOwnership, install.SkipSchemaValidation = call.takeOwnership, call.skipSchema
 	install.Replace = true // as upgrade --install does, for a name that was uninstalled
-	if install.PostRenderer, err = call.renderer(); err != nil {
-		return "", err
-	}
+	install.PostRenderer = renderer
 	return manifest4(install.Run(chart, vals))
 }
 
 func (c *Case) upgrade4(cfg *action.Configuration, call helmCall) (string, error) {
-	chart, err := loader.Load(call.chart)
-	if err != nil {
-		return "", err
-	}
-	vals, err := call.merged()
+	chart, vals, renderer, err := loaded(call, loader.Load)
 	if err != nil {
 		return "", err
 	}
@@ -72,9 +62,7 @@ func (c *Case) upgrade4(cfg *action.Configuration, call helmCall) (string, error
 	if call.dryRun {
 		upgrade.DryRunStrategy = action.DryRunServer
 	}
-	if upgrade.PostRenderer, err = call.renderer(); err != nil {
-		return "", err
-	}
+	upgrade.PostRenderer = renderer
 	return manifest4(upgrade.Run(c.release, chart, vals))
 }
 

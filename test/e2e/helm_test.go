@@ -58,11 +58,7 @@ func (c *Case) helm3(call helmCall) (string, error) {
 }
 
 func (c *Case) install3(cfg *action.Configuration, call helmCall) (string, error) {
-	chart, err := loader.Load(call.chart)
-	if err != nil {
-		return "", err
-	}
-	vals, err := call.merged()
+	chart, vals, renderer, err := loaded(call, loader.Load)
 	if err != nil {
 		return "", err
 	}
@@ -70,18 +66,12 @@ func (c *Case) install3(cfg *action.Configuration, call helmCall) (string, error
 	install.ReleaseName, install.Namespace, install.Timeout = c.release, c.ns, helmTimeout
 	install.TakeOwnership, install.Force, install.SkipSchemaValidation = call.takeOwnership, call.force, call.skipSchema
 	install.Replace = true // as upgrade --install does, for a name that was uninstalled
-	if install.PostRenderer, err = call.renderer(); err != nil {
-		return "", err
-	}
+	install.PostRenderer = renderer
 	return manifest3(install.Run(chart, vals))
 }
 
 func (c *Case) upgrade3(cfg *action.Configuration, call helmCall) (string, error) {
-	chart, err := loader.Load(call.chart)
-	if err != nil {
-		return "", err
-	}
-	vals, err := call.merged()
+	chart, vals, renderer, err := loaded(call, loader.Load)
 	if err != nil {
 		return "", err
 	}
@@ -92,9 +82,7 @@ func (c *Case) upgrade3(cfg *action.Configuration, call helmCall) (string, error
 	if call.dryRun {
 		upgrade.DryRunOption = "server"
 	}
-	if upgrade.PostRenderer, err = call.renderer(); err != nil {
-		return "", err
-	}
+	upgrade.PostRenderer = renderer
 	return manifest3(upgrade.Run(c.release, chart, vals))
 }
 

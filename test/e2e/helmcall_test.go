@@ -175,6 +175,19 @@ func (h helmCall) merged() (map[string]any, error) {
 	return h.values.MergeValues(getter.Providers{})
 }
 
+// loaded returns what the calls of either Helm begin with: the chart, as the Helm's own loader reads it, the merged values and the
+// post-renderer.
+func loaded[Chart any](call helmCall, load func(path string) (Chart, error)) (chart Chart, vals map[string]any, renderer postrender.PostRenderer, err error) {
+	if chart, err = load(call.chart); err != nil {
+		return chart, nil, nil, err
+	}
+	if vals, err = call.merged(); err != nil {
+		return chart, nil, nil, err
+	}
+	renderer, err = call.renderer()
+	return chart, vals, renderer, err
+}
+
 // renderer is the post-renderer, nil where there is none.
 func (h helmCall) renderer() (postrender.PostRenderer, error) {
 	if h.postRenderer == "" {

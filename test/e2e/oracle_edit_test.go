@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	kube3 "helm.sh/helm/v3/pkg/kube"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -147,11 +146,10 @@ func (e *oracleEdit) delete(c *Case) (performedEdit, error) {
 	if err := c.cluster.delete(context.Background(), e.target(c)); err != nil {
 		return line, err
 	}
-	for begun := time.Now(); time.Since(begun) < waitTimeout; time.Sleep(100 * time.Millisecond) {
-		if obj, err := c.cluster.get(context.Background(), e.target(c)); err != nil || slices.Contains(obj.GetFinalizers(), holdingFinalizer) {
-			break
-		}
-	}
+	_ = poll(context.Background(), "the deletion of an object", func() (bool, error) {
+		obj, err := c.cluster.get(context.Background(), e.target(c))
+		return err != nil || slices.Contains(obj.GetFinalizers(), holdingFinalizer), nil
+	})
 	return line, nil
 }
 

@@ -19,11 +19,6 @@ type outcomeJudge struct {
 	stops map[string]bool
 }
 
-// failing are the objects that the report lets fail, also those of which the story knows no name.
-func (j *outcomeJudge) failing() []objectReport {
-	return slices.DeleteFunc(slices.Clone(j.report.Releases[0].Objects), func(o objectReport) bool { return o.Action != "fail" })
-}
-
 // unsure tells that the report leaves open what happens to an object.
 func isUncertain(o objectReport) bool {
 	return slices.ContainsFunc(o.Fields, func(f fieldReport) bool { return !f.Certain })
@@ -40,7 +35,7 @@ func (j *outcomeJudge) mispredictUnlessUncertain(o objectReport, format string, 
 
 // judgeFailure: Helm fails exactly on the objects that the report lets fail, for the reasons it gives, and stops where it says.
 func (j *outcomeJudge) judgeFailure() {
-	failing := j.failing()
+	failing := j.report.failing()
 	j.failures += len(failing)
 	if j.helmError == "" {
 		for _, o := range failing {

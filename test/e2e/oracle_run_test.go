@@ -156,12 +156,10 @@ func (r *oracleRun) deploy() error {
 	if err := r.deployRelease(); err != nil {
 		return err
 	}
-	for begun := time.Now(); time.Since(begun) < waitTimeout; time.Sleep(100 * time.Millisecond) {
-		if going, err := r.isTerminating(); err != nil || !going {
-			return err
-		}
-	}
-	return errors.New("an object that Helm deleted does not go")
+	return poll(context.Background(), "the deletion of objects by Helm", func() (bool, error) {
+		terminating, err := r.isTerminating()
+		return !terminating, err
+	})
 }
 
 // going tells whether an object is on its way out that nobody holds.

@@ -26,15 +26,18 @@ func oracleDefault() int {
 	return 20
 }
 
-// TestOracle holds helmdrift against Helm: random charts, random edits, random changes. What was predicted is what the real
-// upgrade or rollback does, and nothing else.
-func TestOracle(t *testing.T) {
+// TestOracle compares helmdrift's predictions with Helm: random charts, random edits, random changes. The real upgrade or rollback must
+// do what was predicted, and nothing else.
+func TestOracle(t *testing.T) { underEachHelm(t, runOracle) }
+
+// underEachHelm runs a random test with the pool, once for each Helm.
+func underEachHelm(t *testing.T, test func(t *testing.T, pool []poolKind, by4 bool)) {
 	pool, err := loadPool()
 	must(t, err)
 	for _, by4 := range []bool{false, true} {
 		t.Run(fmt.Sprintf("helm%d", major(by4)), func(t *testing.T) {
 			t.Parallel()
-			runOracle(t, pool, by4)
+			test(t, pool, by4)
 		})
 	}
 }
@@ -51,35 +54,53 @@ type tally struct {
 type installError struct{ error }
 
 func runOracle(t *testing.T, pool []poolKind, by4 bool) {
-	base := newCase(t, suite.cluster)
-	deadline := time.Now().Add(*oracleBudget)
-	sum := tally{notAsked: map[string]int{}, tolerated: tolerances{}}
-	for i := range *oracleN {
-		if time.Now().After(deadline) {
-			sum.unjudged = *oracleN - i
-			break
-		}
-		seed := *oracleSeed + uint64(i)
-		run, err := newExtendedCase(pool, seed).run(base, by4)
-		if errors.As(err, &installError{}) {
-			t.Logf("seed %d is void: %v", seed, err)
-			sum.notInstalled++
-			continue
-		}
-		if err != nil {
-			t.Errorf("seed %d: the oracle itself failed: %v\n%s", seed, err, run.script())
-			continue
-		}
-		sum.add(run)
+	base, sum := newCase(t, suite.cluster), newTally()
+	run := func(seed uint64) (*oracleRun, error) { return newExtendedCase(pool, seed).run(base, by4) }
+	sum.eachSeed(t, run, func(run *oracleRun) {
 		for _, run := range append([]*oracleRun{run}, sum.repeatUnreached(run, pool, base, by4)...) {
 			if len(run.mispredictions) > 0 {
-				run = run.minimized(pool, base, by4)
-				t.Errorf("seed %d (-oracle.seed=%d -oracle.n=1):\n%s\n%s", seed, seed, strings.Join(run.mispredictions, "\n"), run.script())
-				keepStory(t, run)
+				reportMispredictions(t, run.minimized(pool, base, by4))
 			}
 		}
-	}
+	})
 	sum.check(t)
+}
+
+func newTally() *tally { return &tally{notAsked: map[string]int{}, tolerated: tolerances{}} }
+
+// eachSeed runs a case for each seed that the flags select, until the time is up, counts the run, and passes it to judged.
+func (s *tally) eachSeed(t *testing.T, run func(seed uint64) (*oracleRun, error), judged func(*oracleRun)) {
+	t.Helper()
+	deadline := time.Now().Add(*oracleBudget)
+	for i := range *oracleN {
+		if time.Now().After(deadline) {
+			s.unjudged = *oracleN - i
+			return
+		}
+		seed := *oracleSeed + uint64(i)
+		done, err := run(seed)
+		switch {
+		case errors.As(err, &installError{}):
+			t.Logf("seed %d: the chart cannot be installed: %v", seed, err)
+			s.notInstalled++
+		case err != nil:
+			t.Errorf("seed %d: the oracle itself failed: %v\n%s", seed, err, done.script())
+		default:
+			s.add(done)
+			judged(done)
+		}
+	}
+}
+
+// reportMispredictions fails the test with the script of a run, and keeps the script if -oracle.keep asks for it.
+func reportMispredictions(t *testing.T, run *oracleRun) {
+	t.Helper()
+	seed := run.scenario.seed
+	t.Errorf("seed %d (-oracle.seed=%d -oracle.n=1):\n%s\n%s", seed, seed, strings.Join(run.mispredictions, "\n"), run.script())
+	if *oracleKeep != "" {
+		name := fmt.Sprintf("oracle-%d-helm%d.txtar", seed, major(run.by4))
+		must(t, os.WriteFile(filepath.Join(*oracleKeep, name), []byte(run.script()), 0o644))
+	}
 }
 
 // judge prints what a run counted, and fails it where it did not see enough.
@@ -141,12 +162,4 @@ func (s *tally) add(run *oracleRun) {
 	if len(run.mispredictions) > 0 {
 		s.mispredicted++
 	}
-}
-
-func keepStory(t *testing.T, run *oracleRun) {
-	if *oracleKeep == "" {
-		return
-	}
-	name := fmt.Sprintf("oracle-%d-helm%d.txtar", run.scenario.seed, major(run.by4))
-	must(t, os.WriteFile(filepath.Join(*oracleKeep, name), []byte(run.script()), 0o644))
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/storage/driver"
@@ -19,36 +19,30 @@ import (
 
 // proves runs the upgrade that the last diff spoke of and holds the cluster
 // against the report: what it said happens, and nothing else.
-func (p *Case) proves() error {
-	if p.last.report == nil {
+func (c *Case) proves() error {
+	if c.last.report == nil {
 		return errors.New("proves: there is no report")
 	}
-	call, err := p.predictedCall()
+	call, err := c.predictedCall()
 	if err != nil {
 		return err
 	}
-	predictions, err := p.predictions()
+	predictions, err := c.predictions()
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(eachPrediction(predictions, (*objectPrediction).checkBefore)...); err != nil {
 		return err
 	}
-	for _, other := range predictions {
-		for _, p := range predictions {
-			p.willBeDeleted = p.willBeDeleted || other.report.Action == "delete" && other.before != nil && p.uid() == other.uid()
-		}
+	for _, p := range predictions {
+		p.willBeDeleted = slices.ContainsFunc(predictions, func(other *objectPrediction) bool {
+			return other.report.Action == "delete" && other.before != nil && p.uid() == other.uid()
+		})
 	}
-	var failing []objectReport
-	for _, o := range p.last.report.Releases[0].Objects {
-		if o.Action == "fail" {
-			failing = append(failing, o)
-		}
-	}
-	_, err = p.run(call)
+	_, err = c.run(call)
 	tolerated := tolerances{}
 	defer storyTolerances.add(tolerated)
-	if fault := checkFailures(failing, err, tolerated); fault != nil {
+	if fault := checkFailures(c.last.report.failing(), err, tolerated); fault != nil {
 		return fault
 	}
 	return errors.Join(eachPrediction(predictions, func(p *objectPrediction) error { return p.checkAfter(tolerated) })...)
@@ -152,7 +146,7 @@ type objectPrediction struct {
 	namespace string
 	name      string
 	report    objectReport
-	before      map[string]any
+	before    map[string]any
 	// goes tells that the report announces a deletion, under this kind or another that is the same object.
 	willBeDeleted bool
 }
@@ -346,12 +340,10 @@ func (p *objectPrediction) uid() any {
 
 // gone waits for a deletion, which goes on in the background.
 func (p *objectPrediction) waitUntilDeleted() error {
-	for begun := time.Now(); time.Since(begun) < waitTimeout; time.Sleep(100 * time.Millisecond) {
-		if is, err := p.read(); err != nil || is == nil {
-			return err
-		}
-	}
-	return errors.New("the upgrade did not delete it")
+	return poll(context.Background(), "the deletion of the object", func() (bool, error) {
+		now, err := p.read()
+		return now == nil, err
+	})
 }
 
 // checkEffect holds one verdict against what happened.

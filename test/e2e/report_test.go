@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -130,6 +131,19 @@ func decodeReport(text string) (*driftReport, error) {
 		return nil, fmt.Errorf("read the report: %w", err)
 	}
 	return r, nil
+}
+
+// objects returns those of a report's only release.
+func (r *driftReport) objects() []objectReport {
+	if r == nil || len(r.Releases) == 0 {
+		return nil
+	}
+	return r.Releases[0].Objects
+}
+
+// failing returns the objects on which the report predicts a failure.
+func (r *driftReport) failing() []objectReport {
+	return slices.DeleteFunc(slices.Clone(r.objects()), func(o objectReport) bool { return o.Action != "fail" })
 }
 
 // lines is a report as stories write it down, one line for each thing said.

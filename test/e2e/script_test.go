@@ -72,45 +72,71 @@ func storyName(env *testscript.Env) string {
 
 type caseKey struct{}
 
-// command is one command of the scripts on a story; it returns what it prints.
-type command func(c *Case, args []string) (string, error)
+// command is one command of the scripts.
+type command struct {
+	// args names the arguments; nil means that the command checks them itself.
+	args []string
+	run  func(c *Case, args []string) (string, error)
+}
 
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
+	kindName, file := "KIND/NAME", "FILE"
 	out := map[string]func(*testscript.TestScript, bool, []string){}
-	for name, do := range map[string]command{
-		"helm":           func(c *Case, args []string) (string, error) { return "", c.helm(false, args...) },
-		"helm4":          func(c *Case, args []string) (string, error) { return "", c.helm(true, args...) },
-		"patch":          scriptPatch,
-		"scale":          scriptScale,
-		"create":         scriptCreate,
-		"apply":          scriptApply,
-		"server-apply":   scriptServerApply,
-		"restore":        scriptRestore,
-		"delete":         scriptDelete,
-		"await":          scriptAwait,
-		"await-gone":     scriptAwaitGone,
-		"await-unserved": scriptAwaitUnserved,
-		"diff":           scriptDiff,
-		"fix":            scriptFix,
-		"helmdrift":      scriptBinary,
-		"proves":         func(c *Case, _ []string) (string, error) { return "", c.proves() },
-		"forge":          scriptForge,
-		"status":         scriptStatus,
-		"namespace":      scriptNamespace,
-		"storage":        scriptStorage,
+	for name, cmd := range map[string]command{
+		"helm":  {run: silent(func(c *Case, args []string) error { return c.helm(false, args...) })},
+		"helm4": {run: silent(func(c *Case, args []string) error { return c.helm(true, args...) })},
+		"patch": {[]string{"MANAGER", kindName, "BODY"}, silent(func(c *Case, args []string) error { return c.patch(args[0], args[1], args[2]) })},
+		"scale": {[]string{kindName, "N"}, silent(func(c *Case, args []string) error { return c.scale(args[0], args[1]) })},
+		"create": {[]string{"MANAGER", file}, onFile(func(c *Case, text string, args []string) error {
+			return c.cluster.create(context.Background(), text, c.ns, args[0])
+		})},
+		"apply": {[]string{file}, onFile(func(c *Case, text string, _ []string) error {
+			return c.cluster.kubectlApply(context.Background(), text, c.ns)
+		})},
+		"server-apply": {[]string{"MANAGER", file}, onFile(func(c *Case, text string, args []string) error {
+			return c.cluster.serverApply(context.Background(), text, c.ns, args[0])
+		})},
+		"restore": {[]string{}, silent(restore)},
+		"delete": {[]string{kindName}, onObject(func(c *Case, r ref, _ []string) error {
+			return c.cluster.delete(context.Background(), r)
+		})},
+		"await": {[]string{kindName, "PATH", "VALUE"}, onObject(await)},
+		"await-gone": {[]string{kindName}, onObject(func(c *Case, r ref, _ []string) error {
+			return c.cluster.waitUntilGone(context.Background(), r)
+		})},
+		"await-unserved": {[]string{"GROUP/VERSION"}, silent(func(c *Case, args []string) error {
+			return c.cluster.waitUntilUnserved(context.Background(), args[0])
+		})},
+		"diff":      {run: scriptDiff},
+		"fix":       {run: scriptFix},
+		"helmdrift": {run: scriptBinary},
+		"proves":    {[]string{}, silent(func(c *Case, _ []string) error { return c.proves() })},
+		"forge": {[]string{file}, onFile(func(c *Case, text string, _ []string) error {
+			return c.forge(func(r *release.Release) { r.Manifest = text })
+		})},
+		"status": {[]string{"STATUS"}, silent(func(c *Case, args []string) error {
+			return c.forge(func(r *release.Release) { r.Info.Status = release.Status(args[0]) })
+		})},
+		"namespace": {[]string{"NAME"}, silent(func(c *Case, args []string) error {
+			return c.cluster.create(context.Background(), "{apiVersion: v1, kind: Namespace, metadata: {name: "+args[0]+"}}", "", "kubectl-create")
+		})},
+		"storage": {[]string{"NAMESPACE"}, silent(func(c *Case, args []string) error { c.storage = args[0]; return nil })},
 	} {
-		out[name] = adapt(do)
+		out[name] = adapt(name, cmd)
 	}
 	return out
 }
 
-// adapt makes a testscript command of ours; "! command" wants it to fail, and
+// adapt makes a testscript command of one of ours; "! command" expects it to fail, and
 // its error is then on stderr.
-func adapt(do command) func(*testscript.TestScript, bool, []string) {
+func adapt(name string, cmd command) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if cmd.args != nil && len(args) != len(cmd.args) {
+			ts.Fatalf("usage: %s %s", name, strings.Join(cmd.args, " "))
+		}
 		c := ts.Value(caseKey{}).(*Case)
 		c.env = map[string]string{"HELM_DRIVER": ts.Getenv("HELM_DRIVER")}
-		text, err := do(c, args)
+		text, err := cmd.run(c, args)
 		fmt.Fprint(ts.Stdout(), strings.ReplaceAll(text, c.ns, "NS"))
 		switch {
 		case neg && err == nil:
@@ -123,135 +149,55 @@ func adapt(do command) func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// need checks the number of a command's arguments.
-func checkArgs(args []string, n int, usage string) error {
-	if len(args) != n {
-		return fmt.Errorf("usage: %s", usage)
-	}
-	return nil
+// silent makes a command of a function that prints nothing.
+func silent(do func(c *Case, args []string) error) func(*Case, []string) (string, error) {
+	return func(c *Case, args []string) (string, error) { return "", do(c, args) }
 }
 
-func scriptPatch(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 3, "patch MANAGER KIND/NAME BODY"); err != nil {
-		return "", err
-	}
-	return "", c.patch(args[0], args[1], args[2])
-}
-
-func scriptScale(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 2, "scale KIND/NAME N"); err != nil {
-		return "", err
-	}
-	return "", c.scale(args[0], args[1])
-}
-
-func scriptCreate(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 2, "create MANAGER FILE"); err != nil {
-		return "", err
-	}
-	text, err := c.file(args[1])
-	if err != nil {
-		return "", err
-	}
-	return "", c.cluster.create(context.Background(), text, c.ns, args[0])
-}
-
-func scriptApply(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 1, "apply FILE"); err != nil {
-		return "", err
-	}
-	text, err := c.file(args[0])
-	if err != nil {
-		return "", err
-	}
-	return "", c.cluster.kubectlApply(context.Background(), text, c.ns)
-}
-
-func scriptServerApply(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 2, "server-apply MANAGER FILE"); err != nil {
-		return "", err
-	}
-	text, err := c.file(args[1])
-	if err != nil {
-		return "", err
-	}
-	return "", c.cluster.serverApply(context.Background(), text, c.ns, args[0])
-}
-
-// file reads a file of the story, the namespace filled in.
-func (c *Case) file(name string) (string, error) {
-	text, err := os.ReadFile(c.dir + "/" + name)
-	return strings.ReplaceAll(string(text), "$NS", c.ns), err
-}
-
-func scriptRestore(c *Case, _ []string) (string, error) {
-	manifest, err := c.manifest()
-	if err != nil {
-		return "", err
-	}
-	return "", c.cluster.kubectlApply(context.Background(), manifest, c.ns)
-}
-
-func scriptDelete(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 1, "delete KIND/NAME"); err != nil {
-		return "", err
-	}
-	r, err := c.ref(args[0])
-	if err != nil {
-		return "", err
-	}
-	return "", c.cluster.delete(context.Background(), r)
-}
-
-func scriptAwait(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 3, "await KIND/NAME PATH VALUE"); err != nil {
-		return "", err
-	}
-	r, err := c.ref(args[0])
-	if err != nil {
-		return "", err
-	}
-	path := strings.Split(args[1], ".")
-	return "", c.cluster.waitFor(context.Background(), r, args[1]+"="+args[2], func(obj *unstructured.Unstructured) bool {
-		got, found, err := unstructured.NestedFieldNoCopy(obj.Object, path...)
-		return err == nil && (found && fmt.Sprint(got) == args[2] || !found && args[2] == "")
+// onFile makes a command whose last argument is a file of the story; the function gets its text.
+func onFile(do func(c *Case, text string, args []string) error) func(*Case, []string) (string, error) {
+	return silent(func(c *Case, args []string) error {
+		text, err := c.file(args[len(args)-1])
+		if err != nil {
+			return err
+		}
+		return do(c, text, args)
 	})
 }
 
-func scriptForge(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 1, "forge FILE"); err != nil {
-		return "", err
-	}
-	text, err := c.file(args[0])
+// onObject makes a command whose first argument names an object; the function gets the other arguments.
+func onObject(do func(c *Case, r ref, args []string) error) func(*Case, []string) (string, error) {
+	return silent(func(c *Case, args []string) error {
+		r, err := c.ref(args[0])
+		if err != nil {
+			return err
+		}
+		return do(c, r, args[1:])
+	})
+}
+
+// file reads a file of the story and fills in the namespace.
+func (c *Case) file(name string) (string, error) {
+	text, err := os.ReadFile(c.dir + "/" + name)
+	return c.withNamespace(string(text)), err
+}
+
+// restore is helm get manifest | kubectl apply.
+func restore(c *Case, _ []string) error {
+	manifest, err := c.manifest()
 	if err != nil {
-		return "", err
+		return err
 	}
-	return "", c.forge(func(r *release.Release) { r.Manifest = text })
+	return c.cluster.kubectlApply(context.Background(), manifest, c.ns)
 }
 
-func scriptStatus(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 1, "status STATUS"); err != nil {
-		return "", err
-	}
-	return "", c.forge(func(r *release.Release) { r.Info.Status = release.Status(args[0]) })
-}
-
-func scriptAwaitGone(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 1, "await-gone KIND/NAME"); err != nil {
-		return "", err
-	}
-	r, err := c.ref(args[0])
-	if err != nil {
-		return "", err
-	}
-	return "", c.cluster.waitUntilGone(context.Background(), r)
-}
-
-func scriptAwaitUnserved(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 1, "await-unserved GROUP/VERSION"); err != nil {
-		return "", err
-	}
-	return "", c.cluster.waitUntilUnserved(context.Background(), args[0])
+// await waits until a field of an object has a value; an empty value stands for an absent field.
+func await(c *Case, r ref, args []string) error {
+	path, want := args[0], args[1]
+	return c.cluster.waitFor(context.Background(), r, path+"="+want, func(obj *unstructured.Unstructured) bool {
+		got, found, err := unstructured.NestedFieldNoCopy(obj.Object, strings.Split(path, ".")...)
+		return err == nil && (found && fmt.Sprint(got) == want || !found && want == "")
+	})
 }
 
 func scriptDiff(c *Case, args []string) (string, error) {
@@ -282,19 +228,4 @@ func scriptDiff(c *Case, args []string) (string, error) {
 func scriptBinary(c *Case, args []string) (string, error) {
 	out, err := c.binary(args...)
 	return out.stdout + out.stderr + fmt.Sprintf("exit %d\n", out.exit), err
-}
-
-func scriptNamespace(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 1, "namespace NAME"); err != nil {
-		return "", err
-	}
-	return "", c.cluster.create(context.Background(), "{apiVersion: v1, kind: Namespace, metadata: {name: "+args[0]+"}}", "", "kubectl-create")
-}
-
-func scriptStorage(c *Case, args []string) (string, error) {
-	if err := checkArgs(args, 1, "storage NAMESPACE"); err != nil {
-		return "", err
-	}
-	c.storage = args[0]
-	return "", nil
 }
