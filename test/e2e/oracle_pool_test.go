@@ -72,8 +72,8 @@ func newPoolKind(text map[string]any) (poolKind, error) {
 	out.object, _ = text["object"].(map[string]any)
 	out.name = strings.ToLower(fmt.Sprint(out.object["kind"]))
 	out.scales, _ = text["scales"].(bool)
-	out.clusterScoped, _ = text["wide"].(bool)
-	out.onlyHelmDeletes, _ = text["stays"].(bool)
+	out.clusterScoped, _ = text["clusterScoped"].(bool)
+	out.onlyHelmDeletes, _ = text["onlyHelmDeletes"].(bool)
 	if weight, ok := text["weight"].(int64); ok {
 		out.weight = int(weight)
 	}
@@ -86,7 +86,7 @@ func newPoolKind(text map[string]any) (poolKind, error) {
 	if out.knobs, err = knobsOf(text, "knobs", ""); err != nil {
 		return out, err
 	}
-	if out.editKnobs, err = knobsOf(text, "hands", ""); err != nil {
+	if out.editKnobs, err = knobsOf(text, "edits", ""); err != nil {
 		return out, err
 	}
 	if out.riskyKnobs, err = knobsOf(text, "risks", ""); err != nil {
