@@ -29,10 +29,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// BenchmarkLargeChart renders and compares a chart of 400 templates, and reports how that relates to the sum of the steps
-// that helm upgrade itself takes for the same answer, measured in the same run: rendering, sorting, decoding both
-// manifests, and a patch for each object. Both read live with the same few requests. Ours has all from loading the chart to
-// the report.
+// BenchmarkLargeChart renders and compares a chart of 400 templates. It reports the ratio to the steps that helm upgrade takes for the
+// same answer, measured in the same run: rendering, sorting, decoding both manifests, and computing a patch for each object. Both read
+// live with the same few requests. The measurement of helmdrift includes everything from loading the chart to the report.
 func BenchmarkLargeChart(b *testing.B) {
 	c := newCase(b, suite.cluster)
 	path := filepath.Join(b.TempDir(), "large")
@@ -52,7 +51,7 @@ func BenchmarkLargeChart(b *testing.B) {
 	b.ReportMetric(float64(ours)/float64(helms), "ratio")
 }
 
-// clock measures from a clean heap.
+// measure returns how long do takes, starting from a clean heap.
 func measure(b *testing.B, do func(context.Context) error) time.Duration {
 	runtime.GC()
 	start := time.Now()
@@ -60,8 +59,8 @@ func measure(b *testing.B, do func(context.Context) error) time.Duration {
 	return time.Since(start)
 }
 
-// race is what both sides start from: the chart, the stored manifest, a cluster that was connected and discovered. Helm has
-// the chart loaded already.
+// benchSetup is what both measurements start from: the chart, the stored manifest, and a cluster that is connected and discovered. For
+// Helm the chart is loaded already.
 type benchSetup struct {
 	chart, old, namespace string
 	loaded                *chart.Chart
@@ -106,7 +105,7 @@ func (c *Case) newBenchSetup(path string) (*benchSetup, error) {
 	return r, err
 }
 
-// helm does what helm upgrade does until it would send the patches.
+// helm does what helm upgrade does before it sends the patches.
 func (r *benchSetup) helm(ctx context.Context) error {
 	files, err := engine.New(r.on.config).Render(r.loaded, r.inputs)
 	if err != nil {
@@ -140,7 +139,7 @@ func (r *benchSetup) helm(ctx context.Context) error {
 	})
 }
 
-// patch is createPatch of helm v3.22.0 pkg/kube/client.go for a native kind.
+// patch does what createPatch of helm v3.22.0 pkg/kube/client.go does for a native kind.
 func patch(original, target *resource.Info, liveObject map[string]any) error {
 	if original == nil || liveObject == nil {
 		return errors.New("the race is about updates")
@@ -165,7 +164,7 @@ func patch(original, target *resource.Info, liveObject map[string]any) error {
 	return err
 }
 
-// helmdrift goes from reading live to the report.
+// helmdrift does everything from reading live to the report.
 func (r *benchSetup) helmdrift(ctx context.Context) error {
 	in := threeway.Input{
 		Name: "r", Namespace: r.namespace, StorageNamespace: r.namespace, Operation: report.OperationUpgrade, ApplyMethod: "client-side",
@@ -196,7 +195,7 @@ func refsOf(objects []object.Object) []object.Ref {
 	return refs
 }
 
-// writeLargeChart makes a chart of n templates, like those of real charts in size and in what they call.
+// writeLargeChart writes a chart of n templates that resemble those of real charts in size and in the functions they call.
 func writeLargeChart(dir string, n int) error {
 	failed := []error{
 		os.MkdirAll(filepath.Join(dir, "templates"), 0o755),

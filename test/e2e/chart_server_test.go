@@ -12,7 +12,7 @@ import (
 
 	"github.com/distribution/distribution/v3/configuration"
 	"github.com/distribution/distribution/v3/registry/handlers"
-	_ "github.com/distribution/distribution/v3/registry/storage/driver/inmemory" // keeps the images
+	_ "github.com/distribution/distribution/v3/registry/storage/driver/inmemory" // stores the images
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/provenance"
@@ -20,22 +20,22 @@ import (
 	"helm.sh/helm/v3/pkg/repo"
 )
 
-// shop serves the chart of testdata/charts/web on loopback: as oci://HOST/charts/web, and from a repository with an index
-// at URL/repo.
+// chartServer serves the chart of testdata/charts/web on loopback: as oci://HOST/charts/web, and from a repository with an index at
+// URL/repo.
 type chartServer struct {
 	*httptest.Server
-	// dir holds the files of the repository.
+	// dir contains the files of the repository.
 	dir string
 
 	mu sync.Mutex
-	// trouble stands before the shop; nil where there is none.
+	// fault wraps the handler; nil if there is none.
 	fault sourceFault
 }
 
-// trouble changes how a server answers.
+// sourceFault changes how a server answers.
 type sourceFault func(http.Handler) http.Handler
 
-// openShop starts a shop and puts the chart into it.
+// startChartServer starts a server and publishes the chart.
 func startChartServer(t *testing.T) *chartServer {
 	t.Helper()
 	config := &configuration.Configuration{Storage: configuration.Storage{"inmemory": {}}}
@@ -59,7 +59,7 @@ func startChartServer(t *testing.T) *chartServer {
 	return s
 }
 
-// during lets the shop be in trouble for a while.
+// withFault calls do while the server has a fault.
 func (s *chartServer) withFault(t sourceFault, do func()) {
 	set := func(to sourceFault) {
 		s.mu.Lock()
@@ -71,7 +71,7 @@ func (s *chartServer) withFault(t sourceFault, do func()) {
 	do()
 }
 
-// stock packages the chart, pushes it and writes the index.
+// publish packages the chart, pushes it and writes the index.
 func (s *chartServer) publish(t *testing.T) {
 	t.Helper()
 	chart, err := loader.Load(filepath.Join("testdata", "charts", "web"))
@@ -91,10 +91,10 @@ func (s *chartServer) publish(t *testing.T) {
 	must(t, err)
 }
 
-// image is the name of the chart in the registry, without a tag.
+// image returns the name of the chart in the registry, without a tag.
 func (s *chartServer) image() string { return strings.TrimPrefix(s.URL, "http://") + "/charts/web" }
 
-// at is a trouble with paths that contain a text.
+// onPath is a fault of the paths that contain a text.
 func onPath(path string, wrong http.HandlerFunc) sourceFault {
 	return func(right http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -116,12 +116,12 @@ func respondWith(status int, path string) sourceFault {
 	})
 }
 
-// hang keeps the client waiting until it has enough.
+// neverRespond makes the client wait until it gives up.
 func neverRespond(path string) sourceFault {
 	return onPath(path, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 }
 
-// falsify changes the content of images on their way; their digests then are wrong.
+// corruptBlobs changes the content of images in transit, so that their digests are wrong.
 func corruptBlobs(right http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/blobs/") {
@@ -133,7 +133,7 @@ func corruptBlobs(right http.Handler) http.Handler {
 
 type corruptingWriter struct{ http.ResponseWriter }
 
-// Write writes something else of the same size.
+// Write writes other bytes of the same number.
 func (l corruptingWriter) Write(b []byte) (int, error) {
 	return l.ResponseWriter.Write([]byte(strings.Repeat("x", len(b))))
 }

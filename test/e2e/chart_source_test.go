@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestChartSources takes one chart from everywhere Helm takes it: the answer is the same.
+// TestChartSources takes the same chart from every source that Helm accepts. The answer is always the same.
 func TestChartSources(t *testing.T) {
 	t.Parallel()
 	s := startChartServer(t)
@@ -32,7 +32,7 @@ func TestChartSources(t *testing.T) {
 	}
 }
 
-// driftedCase is a release with one field that drifted.
+// driftedCase installs a release with one field that drifted.
 func driftedCase(t *testing.T) *Case {
 	t.Helper()
 	c := newCase(t, suite.cluster)
@@ -41,7 +41,7 @@ func driftedCase(t *testing.T) *Case {
 	return c
 }
 
-// nameRepository does helm repo add and helm repo update for a shop, under the name of shop.
+// nameRepository does what helm repo add and helm repo update do for a server, under the name shop.
 func (c *Case) nameRepository(t *testing.T, s *chartServer) {
 	t.Helper()
 	config, cache := filepath.Join(c.dir, "repositories.yaml"), filepath.Join(c.dir, "cache")
@@ -53,11 +53,11 @@ func (c *Case) nameRepository(t *testing.T, s *chartServer) {
 	c.env["HELM_REPOSITORY_CONFIG"], c.env["HELM_REPOSITORY_CACHE"] = config, cache
 }
 
-// canary stands for a secret on the command line or in a values file; no output may have it.
+// canary is a secret on the command line or in a values file; no output may contain it.
 const canary = "hunter2-CANARY"
 
-// TestChartSourceTroubles: whatever goes wrong on the way of a chart is told clearly, within the time it may take, the
-// drift is told all the same, and no secret of the command line is.
+// TestChartSourceFaults checks that every fault of a chart source is reported clearly and within its time limit, that the drift is
+// reported nevertheless, and that no secret of the command line is shown.
 func TestChartSourceFaults(t *testing.T) {
 	t.Parallel()
 	s := startChartServer(t)
@@ -71,7 +71,7 @@ func TestChartSourceFaults(t *testing.T) {
 		name    string
 		args    []string
 		trouble sourceFault
-		// say are words that the error must have.
+		// say lists words that the error must contain.
 		say []string
 	}{
 		{"registry: wrong digest", []string{oci, "--version", "1.2.0", "--plain-http"}, corruptBlobs, []string{"charts/web", "digest"}},
@@ -106,7 +106,7 @@ func TestChartSourceFaults(t *testing.T) {
 	}
 }
 
-// checkTrouble runs a diff that cannot have its chart, as JSON and as text.
+// checkSourceFault runs a diff that cannot get its chart, with JSON and with text output.
 func (c *Case) checkSourceFault(t *testing.T, args, wantWords []string) {
 	t.Helper()
 	all := append([]string{c.release}, args...)

@@ -26,10 +26,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// patience bounds every wait for a controller, and every run of the binary. It is long, as the machine may be busy: who waits in vain fails.
+// waitTimeout limits every wait for a controller and every run of the binary. It is long, because the machine may be busy: a wait that
+// ends without a result fails the test.
 const waitTimeout = 5 * time.Minute
 
-// cluster is an administrator's hand on an API server, outside of Helm.
+// cluster gives tests administrator access to an API server, without Helm.
 type cluster struct {
 	kubeconfig string
 	config     *rest.Config
@@ -55,9 +56,8 @@ func newCluster(kubeconfig string) (*cluster, error) {
 	return &cluster{kubeconfig: kubeconfig, config: config, client: client, mapper: mapper}, nil
 }
 
-// ref names an object in stories: kind/name, such as deployment/web; the kind
-// may be qualified (things.ex.com/demo), and the name by its namespace
-// (configmap/other=web).
+// ref names an object as stories write it: kind/name, such as deployment/web. The kind may be qualified (things.ex.com/demo), and the name
+// may have a namespace (configmap/other=web).
 type ref struct {
 	resource, namespace, name string
 }
@@ -73,12 +73,12 @@ func parseRef(text, namespace string) (ref, error) {
 	return ref{resource: resource, namespace: namespace, name: name}, nil
 }
 
-// at gives the client for a ref. The namespace of cluster-scoped kinds is dropped.
+// clientFor returns the client for a ref. For cluster-scoped kinds it ignores the namespace.
 func (c *cluster) clientFor(r ref) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
 	gvr, gr := schema.ParseResourceArg(r.resource)
 	kind, err := c.kindOf(gr, gvr)
 	if meta.IsNoMatchError(err) {
-		c.mapper.Reset() // it may be new
+		c.mapper.Reset() // the kind may be new
 		kind, err = c.kindOf(gr, gvr)
 	}
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *cluster) clientFor(r ref) (dynamic.ResourceInterface, *meta.RESTMapping
 	return c.clientForKind(kind, r.namespace)
 }
 
-// kindOf finds the kind of a resource that was written as things, things.ex.com or things.v1.ex.com.
+// kindOf returns the kind of a resource that is written as things, things.ex.com or things.v1.ex.com.
 func (c *cluster) kindOf(plain schema.GroupResource, versioned *schema.GroupVersionResource) (schema.GroupVersionKind, error) {
 	kind, err := c.mapper.KindFor(plain.WithVersion(""))
 	if err != nil && versioned != nil {
@@ -115,7 +115,7 @@ func (c *cluster) get(ctx context.Context, r ref) (*unstructured.Unstructured, e
 	return client.Get(ctx, r.name, metav1.GetOptions{})
 }
 
-// create makes the objects of a YAML stream, as the given field manager.
+// create creates the objects of a YAML stream as the given field manager.
 func (c *cluster) create(ctx context.Context, text, namespace, manager string) error {
 	return c.eachObject(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
 		_, err := client.Create(ctx, obj, metav1.CreateOptions{FieldManager: manager})
@@ -123,7 +123,7 @@ func (c *cluster) create(ctx context.Context, text, namespace, manager string) e
 	})
 }
 
-// each does something with every object of a YAML stream, until it fails.
+// eachObject calls do for every object of a YAML stream until it fails.
 func (c *cluster) eachObject(text, namespace string, do func(dynamic.ResourceInterface, *unstructured.Unstructured) error) error {
 	objects, err := decodeObjects(text)
 	if err != nil {
@@ -141,9 +141,8 @@ func (c *cluster) eachObject(text, namespace string, do func(dynamic.ResourceInt
 	return nil
 }
 
-// patch edits an object as the given field manager. The body is YAML; its form
-// tells the patch: a list is a JSON patch, a map is a strategic merge patch for
-// native kinds and a merge patch for others.
+// patch edits an object as the given field manager. The body is YAML. A list is a JSON patch; a map is a strategic merge patch for native
+// kinds and a merge patch for others.
 func (c *cluster) patch(ctx context.Context, r ref, manager, body string, subresources ...string) error {
 	client, mapping, err := c.clientFor(r)
 	if err != nil {
@@ -164,8 +163,8 @@ func (c *cluster) patch(ctx context.Context, r ref, manager, body string, subres
 	return err
 }
 
-// kubectlApply does what kubectl apply does with each object of a YAML stream:
-// it creates it, or patches it, and remembers the text in the annotation.
+// kubectlApply does what kubectl apply does with each object of a YAML stream: it creates or patches the object and stores the text in the
+// annotation.
 func (c *cluster) kubectlApply(ctx context.Context, text, namespace string) error {
 	const manager = "kubectl-client-side-apply"
 	return c.eachObject(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
@@ -257,7 +256,7 @@ func (c *cluster) waitUntilUnserved(ctx context.Context, version string) error {
 	})
 }
 
-// installCRDs brings the custom kinds that stories use.
+// installCRDs installs the custom kinds that stories use.
 func (c *cluster) installCRDs(ctx context.Context) error {
 	files, err := filepath.Glob("testdata/crds/*.yaml")
 	if err != nil {
@@ -292,7 +291,7 @@ func hasCondition(obj *unstructured.Unstructured, name, status string) bool {
 	})
 }
 
-// decodeObjects reads a YAML stream. Integers stay exact.
+// decodeObjects parses a YAML stream. Integers stay exact.
 func decodeObjects(text string) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
 	for _, doc := range strings.Split("\n"+text, "\n---") {

@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// faultChart is a release with a Secret, a native and a custom kind, and an object to lose. A value sets all at once.
+// faultChart is a release with a Secret, a native and a custom kind, and an object that the tests delete. One value changes all of them.
 const faultChart = `
 apiVersion: v1
 kind: Secret
@@ -57,19 +57,20 @@ metadata: {name: demo}
 spec: {max: {{ if .Values.v }}99{{ else }}10{{ end }}, min: 1}
 `
 
-// faultCase is a release that drifts, is hurt while it is put back, and is then as it was.
+// faultCase is a release that drifts and whose fix meets faults. Afterwards the release must be as it was before the drift.
 type faultCase struct {
 	*Case
 	*faultProxy
 	by4     bool
 	process *os.Process
-	// whole is what a fix brings back, whatever happens on the way; owned is what helm owned of it, records its history.
+	// wantObjects are the objects before the drift, which a fix restores; wantOwnership is what helm owned of them, and wantRecords the
+	// history.
 	wantObjects, wantOwnership, wantRecords map[string]any
 }
 
 var faultObjects = []string{"secret/creds", "configmap/conf", "configmap/lost", "deployment/web", "things.ex.com/demo", "configmap/beside"}
 
-// newFaultCase installs the release. Others write to its objects, and beside them.
+// newFaultCase installs the release. Other managers write to its objects and create an object next to them.
 func newFaultCase(t *testing.T, by4 bool) *faultCase {
 	t.Helper()
 	c := &faultCase{Case: newCase(t, suite.cluster), by4: by4}
@@ -89,7 +90,7 @@ func newFaultCase(t *testing.T, by4 bool) *faultCase {
 	return c
 }
 
-// both tells a story under each Helm.
+// underBothHelms runs a test under each Helm.
 func underBothHelms(t *testing.T, test func(t *testing.T, c *faultCase)) {
 	for name, by4 := range map[string]bool{"client-side": false, "server-side": true} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +100,7 @@ func underBothHelms(t *testing.T, test func(t *testing.T, c *faultCase)) {
 	}
 }
 
-// drift moves what is managed: of all objects, or of the few that are named.
+// drift changes managed fields of all objects, or of those that are named.
 func (c *faultCase) drift(t *testing.T, some ...string) {
 	t.Helper()
 	for object, body := range map[string]string{
@@ -121,7 +122,7 @@ func (c *faultCase) drift(t *testing.T, some ...string) {
 	}
 }
 
-// objects are the objects as they are, without what every write changes, and without what makes an object itself.
+// objects returns the objects without the fields that every write changes, and without those that identify an object.
 func (c *faultCase) objects(t *testing.T) map[string]any {
 	t.Helper()
 	out := map[string]any{}
@@ -134,7 +135,7 @@ func (c *faultCase) objects(t *testing.T) map[string]any {
 	return out
 }
 
-// ownership is what Helm owns, and who else has helmdrift's name.
+// ownership returns what helm owns, and what helmdrift owns.
 func (c *faultCase) ownership(t *testing.T) map[string]any {
 	t.Helper()
 	out := map[string]any{}
@@ -161,7 +162,7 @@ func (c *faultCase) read(t *testing.T) map[string]*unstructured.Unstructured {
 	return out
 }
 
-// history is every record of the release, and the version at which it is stored.
+// history returns every record of the release with its resource version.
 func (c *faultCase) history(t *testing.T) map[string]any {
 	t.Helper()
 	client, _, err := c.cluster.clientFor(ref{resource: "secret", namespace: c.storage})
@@ -175,7 +176,7 @@ func (c *faultCase) history(t *testing.T) map[string]any {
 	return out
 }
 
-// put runs helmdrift fix. No value of the Secret may be seen, whatever happens.
+// runFix runs helmdrift fix. Its output must never contain a value of the Secret.
 func (c *faultCase) runFix(t *testing.T, args ...string) (binaryRun, *fixResult) {
 	t.Helper()
 	out, result, err := c.fix(append([]string{"--yes"}, args...)...)
@@ -189,7 +190,7 @@ func (c *faultCase) runFix(t *testing.T, args ...string) (binaryRun, *fixResult)
 	return out, result
 }
 
-// begin runs helmdrift fix as a process to which things are done, and gives its end and what it wrote.
+// startFix runs helmdrift fix as a process that tests can signal. It returns how the process ended, and its output.
 func (c *faultCase) startFix(t *testing.T) (*os.ProcessState, string) {
 	t.Helper()
 	c.proxy.reset(permitWrites)
@@ -206,7 +207,7 @@ func (c *faultCase) startFix(t *testing.T) (*os.ProcessState, string) {
 	return cmd.ProcessState, out.String()
 }
 
-// mustComplete puts back, undisturbed, what is left, and holds everything against what was there before the drift.
+// mustComplete fixes what is left, without faults, and compares everything with the state before the drift.
 func (c *faultCase) mustComplete(t *testing.T) {
 	t.Helper()
 	c.setFaults(nil)
@@ -217,7 +218,7 @@ func (c *faultCase) mustComplete(t *testing.T) {
 	c.mustBeRestored(t)
 }
 
-// mustBeWhole fails where anything is not as it was before the drift.
+// mustBeRestored fails if anything differs from the state before the drift.
 func (c *faultCase) mustBeRestored(t *testing.T) {
 	t.Helper()
 	if diff := cmp.Diff(c.wantObjects, c.objects(t)); diff != "" {
@@ -231,7 +232,7 @@ func (c *faultCase) mustBeRestored(t *testing.T) {
 	}
 }
 
-// statuses is a result in short.
+// statuses returns a result in short.
 func (r *fixResult) statuses() string {
 	var out []string
 	for _, o := range r.Results {
@@ -242,7 +243,7 @@ func (r *fixResult) statuses() string {
 
 const allFixed = "creds fixed, conf fixed, lost fixed, web fixed, demo fixed"
 
-// writer is a controller that writes at a pace until it is stopped, or has written enough.
+// startWriter starts a controller that writes at a pace until it is stopped or has written 1,000 times.
 func (c *faultCase) startWriter(t *testing.T, object string, pace time.Duration, kind types.PatchType, body func(i int) string) (stop func() int) {
 	t.Helper()
 	r, err := c.ref(object)
@@ -277,10 +278,10 @@ func (c *faultCase) startWriter(t *testing.T, object string, pace time.Duration,
 	}
 }
 
-// busy is the pace of a controller that writes all the time: 50 times a second.
+// busyInterval is the pace of a controller that writes constantly: 50 times a second.
 const busyInterval = 20 * time.Millisecond
 
-// once does harm to the first write of an object.
+// firstWriteOf applies a fault to the first write of an object.
 func (c *faultCase) firstWriteOf(object string, does writeFault) func(int, *http.Request) writeFault {
 	done := false
 	return func(_ int, r *http.Request) writeFault {

@@ -192,7 +192,7 @@ func (f *fixRun) upgrade(chart string) error {
 		return err
 	}
 	f.commands = append(f.commands, "helm upgrade "+chart)
-	failed := f.story.helm(route.goes4, slices.Concat([]string{"upgrade"}, route.upgradeFlags(), []string{chart})...)
+	failed := f.story.helm(route.upgrades4, slices.Concat([]string{"upgrade"}, route.upgradeFlags(), []string{chart})...)
 	after, err := f.snapshot()
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (f *fixRun) upgrade(chart string) error {
 
 // upgradeFlags are the flags of the real upgrade.
 func (r route) upgradeFlags() []string {
-	if r.goes4 && r.serverSide != "auto" {
+	if r.upgrades4 && r.serverSide != "auto" {
 		return []string{"--server-side=" + r.serverSide}
 	}
 	return nil

@@ -127,8 +127,8 @@ func newOracleObject(kind *poolKind, number string, r *rand.Rand) *oracleObject 
 	case 1:
 		o.new = nil
 	case 2:
-		if len(kind.riskyKnobs) > 0 {
-			kind.riskyKnobs[r.IntN(len(kind.riskyKnobs))].turn(o.new, r)
+		if len(kind.risks) > 0 {
+			kind.risks[r.IntN(len(kind.risks))].turn(o.new, r)
 			o.new = o.withName(o.new)
 		}
 	}

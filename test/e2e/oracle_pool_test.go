@@ -29,7 +29,7 @@ type poolKind struct {
 	// hands are what only a hand turns, on live: a chart that does so is another chart.
 	editKnobs []knob
 	// risks are what only a new version of the chart turns, seldom: the API may refuse what comes out.
-	riskyKnobs []knob
+	risks []knob
 	// scales tells that the kind has the scale subresource, wide that it has no namespace, stays that nobody but Helm deletes the
 	// object, as that takes its time.
 	scales, clusterScoped, onlyHelmDeletes bool
@@ -89,7 +89,7 @@ func newPoolKind(text map[string]any) (poolKind, error) {
 	if out.editKnobs, err = knobsOf(text, "edits", ""); err != nil {
 		return out, err
 	}
-	if out.riskyKnobs, err = knobsOf(text, "risks", ""); err != nil {
+	if out.risks, err = knobsOf(text, "risks", ""); err != nil {
 		return out, err
 	}
 	at, _ := text["at"].(map[string]any)

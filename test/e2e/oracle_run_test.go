@@ -49,7 +49,7 @@ type oracleRun struct {
 // tell runs the case: install, edits, prediction, and what Helm really does.
 func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
 	run := newOracleRun(o, base, by4)
-	if o.installs && !by4 && run.route.goes4 {
+	if o.installs && !by4 && run.route.upgrades4 {
 		run.route.serverSide = "false"
 	}
 	defer run.clean()
@@ -208,13 +208,13 @@ func (r *oracleRun) deployRelease() error {
 	if r.installed, err = r.snapshot(); err != nil {
 		return err
 	}
-	second := first != r.route.switches
+	second := first != r.route.otherHelmBetween
 	switch {
 	case r.scenario.rollback:
 		return r.helm(second, true, "upgrade", "new.yaml") // if it fails, the rollback starts from a failed revision
 	case r.scenario.failed:
 		return r.helm(second, true, "upgrade", "failed.yaml")
-	case r.route.switches:
+	case r.route.otherHelmBetween:
 		return r.helm(second, true, "upgrade", "old.yaml")
 	}
 	return nil
@@ -309,7 +309,7 @@ func (r *oracleRun) runHelm() error {
 	if verb == "again" {
 		verb = "upgrade"
 	}
-	return r.story.helm(r.route.goes4, append(append([]string{verb}, flags...), target)...)
+	return r.story.helm(r.route.upgrades4, append(append([]string{verb}, flags...), target)...)
 }
 
 // snapshot reads the objects of both charts; those that are not there are nil. One that is going is gone.
