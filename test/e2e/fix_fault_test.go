@@ -15,12 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestFixUnderFaults hurts each write once. All is put back in one run, and nothing else changes.
+// TestFixUnderFaults applies a fault to each write once. One run puts everything back, and nothing else changes.
 func TestFixUnderFaults(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		failed := respond(500, metav1.StatusReasonInternalError)
-		// Before the API server acts.
+		// These faults come before the API server acts.
 		unheard := []writeFault{respond(409, metav1.StatusReasonConflict), respond(422, metav1.StatusReasonInvalid), throttle, failed, closeConnection}
 		for name, choose := range map[string]func(int, *http.Request) writeFault{
 			"unheard":          everyFirstTry(0, unheard...),
@@ -35,7 +35,7 @@ func TestFixUnderFaults(t *testing.T) {
 			c.setFaults(choose)
 			args := []string{}
 			if name == "out of time" {
-				args = append(args, "--timeout", "12s") // half of it is what one request may take
+				args = append(args, "--timeout", "12s") // one request may take half of it
 			}
 			out, result := c.runFix(t, args...)
 			if got := result.statuses(); out.exit != 0 || got != allFixed {
@@ -49,7 +49,7 @@ func TestFixUnderFaults(t *testing.T) {
 	})
 }
 
-// TestFixUnderLastingFaults has writes that never get through. The others do, and the next run does the rest.
+// TestFixUnderLastingFaults has writes that never succeed. The other writes do, and the next run completes the rest.
 func TestFixUnderLastingFaults(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {
@@ -76,7 +76,7 @@ func TestFixUnderLastingFaults(t *testing.T) {
 	})
 }
 
-// TestFixLosesTheOwnershipPatch: the values are back and said to be so; their ownership is what the next run hands over.
+// TestFixLosesTheOwnershipPatch checks that the values are back and reported so, and that the next run hands over their ownership.
 func TestFixLosesTheOwnershipPatch(t *testing.T) {
 	t.Parallel()
 	c := newFaultCase(t, true)
@@ -92,9 +92,9 @@ func TestFixLosesTheOwnershipPatch(t *testing.T) {
 	c.mustComplete(t)
 }
 
-// TestFixKilled kills the process before its first write, and after each write on which the API server has acted, so between the two
-// patches of an object, too. Each object is then as it was before the drift or as the drift left it, and the next run completes the
-// rest.
+// TestFixKilled kills the process before its first write and after each write on which the API server has acted, which includes the time
+// between the two patches of an object. Each object is then as it was before the drift or as the drift left it, and the next run completes
+// the rest.
 func TestFixKilled(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {
@@ -128,7 +128,7 @@ func TestFixKilled(t *testing.T) {
 	})
 }
 
-// TestFixInterrupted: the write in flight is finished and told; nothing else is begun.
+// TestFixInterrupted checks that fix finishes and reports the write in flight and begins no other.
 func TestFixInterrupted(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {
@@ -138,7 +138,7 @@ func TestFixInterrupted(t *testing.T) {
 			if err := c.process.Signal(os.Interrupt); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(3 * time.Second) // nothing shows from outside that the signal has arrived
+			time.Sleep(3 * time.Second) // it cannot be seen from outside when the signal arrives
 		})))
 		state, text := c.startFix(t)
 		if !state.Exited() || state.ExitCode() != 1 || !strings.Contains(text, "interrupted") {
@@ -155,7 +155,7 @@ func TestFixInterrupted(t *testing.T) {
 	})
 }
 
-// TestFixBesideABusyWriter: controllers write other fields of the same objects all the time. Nobody loses anything.
+// TestFixBesideABusyWriter has controllers that constantly write other fields of the same objects. No update is lost.
 func TestFixBesideABusyWriter(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {
@@ -165,7 +165,7 @@ func TestFixBesideABusyWriter(t *testing.T) {
 			"configmap/conf": c.startWriter(t, "configmap/conf", busyInterval, types.MergePatchType, annotate),
 			"deployment/web": c.startWriter(t, "deployment/web", busyInterval, types.MergePatchType, annotate),
 		}
-		// This one, slower, writes into the very list that has to get an item back and is replaced as a whole therefore.
+		// This slower controller writes into the list that gets an item back and is therefore replaced as a whole.
 		list := c.startWriter(t, "deployment/web", 25*busyInterval, types.StrategicMergePatchType, func(i int) string {
 			return fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"app","env":[{"name":"THEIRS","value":"%d"}]}]}}}}`, i)
 		})
@@ -202,7 +202,7 @@ func TestFixBesideABusyWriter(t *testing.T) {
 	})
 }
 
-// TestFixDoesNotFight (D6): a controller writes the planned field. It is left to it, and the rest is put back.
+// TestFixDoesNotFight has a controller that writes the planned field. Fix leaves the field to it and puts the rest back.
 func TestFixDoesNotFight(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {
@@ -220,7 +220,7 @@ func TestFixDoesNotFight(t *testing.T) {
 					written++
 				}
 			}
-			// One write of the value, and one of the ownership, are no fight.
+			// Fix may write the value once, and the ownership once.
 			if out.exit != 2 || result.statuses() != strings.Replace(allFixed, "conf fixed", "conf declined", 1) || written > 2 {
 				t.Errorf("%s: exit %d after %d writes: %s\n%s", name, out.exit, written, strings.Join(result.lines(), "\n"), out.stderr)
 			}
@@ -236,8 +236,8 @@ func TestFixDoesNotFight(t *testing.T) {
 	})
 }
 
-// TestFixMeetsAnUpgrade: Helm upgrades the release while a write is on its way, of a value or of a missing object. Nothing of the
-// upgrade is undone.
+// TestFixMeetsAnUpgrade has Helm upgrade the release while a write of a value, or of a missing object, is in transit. Fix undoes nothing
+// of the upgrade.
 func TestFixMeetsAnUpgrade(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {

@@ -34,7 +34,7 @@ func runFixOracle(t *testing.T, pool []poolKind, by4 bool) {
 	sum.check(t)
 }
 
-// newFixCase is the oracle's story of the seed, without a rollback or a failed upgrade.
+// newFixCase returns the oracle's case of the seed without a rollback and without a failed upgrade.
 func newFixCase(pool []poolKind, seed uint64) *oracleCase {
 	c := newOracleCase(pool, seed)
 	c.rollback, c.failed = false, false
@@ -45,13 +45,13 @@ func newFixCase(pool []poolKind, seed uint64) *oracleCase {
 	return c
 }
 
-// fixing is a telling that ends in a repair.
+// fixRun is an oracleRun that ends in a fix.
 type fixRun struct {
 	*oracleRun
 	statuses map[string]int
 }
 
-// repair runs the case: install, edits, repair, the same chart again, and the changed chart.
+// fix runs the case: install, edits, fix, an upgrade with the same chart, and one with the changed chart.
 func (o *oracleCase) fix(base *Case, by4 bool) (*fixRun, error) {
 	run := newOracleRun(o, base, by4)
 	f := &fixRun{oracleRun: run, statuses: map[string]int{}}
@@ -93,7 +93,7 @@ func (o *oracleCase) fix(base *Case, by4 bool) (*fixRun, error) {
 	return f, nil
 }
 
-// judgeFix holds what became of the objects against plan and results.
+// judgeFix compares the objects after the fix with plan and results.
 func (f *fixRun) judgeFix(result *fixResult, before, after map[string]map[string]any) {
 	for _, o := range f.scenario.objects {
 		plan := result.planned("", o.name)
@@ -127,7 +127,7 @@ func (f *fixRun) judgeFix(result *fixResult, before, after map[string]map[string
 	}
 }
 
-// judgeExit: 0 where nothing drifted is left, 2 where something is.
+// judgeExit expects exit code 0 if nothing drifted is left, and 2 otherwise.
 func (f *fixRun) judgeExit(out binaryRun, result *fixResult) {
 	want := 0
 	if result.After != nil && result.After.Releases[0].Drifted {
@@ -138,7 +138,7 @@ func (f *fixRun) judgeExit(out binaryRun, result *fixResult) {
 	}
 }
 
-// judgeOwnership: of an object that one edit was made of, helm owns afterwards what it owned before, and nobody knows of us.
+// judgeOwnership checks objects with one edit: helm must own what it owned before, and helmdrift nothing.
 func (f *fixRun) judgeOwnership(result *fixResult, clean, after map[string]map[string]any) {
 	for _, o := range f.scenario.objects {
 		if strings.Contains(fmt.Sprint(entryOf(after[o.name], "helmdrift", "")), "f:") {
@@ -162,7 +162,7 @@ func (f *fixRun) judgeOwnership(result *fixResult, clean, after map[string]map[s
 	}
 }
 
-// entryOf is what a manager owns.
+// entryOf returns what a manager owns.
 func entryOf(obj map[string]any, manager, operation string) any {
 	u := unstructured.Unstructured{Object: obj}
 	for _, entry := range u.GetManagedFields() {
@@ -173,7 +173,7 @@ func entryOf(obj map[string]any, manager, operation string) any {
 	return nil
 }
 
-// upgrade lets Helm deploy a chart, and holds what happens against what helmdrift says before.
+// upgrade lets Helm deploy a chart and compares the result with helmdrift's prediction.
 func (f *fixRun) upgrade(chart string) error {
 	route := f.route
 	route.force = false
@@ -213,7 +213,7 @@ func (f *fixRun) upgrade(chart string) error {
 	return nil
 }
 
-// upgradeFlags are the flags of the real upgrade.
+// upgradeFlags returns the flags of the real upgrade.
 func (r route) upgradeFlags() []string {
 	if r.upgrades4 && r.serverSide != "auto" {
 		return []string{"--server-side=" + r.serverSide}
@@ -221,7 +221,7 @@ func (r route) upgradeFlags() []string {
 	return nil
 }
 
-// staying is the story in which the chart stays as it is.
+// withUnchangedChart returns the case with a new chart that equals the old one.
 func (c *oracleCase) withUnchangedChart() *oracleCase {
 	out := *c
 	out.objects = make([]*oracleObject, len(c.objects))

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fixResult is as much of a FixResult as tests look at.
+// fixResult contains those parts of a FixResult that tests read.
 type fixResult struct {
 	Kind    string       `json:"kind"`
 	DryRun  string       `json:"dryRun"`
@@ -38,7 +38,7 @@ type fixOutcome struct {
 	Fields []string `json:"fields"`
 }
 
-// fix runs helmdrift fix and reads its result.
+// fix runs helmdrift fix and decodes its result.
 func (c *Case) fix(args ...string) (binaryRun, *fixResult, error) {
 	out, err := c.binary(append([]string{"fix", c.release, "-o", "json"}, args...)...)
 	if err != nil || !strings.HasPrefix(out.stdout, "{") {
@@ -54,7 +54,7 @@ func (c *Case) fix(args ...string) (binaryRun, *fixResult, error) {
 	return out, result, nil
 }
 
-// lines is a result as stories write it down.
+// lines returns a result in the notation of stories.
 func (r *fixResult) lines() []string {
 	var out []string
 	for _, p := range r.Plan {
@@ -81,7 +81,7 @@ func (r *fixResult) lines() []string {
 	return out
 }
 
-// scriptFix puts back what drifted, and fails where anything but what was planned changed.
+// scriptFix runs a fix and fails if it changed anything that was not planned.
 func scriptFix(c *Case, args []string) (string, error) {
 	predictions, err := c.predictions()
 	if err != nil {
@@ -105,7 +105,7 @@ func scriptFix(c *Case, args []string) (string, error) {
 	return text, err
 }
 
-// planned is the plan for an object; nil where there is none. Keys are "Kind.group namespace/name", or "Kind.group name".
+// planned returns the plan for an object, or nil. Keys are "Kind.group namespace/name", or "Kind.group name".
 func (r *fixResult) planned(kind, name string) *fixPlan {
 	for i, p := range r.Plan {
 		own, at, _ := strings.Cut(p.Object, " ")
@@ -116,7 +116,7 @@ func (r *fixResult) planned(kind, name string) *fixPlan {
 	return nil
 }
 
-// fixedOnly tells what a fix changed besides the planned fields; nothing may have.
+// checkOnlyPlanned returns an error if a fix changed anything except the planned fields.
 func checkOnlyPlanned(plan *fixPlan, was, is map[string]any) error {
 	if plan == nil {
 		plan = &fixPlan{}
@@ -134,7 +134,7 @@ func checkOnlyPlanned(plan *fixPlan, was, is map[string]any) error {
 	if len(plan.Fields) > 0 {
 		dropDefaults(was)
 		dropDefaults(is)
-		dropNewNodePorts(was, is) // which come with the type that was put back
+		dropNewNodePorts(was, is) // node ports come with the type that was put back
 	}
 	for _, f := range plan.Fields {
 		path, err := parsePath(f.Path)
@@ -150,7 +150,7 @@ func checkOnlyPlanned(plan *fixPlan, was, is map[string]any) error {
 		path.removeWithEmptyParents(was)
 		path.removeWithEmptyParents(is)
 	}
-	for _, f := range plan.Prune { // which have to be gone
+	for _, f := range plan.Prune { // these must be gone
 		path, err := parsePath(f.Path)
 		if err != nil {
 			return err

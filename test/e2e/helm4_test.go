@@ -10,7 +10,7 @@ import (
 	release "helm.sh/helm/v4/pkg/release/v1"
 )
 
-// helm4 calls Helm 4, which applies server-side unless told otherwise, and gives the manifest of what it installed or upgraded.
+// helm4 calls Helm 4, which applies server-side unless the call says otherwise, and returns the manifest of what it installed or upgraded.
 func (c *Case) helm4(call helmCall) (string, error) {
 	cfg := action.NewConfiguration()
 	if err := cfg.Init(c.configFlags(), c.storage, c.driver()); err != nil {

@@ -12,10 +12,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// helmTimeout bounds one call of Helm; nothing waits for pods.
+// helmTimeout limits one call of Helm; no call waits for pods.
 const helmTimeout = 60 * time.Second
 
-// configFlags is what Helm's command line makes of its flags.
+// configFlags returns what Helm's command line makes of its flags.
 func (c *Case) configFlags() *genericclioptions.ConfigFlags {
 	flags := genericclioptions.NewConfigFlags(true)
 	cache := filepath.Join(suite.dir, "cache")
@@ -27,13 +27,13 @@ func (c *Case) configFlags() *genericclioptions.ConfigFlags {
 	return flags
 }
 
-// config3 is the configuration of Helm 3's actions.
+// config3 returns the configuration of Helm 3's actions.
 func (c *Case) config3() (*action.Configuration, error) {
 	cfg := &action.Configuration{}
 	return cfg, cfg.Init(c.configFlags(), c.storage, c.driver(), func(string, ...any) {})
 }
 
-// helm3 calls Helm 3 and gives the manifest of what it installed or upgraded.
+// helm3 calls Helm 3 and returns the manifest of what it installed or upgraded.
 func (c *Case) helm3(call helmCall) (string, error) {
 	cfg, err := c.config3()
 	if err != nil {
@@ -93,7 +93,7 @@ func manifest3(r *release.Release, err error) (string, error) {
 	return r.Manifest, err
 }
 
-// manifest is helm get manifest.
+// manifest does what helm get manifest does.
 func (c *Case) manifest() (string, error) {
 	cfg, err := c.config3()
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *Case) manifest() (string, error) {
 	return manifest3(action.NewGet(cfg).Run(c.release))
 }
 
-// forge changes the last record as Helm would not have, or not just then.
+// forge changes the last record in a way, or at a time, that Helm would not.
 func (c *Case) forge(change func(*release.Release)) error {
 	cfg, err := c.config3()
 	if err != nil {

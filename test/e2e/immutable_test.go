@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// upgradeCase is one object of testdata/refused/immutable.yaml, as TestImmutableFields of pkg/threeway has it too.
+// upgradeCase is one object of testdata/refused/immutable.yaml, which TestImmutableFields of pkg/threeway reads too.
 type upgradeCase struct {
 	Object  map[string]any            `json:"object"`
 	Status  map[string]any            `json:"status"`
@@ -22,8 +22,8 @@ type upgradeCase struct {
 	Allowed []map[string]any          `json:"allowed"`
 }
 
-// TestImmutableFields lets the API server judge the cases by which the table of immutable fields is tested. There are no controllers
-// on its plane, so that each object keeps the status of its case.
+// TestImmutableFields lets the API server judge the cases that test the table of immutable fields. This control plane has no controllers,
+// so each object keeps the status of its case.
 func TestImmutableFields(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -72,7 +72,7 @@ func TestImmutableFields(t *testing.T) {
 	}
 }
 
-// refusedFields are those of which the server says that they are not valid.
+// refusedFields returns the fields that the server calls invalid.
 func refusedFields(err error) []string {
 	if !apierrors.IsInvalid(err) {
 		return nil

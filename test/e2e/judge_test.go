@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestJudge puts predictions before the oracle's judge that are wrong, and were once accepted, beside the right one. It needs no server:
-// go test -run TestJudge -no-cluster.
+// TestJudge gives the oracle's judge wrong predictions that it once accepted, and right ones. It needs no server: go test -run TestJudge
+// -no-cluster.
 func TestJudge(t *testing.T) {
 	for name, check := range map[string]func(*testing.T){
 		"reason without a field": func(t *testing.T) {
@@ -174,7 +174,7 @@ func failing(name, reason string) objectReport {
 	return objectReport{Kind: "ConfigMap", Name: name, Action: "fail", Reason: reason}
 }
 
-// conflicting is an object that is said to fail on conflicts at some paths.
+// conflicting returns an object with predicted conflicts at some paths.
 func conflicting(paths ...string) objectReport {
 	out := failing("x", "Apply failed with 1 conflict")
 	for _, path := range paths {
@@ -187,7 +187,7 @@ func reportOf(objects ...objectReport) *driftReport {
 	return &driftReport{Releases: []releaseReport{{Objects: objects}}}
 }
 
-// story is one of ConfigMaps that charts have and nobody touched.
+// runOfConfigMaps returns a run with ConfigMaps that the charts have and nobody touched.
 func runOfConfigMaps(names ...string) *oracleRun {
 	run := &oracleRun{scenario: &oracleCase{}, mispredicted: map[string]bool{}, tolerated: tolerances{}, notAsked: map[string]int{}}
 	for _, name := range names {
@@ -197,7 +197,7 @@ func runOfConfigMaps(names ...string) *oracleRun {
 	return run
 }
 
-// liveObject is a ConfigMap of a name, with the rest of it in YAML, which may be another kind.
+// liveObject returns a ConfigMap with a name and further fields in YAML, which may set another kind.
 func liveObject(name, rest string) map[string]any {
 	out := map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}
 	var more map[string]any
@@ -211,7 +211,7 @@ func liveObject(name, rest string) map[string]any {
 	return plainNumbers(out)
 }
 
-// plainNumbers has integers where YAML has floating point numbers.
+// plainNumbers replaces the floating-point numbers of YAML by integers.
 func plainNumbers(obj map[string]any) map[string]any {
 	eachNode(obj, func(v any) {
 		m, _ := v.(map[string]any)
@@ -233,7 +233,7 @@ func states(objects ...map[string]any) map[string]map[string]any {
 	return out
 }
 
-// judgeUpdate judges an update of which a report has at most one field.
+// judgeUpdate judges an update of an object with at most one reported field.
 func judgeUpdate(j fieldJudge, field fieldReport, was, now map[string]any) string {
 	reported := objectReport{Action: "update"}
 	if field.Path != "" {
@@ -243,7 +243,7 @@ func judgeUpdate(j fieldJudge, field fieldReport, was, now map[string]any) strin
 	return strings.Join(j.judgeObject(o, now, reported, was, now), "\n")
 }
 
-// judgeChart judges an update of an object of which the report says nothing.
+// judgeChart judges an update of an object without reported fields.
 func judgeChart(chart, was, now map[string]any) string {
 	return strings.Join(fieldJudge{}.judgeObject(&oracleObject{old: chart, new: chart}, chart, objectReport{Action: "none"}, was, now), "\n")
 }
@@ -279,7 +279,7 @@ func wantNoMispredictions(t *testing.T, run *oracleRun) {
 	wantNoFault(t, strings.Join(run.mispredictions, "\n"))
 }
 
-// verdict stands for the test that a run of the oracle is.
+// failureRecorder stands in for the test in which the oracle runs.
 type failureRecorder struct {
 	testing.TB
 	failed bool

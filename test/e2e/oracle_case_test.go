@@ -11,53 +11,53 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// oracleCase is one random story: a release, what somebody did to its objects, and what Helm is to do next. All of it
-// follows from the seed, but for the ends of the names.
+// oracleCase is one random case: a release, the edits of its objects, and what Helm does next. The seed determines all of it except the
+// ends of the names.
 type oracleCase struct {
 	seed uint64
-	// rollback tells that the release is taken back from the new chart to the old one, not forth; installs that there is no release
-	// yet; same that the chart stays what it is and nobody gives it to helmdrift.
+	// rollback says that Helm goes back from the new chart to the old one; installs that the release does not exist yet; unchanged that
+	// the chart stays the same and helmdrift gets no chart.
 	rollback, installs, unchanged bool
-	// failed tells that an upgrade failed before the edits.
+	// failed says that an upgrade failed before the edits.
 	failed bool
 	// route is an index of routes.
 	route   int
 	objects []*oracleObject
 	edits   []*oracleEdit
-	// extras are documents of the charts that no objects come of which the report could compare, by the chart's file.
+	// extras are documents that cause no comparable objects, by the file of the chart.
 	extras map[string][]map[string]any
-	// odd tells that the hooks are of a kind that Helm does not know.
+	// unknownHook says that the hooks are of a kind that Helm does not know.
 	unknownHook bool
-	// listed are the names of objects that stand in a List, by the chart's file.
+	// listed are the names of objects that are items of a List, by the file of the chart.
 	listed map[string][]string
 }
 
-// oracleObject is one object of the charts; nil where one of them does not have it.
+// oracleObject is one object of the charts; old or new is nil if that chart lacks it.
 type oracleObject struct {
 	kind *poolKind
 	name string
-	// place is its place in the story.
+	// position is the object's index in the case.
 	position int
 	// stem and port fill in what the pool leaves open.
 	stem     string
 	port     int64
 	old, new map[string]any
-	// tried is the object in the upgrade that failed.
+	// failing is the object in the upgrade that failed.
 	failing map[string]any
-	// where is the namespace that the charts write: none, or what follows the release's own in its name.
+	// namespace is what the charts write as the namespace.
 	namespace chartNamespace
 }
 
-// namespacing is how a chart writes an object's namespace.
+// chartNamespace is how a chart writes the namespace of an object: not at all, or that of the release with a suffix.
 type chartNamespace struct {
 	written bool
 	suffix  string
 }
 
-// otherNamespace follows the name of the release's namespace in that of a second one.
+// otherNamespace is the suffix of the second namespace's name after that of the release.
 const otherNamespace = "-b"
 
-// newOracleCase builds the story of a seed.
+// newOracleCase builds the case of a seed.
 func newOracleCase(pool []poolKind, seed uint64) *oracleCase {
 	r := rand.New(rand.NewPCG(seed, 0))
 	c := &oracleCase{seed: seed, rollback: r.IntN(3) == 0, failed: r.IntN(8) == 0}
@@ -83,7 +83,7 @@ func newOracleCase(pool []poolKind, seed uint64) *oracleCase {
 	return c
 }
 
-// fail makes the chart whose upgrade fails: changes of all objects, and one that the API refuses.
+// addFailingUpgrade builds the chart whose upgrade fails: it changes all objects, and the API refuses one of them.
 func (c *oracleCase) addFailingUpgrade(r *rand.Rand) {
 	c.failed = c.failed && !c.rollback && len(c.deployed()) > 0
 	if !c.failed {
@@ -98,11 +98,10 @@ func (c *oracleCase) addFailingUpgrade(r *rand.Rand) {
 	badLabel.put(bad[r.IntN(len(bad))].failing, "not a label!")
 }
 
-// badLabel is what no object may have.
+// badLabel is a label that the API refuses on any object.
 var badLabel = fieldPath{{field: "metadata"}, {field: "labels"}, {field: "bad"}}
 
-// newOracleObject draws an object of a kind. Its name is nobody else's, as objects may have no namespace and stories run side by
-// side.
+// newOracleObject draws an object of a kind. Its name is unique, because objects may have no namespace and cases run in parallel.
 func newOracleObject(kind *poolKind, number string, r *rand.Rand) *oracleObject {
 	unique := runCounter.Add(1)
 	o := &oracleObject{kind: kind, stem: fmt.Sprintf("%s-%s-%d", kind.name[:3], number, unique), port: 30000 + unique%80}
@@ -111,7 +110,7 @@ func newOracleObject(kind *poolKind, number string, r *rand.Rand) *oracleObject 
 	o.setVersion(o.old, kind.versions[max(0, r.IntN(len(kind.versions)+2)-2)])
 	knobs := kind.knobsAt(versionOf(o.old))
 	for _, k := range knobs {
-		// A kind with few knobs has most of them turned, one with many has some.
+		// Of few knobs most are turned, of many only some.
 		if r.IntN(len(knobs)+8) < 10 {
 			k.turn(o.old, r)
 		}
@@ -135,7 +134,7 @@ func newOracleObject(kind *poolKind, number string, r *rand.Rand) *oracleObject 
 	return o
 }
 
-// changed is what a new version of the chart does to the object.
+// newVersion changes the object as a new version of the chart does.
 func (o *oracleObject) newVersion(obj map[string]any, r *rand.Rand) map[string]any {
 	if versions := o.kind.versions; len(versions) > 1 && r.IntN(2) == 0 {
 		o.setVersion(obj, versions[r.IntN(len(versions))])
@@ -150,7 +149,7 @@ func (o *oracleObject) newVersion(obj map[string]any, r *rand.Rand) map[string]a
 	return o.withName(obj)
 }
 
-// setVersion writes the object at another version, without what only its own version has.
+// setVersion writes the object at another version and removes what only its own version has.
 func (o *oracleObject) setVersion(obj map[string]any, version string) {
 	if version == versionOf(obj) {
 		return
@@ -163,7 +162,7 @@ func (o *oracleObject) setVersion(obj map[string]any, version string) {
 
 func versionOf(obj map[string]any) string { return fmt.Sprint(obj["apiVersion"]) }
 
-// named copies an object of the pool and puts its name in.
+// withName copies an object of the pool and fills in the name.
 func (o *oracleObject) withName(obj map[string]any) map[string]any {
 	return o.filledIn(obj).(map[string]any)
 }
@@ -221,17 +220,17 @@ func eachNode(v any, visit func(any)) {
 	}
 }
 
-// deployed are the objects that live has when the edits begin.
+// deployed returns the objects that live has when the edits begin.
 func (c *oracleCase) deployed() []*oracleObject {
 	return slices.DeleteFunc(slices.Clone(c.objects), func(o *oracleObject) bool { return o.deployed(c.rollback) == nil })
 }
 
-// touched tells whether an edit of the object went through.
+// wasEdited reports whether an edit of the object succeeded.
 func (c *oracleCase) wasEdited(o *oracleObject) bool {
 	return slices.ContainsFunc(c.edits, func(e *oracleEdit) bool { return e.applied && e.object.name == o.name })
 }
 
-// now is the object as the chart that is deployed when the edits begin has it.
+// deployed returns the object as the chart has it that is deployed when the edits begin.
 func (o *oracleObject) deployed(rollback bool) map[string]any {
 	if rollback {
 		return o.new
@@ -239,7 +238,7 @@ func (o *oracleObject) deployed(rollback bool) map[string]any {
 	return o.old
 }
 
-// next is the object as Helm is to bring it; nil where it does not, or only as a hook.
+// target returns the object as Helm is to deploy it; nil if the target lacks it or has it as a hook.
 func (o *oracleObject) target(rollback bool) map[string]any {
 	if next := o.deployed(!rollback); !isHook(next) {
 		return next
@@ -247,7 +246,7 @@ func (o *oracleObject) target(rollback bool) map[string]any {
 	return nil
 }
 
-// hookMark is the annotation of a hook.
+// hookAnnotation marks a hook.
 const hookAnnotation = "helm.sh/hook"
 
 func isHook(obj map[string]any) bool {
@@ -255,16 +254,16 @@ func isHook(obj map[string]any) bool {
 	return marked
 }
 
-// gvk is the kind at the version at which the object is judged: that of the chart that comes, as reports take it.
+// gvk returns the kind at the version at which the object is judged: that of the target, as in reports.
 func (o *oracleObject) gvk(rollback bool) schema.GroupVersionKind {
 	obj := orElseMap(o.target(rollback), orElseMap(o.deployed(rollback), o.kind.object))
 	return schema.FromAPIVersionAndKind(versionOf(obj), fmt.Sprint(obj["kind"]))
 }
 
-// home is the namespace that the object is in.
+// namespaceIn returns the object's namespace for a release in a namespace.
 func (o *oracleObject) namespaceIn(release string) string { return release + o.namespace.suffix }
 
-// ref is how stories name the object, at a version.
+// ref names the object as stories do, at a version.
 func (o *oracleObject) ref(version string) string {
 	kind, name := o.kind.name, o.name
 	if group, v, ok := strings.Cut(version, "/"); ok && version != o.kind.versions[0] {
@@ -276,7 +275,7 @@ func (o *oracleObject) ref(version string) string {
 	return kind + "/" + name
 }
 
-// chart is the text of one of the charts.
+// chart returns the text of one of the charts.
 func (c *oracleCase) chart(file string) (string, error) {
 	var documents, items []any
 	for _, o := range c.objects {
@@ -306,7 +305,7 @@ func (c *oracleCase) chart(file string) (string, error) {
 	return out.String(), nil
 }
 
-// written is the object as a chart writes it.
+// manifest returns the object as a chart writes it.
 func (o *oracleObject) manifest(obj map[string]any) map[string]any {
 	if o.namespace.written {
 		obj = runtime.DeepCopyJSON(obj)
@@ -315,7 +314,7 @@ func (o *oracleObject) manifest(obj map[string]any) map[string]any {
 	return obj
 }
 
-// listOf puts objects into a List, one of their kind where there is only one.
+// listOf returns a List of objects; a single object gets the list kind of its own kind.
 func listOf(items []any) map[string]any {
 	out := map[string]any{"apiVersion": "v1", "kind": "List", "items": items}
 	if only, ok := items[0].(map[string]any); ok && len(items) == 1 {
@@ -324,8 +323,8 @@ func listOf(items []any) map[string]any {
 	return out
 }
 
-// only is the story without the objects at other places, and without the edits of them. It is a story of its own: its names end
-// otherwise.
+// subset returns the case with only the objects at some positions and the edits of them. It is a case of its own: its names end
+// differently.
 func (c *oracleCase) subset(pool []poolKind, places []int) *oracleCase {
 	out := newExtendedCase(pool, c.seed)
 	kept := map[*oracleObject]bool{}
@@ -338,7 +337,7 @@ func (c *oracleCase) subset(pool []poolKind, places []int) *oracleCase {
 	return out
 }
 
-// aim is what Helm is to do: a verb, again where it upgrades to the chart that is there, and a chart or a revision.
+// operation returns what Helm is to do: a verb, "again" for an upgrade to the deployed chart, and a chart or a revision.
 func (c *oracleCase) operation() (verb, target string) {
 	switch {
 	case c.rollback:

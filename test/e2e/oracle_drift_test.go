@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// judgeDrift: nothing has drifted that nobody touched, and where the report compares with what Helm deployed, all that was edited is in it.
-// Plain reports that it does.
+// judgeDrift checks that untouched objects have not drifted and, if the report compares with what Helm deployed (stored), that the report
+// has every edit.
 func (r *oracleRun) judgeDrift(report *driftReport, before map[string]map[string]any, stored bool) {
 	reported := map[string]objectReport{}
 	for _, o := range report.Releases[0].Objects {
@@ -41,16 +41,16 @@ func (r *oracleRun) judgeDrift(report *driftReport, before map[string]map[string
 	}
 }
 
-// judgeInstall: what is not deployed yet cannot have drifted.
+// judgeInstall checks that what is not deployed yet has not drifted.
 func (r *oracleRun) judgeInstall(o *oracleObject, reported objectReport) {
 	if !r.scenario.wasEdited(o) {
 		r.judgeUntouched(o, reported)
 	}
 }
 
-// deployedState is an object as the revision left it that Helm takes for old, nil where it did not have it; known is false where that
-// cannot be told. After an upgrade that failed, old is the revision before it; for a rollback, it is the one that failed, and nobody can
-// tell from outside whether Helm came to an object that the failed chart changes and that is as it was.
+// deployedState returns an object as the revision left it that Helm takes as old, or nil if that revision lacked it; known is false if
+// that cannot be told. After a failed upgrade, old is the revision before it. For a rollback, old is the failed revision, and it cannot be
+// told from outside whether Helm reached an object that the failed chart changes and that is unchanged.
 func (r *oracleRun) deployedState(o *oracleObject) (was map[string]any, known bool) {
 	switch {
 	case !r.upgradeFailed:
@@ -63,13 +63,13 @@ func (r *oracleRun) deployedState(o *oracleObject) (was map[string]any, known bo
 	return nil, false
 }
 
-// cameTo reports whether the upgrade that failed before the edits came to an object and did not fail on it: it stops at none where all that
-// went wrong were patches.
+// failedUpgradeReached reports whether the upgrade that failed before the edits reached an object and did not fail on it. If only patches
+// failed, it reached every object.
 func (r *oracleRun) failedUpgradeReached(o *oracleObject) bool {
 	return !stopsBeforeWriting(r.upgradeError) && !stopsAtFirstError(r.upgradeError) && !namesObject(r.upgradeError, o.name)
 }
 
-// judgeEdited: the report speaks of what differs between two states of an object, but for what it is silent of by design.
+// judgeEdited checks that the report has every difference between two states of an object, except those that reports omit by design.
 func (r *oracleRun) judgeEdited(o *oracleObject, reported objectReport, was, is map[string]any) {
 	j := fieldJudge{tolerated: r.tolerated}
 	r.judgeLive(o.name, reported.Fields, withoutServerFields(was), withoutServerFields(is))
@@ -77,12 +77,12 @@ func (r *oracleRun) judgeEdited(o *oracleObject, reported objectReport, was, is 
 	if o.kind.name == "route" && !strings.Contains(fmt.Sprint(r.predictedOn[o.name]["metadata"]), "f:replicas") {
 		j.tolerate(tolerateOwnerless, was, is, eachOf(dropReplicas))
 	}
-	if entryOf(r.predictedOn[o.name], "ancient-changes", "") != nil { // the server has merged what it knew of writers: reports are silent of what no chart has
+	if entryOf(r.predictedOn[o.name], "ancient-changes", "") != nil { // the server has merged the managers, and reports omit what no chart has
 		j.tolerate(tolerateForgotten, was, is, eachOf(func(obj map[string]any) { keepNamed(o.old, obj) }))
 	}
 	j.tolerate(tolerateNull, was, is, eachOf(func(obj map[string]any) { dropNulls(o.old, obj) }))
 	j.tolerate(tolerateNodePort, was, is, func(was, is map[string]any) {
-		// Of node ports that come and go with the type of a Service, which is reported, reports are silent.
+		// Reports omit node ports that come and go with the reported type of a Service.
 		dropNewNodePorts(was, is)
 		dropNewNodePorts(is, was)
 	})
@@ -98,7 +98,7 @@ func (r *oracleRun) judgeEdited(o *oracleObject, reported objectReport, was, is 
 	r.judgeReported(o.name, reported.Fields, was, is)
 }
 
-// eachOf makes one drop of two states of a drop of one.
+// eachOf applies a function for one state to two states.
 func eachOf(drop func(map[string]any)) func(was, is map[string]any) {
 	return func(was, is map[string]any) {
 		drop(was)
@@ -106,8 +106,8 @@ func eachOf(drop func(map[string]any)) func(was, is map[string]any) {
 	}
 }
 
-// sharesPort tells whether a Service has two ports of one number. Helm's own client-side upgrade to it mixes them up, and what it left
-// has drifted from what it meant.
+// sharesPort reports whether a Service has two ports of one number. Helm's own client-side upgrade to such a Service confuses them, and
+// its result differs from the manifest.
 func sharesPort(obj map[string]any) bool {
 	ports, _ := fieldPath{{field: "spec"}, {field: "ports"}}.lookup(obj)
 	seen := map[any]bool{}
@@ -132,14 +132,14 @@ func (r *oracleRun) judgeUntouched(o *oracleObject, reported objectReport) {
 		switch {
 		case f.Cause == "change", f.Equivalent && f.Verdict != "conflict": // live means the same as what was deployed
 		case limited && o.kind.name == "pod" && !f.Managed && strings.HasSuffix(f.Path, ".resources"):
-			r.tolerated.count(tolerateLimitRange) // a LimitRange gave a Pod what Helm's apply now takes away
+			r.tolerated.count(tolerateLimitRange) // Helm's apply removes what a LimitRange added to the Pod
 		default:
 			r.mispredict(name, "nobody touched it, said to have drifted: %s", f.line())
 		}
 	}
 }
 
-// judgeReported: what differs between two states of an object is what the fields are about.
+// judgeReported checks that two states of an object differ only in the reported fields.
 func (r *oracleRun) judgeReported(name string, fields []fieldReport, was, is map[string]any) {
 	var paths []fieldPath
 	for _, f := range fields {
@@ -156,7 +156,7 @@ func (r *oracleRun) judgeReported(name string, fields []fieldReport, was, is map
 	}
 }
 
-// judgeLive: the values of live in a report are what live has.
+// judgeLive checks that the reported live values are those of live.
 func (r *oracleRun) judgeLive(name string, fields []fieldReport, was, is map[string]any) {
 	for _, f := range fields {
 		path, err := parsePath(f.Path)
@@ -170,8 +170,8 @@ func (r *oracleRun) judgeLive(name string, fields []fieldReport, was, is map[str
 	}
 }
 
-// misstates says in what a finding is wrong about the value that live has; it is empty where nothing is. The value of a folded finding is
-// whole, so nothing else may stand below its path but what was there before and defaults of the API, of which was has as many.
+// liveFault returns what is wrong about the reported live value, or "". The value of a folded finding is complete, so below its path live
+// may have only what was there before and defaults of the API, of which the state before has the same.
 func (f fieldReport) liveFault(path fieldPath, was, is map[string]any) string {
 	value, there := path.lookup(is)
 	switch {
@@ -179,7 +179,7 @@ func (f fieldReport) liveFault(path fieldPath, was, is map[string]any) string {
 		return ""
 	case f.Live == nil && there && !isZero(value):
 		if old, had := path.lookup(was); had && equalJSON(old, value) {
-			return "" // it is as it was
+			return "" // unchanged
 		}
 		return fmt.Sprintf("%s: the report says that live has nothing there, it has %v", f.Path, value)
 	case f.Live == nil:

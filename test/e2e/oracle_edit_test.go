@@ -20,20 +20,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// oracleEdit is what somebody does to one live object.
+// oracleEdit is an edit of one live object.
 type oracleEdit struct {
 	object *oracleObject
 	way    string
-	// manager is the field manager, at the version at which it writes.
+	// manager is the field manager, apiVersion the version at which it writes.
 	manager, apiVersion string
-	// knobs are turned on a copy of live by seed, so that the edit is the same whenever it is made.
+	// knobs are turned on a copy of live, with seed, so that the edit is the same whenever it is made.
 	knobs []knob
 	seed  uint64
-	// done tells that it went through.
+	// applied says that the edit succeeded.
 	applied bool
 }
 
-// The ways of an edit. All but the last five turn knobs.
+// The ways of an edit. All except the last five turn knobs.
 const (
 	byPatch         = "patch"
 	byJSONPatch     = "json patch"
@@ -48,7 +48,7 @@ const (
 	byCreate        = "create"
 )
 
-// oracleManagers have names that no table of the product knows, but for those of people: what a known controller or deployer writes
+// oracleManagers are names that no table of helmdrift has, or names of tools that persons use: what a known controller or deployer writes
 // beside the manifest is no finding, by design.
 var oracleManagers = [...]string{"kubectl-edit", "kubectl-patch", "my-agent", "k9s", "paas-agent"}
 
@@ -80,17 +80,17 @@ func newOracleEdit(objects []*oracleObject, r *rand.Rand) *oracleEdit {
 	return e
 }
 
-// newCreation is somebody's creation of an object that Helm is about to bring.
+// newCreation is an edit that creates an object before Helm does.
 func newCreation(o *oracleObject, r *rand.Rand) *oracleEdit {
 	return &oracleEdit{object: o, way: byCreate, manager: "kubectl-create", apiVersion: versionOf(orElseMap(o.new, o.old)), seed: r.Uint64()}
 }
 
-// made is what an edit came to: a line of a story and the file that it names.
+// performedEdit is the result of an edit: a line of a script and the file that it names.
 type performedEdit struct {
 	line, file, text string
 }
 
-// make edits live. It gives nothing when that would change nothing, or when the API refuses it.
+// perform edits live. The result is empty if the edit would change nothing or the API refuses it.
 func (e *oracleEdit) perform(c *Case, number int, chart map[string]any) (performedEdit, error) {
 	switch e.way {
 	case byDelete:
@@ -132,7 +132,7 @@ func (e *oracleEdit) perform(c *Case, number int, chart map[string]any) (perform
 // ref names the object as stories do, at the version of the edit.
 func (e *oracleEdit) ref() string { return e.object.ref(e.apiVersion) }
 
-// real puts the story's namespace into a text.
+// withNamespace fills the story's namespace into a text.
 func (c *Case) withNamespace(text string) string { return strings.ReplaceAll(text, "$NS", c.ns) }
 
 func (e *oracleEdit) target(c *Case) ref {
@@ -140,7 +140,7 @@ func (e *oracleEdit) target(c *Case) ref {
 	return out
 }
 
-// delete waits until the object is gone, as some take their time to go. One that somebody holds stays.
+// delete waits until the object is gone. An object with the holding finalizer stays.
 func (e *oracleEdit) delete(c *Case) (performedEdit, error) {
 	line := performedEdit{line: "delete " + e.ref()}
 	if err := c.cluster.delete(context.Background(), e.target(c)); err != nil {
@@ -153,7 +153,7 @@ func (e *oracleEdit) delete(c *Case) (performedEdit, error) {
 	return line, nil
 }
 
-// turn turns the edit's knobs, at another position of one of them where the first changes nothing.
+// turnKnobs turns the edit's knobs, again if the first positions change nothing.
 func (e *oracleEdit) turnKnobs(obj map[string]any) bool {
 	r := rand.New(rand.NewPCG(e.seed, 1))
 	changed := false
@@ -171,7 +171,7 @@ func (e *oracleEdit) turnKnobs(obj map[string]any) bool {
 	return changed
 }
 
-// patch sends a body as stories do, and gives the line for it.
+// patch sends a body as stories do and returns the line for it.
 func (e *oracleEdit) patch(c *Case, body any) (performedEdit, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -181,7 +181,7 @@ func (e *oracleEdit) patch(c *Case, body any) (performedEdit, error) {
 	return performedEdit{line: line}, c.patch(e.manager, c.withNamespace(e.ref()), string(text))
 }
 
-// crowd lets more managers write to the object than the API server keeps apart, and then keeps only the last of them apart.
+// writeAsManyManagers writes to the object as more managers than the API server records, so that it keeps only the latest.
 func (e *oracleEdit) writeAsManyManagers(c *Case) (performedEdit, error) {
 	var lines []string
 	one := *e
@@ -196,10 +196,10 @@ func (e *oracleEdit) writeAsManyManagers(c *Case) (performedEdit, error) {
 	return performedEdit{line: strings.Join(lines, "\n")}, nil
 }
 
-// quoted writes a word of a script.
+// quoted returns a text as a word of a script.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// mergePatch is the patch that makes an object another: strategic for native kinds.
+// mergePatch returns the patch from one object to another: strategic for native kinds.
 func (e *oracleEdit) mergePatch(was, is map[string]any) (map[string]any, error) {
 	u := &unstructured.Unstructured{Object: was}
 	typed := kube3.AsVersioned(&resource.Info{Object: u})
@@ -213,7 +213,7 @@ func (e *oracleEdit) mergePatch(was, is map[string]any) (map[string]any, error) 
 	return strategicpatch.CreateTwoWayMergeMapPatchUsingLookupPatchMeta(was, is, meta)
 }
 
-// mergePatch is RFC 7386 the other way round.
+// mergePatch computes a merge patch of RFC 7386.
 func mergePatch(was, is map[string]any) map[string]any {
 	out := map[string]any{}
 	for name := range was {
@@ -242,7 +242,7 @@ func equalJSON(a, b any) bool {
 	return string(x) == string(y)
 }
 
-// jsonPatch is RFC 6902: lists of one length item by item, others whole.
+// jsonPatch computes a patch of RFC 6902: lists of equal length item by item, others as a whole.
 func jsonPatch(ops []any, was, is any, pointer string) []any {
 	a, aMap := was.(map[string]any)
 	b, bMap := is.(map[string]any)
@@ -287,7 +287,7 @@ func below(pointer, name string) string {
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// apply is kubectl apply of the object as the chart has it, edited.
+// apply does kubectl apply of the object as the chart has it, with the edit.
 func (e *oracleEdit) apply(c *Case, number int, chart map[string]any) (performedEdit, error) {
 	obj := runtime.DeepCopyJSON(chart)
 	e.object.setVersion(obj, e.apiVersion)
@@ -299,7 +299,7 @@ func (e *oracleEdit) apply(c *Case, number int, chart map[string]any) (performed
 	return out, c.cluster.kubectlApply(context.Background(), c.withNamespace(out.text), c.ns)
 }
 
-// written is the file with an object that an edit sends, and the line that sends it.
+// toFile returns the file with an object that an edit sends, and the line that sends it.
 func (e *oracleEdit) toFile(line string, number int, obj map[string]any) (performedEdit, error) {
 	if suffix := e.object.namespace.suffix; suffix != "" {
 		fieldPath{{field: "metadata"}, {field: "namespace"}}.put(obj, "$NS"+suffix)
@@ -309,7 +309,7 @@ func (e *oracleEdit) toFile(line string, number int, obj map[string]any) (perfor
 	return performedEdit{line: line + " " + file, file: file, text: string(text)}, err
 }
 
-// create makes an object that Helm is about to bring, as the release's or as somebody else's.
+// create creates an object that Helm is about to deploy, with the metadata of the release or without.
 func (e *oracleEdit) create(c *Case, number int) (performedEdit, error) {
 	obj := runtime.DeepCopyJSON(orElseMap(e.object.new, e.object.old))
 	knobs := e.object.kind.knobsAt(e.apiVersion)
@@ -336,7 +336,7 @@ func orElseMap(m, other map[string]any) map[string]any {
 	return m
 }
 
-// serverApply is a forced server-side apply of nothing but what the knobs say.
+// serverApply is a forced server-side apply of only what the knobs set.
 func (e *oracleEdit) serverApply(c *Case, number int) (performedEdit, error) {
 	obj := map[string]any{"metadata": map[string]any{"name": e.object.name}}
 	if !e.turnKnobs(obj) {
@@ -350,7 +350,7 @@ func (e *oracleEdit) serverApply(c *Case, number int) (performedEdit, error) {
 	return out, c.cluster.serverApply(context.Background(), c.withNamespace(out.text), c.ns, e.manager)
 }
 
-// serverApply applies the objects of a YAML stream server-side, by force.
+// serverApply applies the objects of a YAML stream server-side, with force.
 func (c *cluster) serverApply(ctx context.Context, text, namespace, manager string) error {
 	return c.eachObject(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
 		_, err := client.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: manager, Force: true})

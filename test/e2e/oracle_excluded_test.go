@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// settled is an object without bookkeeping, and without what the server chooses or keeps twice.
+// withoutServerChoices copies an object without the fields that the server maintains, chooses or stores twice.
 func withoutServerChoices(obj map[string]any) map[string]any {
 	out := withoutServerFields(obj)
 	dropAdmitted(out)
@@ -19,8 +19,8 @@ func withoutServerChoices(obj map[string]any) map[string]any {
 	return out
 }
 
-// dropAdmitted takes away the two tolerations that admission adds to every Pod, at every write, exactly as it adds them (kubernetes
-// v1.36.3 plugin/pkg/admission/defaulttolerationseconds).
+// dropAdmitted removes the two tolerations that admission adds to every Pod in every write, exactly as it adds them (kubernetes v1.36.3
+// plugin/pkg/admission/defaulttolerationseconds).
 func dropAdmitted(obj map[string]any) {
 	spec, _ := obj["spec"].(map[string]any)
 	list, tolerates := spec["tolerations"].([]any)
@@ -35,7 +35,7 @@ func dropAdmitted(obj map[string]any) {
 	})
 }
 
-// sortSets sorts lists whose order means nothing, which is for after what was said of them has been looked at.
+// sortSets sorts lists whose order has no meaning, after the reported fields have been checked.
 func sortSets(obj map[string]any) {
 	switch obj["kind"] {
 	case "Route":
@@ -46,13 +46,13 @@ func sortSets(obj map[string]any) {
 	}
 }
 
-// sortFinalizers: their order is nobody's concern.
+// sortFinalizers sorts the finalizers, whose order has no meaning.
 func sortFinalizers(obj map[string]any) {
 	path := fieldPath{{field: "metadata"}, {field: "finalizers"}}
 	path.sortList(obj)
 }
 
-// dropNewNodePorts takes away the node ports that the server chose in the meantime; charts name others.
+// dropNewNodePorts removes the node ports that the server chose meanwhile; charts name others.
 func dropNewNodePorts(was, now map[string]any) {
 	known := map[string]bool{}
 	eachNodePort(was, func(_ map[string]any, number string) { known[number] = true })
@@ -71,7 +71,7 @@ func eachNodePort(obj map[string]any, visit func(port map[string]any, number str
 	})
 }
 
-// dropNewAddress takes away the address that the server chose for a Service that was an external name.
+// dropNewAddress removes the address that the server chose for a Service that was an ExternalName.
 func dropNewAddress(was, now map[string]any) {
 	before, _ := was["spec"].(map[string]any)
 	after, _ := now["spec"].(map[string]any)
@@ -85,7 +85,7 @@ func dropNewAddress(was, now map[string]any) {
 	}
 }
 
-// dropAggregated takes away the rules of a role that aggregates others: a controller puts them together whenever it likes.
+// dropAggregated removes the rules of a role that aggregates others, because a controller writes them at any time.
 func dropAggregated(was, now map[string]any) {
 	if was["aggregationRule"] != nil && now["aggregationRule"] != nil {
 		delete(was, "rules")
@@ -93,14 +93,14 @@ func dropAggregated(was, now map[string]any) {
 	}
 }
 
-// isInjected tells whether an annotation leaves the object's CA to an injector, as reports do.
+// isInjected reports whether an annotation leaves the object's CA to an injector, as reports do.
 func isInjected(obj map[string]any) bool {
 	_, injected := fieldPath{{field: "metadata"}, {field: "annotations"}, {field: "cert-manager.io/inject-ca-from"}}.lookup(obj)
 	return injected
 }
 
-// leavesBundle tells whether no chart gives a CA, which leaves it to an injector, and the report says nothing of one. It is silent then by
-// design (scenario B12), though Helm empties a CA that the chart has as an empty text, until the injector comes by again.
+// leavesBundle reports whether no chart sets a CA, which leaves it to an injector, and the report has none. Reports omit it then by
+// design, although Helm empties a CA that the chart has as an empty text until the injector writes it again.
 func leavesBundle(fields []fieldReport, charts ...map[string]any) bool {
 	given := slices.ContainsFunc(fields, func(f fieldReport) bool { return strings.HasSuffix(f.Path, ".caBundle") })
 	for _, chart := range charts {
@@ -112,7 +112,7 @@ func leavesBundle(fields []fieldReport, charts ...map[string]any) bool {
 	return !given
 }
 
-// writesBundle reports whether a chart writes a CA, if only an empty one.
+// writesBundle reports whether a chart writes a CA, even an empty one.
 func writesBundle(chart map[string]any) bool {
 	written := false
 	eachNode(chart, func(v any) {
@@ -136,8 +136,8 @@ func dropBothBundles(was, now map[string]any) {
 	dropBundles(now)
 }
 
-// stripUnkept takes from an object of a chart what is not stored as it stands: the times that generators write, the label that Helm
-// sets itself, and the pool's fields that no kind has.
+// removeUnstored removes from an object of a chart what is not stored as it is written: the times that generators write, the label that
+// Helm sets itself, and the pool's fields that no kind has.
 func removeUnstored(obj map[string]any) {
 	metadata := fieldPath{{field: "metadata"}}
 	append(metadata, pathStep{field: "creationTimestamp"}).remove(obj)
@@ -164,7 +164,7 @@ func foldStringData(secret map[string]any) {
 	}
 }
 
-// spokenOf is an object without what reports are silent of.
+// reportable copies an object without what reports omit.
 func reportable(obj map[string]any) map[string]any {
 	out := withoutServerChoices(obj)
 	dropAggregated(out, out)
@@ -182,11 +182,11 @@ func reportable(obj map[string]any) map[string]any {
 	return out
 }
 
-// crowded matches what a crowd writes: the API server forgets who wrote the first of it, and reports are silent of that.
+// managerAnnotation matches what writeAsManyManagers writes: the API server forgets the writer of the first ones, and reports omit those.
 var managerAnnotation = regexp.MustCompile(`^example\.com/.*-\d+$`)
 
-// dropPullPolicies takes away the policy of containers in which it is as it was, or is the default of the new image: that goes with the
-// image, of which the report speaks.
+// dropPullPolicies removes the pull policy of containers if it is unchanged or the default of the new image: it belongs to the image,
+// which is reported.
 func dropPullPolicies(was, is map[string]any) {
 	before := map[any]map[string]any{}
 	eachNode(was, func(v any) {
@@ -204,7 +204,7 @@ func dropPullPolicies(was, is map[string]any) {
 	})
 }
 
-// defaultPullPolicy is what the API server gives a container (kubernetes v1.36.3 pkg/apis/core/v1/defaults.go SetDefaults_Container).
+// defaultPullPolicy returns the default of the API server (kubernetes v1.36.3 pkg/apis/core/v1/defaults.go SetDefaults_Container).
 func defaultPullPolicy(image string) string {
 	_, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 	if !strings.Contains(image, "@") && (tag == "" || tag == "latest") {
@@ -213,7 +213,7 @@ func defaultPullPolicy(image string) string {
 	return "IfNotPresent"
 }
 
-// dropDefaults takes away defaults that come with another field, of which the report speaks, and go with it.
+// dropDefaults removes defaults that come and go with another field, which is reported.
 func dropDefaults(obj map[string]any) {
 	spec, _ := obj["spec"].(map[string]any)
 	defaults := map[string]any{}
@@ -223,11 +223,11 @@ func dropDefaults(obj map[string]any) {
 		defaults["externalTrafficPolicy"] = "Cluster"
 		defaults["allocateLoadBalancerNodePorts"] = true
 	case "NetworkPolicy": // pkg/apis/networking/v1/defaults.go SetDefaults_NetworkPolicy
-		defaults["policyTypes"] = []any{"Ingress"} // which stays when somebody adds egress
+		defaults["policyTypes"] = []any{"Ingress"} // it stays when somebody adds egress
 		if egress, _ := spec["egress"].([]any); len(egress) > 0 && !cmp.Equal(spec["policyTypes"], defaults["policyTypes"]) {
 			defaults["policyTypes"] = []any{"Ingress", "Egress"}
 		}
-	case "Job": // pkg/apis/batch/v1/defaults.go SetDefaults_Job: one that is left without labels gets its template's
+	case "Job": // pkg/apis/batch/v1/defaults.go SetDefaults_Job: a Job without labels gets those of its template
 		labels, _ := (fieldPath{{field: "metadata"}, {field: "labels"}}).lookup(obj)
 		m, _ := labels.(map[string]any)
 		maps.DeleteFunc(m, func(name string, _ any) bool { return jobLabel.MatchString(name) })
@@ -244,15 +244,15 @@ func dropDefaults(obj map[string]any) {
 	}
 }
 
-// jobLabel matches what the API server puts on the template of a Job.
+// jobLabel matches what the API server adds to the template of a Job.
 var jobLabel = regexp.MustCompile(`^(batch\.kubernetes\.io/)?(controller-uid|job-name)$`)
 
-// dropReplicas: scaling a custom resource leaves no owner, and of what nobody owns there reports are silent.
+// dropReplicas removes the replicas: scaling a custom resource leaves no owner, and reports omit values there that nobody owns.
 func dropReplicas(obj map[string]any) {
 	fieldPath{{field: "spec"}, {field: "replicas"}}.remove(obj)
 }
 
-// keepNamed takes away what a chart does not name, and lists of maps, whose items have no one to name them here.
+// keepNamed removes what a chart does not name, and lists of maps, whose items cannot be identified here.
 func keepNamed(chart, obj map[string]any) {
 	for name, value := range obj {
 		chartValue, inChart := chart[name]
@@ -273,7 +273,7 @@ func isMapValue(v any) bool {
 	return isMap
 }
 
-// dropNulls: where a chart has a null, live may have a zero value or nothing (design section 5.1).
+// dropNulls removes zero values where a chart has a null: live may have a zero value there or nothing.
 func dropNulls(chart, obj map[string]any) {
 	for name, value := range chart {
 		below, _ := obj[name].(map[string]any)
@@ -288,8 +288,8 @@ func dropNulls(chart, obj map[string]any) {
 	}
 }
 
-// dropProtection takes away the finalizers that controllers put on volumes and claims in their own time, again if somebody took them
-// away (kubernetes v1.36.3 pkg/controller/volume/pvprotection, pvcprotection).
+// removeProtection removes the finalizers that controllers add to volumes and claims at any time, also after somebody removed them
+// (kubernetes v1.36.3 pkg/controller/volume/pvprotection, pvcprotection).
 func removeProtection(obj map[string]any) {
 	finalizers := fieldPath{{field: "metadata"}, {field: "finalizers"}}
 	if held, ok := finalizers.lookup(obj); ok {
@@ -297,7 +297,7 @@ func removeProtection(obj map[string]any) {
 	}
 }
 
-// unprotected gives a list of finalizers without those; nil where there are no others.
+// withoutProtection returns a list of finalizers without those; nil if there are no others.
 func withoutProtection(v any) any {
 	list, isList := v.([]any)
 	if !isList {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// newStory is the case of a seed with more of what releases live through: namespaces that charts write, Lists, hooks, objects
-// without a name, releases that do not exist yet or whose chart stays, and all routes.
+// newExtendedCase is the case of a seed with more of what happens to releases: namespaces that charts write, Lists, hooks, objects without
+// a name, releases that do not exist yet or whose chart stays the same, and all routes.
 func newExtendedCase(pool []poolKind, seed uint64) *oracleCase {
 	c := newOracleCase(pool, seed)
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -32,7 +32,7 @@ func newExtendedCase(pool []poolKind, seed uint64) *oracleCase {
 	return c
 }
 
-// begin makes it the story of an installation: what is there before is not Helm's.
+// makeInstall turns the case into an installation. Objects that exist before it are not Helm's.
 func (c *oracleCase) makeInstall(r *rand.Rand) {
 	c.installs, c.rollback, c.failed, c.edits = true, false, false, nil
 	for _, o := range c.objects {
@@ -43,7 +43,7 @@ func (c *oracleCase) makeInstall(r *rand.Rand) {
 	}
 }
 
-// stay makes it the story of a chart that stays what it is.
+// makeUnchanged turns the case into one whose chart stays the same.
 func (c *oracleCase) makeUnchanged() {
 	c.unchanged, c.rollback = true, false
 	c.objects = slices.DeleteFunc(c.objects, func(o *oracleObject) bool { return o.old == nil })
@@ -53,7 +53,7 @@ func (c *oracleCase) makeUnchanged() {
 	c.edits = slices.DeleteFunc(c.edits, func(e *oracleEdit) bool { return e.way == byCreate || e.object.old == nil })
 }
 
-// stumble seldom lets a rollback come after an upgrade that failed.
+// failBeforeRollback sometimes lets a rollback follow a failed upgrade.
 func (c *oracleCase) failBeforeRollback(r *rand.Rand) {
 	bad := c.deployed()
 	if !c.rollback || len(bad) == 0 || r.IntN(4) > 0 {
@@ -64,19 +64,19 @@ func (c *oracleCase) failBeforeRollback(r *rand.Rand) {
 	badLabel.put(o.new, "not a label!")
 }
 
-// hookOne seldom makes a hook of an object that was none.
+// turnIntoHook sometimes turns an object into a hook.
 func (c *oracleCase) turnIntoHook(r *rand.Rand) {
 	o := c.objects[r.IntN(len(c.objects))]
-	runs := o.kind.name == "job" || o.kind.name == "pod" // Helm waits for such hooks, and nothing here lets them end
+	runs := o.kind.name == "job" || o.kind.name == "pod" // Helm waits for such hooks, and nothing here completes them
 	if r.IntN(20) > 0 || o.old == nil || o.new == nil || o.kind.onlyHelmDeletes || o.kind.scales || runs {
 		return
 	}
-	o.new = runtime.DeepCopyJSON(o.old) // which could be created: whether a hook fails is not foretold
+	o.new = runtime.DeepCopyJSON(o.old) // it can be created: whether a hook fails is not predicted
 	hooks := []string{"pre-upgrade", "post-upgrade", "test", "post-delete"}
 	fieldPath{{field: "metadata"}, {field: "annotations"}, {field: hookAnnotation}}.put(o.new, hooks[r.IntN(len(hooks))])
 }
 
-// place lets the chart write the namespace of some objects.
+// placeInNamespaces lets the chart write the namespace of some objects.
 func (c *oracleCase) placeInNamespaces(r *rand.Rand) {
 	for _, o := range c.objects {
 		switch n := r.IntN(10); {
@@ -89,7 +89,7 @@ func (c *oracleCase) placeInNamespaces(r *rand.Rand) {
 	}
 }
 
-// list puts some objects into Lists, in each chart others.
+// putIntoLists puts some objects into Lists, different ones in each chart.
 func (c *oracleCase) putIntoLists(r *rand.Rand) {
 	if r.IntN(5) > 0 {
 		return
@@ -107,7 +107,7 @@ func (c *oracleCase) putIntoLists(r *rand.Rand) {
 	}
 }
 
-// addHooks gives the charts a hook that comes, changes or goes.
+// addHooks adds a hook to the charts that appears, changes or disappears.
 func (c *oracleCase) addHooks(r *rand.Rand) {
 	if r.IntN(4) > 0 {
 		return
@@ -130,7 +130,7 @@ func (c *oracleCase) addHooks(r *rand.Rand) {
 	}
 }
 
-// addNameless seldom gives the next chart an object that asks the server for a name, which no upgrade gets past.
+// addNameless sometimes adds an object to the next chart that asks the server for a name, on which every upgrade fails.
 func (c *oracleCase) addNameless(r *rand.Rand) {
 	if r.IntN(40) > 0 || c.unchanged || c.rollback {
 		return
@@ -147,7 +147,7 @@ func (c *oracleCase) extra(file string, obj map[string]any) {
 	c.extras[file] = append(c.extras[file], obj)
 }
 
-// hookNames are the names of the hooks in a chart.
+// hookNames returns the names of the hooks in a chart.
 func (c *oracleCase) hookNames(file string) []string {
 	var out []string
 	for _, obj := range c.extras[file] {

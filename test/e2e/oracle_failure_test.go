@@ -7,24 +7,24 @@ import (
 	"testing"
 )
 
-// judgement is one report held against one end of Helm's.
+// outcomeJudge compares one report with one outcome of Helm.
 type outcomeJudge struct {
 	*oracleRun
 	report *driftReport
-	// of is what the report says of the story's objects, by name.
+	// objects are the reported objects, by name.
 	objects map[string]objectReport
-	// text is Helm's error; empty where it went through.
+	// helmError is Helm's error; empty if Helm succeeded.
 	helmError string
-	// stoppers are the objects at which Helm stopped.
+	// stops are the objects at which Helm stopped.
 	stops map[string]bool
 }
 
-// unsure tells that the report leaves open what happens to an object.
+// isUncertain reports whether the report leaves open what happens to an object.
 func isUncertain(o objectReport) bool {
 	return slices.ContainsFunc(o.Fields, func(f fieldReport) bool { return !f.Certain })
 }
 
-// missUnlessUnsure is a miss, but where the report leaves open what happens to the object.
+// mispredictUnlessUncertain records a misprediction, or a tolerance if the report leaves open what happens to the object.
 func (j *outcomeJudge) mispredictUnlessUncertain(o objectReport, format string, args ...any) {
 	if isUncertain(o) {
 		j.tolerated.count(tolerateUncertain)
@@ -33,7 +33,7 @@ func (j *outcomeJudge) mispredictUnlessUncertain(o objectReport, format string, 
 	j.mispredict(o.Name, format, args...)
 }
 
-// judgeFailure: Helm fails exactly on the objects that the report lets fail, for the reasons it gives, and stops where it says.
+// judgeFailure checks that Helm fails exactly on the objects that the report says, for its reasons, and stops where it says.
 func (j *outcomeJudge) judgeFailure() {
 	failing := j.report.failing()
 	j.failures += len(failing)
@@ -66,19 +66,19 @@ func (j *outcomeJudge) judgeFailure() {
 	}
 }
 
-// stopsBefore tells whether Helm ended before it wrote anything: it checks what it is to take over, and builds everything first.
+// stopsBeforeWriting reports whether Helm ended before it wrote anything: it first checks what it takes over, and builds everything.
 func stopsBeforeWriting(text string) bool {
 	return strings.Contains(text, "nable to continue with ") || strings.Contains(text, "unable to build kubernetes objects") || strings.HasPrefix(text, "resource mapping not found ") ||
 		strings.HasPrefix(text, "invalid operation: ") || strings.Contains(text, "ValidationError(") || strings.Contains(text, `unknown object type "nil"`)
 }
 
-// stopsThere tells whether Helm ended at the first error of its visit of the objects: a creation, or a read.
+// stopsAtFirstError reports whether Helm ended at the first error of a creation or a read.
 func stopsAtFirstError(text string) bool {
 	return strings.HasPrefix(text, "failed to create resource") || strings.HasPrefix(text, "could not get information about the resource")
 }
 
-// judgeStopBefore: one of those that were said to fail is the one, the others of them would have been the next to stop it, and
-// nothing is reached.
+// judgeStopBeforeWriting checks a stop before any write: Helm stops at one of the predicted failures, the others would have stopped it
+// next, and no object is reached.
 func (j *outcomeJudge) judgeStopBeforeWriting(failing []objectReport) {
 	named := 0
 	for _, o := range failing {
@@ -102,11 +102,11 @@ func (j *outcomeJudge) judgeStopBeforeWriting(failing []objectReport) {
 	}
 }
 
-// noName is what Helm says of an object without a name.
+// noName is Helm's error about an object without a name.
 const noName = "resource name may not be empty"
 
-// judgeStopThere: the object at which Helm stops is one of those that were said to fail, those after it are said to be skipped or to
-// fail, those before it are not skipped.
+// judgeStopAtFirstError checks that Helm stops at one of the predicted failures, that the objects after it are reported as skipped or
+// failing, and that those before it are not reported as skipped.
 func (j *outcomeJudge) judgeStopAtFirstError(failing []objectReport) {
 	at := slices.IndexFunc(failing, func(o objectReport) bool { return isNamed(j.helmError, o) })
 	if at < 0 {
@@ -144,12 +144,12 @@ func (j *outcomeJudge) judgeStopAtFirstError(failing []objectReport) {
 	j.judgeNoDeletion()
 }
 
-// blamed tells whether the report names the object that keeps Helm from another.
+// isBlockedBy reports whether the report names the object that prevents another.
 func isBlockedBy(o, by objectReport) bool {
 	return slices.ContainsFunc(o.BlockedBy, func(key string) bool { return strings.Contains(key, by.Kind) && strings.HasSuffix(key, by.Name) })
 }
 
-// judgeAll: Helm comes to all objects, and names each that fails. Nothing is deleted.
+// judgeEachFailure checks an outcome in which Helm reaches all objects: it names each that fails, and deletes nothing.
 func (j *outcomeJudge) judgeEachFailure(failing []objectReport) {
 	for _, o := range failing {
 		switch {
@@ -170,8 +170,8 @@ func (j *outcomeJudge) judgeNoDeletion() {
 	}
 }
 
-// isNamed reports whether Helm's error is about an object. Some errors do not name it: one that has the very words that were predicted,
-// and one of decoding, which has only the kind.
+// isNamed reports whether Helm's error is about an object. Some errors do not name it: one with exactly the predicted words, and one of
+// decoding, which has only the kind.
 func isNamed(text string, o objectReport) bool {
 	if o.Name == "" {
 		return strings.Contains(text, noName)
@@ -181,21 +181,21 @@ func isNamed(text string, o objectReport) bool {
 	return nameless || namesObject(text, o.Name)
 }
 
-// stop judges the reason of an object at which Helm stopped, and remembers the object.
+// recordStop judges the reason of an object at which Helm stopped, and records the object.
 func (j *outcomeJudge) recordStop(o objectReport) {
 	j.judgeReason(o)
 	j.stops[o.Name] = true
 }
 
-// namesObject tells whether an error of Helm is about an object; both Helms and the API server name it in their own ways.
+// namesObject reports whether an error of Helm names an object; both Helms and the API server do so in their own ways.
 func namesObject(text, name string) bool {
 	return strings.Contains(text, `"`+name+`"`) || strings.Contains(text, "/"+name+" ")
 }
 
-// errorStart matches where the error of one object begins in Helm's.
+// errorStart matches where the error about one object begins in Helm's error.
 var errorStart = regexp.MustCompile(`(?:^| && )(?:cannot patch "|failed to replace object: |failed to create patch: |failed to create resource: |conflict occurred while applying object |server-side apply failed for object )`)
 
-// part is what Helm's error has about one object; objects of two kinds may have one name.
+// errorOf returns the part of Helm's error about one object; objects of two kinds may have the same name.
 func errorOf(text string, o objectReport) string {
 	var cuts []int
 	for _, at := range errorStart.FindAllStringIndex(text, -1) {
@@ -223,36 +223,36 @@ func errorOf(text string, o objectReport) string {
 	return pieces[0]
 }
 
-// conflictField matches the fields that the API server lists in a conflict: "conflict with "x" using v1: .data.a", or several
-// as a list after "conflicts with".
+// conflictField matches the fields that the API server lists in a conflict: "conflict with "x" using v1: .data.a", or several as a list
+// after "conflicts with".
 var conflictField = regexp.MustCompile(`(?m)(?:^- |conflict with "[^"]*"(?: with subresource "\w+")?(?: using \S+)?(?: at [^ ]+)?: )(\..*?)(?: && |$)`)
 
-// misnamed are fields that the API server calls by another name than the API does, or only speaks of (kubernetes v1.36.3
+// misnamed replaces fields that the API server calls by another name than the API, or only mentions (kubernetes v1.36.3
 // pkg/apis/storage/validation ValidateCSIDriverUpdate, pkg/apis/core/validation ValidatePersistentVolumeUpdate and
 // ValidateServiceClusterIPsRelatedFields, ValidateService).
 var misnamed = strings.NewReplacer("spec.attachedRequired", "spec.attachRequired", "spec.persistentvolumesource", "spec",
 	" nodeAffinity:", " spec.nodeAffinity:", " volumeMode:", " spec.volumeMode:", "indicated by `ipFamilies[0]`", "spec.ipFamilies: Invalid value",
 	"spec.LoadBalancerSourceRanges", "spec.loadBalancerSourceRanges")
 
-// judgeReason holds a predicted reason against Helm's error.
+// judgeReason compares a predicted reason with Helm's error.
 func (j *outcomeJudge) judgeReason(o objectReport) {
 	if fault := reasonFault(o, j.helmError, j.tolerated); fault != "" {
 		j.mispredict(o.Name, "%s", fault)
 	}
 }
 
-// saysWords tells whether an error has the words of a reason, but for what we add. Two things cannot be foretold: the value that the
-// server shows, and the resource that it names between Helm's words and its own.
+// hasWordsOf reports whether an error has the words of a reason, except what helmdrift adds. Two things cannot be predicted: the value
+// that the server shows, and the resource that it names between Helm's words and its own.
 func hasWordsOf(text, reason string) bool {
 	// The server's own release of the library names list items where a later one counts them.
 	text, reason = inBrackets.ReplaceAllString(text, ""), inBrackets.ReplaceAllString(reason, "")
 	if expected, key, keyless := strings.Cut(reason, "an item of a list does not contain declared merge key: "); keyless { // Helm prints the item
 		return strings.Contains(text, expected) && strings.Contains(text, " does not contain declared merge key: "+key)
 	}
-	if m := kindlessWords.FindStringSubmatch(reason); m != nil { // between the two, Helm 4 names the object; what follows is advice
+	if m := kindlessWords.FindStringSubmatch(reason); m != nil { // Helm 4 names the object between the two; what follows is advice
 		return strings.Contains(text, m[2]) && (m[1] != "" && strings.Contains(text, m[1]) || m[1] == "" && strings.HasPrefix(text, "resource mapping not found "))
 	}
-	if m := mergedWords.FindStringSubmatch(reason); m != nil { // the server prints the steps of its merge by which it came to the version
+	if m := mergedWords.FindStringSubmatch(reason); m != nil { // the server prints the steps of its merge that led to the version
 		return strings.Contains(text, m[1]) && strings.Contains(text, " at version "+m[3]+m[2])
 	}
 	expected, _, _ := strings.Cut(reason, "another type stands there")
@@ -265,7 +265,7 @@ func hasWordsOf(text, reason string) bool {
 	if !several {
 		return strings.Contains(text, expected)
 	}
-	// Several faults come in no order.
+	// Several faults have no fixed order.
 	ends := serverFault.FindAllStringIndex(list, -1)
 	for i := range ends {
 		fault := list[ends[i][0]:]
@@ -280,13 +280,13 @@ func hasWordsOf(text, reason string) bool {
 	return len(ends) > 1 && same && len(serverFault.FindAllString(theirs, -1)) == len(ends)
 }
 
-// kindlessWords matches a reason that a kind is not served: what Helm was about, and the kind.
+// kindlessWords matches a reason that a kind is not served: what Helm was doing, and the kind.
 var kindlessWords = regexp.MustCompile(`^(?:(.*?): )?(no matches for kind "[^"]*" in version "[^"]*")`)
 
 // mergedWords matches a reason that an apply fails on a version at which another manager wrote: the object, the fault, and the version.
 var mergedWords = regexp.MustCompile(`^(.*?)(: \..*) \(of (.*), at which it was written too\)$`)
 
-// TestSaysWords: several faults are the same in whatever order the server has them, and none may be another.
+// TestHasWordsOf checks that several faults match in any order, and that no other fault matches.
 func TestHasWordsOf(t *testing.T) {
 	const upgrade = `cannot patch "r" with kind Route: Route.ex.com "r" is invalid: [`
 	faults := []string{
@@ -312,10 +312,10 @@ func TestHasWordsOf(t *testing.T) {
 	}
 }
 
-// serverFault matches where one of several faults begins.
+// serverFault matches the beginning of one of several faults.
 var serverFault = regexp.MustCompile(`(?:<nil>|[A-Za-z][\w."-]*): (?:Invalid value|Required value|Duplicate value|Unsupported value|Forbidden|Too many|Too long)`)
 
-// hasWordsOfHelm tells whether a reason claims to be what Helm or the API server will say.
+// quotesHelmOrServer reports whether a reason claims to be the words of Helm or of the API server.
 func quotesHelmOrServer(reason string) bool {
 	for _, words := range []string{
 		"cannot be imported", "failed to create patch", "failed to replace object", "failed to create typed patch", "server-side apply failed",
@@ -329,7 +329,7 @@ func quotesHelmOrServer(reason string) bool {
 	return false
 }
 
-// serverField matches a field that validation complains of.
+// serverField matches a field that validation rejects.
 var serverField = regexp.MustCompile(`([A-Za-z][\w.\[\]/"-]*): (?:Invalid value|Forbidden|Required value|Duplicate value|Unsupported value|Not found|Too many|Too long|Internal error)`)
 
 // goField matches a field that the server cannot decode.
@@ -339,7 +339,7 @@ func serverFields(text string) []string {
 	var out []string
 	for _, pattern := range []*regexp.Regexp{serverField, goField} {
 		for _, m := range pattern.FindAllStringSubmatch(text, -1) {
-			if m[1] != "patch" { // what does not decode after a patch is said of the patch as a whole
+			if m[1] != "patch" { // the server reports what does not decode after a patch for the whole patch
 				out = append(out, plainPath(m[1]))
 			}
 		}

@@ -7,14 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fieldJudge judges single objects: let counts what is let through, and ask is the API server's word on an object that is written to it
-// once more, as a dry run.
+// fieldJudge judges single objects. tolerated counts what it excuses; dryRun returns what the API server makes of an object that is
+// written to it again.
 type fieldJudge struct {
 	tolerated tolerances
 	dryRun    func(obj map[string]any) (map[string]any, error)
 }
 
-// object lists what is wrong with what was said of one object.
+// judgeObject lists what is wrong in the report of one object.
 func (j fieldJudge) judgeObject(o *oracleObject, next map[string]any, reported objectReport, was, now map[string]any) []string {
 	switch {
 	case reported.Action == "create":
@@ -46,7 +46,7 @@ func (j fieldJudge) judgeObject(o *oracleObject, next map[string]any, reported o
 	return j.judgeFields(reported.Fields, unwritten, was, now, stored)
 }
 
-// forgive takes something away from both states of an object, and counts it where that makes the difference between them smaller.
+// tolerate removes something from both states of an object, and counts the tolerance if that makes the difference smaller.
 func (j fieldJudge) tolerate(tolerance string, was, now map[string]any, drop func(was, now map[string]any)) {
 	before := len(cmp.Diff(withoutEmpty(was), withoutEmpty(now)))
 	drop(was, now)
@@ -56,7 +56,7 @@ func (j fieldJudge) tolerate(tolerance string, was, now map[string]any, drop fun
 }
 
 // injectorOwns reports whether the report leaves the object's CA to an injector, by design: an annotation names one, or the chart writes
-// an empty text for it, which Helm puts there until the injector comes by again. A CA that no chart speaks of has to stay.
+// an empty text for it, which Helm writes until the injector returns. A CA that no chart writes must stay.
 func (j fieldJudge) injectorOwns(o *oracleObject, fields []fieldReport, was, now map[string]any) bool {
 	if isInjected(was) || isInjected(now) {
 		return true
@@ -78,7 +78,7 @@ func judgeCreation(next, was, now map[string]any) []string {
 	for _, obj := range []map[string]any{next, now} {
 		removeProtection(obj)
 		if obj["aggregationRule"] != nil {
-			delete(obj, "rules") // a controller puts them together
+			delete(obj, "rules") // a controller writes them
 		}
 	}
 	if !containsAll(next, now) {
@@ -87,7 +87,8 @@ func judgeCreation(next, was, now map[string]any) []string {
 	return nil
 }
 
-// fields: what was said to change changed, to what was said; the rest did not. Stored is the object as the server has it now.
+// judgeFields checks that the reported changes happened, with the reported values, and that nothing else changed. stored is the object as
+// the server has it now.
 func (j fieldJudge) judgeFields(fields []fieldReport, unwritten bool, was, now, stored map[string]any) []string {
 	var out []string
 	var orders, changed, reported []fieldPath
@@ -104,7 +105,7 @@ func (j fieldJudge) judgeFields(fields []fieldReport, unwritten bool, was, now, 
 		case !f.Certain && !unwritten:
 			changed = append(changed, path)
 		case !acts && !f.Managed && path[len(path)-1].keys != nil:
-			orders = append(orders, path[:len(path)-1]) // where a foreign item stands among the others is not predicted
+			orders = append(orders, path[:len(path)-1]) // the position of another item among the others is not predicted
 		case !acts:
 		case f.Class == "order":
 			orders = append(orders, path)
@@ -142,7 +143,7 @@ func (j fieldJudge) judgeFields(fields []fieldReport, unwritten bool, was, now, 
 	return out
 }
 
-// checkOutcome: the field changed, and to what was said.
+// checkOutcome checks that the field changed to the reported value.
 func (f fieldReport) checkOutcome(path fieldPath, was, now map[string]any) error {
 	before, had := path.lookup(was)
 	after, has := path.lookup(now)
@@ -175,8 +176,8 @@ func (f fieldReport) checkOutcome(path fieldPath, was, now map[string]any) error
 	return nil
 }
 
-// holds tells whether got is what was wanted; the server may have added defaults to it. Unlike within, it does not take a text
-// for a number.
+// equalsWithDefaults reports whether got equals want; the server may have added defaults to got. Unlike containsAll, it does not treat a
+// text as a number.
 func equalsWithDefaults(want, got any) bool {
 	switch want := want.(type) {
 	case map[string]any:
@@ -194,9 +195,9 @@ func equalsWithDefaults(want, got any) bool {
 	return equalJSON(want, got) || isZero(want) && isZero(got)
 }
 
-// checkOrder: the managed items stand in the order that was said. Items that share a name stand there as often as it was said.
+// checkOrder checks that the managed items are in the reported order. Items that share a name must occur as often as reported.
 func (f fieldReport) checkOrder(path fieldPath, now map[string]any) error {
-	if f.Equivalent { // a set, told as it stands
+	if f.Equivalent { // a set, reported with its values
 		want, err := decodeValue(f.valueAfterWrite())
 		is, _ := path.lookup(now)
 		if err == nil && !containsAll(want, is) {
@@ -225,8 +226,7 @@ func (f fieldReport) checkOrder(path fieldPath, now map[string]any) error {
 	return nil
 }
 
-// checkLeftovers: a map of texts that was said to become another is that one, without a key of what was there. Maps of other
-// things may hold defaults.
+// checkLeftovers checks a map of texts that was reported to change: it must have no other key. Maps of other values may contain defaults.
 func (f fieldReport) checkLeftovers(path fieldPath, now map[string]any) error {
 	want := f.Desired
 	if f.After != nil {

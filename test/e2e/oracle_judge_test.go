@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// judge holds what was said against what happened.
+// judge compares the report with what happened.
 func (r *oracleRun) judge(report *driftReport, before, after map[string]map[string]any, failed error) {
 	j := &outcomeJudge{oracleRun: r, report: report, objects: map[string]objectReport{}, stops: map[string]bool{}}
 	if failed != nil {
@@ -46,7 +46,7 @@ func (r *oracleRun) judge(report *driftReport, before, after map[string]map[stri
 	r.keepUnreached(j)
 }
 
-// judgeStrangers: a report speaks of nothing but the objects of the charts.
+// judgeUnknownObjects checks that the report contains only objects of the charts.
 func (r *oracleRun) judgeUnknownObjects(report *driftReport) {
 	for _, reported := range report.Releases[0].Objects {
 		known := reported.Name == "" || slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.name == reported.Name })
@@ -56,14 +56,14 @@ func (r *oracleRun) judgeUnknownObjects(report *driftReport) {
 	}
 }
 
-// asker asks the API server what it makes of an object, without writing it.
+// dryRunner returns a function that asks the API server what it makes of an object, without writing it.
 func (r *oracleRun) dryRunner(o *oracleObject) func(map[string]any) (map[string]any, error) {
 	return func(obj map[string]any) (map[string]any, error) {
 		return r.story.cluster.dryRunUpdate(o.gvk(r.scenario.rollback), o.namespaceIn(r.story.ns), obj)
 	}
 }
 
-// tried is what the API server makes of an object that is written to it, as a dry run.
+// dryRunUpdate returns what the API server makes of an object in an update that is a dry run.
 func (c *cluster) dryRunUpdate(kind schema.GroupVersionKind, namespace string, obj map[string]any) (map[string]any, error) {
 	client, _, err := c.clientForKind(kind, namespace)
 	if err != nil {
@@ -76,15 +76,15 @@ func (c *cluster) dryRunUpdate(kind schema.GroupVersionKind, namespace string, o
 	return answer.Object, nil
 }
 
-// again remembers which objects the story needs to be told without, and which predicted failures it did not reach.
+// keepUnreached records at which objects Helm stopped if it did not reach all predicted failures.
 func (r *oracleRun) keepUnreached(j *outcomeJudge) {
 	if len(j.unreached) > 0 {
 		r.stoppedAt = j.stops
 	}
 }
 
-// stoppedByHook reports whether a hook stopped Helm before it wrote anything, and judges that it did not. Whether a hook fails is not
-// predicted; after one that runs later, all has happened, and Helm's error speaks of nothing else.
+// stoppedByHook reports whether a hook stopped Helm before it wrote anything, and checks that it wrote nothing. Whether a hook fails is
+// not predicted. After a failing hook that runs later, everything else has happened, and Helm's error mentions nothing else.
 func (j *outcomeJudge) stoppedByHook(before, after map[string]map[string]any) bool {
 	at := strings.Index(j.helmError, " hooks failed: ")
 	if at < 0 {
@@ -104,7 +104,7 @@ func (j *outcomeJudge) stoppedByHook(before, after map[string]map[string]any) bo
 	return true
 }
 
-// explain puts beside the misses what was said, and Helm's error.
+// explainMispredictions adds the report and Helm's error to the mispredictions.
 func (r *oracleRun) explainMispredictions(report *driftReport, failed error) {
 	if len(r.mispredictions) == 0 {
 		return
@@ -125,7 +125,7 @@ func (r *oracleRun) mispredict(object, format string, args ...any) {
 	r.mispredictions = append(r.mispredictions, "MISS "+object+fmt.Sprintf(format, args...))
 }
 
-// judgeHooks: hooks are named as not compared, and nothing else is said of them.
+// judgeHooks checks that hooks are listed as not compared, and reported in no other way.
 func (j *outcomeJudge) judgeHooks() {
 	target := "new.yaml"
 	if j.oracleRun.scenario.rollback || j.oracleRun.scenario.unchanged {
@@ -145,8 +145,8 @@ func (j *outcomeJudge) judgeHooks() {
 	}
 }
 
-// judgeAgreement: asking the server changes nothing of what is said, but where that was not certain. A controller's first write between the
-// two questions may make the server forget who wrote something else: then they were about two objects.
+// judgeDryRunAgreement checks that a dry run changes nothing of the report except what was uncertain. The first write of a controller
+// between the two reports may make the server forget another manager; then the reports are about different objects.
 func (r *oracleRun) judgeDryRunAgreement(report, dryRunReport *driftReport, unchanged func(name string) bool) {
 	withDryRun := map[string]objectReport{}
 	for _, o := range dryRunReport.Releases[0].Objects {
@@ -166,7 +166,7 @@ func (r *oracleRun) judgeDryRunAgreement(report, dryRunReport *driftReport, unch
 	}
 }
 
-// verdicts is what is said of an object, in short.
+// verdicts returns what is reported of an object, in short.
 func (o objectReport) verdicts() string {
 	lines := []string{o.Action}
 	for _, f := range o.Fields {
@@ -175,7 +175,7 @@ func (o objectReport) verdicts() string {
 	return strings.Join(lines, "\n")
 }
 
-// judgeDryRun: where the server could be asked what it would do, it said what was said here.
+// judgeDryRun checks that the server's dry run agrees with the report, where the server could be asked.
 func (r *oracleRun) judgeDryRun(dryRunReport *driftReport) {
 	for _, o := range dryRunReport.Releases[0].Objects {
 		if o.DryRun == nil {
@@ -194,7 +194,7 @@ func (r *oracleRun) judgeDryRun(dryRunReport *driftReport) {
 	}
 }
 
-// managersOf names the field managers of an object.
+// managersOf returns the names of an object's field managers.
 func managersOf(obj map[string]any) []string {
 	var out []string
 	u := unstructured.Unstructured{Object: obj}
@@ -204,7 +204,7 @@ func managersOf(obj map[string]any) []string {
 	return out
 }
 
-// leavesOpen tells whether the server's answer differs at nothing but what the report calls not certain.
+// leavesOpen reports whether the server's answer differs only in fields that the report calls uncertain.
 func (o objectReport) leavesOpen(message string) bool {
 	places, differs := strings.CutPrefix(message, "the server's answer differs at ")
 	if !differs {

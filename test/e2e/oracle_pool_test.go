@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// poolDir holds the kinds of objects that the oracle builds charts of; its README says how they are written.
+// poolDir contains the kinds of objects of which the oracle builds charts; its README describes the files.
 const poolDir = "testdata/oracle"
 
 // poolKind is one kind of the pool.
@@ -21,32 +21,32 @@ type poolKind struct {
 	// name is the kind in lower case, as stories write it.
 	name   string
 	object map[string]any
-	// versions are the apiVersions that charts and others write the object at; the first is the object's own.
+	// versions are the apiVersions at which charts and others write the object; the first is that of the skeleton.
 	versions []string
 	knobs    []knob
-	// at are the knobs of one version.
+	// versionKnobs are the knobs of one version.
 	versionKnobs map[string][]knob
-	// hands are what only a hand turns, on live: a chart that does so is another chart.
+	// editKnobs are turned only in edits of live, because a chart does not have these values.
 	editKnobs []knob
-	// risks are what only a new version of the chart turns, seldom: the API may refuse what comes out.
+	// risks are turned only in a new version of the chart, and seldom: the API may refuse the result.
 	risks []knob
-	// scales tells that the kind has the scale subresource, wide that it has no namespace, stays that nobody but Helm deletes the
-	// object, as that takes its time.
+	// scales says that the kind has the scale subresource, clusterScoped that it has no namespace, onlyHelmDeletes that no edit deletes
+	// the object, because that takes time.
 	scales, clusterScoped, onlyHelmDeletes bool
 	// weight is how often the kind is drawn.
 	weight int
 }
 
-// knob is one thing that varies in an object: in its n-th position the n-th value stands at each of its paths.
+// knob is one variable of an object: its n-th position sets the n-th value at each of its paths.
 type knob struct {
 	paths  []fieldPath
 	values [][]any
 }
 
-// writtenNull is what the pool writes for a null that stands in the manifest.
+// writtenNull is the pool's notation of a null in the manifest.
 const writtenNull = "NULL"
 
-// usualWeight is that of a kind that does not say otherwise.
+// usualWeight is the default weight of a kind.
 const usualWeight = 4
 
 func loadPool() ([]poolKind, error) {
@@ -101,12 +101,12 @@ func newPoolKind(text map[string]any) (poolKind, error) {
 	return out, nil
 }
 
-// turnable are the knobs of an object at a version.
+// knobsAt returns the knobs of an object at a version.
 func (k *poolKind) knobsAt(version string) []knob {
 	return slices.Concat(k.knobs, k.versionKnobs[version])
 }
 
-// draw takes a kind of the pool by its weight.
+// draw returns a random kind of the pool, by weight.
 func draw(pool []poolKind, r *rand.Rand) *poolKind {
 	sum := 0
 	for i := range pool {
@@ -121,7 +121,7 @@ func draw(pool []poolKind, r *rand.Rand) *poolKind {
 	return nil
 }
 
-// readPoolFile reads YAML; integers stay integers.
+// readPoolFile parses a YAML file; integers stay integers.
 func readPoolFile(file string) (map[string]any, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -135,7 +135,7 @@ func readPoolFile(file string) (map[string]any, error) {
 	return out, utiljson.Unmarshal(body, &out)
 }
 
-// knobsOf gives the knobs of a file and of those it includes, their paths below prefix.
+// knobsOf returns the knobs of a file and of the files that it includes, with their paths below prefix.
 func knobsOf(text map[string]any, under, prefix string) ([]knob, error) {
 	var out []knob
 	list, _ := text[under].([]any)
@@ -181,7 +181,7 @@ func newKnob(text map[string]any, prefix string) (knob, error) {
 	return out, nil
 }
 
-// turn puts the knob to a random position, and tells whether that changed the object.
+// turn sets the knob to a random position and reports whether that changed the object.
 func (k knob) turn(obj map[string]any, r *rand.Rand) bool {
 	position := r.IntN(len(k.values[0]))
 	changed := false
@@ -194,7 +194,7 @@ func (k knob) turn(obj map[string]any, r *rand.Rand) bool {
 	return changed
 }
 
-// drop takes away what the knob leads to.
+// drop removes the values at the knob's paths.
 func (k knob) drop(obj map[string]any) {
 	for _, path := range k.paths {
 		path.remove(obj)

@@ -1,22 +1,21 @@
 package e2e
 
-// route is which Helms a story takes, and how they write.
+// route says which Helms a case uses, and how they write.
 type route struct {
 	name string
-	// installs4 and goes4 tell the Helm that deploys before the edits, and the one that is predicted.
+	// installs4 says that Helm 4 deploys before the edits, upgrades4 that Helm 4 is predicted.
 	installs4, upgrades4 bool
 	// install are further arguments of the installation.
 	install []string
-	// switches tells that the other Helm made the second revision.
+	// otherHelmBetween says that the other Helm made the second revision.
 	otherHelmBetween bool
-	// serverSide and force are Helm 4's --server-side and --force-conflicts, for what is predicted; replace and takes are --force
-	// and --take-ownership.
+	// serverSide and force are --server-side and --force-conflicts of the predicted Helm 4; replace is --force, takeOwnership is
+	// --take-ownership.
 	serverSide                    string
 	force, replace, takeOwnership bool
 }
 
-// routes are those of one engine, as many for the one as for the other; the first is that of most stories, and the first three are
-// those of a repair.
+// routes returns the routes of one engine, equally many for each. Most cases use the first; the fix oracle uses the first three.
 func routes(by4 bool) []route {
 	clientSide := []string{"--client-side"}
 	if !by4 {
@@ -47,15 +46,15 @@ func routes(by4 bool) []route {
 	}
 }
 
-// appliesServerSide reports whether what is predicted is written by server-side apply.
+// appliesServerSide reports whether the predicted Helm applies server-side.
 func (r route) appliesServerSide() bool {
 	return r.upgrades4 && (r.serverSide == "true" || r.serverSide == "auto" && len(r.install) == 0)
 }
 
-// flags are helmdrift's words for the route.
+// flags returns the flags of helmdrift for an upgrade on the route.
 func (r route) flags() []string { return r.flagsFor("upgrade") }
 
-// flagsFor are helmdrift's words for a verb: upgrade, install, rollback, or again for an upgrade to the chart that is there.
+// flagsFor returns the flags of helmdrift for a verb: upgrade, install, rollback, or "again" for an upgrade to the deployed chart.
 func (r route) flagsFor(verb string) []string {
 	out := []string{"--helm-version", "3"}
 	if r.upgrades4 {
@@ -64,7 +63,7 @@ func (r route) flagsFor(verb string) []string {
 	return append(out, r.helmFlags(verb)...)
 }
 
-// words are the flags of a Helm's verb on the route; helmdrift's are those of an upgrade to a chart.
+// helmFlags returns the flags of Helm for a verb; those of helmdrift are the same.
 func (r route) helmFlags(verb string) []string {
 	var out []string
 	if r.upgrades4 && r.serverSide != "auto" {

@@ -17,36 +17,36 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// telling is one run of a case on a cluster.
+// oracleRun is one run of a case on a cluster.
 type oracleRun struct {
 	scenario *oracleCase
 	by4      bool
 	route    route
 	story    *Case
-	// lines and files are the story as it went.
+	// commands, files and fileNames are the script of the run.
 	commands  []string
 	files     map[string]string
 	fileNames []string
 
 	edits, failures, dryRuns, certain, uncertain int
-	// unreached are the objects that were said to fail, and to which Helm did not come; stoppers those at which it stopped.
+	// unreached are the predicted failures that Helm did not reach; stoppedAt are the objects at which it stopped.
 	unreached []string
 	stoppedAt map[string]bool
 	tolerated tolerances
-	// unasked counts objects that the server was not asked about, by the reason.
+	// notAsked counts objects about which the server was not asked, by reason.
 	notAsked       map[string]int
 	mispredictions []string
-	// missed are the objects that the misses are about.
+	// mispredicted are the objects of the mispredictions.
 	mispredicted map[string]bool
-	// first are the objects as the first revision left them, pristine as the edits find them, now as helmdrift does; stumbled is set where
-	// an upgrade failed before the edits.
+	// installed are the objects as the first revision left them, unedited as they are before the edits, predictedOn as they are when
+	// helmdrift reads them; upgradeFailed says that an upgrade failed before the edits.
 	installed, unedited, predictedOn map[string]map[string]any
 	upgradeFailed                    bool
-	// stumble is the error of that upgrade.
+	// upgradeError is the error of that upgrade.
 	upgradeError string
 }
 
-// tell runs the case: install, edits, prediction, and what Helm really does.
+// run runs the case: install, edit, predict, and compare with what Helm does.
 func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
 	run := newOracleRun(o, base, by4)
 	if o.installs && !by4 && run.route.upgrades4 {
@@ -72,7 +72,7 @@ func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
 	if err != nil {
 		return run, err
 	}
-	run.commands = run.commands[:len(run.commands)-1] // the story goes on with the prediction that comes without asking
+	run.commands = run.commands[:len(run.commands)-1] // the script contains only the prediction without a dry run
 	report, err := run.predict()
 	if err != nil {
 		return run, err
@@ -108,7 +108,7 @@ func newOracleRun(o *oracleCase, base *Case, by4 bool) *oracleRun {
 		notAsked: map[string]int{}, tolerated: tolerances{}}
 }
 
-// plain is what helmdrift says without the chart that comes, where one does.
+// diffStored returns the report without the new chart, if there is a new chart.
 func (r *oracleRun) diffStored() (*driftReport, error) {
 	if r.scenario.unchanged || r.scenario.installs || r.scenario.rollback {
 		return nil, nil
@@ -120,10 +120,10 @@ func (r *oracleRun) diffStored() (*driftReport, error) {
 	return out.report, nil
 }
 
-// tellings numbers the runs: each has objects and a release of its own.
+// runCounter numbers the runs: each has its own objects and its own release.
 var runCounter atomic.Int64
 
-// child is another release in the same namespace.
+// otherRelease returns a case for another release in the same namespace.
 func (c *Case) otherRelease(seed uint64) *Case {
 	out := *c
 	out.release = fmt.Sprintf("o%d-%d", seed, runCounter.Add(1))
@@ -136,7 +136,7 @@ func (r *oracleRun) writeFile(name, text string) error {
 	return errors.Join(os.MkdirAll(r.story.dir, 0o755), os.WriteFile(filepath.Join(r.story.dir, name), []byte(text), 0o644))
 }
 
-// helm calls one of the Helms, and writes the line for it. It may fail where the story wants that.
+// helm calls one of the Helms and adds the line for it. The call may fail if mayFail is set.
 func (r *oracleRun) helm(by4, mayFail bool, args ...string) error {
 	line := "helm " + strings.Join(args, " ")
 	if by4 {
@@ -150,8 +150,8 @@ func (r *oracleRun) helm(by4, mayFail bool, args ...string) error {
 	return err
 }
 
-// deploy brings the release to where the edits begin, and waits for what Helm deleted: a definition of custom resources takes its time
-// to go, and would be gone for one question and be going for another.
+// deploy brings the release to the state in which the edits begin. It waits until the objects that Helm deleted are gone: the deletion of
+// a definition takes time, and one read could find it gone and the next one terminating.
 func (r *oracleRun) deploy() error {
 	if err := r.deployRelease(); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (r *oracleRun) deploy() error {
 	})
 }
 
-// going tells whether an object is on its way out that nobody holds.
+// isTerminating reports whether an object is being deleted that no finalizer of the pool holds.
 func (r *oracleRun) isTerminating() (bool, error) {
 	for _, o := range r.scenario.objects {
 		client, _, err := r.story.cluster.clientForKind(o.gvk(r.scenario.rollback), o.namespaceIn(r.story.ns))
@@ -180,7 +180,7 @@ func (r *oracleRun) isTerminating() (bool, error) {
 	return false, nil
 }
 
-// release lets Helm make the release as the edits find it.
+// deployRelease lets Helm deploy the revisions before the edits.
 func (r *oracleRun) deployRelease() error {
 	if err := r.createOtherNamespace(); err != nil {
 		return err
@@ -211,7 +211,7 @@ func (r *oracleRun) deployRelease() error {
 	second := first != r.route.otherHelmBetween
 	switch {
 	case r.scenario.rollback:
-		return r.helm(second, true, "upgrade", "new.yaml") // if it fails, the rollback starts from a failed revision
+		return r.helm(second, true, "upgrade", "new.yaml") // if this fails, the rollback starts from a failed revision
 	case r.scenario.failed:
 		return r.helm(second, true, "upgrade", "failed.yaml")
 	case r.route.otherHelmBetween:
@@ -220,7 +220,7 @@ func (r *oracleRun) deployRelease() error {
 	return nil
 }
 
-// makeOther makes the second namespace where an object is in it. It goes with the first, which owns it.
+// createOtherNamespace creates the second namespace if an object is in it. The first namespace owns it, so both are deleted together.
 func (r *oracleRun) createOtherNamespace() error {
 	if !slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.namespace.suffix != "" }) {
 		return nil
@@ -243,7 +243,7 @@ func (r *oracleRun) createOtherNamespace() error {
 	return err
 }
 
-// edit lets the others at the objects. What the API refuses did not happen.
+// applyEdits performs the edits. An edit that the API refuses did not happen.
 func (r *oracleRun) applyEdits() error {
 	for i, e := range r.scenario.edits {
 		made, err := e.perform(r.story, i, e.object.deployed(r.scenario.rollback))
@@ -267,7 +267,7 @@ func (r *oracleRun) applyEdits() error {
 	return nil
 }
 
-// predict asks helmdrift.
+// predict runs helmdrift diff.
 func (r *oracleRun) predict(more ...string) (*driftReport, error) {
 	verb, _ := r.scenario.operation()
 	flags := append(r.route.flagsFor(verb), more...)
@@ -294,14 +294,14 @@ func (r *oracleRun) predict(more ...string) (*driftReport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, out.stdout)
 	}
-	disagrees := len(more) > 0 && out.exit == 1 // the server says otherwise: it is judged with the rest
+	disagrees := len(more) > 0 && out.exit == 1 // the server disagrees, which is judged later
 	if out.exit != 0 && !disagrees || out.report == nil || len(out.report.Releases) != 1 {
 		return nil, fmt.Errorf("helmdrift ended with %d\n%s%s", out.exit, out.stdout, out.stderr)
 	}
 	return out.report, nil
 }
 
-// really lets Helm do it.
+// runHelm lets Helm do what was predicted.
 func (r *oracleRun) runHelm() error {
 	r.commands = append(r.commands, "proves")
 	verb, target := r.scenario.operation()
@@ -312,7 +312,7 @@ func (r *oracleRun) runHelm() error {
 	return r.story.helm(r.route.upgrades4, append(append([]string{verb}, flags...), target)...)
 }
 
-// snapshot reads the objects of both charts; those that are not there are nil. One that is going is gone.
+// snapshot reads the objects of both charts; missing and terminating ones are absent.
 func (r *oracleRun) snapshot() (map[string]map[string]any, error) {
 	out := map[string]map[string]any{}
 	for _, o := range r.scenario.objects {
@@ -332,8 +332,8 @@ func (r *oracleRun) snapshot() (map[string]map[string]any, error) {
 	return out, nil
 }
 
-// establish waits until the definitions that were deployed are established, since only then the server forbids some of their changes: on a
-// busy machine that could come between the prediction and the upgrade. One that never gets there is so for both.
+// waitForDefinitions waits until the deployed definitions are established, because the server forbids some of their changes only then. On
+// a busy machine that could happen between the prediction and the upgrade. A definition that is never established is so for both.
 func (r *oracleRun) waitForDefinitions() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -344,7 +344,7 @@ func (r *oracleRun) waitForDefinitions() {
 	}
 }
 
-// clean takes the objects and the records away, without waiting. Nobody holds them any longer.
+// clean deletes the objects and the records without waiting, and removes the holding finalizer.
 func (r *oracleRun) clean() {
 	background := metav1.DeletePropagationBackground
 	ctx, options := context.Background(), metav1.DeleteOptions{PropagationPolicy: &background}
@@ -362,10 +362,10 @@ func (r *oracleRun) clean() {
 	_ = secrets.DeleteCollection(ctx, options, metav1.ListOptions{LabelSelector: "owner=helm,name=" + r.story.release})
 }
 
-// holdingFinalizer is the pool's finalizer that nobody takes away.
+// holdingFinalizer is the pool's finalizer that no controller removes.
 const holdingFinalizer = "example.com/hold"
 
-// shrunk tells the case once more with only the objects that were missed; if those alone miss again, that is the better story.
+// minimized runs the case again with only the mispredicted objects. If they are mispredicted again, that is the better script.
 func (r *oracleRun) minimized(pool []poolKind, base *Case, by4 bool) *oracleRun {
 	var places []int
 	for _, o := range r.scenario.objects {
@@ -378,12 +378,12 @@ func (r *oracleRun) minimized(pool []poolKind, base *Case, by4 bool) *oracleRun 
 	}
 	again, err := r.scenario.subset(pool, places).run(base, by4)
 	if err != nil || len(again.mispredictions) == 0 || again.upgradeFailed != r.upgradeFailed {
-		return r // an upgrade that was to fail, and does not without the object that failed, is another story
+		return r // without the object that made the upgrade fail, it is another case
 	}
 	return again
 }
 
-// story is the run as a script of testdata/stories.
+// script returns the run as a script of testdata/stories.
 func (r *oracleRun) script() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# Seed %d of the oracle, %s.\n%s\n", r.scenario.seed, r.route.name, strings.Join(r.commands, "\n"))

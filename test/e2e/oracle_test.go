@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The oracle's size. One seed is one story; -oracle.seed is the first, so that -oracle.seed=17 -oracle.n=1 tells one again.
+// The size of the random tests. Each seed is one case; -oracle.seed is the first, so that -oracle.seed=17 -oracle.n=1 repeats one.
 var (
 	oracleN      = flag.Int("oracle.n", oracleDefault(), "how many seeds the oracle takes per engine")
 	oracleSeed   = flag.Uint64("oracle.seed", 1, "the oracle's first seed")
@@ -42,15 +42,15 @@ func underEachHelm(t *testing.T, test func(t *testing.T, pool []poolKind, by4 bo
 	}
 }
 
-// tally is what the oracle counts.
+// tally counts what the random tests did.
 type tally struct {
 	cases, notInstalled, unjudged, edits, failures, repeated, dryRuns, certain, uncertain, mispredicted int
 	tolerated                                                                                           tolerances
-	// unasked counts objects that the server was not asked about, by the reason.
+	// notAsked counts objects about which the server was not asked, by reason.
 	notAsked map[string]int
 }
 
-// voided is the end of a story whose chart cannot even be installed.
+// installError ends a case whose chart cannot be installed.
 type installError struct{ error }
 
 func runOracle(t *testing.T, pool []poolKind, by4 bool) {
@@ -103,7 +103,7 @@ func reportMispredictions(t *testing.T, run *oracleRun) {
 	}
 }
 
-// judge prints what a run counted, and fails it where it did not see enough.
+// check logs the counts of a run, and fails the run if it judged too little or excused too much.
 func (s *tally) check(t testing.TB) {
 	t.Helper()
 	t.Logf("%d cases (%d void), %d edits, %d predicted failures, %d stories told again without what stopped Helm; fields: %d certain, %d not; %d dry runs; %d misses\n"+
@@ -123,7 +123,7 @@ func (s *tally) check(t testing.TB) {
 	}
 }
 
-// reach tells a story again without the objects at which Helm stopped, until it has come to each predicted failure.
+// repeatUnreached runs a case again without the objects at which Helm stopped, until Helm has reached each predicted failure.
 func (s *tally) repeatUnreached(run *oracleRun, pool []poolKind, base *Case, by4 bool) []*oracleRun {
 	var out []*oracleRun
 	for len(run.unreached) > 0 {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// tolerances counts what the judge lets through although it cannot tell that it is right, by name. A difference that the API server
-// itself explains is no tolerance.
+// tolerances counts, by name, the differences that the judge excuses because it cannot know what is right. A difference that the API
+// server itself explains is no tolerance.
 type tolerances map[string]int
 
-// The tolerances, and how many of each a run may have: per hundred cases, and in any run however short. What exceeds its bound fails
-// the run, and so does a tolerance without a bound.
+// toleranceBounds says how often a run may use each tolerance: per hundred cases, and in any run however short. A run fails if it exceeds
+// a bound or uses a tolerance without a bound.
 var toleranceBounds = map[string]struct{ perHundred, always int }{
 	tolerateUncertain:     {5, 3},
 	tolerateUnreached:     {2, 2},
@@ -65,7 +65,7 @@ const (
 	tolerateAutoscaled    = "a field of an autoscaler had another effect"
 )
 
-// let counts one use of a tolerance. A judge without a ledger counts nothing.
+// count counts one use of a tolerance. A nil map counts nothing.
 func (l tolerances) count(name string) {
 	if l != nil {
 		l[name]++
@@ -78,7 +78,7 @@ func (l tolerances) add(other tolerances) {
 	}
 }
 
-// exceeded lists the tolerances that were used more often than a run of so many cases may.
+// exceeded lists the tolerances that were used more often than a run of so many cases may use them.
 func (l tolerances) exceeded(cases int) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(l)) {
@@ -91,7 +91,7 @@ func (l tolerances) exceeded(cases int) []string {
 	return out
 }
 
-// String is the ledger as a run prints it.
+// String returns the counts as a run prints them.
 func (l tolerances) String() string {
 	if len(l) == 0 {
 		return "let through: nothing"

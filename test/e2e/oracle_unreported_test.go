@@ -11,8 +11,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// below: what stands below a changed path is what was said, what stood there before, or what the API server itself adds to what was said.
-// The last is asked of the server, which gets the object with nothing but what was said at the path.
+// judgeBelow checks what is below a changed path: it must have been reported, have been there before, or be what the API server itself
+// adds to the reported value. For the last, the server is asked with an object that has only the reported value at the path.
 func (j fieldJudge) judgeBelow(f fieldReport, path fieldPath, was, now, stored map[string]any) error {
 	want := f.Desired
 	if f.After != nil {
@@ -39,7 +39,7 @@ func (j fieldJudge) judgeBelow(f fieldReport, path fieldPath, was, now, stored m
 		return nil //nolint:nilerr // what the server does not answer is let through, and counted
 	}
 	answer = withoutServerChoices(answer)
-	dropNewNodePorts(was, answer) // as in now, from which they are gone
+	dropNewNodePorts(was, answer) // as in now, from which they were removed
 	dropNewAddress(was, answer)
 	answered, _ := path.lookup(answer)
 	if diff := cmp.Diff(withoutEmpty(answered), withoutEmpty(after)); diff != "" {
@@ -48,7 +48,7 @@ func (j fieldJudge) judgeBelow(f fieldReport, path fieldPath, was, now, stored m
 	return nil
 }
 
-// beyond lists what a place has that was not said, and that is not as it was.
+// unreported lists what a value has that was not reported and that differs from the value before.
 func unreported(reported, was, is any, at string) []string {
 	switch is := is.(type) {
 	case map[string]any:
@@ -83,7 +83,7 @@ func unreported(reported, was, is any, at string) []string {
 	return nil
 }
 
-// hollows lists the places where one of two states has an empty map or list and the other has nothing.
+// emptyDifferences lists the paths at which one of two states has an empty map or list and the other has nothing.
 func emptyDifferences(path fieldPath, a, b any) []fieldPath {
 	left, isMap := a.(map[string]any)
 	right, alsoMap := b.(map[string]any)

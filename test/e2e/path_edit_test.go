@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// dropWhole drops what the path leads to, and above it what has nothing else.
+// removeWithEmptyParents removes what the path leads to, and those of its parents that contain nothing else.
 func (p fieldPath) removeWithEmptyParents(root map[string]any) {
 	if _, ok := p.lookup(root); !ok {
 		return
@@ -21,7 +21,7 @@ func (p fieldPath) removeWithEmptyParents(root map[string]any) {
 	p.remove(root)
 }
 
-// standsAlone tells whether nothing but empty things stands beside what the path leads to.
+// hasNoSiblings reports whether only empty values are next to what the path leads to.
 func (p fieldPath) hasNoSiblings(root map[string]any) bool {
 	parent, _ := p[:len(p)-1].lookup(root)
 	switch parent := parent.(type) {
@@ -35,8 +35,8 @@ func (p fieldPath) hasNoSiblings(root map[string]any) bool {
 	return false
 }
 
-// dropAll drops what the paths lead to, and above it what has nothing else. The keys of items go last, as the items are found by them,
-// and all at once; items with an index go from the end, as a dropped item moves those after it.
+// removeAll removes what the paths lead to, and parents that contain nothing else. It removes the keys of items last and all at once,
+// because items are found by them; and items with an index from the end, because a removed item moves those after it.
 func removeAll(paths []fieldPath, root map[string]any) {
 	paths = slices.SortedStableFunc(slices.Values(paths), func(a, b fieldPath) int { return slices.Compare(b.indexes(), a.indexes()) })
 	var keys []func()
@@ -55,7 +55,7 @@ func removeAll(paths []fieldPath, root map[string]any) {
 	}
 }
 
-// indexes are those of the items on the way.
+// indexes returns the indexes of the items on the path.
 func (p fieldPath) indexes() []int {
 	out := make([]int, len(p))
 	for i := range p {
@@ -64,12 +64,12 @@ func (p fieldPath) indexes() []int {
 	return out
 }
 
-// isKey tells whether the path leads to a key of a list item.
+// isKey reports whether the path leads to a key of a list item.
 func (p fieldPath) isKey() bool {
 	return len(p) > 2 && p[len(p)-2].keys[p[len(p)-1].field] != ""
 }
 
-// keyDropper finds the item that a path leads to a key of. What it gives drops the key, and the item when it has nothing else.
+// keyRemover finds the item whose key the path leads to. The returned function removes the key, and the item if it has nothing else.
 func (p fieldPath) keyRemover(root map[string]any) func() {
 	holder, _ := p[:len(p)-3].lookup(root)
 	item, _ := p[:len(p)-1].lookup(root)
@@ -86,7 +86,7 @@ func (p fieldPath) keyRemover(root map[string]any) func() {
 	}
 }
 
-// sortList brings the list at a path into an order of its own.
+// sortList sorts the list at a path by its JSON.
 func (p fieldPath) sortList(root map[string]any) {
 	v, _ := p.lookup(root)
 	if list, ok := v.([]any); ok {
@@ -98,7 +98,7 @@ func (p fieldPath) sortList(root map[string]any) {
 	}
 }
 
-// put writes a value where the path leads, making what is missing on the way; nil takes away what is there.
+// put writes a value at the path and creates missing parents; nil removes what is there.
 func (p fieldPath) put(root map[string]any, value any) {
 	if value == nil {
 		p.remove(root)
@@ -107,7 +107,7 @@ func (p fieldPath) put(root map[string]any, value any) {
 	putAt(root, p, withNulls(runtime.DeepCopyJSONValue(value)))
 }
 
-// withNulls makes nulls of those that are written out.
+// withNulls replaces the pool's notation of nulls by nulls.
 func withNulls(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -126,7 +126,7 @@ func withNulls(v any) any {
 	return v
 }
 
-// putAt gives the node with the value in it; where there is none of the right kind, a new one.
+// putAt returns the node with the value in it, or a new node if the node has another type.
 func putAt(node any, p fieldPath, value any) any {
 	if len(p) == 0 {
 		return value
@@ -149,7 +149,7 @@ func putAt(node any, p fieldPath, value any) any {
 	return list
 }
 
-// withDefaultProtocol spells out the protocol of ports, which charts leave out, where a step asks for it.
+// withDefaultProtocol adds the protocol of ports, which charts leave out, if a step has it.
 func withDefaultProtocol(list []any, s pathStep) []any {
 	if s.keys["protocol"] == "" {
 		return list
@@ -165,7 +165,7 @@ func withDefaultProtocol(list []any, s pathStep) []any {
 	return out
 }
 
-// newItem is an item that has nothing but the keys of its step.
+// newItem returns an item with only the keys of its step.
 func (s pathStep) newItem() map[string]any {
 	out := map[string]any{}
 	for name, text := range s.keys {
@@ -177,7 +177,7 @@ func (s pathStep) newItem() map[string]any {
 	return out
 }
 
-// replace puts a value where the path leads; it reports whether something is there.
+// replace writes a value at the path and reports whether something was there.
 func (p fieldPath) replace(root map[string]any, value any) bool {
 	parent, ok := p[:len(p)-1].lookup(root)
 	last := p[len(p)-1]
@@ -197,7 +197,7 @@ func (p fieldPath) replace(root map[string]any, value any) bool {
 	return false
 }
 
-// isNear reports whether the path is one of others, or above or below one of them; items of lists are taken for each other.
+// overlapsAny reports whether the path equals one of others, or is above or below one. It does not tell items of lists apart.
 func (p fieldPath) overlapsAny(others []fieldPath) bool {
 	return slices.ContainsFunc(others, func(o fieldPath) bool {
 		for i := range min(len(p), len(o)) {
@@ -209,7 +209,7 @@ func (p fieldPath) overlapsAny(others []fieldPath) bool {
 	})
 }
 
-// drop removes what the path leads to.
+// remove removes what the path leads to.
 func (p fieldPath) remove(root map[string]any) {
 	parent, ok := p[:len(p)-1].lookup(root)
 	s := p[len(p)-1]
@@ -230,7 +230,7 @@ func (p fieldPath) remove(root map[string]any) {
 	}
 }
 
-// set puts a shortened list back into its parent, which is a map.
+// setList puts a shortened list back into its parent, which is a map.
 func (p fieldPath) setList(root map[string]any, list []any) {
 	if parent, ok := p[:len(p)-1].lookup(root); ok {
 		if m, ok := parent.(map[string]any); ok {
@@ -239,7 +239,7 @@ func (p fieldPath) setList(root map[string]any, list []any) {
 	}
 }
 
-// dropRenamed drops the item that got its old key back: the one that is there no more, of a list that is as long as it was.
+// removeRenamed removes the item that got its old key back: the one that no longer exists in a list whose length is unchanged.
 func (p fieldPath) removeRenamed(was, is map[string]any) {
 	last := p[len(p)-1]
 	v, _ := p[:len(p)-1].lookup(was)

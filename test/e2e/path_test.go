@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// steps is a report's path, read back. Only tests do that.
+// fieldPath is a parsed path of a report. Only tests parse paths.
 type fieldPath []pathStep
 
-// step is a field, or a list item: by its keys, its value or its index.
+// pathStep is a field or a list item, which it identifies by its keys, its value or its index.
 type pathStep struct {
 	field string
 	keys  map[string]string
@@ -53,7 +53,7 @@ func parsePath(text string) (fieldPath, error) {
 	return out, nil
 }
 
-// at finds the item of a list that a step names, -1 where there is none.
+// indexIn returns the index of the list item that the step names, or -1.
 func (s pathStep) indexIn(list []any) int {
 	return slices.IndexFunc(list, func(item any) bool {
 		if s.keys == nil {
@@ -69,7 +69,7 @@ func (s pathStep) indexIn(list []any) int {
 	})
 }
 
-// in follows the path.
+// lookup returns what the path leads to.
 func (p fieldPath) lookup(v any) (any, bool) {
 	for _, s := range p {
 		switch node := v.(type) {
@@ -98,7 +98,7 @@ func (p fieldPath) lookup(v any) (any, bool) {
 	return v, true
 }
 
-// all returns the items of a list that have the step's keys.
+// matching returns the items of a list that have the step's keys.
 func (s pathStep) matching(list []any) []any {
 	var out []any
 	for _, item := range list {

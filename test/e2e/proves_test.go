@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// proves runs the upgrade that the last diff spoke of and holds the cluster
-// against the report: what it said happens, and nothing else.
+// proves runs the upgrade that the last diff predicted and compares the cluster with the report: what the report says happens, and nothing
+// else.
 func (c *Case) proves() error {
 	if c.last.report == nil {
 		return errors.New("proves: there is no report")
@@ -48,8 +48,8 @@ func (c *Case) proves() error {
 	return errors.Join(eachPrediction(predictions, func(p *objectPrediction) error { return p.checkAfter(tolerated) })...)
 }
 
-// failureFault holds the objects that a report lets fail against the error of the upgrade: Helm fails on each that it comes to, for the
-// reason that was given. Those to which it does not come are counted.
+// checkFailures compares the predicted failures with the error of the upgrade. Helm must fail on each object that it reaches, for the
+// predicted reason. Objects that it does not reach are counted.
 func checkFailures(failing []objectReport, err error, tolerated tolerances) error {
 	if (err != nil) != (len(failing) > 0) {
 		return fmt.Errorf("the report says failures %v, the upgrade says %w", reasonsOf(failing), orNothing(err))
@@ -77,7 +77,7 @@ func checkFailures(failing []objectReport, err error, tolerated tolerances) erro
 	return nil
 }
 
-// orNil makes an error of none that can be printed.
+// orNothing returns an error that can be printed if err is nil.
 func orNothing(err error) error {
 	if err == nil {
 		return errors.New("nothing")
@@ -93,7 +93,7 @@ func reasonsOf(objects []objectReport) []string {
 	return out
 }
 
-// storyLedger counts what the stories' judge lets through; stories run side by side.
+// lockedTolerances counts what the judge of the stories excuses; stories run in parallel.
 type lockedTolerances struct {
 	mutex sync.Mutex
 	sum   tolerances
@@ -117,8 +117,8 @@ func eachPrediction(predictions []*objectPrediction, do func(*objectPrediction) 
 	return out
 }
 
-// announced is what the last diff predicted: an upgrade or an install with its
-// chart and values, a rollback, or else the last deployment over again.
+// predictedCall returns what the last diff predicted: an upgrade or an installation with its chart and values, a rollback, or else the
+// last deployment again.
 func (c *Case) predictedCall() (helmCall, error) {
 	call, err := c.parseDiff(c.last.args[1:])
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *Case) predictedCall() (helmCall, error) {
 	return call, nil
 }
 
-// claim is what a report says of one object; of most it says nothing.
+// objectPrediction is what a report says about one object; about most it says nothing.
 type objectPrediction struct {
 	cluster   *cluster
 	kind      schema.GroupVersionKind
@@ -147,12 +147,11 @@ type objectPrediction struct {
 	name      string
 	report    objectReport
 	before    map[string]any
-	// goes tells that the report announces a deletion, under this kind or another that is the same object.
+	// willBeDeleted says that the report predicts a deletion, under this kind or under another one that is the same object.
 	willBeDeleted bool
 }
 
-// claims are those on every object of the stored manifest, and on every other
-// object that the report mentions.
+// predictions returns those of every object of the stored manifest, and of every other object in the report.
 func (c *Case) predictions() ([]*objectPrediction, error) {
 	byID := map[string]*objectPrediction{}
 	var out []*objectPrediction
@@ -184,7 +183,7 @@ func (c *Case) predictions() ([]*objectPrediction, error) {
 	return out, nil
 }
 
-// stored are the objects of the last revision; there are none before an install.
+// stored returns the objects of the last revision; none before an installation.
 func (c *Case) stored() ([]*unstructured.Unstructured, error) {
 	manifest, err := c.manifest()
 	if errors.Is(err, driver.ErrReleaseNotFound) {
@@ -213,7 +212,7 @@ func flatten(objects []*unstructured.Unstructured) []*unstructured.Unstructured 
 	return out
 }
 
-// read gives the object, nil where it is not there, or not even its kind.
+// read returns the object; nil if it, or its kind, does not exist.
 func (p *objectPrediction) read() (map[string]any, error) {
 	client, _, err := p.cluster.clientForKind(p.kind, p.namespace)
 	if meta.IsNoMatchError(err) {
@@ -236,16 +235,16 @@ func (p *objectPrediction) read() (map[string]any, error) {
 	return obj.Object, nil
 }
 
-// before remembers the object and checks what the report says of the present.
+// checkBefore records the object and checks what the report says about the present.
 func (p *objectPrediction) checkBefore() error {
 	var err error
 	if p.before, err = p.read(); err != nil {
 		return err
 	}
 	if p.report.Kind == "" {
-		return nil // not spoken of: it must only stay as it is, or stay away
+		return nil // not in the report: it must stay as it is, or stay absent
 	}
-	held := p.report.Action == "skip" || p.report.Action == "fail" // creating it may be what is not reached
+	held := p.report.Action == "skip" || p.report.Action == "fail" // Helm may not reach its creation
 	if absent := p.before == nil; absent != (p.report.Missing || p.report.Action == "create") && !(absent && held) {
 		return fmt.Errorf("live is absent: %v, the report says %q, missing: %v", absent, p.report.Action, p.report.Missing)
 	}
@@ -257,7 +256,7 @@ func (p *objectPrediction) checkBefore() error {
 	return nil
 }
 
-// checkPointer holds the pointer against the path: both lead to live's value.
+// checkPointer checks that the pointer and the path lead to the same live value.
 func (f fieldReport) checkPointer(live map[string]any) error {
 	if f.Pointer == "" {
 		return nil
@@ -277,7 +276,7 @@ func (f fieldReport) checkPointer(live map[string]any) error {
 	return nil
 }
 
-// after compares the object with what was and with what was said.
+// checkAfter compares the object with its state before and with the report.
 func (p *objectPrediction) checkAfter(tolerated tolerances) error {
 	after, err := p.read()
 	if err != nil {
@@ -310,12 +309,12 @@ func (p *objectPrediction) checkAfter(tolerated tolerances) error {
 		}
 		switch err := f.checkEffect(path, was, now); {
 		case err == nil:
-		case f.Class == "autoscaled": // an autoscaler may have been there since
+		case f.Class == "autoscaled": // the autoscaler may have acted since
 			tolerated.count(tolerateAutoscaled)
 		default:
 			return err
 		}
-		if !f.Masked && f.Class == "" { // the values of the others are no values, or others each time
+		if !f.Masked && f.Class == "" { // masked values and values of a class are not comparable
 			if err := judge.judgeBelow(f, path, was, now, after); err != nil {
 				return err
 			}
@@ -332,13 +331,13 @@ func (p *objectPrediction) checkAfter(tolerated tolerances) error {
 	return nil
 }
 
-// uid is what an object has in common with itself in another group of the API.
+// uid identifies an object across groups of the API.
 func (p *objectPrediction) uid() any {
 	uid, _, _ := unstructured.NestedFieldNoCopy(p.before, "metadata", "uid")
 	return uid
 }
 
-// gone waits for a deletion, which goes on in the background.
+// waitUntilDeleted waits for a deletion, which continues in the background.
 func (p *objectPrediction) waitUntilDeleted() error {
 	return poll(context.Background(), "the deletion of the object", func() (bool, error) {
 		now, err := p.read()
@@ -346,7 +345,7 @@ func (p *objectPrediction) waitUntilDeleted() error {
 	})
 }
 
-// checkEffect holds one verdict against what happened.
+// checkEffect compares one verdict with what happened.
 func (f fieldReport) checkEffect(path fieldPath, was, now map[string]any) error {
 	before, had := path.lookup(was)
 	after, has := path.lookup(now)
@@ -362,7 +361,7 @@ func (f fieldReport) checkEffect(path fieldPath, was, now map[string]any) error 
 	case "order":
 		return f.checkOrder(path, now)
 	case "volatile":
-		return nil // the values are others each time
+		return nil // each rendering makes other values
 	}
 	if f.Masked || f.Verdict == "remove" && f.After == nil {
 		if has && !f.Masked && !isEmpty(after) {
@@ -380,7 +379,7 @@ func (f fieldReport) checkEffect(path fieldPath, was, now map[string]any) error 
 	return nil
 }
 
-// written is what the report says a write leaves.
+// valueAfterWrite returns the value that the report predicts after the write.
 func (f fieldReport) valueAfterWrite() json.RawMessage {
 	if f.After != nil {
 		return f.After

@@ -15,9 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// proxy stands between the binary and the API server. It lets get and list
-// pass, and of the writes those that a run may send; it refuses all else, and
-// keeps the books.
+// proxy is between the binary and the API server. It lets get and list pass, and those writes that a run may send; it refuses everything
+// else, and records all requests.
 type proxy struct {
 	kubeconfig string
 	server     *httptest.Server
@@ -27,19 +26,17 @@ type proxy struct {
 	traffic
 }
 
-// permission is what a run may do beside reading.
+// permission is what a run may do in addition to reading.
 type permission int
 
-// The permissions: nothing; writes that are only to be tried (dryRun=All);
-// patches and creations of anything but a release's records.
+// The permissions: only reads; writes that are only tried (dryRun=All); patches and creations of anything except the records of a release.
 const (
 	permitReads permission = iota
 	permitDryRuns
 	permitWrites
 )
 
-// startProxy serves a cluster on a loopback port of its own and writes a
-// kubeconfig for it into dir. The proxy acts as the cluster's administrator.
+// startProxy serves a cluster on a loopback port and writes a kubeconfig for it into dir. The proxy acts as the cluster's administrator.
 func startProxy(c *cluster, dir string) (*proxy, error) {
 	target, err := url.Parse(c.config.Host)
 	if err != nil {
@@ -66,7 +63,7 @@ current-context: test
 
 func (p *proxy) close() { p.server.Close() }
 
-// guard counts a request and refuses it unless it only reads, or tries.
+// guard records a request and refuses it unless it is permitted.
 func (p *proxy) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !p.permits(r) {
@@ -77,7 +74,7 @@ func (p *proxy) guard(next http.Handler) http.Handler {
 	})
 }
 
-// admit decides on a request and writes it down.
+// permits decides on a request and records it.
 func (p *proxy) permits(r *http.Request) bool {
 	call, query := r.Method+" "+r.URL.RequestURI(), r.URL.Query()
 	watch := query.Get("watch")
@@ -101,7 +98,7 @@ func (p *proxy) permits(r *http.Request) bool {
 	return false
 }
 
-// meter counts the bytes of a response's body, compressed as they travel.
+// byteCounter counts the bytes of a response's body as they are sent, compressed.
 type byteCounter struct {
 	http.ResponseWriter
 	proxy *proxy
@@ -115,7 +112,7 @@ func (m *byteCounter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets the response be flushed.
+// Unwrap allows the response to be flushed.
 func (m *byteCounter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
 // traffic is what passed in one run.
@@ -124,14 +121,14 @@ type traffic struct {
 	bytes                               int
 }
 
-// begin starts new books for a run.
+// reset sets the permission of the next run and clears the records.
 func (p *proxy) reset(may permission) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.permitted, p.traffic = may, traffic{}
 }
 
-// take gives the books.
+// recorded returns the requests since the last reset.
 func (p *proxy) recorded() traffic {
 	p.mu.Lock()
 	defer p.mu.Unlock()

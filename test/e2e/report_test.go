@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// driftReport is as much of helmdrift's JSON as stories look at.
+// driftReport contains those parts of helmdrift's JSON that stories read.
 type driftReport struct {
 	Summary  map[string]any  `json:"summary"`
 	Releases []releaseReport `json:"releases"`
@@ -113,7 +113,7 @@ var reportSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return compiler.Compile("report.json")
 })
 
-// decodeReport reads a report and holds it against the schema.
+// decodeReport decodes a report and validates it against the schema.
 func decodeReport(text string) (*driftReport, error) {
 	schema, err := reportSchema()
 	if err != nil {
@@ -133,7 +133,7 @@ func decodeReport(text string) (*driftReport, error) {
 	return r, nil
 }
 
-// objects returns those of a report's only release.
+// objects returns the objects of a report's only release.
 func (r *driftReport) objects() []objectReport {
 	if r == nil || len(r.Releases) == 0 {
 		return nil
@@ -146,7 +146,7 @@ func (r *driftReport) failing() []objectReport {
 	return slices.DeleteFunc(slices.Clone(r.objects()), func(o objectReport) bool { return o.Action != "fail" })
 }
 
-// lines is a report as stories write it down, one line for each thing said.
+// lines returns a report in the notation of stories, one line for each statement.
 func (r *driftReport) lines() []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -173,7 +173,7 @@ func (r *driftReport) lines() []string {
 	return out
 }
 
-// place is the file and the line that a message names.
+// place returns the file and the line that a message names.
 func (m message) place() string {
 	if m.File == "" || m.Line == 0 {
 		return m.File
@@ -205,7 +205,7 @@ func (o objectReport) line(home string) string {
 	return strings.Join(words, " ")
 }
 
-// UnmarshalJSON puts the nulls of a finding's sides where their values would be.
+// UnmarshalJSON sets the nulls of a finding in place of their values.
 func (f *fieldReport) UnmarshalJSON(text []byte) error {
 	type plain fieldReport
 	if err := json.Unmarshal(text, (*plain)(f)); err != nil {
@@ -223,7 +223,7 @@ func (f fieldReport) line() string {
 		name  string
 		value json.RawMessage
 	}{{"old", f.Old}, {"desired", f.Desired}, {"live", f.Live}, {"after", f.After}} {
-		// Volatile values are others each time.
+		// Each rendering makes other volatile values.
 		if side.value != nil && f.Class != "volatile" {
 			words = append(words, side.name+"="+compact(side.value))
 		}

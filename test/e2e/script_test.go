@@ -15,30 +15,29 @@ import (
 
 // TestStories runs the scripts of testdata/stories. Their commands:
 //
-//	helm VERB [FLAGS] [CHART|REVISION]                 Helm 3's library; flags of helmCall
-//	helm4 VERB …                                       Helm 4's; with --as NAME, a program of that name calls the library
-//	patch MANAGER KIND/NAME BODY                       an edit; BODY is YAML
+//	helm VERB [FLAGS] [CHART|REVISION]                 calls Helm 3's library; helmCall has the flags
+//	helm4 VERB …                                       calls Helm 4's; with --as NAME, as a program of that name
+//	patch MANAGER KIND/NAME BODY                       edits an object; BODY is YAML
 //	scale KIND/NAME N                                  kubectl scale
-//	create MANAGER FILE                                objects made without Helm
+//	create MANAGER FILE                                creates objects without Helm
 //	apply FILE                                         kubectl apply, client-side
 //	server-apply MANAGER FILE                          kubectl apply --server-side --force-conflicts
 //	restore                                            helm get manifest | kubectl apply
-//	delete KIND/NAME
-//	forge FILE                                         the last record gets another manifest
-//	status STATUS                                      the last record gets another status
-//	await-gone KIND/NAME                               until it is
-//	await KIND/NAME PATH VALUE                         until a controller has done that
-//	await-unserved GROUP/VERSION                       until discovery says so
-//	diff [CHART] [FLAGS]                               prints the report's lines and the exit code
+//	delete KIND/NAME                                   deletes an object
+//	forge FILE                                         gives the last record another manifest
+//	status STATUS                                      gives the last record another status
+//	await-gone KIND/NAME                               waits until an object no longer exists
+//	await KIND/NAME PATH VALUE                         waits until a field has a value
+//	await-unserved GROUP/VERSION                       waits until discovery no longer has a version
+//	diff [CHART] [FLAGS]                               prints the lines of the report and the exit code
 //	fix [ARGS]                                         puts back what drifted; prints plan, results and the exit code
 //	helmdrift ARGS                                     any other run of the binary; prints its stdout and exit code
 //	proves                                             upgrades, rolls back or installs for real: exactly what the last diff said happens
-//	namespace NAME, storage NAME                       another namespace; where records are kept
+//	namespace NAME                                     creates another namespace
+//	storage NAMESPACE                                  sets the namespace of the records
 //
-// CHART is a folder of the script, a lone template of it, or a folder of
-// testdata/charts. NS, the story's namespace, is printed as NS. A diff may
-// contain nothing that its want file does not list. -stories runs the stories
-// of another folder.
+// CHART is a folder of the script, a single template of it, or a folder of testdata/charts. NS, the story's namespace, is printed as NS. A
+// diff may print nothing that its want file does not list. -stories runs the stories of another folder.
 func TestStories(t *testing.T) {
 	t.Cleanup(func() {
 		t.Log(storyTolerances.sum)
@@ -64,7 +63,7 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// storyName is the script's own name, which its work folder bears.
+// storyName returns the name of the script, which is part of the name of its work folder.
 func storyName(env *testscript.Env) string {
 	_, name, _ := strings.Cut(env.WorkDir, "script-")
 	return name

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// quiet copies an object without what changes with every write.
+// withoutServerFields copies an object without what every write changes.
 func withoutServerFields(obj map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(obj)
 	delete(out, "status")
@@ -19,7 +19,7 @@ func withoutServerFields(obj map[string]any) map[string]any {
 		{"metadata", "managedFields"}, {"metadata", "resourceVersion"}, {"metadata", "generation"},
 		{"metadata", "annotations", "deployment.kubernetes.io/revision"},
 		{"metadata", "annotations", "deprecated.daemonset.template.generation"},
-		// The status of autoscalers, seen at version 1.
+		// The status of autoscalers at version 1.
 		{"metadata", "annotations", "autoscaling.alpha.kubernetes.io/conditions"},
 		{"metadata", "annotations", "autoscaling.alpha.kubernetes.io/current-metrics"},
 	} {
@@ -27,16 +27,16 @@ func withoutServerFields(obj map[string]any) map[string]any {
 	}
 	eachNode(out, func(v any) {
 		if m, _ := v.(map[string]any); m["containers"] != nil {
-			delete(m, "serviceAccount") // the server keeps it as serviceAccountName is
+			delete(m, "serviceAccount") // the server copies serviceAccountName into it
 		}
 	})
 	if out["kind"] == "Pod" {
-		unstructured.RemoveNestedField(out, "spec", "nodeName") // a scheduler chooses it in its own time
+		unstructured.RemoveNestedField(out, "spec", "nodeName") // a scheduler sets it at any time
 	}
 	return out
 }
 
-// prune drops what is empty, so that a dropped last item leaves no trace.
+// withoutEmpty removes empty values, so that a removed last item leaves no trace.
 func withoutEmpty(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -69,7 +69,7 @@ func isEmpty(v any) bool {
 	return false
 }
 
-// within tells whether got has all of want; the server may have added defaults.
+// containsAll reports whether got has everything of want; the server may have added defaults.
 func containsAll(want, got any) bool {
 	switch want := want.(type) {
 	case map[string]any:
@@ -95,7 +95,7 @@ func containsAll(want, got any) bool {
 	return equalValues(want, got)
 }
 
-// same compares values; numbers by their text, quantities by their size.
+// equalValues compares numbers by their text and quantities by their size.
 func equalValues(a, b any) bool {
 	if cmp.Equal(a, b) || fmt.Sprint(a) == fmt.Sprint(b) || isZero(a) && isZero(b) {
 		return true
@@ -107,7 +107,7 @@ func equalValues(a, b any) bool {
 
 func isZero(v any) bool { return isEmpty(v) || v == "" || v == false || fmt.Sprint(v) == "0" }
 
-// decodeValue reads a value of a report; integers stay exact.
+// decodeValue decodes a value of a report; integers stay exact.
 func decodeValue(raw json.RawMessage) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
