@@ -142,7 +142,7 @@ func (r *benchSetup) helm(ctx context.Context) error {
 // patch does what createPatch of helm v3.22.0 pkg/kube/client.go does for a native kind.
 func patch(original, target *resource.Info, liveObject map[string]any) error {
 	if original == nil || liveObject == nil {
-		return errors.New("the race is about updates")
+		return errors.New("the benchmark measures updates only")
 	}
 	old, err := json.Marshal(original.Object)
 	if err != nil {
@@ -182,7 +182,7 @@ func (r *benchSetup) helmdrift(ctx context.Context) error {
 	comparison := threeway.Compare(in)
 	compared := report.New("bench", time.Now(), []report.Release{comparison.Report(threeway.Mask{})})
 	if compared.Summary.Fields.Overwrite == 0 || compared.HasError() || compared.Summary.Missing > 0 {
-		return fmt.Errorf("the race is about updates: %+v", compared.Summary)
+		return fmt.Errorf("the benchmark measures updates only: %+v", compared.Summary)
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func TestForeignObjects(t *testing.T) {
 	after, err := c.diff()
 	must(t, err)
 	want(t, after, 0, "")
-	t.Logf("alone: %d requests, %d bytes; in a crowd: %d requests, %d bytes", len(before.traffic.requests), before.traffic.bytes,
+	t.Logf("alone: %d requests, %d bytes; next to 5,000 others: %d requests, %d bytes", len(before.traffic.requests), before.traffic.bytes,
 		len(after.traffic.requests), after.traffic.bytes)
 	if after.traffic.bytes > 2*before.traffic.bytes {
 		t.Errorf("%d bytes became %d", before.traffic.bytes, after.traffic.bytes)

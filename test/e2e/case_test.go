@@ -188,7 +188,7 @@ func (c *Case) binary(args ...string) (binaryRun, error) {
 	case out.exit < 0 || out.exit > 2:
 		return out, fmt.Errorf("helmdrift ended with %v\n%s", cmd.ProcessState, out.stderr)
 	case len(out.traffic.refused) > 0:
-		return out, fmt.Errorf("helmdrift wants to do more than it may: %q", out.traffic.refused)
+		return out, fmt.Errorf("helmdrift sent requests that are not permitted: %q", out.traffic.refused)
 	}
 	return out, nil
 }

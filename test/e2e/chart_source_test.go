@@ -102,7 +102,7 @@ func TestChartSourceFaults(t *testing.T) {
 		})
 	}
 	if exists(filepath.Join(filepath.Dir(c.dir), "escaped.yaml")) {
-		t.Error("the archive wrote out of its folder")
+		t.Error("the archive wrote outside of its folder")
 	}
 }
 
@@ -130,6 +130,6 @@ Deployment web: update drifted
 	}
 	outputs := out.stdout + out.stderr + text.stdout + text.stderr
 	if strings.Contains(outputs, canary) {
-		t.Errorf("a secret got out:\n%s", outputs)
+		t.Errorf("a secret is shown:\n%s", outputs)
 	}
 }

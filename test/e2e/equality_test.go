@@ -58,7 +58,7 @@ func checkRendering(t *testing.T, call helmCall) {
 	}
 	if _, err := c.run(call); err != nil {
 		if _, ours := c.render(call, 0); ours == nil {
-			t.Fatalf("Helm cannot render this, we can: %v", err)
+			t.Fatalf("Helm cannot render this, helmdrift can: %v", err)
 		}
 		return
 	}
@@ -128,7 +128,7 @@ func compareManifests(theirs, ours, again string) string {
 	}
 	a, b, second := documents(theirs), documents(ours), documents(again)
 	if len(a) != len(b) || len(second) != len(b) {
-		return fmt.Sprintf("Helm has %d documents, we have %d and %d:\n%s", len(a), len(b), len(second), cmp.Diff(theirs, ours))
+		return fmt.Sprintf("Helm has %d documents, helmdrift %d and %d:\n%s", len(a), len(b), len(second), cmp.Diff(theirs, ours))
 	}
 	var out strings.Builder
 	for i := range a {

@@ -100,7 +100,7 @@ func respond(code int, reason metav1.StatusReason) writeFault {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
 		_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-			Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "said by the proxy"})
+			Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "answer of the proxy"})
 	}
 }
 

@@ -117,7 +117,7 @@ func TestFixKilled(t *testing.T) {
 			now := c.objects(t)
 			for name, is := range now {
 				if !cmp.Equal(is, drifted[name]) && !cmp.Equal(is, c.wantObjects[name]) {
-					t.Errorf("killed at write %d, %s is neither whole nor drifted:\n%s", at, name, cmp.Diff(c.wantObjects[name], is))
+					t.Errorf("killed at write %d, %s is neither restored nor drifted:\n%s", at, name, cmp.Diff(c.wantObjects[name], is))
 				}
 			}
 			if at == 0 && !cmp.Equal(now, drifted) {

@@ -112,7 +112,7 @@ func (f *fixRun) judgeFix(result *fixResult, before, after map[string]map[string
 			drifts := slices.ContainsFunc(result.After.Releases[0].Objects, func(a objectReport) bool { return a.Name == o.name && (a.Drifted || a.Missing) })
 			switch {
 			case r.Status == "fixed" && len(outcomes) == 1 && drifts:
-				f.mispredict(o.name, "is said to be fixed and has drifted:\n  %s", strings.Join(result.After.lines(), "\n  "))
+				f.mispredict(o.name, "is reported as fixed and has drifted:\n  %s", strings.Join(result.After.lines(), "\n  "))
 			case r.Status == "failed":
 				f.mispredict(o.name, "failed: %s", r.Reason)
 			case r.Status != "fixed" && r.Reason == "":
@@ -157,7 +157,7 @@ func (f *fixRun) judgeOwnership(result *fixResult, clean, after map[string]map[s
 		}
 		was, is := entryOf(clean[o.name], "helm", "Apply"), entryOf(after[o.name], "helm", "Apply")
 		if !equalJSON(was, is) {
-			f.mispredict(o.name, "helm owned %v, now %v", was, is)
+			f.mispredict(o.name, "helm owned %v before, %v now", was, is)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func (f *fixRun) upgrade(chart string) error {
 		return err
 	}
 	if failed != nil && strings.Contains(failed.Error(), "helmdrift") {
-		f.mispredict("", "the upgrade to %s conflicts with us: %v", chart, failed)
+		f.mispredict("", "the upgrade to %s conflicts with helmdrift: %v", chart, failed)
 	}
 	judged := *f.oracleRun
 	judged.mispredictions = nil

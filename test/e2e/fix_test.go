@@ -46,7 +46,7 @@ func (c *Case) fix(args ...string) (binaryRun, *fixResult, error) {
 	}
 	result := &fixResult{}
 	if err := json.Unmarshal([]byte(out.stdout), result); err != nil {
-		return out, nil, fmt.Errorf("the result is no JSON: %w", err)
+		return out, nil, fmt.Errorf("the result is not JSON: %w", err)
 	}
 	if result.After != nil {
 		c.last = binaryRun{args: []string{"diff"}, report: result.After}
@@ -122,7 +122,7 @@ func checkOnlyPlanned(plan *fixPlan, was, is map[string]any) error {
 		plan = &fixPlan{}
 	}
 	if (was == nil) != (is == nil) && !plan.Create {
-		return fmt.Errorf("there before: %v, afterwards: %v", was != nil, is != nil)
+		return fmt.Errorf("exists before: %v, after: %v", was != nil, is != nil)
 	}
 	if was == nil || is == nil {
 		return nil

@@ -53,7 +53,7 @@ func TestJudge(t *testing.T) {
 			wantFault(t, reasonFault(failing("x", "current release manifest contains removed kubernetes api(s) for this kubernetes version: "+reason), text, nil))
 			wantFault(t, reasonFault(failing("x", reason), "unable to build kubernetes objects from current release manifest: "+text, nil))
 		},
-		"story with two failures": func(t *testing.T) {
+		"case with two failures": func(t *testing.T) {
 			err := errors.New(`cannot patch "x" with kind Job: Job.batch "x" is invalid: spec.template: Invalid value: 1: field is immutable && ` +
 				`cannot patch "y" with kind Job: Job.batch "y" is invalid: spec.selector: Invalid value: 1: field is immutable`)
 			immutable := func(name, field string) objectReport {
@@ -74,7 +74,7 @@ func TestJudge(t *testing.T) {
 			wantFailedTally(t, tally{cases: 2000, tolerated: tolerances{"something new": 1}})
 			wantPassedTally(t, tally{cases: 200, tolerated: tolerances{tolerateUnreached: 3}})
 		},
-		"failure that was not reached": func(t *testing.T) {
+		"failure that Helm does not reach": func(t *testing.T) {
 			run := runOfConfigMaps("a", "b")
 			run.judge(reportOf(failing("a", `ConfigMap "a" in namespace "n" exists and cannot be imported into the current release`),
 				failing("b", `ConfigMap "b" in namespace "n" exists and cannot be imported into the current release`)), nil, nil,
@@ -84,7 +84,7 @@ func TestJudge(t *testing.T) {
 				t.Errorf("unreached %v, stopped at %v", run.unreached, run.stoppedAt)
 			}
 		},
-		"failure beside an uncertain object": func(t *testing.T) {
+		"failure next to an uncertain object": func(t *testing.T) {
 			run := runOfConfigMaps("a", "b")
 			open := objectReport{Kind: "ConfigMap", Name: "b", Action: "update", Fields: []fieldReport{{Path: "data.x", Verdict: "conflict"}}}
 			run.judge(reportOf(objectReport{Kind: "ConfigMap", Name: "a", Action: "none"}, open), nil, nil, errors.New(`cannot patch "c" with kind Secret: no`))
@@ -108,7 +108,7 @@ func TestJudge(t *testing.T) {
 			run.judgeDrift(reportOf(objectReport{Name: "a", Fields: []fieldReport{field}}), states(liveObject("a", "data: {x: '2', y: '2'}")), true)
 			wantMispredictions(t, run)
 		},
-		"live value that the report makes up": func(t *testing.T) {
+		"live value that live does not have": func(t *testing.T) {
 			path, err := parsePath("spec.selector")
 			must(t, err)
 			was, is := liveObject("a", "spec: {selector: {app: a}}"), liveObject("a", "spec: {selector: {app: a, tier: b}}")
@@ -143,7 +143,7 @@ func TestJudge(t *testing.T) {
 			wantFault(t, judgeUpdate(fieldJudge{}, fieldReport{}, pod("{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 30}"), pod(admitted)))
 			wantNoFault(t, judgeUpdate(fieldJudge{}, fieldReport{}, pod(""), pod(admitted)))
 		},
-		"CA bundle that no chart speaks of": func(t *testing.T) {
+		"CA bundle that no chart writes": func(t *testing.T) {
 			hook := func(bundle string) map[string]any {
 				return liveObject("a", "kind: ValidatingWebhookConfiguration\nwebhooks: [{name: w, clientConfig: {"+bundle+"}}]")
 			}
@@ -155,7 +155,7 @@ func TestJudge(t *testing.T) {
 			run.judge(reportOf(), states(liveObject("a", "data: {x: '1'}")), states(liveObject("a", "data: {x: '2'}")), errors.New("pre-upgrade hooks failed: no"))
 			wantMispredictions(t, run)
 		},
-		"hook that comes after all": func(t *testing.T) {
+		"hook that runs last": func(t *testing.T) {
 			run := runOfConfigMaps("a")
 			run.judge(reportOf(), states(liveObject("a", "data: {x: '1'}")), states(liveObject("a", "data: {x: '2'}")), errors.New("post-upgrade hooks failed: no"))
 			wantMispredictions(t, run)
@@ -251,21 +251,21 @@ func judgeChart(chart, was, now map[string]any) string {
 func wantFault(t *testing.T, fault string) {
 	t.Helper()
 	if fault == "" {
-		t.Error("the judge accepts it")
+		t.Error("the judge finds no fault")
 	}
 }
 
 func wantNoFault(t *testing.T, fault string) {
 	t.Helper()
 	if fault != "" {
-		t.Errorf("the judge refuses it: %s", fault)
+		t.Errorf("the judge finds a fault: %s", fault)
 	}
 }
 
 func wantError(t *testing.T, fault error) {
 	t.Helper()
 	if fault == nil {
-		t.Error("the judge accepts it")
+		t.Error("the judge finds no fault")
 	}
 }
 

@@ -33,7 +33,7 @@ func (r *oracleRun) judgeDrift(report *driftReport, before map[string]map[string
 		case !stored || was == nil:
 		case is == nil:
 			if reported := reported[o.name]; !reported.Missing && !reported.Terminating {
-				r.mispredict(o.name, "is gone or being deleted, and not said to be")
+				r.mispredict(o.name, "is gone or being deleted, and not reported so")
 			}
 		default:
 			r.judgeEdited(o, reported[o.name], was, is)
@@ -125,7 +125,7 @@ func sharesPort(obj map[string]any) bool {
 func (r *oracleRun) judgeUntouched(o *oracleObject, reported objectReport) {
 	name := o.name
 	if reported.Drifted || reported.Missing {
-		r.mispredict(name, "nobody touched it, said to have drifted or to be missing")
+		r.mispredict(name, "untouched, and reported as drifted or missing")
 	}
 	limited := slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.kind.name == "limitrange" })
 	for _, f := range reported.Fields {
@@ -134,7 +134,7 @@ func (r *oracleRun) judgeUntouched(o *oracleObject, reported objectReport) {
 		case limited && o.kind.name == "pod" && !f.Managed && strings.HasSuffix(f.Path, ".resources"):
 			r.tolerated.count(tolerateLimitRange) // Helm's apply removes what a LimitRange added to the Pod
 		default:
-			r.mispredict(name, "nobody touched it, said to have drifted: %s", f.line())
+			r.mispredict(name, "untouched, and reported as drifted: %s", f.line())
 		}
 	}
 }
@@ -152,7 +152,7 @@ func (r *oracleRun) judgeReported(name string, fields []fieldReport, was, is map
 	removeAll(paths, was)
 	removeAll(paths, is)
 	if diff := cmp.Diff(withoutEmpty(was), withoutEmpty(is)); diff != "" {
-		r.mispredict(name, "was edited (-deployed +edited), the report says nothing of it:\n%s", diff)
+		r.mispredict(name, "the report lacks an edit (-deployed +edited):\n%s", diff)
 	}
 }
 
@@ -181,17 +181,17 @@ func (f fieldReport) liveFault(path fieldPath, was, is map[string]any) string {
 		if old, had := path.lookup(was); had && equalJSON(old, value) {
 			return "" // unchanged
 		}
-		return fmt.Sprintf("%s: the report says that live has nothing there, it has %v", f.Path, value)
+		return fmt.Sprintf("%s: the report says that live lacks it, live has %v", f.Path, value)
 	case f.Live == nil:
 		return ""
 	}
 	live, err := decodeValue(f.Live)
 	if err != nil || !equalsWithDefaults(live, value) {
-		return fmt.Sprintf("%s: the report says that live has %s there, it has %v", f.Path, f.Live, value)
+		return fmt.Sprintf("%s: the report says that live has %s, live has %v", f.Path, f.Live, value)
 	}
 	old, _ := path.lookup(was)
 	if extra := unreported(live, old, value, f.Path); len(extra) > 0 {
-		return fmt.Sprintf("%s: live has %s, the report does not: %s", f.Path, strings.Join(extra, ", "), f.Live)
+		return fmt.Sprintf("%s: live has %s, the report lacks it: %s", f.Path, strings.Join(extra, ", "), f.Live)
 	}
 	return ""
 }

@@ -42,8 +42,8 @@ const (
 	byServerApply   = "serverapply"
 	byScale         = "scale"
 	byUnlabel       = "unlabel"
-	byErasingOwners = "forget"
-	byManyManagers  = "crowd"
+	byErasingOwners = "erase owners"
+	byManyManagers  = "many managers"
 	byDelete        = "delete"
 	byCreate        = "create"
 )

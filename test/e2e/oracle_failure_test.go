@@ -39,7 +39,7 @@ func (j *outcomeJudge) judgeFailure() {
 	j.failures += len(failing)
 	if j.helmError == "" {
 		for _, o := range failing {
-			j.mispredictUnlessUncertain(o, "said to fail (%s), Helm goes through", o.Reason)
+			j.mispredictUnlessUncertain(o, "predicted to fail (%s), Helm succeeds", o.Reason)
 		}
 		return
 	}
@@ -47,12 +47,12 @@ func (j *outcomeJudge) judgeFailure() {
 	for _, o := range j.oracleRun.scenario.objects {
 		if reported := j.objects[o.name]; reported.Action != "fail" && namesObject(j.helmError, o.name) {
 			reported.Name, open = o.name, true
-			j.mispredictUnlessUncertain(reported, "Helm fails on it, said: %q", reported.Action)
+			j.mispredictUnlessUncertain(reported, "Helm fails on it, predicted: %q", reported.Action)
 		}
 	}
 	if len(failing) == 0 {
 		if !open {
-			j.mispredict("", "Helm fails, nothing is said to")
+			j.mispredict("", "Helm fails, no failure is predicted")
 		}
 		return
 	}
@@ -89,15 +89,15 @@ func (j *outcomeJudge) judgeStopBeforeWriting(failing []objectReport) {
 		case stopsBeforeWriting(o.Reason) || strings.Contains(o.Reason, "cannot be imported") || strings.Contains(o.Reason, noName):
 			j.unreached = append(j.unreached, o.Name)
 		default:
-			j.mispredict(o.Name, "said to fail (%s), Helm stops before it writes anything", o.Reason)
+			j.mispredict(o.Name, "predicted to fail (%s), Helm stops before it writes anything", o.Reason)
 		}
 	}
 	if named == 0 {
-		j.mispredict("", "Helm stops on none of those that are said to fail")
+		j.mispredict("", "Helm stops at none of the predicted failures")
 	}
 	for _, o := range j.oracleRun.scenario.objects {
 		if reported := j.objects[o.name]; reported.Action != "skip" && reported.Action != "fail" {
-			j.mispredict(o.name, "Helm stops before it writes anything, said: %q", reported.Action)
+			j.mispredict(o.name, "Helm stops before it writes anything, predicted: %q", reported.Action)
 		}
 	}
 }
@@ -110,7 +110,7 @@ const noName = "resource name may not be empty"
 func (j *outcomeJudge) judgeStopAtFirstError(failing []objectReport) {
 	at := slices.IndexFunc(failing, func(o objectReport) bool { return isNamed(j.helmError, o) })
 	if at < 0 {
-		j.mispredict("", "Helm stops on none of those that are said to fail")
+		j.mispredict("", "Helm stops at none of the predicted failures")
 		return
 	}
 	stop := failing[at]
@@ -134,11 +134,11 @@ func (j *outcomeJudge) judgeStopAtFirstError(failing []objectReport) {
 			reached = false
 		case name == "":
 		case reached && reported.Action == "skip":
-			j.mispredict(name, "said to be skipped, Helm comes to it before it stops at %s", stop.Name+stop.Generate)
+			j.mispredict(name, "predicted to be skipped, Helm reaches it before it stops at %s", stop.Name+stop.Generate)
 		case !reached && (!known || reported.Action != "skip" && reported.Action != "fail"):
-			j.mispredict(name, "comes after %s, at which Helm stops; said: %q", stop.Name+stop.Generate, reported.Action)
+			j.mispredict(name, "is after %s, at which Helm stops; predicted: %q", stop.Name+stop.Generate, reported.Action)
 		case !reached && reported.Action == "skip" && !isBlockedBy(reported, stop):
-			j.mispredict(name, "is skipped because of %s, said: %v", stop.Name+stop.Generate, reported.BlockedBy)
+			j.mispredict(name, "is skipped because of %s, predicted: %v", stop.Name+stop.Generate, reported.BlockedBy)
 		}
 	}
 	j.judgeNoDeletion()
@@ -156,7 +156,7 @@ func (j *outcomeJudge) judgeEachFailure(failing []objectReport) {
 		case isNamed(j.helmError, o):
 			j.judgeReason(o)
 		default:
-			j.mispredictUnlessUncertain(o, "said to fail (%s), Helm does not fail on it", o.Reason)
+			j.mispredictUnlessUncertain(o, "predicted to fail (%s), Helm does not fail on it", o.Reason)
 		}
 	}
 	j.judgeNoDeletion()
@@ -165,7 +165,7 @@ func (j *outcomeJudge) judgeEachFailure(failing []objectReport) {
 func (j *outcomeJudge) judgeNoDeletion() {
 	for _, o := range j.report.Releases[0].Objects {
 		if o.Action == "delete" {
-			j.mispredict(o.Name, "said to be deleted, though Helm fails on others")
+			j.mispredict(o.Name, "predicted to be deleted, although Helm fails on others")
 		}
 	}
 }
@@ -301,13 +301,13 @@ func TestHasWordsOf(t *testing.T) {
 		turned := append(slices.Clone(faults[first:]), faults[:first]...)
 		reason := `Route.ex.com "r" is invalid: [` + strings.Join(faults, ", ") + "]"
 		if text := upgrade + strings.Join(turned, ", ") + "]"; !hasWordsOf(text, reason) {
-			t.Errorf("%s\nis not taken for\n%s", text, reason)
+			t.Errorf("%s\ndoes not match\n%s", text, reason)
 		}
 		if text := upgrade + strings.Join(turned[1:], ", ") + "]"; hasWordsOf(text, reason) {
-			t.Errorf("%s\nis taken for\n%s", text, reason)
+			t.Errorf("%s\nmatches\n%s", text, reason)
 		}
 		if text := upgrade + strings.Join(append(turned, "spec.more: Required value"), ", ") + "]"; hasWordsOf(text, reason) {
-			t.Errorf("%s\nis taken for\n%s", text, reason)
+			t.Errorf("%s\nmatches\n%s", text, reason)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (j fieldJudge) judgeObject(o *oracleObject, next map[string]any, reported o
 		return judgeCreation(next, was, now)
 	case reported.Action == "delete":
 		if was != nil && uidOf(was) == uidOf(now) {
-			return []string{"said to be deleted, is there"}
+			return []string{"predicted to be deleted, still exists"}
 		}
 		return nil
 	case next == nil && isHook(o.new):
@@ -30,7 +30,7 @@ func (j fieldJudge) judgeObject(o *oracleObject, next map[string]any, reported o
 		}
 		return nil
 	case (was == nil) != (now == nil):
-		return []string{fmt.Sprintf("there before: %v, after: %v, said: %q", was != nil, now != nil, reported.Action)}
+		return []string{fmt.Sprintf("exists before: %v, after: %v, predicted: %q", was != nil, now != nil, reported.Action)}
 	case was == nil:
 		return nil
 	}
@@ -71,7 +71,7 @@ func uidOf(obj map[string]any) any {
 
 func judgeCreation(next, was, now map[string]any) []string {
 	if was != nil || now == nil {
-		return []string{fmt.Sprintf("said to be created; there before: %v, after: %v", was != nil, now != nil)}
+		return []string{fmt.Sprintf("predicted to be created; exists before: %v, after: %v", was != nil, now != nil)}
 	}
 	next, now = withoutServerChoices(next), withoutServerChoices(now)
 	removeUnstored(next)
@@ -82,7 +82,7 @@ func judgeCreation(next, was, now map[string]any) []string {
 		}
 	}
 	if !containsAll(next, now) {
-		return []string{"is not created as the chart has it:\n" + cmp.Diff(next, now)}
+		return []string{"differs from the chart after its creation:\n" + cmp.Diff(next, now)}
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (j fieldJudge) judgeFields(fields []fieldReport, unwritten bool, was, now, 
 		acts := !f.Blocked && f.Verdict != "ignore" && f.Verdict != "conflict"
 		switch {
 		case acts && unwritten:
-			out = append(out, fmt.Sprintf("%s: %s, though the object stays", f.Path, f.Verdict))
+			out = append(out, fmt.Sprintf("%s: %s, although the object is not written", f.Path, f.Verdict))
 		case !f.Certain && !unwritten:
 			changed = append(changed, path)
 		case !acts && !f.Managed && path[len(path)-1].keys != nil:
@@ -138,7 +138,7 @@ func (j fieldJudge) judgeFields(fields []fieldReport, unwritten bool, was, now, 
 		removeProtection(obj)
 	}
 	if diff := cmp.Diff(withoutEmpty(was), withoutEmpty(now)); diff != "" {
-		out = append(out, "more happened than was said (-before +after):\n"+diff)
+		out = append(out, "more changed than was predicted (-before +after):\n"+diff)
 	}
 	return out
 }
@@ -148,7 +148,7 @@ func (f fieldReport) checkOutcome(path fieldPath, was, now map[string]any) error
 	before, had := path.lookup(was)
 	after, has := path.lookup(now)
 	if had == has && equalJSON(before, after) {
-		return fmt.Errorf("%s: the report says %s, nothing happened", f.Path, f.Verdict)
+		return fmt.Errorf("%s: the report predicts %s, nothing changed", f.Path, f.Verdict)
 	}
 	want := f.Desired
 	if f.After != nil {
@@ -159,7 +159,7 @@ func (f fieldReport) checkOutcome(path fieldPath, was, now map[string]any) error
 	}
 	if f.Verdict == "remove" && f.After == nil {
 		if !isZero(after) {
-			return fmt.Errorf("%s: the report says it goes, live has %v", f.Path, after)
+			return fmt.Errorf("%s: the report predicts its removal, live has %v", f.Path, after)
 		}
 		return nil
 	}
@@ -171,7 +171,7 @@ func (f fieldReport) checkOutcome(path fieldPath, was, now map[string]any) error
 		value = withoutProtection(value)
 	}
 	if !equalsWithDefaults(value, after) {
-		return fmt.Errorf("%s: the report says it becomes %s, live has %v", f.Path, want, after)
+		return fmt.Errorf("%s: the report predicts %s, live has %v", f.Path, want, after)
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (f fieldReport) checkOrder(path fieldPath, now map[string]any) error {
 		want, err := decodeValue(f.valueAfterWrite())
 		is, _ := path.lookup(now)
 		if err == nil && !containsAll(want, is) {
-			err = fmt.Errorf("%s: the report says it becomes %v, live has %v", f.Path, want, is)
+			err = fmt.Errorf("%s: the report predicts %v, live has %v", f.Path, want, is)
 		}
 		return err
 	}
@@ -219,7 +219,7 @@ func (f fieldReport) checkOrder(path fieldPath, now map[string]any) error {
 		}
 		i := item[0].indexIn(list)
 		if i < 0 {
-			return fmt.Errorf("%s: the order is to be %s, and %v is not where that has it", f.Path, f.valueAfterWrite(), name)
+			return fmt.Errorf("%s: the report predicts the order %s, and %v is not in its place", f.Path, f.valueAfterWrite(), name)
 		}
 		list = list[i+1:]
 	}
@@ -242,7 +242,7 @@ func (f fieldReport) checkLeftovers(path fieldPath, now map[string]any) error {
 	is, _ := got.(map[string]any)
 	for key := range is {
 		if _, wanted := m[key]; !wanted {
-			return fmt.Errorf("%s: the report says it becomes %s, live also has %q", f.Path, want, key)
+			return fmt.Errorf("%s: the report predicts %s, live also has %q", f.Path, want, key)
 		}
 	}
 	return nil

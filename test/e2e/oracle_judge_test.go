@@ -51,7 +51,7 @@ func (r *oracleRun) judgeUnknownObjects(report *driftReport) {
 	for _, reported := range report.Releases[0].Objects {
 		known := reported.Name == "" || slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.name == reported.Name })
 		if !known {
-			r.mispredict(reported.Name, "is no object of the charts, said: %q", reported.Action)
+			r.mispredict(reported.Name, "is no object of the charts, reported: %q", reported.Action)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (j *outcomeJudge) stoppedByHook(before, after map[string]map[string]any) bo
 	for _, o := range j.oracleRun.scenario.objects {
 		was, is := withoutServerChoices(before[o.name]), withoutServerChoices(after[o.name])
 		if diff := cmp.Diff(withoutEmpty(was), withoutEmpty(is)); diff != "" && !isHook(o.old) && !isHook(o.new) {
-			j.mispredict(o.name, "a hook stopped Helm before it wrote anything, and yet:\n%s", diff)
+			j.mispredict(o.name, "a hook stopped Helm before it wrote anything, but the object changed:\n%s", diff)
 		}
 	}
 	return true
@@ -133,14 +133,14 @@ func (j *outcomeJudge) judgeHooks() {
 	}
 	for _, name := range j.oracleRun.scenario.hookNames(target) {
 		if reported, compared := j.objects[name]; compared {
-			j.mispredict("", "the hook %s is said to %s", name, reported.Action)
+			j.mispredict("", "the hook %s is reported with the action %s", name, reported.Action)
 		}
 		listed := j.oracleRun.scenario.unknownHook
 		for _, n := range j.report.Releases[0].NotCompared {
 			listed = listed || n.Name == name && n.Reason == "hook"
 		}
 		if !listed {
-			j.mispredict("", "the hook %s is not named as not compared", name)
+			j.mispredict("", "the hook %s is not listed as not compared", name)
 		}
 	}
 }
@@ -189,7 +189,7 @@ func (r *oracleRun) judgeDryRun(dryRunReport *driftReport) {
 		r.dryRuns++
 		refused := o.DryRun.Result == "refused"
 		if o.DryRun.Result == "disagrees" && !o.leavesOpen(o.DryRun.Message) || refused && o.Action != "fail" && o.Action != "skip" {
-			r.mispredict(o.Name, "said: %s; the server's dry run %s: %s", o.Action, o.DryRun.Result, o.DryRun.Message)
+			r.mispredict(o.Name, "predicted: %s; the server's dry run %s: %s", o.Action, o.DryRun.Result, o.DryRun.Message)
 		}
 	}
 }

@@ -18,11 +18,11 @@ func reasonFault(o objectReport, text string, tolerated tolerances) string {
 		return conflictFault(o, text)
 	case o.Name == "" && strings.Contains(o.Reason, noName):
 		if !strings.Contains(text, noName) {
-			return "fails otherwise than was said: " + o.Reason
+			return "fails with another error than predicted: " + o.Reason
 		}
 	case quotesHelmOrServer(o.Reason):
 		if !hasWordsOf(text, o.Reason) {
-			return "fails otherwise than was said: " + o.Reason
+			return "fails with another error than predicted: " + o.Reason
 		}
 	default:
 		return fieldsFault(o.Reason, text, tolerated)
@@ -40,10 +40,10 @@ func fieldsFault(reason, text string, tolerated tolerances) string {
 		tolerated.count(tolerateNoField)
 		return ""
 	case len(theirs) == 0:
-		return "Helm's error names no field, said: " + reason
+		return "Helm's error names no field, predicted: " + reason
 	}
 	if !namesEach(ours, theirs) {
-		return fmt.Sprintf("fails on %v, said: %s", theirs, reason)
+		return fmt.Sprintf("fails on %v, predicted: %s", theirs, reason)
 	}
 	vague := func(group []string) bool { // the server forbids changes of a whole spec, except some fields
 		return !slices.ContainsFunc(group, func(our string) bool { return slices.Contains(theirs, our) || slices.Contains(theirs, our+"s") })
@@ -175,7 +175,7 @@ func conflictFault(o objectReport, text string) string {
 		}
 	}
 	if len(all) == 0 || !covers(ours, theirs) {
-		return fmt.Sprintf("conflicts on %v, said: %v", theirs, ours)
+		return fmt.Sprintf("conflicts on %v, predicted: %v", theirs, ours)
 	}
 	return ""
 }

@@ -106,7 +106,8 @@ func reportMispredictions(t *testing.T, run *oracleRun) {
 // check logs the counts of a run, and fails the run if it judged too little or excused too much.
 func (s *tally) check(t testing.TB) {
 	t.Helper()
-	t.Logf("%d cases (%d void), %d edits, %d predicted failures, %d stories told again without what stopped Helm; fields: %d certain, %d not; %d dry runs; %d misses\n"+
+	t.Logf("%d cases (%d charts could not be installed), %d edits, %d predicted failures, %d cases repeated without what stopped Helm; "+
+		"fields: %d certain, %d uncertain; %d dry runs; %d mispredicted\n"+
 		"objects that the server was not asked about: %v\n%s",
 		s.cases, s.notInstalled, s.edits, s.failures, s.repeated, s.certain, s.uncertain, s.dryRuns, s.mispredicted, s.notAsked, s.tolerated)
 	if s.unjudged > 0 {
@@ -116,10 +117,10 @@ func (s *tally) check(t testing.TB) {
 		t.Errorf("%d of %d charts cannot be installed", s.notInstalled, s.cases+s.notInstalled)
 	}
 	if all := s.certain + s.uncertain; s.uncertain > max(15, all/50) {
-		t.Errorf("%d of %d fields are not certain", s.uncertain, all)
+		t.Errorf("%d of %d fields are uncertain", s.uncertain, all)
 	}
 	for _, text := range s.tolerated.exceeded(s.cases) {
-		t.Errorf("the judge let too much through: %s", text)
+		t.Errorf("the judge excused too much: %s", text)
 	}
 }
 

@@ -41,27 +41,27 @@ var toleranceBounds = map[string]struct{ perHundred, always int }{
 
 const (
 	tolerateUncertain     = "the report leaves open whether an object fails"
-	tolerateUnreached     = "a predicted failure was never reached"
-	tolerateVague         = "the server names a field above or below ours"
+	tolerateUnreached     = "Helm never reached a predicted failure"
+	tolerateVague         = "the server names a field above or below the predicted one"
 	tolerateMore          = "the server names more fields than the reason"
 	tolerateNoField       = "the server's decoder names no field"
 	tolerateHook          = "hooks failed"
 	tolerateAgreement     = "the reports with and without a dry run are not compared"
-	tolerateInjected      = "a CA bundle that is left to an injector"
+	tolerateInjected      = "a CA bundle that an injector writes"
 	tolerateNodePort      = "a node port that the server chose"
 	tolerateAddress       = "an address that the server chose"
-	tolerateRules         = "rules that a controller puts together"
-	tolerateOrder         = "the order of a list that is a set or has foreign items"
-	tolerateEmpty         = "an empty map or list that came or went"
+	tolerateRules         = "rules that a controller writes"
+	tolerateOrder         = "the order of a list that is a set or has items of others"
+	tolerateEmpty         = "an empty map or list that appeared or disappeared"
 	tolerateBelow         = "the server could not be asked about what is below a changed path"
 	tolerateHookDrift     = "drift of an object that was deployed as a hook"
 	tolerateSharedPort    = "drift of a Service with two ports of one number"
 	tolerateForgotten     = "an edit whose owner the server forgot"
 	tolerateOwnerless     = "a scale of a custom resource, which leaves no owner"
 	tolerateNull          = "a zero value where the chart has a null"
-	tolerateDefault       = "a default that comes or goes with a reported field"
-	tolerateLimitRange    = "resources that a LimitRange gave a Pod"
-	tolerateFailedUpgrade = "drift of an object that a failed upgrade did not reach, or may not have"
+	tolerateDefault       = "a default that appears or disappears with a reported field"
+	tolerateLimitRange    = "resources that a LimitRange added to a Pod"
+	tolerateFailedUpgrade = "drift of an object that a failed upgrade may not have reached"
 	tolerateAutoscaled    = "a field of an autoscaler had another effect"
 )
 
@@ -94,10 +94,10 @@ func (l tolerances) exceeded(cases int) []string {
 // String returns the counts as a run prints them.
 func (l tolerances) String() string {
 	if len(l) == 0 {
-		return "let through: nothing"
+		return "excused: nothing"
 	}
 	var out strings.Builder
-	out.WriteString("let through:")
+	out.WriteString("excused:")
 	for _, name := range slices.Sorted(maps.Keys(l)) {
 		fmt.Fprintf(&out, "\n  %d× %s", l[name], name)
 	}

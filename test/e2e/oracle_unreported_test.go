@@ -36,14 +36,14 @@ func (j fieldJudge) judgeBelow(f fieldReport, path fieldPath, was, now, stored m
 	answer, err := j.dryRun(object)
 	if err != nil {
 		j.tolerated.count(tolerateBelow)
-		return nil //nolint:nilerr // what the server does not answer is let through, and counted
+		return nil //nolint:nilerr // what the server does not answer is excused, and counted
 	}
 	answer = withoutServerChoices(answer)
 	dropNewNodePorts(was, answer) // as in now, from which they were removed
 	dropNewAddress(was, answer)
 	answered, _ := path.lookup(answer)
 	if diff := cmp.Diff(withoutEmpty(answered), withoutEmpty(after)); diff != "" {
-		return fmt.Errorf("%s: the report does not speak of %s, and the server does not add it (-server +after):\n%s", f.Path, strings.Join(extra, ", "), diff)
+		return fmt.Errorf("%s: the report lacks %s, and the server does not add it (-server +after):\n%s", f.Path, strings.Join(extra, ", "), diff)
 	}
 	return nil
 }

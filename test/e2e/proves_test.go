@@ -52,7 +52,7 @@ func (c *Case) proves() error {
 // predicted reason. Objects that it does not reach are counted.
 func checkFailures(failing []objectReport, err error, tolerated tolerances) error {
 	if (err != nil) != (len(failing) > 0) {
-		return fmt.Errorf("the report says failures %v, the upgrade says %w", reasonsOf(failing), orNothing(err))
+		return fmt.Errorf("the report predicts the failures %v, the upgrade ends with %w", reasonsOf(failing), orNothing(err))
 	}
 	if err == nil {
 		return nil
@@ -68,11 +68,11 @@ func checkFailures(failing []objectReport, err error, tolerated tolerances) erro
 		case stopsBeforeWriting(err.Error()) || stopsAtFirstError(err.Error()):
 			tolerated.count(tolerateUnreached)
 		default:
-			return fmt.Errorf("%s %s is said to fail (%s), the upgrade does not fail on it: %w", o.Kind, o.Name, o.Reason, err)
+			return fmt.Errorf("%s %s is predicted to fail (%s), the upgrade does not fail on it: %w", o.Kind, o.Name, o.Reason, err)
 		}
 	}
 	if named == 0 {
-		return fmt.Errorf("the report says failures %v, the upgrade fails on none of them: %w", reasonsOf(failing), err)
+		return fmt.Errorf("the report predicts the failures %v, the upgrade fails on none of them: %w", reasonsOf(failing), err)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func checkFailures(failing []objectReport, err error, tolerated tolerances) erro
 // orNothing returns an error that can be printed if err is nil.
 func orNothing(err error) error {
 	if err == nil {
-		return errors.New("nothing")
+		return errors.New("no error")
 	}
 	return err
 }
@@ -288,9 +288,9 @@ func (p *objectPrediction) checkAfter(tolerated tolerances) error {
 	case after == nil && p.before == nil && (p.report.Kind == "" || p.report.Action == "skip" || p.report.Action == "fail"):
 		return nil
 	case after == nil:
-		return errors.New("the upgrade left no such object")
+		return errors.New("the object does not exist after the upgrade")
 	case p.before == nil && p.report.Kind == "":
-		return errors.New("the upgrade made it, and the report says nothing of it")
+		return errors.New("the upgrade created it, and the report lacks it")
 	case p.before == nil:
 		return nil
 	}
@@ -326,7 +326,7 @@ func (p *objectPrediction) checkAfter(tolerated tolerances) error {
 		path.remove(now)
 	}
 	if diff := cmp.Diff(withoutEmpty(was), withoutEmpty(now)); diff != "" {
-		return fmt.Errorf("the upgrade did more than the report says (-before +after):\n%s", diff)
+		return fmt.Errorf("the upgrade changed more than the report predicts (-before +after):\n%s", diff)
 	}
 	return nil
 }
@@ -354,7 +354,7 @@ func (f fieldReport) checkEffect(path fieldPath, was, now map[string]any) error 
 		isSame = equalJSON
 	}
 	if had == has && isSame(before, after) {
-		return fmt.Errorf("%s: the report says %s, nothing happened", f.Path, f.Verdict)
+		return fmt.Errorf("%s: the report predicts %s, nothing changed", f.Path, f.Verdict)
 	}
 	want := f.valueAfterWrite()
 	switch f.Class {
@@ -365,7 +365,7 @@ func (f fieldReport) checkEffect(path fieldPath, was, now map[string]any) error 
 	}
 	if f.Masked || f.Verdict == "remove" && f.After == nil {
 		if has && !f.Masked && !isEmpty(after) {
-			return fmt.Errorf("%s: the report says it goes, live has %v", f.Path, after)
+			return fmt.Errorf("%s: the report predicts its removal, live has %v", f.Path, after)
 		}
 		return nil
 	}
@@ -374,7 +374,7 @@ func (f fieldReport) checkEffect(path fieldPath, was, now map[string]any) error 
 		return err
 	}
 	if !containsAll(value, after) {
-		return fmt.Errorf("%s: the report says it becomes %v, live has %v", f.Path, value, after)
+		return fmt.Errorf("%s: the report predicts %v, live has %v", f.Path, value, after)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (p *proxy) close() { p.server.Close() }
 func (p *proxy) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !p.permits(r) {
-			http.Error(w, "this proxy lets only reads pass", http.StatusMethodNotAllowed)
+			http.Error(w, "this proxy does not permit the request", http.StatusMethodNotAllowed)
 			return
 		}
 		next.ServeHTTP(&byteCounter{ResponseWriter: w, proxy: p}, r)

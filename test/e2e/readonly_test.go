@@ -40,7 +40,7 @@ Deployment web: update drifted
 	out, err = c.diff(c.release, "--kube-as-user", user, "--kube-as-group", user+"-a", "--kube-as-group", user+"-b", "--kube-as-group", user+"-c", "--fail-on", "none")
 	must(t, err)
 	if out.exit != 1 {
-		t.Errorf("--fail-on none ends with %d, hides what could not be seen", out.exit)
+		t.Errorf("--fail-on none ends with %d and hides what could not be read", out.exit)
 	}
 }
 

@@ -121,10 +121,10 @@ func decodeReport(text string) (*driftReport, error) {
 	}
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("the report is no JSON: %w", err)
+		return nil, fmt.Errorf("the report is not JSON: %w", err)
 	}
 	if err := schema.Validate(doc); err != nil {
-		return nil, fmt.Errorf("the report breaks its schema: %w", err)
+		return nil, fmt.Errorf("the report violates its schema: %w", err)
 	}
 	r := &driftReport{}
 	if err := json.Unmarshal([]byte(text), r); err != nil {

@@ -43,7 +43,7 @@ func TestStories(t *testing.T) {
 		t.Log(storyTolerances.sum)
 		files, _ := filepath.Glob(filepath.Join(*storyDir, "*.txtar"))
 		for _, text := range storyTolerances.sum.exceeded(len(files)) {
-			t.Errorf("the judge of the stories let too much through: %s", text)
+			t.Errorf("the judge of the stories excused too much: %s", text)
 		}
 	})
 	testscript.Run(t, testscript.Params{
