@@ -28,10 +28,10 @@ func TestSeveralKubeconfigs(t *testing.T) {
   overwrite/drift spec.replicas old=2 desired=2 live=5 by:kubectl(scale)`)
 }
 
-// TestDeadAPIService has an API server of its own, because one dead APIService breaks discovery and the deletion of namespaces for
+// TestUnavailableAPIService has an API server of its own, because one unavailable APIService breaks discovery and the deletion of namespaces for
 // everybody. The group of the APIService cannot be compared; everything else is, and another release stays clean. Helm patches an
 // APIService like a custom resource.
-func TestDeadAPIService(t *testing.T) {
+func TestUnavailableAPIService(t *testing.T) {
 	if os.Getenv(kubeconfigEnv) != "" {
 		t.Skip("would break the cluster that " + kubeconfigEnv + " names")
 	}
@@ -49,7 +49,7 @@ func TestDeadAPIService(t *testing.T) {
 	out, err := c.diff(c.release, "--fail-on", "drift,unmanaged,effect")
 	must(t, err)
 	want(t, out, 0, "")
-	checkPreviewsOfDeadAPI(t, c)
+	checkPreviewsOfUnavailableAPI(t, c)
 	must(t, c.patch("kubectl-edit", "configmap/beside", "{data: {k: changed}}"))
 	must(t, c.patch("kubectl-edit", "apiservice/v1.dead.ex.com", "[{op: replace, path: /spec/versionPriority, value: 99}]"))
 	out, err = c.diff()
@@ -60,9 +60,9 @@ APIService v1.dead.ex.com: none drifted
   ignore/drift spec.versionPriority old=15 desired=15 live=99 by:kubectl-edit`)
 }
 
-// checkPreviewsOfDeadAPI checks that a group without discovery causes one warning of a preview, and only for a chart that asks for the
+// checkPreviewsOfUnavailableAPI checks that a group without discovery causes one warning of a preview, and only for a chart that asks for the
 // group.
-func checkPreviewsOfDeadAPI(t *testing.T, c *Case) {
+func checkPreviewsOfUnavailableAPI(t *testing.T, c *Case) {
 	t.Helper()
 	const template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: beside}\n" +
 		"data: {k: \"1\"} # {{ with .Values.asks }}{{ $.Capabilities.APIVersions.Has . }}{{ end }}\n"

@@ -49,8 +49,8 @@ func TestFixUnderFaults(t *testing.T) {
 	})
 }
 
-// TestFixUnderLastingFaults has writes that never succeed. The other writes do, and the next run completes the rest.
-func TestFixUnderLastingFaults(t *testing.T) {
+// TestFixUnderPermanentFaults has writes that never succeed. The other writes do, and the next run completes the rest.
+func TestFixUnderPermanentFaults(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		for name, test := range map[string]struct {
@@ -76,8 +76,8 @@ func TestFixUnderLastingFaults(t *testing.T) {
 	})
 }
 
-// TestFixLosesTheOwnershipPatch checks that the values are back and reported so, and that the next run hands over their ownership.
-func TestFixLosesTheOwnershipPatch(t *testing.T) {
+// TestFixOwnershipPatchFails checks that the values are back and reported so, and that the next run hands over their ownership.
+func TestFixOwnershipPatchFails(t *testing.T) {
 	t.Parallel()
 	c := newFaultCase(t, true)
 	c.drift(t, "configmap/conf")
@@ -155,8 +155,8 @@ func TestFixInterrupted(t *testing.T) {
 	})
 }
 
-// TestFixBesideABusyWriter has controllers that constantly write other fields of the same objects. No update is lost.
-func TestFixBesideABusyWriter(t *testing.T) {
+// TestFixWithConcurrentWriters has controllers that constantly write other fields of the same objects. No update is lost.
+func TestFixWithConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		c.drift(t)
@@ -202,8 +202,8 @@ func TestFixBesideABusyWriter(t *testing.T) {
 	})
 }
 
-// TestFixDoesNotFight has a controller that writes the planned field. Fix leaves the field to it and puts the rest back.
-func TestFixDoesNotFight(t *testing.T) {
+// TestFixLeavesWrittenFields has a controller that writes the planned field. Fix leaves the field to it and puts the rest back.
+func TestFixLeavesWrittenFields(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		for name, body := range map[string]func(int) string{
@@ -236,9 +236,9 @@ func TestFixDoesNotFight(t *testing.T) {
 	})
 }
 
-// TestFixMeetsAnUpgrade has Helm upgrade the release while a write of a value, or of a missing object, is in transit. Fix undoes nothing
+// TestFixDuringUpgrade has Helm upgrade the release while a write of a value, or of a missing object, is in transit. Fix undoes nothing
 // of the upgrade.
-func TestFixMeetsAnUpgrade(t *testing.T) {
+func TestFixDuringUpgrade(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		for i, at := range []string{"/creds", "/lost"} {

@@ -95,7 +95,7 @@ func (o *oracleCase) fix(base *Case, by4 bool) (*fixRun, error) {
 
 // judgeFix compares the objects after the fix with plan and results.
 func (f *fixRun) judgeFix(result *fixResult, before, after map[string]map[string]any) {
-	for _, o := range f.scenario.objects {
+	for _, o := range f.testCase.objects {
 		plan := result.planned("", o.name)
 		if err := checkOnlyPlanned(plan, before[o.name], after[o.name]); err != nil {
 			f.mispredict(o.name, "%v", err)
@@ -140,12 +140,12 @@ func (f *fixRun) judgeExit(out binaryRun, result *fixResult) {
 
 // judgeOwnership checks objects with one edit: helm must own what it owned before, and helmdrift nothing.
 func (f *fixRun) judgeOwnership(result *fixResult, clean, after map[string]map[string]any) {
-	for _, o := range f.scenario.objects {
+	for _, o := range f.testCase.objects {
 		if strings.Contains(fmt.Sprint(entryOf(after[o.name], "helmdrift", "")), "f:") {
 			f.mispredict(o.name, "helmdrift still owns something")
 		}
 		edits := 0
-		for _, e := range f.scenario.edits {
+		for _, e := range f.testCase.edits {
 			if e.object == o {
 				edits++
 			}
@@ -203,7 +203,7 @@ func (f *fixRun) upgrade(chart string) error {
 	judged := *f.oracleRun
 	judged.mispredictions = nil
 	if chart == "old.yaml" {
-		judged.scenario = f.scenario.withUnchangedChart()
+		judged.testCase = f.testCase.withUnchangedChart()
 	}
 	judged.judge(out.report, before, after, failed)
 	for _, text := range judged.mispredictions {

@@ -102,7 +102,7 @@ func TestJudge(t *testing.T) {
 		},
 		"drift of an edited object whose chart changes": func(t *testing.T) {
 			run := runOfConfigMaps("a")
-			run.scenario.edits = []*oracleEdit{{object: run.scenario.objects[0], applied: true}}
+			run.testCase.edits = []*oracleEdit{{object: run.testCase.objects[0], applied: true}}
 			run.unedited = states(liveObject("a", "data: {x: '1', y: '1'}"))
 			field := fieldReport{Path: "data.x", Verdict: "overwrite", Cause: "drift", Live: []byte(`"2"`)}
 			run.judgeDrift(reportOf(objectReport{Name: "a", Fields: []fieldReport{field}}), states(liveObject("a", "data: {x: '2', y: '2'}")), true)
@@ -189,10 +189,10 @@ func reportOf(objects ...objectReport) *driftReport {
 
 // runOfConfigMaps returns a run with ConfigMaps that the charts have and nobody touched.
 func runOfConfigMaps(names ...string) *oracleRun {
-	run := &oracleRun{scenario: &oracleCase{}, mispredicted: map[string]bool{}, tolerated: tolerances{}, notAsked: map[string]int{}}
+	run := &oracleRun{testCase: &oracleCase{}, mispredicted: map[string]bool{}, tolerated: tolerances{}, notAsked: map[string]int{}}
 	for _, name := range names {
 		obj := liveObject(name, "data: {x: '1'}")
-		run.scenario.objects = append(run.scenario.objects, &oracleObject{kind: &poolKind{name: "configmap", object: obj}, name: name, old: obj, new: obj})
+		run.testCase.objects = append(run.testCase.objects, &oracleObject{kind: &poolKind{name: "configmap", object: obj}, name: name, old: obj, new: obj})
 	}
 	return run
 }

@@ -15,18 +15,18 @@ func (r *oracleRun) judgeDrift(report *driftReport, before map[string]map[string
 	for _, o := range report.Releases[0].Objects {
 		reported[o.Name] = o
 	}
-	for _, o := range r.scenario.objects {
+	for _, o := range r.testCase.objects {
 		was, known := r.deployedState(o)
 		is := before[o.name]
-		untouched := !r.scenario.wasEdited(o) && equalJSON(reportable(was), reportable(r.unedited[o.name]))
+		untouched := !r.testCase.wasEdited(o) && equalJSON(reportable(was), reportable(r.unedited[o.name]))
 		switch {
-		case r.scenario.installs:
+		case r.testCase.installs:
 			r.judgeInstall(o, reported[o.name])
 		case !known:
 			r.tolerated.count(tolerateFailedUpgrade)
-		case r.scenario.rollback && isHook(o.new):
+		case r.testCase.rollback && isHook(o.new):
 			r.tolerated.count(tolerateHookDrift)
-		case r.scenario.rollback && sharesPort(o.new) && !r.route.appliesServerSide():
+		case r.testCase.rollback && sharesPort(o.new) && !r.route.appliesServerSide():
 			r.tolerated.count(tolerateSharedPort)
 		case untouched:
 			r.judgeUntouched(o, reported[o.name])
@@ -43,7 +43,7 @@ func (r *oracleRun) judgeDrift(report *driftReport, before map[string]map[string
 
 // judgeInstall checks that what is not deployed yet has not drifted.
 func (r *oracleRun) judgeInstall(o *oracleObject, reported objectReport) {
-	if !r.scenario.wasEdited(o) {
+	if !r.testCase.wasEdited(o) {
 		r.judgeUntouched(o, reported)
 	}
 }
@@ -55,7 +55,7 @@ func (r *oracleRun) deployedState(o *oracleObject) (was map[string]any, known bo
 	switch {
 	case !r.upgradeFailed:
 		return r.unedited[o.name], true
-	case !r.scenario.rollback:
+	case !r.testCase.rollback:
 		return r.installed[o.name], true
 	case equalJSON(o.old, o.new), !equalJSON(reportable(r.installed[o.name]), reportable(r.unedited[o.name])), r.failedUpgradeReached(o):
 		return r.unedited[o.name], true
@@ -127,7 +127,7 @@ func (r *oracleRun) judgeUntouched(o *oracleObject, reported objectReport) {
 	if reported.Drifted || reported.Missing {
 		r.mispredict(name, "untouched, and reported as drifted or missing")
 	}
-	limited := slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.kind.name == "limitrange" })
+	limited := slices.ContainsFunc(r.testCase.objects, func(o *oracleObject) bool { return o.kind.name == "limitrange" })
 	for _, f := range reported.Fields {
 		switch {
 		case f.Cause == "change", f.Equivalent && f.Verdict != "conflict": // live means the same as what was deployed

@@ -44,7 +44,7 @@ func (j *outcomeJudge) judgeFailure() {
 		return
 	}
 	open := false
-	for _, o := range j.oracleRun.scenario.objects {
+	for _, o := range j.testCase.objects {
 		if reported := j.objects[o.name]; reported.Action != "fail" && namesObject(j.helmError, o.name) {
 			reported.Name, open = o.name, true
 			j.mispredictUnlessUncertain(reported, "Helm fails on it, predicted: %q", reported.Action)
@@ -95,7 +95,7 @@ func (j *outcomeJudge) judgeStopBeforeWriting(failing []objectReport) {
 	if named == 0 {
 		j.mispredict("", "Helm stops at none of the predicted failures")
 	}
-	for _, o := range j.oracleRun.scenario.objects {
+	for _, o := range j.testCase.objects {
 		if reported := j.objects[o.name]; reported.Action != "skip" && reported.Action != "fail" {
 			j.mispredict(o.name, "Helm stops before it writes anything, predicted: %q", reported.Action)
 		}

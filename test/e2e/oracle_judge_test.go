@@ -36,8 +36,8 @@ func (r *oracleRun) judge(report *driftReport, before, after map[string]map[stri
 	}
 	j.judgeFailure()
 	j.judgeHooks()
-	for _, o := range r.scenario.objects {
-		for _, text := range (fieldJudge{tolerated: r.tolerated, dryRun: r.dryRunner(o)}).judgeObject(o, o.target(r.scenario.rollback), j.objects[o.name], before[o.name], after[o.name]) {
+	for _, o := range r.testCase.objects {
+		for _, text := range (fieldJudge{tolerated: r.tolerated, dryRun: r.dryRunner(o)}).judgeObject(o, o.target(r.testCase.rollback), j.objects[o.name], before[o.name], after[o.name]) {
 			r.mispredict(o.name, "%s", text)
 		}
 	}
@@ -49,7 +49,7 @@ func (r *oracleRun) judge(report *driftReport, before, after map[string]map[stri
 // judgeUnknownObjects checks that the report contains only objects of the charts.
 func (r *oracleRun) judgeUnknownObjects(report *driftReport) {
 	for _, reported := range report.Releases[0].Objects {
-		known := reported.Name == "" || slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.name == reported.Name })
+		known := reported.Name == "" || slices.ContainsFunc(r.testCase.objects, func(o *oracleObject) bool { return o.name == reported.Name })
 		if !known {
 			r.mispredict(reported.Name, "is no object of the charts, reported: %q", reported.Action)
 		}
@@ -59,7 +59,7 @@ func (r *oracleRun) judgeUnknownObjects(report *driftReport) {
 // dryRunner returns a function that asks the API server what it makes of an object, without writing it.
 func (r *oracleRun) dryRunner(o *oracleObject) func(map[string]any) (map[string]any, error) {
 	return func(obj map[string]any) (map[string]any, error) {
-		return r.story.cluster.dryRunUpdate(o.gvk(r.scenario.rollback), o.namespaceIn(r.story.ns), obj)
+		return r.story.cluster.dryRunUpdate(o.gvk(r.testCase.rollback), o.namespaceIn(r.story.ns), obj)
 	}
 }
 
@@ -95,7 +95,7 @@ func (j *outcomeJudge) stoppedByHook(before, after map[string]map[string]any) bo
 		j.helmError = ""
 		return false
 	}
-	for _, o := range j.oracleRun.scenario.objects {
+	for _, o := range j.testCase.objects {
 		was, is := withoutServerChoices(before[o.name]), withoutServerChoices(after[o.name])
 		if diff := cmp.Diff(withoutEmpty(was), withoutEmpty(is)); diff != "" && !isHook(o.old) && !isHook(o.new) {
 			j.mispredict(o.name, "a hook stopped Helm before it wrote anything, but the object changed:\n%s", diff)
@@ -128,14 +128,14 @@ func (r *oracleRun) mispredict(object, format string, args ...any) {
 // judgeHooks checks that hooks are listed as not compared, and reported in no other way.
 func (j *outcomeJudge) judgeHooks() {
 	target := "new.yaml"
-	if j.oracleRun.scenario.rollback || j.oracleRun.scenario.unchanged {
+	if j.testCase.rollback || j.testCase.unchanged {
 		target = "old.yaml"
 	}
-	for _, name := range j.oracleRun.scenario.hookNames(target) {
+	for _, name := range j.testCase.hookNames(target) {
 		if reported, compared := j.objects[name]; compared {
 			j.mispredict("", "the hook %s is reported with the action %s", name, reported.Action)
 		}
-		listed := j.oracleRun.scenario.unknownHook
+		listed := j.testCase.unknownHook
 		for _, n := range j.report.Releases[0].NotCompared {
 			listed = listed || n.Name == name && n.Reason == "hook"
 		}

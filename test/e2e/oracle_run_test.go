@@ -19,7 +19,7 @@ import (
 
 // oracleRun is one run of a case on a cluster.
 type oracleRun struct {
-	scenario *oracleCase
+	testCase *oracleCase
 	by4      bool
 	route    route
 	story    *Case
@@ -104,13 +104,13 @@ func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
 }
 
 func newOracleRun(o *oracleCase, base *Case, by4 bool) *oracleRun {
-	return &oracleRun{scenario: o, by4: by4, route: routes(by4)[o.route], story: base.otherRelease(o.seed), files: map[string]string{}, mispredicted: map[string]bool{},
+	return &oracleRun{testCase: o, by4: by4, route: routes(by4)[o.route], story: base.otherRelease(o.seed), files: map[string]string{}, mispredicted: map[string]bool{},
 		notAsked: map[string]int{}, tolerated: tolerances{}}
 }
 
 // diffStored returns the report without the new chart, if there is a new chart.
 func (r *oracleRun) diffStored() (*driftReport, error) {
-	if r.scenario.unchanged || r.scenario.installs || r.scenario.rollback {
+	if r.testCase.unchanged || r.testCase.installs || r.testCase.rollback {
 		return nil, nil
 	}
 	out, err := r.story.diff(append([]string{"--show-secrets", "--show-controllers", "--fail-on", "none"}, r.route.flagsFor("again")...)...)
@@ -164,8 +164,8 @@ func (r *oracleRun) deploy() error {
 
 // isTerminating reports whether an object is being deleted that no finalizer of the pool holds.
 func (r *oracleRun) isTerminating() (bool, error) {
-	for _, o := range r.scenario.objects {
-		client, _, err := r.story.cluster.clientForKind(o.gvk(r.scenario.rollback), o.namespaceIn(r.story.ns))
+	for _, o := range r.testCase.objects {
+		client, _, err := r.story.cluster.clientForKind(o.gvk(r.testCase.rollback), o.namespaceIn(r.story.ns))
 		if err != nil {
 			return false, err
 		}
@@ -186,18 +186,18 @@ func (r *oracleRun) deployRelease() error {
 		return err
 	}
 	for _, name := range []string{"old.yaml", "failed.yaml", "new.yaml"} {
-		text, err := r.scenario.chart(name)
+		text, err := r.testCase.chart(name)
 		if err != nil {
 			return err
 		}
-		if text == "" && (name == "failed.yaml" || r.scenario.installs) || name == "new.yaml" && r.scenario.unchanged {
+		if text == "" && (name == "failed.yaml" || r.testCase.installs) || name == "new.yaml" && r.testCase.unchanged {
 			continue
 		}
 		if err := r.writeFile(name, text); err != nil {
 			return err
 		}
 	}
-	if r.scenario.installs {
+	if r.testCase.installs {
 		return nil
 	}
 	first := r.route.installs4
@@ -210,9 +210,9 @@ func (r *oracleRun) deployRelease() error {
 	}
 	second := first != r.route.otherHelmBetween
 	switch {
-	case r.scenario.rollback:
+	case r.testCase.rollback:
 		return r.helm(second, true, "upgrade", "new.yaml") // if this fails, the rollback starts from a failed revision
-	case r.scenario.failed:
+	case r.testCase.failed:
 		return r.helm(second, true, "upgrade", "failed.yaml")
 	case r.route.otherHelmBetween:
 		return r.helm(second, true, "upgrade", "old.yaml")
@@ -222,7 +222,7 @@ func (r *oracleRun) deployRelease() error {
 
 // createOtherNamespace creates the second namespace if an object is in it. The first namespace owns it, so both are deleted together.
 func (r *oracleRun) createOtherNamespace() error {
-	if !slices.ContainsFunc(r.scenario.objects, func(o *oracleObject) bool { return o.namespace.suffix != "" }) {
+	if !slices.ContainsFunc(r.testCase.objects, func(o *oracleObject) bool { return o.namespace.suffix != "" }) {
 		return nil
 	}
 	r.commands = append(r.commands, "namespace $NS"+otherNamespace)
@@ -245,8 +245,8 @@ func (r *oracleRun) createOtherNamespace() error {
 
 // applyEdits performs the edits. An edit that the API refuses did not happen.
 func (r *oracleRun) applyEdits() error {
-	for i, e := range r.scenario.edits {
-		made, err := e.perform(r.story, i, e.object.deployed(r.scenario.rollback))
+	for i, e := range r.testCase.edits {
+		made, err := e.perform(r.story, i, e.object.deployed(r.testCase.rollback))
 		var refused apierrors.APIStatus
 		switch {
 		case errors.As(err, &refused):
@@ -269,18 +269,18 @@ func (r *oracleRun) applyEdits() error {
 
 // predict runs helmdrift diff.
 func (r *oracleRun) predict(more ...string) (*driftReport, error) {
-	verb, _ := r.scenario.operation()
+	verb, _ := r.testCase.operation()
 	flags := append(r.route.flagsFor(verb), more...)
 	args := append([]string{"--show-secrets", "--show-controllers", "--fail-on", "none"}, flags...)
 	flagText := " " + strings.Join(flags, " ")
 	switch {
-	case r.scenario.rollback:
+	case r.testCase.rollback:
 		r.commands = append(r.commands, "diff --to-revision 1"+flagText)
 		args = append(args, "--to-revision", "1")
-	case r.scenario.unchanged:
+	case r.testCase.unchanged:
 		r.commands = append(r.commands, "diff"+flagText)
 	default:
-		if r.scenario.installs {
+		if r.testCase.installs {
 			flagText, args = " --install"+flagText, append(args, "--install")
 		}
 		r.commands = append(r.commands, "diff new.yaml"+flagText)
@@ -304,7 +304,7 @@ func (r *oracleRun) predict(more ...string) (*driftReport, error) {
 // runHelm lets Helm do what was predicted.
 func (r *oracleRun) runHelm() error {
 	r.commands = append(r.commands, "proves")
-	verb, target := r.scenario.operation()
+	verb, target := r.testCase.operation()
 	flags := r.route.helmFlags(verb)
 	if verb == "again" {
 		verb = "upgrade"
@@ -315,8 +315,8 @@ func (r *oracleRun) runHelm() error {
 // snapshot reads the objects of both charts; missing and terminating ones are absent.
 func (r *oracleRun) snapshot() (map[string]map[string]any, error) {
 	out := map[string]map[string]any{}
-	for _, o := range r.scenario.objects {
-		client, _, err := r.story.cluster.clientForKind(o.gvk(r.scenario.rollback), o.namespaceIn(r.story.ns))
+	for _, o := range r.testCase.objects {
+		client, _, err := r.story.cluster.clientForKind(o.gvk(r.testCase.rollback), o.namespaceIn(r.story.ns))
 		if err != nil {
 			return nil, err
 		}
@@ -337,7 +337,7 @@ func (r *oracleRun) snapshot() (map[string]map[string]any, error) {
 func (r *oracleRun) waitForDefinitions() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	for _, o := range r.scenario.objects {
+	for _, o := range r.testCase.objects {
 		if r.unedited[o.name]["kind"] == "CustomResourceDefinition" {
 			_ = r.story.cluster.waitFor(ctx, ref{resource: o.kind.name, name: o.name}, "Established", isEstablished)
 		}
@@ -348,14 +348,14 @@ func (r *oracleRun) waitForDefinitions() {
 func (r *oracleRun) clean() {
 	background := metav1.DeletePropagationBackground
 	ctx, options := context.Background(), metav1.DeleteOptions{PropagationPolicy: &background}
-	for _, o := range r.scenario.objects {
+	for _, o := range r.testCase.objects {
 		at := ref{resource: o.kind.name, namespace: o.namespaceIn(r.story.ns), name: o.name}
 		if obj, err := r.story.cluster.get(ctx, at); err == nil && slices.Contains(obj.GetFinalizers(), holdingFinalizer) {
 			_ = r.story.cluster.patch(ctx, at, "oracle", `[{"op": "remove", "path": "/metadata/finalizers"}]`)
 		}
 		_ = r.story.cluster.delete(ctx, at)
 	}
-	for _, name := range r.scenario.hookNames("new.yaml") {
+	for _, name := range r.testCase.hookNames("new.yaml") {
 		_ = r.story.cluster.delete(ctx, ref{resource: "configmap", namespace: r.story.ns, name: name})
 	}
 	secrets := r.story.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(r.story.ns)
@@ -368,15 +368,15 @@ const holdingFinalizer = "example.com/hold"
 // minimized runs the case again with only the mispredicted objects. If they are mispredicted again, that is the better script.
 func (r *oracleRun) minimized(pool []poolKind, base *Case, by4 bool) *oracleRun {
 	var places []int
-	for _, o := range r.scenario.objects {
+	for _, o := range r.testCase.objects {
 		if r.mispredicted[o.name] {
 			places = append(places, o.position)
 		}
 	}
-	if len(places) == 0 || len(places) == len(r.scenario.objects) {
+	if len(places) == 0 || len(places) == len(r.testCase.objects) {
 		return r
 	}
-	again, err := r.scenario.subset(pool, places).run(base, by4)
+	again, err := r.testCase.subset(pool, places).run(base, by4)
 	if err != nil || len(again.mispredictions) == 0 || again.upgradeFailed != r.upgradeFailed {
 		return r // without the object that made the upgrade fail, it is another case
 	}
@@ -386,7 +386,7 @@ func (r *oracleRun) minimized(pool []poolKind, base *Case, by4 bool) *oracleRun 
 // script returns the run as a script of testdata/stories.
 func (r *oracleRun) script() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# Seed %d of the oracle, %s.\n%s\n", r.scenario.seed, r.route.name, strings.Join(r.commands, "\n"))
+	fmt.Fprintf(&out, "# Seed %d of the oracle, %s.\n%s\n", r.testCase.seed, r.route.name, strings.Join(r.commands, "\n"))
 	for _, name := range r.fileNames {
 		fmt.Fprintf(&out, "-- %s --\n%s", name, r.files[name])
 	}

@@ -95,7 +95,7 @@ func (s *tally) eachSeed(t *testing.T, run func(seed uint64) (*oracleRun, error)
 // reportMispredictions fails the test with the script of a run, and keeps the script if -oracle.keep asks for it.
 func reportMispredictions(t *testing.T, run *oracleRun) {
 	t.Helper()
-	seed := run.scenario.seed
+	seed := run.testCase.seed
 	t.Errorf("seed %d (-oracle.seed=%d -oracle.n=1):\n%s\n%s", seed, seed, strings.Join(run.mispredictions, "\n"), run.script())
 	if *oracleKeep != "" {
 		name := fmt.Sprintf("oracle-%d-helm%d.txtar", seed, major(run.by4))
@@ -129,13 +129,13 @@ func (s *tally) repeatUnreached(run *oracleRun, pool []poolKind, base *Case, by4
 	var out []*oracleRun
 	for len(run.unreached) > 0 {
 		var places []int
-		for _, o := range run.scenario.objects {
+		for _, o := range run.testCase.objects {
 			if !run.stoppedAt[o.name] {
 				places = append(places, o.position)
 			}
 		}
-		stuck := len(places) == len(run.scenario.objects) && run.scenario.extras == nil
-		again, err := run.scenario.subset(pool, places).run(base, by4)
+		stuck := len(places) == len(run.testCase.objects) && run.testCase.extras == nil
+		again, err := run.testCase.subset(pool, places).run(base, by4)
 		if err != nil || stuck {
 			for range run.unreached {
 				s.tolerated.count(tolerateUnreached)
