@@ -10,9 +10,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestJudge gives the oracle's judge wrong predictions that it once accepted, and right ones. It needs no server: go test -run TestJudge
-// -no-cluster.
-func TestJudge(t *testing.T) {
+// These tests give the judge wrong predictions that it once accepted, and right ones. They need no server:
+// go test -run TestJudge -no-cluster.
+
+// TestJudgeOfReasons checks how reasons of failures are compared with Helm's errors.
+func TestJudgeOfReasons(t *testing.T) {
 	for name, check := range map[string]func(*testing.T){
 		"reason without a field": func(t *testing.T) {
 			const text = `cannot patch "x" with kind ConfigMap: ConfigMap "x" is invalid: metadata.labels: Invalid value: "?": a label`
@@ -65,6 +67,14 @@ func TestJudge(t *testing.T) {
 				t.Error(fault)
 			}
 		},
+	} {
+		t.Run(name, check)
+	}
+}
+
+// TestJudgeOfRuns checks the judgement of whole runs.
+func TestJudgeOfRuns(t *testing.T) {
+	for name, check := range map[string]func(*testing.T){
 		"seeds that were not judged": func(t *testing.T) {
 			wantFailedTally(t, tally{cases: 19, unjudged: 1})
 			wantPassedTally(t, tally{cases: 20})
@@ -108,6 +118,29 @@ func TestJudge(t *testing.T) {
 			run.judgeDrift(reportOf(objectReport{Name: "a", Fields: []fieldReport{field}}), states(liveObject("a", "data: {x: '2', y: '2'}")), true)
 			wantMispredictions(t, run)
 		},
+		"hook that stops Helm": func(t *testing.T) {
+			run := runOfConfigMaps("a")
+			run.judge(reportOf(), states(liveObject("a", "data: {x: '1'}")), states(liveObject("a", "data: {x: '2'}")), errors.New("pre-upgrade hooks failed: no"))
+			wantMispredictions(t, run)
+		},
+		"hook that runs last": func(t *testing.T) {
+			run := runOfConfigMaps("a")
+			run.judge(reportOf(), states(liveObject("a", "data: {x: '1'}")), states(liveObject("a", "data: {x: '2'}")), errors.New("post-upgrade hooks failed: no"))
+			wantMispredictions(t, run)
+		},
+		"object of no chart": func(t *testing.T) {
+			run := runOfConfigMaps("a")
+			run.judge(reportOf(objectReport{Kind: "Secret", Name: "other", Action: "none"}), nil, nil, nil)
+			wantMispredictions(t, run)
+		},
+	} {
+		t.Run(name, check)
+	}
+}
+
+// TestJudgeOfFields checks the judgement of single objects and fields.
+func TestJudgeOfFields(t *testing.T) {
+	for name, check := range map[string]func(*testing.T){
 		"live value that live does not have": func(t *testing.T) {
 			path, err := parsePath("spec.selector")
 			must(t, err)
@@ -149,21 +182,6 @@ func TestJudge(t *testing.T) {
 			}
 			wantFault(t, judgeChart(hook("url: u"), hook("caBundle: QQ=="), hook("")))
 			wantNoFault(t, judgeChart(hook("caBundle: ''"), hook("caBundle: QQ=="), hook("")))
-		},
-		"hook that stops Helm": func(t *testing.T) {
-			run := runOfConfigMaps("a")
-			run.judge(reportOf(), states(liveObject("a", "data: {x: '1'}")), states(liveObject("a", "data: {x: '2'}")), errors.New("pre-upgrade hooks failed: no"))
-			wantMispredictions(t, run)
-		},
-		"hook that runs last": func(t *testing.T) {
-			run := runOfConfigMaps("a")
-			run.judge(reportOf(), states(liveObject("a", "data: {x: '1'}")), states(liveObject("a", "data: {x: '2'}")), errors.New("post-upgrade hooks failed: no"))
-			wantMispredictions(t, run)
-		},
-		"object of no chart": func(t *testing.T) {
-			run := runOfConfigMaps("a")
-			run.judge(reportOf(objectReport{Kind: "Secret", Name: "other", Action: "none"}), nil, nil, nil)
-			wantMispredictions(t, run)
 		},
 	} {
 		t.Run(name, check)

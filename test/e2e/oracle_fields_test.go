@@ -98,15 +98,14 @@ func (j fieldJudge) judgeFields(fields []fieldReport, unwritten bool, was, now, 
 			return []string{err.Error()}
 		}
 		reported = append(reported, path)
-		acts := !f.Blocked && f.Verdict != "ignore" && f.Verdict != "conflict"
 		switch {
-		case acts && unwritten:
+		case f.acts() && unwritten:
 			out = append(out, fmt.Sprintf("%s: %s, although the object is not written", f.Path, f.Verdict))
 		case !f.Certain && !unwritten:
 			changed = append(changed, path)
-		case !acts && !f.Managed && path[len(path)-1].keys != nil:
+		case !f.acts() && !f.Managed && path[len(path)-1].keys != nil:
 			orders = append(orders, path[:len(path)-1]) // the position of another item among the others is not predicted
-		case !acts:
+		case !f.acts():
 		case f.Class == "order":
 			orders = append(orders, path)
 			if err := f.checkOrder(path, now); err != nil {
@@ -150,10 +149,7 @@ func (f fieldReport) checkOutcome(path fieldPath, was, now map[string]any) error
 	if had == has && equalJSON(before, after) {
 		return fmt.Errorf("%s: the report predicts %s, nothing changed", f.Path, f.Verdict)
 	}
-	want := f.Desired
-	if f.After != nil {
-		want = f.After
-	}
+	want := f.valueAfterWrite()
 	if f.Path == "metadata.finalizers" {
 		after = withoutProtection(after)
 	}
@@ -228,10 +224,7 @@ func (f fieldReport) checkOrder(path fieldPath, now map[string]any) error {
 
 // checkLeftovers checks a map of texts that was reported to change: it must have no other key. Maps of other values may contain defaults.
 func (f fieldReport) checkLeftovers(path fieldPath, now map[string]any) error {
-	want := f.Desired
-	if f.After != nil {
-		want = f.After
-	}
+	want := f.valueAfterWrite()
 	value, err := decodeValue(want)
 	m, ok := value.(map[string]any)
 	last := path[len(path)-1].field

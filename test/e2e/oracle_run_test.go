@@ -53,36 +53,10 @@ func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
 		run.route.serverSide = "false"
 	}
 	defer run.clean()
-	if err := run.deploy(); err != nil {
+	if err := run.deployAndEdit(); err != nil {
 		return run, err
 	}
-	var err error
-	if run.unedited, err = run.snapshot(); err != nil {
-		return run, err
-	}
-	run.waitForDefinitions()
-	if err := run.applyEdits(); err != nil {
-		return run, err
-	}
-	first, err := run.snapshot()
-	if err != nil {
-		return run, err
-	}
-	dryRunReport, err := run.predict("--dry-run=server")
-	if err != nil {
-		return run, err
-	}
-	run.commands = run.commands[:len(run.commands)-1] // the script contains only the prediction without a dry run
-	report, err := run.predict()
-	if err != nil {
-		return run, err
-	}
-	before, err := run.snapshot()
-	if err != nil {
-		return run, err
-	}
-	run.predictedOn = before
-	plain, err := run.diffStored()
+	predicted, err := run.predictions()
 	if err != nil {
 		return run, err
 	}
@@ -91,16 +65,55 @@ func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
 	if err != nil {
 		return run, err
 	}
-	run.judgeDryRun(dryRunReport)
-	run.judgeDryRunAgreement(report, dryRunReport, func(name string) bool {
-		return equalJSON(managersOf(first[name]), managersOf(before[name]))
-	})
-	run.judgeDrift(report, before, o.unchanged)
-	if plain != nil {
-		run.judgeDrift(plain, before, true)
+	run.judgeDryRun(predicted.dryRun)
+	run.judgeDryRunAgreement(predicted.plain, predicted.dryRun, predicted.sameManagers)
+	run.judgeDrift(predicted.plain, run.predictedOn, o.unchanged)
+	if predicted.stored != nil {
+		run.judgeDrift(predicted.stored, run.predictedOn, true)
 	}
-	run.judge(report, before, after, failed)
+	run.judge(predicted.plain, run.predictedOn, after, failed)
 	return run, nil
+}
+
+// deployAndEdit brings the objects to the state on which helmdrift predicts.
+func (r *oracleRun) deployAndEdit() error {
+	if err := r.deploy(); err != nil {
+		return err
+	}
+	var err error
+	if r.unedited, err = r.snapshot(); err != nil {
+		return err
+	}
+	r.waitForDefinitions()
+	return r.applyEdits()
+}
+
+// oraclePredictions are the reports about the same objects: with a dry run, without one, and against the stored manifest.
+type oraclePredictions struct {
+	dryRun, plain, stored *driftReport
+	// sameManagers reports whether an object had the same managers during both of the first two.
+	sameManagers func(name string) bool
+}
+
+// predictions runs helmdrift and reads the objects before and after its first two runs.
+func (r *oracleRun) predictions() (out oraclePredictions, err error) {
+	first, err := r.snapshot()
+	if err != nil {
+		return out, err
+	}
+	if out.dryRun, err = r.predict("--dry-run=server"); err != nil {
+		return out, err
+	}
+	r.commands = r.commands[:len(r.commands)-1] // the script contains only the prediction without a dry run
+	if out.plain, err = r.predict(); err != nil {
+		return out, err
+	}
+	if r.predictedOn, err = r.snapshot(); err != nil {
+		return out, err
+	}
+	out.sameManagers = func(name string) bool { return equalJSON(managersOf(first[name]), managersOf(r.predictedOn[name])) }
+	out.stored, err = r.diffStored()
+	return out, err
 }
 
 func newOracleRun(o *oracleCase, base *Case, by4 bool) *oracleRun {
@@ -364,31 +377,3 @@ func (r *oracleRun) clean() {
 
 // holdingFinalizer is the pool's finalizer that no controller removes.
 const holdingFinalizer = "example.com/hold"
-
-// minimized runs the case again with only the mispredicted objects. If they are mispredicted again, that is the better script.
-func (r *oracleRun) minimized(pool []poolKind, base *Case, by4 bool) *oracleRun {
-	var places []int
-	for _, o := range r.testCase.objects {
-		if r.mispredicted[o.name] {
-			places = append(places, o.position)
-		}
-	}
-	if len(places) == 0 || len(places) == len(r.testCase.objects) {
-		return r
-	}
-	again, err := r.testCase.subset(pool, places).run(base, by4)
-	if err != nil || len(again.mispredictions) == 0 || again.upgradeFailed != r.upgradeFailed {
-		return r // without the object that made the upgrade fail, it is another case
-	}
-	return again
-}
-
-// script returns the run as a script of testdata/stories.
-func (r *oracleRun) script() string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "# Seed %d of the oracle, %s.\n%s\n", r.testCase.seed, r.route.name, strings.Join(r.commands, "\n"))
-	for _, name := range r.fileNames {
-		fmt.Fprintf(&out, "-- %s --\n%s", name, r.files[name])
-	}
-	return out.String()
-}

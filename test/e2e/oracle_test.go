@@ -164,3 +164,31 @@ func (s *tally) add(run *oracleRun) {
 		s.mispredicted++
 	}
 }
+
+// minimized runs the case again with only the mispredicted objects. If they are mispredicted again, that is the better script.
+func (r *oracleRun) minimized(pool []poolKind, base *Case, by4 bool) *oracleRun {
+	var places []int
+	for _, o := range r.testCase.objects {
+		if r.mispredicted[o.name] {
+			places = append(places, o.position)
+		}
+	}
+	if len(places) == 0 || len(places) == len(r.testCase.objects) {
+		return r
+	}
+	again, err := r.testCase.subset(pool, places).run(base, by4)
+	if err != nil || len(again.mispredictions) == 0 || again.upgradeFailed != r.upgradeFailed {
+		return r // without the object that made the upgrade fail, it is another case
+	}
+	return again
+}
+
+// script returns the run as a script of testdata/stories.
+func (r *oracleRun) script() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# Seed %d of the oracle, %s.\n%s\n", r.testCase.seed, r.route.name, strings.Join(r.commands, "\n"))
+	for _, name := range r.fileNames {
+		fmt.Fprintf(&out, "-- %s --\n%s", name, r.files[name])
+	}
+	return out.String()
+}

@@ -14,10 +14,7 @@ import (
 // judgeBelow checks what is below a changed path: it must have been reported, have been there before, or be what the API server itself
 // adds to the reported value. For the last, the server is asked with an object that has only the reported value at the path.
 func (j fieldJudge) judgeBelow(f fieldReport, path fieldPath, was, now, stored map[string]any) error {
-	want := f.Desired
-	if f.After != nil {
-		want = f.After
-	}
+	want := f.valueAfterWrite()
 	var value any
 	if f.Verdict == "remove" && f.After == nil || utiljson.Unmarshal(want, &value) != nil {
 		return nil

@@ -294,13 +294,18 @@ func (p *objectPrediction) checkAfter(tolerated tolerances) error {
 	case p.before == nil:
 		return nil
 	}
+	return p.checkFields(after, tolerated)
+}
+
+// checkFields checks that the reported fields changed as predicted, and nothing else.
+func (p *objectPrediction) checkFields(after map[string]any, tolerated tolerances) error {
 	was, now := withoutServerFields(p.before), withoutServerFields(after)
 	judge := fieldJudge{tolerated: tolerated, dryRun: func(obj map[string]any) (map[string]any, error) {
 		return p.cluster.dryRunUpdate(p.kind, p.namespace, obj)
 	}}
 	var changed []fieldPath
 	for _, f := range p.report.Fields {
-		if f.Blocked || f.Verdict == "ignore" || f.Verdict == "conflict" {
+		if !f.acts() {
 			continue
 		}
 		path, err := parsePath(f.Path)
@@ -377,6 +382,11 @@ func (f fieldReport) checkEffect(path fieldPath, was, now map[string]any) error 
 		return fmt.Errorf("%s: the report predicts %v, live has %v", f.Path, value, after)
 	}
 	return nil
+}
+
+// acts reports whether the report predicts that Helm changes the field.
+func (f fieldReport) acts() bool {
+	return !f.Blocked && f.Verdict != "ignore" && f.Verdict != "conflict"
 }
 
 // valueAfterWrite returns the value that the report predicts after the write.
