@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestApplyServerRules holds what the API server gives back and takes away, beyond testdata/threeway/C01-immutable-service.txtar. Live is
+// TestApplyServerRules holds what the API server gives back and takes away, beyond testdata/threeway/immutable-service.txtar. Live is
 // what a server returned; want is what it returned for the patched object.
 func TestApplyServerRules(t *testing.T) {
 	for _, tc := range []struct{ name, live, patched, want string }{
