@@ -83,9 +83,9 @@ func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got a
 		theirs, err := s.result(desired, c.asApplied(live, other), c.ForceConflicts)
 		switch {
 		case err != nil || !object.Equal(unowned(theirs.Result), unowned(got.Result)):
-			out = append(out, Doubt{Reason: d.Doubt()})
+			out = append(out, Doubt{Reason: d.Uncertainty()})
 		case theirs.Refusal != got.Refusal:
-			out = append(out, Doubt{Reason: d.Doubt(), Which: Acting})
+			out = append(out, Doubt{Reason: d.Uncertainty(), Which: Acting})
 		}
 	}
 	return out
@@ -110,24 +110,13 @@ func (s serverSide) hasOthers(live map[string]any) bool {
 }
 
 // guessedEntry is what a manager wrote at a version that is only guessed to be like the request's.
-type guessedEntry struct {
-	owners.Entry
-	// index is its place in managedFields.
-	index int
-}
+type guessedEntry struct{ owners.Entry }
 
 func guessedEntries(live map[string]any, guessed []schema.GroupVersion) []guessedEntry {
-	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
 	var out []guessedEntry
-	for i, m := range managed {
-		raw, _ := m.(map[string]any)
-		version, _ := raw["apiVersion"].(string)
-		gv, err := schema.ParseGroupVersion(version)
-		if err != nil || !slices.Contains(guessed, gv) {
-			continue
-		}
-		if entry, ok := owners.EntryOf(raw); ok {
-			out = append(out, guessedEntry{entry, i})
+	for _, entry := range owners.Entries(live, nil) {
+		if gv, err := schema.ParseGroupVersion(entry.Version); err == nil && slices.Contains(guessed, gv) {
+			out = append(out, guessedEntry{entry})
 		}
 	}
 	return out
@@ -138,7 +127,7 @@ func (e guessedEntry) left(live map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(live)
 	meta := object.Child(out, "metadata")
 	managed, _ := meta["managedFields"].([]any)
-	meta["managedFields"] = slices.Delete(managed, e.index, e.index+1)
+	meta["managedFields"] = slices.Delete(managed, e.Index, e.Index+1)
 	return out
 }
 
@@ -176,8 +165,8 @@ func (e guessedEntry) inAnnotations() []object.Path {
 	}
 	var out []object.Path
 	for _, move := range owners.AutoscalerMoves() {
-		if move.At1[0].Name == "metadata" && owners.OwnsWithin(e.Fields, move.At2) {
-			out = append(out, move.At1)
+		if move.V1[0].Name == "metadata" && owners.OwnsWithin(e.Fields, move.V2) {
+			out = append(out, move.V1)
 		}
 	}
 	return out

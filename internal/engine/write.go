@@ -86,7 +86,9 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 	if out.applied, err = apply.result(desired, live, c.ForceConflicts); err != nil {
 		return out, applyFailed(ref, c.undeclaredFirst(ref, desired, err))
 	}
-	owners.OrderAsVersion1(ref.Key, deployer.Manager, live, out.Result)
+	if isAppliedAsVersion1(ref, deployer.Manager, live) {
+		apiserver.OrderMetrics(out.Result)
+	}
 	reason, asks := apiserver.NullsReason(c.Schemas[ref.GroupKind()], ref, live, out.Result)
 	if out.WantsSchema = asks; reason != "" {
 		out.Invalid = applyFailed(ref, errors.New(reason)).Error()
@@ -95,6 +97,13 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 	out.Doubts = append(doubts, apply.doubts(types, desired, live, c.ForceConflicts, out.applied)...)
 	out.Doubts = append(out.Doubts, c.otherDeployers(apply, desired, original, out.applied)...)
 	return out, nil
+}
+
+// isAppliedAsVersion1 reports whether the object is an autoscaler that the deployer last applied at version 1 of its API.
+func isAppliedAsVersion1(ref object.Ref, deployer string, live map[string]any) bool {
+	return ref.Kind == "HorizontalPodAutoscaler" && ref.Group == "autoscaling" && slices.ContainsFunc(owners.Entries(live, nil), func(e owners.Entry) bool {
+		return e.Manager == deployer && e.Operation == "Apply" && e.Version == "autoscaling/v1"
+	})
 }
 
 // asApplied is live as it is just before a deployer applies.

@@ -33,7 +33,7 @@ func (r Rule) takesAllPaths() bool {
 }
 
 func (r Rule) takesAllManagers() bool {
-	return len(r.Managers) == 0 || slices.ContainsFunc(r.Managers, func(want string) bool { return owners.IsManager(want, "\x00") })
+	return len(r.Managers) == 0 || slices.ContainsFunc(r.Managers, func(want string) bool { return owners.MatchManager(want, "\x00") })
 }
 
 // takesAllObjects decides by trial: an expression that matches names with nothing in common is taken to match every name, and a selector

@@ -88,7 +88,7 @@ func (r Rule) coversOwners(writers []report.Owner) bool {
 		return true
 	}
 	return len(writers) > 0 && !slices.ContainsFunc(writers, func(o report.Owner) bool {
-		return !slices.ContainsFunc(r.Managers, func(want string) bool { return owners.IsManager(want, o.Manager) })
+		return !slices.ContainsFunc(r.Managers, func(want string) bool { return owners.MatchManager(want, o.Manager) })
 	})
 }
 

@@ -1,8 +1,6 @@
 package owners
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -10,22 +8,22 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Move is a field that stands at one place at version 2 of an API and at another one at version 1.
-type Move struct{ At2, At1 object.Path }
+// AutoscalerMove is a field of an autoscaler that version 2 of its API has at one place and version 1 at another.
+type AutoscalerMove struct{ V2, V1 object.Path }
 
-// AutoscalerMoves says where version 1 of an autoscaler has what version 2 has in these fields (kubernetes v1.36.3
+// AutoscalerMoves returns the fields that the conversion between the versions moves (kubernetes v1.36.3
 // pkg/apis/autoscaling/v1/conversion.go).
-func AutoscalerMoves() []Move {
+func AutoscalerMoves() []AutoscalerMove {
 	spec := object.Path{}.Field("spec")
-	shown := object.Path{}.Field("metadata").Field("annotations")
-	return []Move{
+	annotations := object.Path{}.Field("metadata").Field("annotations")
+	return []AutoscalerMove{
 		{spec.Field("metrics"), spec.Field("targetCPUUtilizationPercentage")},
-		{spec.Field("metrics"), shown.Field("autoscaling.alpha.kubernetes.io/metrics")},
-		{spec.Field("behavior"), shown.Field("autoscaling.alpha.kubernetes.io/behavior")},
+		{spec.Field("metrics"), annotations.Field("autoscaling.alpha.kubernetes.io/metrics")},
+		{spec.Field("behavior"), annotations.Field("autoscaling.alpha.kubernetes.io/behavior")},
 	}
 }
 
-// followMoves gives managers of an autoscaler what they wrote at its other version, where the version that was read has it.
+// followMoves lets managers of an autoscaler that wrote at its other version own what they wrote at the place that live has it.
 func (o *Ownership) followMoves(live map[string]any) {
 	version, _ := live["apiVersion"].(string)
 	if live["kind"] != "HorizontalPodAutoscaler" || !strings.HasPrefix(version, "autoscaling/") {
@@ -34,7 +32,7 @@ func (o *Ownership) followMoves(live map[string]any) {
 	for i := range o.entries {
 		e := &o.entries[i]
 		for _, move := range AutoscalerMoves() {
-			from, to := move.At2, move.At1
+			from, to := move.V2, move.V1
 			if version != "autoscaling/v1" {
 				from, to = to, from
 			}
@@ -43,29 +41,4 @@ func (o *Ownership) followMoves(live map[string]any) {
 			}
 		}
 	}
-}
-
-// OrderAsVersion1 puts the metrics of an autoscaler that Helm last applied at version 1 into the order that they have on the way back
-// from there: the server looks at that version for what Helm no longer names, and the target of the CPU comes last (kubernetes v1.36.3
-// pkg/apis/autoscaling/v1/conversion.go Convert_autoscaling_HorizontalPodAutoscaler_To_v1_HorizontalPodAutoscaler and back).
-func OrderAsVersion1(key object.Key, deployer string, live, result map[string]any) {
-	isDeployers := func(e Entry) bool {
-		return e.Manager == deployer && e.Operation == "Apply" && e.Version == "autoscaling/v1"
-	}
-	metrics, _ := object.Child(result, "spec")["metrics"].([]any)
-	if key.GroupKind().String() != "HorizontalPodAutoscaler.autoscaling" || len(metrics) < 2 ||
-		!slices.ContainsFunc(Entries(live, nil), isDeployers) {
-		return
-	}
-	slices.SortStableFunc(metrics, func(a, b any) int { return cmp.Compare(lastAtVersion1(a), lastAtVersion1(b)) })
-}
-
-// lastAtVersion1 is 1 for a metric that version 1 has in a field of its own, and 0 for the others.
-func lastAtVersion1(metric any) int {
-	m, _ := metric.(map[string]any)
-	resource := object.Child(m, "resource")
-	if m["type"] == "Resource" && resource["name"] == "cpu" && object.Child(resource, "target")["averageUtilization"] != nil {
-		return 1
-	}
-	return 0
 }

@@ -9,28 +9,28 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// HelmCommand is the field manager under which the helm command writes (helm v3.22.0 cmd/helm/helm.go main, helm v4.3.1
+// helmCommand is the field manager under which the helm command writes (helm v3.22.0 cmd/helm/helm.go main, helm v4.3.1
 // cmd/helm/helm.go main). Programs that use Helm's library write under the base name of their own executable instead (pkg/kube/client.go
 // getManagedFieldsManager, the same in both).
-const HelmCommand = "helm"
+const helmCommand = "helm"
 
-// Repairer is the field manager under which helmdrift fix writes values to a release that is applied server-side.
+// Repairer is the field manager under which helmdrift fix writes values to a release that Helm applies server-side.
 const Repairer = "helmdrift"
 
-// Deployer is the field manager under which the objects of a release are written: the next upgrade is predicted under this name, and
-// what a repair puts back is handed over to it.
+// Deployer is the field manager under which the objects of a release are written. The next upgrade is predicted under this name, and a
+// repair hands what it puts back over to it.
 type Deployer struct {
-	// Manager is the name. Where it is not Known, it is the one that predictions are made under.
+	// Manager is the name. If it is not Known, predictions are made under this name nevertheless.
 	Manager string
 	// Known reports whether the cluster shows the name.
 	Known bool
-	// Others are names that it may have as well where it is not Known.
+	// Others are the other names that the deployer may have, if it is not Known.
 	Others []string
 }
 
 // FindDeployer finds the deployer in the managedFields of the live objects of a release. All objects of a release are written under one
-// name, so the objects with the strongest evidence have to agree on it. If they show nothing and the release is being installed, it is
-// the helm command.
+// name, so the objects with the strongest evidence must agree on it. If they show nothing and the release is being installed, the deployer is
+// the helm command, because nothing is deployed yet and helm install is what is predicted.
 func FindDeployer(live []map[string]any, known Managers, release string, installs bool) Deployer {
 	best, all := noEvidence, []string(nil)
 	for _, object := range live {
@@ -48,31 +48,31 @@ func FindDeployer(live []map[string]any, known Managers, release string, install
 	case best > onlyOthers && len(all) == 1:
 		return Deployer{Manager: all[0], Known: true}
 	case best <= onlyOthers && installs:
-		return Deployer{Manager: HelmCommand, Known: true} // nothing is deployed yet, and helm install is what is predicted
+		return Deployer{Manager: helmCommand, Known: true}
 	}
-	out := Deployer{Manager: HelmCommand}
-	if best > onlyOthers && !slices.Contains(all, HelmCommand) {
+	out := Deployer{Manager: helmCommand}
+	if best > onlyOthers && !slices.Contains(all, helmCommand) {
 		out.Manager = all[0]
 	}
 	out.Others = slices.DeleteFunc(all, func(name string) bool { return name == out.Manager })
 	return out
 }
 
-// strength says how well an object shows who deployed it.
+// strength is how well an object shows who deployed it.
 type strength int
 
 const (
 	noEvidence strength = iota
-	// onlyOthers applied something of the object. Any of them may have deployed it.
+	// onlyOthers: managers that nobody knows applied something of the object. Any of them may have deployed it.
 	onlyOthers
-	// controllerApplied owns the release annotation by an apply: an operator that uses Helm's library, or one that applies objects which
-	// have the annotation already.
+	// controllerApplied: a controller owns the release annotation by an apply. It is an operator that uses Helm's library, or one that
+	// applies objects which have the annotation already.
 	controllerApplied
-	// deployerWrote is a program that is known to deploy, and wrote any part of the object.
+	// deployerWrote: a program that is known to deploy wrote any part of the object.
 	deployerWrote
-	// annotationUpdated owns the release annotation by an update, as client-side Helm does.
+	// annotationUpdated: a manager owns the release annotation by an update, as client-side Helm does.
 	annotationUpdated
-	// annotationApplied owns the release annotation by an apply, as server-side Helm does.
+	// annotationApplied: a manager owns the release annotation by an apply, as server-side Helm does.
 	annotationApplied
 )
 
@@ -82,7 +82,7 @@ type evidence struct {
 	managers []string
 }
 
-// evidenceOf reads one live object. Of several managers with the same evidence, the one that wrote last deployed last.
+// evidenceOf returns the evidence of one live object. Of several managers with the same evidence, the one that wrote last deployed last.
 func evidenceOf(live map[string]any, known Managers, release string) evidence {
 	isAnnotated := object.Child(object.Child(live, "metadata"), "annotations")[object.ReleaseNameAnnotation] == release
 	best, by := noEvidence, []report.Owner(nil)
@@ -104,8 +104,8 @@ func evidenceOf(live map[string]any, known Managers, release string) evidence {
 	return evidence{best, managersOf(by)}
 }
 
-// strengthOf says what one writer shows. A person's tool deploys no release, also where it owns the release annotation after an adoption
-// by hand, nor does a controller that updates the annotation, such as one that restores backups.
+// strengthOf returns the strength of the evidence that one writer is. A person's tool deploys no release, even if it owns the release
+// annotation after an adoption by hand. Neither does a controller that updates the annotation, such as one that restores backups.
 func strengthOf(w report.Owner, ownsAnnotation bool) strength {
 	isApply, isController := w.Operation == "Apply", w.Group == report.ManagerController
 	switch {
@@ -125,7 +125,7 @@ func strengthOf(w report.Owner, ownsAnnotation bool) strength {
 	return noEvidence
 }
 
-// latest picks the writer that wrote last; all of them where their times do not tell.
+// latest returns the writer that wrote last; all of them if their times do not show it.
 func latest(all []report.Owner) []report.Owner {
 	slices.SortStableFunc(all, laterFirst)
 	if len(all) > 1 && all[0].Time != nil && (all[1].Time == nil || all[0].Time.After(*all[1].Time)) {
@@ -134,6 +134,7 @@ func latest(all []report.Owner) []report.Owner {
 	return all
 }
 
+// managersOf returns the names of the writers, each once.
 func managersOf(all []report.Owner) []string {
 	var out []string
 	for _, w := range all {
@@ -144,12 +145,13 @@ func managersOf(all []report.Owner) []string {
 	return out
 }
 
+// releaseAnnotation returns the path of the annotation in which Helm writes the name of the release.
 func releaseAnnotation() object.Path {
 	return object.Path{}.Field("metadata").Field("annotations").Field(object.ReleaseNameAnnotation)
 }
 
-// Doubt says that the name is not known; empty where it is.
-func (d Deployer) Doubt() string {
+// Uncertainty returns the sentence that the name is not known; empty if it is known.
+func (d Deployer) Uncertainty() string {
 	switch {
 	case d.Known:
 		return ""

@@ -1,24 +1,24 @@
-// Package owners reads metadata.managedFields: who wrote a field last, what kind of writer that is, and under which name a release is
-// deployed. The comparison asks it whose a value is, a repair asks it what it may take away or hand over.
+// Package owners reads metadata.managedFields: who owns a field, what kind of writer that is, and under which field manager a release is
+// deployed. The comparison asks it who wrote a live value, and a repair what it may remove or hand over.
 //
 //	live object ─► Entries ─► Ownership ─► OwnersOf(path): the managers of a field, the latest first
-//	                 │            └──────► IsDeployer: the release itself wrote it
+//	                 │            └──────► IsDeployer: whether the release itself wrote it
 //	                 └─► FindDeployer: the field manager under which Helm writes the release
 //	Managers (managers.yaml and a configuration) ─► the group of a manager: deployer, person, controller, or unknown
 //
 // # What managedFields prove
 //
-// Manager names are chosen by the client that writes: they are evidence, not proof. The API server credits a client's write with the
-// defaults that it caused, and what it allocates itself belongs to nobody. It forgets writers: beyond ten managers of one object
-// (ancient-changes), before the first apply (before-first-apply), and where replicas are scaled to 0.
+// Clients choose their manager names themselves, so names are evidence, not proof. The API server credits a client's write with the defaults
+// that the write caused, and values that the server allocates itself have no owner. It forgets writers: those beyond ten managers of one
+// object (ancient-changes), those before the first apply (before-first-apply), and whoever scales replicas to 0.
 //
 // # Laziness
 //
-// Decoding managedFields takes as long as comparing the object, and most objects of a release are as they were deployed. So [Lazy] decodes
-// on the first question.
+// Decoding managedFields takes as long as comparing the object, and most objects of a release are as they were deployed. So an [Ownership]
+// decodes them at the first question.
 //
 // # Sources
 //
-// k8s.io/apimachinery v0.37 pkg/util/managedfields and sigs.k8s.io/structured-merge-diff v6 fieldpath: the format of fieldsV1, of which the
-// types are used here.
+// k8s.io/apimachinery v0.37 pkg/util/managedfields has the rules by which the API server keeps them, and sigs.k8s.io/structured-merge-diff v6
+// fieldpath the format of fieldsV1 and the types for it that are used here.
 package owners

@@ -14,12 +14,13 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Managers is a table of field managers by group; names may begin or end in *.
+// Managers is a table of field managers by group. A name may begin or end in *.
 type Managers map[report.ManagerGroup][]string
 
 //go:embed managers.yaml
 var managersText []byte
 
+// builtInManagers returns the table of managers.yaml.
 var builtInManagers = sync.OnceValue(func() Managers {
 	var out Managers
 	if err := yaml.UnmarshalStrict(managersText, &out); err != nil {
@@ -28,13 +29,13 @@ var builtInManagers = sync.OnceValue(func() Managers {
 	return out
 })
 
-// managerGroups are the groups, the strongest first: a name that stands in two is of the first.
+// managerGroups returns the groups in the order in which they are looked up: a name that two of them have is of the first.
 func managerGroups() []report.ManagerGroup {
 	return []report.ManagerGroup{report.ManagerDeployer, report.ManagerPerson, report.ManagerController}
 }
 
-// groupOf looks a manager up. A program that is known to deploy or to run in the cluster stays what it is; of all others the table given
-// decides, and then this program's own.
+// groupOf returns the group of a manager. A program that is known to deploy or to run in the cluster keeps its group; for all others the
+// given table comes first, and then the built-in one.
 func (m Managers) groupOf(manager string) report.ManagerGroup {
 	known := builtInManagers().find(manager)
 	if known == report.ManagerDeployer || known == report.ManagerController {
@@ -43,31 +44,31 @@ func (m Managers) groupOf(manager string) report.ManagerGroup {
 	return cmp.Or(m.find(manager), known)
 }
 
-// find looks a manager up in one table.
+// find returns the group of a manager in one table.
 func (m Managers) find(manager string) report.ManagerGroup {
 	name := strings.ToLower(manager)
 	for _, group := range managerGroups() {
-		if slices.ContainsFunc(m[group], func(want string) bool { return IsManager(strings.ToLower(want), name) }) {
+		if slices.ContainsFunc(m[group], func(want string) bool { return MatchManager(strings.ToLower(want), name) }) {
 			return group
 		}
 	}
 	return report.ManagerUnknown
 }
 
-// Check refuses names that would make something else of a program that is known to deploy or to run in the cluster. What those write is no
-// person's edit, so fix must not remove it, whatever a configuration says.
+// Check returns an error for a name that would put a program that is known to deploy or to run in the cluster into another group. What those
+// write is no person's edit, so a fix must not remove it, whatever a configuration says.
 func (m Managers) Check() error {
 	for _, group := range managerGroups() {
 		for _, name := range m[group] {
 			if known, is := knownUnder(strings.ToLower(name), group); is != report.ManagerUnknown {
-				return fmt.Errorf("managers: %s: %q takes %s, which is known as a %s", group, name, known, is)
+				return fmt.Errorf("managers: %s: %q matches %s, which is known as a %s", group, name, known, is)
 			}
 		}
 	}
 	return nil
 }
 
-// knownUnder returns a known controller or deployer that a name of another group takes, and its group. A name such as our-* takes none,
+// knownUnder returns a known controller or deployer that a name of another group matches, and its group. A name such as our-* matches none,
 // although a program of that name may be known by its end, such as our-operator: groupOf decides then.
 func knownUnder(name string, group report.ManagerGroup) (string, report.ManagerGroup) {
 	stem := strings.Trim(name, "*")
@@ -77,9 +78,9 @@ func knownUnder(name string, group report.ManagerGroup) (string, report.ManagerG
 		}
 		for _, known := range builtInManagers()[is] {
 			switch {
-			case IsManager(name, strings.Trim(known, "*")):
+			case MatchManager(name, strings.Trim(known, "*")):
 				return known, is
-			case IsManager(known, stem) && builtInManagers().find(stem) == is:
+			case MatchManager(known, stem) && builtInManagers().find(stem) == is:
 				return name, is
 			}
 		}
@@ -87,10 +88,30 @@ func knownUnder(name string, group report.ManagerGroup) (string, report.ManagerG
 	return "", report.ManagerUnknown
 }
 
-// IsManager reports whether a name of a table, which may begin or end in *, is that of a manager.
-func IsManager(want, name string) bool {
+// MatchManager reports whether the name of a manager matches a name of a table or a rule, which may begin or end in *.
+func MatchManager(want, name string) bool {
 	if suffix, open := strings.CutPrefix(want, "*"); open {
 		return strings.HasSuffix(name, suffix)
 	}
 	return object.MatchName(want, name)
+}
+
+// IsForgotten reports whether a manager stands for writers that the API server has forgotten: those of an object with more than ten managers
+// (apimachinery v0.36.3 util/managedfields/internal/capmanagers.go), and those before the first apply of an object without managers
+// (skipnonapplied.go there). Any client may write under these names as well.
+func IsForgotten(manager string) bool {
+	return manager == "ancient-changes" || manager == "before-first-apply"
+}
+
+// AreForgotten reports whether a value has owners, and all of them are forgotten writers.
+func AreForgotten(owners []report.Owner) bool {
+	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o report.Owner) bool { return !IsForgotten(o.Manager) })
+}
+
+// AreControllers reports whether a controller owns a value, and nobody else except other controllers and the release itself.
+func AreControllers(owners []report.Owner) bool {
+	isController := func(o report.Owner) bool { return o.Group == report.ManagerController }
+	return slices.ContainsFunc(owners, isController) && !slices.ContainsFunc(owners, func(o report.Owner) bool {
+		return !isController(o) && o.Group != report.ManagerDeployer
+	})
 }

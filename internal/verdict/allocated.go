@@ -29,7 +29,7 @@ func AllocatedFor(key object.Key, live map[string]any) *AllocatedFields {
 // allocation is the table's line for a place; nil where there is none, or a person has edited what stands there.
 func (w *Walker) allocation(path object.Path) *Allocation {
 	line := w.Allocated.At(path).Value()
-	if line != nil && line.Edited && w.Owners.ByPerson(path) {
+	if line != nil && line.Edited && w.Owners.HasPerson(path) {
 		return nil
 	}
 	return line

@@ -1,7 +1,6 @@
 package repair
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"strconv"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/helmdrift/helmdrift/internal/owners"
 )
 
 const managedFields = "/metadata/managedFields"
@@ -236,14 +237,10 @@ func (w writer) tests() []operation {
 
 var errFields = errors.New("an entry of its managedFields cannot be read")
 
-// fields are what the entry owns.
+// fields returns the fields that the entry owns.
 func (w writer) fields() (*fieldpath.Set, error) {
-	text, err := json.Marshal(w.raw["fieldsV1"])
-	if err != nil {
-		return nil, errFields
-	}
-	set := &fieldpath.Set{}
-	if set.FromJSON(bytes.NewReader(text)) != nil {
+	set, ok := owners.OwnedFields(w.raw)
+	if !ok {
 		return nil, errFields
 	}
 	return set, nil

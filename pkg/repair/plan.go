@@ -36,7 +36,7 @@ func New(c *threeway.Comparison, o Options) (*Plan, error) {
 	}
 	p := &planner{plan: &Plan{comparison: c}, choice: chosen, prunes: o.Prune, deployer: o.Manager}
 	if o.Manager == "" {
-		p.deployer, p.unsure = c.Deployer().Manager, c.Deployer().Doubt()
+		p.deployer, p.unsure = c.Deployer().Manager, c.Deployer().Uncertainty()
 	}
 	for i := range c.Objects {
 		p.object(&c.Objects[i])

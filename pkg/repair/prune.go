@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
-
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -188,24 +186,24 @@ func (o *ObjectPlan) isDefault(live map[string]any, path object.Path) bool {
 // isWrittenBy tells whether nobody but these owners has signed what stands at a path and below it: a finding names the owners of what
 // it is about, and what others have filled in beside that is theirs. Somebody else may have written the bare map that the owners then
 // filled, such as the resources of a container, which the API server never leaves out. That is held, and stays.
-func (o *ObjectPlan) isWrittenBy(owners []report.Owner, live map[string]any, path object.Path) (yes, held bool) {
+func (o *ObjectPlan) isWrittenBy(writers []report.Owner, live map[string]any, path object.Path) (yes, held bool) {
 	metadata, _ := live["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
-	target, filled := fieldsPath(path), false
+	filled := false
 	for i, v := range entries {
 		entry, _ := v.(map[string]any)
 		fields, err := writer{i, entry}.fields()
 		if err != nil {
 			return false, false
 		}
-		below := !subset(fields, target).Empty()
-		switch isOwner := slices.ContainsFunc(owners, func(o report.Owner) bool { return isSigned(entry, o) }); {
+		below := owners.OwnsBelow(fields, path)
+		switch isOwner := slices.ContainsFunc(writers, func(o report.Owner) bool { return isSigned(entry, o) }); {
 		case isOwner:
 			filled = filled || below
 		case below:
 			return false, false
 		default:
-			held = held || fields.Has(target)
+			held = held || fields.Has(owners.FieldPath(path))
 		}
 	}
 	v, _ := o.rawAt(live, path)
@@ -217,38 +215,6 @@ func (o *ObjectPlan) isWrittenBy(owners []report.Owner, live map[string]any, pat
 func isSigned(entry map[string]any, o report.Owner) bool {
 	subresource, _ := entry["subresource"].(string)
 	return o.Manager == entry["manager"] && o.Operation == entry["operation"] && o.Subresource == subresource
-}
-
-// subset is what a set has below a path.
-func subset(set *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {
-	for _, element := range path {
-		set = set.WithPrefix(element)
-	}
-	return set
-}
-
-// fieldsPath is a path as managedFields have it.
-func fieldsPath(path object.Path) fieldpath.Path {
-	var out fieldpath.Path
-	for _, s := range path {
-		switch s.Form {
-		case object.FieldStep:
-			out = append(out, fieldpath.PathElement{FieldName: &s.Name})
-		case object.KeyStep:
-			var keys value.FieldList
-			for _, k := range s.Keys {
-				keys = append(keys, value.Field{Name: k.Name, Value: value.NewValueInterface(k.Value)})
-			}
-			keys.Sort()
-			out = append(out, fieldpath.PathElement{Key: &keys})
-		case object.SetStep:
-			v := value.NewValueInterface(s.Value)
-			out = append(out, fieldpath.PathElement{Value: &v})
-		case object.IndexStep:
-			return out
-		}
-	}
-	return out
 }
 
 // leads tells whether a path is another one, or leads to it.

@@ -84,7 +84,7 @@ func ownedBy(manager string, live map[string]any, line verdict.Allocation) map[s
 // walkerOf and sidesOf make the walk of a comparison anew.
 func walkerOf(c *Comparison, old object.Object, live map[string]any) *verdict.Walker {
 	s := newComparer(Input{}).shapeOf(old.Ref)
-	return &verdict.Walker{Shape: s, Engine: c.Objects[0].Engine, Owners: owners.Read(live, nil), Live: c.Objects[0].Live}
+	return &verdict.Walker{Shape: s, Engine: c.Objects[0].Engine, Owners: owners.New(live, nil, "r", func() owners.Deployer { return owners.Deployer{} }), Live: c.Objects[0].Live}
 }
 
 func sidesOf(c *Comparison) verdict.States {

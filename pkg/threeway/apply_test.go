@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
-	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -72,7 +71,7 @@ func checkApply(t *testing.T, o sample, in Input) {
 func (s fieldServer) applied(o sample) (map[string]any, bool) {
 	target := &unstructured.Unstructured{Object: object.HelmMetadata(o.Content, "r", "d")}
 	live := &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "metadata": map[string]any{"name": o.Name}}}
-	out, err := s.manager.Apply(live, target, owners.HelmCommand, false)
+	out, err := s.manager.Apply(live, target, "helm", false)
 	if err != nil {
 		return nil, false
 	}

@@ -39,6 +39,6 @@ func (c *Comparison) warnOfDeployer() {
 	}
 	if d := c.Deployer(); !d.Known && len(d.Others) > 0 {
 		c.warn(report.Message{Code: WarnDeployer,
-			Message: fmt.Sprintf("%s; what the upgrade does is predicted for %s", d.Doubt(), d.Manager)})
+			Message: fmt.Sprintf("%s; what the upgrade does is predicted for %s", d.Uncertainty(), d.Manager)})
 	}
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
-	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -50,7 +49,7 @@ func (e example) input(t *testing.T) Input {
 		case l.Content == nil:
 		case was >= 0:
 			live[i].Content = e.edited(t, l, e.installed(t, old[was]), withHelmMetadata(l.Content))
-		case e.By == owners.HelmCommand:
+		case e.By == "helm":
 			live[i].Content = e.edited(t, l, map[string]any{}, withHelmMetadata(l.Content))
 		default:
 			live[i].Content = e.edited(t, l, map[string]any{}, l.Content)
@@ -159,7 +158,7 @@ func withHelmMetadata(obj map[string]any) map[string]any {
 	return out
 }
 
-func (e example) deployer() string { return cmp.Or(e.Deployer, owners.HelmCommand) }
+func (e example) deployer() string { return cmp.Or(e.Deployer, "helm") }
 
 // installed is what the API server holds after Helm wrote an object: with its defaults, and what its field manager notes.
 func (e example) installed(t *testing.T, o object.Object) map[string]any {

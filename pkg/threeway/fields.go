@@ -46,7 +46,7 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 	n := c.sidesOf(f, p, out, done)
 	w := &verdict.Walker{
 		Key: ref.Key, Shape: f.Shape, Engine: done.Engine, Custom: kinds.Native().Shape(ref.GVK()) == nil, Unpatched: err != nil,
-		Command: c.in.Operation.Command(), Owners: owners.Lazy(live, c.in.Managers, c.in.Name, c.writer.Deployer),
+		Command: c.in.Operation.Command(), Owners: owners.New(live, c.in.Managers, c.in.Name, c.writer.Deployer),
 		Autoscaler: c.in.Autoscaled[ref.Key], NullsStored: done.Engine == report.EngineApply && !c.in.Migrates, Rules: rules,
 		Template: p.desired.Source, Volatile: p.desired.Again != nil,
 	}

@@ -1,17 +1,13 @@
 package threeway
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-
 	"github.com/helmdrift/helmdrift/internal/kinds"
-	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -99,40 +95,6 @@ func TestWhateverManagedFieldsSay(t *testing.T) {
 	}
 	if drifted < 50 {
 		t.Errorf("only %d objects drifted", drifted)
-	}
-}
-
-// TestFieldsAreReadAsTheLibraryReadsThem: what managedFields of the cases say, and some that no server would write, are the set that the
-// library makes of their text.
-func TestFieldsAreReadAsTheLibraryReadsThem(t *testing.T) {
-	odd := []string{
-		`{}`, `{".": {}}`, `{"f:a": {}}`, `{"f:a": null}`, `{"f:a": {".": {}}}`, `{"f:a": {".": {}, "f:b": {}}}`, `{"f:b": {}, "f:a": {"f:c": {}}}`,
-		`{"k:{\"b\":1,\"a\":\"x\"}": {"f:a": {}}}`, `{"v:\"x\"": {}, "v:1": {}, "i:0": {}}`, `{"x:future": {"f:a": {}}}`, `{"f:a": {"x:future": {}}}`,
-		`{"f:a": "text"}`, `{"k:broken": {}}`, `{"f:": {}}`, `{"": {}}`, `{"f:a.b/c": {}, "f:a": {}, "f:A": {}}`,
-	}
-	for _, file := range caseFiles(t, "*.txtar") {
-		for _, o := range objectsOf(t, readCase(t, file)["live.yaml"]) {
-			managed, _ := object.Child(o.Content, "metadata")["managedFields"].([]any)
-			for _, m := range managed {
-				entry, _ := m.(map[string]any)
-				text, err := json.Marshal(entry["fieldsV1"])
-				if err != nil {
-					t.Fatal(err)
-				}
-				odd = append(odd, string(text))
-			}
-		}
-	}
-	for _, text := range odd {
-		want, got := &fieldpath.Set{}, &fieldpath.Set{}
-		err := want.FromJSON(strings.NewReader(text))
-		var fields map[string]any
-		if err := json.Unmarshal([]byte(text), &fields); err != nil {
-			t.Fatal(text, err)
-		}
-		if ok := owners.Fill(got, fields); ok != (err == nil) || ok && !got.Equals(want) {
-			t.Errorf("%s: understood %v, %s; the library says %v, %s", text, ok, got, err, want)
-		}
 	}
 }
 

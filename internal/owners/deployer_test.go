@@ -1,27 +1,24 @@
-package threeway
+package owners
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestDeployer: one line per object, each of which is a list of "manager operation field minute"; * is all fields, and annotation those
-// that Helm writes itself.
-func TestDeployer(t *testing.T) {
-	known := func(manager string) owners.Deployer { return owners.Deployer{Manager: manager, Known: true} }
-	unknown := func(manager string, others ...string) owners.Deployer {
-		return owners.Deployer{Manager: manager, Others: others}
+// TestFindDeployer has one text per object, which is a list of "manager operation field minute". The field * stands for all fields, and
+// annotation for those that Helm itself writes.
+func TestFindDeployer(t *testing.T) {
+	known := func(manager string) Deployer { return Deployer{Manager: manager, Known: true} }
+	unknown := func(manager string, others ...string) Deployer {
+		return Deployer{Manager: manager, Others: others}
 	}
 	for name, c := range map[string]struct {
 		objects []string
-		want    owners.Deployer
+		want    Deployer
 	}{
 		"helm":                              {[]string{"helm Apply *"}, known("helm")},
 		"client-side helm":                  {[]string{"helm Update *"}, known("helm")},
@@ -39,39 +36,41 @@ func TestDeployer(t *testing.T) {
 		"one object without managedFields":       {[]string{"cleared", "mytool Apply *"}, known("mytool")},
 		"all missing":                            {[]string{"", ""}, unknown("helm")},
 		"they disagree":                          {[]string{"mytool Apply *", "helm Apply *"}, unknown("helm", "mytool")},
-		"two strangers":                          {[]string{"yourtool Apply *", "mytool Apply *"}, unknown("mytool", "yourtool")},
+		"two unknown names":                      {[]string{"yourtool Apply *", "mytool Apply *"}, unknown("mytool", "yourtool")},
 		"another program took over":              {[]string{"helm Apply * 1, helm-controller Apply * 2", "helm-controller Apply * 2"}, known("helm-controller")},
 		"in the same second":                     {[]string{"helm Apply *, helm-controller Apply *"}, unknown("helm", "helm-controller")},
 		"in the same second, and a later object": {[]string{"helm Apply *, helm-controller Apply *", "helm-controller Apply *"}, unknown("helm", "helm-controller")},
 		"migrated":                               {[]string{"helm Update data 1, mytool Apply * 2"}, known("mytool")},
-		"a repair that was broken off":           {[]string{"helmdrift Update annotation, helm Apply data"}, known("helm")},
+		"a repair that was interrupted":          {[]string{"helmdrift Update annotation, helm Apply data"}, known("helm")},
 		"annotation removed, a known name":       {[]string{"bare helm Apply data, kubectl-edit Update annotation"}, known("helm")},
 		"annotation removed, an unknown name":    {[]string{"bare mytool Apply data"}, unknown("helm", "mytool")},
-		"writers that nobody remembers":          {[]string{"before-first-apply Update *, helm Apply *"}, known("helm")},
+		"forgotten writers":                      {[]string{"before-first-apply Update *, helm Apply *"}, known("helm")},
 		"a status that somebody wrote":           {[]string{"mytool Apply *, kubelet Update status"}, known("mytool")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := Input{Name: "r", Namespace: "d", Operation: report.OperationDrift, Live: map[object.Ref]Live{}}
-			for i, text := range c.objects {
-				ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: "d", Name: fmt.Sprint(i)}, Version: "v1"}
-				in.OldObjects = append(in.OldObjects, object.Object{Ref: ref})
-				in.Live[ref] = Live{Object: writtenBy(text)}
+			var live []map[string]any
+			for _, text := range c.objects {
+				live = append(live, writtenBy(text))
 			}
-			if diff := cmp.Diff(c.want, deployerOf(in)); diff != "" {
+			got := FindDeployer(live, nil, "r", false)
+			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if (got.Uncertainty() == "") != got.Known {
+				t.Errorf("known %t, and %q", got.Known, got.Uncertainty())
 			}
 		})
 	}
 }
 
-// TestDeployerOfAnInstall: where nothing is installed, helm install is what is predicted.
-func TestDeployerOfAnInstall(t *testing.T) {
-	if got := deployerOf(Input{Name: "r", Operation: report.OperationInstall}); !cmp.Equal(got, owners.Deployer{Manager: "helm", Known: true}) {
+// TestFindDeployerOfAnInstall checks that the helm command is the deployer of a release that is being installed.
+func TestFindDeployerOfAnInstall(t *testing.T) {
+	if got := FindDeployer(nil, nil, "r", true); !cmp.Equal(got, Deployer{Manager: "helm", Known: true}) {
 		t.Errorf("%+v", got)
 	}
 }
 
-// writtenBy is a live object with the writers of a line of TestDeployer; nil for an empty line.
+// writtenBy returns a live object with the writers of a text of TestFindDeployer; nil for an empty text.
 func writtenBy(text string) map[string]any {
 	if text == "" {
 		return nil

@@ -1,0 +1,108 @@
+package owners
+
+import (
+	"cmp"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Ownership is the metadata.managedFields of one live object: who wrote which field last.
+type Ownership struct {
+	entries []Entry
+	// deployers are the managers whose writes are the release itself.
+	deployers map[string]bool
+	// decode sets the two above. It is nil once it was called.
+	decode func()
+	// hasPerson reports whether a person's tool is among the managers.
+	hasPerson bool
+}
+
+// New returns the ownership of a live object, which it decodes on first use. Deployer finds the manager under which the release is written.
+func New(live map[string]any, known Managers, release string, deployer func() Deployer) *Ownership {
+	o := &Ownership{hasPerson: namesPerson(live, known)}
+	o.decode = func() {
+		o.decode = nil
+		o.entries, o.deployers = Entries(live, known), map[string]bool{}
+		named := object.Child(object.Child(live, "metadata"), "annotations")[object.ReleaseNameAnnotation]
+		if named == release {
+			o.findDeployers() // whoever wrote the name of another release deploys something else
+		}
+		if d := deployer(); named == nil && d.Known {
+			o.deployers[d.Manager] = true
+		}
+		o.followMoves(live)
+	}
+	return o
+}
+
+// findDeployers adds the managers that own the release annotation, as every program does that uses Helm's library, under whatever name. A
+// person's tool may own it after an adoption by hand, and deploys nothing.
+func (o *Ownership) findDeployers() {
+	for _, owner := range o.OwnersOf(releaseAnnotation()) {
+		if owner.Group != report.ManagerPerson {
+			o.deployers[owner.Manager] = true
+		}
+	}
+}
+
+// IsDeployer reports whether a manager's writes are the release itself.
+func (o *Ownership) IsDeployer(owner report.Owner) bool {
+	o.decodeOnce()
+	return o.deployers[owner.Manager] || owner.Group == report.ManagerDeployer
+}
+
+// IsRecorded reports whether the object records its writers. Controllers sign their status again after somebody has removed all entries, so
+// the owners of a status alone are no record.
+func (o *Ownership) IsRecorded() bool {
+	o.decodeOnce()
+	return slices.ContainsFunc(o.entries, func(e Entry) bool { return e.Subresource != "status" })
+}
+
+// HasPerson reports whether a person owns the field at path, alone or with others.
+func (o *Ownership) HasPerson(path object.Path) bool {
+	return o.hasPerson && slices.ContainsFunc(o.OwnersOf(path), func(owner report.Owner) bool { return owner.Group == report.ManagerPerson })
+}
+
+// OwnersOf returns the managers of the field at path, the latest first: those that own it or something below it. If nobody does, it returns
+// those that own the nearest value around it as a whole.
+func (o *Ownership) OwnersOf(path object.Path) []report.Owner {
+	if owners := o.matching(func(s *fieldpath.Set) bool { return OwnsWithin(s, path) }); len(owners) > 0 {
+		return owners
+	}
+	for n := len(path) - 1; n > 0; n-- {
+		if owners := o.matching(func(s *fieldpath.Set) bool { return OwnsWhole(s, path[:n]) }); len(owners) > 0 {
+			return owners
+		}
+	}
+	return nil
+}
+
+func (o *Ownership) matching(owns func(*fieldpath.Set) bool) []report.Owner {
+	o.decodeOnce()
+	var out []report.Owner
+	for _, e := range o.entries {
+		if owns(e.Fields) {
+			out = append(out, e.Owner)
+		}
+	}
+	slices.SortStableFunc(out, laterFirst)
+	return out
+}
+
+func (o *Ownership) decodeOnce() {
+	if o.decode != nil {
+		o.decode()
+	}
+}
+
+// laterFirst orders owners by their time, the latest first, and by name if a time is missing or the same.
+func laterFirst(a, b report.Owner) int {
+	if a.Time != nil && b.Time != nil && !a.Time.Equal(*b.Time) {
+		return b.Time.Compare(*a.Time)
+	}
+	return cmp.Or(cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.Subresource, b.Subresource))
+}
