@@ -108,6 +108,18 @@ func TestJudge(t *testing.T) {
 			told.judgeDrift(reportOf(objectReport{Name: "a", Fields: []fieldReport{field}}), states(liveObject("a", "data: {x: '2', y: '2'}")), true)
 			refusesStory(t, told)
 		},
+		"drift of an object that was deployed as a hook": func(t *testing.T) {
+			told := story("a")
+			told.of.rollback, told.of.edits = true, []*oracleEdit{{object: told.of.objects[0], done: true}}
+			hookOf(told.of.objects[0])
+			told.pristine = states(liveObject("a", "data: {x: '1'}"))
+			taken := fieldReport{Path: "data.x", Verdict: "remove", Cause: "change", Live: []byte(`"2"`)}
+			told.judgeDrift(reportOf(objectReport{Name: "a", Fields: []fieldReport{taken}}), states(liveObject("a", "data: {x: '2'}")), true)
+			acceptsStory(t, told)
+			drifted := fieldReport{Path: "data.x", Verdict: "overwrite", Cause: "drift", Live: []byte(`"2"`)}
+			told.judgeDrift(reportOf(objectReport{Name: "a", Fields: []fieldReport{drifted}}), states(liveObject("a", "data: {x: '2'}")), true)
+			refusesStory(t, told)
+		},
 		"live value that the report makes up": func(t *testing.T) {
 			path, err := parsePath("spec.selector")
 			must(t, err)
@@ -195,6 +207,12 @@ func story(names ...string) *telling {
 		told.of.objects = append(told.of.objects, &oracleObject{kind: &poolKind{name: "configmap", object: obj}, name: name, old: obj, new: obj})
 	}
 	return told
+}
+
+// hookOf lets the new chart have the object as a hook.
+func hookOf(o *oracleObject) {
+	o.new = runtime.DeepCopyJSON(o.new)
+	steps{{field: "metadata"}, {field: "annotations"}, {field: hookMark}}.put(o.new, "test")
 }
 
 // liveObject is a ConfigMap of a name, with the rest of it in YAML, which may be another kind.

@@ -24,10 +24,10 @@ func (t *telling) judgeDrift(said *driftReport, before map[string]map[string]any
 		switch {
 		case t.of.installs:
 			t.judgeInstall(o, of[o.name])
+		case t.of.rollback && isHook(o.new): // old does not have it, so nothing of it can have drifted, whoever touched it
+			t.judgeSilence(o, of[o.name])
 		case !known:
 			t.let.let(tolerateStumble)
-		case t.of.rollback && isHook(o.new):
-			t.let.let(tolerateHookDrift)
 		case t.of.rollback && sharesPort(o.new) && !t.route.appliesServerSide():
 			t.let.let(tolerateSharedPort)
 		case untouched:

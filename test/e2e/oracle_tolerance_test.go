@@ -28,7 +28,6 @@ var toleranceBounds = map[string]struct{ perHundred, always int }{
 	tolerateOrder:      {6, 3},
 	tolerateEmpty:      {2, 2},
 	tolerateBelow:      {2, 2},
-	tolerateHookDrift:  {3, 2},
 	tolerateSharedPort: {3, 2},
 	tolerateForgotten:  {8, 4},
 	tolerateOwnerless:  {5, 4},
@@ -54,7 +53,6 @@ const (
 	tolerateOrder      = "the order of a list that is a set or has foreign items"
 	tolerateEmpty      = "an empty map or list that came or went"
 	tolerateBelow      = "the server could not be asked about what is below a changed path"
-	tolerateHookDrift  = "drift of an object that was deployed as a hook"
 	tolerateSharedPort = "drift of a Service with two ports of one number"
 	tolerateForgotten  = "an edit whose owner the server forgot"
 	tolerateOwnerless  = "a scale of a custom resource, which leaves no owner"
