@@ -1,8 +1,6 @@
 package threeway
 
 import (
-	"fmt"
-
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -258,8 +256,8 @@ func (w *walker) unmanaged(e entry, n sides) entry {
 		return entry{weight: silent}
 	case w.isDefault(e.Path, n.live.Value):
 		return entry{weight: silent, isDefault: true}
-	case n.last.Named && n.last.Same(n.live):
-		e.weight, e.OfLast, e.Note = hard, true, fmt.Sprintf("left by failed revision %d", w.lastRevision)
+	case w.isLeft(e.Path, n):
+		w.markLeft(&e)
 		return e
 	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
 		e.weight = hard

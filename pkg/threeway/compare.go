@@ -251,6 +251,9 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 	w.template, w.volatile = p.desired.Source, p.desired.Again != nil
 	if n.last.Named {
 		w.lastRevision = c.in.Last.Revision
+		if p.last.Version != ref.Version && p.last.Version != p.old.Version {
+			w.lastVersion = p.last.APIVersion()
+		}
 	}
 	out.Old, out.Desired = n.old.Object(), n.desired.Object()
 	if w.custom {

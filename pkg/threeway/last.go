@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // markLast marks a finding whose live value the last revision wrote. It is not old because it failed, but Helm may have written all of it
@@ -22,6 +23,7 @@ func (w *walker) markLast(f *Finding, n sides) {
 	case n.last.Same(n.live) && !n.last.Named && f.Managed:
 		note = "failed revision %d no longer has it"
 	case n.last.Same(n.live):
+	case w.isWrittenByLast(f.Path, n):
 	case isWhole(n.old, n.live) && !n.last.Same(n.old):
 		note = "failed revision %d changes it as well"
 	default:
@@ -29,6 +31,22 @@ func (w *walker) markLast(f *Finding, n sides) {
 	}
 	f.OfLast = true
 	f.addNote(fmt.Sprintf(note, w.lastRevision))
+}
+
+// isLeft reports whether the last revision, which failed, wrote what only live has.
+func (w *walker) isLeft(path object.Path, n sides) bool {
+	return n.last.Named && n.last.Same(n.live) || w.isWrittenByLast(path, n)
+}
+
+// markLeft marks an entry of what only live has, and the last revision wrote.
+func (w *walker) markLeft(e *entry) {
+	e.weight, e.OfLast, e.Note = hard, true, fmt.Sprintf("left by failed revision %d", w.lastRevision)
+}
+
+// isWrittenByLast reports whether managedFields show that the last revision wrote what live has at path. They do if its manifest has a
+// version of its own, at which the field may stand at another place: an autoscaler's metrics do.
+func (w *walker) isWrittenByLast(path object.Path, n sides) bool {
+	return w.lastVersion != "" && !n.last.Named && n.live.Present && w.owners.AreDeployersAlone(path, w.lastVersion)
 }
 
 // isWhole reports whether a place holds maps or lists that the walk does not go into: they are one value.

@@ -2,6 +2,7 @@ package threeway
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -74,6 +75,10 @@ func (c comparer) convert(out *ObjectComparison, p pair, was, live map[string]an
 	}
 	c.update(out, p, live, p.old.Content)
 	c.checkOwnership(out, live)
+	if p.last != nil && p.last.Version == p.desired.Version {
+		// What the last revision left is told at the version at which it was written.
+		then.Findings = slices.DeleteFunc(then.Findings, func(f Finding) bool { return f.OfLast && !f.Managed })
+	}
 	out.Findings = mergeVersions(then.Findings, out.Findings, fmt.Sprintf("read at %s, where old was written; the upgrade writes %s",
 		p.old.APIVersion(), p.desired.APIVersion()))
 	out.addNote("moves from " + p.old.APIVersion() + " to " + p.desired.APIVersion())
@@ -92,6 +97,8 @@ func mergeVersions(then, now []Finding, note string) []Finding {
 		_, here := drift[f.Path.String()]
 		delete(drift, f.Path.String())
 		switch {
+		case !here && f.Verdict == report.Ignore && f.OfLast: // of a last revision at desired's version, so its text proves something
+			f.Cause = report.CauseDrift
 		case !here && f.Verdict == report.Ignore:
 			continue
 		case !here && !drifted:

@@ -35,8 +35,10 @@ type walker struct {
 	// template is the file of the chart that the object comes from, and volatile tells that a second rendering made another one.
 	template string
 	volatile bool
-	// lastRevision is the number of a last revision that is not old, 0 where there is none.
+	// lastRevision is the number of a last revision that is not old, 0 where there is none. lastVersion is the API version of its manifest
+	// where neither old's manifest nor the object that was read has it, empty for most.
 	lastRevision int
+	lastVersion  string
 	// ignored are the rules that hold for the object.
 	ignored *ignorer
 	// conflicts are the places on which a server-side apply fails.
@@ -169,6 +171,9 @@ func (w *walker) fold(path object.Path, n sides, entries []entry) []entry {
 	if len(loud) == 0 && w.isEditedDefault(path, n, entries) {
 		e := w.verdict(path, n, false)
 		e.weight, e.IgnoredBy = hard, w.ignored.by(path, e.Owners, false)
+		if w.isLeft(path, n) {
+			w.markLeft(&e)
+		}
 		return []entry{e}
 	}
 	if len(loud) == 0 || loud[0].presence != n.presence() || !agree(loud) || isIgnoredInPart(entries) {
@@ -203,12 +208,12 @@ func isIgnoredInPart(entries []entry) bool {
 	return some && !all
 }
 
-// isEditedDefault tells whether somebody added a subtree that holds nothing but defaults, and is none itself: each of its
-// leaves is as the API would make it, but the API would not make the whole.
+// isEditedDefault reports whether somebody, or a failed last revision, added a subtree that holds nothing but defaults, and is none
+// itself: each of its leaves is as the API would make it, but the API would not make the whole.
 func (w *walker) isEditedDefault(path object.Path, n sides, entries []entry) bool {
 	added := n.presence() == presence{false, false, true} && n.live.Same(n.result)
 	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
-	return added && !inherited && !w.isDefault(path, n.live.Value) && w.isEdit(w.owners.OwnersOf(path))
+	return added && !inherited && !w.isDefault(path, n.live.Value) && (w.isLeft(path, n) || w.isEdit(w.owners.OwnersOf(path)))
 }
 
 // loudest picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else

@@ -239,7 +239,10 @@ func (o *oracleCase) tell(base *Case, by4 bool) (*telling, error) {
 	})
 	told.judgeDrift(said, before, o.same)
 	if plain != nil {
-		told.judgeDrift(plain, before, true)
+		known := len(told.misses)
+		if told.judgeDrift(plain, before, true); len(told.misses) > known {
+			told.misses = append(told.misses, "helmdrift, without the chart:\n  "+strings.Join(plain.lines(), "\n  "))
+		}
 	}
 	told.judge(said, before, after, failed)
 	return told, nil
