@@ -269,6 +269,7 @@ func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom m
 		out.Findings = w.respelled(out.Findings, spelled)
 	}
 	noteTakenAway(out)
+	out.noteKept(done.kept)
 	out.Findings = w.conflicting(out.Findings, n, spelled)
 	out.doubtful(done.doubts)
 	if c.in.Operation == report.OperationDrift {

@@ -23,6 +23,8 @@ type written struct {
 	invalid string
 	// asks tells that the definition of a custom kind would tell more.
 	asks bool
+	// kept is where the API server keeps metrics of an autoscaler that the apply drops; nil for most.
+	kept object.Path
 }
 
 // write foretells Helm's write of desired over live, by the engine of the release. Original is the text that a client-side patch
@@ -64,6 +66,7 @@ func (c comparer) writeServerSide(ref object.Ref, desired, live map[string]any) 
 	out.asks = out.asks || len(types.guessed) > 0 || desired["status"] != nil
 	out.doubts = append(doubts, apply.doubts(types, desired, live, c.in.ForceConflicts, out.applied)...)
 	out.doubts = append(out.doubts, c.otherDeployers(apply, desired, original, out.applied)...)
+	out.keepMetrics(ref, live)
 	return out, nil
 }
 
