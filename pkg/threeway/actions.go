@@ -140,6 +140,7 @@ func (c comparer) drop(out *ObjectComparison, p pair, live map[string]any) {
 		out.Action, out.Reason = report.ActionKeep, "helm.sh/resource-policy: keep"
 		word, note = report.Ignore, "the object is kept as it is"
 	}
+	out.deletes = out.Action == report.ActionDelete
 	kept := out.Findings[:0]
 	for _, f := range out.Findings {
 		if f.Cause == report.CauseChange {

@@ -54,6 +54,9 @@ type ObjectComparison struct {
 	conflicts          string
 	onlyConflicts      bool
 	conflictsIgnoredBy *report.IgnoreRule
+	// open is set where managers of which not all is known decide whether an apply fails. Deletes is set where Helm deletes the object
+	// unless another one fails.
+	open, deletes bool
 	// invalid is the API server's text where it does not take what an apply makes of live, and asks tells that the definition of the
 	// kind would tell more, even where nothing differs.
 	invalid string

@@ -17,8 +17,9 @@ import (
 type doubt struct {
 	reason string
 	about  func(Finding) bool
-	// spreads tells that the write as a whole may fail for the sake of those.
-	spreads bool
+	// spreads reports that the write as a whole may fail because of those. Clears reports that it may go through, though it is predicted
+	// to fail on conflicts.
+	spreads, clears bool
 	// vanishing are fields of live that may go although nothing here shows it.
 	vanishing []object.Path
 }
@@ -34,6 +35,7 @@ func (o *ObjectComparison) doubtful(doubts []doubt) {
 	for _, d := range doubts {
 		o.mayVanish(d)
 		fails := d.spreads && slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.acts() && d.about(f) })
+		o.open = o.open || fails && o.conflicts == "" || d.clears && o.conflicts != ""
 		for i := range o.Findings {
 			f := &o.Findings[i]
 			if d.about(*f) || fails && f.acts() {
@@ -97,7 +99,7 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 		without, err := s.result(desired, entry.left(live), force)
 		switch {
 		case err != nil || without.refusal != got.refusal:
-			out = append(out, doubt{reason: reason, about: Finding.acts})
+			out = append(out, doubt{reason: reason, about: Finding.acts, clears: err == nil && without.refusal == ""})
 		case !object.Equal(unowned(without.result), unowned(got.result)):
 			out = append(out, doubt{reason: reason, about: func(f Finding) bool { return entry.touches(f.Path) }})
 		}
@@ -111,11 +113,12 @@ func (c comparer) otherDeployers(s serverSide, desired, live map[string]any, got
 	for _, other := range d.Others {
 		s.deployer = other
 		theirs, err := s.result(desired, c.asApplied(live, other), c.in.ForceConflicts)
+		fails := err != nil || theirs.refusal != ""
 		switch {
 		case err != nil || !object.Equal(unowned(theirs.result), unowned(got.result)):
-			out = append(out, doubt{reason: d.Doubt(), about: anyFinding})
+			out = append(out, doubt{reason: d.Doubt(), about: anyFinding, spreads: fails, clears: !fails})
 		case theirs.refusal != got.refusal:
-			out = append(out, doubt{reason: d.Doubt(), about: Finding.acts})
+			out = append(out, doubt{reason: d.Doubt(), about: Finding.acts, spreads: fails, clears: !fails})
 		}
 	}
 	return out

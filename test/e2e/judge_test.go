@@ -172,6 +172,37 @@ func TestJudge(t *testing.T) {
 			told.judge(reportOf(), states(liveObject("a", "data: {x: '1'}")), states(liveObject("a", "data: {x: '2'}")), errors.New("post-upgrade hooks failed: no"))
 			refusesStory(t, told)
 		},
+		"deletion that hangs on an uncertain object": func(t *testing.T) {
+			conflict := errors.New(`conflict occurred while applying object n/a /v1, Kind=ConfigMap: Apply failed with 1 conflict: conflict with "x" using v1: .data.x`)
+			open := func(action, verdict string) objectReport {
+				return objectReport{Kind: "ConfigMap", Name: "a", Action: action, Reason: "Apply failed with 1 conflict",
+					Fields: []fieldReport{{Path: "data.x", Verdict: verdict, Managed: true}}}
+			}
+			judged := func(a, b objectReport, stays bool, failed error) *telling {
+				told := story("a", "b")
+				told.of.objects[1].new = nil
+				before, after := states(liveObject("a", ""), liveObject("b", "")), states(liveObject("a", ""))
+				if stays {
+					after = before
+				}
+				told.judge(reportOf(a, b), before, after, failed)
+				return told
+			}
+			goes := objectReport{Kind: "ConfigMap", Name: "b", Action: "delete", Note: "not certain: it stays if Helm fails on ConfigMap n/a"}
+			stays := objectReport{Kind: "ConfigMap", Name: "b", Action: "skip", Note: "not certain: it is deleted if Helm does not fail on ConfigMap n/a"}
+			told := judged(open("update", "overwrite"), goes, true, conflict)
+			acceptsStory(t, told)
+			if told.let[tolerateDeletion] != 1 {
+				t.Errorf("not counted: %v", told.let)
+			}
+			acceptsStory(t, judged(open("fail", "conflict"), stays, false, nil))
+			acceptsStory(t, judged(open("update", "overwrite"), goes, false, nil))
+			refusesStory(t, judged(open("update", "overwrite"), goes, true, nil))
+			refusesStory(t, judged(open("fail", "conflict"), stays, false, conflict))
+			goes.Note, stays.Note = "", ""
+			refusesStory(t, judged(open("update", "overwrite"), goes, true, conflict))
+			refusesStory(t, judged(open("fail", "conflict"), stays, false, nil))
+		},
 		"object of no chart": func(t *testing.T) {
 			told := story("a")
 			told.judge(reportOf(objectReport{Kind: "Secret", Name: "other", Action: "none"}), nil, nil, nil)

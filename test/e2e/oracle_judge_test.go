@@ -37,6 +37,10 @@ func (t *telling) judge(said *driftReport, before, after map[string]map[string]a
 	j.judgeFailure()
 	j.judgeHooks()
 	for _, o := range t.of.objects {
+		if j.hangs(j.of[o.name], before[o.name], after[o.name]) {
+			j.let.let(tolerateDeletion)
+			continue
+		}
 		for _, text := range (fieldJudge{let: t.let, ask: t.asker(o)}).object(o, o.next(t.of.rollback), j.of[o.name], before[o.name], after[o.name]) {
 			t.miss(o.name, "%s", text)
 		}
@@ -44,6 +48,25 @@ func (t *telling) judge(said *driftReport, before, after map[string]map[string]a
 	t.judgeStrangers(said)
 	t.explain(said, failed)
 	t.again(j)
+}
+
+// hangs reports whether a deletion went otherwise than predicted, and the report says on which object it hangs: one that is called
+// uncertain, and on which Helm failed although it was not predicted to, or did not fail although it was.
+func (j *judgement) hangs(said objectReport, was, is map[string]any) bool {
+	stays := uidOf(was) == uidOf(is)
+	switch {
+	case was == nil:
+		return false
+	case said.Action == "delete" && stays:
+		return slices.ContainsFunc(j.said.Releases[0].Objects, func(other objectReport) bool {
+			return unsure(other) && other.Action != "fail" && isNamed(j.text, other) && strings.Contains(said.Note, other.Name)
+		})
+	case said.Action == "skip" && !stays && j.text == "":
+		return slices.ContainsFunc(j.said.Releases[0].Objects, func(other objectReport) bool {
+			return unsure(other) && other.Action == "fail" && strings.Contains(said.Note, other.Name)
+		})
+	}
+	return false
 }
 
 // judgeStrangers: a report speaks of nothing but the objects of the charts.

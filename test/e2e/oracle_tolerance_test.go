@@ -28,6 +28,7 @@ var toleranceBounds = map[string]struct{ perHundred, always int }{
 	tolerateOrder:      {6, 3},
 	tolerateEmpty:      {2, 2},
 	tolerateBelow:      {2, 2},
+	tolerateDeletion:   {2, 2},
 	tolerateSharedPort: {3, 2},
 	tolerateForgotten:  {8, 4},
 	tolerateOwnerless:  {5, 4},
@@ -53,6 +54,7 @@ const (
 	tolerateOrder      = "the order of a list that is a set or has foreign items"
 	tolerateEmpty      = "an empty map or list that came or went"
 	tolerateBelow      = "the server could not be asked about what is below a changed path"
+	tolerateDeletion   = "a deletion that hangs on an object that may fail"
 	tolerateSharedPort = "drift of a Service with two ports of one number"
 	tolerateForgotten  = "an edit whose owner the server forgot"
 	tolerateOwnerless  = "a scale of a custom resource, which leaves no owner"
