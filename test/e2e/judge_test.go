@@ -73,6 +73,15 @@ func TestJudge(t *testing.T) {
 			refusesRun(t, tally{cases: 20, let: tolerances{tolerateUnreached: 3}})
 			refusesRun(t, tally{cases: 2000, let: tolerances{"something new": 1}})
 			acceptsRun(t, tally{cases: 200, let: tolerances{tolerateUnreached: 3}})
+			acceptsRun(t, tally{cases: 500, let: tolerances{tolerateRules: 12}})
+			refusesRun(t, tally{cases: 500, let: tolerances{tolerateRules: 30}})
+			acceptsRun(t, tally{cases: 100000, let: tolerances{tolerateRules: 2500}})
+			refusesRun(t, tally{cases: 100000, let: tolerances{tolerateRules: 2600}})
+			counted := tolerances{}
+			counted.add(tolerances{tolerateRules: 5})
+			if counted[tolerateRules] != 1 {
+				t.Errorf("one case is counted as %d", counted[tolerateRules])
+			}
 		},
 		"failure that was not reached": func(t *testing.T) {
 			told := story("a", "b")

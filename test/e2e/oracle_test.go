@@ -123,9 +123,7 @@ func (s *tally) reach(told *telling, pool []poolKind, base *Case, by4 bool) []*t
 		stuck := len(places) == len(told.of.objects) && told.of.extras == nil
 		again, err := told.of.only(pool, places).tell(base, by4)
 		if err != nil || stuck {
-			for range told.unreached {
-				s.let.let(tolerateUnreached)
-			}
+			s.let.let(tolerateUnreached)
 			break
 		}
 		s.add(again)
