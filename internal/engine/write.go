@@ -48,6 +48,8 @@ type Written struct {
 	Doubts []Doubt
 	// Invalid is what the API server says of the result where it does not take it.
 	Invalid string
+	// Kept is where the API server keeps metrics of an autoscaler that the apply drops; nil for most.
+	Kept object.Path
 	// WantsSchema tells that the definition of a custom kind would tell more.
 	WantsSchema bool
 }
@@ -94,6 +96,7 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 	out.WantsSchema = out.WantsSchema || len(types.guessed) > 0 || desired["status"] != nil
 	out.Doubts = append(doubts, apply.doubts(types, desired, live, c.ForceConflicts, out.applied)...)
 	out.Doubts = append(out.Doubts, c.otherDeployers(apply, desired, original, out.applied)...)
+	out.keepMetrics(ref, live)
 	return out, nil
 }
 

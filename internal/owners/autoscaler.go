@@ -45,6 +45,26 @@ func (o *Ownership) followMoves(live map[string]any) {
 	}
 }
 
+// MetricsAt is where a version of an autoscaler has the metrics that Helm may drop; nil for other kinds.
+func MetricsAt(ref object.Ref) object.Path {
+	spec := object.Path{}.Field("spec")
+	switch ref.GVK().String() {
+	case "autoscaling/v1, Kind=HorizontalPodAutoscaler":
+		return spec.Field("targetCPUUtilizationPercentage")
+	case "autoscaling/v2, Kind=HorizontalPodAutoscaler":
+		return spec.Field("metrics")
+	}
+	return nil
+}
+
+// IsWrittenAtBoth reports whether managers wrote an autoscaler at both versions of its API, the one at which it was read and the other.
+// The controller of autoscalers writes the status at version 2.
+func IsWrittenAtBoth(live map[string]any) bool {
+	return slices.ContainsFunc(Entries(live, nil), func(e Entry) bool {
+		return e.Version != live["apiVersion"] && (e.Version == "autoscaling/v1" || e.Version == "autoscaling/v2")
+	})
+}
+
 // OrderAsVersion1 puts the metrics of an autoscaler that Helm last applied at version 1 into the order that they have on the way back
 // from there: the server looks at that version for what Helm no longer names, and the target of the CPU comes last (kubernetes v1.36.3
 // pkg/apis/autoscaling/v1/conversion.go Convert_autoscaling_HorizontalPodAutoscaler_To_v1_HorizontalPodAutoscaler and back).

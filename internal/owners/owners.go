@@ -159,6 +159,22 @@ func (o *Ownership) IsDeployer(owner report.Owner) bool {
 	return o.deployers[owner.Manager] || owner.Group == report.ManagerDeployer
 }
 
+// AreDeployersAlone reports whether the release itself wrote the field at path, at one version of the API, and nobody else did.
+func (o *Ownership) AreDeployersAlone(path object.Path, version string) bool {
+	o.read()
+	owned := false
+	for _, e := range o.entries {
+		switch {
+		case !OwnsWithin(e.Fields, path):
+		case e.Version != version || !o.IsDeployer(e.Owner):
+			return false
+		default:
+			owned = true
+		}
+	}
+	return owned
+}
+
 // IsForgotten reports whether a manager stands for writers that nobody remembers: those of an object with more than ten
 // (apimachinery v0.36.3 util/managedfields/internal/capmanagers.go), and those before the first apply of an object without managers
 // (skipnonapplied.go there). Anybody may sign by these names as well.

@@ -32,7 +32,9 @@ func (c *Comparison) Report(mask Mask) report.Release {
 		o := &c.Objects[i]
 		r.Drifted = r.Drifted || o.Drifted()
 		if o.speaks() {
-			r.Objects = append(r.Objects, o.report(c.masker(o, mask)))
+			shown := o.report(c.masker(o, mask))
+			shown.Notes.Add(report.NoteUncertain, deletionNote(o, c.Objects))
+			r.Objects = append(r.Objects, shown)
 		}
 	}
 	return r
