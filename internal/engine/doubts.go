@@ -18,8 +18,9 @@ type Doubt struct {
 	// Which are the findings that it is about: those of this kind, at places that At takes. Without At it is about all places.
 	Which Which
 	At    func(object.Path) bool
-	// Spreads is set where the write as a whole may fail because of those.
-	Spreads bool
+	// Spreads is set where the write as a whole may fail because of those, Clears where it may go through although it is predicted to fail
+	// on conflicts.
+	Spreads, Clears bool
 	// Vanishing are fields of live that may go although nothing here shows it.
 	Vanishing []object.Path
 }
@@ -67,7 +68,7 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 		without, err := s.result(desired, entry.left(live), force)
 		switch {
 		case err != nil || without.Refusal != got.Refusal:
-			out = append(out, Doubt{Reason: reason, Which: Acting})
+			out = append(out, Doubt{Reason: reason, Which: Acting, Clears: err == nil && without.Refusal == ""})
 		case !object.Equal(unowned(without.Result), unowned(got.Result)):
 			out = append(out, Doubt{Reason: reason, At: entry.touches})
 		}
@@ -81,11 +82,12 @@ func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got a
 	for _, other := range d.Others {
 		s.deployer = other
 		theirs, err := s.result(desired, c.asApplied(live, other), c.ForceConflicts)
+		fails := err != nil || theirs.Refusal != ""
 		switch {
 		case err != nil || !object.Equal(unowned(theirs.Result), unowned(got.Result)):
-			out = append(out, Doubt{Reason: d.Uncertainty()})
+			out = append(out, Doubt{Reason: d.Uncertainty(), Spreads: fails, Clears: !fails})
 		case theirs.Refusal != got.Refusal:
-			out = append(out, Doubt{Reason: d.Uncertainty(), Which: Acting})
+			out = append(out, Doubt{Reason: d.Uncertainty(), Which: Acting, Spreads: fails, Clears: !fails})
 		}
 	}
 	return out

@@ -48,6 +48,8 @@ type Written struct {
 	Doubts []Doubt
 	// Invalid is what the API server says of the result where it does not take it.
 	Invalid string
+	// Kept is where the API server keeps metrics of an autoscaler that the apply drops; nil for most.
+	Kept object.Path
 	// WantsSchema tells that the definition of a custom kind would tell more.
 	WantsSchema bool
 }
@@ -86,9 +88,7 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 	if out.applied, err = apply.result(desired, live, c.ForceConflicts); err != nil {
 		return out, applyFailed(ref, c.undeclaredFirst(ref, desired, err))
 	}
-	if isAppliedAsVersion1(ref, deployer.Manager, live) {
-		apiserver.OrderMetrics(out.Result)
-	}
+	out.orderMetrics(ref, deployer.Manager, live)
 	reason, asks := apiserver.NullsReason(c.Schemas[ref.GroupKind()], ref, live, out.Result)
 	if out.WantsSchema = asks; reason != "" {
 		out.Invalid = applyFailed(ref, errors.New(reason)).Error()
@@ -96,14 +96,8 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 	out.WantsSchema = out.WantsSchema || len(types.guessed) > 0 || desired["status"] != nil
 	out.Doubts = append(doubts, apply.doubts(types, desired, live, c.ForceConflicts, out.applied)...)
 	out.Doubts = append(out.Doubts, c.otherDeployers(apply, desired, original, out.applied)...)
+	out.keepMetrics(ref, live)
 	return out, nil
-}
-
-// isAppliedAsVersion1 reports whether the object is an autoscaler that the deployer last applied at version 1 of its API.
-func isAppliedAsVersion1(ref object.Ref, deployer string, live map[string]any) bool {
-	return ref.Kind == "HorizontalPodAutoscaler" && ref.Group == "autoscaling" && slices.ContainsFunc(owners.Entries(live, nil), func(e owners.Entry) bool {
-		return e.Manager == deployer && e.Operation == "Apply" && e.Version == "autoscaling/v1"
-	})
 }
 
 // asApplied is live as it is just before a deployer applies.

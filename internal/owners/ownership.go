@@ -55,6 +55,22 @@ func (o *Ownership) IsDeployer(owner report.Owner) bool {
 	return o.deployers[owner.Manager] || owner.Group == report.ManagerDeployer
 }
 
+// AreDeployersAlone reports whether the release itself wrote the field at path, at one version of the API, and nobody else did.
+func (o *Ownership) AreDeployersAlone(path object.Path, version string) bool {
+	o.decodeOnce()
+	owned := false
+	for _, e := range o.entries {
+		switch {
+		case !OwnsWithin(e.Fields, path):
+		case e.Version != version || !o.IsDeployer(e.Owner):
+			return false
+		default:
+			owned = true
+		}
+	}
+	return owned
+}
+
 // IsRecorded reports whether the object records its writers. Controllers sign their status again after somebody has removed all entries, so
 // the owners of a status alone are no record.
 func (o *Ownership) IsRecorded() bool {

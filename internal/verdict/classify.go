@@ -1,8 +1,6 @@
 package verdict
 
 import (
-	"fmt"
-
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -259,8 +257,8 @@ func (w *Walker) unmanaged(e entry, n States) entry {
 		return entry{weight: silent}
 	case w.isDefault(e.Path, n.Live.Value):
 		return entry{weight: silent, isDefault: true}
-	case n.Last.Named && n.Last.Same(n.Live):
-		e.weight, e.OfLast, e.Notes = hard, true, report.NotesOf(report.NoteFailedRevision, fmt.Sprintf("left by failed revision %d", w.LastRevision))
+	case w.isLeft(e.Path, n):
+		w.markLeft(&e)
 		return e
 	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
 		e.weight = hard

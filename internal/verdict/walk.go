@@ -39,8 +39,12 @@ type Walker struct {
 	// Template is the file of the chart that the object comes from, and volatile tells that a second rendering made another one.
 	Template string
 	Volatile bool
-	// LastRevision is the number of a last revision that is not old, 0 where there is none.
+	// LastRevision is the number of a last revision that is not old, 0 where there is none. LastVersion is the API version of its manifest
+	// where neither old's manifest nor the object that was read has it, empty for most.
 	LastRevision int
+	LastVersion  string
+	// Kept is where the API server keeps metrics of an autoscaler that the apply drops; nil for most.
+	Kept object.Path
 	// Rules are those that silence findings of the object.
 	Rules *ignore.ObjectRules
 	// conflicts are the places on which a server-side apply fails.
@@ -84,7 +88,17 @@ func (w *Walker) Compare(n States, spelled *States, text map[string]any, conflic
 	if apiserver.ChangesService(w.Key, w.Live, w.result) {
 		noteDropped(out)
 	}
+	w.noteKept(out)
 	return w.conflicting(out, n, literal)
+}
+
+// noteKept says why metrics stay that the chart drops.
+func (w *Walker) noteKept(findings []Finding) {
+	for i := range findings {
+		if f := &findings[i]; w.Kept != nil && f.Verdict == report.Ignore && f.Path.Equal(w.Kept) {
+			f.Notes = report.NotesOf(report.NoteServer, "no longer in the manifest, but the API server keeps it, as the object was written at both versions of its API")
+		}
+	}
 }
 
 // Findings walks the object and gives its findings in order of their paths.
@@ -192,6 +206,9 @@ func (w *Walker) fold(path object.Path, n States, entries []entry) []entry {
 	if len(loud) == 0 && w.isEditedDefault(path, n, entries) {
 		e := w.verdict(path, n, false)
 		e.weight, e.IgnoredBy = hard, w.Rules.Field(path, e.Owners, false)
+		if w.isLeft(path, n) {
+			w.markLeft(&e)
+		}
 		return []entry{e}
 	}
 	if len(loud) == 0 || loud[0].presence != n.presence() || !agree(loud) || isIgnoredInPart(entries) {
@@ -226,12 +243,12 @@ func isIgnoredInPart(entries []entry) bool {
 	return some && !all
 }
 
-// isEditedDefault tells whether somebody added a subtree that holds nothing but defaults, and is none itself: each of its
-// leaves is as the API would make it, but the API would not make the whole.
+// isEditedDefault reports whether somebody, or a failed last revision, added a subtree that holds nothing but defaults, and is none
+// itself: each of its leaves is as the API would make it, but the API would not make the whole.
 func (w *Walker) isEditedDefault(path object.Path, n States, entries []entry) bool {
 	added := n.presence() == presence{false, false, true} && n.Live.Same(n.Result)
 	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
-	return added && !inherited && !w.isDefault(path, n.Live.Value) && w.isEdit(w.Owners.OwnersOf(path))
+	return added && !inherited && !w.isDefault(path, n.Live.Value) && (w.isLeft(path, n) || w.isEdit(w.Owners.OwnersOf(path)))
 }
 
 // loudest picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else

@@ -15,6 +15,7 @@ func (o *fields) doubt(doubts []engine.Doubt) {
 	for _, d := range doubts {
 		o.mayVanish(d)
 		fails := d.Spreads && slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Acts() && f.IsDoubted(d) })
+		o.open = o.open || fails && o.conflict == "" || d.Clears && o.conflict != ""
 		for i := range o.Findings {
 			f := &o.Findings[i]
 			if f.IsDoubted(d) || fails && f.Acts() {

@@ -52,6 +52,8 @@ type ObjectComparison struct {
 	place int
 	// failure is why Helm fails on the object; its zero value belongs to one that does not fail.
 	failure failure
+	// deletes is set where Helm deletes the object unless another one fails.
+	deletes bool
 	// remarks say what is wrong with the rules that the object itself has.
 	remarks []string
 }
@@ -136,6 +138,7 @@ func (c comparer) compare(p pair) ObjectComparison {
 	d := c.decide(p, found, rules, err)
 	out.fields, out.sending, out.remarks = d.fields, d.sending, remarks
 	out.Action, out.Reason, out.failure = d.outcome()
+	out.deletes = out.Action == report.ActionDelete
 	out.Missing, out.Terminating, out.OfLast = d.missing, d.terminating, d.ofLast
 	out.Notes.Add(report.NoteObject, out.Note)
 	for _, note := range d.notes {

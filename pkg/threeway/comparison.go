@@ -29,7 +29,9 @@ func (c *Comparison) Report(mask Mask) report.Release {
 	}
 	for i := range c.Objects {
 		if o := &c.Objects[i]; o.speaks() {
-			r.Objects = append(r.Objects, o.report(c.masker(o, mask)))
+			shown := o.report(c.masker(o, mask))
+			shown.Notes.Add(report.NoteUncertain, deletionNote(o, c.Objects))
+			r.Objects = append(r.Objects, shown)
 		}
 	}
 	r.Drifted = r.HasDrifted()

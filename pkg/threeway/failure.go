@@ -3,6 +3,7 @@ package threeway
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -51,6 +52,9 @@ func (o *ObjectComparison) fail(scope scope, reason string) {
 // upgrade before any write, one that cannot be created stops it there, and any failure suppresses deletions (helm v3.22.0
 // pkg/kube/client.go update). "There" is a place in the manifest, not in the report.
 func block(objects []ObjectComparison) {
+	for i := range objects {
+		objects[i].unblockDeletion()
+	}
 	failing := failuresInOrder(objects)
 	all := keysOf(failing, func(o *ObjectComparison) bool { return o.failure.scope == stopAll })
 	rest := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.failure.scope == stopRest })
@@ -104,5 +108,45 @@ func (o *ObjectComparison) skip(by []report.ObjectKey) {
 func (o *ObjectComparison) blockFields() {
 	for i := range o.Findings {
 		o.Findings[i].Blocked = true
+	}
+}
+
+// unblockDeletion undoes skip: an object that was predicted to fail may turn out not to.
+func (o *ObjectComparison) unblockDeletion() {
+	if !o.deletes || o.Action != report.ActionSkip {
+		return
+	}
+	o.Action, o.BlockedBy = report.ActionDelete, nil
+	for i := range o.Findings {
+		o.Findings[i].Blocked = false
+	}
+}
+
+// isOpen reports whether it is not certain that the object fails, or that it does not.
+func (o *ObjectComparison) isOpen() bool {
+	return o.open && !o.certain() && o.Action != report.ActionSkip && (o.Action != report.ActionFail || o.failure.onlyConflicts)
+}
+
+// deletionNote says why the deletion of an object is not certain: it depends on whether others fail. It is empty for most.
+func deletionNote(o *ObjectComparison, objects []ObjectComparison) string {
+	if !o.deletes {
+		return ""
+	}
+	var open []string
+	for i := range objects {
+		switch other := &objects[i]; {
+		case other.isOpen():
+			open = append(open, other.key.String())
+		case other.Action == report.ActionFail:
+			return "" // for certain
+		}
+	}
+	switch names := strings.Join(open, " or on "); {
+	case len(open) == 0:
+		return ""
+	case o.Action == report.ActionDelete:
+		return "not certain: it stays if Helm fails on " + names
+	default:
+		return "not certain: it is deleted if Helm does not fail on " + names
 	}
 }

@@ -28,6 +28,8 @@ type fields struct {
 	invalid string
 	// wantsSchema is set where the definition of the kind would tell more, even if nothing differs.
 	wantsSchema bool
+	// open is set where managers of which not all is known decide whether an apply fails.
+	open bool
 	// duplicates are items that desired has more than once.
 	duplicates []object.Path
 	// unpatched is why Helm can make no patch of the texts. The findings are those that the table alone gives then.
@@ -48,10 +50,13 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 		Key: ref.Key, Shape: f.Shape, Engine: done.Engine, Custom: kinds.Native().Shape(ref.GVK()) == nil, Unpatched: err != nil,
 		Command: c.in.Operation.Command(), Owners: owners.New(live, c.in.Managers, c.in.Name, c.writer.Deployer),
 		Autoscaler: c.in.Autoscaled[ref.Key], NullsStored: done.Engine == report.EngineApply && !c.in.Migrates, Rules: rules,
-		Template: p.desired.Source, Volatile: p.desired.Again != nil,
+		Template: p.desired.Source, Volatile: p.desired.Again != nil, Kept: done.Kept,
 	}
 	if n.Last.Named {
 		w.LastRevision = c.in.Last.Revision
+		if p.last.Version != ref.Version && p.last.Version != p.old.Version {
+			w.LastVersion = p.last.APIVersion()
+		}
 	}
 	out.Engine, out.conflict, out.invalid, out.wantsSchema, out.unpatched = done.Engine, done.Refusal, done.Invalid, done.WantsSchema, err
 	out.Old, out.Desired, out.Live, out.Result = n.Old.Object(), n.Desired.Object(), n.Live.Object(), n.Result.Object()

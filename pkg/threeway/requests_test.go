@@ -254,3 +254,20 @@ func TestDryRunSettles(t *testing.T) {
 		}
 	}
 }
+
+// TestDryRunSettlesDeletions: a deletion that hangs on an object that is not certain is as certain as that is.
+func TestDryRunSettlesDeletions(t *testing.T) {
+	for file, predicted := range map[string]report.Action{
+		"deletion-hangs-on-an-uncertain-conflict":    report.ActionDelete,
+		"deletion-skipped-for-an-uncertain-conflict": report.ActionSkip,
+	} {
+		file = "../../testdata/threeway/" + file + ".txtar"
+		other := map[report.Action]report.Action{report.ActionDelete: report.ActionSkip, report.ActionSkip: report.ActionDelete}[predicted]
+		for action, c := range map[report.Action]*Comparison{predicted: foretold(t, file), other: contrary(t, file)} {
+			got := c.Report(Mask{}).Objects[0]
+			if got.Action != action || (len(got.BlockedBy) > 0) != (action == report.ActionSkip) || len(got.Notes) > 0 {
+				t.Errorf("%s: got %s, blocked by %v, note %q; want %s", file, got.Action, got.BlockedBy, got.Notes, action)
+			}
+		}
+	}
+}

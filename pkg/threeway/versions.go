@@ -2,6 +2,7 @@ package threeway
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/verdict"
@@ -77,6 +78,10 @@ func (c comparer) convert(p pair, rules *ignore.ObjectRules, was, live map[strin
 	}
 	d := c.update(p, rules, live, p.old.Content)
 	c.checkOwnership(&d, p.desired, live)
+	if p.last != nil && p.last.Version == p.desired.Version {
+		// What the last revision left is reported at the version at which it was written.
+		then.Findings = slices.DeleteFunc(then.Findings, func(f verdict.Finding) bool { return f.OfLast && !f.Managed })
+	}
 	d.Findings = mergeVersions(then.Findings, d.Findings, fmt.Sprintf("read at %s, where old was written; the upgrade writes %s",
 		p.old.APIVersion(), p.desired.APIVersion()))
 	d.notes.Add(report.NoteVersion, "moves from "+p.old.APIVersion()+" to "+p.desired.APIVersion())
@@ -96,6 +101,8 @@ func mergeVersions(then, now []verdict.Finding, note string) []verdict.Finding {
 		_, here := drift[f.Path.String()]
 		delete(drift, f.Path.String())
 		switch {
+		case !here && f.Verdict == report.Ignore && f.OfLast: // of a last revision at desired's version, so its text proves something
+			f.Cause = report.CauseDrift
 		case !here && f.Verdict == report.Ignore:
 			continue
 		case !here && !drifted:
