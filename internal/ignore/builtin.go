@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// builtInRule is a line of ignores.yaml.
+// builtInRule is an entry of ignores.yaml.
 type builtInRule struct {
 	Name string `json:"name"`
 	report.RuleText
@@ -20,18 +20,18 @@ type builtInRule struct {
 //go:embed ignores.yaml
 var ignoresText []byte
 
-// BuiltInRules are this program's own rules; ignores.yaml has them, each with its reason.
+// BuiltInRules returns this program's own rules. They are in ignores.yaml, each with its reason.
 var BuiltInRules = sync.OnceValue(func() []Rule {
 	var texts []builtInRule
-	panicOn(yaml.UnmarshalStrict(ignoresText, &texts))
+	must(yaml.UnmarshalStrict(ignoresText, &texts))
 	out := make([]Rule, len(texts))
 	for i, text := range texts {
 		rule, err := ruleOf(text.RuleText, "built-in "+text.Name)
-		panicOn(err)
+		must(err)
 		rule.BuiltIn, rule.unmanaged = true, text.Unmanaged
 		if text.Gone != "" {
 			gone, err := ParsePattern(text.Gone)
-			panicOn(err)
+			must(err)
 			rule.gone = &gone
 		}
 		out[i] = rule
@@ -39,8 +39,8 @@ var BuiltInRules = sync.OnceValue(func() []Rule {
 	return out
 })
 
-// panicOn guards what cannot fail: the rules are part of the program.
-func panicOn(err error) {
+// must panics on an error in the built-in rules. They are part of the program, so there is none.
+func must(err error) {
 	if err != nil {
 		panic(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// FuzzPattern wants of any text that reading it as a pattern ends, and of any pattern that it can be held against any object.
+// FuzzPattern checks that parsing any text ends, and that any pattern can be compared with an object.
 func FuzzPattern(f *testing.F) {
 	for _, text := range []string{"", "/", "/spec/replicas", "/a~1b/~0", `/l/[name=a,v="x,\"]"]/0/*`, "/x*/[", "/a/[=]", "/a/[b=c"} {
 		f.Add(text)
@@ -21,11 +21,11 @@ func FuzzPattern(f *testing.F) {
 			return
 		}
 		if covers := p.covers(path, []any{live}); covers && !p.exists(live) {
-			t.Errorf("%q covers %s and is not there", text, path)
+			t.Errorf("%q covers %s and does not exist", text, path)
 		}
 		p.fits(deployment)
-		if p.exists(live) && object.Equal(removed(live, p.tokens), live) {
-			t.Errorf("%q is there and cannot be left out", text)
+		if p.exists(live) && object.Equal(without(live, p.tokens), live) {
+			t.Errorf("%q exists and cannot be left out", text)
 		}
 	})
 }

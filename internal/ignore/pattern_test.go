@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestPatternCovers: a pattern covers what it names and what stands below, found in live by keys, index or *.
+// TestPatternCovers checks that a pattern covers what it names and what is below, and finds items in live by keys, index or *.
 func TestPatternCovers(t *testing.T) {
 	live := map[string]any{
 		"spec": map[string]any{"replicas": int64(2), "ports": []any{
@@ -58,16 +58,16 @@ func TestPatternCovers(t *testing.T) {
 	}
 }
 
-// TestPatternErrors: a broken pattern says what is wrong with it.
+// TestPatternErrors checks that an invalid pattern is an error.
 func TestPatternErrors(t *testing.T) {
 	for _, text := range []string{"spec/replicas", "/spec/[name]", "/spec/[name=x", "/a~2b", "/spec/[=x]"} {
 		if _, err := ParsePattern(text); err == nil {
-			t.Errorf("%q is taken", text)
+			t.Errorf("%q is no error", text)
 		}
 	}
 }
 
-// TestPatternFits: a pattern that cannot name anything of the kind is known.
+// TestPatternFits checks whether a pattern can name something in an object of a kind.
 func TestPatternFits(t *testing.T) {
 	deployment := kinds.Native().Shape(object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}.GVK())
 	for pattern, want := range map[string]bool{

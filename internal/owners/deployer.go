@@ -29,8 +29,8 @@ type Deployer struct {
 }
 
 // FindDeployer finds the deployer in the managedFields of the live objects of a release. All objects of a release are written under one
-// name, so the objects with the strongest evidence must agree on it. If they show nothing and the release is being installed, the deployer is
-// the helm command, because nothing is deployed yet and helm install is what is predicted.
+// name, so the objects with the strongest evidence must agree on it. If they show nothing and the release is being installed, the
+// deployer is the helm command, because nothing is deployed yet and helm install is what is predicted.
 func FindDeployer(live []map[string]any, known Managers, release string, installs bool) Deployer {
 	best, all := noEvidence, []string(nil)
 	for _, object := range live {

@@ -8,9 +8,9 @@
 //
 // # What managedFields prove
 //
-// Clients choose their manager names themselves, so names are evidence, not proof. The API server credits a client's write with the defaults
-// that the write caused, and values that the server allocates itself have no owner. It forgets writers: those beyond ten managers of one
-// object (ancient-changes), those before the first apply (before-first-apply), and whoever scales replicas to 0.
+// Clients choose their manager names themselves, so names are evidence, not proof. The API server credits a client's write with the
+// defaults that the write caused, and values that the server allocates itself have no owner. It forgets writers: those beyond ten
+// managers of one object (ancient-changes), those before the first apply (before-first-apply), and whoever scales replicas to 0.
 //
 // # Laziness
 //
@@ -19,6 +19,6 @@
 //
 // # Sources
 //
-// k8s.io/apimachinery v0.37 pkg/util/managedfields has the rules by which the API server keeps them, and sigs.k8s.io/structured-merge-diff v6
-// fieldpath the format of fieldsV1 and the types for it that are used here.
+// k8s.io/apimachinery v0.37 pkg/util/managedfields has the rules by which the API server keeps them, and
+// sigs.k8s.io/structured-merge-diff v6 fieldpath the format of fieldsV1 and the types for it that are used here.
 package owners

@@ -69,8 +69,8 @@ func OwnedFields(entry map[string]any) (*fieldpath.Set, bool) {
 	return set, addFields(set, fields)
 }
 
-// addFields adds to a set what fieldsV1 names, as FromJSON of fieldpath.Set does with the text of it; false if it cannot be decoded. A field
-// with nothing below it, or with a dot below it, is owned itself. Elements of an unknown kind are left out.
+// addFields adds to a set what fieldsV1 names, as FromJSON of fieldpath.Set does with the text of it; false if it cannot be decoded. A
+// field with nothing below it, or with a dot below it, is owned itself. Elements of an unknown kind are left out.
 func addFields(set *fieldpath.Set, fields map[string]any) bool {
 	for _, name := range object.SortedKeys(fields) {
 		if name == "." {

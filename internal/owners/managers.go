@@ -55,8 +55,8 @@ func (m Managers) find(manager string) report.ManagerGroup {
 	return report.ManagerUnknown
 }
 
-// Check returns an error for a name that would put a program that is known to deploy or to run in the cluster into another group. What those
-// write is no person's edit, so a fix must not remove it, whatever a configuration says.
+// Check returns an error for a name that would put a program that is known to deploy or to run in the cluster into another group. What
+// those write is no person's edit, so a fix must not remove it, whatever a configuration says.
 func (m Managers) Check() error {
 	for _, group := range managerGroups() {
 		for _, name := range m[group] {
@@ -96,9 +96,9 @@ func MatchManager(want, name string) bool {
 	return object.MatchName(want, name)
 }
 
-// IsForgotten reports whether a manager stands for writers that the API server has forgotten: those of an object with more than ten managers
-// (apimachinery v0.36.3 util/managedfields/internal/capmanagers.go), and those before the first apply of an object without managers
-// (skipnonapplied.go there). Any client may write under these names as well.
+// IsForgotten reports whether a manager stands for writers that the API server has forgotten: those of an object with more than ten
+// managers (apimachinery v0.36.3 util/managedfields/internal/capmanagers.go), and those before the first apply of an object without
+// managers (skipnonapplied.go there). Any client may write under these names as well.
 func IsForgotten(manager string) bool {
 	return manager == "ancient-changes" || manager == "before-first-apply"
 }

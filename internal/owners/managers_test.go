@@ -48,8 +48,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestGroupsOfTheConfiguration checks that the names of a configuration come first, except for programs that are known to deploy or to run in
-// the cluster.
+// TestGroupsOfTheConfiguration checks that the names of a configuration come first, except for programs that are known to deploy or to
+// run in the cluster.
 func TestGroupsOfTheConfiguration(t *testing.T) {
 	own := Managers{
 		report.ManagerController: {"rancher", "our-*"},

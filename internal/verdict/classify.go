@@ -14,7 +14,7 @@ func (w *Walker) classify(path object.Path, n States) entry {
 		return e
 	}
 	if e.IgnoredBy = w.Rules.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
-		e.IgnoredBy = w.Rules.Inside(path, e.Managed, n.sameAfter)
+		e.IgnoredBy = w.Rules.FieldByParts(path, e.Managed, n.sameAfter)
 	}
 	return e
 }

@@ -78,7 +78,7 @@ const (
 func (w *Walker) Compare(n States, spelled *States, text map[string]any, conflicts []engine.Conflict) []Finding {
 	w.Live, w.old, w.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
 	w.Allocated = AllocatedFor(w.Key, text)
-	w.Rules = w.Rules.In(n.Live.Value, n.Old.Value, n.Desired.Value)
+	w.Rules = w.Rules.WithStates(n.Live.Value, n.Old.Value, n.Desired.Value)
 	w.conflicts = conflictPlaces(n, w.Shape, conflicts)
 	out, literal := w.Findings(n), n
 	if spelled != nil {

@@ -96,7 +96,7 @@ func TestPruneMeetsOthers(t *testing.T) {
 		}, label + ", " + limit, ""},
 		"it is ignored now": {func(w *site) {
 			w.edit("kubectl-edit", func(o map[string]any) {
-				fieldsOfMap(o, "metadata", "annotations")[ignore.IgnoreAnnotation] = "/metadata/labels/mine"
+				fieldsOfMap(o, "metadata", "annotations")[ignore.Annotation] = "/metadata/labels/mine"
 			})
 		}, label, ""},
 		"others wrote into the container": {func(w *site) {

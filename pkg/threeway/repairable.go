@@ -154,7 +154,7 @@ func (r *Repairable) HoldsIgnored(path object.Path) *report.IgnoreRule {
 	}
 	rules, _ := ignore.ForObject(r.job.in.Rules, r.job.in.Name, r.object.Ref, r.object.Content, r.Live)
 	old, _ := path.Lookup(r.Declared())
-	return rules.In(r.Normal(r.Live), r.Declared()).Below(path, live, old)
+	return rules.WithStates(r.Normal(r.Live), r.Declared()).DifferingPart(path, live, old)
 }
 
 // Findings compares old with another text of the object, such as one that was read later. What a repair wrote there counts as Helm's,

@@ -40,7 +40,7 @@ func TestRulesSilenceTheirReport(t *testing.T) {
 			}
 		}
 		for _, w := range after.Releases[0].Warnings {
-			if w.Code == ignore.WarnIgnoreRule && len(before.Releases[0].Warnings) == 0 {
+			if w.Code == ignore.WarningCode && len(before.Releases[0].Warnings) == 0 {
 				t.Errorf("%s: %s", filepath.Base(file), w.Message)
 			}
 		}

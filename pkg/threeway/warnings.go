@@ -24,11 +24,11 @@ func (c *Comparison) warnOfRules() {
 		for i := range c.Objects {
 			subjects[i] = c.subject(&c.Objects[i])
 		}
-		c.warn(ignore.Idle(c.Input.Rules, c.Input.Name, subjects)...)
+		c.warn(ignore.IdleWarnings(c.Input.Rules, c.Input.Name, subjects)...)
 	}
 	for _, o := range c.Objects {
 		for _, remark := range o.remarks {
-			c.warn(report.Message{Code: ignore.WarnIgnoreRule, Object: o.key.String(), Message: remark})
+			c.warn(report.Message{Code: ignore.WarningCode, Object: o.key.String(), Message: remark})
 		}
 	}
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// WarnIgnoreRule is the code of warnings about rules.
-const WarnIgnoreRule = "ignore-rule"
+// WarningCode is the code of warnings about rules.
+const WarningCode = "ignore-rule"
 
-// ReadRules makes what it can of rules that stand in one place, such as a file. One that is broken, or that has expired by now, holds
-// for nothing, and a warning says so.
+// ReadRules returns the rules of one source, such as a file. A rule that is invalid, or that has expired by now, has no effect, and a
+// warning says so.
 func ReadRules(source string, texts []report.RuleText, now time.Time) (rules []Rule, warnings []report.Message) {
 	for i, text := range texts {
 		rule, err := ruleOf(text, fmt.Sprintf("%s ignore[%d]", source, i))
 		switch {
 		case err != nil:
-			warnings = append(warnings, report.Message{Code: WarnIgnoreRule, Message: fmt.Sprintf("%s holds for nothing: %v", rule.Name, err)})
+			warnings = append(warnings, report.Message{Code: WarningCode, Message: fmt.Sprintf("%s has no effect: %v", rule.Name, err)})
 		case hasExpired(text, now):
-			warnings = append(warnings, report.Message{Code: WarnIgnoreRule, Message: fmt.Sprintf(
-				"%s expired on %s: what it ignored is shown again; renew the date or drop the rule", rule.Name, text.Expires)})
+			warnings = append(warnings, report.Message{Code: WarningCode, Message: fmt.Sprintf(
+				"%s expired on %s: what it ignored is shown again; renew the date or remove the rule", rule.Name, text.Expires)})
 		default:
 			rules = append(rules, rule)
 		}
@@ -38,10 +38,11 @@ func hasExpired(t report.RuleText, now time.Time) bool {
 	return err == nil && !now.Before(last.AddDate(0, 0, 1))
 }
 
+// ruleOf returns the rule that a text is. If the text is invalid, the rule has its name all the same.
 func ruleOf(t report.RuleText, name string) (Rule, error) {
 	out := Rule{Name: name, Reason: t.Reason, Managers: t.Managers, Releases: t.Releases, Conflicts: t.Conflicts}
 	if _, err := time.Parse(time.DateOnly, t.Expires); t.Expires != "" && err != nil {
-		return out, fmt.Errorf("expires: %q is no date such as 2027-01-31", t.Expires)
+		return out, fmt.Errorf("expires: %q is not a date such as 2027-01-31", t.Expires)
 	}
 	for _, path := range t.Paths {
 		pattern, err := ParsePattern(path)
@@ -63,8 +64,8 @@ func ruleOf(t report.RuleText, name string) (Rule, error) {
 func targetOf(t report.TargetText) (Target, error) {
 	var out Target
 	var errs []error
-	word := func(text string) *regexp.Regexp {
-		compiled, err := wholeWord(text)
+	expression := func(text string) *regexp.Regexp {
+		compiled, err := compileWhole(text)
 		errs = append(errs, err)
 		return compiled
 	}
@@ -74,12 +75,23 @@ func targetOf(t report.TargetText) (Target, error) {
 		}
 		parsed, err := labels.Parse(text)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("target: %q is no selector: %w", text, err))
+			errs = append(errs, fmt.Errorf("target: %q is not a selector: %w", text, err))
 		}
 		return parsed
 	}
-	out.Group, out.Version, out.Kind = word(t.Group), word(t.Version), word(t.Kind)
-	out.Namespace, out.Name = word(t.Namespace), word(t.Name)
+	out.Group, out.Version, out.Kind = expression(t.Group), expression(t.Version), expression(t.Kind)
+	out.Namespace, out.Name = expression(t.Namespace), expression(t.Name)
 	out.Labels, out.Annotations = selector(t.LabelSelector), selector(t.AnnotationSelector)
 	return out, errors.Join(errs...)
+}
+
+// compileWhole compiles an expression of a target, which must match a whole text; nil for an empty one.
+func compileWhole(text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if _, err := regexp.Compile(text); err != nil {
+		return nil, fmt.Errorf("target: %q is not a regular expression: %w", text, err)
+	}
+	return regexp.Compile("^(?:" + text + ")$")
 }

@@ -8,19 +8,21 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestRulesThatSelectEverything: a rule that would silence whatever a release has is refused, in whatever words it says so.
-func TestRulesThatSelectEverything(t *testing.T) {
+// TestSelectsEverything checks that a rule that would silence every finding is refused, however it is written, and that no other is.
+func TestSelectsEverything(t *testing.T) {
 	target := func(t report.TargetText) *report.TargetText { return &t }
 	for name, text := range map[string]report.RuleText{
-		"nothing at all":              {},
-		"an empty target":             {Target: &report.TargetText{}},
-		"releases alone":              {Releases: []string{"web"}},
-		"the whole of each object":    {Paths: []string{""}},
-		"any field":                   {Paths: []string{"/*"}},
-		"any field of any field":      {Paths: []string{"/spec/replicas", "/*/*"}},
-		"any manager":                 {Managers: []string{"kubectl", "*"}},
-		"any kind":                    {Target: target(report.TargetText{Kind: ".*"})},
-		"any kind, at length":         {Target: target(report.TargetText{Kind: "^[A-Z][A-Za-z]*$", Name: ".+", Namespace: `\S+`, Version: "v.+", Group: "(?:.*)"})},
+		"nothing at all":           {},
+		"an empty target":          {Target: &report.TargetText{}},
+		"releases alone":           {Releases: []string{"web"}},
+		"the whole of each object": {Paths: []string{""}},
+		"any field":                {Paths: []string{"/*"}},
+		"any field of any field":   {Paths: []string{"/spec/replicas", "/*/*"}},
+		"any manager":              {Managers: []string{"kubectl", "*"}},
+		"any kind":                 {Target: target(report.TargetText{Kind: ".*"})},
+		"any kind, at length": {Target: target(report.TargetText{
+			Kind: "^[A-Z][A-Za-z]*$", Name: ".+", Namespace: `\S+`, Version: "v.+", Group: "(?:.*)",
+		})},
 		"a kind or any":               {Target: target(report.TargetText{Kind: "Pod|.*"})},
 		"any path of any kind":        {Paths: []string{"/*"}, Target: target(report.TargetText{Kind: ".*"}), Managers: []string{"*"}},
 		"what Helm labels":            {Target: target(report.TargetText{LabelSelector: "app.kubernetes.io/managed-by=Helm"})},
@@ -29,7 +31,8 @@ func TestRulesThatSelectEverything(t *testing.T) {
 		"not one environment":         {Target: target(report.TargetText{LabelSelector: "environment notin (prod)"})},
 	} {
 		rules, warnings := ReadRules("file", []report.RuleText{text}, time.Now())
-		if len(rules) > 0 || len(warnings) != 1 || !strings.Contains(warnings[0].Message, "it would ignore everything") || !TextSelectsEverything(text) {
+		isRefused := len(rules) == 0 && len(warnings) == 1 && strings.Contains(warnings[0].Message, "it would ignore everything")
+		if !isRefused || !TextSelectsEverything(text) {
 			t.Errorf("%s: %+v, %v", name, rules, warnings)
 		}
 	}
@@ -48,7 +51,7 @@ func TestRulesThatSelectEverything(t *testing.T) {
 		"a broken path":              {Paths: []string{"spec"}},
 	} {
 		if TextSelectsEverything(text) {
-			t.Errorf("%s is everything", name)
+			t.Errorf("%s selects everything", name)
 		}
 	}
 }

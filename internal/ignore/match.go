@@ -1,0 +1,213 @@
+package ignore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// covers reports whether the pattern names the path or something above it. List items are looked up in the states of the object, live
+// first.
+func (p Pattern) covers(path object.Path, states []any) bool {
+	if len(path) < len(p.tokens) {
+		return false
+	}
+	for i, t := range p.tokens {
+		if !t.matchesStep(path[i], valuesAt(path[:i], states)) {
+			return false
+		}
+	}
+	return true
+}
+
+// reachesInto reports whether the pattern names something below the path.
+func (p Pattern) reachesInto(path object.Path, states []any) bool {
+	if len(path) >= len(p.tokens) {
+		return false
+	}
+	return Pattern{tokens: p.tokens[:len(path)]}.covers(path, states)
+}
+
+// valuesAt returns the values at a path, of the states that have it.
+func valuesAt(path object.Path, states []any) []any {
+	var out []any
+	for _, state := range states {
+		if v, ok := path.Lookup(state); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// matchesStep reports whether the token names a step from one of the holders, which are the values that the states have there.
+func (t token) matchesStep(step object.Step, holders []any) bool {
+	switch t.form {
+	case tokenAny:
+		return true
+	case tokenName:
+		return step.Form == object.FieldStep && t.matchesField(step.Name) || step.Form == object.SetStep && t.matchesMember(step.Value)
+	case tokenIndex:
+		if step.Form == object.FieldStep {
+			return step.Name == t.name
+		}
+		return step.Form == object.SetStep && t.matchesMember(step.Value) || t.matchesIndex(step, holders)
+	case tokenKeys:
+		return step.Form != object.FieldStep && slices.ContainsFunc(holders, func(holder any) bool { return t.matchesItemIn(step, holder) })
+	}
+	return false
+}
+
+// matchesIndex reports whether the step's item is at the token's index in the first list: live's, or that of the next side if live has
+// none.
+func (t token) matchesIndex(step object.Step, holders []any) bool {
+	if len(holders) == 0 {
+		return step.Form == object.IndexStep && step.Index == t.index
+	}
+	list, _ := holders[0].([]any)
+	return t.index < len(list) && step.Matches(t.index, list[t.index])
+}
+
+// matchesItemIn reports whether a list has the step's item, with the keys of the token.
+func (t token) matchesItemIn(step object.Step, holder any) bool {
+	list, _ := holder.([]any)
+	for i, item := range list {
+		if step.Matches(i, item) && t.matchesKeys(item) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchesKeys reports whether an item has the keys of the token.
+func (t token) matchesKeys(item any) bool {
+	m, _ := item.(map[string]any)
+	return m != nil && !slices.ContainsFunc(t.keys, func(k tokenKey) bool {
+		v, has := m[k.name]
+		return !has || !k.matches(v)
+	})
+}
+
+func (k tokenKey) matches(v any) bool {
+	text := fmt.Sprint(v)
+	return object.IsScalar(v) && (text == k.value || !k.exact && object.MatchName(k.value, text))
+}
+
+// matchesField reports whether the token names a field or a key of a map.
+func (t token) matchesField(name string) bool {
+	return t.form == tokenAny || t.form != tokenKeys && object.MatchName(t.name, name)
+}
+
+// matchesItem reports whether the token names the item at index i of a list.
+func (t token) matchesItem(i int, item any) bool {
+	switch t.form {
+	case tokenAny:
+		return true
+	case tokenIndex:
+		return t.index == i || t.matchesMember(item)
+	case tokenKeys:
+		return t.matchesKeys(item)
+	case tokenName:
+		return t.matchesMember(item)
+	}
+	return false
+}
+
+// matchesMember reports whether the token names a member of a set.
+func (t token) matchesMember(member any) bool {
+	return object.IsScalar(member) && object.MatchName(t.name, fmt.Sprint(member))
+}
+
+// exists reports whether a value has a place that the pattern names.
+func (p Pattern) exists(v any) bool { return len(findAll(v, p.tokens)) > 0 }
+
+// findAll returns the values that tokens name in a value.
+func findAll(v any, tokens []token) (out []any) {
+	if len(tokens) == 0 {
+		return []any{v}
+	}
+	t, rest := tokens[0], tokens[1:]
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range object.SortedKeys(v) {
+			if t.matchesField(name) {
+				out = append(out, findAll(v[name], rest)...)
+			}
+		}
+	case []any:
+		for i, item := range v {
+			if t.matchesItem(i, item) {
+				out = append(out, findAll(item, rest)...)
+			}
+		}
+	}
+	return out
+}
+
+// without returns a copy of a value without what tokens name. In a list, a null takes the place of an item, so that the indexes of the
+// others stay the same.
+func without(v any, tokens []token) any {
+	if len(tokens) == 0 {
+		return nil
+	}
+	t, rest := tokens[0], tokens[1:]
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, below := range v {
+			if !t.matchesField(name) {
+				out[name] = below
+			} else if len(rest) > 0 {
+				out[name] = without(below, rest)
+			}
+		}
+		return out
+	case []any:
+		out := slices.Clone(v)
+		for i, item := range v {
+			if t.matchesItem(i, item) {
+				out[i] = without(item, rest)
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// fits reports whether an object of the shape can have a place that the pattern names. Below what the shape describes, anything is
+// possible.
+func (p Pattern) fits(s *kinds.Shape) bool {
+	for _, t := range p.tokens {
+		next, ok := shapeOfToken(s, t)
+		if !ok {
+			return false
+		}
+		s = next
+	}
+	return true
+}
+
+// shapeOfToken returns the shape of what a token names; false if there is no such place.
+func shapeOfToken(s *kinds.Shape, t token) (*kinds.Shape, bool) {
+	if s == nil {
+		return nil, true
+	}
+	switch s.Form {
+	case kinds.FormPlain:
+		return nil, true
+	case kinds.FormLeaf:
+		return nil, false
+	case kinds.FormList:
+		return s.Item(), t.form != tokenName || s.List.Set
+	case kinds.FormMap:
+		return s.Elem, t.form != tokenKeys
+	case kinds.FormStruct:
+		if t.form == tokenAny || t.form == tokenKeys || strings.HasSuffix(t.name, "*") {
+			return nil, t.form != tokenKeys
+		}
+		return s.Field(t.name), !s.Prunes(t.name)
+	}
+	return nil, true
+}
