@@ -16,8 +16,8 @@ func firstSet(_ change, was, _ any) bool { return was == nil }
 // stays tells that a field changes, but does not go.
 func stays(_ change, _, is any) bool { return is != nil }
 
-// amount reads an integer, 0 where there is none.
-func amount(v any) int64 {
+// integer returns v if it is an integer, else 0.
+func integer(v any) int64 {
 	n, _ := v.(int64)
 	return n
 }
@@ -40,7 +40,7 @@ func scalesIndexedJob(c change, _, is any) bool {
 func jobWaits(c change) bool {
 	status := object.Child(c.live, "status")
 	idle := status["startTime"] == nil || hasCondition(c.live, "Suspended")
-	return object.Child(c.was, "spec")["suspend"] == true && idle && amount(status["active"]) == 0
+	return object.Child(c.was, "spec")["suspend"] == true && idle && integer(status["active"]) == 0
 }
 
 func jobRuns(c change) bool { return !jobWaits(c) }
@@ -56,11 +56,11 @@ func established(c change) bool { return hasCondition(c.live, "Established") }
 
 // shortens tells that a limit of time is set, or lowered.
 func shortens(_ change, was, is any) bool {
-	return is != nil && (was == nil || amount(is) <= amount(was))
+	return is != nil && (was == nil || integer(is) <= integer(was))
 }
 
 // mendsGrace tells that a period which was negative becomes 1.
-func mendsGrace(_ change, was, is any) bool { return amount(was) < 0 && amount(is) == 1 }
+func mendsGrace(_ change, was, is any) bool { return integer(was) < 0 && integer(is) == 1 }
 
 // onlyTolerates tells that tolerations are added, or changed in their seconds alone.
 func onlyTolerates(_ change, was, is any) bool {
@@ -90,7 +90,7 @@ func otherInitContainers(c change) bool {
 // lengthensDeadline tells that a Pod gets more time than it has, of which the API server complains before it looks further.
 func lengthensDeadline(c change) bool {
 	was, is := object.Child(c.was, "spec")["activeDeadlineSeconds"], object.Child(c.is, "spec")["activeDeadlineSeconds"]
-	return sameContainers(c) && was != nil && amount(was) < amount(is)
+	return sameContainers(c) && was != nil && integer(was) < integer(is)
 }
 
 func looksFurther(c change) bool { return sameContainers(c) && !lengthensDeadline(c) }

@@ -57,7 +57,7 @@ func (r *ratchet) Validate(v any) *validate.Result {
 		return &validate.Result{}
 	}
 	if r.at != nil { // of a whole object a rule does not see all
-		result.AddErrors(brokenRules(r.schema, r.at, r.was, v)...)
+		result.AddErrors(brokenRules(r.schema, r.at, v)...)
 	}
 	return result
 }

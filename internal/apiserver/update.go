@@ -48,7 +48,7 @@ func (u Update) Refused(decodes bool) string {
 			return undecodedReason(fresh) // the server comes to nothing else
 		}
 	}
-	return join(u.immutable(), finalizersReason(u), storedVersionsReason(u), invalidAnew(u.Ref.Key, u.Result, u.Live),
+	return join(u.immutable(), finalizersReason(u), newlyInvalidReason(u.Ref.Key, u.Result, u.Live),
 		customReason(u.Definition, u.Ref, u.Live, u.Result), repeatedReason(u.Definition, u.Ref, u.Live, u.Result))
 }
 

@@ -46,7 +46,7 @@ func NewCustomSchema(crd map[string]any) (*CustomSchema, error) {
 			return parsed
 		})
 		if root := out.Roots[name]; root != nil {
-			out.versions[name] = CustomRoot(root)
+			out.versions[name] = customRoot(root)
 		}
 	}
 	return out, nil
@@ -58,14 +58,6 @@ func (s *CustomSchema) Shape(version string) *Shape {
 		return nil
 	}
 	return s.versions[version]
-}
-
-// Root gives the schema of one version as it is written, nil where there is none.
-func (s *CustomSchema) Root(version string) map[string]any {
-	if s == nil {
-		return nil
-	}
-	return s.Roots[version]
 }
 
 // ParsedRoot gives the schema of one version, ready to check values by; nil where there is none.
@@ -86,8 +78,8 @@ func ParseSchema(root map[string]any) *spec.Schema {
 	return out
 }
 
-// CustomRoot is the shape of a whole custom resource. Its metadata is the API's own type, whatever the schema says.
-func CustomRoot(schema map[string]any) *Shape {
+// customRoot is the shape of a whole custom resource. Its metadata is the API's own type, whatever the schema says.
+func customRoot(schema map[string]any) *Shape {
 	root := customShape(schema)
 	if root == nil || root.Form != FormStruct {
 		return nil

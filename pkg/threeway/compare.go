@@ -206,7 +206,6 @@ func (c comparer) compareNamed(out *ObjectComparison, p pair) {
 	}
 	c.refuse(out, p)
 	c.noteUnreadable(out, p)
-	c.refuseListed(out, p)
 }
 
 // live is what was read of an object. What nobody read is not absent.

@@ -55,21 +55,3 @@ func (c comparer) noteUnreadable(o *ObjectComparison, p pair) {
 		o.addNote("control characters stand at " + apiserver.JoinPaths(places))
 	}
 }
-
-// refuseListed fails an item of a List that kubectl's schema does not take.
-func (c comparer) refuseListed(out *ObjectComparison, p pair) {
-	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == report.OperationRollback || c.in.Operation == report.OperationDrift {
-		return
-	}
-	definition := c.in.Schemas[p.desired.GroupKind()]
-	if kinds.Native().Shape(p.desired.GVK()) == nil && definition == nil {
-		out.asks = true
-		return
-	}
-	text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
-	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
-	if fault := apiserver.ListItemReason(p.desired.GVK(), definition, text, p.desired.Listed); fault != "" {
-		out.fail(stopAll, fault)
-		out.addNote("it stands in a List, whose items Helm checks before it writes anything")
-	}
-}

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// upgradeCase is one object of testdata/refused/immutable.yaml, as TestImmutableFields of pkg/threeway has it too.
+// upgradeCase is one object of testdata/refused/immutable.yaml, as TestImmutableFields of internal/apiserver has it too.
 type upgradeCase struct {
 	Object  map[string]any            `json:"object"`
 	Status  map[string]any            `json:"status"`
