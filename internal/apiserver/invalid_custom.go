@@ -19,12 +19,16 @@ import (
 // where the schema was not read. Was is what live holds, nil where there is nothing. Of the rules in CEL, which need half an API server,
 // it knows one (immutable_custom.go).
 func customReason(definition *kinds.CustomSchema, ref object.Ref, was, is map[string]any) string {
-	schema := definition.ParsedRoot(ref.Version)
-	if schema == nil {
+	schema := definition.Parsed(ref.Version)
+	if schema.OpenAPI == nil {
 		return ""
 	}
 	var faults, changes field.ErrorList
-	for _, err := range ratcheted(schema, was, is) {
+	errs := ratcheted(schema.OpenAPI, was, is)
+	for _, fault := range duplicateFaults(schema.Structural, was, is) {
+		errs = append(errs, fault)
+	}
+	for _, err := range errs {
 		fault := customFault(err)
 		switch _, isRule := errors.AsType[brokenRule](err); {
 		case isOfServer(fault.Field): // no manifest changes it, or the normal form does not have it
@@ -35,7 +39,7 @@ func customReason(definition *kinds.CustomSchema, ref object.Ref, was, is map[st
 		}
 	}
 	if slices.ContainsFunc(faults, blocksRules) {
-		changes = uncheckedRules(schema)
+		changes = uncheckedRules(schema.OpenAPI)
 	}
 	faults = append(faults, changes...)
 	if len(faults) == 0 {
@@ -60,6 +64,8 @@ func customFault(err error) *field.Error {
 	var out *field.Error
 	if rule, ok := errors.AsType[brokenRule](err); ok {
 		out = rule.fault
+	} else if fault, ok := errors.AsType[*field.Error](err); ok {
+		out = fault
 	} else if fault, ok := errors.AsType[*openapierrors.Validation](err); ok {
 		out = schemaFault(fault)
 	} else {

@@ -36,7 +36,7 @@ func NullsReason(definition *kinds.CustomSchema, ref object.Ref, live, result ma
 	if len(faults) == 0 {
 		return "", false
 	}
-	for _, more := range uncheckedRules(definition.ParsedRoot(ref.Version)) {
+	for _, more := range uncheckedRules(definition.Parsed(ref.Version).OpenAPI) {
 		faults = append(faults, more.Error())
 	}
 	return invalidObject(ref, faults), false

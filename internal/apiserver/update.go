@@ -24,7 +24,7 @@ func (c Creation) Undecodable() string {
 
 // Invalid says why the API server refuses an object that it can decode; empty if no rule that is known here speaks against it.
 func (c Creation) Invalid() string {
-	return join(invalidReason(c.Ref.Key, c.Stored), customReason(c.Definition, c.Ref, nil, c.Stored), repeatedReason(c.Definition, c.Ref, nil, c.Stored))
+	return join(invalidReason(c.Ref.Key, c.Stored), customReason(c.Definition, c.Ref, nil, c.Stored))
 }
 
 // Update is what a write makes of a live object, as the API server judges it.
@@ -49,7 +49,7 @@ func (u Update) Refused(decodes bool) string {
 		}
 	}
 	return join(u.immutable(), finalizersReason(u), newlyInvalidReason(u.Ref.Key, u.Result, u.Live),
-		customReason(u.Definition, u.Ref, u.Live, u.Result), repeatedReason(u.Definition, u.Ref, u.Live, u.Result))
+		customReason(u.Definition, u.Ref, u.Live, u.Result))
 }
 
 // RefusedFields says what of refused depends on native fields alone: immutable ones, and those that contradict each other.
