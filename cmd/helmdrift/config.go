@@ -30,11 +30,13 @@ func readConfig(path string) (configFile, error) {
 		return out, fmt.Errorf("configuration: %w", err)
 	}
 	if err := yaml.UnmarshalStrict(text, &out); err != nil {
-		preface := strings.NewReplacer("error unmarshaling JSON: ", "", "while decoding JSON: ", "", "error converting YAML to JSON: ", "", "json: ", "", "yaml: unmarshal errors:", "", "yaml: ", "")
+		preface := strings.NewReplacer("error unmarshaling JSON: ", "", "while decoding JSON: ", "", "error converting YAML to JSON: ", "",
+			"json: ", "", "yaml: unmarshal errors:", "", "yaml: ", "")
 		return out, brokenConfig(path, strings.Join(strings.Fields(preface.Replace(err.Error())), " "))
 	}
 	if out.APIVersion != "" && out.APIVersion != report.APIVersion || out.Kind != "" && out.Kind != "Config" {
-		return out, brokenConfig(path, fmt.Sprintf("it says apiVersion %q and kind %q; this helmdrift knows %s and Config", out.APIVersion, out.Kind, report.APIVersion))
+		return out, brokenConfig(path, fmt.Sprintf("it says apiVersion %q and kind %q; this helmdrift knows %s and Config",
+			out.APIVersion, out.Kind, report.APIVersion))
 	}
 	for group := range out.Managers {
 		if !slices.Contains([]report.ManagerGroup{report.ManagerPerson, report.ManagerController, report.ManagerDeployer}, group) {
@@ -53,5 +55,6 @@ func readConfig(path string) (configFile, error) {
 }
 
 func brokenConfig(path, what string) error {
-	return hinted{error: fmt.Errorf("configuration %s: %s", path, what), hint: "docs/ignore.md says what it may have, docs/config.schema.json lets an editor check it"}
+	return hinted{error: fmt.Errorf("configuration %s: %s", path, what),
+		hint: "docs/ignore.md says what it may have, docs/config.schema.json lets an editor check it"}
 }

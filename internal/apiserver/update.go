@@ -24,7 +24,7 @@ func (c Creation) Undecodable() string {
 
 // Invalid says why the API server refuses an object that it can decode; empty if no rule that is known here speaks against it.
 func (c Creation) Invalid() string {
-	return join(invalidReason(c.Ref.Key, c.Stored), customReason(c.Definition, c.Ref, nil, c.Stored))
+	return Join(invalidReason(c.Ref.Key, c.Stored), customReason(c.Definition, c.Ref, nil, c.Stored))
 }
 
 // Update is what a write makes of a live object, as the API server judges it.
@@ -48,7 +48,7 @@ func (u Update) Refused(decodes bool) string {
 			return undecodedReason(fresh) // the server comes to nothing else
 		}
 	}
-	return join(u.immutable(), finalizersReason(u), newlyInvalidReason(u.Ref.Key, u.Result, u.Live),
+	return Join(u.immutable(), finalizersReason(u), newlyInvalidReason(u.Ref.Key, u.Result, u.Live),
 		customReason(u.Definition, u.Ref, u.Live, u.Result))
 }
 
@@ -56,7 +56,7 @@ func (u Update) Refused(decodes bool) string {
 func (u Update) RefusedFields() string {
 	reason := u.immutable()
 	if invalid := invalidReason(u.Ref.Key, u.Result); invalid != invalidReason(u.Ref.Key, u.Live) {
-		reason = join(reason, invalid)
+		reason = Join(reason, invalid)
 	}
 	return reason
 }
@@ -70,8 +70,8 @@ func (u Update) immutable() string {
 	return "immutable: " + JoinPaths(fields) + " cannot be changed; delete and re-create the object"
 }
 
-// join puts reasons into one; any of them may be empty.
-func join(reasons ...string) string {
+// Join puts reasons into one; any of them may be empty.
+func Join(reasons ...string) string {
 	return strings.Join(slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" }), "; ")
 }
 

@@ -90,14 +90,14 @@ func reportOf(s string) *report.Report {
 	field := func(old, desired, live any, cause report.Cause) report.Finding {
 		return report.Finding{
 			ID: s, Path: s, Pointer: s, Verdict: report.Overwrite, Cause: cause, Managed: true, Class: report.Class(s), Template: s,
-			Old: old, Desired: desired, Live: live, After: s, Note: s, IgnoredBy: rule,
+			Old: old, Desired: desired, Live: live, After: s, Notes: report.Notes{{Text: s}}, IgnoredBy: rule,
 			Owners: []report.Owner{{Manager: s, Operation: s, Subresource: s, Time: &at}, {Manager: s}},
 		}
 	}
 	long := strings.Repeat("x", smallList)
 	object := report.Object{
 		ID: s, APIVersion: s, Kind: s, Namespace: s + "x", Name: s, Source: s, Action: report.ActionUpdate, Reason: s, Engine: report.EngineMerge,
-		Note: s, IgnoredBy: rule, DryRun: &report.DryRun{Result: s, Message: s},
+		Notes: report.Notes{{Text: s}}, IgnoredBy: rule, DryRun: &report.DryRun{Result: s, Message: s},
 		Fields: []report.Finding{
 			field(s, s, s+"y", report.CauseDrift),
 			field(map[string]any{s: s}, nil, []any{s, nil, true, int64(1) << 60}, report.CauseDrift),
@@ -126,7 +126,7 @@ func reportOf(s string) *report.Report {
 // foldedReleases are previews in which everything folds that can: groups, what each rendering makes anew, skipped and created
 // objects, and objects that the server could not be asked about.
 func foldedReleases(s string, object report.Object) []report.Release {
-	grouped := report.Finding{ID: s, Path: s, Verdict: report.Overwrite, Cause: report.CauseChange, Old: s, Desired: s + "y", Live: s, Note: s}
+	grouped := report.Finding{ID: s, Path: s, Verdict: report.Overwrite, Cause: report.CauseChange, Old: s, Desired: s + "y", Live: s, Notes: report.Notes{{Text: s}}}
 	made := report.Finding{ID: s, Path: s, Verdict: report.Overwrite, Cause: report.CauseChange, Class: report.ClassVolatile, Template: s}
 	plain := report.Object{APIVersion: s, Kind: s, Namespace: s, Name: s, Engine: report.EngineMerge}
 	var objects []report.Object
@@ -143,7 +143,7 @@ func foldedReleases(s string, object report.Object) []report.Release {
 	}
 	deleted, disagreeing := object, object
 	deleted.Action, deleted.Fields = report.ActionDelete, object.Fields[:2]
-	disagreeing.DryRun, disagreeing.Note = &report.DryRun{Result: dryRunDisagrees, Message: s + "\n" + s}, s+"\n"+s
+	disagreeing.DryRun, disagreeing.Notes = &report.DryRun{Result: dryRunDisagrees, Message: s + "\n" + s}, report.Notes{{Text: s + "\n" + s}}
 	objects = append(objects, deleted, disagreeing)
 	var releases []report.Release
 	for _, op := range []report.Operation{report.OperationUpgrade, report.OperationInstall} {
@@ -194,7 +194,7 @@ func TestMessagesKeepTheirLines(t *testing.T) {
 	const message = "\n  first: \r\n::error::second\n\n    third \x1b[31m\n\n"
 	r := &report.Report{Releases: []report.Release{{
 		Operation: report.OperationUpgrade, Errors: []report.Message{{Message: message, File: "a.yaml", Line: 7}, {Message: message, File: "first", Line: 0}},
-		Objects: []report.Object{{Kind: "Job", Name: "j", Action: report.ActionFail, Reason: message, Note: message}},
+		Objects: []report.Object{{Kind: "Job", Name: "j", Action: report.ActionFail, Reason: message, Notes: report.Notes{{Text: message}}}},
 	}}}
 	for _, width := range []int{0, 40, 80} {
 		out := string(render(t, Text, r, Options{Unicode: true, Width: width}))

@@ -45,6 +45,9 @@ func decodeFix(t *testing.T, doc []byte) *report.FixResult {
 	for _, e := range strict {
 		t.Errorf("a key that the Go structs do not know: %v", e)
 	}
+	if r.After != nil {
+		splitNotes(r.After)
+	}
 	return &r
 }
 

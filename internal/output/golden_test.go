@@ -137,7 +137,27 @@ func decode(t *testing.T, doc []byte) *report.Report {
 	for _, e := range strict {
 		t.Errorf("a key that the Go structs do not know: %v", e)
 	}
+	splitNotes(&r)
 	return &r
+}
+
+// splitNotes makes of the one text that JSON has the several notes that a comparison makes.
+func splitNotes(r *report.Report) {
+	split := func(notes *report.Notes) {
+		texts := strings.Split(notes.String(), "; ")
+		*notes = nil
+		for _, text := range texts {
+			notes.Add("", text)
+		}
+	}
+	for _, release := range r.Releases {
+		for i := range release.Objects {
+			split(&release.Objects[i].Notes)
+			for k := range release.Objects[i].Fields {
+				split(&release.Objects[i].Fields[k].Notes)
+			}
+		}
+	}
 }
 
 func render(t testing.TB, f Format, r *report.Report, opts Options) []byte {

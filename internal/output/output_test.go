@@ -250,27 +250,34 @@ func TestLastLines(t *testing.T) {
 
 // TestSharedNotes: what the notes of all findings of an object say alike is said once, and nothing else is taken out.
 func TestSharedNotes(t *testing.T) {
-	field := func(note string, certain bool) report.Finding {
-		return report.Finding{Note: note, Certain: certain}
+	notes := func(texts ...string) (out report.Notes) {
+		for _, text := range texts {
+			out.Add(report.NotePatch, text)
+		}
+		return out
+	}
+	field := func(certain bool, texts ...string) report.Finding {
+		return report.Finding{Notes: notes(texts...), Certain: certain}
 	}
 	for _, c := range []struct {
 		fields []report.Finding
-		want   shared
+		want   string
+		doubt  bool
 	}{
-		{nil, shared{}},
-		{[]report.Finding{field("a", false)}, shared{}},
-		{[]report.Finding{field("a", true), field("a", true)}, shared{"a", false}},
-		{[]report.Finding{field("a; b", false), field("c; a; b", false)}, shared{"a; b", true}},
-		{[]report.Finding{field("xa", false), field("a", false)}, shared{"", true}},
-		{[]report.Finding{field("a", false), field("", false)}, shared{"", true}},
-		{[]report.Finding{field("a", true), field("b; a", false)}, shared{"a", false}},
+		{nil, "", false},
+		{[]report.Finding{field(false, "a")}, "", false},
+		{[]report.Finding{field(true, "a"), field(true, "a")}, "a", false},
+		{[]report.Finding{field(false, "a", "b"), field(false, "c", "a", "b")}, "a; b", true},
+		{[]report.Finding{field(false, "xa"), field(false, "a")}, "", true},
+		{[]report.Finding{field(false, "a"), field(false)}, "", true},
+		{[]report.Finding{field(true, "a"), field(false, "b", "a")}, "a", false},
 	} {
-		if got := sharedNote(c.fields); got != c.want {
-			t.Errorf("%v: %+v, want %+v", c.fields, got, c.want)
+		if got := sharedNote(c.fields); got.notes.String() != c.want || got.doubt != c.doubt {
+			t.Errorf("%v: %+v, want %q, %v", c.fields, got, c.want, c.doubt)
 		}
 	}
-	left := shared{"a", true}.takenFrom([]report.Finding{field("b; a", false), field("a", false)})
-	if left[0].Note != "b" || left[1].Note != "" || !left[0].Certain {
+	left := shared{notes("a"), true}.takenFrom([]report.Finding{field(false, "b", "a"), field(false, "a")})
+	if left[0].Notes.String() != "b" || len(left[1].Notes) > 0 || !left[0].Certain {
 		t.Errorf("left are %+v", left)
 	}
 }

@@ -18,7 +18,7 @@ func TestWhatIsBeingDeleted(t *testing.T) {
 	}
 	object := report.Object{
 		APIVersion: "v1", Kind: "ConfigMap", Namespace: "prod", Name: "a", Action: report.ActionNone, Terminating: true, Drifted: true,
-		Note: "it is being deleted", Fields: []report.Finding{},
+		Notes: report.Notes{{Text: "it is being deleted"}}, Fields: []report.Finding{},
 	}
 	for name, c := range map[string]struct {
 		objects []report.Object

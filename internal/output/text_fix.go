@@ -186,7 +186,7 @@ func (t *text) planned(p report.FixPlan, namespace string) {
 // putBack gives a finding as a fix sees it: the sign is what the fix does, whatever the next upgrade would do.
 func putBack(f report.Finding) report.Finding {
 	if f.Verdict == report.Conflict {
-		f.Note = "" // with whom Helm would conflict; the owner says it
+		f.Notes = nil // with whom Helm would conflict; the owner says it
 	}
 	there, live := f.Old != nil, f.Live != nil
 	if f.Masked {

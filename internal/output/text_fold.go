@@ -90,7 +90,7 @@ func foldRelease(rel report.Release) folds {
 // placeOf looks at what is left of an object. Missing objects are never folded, they are what a reader looks for; nor are
 // those that fail, that Helm adopts or that it deletes.
 func placeOf(left report.Object, hadFields bool) place {
-	if len(left.Fields) > 0 || left.Gone() || left.Error != nil || left.Note != "" || left.Reason != "" || left.IgnoredBy != nil ||
+	if len(left.Fields) > 0 || left.Gone() || left.Error != nil || len(left.Notes) > 0 || left.Reason != "" || left.IgnoredBy != nil ||
 		left.Controllers > 0 || left.Forgotten > 0 || left.DryRun != nil && left.DryRun.Result != dryRunAgrees {
 		return inBlock
 	}

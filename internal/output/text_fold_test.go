@@ -136,7 +136,7 @@ func randomReport(r *rand.Rand) *report.Report {
 			o.DryRun = &report.DryRun{Result: pick("agrees", "disagrees", "refused", "refused"), Message: pick("a", "b")}
 		}
 		if chance(30) {
-			o.Note = "so it is"
+			o.Notes.Add(report.NoteObject, "so it is")
 		}
 		for range r.IntN(5) {
 			o.Fields = append(o.Fields, randomField(pick, chance))
@@ -159,7 +159,9 @@ func randomField(pick func(...string) string, chance func(int) bool) report.Find
 		f.Class, f.Template = report.ClassVolatile, pick("a.yaml", "b.yaml")
 	}
 	if chance(9) {
-		f.Note = pick("first; last", "last")
+		if f.Notes.Add(report.NotePatch, pick("first", "last")); chance(2) {
+			f.Notes.Add(report.NotePatch, "last")
+		}
 	}
 	if chance(12) {
 		f.IgnoredBy = &report.IgnoreRule{Rule: "r"}
@@ -191,7 +193,7 @@ func TestGroups(t *testing.T) {
 		{"another path", func(_ *report.Object, f *report.Finding) { f.Path = "metadata.labels.w" }, false},
 		{"another verdict", func(_ *report.Object, f *report.Finding) { f.Verdict = report.Ignore }, false},
 		{"drifted", func(_ *report.Object, f *report.Finding) { f.Cause = report.CauseBoth }, false},
-		{"another note", func(_ *report.Object, f *report.Finding) { f.Note = "n" }, false},
+		{"another note", func(_ *report.Object, f *report.Finding) { f.Notes.Add(report.NotePatch, "n") }, false},
 		{"another end", func(_ *report.Object, f *report.Finding) { f.After = "4" }, false},
 		{"not certain", func(_ *report.Object, f *report.Finding) { f.Certain = false }, false},
 		{"blocked", func(_ *report.Object, f *report.Finding) { f.Blocked = true }, false},
@@ -248,7 +250,7 @@ func TestWhatFolds(t *testing.T) {
 		for what, alter := range map[string]func(*report.Object){
 			"missing":  func(o *report.Object) { o.Missing = true },
 			"unseen":   func(o *report.Object) { o.Error = &report.ObjectError{} },
-			"noted":    func(o *report.Object) { o.Note = "n" },
+			"noted":    func(o *report.Object) { o.Notes.Add(report.NoteObject, "n") },
 			"reasoned": func(o *report.Object) { o.Reason = "r" },
 			"ignored":  func(o *report.Object) { o.IgnoredBy = &report.IgnoreRule{} },
 			"disputed": func(o *report.Object) { o.DryRun = &report.DryRun{Result: dryRunDisagrees} },

@@ -44,7 +44,7 @@ func samenessOf(f report.Finding) (sameness, bool) {
 		given = append(given, side != nil, side) // a side that holds a null is not one that lacks the field
 	}
 	sides, err := encodeJSON(given, "")
-	return sameness{f.Path, f.Note, string(sides), f.Verdict, f.Managed, f.Certain, f.Blocked}, err == nil
+	return sameness{f.Path, f.Notes.String(), string(sides), f.Verdict, f.Managed, f.Certain, f.Blocked}, err == nil
 }
 
 // takeGroups takes the changes that several objects share out of them; what most objects share comes first.

@@ -38,7 +38,7 @@ func isHidden(o report.Object) bool {
 		return true
 	}
 	small := o.Action == report.ActionNone || o.Action == report.ActionUpdate || o.Action == report.ActionReplace
-	return small && (len(o.Fields) > 0 || o.Forgotten > 0) && o.Note == ""
+	return small && (len(o.Fields) > 0 || o.Forgotten > 0) && len(o.Notes) == 0
 }
 
 // ruled counts what rules silence: fields, and objects that are missing, being deleted or fail.

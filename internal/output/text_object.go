@@ -26,7 +26,7 @@ func (t *text) objects(rel report.Release) {
 	f := foldRelease(rel)
 	t.sections(previews(rel.Operation),
 		func() {
-			if doubt.text != "" {
+			if len(doubt.notes) > 0 {
 				t.prose("", "", t.text(doubt.String()))
 			}
 			t.groups(f.groups)
@@ -63,8 +63,8 @@ func (t *text) sections(apart bool, sections ...func()) {
 func (t *text) object(o report.Object, rel report.Release) {
 	t.subject(t.objectName(o, rel.Namespace), t.fate(o, rel.Operation))
 	t.dryRun(o.DryRun)
-	if o.Note != "" {
-		t.below("  ", t.lines(o.Note))
+	if len(o.Notes) > 0 {
+		t.below("  ", t.lines(o.Notes.String()))
 	}
 	if listsFields(o, rel.Operation) {
 		t.fields(o, rel.Operation)

@@ -2,7 +2,6 @@ package output
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -101,7 +100,7 @@ func (t *text) sayOnce(indent string, parts ...part) []part {
 		all = append(all, p.fields...)
 	}
 	note := sharedNote(all)
-	if note.text == "" {
+	if len(note.notes) == 0 {
 		return parts
 	}
 	t.below(indent, t.text(note.String()))
@@ -111,29 +110,26 @@ func (t *text) sayOnce(indent string, parts ...part) []part {
 	return parts
 }
 
-// noteGap stands between the remarks that make up a note.
-const noteGap = "; "
-
-// shared is what several notes say alike.
+// shared are the notes that several findings have alike.
 type shared struct {
-	text string
-	// doubt tells that no finding is certain, and that this is why.
+	notes report.Notes
+	// doubt reports that no finding is certain, and that this is why.
 	doubt bool
 }
 
 // String says it, with the doubt that it explains.
 func (n shared) String() string {
 	if n.doubt {
-		return "not certain: " + n.text
+		return "not certain: " + n.notes.String()
 	}
-	return n.text
+	return n.notes.String()
 }
 
 // takenFrom gives the findings without it. The list is made anew, since the report is not ours.
 func (n shared) takenFrom(fields []report.Finding) []report.Finding {
 	shorter := slices.Clone(fields)
 	for i, f := range shorter {
-		shorter[i].Note = strings.TrimSuffix(strings.TrimSuffix(f.Note, n.text), noteGap)
+		shorter[i].Notes = f.Notes[:max(0, len(f.Notes)-len(n.notes))]
 		shorter[i].Certain = f.Certain || n.doubt
 	}
 	return shorter
@@ -141,7 +137,7 @@ func (n shared) takenFrom(fields []report.Finding) []report.Finding {
 
 // takenFromObjects is takenFrom for all of them.
 func (n shared) takenFromObjects(objects []report.Object) []report.Object {
-	if n.text == "" {
+	if len(n.notes) == 0 {
 		return objects
 	}
 	shorter := slices.Clone(objects)
@@ -165,23 +161,22 @@ func doubtOf(rel report.Release) shared {
 	return shared{}
 }
 
-// sharedNote is the end that all notes have in common, in whole remarks: what is said of the release or of the object is
-// appended to what is said of the field.
+// sharedNote is the end that the notes of all findings have in common: what is said of the release or of the object stands behind what is
+// said of the field.
 func sharedNote(fields []report.Finding) shared {
 	if len(fields) < 2 {
 		return shared{}
 	}
-	alike, doubt := strings.Split(fields[0].Note, noteGap), true
+	alike, doubt := fields[0].Notes, true
 	for _, f := range fields {
-		remarks := strings.Split(f.Note, noteGap)
 		same := 0
-		for same < min(len(alike), len(remarks)) && alike[len(alike)-1-same] == remarks[len(remarks)-1-same] {
+		for same < min(len(alike), len(f.Notes)) && alike[len(alike)-1-same] == f.Notes[len(f.Notes)-1-same] {
 			same++
 		}
 		alike = alike[len(alike)-same:]
 		doubt = doubt && !f.Certain
 	}
-	return shared{strings.Join(alike, noteGap), doubt}
+	return shared{alike, doubt}
 }
 
 // pick chooses the sides of a finding that the part shows. What is adopted has no old: there live is what desired meets.

@@ -23,7 +23,7 @@ func (t *text) remarks(f report.Finding) []string {
 	add(owners != "", owners)
 	add(!f.Managed && f.Verdict == report.Ignore, "unmanaged: stays")
 	add(!f.Managed && f.Verdict != report.Ignore, "unmanaged")
-	add(f.Managed && f.Verdict == report.Ignore && f.Note == "" && f.IgnoredBy == nil && f.Class == "", "stays")
+	add(f.Managed && f.Verdict == report.Ignore && len(f.Notes) == 0 && f.IgnoredBy == nil && f.Class == "", "stays")
 	add(f.Class != "" && f.Class != report.ClassVolatile, t.text(string(f.Class)))
 	add(f.Class == report.ClassVolatile, t.volatility(f))
 	add(!f.Certain, "not certain")
@@ -33,7 +33,7 @@ func (t *text) remarks(f report.Finding) []string {
 	if f.After != nil && !f.Masked {
 		add(true, "becomes "+t.value(f.After))
 	}
-	add(f.Note != "", t.text(f.Note))
+	add(len(f.Notes) > 0, t.text(f.Notes.String()))
 	return said
 }
 

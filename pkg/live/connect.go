@@ -27,12 +27,16 @@ type Cluster struct {
 	dynamic  dynamic.Interface
 	metadata metadata.Interface
 	served   *catalog
+	// config and options are those that it was made with.
+	config  *rest.Config
+	options Options
 }
 
 // New prepares a connection and sends nothing. That is enough for Dynamic and Metadata (a shell that completes release
 // names wants no discovery); everything else needs Connect. The config is copied. Its Timeout holds for each request
 // with its repetitions; zero means that only the server's own limit ends a request.
 func New(cfg *rest.Config, opts Options) (*Cluster, error) {
+	c := &Cluster{server: serverName(cfg), config: rest.CopyConfig(cfg), options: opts}
 	cfg = rest.CopyConfig(cfg)
 	limits := newLimits(opts.QPS, opts.Burst)
 	cfg.UserAgent = opts.UserAgent
@@ -41,7 +45,6 @@ func New(cfg *rest.Config, opts Options) (*Cluster, error) {
 	cfg.WarningHandler, cfg.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return &transport{next: next, limits: limits} })
 
-	c := &Cluster{server: serverName(cfg)}
 	if err := c.makeClients(cfg); err != nil {
 		return nil, connectError(c.server, err)
 	}

@@ -27,6 +27,11 @@ type LookupAnswer struct {
 	Body   []byte
 }
 
+// Lookups is Local with a config of Lookups for this cluster.
+func (c *Cluster) Lookups(known ...*secret.Known) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
+	return Local(Lookups(c.config, c.options, known...))
+}
+
 // Local returns a function that sends requests through a config of Lookups, and the address of the server for messages.
 func Local(cfg *rest.Config) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
 	base, _, err := rest.DefaultServerUrlFor(cfg)

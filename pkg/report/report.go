@@ -127,7 +127,7 @@ type Object struct {
 	Missing      bool         `json:"missing"`
 	Terminating  bool         `json:"terminating,omitempty"`
 	Drifted      bool         `json:"drifted"`
-	Note         string       `json:"note,omitempty"`
+	Notes        Notes        `json:"note,omitempty"`
 	Error        *ObjectError `json:"error,omitempty"`
 	IgnoredBy    *IgnoreRule  `json:"ignoredBy,omitempty"`
 	// Known is set by a baseline: the earlier report has all that Helm writes to the object.
@@ -186,7 +186,7 @@ type Finding struct {
 	After          any     `json:"after,omitempty"`
 	// Nulls are the names of the sides that hold a null. MarshalJSON fills it from those that are Null.
 	Nulls      []string    `json:"nulls,omitempty"`
-	Note       string      `json:"note,omitempty"`
+	Notes      Notes       `json:"note,omitempty"`
 	Equivalent bool        `json:"equivalent,omitempty"`
 	Blocked    bool        `json:"blocked,omitempty"`
 	IgnoredBy  *IgnoreRule `json:"ignoredBy,omitempty"`

@@ -15,8 +15,8 @@ func (w *walker) classify(path object.Path, n sides) entry {
 	if e.Verdict == "" {
 		return e
 	}
-	if e.IgnoredBy = w.ignored.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
-		e.IgnoredBy = w.ignored.Inside(path, e.Managed, n.sameAfter)
+	if e.IgnoredBy = w.rules.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
+		e.IgnoredBy = w.rules.Inside(path, e.Managed, n.sameAfter)
 	}
 	return e
 }
@@ -60,13 +60,13 @@ func (w *walker) verdict(path object.Path, n sides, managed bool) entry {
 		}
 	}
 	e := entry{presence: n.presence()}
-	word, note := w.word(n, managed)
+	word, notes := w.word(n, managed)
 	if word == "" {
 		return e
 	}
 	e.Finding = Finding{
 		Path: path, Verdict: word, Cause: causeOf(n.drifted(), n.changed()), Managed: managed, Certain: true,
-		Old: w.valueOf(n.old.Shown()), Desired: w.valueOf(n.desired.Shown()), Live: w.valueOf(n.live), Note: note,
+		Old: w.valueOf(n.old.Shown()), Desired: w.valueOf(n.desired.Shown()), Live: w.valueOf(n.live), Notes: notes,
 	}
 	if n.dropped() {
 		e.Desired = nil
@@ -95,7 +95,7 @@ func (w *walker) classOf(path object.Path, n sides) report.Class {
 func (w *walker) giveClass(e *entry, class report.Class) {
 	switch e.Class = class; class {
 	case report.ClassAutoscaled:
-		e.Note = w.scalerNote(e.Finding)
+		e.Notes = report.Notes{{Kind: report.NoteAutoscaler, Text: w.scalerNote(e.Finding)}}
 	case report.ClassVolatile:
 		e.Template = w.template
 	case report.ClassOrder:
@@ -103,16 +103,16 @@ func (w *walker) giveClass(e *entry, class report.Class) {
 }
 
 // word is the verdict, and a note where it needs one; empty where there is nothing to say.
-func (w *walker) word(n sides, managed bool) (report.Verdict, string) {
+func (w *walker) word(n sides, managed bool) (report.Verdict, report.Notes) {
 	switch {
 	case n.converged():
-		return "", ""
+		return "", nil
 	case !n.live.Same(n.result):
 		return w.patchWord(n)
 	case n.drifted() || managed:
-		return report.Ignore, w.ignoreNote(n, managed)
+		return report.Ignore, noted(report.NoteStays, w.ignoreNote(n, managed))
 	}
-	return "", ""
+	return "", nil
 }
 
 // dropped tells that desired's manifest no longer names what old's does: it counts as absent even if it has a default.
@@ -152,19 +152,22 @@ func causeOf(drifted, changed bool) report.Cause {
 }
 
 // patchWord is the verdict where Helm's patch changes live: the table's word, unless the patch does something else.
-func (w *walker) patchWord(n sides) (report.Verdict, string) {
+func (w *walker) patchWord(n sides) (report.Verdict, report.Notes) {
 	word, effect := tableWord(n), effectOf(n)
 	agreed := word == effect || word != report.Ignore && (n.dropped() || n.result.Same(n.desired))
 	if n.desired.Named && n.desired.Written == nil && effect == report.Remove {
 		if w.engine == report.EngineApply {
-			return report.Remove, "the manifest sets it to null, and so does Helm's apply"
+			return report.Remove, noted(report.NotePatch, "the manifest sets it to null, and so does Helm's apply")
 		}
-		return report.Remove, "the manifest sets it to null, which Helm's patch sends as a removal"
+		return report.Remove, noted(report.NotePatch, "the manifest sets it to null, which Helm's patch sends as a removal")
 	}
 	if !agreed {
 		word = effect
 	}
-	return word, w.patchNote(n, effect)
+	if n.leaving && !n.managed() && !(effect != report.Add && w.engine == report.EngineReplace) {
+		return word, noted(report.NoteGoesAlong, noteGoesAlong)
+	}
+	return word, noted(report.NotePatch, w.patchNote(n, effect))
 }
 
 // tableWord is the word of the table for client-side apply.
@@ -200,8 +203,6 @@ func (w *walker) patchNote(n sides, effect report.Verdict) string {
 	switch {
 	case !n.managed() && effect != report.Add && w.engine == report.EngineReplace:
 		return "--force replaces the object, and no manifest names this"
-	case n.leaving && !n.managed():
-		return noteGoesAlong
 	case !n.managed() && effect == report.Add:
 		return "a default that comes with another change"
 	case !n.managed() && w.engine == report.EngineApply:
@@ -259,7 +260,7 @@ func (w *walker) unmanaged(e entry, n sides) entry {
 	case w.isDefault(e.Path, n.live.Value):
 		return entry{weight: silent, isDefault: true}
 	case n.last.Named && n.last.Same(n.live):
-		e.weight, e.OfLast, e.Note = hard, true, fmt.Sprintf("left by failed revision %d", w.lastRevision)
+		e.weight, e.OfLast, e.Notes = hard, true, noted(report.NoteFailedRevision, fmt.Sprintf("left by failed revision %d", w.lastRevision))
 		return e
 	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
 		e.weight = hard
@@ -297,4 +298,10 @@ func (w *walker) isDefault(path object.Path, value any) bool {
 	kinds.FillObject(without, w.shape)
 	filled, ok := path.Lookup(without)
 	return ok && object.Equal(filled, value)
+}
+
+// noted is one note, and none where there is no text.
+func noted(kind report.NoteKind, text string) (out report.Notes) {
+	out.Add(kind, text)
+	return out
 }

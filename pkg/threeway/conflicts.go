@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -14,12 +15,12 @@ import (
 
 // conflictPlace is one place on which an apply fails, with the server's words on each of the managers.
 type conflictPlace struct {
-	path object.Path
-	note string
+	path  object.Path
+	notes report.Notes
 }
 
 // conflictPlaces finds the places of the server's conflicts.
-func conflictPlaces(n sides, s *kinds.Shape, conflicts []conflict) []conflictPlace {
+func conflictPlaces(n sides, s *kinds.Shape, conflicts []engine.Conflict) []conflictPlace {
 	if len(conflicts) == 0 {
 		return nil
 	}
@@ -29,17 +30,15 @@ func conflictPlaces(n sides, s *kinds.Shape, conflicts []conflict) []conflictPla
 	eachPlace(n.desired.Value, s, nil, name)
 	var out []conflictPlace
 	for _, c := range conflicts {
-		path, known := paths[c.field]
+		path, known := paths[c.Field]
 		if !known {
-			path = unknownPlace(c.field)
+			path = unknownPlace(c.Field)
 		}
 		i := slices.IndexFunc(out, func(p conflictPlace) bool { return p.path.Equal(path) })
 		if i < 0 {
 			i, out = len(out), append(out, conflictPlace{path: path})
 		}
-		if !strings.Contains(out[i].note, c.message) {
-			out[i].note = joinNotes(out[i].note, c.message)
-		}
+		out[i].notes.AddNote(report.Note{Kind: report.NoteConflict, Text: c.Message, Manager: c.Manager})
 	}
 	return out
 }
@@ -77,10 +76,10 @@ func (w *walker) holdsConflict(path object.Path) bool {
 
 // conflictAt makes one conflict of the findings at a path and below it. Where a side has no such place, the finding around it becomes one.
 func (w *walker) conflictAt(findings []Finding, n, spelled sides, place conflictPlace) []Finding {
-	path, note := place.path, place.note
+	path := place.path
 	for i := range findings {
 		if around := findings[i].Path; len(around) < len(path) && path.HasPrefix(around) {
-			findings[i].Verdict, findings[i].Note = report.Conflict, joinNotes(findings[i].Note, note)
+			findings[i].Verdict, findings[i].Notes = report.Conflict, append(slices.Clip(findings[i].Notes), place.notes...)
 			return findings
 		}
 	}
@@ -93,16 +92,16 @@ func (w *walker) conflictAt(findings []Finding, n, spelled sides, place conflict
 	if w.isAllocated(path, here) {
 		e.Cause = report.CauseChange // a controller filled it, as it should; it is Helm that minds
 	}
-	e.Verdict, e.Note, e.After = report.Conflict, "", nil
+	e.Verdict, e.Notes, e.After = report.Conflict, nil, nil
 	if class := w.classOf(path, here); class != "" {
 		w.giveClass(&e, class)
 	}
-	e.Note = joinNotes(e.Note, note)
+	e.Notes = append(e.Notes, place.notes...)
 	w.markLast(&e.Finding, here)
 	if here.desired.Present && here.desired.Same(here.live) {
-		e.Note = joinNotes(e.Note, "the values mean the same, but the API server compares them as they are written")
+		e.Notes.Add(report.NoteSpelling, "the values mean the same, but the API server compares them as they are written")
 	}
-	e.IgnoredBy = w.ignored.Field(path, e.Owners, e.Managed)
+	e.IgnoredBy = w.rules.Field(path, e.Owners, e.Managed)
 	return append(findings, e.Finding)
 }
 

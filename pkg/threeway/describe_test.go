@@ -11,7 +11,7 @@ import (
 // describe writes a comparison for a case: an object a line, its findings below it.
 func describe(c *Comparison) string {
 	var b strings.Builder
-	for _, w := range c.Input.Warnings {
+	for _, w := range c.Warnings {
 		fmt.Fprintf(&b, "warning %s: %s: %s\n", w.Code, w.Object, w.Message)
 	}
 	for _, o := range c.Objects {
@@ -27,7 +27,7 @@ func describe(c *Comparison) string {
 		say(&b, o.IgnoredBy != nil, " ignored by "+ruleName(o.IgnoredBy))
 		say(&b, o.Controllers > 0, fmt.Sprintf(" controllers=%d", o.Controllers))
 		say(&b, o.Forgotten > 0, fmt.Sprintf(" forgotten=%d", o.Forgotten))
-		say(&b, o.Note != "", "\n    note: "+o.Note)
+		say(&b, len(o.Notes) > 0, "\n    note: "+o.Notes.String())
 		b.WriteString("\n")
 		for _, f := range o.Findings {
 			describeField(&b, f)
@@ -70,7 +70,7 @@ func describeField(b *strings.Builder, f Finding) {
 		say(b, o.Subresource != "", "("+o.Subresource+")")
 	}
 	say(b, f.IgnoredBy != nil, " ignored by "+ruleName(f.IgnoredBy))
-	say(b, f.Note != "", "\n    note: "+f.Note)
+	say(b, len(f.Notes) > 0, "\n    note: "+f.Notes.String())
 	b.WriteString("\n")
 }
 

@@ -40,7 +40,7 @@ func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 
 // vary makes one edit of an object in place, whatever comes of it; it reports whether there was anything to edit.
 func (o sample) vary(rng *rand.Rand, object map[string]any) bool {
-	job := comparer{catalog: kinds.Native(), in: Input{Schemas: o.schemas}}
+	job := newComparer(Input{Schemas: o.schemas})
 	s := job.shapeOf(o.Ref)
 	e := &editor{rng: rng}
 	e.editMap(object, s, rootNames(object, s))

@@ -13,16 +13,16 @@ type Finding struct {
 	Cause   report.Cause
 	// Managed tells whether the manifest of old or desired names the field.
 	Managed bool
-	// Certain is false where the verdict could not be decided read-only; Note says why.
+	// Certain is false where the verdict could not be decided read-only, and a note says why.
 	Certain bool
 	Class   report.Class
 	// Template is the file of the chart that makes a volatile value.
 	Template string
 	// Old, Desired and Live are the sides; After is what an upgrade leaves where that is none of them.
 	Old, Desired, Live, After any
-	Note                      string
+	Notes                     report.Notes
 	Owners                    []report.Owner
-	// Unrecorded is set where the API server does not record who wrote the live value; Note says why.
+	// Unrecorded is set where the API server does not record who wrote the live value, and a note says why.
 	Unrecorded bool
 	// Equivalent reports that live has not left old but for the way it is written. Only Helm's write, or its conflict, makes a finding
 	// of it.

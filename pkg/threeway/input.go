@@ -3,6 +3,7 @@ package threeway
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
@@ -53,7 +54,7 @@ type Input struct {
 	// Comparison.Needs says which would help.
 	Schemas map[schema.GroupKind]*kinds.CustomSchema
 	// ApplyTypes are the schemas by which custom resources are applied server-side.
-	ApplyTypes map[schema.GroupVersion]*ApplyTypes
+	ApplyTypes map[schema.GroupVersion]*engine.ApplyTypes
 	// Autoscaled holds the autoscaler of each object whose replicas one governs.
 	Autoscaled map[object.Key]Autoscaler
 	// AutoscalersUnseen tells that not all autoscalers that were asked for could be read, so that replicas may be theirs.

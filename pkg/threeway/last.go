@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // markLast marks a finding whose live value the last revision wrote. It is not old because it failed, but Helm may have written all of it
@@ -28,19 +29,11 @@ func (w *walker) markLast(f *Finding, n sides) {
 		return
 	}
 	f.OfLast = true
-	f.addNote(fmt.Sprintf(note, w.lastRevision))
+	f.Notes.Add(report.NoteFailedRevision, fmt.Sprintf(note, w.lastRevision))
 }
 
 // isWhole reports whether a place holds maps or lists that the walk does not go into: they are one value.
 func isWhole(old, live kinds.State) bool {
 	kind := func(s kinds.State) reflect.Kind { return reflect.ValueOf(s.Value).Kind() }
 	return kind(old) == kind(live) && (kind(old) == reflect.Map || kind(old) == reflect.Slice)
-}
-
-// noteDropped marks a missing object that the last revision no longer has.
-func (c comparer) noteDropped(out *ObjectComparison, p pair) {
-	if out.Missing && c.in.LastObjects != nil && p.last == nil && c.in.Last != nil {
-		out.OfLast = true
-		out.addNote(fmt.Sprintf("failed revision %d no longer has it", c.in.Last.Revision))
-	}
 }

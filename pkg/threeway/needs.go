@@ -30,7 +30,7 @@ func (c *Comparison) Needs() Needs {
 	var needs Needs
 	for _, o := range c.Objects {
 		kind := o.GroupKind()
-		if _, asked := c.Input.Schemas[kind]; !asked && kinds.Native().Shape(o.GVK()) == nil && o.wantsSchema() {
+		if _, asked := c.Input.Schemas[kind]; !asked && kinds.Native().Shape(o.GVK()) == nil && o.asksForSchema() {
 			crds[kind] = true
 		}
 		// What a failed revision left may be an item of a list that nothing but the schema tells apart.
@@ -54,14 +54,14 @@ func (c *Comparison) Needs() Needs {
 	return needs
 }
 
-// wantsSchema tells whether what the API knows of a custom resource would make the answer better: it differs, or it is created, and
+// asksForSchema reports whether what the API knows of a custom resource would make the answer better: it differs, or it is created, and
 // its schema says what the server makes of it.
-func (o ObjectComparison) wantsSchema() bool {
-	return o.asks || len(o.Findings) > 0 || o.isMade()
+func (o ObjectComparison) asksForSchema() bool {
+	return o.wantsSchema || len(o.Findings) > 0 || o.isMade()
 }
 
 // isMade tells whether the upgrade creates the object, of a kind that is there.
-func (o ObjectComparison) isMade() bool { return o.Action == report.ActionCreate && o.awaits == "" }
+func (o ObjectComparison) isMade() bool { return o.Action == report.ActionCreate && o.waitsFor == "" }
 
 // knowsTypes tells whether a document was read, or could not be.
 func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {

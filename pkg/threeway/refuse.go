@@ -10,32 +10,37 @@ import (
 // refuse fails an object that the API server will not store as Helm sends it, as far as that can be told without asking: a value
 // of another type than the field's, a change of what cannot be changed, fields that contradict each other. One that cannot be
 // created ends the upgrade there; one that cannot be patched does not (helm v3.22.0 pkg/kube/client.go update).
-func (c comparer) refuse(out *ObjectComparison, p pair) {
+func (c comparer) refuse(d *decision, p pair) {
 	switch {
-	case out.Action == report.ActionCreate:
+	case len(d.failures) > 0:
+	case d.action == report.ActionCreate:
 		text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 		stored := c.installed(p.desired.Ref, text)
 		if !c.in.serverSide() {
-			out.repeated = apiserver.Duplicates(stored, c.shapeOf(p.desired.Ref), nil)
+			d.duplicates = apiserver.Duplicates(stored, c.shapeOf(p.desired.Ref), nil)
 		}
 		creation := apiserver.Creation{Ref: p.desired.Ref, Definition: c.in.Schemas[p.desired.GroupKind()], Text: text, Stored: stored}
 		reason := creation.Undecodable()
-		if refused := c.refusesCreation(out, text); refused != "" {
-			reason = joinNotes(refused, reason) // the server comes to nothing else
+		refused := ""
+		if c.in.serverSide() && d.waitsFor == "" {
+			refused, d.wantsSchema = c.writer.Creation(p.desired.Ref, text)
+		}
+		if refused != "" {
+			reason = apiserver.Join(refused, reason) // the server comes to nothing else
 		} else {
-			reason = joinNotes(reason, creation.Invalid())
+			reason = apiserver.Join(reason, creation.Invalid())
 		}
 		if reason != "" {
-			out.fail(stopRest, reason)
+			d.fail(stopRest, reason)
 		}
-	case out.Action != report.ActionFail && out.Live != nil && out.Result != nil:
-		reason := joinNotes(c.strictReason(out), out.invalid)
-		if reason == "" && !object.Equal(out.Live, out.Result) {
-			update := apiserver.Update{Ref: out.Ref, Definition: c.in.Schemas[out.GroupKind()], Text: out.liveText, Live: out.Live, Result: out.Result}
-			reason = update.Refused(out.Engine != report.EngineStrategic)
+	case d.Live != nil && d.Result != nil:
+		reason := apiserver.Join(c.unknownFields(p, d), d.invalid)
+		if reason == "" && !object.Equal(d.Live, d.Result) {
+			update := apiserver.Update{Ref: p.main().Ref, Definition: c.in.Schemas[p.main().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
+			reason = update.Refused(d.Engine != report.EngineStrategic)
 		}
 		if reason != "" {
-			out.fail(stopNothing, reason)
+			d.fail(stopNothing, reason)
 		}
 	}
 }
@@ -47,11 +52,19 @@ func (c comparer) installed(ref object.Ref, text map[string]any) map[string]any 
 }
 
 // noteUnreadable says where the characters stand on which a server-side apply of an object fails.
-func (c comparer) noteUnreadable(o *ObjectComparison, p pair) {
-	if !c.in.serverSide() || p.desired == nil || o.Action != report.ActionFail {
+func (c comparer) noteUnreadable(d *decision, p pair) {
+	if !c.in.serverSide() || p.desired == nil || len(d.failures) == 0 {
 		return
 	}
 	if places := apiserver.Unreadable(p.desired.Content, nil); len(places) > 0 {
-		o.addNote("control characters stand at " + apiserver.JoinPaths(places))
+		d.notes.Add(report.NoteObject, "control characters stand at "+apiserver.JoinPaths(places))
 	}
+}
+
+// unknownFields says why Helm 4 fails to replace an object whose manifest has fields that no type knows.
+func (c comparer) unknownFields(p pair, d *decision) string {
+	if d.Engine != report.EngineReplace {
+		return ""
+	}
+	return c.writer.StrictReason(p.main().Ref, d.desiredText)
 }

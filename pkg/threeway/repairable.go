@@ -2,7 +2,6 @@ package threeway
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -60,7 +59,7 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	r.spelled, _ = kinds.WithNulls(f.AsSpelled().Manifest(text).Value, c.Input.serverSide()).(map[string]any)
 	r.stated, _ = kinds.WithNulls(f.AsSpelled().WithoutDefaults(text), c.Input.serverSide()).(map[string]any)
 	if c.Input.serverSide() {
-		r.applied, r.unapplied = r.apply()
+		r.applied, r.unapplied = r.job.writer.OwnedBy(r.object.Ref, r.old())
 	}
 	return r, true
 }
@@ -155,19 +154,17 @@ func (r *Repairable) HoldsIgnored(path object.Path) *report.IgnoreRule {
 		return nil
 	}
 	rules, _ := ignore.ForObject(r.job.in.Rules, r.job.in.Name, r.object.Ref, r.object.Content, r.Live)
-	rules.In(r.Normal(r.Live), r.Declared())
 	old, _ := path.Lookup(r.Declared())
-	return rules.Below(path, live, old)
+	return rules.In(r.Normal(r.Live), r.Declared()).Below(path, live, old)
 }
 
 // Findings compares old with another text of the object, such as one that was read later. What a repair wrote there counts as Helm's,
 // to whom it is handed over.
 func (r *Repairable) Findings(live map[string]any) []Finding {
 	live = withoutRepairer(live)
-	out := ObjectComparison{Object: r.object, key: r.object.Key}
 	p := pair{key: r.object.Key, old: &r.object, desired: &r.object}
-	_ = r.job.compareFields(&out, p, live, r.object.Content) // the findings are told where no patch can be made, too
-	return out.Findings
+	rules, _ := ignore.ForObject(r.job.in.Rules, r.job.in.Name, r.object.Ref, textsOf(p, live)...)
+	return r.job.compareFields(p, rules, live, r.object.Content).Findings // the findings are known where no patch can be made, too
 }
 
 // withoutRepairer returns an object without the repairer's entries in managedFields.
@@ -209,28 +206,6 @@ func (r *Repairable) AppliedAt(path object.Path) *fieldpath.Set {
 		return &fieldpath.Set{}
 	}
 	return fieldpath.NewSet(owners.FieldPath(path)).Intersection(r.applied)
-}
-
-// apply applies old as if nothing were there, and reads what it owns then: that depends on old alone.
-func (r *Repairable) apply() (*fieldpath.Set, error) {
-	apply, known, err := r.job.applyFor(r.object.Ref)
-	if err != nil {
-		return nil, err
-	}
-	if !known {
-		return nil, fmt.Errorf("the schema of %s is not known", r.object.Kind)
-	}
-	nothing := map[string]any{"metadata": map[string]any{"name": r.object.Name, "namespace": r.object.Namespace}}
-	out, err := apply.apply(r.old(), nothing, true)
-	if err != nil {
-		return nil, errors.New(applyFault(err))
-	}
-	for _, entry := range owners.Entries(out, nil) {
-		if entry.Manager == apply.deployer && entry.Operation == "Apply" {
-			return entry.Fields, nil
-		}
-	}
-	return nil, errors.New("an apply of the manifest owns no field")
 }
 
 // Field is a finding as a report has it, masked.

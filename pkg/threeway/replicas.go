@@ -35,11 +35,11 @@ func (w *walker) noteReplicas(e *entry, n sides) {
 		return
 	}
 	if w.isSwitchedOff(e.Path, n) {
-		e.Note = joinNotes(e.Note, w.autoscaler.Name+" does not scale to 0, and Kubernetes disables an autoscaler whose target has 0 replicas")
+		e.Notes.Add(report.NoteAutoscaler, w.autoscaler.Name+" does not scale to 0, and Kubernetes disables an autoscaler whose target has 0 replicas")
 	}
 	if len(e.Owners) == 0 && w.owners.IsRecorded() {
 		e.Unrecorded = true
-		e.Note = joinNotes(e.Note, "the API server does not record who scales to 0")
+		e.Notes.Add(report.NoteUnrecorded, "the API server does not record who scales to 0")
 	}
 }
 

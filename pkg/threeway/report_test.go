@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -151,7 +152,7 @@ func TestScrub(t *testing.T) {
 
 // TestPatchLibraryCrash: what makes Helm's libraries panic is a failure of the object, not of the comparison.
 func TestPatchLibraryCrash(t *testing.T) {
-	_, err := guarded(func() ([]byte, error) { panic("canary") })
+	_, err := engine.Guarded(func() ([]byte, error) { panic("canary") })
 	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v", err)
 	}

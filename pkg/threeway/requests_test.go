@@ -9,6 +9,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -100,13 +101,13 @@ func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
 		if err != nil {
 			t.Fatal(err)
 		}
-		engine := clientSide{engine: o.Engine}
+		engine := engine.ClientSide{Engine: o.Engine}
 		if o.Engine == report.EngineStrategic {
-			if engine.typed, err = kinds.Native().HelmScheme.New(o.GVK()); err != nil {
+			if engine.Typed, err = kinds.Native().HelmScheme.New(o.GVK()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if body, err = engine.apply(live, body); err != nil {
+		if body, err = engine.Apply(live, body); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -24,11 +24,11 @@ func (w *walker) respelled(found []Finding, n sides) []Finding {
 		if told || !f.writes() {
 			continue
 		}
-		f.Equivalent, f.Note = true, noteSpelling
+		f.Equivalent, f.Notes = true, noted(report.NoteSpelling, noteSpelling)
 		was, _ := f.Path.Lookup(literal.live)
 		is, _ := f.Path.Lookup(literal.result)
 		if kinds.AlikeSet(was, is) {
-			f.Class, f.Note = report.ClassOrder, noteOrder
+			f.Class, f.Notes = report.ClassOrder, noted(report.NoteSpelling, noteOrder)
 		}
 		out = append(out, f)
 	}
@@ -36,11 +36,11 @@ func (w *walker) respelled(found []Finding, n sides) []Finding {
 	return out
 }
 
-// onlyLiveMoved says of an object that is compared with itself what its findings come from. Desired is old, so a field that live has
+// onlyLiveMoved sets the cause of the findings of an object that is compared with itself. Desired is old, so a field that live has
 // left has drifted, and one that live has not left is a finding for the way in which it is written.
-func (o *ObjectComparison) onlyLiveMoved() {
-	for i := range o.Findings {
-		f := &o.Findings[i]
+func onlyLiveMoved(findings []Finding) {
+	for i := range findings {
+		f := &findings[i]
 		f.Equivalent = f.Equivalent || f.Cause == report.CauseChange
 		f.Cause = report.CauseDrift
 	}

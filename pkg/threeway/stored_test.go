@@ -28,7 +28,7 @@ type storage struct {
 
 func newStorage(t testing.TB, o sample) *storage {
 	t.Helper()
-	job := comparer{catalog: kinds.Native(), in: Input{Schemas: o.schemas}}
+	job := newComparer(Input{Schemas: o.schemas})
 	out := &storage{sample: o, shape: job.shapeOf(o.Ref)}
 	custom := o.schemas[schema.GroupKind{Group: o.Group, Kind: o.Kind}]
 	if custom == nil || custom.Roots[o.Version] == nil {

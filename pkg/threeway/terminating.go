@@ -15,16 +15,9 @@ import (
 // after it has gone makes it again.
 func (o ObjectComparison) Gone() bool { return o.Missing || o.Terminating }
 
-// terminate marks an object that is being deleted, or whose namespace is, and notes what that means. What old or desired lacks
-// cannot have drifted by it: one is new, the other is dropped anyway.
-func (c comparer) terminate(out *ObjectComparison, p pair, live map[string]any) {
-	note := c.terminatingNote(out, live)
-	out.addNote(note)
-	out.Terminating = note != "" && p.old != nil && p.desired != nil
-}
-
-// terminatingNote says that an object is going, and what keeps it; empty where it stays.
-func (c comparer) terminatingNote(out *ObjectComparison, live map[string]any) string {
+// terminatingNote says that an object, or its namespace, is being deleted, and what keeps it; empty where it stays. What old or desired
+// lacks cannot have drifted by it: one is new, the other is dropped anyway.
+func (c comparer) terminatingNote(ref object.Ref, live map[string]any) string {
 	switch {
 	case live == nil:
 		return ""
@@ -34,8 +27,8 @@ func (c comparer) terminatingNote(out *ObjectComparison, live map[string]any) st
 			note += " and goes when its finalizers are removed (" + strings.Join(held, ", ") + ")"
 		}
 		return note + "; Helm writes to it as long as it is there, and creates it again only in an upgrade after it has gone"
-	case c.in.Terminating[out.Namespace]:
-		return fmt.Sprintf("its namespace %q is being deleted, and it goes with it", out.Namespace)
+	case c.in.Terminating[ref.Namespace]:
+		return fmt.Sprintf("its namespace %q is being deleted, and it goes with it", ref.Namespace)
 	}
 	return ""
 }

@@ -51,14 +51,15 @@ func (c comparer) settle(o *ObjectComparison, answer Answer) {
 	}
 	for i := range o.Findings {
 		if f := &o.Findings[i]; !f.Certain {
-			f.Certain, f.Note = true, joinNotes(f.Note, "the server's dry run settles it")
+			f.Certain = true
+			f.Notes.Add(report.NoteSettled, "the server's dry run settles it")
 		}
 	}
 }
 
 // take makes an update of an object that was to fail on conflicts: the server finds none.
 func (o *ObjectComparison) take() {
-	o.Action, o.Reason, o.stops, o.conflicts, o.onlyConflicts = report.ActionUpdate, "", stopNothing, "", false
+	o.Action, o.Reason, o.failure = report.ActionUpdate, "", failure{}
 	for i := range o.Findings {
 		f := &o.Findings[i]
 		f.Blocked = false
@@ -80,10 +81,10 @@ func (o *ObjectComparison) certain() bool {
 // unasked says why there is no request for an object that Helm writes; empty where there may be one.
 func (c *Comparison) unasked(o *ObjectComparison) string {
 	switch {
-	case c.Input.serverSide() && c.Input.Migrates && isMigrated(o.liveText, c.Deployer().Manager):
+	case c.comparer().writer.MigratesFirst(o.liveText):
 		return "Helm first makes its own earlier writes part of the apply, which a dry run cannot do"
-	case o.awaits != "":
-		return "the release brings " + o.awaits + " first"
+	case o.waitsFor != "":
+		return "the release brings " + o.waitsFor + " first"
 	}
 	return ""
 }
@@ -135,7 +136,7 @@ func listed(paths []object.Path) string {
 // what the manifest names: the rest is the server's own.
 func (c comparer) differences(o *ObjectComparison, stored map[string]any) []object.Path {
 	shape := c.shapeOf(o.Ref)
-	if o.sends != MethodCreate {
+	if o.method != MethodCreate {
 		f := kinds.NewNormalizer(o.Key, shape, o.liveText)
 		d := difference{allocated: allocatedFor(o.Key, o.liveText)}
 		d.walk(nil, sides{old: kinds.State{Value: o.Result, Present: true}, live: f.Stored(stored)}, shape)

@@ -38,8 +38,8 @@ type walker struct {
 	volatile bool
 	// lastRevision is the number of a last revision that is not old, 0 where there is none.
 	lastRevision int
-	// ignored are the rules that hold for the object.
-	ignored *ignore.ObjectRules
+	// rules are those that silence findings of the object.
+	rules *ignore.ObjectRules
 	// conflicts are the places on which a server-side apply fails.
 	conflicts []conflictPlace
 }
@@ -143,9 +143,9 @@ func (w *walker) walkList(path object.Path, n sides, s *kinds.Shape, steps []obj
 		}
 		found := w.walk(path.With(step), below, s.Item())
 		for i := range found {
-			found[i].addNote(note)
+			found[i].addListNote(note)
 			if below.holdsSeveral(step) {
-				found[i].addNote(noteTogether)
+				found[i].addListNote(noteTogether)
 			}
 		}
 		out = append(out, found...)
@@ -169,7 +169,7 @@ func (w *walker) fold(path object.Path, n sides, entries []entry) []entry {
 	loud := loudest(entries)
 	if len(loud) == 0 && w.isEditedDefault(path, n, entries) {
 		e := w.verdict(path, n, false)
-		e.weight, e.IgnoredBy = hard, w.ignored.Field(path, e.Owners, false)
+		e.weight, e.IgnoredBy = hard, w.rules.Field(path, e.Owners, false)
 		return []entry{e}
 	}
 	if len(loud) == 0 || loud[0].presence != n.presence() || !agree(loud) || isIgnoredInPart(entries) {
@@ -186,8 +186,8 @@ func (w *walker) fold(path object.Path, n sides, entries []entry) []entry {
 		whole.weight = hard
 	}
 	whole.Old, whole.Desired = n.old.Text(whole.Old), n.desired.Text(whole.Desired)
-	if len(loud) == 1 && first.Note != noteGoesAlong || whole.Note == "" {
-		whole.Note = first.Note
+	if len(loud) == 1 && !first.Notes.Has(report.NoteGoesAlong) || len(whole.Notes) == 0 {
+		whole.Notes = first.Notes
 	}
 	whole.OfLast = first.OfLast && !slices.ContainsFunc(loud, func(e entry) bool { return !e.OfLast })
 	return []entry{whole}
@@ -262,9 +262,10 @@ func (n sides) presence() presence {
 	return presence{n.old.Shown().Present, n.desired.Shown().Present, n.live.Present}
 }
 
-func (e *entry) addNote(note string) {
+// addListNote says how the items of a list were told apart.
+func (e *entry) addListNote(note string) {
 	if e.weight != silent {
-		e.Note = joinNotes(e.Note, note)
+		e.Notes.Add(report.NoteList, note)
 	}
 }
 
@@ -277,15 +278,16 @@ func (w *walker) order(path object.Path, n sides, steps []object.Step) []entry {
 	old, desired := n.orderOf(n.old, steps), n.orderOf(n.desired, steps)
 	f := Finding{Path: path, Verdict: report.Overwrite, Managed: true, Certain: true, Class: report.ClassOrder, Old: old, Desired: desired, Live: live}
 	f.Cause = causeOf(!object.EqualLists(live, old), !object.EqualLists(desired, old))
-	if f.Note = noteOrder; !object.EqualLists(result, desired) {
+	if f.Notes = noted(report.NoteSpelling, noteOrder); !object.EqualLists(result, desired) {
 		f.After = result
 	}
 	if last := n.orderOf(n.last, steps); w.lastRevision > 0 && object.EqualLists(live, last) && !object.EqualLists(live, old) {
-		f.OfLast, f.Note = true, joinNotes(f.Note, fmt.Sprintf("written by failed revision %d", w.lastRevision))
+		f.OfLast = true
+		f.Notes.Add(report.NoteFailedRevision, fmt.Sprintf("written by failed revision %d", w.lastRevision))
 	}
 	// No owner: managedFields know who wrote an item, not who moved it.
 	e := entry{Finding: f, weight: hard, presence: n.presence()}
-	e.IgnoredBy = w.ignored.Field(path, nil, true)
+	e.IgnoredBy = w.rules.Field(path, nil, true)
 	if w.volatile && !object.EqualLists(desired, n.orderOf(n.again, steps)) {
 		w.giveClass(&e, report.ClassVolatile)
 	}

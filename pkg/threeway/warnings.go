@@ -1,8 +1,6 @@
 package threeway
 
 import (
-	"slices"
-
 	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -12,22 +10,19 @@ import (
 // warnOfRepeated tells of such items of desired where Helm does not fail on them.
 func (c *Comparison) warnOfRepeated() {
 	for i := range c.Objects {
-		if o := &c.Objects[i]; len(o.repeated) > 0 && o.Action != report.ActionFail {
+		if o := &c.Objects[i]; len(o.duplicates) > 0 && o.Action != report.ActionFail {
 			c.warn(report.Message{Code: "repeated-items", Object: o.key.String(),
-				Message: "the manifest has more than one " + apiserver.JoinPaths(o.repeated) + "; Helm's server-side apply would refuse the object"})
+				Message: "the manifest has more than one " + apiserver.JoinPaths(o.duplicates) + "; Helm's server-side apply would refuse the object"})
 		}
 	}
 }
 
-// noteTakenAway says why a field of a Service goes that the chart does not drop.
-func noteTakenAway(o *ObjectComparison) {
-	if !apiserver.ChangesService(o.Key, o.Live, o.Result) {
-		return
-	}
-	for i := range o.Findings {
-		f := &o.Findings[i]
-		if f.Verdict == report.Remove && f.Note != "" && apiserver.DependsOnType(f.Path) {
-			f.Note = "the API server drops it: a Service that is as the upgrade makes this one has no use for it"
+// noteDropped says why a field of a Service goes that the chart does not drop.
+func noteDropped(findings []Finding) {
+	for i := range findings {
+		f := &findings[i]
+		if f.Verdict == report.Remove && len(f.Notes) > 0 && apiserver.DependsOnType(f.Path) {
+			f.Notes = noted(report.NoteServer, "the API server drops it: a Service that is as the upgrade makes this one has no use for it")
 		}
 	}
 }
@@ -62,7 +57,5 @@ func (c *Comparison) subject(o *ObjectComparison) ignore.Subject {
 	return out
 }
 
-// warn adds warnings. The input belongs to the caller, so its list is not appended to in place.
-func (c *Comparison) warn(messages ...report.Message) {
-	c.Input.Warnings = append(slices.Clip(c.Input.Warnings), messages...)
-}
+// warn adds warnings.
+func (c *Comparison) warn(messages ...report.Message) { c.Warnings = append(c.Warnings, messages...) }

@@ -1,4 +1,4 @@
-package threeway
+package engine
 
 import (
 	"encoding/json"
@@ -21,28 +21,28 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// clientSide is Helm's own patch for one object: the engine it takes, and live after it.
-type clientSide struct {
-	engine report.Engine
-	// typed is the Go type that a strategic patch is computed by; nil for the merge engine.
-	typed runtime.Object
+// ClientSide is Helm's own patch for one object: the engine it takes, and live after it.
+type ClientSide struct {
+	Engine report.Engine
+	// Typed is the Go type that a strategic patch is computed by; nil for the merge engine.
+	Typed runtime.Object
 	// threeWay tells that the merge engine looks at live, too.
 	threeWay bool
 }
 
 // clientSide chooses the engine for an object of the release. Only an installation with --take-ownership merges three ways what is
 // none of Helm's own kinds (helm v3.22.0 pkg/action/install.go performInstall, UpdateThreeWayMerge).
-func (c comparer) clientSide(ref object.Ref, desired map[string]any) clientSide {
-	out := clientSideFor(c.catalog, ref.GVK(), desired)
-	out.threeWay = c.in.TakeOwnership && c.in.Operation == report.OperationInstall
+func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
+	out := clientSideFor(kinds.Native(), ref.GVK(), desired)
+	out.threeWay = c.ThreeWayMerge
 	return out
 }
 
 // clientSideFor chooses the engine as helm v3.22.0 pkg/kube/client.go createPatch does: strategic for kinds of Helm's native
 // scheme, JSON merge for everything else, for CustomResourceDefinitions of v1beta1, and for objects that do not decode into
 // their Go type.
-func clientSideFor(c *kinds.Catalog, gvk schema.GroupVersionKind, desired map[string]any) clientSide {
-	merge := clientSide{engine: report.EngineMerge}
+func clientSideFor(c *kinds.Catalog, gvk schema.GroupVersionKind, desired map[string]any) ClientSide {
+	merge := ClientSide{Engine: report.EngineMerge}
 	if gvk.Group == "apiextensions.k8s.io" && gvk.Version == "v1beta1" {
 		return merge
 	}
@@ -50,7 +50,7 @@ func clientSideFor(c *kinds.Catalog, gvk schema.GroupVersionKind, desired map[st
 	if err != nil || holdsAbsurd(desired, c.Shape(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
 		return merge
 	}
-	return clientSide{engine: report.EngineStrategic, typed: typed}
+	return ClientSide{Engine: report.EngineStrategic, Typed: typed}
 }
 
 // holdsAbsurd tells whether a value has a quantity in it that would take for ever to decode.
@@ -75,7 +75,7 @@ func holdsAbsurd(v any, s *kinds.Shape) bool {
 
 // result gives live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
 // the texts as they are; live is not changed. Its managedFields are left out: no patch is about them, and they are much of the text.
-func (p clientSide) result(old, desired, live map[string]any) (map[string]any, error) {
+func (p ClientSide) result(old, desired, live map[string]any) (map[string]any, error) {
 	live = withoutOwners(live)
 	patch, err := p.patch(old, desired, live)
 	if err != nil {
@@ -85,7 +85,7 @@ func (p clientSide) result(old, desired, live map[string]any) (map[string]any, e
 	if err != nil {
 		return nil, fmt.Errorf("encoding live: %w", err)
 	}
-	raw, err := guarded(func() ([]byte, error) { return p.apply(text, patch) })
+	raw, err := Guarded(func() ([]byte, error) { return p.Apply(text, patch) })
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func withoutOwners(live map[string]any) map[string]any {
 
 // patch is what Helm sends for an object that lives: helm v3.22.0 pkg/kube/client.go createPatch. The merge engine does not look
 // at live, unless it merges three ways. Its preconditions there, the same kind and name, cannot fail: live was found by them.
-func (p clientSide) patch(old, desired, live map[string]any) ([]byte, error) {
+func (p ClientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 	o, err := json.Marshal(old)
 	if err != nil {
 		return nil, fmt.Errorf("encoding old: %w", err)
@@ -119,18 +119,18 @@ func (p clientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding desired: %w", err)
 	}
-	if p.engine != report.EngineStrategic && !p.threeWay {
-		return guarded(func() ([]byte, error) { return jsonpatch.CreateMergePatch(o, t) })
+	if p.Engine != report.EngineStrategic && !p.threeWay {
+		return Guarded(func() ([]byte, error) { return jsonpatch.CreateMergePatch(o, t) })
 	}
 	l, err := json.Marshal(live)
 	if err != nil {
 		return nil, fmt.Errorf("encoding live: %w", err)
 	}
-	return guarded(func() ([]byte, error) {
-		if p.engine != report.EngineStrategic {
+	return Guarded(func() ([]byte, error) {
+		if p.Engine != report.EngineStrategic {
 			return jsonmergepatch.CreateThreeWayJSONMergePatch(o, t, l)
 		}
-		meta, err := strategicpatch.NewPatchMetaFromStruct(p.typed)
+		meta, err := strategicpatch.NewPatchMetaFromStruct(p.Typed)
 		if err != nil {
 			return nil, err
 		}
@@ -138,12 +138,12 @@ func (p clientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 	})
 }
 
-// apply is what the API server does with such a patch.
-func (p clientSide) apply(live, patch []byte) ([]byte, error) {
-	if p.engine != report.EngineStrategic {
+// Apply is what the API server does with such a patch.
+func (p ClientSide) Apply(live, patch []byte) ([]byte, error) {
+	if p.Engine != report.EngineStrategic {
 		return jsonpatch.MergePatch(live, patch)
 	}
-	meta, err := strategicpatch.NewPatchMetaFromStruct(p.typed)
+	meta, err := strategicpatch.NewPatchMetaFromStruct(p.Typed)
 	if err != nil {
 		return nil, err
 	}
@@ -151,16 +151,16 @@ func (p clientSide) apply(live, patch []byte) ([]byte, error) {
 }
 
 // patchType is the content type of the engine's patches.
-func (p clientSide) patchType() types.PatchType {
-	if p.engine == report.EngineStrategic {
+func (p ClientSide) patchType() types.PatchType {
+	if p.Engine == report.EngineStrategic {
 		return types.StrategicMergePatchType
 	}
 	return types.MergePatchType
 }
 
-// guarded calls a merge of the libraries. Some objects make them panic, a null among the items of a list for one; Helm dies of
+// Guarded calls a merge of the libraries. Some objects make them panic, a null among the items of a list for one; Helm dies of
 // it then, and the prediction is that it fails.
-func guarded(merge func() ([]byte, error)) (out []byte, err error) {
+func Guarded(merge func() ([]byte, error)) (out []byte, err error) {
 	defer func() {
 		if recover() != nil {
 			err = errPatchPanic

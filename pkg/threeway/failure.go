@@ -7,20 +7,44 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// stop is what a failing object keeps Helm from doing.
-type stop int
+// scope is what a failing object keeps Helm from doing.
+type scope int
 
 const (
 	// stopNothing: the visit of the others goes on, but nothing is deleted.
-	stopNothing stop = iota
+	stopNothing scope = iota
 	// stopRest: objects after this one are not reached.
 	stopRest
 	// stopAll: the upgrade ends before it writes anything.
 	stopAll
 )
 
-func (o *ObjectComparison) fail(stops stop, reason string) {
-	o.Action, o.Reason, o.stops, o.onlyConflicts = report.ActionFail, reason, stops, false
+// failure is why Helm fails on an object, and how far that reaches.
+type failure struct {
+	scope  scope
+	reason string
+	// onlyConflicts is set where a server-side apply fails on nothing but conflicts.
+	onlyConflicts bool
+}
+
+// furthest chooses the failure that reaches furthest; of several, the one that was found last.
+func furthest(failures []failure) (out failure, ok bool) {
+	for _, f := range failures {
+		if !ok || f.scope >= out.scope {
+			out, ok = f, true
+		}
+	}
+	return out, ok
+}
+
+// fail adds a failure.
+func (d *decision) fail(scope scope, reason string) {
+	d.failures = append(d.failures, failure{scope: scope, reason: reason})
+}
+
+// fail lets an object fail for what is known of the release as a whole.
+func (o *ObjectComparison) fail(scope scope, reason string) {
+	o.Action, o.Reason, o.failure = report.ActionFail, reason, failure{scope: scope, reason: reason}
 }
 
 // block tells every object what a failing one keeps Helm from doing to it: one that cannot be built or adopted stops the
@@ -28,12 +52,12 @@ func (o *ObjectComparison) fail(stops stop, reason string) {
 // pkg/kube/client.go update). "There" is a place in the manifest, not in the report.
 func block(objects []ObjectComparison) {
 	failing := failuresInOrder(objects)
-	all := keysOf(failing, func(o *ObjectComparison) bool { return o.stops == stopAll })
-	rest := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.stops == stopRest })
+	all := keysOf(failing, func(o *ObjectComparison) bool { return o.failure.scope == stopAll })
+	rest := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.failure.scope == stopRest })
 	for i := range objects {
 		o := &objects[i]
 		switch {
-		case o.Action == report.ActionFail && (len(all) == 0 || o.stops == stopAll):
+		case o.Action == report.ActionFail && (len(all) == 0 || o.failure.scope == stopAll):
 			o.blockFields()
 		case len(all) > 0:
 			o.skip(all)
@@ -47,7 +71,7 @@ func block(objects []ObjectComparison) {
 
 // stopsAll reports whether an object ends the upgrade before it writes anything.
 func stopsAll(objects []ObjectComparison) bool {
-	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.stops == stopAll })
+	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope == stopAll })
 }
 
 // failuresInOrder lists the objects that fail, in the order in which Helm comes to them.

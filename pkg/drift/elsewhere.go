@@ -1,4 +1,4 @@
-package main
+package drift
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 // Helm itself uses both namespaces: templates and the release annotations get the record's, and objects without a namespace of their own
 // go to the one that helm was called with (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade and pkg/kube/client.go newBuilder, helm
 // v4.3.1 the same; rollback.go too).
-func (d diff) recordElsewhere(ctx context.Context, in threeway.Input) []report.Message {
-	if in.Old == nil || in.Namespace == in.StorageNamespace || d.isFluxStorage(ctx, in) {
+func (r run) recordElsewhere(ctx context.Context, in threeway.Input) []report.Message {
+	if in.Old == nil || in.Namespace == in.StorageNamespace || r.isFluxStorage(ctx, in) {
 		return nil
 	}
 	return []report.Message{{Code: report.WarnRecordElsewhere, Message: fmt.Sprintf(
@@ -29,9 +29,14 @@ func (d diff) recordElsewhere(ctx context.Context, in threeway.Input) []report.M
 		in.StorageNamespace, in.Namespace, in.Namespace, in.StorageNamespace, in.StorageNamespace)}}
 }
 
+// RecordElsewhere reports whether the comparison warns that the release record may be a copy: it names another namespace than its own.
+func (r *Result) RecordElsewhere() bool {
+	return slices.ContainsFunc(r.Comparison.Input.Warnings, func(m report.Message) bool { return m.Code == report.WarnRecordElsewhere })
+}
+
 // isFluxStorage reports whether Flux keeps the records of the release where they were found: in the namespace of the HelmRelease that the
 // objects name, or in the one that it names (fluxcd/helm-controller v1.6 api/v2/helmrelease_types.go GetStorageNamespace).
-func (d diff) isFluxStorage(ctx context.Context, in threeway.Input) bool {
+func (r run) isFluxStorage(ctx context.Context, in threeway.Input) bool {
 	name, namespace := fluxOwner(append(liveObjects(in), in.OldObjects...))
 	if name == "" {
 		return false
@@ -39,7 +44,7 @@ func (d diff) isFluxStorage(ctx context.Context, in threeway.Input) bool {
 	if namespace == in.StorageNamespace {
 		return true
 	}
-	owner, err := d.cluster.Get(ctx, fluxRef(name, namespace))
+	owner, err := r.helmRelease(ctx, name, namespace)
 	if err != nil || owner == nil {
 		return false
 	}
@@ -47,7 +52,7 @@ func (d diff) isFluxStorage(ctx context.Context, in threeway.Input) bool {
 	return err == nil && storage == in.StorageNamespace
 }
 
-// liveObjects are the release's objects as they live.
+// liveObjects are the live objects of the release.
 func liveObjects(in threeway.Input) (out []object.Object) {
 	for _, o := range in.OldObjects {
 		if live := in.Live[o.Ref].Object; live != nil {
@@ -55,28 +60,4 @@ func liveObjects(in threeway.Input) (out []object.Object) {
 		}
 	}
 	return out
-}
-
-// isElsewhere reports whether the comparison warns of its record.
-func isElsewhere(in threeway.Input) bool {
-	return slices.ContainsFunc(in.Warnings, func(m report.Message) bool { return m.Code == report.WarnRecordElsewhere })
-}
-
-// checkTarget refuses to write to the objects of a record that may be a copy, unless the user names their namespace.
-func (f fix) checkTarget() error {
-	in, given := f.before.Input, f.flags.target
-	switch {
-	case given == "" && isElsewhere(in):
-		return hinted{
-			error: fmt.Errorf("the record of %s in namespace %s says that the release is in %s, so it may be a copy, and fix would write to %s",
-				in.Name, in.StorageNamespace, in.Namespace, in.Namespace),
-			hint: fmt.Sprintf("helmdrift fix %s -n %s puts back what drifted by the record there; "+
-				"with --target-namespace %s, fix writes to %s by this record",
-				in.Name, in.Namespace, in.Namespace, in.Namespace),
-		}
-	case given != "" && given != in.Namespace:
-		return hinted{error: fmt.Errorf("--target-namespace %s: the record of %s says that the release is in %s", given, in.Name, in.Namespace),
-			hint: "the flag allows writing to the namespace that the record names; it does not choose another one"}
-	}
-	return nil
 }

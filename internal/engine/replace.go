@@ -1,4 +1,4 @@
-package threeway
+package engine
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 // replaced foretells a replacement: helm --force, which Helm 4 calls --force-replace (helm v3.22.0 pkg/kube/client.go
 // updateResource, v4.3.1 replaceResource). Helm sends desired itself over whatever is there, so live counts for nothing but what
 // the API server gives back or refuses to lose (server_update.go, immutable.go). Old is not looked at.
-func replaced(desired map[string]any) written {
-	return written{engine: report.EngineReplace, applied: applied{result: runtime.DeepCopyJSON(desired)}}
+func replaced(desired map[string]any) Written {
+	return Written{Engine: report.EngineReplace, applied: applied{Result: runtime.DeepCopyJSON(desired)}}
 }
 
 // replacement is what Helm sends then: desired with live's resourceVersion, unless the manifest names one (k8s.io/cli-runtime v0.37
@@ -29,14 +29,14 @@ func replacement(desired, live map[string]any) map[string]any {
 	return out
 }
 
-// strictReason names fields of a manifest that no type knows, where Helm 4 replaces an object: it asks the server for strict
+// StrictReason names fields of a manifest that no type knows, where Helm 4 replaces an object: it asks the server for strict
 // validation then, as it does for an apply (helm v4.3.1 pkg/kube/client.go replaceResource). Its patches and creations, and all that
 // Helm 3 sends, lose such fields with a warning.
-func (c comparer) strictReason(o *ObjectComparison) string {
-	if o.Engine != report.EngineReplace || !c.in.helm4() {
+func (c Writer) StrictReason(ref object.Ref, desired map[string]any) string {
+	if !c.ForceReplace || !c.Strict {
 		return ""
 	}
-	paths := unknownFields(o.desiredText, c.shapeOf(o.Ref), nil)
+	paths := unknownFields(desired, c.shapeOf(ref), nil)
 	if len(paths) == 0 {
 		return ""
 	}
@@ -45,7 +45,7 @@ func (c comparer) strictReason(o *ObjectComparison) string {
 		texts[i] = fmt.Sprintf("unknown field %q", path)
 	}
 	return fmt.Sprintf("failed to replace object: %s in version %q cannot be handled as a %s: strict decoding error: %s",
-		o.Kind, o.Version, o.Kind, strings.Join(texts, ", "))
+		ref.Kind, ref.Version, ref.Kind, strings.Join(texts, ", "))
 }
 
 // unknownFields lists the fields of a manifest that the server drops.

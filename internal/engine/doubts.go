@@ -1,8 +1,7 @@
-package threeway
+package engine
 
 import (
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -11,72 +10,42 @@ import (
 	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// doubt is why some verdicts of an object are not certain.
-type doubt struct {
-	reason string
-	about  func(Finding) bool
-	// spreads tells that the write as a whole may fail for the sake of those.
-	spreads bool
-	// vanishing are fields of live that may go although nothing here shows it.
-	vanishing []object.Path
+// Doubt is why some verdicts of an object are not certain.
+type Doubt struct {
+	Reason string
+	// Which are the findings that it is about: those of this kind, at places that At takes. Without At it is about all places.
+	Which Which
+	At    func(object.Path) bool
+	// Spreads is set where the write as a whole may fail because of those.
+	Spreads bool
+	// Vanishing are fields of live that may go although nothing here shows it.
+	Vanishing []object.Path
 }
 
-func anyFinding(Finding) bool { return true }
+// Which is a kind of findings, by what becomes of them.
+type Which int
 
-// acts tells whether the upgrade changes the field or fails on it.
-func (f Finding) acts() bool { return f.writes() || f.Verdict == report.Conflict }
-
-// doubtful marks the verdicts that are not certain, each with the reason. Where an object may fail for the sake of one field, all
-// that would happen to the others is as doubtful as that.
-func (o *ObjectComparison) doubtful(doubts []doubt) {
-	for _, d := range doubts {
-		o.mayVanish(d)
-		fails := d.spreads && slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.acts() && d.about(f) })
-		for i := range o.Findings {
-			f := &o.Findings[i]
-			if d.about(*f) || fails && f.acts() {
-				f.Certain = false
-				f.addNote(d.reason)
-			}
-		}
-	}
-}
-
-// mayVanish adds findings for what may go.
-func (o *ObjectComparison) mayVanish(d doubt) {
-	for _, path := range d.vanishing {
-		v, there := path.Lookup(o.Live)
-		told := slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.Path.Equal(path) })
-		if there && !told {
-			o.Findings = append(o.Findings, Finding{Path: path, Verdict: report.Remove, Cause: report.CauseChange, Old: object.Copy(v), Live: object.Copy(v), Note: d.reason})
-			o.Result, _ = object.Without(o.Result, path).(map[string]any)
-		}
-	}
-	sortFindings(o.Findings)
-}
-
-// addNote adds a remark, once.
-func (f *Finding) addNote(note string) {
-	if !strings.Contains(f.Note, note) {
-		f.Note = joinNotes(f.Note, note)
-	}
-}
+// The kinds of findings: all of them, those on which the upgrade acts (it writes or fails), those that it writes, and conflicts.
+const (
+	AnyFinding Which = iota
+	Acting
+	Writing
+	Conflicting
+)
 
 // doubts say what of an apply depends on managers that wrote at versions which are only guessed to be like the request's. Those
 // whose entries change nothing of the outcome are no reason for any; nor do status and its like matter, which no apply touches.
-func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, force bool, got applied) []doubt {
+func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, force bool, got applied) []Doubt {
 	out := hidden(live, force)
 	for _, entry := range guessedEntries(live, types.guessed) {
 		reason := entry.Manager + " wrote at " + entry.Version + ", which only the server can convert"
 		own := entry.Manager == s.deployer
 		if moved := entry.moved(live); len(moved) > 0 {
-			d := doubt{reason: reason, spreads: !own && !force}
-			d.about = func(f Finding) bool { return (own || f.acts()) && isAnyNear(f.Path, moved) }
+			d := Doubt{Reason: reason, Which: Acting, Spreads: !own && !force, At: func(path object.Path) bool { return isAnyNear(path, moved) }}
 			if own {
-				d.vanishing = entry.inAnnotations()
+				d.Which, d.Vanishing = AnyFinding, entry.inAnnotations()
 			}
 			out = append(out, d)
 		}
@@ -84,39 +53,39 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 			// The server looks at version 1 for what Helm no longer names, and an autoscaler comes back from there with its metrics in
 			// another order (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
 			metrics := []object.Path{object.Path{}.Field("spec").Field("metrics")}
-			out = append(out, doubt{reason: reason, about: func(f Finding) bool { return f.writes() && isAnyNear(f.Path, metrics) }})
+			out = append(out, Doubt{Reason: reason, Which: Writing, At: func(path object.Path) bool { return isAnyNear(path, metrics) }})
 		}
 		switch {
 		case force:
 		case own && s.hasOthers(live):
 			// What Helm no longer names is taken away at the version at which it was applied, and what becomes of it on the way there
 			// and back may be others'.
-			out = append(out, doubt{reason: reason, about: Finding.acts, spreads: true})
+			out = append(out, Doubt{Reason: reason, Which: Acting, Spreads: true})
 		case !own:
-			out = append(out, doubt{reason: reason, about: func(f Finding) bool { return f.writes() && entry.holdsWhole(f.Path) }, spreads: true})
+			out = append(out, Doubt{Reason: reason, Which: Writing, At: entry.holdsWhole, Spreads: true})
 		}
 		without, err := s.result(desired, entry.left(live), force)
 		switch {
-		case err != nil || without.refusal != got.refusal:
-			out = append(out, doubt{reason: reason, about: Finding.acts})
-		case !object.Equal(unowned(without.result), unowned(got.result)):
-			out = append(out, doubt{reason: reason, about: func(f Finding) bool { return entry.touches(f.Path) }})
+		case err != nil || without.Refusal != got.Refusal:
+			out = append(out, Doubt{Reason: reason, Which: Acting})
+		case !object.Equal(unowned(without.Result), unowned(got.Result)):
+			out = append(out, Doubt{Reason: reason, At: entry.touches})
 		}
 	}
 	return out
 }
 
 // otherDeployers are the doubts about an object on which an apply by another program that may be the deployer has another outcome.
-func (c comparer) otherDeployers(s serverSide, desired, live map[string]any, got applied) (out []doubt) {
-	d := c.deployer()
+func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got applied) (out []Doubt) {
+	d := c.Deployer()
 	for _, other := range d.Others {
 		s.deployer = other
-		theirs, err := s.result(desired, c.asApplied(live, other), c.in.ForceConflicts)
+		theirs, err := s.result(desired, c.asApplied(live, other), c.ForceConflicts)
 		switch {
-		case err != nil || !object.Equal(unowned(theirs.result), unowned(got.result)):
-			out = append(out, doubt{reason: d.Doubt(), about: anyFinding})
-		case theirs.refusal != got.refusal:
-			out = append(out, doubt{reason: d.Doubt(), about: Finding.acts})
+		case err != nil || !object.Equal(unowned(theirs.Result), unowned(got.Result)):
+			out = append(out, Doubt{Reason: d.Doubt()})
+		case theirs.Refusal != got.Refusal:
+			out = append(out, Doubt{Reason: d.Doubt(), Which: Acting})
 		}
 	}
 	return out
@@ -124,13 +93,13 @@ func (c comparer) otherDeployers(s serverSide, desired, live map[string]any, got
 
 // hidden is the doubt about a field that the API server keeps and does not show, of a Service without an address (kubernetes v1.36.3
 // pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy): somebody owns it, with whatever value.
-func hidden(live map[string]any, force bool) []doubt {
+func hidden(live map[string]any, force bool) []Doubt {
 	if live["apiVersion"] != "v1" || live["kind"] != "Service" || apiserver.ServiceOf(live).HasAddress() {
 		return nil
 	}
 	path := object.Path{}.Field("spec").Field("internalTrafficPolicy")
 	reason := "the API server does not show which value it keeps here"
-	return []doubt{{reason: reason, about: func(f Finding) bool { return f.Verdict == report.Conflict && f.Path.Equal(path) }, spreads: !force}}
+	return []Doubt{{Reason: reason, Which: Conflicting, At: path.Equal, Spreads: !force}}
 }
 
 // hasOthers tells whether anybody but Helm owns a part of live that an apply may touch.

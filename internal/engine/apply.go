@@ -1,4 +1,4 @@
-package threeway
+package engine
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +25,7 @@ import (
 
 // ApplyTypes is what the API's OpenAPI v3 says of the kinds of one group and version; server-side apply of custom resources needs it.
 type ApplyTypes struct {
-	converter managedfields.TypeConverter
+	Converter managedfields.TypeConverter
 	schemas   map[string]*spec.Schema
 }
 
@@ -53,12 +55,12 @@ type serverSide struct {
 	deployer string
 }
 
-// conflict is one field that another manager owns with another value.
-type conflict struct {
-	// field is the path as the server writes it: .spec.template.spec.containers[name="web"].image.
-	field string
-	// message is the server's: conflict with "kubectl-patch" using apps/v1.
-	message string
+// Conflict is one field that another manager owns with another value.
+type Conflict struct {
+	// Field is the path as the server writes it: .spec.template.spec.containers[name="web"].image.
+	Field string
+	// Message is the server's: conflict with "kubectl-patch" using apps/v1. Manager is the one that it names.
+	Message, Manager string
 }
 
 // newServerSide prepares an apply of objects of one kind by a field manager. custom reports that its schema comes from a CRD.
@@ -77,11 +79,11 @@ func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom boo
 
 // applied is what a server-side apply makes of live.
 type applied struct {
-	// result is live after it; where it conflicts, after a forced one.
-	result    map[string]any
-	conflicts []conflict
-	// refusal is the server's text about the conflicts.
-	refusal string
+	// Result is live after it; where it conflicts, after a forced one.
+	Result    map[string]any
+	Conflicts []Conflict
+	// Refusal is the server's text about the conflicts.
+	Refusal string
 }
 
 // result gives live after an apply of desired. Neither of them is changed.
@@ -89,7 +91,7 @@ func (s serverSide) result(desired, live map[string]any, force bool) (applied, e
 	out, err := s.apply(desired, live, force)
 	conflicts := conflictsOf(err)
 	if len(conflicts) == 0 {
-		return applied{result: out}, err
+		return applied{Result: out}, err
 	}
 	refusal := err.Error()
 	out, err = s.apply(desired, live, true)
@@ -119,21 +121,33 @@ func (s serverSide) apply(desired, live map[string]any, force bool) (out map[str
 var errApplyPanic = errors.New("the API server's field manager crashes on the object")
 
 // conflictsOf takes the fields out of a refusal, in an order of their own: the server goes through managers in none.
-func conflictsOf(err error) []conflict {
+func conflictsOf(err error) []Conflict {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return nil
 	}
-	var out []conflict
+	var out []Conflict
 	for _, cause := range status.Status().Details.Causes {
 		if cause.Type == metav1.CauseTypeFieldManagerConflict {
-			out = append(out, conflict{field: cause.Field, message: cause.Message})
+			out = append(out, Conflict{Field: cause.Field, Message: cause.Message, Manager: managerIn(cause.Message)})
 		}
 	}
-	slices.SortFunc(out, func(a, b conflict) int {
-		return cmp.Or(cmp.Compare(a.field, b.field), cmp.Compare(a.message, b.message))
+	slices.SortFunc(out, func(a, b Conflict) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
 	})
 	return out
+}
+
+// managerIn returns the manager that the server names in its word on a conflict (k8s.io/apimachinery v0.37
+// pkg/util/managedfields/internal/conflict.go printManager); empty if it names none.
+func managerIn(message string) string {
+	_, rest, _ := strings.Cut(message, "conflict with ")
+	quoted, err := strconv.QuotedPrefix(rest)
+	if err != nil {
+		return ""
+	}
+	name, _ := strconv.Unquote(quoted)
+	return name
 }
 
 // migrated returns live as Helm 4 leaves it before it first applies server-side to an object that was patched client-side: what

@@ -1,4 +1,4 @@
-package threeway
+package engine
 
 import (
 	"fmt"
@@ -78,35 +78,35 @@ func (t versionedTypes) withoutStatus() map[fieldpath.APIVersion]fieldpath.Filte
 
 // ownTypes are the types of a kind at the version at which Helm applies. Known tells that its schema is; without it every list is one
 // value.
-func (c comparer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.TypeConverter, known bool) {
+func (c Writer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.TypeConverter, known bool) {
 	if kinds.NativeApply().Scheme.Recognizes(gvk) {
 		return kinds.NativeApply().Types, true
 	}
-	if types := c.in.ApplyTypes[gvk.GroupVersion()]; types != nil {
-		return types.converter, true
+	if types := c.ApplyTypes[gvk.GroupVersion()]; types != nil {
+		return types.Converter, true
 	}
 	return managedfields.NewDeducedTypeConverter(), false
 }
 
 // typesOf are the types by which an object is applied. The error is what the server says of managers that it cannot follow.
-func (c comparer) typesOf(ref object.Ref, desired, live map[string]any) (out versionedTypes, doubts []doubt, err error) {
+func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versionedTypes, doubts []Doubt, err error) {
 	out = versionedTypes{gvk: ref.GVK(), known: map[schema.GroupVersion]managedfields.TypeConverter{}}
 	var known bool
 	if out.TypeConverter, known = c.ownTypes(out.gvk); !known {
-		doubts = append(doubts, doubt{reason: "the schema of the kind is not known, so its lists are taken as one value each", about: anyFinding})
+		doubts = append(doubts, Doubt{Reason: "the schema of the kind is not known, so its lists are taken as one value each"})
 	}
 	others := otherVersions(live, ref.APIVersion())
 	if kinds.NativeApply().Scheme.Recognizes(out.gvk) {
 		out.guessed = slices.DeleteFunc(others, func(gv schema.GroupVersion) bool { return isUnserved(gv.WithKind(ref.Kind), ref.Group) })
 		return out, doubts, nil
 	}
-	definition := c.in.Schemas[ref.GroupKind()]
+	definition := c.Schemas[ref.GroupKind()]
 	out.ownsStatus = definition != nil && !definition.Status[ref.Version]
 	for _, gv := range others {
 		if err := unconvertible(definition, gv, ref, desired, live); err != nil {
 			return out, doubts, err
 		}
-		if types := c.in.ApplyTypes[out.gvk.GroupVersion()].at(out.gvk, gv, definition); types != nil {
+		if types := c.ApplyTypes[out.gvk.GroupVersion()].at(out.gvk, gv, definition); types != nil {
 			out.known[gv] = types
 		} else {
 			out.guessed = append(out.guessed, gv)
@@ -116,11 +116,11 @@ func (c comparer) typesOf(ref object.Ref, desired, live map[string]any) (out ver
 }
 
 // applyFor prepares an apply of a kind on objects that nobody wrote yet. Known is as ownTypes has it.
-func (c comparer) applyFor(ref object.Ref) (apply serverSide, known bool, err error) {
+func (c Writer) applyFor(ref object.Ref) (apply serverSide, known bool, err error) {
 	gvk := ref.GVK()
 	types, known := c.ownTypes(gvk)
 	isCustom := !kinds.NativeApply().Scheme.Recognizes(gvk)
-	apply, err = newServerSide(versionedTypes{TypeConverter: types, gvk: gvk}, gvk, isCustom, c.deployer().Manager)
+	apply, err = newServerSide(versionedTypes{TypeConverter: types, gvk: gvk}, gvk, isCustom, c.Deployer().Manager)
 	return apply, known, err
 }
 
@@ -209,7 +209,7 @@ func (t *ApplyTypes) at(gvk schema.GroupVersionKind, gv schema.GroupVersion, def
 		properties[name] = own.Properties[name]
 	}
 	other.Properties = properties
-	other.AddExtension(kindExtension, []any{map[string]any{"group": gv.Group, "version": gv.Version, "kind": gvk.Kind}})
+	other.AddExtension(KindExtension, []any{map[string]any{"group": gv.Group, "version": gv.Version, "kind": gvk.Kind}})
 	schemas := maps.Clone(t.schemas)
 	schemas["at "+gv.String()] = other
 	converter, err := managedfields.NewTypeConverter(schemas, false)
@@ -219,13 +219,13 @@ func (t *ApplyTypes) at(gvk schema.GroupVersionKind, gv schema.GroupVersion, def
 	return converter
 }
 
-// kindExtension names the kinds of a schema in an OpenAPI document.
-const kindExtension = "x-kubernetes-group-version-kind"
+// KindExtension names the kinds of a schema in an OpenAPI document.
+const KindExtension = "x-kubernetes-group-version-kind"
 
 // schemaOf finds the schema of a kind in the document.
 func (t *ApplyTypes) schemaOf(gvk schema.GroupVersionKind) *spec.Schema {
 	for _, name := range object.SortedKeys(t.schemas) {
-		kinds, _ := t.schemas[name].Extensions[kindExtension].([]any)
+		kinds, _ := t.schemas[name].Extensions[KindExtension].([]any)
 		for _, kind := range kinds {
 			k, _ := kind.(map[string]any)
 			if k["group"] == gvk.Group && k["version"] == gvk.Version && k["kind"] == gvk.Kind {
