@@ -84,6 +84,20 @@ func TestJudge(t *testing.T) {
 				t.Errorf("unreached %v, stopped at %v", told.unreached, told.stoppers)
 			}
 		},
+		"refusal that is not predicted": func(t *testing.T) {
+			live := func() map[string]map[string]any { return states(liveObject("a", "data: {x: '1'}")) }
+			update := objectReport{Kind: "ConfigMap", Name: "a", Action: "update", Fields: []fieldReport{{Path: "data.x", Verdict: "overwrite", Certain: true}}}
+			told := story("a")
+			told.judge(reportOf(update), live(), live(), errors.New(`cannot patch "a" with kind ConfigMap: ConfigMap "a" is invalid: spec.hostPort: Duplicate value: 80`))
+			acceptsStory(t, told)
+			if told.let[tolerateUnpredicted] != 1 {
+				t.Errorf("not counted: %v", told.let)
+			}
+			told = story("a")
+			told.judge(reportOf(update), live(), live(), errors.New(`cannot patch "a" with kind ConfigMap: ConfigMap "a" is invalid: spec.ports: Duplicate value: 80`))
+			refusesStory(t, told)
+			refusesRun(t, tally{cases: 20, let: tolerances{tolerateUnpredicted: 2}})
+		},
 		"failure beside an uncertain object": func(t *testing.T) {
 			told := story("a", "b")
 			open := objectReport{Kind: "ConfigMap", Name: "b", Action: "update", Fields: []fieldReport{{Path: "data.x", Verdict: "conflict"}}}

@@ -44,6 +44,8 @@ type oracleObject struct {
 	old, new map[string]any
 	// tried is the object in the upgrade that failed.
 	tried map[string]any
+	// risky tells that a risk of the kind was turned in new.
+	risky bool
 	// where is the namespace that the charts write: none, or what follows the release's own in its name.
 	where namespacing
 }
@@ -128,7 +130,7 @@ func newOracleObject(kind *poolKind, number string, r *rand.Rand) *oracleObject 
 		o.new = nil
 	case 2:
 		if len(kind.risks) > 0 {
-			kind.risks[r.IntN(len(kind.risks))].turn(o.new, r)
+			o.risky = kind.risks[r.IntN(len(kind.risks))].turn(o.new, r)
 			o.new = o.named(o.new)
 		}
 	}

@@ -89,24 +89,6 @@ func (c *oracleCase) place(r *rand.Rand) {
 	}
 }
 
-// list puts some objects into Lists, in each chart others.
-func (c *oracleCase) list(r *rand.Rand) {
-	if r.IntN(5) > 0 {
-		return
-	}
-	c.listed = map[string][]string{}
-	for _, file := range []string{"old.yaml", "failed.yaml", "new.yaml"} {
-		for _, o := range c.objects {
-			if r.IntN(2) == 0 && !isHook(o.new) {
-				c.listed[file] = append(c.listed[file], o.name)
-			}
-		}
-	}
-	if c.same {
-		c.listed["new.yaml"] = c.listed["old.yaml"]
-	}
-}
-
 // addHooks gives the charts a hook that comes, changes or goes.
 func (c *oracleCase) addHooks(r *rand.Rand) {
 	if r.IntN(4) > 0 {

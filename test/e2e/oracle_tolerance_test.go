@@ -37,6 +37,8 @@ var toleranceBounds = map[string]struct{ perHundred, always int }{
 	tolerateLimitRange: {3, 2},
 	tolerateStumble:    {25, 8},
 	tolerateAutoscaled: {3, 2},
+
+	tolerateUnpredicted: {1, 1},
 }
 
 const (
@@ -63,6 +65,8 @@ const (
 	tolerateLimitRange = "resources that a LimitRange gave a Pod"
 	tolerateStumble    = "drift of an object that a failed upgrade did not reach, or may not have"
 	tolerateAutoscaled = "a field of an autoscaler had another effect"
+
+	tolerateUnpredicted = "a refusal that docs/verdicts.md lists under What is not predicted"
 )
 
 // let counts one use of a tolerance. A judge without a ledger counts nothing.
