@@ -111,7 +111,7 @@ func TestAliases(t *testing.T) {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	got := r.Releases[0]
-	if len(got.Errors) != 1 || !strings.Contains(got.Errors[0].Message, "document 2 of the manifest: its aliases make more than 3 MiB of it") {
+	if len(got.Errors) != 1 || !strings.Contains(got.Errors[0].Message, "document 2 of the manifest: its aliases expand it to more than 3 MiB") {
 		t.Errorf("errors %+v", got.Errors)
 	}
 	if len(got.Objects) != 1 || got.Objects[0].Name != "web" || !got.Objects[0].Drifted {

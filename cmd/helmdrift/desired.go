@@ -183,7 +183,7 @@ func (o *desiredOptions) chart(ref string) *drift.Chart {
 	out := &drift.Chart{
 		Ref: ref, Source: o.source, Values: o.valueOptions(), Install: o.install, KubeVersion: o.kubeVersion, APIVersions: o.apiVersions,
 		NoLookup: o.noLookup, EnableDNS: o.enableDNS, SkipSchemaValidation: o.skipSchema,
-		ReadFile: func(ctx context.Context, name string) ([]byte, error) { return fetch.Read(ctx, name, o.stdin) },
+		ReadFile: func(ctx context.Context, name string) ([]byte, error) { return fetch.ReadFile(ctx, name, o.stdin) },
 	}
 	if o.postRenderer != "" {
 		out.PostRender = postRenderer{command: o.postRenderer, args: o.postRendererArgs, most: o.bounds.maxAnswer()}.run

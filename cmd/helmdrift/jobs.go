@@ -65,9 +65,9 @@ func serveParent() int {
 	return confine.Child{
 		In: in, Out: out, Err: os.Stderr, Exit: os.Exit, Quiet: func() { log.SetOutput(io.Discard) },
 		Jobs: map[string]confine.Job{
-			jobManifest: confine.Work(readManifest),
-			jobChart:    confine.Work(renderChart),
-			jobIndex: confine.Work(func(ctx context.Context, _ *confine.Parent, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
+			jobManifest: confine.NewJob(readManifest),
+			jobChart:    confine.NewJob(renderChart),
+			jobIndex: confine.NewJob(func(ctx context.Context, _ *confine.Parent, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
 				return q.Answer(ctx)
 			}),
 		},
@@ -109,8 +109,8 @@ type manifestAnswer struct {
 // readManifest is drift.Options.ReadManifest within the bounds. A manifest that is short and has no aliases is read here; any other
 // takes the start of a child process, some 50 ms.
 func (b bounds) readManifest(ctx context.Context, r *release.Record) ([]render.Document, error) {
-	if render.Harmless(r.Manifest) {
-		return render.Read(r.Manifest), nil
+	if render.NeedsNoBounds(r.Manifest) {
+		return render.ReadDocuments(r.Manifest), nil
 	}
 	name := fmt.Sprintf("the manifest of revision %d of %s", r.Revision, r.Name)
 	order := manifestOrder{Text: r.Manifest, Memory: b.heap.Value()}
@@ -124,7 +124,7 @@ func (b bounds) readManifest(ctx context.Context, r *release.Record) ([]render.D
 // readManifest reads a manifest in a child, and makes sure that the parent can go on with it: it builds the objects as the parent will,
 // and weighs what comparing them takes.
 func readManifest(_ context.Context, _ *confine.Parent, o manifestOrder) (manifestAnswer, error) {
-	documents := render.Read(o.Text)
+	documents := render.ReadDocuments(o.Text)
 	if tooHeavy(documents, o.Memory) {
 		return manifestAnswer{TooHeavy: true}, nil
 	}
@@ -156,7 +156,7 @@ type chartAnswer struct {
 // renderChart is drift.Options.Render within the bounds: in a child process, which asks this one for files, lookups and the post-renderer.
 func (b bounds) renderChart(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
 	calls := map[string]confine.Call{
-		askFile: confine.Answer(q.ReadFile), askLookup: confine.Answer(q.Lookup), askPostRender: confine.Answer(q.PostRender),
+		askFile: confine.NewCall(q.ReadFile), askLookup: confine.NewCall(q.Lookup), askPostRender: confine.NewCall(q.PostRender),
 	}
 	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: b.heap.Value()}
 	answer, err := within[chartOrder, chartAnswer](ctx, b, "rendering the chart", jobChart, order, calls)

@@ -46,7 +46,9 @@ func ForObject(rules []Rule, release string, ref object.Ref, texts ...map[string
 }
 
 // In returns the same rules with the normal forms in which list items of patterns are looked up, live first.
-func (o *ObjectRules) In(states ...any) *ObjectRules { return &ObjectRules{rules: o.rules, states: states} }
+func (o *ObjectRules) In(states ...any) *ObjectRules {
+	return &ObjectRules{rules: o.rules, states: states}
+}
 
 // annotate adds the rules that an object's annotations make.
 func (o *ObjectRules) annotate(meta map[string]any) (remarks []string) {

@@ -92,7 +92,7 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 		addHook(&in, h.Kind, h.Name, h.Events)
 	}
 	in.Warnings = slices.Concat(in.Warnings, r.connection.Cluster.Incomplete(rendered.Undiscovered), rendered.Warnings)
-	if r.target.Chart.Source.RepoURL != "" && fetch.Local(r.target.Chart.Ref) {
+	if r.target.Chart.Source.RepoURL != "" && fetch.IsLocal(r.target.Chart.Ref) {
 		in.Warnings = append(in.Warnings, report.Message{Code: "local-chart",
 			Message: "a chart of this name is on this machine, and wins over --repo, as it does for helm"})
 	}
@@ -113,7 +113,7 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 	if err != nil {
 		return ChartRequest{}, err
 	}
-	if capabilities, err = render.Override(capabilities, chart.KubeVersion, chart.APIVersions); err != nil {
+	if capabilities, err = render.OverrideCapabilities(capabilities, chart.KubeVersion, chart.APIVersions); err != nil {
 		return ChartRequest{}, err
 	}
 	learnFrom(in, r.options.Known)
@@ -123,7 +123,7 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 		EnableDNS: chart.EnableDNS, SkipSchemaValidation: chart.SkipSchemaValidation, ReadFile: chart.ReadFile, PostRender: chart.PostRender,
 	}
 	if q.ReadFile == nil {
-		q.ReadFile = func(ctx context.Context, name string) ([]byte, error) { return fetch.Read(ctx, name, nil) }
+		q.ReadFile = func(ctx context.Context, name string) ([]byte, error) { return fetch.ReadFile(ctx, name, nil) }
 	}
 	if n := len(loaded.History.Entries); n > 0 {
 		q.LastRevision = loaded.History.Entries[n-1].Revision

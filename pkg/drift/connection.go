@@ -50,7 +50,7 @@ type Cluster interface {
 
 	CRDs(ctx context.Context, kinds []schema.GroupKind) (map[schema.GroupKind]map[string]any, []report.Message)
 	OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message)
-	Autoscalers(ctx context.Context, namespaces []string) (map[object.Key]threeway.Autoscaler, []report.Message)
+	Autoscalers(ctx context.Context, namespaces []string) (map[object.Key]object.Autoscaler, []report.Message)
 
 	// These are called only if a chart is rendered.
 

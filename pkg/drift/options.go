@@ -29,7 +29,7 @@ type Chart struct {
 	Ref    string
 	Source fetch.Options
 	Values render.ValueOptions
-	// ReadFile reads a values file; fetch.Read without standard input if it is nil.
+	// ReadFile reads a values file; fetch.ReadFile without standard input if it is nil.
 	ReadFile func(ctx context.Context, name string) ([]byte, error)
 	// Install shows what helm upgrade --install would create if the release is not installed.
 	Install bool
@@ -86,7 +86,7 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ReadManifest == nil {
 		o.ReadManifest = func(_ context.Context, r *release.Record) ([]render.Document, error) {
-			return render.Read(r.Manifest), nil
+			return render.ReadDocuments(r.Manifest), nil
 		}
 	}
 	if o.Render == nil {

@@ -67,7 +67,7 @@ func readIfAny(manifest string) []render.Document {
 	if manifest == "" {
 		return nil
 	}
-	return render.Read(manifest)
+	return render.ReadDocuments(manifest)
 }
 
 // options are the same for pkg/render.
@@ -84,7 +84,7 @@ func (q ChartRequest) options(ctx context.Context) (render.ChartOptions, error) 
 	out.Previous = render.Previous{Config: config, Metadata: about.Metadata, Values: about.Values}
 	out.Values.ReadFile = func(name string) ([]byte, error) { return q.ReadFile(ctx, name) }
 	if q.Lookup != nil {
-		out.Lookup = live.Remote(q.Server, func(l live.LookupRequest) (live.LookupAnswer, error) { return q.Lookup(ctx, l) }, q.Known)
+		out.Lookup = live.RemoteLookups(q.Server, func(l live.LookupRequest) (live.LookupAnswer, error) { return q.Lookup(ctx, l) }, q.Known)
 	}
 	return out, nil
 }

@@ -32,7 +32,7 @@ type saved struct {
 	Gone        map[string]bool
 	Definitions map[schema.GroupKind]map[string]any
 	Documents   map[schema.GroupVersion][]byte
-	Scalers     map[object.Key]threeway.Autoscaler
+	Scalers     map[object.Key]object.Autoscaler
 	Warnings    map[string][]report.Message
 	Caps        chartutil.Capabilities
 	Server      string
@@ -87,7 +87,7 @@ func (r recorder) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (ma
 	return r.to.Documents, r.to.Warnings["OpenAPI"]
 }
 
-func (r recorder) Autoscalers(ctx context.Context, namespaces []string) (map[object.Key]threeway.Autoscaler, []report.Message) {
+func (r recorder) Autoscalers(ctx context.Context, namespaces []string) (map[object.Key]object.Autoscaler, []report.Message) {
 	r.to.Scalers, r.to.Warnings["Autoscalers"] = r.Cluster.Autoscalers(ctx, namespaces)
 	return r.to.Scalers, r.to.Warnings["Autoscalers"]
 }
@@ -145,7 +145,7 @@ func (p player) CRDs(context.Context, []schema.GroupKind) (map[schema.GroupKind]
 func (p player) OpenAPI(context.Context, []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
 	return p.from.Documents, p.from.Warnings["OpenAPI"]
 }
-func (p player) Autoscalers(context.Context, []string) (map[object.Key]threeway.Autoscaler, []report.Message) {
+func (p player) Autoscalers(context.Context, []string) (map[object.Key]object.Autoscaler, []report.Message) {
 	return p.from.Scalers, p.from.Warnings["Autoscalers"]
 }
 func (p player) Capabilities(context.Context) (*chartutil.Capabilities, error) {

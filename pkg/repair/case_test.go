@@ -149,10 +149,10 @@ func (w *site) caseRules(files map[string]string) {
 	if strings.Contains(files["options"], "built-in") {
 		w.rules = append(w.rules, ignore.BuiltInRules()...)
 	}
-	w.autoscaled = map[object.Key]threeway.Autoscaler{}
+	w.autoscaled = map[object.Key]object.Autoscaler{}
 	for _, o := range w.old {
 		if strings.Contains(files["autoscaled"], o.Key.String()+"\n") {
-			w.autoscaled[o.Key] = threeway.Autoscaler{Name: "HorizontalPodAutoscaler " + o.Name}
+			w.autoscaled[o.Key] = object.Autoscaler{Name: "HorizontalPodAutoscaler " + o.Name}
 		}
 	}
 	for _, object := range w.live {

@@ -41,7 +41,7 @@ type site struct {
 	// last is the manifest of a failed last revision, if any.
 	last       []object.Object
 	live       map[object.Ref]map[string]any
-	autoscaled map[object.Key]threeway.Autoscaler
+	autoscaled map[object.Key]object.Autoscaler
 	rules      []ignore.Rule
 }
 

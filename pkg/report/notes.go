@@ -51,6 +51,12 @@ type Notes []Note
 // noteSeparator stands between two notes in a text.
 const noteSeparator = "; "
 
+// NotesOf returns one note, and none if the text is empty.
+func NotesOf(kind NoteKind, text string) (out Notes) {
+	out.Add(kind, text)
+	return out
+}
+
 // Add adds a note, unless its text is empty or is there already.
 func (n *Notes) Add(kind NoteKind, text string) { n.AddNote(Note{Kind: kind, Text: text}) }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -69,7 +70,7 @@ func (c comparer) adopt(p pair, rules *ignore.ObjectRules, live map[string]any) 
 	c.checkOwnership(&d, p.desired, live)
 	kept := d.Findings[:0]
 	for _, f := range d.Findings {
-		if f.Managed || f.writes() {
+		if f.Managed || f.Writes() {
 			kept = append(kept, c.adopted(f))
 		}
 	}
@@ -79,7 +80,7 @@ func (c comparer) adopt(p pair, rules *ignore.ObjectRules, live map[string]any) 
 
 // adopted turns a finding made with old = desired into one without old: nothing can have drifted, and what desired brings is
 // added, whatever live holds.
-func (c comparer) adopted(f Finding) Finding {
+func (c comparer) adopted(f verdict.Finding) verdict.Finding {
 	f.Cause, f.Old = report.CauseChange, nil
 	switch f.Verdict {
 	case report.Overwrite:

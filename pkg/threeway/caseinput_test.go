@@ -71,7 +71,7 @@ func caseInput(t *testing.T, files map[string]string) Input {
 	t.Helper()
 	in := Input{
 		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, Live: map[object.Ref]Live{},
-		Autoscaled: map[object.Key]Autoscaler{}, Terminating: map[string]bool{}, Records: "secrets", ApplyMethod: "client-side",
+		Autoscaled: map[object.Key]object.Autoscaler{}, Terminating: map[string]bool{}, Records: "secrets", ApplyMethod: "client-side",
 		Old: &report.Revision{Revision: 1, Status: "deployed"}, Last: &report.Revision{Revision: 1, Status: "deployed"},
 	}
 	options := strings.Fields(files["options"])
@@ -192,7 +192,7 @@ func caseReads(t *testing.T, files map[string]string, in *Input) {
 	for line := range strings.Lines(files["autoscaled"]) {
 		ref, by := refOf(t, line)
 		name, toZero := strings.CutSuffix(by, " to zero")
-		in.Autoscaled[ref.Key] = Autoscaler{name, toZero}
+		in.Autoscaled[ref.Key] = object.Autoscaler{Name: name, ToZero: toZero}
 	}
 }
 

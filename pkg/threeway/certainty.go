@@ -4,39 +4,20 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
-
-// acts reports whether the upgrade changes the field or fails on it.
-func (f Finding) acts() bool { return f.writes() || f.Verdict == report.Conflict }
-
-// isDoubted reports whether a doubt is about the finding.
-func (f Finding) isDoubted(d engine.Doubt) bool {
-	if d.At != nil && !d.At(f.Path) {
-		return false
-	}
-	switch d.Which {
-	case engine.Acting:
-		return f.acts()
-	case engine.Writing:
-		return f.writes()
-	case engine.Conflicting:
-		return f.Verdict == report.Conflict
-	case engine.AnyFinding:
-	}
-	return true
-}
 
 // doubt marks the verdicts that are not certain, each with the reason. Where an object may fail because of one field, all that would
 // happen to the others is as doubtful as that.
 func (o *fields) doubt(doubts []engine.Doubt) {
 	for _, d := range doubts {
 		o.mayVanish(d)
-		fails := d.Spreads && slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.acts() && f.isDoubted(d) })
+		fails := d.Spreads && slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Acts() && f.IsDoubted(d) })
 		for i := range o.Findings {
 			f := &o.Findings[i]
-			if f.isDoubted(d) || fails && f.acts() {
+			if f.IsDoubted(d) || fails && f.Acts() {
 				f.Certain = false
 				f.Notes.Add(report.NoteUncertain, d.Reason)
 			}
@@ -48,11 +29,11 @@ func (o *fields) doubt(doubts []engine.Doubt) {
 func (o *fields) mayVanish(d engine.Doubt) {
 	for _, path := range d.Vanishing {
 		v, there := path.Lookup(o.Live)
-		isKnown := slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.Path.Equal(path) })
+		isKnown := slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Path.Equal(path) })
 		if there && !isKnown {
-			o.Findings = append(o.Findings, Finding{Path: path, Verdict: report.Remove, Cause: report.CauseChange, Old: object.Copy(v), Live: object.Copy(v), Notes: report.Notes{{Kind: report.NoteUncertain, Text: d.Reason}}})
+			o.Findings = append(o.Findings, verdict.Finding{Path: path, Verdict: report.Remove, Cause: report.CauseChange, Old: object.Copy(v), Live: object.Copy(v), Notes: report.Notes{{Kind: report.NoteUncertain, Text: d.Reason}}})
 			o.Result, _ = object.Without(o.Result, path).(map[string]any)
 		}
 	}
-	sortFindings(o.Findings)
+	verdict.Sort(o.Findings)
 }

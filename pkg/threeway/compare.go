@@ -12,6 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -61,7 +62,7 @@ type ObjectComparison struct {
 
 // Drifted reports whether live has left old in a managed field, or the object is missing or being deleted.
 func (o ObjectComparison) Drifted() bool {
-	return o.Gone() && o.IgnoredBy == nil || slices.ContainsFunc(o.Findings, Finding.Drifted)
+	return o.Gone() && o.IgnoredBy == nil || slices.ContainsFunc(o.Findings, verdict.Finding.Drifted)
 }
 
 // Compare compares one release. It is pure: what more could be read to make the answer better, Needs says.
@@ -145,7 +146,7 @@ func (c comparer) compare(p pair) ObjectComparison {
 		out.Notes.AddNote(note)
 	}
 	out.IgnoredBy = rules.Object(out.Gone(), texts[0])
-	if !slices.ContainsFunc(out.Findings, func(f Finding) bool { return f.Verdict == report.Conflict && f.IgnoredBy == nil }) {
+	if !slices.ContainsFunc(out.Findings, func(f verdict.Finding) bool { return f.Verdict == report.Conflict && f.IgnoredBy == nil }) {
 		out.conflictsIgnoredBy = rules.Conflicts()
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -86,7 +87,7 @@ func goneWord(o *ObjectComparison) string {
 	return ""
 }
 
-func (o *ObjectComparison) fieldReport(f Finding, mask *masker) report.Finding {
+func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.Finding {
 	out := report.Finding{
 		ID: hashOf(o.key.String(), mask.hidden(f.Path).String(), string(f.Verdict)), Path: mask.path(f.Path).String(),
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,

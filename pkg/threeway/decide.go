@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -40,7 +41,7 @@ func (d decision) outcome() (report.Action, string, failure) {
 	switch {
 	case d.action != "" && d.action != report.ActionNone:
 		return d.action, d.reason, failure{}
-	case !slices.ContainsFunc(d.Findings, Finding.writes):
+	case !slices.ContainsFunc(d.Findings, verdict.Finding.Writes):
 		return report.ActionNone, d.reason, failure{}
 	case d.Engine == report.EngineReplace:
 		return report.ActionReplace, d.reason, failure{}

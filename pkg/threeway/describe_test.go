@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -49,7 +50,7 @@ func ruleName(r *report.IgnoreRule) string {
 	return r.Rule
 }
 
-func describeField(b *strings.Builder, f Finding) {
+func describeField(b *strings.Builder, f verdict.Finding) {
 	fmt.Fprintf(b, "  %s/%s %s", f.Verdict, f.Cause, f.Path)
 	for _, side := range []struct {
 		name  string

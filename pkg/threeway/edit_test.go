@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -20,7 +21,7 @@ type editor struct {
 func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 	job := newComparer(Input{Schemas: o.schemas})
 	s := job.shapeOf(o.Ref)
-	tree := allocatedFor(o.Key, obj)
+	tree := verdict.AllocatedFor(o.Key, obj)
 	stored := func() any { return withoutAllocated(tree, kinds.NewNormalizer(o.Key, s, obj).Stored(obj).Value) }
 	before := stored()
 	for range 20 {
@@ -54,7 +55,7 @@ func (e *editor) changed(s *kinds.Shape, before, after any, manifest map[string]
 	if last < 0 || s.ShapeAt(e.path[:last]).Prunes(e.path[last].Name) || e.path[last].Name == "serviceAccount" {
 		return nil
 	}
-	return slices.DeleteFunc(differences(nil, before, after), func(path object.Path) bool {
+	return slices.DeleteFunc(placesThatDiffer(nil, before, after), func(path object.Path) bool {
 		_, stays := path.Lookup(after)
 		_, named := path.Lookup(manifest)
 		return !stays && !named
@@ -62,14 +63,14 @@ func (e *editor) changed(s *kinds.Shape, before, after any, manifest map[string]
 }
 
 // touching gives the place of a finding that speaks of one of the paths, -1 where none does.
-func touching(findings []Finding, paths []object.Path) int {
-	return slices.IndexFunc(findings, func(f Finding) bool {
+func touching(findings []verdict.Finding, paths []object.Path) int {
+	return slices.IndexFunc(findings, func(f verdict.Finding) bool {
 		return slices.ContainsFunc(paths, func(p object.Path) bool { return touches(f.Path.String(), p.String()) })
 	})
 }
 
 // withoutAllocated returns a normal form without what the table has lines for.
-func withoutAllocated(tree *allocatedFields, v any) any {
+func withoutAllocated(tree *verdict.AllocatedFields, v any) any {
 	if tree == nil {
 		return v
 	}

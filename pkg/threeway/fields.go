@@ -6,6 +6,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -13,7 +14,7 @@ import (
 // fields is what the comparison of an object field by field came to. Its zero value belongs to an object whose fields were not compared.
 type fields struct {
 	Engine   report.Engine
-	Findings []Finding
+	Findings []verdict.Finding
 	// Old, Desired, Live and Result are the normal forms that were compared; nil where a side is absent.
 	Old, Desired, Live, Result map[string]any
 	// Controllers and Forgotten count what controllers and forgotten writers wrote and no upgrade touches.
@@ -43,38 +44,30 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 	}
 	f := kinds.NewNormalizer(ref.Key, c.shapeOf(ref), live)
 	n := c.sidesOf(f, p, out, done)
-	w := &walker{
-		shape: f.Shape, engine: done.Engine, custom: kinds.Native().Shape(ref.GVK()) == nil, unpatched: err != nil,
-		command: c.in.Operation.Command(), owners: owners.Lazy(live, c.in.Managers, c.in.Name, c.writer.Deployer),
-		allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
-		nullsStored: done.Engine == report.EngineApply && !c.in.Migrates,
-		live:        n.live.Object(), old: n.old.Object(), result: n.result.Object(),
-		rules:    rules.In(n.live.Value, n.old.Value, n.desired.Value),
-		template: p.desired.Source, volatile: p.desired.Again != nil,
-		conflicts: conflictPlaces(n, f.Shape, done.Conflicts),
+	w := &verdict.Walker{
+		Key: ref.Key, Shape: f.Shape, Engine: done.Engine, Custom: kinds.Native().Shape(ref.GVK()) == nil, Unpatched: err != nil,
+		Command: c.in.Operation.Command(), Owners: owners.Lazy(live, c.in.Managers, c.in.Name, c.writer.Deployer),
+		Autoscaler: c.in.Autoscaled[ref.Key], NullsStored: done.Engine == report.EngineApply && !c.in.Migrates, Rules: rules,
+		Template: p.desired.Source, Volatile: p.desired.Again != nil,
 	}
-	if n.last.Named {
-		w.lastRevision = c.in.Last.Revision
+	if n.Last.Named {
+		w.LastRevision = c.in.Last.Revision
 	}
 	out.Engine, out.conflict, out.invalid, out.wantsSchema, out.unpatched = done.Engine, done.Refusal, done.Invalid, done.WantsSchema, err
-	out.Old, out.Desired, out.Live, out.Result = n.old.Object(), n.desired.Object(), n.live.Object(), n.result.Object()
-	if w.custom {
+	out.Old, out.Desired, out.Live, out.Result = n.Old.Object(), n.Desired.Object(), n.Live.Object(), n.Result.Object()
+	if w.Custom {
 		out.Old, _ = kinds.PlainNulls(out.Old).(map[string]any)
 		out.Desired, _ = kinds.PlainNulls(out.Desired).(map[string]any)
 	}
-	out.Findings = w.findings(n)
-	spelled := n
+	var spelled *verdict.States
 	if f.Respelled {
-		spelled = c.sidesOf(f.AsSpelled(), p, out, done)
-		out.Findings = w.respelled(out.Findings, spelled)
+		own := c.sidesOf(f.AsSpelled(), p, out, done)
+		spelled = &own
 	}
-	if apiserver.ChangesService(ref.Key, out.Live, out.Result) {
-		noteDropped(out.Findings)
-	}
-	out.Findings = w.conflicting(out.Findings, n, spelled)
+	out.Findings = w.Compare(n, spelled, live, done.Conflicts)
 	out.doubt(done.Doubts)
 	if c.in.Operation == report.OperationDrift {
-		onlyLiveMoved(out.Findings)
+		verdict.OnlyLiveMoved(out.Findings)
 	}
 	if !c.in.ShowControllers {
 		out.countControllers()
@@ -86,26 +79,26 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 }
 
 // sidesOf brings the texts of an object to the sides that are compared.
-func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) sides {
+func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
 	read := f.Manifest
 	if p.old.Version != p.desired.Version {
 		read = f.ForeignManifest
 	}
-	n := sides{
-		old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), desired: f.Manifest(out.desiredText),
-		live: f.Stored(out.liveText), result: f.Stored(done.Result), storesNulls: done.Engine == report.EngineApply || done.Engine == report.EngineReplace,
+	n := verdict.States{
+		Old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), Desired: f.Manifest(out.desiredText),
+		Live: f.Stored(out.liveText), Result: f.Stored(done.Result), StoresNulls: done.Engine == report.EngineApply || done.Engine == report.EngineReplace,
 	}
-	apiserver.ApplyServerRules(p.desired.Key, n.live, n.result)
-	n.again, n.atOnce = n.desired, n.desired
+	apiserver.ApplyServerRules(p.desired.Key, n.Live, n.Result)
+	n.Again, n.AtOnce = n.Desired, n.Desired
 	if again := p.desired.Again; again != nil {
-		n.again = f.Manifest(object.HelmMetadata(again, c.in.Name, c.in.Namespace))
-		n.atOnce = n.again
+		n.Again = f.Manifest(object.HelmMetadata(again, c.in.Name, c.in.Namespace))
+		n.AtOnce = n.Again
 		if atOnce := p.desired.AtOnce; atOnce != nil {
-			n.atOnce = f.Manifest(object.HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
+			n.AtOnce = f.Manifest(object.HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
 		}
 	}
 	if p.last != nil && c.in.Last != nil {
-		n.last = f.Manifest(object.HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace))
+		n.Last = f.Manifest(object.HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace))
 	}
 	return n
 }

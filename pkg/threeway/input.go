@@ -56,7 +56,7 @@ type Input struct {
 	// ApplyTypes are the schemas by which custom resources are applied server-side.
 	ApplyTypes map[schema.GroupVersion]*engine.ApplyTypes
 	// Autoscaled holds the autoscaler of each object whose replicas one governs.
-	Autoscaled map[object.Key]Autoscaler
+	Autoscaled map[object.Key]object.Autoscaler
 	// AutoscalersUnseen tells that not all autoscalers that were asked for could be read, so that replicas may be theirs.
 	AutoscalersUnseen bool
 
@@ -76,14 +76,6 @@ func (in Input) serverSide() bool { return in.ApplyMethod == "server-side" }
 
 // helm4 tells whether it is Helm 4 whose doing is foretold.
 func (in Input) helm4() bool { return in.Desired != nil && in.Desired.Helm == "4" }
-
-// Autoscaler is what sets the replicas of an object. The zero value is none.
-type Autoscaler struct {
-	// Name is its kind and its name, as notes show them.
-	Name string
-	// ToZero reports whether it may set the replicas to 0. One that may not is disabled while they are 0, so somebody else set them.
-	ToZero bool
-}
 
 // Hook names an object that Helm runs beside the manifest.
 type Hook struct{ Kind, Name string }

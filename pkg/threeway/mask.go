@@ -6,6 +6,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -85,7 +86,7 @@ func (m *masker) scrub(text string) string {
 }
 
 // hides reports whether a finding's values stay in the process.
-func (m *masker) hides(f Finding) bool {
+func (m *masker) hides(f verdict.Finding) bool {
 	if m.shows {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -42,7 +43,7 @@ func (c *Comparison) Needs() Needs {
 			!slices.Contains(needs.ApplyTypes, gv) {
 			needs.ApplyTypes = append(needs.ApplyTypes, gv)
 		}
-		if c.Input.Autoscaled == nil && o.Namespace != "" && slices.ContainsFunc(o.Findings, func(f Finding) bool { return isReplicas(f.Path) }) {
+		if c.Input.Autoscaled == nil && o.Namespace != "" && slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return verdict.IsReplicas(f.Path) }) {
 			namespaces[o.Namespace] = true
 		}
 	}
@@ -70,6 +71,6 @@ func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {
 }
 
 // MaybeAutoscaled tells whether an autoscaler that could not be seen may have set the field.
-func (c *Comparison) MaybeAutoscaled(f Finding) bool {
-	return c.Input.AutoscalersUnseen && isReplicas(f.Path)
+func (c *Comparison) MaybeAutoscaled(f verdict.Finding) bool {
+	return c.Input.AutoscalersUnseen && verdict.IsReplicas(f.Path)
 }

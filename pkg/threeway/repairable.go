@@ -11,6 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -102,7 +103,7 @@ func (r *Repairable) At(text map[string]any, path object.Path) (any, bool) {
 
 // Named tells whether old's manifest names a path; a null names it too.
 func (r *Repairable) Named(path object.Path) bool {
-	return sides{old: r.manifest}.down(path).old.Named
+	return r.manifest.Down(path).Named
 }
 
 // Locate returns the pointer of a path in a text. It is false where the text lacks the place, also where the place has a default.
@@ -115,7 +116,7 @@ func (r *Repairable) Keys(list object.Path) []string { return r.shape.ShapeAt(li
 
 // IsPlacement reports whether a finding is about the places of items that are told apart by keys. Another list is a value, in whatever
 // order.
-func (r *Repairable) IsPlacement(f Finding) bool {
+func (r *Repairable) IsPlacement(f verdict.Finding) bool {
 	return f.Class == report.ClassOrder && len(r.Keys(f.Path)) > 0
 }
 
@@ -141,9 +142,7 @@ func (r *Repairable) Whole(path object.Path) object.Path {
 // Filled tells whether the place of live is the server's or a controller's to fill: it is allocated, or the API would default it to
 // what it holds.
 func (r *Repairable) Filled(path object.Path) (allocated, defaulted bool) {
-	w := &walker{shape: r.shape, live: r.Normal(r.Live)}
-	v, ok := path.Lookup(w.live)
-	return allocatedFor(r.object.Key, r.Live).At(path).Value() != nil, ok && w.isDefault(path, v)
+	return verdict.Filled(r.object.Key, r.shape, r.Live, r.Normal(r.Live), path)
 }
 
 // HoldsIgnored gives the rule that silences something below a path in which live and old differ; nil where none does. What holds it
@@ -160,7 +159,7 @@ func (r *Repairable) HoldsIgnored(path object.Path) *report.IgnoreRule {
 
 // Findings compares old with another text of the object, such as one that was read later. What a repair wrote there counts as Helm's,
 // to whom it is handed over.
-func (r *Repairable) Findings(live map[string]any) []Finding {
+func (r *Repairable) Findings(live map[string]any) []verdict.Finding {
 	live = withoutRepairer(live)
 	p := pair{key: r.object.Key, old: &r.object, desired: &r.object}
 	rules, _ := ignore.ForObject(r.job.in.Rules, r.job.in.Name, r.object.Ref, textsOf(p, live)...)
@@ -209,7 +208,7 @@ func (r *Repairable) AppliedAt(path object.Path) *fieldpath.Set {
 }
 
 // Field is a finding as a report has it, masked.
-func (c *Comparison) Field(o *ObjectComparison, f Finding, mask Mask) report.Finding {
+func (c *Comparison) Field(o *ObjectComparison, f verdict.Finding, mask Mask) report.Finding {
 	return o.fieldReport(f, c.masker(o, mask))
 }
 
@@ -224,7 +223,7 @@ func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
 	}
 	s := c.comparer().shapeOf(o.Ref)
 	for _, side := range []map[string]any{o.Old, o.Live} {
-		eachPlace(side, s, nil, visit)
+		kinds.EachPlace(side, s, nil, visit)
 	}
 	for _, f := range o.Findings {
 		for n := range f.Path {

@@ -93,7 +93,7 @@ func TestNeeds(t *testing.T) {
 	if diff := cmp.Diff(want, Compare(in).Needs()); diff != "" {
 		t.Errorf("needs (-want +got):\n%s", diff)
 	}
-	in.Schemas, in.Autoscaled = map[schema.GroupKind]*kinds.CustomSchema{{Group: "ex.com", Kind: "Thing"}: nil}, map[object.Key]Autoscaler{}
+	in.Schemas, in.Autoscaled = map[schema.GroupKind]*kinds.CustomSchema{{Group: "ex.com", Kind: "Thing"}: nil}, map[object.Key]object.Autoscaler{}
 	if got := Compare(in).Needs(); !got.Empty() {
 		t.Errorf("asked twice: %+v", got)
 	}

@@ -23,12 +23,12 @@ func (c comparer) rollOver(p pair, rules *ignore.ObjectRules, live map[string]an
 	}
 	kept := d.Findings[:0]
 	for _, f := range d.Findings {
-		if !f.Managed && !f.writes() {
+		if !f.Managed && !f.Writes() {
 			continue
 		}
 		f = c.adopted(f)
 		if !f.Managed {
-			f.Notes = noted(report.NoteObject, "the last revision does not have the object, so the rollback removes what its target does not name")
+			f.Notes = report.NotesOf(report.NoteObject, "the last revision does not have the object, so the rollback removes what its target does not name")
 		}
 		kept = append(kept, f)
 	}

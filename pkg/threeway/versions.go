@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -84,13 +85,13 @@ func (c comparer) convert(p pair, rules *ignore.ObjectRules, was, live map[strin
 
 // mergeVersions joins what drifted at old's version with what the upgrade does at desired's. A difference at desired's version
 // is drift only if the object drifted: old's text, read at a version it was not written for, proves nothing.
-func mergeVersions(then, now []Finding, note string) []Finding {
-	drift, drifted := map[string]Finding{}, false
+func mergeVersions(then, now []verdict.Finding, note string) []verdict.Finding {
+	drift, drifted := map[string]verdict.Finding{}, false
 	for _, f := range then {
 		drift[f.Path.String()] = f
 		drifted = drifted || f.Drifted()
 	}
-	var out []Finding
+	var out []verdict.Finding
 	for _, f := range now {
 		_, here := drift[f.Path.String()]
 		delete(drift, f.Path.String())
@@ -106,9 +107,9 @@ func mergeVersions(then, now []Finding, note string) []Finding {
 	}
 	for _, path := range object.SortedKeys(drift) {
 		f := drift[path]
-		f.Verdict, f.Certain, f.Notes = report.Ignore, false, noted(report.NoteVersion, note)
+		f.Verdict, f.Certain, f.Notes = report.Ignore, false, report.NotesOf(report.NoteVersion, note)
 		out = append(out, f)
 	}
-	sortFindings(out)
+	verdict.Sort(out)
 	return out
 }

@@ -17,16 +17,6 @@ func (c *Comparison) warnOfRepeated() {
 	}
 }
 
-// noteDropped says why a field of a Service goes that the chart does not drop.
-func noteDropped(findings []Finding) {
-	for i := range findings {
-		f := &findings[i]
-		if f.Verdict == report.Remove && len(f.Notes) > 0 && apiserver.DependsOnType(f.Path) {
-			f.Notes = noted(report.NoteServer, "the API server drops it: a Service that is as the upgrade makes this one has no use for it")
-		}
-	}
-}
-
 // warnOfRules warns of rules that match nothing, and of annotations that are no rules.
 func (c *Comparison) warnOfRules() {
 	if len(c.Input.Rules) > 0 {

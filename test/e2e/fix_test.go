@@ -16,7 +16,7 @@ type fixResult struct {
 	DryRun  string       `json:"dryRun"`
 	Plan    []fixPlan    `json:"plan"`
 	Results []fixOutcome `json:"results"`
-	After   *driftReport      `json:"after"`
+	After   *driftReport `json:"after"`
 }
 
 type fixPlan struct {
