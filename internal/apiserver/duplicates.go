@@ -3,14 +3,13 @@ package apiserver
 import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Duplicates lists the items of keyed lists that a normal form has more than once. The API server stores them (two variables of one name),
-// client-side Helm goes on with them, and server-side apply refuses the whole object.
+// client-side Helm continues with them, and a server-side apply refuses the whole object.
 func Duplicates(v any, s *kinds.Shape, path object.Path) []object.Path {
 	var out []object.Path
 	switch v := v.(type) {
@@ -35,12 +34,15 @@ func Duplicates(v any, s *kinds.Shape, path object.Path) []object.Path {
 	return out
 }
 
-// duplicateFaults returns what the API server says of lists of a custom resource that repeat keys or members. It accepts them in objects
-// of native kinds, and in an update of an object that has some already (apiextensions-apiserver v0.37.1
+// duplicateErrors returns the API server's errors for lists of a custom resource that repeat keys or members. It accepts them in objects of
+// native kinds, and in an update of an object that has some already (apiextensions-apiserver v0.37.1
 // pkg/registry/customresource/strategy.go ValidateUpdate).
-func duplicateFaults(schema *structuralschema.Structural, was, is map[string]any) field.ErrorList {
+func duplicateErrors(schema *structuralschema.Structural, was, is map[string]any) (out []error) {
 	if len(listtype.ValidateListSetsAndMaps(nil, schema, was)) > 0 {
 		return nil
 	}
-	return listtype.ValidateListSetsAndMaps(nil, schema, is)
+	for _, err := range listtype.ValidateListSetsAndMaps(nil, schema, is) {
+		out = append(out, err)
+	}
+	return out
 }

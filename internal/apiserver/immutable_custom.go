@@ -10,17 +10,17 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// rulesExtension holds the rules in CEL of a schema. One of them is known here: self == oldSelf, by which nearly every immutable field
-// of a custom resource is made, and which breaks at an upgrade where others break at the install. It needs no interpreter. All others
+// rulesExtension holds the CEL rules of a schema. Only one of them is evaluated here: self == oldSelf. It makes nearly every immutable
+// field of a custom resource, it fails at an upgrade where others fail at the installation, and it needs no interpreter. All other rules
 // are left to the API server.
 const rulesExtension = "x-kubernetes-validations"
 
-// brokenRule is a change of what a rule says cannot be changed.
-type brokenRule struct{ fault *field.Error }
+// brokenRule is an error for a change that the rule self == oldSelf forbids.
+type brokenRule struct{ err *field.Error }
 
-func (e brokenRule) Error() string { return e.fault.Error() }
+func (e brokenRule) Error() string { return e.err.Error() }
 
-// brokenRules lists the rules of a schema by which a value cannot come in the place of another (apiextensions-apiserver v0.37.1
+// brokenRules returns the errors of the rules by which a value that has changed may not change (apiextensions-apiserver v0.37.1
 // pkg/apiserver/schema/cel/validation.go validateExpressions).
 func brokenRules(schema *spec.Schema, at *field.Path, is any) (out []error) {
 	rules, _ := schema.Extensions[rulesExtension].([]any)
@@ -38,7 +38,7 @@ func saysImmutable(rule string) bool {
 	return rule == "self==oldSelf" || rule == "oldSelf==self"
 }
 
-// ruleError is what the server says of a value that breaks a rule.
+// ruleError returns the API server's error for a value that breaks a rule.
 func ruleError(rule map[string]any, at *field.Path, is any) *field.Error {
 	text := func(key string) string {
 		text, _ := rule[key].(string)
@@ -65,8 +65,8 @@ func ruleError(rule map[string]any, at *field.Path, is any) *field.Error {
 	return field.Invalid(at, is, detail)
 }
 
-// uncheckedRules is what the server says beside faults that keep it from looking at the rules of a schema; nothing where there are
-// none (apiextensions-apiserver v0.37.1 pkg/registry/customresource/strategy.go hasBlockingErr).
+// uncheckedRules returns the error that the API server adds to others that keep it from checking the rules of a schema; nil if the schema
+// has no rules (apiextensions-apiserver v0.37.1 pkg/registry/customresource/strategy.go hasBlockingErr).
 func uncheckedRules(schema *spec.Schema) field.ErrorList {
 	if !hasRules(schema) {
 		return nil
@@ -75,10 +75,10 @@ func uncheckedRules(schema *spec.Schema) field.ErrorList {
 		"correct the existing errors to complete validation")}
 }
 
-// blocksRules tells those faults (hasBlockingErr).
-func blocksRules(fault *field.Error) bool {
+// blocksRules reports whether an error keeps the API server from checking rules (hasBlockingErr).
+func blocksRules(err *field.Error) bool {
 	return slices.Contains([]field.ErrorType{field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong,
-		field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid}, fault.Type)
+		field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid}, err.Type)
 }
 
 // hasRules reports whether a schema has any rules (apiextensions-apiserver v0.37.1 pkg/apiserver/schema/cel/validation.go

@@ -52,8 +52,8 @@ func portNameReasons(container map[string]any, at object.Path) []string {
 	for _, port := range kinds.Items(container, "ports") {
 		name, _ := port["name"].(string)
 		if seen[name] && name != "" {
-			path := at.Field("ports").Item([]object.ListKey{{Name: "containerPort", Value: port["containerPort"]}, {Name: "protocol", Value: port["protocol"]}})
-			out = append(out, path.String()+" has the name of another port")
+			keys := []object.ListKey{{Name: "containerPort", Value: port["containerPort"]}, {Name: "protocol", Value: port["protocol"]}}
+			out = append(out, at.Field("ports").Item(keys).String()+" has the name of another port")
 		}
 		seen[name] = true
 	}

@@ -42,7 +42,9 @@ func NewCustomSchema(crd map[string]any) (*CustomSchema, error) {
 	if !ok {
 		return nil, fmt.Errorf("the CustomResourceDefinition has no spec.versions")
 	}
-	out := &CustomSchema{versions: map[string]*Shape{}, Roots: map[string]map[string]any{}, Status: map[string]bool{}, parsed: map[string]func() ParsedSchema{}}
+	out := &CustomSchema{
+		versions: map[string]*Shape{}, Roots: map[string]map[string]any{}, parsed: map[string]func() ParsedSchema{}, Status: map[string]bool{},
+	}
 	out.Webhook = object.Child(object.Child(crd, "spec"), "conversion")["strategy"] == "Webhook"
 	for _, v := range versions {
 		version, _ := v.(map[string]any)

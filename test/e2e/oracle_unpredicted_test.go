@@ -7,7 +7,8 @@ import (
 
 // unpredictedWords matches what Helm and the API server say if they refuse what docs/verdicts.md lists as rare under "What is not
 // predicted". The pool has nothing of it on purpose, so a run hardly ever meets them.
-var unpredictedWords = regexp.MustCompile("ValidationError\\(|unknown object type \"nil\" in |failed rule: (?:self == oldSelf|oldSelf==self)|" +
+var unpredictedWords = regexp.MustCompile("ValidationError\\(|unknown object type \"nil\" in |" +
+	"failed rule: (?:self == oldSelf|oldSelf==self)|" +
 	"hostPort: Duplicate value|must match `containerPort` when `hostNetwork` is true|cannot set `allowPrivilegeEscalation` to false|" +
 	"supported when podFailurePolicy is specified|subPathExpr and subPath are mutually exclusive|must be greater than minReadySeconds|" +
 	"previously a storage version|must not contain both Deny and Warn|duplicate of key present in binaryData")
