@@ -211,7 +211,7 @@ func (f fixRun) backup(plan *repair.Plan) error {
 	}
 	slices.Sort(notes)
 	for _, note := range notes {
-		fmt.Fprintf(f.streams.err, "note: %s\n", clean(note))
+		f.streams.print("note: ", note)
 	}
 	return err
 }

@@ -106,7 +106,7 @@ func (o *ignoreOptions) configPath(s streams) (string, error) {
 	}
 	path, err := configFinder{home: homedir.HomeDir(), env: s.env}.find(dir)
 	if err == nil && path != "" {
-		fmt.Fprintln(s.err, clean("using "+path))
+		s.print("using ", path)
 	}
 	return path, err
 }

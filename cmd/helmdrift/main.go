@@ -19,11 +19,11 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"k8s.io/klog/v2"
 
+	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 )
@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			code = exitFailure
-			fmt.Fprintf(s.err, "Error: internal error: %s\n", clean(s.known.Scrub(fmt.Sprint(cause))))
+			s.print("Error: internal error: ", s.known.Scrub(fmt.Sprint(cause)))
 			if on, _ := root.PersistentFlags().GetBool("debug"); on {
 				fmt.Fprintf(s.err, "%s\n", debug.Stack())
 				return
@@ -89,18 +89,13 @@ func quiet() {
 
 // explain prints an error without secrets, and below it what to try where something is known to help.
 func (s streams) explain(err error) {
-	fmt.Fprintf(s.err, "Error: %s\n", clean(s.known.Scrub(err.Error())))
+	s.print("Error: ", s.known.Scrub(err.Error()))
 	if hint := drift.Hint(err); hint != "" {
-		fmt.Fprintf(s.err, "Hint: %s\n", clean(hint))
+		s.print("Hint: ", hint)
 	}
 }
 
-// clean keeps control characters of foreign texts away from the terminal.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069) {
-			return '�'
-		}
-		return r
-	}, text)
+// print prints a message to stderr behind words of our own, escaped as the text of a report is.
+func (s streams) print(words, message string) {
+	fmt.Fprintln(s.err, words+output.EscapeLines(message, !s.unicode()))
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/helmdrift/helmdrift/internal/output"
 )
 
 // newRoot builds the command tree.
@@ -29,7 +31,7 @@ puts back what drifted and nothing else.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
 			if c.debug {
-				log.SetOutput(newHelmLog(s.known, s.err))
+				log.SetOutput(newHelmLog(s.known, output.EscapeWriter(s.err, !s.unicode())))
 			}
 		},
 	}

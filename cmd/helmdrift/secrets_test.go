@@ -187,7 +187,7 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 	}
 	var outcomes []report.FixOutcome
 	for _, o := range plan.Objects {
-		outcomes = append(outcomes, report.FixOutcome{Object: o.Ref.Key.String(), Status: report.FixRefused, Reason: said(c)})
+		outcomes = append(outcomes, report.FixOutcome{Object: report.ObjectKey{Key: o.Ref.Key}, Status: report.FixRefused, Reason: said(c)})
 	}
 	result := plan.Result(threeway.Mask{}, outcomes)
 	result.After = got
@@ -210,9 +210,9 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 	log.New(newHelmLog(known, &stderr), "", 0).Printf("warning: cannot overwrite table with non table for x.y (%v)", c.Input.OldObjects[1].Content)
 	log.New(newHelmLog(known, &stderr), "", 0).Printf("[INFO] Fail: %s", said(c))
 	out["log"] = stderr.String()
-	streams{err: &stderr, known: known}.explain(errors.New(said(c)))
+	streams{err: &stderr, env: func(string) string { return "" }, known: known}.explain(errors.New(said(c)))
 	dir := filepath.Join(t.TempDir(), "backup")
-	f := fixRun{flags: fixOptions{backup: dir}, streams: streams{err: &stderr}, before: &drift.Result{Comparison: c}}
+	f := fixRun{flags: fixOptions{backup: dir}, streams: streams{err: &stderr, env: func(string) string { return "" }}, before: &drift.Result{Comparison: c}}
 	if err := f.backup(plan); err != nil {
 		t.Fatal(err)
 	}

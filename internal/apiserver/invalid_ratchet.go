@@ -72,7 +72,8 @@ func (r *ratchet) field(name string, schema *spec.Schema, _ any, path string, _ 
 	return next(schema, path, at, was[name])
 }
 
-// item returns the validator of a list item, with the item of the same keys as value before. In a list without keys all items count as new, unless the list is the same.
+// item returns the validator of a list item, with the item of the same keys as value before. In a list without keys all items count as
+// new, unless the list is the same.
 func (r *ratchet) item(index int, schema *spec.Schema, _ any, path string, _ strfmt.Registry, _ ...validate.Option,
 ) validate.ValueValidator {
 	was, _ := r.was.([]any)

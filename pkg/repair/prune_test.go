@@ -226,7 +226,7 @@ func TestPruneIsConfirmed(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.send(w.old[0], body, o.Manager)
-		done := []report.FixOutcome{{Object: o.Ref.Key.String(), Status: report.FixFixed}}
+		done := []report.FixOutcome{{Object: report.ObjectKey{Key: o.Ref.Key}, Status: report.FixFixed}}
 		if got := p.Confirmed(done, w.compare()); got[0].Status != report.FixFixed {
 			t.Errorf("%s: %+v", manager, got)
 		}

@@ -37,7 +37,7 @@ type ObjectComparison struct {
 	sending
 	Action    report.Action
 	Reason    string
-	BlockedBy []string
+	BlockedBy []report.ObjectKey
 	Missing   bool
 	// Terminating is set where old has the object and it, or its namespace, is being deleted.
 	Terminating bool

@@ -9,6 +9,15 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
+// joinKeys lists the objects that block another.
+func joinKeys(keys []report.ObjectKey) string {
+	var names []string
+	for _, k := range keys {
+		names = append(names, k.String())
+	}
+	return strings.Join(names, ", ")
+}
+
 // describe writes a comparison for a case: an object a line, its findings below it.
 func describe(c *Comparison) string {
 	var b strings.Builder
@@ -21,7 +30,7 @@ func describe(c *Comparison) string {
 		say(&b, o.Terminating, " terminating")
 		say(&b, o.Drifted(), " drifted")
 		say(&b, o.Reason != "", ": "+o.Reason)
-		say(&b, len(o.BlockedBy) > 0, " by "+strings.Join(o.BlockedBy, ", "))
+		say(&b, len(o.BlockedBy) > 0, " by "+joinKeys(o.BlockedBy))
 		if o.Err != nil {
 			fmt.Fprintf(&b, " error %s: %s", o.Err.Code, o.Err.Message)
 		}

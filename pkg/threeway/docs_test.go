@@ -71,7 +71,7 @@ func says(c *Comparison) string {
 		say(&b, o.Missing, ", missing")
 		say(&b, o.Drifted(), ", drifted")
 		say(&b, o.Reason != "", "\n    reason: "+strings.ReplaceAll(o.Reason, "\n", "\n      "))
-		say(&b, len(o.BlockedBy) > 0, "\n    blocked by: "+strings.ReplaceAll(strings.Join(o.BlockedBy, ", "), " prod/", " "))
+		say(&b, len(o.BlockedBy) > 0, "\n    blocked by: "+strings.ReplaceAll(joinKeys(o.BlockedBy), " prod/", " "))
 		say(&b, len(o.Notes) > 0, "\n    note: "+o.Notes.String())
 		b.WriteString("\n")
 		for _, f := range o.Findings {

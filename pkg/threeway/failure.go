@@ -62,7 +62,7 @@ func block(objects []ObjectComparison) {
 		case len(all) > 0:
 			o.skip(all)
 		case rest >= 0 && o.place > failing[rest].place:
-			o.skip([]string{failing[rest].key.String()})
+			o.skip([]report.ObjectKey{{Key: failing[rest].key}})
 		case len(failing) > 0 && o.Action == report.ActionDelete:
 			o.skip(keysOf(failing, func(*ObjectComparison) bool { return true }))
 		}
@@ -86,17 +86,17 @@ func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
 	return failing
 }
 
-func keysOf(objects []*ObjectComparison, match func(*ObjectComparison) bool) []string {
-	var keys []string
+func keysOf(objects []*ObjectComparison, match func(*ObjectComparison) bool) []report.ObjectKey {
+	var keys []report.ObjectKey
 	for _, o := range objects {
 		if match(o) {
-			keys = append(keys, o.key.String())
+			keys = append(keys, report.ObjectKey{Key: o.key})
 		}
 	}
 	return keys
 }
 
-func (o *ObjectComparison) skip(by []string) {
+func (o *ObjectComparison) skip(by []report.ObjectKey) {
 	o.Action, o.BlockedBy = report.ActionSkip, by
 	o.blockFields()
 }

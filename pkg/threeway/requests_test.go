@@ -206,7 +206,7 @@ func TestVerifySpeaks(t *testing.T) {
 // TestVerifyUnasked: what cannot be asked says so.
 func TestVerifyUnasked(t *testing.T) {
 	for file, want := range map[string]map[string]string{
-		"helm54-migration": {"": "not asked: Helm first makes its own earlier writes part of the apply, which a dry run cannot do"},
+		"migration": {"": "not asked: Helm first makes its own earlier writes part of the apply, which a dry run cannot do"},
 		"install-create": {
 			"Thing.ex.com d/t": "not asked: the release brings its CustomResourceDefinition first",
 			"ConfigMap own/a":  "not asked: the release brings its namespace first",
@@ -234,7 +234,7 @@ func TestVerifyUnasked(t *testing.T) {
 // TestDryRunSettles: what was not certain is certain once the server has said it, whatever it says.
 func TestDryRunSettles(t *testing.T) {
 	for file, refused := range map[string]bool{"webhook": true, "native-moved": false} {
-		file = "../../testdata/threeway/helm56-version-" + file + ".txtar"
+		file = "../../testdata/threeway/other-version-" + file + ".txtar"
 		for _, c := range []*Comparison{foretold(t, file), contrary(t, file)} {
 			for _, r := range c.Requests() {
 				was, is := comparisonOf(t, file).object(r.Ref), c.object(r.Ref)
