@@ -9,9 +9,6 @@ type Object struct {
 	Source string
 	// Content is the decoded object. Integers are int64.
 	Content map[string]any
-	// Listed is where the object stands in a List, as kubectl's schema says it: ConfigMap, or ConfigMapList.items[2]; empty for a
-	// document of its own.
-	Listed string
 	// Problem says why Helm refuses the object (it has no name, no kind …); empty for almost all.
 	Problem string
 	// Note is a remark for the reader, such as that the manifest names the object twice.

@@ -66,7 +66,6 @@ func (c comparer) decide(p pair, f found, rules *ignore.ObjectRules, unseen *rep
 	}
 	c.refuse(&d, p)
 	c.noteUnreadable(&d, p)
-	c.refuseListed(&d, p)
 	return d
 }
 

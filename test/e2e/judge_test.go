@@ -94,6 +94,21 @@ func TestJudgeOfRuns(t *testing.T) {
 				t.Errorf("unreached %v, stopped at %v", run.unreached, run.stoppedAt)
 			}
 		},
+		"refusal that is not predicted": func(t *testing.T) {
+			live := states(liveObject("a", "data: {x: '1'}"))
+			update := objectReport{Kind: "ConfigMap", Name: "a", Action: "update", Fields: []fieldReport{{Path: "data.x", Verdict: "overwrite", Certain: true}}}
+			const refusal = `cannot patch "a" with kind ConfigMap: ConfigMap "a" is invalid: `
+			run := runOfConfigMaps("a")
+			run.judge(reportOf(update), live, live, errors.New(refusal+`spec.hostPort: Duplicate value: 80`))
+			wantNoMispredictions(t, run)
+			if run.tolerated[tolerateUnpredicted] != 1 {
+				t.Errorf("not counted: %v", run.tolerated)
+			}
+			run = runOfConfigMaps("a")
+			run.judge(reportOf(update), live, live, errors.New(refusal+`spec.ports: Duplicate value: 80`))
+			wantMispredictions(t, run)
+			wantFailedTally(t, tally{cases: 20, tolerated: tolerances{tolerateUnpredicted: 2}})
+		},
 		"failure next to an uncertain object": func(t *testing.T) {
 			run := runOfConfigMaps("a", "b")
 			open := objectReport{Kind: "ConfigMap", Name: "b", Action: "update", Fields: []fieldReport{{Path: "data.x", Verdict: "conflict"}}}

@@ -18,7 +18,7 @@ func (r *oracleRun) judge(report *driftReport, before, after map[string]map[stri
 	if failed != nil {
 		j.helmError = failed.Error()
 	}
-	if j.stoppedByHook(before, after) {
+	if j.stoppedByHook(before, after) || j.isUnpredicted() {
 		return
 	}
 	for _, o := range report.Releases[0].Objects {
@@ -187,6 +187,10 @@ func (r *oracleRun) judgeDryRun(dryRunReport *driftReport) {
 			continue
 		}
 		r.dryRuns++
+		if o.Action != "fail" && unpredictedWords.MatchString(o.DryRun.Message) {
+			r.tolerated.count(tolerateUnpredicted)
+			continue
+		}
 		refused := o.DryRun.Result == "refused"
 		if o.DryRun.Result == "disagrees" && !o.leavesOpen(o.DryRun.Message) || refused && o.Action != "fail" && o.Action != "skip" {
 			r.mispredict(o.Name, "predicted: %s; the server's dry run %s: %s", o.Action, o.DryRun.Result, o.DryRun.Message)

@@ -37,6 +37,7 @@ var toleranceBounds = map[string]struct{ perHundred, always int }{
 	tolerateLimitRange:    {3, 2},
 	tolerateFailedUpgrade: {25, 8},
 	tolerateAutoscaled:    {3, 2},
+	tolerateUnpredicted:   {1, 1},
 }
 
 const (
@@ -63,6 +64,7 @@ const (
 	tolerateLimitRange    = "resources that a LimitRange added to a Pod"
 	tolerateFailedUpgrade = "drift of an object that a failed upgrade may not have reached"
 	tolerateAutoscaled    = "a field of an autoscaler had another effect"
+	tolerateUnpredicted   = "a refusal that docs/verdicts.md lists under What is not predicted"
 )
 
 // count counts one use of a tolerance. A nil map counts nothing.
