@@ -164,6 +164,21 @@ func TestJudge(t *testing.T) {
 			refuses(t, judgeUpdate(fieldJudge{}, fieldReport{}, pod("{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 30}"), pod(admitted)))
 			accepts(t, judgeUpdate(fieldJudge{}, fieldReport{}, pod(""), pod(admitted)))
 		},
+		"live tolerations of a Pod": func(t *testing.T) {
+			judged := func(added string) *telling {
+				pod := func(more string) map[string]any {
+					return liveObject("a", "kind: Pod\nspec: {tolerations: [{key: b, operator: Exists}"+more+"]}")
+				}
+				told := story("a")
+				told.of.edits = []*oracleEdit{{object: told.of.objects[0], done: true}}
+				told.pristine = states(pod(", {key: c, operator: Exists}"))
+				field := fieldReport{Path: "spec.tolerations", Verdict: "overwrite", Cause: "drift", Live: []byte(`[{"key": "b", "operator": "Exists"}]`)}
+				told.judgeDrift(reportOf(objectReport{Name: "a", Drifted: true, Fields: []fieldReport{field}}), states(pod(added)), true)
+				return told
+			}
+			acceptsStory(t, judged(", {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}"))
+			refusesStory(t, judged(", {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 30}"))
+		},
 		"CA bundle that no chart speaks of": func(t *testing.T) {
 			hook := func(bundle string) map[string]any {
 				return liveObject("a", "kind: ValidatingWebhookConfiguration\nwebhooks: [{name: w, clientConfig: {"+bundle+"}}]")

@@ -74,7 +74,7 @@ func (t *telling) cameTo(o *oracleObject) bool {
 // judgeEdited: the report speaks of what differs between two states of an object, but for what it is silent of by design.
 func (t *telling) judgeEdited(o *oracleObject, said objectReport, was, is map[string]any) {
 	j := fieldJudge{let: t.let}
-	t.judgeLive(o.name, said.Fields, quiet(was), quiet(is))
+	t.judgeLive(o.name, said.Fields, shownOf(was), shownOf(is))
 	was, is = spokenOf(was), spokenOf(is)
 	if o.kind.name == "route" && !strings.Contains(fmt.Sprint(t.now[o.name]["metadata"]), "f:replicas") {
 		j.forgive(tolerateOwnerless, was, is, eachOf(dropReplicas))
@@ -98,6 +98,13 @@ func (t *telling) judgeEdited(o *oracleObject, said objectReport, was, is map[st
 	}
 	j.forgive(tolerateOrder, was, is, eachOf(sortSets))
 	t.judgeReported(o.name, said.Fields, was, is)
+}
+
+// shownOf is an object as reports show it: lists of tolerations of Pods are without what admission adds to each of them.
+func shownOf(obj map[string]any) map[string]any {
+	out := quiet(obj)
+	dropAdmitted(out)
+	return out
 }
 
 // eachOf makes one drop of two states of a drop of one.
