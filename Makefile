@@ -1,7 +1,7 @@
-# make demo   shows helmdrift on a cluster of its own
+# make demo   shows helmdrift with a cluster of its own
 # make test   checks everything; this is what CI runs
 #
-# Needs Go and make, nothing else. What it builds beside the tree (the control plane's binaries) goes into the user's cache.
+# Only Go and make are needed. The binaries of the control plane are built into the user's cache, outside of this tree.
 
 VERSION    ?= v0.1.0-dev
 LDFLAGS    := -s -w -X main.version=$(VERSION)
@@ -9,18 +9,18 @@ LDFLAGS    := -s -w -X main.version=$(VERSION)
 PLANE_ENV  := CGO_ENABLED=0 GOFLAGS=-trimpath
 LAUNCHER   := bin/controlplane
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
-# The differential test of the defaults reads what Kubernetes itself makes of generated objects.
+# The differential test of the defaults reads generated objects before and after Kubernetes' own defaulting.
 PAIRS      := bin/defaults.ndjson
 PER_KIND   ?= 200
 MAX_SIZE   := 55000000
 
 .PHONY: build test unit e2e lint fmt-check vet demo cluster cluster-down bench defaults clean
 
-build: ## the stripped binary, and its size
+build: ## builds the stripped binary and checks its size
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/helmdrift ./cmd/helmdrift
 	@size=$$(wc -c < bin/helmdrift); echo "bin/helmdrift: $$size bytes (limit $(MAX_SIZE))"; test $$size -lt $(MAX_SIZE)
 
-test: fmt-check vet lint build unit e2e ## everything; ends with Go's own summary
+test: fmt-check vet lint build unit e2e ## runs all checks and all tests
 
 fmt-check:
 	@bad=$$(gofmt -l cmd internal pkg test tools); test -z "$$bad" || { echo "not formatted:"; echo "$$bad"; exit 1; }
@@ -44,7 +44,7 @@ e2e: planes
 
 N ?= 1000
 .PHONY: oracle
-oracle: planes ## predicts N random upgrades and rollbacks per engine, and lets Helm 3 and Helm 4 do them
+oracle: planes ## predicts N random upgrades and rollbacks per engine, and compares with what Helm 3 and Helm 4 do
 	cd test/e2e && go test -count=1 -timeout 12h -run TestOracle -oracle.n=$(N) -oracle.budget=5h .
 
 $(LAUNCHER): $(wildcard test/controlplane/*.go test/controlplane/cmd/controlplane/*.go)
@@ -57,20 +57,20 @@ planes: $(LAUNCHER)
 $(PAIRS): $(LAUNCHER) $(wildcard test/controlplane/cmd/gendefaults/*.go)
 	$(LAUNCHER) gendefaults -pairs $(PAIRS) -seed 1 -per-kind $(PER_KIND)
 
-defaults: $(LAUNCHER) ## writes the defaults table again
+defaults: $(LAUNCHER) ## rewrites the table of defaults
 	$(LAUNCHER) gendefaults -table internal/kinds/defaults.json
 
 demo: build planes
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
 	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo
 
-cluster: planes ## a cluster to play with
+cluster: planes ## starts a cluster for experiments
 	@$(LAUNCHER) start --controllers --fake-node
 
 cluster-down: $(LAUNCHER)
 	@$(LAUNCHER) stop
 
-bench: planes ## speed, and a large chart against Helm's own steps
+bench: planes ## measures speed, and a large chart against Helm's own steps
 	go test -run '^$$' -bench . -benchmem ./pkg/...
 	cd test/e2e && go test -run '^$$' -bench LargeChart -benchtime 10x .
 

@@ -27,8 +27,8 @@ func newBounds(s streams) bounds {
 
 func (b *bounds) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&b.time, "render-timeout", b.time,
-		"how long reading the manifest, fetching the chart and rendering it may take each; 0 for no limit")
-	fs.Var(&b.heap, "render-memory", "how much memory reading manifests and rendering the chart may take; 0 for no limit")
+		"time limit for reading a manifest, for fetching the chart and for rendering it; 0 for none")
+	fs.Var(&b.heap, "render-memory", "memory limit for reading a manifest and for rendering the chart, such as 512Mi; 0 for none")
 }
 
 // boundFlags are the names of addFlags.
@@ -77,13 +77,6 @@ func (b bounds) logged(debug bool) bounds {
 		b.program.Log = log.Writer()
 	}
 	return b
-}
-
-// caught makes a panic of a goroutine its error; it is called by defer.
-func caught(err *error) {
-	if cause := recover(); cause != nil {
-		*err = fmt.Errorf("internal error: %s", clean(fmt.Sprint(cause)))
-	}
 }
 
 func (b bounds) overtime(doing string) error {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -110,7 +111,7 @@ func TestAliases(t *testing.T) {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	got := r.Releases[0]
-	if len(got.Errors) != 1 || !strings.Contains(got.Errors[0].Message, "document 2 of the manifest: its aliases make more than 3 MiB of it") {
+	if len(got.Errors) != 1 || !strings.Contains(got.Errors[0].Message, "document 2 of the manifest: its aliases expand it to more than 3 MiB") {
 		t.Errorf("errors %+v", got.Errors)
 	}
 	if len(got.Objects) != 1 || got.Objects[0].Name != "web" || !got.Objects[0].Drifted {
@@ -215,16 +216,18 @@ data:
 
 // TestEverythingCrosses: what is between the processes has every field of what it stands for, and none that a pipe would lose.
 func TestEverythingCrosses(t *testing.T) {
-	// Fields that cross under another name, or are made anew on the other side.
-	elsewhere := []string{"Previous", "Lookup", "PostRender"}
-	order := reflect.TypeFor[chartOrder]()
+	// Each field has a namesake.
+	request := reflect.TypeFor[drift.ChartRequest]()
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[render.ChartOptions]()) {
-		if _, crosses := order.FieldByName(f.Name); !crosses && !slices.Contains(elsewhere, f.Name) {
+		if _, crosses := request.FieldByName(f.Name); !crosses {
 			t.Errorf("render.ChartOptions.%s does not reach the child", f.Name)
 		}
 	}
-	// Of these, the child sets what is not exported itself.
-	made := []string{"render.ValueOptions.allDocuments", "render.ValueOptions.known", "render.ValueOptions.ReadFile"}
+	// The child makes these itself.
+	made := []string{
+		"render.ValueOptions.allDocuments", "render.ValueOptions.known", "render.ValueOptions.ReadFile",
+		"drift.ChartRequest.ReadFile", "drift.ChartRequest.Lookup", "drift.ChartRequest.PostRender",
+	}
 	seen := map[reflect.Type]bool{}
 	var check func(reflect.Type)
 	check = func(typ reflect.Type) {
@@ -250,7 +253,7 @@ func TestEverythingCrosses(t *testing.T) {
 			}
 		}
 	}
-	check(order)
+	check(reflect.TypeFor[chartOrder]())
 	check(reflect.TypeFor[chartAnswer]())
 	check(reflect.TypeFor[manifestAnswer]())
 }

@@ -8,9 +8,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // configFile is what a configuration says; its JSON Schema is docs/config.schema.json.
@@ -30,11 +30,13 @@ func readConfig(path string) (configFile, error) {
 		return out, fmt.Errorf("configuration: %w", err)
 	}
 	if err := yaml.UnmarshalStrict(text, &out); err != nil {
-		preface := strings.NewReplacer("error unmarshaling JSON: ", "", "while decoding JSON: ", "", "error converting YAML to JSON: ", "", "json: ", "", "yaml: unmarshal errors:", "", "yaml: ", "")
+		preface := strings.NewReplacer("error unmarshaling JSON: ", "", "while decoding JSON: ", "", "error converting YAML to JSON: ", "",
+			"json: ", "", "yaml: unmarshal errors:", "", "yaml: ", "")
 		return out, brokenConfig(path, strings.Join(strings.Fields(preface.Replace(err.Error())), " "))
 	}
 	if out.APIVersion != "" && out.APIVersion != report.APIVersion || out.Kind != "" && out.Kind != "Config" {
-		return out, brokenConfig(path, fmt.Sprintf("it says apiVersion %q and kind %q; this helmdrift knows %s and Config", out.APIVersion, out.Kind, report.APIVersion))
+		return out, brokenConfig(path, fmt.Sprintf("it says apiVersion %q and kind %q; this helmdrift knows %s and Config",
+			out.APIVersion, out.Kind, report.APIVersion))
 	}
 	for group := range out.Managers {
 		if !slices.Contains([]report.ManagerGroup{report.ManagerPerson, report.ManagerController, report.ManagerDeployer}, group) {
@@ -42,8 +44,8 @@ func readConfig(path string) (configFile, error) {
 		}
 	}
 	for i, rule := range out.Ignore {
-		if threeway.TextSelectsEverything(rule) {
-			return out, brokenConfig(path, fmt.Sprintf("ignore[%d]: %v", i, threeway.ErrSelectsEverything))
+		if ignore.TextSelectsEverything(rule) {
+			return out, brokenConfig(path, fmt.Sprintf("ignore[%d]: %v", i, ignore.ErrSelectsEverything))
 		}
 	}
 	if err := out.Managers.Check(); err != nil {
@@ -53,5 +55,6 @@ func readConfig(path string) (configFile, error) {
 }
 
 func brokenConfig(path, what string) error {
-	return hinted{error: fmt.Errorf("configuration %s: %s", path, what), hint: "docs/ignore.md says what it may have, docs/config.schema.json lets an editor check it"}
+	return hinted{error: fmt.Errorf("configuration %s: %s", path, what),
+		hint: "docs/ignore.md says what it may have, docs/config.schema.json lets an editor check it"}
 }

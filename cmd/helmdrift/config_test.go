@@ -14,8 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 const configSchema = "../../docs/config.schema.json"
@@ -45,7 +45,7 @@ func TestConfigExamples(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if rules, warnings := threeway.ReadRules("x", config.Ignore, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)); len(warnings) > 0 || len(rules) == 0 {
+		if rules, warnings := ignore.ReadRules("x", config.Ignore, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)); len(warnings) > 0 || len(rules) == 0 {
 			t.Errorf("%v of\n%s", warnings, block)
 		}
 		raw, err := yaml.YAMLToJSON([]byte(block))

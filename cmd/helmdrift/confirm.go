@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// canAsk tells whether there is somebody to answer a question: one who sees stderr, where it is asked, and types.
+// canAsk reports whether a question can be asked on stderr and answered on stdin: both are terminals.
 func (s streams) canAsk() bool { return isTerminal(s.in) && isTerminal(s.err) }
 
 // yes reads the answer to a question. Anything but y or yes is a no, and so is the end of the input. An interrupt need not wait

@@ -68,21 +68,24 @@ func nameEnv(name string, err error) error {
 }
 
 func (c *connection) addFlags(fs *pflag.FlagSet) {
-	fs.StringVarP(&c.namespace, "namespace", "n", c.namespace, "namespace that holds the release's record [HELM_NAMESPACE]")
-	fs.StringVar(&c.kubeconfig, "kubeconfig", "", "path to the kubeconfig file [KUBECONFIG]")
-	fs.StringVar(&c.context, "kube-context", c.context, "name of the kubeconfig context to use [HELM_KUBECONTEXT]")
+	fs.StringVarP(&c.namespace, "namespace", "n", c.namespace, "`namespace` of the release record [HELM_NAMESPACE]")
+	fs.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` [KUBECONFIG]")
+	fs.StringVar(&c.context, "kube-context", c.context, "kubeconfig `context` to use [HELM_KUBECONTEXT]")
 	fs.StringVar(&c.context, "context", c.context, "same as --kube-context")
-	fs.StringVar(&c.token, "kube-token", c.token, "bearer token for authentication [HELM_KUBETOKEN]")
-	fs.StringVar(&c.asUser, "kube-as-user", c.asUser, "username to impersonate [HELM_KUBEASUSER]")
-	fs.StringArrayVar(&c.asGroups, "kube-as-group", c.asGroups, "group to impersonate, may be repeated [HELM_KUBEASGROUPS]")
-	fs.StringVar(&c.server, "kube-apiserver", c.server, "address and port of the Kubernetes API server [HELM_KUBEAPISERVER]")
-	fs.StringVar(&c.caFile, "kube-ca-file", c.caFile, "certificate authority file of the API server [HELM_KUBECAFILE]")
-	fs.StringVar(&c.tlsName, "kube-tls-server-name", c.tlsName, "server name to check the API server's certificate for [HELM_KUBETLS_SERVER_NAME]")
-	fs.BoolVar(&c.insecure, "kube-insecure-skip-tls-verify", c.insecure, "do not check the API server's certificate [HELM_KUBEINSECURE_SKIP_TLS_VERIFY]")
-	fs.DurationVar(&c.timeout, "request-timeout", c.timeout, "how long one request may take, with its repetitions; 0 for no limit")
-	fs.Float32Var(&c.qps, "qps", c.qps, "requests per second; by default the server's priority and fairness decides, else 50 [HELM_QPS]")
-	fs.IntVar(&c.burst, "burst-limit", c.burst, "requests at once, 300 where --qps decides [HELM_BURST_LIMIT]")
-	fs.BoolVar(&c.debug, "debug", c.debug, "print Helm's own log and the stack of internal errors [HELM_DEBUG]")
+	fs.StringVar(&c.token, "kube-token", c.token, "bearer `token` for authentication [HELM_KUBETOKEN]")
+	fs.StringVar(&c.asUser, "kube-as-user", c.asUser, "`user` to impersonate [HELM_KUBEASUSER]")
+	fs.StringArrayVar(&c.asGroups, "kube-as-group", c.asGroups, "`group` to impersonate; may be repeated [HELM_KUBEASGROUPS]")
+	fs.StringVar(&c.server, "kube-apiserver", c.server, "`address` and port of the Kubernetes API server [HELM_KUBEAPISERVER]")
+	fs.StringVar(&c.caFile, "kube-ca-file", c.caFile, "certificate authority `file` for the API server [HELM_KUBECAFILE]")
+	fs.StringVar(&c.tlsName, "kube-tls-server-name", c.tlsName,
+		"server `name` that the API server's certificate must have [HELM_KUBETLS_SERVER_NAME]")
+	fs.BoolVar(&c.insecure, "kube-insecure-skip-tls-verify", c.insecure,
+		"do not verify the API server's certificate [HELM_KUBEINSECURE_SKIP_TLS_VERIFY]")
+	fs.DurationVar(&c.timeout, "request-timeout", c.timeout, "time limit for one request including its retries; 0 for none")
+	fs.Float32Var(&c.qps, "qps", c.qps,
+		"`requests` per second (default: the server's Priority and Fairness decides; 50 if it has none) [HELM_QPS]")
+	fs.IntVar(&c.burst, "burst-limit", c.burst, "`requests` at once (default: 300 if --qps applies) [HELM_BURST_LIMIT]")
+	fs.BoolVar(&c.debug, "debug", c.debug, "print Helm's log, and the stack of an internal error [HELM_DEBUG]")
 	_ = fs.MarkHidden("context")
 	fs.Lookup("kube-token").DefValue = "" // help must not print it
 }

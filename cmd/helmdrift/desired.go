@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"helm.sh/helm/v3/pkg/helmpath"
 	"k8s.io/client-go/util/homedir"
 
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
@@ -61,53 +63,58 @@ func orDefault(value, otherwise string) string {
 }
 
 func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
-	fs.IntVar(&o.toRevision, "to-revision", 0, "compare with what helm rollback to this revision would leave; -1 is the one before the last")
-	fs.BoolVar(&o.install, "install", false, "where the release does not exist, show what helm upgrade --install would create")
-	fs.Var(&o.helm, "helm-version", "the Helm that is predicted: 3 or 4 (default: the one that wrote the last revision)")
-	fs.Var(&o.dryRun, "dry-run", "server: also ask the API server, with dry-run writes that store nothing")
+	fs.IntVar(&o.toRevision, "to-revision", 0, "show what helm rollback to revision `N` would do; -1 is the one before the last")
+	fs.BoolVar(&o.install, "install", false, "if the release is not installed, show what helm upgrade --install would create")
+	fs.Var(&o.helm, "helm-version", "predict Helm 3 or Helm 4 (default: the one that wrote the last revision)")
+	fs.Var(&o.dryRun, "dry-run", "server: also let the API server try each write, as a dry run that stores nothing")
 
-	fs.Var(&o.serverSide, "server-side", "whether Helm applies server-side: auto, true or false; auto goes on as the last revision did")
-	fs.BoolVar(&o.forceConflicts, "force-conflicts", false, "with server-side apply: overwrite what other field managers own, instead of failing")
+	fs.Var(&o.serverSide, "server-side", "whether Helm uses server-side apply; auto does as the last revision did")
+	fs.BoolVar(&o.forceConflicts, "force-conflicts", false,
+		"with server-side apply, overwrite fields of other field managers instead of failing")
 
-	fs.BoolVar(&o.forceReplace, "force", false, "Helm replaces objects instead of patching them (Helm 4: --force-replace); not with server-side apply")
-	fs.BoolVar(&o.forceReplace, "force-replace", false, "Helm 4's name of --force")
+	fs.BoolVar(&o.forceReplace, "force", false,
+		"replace objects instead of patching them (Helm 4: --force-replace); not with server-side apply")
+	fs.BoolVar(&o.forceReplace, "force-replace", false, "Helm 4's name for --force")
 	_ = fs.MarkHidden("force-replace")
-	fs.BoolVar(&o.takeOwnership, "take-ownership", false, "Helm adopts objects of CHART that are live already, whoever owns them")
+	fs.BoolVar(&o.takeOwnership, "take-ownership", false, "adopt objects of CHART that already exist, whoever owns them")
 
-	fs.StringSliceVarP(&o.values.Files, "values", "f", nil, "values file or URL for CHART, - for standard input; may be repeated")
-	fs.StringArrayVar(&o.values.Set, "set", nil, "value for CHART, such as a.b=c; may be repeated")
-	fs.StringArrayVar(&o.values.SetString, "set-string", nil, "like --set, but the value is a string")
-	fs.StringArrayVar(&o.values.JSON, "set-json", nil, "like --set, but the value is JSON: a.b={\"c\":1}")
-	fs.StringArrayVar(&o.values.SetFile, "set-file", nil, "like --set, but the value is what a file holds: a.b=path")
-	fs.StringArrayVar(&o.values.Literal, "set-literal", nil, "like --set, but the value is a string taken to the letter")
-	fs.BoolVar(&o.reset, "reset-values", false, "start from the chart's values")
-	fs.BoolVar(&o.reuse, "reuse-values", false, "start from the release's values, and the defaults of its chart")
-	fs.BoolVar(&o.resetThenReuse, "reset-then-reuse-values", false, "start from the chart's values, with the release's own over them")
+	fs.StringSliceVarP(&o.values.Files, "values", "f", nil, "values `file` or URL for CHART; - for standard input; may be repeated")
+	fs.StringArrayVar(&o.values.Set, "set", nil, "set a `value` for CHART, such as a.b=c; may be repeated")
+	fs.StringArrayVar(&o.values.SetString, "set-string", nil, "like --set, but the `value` is a string")
+	fs.StringArrayVar(&o.values.JSON, "set-json", nil, "like --set, but the `value` is JSON: a.b={\"c\":1}")
+	fs.StringArrayVar(&o.values.SetFile, "set-file", nil, "like --set, but the `value` is the content of a file: a.b=path")
+	fs.StringArrayVar(&o.values.Literal, "set-literal", nil, "like --set, but the `value` is a string without escapes")
+	fs.BoolVar(&o.reset, "reset-values", false, "start from the chart's values only")
+	fs.BoolVar(&o.reuse, "reuse-values", false, "start from the release's values and the defaults of the chart it was installed with")
+	fs.BoolVar(&o.resetThenReuse, "reset-then-reuse-values", false, "start from the chart's values, overridden by the release's values")
 
-	fs.StringVar(&o.source.Version, "version", "", "version of the chart, or a constraint such as ^2.0.0 (default: the latest)")
-	fs.BoolVar(&o.source.Devel, "devel", false, "take development versions too, as --version '>0.0.0-0' does")
-	fs.StringVar(&o.source.RepoURL, "repo", "", "URL of the chart repository that has CHART")
-	fs.StringVar(&o.source.Username, "username", "", "username for the chart repository")
-	fs.StringVar(&o.source.Password, "password", "", "password for the chart repository")
-	fs.StringVar(&o.source.CertFile, "cert-file", "", "client certificate for the chart repository")
-	fs.StringVar(&o.source.KeyFile, "key-file", "", "key of the client certificate")
-	fs.StringVar(&o.source.CAFile, "ca-file", "", "certificate authority file of the chart repository")
-	fs.BoolVar(&o.source.InsecureSkipTLSVerify, "insecure-skip-tls-verify", false, "do not check the certificate of the chart repository")
-	fs.BoolVar(&o.source.PlainHTTP, "plain-http", false, "use HTTP, not HTTPS, for the chart's registry")
-	fs.BoolVar(&o.source.PassCredentials, "pass-credentials", false, "send the credentials to all domains")
-	fs.BoolVar(&o.source.Verify, "verify", false, "verify the provenance of the chart")
-	fs.StringVar(&o.source.Keyring, "keyring", o.source.Keyring, "public keys for --verify")
-	fs.StringVar(&o.source.RepositoryConfig, "repository-config", o.source.RepositoryConfig, "file with the names of repositories [HELM_REPOSITORY_CONFIG]")
-	fs.StringVar(&o.source.RepositoryCache, "repository-cache", o.source.RepositoryCache, "directory with the indexes of repositories [HELM_REPOSITORY_CACHE]")
-	fs.StringVar(&o.source.RegistryConfig, "registry-config", o.source.RegistryConfig, "file with the logins of registries [HELM_REGISTRY_CONFIG]")
+	fs.StringVar(&o.source.Version, "version", "", "chart `version` or a constraint such as ^2.0.0 (default: the latest)")
+	fs.BoolVar(&o.source.Devel, "devel", false, "accept development versions too, as --version '>0.0.0-0' does")
+	fs.StringVar(&o.source.RepoURL, "repo", "", "`URL` of the chart repository that has CHART")
+	fs.StringVar(&o.source.Username, "username", "", "user `name` for the chart repository")
+	fs.StringVar(&o.source.Password, "password", "", "`password` for the chart repository")
+	fs.StringVar(&o.source.CertFile, "cert-file", "", "client certificate `file` for the chart repository")
+	fs.StringVar(&o.source.KeyFile, "key-file", "", "key `file` of the client certificate")
+	fs.StringVar(&o.source.CAFile, "ca-file", "", "certificate authority `file` for the chart repository")
+	fs.BoolVar(&o.source.InsecureSkipTLSVerify, "insecure-skip-tls-verify", false, "do not verify the certificate of the chart repository")
+	fs.BoolVar(&o.source.PlainHTTP, "plain-http", false, "use HTTP instead of HTTPS for the chart's registry")
+	fs.BoolVar(&o.source.PassCredentials, "pass-credentials", false, "send the credentials of the repository to all domains")
+	fs.BoolVar(&o.source.Verify, "verify", false, "verify the chart with its provenance file")
+	fs.StringVar(&o.source.Keyring, "keyring", o.source.Keyring, "`file` with public keys for --verify")
+	fs.StringVar(&o.source.RepositoryConfig, "repository-config", o.source.RepositoryConfig,
+		"`file` with repository names and URLs [HELM_REPOSITORY_CONFIG]")
+	fs.StringVar(&o.source.RepositoryCache, "repository-cache", o.source.RepositoryCache,
+		"`directory` with repository indexes [HELM_REPOSITORY_CACHE]")
+	fs.StringVar(&o.source.RegistryConfig, "registry-config", o.source.RegistryConfig, "`file` with registry logins [HELM_REGISTRY_CONFIG]")
 
-	fs.BoolVar(&o.noLookup, "no-lookup", false, "let the chart's lookups find nothing, instead of reading the cluster")
-	fs.StringVar(&o.kubeVersion, "kube-version", "", "version of Kubernetes that templates see (default: the cluster's)")
-	fs.StringSliceVarP(&o.apiVersions, "api-versions", "a", nil, "API versions that templates see beside the cluster's")
-	fs.BoolVar(&o.enableDNS, "enable-dns", false, "let templates look up host names")
-	fs.BoolVar(&o.skipSchema, "skip-schema-validation", false, "do not check the values against the chart's schema")
-	fs.StringVar(&o.postRenderer, "post-renderer", "", "program that the rendered manifest goes through")
-	fs.StringArrayVar(&o.postRendererArgs, "post-renderer-args", nil, "argument for the post-renderer; may be repeated")
+	fs.BoolVar(&o.noLookup, "no-lookup", false, "let lookup calls in templates find nothing instead of reading the cluster")
+	fs.StringVar(&o.kubeVersion, "kube-version", "", "Kubernetes `version` that templates see (default: the cluster's)")
+	fs.StringSliceVarP(&o.apiVersions, "api-versions", "a", nil,
+		"API `version` that templates see in addition to the cluster's; may be repeated")
+	fs.BoolVar(&o.enableDNS, "enable-dns", false, "let templates resolve host names")
+	fs.BoolVar(&o.skipSchema, "skip-schema-validation", false, "do not validate values against the chart's schema")
+	fs.StringVar(&o.postRenderer, "post-renderer", "", "`program` that changes the rendered manifest, as for helm upgrade")
+	fs.StringArrayVar(&o.postRendererArgs, "post-renderer-args", nil, "`argument` for the post-renderer; may be repeated")
 	o.bounds.addFlags(fs)
 }
 
@@ -127,7 +134,8 @@ func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	case o.toRevision != 0 && hasChart:
 		return errors.New("--to-revision and CHART are two desired states: give one of them")
 	case o.toRevision != 0 && flags.Changed("revision"):
-		return hinted{error: errors.New("--to-revision and --revision exclude each other"), hint: "helm rollback always starts from the last revision"}
+		return hinted{error: errors.New("--to-revision and --revision exclude each other"),
+			hint: "helm rollback always starts from the last revision"}
 	case flags.Changed("to-revision") && o.toRevision == 0:
 		return errors.New("--to-revision 0: revisions begin at 1; -1 is the one before the last")
 	}
@@ -155,6 +163,32 @@ func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 func replaceServerSide() error {
 	return hinted{error: errors.New("cannot use server-side apply and --force together, and Helm 4 refuses it too"),
 		hint: "--server-side=false shows what a replacement would do; --force-conflicts is what server-side apply has in its place"}
+}
+
+// options are those of a comparison that these flags set.
+func (o *desiredOptions) options() drift.Options {
+	out := drift.Options{
+		Helm: o.helm.word, ForceConflicts: o.forceConflicts, ForceReplace: o.forceReplace, TakeOwnership: o.takeOwnership,
+		DryRun: o.dryRun.word != "",
+	}
+	if word := o.serverSide.word; word != "auto" {
+		serverSide := word == "true"
+		out.ServerSide = &serverSide
+	}
+	return out
+}
+
+// chart is the chart that ref names, with the flags that say what its templates see.
+func (o *desiredOptions) chart(ref string) *drift.Chart {
+	out := &drift.Chart{
+		Ref: ref, Source: o.source, Values: o.valueOptions(), Install: o.install, KubeVersion: o.kubeVersion, APIVersions: o.apiVersions,
+		NoLookup: o.noLookup, EnableDNS: o.enableDNS, SkipSchemaValidation: o.skipSchema,
+		ReadFile: func(ctx context.Context, name string) ([]byte, error) { return fetch.ReadFile(ctx, name, o.stdin) },
+	}
+	if o.postRenderer != "" {
+		out.PostRender = postRenderer{command: o.postRenderer, args: o.postRendererArgs, most: o.bounds.maxAnswer()}.run
+	}
+	return out
 }
 
 // valueOptions are the values with Helm's precedence among the policies (helm v3.22.0 pkg/action/upgrade.go reuseValues).

@@ -13,8 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/output"
-	"github.com/helmdrift/helmdrift/pkg/live"
-	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -31,7 +30,7 @@ type diffOptions struct {
 	showSecrets bool
 	showIgnored bool
 	baseline    string
-	// fix tells that what drifted is put back after the report, and repair how.
+	// fix says that what drifted is put back after the report, and repair says how.
 	fix    bool
 	repair fixOptions
 }
@@ -45,16 +44,16 @@ func newDiff(s streams, c *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE [CHART]]",
 		Short: "Compare a release with the cluster, field by field",
-		Long: `diff compares what Helm stored for a release with what the cluster holds, and says of
-every field that differs what the next helm upgrade will do to it.
+		Long: `diff compares what Helm stored for a release with what the cluster holds, and shows for every
+field that differs what the next helm upgrade will do to it.
 
-Without CHART it shows drift: the next upgrade is taken to send the stored manifest again.
-With CHART it renders the chart as helm upgrade would, and shows what that upgrade changes
-over the drift that is there. CHART is all that Helm takes: a directory, a .tgz, a URL,
-repo/name, oci://…. With --to-revision it shows what helm rollback would do. Without RELEASE
-it takes the only release of the namespace. With --fix it goes on as helmdrift fix does, whose
-exit codes and flags --yes, --only, --skip, --prune, --backup, --timeout, --field-manager and
---target-namespace it then has.
+Without CHART it shows drift: it assumes that the next upgrade sends the stored manifest again.
+With CHART it renders the chart as helm upgrade would, and also shows what that upgrade changes.
+CHART is anything that Helm accepts: a directory, a .tgz file, a URL, repo/name or oci://….
+With --to-revision it shows what helm rollback would do. Without RELEASE it compares the only
+release of the namespace. With --fix it then does what helmdrift fix does, and has its exit codes
+and its flags --yes, --only, --skip, --prune, --backup, --timeout, --field-manager and
+--target-namespace.
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 
@@ -80,16 +79,16 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 	}
 	fs := cmd.Flags()
 	fs.VarP(&o.format, "output", "o", "format of the report: "+strings.Join(output.Formats(), ", "))
-	fs.Var(&o.failOn, "fail-on", "what makes the exit code 2, of: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
-	fs.Var(&o.color, "color", "colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
-	fs.IntVar(&o.revision, "revision", 0, "compare with this stored revision instead of the one helm upgrade would take")
-	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
-	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted, as helmdrift fix does")
+	fs.Var(&o.failOn, "fail-on", "`list` of what sets exit code 2: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
+	fs.Var(&o.color, "color", "use colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
+	fs.IntVar(&o.revision, "revision", 0, "compare with stored revision `N` instead of the one helm upgrade would start from")
+	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them")
+	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted as helmdrift fix does; its flags are then accepted too")
 	o.ignoreOptions.addFlags(fs)
-	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list what rules silence, and by which rule")
+	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
 	fs.BoolVar(&o.showControllers, "show-controllers", false,
-		"list what controllers and forgotten writers wrote beside the manifest, which is only counted otherwise")
-	fs.StringVar(&o.baseline, "baseline", "", "earlier report (JSON or YAML): only what is new since then counts")
+		"list fields that only controllers or forgotten writers wrote and no manifest names, instead of counting them")
+	fs.StringVar(&o.baseline, "baseline", "", "count only what is new since the report in this `file` (JSON or YAML)")
 	o.desiredOptions.addFlags(fs)
 	o.repair.addFlags(fs)
 	for _, name := range fixFlags() {
@@ -101,7 +100,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 	return cmd
 }
 
-// runDiff is the wiring of diff, straight down.
+// runDiff compares, prints the report, and puts back what drifted if --fix says so.
 func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args []string, flags *pflag.FlagSet) error {
 	known, err := readBaseline(o.baseline)
 	if err != nil {
@@ -111,15 +110,12 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	if err != nil {
 		return err
 	}
-	comparison, loaded, err := d.settled(ctx)
+	result, err := d.compare(ctx)
 	if err != nil {
 		return err
 	}
-	if o.dryRun.word != "" {
-		comparison.Verify(d.cluster.DryRun(ctx, comparison.Requests(), comparison.Deployer().Manager))
-	}
 	now := time.Now()
-	release := comparison.Report(threeway.Mask{Show: o.showSecrets})
+	release := result.Report(threeway.Mask{Show: o.showSecrets})
 	if o.baseline != "" {
 		release.Accept(known, "--baseline "+filepath.Base(o.baseline))
 	}
@@ -127,64 +123,31 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	look := s.display(o.color, now)
 	look.ShowIgnored = o.showIgnored
 	if o.fix && o.format != output.Text {
-		return d.putBack(ctx, s, comparison, loaded) // whose result has the report in it
+		return d.fix(ctx, s, o.repairFlags(), result) // whose result has the report in it
 	}
-	if !o.fix && o.format == output.Text && o.revision == 0 && d.chart == "" && o.baseline == "" && !isElsewhere(comparison.Input) {
-		look.Fix, look.Plan = d.fixCommand(flags), planned(comparison)
+	if !o.fix && o.format == output.Text && o.revision == 0 && d.target.Chart == nil && o.baseline == "" && !result.RecordElsewhere() {
+		look.Fix, look.Plan = fixCommand(d.target, flags), planned(result.Comparison)
 	}
 	if err := output.Write(s.out, o.format, report, look); err != nil {
 		return err
 	}
 	if o.fix {
 		fmt.Fprintln(s.out)
-		return d.putBack(ctx, s, comparison, loaded)
+		return d.fix(ctx, s, o.repairFlags(), result)
 	}
 	return o.failOn.status(report)
 }
 
-// begin connects to the cluster and finds the release for a command.
-func begin(ctx context.Context, s streams, c *connection, o diffOptions, args []string, command string) (diff, error) {
-	left, err := o.ignoreOptions.read(s, time.Now())
-	if err != nil {
-		return diff{}, err
-	}
-	c.known.Add(c.token, o.source.Password)
-	at, err := c.resolve()
-	if err != nil {
-		return diff{}, err
-	}
-	cluster, err := live.Connect(ctx, at.config, c.options())
-	if err != nil {
-		return diff{}, err
-	}
-	store, err := release.Open(c.driver, at.namespace, cluster.Metadata(), cluster.Dynamic())
-	if err != nil {
-		return diff{}, err
-	}
-	o.bounds = o.bounds.logged(c.debug)
-	d := diff{options: o, ignored: left, connection: c, at: at, cluster: cluster, store: store}
-	if len(args) > 0 {
-		d.name = args[0]
-	} else if d.name, err = onlyRelease(ctx, store, at.namespace, command); err != nil {
-		return diff{}, err
-	}
-	if len(args) > 1 {
-		d.chart = args[1]
-	}
-	return d, nil
+// repairFlags are the flags of a fix that follows the report.
+func (o *diffOptions) repairFlags() fixOptions {
+	flags := o.repair
+	flags.format, flags.color, flags.showSecrets = o.format, o.color, o.showSecrets
+	return flags
 }
 
-// putBack goes on from a comparison as helmdrift fix does.
-func (d diff) putBack(ctx context.Context, s streams, c *threeway.Comparison, loaded *release.Loaded) error {
-	flags := d.options.repair
-	flags.format, flags.color, flags.showSecrets = d.options.format, d.options.color, d.options.showSecrets
-	return fix{diff: d, flags: flags, streams: s, before: c, loaded: loaded}.run(ctx)
-}
-
-// planned is what a fix would write; nothing where that cannot be told, which is fix's to say.
-func planned(c *threeway.Comparison) (all []report.FixPlan) {
-	var err error
-	defer caught(&err)
+// planned is what a fix would write; empty if that cannot be planned, for which fix has the words.
+func planned(c *threeway.Comparison) []report.FixPlan {
+	defer func() { _ = recover() }()
 	plan, err := repair.New(c, repair.Options{})
 	if err != nil {
 		return nil
@@ -192,9 +155,9 @@ func planned(c *threeway.Comparison) (all []report.FixPlan) {
 	return plan.Result(threeway.Mask{}, nil).Plan
 }
 
-// fixCommand is the command that puts back what this one found. What chose the cluster is in it, or it would go to another one.
-func (d diff) fixCommand(flags *pflag.FlagSet) string {
-	words := []string{"helmdrift", "fix", d.name, "-n", d.at.namespace}
+// fixCommand is the command that puts back what this one found. It has the flags that chose the cluster, or it would go to another one.
+func fixCommand(t drift.Target, flags *pflag.FlagSet) string {
+	words := []string{"helmdrift", "fix", t.Release, "-n", t.Namespace}
 	where := []string{"kubeconfig", "kube-context", "context", "kube-apiserver", "kube-as-user"}
 	for _, name := range slices.Concat(where, ignoreFlags(), boundFlags(), []string{"kube-as-group"}) {
 		words = append(words, givenFlag(flags.Lookup(name))...)
@@ -255,13 +218,13 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	if !o.fix {
 		for _, name := range ofFix {
 			if flags.Changed(name) {
-				return hinted{error: fmt.Errorf("--%s needs --fix", name), hint: "without it nothing is put back"}
+				return hinted{error: fmt.Errorf("--%s needs --fix", name), hint: "without --fix, diff writes nothing"}
 			}
 		}
 		return nil
 	}
 	if hasChart {
-		return hinted{error: errors.New("--fix puts back what Helm deployed: leave out CHART"), hint: business}
+		return hinted{error: errors.New("--fix puts back what Helm deployed: leave out CHART"), hint: outOfScope}
 	}
 	var err error
 	common := append(ofFix, "fix", "revision", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help")
@@ -270,36 +233,18 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 		switch {
 		case !f.Changed || slices.Contains(common, f.Name):
 		case f.Name == "fail-on":
-			err = hinted{error: errors.New("--fail-on does not go with --fix"), hint: "a fix has exit codes of its own; helmdrift fix --help has them"}
+			err = hinted{error: errors.New("--fail-on does not go with --fix"), hint: "fix has its own exit codes; helmdrift fix --help lists them"}
 		case f.Name == "baseline":
-			err = hinted{error: errors.New("--baseline does not go with --fix"), hint: "--skip KIND/NAME:PATH leaves what is not to be put back"}
+			err = hinted{error: errors.New("--baseline does not go with --fix"), hint: "use --skip KIND/NAME:PATH for what fix must not put back"}
 		case f.Name == "dry-run":
-			err = hinted{error: errors.New("--dry-run does not go with --fix"), hint: "helmdrift fix RELEASE --dry-run=server has the server try the fix"}
+			err = hinted{error: errors.New("--dry-run does not go with --fix"),
+				hint: "helmdrift fix RELEASE --dry-run=server lets the API server try the fix"}
 		default:
-			err = hinted{error: fmt.Errorf("--%s does not go with --fix", f.Name), hint: business}
+			err = hinted{error: fmt.Errorf("--%s does not go with --fix", f.Name), hint: outOfScope}
 		}
 	})
 	if err != nil {
 		return err
 	}
 	return o.repair.check(flags)
-}
-
-// onlyRelease finds the release to take where none is named.
-func onlyRelease(ctx context.Context, store *release.Store, namespace, command string) (string, error) {
-	found, err := store.Names(ctx)
-	if err != nil {
-		return "", err
-	}
-	switch len(found) {
-	case 0:
-		return "", hinted{error: fmt.Errorf("no releases in namespace %q", namespace), hint: "-n chooses the namespace, HELM_DRIVER the storage"}
-	case 1:
-		return found[0].Name, nil
-	}
-	names := make([]string, len(found))
-	for i, r := range found {
-		names[i] = fmt.Sprintf("\n  %s (revision %d, %s)", r.Name, r.Revision, r.Status)
-	}
-	return "", hinted{error: fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), strings.Join(names, "")), hint: "name one: helmdrift " + command + " RELEASE"}
 }

@@ -22,15 +22,15 @@ const (
 // exitHelp stands in the help of every command that has these codes.
 const exitHelp = `Exit codes:
   0  nothing that --fail-on selects
-  1  usage error, failure, something could not be compared (even if drift was found as well), or
-     the server, asked by --dry-run, disagrees
+  1  usage error or failure; something could not be compared, even if drift was found; or the dry
+     run of the API server contradicts the prediction
   2  something that --fail-on selects`
 
 // fixExitHelp is the same for fix, and for diff --fix.
 const fixExitHelp = `Exit codes:
-  0  the release is as Helm deployed it, in all that a fix puts back
-  1  usage error, failure, or something could not be seen
-  2  drift remains: not confirmed, a dry run, not selected, or left or refused for a reason`
+  0  everything that fix can put back is as Helm deployed it
+  1  usage error or failure, or something could not be read
+  2  drift remains: not confirmed, dry run, not selected, or left or refused for a reason`
 
 // exitStatus is an error that carries an exit code and has already been reported.
 type exitStatus int

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -13,12 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/output"
-	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/repair"
-	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // fixOptions are the flags of fix.
@@ -43,21 +37,21 @@ func newFixOptions() fixOptions {
 
 func newFix(s streams, c *connection) *cobra.Command {
 	o := newFixOptions()
-	var left ignoreOptions
+	var ignore ignoreOptions
 	limits := newBounds(s)
 	cmd := &cobra.Command{
 		Use:   "fix [RELEASE]",
-		Short: "Put back what drifted in a release, that and nothing else",
-		Long: `fix puts back what drifted in a release: the fields that diff RELEASE calls drift, in built-in
-kinds and in custom resources, and the objects that are missing. It shows what it will do and
-asks; without a terminal it needs --yes. Afterwards it compares again and says what is true.
+		Short: "Put back what drifted in a release, and nothing else",
+		Long: `fix puts back what drifted in a release: the fields that diff RELEASE reports as drift, in
+built-in kinds and in custom resources, and missing objects. It shows its plan and asks; without
+a terminal it needs --yes. Afterwards it compares again and reports the result.
 
-Each field is written as Helm deployed it, behind tests that let the API server refuse the
-write if anything it stands on has changed meanwhile. What nobody planned is not touched, no
-hook runs, and no revision is written. What it cannot put back safely it leaves, and says why.
-With --prune it also takes away what no manifest names and a person added.
+Each field is written as Helm deployed it. Every write carries tests, so that the API server
+refuses it if something that it depends on has changed. Nothing outside the plan is touched, no
+hook runs, and no revision is written. What fix cannot put back safely it leaves, and says why.
+With --prune it also removes what a person added and no manifest names.
 
-Charts, values and other revisions are the business of helm upgrade and helm rollback.
+For charts, values and other revisions, use helm upgrade and helm rollback.
 
 ` + fixExitHelp,
 		Example: `  helmdrift fix web -n prod
@@ -72,17 +66,17 @@ Charts, values and other revisions are the business of helm upgrade and helm rol
 			if err := o.check(cmd.Flags()); err != nil {
 				return err
 			}
-			return runFix(cmd.Context(), s, c, o, left, limits, args)
+			return runFix(cmd.Context(), s, c, o, ignore, limits, args)
 		},
 	}
 	fs := cmd.Flags()
 	fs.VarP(&o.format, "output", "o", "format of the result: "+strings.Join(output.FixFormats(), ", "))
-	fs.Var(&o.color, "color", "colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
-	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show values that are masked otherwise")
-	fs.Var(&o.dryRun, "dry-run", "client: only show the plan; server: also have the API server try the writes and store none")
+	fs.Var(&o.color, "color", "use colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
+	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them, and keep secret fields in the backup")
+	fs.Var(&o.dryRun, "dry-run", "write nothing; client: only show the plan; server: the API server also tries the writes and stores none")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
-	fs.IntVar(&o.revision, "revision", 0, "after a failed upgrade: put back what this revision has, the failed one or the one before it")
-	left.addFlags(fs)
+	fs.IntVar(&o.revision, "revision", 0, "after a failed upgrade, put back revision `N`: the failed one or the one before it")
+	ignore.addFlags(fs)
 	limits.addFlags(fs)
 	o.addFlags(fs)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.FixFormats(), cobra.ShellCompDirectiveNoFileComp))
@@ -91,8 +85,8 @@ Charts, values and other revisions are the business of helm upgrade and helm rol
 	return cmd
 }
 
-// business is whose business everything is that fix does not do.
-const business = "charts, values and other revisions are the business of helm upgrade and helm rollback"
+// outOfScope is the hint printed when fix is given arguments that belong to helm upgrade or helm rollback.
+const outOfScope = "for charts, values and other revisions, use helm upgrade and helm rollback"
 
 // oneRelease refuses all arguments but a release.
 func oneRelease(cmd *cobra.Command, args []string) error {
@@ -101,24 +95,25 @@ func oneRelease(cmd *cobra.Command, args []string) error {
 	case len(args) <= 1:
 		return nil
 	case cmd.Flags().Changed("dry-run") && slices.ContainsFunc(args, word):
-		return hinted{error: fmt.Errorf("fix takes one release, not %d", len(args)), hint: "--dry-run and its word go together with a sign between them: --dry-run=server"}
+		return hinted{error: fmt.Errorf("fix takes one release, not %d", len(args)),
+			hint: "write an equals sign between --dry-run and its value: --dry-run=server"}
 	}
-	return hinted{error: errors.New("fix takes a release and nothing else"), hint: business}
+	return hinted{error: errors.New("fix takes a release and nothing else"), hint: outOfScope}
 }
 
 // addFlags adds the flags that diff --fix has as well.
 func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	fs.StringArrayVar(&o.only, "only", nil, "put back only KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
-	fs.StringArrayVar(&o.skip, "skip", nil, "leave KIND/NAME, or one field of it: KIND/NAME:PATH; may be repeated")
-	fs.BoolVar(&o.prune, "prune", false, "also take away what no manifest names and a person added; the plan shows it apart")
+	fs.BoolVarP(&o.yes, "yes", "y", false, "write without asking")
+	fs.StringArrayVar(&o.only, "only", nil, "put back only this object, `KIND/NAME`, or one field of it, KIND/NAME:PATH; may be repeated")
+	fs.StringArrayVar(&o.skip, "skip", nil, "do not put back this object, `KIND/NAME`, or one field of it, KIND/NAME:PATH; may be repeated")
+	fs.BoolVar(&o.prune, "prune", false, "also remove what a person added and no manifest names; the plan lists it separately")
 	fs.StringVar(&o.manager, "field-manager", "",
-		"name under which Helm writes the release, where the cluster does not show it or the release is applied client-side")
+		"field manager `name` under which Helm writes the release, if the cluster does not show it or Helm applies client-side")
 	fs.StringVar(&o.target, "target-namespace", "",
-		"write to this namespace, which the record names, although the record is kept in another one")
-	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to try for one object while others write to it or the server is busy")
+		"allow writing to this `namespace`, which the release record names although it is kept in another one")
+	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to retry one object while others write to it or the server is busy")
 	fs.StringVar(&o.backup, "backup", "",
-		"directory for a copy of each object as it was, made before the first write; Secrets are left out, and in other objects what is secret")
+		"before the first write, save each object to this `directory`, without Secrets and secret fields")
 }
 
 // fixFlags are the names of addFlags.
@@ -158,7 +153,7 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 	return err
 }
 
-// selection is what the flags choose of what drifted.
+// selection is what the flags choose from what drifted.
 func (o *fixOptions) selection() (repair.Options, error) {
 	chosen := repair.Options{Manager: o.manager, Prune: o.prune}
 	var errs []error
@@ -176,229 +171,17 @@ func (o *fixOptions) selection() (repair.Options, error) {
 	return chosen, errors.Join(errs...)
 }
 
-// runFix is the wiring of fix, straight down.
-func runFix(ctx context.Context, s streams, c *connection, o fixOptions, left ignoreOptions, limits bounds, args []string) error {
+// runFix compares, and puts back what drifted.
+func runFix(ctx context.Context, s streams, c *connection, o fixOptions, ignore ignoreOptions, limits bounds, args []string) error {
 	desired := newDesiredOptions(s)
 	desired.bounds = limits
-	d, err := begin(ctx, s, c, diffOptions{desiredOptions: desired, ignoreOptions: left, revision: o.revision}, args, "fix")
+	d, err := begin(ctx, s, c, diffOptions{desiredOptions: desired, ignoreOptions: ignore, revision: o.revision}, args, "fix")
 	if err != nil {
 		return err
 	}
-	comparison, loaded, err := d.settled(ctx)
+	result, err := d.compare(ctx)
 	if err != nil {
 		return err
 	}
-	return fix{diff: d, flags: o, streams: s, before: comparison, loaded: loaded}.run(ctx)
-}
-
-// fix puts back what one comparison found.
-type fix struct {
-	diff
-	flags   fixOptions
-	streams streams
-	before  *threeway.Comparison
-	loaded  *release.Loaded
-}
-
-// run plans, shows, asks, writes, compares again, and tells.
-func (f fix) run(ctx context.Context) error {
-	plan, err := f.plan()
-	if err != nil {
-		return err
-	}
-	planned := f.result(plan, nil, f.before)
-	asks := len(plan.Objects) > 0 && f.flags.dryRun.word == "" && !f.flags.yes
-	if err := f.show(planned, asks); err != nil {
-		return err
-	}
-	switch {
-	case len(plan.Objects) == 0, f.flags.dryRun.word == "client":
-		return f.tell(planned)
-	case f.flags.dryRun.word == "server":
-		tried := plan.Run(ctx, f.cluster, repair.RunOptions{DryRun: true, Timeout: f.flags.timeout})
-		return f.tell(f.result(plan, tried, f.before))
-	}
-	if asks {
-		switch agreed, err := f.ask(ctx, planned); {
-		case err != nil:
-			return err
-		case !agreed:
-			return f.tell(f.result(plan, unconfirmed(planned), f.before))
-		}
-	}
-	if err := f.backup(plan); err != nil {
-		return err
-	}
-	outcomes := plan.Run(ctx, f.cluster, repair.RunOptions{Timeout: f.flags.timeout, Before: f.unmoved})
-	after, err := f.again(ctx)
-	if err != nil {
-		f.streams.explain(err)
-	} else {
-		outcomes = plan.Confirmed(outcomes, after)
-	}
-	return f.tell(f.result(plan, outcomes, after))
-}
-
-// plan refuses what is not to be written to, and chooses what is written.
-func (f fix) plan() (*repair.Plan, error) {
-	last := f.loaded.Last
-	if strings.HasPrefix(last.Status, "uninstall") {
-		return nil, hinted{error: fmt.Errorf("revision %d of %s is %s", last.Revision, f.name, last.Status),
-			hint: "what is left of it is not put back; helm rollback brings a release back"}
-	}
-	if err := errors.Join(f.checkRevision(), f.checkTarget()); err != nil {
-		return nil, err
-	}
-	chosen, err := f.flags.selection()
-	if err != nil {
-		return nil, err
-	}
-	d := f.before.Deployer()
-	if f.before.Input.ApplyMethod == "server-side" && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
-		return nil, hinted{error: fmt.Errorf("--field-manager %s: this release is applied server-side by %s", chosen.Manager, d.Manager),
-			hint: "leave the flag out: fields are handed over to " + d.Manager + ", or its next upgrade would conflict with their owner"}
-	}
-	return repair.New(f.before, chosen)
-}
-
-// checkRevision refuses to put back any revision but the last one and the one that an upgrade would start from.
-func (f fix) checkRevision() error {
-	wanted, last := f.options.revision, f.loaded.Choice.Last.Revision
-	if wanted == 0 {
-		return nil
-	}
-	if f.loaded.LastProblem != nil {
-		return f.loaded.LastProblem
-	}
-	current, err := f.loaded.History.Choose(0)
-	switch {
-	case err != nil:
-		return err
-	case wanted != last && wanted != current.Old.Revision:
-		return hinted{
-			error: fmt.Errorf("--revision %d: the release is at revision %d, and its last one is %d", wanted, current.Old.Revision, last),
-			hint:  fmt.Sprintf("helm rollback %s %d goes back to it", f.name, wanted),
-		}
-	}
-	return nil
-}
-
-// result is what is told of a plan and a run, masked.
-func (f fix) result(plan *repair.Plan, outcomes []report.FixOutcome, now *threeway.Comparison) *report.FixResult {
-	mask := threeway.Mask{Show: f.flags.showSecrets}
-	r := plan.Result(mask, outcomes)
-	r.Helmdrift, r.Time, r.DryRun = version, time.Now().UTC().Truncate(time.Second), f.flags.dryRun.word
-	if now != nil {
-		r.After = report.New(version, r.Time, []report.Release{now.Report(mask)})
-	}
-	return &r
-}
-
-// show writes the plan where it is read: as text to stdout, and to stderr where somebody is asked there who cannot see stdout.
-func (f fix) show(r *report.FixResult, asks bool) error {
-	if f.flags.format == output.Text {
-		if err := f.write(f.streams.out, r, output.WriteFixPlan); err != nil {
-			return err
-		}
-	}
-	if unseen := f.flags.format != output.Text || !isTerminal(f.streams.out); asks && f.streams.canAsk() && unseen {
-		return f.write(f.streams.err, r, output.WriteFixPlan)
-	}
-	return nil
-}
-
-func (f fix) write(w io.Writer, r *report.FixResult, writer func(io.Writer, *report.FixResult, output.Options) error) error {
-	return writer(w, r, f.streams.displayOn(w, f.flags.color, r.Time))
-}
-
-// ask asks whether the plan is to be written.
-func (f fix) ask(ctx context.Context, r *report.FixResult) (bool, error) {
-	if !f.streams.canAsk() {
-		return false, hinted{error: errors.New("nothing was written: this needs somebody's consent, and there is no terminal to ask on"),
-			hint: "--yes writes without asking, --dry-run only shows what would be written"}
-	}
-	if err := f.write(f.streams.err, r, output.WriteFixQuestion); err != nil {
-		return false, err
-	}
-	return f.streams.yes(ctx)
-}
-
-// unconfirmed are the outcomes of a plan to which somebody said no.
-func unconfirmed(r *report.FixResult) []report.FixOutcome {
-	var out []report.FixOutcome
-	for _, p := range r.Plan {
-		out = append(out, report.FixOutcome{Object: p.Object, Status: report.FixDeclined, Reason: "not confirmed"})
-	}
-	return out
-}
-
-// backup saves the planned objects that are there, before the first write. What is secret stays out of the files, and stderr names it.
-func (f fix) backup(plan *repair.Plan) error {
-	if f.flags.backup == "" {
-		return nil
-	}
-	objects := map[object.Ref]map[string]any{}
-	var notes []string
-	for _, o := range plan.Objects {
-		live := f.before.Input.Live[o.Ref].Object
-		if o.Create != nil || live == nil {
-			continue
-		}
-		bare := threeway.Bare(live)
-		if !f.flags.showSecrets && !secret.Kind(o.Ref.Group, o.Ref.Kind) {
-			var paths []string
-			if bare, paths = f.before.WithoutSecrets(o.Ref, bare); len(paths) > 0 {
-				notes = append(notes, fmt.Sprintf("the backup of %s lacks what is secret: %s; --show-secrets keeps it",
-					o.Ref.Key, strings.Join(paths, ", ")))
-			}
-		}
-		objects[o.Ref] = bare
-	}
-	leftOut, err := writeBackup(f.flags.backup, objects)
-	for _, ref := range leftOut {
-		notes = append(notes, fmt.Sprintf("%s is not in the backup: Secrets are left out", ref.Key))
-	}
-	slices.Sort(notes)
-	for _, note := range notes {
-		fmt.Fprintf(f.streams.err, "note: %s\n", clean(note))
-	}
-	return err
-}
-
-// unmoved tells whether the release is still the one that the plan was made for.
-func (f fix) unmoved(ctx context.Context) error {
-	now, err := f.store.History(ctx, f.name)
-	if err != nil {
-		return fmt.Errorf("looking whether the release moved meanwhile: %w", err)
-	}
-	if slices.Equal(now.Entries, f.loaded.History.Entries) {
-		return nil
-	}
-	if len(now.Entries) == 0 {
-		return errors.New("the release was uninstalled after the plan was made")
-	}
-	last := now.Entries[len(now.Entries)-1]
-	return fmt.Errorf("the release changed after the plan was made: revision %d is %s now", last.Revision, last.Status)
-}
-
-// again compares again, unless an interrupt says that nobody waits for it.
-func (f fix) again(ctx context.Context) (*threeway.Comparison, error) {
-	if ctx.Err() != nil {
-		return nil, errors.New("interrupted")
-	}
-	after, _, err := f.settled(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("comparing again: %w", err)
-	}
-	return after, nil
-}
-
-// tell writes the result, and gives the exit code.
-func (f fix) tell(r *report.FixResult) error {
-	if err := output.WriteFix(f.streams.out, f.flags.format, r, f.streams.display(f.flags.color, r.Time)); err != nil {
-		return err
-	}
-	counting := *r
-	counting.Results = slices.DeleteFunc(slices.Clone(r.Results), r.IsNoDrift)
-	return fixStatus(&counting)
+	return d.fix(ctx, s, o, result)
 }

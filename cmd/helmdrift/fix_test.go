@@ -48,14 +48,14 @@ func TestFixInterrupted(t *testing.T) {
 	}
 	code, stdout, stderr := fix(ctx)
 	if want := "\nfixed: Secret login\nfailed: ConfigMap settings, Service web, Deployment web, Thing.ex.com demo: interrupted\n" +
-		"1 field put back\nthe release could not be compared again, so what remains is not known\n"; code != exitFailure || !strings.HasSuffix(stdout, want) {
+		"1 field put back\nthe release could not be compared again, so it is not known what remains\n"; code != exitFailure || !strings.HasSuffix(stdout, want) {
 		t.Errorf("code %d, stderr %s, stdout\n%s\nwhich does not end with\n%s", code, stderr, stdout, want)
 	}
 	if len(p.writes) != 1 {
 		t.Errorf("written: %q", p.writes)
 	}
 	code, stdout, stderr = fix(t.Context())
-	if want := "web is as Helm deployed it: 4 fields and 1 object put back; 1 unmanaged\n"; code != exitClean || !strings.HasSuffix(stdout, want) {
+	if want := "web is as Helm deployed it: 4 fields and 1 object put back; 1 unmanaged field\n"; code != exitClean || !strings.HasSuffix(stdout, want) {
 		t.Errorf("code %d, stderr %s, stdout\n%s\nwhich does not end with\n%s", code, stderr, stdout, want)
 	}
 }

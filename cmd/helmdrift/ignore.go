@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,17 +8,13 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/homedir"
 
-	"github.com/helmdrift/helmdrift/internal/owners"
-	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
-// ignoreOptions are the flags that say what is left out of account, and who field managers are.
+// ignoreOptions are the flags that say what to ignore, and who field managers are.
 type ignoreOptions struct {
 	config          string
 	paths, managers []string
@@ -31,11 +26,11 @@ type ignoreOptions struct {
 // addFlags adds the flags that diff and fix share.
 func (o *ignoreOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.config, "config", "",
-		"configuration with rules (default: the nearest "+configName+" from the working directory up to the root of the repository)")
-	fs.StringArrayVar(&o.paths, "ignore", nil, "ignore a path in all objects, such as /spec/replicas; may be repeated")
-	fs.StringArrayVar(&o.managers, "ignore-manager", nil, "ignore fields owned only by this field manager; may be repeated")
-	fs.BoolVar(&o.fromFlux, "from-flux", false, "also use the rules of spec.driftDetection.ignore in the HelmRelease that owns the release")
-	fs.BoolVar(&o.noDefaults, "no-default-ignores", false, "switch the built-in rules off; --show-ignored shows what they silence")
+		"configuration `file` with ignore rules (default: the nearest "+configName+" between the working directory and the repository root)")
+	fs.StringArrayVar(&o.paths, "ignore", nil, "ignore this `path` in all objects, such as /spec/replicas; may be repeated")
+	fs.StringArrayVar(&o.managers, "ignore-manager", nil, "ignore fields that only the field manager `name` owns; may be repeated")
+	fs.BoolVar(&o.fromFlux, "from-flux", false, "also use the rules in spec.driftDetection.ignore of the HelmRelease that owns the release")
+	fs.BoolVar(&o.noDefaults, "no-default-ignores", false, "turn the built-in ignore rules off; diff --show-ignored lists what they ignore")
 }
 
 // ignoreFlags are the names of addFlags.
@@ -49,51 +44,52 @@ func namesOf(add func(*pflag.FlagSet)) (names []string) {
 	return names
 }
 
-// ignored is what those flags and the configuration come to.
-type ignored struct {
-	rules    []threeway.Rule
-	managers owners.Managers
-	warnings []report.Message
-}
-
-// read reads the configuration and the flags. A path of a flag that cannot be read is an error; in a file that many commands share it
-// is a warning.
-func (o *ignoreOptions) read(s streams, now time.Time) (out ignored, err error) {
+// addRules reads the configuration and the flags into the options of a comparison. A path of a flag that cannot be read is an error; in a
+// file that many commands share it is a warning.
+func (o *ignoreOptions) addRules(out *drift.Options, s streams, now time.Time) error {
 	path, err := o.configPath(s)
 	if err != nil {
-		return out, err
+		return err
 	}
 	if path != "" {
 		config, err := readConfig(path)
 		if err != nil {
-			return out, err
+			return err
 		}
-		out.rules, out.warnings = threeway.ReadRules(filepath.Base(path), config.Ignore, now)
-		out.managers = config.Managers
+		out.Rules, out.Warnings = ignore.ReadRules(filepath.Base(path), config.Ignore, now)
+		out.Managers = config.Managers
 	}
+	given, err := o.rules()
+	if err != nil {
+		return err
+	}
+	out.Rules = append(out.Rules, given...)
+	for _, rule := range out.Rules {
+		if rule.SelectsEverything() {
+			return fmt.Errorf("%s: %w", rule.Name, ignore.ErrSelectsEverything)
+		}
+	}
+	out.NoBuiltInRules, out.FromFlux, out.ShowControllers = o.noDefaults, o.fromFlux, o.showControllers
+	return nil
+}
+
+// rules are those of the flags.
+func (o *ignoreOptions) rules() (out []ignore.Rule, err error) {
 	for _, path := range o.paths {
 		if path == "" {
-			return out, errors.New("--ignore needs a path, such as /spec/replicas")
+			return nil, errors.New("--ignore needs a path, such as /spec/replicas")
 		}
-		pattern, err := threeway.ParsePattern(path)
+		pattern, err := ignore.ParsePattern(path)
 		if err != nil {
-			return out, fmt.Errorf("--ignore: %w", err)
+			return nil, fmt.Errorf("--ignore: %w", err)
 		}
-		out.rules = append(out.rules, threeway.Rule{Name: "--ignore " + path, Paths: []threeway.Pattern{pattern}})
+		out = append(out, ignore.Rule{Name: "--ignore " + path, Paths: []ignore.Pattern{pattern}})
 	}
 	for _, manager := range o.managers {
 		if manager == "" {
-			return out, errors.New("--ignore-manager needs a name")
+			return nil, errors.New("--ignore-manager needs a name")
 		}
-		out.rules = append(out.rules, threeway.Rule{Name: "--ignore-manager " + manager, Managers: []string{manager}})
-	}
-	for _, rule := range out.rules {
-		if rule.SelectsEverything() {
-			return out, fmt.Errorf("%s: %w", rule.Name, threeway.ErrSelectsEverything)
-		}
-	}
-	if !o.noDefaults {
-		out.rules = append(out.rules, threeway.BuiltInRules()...)
+		out = append(out, ignore.Rule{Name: "--ignore-manager " + manager, Managers: []string{manager}})
 	}
 	return out, nil
 }
@@ -110,71 +106,7 @@ func (o *ignoreOptions) configPath(s streams) (string, error) {
 	}
 	path, err := configFinder{home: homedir.HomeDir(), env: s.env}.find(dir)
 	if err == nil && path != "" {
-		fmt.Fprintln(s.err, clean("using "+path))
+		s.print("using ", path)
 	}
 	return path, err
-}
-
-// heed puts what is left out of account into an input; what the release's own HelmRelease says of it is read for that.
-func (d diff) heed(ctx context.Context, in *threeway.Input) error {
-	in.Rules, in.Managers, in.ShowControllers = d.ignored.rules, d.ignored.managers, d.options.showControllers
-	in.Warnings = append(in.Warnings, d.ignored.warnings...)
-	if !d.options.fromFlux {
-		return nil
-	}
-	rules, warnings, err := d.fluxRules(ctx, in)
-	in.Rules, in.Warnings = append(rules, in.Rules...), append(in.Warnings, warnings...)
-	return err
-}
-
-// Flux puts the name of the HelmRelease on every object that it deploys (fluxcd/helm-controller v1.6
-// internal/postrender/origin_labels.go).
-const (
-	fluxGroup          = "helm.toolkit.fluxcd.io"
-	fluxNameLabel      = fluxGroup + "/name"
-	fluxNamespaceLabel = fluxGroup + "/namespace"
-)
-
-// fluxRules reads the rules of the HelmRelease that the objects of the release name.
-func (d diff) fluxRules(ctx context.Context, in *threeway.Input) ([]threeway.Rule, []report.Message, error) {
-	name, namespace := fluxOwner(in.OldObjects)
-	if name == "" {
-		return nil, nil, hinted{error: fmt.Errorf("--from-flux: release %q was not deployed by Flux: none of its objects has the label %s", in.Name, fluxNameLabel),
-			hint: "without --from-flux, rules come from " + configName + " and --ignore"}
-	}
-	owner, err := d.cluster.Get(ctx, fluxRef(name, namespace))
-	switch {
-	case err != nil:
-		return nil, nil, fmt.Errorf("--from-flux: HelmRelease %s/%s: %w", namespace, name, err)
-	case owner == nil:
-		return nil, nil, hinted{error: fmt.Errorf("--from-flux: HelmRelease %s/%s is not there", namespace, name),
-			hint: "it may have been deleted, or live in another cluster than what it deploys"}
-	}
-	detection, _, err := unstructured.NestedMap(owner, "spec", "driftDetection")
-	var spec struct {
-		Ignore []report.RuleText `json:"ignore,omitempty"`
-	}
-	if err == nil && detection != nil {
-		err = runtime.DefaultUnstructuredConverter.FromUnstructured(detection, &spec)
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("--from-flux: HelmRelease %s/%s: spec.driftDetection: %w", namespace, name, err)
-	}
-	rules, warnings := threeway.ReadRules("HelmRelease "+namespace+"/"+name, spec.Ignore, time.Now())
-	return rules, warnings, nil
-}
-
-func fluxRef(name, namespace string) object.Ref {
-	return object.Ref{Key: object.Key{Group: fluxGroup, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}
-}
-
-// fluxOwner names the HelmRelease that objects were deployed by; empty where there is none.
-func fluxOwner(objects []object.Object) (name, namespace string) {
-	for _, o := range objects {
-		labels, _, _ := unstructured.NestedStringMap(o.Content, "metadata", "labels")
-		if labels[fluxNameLabel] != "" {
-			return labels[fluxNameLabel], labels[fluxNamespaceLabel]
-		}
-	}
-	return "", ""
 }

@@ -10,10 +10,9 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"helm.sh/helm/v3/pkg/chartutil"
-
 	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -66,9 +65,9 @@ func serveParent() int {
 	return confine.Child{
 		In: in, Out: out, Err: os.Stderr, Exit: os.Exit, Quiet: func() { log.SetOutput(io.Discard) },
 		Jobs: map[string]confine.Job{
-			jobManifest: confine.Work(readManifest),
-			jobChart:    confine.Work(renderChart),
-			jobIndex: confine.Work(func(ctx context.Context, _ *confine.Parent, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
+			jobManifest: confine.NewJob(readManifest),
+			jobChart:    confine.NewJob(renderChart),
+			jobIndex: confine.NewJob(func(ctx context.Context, _ *confine.Parent, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
 				return q.Answer(ctx)
 			}),
 		},
@@ -80,6 +79,20 @@ type eof struct{}
 
 // Read returns the end.
 func (eof) Read([]byte) (int, error) { return 0, io.EOF }
+
+// fetchChart is drift.Options.Fetch within the bounds. Indexes of repositories are read in a child process.
+func (b bounds) fetchChart(ctx context.Context, ref string, source fetch.Options) (path string, done func(), err error) {
+	if b.time > 0 {
+		bounded, cancel := context.WithTimeoutCause(ctx, b.time, b.overtime("fetching the chart"))
+		defer cancel()
+		ctx = bounded
+	}
+	source.MaxAnswer = b.maxAnswer()
+	source.ReadIndex = func(ctx context.Context, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
+		return within[fetch.IndexQuery, fetch.IndexAnswer](ctx, b, "reading the index of the repository", jobIndex, q, nil)
+	}
+	return fetch.Chart(ctx, ref, source)
+}
 
 // manifestOrder is a manifest to read, and the memory that there is for its comparison.
 type manifestOrder struct {
@@ -93,10 +106,25 @@ type manifestAnswer struct {
 	TooHeavy  bool
 }
 
-// readManifest reads a manifest, and makes sure that the parent can go on with it: it builds the objects as the parent will,
+// readManifest is drift.Options.ReadManifest within the bounds. A manifest that is short and has no aliases is read here; any other
+// takes the start of a child process, some 50 ms.
+func (b bounds) readManifest(ctx context.Context, r *release.Record) ([]render.Document, error) {
+	if render.NeedsNoBounds(r.Manifest) {
+		return render.ReadDocuments(r.Manifest), nil
+	}
+	name := fmt.Sprintf("the manifest of revision %d of %s", r.Revision, r.Name)
+	order := manifestOrder{Text: r.Manifest, Memory: b.heap.Value()}
+	answer, err := within[manifestOrder, manifestAnswer](ctx, b, "reading "+name, jobManifest, order, nil)
+	if err == nil && answer.TooHeavy {
+		err = b.overweight("comparing " + name)
+	}
+	return answer.Documents, err
+}
+
+// readManifest reads a manifest in a child, and makes sure that the parent can go on with it: it builds the objects as the parent will,
 // and weighs what comparing them takes.
 func readManifest(_ context.Context, _ *confine.Parent, o manifestOrder) (manifestAnswer, error) {
-	documents := render.Read(o.Text)
+	documents := render.ReadDocuments(o.Text)
 	if tooHeavy(documents, o.Memory) {
 		return manifestAnswer{TooHeavy: true}, nil
 	}
@@ -107,91 +135,77 @@ func tooHeavy(documents []render.Document, most int64) bool {
 	return render.Objects(documents, render.ParseOptions{}).Weight() > most && most > 0
 }
 
-// chartOrder is render.ChartOptions for a pipe.
+// chartOrder is a chart to render. The functions of the request do not cross; PostRenders says that there is a post-renderer, and an
+// empty Server that lookups find nothing.
 type chartOrder struct {
-	Path                   string
-	Helm4, Install         bool
-	ReleaseName, Namespace string
-	LastRevision           int
-	Previous               release.Values
-	Values                 render.ValueOptions
-	Capabilities           *chartutil.Capabilities
-	Undiscovered           []string
-	// Known is what is known to be secret, on the way there and, with what the chart's values add, back.
-	Known *secret.Known
-	// Server is the address of the API server in messages; empty where lookups find nothing.
-	Server                          string
-	EnableDNS, SkipSchemaValidation bool
-	PostRender                      bool
-	Memory                          int64
+	Request     drift.ChartRequest
+	PostRenders bool
+	Memory      int64
 }
 
-// chartAnswer is what comes of it. The manifests come as documents.
+// chartAnswer is what comes of it.
 type chartAnswer struct {
-	Rendered                render.Rendered
-	Manifest, Again, AtOnce []render.Document
-	TooHeavy                bool
-	Known                   *secret.Known
+	Chart    drift.RenderedChart
+	TooHeavy bool
+	// Known is what is known to be secret now.
+	Known *secret.Known
 	// Fault is what is wrong with the chart.
 	Fault *render.Error
 }
 
-// renderChart renders a chart and reads what it made.
+// renderChart is drift.Options.Render within the bounds: in a child process, which asks this one for files, lookups and the post-renderer.
+func (b bounds) renderChart(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
+	calls := map[string]confine.Call{
+		askFile: confine.NewCall(q.ReadFile), askLookup: confine.NewCall(q.Lookup), askPostRender: confine.NewCall(q.PostRender),
+	}
+	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: b.heap.Value()}
+	answer, err := within[chartOrder, chartAnswer](ctx, b, "rendering the chart", jobChart, order, calls)
+	q.Known.AddKnown(answer.Known)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.TooHeavy:
+		return nil, b.overweight("comparing what the chart renders")
+	case answer.Fault != nil:
+		return nil, answer.Fault
+	}
+	return &answer.Chart, nil
+}
+
+// renderChart renders a chart in a child.
 func renderChart(ctx context.Context, p *confine.Parent, o chartOrder) (chartAnswer, error) {
+	known := o.Request.Known
 	if log.Writer() != io.Discard {
-		log.SetOutput(newHelmLog(o.Known, os.Stderr))
+		log.SetOutput(newHelmLog(known, os.Stderr))
 	}
-	options, err := o.options(p)
-	if err != nil {
-		return chartAnswer{}, err
-	}
-	rendered, err := render.Chart(ctx, options)
+	rendered, err := drift.RenderChart(ctx, o.request(p))
 	if fault := (*render.Error)(nil); errors.As(err, &fault) {
-		return chartAnswer{Fault: fault, Known: o.Known}, nil
+		return chartAnswer{Fault: fault, Known: known}, nil
 	}
 	if err != nil {
 		return chartAnswer{}, err
 	}
-	a := chartAnswer{
-		Rendered: *rendered, Known: o.Known,
-		Manifest: readIfAny(rendered.Manifest), Again: readIfAny(rendered.Again), AtOnce: readIfAny(rendered.AtOnce),
+	if tooHeavy(slices.Concat(rendered.Manifest, rendered.Again, rendered.AtOnce), o.Memory) {
+		return chartAnswer{TooHeavy: true, Known: known}, nil
 	}
-	a.Rendered.Manifest, a.Rendered.Again, a.Rendered.AtOnce = "", "", ""
-	if tooHeavy(slices.Concat(a.Manifest, a.Again, a.AtOnce), o.Memory) {
-		return chartAnswer{TooHeavy: true, Known: o.Known}, nil
-	}
-	return a, nil
+	return chartAnswer{Chart: *rendered, Known: known}, nil
 }
 
-func readIfAny(manifest string) []render.Document {
-	if manifest == "" {
-		return nil
+// request is the request with functions that ask the parent.
+func (o chartOrder) request(p *confine.Parent) drift.ChartRequest {
+	q := o.Request
+	q.ReadFile = func(_ context.Context, name string) ([]byte, error) {
+		return confine.Ask[string, []byte](p, askFile, name)
 	}
-	return render.Read(manifest)
-}
-
-// options are the chart's options on this side of the pipe.
-func (o chartOrder) options(p *confine.Parent) (render.ChartOptions, error) {
-	out := render.ChartOptions{
-		Path: o.Path, Helm4: o.Helm4, Install: o.Install, ReleaseName: o.ReleaseName, Namespace: o.Namespace,
-		LastRevision: o.LastRevision, Values: o.Values, Capabilities: o.Capabilities, Undiscovered: o.Undiscovered, Known: o.Known,
-		EnableDNS: o.EnableDNS, SkipSchemaValidation: o.SkipSchemaValidation,
+	if q.Server != "" {
+		q.Lookup = func(_ context.Context, l live.LookupRequest) (live.LookupAnswer, error) {
+			return confine.Ask[live.LookupRequest, live.LookupAnswer](p, askLookup, l)
+		}
 	}
-	config, about, err := o.Previous.Decode()
-	if err != nil {
-		return out, fmt.Errorf("reading the values of the old revision: %w", err)
-	}
-	out.Previous = render.Previous{Config: config, Metadata: about.Metadata, Values: about.Values}
-	out.Values.ReadFile = func(name string) ([]byte, error) { return confine.Ask[string, []byte](p, askFile, name) }
-	if o.Server != "" {
-		out.Lookup = live.Remote(o.Server, func(q live.LookupRequest) (live.LookupAnswer, error) {
-			return confine.Ask[live.LookupRequest, live.LookupAnswer](p, askLookup, q)
-		}, o.Known)
-	}
-	if o.PostRender {
-		out.PostRender = func(_ context.Context, manifest []byte) ([]byte, error) {
+	if o.PostRenders {
+		q.PostRender = func(_ context.Context, manifest []byte) ([]byte, error) {
 			return confine.Ask[[]byte, []byte](p, askPostRender, manifest)
 		}
 	}
-	return out, nil
+	return q
 }

@@ -1,8 +1,12 @@
-// Command helmdrift tells what drifted in a Helm release, who did it, and what the next helm upgrade will do about it.
+// Command helmdrift shows what drifted in a Helm release, who did it, and what the next helm upgrade will do about it.
 //
-// This package is flags, wiring and exit codes: main calls run, run builds one cobra command per file, and each command has
-// one function that goes straight down through the packages: release (what Helm stored), render (objects), live (what the
-// cluster holds), threeway (the comparison), output (the report). Nothing else in the tree knows flags or the environment,
+// This package is flags, prompts and exit codes. main calls run, run builds one cobra command per file, and each command has one function
+// that goes straight down: options from flags, one comparison by pkg/drift, a report by internal/output, and for fix a plan by pkg/repair:
+//
+//	main → run → runDiff → begin → session.compare → drift.Compare → output.Write → failOn.status
+//	             runFix  → begin → session.compare → drift.Compare → fixRun.run: plan, show, ask, write, compare again
+//
+// Work on foreign text is done in child processes of the same program (jobs.go). Nothing else in the tree knows flags or the environment,
 // and nothing else ends the process.
 package main
 
@@ -15,15 +19,16 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"k8s.io/klog/v2"
 
+	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
-// streams is the world that a command sees, so that tests can give it another.
+// streams is what a command reads from and writes to, so that tests can replace it.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
@@ -46,7 +51,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the program: it parses args, runs one command and gives the exit code.
+// run is the program: it parses args, runs one command and returns the exit code.
 func run(ctx context.Context, args []string, s streams) (code int) {
 	quiet()
 	s.known = &secret.Known{}
@@ -55,7 +60,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			code = exitFailure
-			fmt.Fprintf(s.err, "Error: internal error: %s\n", clean(s.known.Scrub(fmt.Sprint(cause))))
+			s.print("Error: internal error: ", s.known.Scrub(fmt.Sprint(cause)))
 			if on, _ := root.PersistentFlags().GetBool("debug"); on {
 				fmt.Fprintf(s.err, "%s\n", debug.Stack())
 				return
@@ -84,27 +89,13 @@ func quiet() {
 
 // explain prints an error without secrets, and below it what to try where something is known to help.
 func (s streams) explain(err error) {
-	fmt.Fprintf(s.err, "Error: %s\n", clean(s.known.Scrub(err.Error())))
-	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(s.err, "Hint: %s\n", clean(hint))
+	s.print("Error: ", s.known.Scrub(err.Error()))
+	if hint := drift.Hint(err); hint != "" {
+		s.print("Hint: ", hint)
 	}
 }
 
-// hintOf is the advice that comes with an error; empty where there is none.
-func hintOf(err error) string {
-	var hint interface{ Hint() string }
-	if errors.As(err, &hint) {
-		return hint.Hint()
-	}
-	return ""
-}
-
-// clean keeps control characters of foreign texts away from the terminal.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069) {
-			return '�'
-		}
-		return r
-	}, text)
+// print prints a message to stderr behind words of our own, escaped as the text of a report is.
+func (s streams) print(words, message string) {
+	fmt.Fprintln(s.err, words+output.EscapeLines(message, !s.unicode()))
 }

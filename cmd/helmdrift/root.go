@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/helmdrift/helmdrift/internal/output"
 )
 
 // newRoot builds the command tree.
@@ -15,30 +17,35 @@ func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "helmdrift",
 		Short: "Show what drifted in a Helm release, what helm upgrade will do about it, and put it back",
-		Long: `helmdrift compares what Helm deployed, what it would deploy, and what the cluster holds,
-field by field: what drifted, who did it, and whether the next helm upgrade adds,
-removes, overwrites or ignores it. Only fix changes anything in the cluster: it puts back
-what drifted, that and nothing else, after it has shown it and you have agreed.`,
+		Long: `  helmdrift diff web -n prod                          show what drifted, and what helm upgrade will do about it
+  helmdrift diff web ./chart -n prod -f values.yaml   show what an upgrade to this chart will change
+  helmdrift fix web -n prod                           put back what drifted, after showing it and asking
+
+helmdrift compares what Helm deployed, what it would deploy and what the cluster holds, field by
+field. It shows what drifted, who changed it, and whether the next helm upgrade adds, removes,
+overwrites or ignores it. Only fix writes to the cluster: it shows its plan and asks first, and
+puts back what drifted and nothing else.`,
 		Args:          unknownCommand,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
 			if c.debug {
-				log.SetOutput(newHelmLog(s.known, s.err))
+				log.SetOutput(newHelmLog(s.known, output.EscapeWriter(s.err, !s.unicode())))
 			}
 		},
 	}
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(usageError)
+	root.SetUsageFunc(writeUsage)
 	c.addFlags(root.PersistentFlags())
 	root.AddCommand(newDiff(s, c), newFix(s, c), newVersion(s))
 	_ = root.RegisterFlagCompletionFunc("namespace", cobra.NoFileCompletions)
 	return root
 }
 
-// unknownCommand refuses a word that is no command, and names those that are near.
+// unknownCommand refuses a word that is no command, and suggests similar ones.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -65,5 +72,5 @@ type hinted struct {
 // Hint says what to try.
 func (h hinted) Hint() string { return h.hint }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (h hinted) Unwrap() error { return h.error }

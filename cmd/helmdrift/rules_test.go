@@ -21,19 +21,27 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/confine", "internal/kinds", "internal/output", "internal/owners", "internal/secret", "pkg/fetch", "pkg/live", "pkg/object", "pkg/release", "pkg/render",
-			"pkg/repair", "pkg/report", "pkg/threeway"},
-		"pkg/release":                {},
-		"pkg/fetch":                  {"internal/secret"},
-		"pkg/render":                 {"internal/secret", "pkg/object", "pkg/report"},
-		"pkg/live":                   {"internal/secret", "pkg/object", "pkg/report", "pkg/threeway"},
-		"pkg/repair":                 {"internal/owners", "pkg/object", "pkg/report", "pkg/threeway"},
-		"pkg/threeway":               {"internal/kinds", "internal/owners", "internal/secret", "pkg/object", "pkg/report"},
-		"pkg/report":                 {"pkg/object"},
-		"pkg/object":                 {},
-		"internal/secret":            {},
-		"internal/confine":           {},
-		"internal/kinds":             {"pkg/object"},
+		"cmd/helmdrift": {"internal/confine", "internal/ignore", "internal/output", "internal/owners", "internal/secret", "pkg/drift", "pkg/fetch",
+			"pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report", "pkg/threeway"},
+		"pkg/drift": {"internal/engine", "internal/ignore", "internal/kinds", "internal/secret", "pkg/fetch", "pkg/live", "pkg/object",
+			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
+		"pkg/release": {},
+		"pkg/fetch":   {"internal/secret"},
+		"pkg/render":  {"internal/secret", "pkg/object", "pkg/report"},
+		"pkg/live":    {"internal/secret", "pkg/object", "pkg/report", "pkg/threeway"},
+		"pkg/repair":  {"internal/owners", "pkg/object", "pkg/report", "pkg/threeway"},
+		"pkg/threeway": {"internal/apiserver", "internal/engine", "internal/ignore", "internal/kinds", "internal/owners", "internal/secret",
+			"internal/verdict", "pkg/object", "pkg/report"},
+		"pkg/report":       {"pkg/object"},
+		"pkg/object":       {},
+		"internal/secret":  {},
+		"internal/confine": {},
+		"internal/kinds":   {"pkg/object"},
+		"internal/engine":  {"internal/apiserver", "internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
+		"internal/verdict": {"internal/apiserver", "internal/engine", "internal/ignore", "internal/kinds", "internal/owners", "pkg/object",
+			"pkg/report"},
+		"internal/apiserver":         {"internal/kinds", "internal/secret", "pkg/object"},
+		"internal/ignore":            {"internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/owners":            {"pkg/object", "pkg/report"},
 		"internal/output":            {"pkg/report"},
 		"internal/output/schema":     {},
@@ -147,7 +155,7 @@ func checkFile(t *testing.T, set *token.FileSet, f *ast.File, isMain bool) {
 	})
 }
 
-// exportedReceiver tells whether a function can be reached from outside its package.
+// exportedReceiver reports whether a function can be reached from outside its package.
 func exportedReceiver(fn *ast.FuncDecl) bool {
 	if fn.Recv == nil {
 		return true

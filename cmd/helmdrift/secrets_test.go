@@ -18,6 +18,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -186,7 +187,7 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 	}
 	var outcomes []report.FixOutcome
 	for _, o := range plan.Objects {
-		outcomes = append(outcomes, report.FixOutcome{Object: o.Ref.Key.String(), Status: report.FixRefused, Reason: said(c)})
+		outcomes = append(outcomes, report.FixOutcome{Object: report.ObjectKey{Key: o.Ref.Key}, Status: report.FixRefused, Reason: said(c)})
 	}
 	result := plan.Result(threeway.Mask{}, outcomes)
 	result.After = got
@@ -200,14 +201,18 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 		}
 		out["fix "+name] = b.String()
 	}
-	known := diff{connection: &connection{known: &secret.Known{}}}.knownFor(c.Input)
+	known := &secret.Known{}
+	for _, o := range c.Input.OldObjects {
+		known.AddObject(o.Group, o.Kind, o.Content)
+		known.AddObject(o.Group, o.Kind, c.Input.Live[o.Ref].Object)
+	}
 	var stderr bytes.Buffer
 	log.New(newHelmLog(known, &stderr), "", 0).Printf("warning: cannot overwrite table with non table for x.y (%v)", c.Input.OldObjects[1].Content)
 	log.New(newHelmLog(known, &stderr), "", 0).Printf("[INFO] Fail: %s", said(c))
 	out["log"] = stderr.String()
-	streams{err: &stderr, known: known}.explain(errors.New(said(c)))
+	streams{err: &stderr, env: func(string) string { return "" }, known: known}.explain(errors.New(said(c)))
 	dir := filepath.Join(t.TempDir(), "backup")
-	f := fix{flags: fixOptions{backup: dir}, streams: streams{err: &stderr}, before: c}
+	f := fixRun{flags: fixOptions{backup: dir}, streams: streams{err: &stderr, env: func(string) string { return "" }}, before: &drift.Result{Comparison: c}}
 	if err := f.backup(plan); err != nil {
 		t.Fatal(err)
 	}

@@ -31,12 +31,12 @@ func (m *colorMode) Set(word string) error {
 // Type is the placeholder in help texts.
 func (m *colorMode) Type() string { return "when" }
 
-// display tells how text may look on stdout.
+// display returns how text may look on stdout.
 func (s streams) display(mode colorMode, now time.Time) output.Options {
 	return s.displayOn(s.out, mode, now)
 }
 
-// displayOn tells how text may look on a stream: colour on a terminal that has it, no wider than the terminal, and beyond ASCII
+// displayOn returns how text may look on a stream: colour on a terminal that has it, no wider than the terminal, and beyond ASCII
 // where the locale allows.
 func (s streams) displayOn(w io.Writer, mode colorMode, now time.Time) output.Options {
 	width := 0
@@ -49,7 +49,7 @@ func (s streams) displayOn(w io.Writer, mode colorMode, now time.Time) output.Op
 	return output.Options{Color: s.colored(mode, width > 0), Unicode: s.unicode(), Width: width, Now: now}
 }
 
-// isTerminal tells whether somebody reads or writes a stream.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -24,7 +24,7 @@ func newVersion(s streams) *cobra.Command {
 	}
 }
 
-// moduleVersion tells which version of a module is linked in.
+// moduleVersion returns the version of a module that is linked in.
 func moduleVersion(path string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -9,22 +9,23 @@ import (
 	"time"
 )
 
-// The exit codes of a child that ends itself; see also exitCrash.
+// The exit codes with which a child ends itself; see also exitCrash.
 const (
-	exitRefused  = 1
+	exitRefused  = 1 // it was not started by Run
 	exitMemory   = 3
 	exitTime     = 4
-	exitOrphaned = 5
+	exitOrphaned = 5 // the parent is dead
 )
 
-// grace is how much longer than its time a child lives by itself. Until then the parent has killed it, unless the parent cannot.
+// grace is how much longer than its time a child lives. Before that the parent kills it, unless the parent is
+// stopped.
 const grace = 5 * time.Second
 
 // Job is work that a child can do.
 type Job func(ctx context.Context, p *Parent, input []byte) ([]byte, error)
 
-// Work makes a Job of a function whose input and output gob can carry.
-func Work[In, Out any](do func(context.Context, *Parent, In) (Out, error)) Job {
+// NewJob returns the Job of a function whose input and output gob can encode.
+func NewJob[In, Out any](do func(context.Context, *Parent, In) (Out, error)) Job {
 	return func(ctx context.Context, p *Parent, input []byte) ([]byte, error) {
 		in, err := unpack[In](input)
 		if err != nil {
@@ -44,34 +45,34 @@ type Child struct {
 	Out, Err io.Writer
 	// Exit ends the process.
 	Exit func(code int)
-	// Quiet is called where nobody reads the log.
+	// Quiet is called if nobody reads the log.
 	Quiet func()
 	Jobs  map[string]Job
 }
 
-// Serve does the one job that the parent orders, and returns the exit code.
+// Serve does the one job that the parent sends, and returns the exit code.
 func (c Child) Serve() int {
 	in := gob.NewDecoder(c.In)
 	var o order
 	if err := in.Decode(&o); err != nil || c.Jobs[o.Job] == nil {
-		fmt.Fprintln(c.Err, "This is a part of helmdrift that helmdrift itself starts; it has no use of its own.")
+		fmt.Fprintln(c.Err, "This is an internal process of helmdrift, which only helmdrift itself can start.")
 		return exitRefused
 	}
 	if !o.Log && c.Quiet != nil {
 		c.Quiet()
 	}
-	c.bound(o.Limits)
+	c.setLimits(o.Limits)
 	p := &Parent{turn: make(chan struct{}, 1), out: gob.NewEncoder(c.Out), answers: make(chan message)}
 	go c.listen(in, p.answers)
-	body, err := safely(c.Jobs[o.Job], p, o.Input)
+	body, err := runSafely(c.Jobs[o.Job], p, o.Input)
 	if err := p.out.Encode(message{Body: body, Fault: faultOf(err)}); err != nil {
 		return exitOrphaned
 	}
 	return 0
 }
 
-// bound makes the limits those of this process.
-func (c Child) bound(l Limits) {
+// setLimits applies the limits to this process.
+func (c Child) setLimits(l Limits) {
 	if l.Time > 0 {
 		time.AfterFunc(l.Time+grace, func() { c.Exit(exitTime) })
 	}
@@ -81,7 +82,7 @@ func (c Child) bound(l Limits) {
 	}
 }
 
-// listen reads the answers of the parent. It always reads, so that it notices the parent's end.
+// listen reads the answers of the parent. It never stops reading, so that it notices the parent's death.
 func (c Child) listen(in *gob.Decoder, answers chan<- message) {
 	for {
 		var m message
@@ -93,8 +94,8 @@ func (c Child) listen(in *gob.Decoder, answers chan<- message) {
 	}
 }
 
-// safely makes a panic of a job its error.
-func safely(job Job, p *Parent, input []byte) (body []byte, err error) {
+// runSafely turns a panic of a job into its error.
+func runSafely(job Job, p *Parent, input []byte) (body []byte, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("internal error: %v", cause)
@@ -105,13 +106,14 @@ func safely(job Job, p *Parent, input []byte) (body []byte, err error) {
 
 // Parent is the process that started this one, as a job sees it.
 type Parent struct {
-	// turn is held by the one question that is open.
+	// turn is held by the question that waits for its answer.
 	turn    chan struct{}
 	out     *gob.Encoder
 	answers chan message
 }
 
-// Ask puts a question to the parent and waits for the answer. Questions of several goroutines wait for each other.
+// Ask asks the parent a question and returns the answer. It is safe for concurrent use: questions wait for each
+// other.
 func Ask[In, Out any](p *Parent, call string, in In) (out Out, err error) {
 	body, err := pack(in)
 	if err != nil {
@@ -124,6 +126,7 @@ func Ask[In, Out any](p *Parent, call string, in In) (out Out, err error) {
 	return unpack[Out](answer)
 }
 
+// ask sends one question and waits for the answer.
 func (p *Parent) ask(question message) ([]byte, error) {
 	if p == nil {
 		return nil, errors.New("there is no parent to ask")

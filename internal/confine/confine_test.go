@@ -19,7 +19,7 @@ import (
 
 const childName = "confine-test-child"
 
-// TestMain makes the test binary a child where Run started it so.
+// TestMain turns the test binary into a child if Run started it.
 func TestMain(m *testing.M) {
 	if os.Args[0] == childName {
 		debug.SetTraceback("single")
@@ -30,24 +30,24 @@ func TestMain(m *testing.M) {
 
 const mib = 1 << 20
 
-// kept keeps the compiler from leaving allocations out.
+// kept prevents the compiler from removing allocations.
 var kept [][]byte
 
 func jobs() map[string]Job {
 	return map[string]Job{
-		"echo":  Work(func(_ context.Context, _ *Parent, in string) (string, error) { return in, nil }),
-		"fault": Work(func(_ context.Context, _ *Parent, in string) (string, error) { return "", advised{errors.New(in)} }),
-		"panic": Work(func(_ context.Context, _ *Parent, in string) (string, error) { panic(in) }),
-		"crash": Work(func(_ context.Context, _ *Parent, in string) (string, error) {
+		"echo":  NewJob(func(_ context.Context, _ *Parent, in string) (string, error) { return in, nil }),
+		"fault": NewJob(func(_ context.Context, _ *Parent, in string) (string, error) { return "", advised{errors.New(in)} }),
+		"panic": NewJob(func(_ context.Context, _ *Parent, in string) (string, error) { panic(in) }),
+		"crash": NewJob(func(_ context.Context, _ *Parent, in string) (string, error) {
 			go panic(in)
 			select {}
 		}),
-		"loop": Work(func(context.Context, *Parent, string) (string, error) {
+		"loop": NewJob(func(context.Context, *Parent, string) (string, error) {
 			for n := 0; ; n++ {
 				kept = nil
 			}
 		}),
-		"ask": Work(func(_ context.Context, p *Parent, in string) (string, error) {
+		"ask": NewJob(func(_ context.Context, p *Parent, in string) (string, error) {
 			var all sync.WaitGroup
 			answers := make([]string, 20)
 			for i := range answers {
@@ -58,24 +58,24 @@ func jobs() map[string]Job {
 			_, unknown := Ask[string, string](p, "unknown", "")
 			return strings.Join(answers, " ") + "; " + refused.Error() + "; " + unknown.Error(), nil
 		}),
-		"environment": Work(func(context.Context, *Parent, string) (string, error) {
+		"environment": NewJob(func(context.Context, *Parent, string) (string, error) {
 			return strings.Join(os.Environ(), "\n") + strings.Join(os.Args, "\n"), nil
 		}),
-		"print": Work(func(_ context.Context, _ *Parent, in string) (string, error) {
+		"print": NewJob(func(_ context.Context, _ *Parent, in string) (string, error) {
 			fmt.Fprintln(os.Stderr, in)
 			return "", nil
 		}),
-		"answer": Work(func(_ context.Context, _ *Parent, n int) ([]byte, error) { return bytes.Repeat([]byte("x"), n), nil }),
-		// hold holds that much at once; fill piece by piece; churn holds that much and makes four times as much garbage.
-		"hold": Work(func(_ context.Context, _ *Parent, n int) (int, error) { return len(strings.Repeat("x", n)), nil }),
-		"fill": Work(func(_ context.Context, _ *Parent, n int) (int, error) {
+		"answer": NewJob(func(_ context.Context, _ *Parent, n int) ([]byte, error) { return bytes.Repeat([]byte("x"), n), nil }),
+		// hold allocates n bytes at once, fill piece by piece. churn holds n bytes and makes four times as much garbage.
+		"hold": NewJob(func(_ context.Context, _ *Parent, n int) (int, error) { return len(strings.Repeat("x", n)), nil }),
+		"fill": NewJob(func(_ context.Context, _ *Parent, n int) (int, error) {
 			for range n / mib {
 				kept = append(kept, make([]byte, mib))
 			}
 			defer runtime.KeepAlive(kept)
 			return n, nil
 		}),
-		"churn": Work(func(_ context.Context, _ *Parent, n int) (int, error) {
+		"churn": NewJob(func(_ context.Context, _ *Parent, n int) (int, error) {
 			for range n / 4096 {
 				kept = append(kept, make([]byte, 4096))
 			}
@@ -86,8 +86,8 @@ func jobs() map[string]Job {
 			runtime.KeepAlive(kept)
 			return made, nil
 		}),
-		"recurse": Work(func(_ context.Context, _ *Parent, n int) (int, error) { return deep(n, [64]int{}), nil }),
-		"wait":    Work(func(context.Context, *Parent, string) (string, error) { select {} }),
+		"recurse": NewJob(func(_ context.Context, _ *Parent, n int) (int, error) { return deep(n, [64]int{}), nil }),
+		"wait":    NewJob(func(context.Context, *Parent, string) (string, error) { select {} }),
 	}
 }
 
@@ -105,7 +105,7 @@ func (advised) Hint() string { return "try again" }
 
 func program() Program { return Program{Name: childName} }
 
-// generous is a limit of time that no test reaches, also on a machine that has other work.
+// generous is a time limit that no test reaches, even on a busy machine.
 const generous = 2 * time.Minute
 
 func TestAnswers(t *testing.T) {
@@ -121,7 +121,7 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	for job, want := range map[string]string{"fault": "words", "panic": "internal error: words", "crash": "its process broke off with exit code 2"} {
+	for job, want := range map[string]string{"fault": "words", "panic": "internal error: words", "crash": "its process crashed with exit code 2"} {
 		_, err := Run[string, string](t.Context(), program(), Limits{generous, 256 * mib}, job, "words", nil)
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v", job, err)
@@ -134,20 +134,20 @@ func TestFaults(t *testing.T) {
 }
 
 func TestQuestions(t *testing.T) {
-	double := Answer(func(_ context.Context, in string) (string, error) {
+	double := NewCall(func(_ context.Context, in string) (string, error) {
 		if in == "no" {
 			return "", errors.New("refused")
 		}
 		return in + in, nil
 	})
 	got, err := Run[string, string](t.Context(), program(), Limits{generous, 256 * mib}, "ask", "a", map[string]Call{"double": double})
-	if err != nil || !strings.HasPrefix(got, "a0a0 a1a1 a2a2") || !strings.HasSuffix(got, "a19a19; refused; internal error: nobody answers that") {
+	if err != nil || !strings.HasPrefix(got, "a0a0 a1a1 a2a2") || !strings.HasSuffix(got, "a19a19; refused; internal error: there is no such call") {
 		t.Fatalf("%s, %v", got, err)
 	}
 }
 
-// TestMemory: what takes more than it may is an error, however it takes it; what takes less is not. Nothing here depends on how
-// fast the machine is: either the watchdog in the child sees it, or the kernel refuses.
+// TestMemory checks that a job that exceeds its memory is an error in every case, and that a smaller one is not.
+// Nothing here depends on the speed of the machine: either the watchdog in the child sees it, or the kernel refuses.
 func TestMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux refuses a large allocation")
@@ -179,7 +179,8 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// TestTime kills what does not end, whether it listens or not, and says for which reason.
+// TestTime checks that a job that does not end is killed, whether it listens or not, and that the error names the
+// reason.
 func TestTime(t *testing.T) {
 	for _, job := range []string{"loop", "wait"} {
 		if _, err := Run[string, string](t.Context(), program(), Limits{Time: 100 * time.Millisecond}, job, "", nil); !errors.Is(err, ErrTime) {
@@ -193,7 +194,8 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// TestNothingLeaks: the child sees the environment that it was given, and its stderr goes to the log.
+// TestNothingLeaks checks that the child sees only the environment that it was given, and that its stderr goes to the
+// log.
 func TestNothingLeaks(t *testing.T) {
 	t.Setenv("CANARY", "hunter2")
 	p := program()
@@ -209,16 +211,16 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-// TestRefusesPeople: a child that nobody gave an order does nothing.
-func TestRefusesPeople(t *testing.T) {
+// TestRefusesUsers checks that a child without an order does nothing.
+func TestRefusesUsers(t *testing.T) {
 	var said bytes.Buffer
 	code := Child{In: strings.NewReader("hello\n"), Out: io.Discard, Err: &said, Jobs: jobs()}.Serve()
-	if code != exitRefused || !strings.Contains(said.String(), "no use of its own") {
+	if code != exitRefused || !strings.Contains(said.String(), "only helmdrift itself") {
 		t.Errorf("exit %d, %s", code, &said)
 	}
 }
 
-// TestNoChildIsLeft: a child that loops ends when its parent is gone, and none is left as a zombie.
+// TestNoChildIsLeft checks that a child that loops ends when its parent is dead, and that none is left as a zombie.
 func TestNoChildIsLeft(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -234,7 +236,7 @@ func TestNoChildIsLeft(t *testing.T) {
 			t.Errorf("exit code %d", code)
 		}
 	case <-time.After(generous):
-		t.Error("it goes on without its parent")
+		t.Error("it does not end without its parent")
 	}
 	if runtime.GOOS == "linux" {
 		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err == nil && pid > 0 {

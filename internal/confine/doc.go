@@ -1,39 +1,45 @@
-// Package confine runs work on foreign text in a child process of the same program, under a hard bound of time and memory.
+// Package confine runs work on foreign text in a child process of the same program, within hard bounds of time and memory.
 //
-// A template, a stored manifest and the index of a repository are written by others. Go offers no way to stop a goroutine that
-// loops, and no way to survive an allocation that the system refuses. A process can be stopped and can die, and its parent goes
-// on. So such work is a job that runs in a child, and whatever becomes of the child, the parent gets an answer or an error:
+// A template, a stored manifest and the index of a repository are written by others. Go has no way to stop a goroutine that loops,
+// and no way to survive an allocation that the system refuses. A process can be stopped and can die while its parent goes on.
+// Such work is therefore a job for a child. Whatever happens to the child, the parent gets an answer or an error:
 //
 //	parent                                    child: the same executable under another name
-//	Run(job, input) ── stdin  ── job, input ───────────► Serve: bound yourself, look up the job, do it
+//	Run(job, input) ── stdin  ── job, input ───────────► Serve: set the limits, look up the job, do it
 //	   │ ▲                                                  │
 //	   │ └──────────── stdout ── call, question ◄───────────┤  Ask: what the job needs and only the parent may do
 //	   └── Calls ───── stdin  ── answer ───────────────────►│
 //	answer or error ◄─ stdout ── answer or Fault ◄──────────┘
 //
-// Three things bound the child's memory:
+// # Memory
+//
+// Three mechanisms bound the child's memory:
 //
 //  1. The garbage collector knows the bound (debug.SetMemoryLimit), so garbage does not count towards it for long.
-//  2. A watchdog in the child looks at the heap every few milliseconds. Once what is in use is more than the bound, it ends
-//     the child. This works on every system, and it is exact, but it comes too late for one large allocation.
-//  3. On Linux the kernel refuses the child more than the bound and a margin (RLIMIT_DATA). The Go runtime then gives up with
-//     a fatal error. RLIMIT_DATA counts memory that can be written to (setrlimit(2), since Linux 4.7); RLIMIT_AS would also
-//     count the address space that the Go runtime only reserves. On Linux the child also asks the kernel to end it before
-//     any other process where the machine itself runs short.
+//  2. A watchdog in the child looks at the heap every few milliseconds and ends the child when the memory in use exceeds the
+//     bound. This works on every system and is exact, but it is too slow for one large allocation.
+//  3. On Linux the kernel refuses more than the bound and a margin (RLIMIT_DATA), and the Go runtime then ends with a fatal
+//     error. RLIMIT_DATA counts writable memory (setrlimit(2), since Linux 4.7); RLIMIT_AS would also count the address space
+//     that the Go runtime only reserves. On Linux the child also asks the kernel to end it before any other process if the
+//     machine itself runs out of memory.
 //
-// The parent bounds the time: it kills the child. The child ends by itself as well: when its time is up (the parent may be
-// stopped), and when its standard input ends (the parent is dead). On Linux it dies with its parent in any case. It is in a
-// process group of its own, so that a signal from the terminal reaches the parent alone, which then ends the child. The
-// parent waits for every child, so none is left as a zombie.
+// # Time and life
 //
-// The child gets what it needs over its standard input. Nothing is on its command line. Its environment is what Program.Env
-// says, and a caller should leave credentials out of that: requests that need credentials are questions to the parent. What
-// the child writes to stderr goes to Program.Log line by line and nowhere else. A crash writes no core file as long as the
-// parent forbade that for itself, because the limit is inherited.
+// The parent bounds the time: it kills the child. The child also ends by itself when its time is up, because the parent may be
+// stopped, and when its standard input ends, because the parent is then dead. On Linux it dies with its parent in any case. The
+// child has a process group of its own, so a signal from the terminal reaches only the parent, which then ends the child. The
+// parent waits for every child, so none becomes a zombie.
 //
-// A child is recognised by its name, argv[0], which only Run sets. No flag, argument or variable of the environment turns a
-// command of a user into a child, and a child whose standard input is no pipe refuses to work.
+// # Isolation
 //
-// Values cross the pipes as encoding/gob, which keeps texts byte for byte. Fields that are not exported do not cross, so a type that
-// crosses has none.
+// The child gets its input over its standard input, and nothing on its command line. Its environment is Program.Env, which should
+// contain no credentials: requests that need credentials are questions to the parent. The child's stderr goes to Program.Log line
+// by line and nowhere else. A crash writes no core file if the parent has forbidden that for itself, because the limit is
+// inherited.
+//
+// A child is recognised by its name, argv[0], which only Run sets. No flag, argument or environment variable turns a command of a
+// user into a child, and a child whose standard input is no pipe refuses to work.
+//
+// Values cross the pipes as encoding/gob, which keeps texts byte for byte. Unexported fields do not cross, so a type that crosses
+// has none.
 package confine

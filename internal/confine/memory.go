@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// watchEvery is how often the heap is looked at. A loop of allocations makes some megabytes in that time.
+// watchEvery is the interval of the watchdog. A loop of allocations takes some megabytes in that time.
 const watchEvery = 10 * time.Millisecond
 
-// limitMemory bounds this process, as far as the system can. What was inherited counts where it is less.
+// limitMemory bounds the memory of this process as far as the system allows. An inherited lower limit stays.
 func limitMemory(most int64) {
 	debug.SetMemoryLimit(most)
 	limitData(most)
 }
 
-// watch ends the process once it holds more than it may.
+// watch ends the process once the memory in use exceeds the limit.
 func (c Child) watch(most int64) {
 	for range time.Tick(watchEvery) {
 		if !exceeds("/memory/classes/heap/objects:bytes", most) {
 			continue
 		}
-		// What waits to be collected does not count.
+		// Garbage does not count.
 		runtime.GC()
 		if exceeds("/gc/heap/live:bytes", most) {
 			c.Exit(exitMemory)
@@ -30,6 +30,7 @@ func (c Child) watch(most int64) {
 	}
 }
 
+// exceeds reports whether a metric of the runtime is above a limit.
 func exceeds(metric string, most int64) bool {
 	sample := []metrics.Sample{{Name: metric}}
 	metrics.Read(sample)

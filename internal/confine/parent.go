@@ -12,27 +12,27 @@ import (
 	"time"
 )
 
-// The two bounds, as errors.
+// The errors of a job that exceeds its limits.
 var (
-	ErrTime   = errors.New("it takes longer than it may")
-	ErrMemory = errors.New("it takes more memory than it may")
+	ErrTime   = errors.New("it takes longer than allowed")
+	ErrMemory = errors.New("it takes more memory than allowed")
 )
 
-// Program is how to start a child of ourselves.
+// Program says how to start a child of this program.
 type Program struct {
-	// Name is the argv[0] by which main knows that it is a child.
+	// Name is the argv[0] by which main recognises a child.
 	Name string
 	// Env is the whole environment of the child.
 	Env []string
-	// Log gets what the child writes to stderr, a line at a time; nil discards it.
+	// Log receives the child's stderr, a line at a time; nil discards it.
 	Log io.Writer
 }
 
-// Call answers one kind of question that a job has.
+// Call answers one kind of question of a job.
 type Call func(ctx context.Context, question []byte) ([]byte, error)
 
-// Answer makes a Call of a function whose input and output gob can carry.
-func Answer[In, Out any](do func(context.Context, In) (Out, error)) Call {
+// NewCall returns the Call of a function whose input and output gob can encode.
+func NewCall[In, Out any](do func(context.Context, In) (Out, error)) Call {
 	return func(ctx context.Context, question []byte) ([]byte, error) {
 		in, err := unpack[In](question)
 		if err != nil {
@@ -46,8 +46,8 @@ func Answer[In, Out any](do func(context.Context, In) (Out, error)) Call {
 	}
 }
 
-// Run does a job in a child and returns its output. An error is that of the job as a *Fault, ErrTime, ErrMemory, the cause for
-// which ctx ended, or what became of the child.
+// Run does a job in a child and returns its output. The error is that of the job as a *Fault, ErrTime, ErrMemory, the
+// cause for which ctx ended, or a description of how the child ended.
 func Run[In, Out any](ctx context.Context, p Program, l Limits, job string, in In, calls map[string]Call) (out Out, err error) {
 	input, err := pack(in)
 	if err != nil {
@@ -65,22 +65,22 @@ func Run[In, Out any](ctx context.Context, p Program, l Limits, job string, in I
 	return unpack[Out](body)
 }
 
-// linger is how long the output of a killed child is waited for.
+// linger is how long Run waits for the output of a killed child.
 const linger = time.Second
 
-// run starts a child, talks to it, and waits until it is gone.
+// run starts a child, talks to it, and waits until it has ended.
 func (p Program) run(ctx context.Context, o order, calls map[string]Call) ([]byte, error) {
-	path, err := self()
+	path, err := executable()
 	if err != nil {
 		return nil, err
 	}
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	cmd := exec.CommandContext(running, path)
-	said := &lastWords{log: p.Log}
-	cmd.Args, cmd.Env, cmd.SysProcAttr, cmd.Stderr, cmd.WaitDelay = []string{p.Name}, p.Env, apart(), said, linger
+	said := &stderrLog{log: p.Log}
+	cmd.Args, cmd.Env, cmd.SysProcAttr, cmd.Stderr, cmd.WaitDelay = []string{p.Name}, p.Env, childAttributes(), said, linger
 	if cmd.Env == nil {
-		cmd.Env = []string{} // nil would be all of ours
+		cmd.Env = []string{} // nil would mean the environment of this process
 	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -97,8 +97,8 @@ func (p Program) run(ctx context.Context, o order, calls map[string]Call) ([]byt
 		return nil, fmt.Errorf("starting a process for it: %w", err)
 	}
 	last, err := converse(ctx, o, in, out, calls)
-	if !brokenOff(err) {
-		stop() // its work is done, or it does what it should not
+	if !isPipeClosed(err) {
+		stop() // the job is done, or the child breaks the protocol
 	}
 	ended := cmd.Wait()
 	switch {
@@ -114,18 +114,18 @@ func (p Program) run(ctx context.Context, o order, calls map[string]Call) ([]byt
 	return nil, said.explain(ended, o.Limits.Memory > 0)
 }
 
-// brokenOff reports whether the pipes ended, which they do when the child has ended.
-func brokenOff(err error) bool {
+// isPipeClosed reports whether the pipes were closed, which happens when the child ends.
+func isPipeClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE)
 }
 
-// converse sends the order, answers questions, and returns the end of the job.
+// converse sends the order, answers the child's questions, and returns its last message.
 func converse(ctx context.Context, o order, in io.Writer, out io.Reader, calls map[string]Call) (message, error) {
 	most := o.Limits.Memory
 	if most <= 0 {
 		most = math.MaxInt64
 	}
-	to, from := gob.NewEncoder(in), gob.NewDecoder(&meter{out, most})
+	to, from := gob.NewEncoder(in), gob.NewDecoder(&boundedReader{out, most})
 	if err := to.Encode(o); err != nil {
 		return message{}, err
 	}
@@ -143,7 +143,7 @@ func converse(ctx context.Context, o order, in io.Writer, out io.Reader, calls m
 	}
 }
 
-// answer never fails: a call that fails or panics is the child's business.
+// answer answers one question. It never fails: the error or panic of a call is sent to the child.
 func answer(ctx context.Context, call Call, question []byte) (m message) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -151,7 +151,7 @@ func answer(ctx context.Context, call Call, question []byte) (m message) {
 		}
 	}()
 	if call == nil {
-		return message{Fault: &Fault{Text: "internal error: nobody answers that"}}
+		return message{Fault: &Fault{Text: "internal error: there is no such call"}}
 	}
 	body, err := call(ctx, question)
 	return message{Body: body, Fault: faultOf(err)}

@@ -7,22 +7,23 @@ import (
 	"syscall"
 )
 
-// self is this executable, also where its file was replaced or removed meanwhile.
-func self() (string, error) { return "/proc/self/exe", nil }
+// executable returns this executable, even if its file was replaced or removed meanwhile.
+func executable() (string, error) { return "/proc/self/exe", nil }
 
-// apart puts a child into a process group of its own, and lets the kernel kill it when the parent dies.
-func apart() *syscall.SysProcAttr {
+// childAttributes puts a child into a process group of its own, and lets the kernel kill it when the parent dies.
+func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// margin is how much more than its bound a child gets from the kernel: a quarter, because the garbage collector runs behind, and what
-// the runtime needs for itself. The watchdog holds the bound; the kernel stops what is too fast for the watchdog.
+// margin returns how much more than its bound the kernel allows a child: a quarter, because the garbage collector
+// runs with a delay, and the runtime's own needs. The watchdog enforces the bound; the kernel stops what is too fast
+// for the watchdog.
 func margin(most int64) int64 { return most/4 + 64<<20 }
 
-// limitData has the kernel refuse more than most, and the margin, on top of what this process holds already. A kernel that
-// does not know how leaves the work to the watchdog.
+// limitData makes the kernel refuse more than the bound and the margin, in addition to what this process holds
+// already. If the kernel does not support that, only the watchdog is left.
 func limitData(most int64) {
-	// Raising one's own score is allowed to everybody.
+	// Every process may raise its own score.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	held, err := heldData()
 	if err != nil {
@@ -36,7 +37,8 @@ func limitData(most int64) {
 	_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: min(wanted, now.Max), Max: min(wanted, now.Max)})
 }
 
-// heldData is what counts for RLIMIT_DATA now: the sixth field of /proc/self/statm, in pages (proc_pid_statm(5)).
+// heldData returns what counts for RLIMIT_DATA now: the sixth field of /proc/self/statm, in pages
+// (proc_pid_statm(5)).
 func heldData() (int64, error) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

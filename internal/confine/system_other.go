@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-func self() (string, error) { return os.Executable() }
+func executable() (string, error) { return os.Executable() }
 
-func apart() *syscall.SysProcAttr { return nil }
+func childAttributes() *syscall.SysProcAttr { return nil }
 
-// limitData leaves the work to the watchdog.
+// limitData does nothing: only the watchdog bounds the memory.
 func limitData(int64) {}

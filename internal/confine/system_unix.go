@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-func self() (string, error) { return os.Executable() }
+func executable() (string, error) { return os.Executable() }
 
-// apart puts a child into a process group of its own.
-func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// childAttributes puts a child into a process group of its own.
+func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // limitData does nothing: RLIMIT_DATA does not count what the Go runtime allocates on these systems.
 func limitData(int64) {}

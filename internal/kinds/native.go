@@ -23,6 +23,8 @@ import (
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	apiregistrationbeta "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1beta1"
 	smdschema "sigs.k8s.io/structured-merge-diff/v6/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Catalog knows the native kinds: the Go types that Helm merges by, and the API's own list-map keys.
@@ -308,3 +310,11 @@ var NativeApply = sync.OnceValue(func() (n struct {
 	n.Types = applyconfigurations.NewTypeConverter(n.Scheme)
 	return n
 })
+
+// ShapeOf returns the shape of a kind: native, from its definition, or metadata alone where nothing is known of it.
+func ShapeOf(ref object.Ref, definition *CustomSchema) *Shape {
+	if s := Native().Shape(ref.GVK()); s != nil {
+		return s
+	}
+	return Native().WithMetadata(definition.Shape(ref.Version))
+}

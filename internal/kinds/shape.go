@@ -159,3 +159,23 @@ func (s *Shape) Keyed() bool {
 	rule := s.Merges()
 	return rule.Set || len(rule.Keys) > 0
 }
+
+// EachPlace visits every place of a value, named as the API names list items.
+func EachPlace(v any, s *Shape, path object.Path, visit func(object.Path)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			visit(path.Field(name))
+			EachPlace(below, s.Field(name), path.Field(name), visit)
+		}
+	case []any:
+		for i, item := range v {
+			step, named := StepTo(item, s.Merges())
+			if !named {
+				step = object.Step{Form: object.IndexStep, Index: i}
+			}
+			visit(path.With(step))
+			EachPlace(item, s.Item(), path.With(step), visit)
+		}
+	}
+}

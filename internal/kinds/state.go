@@ -99,3 +99,15 @@ func StepTo(item any, rule ListRule) (object.Step, bool) {
 	}
 	return step, len(step.Keys) > 0
 }
+
+// Down returns the state at a path below it.
+func (s State) Down(path object.Path) State {
+	for _, step := range path {
+		if step.Form == object.FieldStep {
+			s = s.At(step.Name)
+		} else {
+			s = s.Item(step)
+		}
+	}
+	return s
+}

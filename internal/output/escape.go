@@ -2,6 +2,7 @@ package output
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -9,36 +10,31 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarks is how many combining marks one character may carry. Real scripts need three; more only smears over other lines.
+// maxMarks is how many combining marks one character may carry. Real scripts need three; more only smear over other lines.
 const maxMarks = 4
 
-// hidden tells whether a character shows as anything but its own glyph: control, bidi, zero width, private use, unassigned,
-// and every blank but the space, since a no-break space that looks like a space is a drift nobody would find.
-func hidden(r rune) bool {
-	return !strconv.IsPrint(r) ||
-		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) ||
-		unicode.Is(unicode.Variation_Selector, r)
-}
-
-// startsCommand tells whether s begins with "##[", "##vso[", "##teamcity[" or the like. CI agents obey these wherever in
-// a line they stand, so a prefix is no protection from them.
-func startsCommand(s string) bool {
-	rest, ok := strings.CutPrefix(s, "##")
-	if !ok {
-		return false
-	}
-	return strings.HasPrefix(strings.TrimLeftFunc(rest, letter), "[")
-}
-
-func letter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
-
-// escapeText is the one escaping function of the text format. What it returns stays on its line and does nothing to a
-// terminal; with ascii it is ASCII throughout. The escapes are for reading, not for decoding: a backslash stays as it is.
-func escapeText(s string, ascii bool) string {
+// Escape returns text as it may stand within a line on a terminal or in the log of a CI job. Whoever may edit a label, write a template or
+// answer in place of the API server may write to both, so each foreign text goes through this function, on stdout and on stderr.
+//
+// Printable characters and the space pass. An escape as Go writes it, such as \x1b, \n or \u202e, takes the place of
+//
+//   - control characters, which move the cursor, change colours and titles, or end the line;
+//   - bidirectional overrides and isolates, which show characters in another order than the one in which a program reads them;
+//   - characters without a glyph of their own: zero-width characters, variation selectors, tags, private use, unassigned ones, and every
+//     blank but the space. A no-break space that looks like a space is a difference that nobody would find;
+//   - a combining mark without a character before it, or beyond maxMarks, because it would sit on something else;
+//   - bytes that are not UTF-8, because a terminal may take them for control characters of eight bits;
+//   - the "#" that begins "##[", "##vso[" or the like, which CI agents obey anywhere in a line;
+//   - everything beyond ASCII, with ascii.
+//
+// Letters that look like others pass, because most names in Cyrillic or Greek are what they seem. Where the two values of a finding look
+// the same and differ, distinguish shows their code points. The escapes are for reading and not for decoding: a backslash stays as it is,
+// so escaping twice is escaping once.
+func Escape(text string, ascii bool) string {
 	var b strings.Builder
-	marks := maxMarks // a mark with no character before it would sit on our own sign or blank
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
+	marks := maxMarks // a mark at the beginning would sit on what stands before the text
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
 		if isMark(r) {
 			marks++
 		} else {
@@ -46,21 +42,77 @@ func escapeText(s string, ascii bool) string {
 		}
 		switch {
 		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case hidden(r) || marks > maxMarks || ascii && r >= utf8.RuneSelf || r == '#' && startsCommand(s):
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case isHidden(r) || marks > maxMarks || ascii && r >= utf8.RuneSelf || r == '#' && startsCommand(text):
 			b.WriteString(textEscape(r))
 		default:
-			b.WriteString(s[:size])
+			b.WriteString(text[:size])
 		}
-		s = s[size:]
+		text = text[size:]
 	}
 	return b.String()
 }
 
-// isMark tells whether a character combines with the one before it. The first of them is U+0300.
+// EscapeLines is Escape for a message of several lines, as templates, Helm and webhooks write them. The lines stay lines. Each but the
+// first begins with a gutter, since GitHub's runner obeys a line that begins with "::"; the caller puts a word of its own before the first.
+func EscapeLines(message string, ascii bool) string {
+	return strings.Join(escapedLines(message, ascii), "\n"+gutter(ascii))
+}
+
+// escapedLines returns the lines of a message, each escaped. Blank lines around the message and blanks at the end of a line are dropped.
+func escapedLines(message string, ascii bool) []string {
+	lines := strings.Split(strings.Trim(strings.ReplaceAll(message, "\r\n", "\n"), " \n"), "\n")
+	for i, l := range lines {
+		lines[i] = Escape(strings.TrimRight(l, " "), ascii)
+	}
+	return lines
+}
+
+// gutter returns what stands before the second and the further lines of a text.
+func gutter(ascii bool) string {
+	if ascii {
+		return "| "
+	}
+	return "│ "
+}
+
+// EscapeWriter returns a writer that passes each write on to w as a message that went through EscapeLines. Loggers write a message at once.
+func EscapeWriter(w io.Writer, ascii bool) io.Writer { return escapeWriter{w, ascii} }
+
+type escapeWriter struct {
+	to    io.Writer
+	ascii bool
+}
+
+// Write writes the message p.
+func (w escapeWriter) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.to, EscapeLines(string(p), w.ascii)+"\n"); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// isHidden reports whether a character has no glyph of its own: control, bidi, zero width, private use, unassigned, and every blank but
+// the space.
+func isHidden(r rune) bool {
+	return !strconv.IsPrint(r) ||
+		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) ||
+		unicode.Is(unicode.Variation_Selector, r)
+}
+
+// isMark reports whether a character combines with the one before it. The first such character is U+0300.
 func isMark(r rune) bool { return r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me) }
 
-// textEscape writes a character as Go and most other languages would, so that readers can look it up.
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+
+// startsCommand reports whether s begins with "##[", "##vso[", "##teamcity[" or the like. CI agents obey these anywhere in a line, so a
+// prefix is no protection.
+func startsCommand(s string) bool {
+	rest, ok := strings.CutPrefix(s, "##")
+	return ok && strings.HasPrefix(strings.TrimLeftFunc(rest, isLetter), "[")
+}
+
+// textEscape returns the escape of a character as Go and most other languages write it, so that readers can look it up.
 func textEscape(r rune) string {
 	switch {
 	case r == '\n':
@@ -71,30 +123,25 @@ func textEscape(r rune) string {
 		return `\t`
 	case r < utf8.RuneSelf:
 		return fmt.Sprintf(`\x%02x`, r)
-	case r <= 0xffff:
-		return fmt.Sprintf(`\u%04x`, r)
-	default:
-		return fmt.Sprintf(`\U%08x`, r)
 	}
+	return yamlEscape(r)
 }
 
-// escapeJSON is the one escaping function of JSON. It works on encoded text, where everything beyond the structure stands
-// inside string literals, so an escape in place of a character decodes to that character.
+// escapeJSON escapes an encoded JSON document. All that it escapes stands in string literals, where the escape of a character decodes to
+// that character.
 func escapeJSON(encoded string) string { return escapeLiteral(encoded, jsonEscape) }
 
-// escapeYAML is the same for one double-quoted YAML scalar. YAML has no surrogate pairs and an escape of eight digits instead.
+// escapeYAML escapes one double-quoted YAML scalar. YAML has an escape of eight digits where JSON has surrogate pairs.
 func escapeYAML(quoted string) string { return escapeLiteral(quoted, yamlEscape) }
 
-// escapeLiteral escapes what is hidden or begins a command. Quotes and backslashes are the encoder's business, and done.
+// escapeLiteral escapes characters that are hidden or begin a command. The encoder has escaped quotes and backslashes already, and line
+// breaks within literals; those that are left end the lines of the document.
 func escapeLiteral(s string, escape func(rune) string) string {
 	var b strings.Builder
 	for i, r := range s {
-		switch {
-		case r == '\n': // only ever a line end of the document; in a literal it is escaped already
-			b.WriteByte('\n')
-		case hidden(r) || r == '#' && startsCommand(s[i:]):
+		if r != '\n' && isHidden(r) || r == '#' && startsCommand(s[i:]) {
 			b.WriteString(escape(r))
-		default:
+		} else {
 			b.WriteRune(r)
 		}
 	}

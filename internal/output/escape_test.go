@@ -1,7 +1,10 @@
 package output
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,43 +16,67 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-func TestEscapeText(t *testing.T) {
-	for _, c := range []struct{ in, want, ascii string }{
+// hostile are texts that do something to a terminal, a CI agent or a reader, and what is shown instead of them.
+func hostile() []struct{ in, want, ascii string } {
+	return []struct{ in, want, ascii string }{
 		{"nginx:1.27", "nginx:1.27", ""},
 		{"\x1b[31mred\x1b[0m", `\x1b[31mred\x1b[0m`, ""},
-		{"a\nb\r\tc", `a\nb\r\tc`, ""},
+		{"\x1b]0;title\x07\x1b]8;;https://ex.com\x1b\\", `\x1b]0;title\x07\x1b]8;;https://ex.com\x1b\`, ""},
+		{"a\rb\tc\bd", `a\rb\tc\x08d`, ""},
 		{"\x00\x7f", `\x00\x7f`, ""},
-		{"\u0085\u009b", `\u0085\u009b`, ""},
-		{"user\u202e\u2066", `user\u202e\u2066`, ""},
+		{"\u0085\u009b31m", `\u0085\u009b31m`, ""},
+		{"user\u202e\u2066// admin", `user\u202e\u2066// admin`, ""},
 		{"a\u200bb\u00adc\ufeff", `a\u200bb\u00adc\ufeff`, ""},
-		{"a\u2028b\u00a0c", `a\u2028b\u00a0c`, ""},
+		{"a\u2028b\u00a0c\u3000d", `a\u2028b\u00a0c\u3000d`, ""},
 		{"\ufe0f\u3164\U000e0041", `\ufe0f\u3164\U000e0041`, ""},
 		{"bad\xff\xc3", `bad\xff\xc3`, ""},
 		{"é日本\U0001f600", "é日本\U0001f600", `\u00e9\u65e5\u672c\U0001f600`},
+		{"\u0430dmin", "\u0430dmin", `\u0430dmin`},
 		{"e\u0301", "e\u0301", `e\u0301`},
 		{"\u0301e", `\u0301e`, ""},
+		{"e" + strings.Repeat("\u0301", 5), "e" + strings.Repeat("\u0301", 4) + `\u0301`, "e" + strings.Repeat(`\u0301`, 5)},
 		{`a\nb`, `a\nb`, ""},
 		{"##vso[x]", `\x23#vso[x]`, ""},
 		{"a ##[group]", `a \x23#[group]`, ""},
 		{"## heading [x]", "## heading [x]", ""},
-	} {
-		if c.ascii == "" {
-			c.ascii = c.want
-		}
-		if got := escapeText(c.in, false); got != c.want {
-			t.Errorf("escapeText(%q) = %s, want %s", c.in, got, c.want)
-		}
-		if got := escapeText(c.in, true); got != c.ascii {
-			t.Errorf("escapeText(%q) in ASCII = %s, want %s", c.in, got, c.ascii)
-		}
 	}
 }
 
-// FuzzEscape: whatever stands in a report, no format writes it raw, and JSON and YAML lose none of it.
+// TestEscape: a hostile text is shown in the same way wherever it goes, and escaping twice is escaping once.
+func TestEscape(t *testing.T) {
+	for _, c := range hostile() {
+		for _, ascii := range []bool{false, true} {
+			want := c.want
+			if ascii && c.ascii != "" {
+				want = c.ascii
+			}
+			if got := Escape(c.in, ascii); got != want || Escape(got, ascii) != got {
+				t.Errorf("Escape(%q, %t) = %s, want %s", c.in, ascii, got, want)
+			}
+			if got := EscapeLines("a\n"+c.in+" \n", ascii); got != "a\n"+gutter(ascii)+want {
+				t.Errorf("EscapeLines(%q, %t) = %s", c.in, ascii, got)
+			}
+			var log bytes.Buffer
+			if _, err := io.WriteString(EscapeWriter(&log, ascii), "x"+c.in+"\n"); err != nil || log.String() != Escape("x"+c.in, ascii)+"\n" {
+				t.Errorf("a log has %q as %q, %v", c.in, log.String(), err)
+			}
+			r := &report.Report{Releases: []report.Release{{Warnings: []report.Message{{Message: "a\n" + c.in}}}}}
+			if out := string(render(t, Text, r, Options{Unicode: !ascii})); !strings.Contains(out, "warning: "+EscapeLines("a\n"+c.in, ascii)+"\n") {
+				t.Errorf("a report has %q as\n%s", c.in, out)
+			}
+		}
+	}
+	if got, want := Escape("a\nb", false), `a\nb`; got != want {
+		t.Errorf("a line break within a line is shown as %q", got)
+	}
+}
+
+// FuzzEscape: no format writes a text of a report unescaped, and JSON and YAML lose nothing.
 func FuzzEscape(f *testing.F) {
 	for _, s := range []string{
 		"", "nginx:1.27", "\x1b]0;pwned\x07", "a\n::error::b", "##vso[task.complete]", "\u202e\u2066", "no", "1e3", "0x1F", "~", "- a", "a: b",
-		"a:", "::error::", "\xff\xfe", "\u2028", "\u00a0", "\U000e0041", "日本語\u3000", "e\u0301\u0301\u0301\u0301\u0301\u0301", "<absent>", "a → b", `"q"\`, strings.Repeat("k", 2000),
+		"a:", "::error::", "\xff\xfe", "\u2028", "\u00a0", "\U000e0041", "日本語\u3000",
+		"e\u0301\u0301\u0301\u0301\u0301\u0301", "<absent>", "a → b", `"q"\`, strings.Repeat("k", 2000),
 	} {
 		f.Add(s, 80)
 	}
@@ -82,7 +109,7 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// reportOf is a report in which every text is s, and every branch of the text format is taken.
+// reportOf is a report in which every text is s, so that every branch of the text format writes s.
 func reportOf(s string) *report.Report {
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	rule := &report.IgnoreRule{Rule: s, Reason: s}
@@ -90,14 +117,14 @@ func reportOf(s string) *report.Report {
 	field := func(old, desired, live any, cause report.Cause) report.Finding {
 		return report.Finding{
 			ID: s, Path: s, Pointer: s, Verdict: report.Overwrite, Cause: cause, Managed: true, Class: report.Class(s), Template: s,
-			Old: old, Desired: desired, Live: live, After: s, Note: s, IgnoredBy: rule,
+			Old: old, Desired: desired, Live: live, After: s, Notes: report.Notes{{Text: s}}, IgnoredBy: rule,
 			Owners: []report.Owner{{Manager: s, Operation: s, Subresource: s, Time: &at}, {Manager: s}},
 		}
 	}
-	long := strings.Repeat("x", smallList)
+	long := strings.Repeat("x", shortList)
 	object := report.Object{
 		ID: s, APIVersion: s, Kind: s, Namespace: s + "x", Name: s, Source: s, Action: report.ActionUpdate, Reason: s, Engine: report.EngineMerge,
-		Note: s, IgnoredBy: rule, DryRun: &report.DryRun{Result: s, Message: s},
+		Notes: report.Notes{{Text: s}}, IgnoredBy: rule, DryRun: &report.DryRun{Result: s, Message: s},
 		Fields: []report.Finding{
 			field(s, s, s+"y", report.CauseDrift),
 			field(map[string]any{s: s}, nil, []any{s, nil, true, int64(1) << 60}, report.CauseDrift),
@@ -109,7 +136,8 @@ func reportOf(s string) *report.Report {
 	changed.Fields = append(changed.Fields[:len(changed.Fields):len(changed.Fields)],
 		field(s, "other\n"+s, s, report.CauseChange), field(nil, s, "a\n"+s, report.CauseBoth))
 	failing.Action, failing.Kind = report.ActionFail, s
-	skipped.Action, skipped.BlockedBy, skipped.Name, skipped.GenerateName = report.ActionSkip, []string{s, s}, "", s
+	skipped.Action, skipped.BlockedBy = report.ActionSkip, slices.Repeat([]report.ObjectKey{hostileKey(s)}, 2)
+	skipped.Name, skipped.GenerateName = "", s
 	broken.Error = &report.ObjectError{Code: s, Message: s}
 	revision := &report.Revision{Revision: 1, Status: s, Chart: s}
 	return &report.Report{
@@ -123,19 +151,25 @@ func reportOf(s string) *report.Report {
 	}
 }
 
-// foldedReleases are previews in which everything folds that can: groups, what each rendering makes anew, skipped and created
-// objects, and objects that the server could not be asked about.
+// hostileKey is the key of an object all of whose names are s.
+func hostileKey(s string) (k report.ObjectKey) {
+	k.Group, k.Kind, k.Namespace, k.Name = s+".", s, s, s
+	return k
+}
+
+// foldedReleases are previews in which everything folds that can: groups, volatile fields, skipped and created objects, and objects about
+// which the server could not be asked.
 func foldedReleases(s string, object report.Object) []report.Release {
-	grouped := report.Finding{ID: s, Path: s, Verdict: report.Overwrite, Cause: report.CauseChange, Old: s, Desired: s + "y", Live: s, Note: s}
+	grouped := report.Finding{ID: s, Path: s, Verdict: report.Overwrite, Cause: report.CauseChange, Old: s, Desired: s + "y", Live: s, Notes: report.Notes{{Text: s}}}
 	made := report.Finding{ID: s, Path: s, Verdict: report.Overwrite, Cause: report.CauseChange, Class: report.ClassVolatile, Template: s}
 	plain := report.Object{APIVersion: s, Kind: s, Namespace: s, Name: s, Engine: report.EngineMerge}
 	var objects []report.Object
 	for i := range createdFrom {
 		updated, created, skipped := plain, plain, plain
-		updated.Action, updated.DryRun = report.ActionUpdate, &report.DryRun{Result: dryRunRefused, Message: s + "\n" + s}
+		updated.Action, updated.DryRun = report.ActionUpdate, &report.DryRun{Result: report.DryRunRefused, Message: s + "\n" + s}
 		updated.Fields = []report.Finding{grouped, made}
 		created.Action = report.ActionCreate
-		skipped.Action, skipped.BlockedBy = report.ActionSkip, []string{s, s, s, s, s}
+		skipped.Action, skipped.BlockedBy = report.ActionSkip, slices.Repeat([]report.ObjectKey{hostileKey(s)}, 5)
 		objects = append(objects, created)
 		if i < max(groupFrom, volatileFrom, refusedFrom, skippedFrom) {
 			objects = append(objects, updated, skipped)
@@ -143,7 +177,7 @@ func foldedReleases(s string, object report.Object) []report.Release {
 	}
 	deleted, disagreeing := object, object
 	deleted.Action, deleted.Fields = report.ActionDelete, object.Fields[:2]
-	disagreeing.DryRun, disagreeing.Note = &report.DryRun{Result: dryRunDisagrees, Message: s + "\n" + s}, s+"\n"+s
+	disagreeing.DryRun, disagreeing.Notes = &report.DryRun{Result: report.DryRunDisagrees, Message: s + "\n" + s}, report.Notes{{Text: s + "\n" + s}}
 	objects = append(objects, deleted, disagreeing)
 	var releases []report.Release
 	for _, op := range []report.Operation{report.OperationUpgrade, report.OperationInstall} {
@@ -155,7 +189,7 @@ func foldedReleases(s string, object report.Object) []report.Release {
 	return releases
 }
 
-// asJSON is the report as any JSON decoder sees it, by encoding/json alone.
+// asJSON is the report as encoding/json alone encodes and decodes it.
 func asJSON(t *testing.T, r *report.Report) any {
 	t.Helper()
 	doc, err := json.Marshal(r)
@@ -174,7 +208,7 @@ func checkText(t *testing.T, r *report.Report, opts Options) {
 	checkLines(t, render(t, Text, r, opts), opts)
 }
 
-// checkLines holds any text to its terminal.
+// checkLines checks that a text fits its terminal.
 func checkLines(t *testing.T, out []byte, opts Options) {
 	t.Helper()
 	checkRaw(t, out)
@@ -188,13 +222,14 @@ func checkLines(t *testing.T, out []byte, opts Options) {
 	}
 }
 
-// TestMessagesKeepTheirLines: what a template or Helm says in lines is shown in lines, none of which begins with a word of its
-// own, on a terminal or not.
+// TestMessagesKeepTheirLines: a message of several lines is shown in lines, none of which begins with a word of the message, on a terminal
+// or not.
 func TestMessagesKeepTheirLines(t *testing.T) {
 	const message = "\n  first: \r\n::error::second\n\n    third \x1b[31m\n\n"
 	r := &report.Report{Releases: []report.Release{{
-		Operation: report.OperationUpgrade, Errors: []report.Message{{Message: message, File: "a.yaml", Line: 7}, {Message: message, File: "first", Line: 0}},
-		Objects: []report.Object{{Kind: "Job", Name: "j", Action: report.ActionFail, Reason: message, Note: message}},
+		Operation: report.OperationUpgrade,
+		Errors:    []report.Message{{Message: message, File: "a.yaml", Line: 7}, {Message: message, File: "first", Line: 0}},
+		Objects:   []report.Object{{Kind: "Job", Name: "j", Action: report.ActionFail, Reason: message, Notes: report.Notes{{Text: message}}}},
 	}}}
 	for _, width := range []int{0, 40, 80} {
 		out := string(render(t, Text, r, Options{Unicode: true, Width: width}))
@@ -210,14 +245,14 @@ func TestMessagesKeepTheirLines(t *testing.T) {
 	}
 }
 
-// checkRaw finds what must not reach a terminal or a CI agent, in any format.
+// checkRaw fails the test if a document has what must not reach a terminal or a CI agent, in any format.
 func checkRaw(t *testing.T, out []byte) {
 	t.Helper()
 	if !utf8.Valid(out) {
 		t.Errorf("invalid UTF-8: %q", out)
 	}
 	for _, line := range strings.Split(string(out), "\n") {
-		if strings.ContainsFunc(line, hidden) {
+		if strings.ContainsFunc(line, isHidden) {
 			t.Errorf("raw control character: %q", line)
 		}
 		if strings.HasPrefix(strings.TrimSpace(line), "::") {

@@ -2,53 +2,21 @@ package output
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
-	sigsjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// fixes reads the hand-written results of fixes, each of which keeps the contract.
-func fixes(t *testing.T) map[string]*report.FixResult {
-	t.Helper()
-	files, err := filepath.Glob("testdata/fix/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no results: %v", err)
-	}
-	all := map[string]*report.FixResult{}
-	for _, file := range files {
-		doc, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		reporttest.ValidateReport(t, doc)
-		all[strings.TrimSuffix(filepath.Base(file), ".json")] = decodeFix(t, doc)
-	}
-	return all
-}
-
-func decodeFix(t *testing.T, doc []byte) *report.FixResult {
-	t.Helper()
-	var r report.FixResult
-	strict, err := sigsjson.UnmarshalStrict(doc, &r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range strict {
-		t.Errorf("a key that the Go structs do not know: %v", e)
-	}
-	return &r
-}
-
-// fixText is all that somebody sees of a fix on a terminal: the plan, the question where there is one, and what became of it.
+// fixText returns all that somebody sees of a fix on a terminal: the plan, the question if there is one, and the result.
 func fixText(t testing.TB, r *report.FixResult, opts Options) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -66,7 +34,7 @@ func fixText(t testing.TB, r *report.FixResult, opts Options) []byte {
 	return out.Bytes()
 }
 
-// TestFixGolden: the views of each result; those of every width only where much is said.
+// TestFixGolden compares the views of each result. Only results with much text have a view of every width.
 func TestFixGolden(t *testing.T) {
 	for name, r := range fixes(t) {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +62,7 @@ func renderFix(t *testing.T, f Format, r *report.FixResult) []byte {
 	return out.Bytes()
 }
 
-// TestFixKeepsTheContract: JSON and YAML say the same, and nothing gets lost on the way.
+// TestFixKeepsTheContract: JSON and YAML decode to the result.
 func TestFixKeepsTheContract(t *testing.T) {
 	for name, r := range fixes(t) {
 		fromYAML, err := yaml.YAMLToJSON(renderFix(t, YAML, r))
@@ -103,8 +71,8 @@ func TestFixKeepsTheContract(t *testing.T) {
 		}
 		for _, doc := range [][]byte{renderFix(t, JSON, r), fromYAML} {
 			reporttest.ValidateReport(t, doc)
-			if diff := cmp.Diff(r, decodeFix(t, doc)); diff != "" {
-				t.Errorf("%s does not survive (-want +got):\n%s", name, diff)
+			if diff := cmp.Diff(r, decode[report.FixResult](t, doc)); diff != "" {
+				t.Errorf("%s decodes to something else (-want +got):\n%s", name, diff)
 			}
 		}
 	}
@@ -122,7 +90,7 @@ func TestFixTextFitsTheTerminal(t *testing.T) {
 	}
 }
 
-// TestFixAfterCounts: hand-written comparisons count as the comparison counts.
+// TestFixAfterCounts: the summaries of hand-written results are those that report.New makes.
 func TestFixAfterCounts(t *testing.T) {
 	for name, r := range fixes(t) {
 		if r.After == nil {
@@ -132,5 +100,35 @@ func TestFixAfterCounts(t *testing.T) {
 		if diff := cmp.Diff(want, r.After.Summary); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// TestOwnerOnly: if a fix changes the owner of a field alone, its value is written once, and masked if it is a secret. The package comment
+// shows the same.
+func TestOwnerOnly(t *testing.T) {
+	at := fixedTime.Add(-5 * time.Minute)
+	field := func(path string, live any) report.Finding {
+		return report.Finding{Path: path, Verdict: report.Conflict, Cause: report.CauseDrift, Managed: true, Certain: true, Equivalent: true,
+			OwnerOnly: true, Old: false, Live: live, Notes: report.Notes{{Text: "conflict with kubectl-edit"}},
+			Owners: []report.Owner{{Manager: "kubectl-edit", Time: &at}}}
+	}
+	secret := field("data.pw", nil)
+	secret.Masked, secret.Pointer, secret.Old = true, "/data/pw", nil
+	list := field("spec.ingress", []any{map[string]any{"ports": []any{map[string]any{"port": int64(80), "protocol": "TCP"}}}})
+	r := &report.FixResult{Name: "web", Time: fixedTime, Plan: []report.FixPlan{{
+		Object: report.ObjectKey{Key: object.Key{Group: "apps", Kind: "Deployment", Name: "web"}},
+		Fields: []report.Finding{field("spec.paused", false), secret, list},
+	}}}
+	out := strings.Join(strings.Fields(string(fixText(t, r, Options{Unicode: true}))), " ")
+	for _, want := range []string{
+		"± spec.paused false kubectl-edit, 5 min ago · the value stays, only its owner changes ±",
+		"± data.pw ••• kubectl-edit", `± spec.ingress [{"ports":[{"port":80,"protocol":"TCP"}]}] kubectl-edit`,
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for width := 40; width < 120; width += 7 {
+		checkLines(t, fixText(t, r, Options{Unicode: true, Width: width}), Options{Unicode: true, Width: width})
 	}
 }

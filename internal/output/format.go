@@ -5,12 +5,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Format names an output format. It is a flag value (pflag.Value) that refuses unknown names while flags are parsed.
+// Format names an output format. It is a flag value (pflag.Value), so an unknown name is refused while flags are parsed.
 type Format string
 
 // The formats.
@@ -18,28 +17,11 @@ const (
 	Text Format = "text"
 	JSON Format = "json"
 	YAML Format = "yaml"
-	// Rules is for reports only.
+	// Rules writes the rules that would silence a report. A FixResult has no such format.
 	Rules Format = "ignore"
 )
 
-// Options are the ways in which a reader's terminal matters. JSON and YAML ignore them: programs get the same bytes everywhere.
-type Options struct {
-	// Color allows colour. The caller has looked at flags, environment and terminal; nobody here asks again.
-	Color bool
-	// Unicode allows signs and values beyond ASCII.
-	Unicode bool
-	// Width is the number of columns of the terminal; 0 where there is none, and then nothing is shortened.
-	Width int
-	// Now is what ages are counted from; the zero value means the time of the report, which makes re-rendering repeatable.
-	Now time.Time
-	// Fix is the command line that puts back what drifted, and Plan what it would write; both are empty where there is nothing.
-	Fix  string
-	Plan []report.FixPlan
-	// ShowIgnored lists what rules silence, which is only counted otherwise.
-	ShowIgnored bool
-}
-
-// formats is the table of all formats. A new format is a new file and a line here.
+// formats returns the table of all formats. A new format is a new file and a line here.
 func formats() []format {
 	return []format{
 		{Text, writeText, writeFixText},
@@ -49,7 +31,7 @@ func formats() []format {
 	}
 }
 
-// format joins a name to its writers. A writer returns the whole document, so that a failure never leaves half of one.
+// format is a name and its writers. A writer returns the whole document, so a failure never leaves half of one.
 type format struct {
 	name  Format
 	write func(*report.Report, Options) ([]byte, error)
@@ -58,36 +40,25 @@ type format struct {
 
 // Write writes the report to w in format f.
 func Write(w io.Writer, f Format, r *report.Report, opts Options) error {
-	entry, err := find(f)
-	if err != nil {
-		return err
-	}
-	doc, err := entry.write(r, opts)
-	if err != nil {
-		return fmt.Errorf("format report as %s: %w", f, err)
-	}
-	return send(w, doc)
+	return write(w, f, func(e format) ([]byte, error) { return e.write(r, opts) })
 }
 
-// WriteFix writes the result of a fix to w in format f. As text that is what became of the plan, which a reader has seen by
-// then: WriteFixPlan writes it.
+// WriteFix writes the result of a fix to w in format f. The text is what became of the plan; the reader has seen the plan itself by then,
+// because WriteFixPlan writes it.
 func WriteFix(w io.Writer, f Format, r *report.FixResult, opts Options) error {
+	return write(w, f, func(e format) ([]byte, error) { return e.fix(r, opts) })
+}
+
+func write(w io.Writer, f Format, document func(format) ([]byte, error)) error {
 	entry, err := find(f)
 	if err != nil {
 		return err
 	}
-	doc, err := entry.fix(r, opts)
+	doc, err := document(entry)
 	if err != nil {
-		return fmt.Errorf("format the result as %s: %w", f, err)
+		return fmt.Errorf("format as %s: %w", f, err)
 	}
 	return send(w, doc)
-}
-
-func send(w io.Writer, doc []byte) error {
-	if _, err := w.Write(doc); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
 }
 
 // Formats returns the names of all formats, for help texts and completion.
@@ -99,18 +70,18 @@ func Formats() []string {
 	return names
 }
 
-// FixFormats returns those that the result of a fix has.
+// FixFormats returns the names of the formats that the result of a fix has.
 func FixFormats() []string {
 	return slices.DeleteFunc(Formats(), func(name string) bool { return name == string(Rules) })
 }
 
-// String returns the name, as pflag.Value wants it.
+// String returns the name of the format.
 func (f *Format) String() string { return string(*f) }
 
 // Type returns the word that stands for the value in help texts.
 func (f *Format) Type() string { return "format" }
 
-// Set takes the name of a format and refuses any other word.
+// Set accepts the name of a format and refuses any other word.
 func (f *Format) Set(s string) error {
 	entry, err := find(Format(s))
 	if err != nil {
@@ -120,7 +91,7 @@ func (f *Format) Set(s string) error {
 	return nil
 }
 
-// find looks a format up by its exact name; abbreviations would be promises.
+// find looks up a format by its exact name. Abbreviations are refused: users would rely on them, and a new format could make one ambiguous.
 func find(f Format) (format, error) {
 	all := formats()
 	i := slices.IndexFunc(all, func(e format) bool { return e.name == f })

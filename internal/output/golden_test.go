@@ -18,14 +18,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-// view is one way of looking at a report: its golden file is NAME.SUFFIX beside NAME.json.
+// view is one rendering of a report. Its golden file is NAME.SUFFIX beside NAME.json.
 type view struct {
 	suffix string
 	format Format
 	opts   Options
 }
 
-// views of every report. Reports named in wide have those of the second group as well, and some of them those of the third.
+// All reports have views. Those named in wide have wideViews too, and those with true have allViews as well.
 var (
 	views = []view{
 		{"txt", Text, Options{Unicode: true}},
@@ -66,42 +66,48 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// planFor is what a fix would put back of a report of drift, in so far as the hint below it counts it.
+// planFor returns as much of the plan for a report of drift as the hint in the last line counts.
 func planFor(r *report.Report) (plan []report.FixPlan) {
 	for _, rel := range r.Releases {
-		if rel.Desired == nil || rel.Desired.Source != "record" || countRender(rel.Errors) > 0 {
+		if rel.Desired == nil || rel.Desired.Source != "record" || countsOf([]report.Release{rel}).renderErrors > 0 {
 			continue
 		}
 		for _, o := range rel.Objects {
 			if drifted, missing := o.ToPutBack(); missing || len(drifted) > 0 {
-				plan = append(plan, report.FixPlan{Object: o.Kind + " " + o.Name, Create: missing, Fields: drifted})
+				plan = append(plan, report.FixPlan{Object: report.ObjectKey{Key: o.Key()}, Create: missing, Fields: drifted})
 			}
 		}
 	}
 	return plan
 }
 
-// reports reads the hand-written reports, each of which keeps the contract.
-func reports(t *testing.T) map[string]*report.Report {
+// reports reads the hand-written reports, and fixes the hand-written results of fixes.
+func reports(t *testing.T) map[string]*report.Report { return documents[report.Report](t, "testdata") }
+
+func fixes(t *testing.T) map[string]*report.FixResult {
+	return documents[report.FixResult](t, "testdata/fix")
+}
+
+// documents reads the JSON files of a folder by name, and checks that each of them keeps the contract.
+func documents[T any](t *testing.T, folder string) map[string]*T {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*.json")
+	files, err := filepath.Glob(folder + "/*.json")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no reports: %v", err)
+		t.Fatalf("no documents in %s: %v", folder, err)
 	}
-	all := map[string]*report.Report{}
+	all := map[string]*T{}
 	for _, file := range files {
 		doc, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		reporttest.ValidateReport(t, doc)
-		all[strings.TrimSuffix(filepath.Base(file), ".json")] = decode(t, doc)
+		all[strings.TrimSuffix(filepath.Base(file), ".json")] = decode[T](t, doc)
 	}
 	return all
 }
 
-// TestReportsCountRight: hand-written reports count as the comparison counts, or their last lines would teach us wrong. Those
-// that say little stand for releases with more objects than they list.
+// TestReportsCountRight: the summaries of hand-written reports are those that report.New makes. Otherwise their last lines would be wrong.
 func TestReportsCountRight(t *testing.T) {
 	for name, r := range reports(t) {
 		want := report.New(r.Helmdrift, r.Time, r.Releases).Summary
@@ -111,7 +117,7 @@ func TestReportsCountRight(t *testing.T) {
 	}
 }
 
-// TestDocShowsAPreview: the example in the package comment is what we print.
+// TestDocShowsAPreview: the example in the package comment is what is written.
 func TestDocShowsAPreview(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -126,18 +132,46 @@ func TestDocShowsAPreview(t *testing.T) {
 	}
 }
 
-// decode reads a report as the comparison makes it: with int64 where encoding/json would say float64.
-func decode(t *testing.T, doc []byte) *report.Report {
+// decode reads a document with integers as int64, as the comparison has them; encoding/json would make them float64.
+func decode[T any](t *testing.T, doc []byte) *T {
 	t.Helper()
-	var r report.Report
+	var r T
 	strict, err := json.UnmarshalStrict(doc, &r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range strict {
-		t.Errorf("a key that the Go structs do not know: %v", e)
+		t.Errorf("the Go structs lack a key: %v", e)
+	}
+	switch v := any(&r).(type) {
+	case *report.Report:
+		splitNotes(v)
+	case *report.FixResult:
+		splitNotes(v.After)
 	}
 	return &r
+}
+
+// splitNotes makes of the one text that JSON has the several notes that a comparison makes.
+func splitNotes(r *report.Report) {
+	if r == nil {
+		return
+	}
+	split := func(notes *report.Notes) {
+		texts := strings.Split(notes.String(), "; ")
+		*notes = nil
+		for _, text := range texts {
+			notes.Add("", text)
+		}
+	}
+	for _, release := range r.Releases {
+		for i := range release.Objects {
+			split(&release.Objects[i].Notes)
+			for k := range release.Objects[i].Fields {
+				split(&release.Objects[i].Fields[k].Notes)
+			}
+		}
+	}
 }
 
 func render(t testing.TB, f Format, r *report.Report, opts Options) []byte {

@@ -7,11 +7,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// writeJSON gives the Report itself. Integers stay integers and strings decode to exactly the value that was read.
+// writeJSON returns the Report itself. Integers stay integers, and strings decode to exactly the value that was read.
 // (Values come from the API server's own JSON and so are valid UTF-8; JSON could not carry anything else.)
 func writeJSON(r *report.Report, _ Options) ([]byte, error) { return encodeJSON(r, "  ") }
 
-// writeFixJSON gives the FixResult itself.
+// writeFixJSON returns the FixResult itself.
 func writeFixJSON(r *report.FixResult, _ Options) ([]byte, error) { return encodeJSON(r, "  ") }
 
 // encodeJSON encodes v with a newline at the end and nothing in it that a terminal or a CI agent obeys.

@@ -17,7 +17,7 @@ import (
 func TestFormatIsAFlagValue(t *testing.T) {
 	f := Text
 	if err := f.Set("yaml"); err != nil || f != YAML || f.String() != "yaml" || f.Type() != "format" {
-		t.Errorf("Set(yaml) gives %q, %v", f, err)
+		t.Errorf("Set(yaml) makes it %q, %v", f, err)
 	}
 	err := f.Set("xml")
 	if err == nil || !strings.Contains(err.Error(), "text, json, yaml") {
@@ -31,7 +31,7 @@ func TestFormatIsAFlagValue(t *testing.T) {
 	}
 }
 
-// fixedTime is when the reports that tests make were made.
+// fixedTime is the time of the reports that tests make.
 var fixedTime = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
 type brokenPipe struct{}
@@ -52,8 +52,8 @@ func TestJSONKeepsTheContract(t *testing.T) {
 	for name, r := range reports(t) {
 		doc := render(t, JSON, r, Options{})
 		reporttest.ValidateReport(t, doc)
-		if diff := cmp.Diff(r, decode(t, doc)); diff != "" {
-			t.Errorf("%s does not survive (-want +got):\n%s", name, diff)
+		if diff := cmp.Diff(r, decode[report.Report](t, doc)); diff != "" {
+			t.Errorf("%s decodes to something else (-want +got):\n%s", name, diff)
 		}
 		if name == "upgrade" && !bytes.Contains(doc, []byte("9007199254740993")) {
 			t.Error("a large integer lost digits")
@@ -69,7 +69,7 @@ func TestYAMLSaysWhatJSONSays(t *testing.T) {
 			continue
 		}
 		reporttest.ValidateReport(t, doc)
-		if diff := cmp.Diff(r, decode(t, doc)); diff != "" {
+		if diff := cmp.Diff(r, decode[report.Report](t, doc)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -84,7 +84,7 @@ func TestTextFitsTheTerminal(t *testing.T) {
 	}
 }
 
-// TestPipedTextIsWhole: without a terminal a finding is one line, with everything in it.
+// TestPipedTextIsWhole: without a terminal nothing is shortened.
 func TestPipedTextIsWhole(t *testing.T) {
 	for name, r := range reports(t) {
 		out := string(render(t, Text, r, Options{Unicode: true}))
@@ -108,7 +108,7 @@ func TestColorIsOnlyColor(t *testing.T) {
 	}
 }
 
-// uncolour drops "\x1b[…m". Values cannot hold one, so all there are come from us.
+// uncolour drops each "\x1b[…m". Values cannot hold one, so all of them are colours.
 func uncolour(s string) string {
 	var b strings.Builder
 	for {
@@ -121,7 +121,7 @@ func uncolour(s string) string {
 	}
 }
 
-// TestAgesCountFromNow: by the reader's clock where there is one, by the report's otherwise.
+// TestAgesCountFromNow: ages count from the time of the options, or else from the time of the report.
 func TestAgesCountFromNow(t *testing.T) {
 	r := reports(t)["contract"]
 	if out := render(t, Text, r, Options{Now: r.Time.Add(5 * time.Minute)}); !bytes.Contains(out, []byte("kubectl-set, 5 min ago")) {
@@ -148,7 +148,7 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// TestMaskHolds: should a value ever come with a masked finding, text does not print it either.
+// TestMaskHolds: text does not print the value of a masked finding, even if one came with it.
 func TestMaskHolds(t *testing.T) {
 	const canary = "canary-7Q"
 	r := report.Report{Releases: []report.Release{
@@ -168,7 +168,7 @@ func TestMaskHolds(t *testing.T) {
 	}
 }
 
-// TestLastLines: what the last lines alone must say.
+// TestLastLines compares the last lines of reports.
 func TestLastLines(t *testing.T) {
 	text := func(r report.Report) string {
 		return string(render(t, Text, &r, Options{Unicode: true}))
@@ -181,7 +181,8 @@ func TestLastLines(t *testing.T) {
 		want   string
 	}{
 		{"nothing at all", report.Report{}, "no release compared\n"},
-		{"an empty release", report.Report{Summary: report.Summary{Releases: 1}, Releases: make([]report.Release, 1)}, "\nno drift: 0 objects compared\n"},
+		{"an empty release", report.Report{Summary: report.Summary{Releases: 1}, Releases: make([]report.Release, 1)},
+			"\nno drift: 0 objects compared\n"},
 		{
 			"several releases", report.Report{
 				Summary:  report.Summary{Releases: 3, DriftedReleases: 1, Objects: 9, DriftedObjects: 1, Missing: 1},
@@ -190,7 +191,7 @@ func TestLastLines(t *testing.T) {
 			"\n1 object drifted in 1 of 3 releases; Helm re-creates 1 object\n",
 		},
 		{
-			"drift and blindness", report.Report{
+			"drift, and an object that was not seen", report.Report{
 				Summary:  report.Summary{Releases: 1, DriftedReleases: 1, Objects: 9, DriftedObjects: 1, Missing: 1, Errors: 1},
 				Releases: []report.Release{{Objects: []report.Object{missing, unseen}}},
 			},
@@ -223,14 +224,26 @@ func TestLastLines(t *testing.T) {
 			"\nno drift: 9 objects compared; the upgrade changes nothing\n",
 		},
 		{
-			"only what each rendering makes anew", report.Report{
+			"only what each rendering changes", report.Report{
 				Summary: report.Summary{Releases: 1, Objects: 9, Ignored: 1},
 				Releases: []report.Release{{Operation: report.OperationUpgrade, Objects: []report.Object{{
 					Kind: "Secret", Name: "s", Action: report.ActionUpdate,
 					Fields: []report.Finding{{Path: "data.p", Verdict: report.Overwrite, Cause: report.CauseChange, Class: report.ClassVolatile}},
 				}}}},
 			},
-			"\nno drift: 9 objects compared; the upgrade changes only what is ignored; 1 ignored (volatile)\n",
+			"\nno drift: 9 objects compared; the upgrade changes only what is ignored; 1 volatile field\n",
+		},
+		{
+			"rules and a baseline", report.Report{
+				Summary: report.Summary{Releases: 1, Objects: 9, Ignored: 3}, Releases: []report.Release{{Objects: []report.Object{
+					{Action: report.ActionCreate, Missing: true, IgnoredBy: &report.IgnoreRule{Baseline: true}},
+					{Action: report.ActionUpdate, Fields: []report.Finding{
+						{IgnoredBy: &report.IgnoreRule{}}, {IgnoredBy: &report.IgnoreRule{Baseline: true}},
+					}},
+				}}},
+			},
+			"\nno drift: 9 objects compared; the next upgrade re-creates 1 object; " +
+				"1 ignored by rules, 2 known from the baseline (see --show-ignored)\n",
 		},
 		{
 			"an upgrade that fails halfway", report.Report{
@@ -248,29 +261,78 @@ func TestLastLines(t *testing.T) {
 	}
 }
 
-// TestSharedNotes: what the notes of all findings of an object say alike is said once, and nothing else is taken out.
+// TestSharedNotes: the remarks with which the notes of all findings end are written once, and nothing else is taken out.
 func TestSharedNotes(t *testing.T) {
-	field := func(note string, certain bool) report.Finding {
-		return report.Finding{Note: note, Certain: certain}
+	notes := func(texts ...string) (out report.Notes) {
+		for _, text := range texts {
+			out.Add(report.NotePatch, text)
+		}
+		return out
+	}
+	field := func(certain bool, texts ...string) report.Finding {
+		return report.Finding{Notes: notes(texts...), Certain: certain}
 	}
 	for _, c := range []struct {
-		fields []report.Finding
-		want   shared
+		fields    []report.Finding
+		want      string
+		uncertain bool
 	}{
-		{nil, shared{}},
-		{[]report.Finding{field("a", false)}, shared{}},
-		{[]report.Finding{field("a", true), field("a", true)}, shared{"a", false}},
-		{[]report.Finding{field("a; b", false), field("c; a; b", false)}, shared{"a; b", true}},
-		{[]report.Finding{field("xa", false), field("a", false)}, shared{"", true}},
-		{[]report.Finding{field("a", false), field("", false)}, shared{"", true}},
-		{[]report.Finding{field("a", true), field("b; a", false)}, shared{"a", false}},
+		{nil, "", false},
+		{[]report.Finding{field(false, "a")}, "", false},
+		{[]report.Finding{field(true, "a"), field(true, "a")}, "a", false},
+		{[]report.Finding{field(false, "a", "b"), field(false, "c", "a", "b")}, "a; b", true},
+		{[]report.Finding{field(false, "xa"), field(false, "a")}, "", true},
+		{[]report.Finding{field(false, "a"), field(false)}, "", true},
+		{[]report.Finding{field(true, "a"), field(false, "b", "a")}, "a", false},
 	} {
-		if got := sharedNote(c.fields); got != c.want {
-			t.Errorf("%v: %+v, want %+v", c.fields, got, c.want)
+		if got := sharedNoteOf(c.fields); got.notes.String() != c.want || got.uncertain != c.uncertain {
+			t.Errorf("%v: %+v, want %q, %v", c.fields, got, c.want, c.uncertain)
 		}
 	}
-	left := shared{"a", true}.takenFrom([]report.Finding{field("b; a", false), field("a", false)})
-	if left[0].Note != "b" || left[1].Note != "" || !left[0].Certain {
+	left := sharedNote{notes("a"), true}.without([]report.Finding{field(false, "b", "a"), field(false, "a")})
+	if left[0].Notes.String() != "b" || len(left[1].Notes) > 0 || !left[0].Certain {
 		t.Errorf("left are %+v", left)
+	}
+}
+
+// TestWhatIsBeingDeleted: first and last lines say what is being deleted, even if it is only the namespace.
+func TestWhatIsBeingDeleted(t *testing.T) {
+	release := report.Release{
+		Name: "web", Namespace: "prod", Operation: report.OperationDrift, Terminating: true, Drifted: true, Compared: 2,
+		Warnings: []report.Message{}, Errors: []report.Message{}, NotCompared: []report.NotCompared{}, StorageNamespace: "prod",
+	}
+	object := report.Object{
+		APIVersion: "v1", Kind: "ConfigMap", Namespace: "prod", Name: "a", Action: report.ActionNone, Terminating: true, Drifted: true,
+		Notes: report.Notes{{Text: "it is being deleted"}}, Fields: []report.Finding{},
+	}
+	for name, c := range map[string]struct {
+		objects []report.Object
+		want    []string
+	}{
+		"an object": {[]report.Object{object}, []string{
+			"release web in prod: its namespace is being deleted, 1 of 2 objects drifted, 1 being deleted",
+			"ConfigMap a: being deleted; the next upgrade leaves it as it is", "1 object drifted, 1 being deleted",
+		}},
+		"the namespace alone": {[]report.Object{}, []string{
+			"its namespace is being deleted, no drift in 2 objects", "a namespace is being deleted: 2 objects compared",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			release.Objects = c.objects
+			r := report.New("v0", time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), []report.Release{release})
+			var text, doc bytes.Buffer
+			if err := Write(&text, Text, r, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(text.String(), want) {
+					t.Errorf("%q is not in\n%s", want, text.String())
+				}
+			}
+			if err := Write(&doc, JSON, r, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			reporttest.ValidateReport(t, doc.Bytes())
+		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// writeRules gives the rules that silence what a report says, as the configuration takes them: who puts them there accepts what is.
+// writeRules returns the rules that silence a report, as the configuration takes them. Adding them there accepts what the report says.
 func writeRules(r *report.Report, _ Options) ([]byte, error) {
 	doc, err := encodeYAML(map[string]any{"ignore": r.Rules()})
 	if err != nil {
@@ -22,7 +22,7 @@ func writeRules(r *report.Report, _ Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// writeFixRules refuses: what a fix did is nothing to be ignored.
+// writeFixRules refuses: a fix has put back what a rule would ignore.
 func writeFixRules(*report.FixResult, Options) ([]byte, error) {
-	return nil, errors.New("the rules that would silence a report are an answer of diff")
+	return nil, errors.New("only diff writes the rules that would silence a report")
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// definition is what these tests need to know of one entry of $defs.
+// definition is as much of one entry of $defs as these tests need.
 type definition struct {
 	Description string                `json:"description"`
 	Required    []string              `json:"required"`
@@ -37,8 +37,8 @@ func definitions(t *testing.T) map[string]definition {
 	return doc.Defs
 }
 
-// TestSchemaHasEveryField holds the two halves of the contract together: every key of the Go structs is in the schema, and
-// required there exactly if Go always writes it.
+// TestSchemaHasEveryField compares the two halves of the contract: the schema has each key of the Go structs, and requires those that Go
+// always writes.
 func TestSchemaHasEveryField(t *testing.T) {
 	defs := definitions(t)
 	for name, value := range map[string]any{
@@ -76,7 +76,7 @@ func checkStruct(t *testing.T, name string, def definition, typ reflect.Type) {
 
 func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
-// TestSchemaExplainsEveryKey: a key without a description is a key that readers must guess.
+// TestSchemaExplainsEveryKey: each key has a description.
 func TestSchemaExplainsEveryKey(t *testing.T) {
 	defs := definitions(t)
 	for name, def := range defs {
@@ -95,12 +95,14 @@ func TestSchemaExplainsEveryKey(t *testing.T) {
 func TestSchemaHasEveryWord(t *testing.T) {
 	defs := definitions(t)
 	for where, c := range map[string]struct{ got, want []string }{
-		"verdict": {defs["field"].Properties["verdict"].Enum, wordsOf(report.Add, report.Remove, report.Overwrite, report.Ignore, report.Conflict)},
-		"cause":   {defs["field"].Properties["cause"].Enum, wordsOf(report.CauseDrift, report.CauseChange, report.CauseBoth)},
-		"class":   {defs["field"].Properties["class"].Enum, wordsOf(report.ClassVolatile, report.ClassAutoscaled, report.ClassOrder)},
-		"action": {defs["object"].Properties["action"].Enum, wordsOf(report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionCreate,
-			report.ActionDelete, report.ActionKeep, report.ActionAdopt, report.ActionFail, report.ActionSkip)},
-		"engine": {defs["object"].Properties["engine"].Enum, wordsOf(report.EngineStrategic, report.EngineMerge, report.EngineApply, report.EngineReplace)},
+		"verdict": {defs["field"].Properties["verdict"].Enum,
+			wordsOf(report.Add, report.Remove, report.Overwrite, report.Ignore, report.Conflict)},
+		"cause": {defs["field"].Properties["cause"].Enum, wordsOf(report.CauseDrift, report.CauseChange, report.CauseBoth)},
+		"class": {defs["field"].Properties["class"].Enum, wordsOf(report.ClassVolatile, report.ClassAutoscaled, report.ClassOrder)},
+		"action": {defs["object"].Properties["action"].Enum, wordsOf(report.ActionNone, report.ActionUpdate, report.ActionReplace,
+			report.ActionCreate, report.ActionDelete, report.ActionKeep, report.ActionAdopt, report.ActionFail, report.ActionSkip)},
+		"engine": {defs["object"].Properties["engine"].Enum,
+			wordsOf(report.EngineStrategic, report.EngineMerge, report.EngineApply, report.EngineReplace)},
 		"operation": {defs["release"].Properties["operation"].Enum, wordsOf(report.OperationDrift, report.OperationUpgrade,
 			report.OperationRollback, report.OperationInstall)},
 		"status": {defs["outcome"].Properties["status"].Enum, wordsOf(report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed)},
@@ -119,54 +121,56 @@ func wordsOf[T ~string](all ...T) []string {
 	return out
 }
 
-// TestSchemaRefuses: the promises that readers rely on, each broken once in the report of the contract.
+// TestSchemaRefuses breaks each promise on which readers rely once, in the report of the contract.
 func TestSchemaRefuses(t *testing.T) {
-	contract, err := os.ReadFile("testdata/contract.json")
+	checkBroken(t, "testdata/contract.json", map[string]replacement{
+		"nothing wrong":              {"", "", true},
+		"an unknown key":             {`"verdict": "overwrite"`, `"verdict": "overwrite", "later": {}`, true},
+		"null for an absent side":    {`"old": "nginx:1.25"`, `"old": null`, false},
+		"an absent side":             {`"old": "nginx:1.25", `, ``, true},
+		"a masked value":             {`"managed": true`, `"managed": true, "masked": true`, false},
+		"an unknown verdict":         {`"overwrite", "cause"`, `"change", "cause"`, false},
+		"an unknown action":          {`"action": "update"`, `"action": "patch"`, false},
+		"failing without reason":     {`"action": "update"`, `"action": "fail"`, false},
+		"uncertain without a note":   {`"certain": true`, `"certain": false`, false},
+		"two pointers":               {`"pointer": "/spec`, `"desiredPointer": "/x", "pointer": "/spec`, false},
+		"no pointer but a path":      {`"pointer": "/spec`, `"pointer": "spec`, false},
+		"no time":                    {`"time": "2026-11-20T10:00:00Z"}]`, `"time": "yesterday"}]`, false},
+		"no objects":                 {`"objects": [{`, `"items": [{`, false},
+		"another version":            {`helmdrift.io/v1`, `helmdrift.io/v2`, false},
+		"a count that is no integer": {`"managed": 1`, `"managed": 1.5`, false},
+		"a fix without its results":  {`"kind": "Report"`, `"kind": "FixResult"`, false},
+		"an unknown kind":            {`"kind": "Report"`, `"kind": "Other"`, false},
+	})
+}
+
+// replacement changes a document, which is valid afterwards if ok is set.
+type replacement struct {
+	old, new string
+	ok       bool
+}
+
+// checkBroken validates a document after each replacement.
+func checkBroken(t *testing.T, file string, all map[string]replacement) {
+	t.Helper()
+	doc, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]struct {
-		old, new string
-		ok       bool
-	}{
-		"nothing wrong":               {"", "", true},
-		"an unknown key":              {`"verdict": "overwrite"`, `"verdict": "overwrite", "later": {}`, true},
-		"null for an absent side":     {`"old": "nginx:1.25"`, `"old": null`, false},
-		"an absent side":              {`"old": "nginx:1.25", `, ``, true},
-		"a masked value":              {`"managed": true`, `"managed": true, "masked": true`, false},
-		"an unknown verdict":          {`"overwrite", "cause"`, `"change", "cause"`, false},
-		"an unknown action":           {`"action": "update"`, `"action": "patch"`, false},
-		"failing without reason":      {`"action": "update"`, `"action": "fail"`, false},
-		"uncertain without a note":    {`"certain": true`, `"certain": false`, false},
-		"two pointers":                {`"pointer": "/spec`, `"desiredPointer": "/x", "pointer": "/spec`, false},
-		"no pointer but a path":       {`"pointer": "/spec`, `"pointer": "spec`, false},
-		"a time that is none":         {`"time": "2026-11-20T10:00:00Z"}]`, `"time": "yesterday"}]`, false},
-		"no objects":                  {`"objects": [{`, `"items": [{`, false},
-		"another version":             {`helmdrift.io/v1`, `helmdrift.io/v2`, false},
-		"a count that is no integer":  {`"managed": 1`, `"managed": 1.5`, false},
-		"a fix without its results":   {`"kind": "Report"`, `"kind": "FixResult"`, false},
-		"a kind that nobody declared": {`"kind": "Report"`, `"kind": "Other"`, false},
-	} {
-		doc := strings.Replace(string(contract), c.old, c.new, 1)
-		if doc == string(contract) && c.old != "" {
-			t.Errorf("%s: %s is not in the report", name, c.old)
+	for name, c := range all {
+		broken := strings.Replace(string(doc), c.old, c.new, 1)
+		if broken == string(doc) && c.old != "" {
+			t.Errorf("%s: %s is not in the document", name, c.old)
 		}
-		if err := reporttest.Check([]byte(doc)); (err == nil) != c.ok {
+		if err := reporttest.Check([]byte(broken)); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// TestSchemaRefusesAFixResult: the promises of the second document, each broken once.
+// TestSchemaRefusesAFixResult does the same with the result of a fix.
 func TestSchemaRefusesAFixResult(t *testing.T) {
-	doc, err := os.ReadFile("testdata/fix/mixed.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		old, new string
-		ok       bool
-	}{
+	checkBroken(t, "testdata/fix/mixed.json", map[string]replacement{
 		"nothing wrong":          {"", "", true},
 		"an unknown key":         {`"status": "refused"`, `"status": "refused", "later": {}`, true},
 		"an unknown status":      {`"status": "refused"`, `"status": "skipped"`, false},
@@ -175,13 +179,5 @@ func TestSchemaRefusesAFixResult(t *testing.T) {
 		"no results":             {`"results": [`, `"outcomes": [`, false},
 		"a masked field's value": {`"masked": true`, `"masked": true, "live": "x"`, false},
 		"another dry run":        {`"kind": "FixResult"`, `"kind": "FixResult", "dryRun": "both"`, false},
-	} {
-		broken := strings.Replace(string(doc), c.old, c.new, 1)
-		if broken == string(doc) && c.old != "" {
-			t.Errorf("%s: %s is not in the result", name, c.old)
-		}
-		if err := reporttest.Check([]byte(broken)); (err == nil) != c.ok {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	})
 }

@@ -1,27 +1,49 @@
 package output
 
 import (
+	"time"
+
 	"github.com/fatih/color"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// style is the set of signs of one writer. No other file knows which characters or colours there are.
+// Options say how text is laid out. JSON and YAML ignore them, because programs get the same bytes everywhere.
+type Options struct {
+	// Color allows colour. The caller has looked at flags, environment and terminal; this package does not ask again.
+	Color bool
+	// Unicode allows signs and values beyond ASCII.
+	Unicode bool
+	// Width is the number of columns of the terminal. It is 0 if the output is no terminal, and then nothing is shortened.
+	Width int
+	// Now is the time from which ages are counted. The zero value means the time of the report, which makes rendering repeatable.
+	Now time.Time
+	// Fix is the command line that puts back what drifted, and Plan is what it would write. Both are empty if there is nothing to put back.
+	Fix  string
+	Plan []report.FixPlan
+	// ShowIgnored lists what rules and the baseline silence, which is only counted otherwise.
+	ShowIgnored bool
+}
+
+// style holds the signs of one text. No other file knows which characters and colours there are.
 type style struct {
 	ascii, colour bool
-	// arrow stands between old and live, ellipsis for what was cut, dot between remarks, gutter before continuation
-	// lines, mask for a masked value. The mask has one width whatever it hides.
+	// arrow stands between old and live, ellipsis where something was cut, dot between remarks, gutter before continuation lines, and mask
+	// in place of a masked value. The mask has the same width for every value.
 	arrow, ellipsis, dot, gutter, mask string
 }
 
 func newStyle(o Options) style {
-	if o.Unicode {
-		return style{colour: o.Color, arrow: " → ", ellipsis: "…", dot: " · ", gutter: "│ ", mask: "•••"}
+	s := style{ascii: !o.Unicode, colour: o.Color, gutter: gutter(!o.Unicode)}
+	if s.ascii {
+		s.arrow, s.ellipsis, s.dot, s.mask = " -> ", "...", "; ", "***"
+	} else {
+		s.arrow, s.ellipsis, s.dot, s.mask = " → ", "…", " · ", "•••"
 	}
-	return style{ascii: true, colour: o.Color, arrow: " -> ", ellipsis: "...", dot: "; ", gutter: "| ", mask: "***"}
+	return s
 }
 
-// sign gives a verdict's sign in its colour. The letters of the alphabet are left for values; signs look like nothing else.
+// sign returns the sign of a verdict in its colour. Letters are left to values; a sign looks like nothing else.
 func (s style) sign(v report.Verdict) string {
 	switch v {
 	case report.Add:
@@ -38,7 +60,7 @@ func (s style) sign(v report.Verdict) string {
 	return "?" // a verdict of a later version of the report
 }
 
-// heading marks a line that begins a part.
+// heading marks a line that begins an object or a release.
 func (s style) heading(line string) string { return s.paint(line, color.Bold) }
 
 func (s style) either(unicode, ascii string) string {
@@ -57,5 +79,5 @@ func (s style) paint(text string, attributes ...color.Attribute) string {
 	return c.Sprint(text)
 }
 
-// text makes any text of the Report safe to stand within a line.
-func (s style) text(v string) string { return escapeText(v, s.ascii) }
+// escape makes any text of the report safe within a line.
+func (s style) escape(text string) string { return Escape(text, s.ascii) }

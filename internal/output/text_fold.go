@@ -8,47 +8,33 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// From these numbers on, what is alike is said once. One object that cannot be built makes Helm skip all others, a new chart
-// version writes one label to every object, a first installation creates forty: such walls would bury the lines that matter.
+// From these numbers on, what is alike is written once. One object that cannot be built makes Helm skip all others, a new chart version
+// changes one label of every object, and a first installation creates forty objects: such lists would hide the lines that matter.
 const (
-	groupFrom    = 3  // objects with the same change
 	refusedFrom  = 3  // objects about which the server could not be asked, for the same reason
 	skippedFrom  = 4  // skipped objects with nothing else to say
-	volatileFrom = 4  // fields of a release that each rendering makes anew
+	volatileFrom = 4  // fields of a release that each rendering changes
 	createdFrom  = 13 // new objects with nothing else to say
 )
 
-const (
-	// maxKinds is how many kinds stand beside a group; the rest is counted.
-	maxKinds = 3
-	// maxNames is how many names a folded line holds on a terminal.
-	maxNames = 8
-	// maxTemplates is how many templates are named.
-	maxTemplates = 3
-)
+// maxTemplates is how many templates are named.
+const maxTemplates = 3
 
-// folds are the objects of a release, with what is said once for several of them taken out. Nothing gets lost: what blocks
-// do not tell is counted by the line of another part.
+// folds are the objects of a release, without what is written once for several of them. Nothing gets lost: what is not in blocks is in the
+// line of another part, or counted by it.
 type folds struct {
 	groups   []group
 	volatile []member
 	refused  []report.Object
 	created  []report.Object
 	skipped  []report.Object
-	// alike counts the objects with no other findings than grouped and volatile ones.
+	// alike counts the objects that have only grouped and volatile findings.
 	alike int
-	// blocks are the objects that speak for themselves.
+	// blocks are the objects that are written one by one.
 	blocks []report.Object
 }
 
-// member is a finding, the object that has it, and that object's place in the report.
-type member struct {
-	at     int
-	object report.Object
-	field  report.Finding
-}
-
-// place is where an object is told, if there are enough of its sort.
+// place is where an object is written, if there are enough of its sort.
 type place int
 
 const (
@@ -58,11 +44,11 @@ const (
 	amongCreated
 )
 
-// foldRelease decides what is folded. Findings are folded in previews only: drift is told object by object.
+// foldRelease decides what is folded. Findings are folded in previews only; drift is written object by object.
 func foldRelease(rel report.Release) folds {
 	var f folds
 	left := slices.Clone(rel.Objects)
-	if previews(rel.Operation) {
+	if isPreview(rel.Operation) {
 		f.groups = takeGroups(left)
 		f.volatile = takeVolatile(left)
 	}
@@ -87,11 +73,11 @@ func foldRelease(rel report.Release) folds {
 	return f
 }
 
-// placeOf looks at what is left of an object. Missing objects are never folded, they are what a reader looks for; nor are
-// those that fail, that Helm adopts or that it deletes.
+// placeOf looks at what is left of an object. Missing objects are never folded, because readers look for them; nor are objects that fail,
+// or that Helm adopts or deletes.
 func placeOf(left report.Object, hadFields bool) place {
-	if len(left.Fields) > 0 || left.Gone() || left.Error != nil || left.Note != "" || left.Reason != "" || left.IgnoredBy != nil ||
-		left.Controllers > 0 || left.Forgotten > 0 || left.DryRun != nil && left.DryRun.Result != dryRunAgrees {
+	if len(left.Fields) > 0 || left.Gone() || left.Error != nil || len(left.Notes) > 0 || left.Reason != "" || left.IgnoredBy != nil ||
+		left.Controllers > 0 || left.Forgotten > 0 || left.DryRun != nil && left.DryRun.Result != report.DryRunAgrees {
 		return inBlock
 	}
 	switch {
@@ -99,39 +85,22 @@ func placeOf(left report.Object, hadFields bool) place {
 		return amongSkipped
 	case left.Action == report.ActionCreate:
 		return amongCreated
-	case hadFields && groupable(left.Action):
+	case hadFields && isGroupable(left.Action):
 		return amongAlike
 	}
 	return inBlock
 }
 
-// takeFields takes the findings that match out of the objects. The lists are made anew, since the report is not ours.
-func takeFields(objects []report.Object, match func(object, field int) bool) []member {
-	var taken []member
-	for i, o := range objects {
-		var kept []report.Finding
-		for j, f := range o.Fields {
-			if match(i, j) {
-				taken = append(taken, member{i, o, f})
-			} else {
-				kept = append(kept, f)
-			}
-		}
-		objects[i].Fields = kept
-	}
-	return taken
-}
-
-// takeVolatile takes out what each rendering makes anew and nobody touched, if there is much of it. What fails keeps its own.
+// takeVolatile takes out the fields that each rendering changes and nobody touched, if there are many. A failing object keeps its own.
 func takeVolatile(objects []report.Object) []member {
 	isVolatile := func(i, j int) bool {
 		f := objects[i].Fields[j]
-		return objects[i].Action != report.ActionFail && f.Class == report.ClassVolatile && f.Cause == report.CauseChange && f.IgnoredBy == nil
+		return objects[i].Action != report.ActionFail && f.Class == report.ClassVolatile && f.Cause == report.CauseChange && !isIgnored(f)
 	}
 	n := 0
 	for i, o := range objects {
 		for j := range o.Fields {
-			n += one(isVolatile(i, j))
+			n += oneIf(isVolatile(i, j))
 		}
 	}
 	if n < volatileFrom {
@@ -140,18 +109,18 @@ func takeVolatile(objects []report.Object) []member {
 	return takeFields(objects, isVolatile)
 }
 
-// takeRefused takes out the remark that the server could not be asked, where many objects share its reason.
+// takeRefused takes out the remark that the server could not be asked, if many objects share its reason.
 func takeRefused(objects []report.Object) []report.Object {
-	refused := func(o report.Object) bool { return o.DryRun != nil && o.DryRun.Result == dryRunRefused }
+	isRefused := func(o report.Object) bool { return o.DryRun != nil && o.DryRun.Result == report.DryRunRefused }
 	n := map[string]int{}
 	for _, o := range objects {
-		if refused(o) {
+		if isRefused(o) {
 			n[o.DryRun.Message]++
 		}
 	}
 	var taken []report.Object
 	for i, o := range objects {
-		if refused(o) && n[o.DryRun.Message] >= refusedFrom {
+		if isRefused(o) && n[o.DryRun.Message] >= refusedFrom {
 			taken = append(taken, o)
 			objects[i].DryRun = nil
 		}
@@ -159,90 +128,99 @@ func takeRefused(objects []report.Object) []report.Object {
 	return taken
 }
 
-// created lists new objects by kind, in the order of the report.
-func (t *text) created(objects []report.Object, rel report.Release) {
+// objects writes the objects of a release in the order of the report: first what is the same for many of them, and last what is only
+// counted. In a report of drift no blank line separates them.
+func (t *text) objects(rel report.Release) {
+	note := releaseNote(rel)
+	rel.Objects = note.withoutIn(rel.Objects)
+	f := foldRelease(rel)
+	first := func() {
+		if len(note.notes) > 0 {
+			t.prose(t.escape(note.String()))
+		}
+		t.groups(f.groups)
+	}
+	created := func() { t.createdObjects(f.created, rel) }
+	each := func() {
+		for _, o := range f.blocks {
+			t.object(o, rel)
+		}
+	}
+	last := func() { t.foldedObjects(f, rel) }
+	if isPreview(rel.Operation) {
+		t.blocks(first, created, each, last)
+		return
+	}
+	first()
+	created()
+	each()
+	last()
+}
+
+// createdObjects lists new objects by kind, in the order of the report.
+func (t *text) createdObjects(objects []report.Object, rel report.Release) {
 	if len(objects) == 0 {
 		return
 	}
-	t.prose("", "", fmt.Sprintf("%s creates %s:", operation(rel.Operation), plural(len(objects), "object")))
+	t.prose(operationName(rel.Operation) + " creates " + plural(len(objects), "object") + ":")
 	names := map[kind][]string{}
 	for _, o := range objects {
 		k := t.kindOf(o)
-		names[k] = append(names[k], t.nameOf(o, rel.Namespace))
+		names[k] = append(names[k], t.nameOf(o, rel))
 	}
-	for _, k := range inOrder(objects, t.kindOf) {
-		all := names[k]
-		t.below("  ", k.count(len(all))+": "+strings.Join(t.some(all, maxNames), ", "))
+	for _, k := range distinct(objects, t.kindOf) {
+		t.continuation("  ", k.count(len(names[k]))+": "+strings.Join(t.firstNames(names[k], maxNames), ", "))
 	}
 }
 
-// folded writes what is said last: what is of no interest but must be counted.
-func (t *text) folded(f folds, op string) {
-	t.volatile(f.volatile, op)
-	for _, message := range inOrder(f.refused, func(o report.Object) string { return o.DryRun.Message }) {
+// foldedObjects writes what is of no interest but must be counted.
+func (t *text) foldedObjects(f folds, rel report.Release) {
+	op := operationName(rel.Operation)
+	t.volatileFields(f.volatile, op)
+	messageOf := func(o report.Object) string { return o.DryRun.Message }
+	for _, message := range distinct(f.refused, messageOf) {
 		n := 0
 		for _, o := range f.refused {
-			n += one(o.DryRun.Message == message)
+			n += oneIf(messageOf(o) == message)
 		}
-		t.prose("", "", join(": ", "the server could not be asked about "+plural(n, "object"), t.lines(message)))
+		t.prose(joinNonEmpty(": ", "the server could not be asked about "+plural(n, "object"), t.message(message)))
 	}
 	if n := len(f.skipped); n > 0 {
-		by := t.blockers(f.skipped[0].BlockedBy)
+		by := f.skipped[0].BlockedBy
 		for _, o := range f.skipped {
-			if !slices.Equal(o.BlockedBy, f.skipped[0].BlockedBy) {
-				by = ""
+			if !slices.Equal(o.BlockedBy, by) {
+				by = nil
 			}
 		}
-		t.prose("", "", fmt.Sprintf("%s more: %s does not reach them%s", plural(n, "object"), op, by))
+		t.prose(fmt.Sprintf("%s: %s does not reach them%s", plural(n, "more object"), op, t.blockers(by, rel)))
 	}
 	if f.alike > 0 {
-		t.prose("", "", fmt.Sprintf("%s more: nothing but the changes said above", plural(f.alike, "object")))
+		t.prose(plural(f.alike, "more object") + ": nothing but the changes above")
 	}
 }
 
-// volatile says what each rendering makes anew. That the operation writes it all the same restarts pods, so it is said.
-func (t *text) volatile(members []member, op string) {
+// volatileFields writes which fields each rendering changes. It says whether the operation writes them, because that restarts pods.
+func (t *text) volatileFields(members []member, op string) {
 	if len(members) == 0 {
 		return
 	}
 	var objects []report.Object
 	written := 0
 	for i, m := range members {
-		if i == 0 || members[i-1].at != m.at {
+		if i == 0 || members[i-1].index != m.index {
 			objects = append(objects, m.object)
 		}
-		written += one(!m.field.Blocked && m.field.Verdict != report.Ignore)
+		written += oneIf(!m.field.Blocked && m.field.Verdict != report.Ignore)
 	}
-	said := fmt.Sprintf("each rendering makes %s in %s anew", plural(len(members), "field"), plural(len(objects), "object"))
+	said := "volatile: each rendering changes " + plural(len(members), "field") + " in " + plural(len(objects), "object")
 	if written > 0 {
-		said += fmt.Sprintf(", and %s writes them", op)
+		said += ", and " + op + " writes them"
 	}
 	said += ": " + t.kinds(objects)
-	templates := inOrder(members, func(m member) string { return t.text(m.field.Template) })
+	templates := distinct(members, func(m member) string { return t.escape(m.field.Template) })
 	templates = slices.DeleteFunc(templates, func(s string) bool { return s == "" })
 	if len(templates) > 0 {
-		said += " (" + strings.Join(t.some(templates, maxTemplates), ", ") + ")"
+		said += " (" + strings.Join(t.firstNames(templates, maxTemplates), ", ") + ")"
 	}
-	t.prose("", "volatile: ", said)
-}
-
-// some gives the first names; on a terminal the others are counted.
-func (t *text) some(names []string, most int) []string {
-	if t.width == 0 || len(names) <= most {
-		return names
-	}
-	return append(names[:most:most], fmt.Sprintf("%d more", len(names)-most))
-}
-
-// inOrder gives the different names of all, in the order in which they first occur.
-func inOrder[T any, K comparable](all []T, name func(T) K) []K {
-	var names []K
-	seen := map[K]bool{}
-	for _, x := range all {
-		if n := name(x); !seen[n] {
-			seen[n] = true
-			names = append(names, n)
-		}
-	}
-	return names
+	t.prose(said)
 }

@@ -11,11 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// told is what a reader of a piped report can count in it.
-type told struct {
+// tally is what a reader of a piped report can count in it.
+type tally struct {
 	fields  int
 	objects map[string]int // by name, those that have a headline or are listed by name
 	more    int            // objects that are only counted
@@ -23,17 +24,17 @@ type told struct {
 
 var (
 	rowLine      = regexp.MustCompile(`^(?:in (\d+) (?:blocked )?objects:)? {2}[-+±∅!] `)
-	volatileLine = regexp.MustCompile(`^volatile: each rendering makes (\d+) fields? `)
+	volatileLine = regexp.MustCompile(`^volatile: each rendering changes (\d+) fields? `)
 	withLine     = regexp.MustCompile(`, with (\d+) fields? that differ`)
-	moreLine     = regexp.MustCompile(`^(\d+) objects? more: `)
+	moreLine     = regexp.MustCompile(`^(\d+) more objects?: `)
 	headline     = regexp.MustCompile(`^\w+ (\S+?)(?: \(\S+\))?: (?:missing; |drifted; |could not be compared|the |Helm )`)
 	createdLine  = regexp.MustCompile(`^  │ \d+ \w+(?: \(\S+\))?: (.*)$`)
 )
 
-// read counts as a reader would.
-func read(t *testing.T, out []byte) told {
+// read counts the fields and objects of a report as a reader would.
+func read(t *testing.T, out []byte) tally {
 	t.Helper()
-	n := told{objects: map[string]int{}}
+	n := tally{objects: map[string]int{}}
 	number := func(s string) int {
 		i, err := strconv.Atoi(s)
 		if err != nil {
@@ -74,8 +75,8 @@ func read(t *testing.T, out []byte) told {
 	return n
 }
 
-// TestNothingIsHidden: each finding of a report is listed, or in a group, or counted in a line that folds; each object has a
-// headline, or is named in a list, or counted. What rules silence is, where the reader asks for it.
+// TestNothingIsHidden: each finding of a report is listed, grouped, or counted by a line, and each object has a headline, is named in a
+// list, or is counted. This includes what rules silence if the reader asks for it.
 func TestNothingIsHidden(t *testing.T) {
 	check := func(name string, r *report.Report, byName bool) {
 		got := read(t, render(t, Text, r, Options{Unicode: true, ShowIgnored: true}))
@@ -85,12 +86,12 @@ func TestNothingIsHidden(t *testing.T) {
 				objects++
 				fields += len(o.Fields)
 				if byName && got.objects[o.Name] > 1 {
-					t.Errorf("%s: %s is told %d times", name, o.Name, got.objects[o.Name])
+					t.Errorf("%s: %s is written %d times", name, o.Name, got.objects[o.Name])
 				}
 			}
 		}
 		if got.fields != fields {
-			t.Errorf("%s: %d fields are told of %d\n%s", name, got.fields, fields, render(t, Text, r, Options{Unicode: true, ShowIgnored: true}))
+			t.Errorf("%s: %d of %d fields are written\n%s", name, got.fields, fields, render(t, Text, r, Options{Unicode: true, ShowIgnored: true}))
 		}
 		named := 0
 		for _, times := range got.objects {
@@ -109,7 +110,7 @@ func TestNothingIsHidden(t *testing.T) {
 	}
 }
 
-// randomReport is one release of many objects that differ little, so that all that can be folded is.
+// randomReport returns one release of many objects that differ little, so that much of it is folded.
 func randomReport(r *rand.Rand) *report.Report {
 	pick := func(all ...string) string { return all[r.IntN(len(all))] }
 	chance := func(oneIn int) bool { return r.IntN(oneIn) == 0 }
@@ -120,11 +121,12 @@ func randomReport(r *rand.Rand) *report.Report {
 	for i := range r.IntN(60) {
 		o := report.Object{
 			APIVersion: "v1", Kind: pick("ConfigMap", "Ingress", "Thing"), Namespace: pick("prod", "prod", "other"), Name: fmt.Sprintf("o-%d", i),
-			Action: report.Action(pick("none", "update", "update", "update", "replace", "create", "create", "skip", "skip", "adopt", "delete", "keep", "fail")),
+			Action: report.Action(pick("none", "update", "update", "update", "replace", "create", "create", "skip", "skip",
+				"adopt", "delete", "keep", "fail")),
 			Engine: report.EngineStrategic, Missing: chance(20), Drifted: chance(5),
 		}
 		if o.Namespace == "other" {
-			o.Namespace = "" // a name with its namespace would be another word
+			o.Namespace = "" // or its name would be written with the namespace
 		}
 		if o.Kind == "Thing" {
 			o.APIVersion = "ex.com/v1"
@@ -136,12 +138,12 @@ func randomReport(r *rand.Rand) *report.Report {
 			o.DryRun = &report.DryRun{Result: pick("agrees", "disagrees", "refused", "refused"), Message: pick("a", "b")}
 		}
 		if chance(30) {
-			o.Note = "so it is"
+			o.Notes.Add(report.NoteObject, "so it is")
 		}
 		for range r.IntN(5) {
 			o.Fields = append(o.Fields, randomField(pick, chance))
 		}
-		if chance(30) { // nobody saw it
+		if chance(30) { // it could not be read
 			o.Error, o.Action, o.Fields = &report.ObjectError{Message: "no"}, report.ActionNone, nil
 		}
 		rel.Objects = append(rel.Objects, o)
@@ -159,7 +161,10 @@ func randomField(pick func(...string) string, chance func(int) bool) report.Find
 		f.Class, f.Template = report.ClassVolatile, pick("a.yaml", "b.yaml")
 	}
 	if chance(9) {
-		f.Note = pick("first; last", "last")
+		if chance(2) {
+			f.Notes.Add(report.NotePatch, "first")
+		}
+		f.Notes.Add(report.NotePatch, "last")
 	}
 	if chance(12) {
 		f.IgnoredBy = &report.IgnoreRule{Rule: "r"}
@@ -170,7 +175,7 @@ func randomField(pick func(...string) string, chance func(int) bool) report.Find
 	return f
 }
 
-// TestGroups: what may be told as one change of several objects, and what may not.
+// TestGroups: which findings of several objects are one change.
 func TestGroups(t *testing.T) {
 	change := func() report.Finding {
 		return report.Finding{Path: "metadata.labels.v", Verdict: report.Overwrite, Cause: report.CauseChange, Managed: true, Certain: true,
@@ -191,7 +196,7 @@ func TestGroups(t *testing.T) {
 		{"another path", func(_ *report.Object, f *report.Finding) { f.Path = "metadata.labels.w" }, false},
 		{"another verdict", func(_ *report.Object, f *report.Finding) { f.Verdict = report.Ignore }, false},
 		{"drifted", func(_ *report.Object, f *report.Finding) { f.Cause = report.CauseBoth }, false},
-		{"another note", func(_ *report.Object, f *report.Finding) { f.Note = "n" }, false},
+		{"another note", func(_ *report.Object, f *report.Finding) { f.Notes.Add(report.NotePatch, "n") }, false},
 		{"another end", func(_ *report.Object, f *report.Finding) { f.After = "4" }, false},
 		{"not certain", func(_ *report.Object, f *report.Finding) { f.Certain = false }, false},
 		{"blocked", func(_ *report.Object, f *report.Finding) { f.Blocked = true }, false},
@@ -223,11 +228,11 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestWhatFolds: from which number on objects share a line, and what keeps one in a block of its own.
+// TestWhatFolds: from which number on objects share a line, and which objects keep a block of their own.
 func TestWhatFolds(t *testing.T) {
 	created := report.Object{Action: report.ActionCreate}
 	skipped := report.Object{Action: report.ActionSkip}
-	refused := report.Object{Action: report.ActionUpdate, DryRun: &report.DryRun{Result: dryRunRefused}}
+	refused := report.Object{Action: report.ActionUpdate, DryRun: &report.DryRun{Result: report.DryRunRefused}}
 	made := report.Object{Action: report.ActionUpdate, Fields: []report.Finding{{Class: report.ClassVolatile, Cause: report.CauseChange}}}
 	for name, c := range map[string]struct {
 		object report.Object
@@ -248,10 +253,10 @@ func TestWhatFolds(t *testing.T) {
 		for what, alter := range map[string]func(*report.Object){
 			"missing":  func(o *report.Object) { o.Missing = true },
 			"unseen":   func(o *report.Object) { o.Error = &report.ObjectError{} },
-			"noted":    func(o *report.Object) { o.Note = "n" },
+			"noted":    func(o *report.Object) { o.Notes.Add(report.NoteObject, "n") },
 			"reasoned": func(o *report.Object) { o.Reason = "r" },
 			"ignored":  func(o *report.Object) { o.IgnoredBy = &report.IgnoreRule{} },
-			"disputed": func(o *report.Object) { o.DryRun = &report.DryRun{Result: dryRunDisagrees} },
+			"disputed": func(o *report.Object) { o.DryRun = &report.DryRun{Result: report.DryRunDisagrees} },
 			"failing":  func(o *report.Object) { o.Action = report.ActionFail },
 			"partial":  func(o *report.Object) { o.Controllers = 1 },
 		} {
@@ -278,8 +283,8 @@ func TestFoldingLeavesTheReportAlone(t *testing.T) {
 
 func TestKindsInThePlural(t *testing.T) {
 	for name, want := range map[string]string{
-		"Deployment": "2 Deployments", "Ingress": "2 Ingresses", "NetworkPolicy": "2 NetworkPolicies", "Gateway": "2 Gateways", "Endpoints": "2 Endpoints",
-		"Mesh": "2 Meshes", "Batch": "2 Batches", "Box": "2 Boxes", "Y": "2 Ys", `"a b"`: `2 "a b"`,
+		"Deployment": "2 Deployments", "Ingress": "2 Ingresses", "NetworkPolicy": "2 NetworkPolicies", "Gateway": "2 Gateways",
+		"Endpoints": "2 Endpoints", "Mesh": "2 Meshes", "Batch": "2 Batches", "Box": "2 Boxes", "Y": "2 Ys", `"a b"`: `2 "a b"`,
 	} {
 		if got := (kind{name: name}).count(2); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -287,5 +292,21 @@ func TestKindsInThePlural(t *testing.T) {
 		if got := (kind{name: name}).count(1); got != "1 "+name {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+}
+
+// TestNullIsNotAbsent: a change from null and a change from an absent field are not grouped, though JSON writes both sides as null.
+func TestNullIsNotAbsent(t *testing.T) {
+	finding := func(old any) report.Finding {
+		return report.Finding{Path: "spec.size", Verdict: report.Add, Cause: report.CauseChange, Managed: true, Certain: true,
+			Old: old, Desired: 5}
+	}
+	null, _ := groupKeyOf(finding(object.Null{}))
+	absent, _ := groupKeyOf(finding(nil))
+	if null == absent {
+		t.Errorf("a null and an absent field have the same key: %+v", null)
+	}
+	if again, grouped := groupKeyOf(finding(object.Null{})); !grouped || again != null {
+		t.Errorf("equal findings have different keys: %+v, %+v", null, again)
 	}
 }

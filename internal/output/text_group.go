@@ -4,27 +4,29 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// group is one change that many objects share, such as the label of a new chart version.
+// groupFrom is the number of objects from which on a change that they share is written once.
+const groupFrom = 3
+
+// group is one change that several objects share, such as the label of a new chart version.
 type group struct {
 	field   report.Finding
 	objects []report.Object
 }
 
-// sameness is what findings of a group have in common: all that a reader is told of them.
-type sameness struct {
+// groupKey is all that a reader is told of the findings of a group.
+type groupKey struct {
 	path, note, sides         string
 	verdict                   report.Verdict
 	managed, certain, blocked bool
 }
 
-// groupable tells whether the changes of such an object may be told with those of others. What fails, is adopted or goes
-// is told in full.
-func groupable(a report.Action) bool {
+// isGroupable reports whether the changes of such an object may be written with those of others. What fails, is adopted or is deleted is
+// written in full.
+func isGroupable(a report.Action) bool {
 	switch a {
 	case report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionSkip:
 		return true
@@ -33,35 +35,35 @@ func groupable(a report.Action) bool {
 	return false
 }
 
-// samenessOf gives the key of a finding; false if it is told alone. A masked value is: nobody can tell whether it is the same
-// as another. So is what drifted, and what a rule or a class says more about.
-func samenessOf(f report.Finding) (sameness, bool) {
+// groupKeyOf returns the key of a finding, and false if the finding stands alone: what drifted, what a rule or a class says more about,
+// and a masked value, because nobody can tell whether it is the same as another.
+func groupKeyOf(f report.Finding) (groupKey, bool) {
 	if f.Cause != report.CauseChange || f.Masked || f.Class != "" || f.IgnoredBy != nil || f.Verdict == report.Conflict {
-		return sameness{}, false
+		return groupKey{}, false
 	}
-	var given []any
+	var values []any
 	for _, side := range []any{f.Old, f.Desired, f.Live, f.After} {
-		given = append(given, side != nil, side) // a side that holds a null is not one that lacks the field
+		values = append(values, side != nil, side) // a side that holds null does not lack the field
 	}
-	sides, err := encodeJSON(given, "")
-	return sameness{f.Path, f.Note, string(sides), f.Verdict, f.Managed, f.Certain, f.Blocked}, err == nil
+	sides, err := encodeJSON(values, "")
+	return groupKey{f.Path, f.Notes.String(), string(sides), f.Verdict, f.Managed, f.Certain, f.Blocked}, err == nil
 }
 
-// takeGroups takes the changes that several objects share out of them; what most objects share comes first.
+// takeGroups takes the changes that several objects share out of the objects. The largest group comes first.
 func takeGroups(objects []report.Object) []group {
-	type at struct{ object, field int }
-	members := map[sameness][]at{}
+	type place struct{ object, field int }
+	members := map[groupKey][]place{}
 	for i, o := range objects {
 		for j, f := range o.Fields {
-			key, ok := samenessOf(f)
+			key, ok := groupKeyOf(f)
 			all := members[key]
-			if again := len(all) > 0 && all[len(all)-1].object == i; ok && groupable(o.Action) && !again {
-				members[key] = append(all, at{i, j})
+			if again := len(all) > 0 && all[len(all)-1].object == i; ok && isGroupable(o.Action) && !again {
+				members[key] = append(all, place{i, j})
 			}
 		}
 	}
 	var all []group
-	taken := map[at]bool{}
+	taken := map[place]bool{}
 	for _, places := range members {
 		if len(places) < groupFrom {
 			continue
@@ -74,16 +76,40 @@ func takeGroups(objects []report.Object) []group {
 		all = append(all, g)
 	}
 	slices.SortFunc(all, compareGroups)
-	takeFields(objects, func(i, j int) bool { return taken[at{i, j}] })
+	takeFields(objects, func(i, j int) bool { return taken[place{i, j}] })
 	return all
 }
 
-// compareGroups is a total order: groups of one size and path differ in what samenessOf looks at.
+// compareGroups is a total order, because groups of the same size and path differ in their keys.
 func compareGroups(a, b group) int {
-	keyA, _ := samenessOf(a.field)
-	keyB, _ := samenessOf(b.field)
+	keyA, _ := groupKeyOf(a.field)
+	keyB, _ := groupKeyOf(b.field)
 	return cmp.Or(cmp.Compare(len(b.objects), len(a.objects)), cmp.Compare(a.field.Path, b.field.Path),
 		cmp.Compare(fmt.Sprint(keyA), fmt.Sprint(keyB)))
+}
+
+// member is a finding, the object that has it, and the index of that object in the report.
+type member struct {
+	index  int
+	object report.Object
+	field  report.Finding
+}
+
+// takeFields takes the findings that match out of the objects. It copies the lists, since other formats are written from the same report.
+func takeFields(objects []report.Object, match func(object, field int) bool) []member {
+	var taken []member
+	for i, o := range objects {
+		var kept []report.Finding
+		for j, f := range o.Fields {
+			if match(i, j) {
+				taken = append(taken, member{i, o, f})
+			} else {
+				kept = append(kept, f)
+			}
+		}
+		objects[i].Fields = kept
+	}
+	return taken
 }
 
 // groups writes a line for each group.
@@ -91,68 +117,17 @@ func (t *text) groups(groups []group) {
 	if len(groups) == 0 {
 		return
 	}
-	p := part{columns: []string{"old", "desired"}, lone: againstOld}
-	for _, g := range groups {
-		things := "object"
+	s := section{columns: oldDesired}
+	for i, g := range groups {
+		thing := "object"
 		if g.field.Blocked {
-			things = "blocked object"
+			thing = "blocked object"
 		}
-		p.fields, p.asides = append(p.fields, g.field), append(p.asides, t.kinds(g.objects))
-		p.leads = append(p.leads, "in "+plural(len(g.objects), things)+":")
-	}
-	for i := len(groups) - 1; i > 0; i-- {
-		if p.leads[i] == p.leads[i-1] && p.asides[i] == p.asides[i-1] {
-			p.asides[i] = "" // said one line above
+		lead, aside := "in "+plural(len(g.objects), thing)+":", t.kinds(g.objects)
+		if i > 0 && lead == s.leads[i-1] && aside == t.kinds(groups[i-1].objects) {
+			aside = "" // the line above says so
 		}
+		s.fields, s.leads, s.asides = append(s.fields, g.field), append(s.leads, lead), append(s.asides, aside)
 	}
-	for _, p := range t.sayOnce("", p) {
-		t.part(p)
-	}
-}
-
-// kinds counts objects by kind: the most frequent by name, the others as one number.
-func (t *text) kinds(objects []report.Object) string {
-	n := map[kind]int{}
-	for _, o := range objects {
-		n[t.kindOf(o)]++
-	}
-	kinds := inOrder(objects, t.kindOf)
-	slices.SortStableFunc(kinds, func(a, b kind) int { return cmp.Compare(n[b], n[a]) })
-	var said []string
-	others := 0
-	for i, k := range kinds {
-		if i >= maxKinds && len(kinds) > maxKinds+1 {
-			others += n[k]
-			continue
-		}
-		said = append(said, k.count(n[k]))
-	}
-	if others > 0 {
-		said = append(said, fmt.Sprintf("%d others", others))
-	}
-	return strings.Join(said, ", ")
-}
-
-// count says how many there are as English does: "3 NetworkPolicies". Quoted kinds, and names that look like a plural
-// (Endpoints), stay as they are.
-func (k kind) count(n int) string {
-	return fmt.Sprintf("%d %s%s", n, k.plural(n), k.version)
-}
-
-func (k kind) plural(n int) string {
-	stem, y := strings.CutSuffix(k.name, "y")
-	switch {
-	case n == 1 || strings.HasSuffix(k.name, `"`) || strings.HasSuffix(k.name, "s") && !strings.HasSuffix(k.name, "ss"):
-		return k.name
-	case y && stem != "" && !strings.ContainsAny(stem[len(stem)-1:], "aeiou"):
-		return stem + "ies"
-	case y:
-		return k.name + "s"
-	}
-	for _, hissing := range []string{"ss", "x", "ch", "sh"} {
-		if strings.HasSuffix(k.name, hissing) {
-			return k.name + "es"
-		}
-	}
-	return k.name + "s"
+	t.sections("", s)
 }

@@ -11,21 +11,21 @@ import (
 // maxOwners is how many owners of a finding are named.
 const maxOwners = 3
 
-// remarks say about a finding what signs and values do not: who wrote the live value, and what else matters.
+// remarks returns what signs and values do not say about a finding: who wrote the live value, and what else matters.
 func (t *text) remarks(f report.Finding) []string {
 	var said []string
 	add := func(condition bool, remark string) {
-		if condition {
+		if condition && remark != "" {
 			said = append(said, remark)
 		}
 	}
-	owners := t.owners(f)
-	add(owners != "", owners)
-	add(!f.Managed && f.Verdict == report.Ignore, "unmanaged: stays")
-	add(!f.Managed && f.Verdict != report.Ignore, "unmanaged")
-	add(f.Managed && f.Verdict == report.Ignore && f.Note == "" && f.IgnoredBy == nil && f.Class == "", "stays")
-	add(f.Class != "" && f.Class != report.ClassVolatile, t.text(string(f.Class)))
-	add(f.Class == report.ClassVolatile, t.volatility(f))
+	ignored := f.Verdict == report.Ignore
+	add(true, t.owners(f))
+	add(f.OwnerOnly, "the value stays, only its owner changes")
+	add(!f.Managed && ignored, "unmanaged: stays")
+	add(!f.Managed && !ignored, "unmanaged")
+	add(f.Managed && ignored && len(f.Notes) == 0 && f.IgnoredBy == nil && f.Class == "", "stays")
+	add(true, t.class(f))
 	add(!f.Certain, "not certain")
 	if f.IgnoredBy != nil {
 		add(true, t.ignoredBy(f.IgnoredBy))
@@ -33,21 +33,39 @@ func (t *text) remarks(f report.Finding) []string {
 	if f.After != nil && !f.Masked {
 		add(true, "becomes "+t.value(f.After))
 	}
-	add(f.Note != "", t.text(f.Note))
+	add(true, t.escape(f.Notes.String()))
 	return said
 }
 
-// volatility says why a value will not stay as it is shown, and where to mend that.
-func (t *text) volatility(f report.Finding) string {
-	said := "volatile: made anew by each rendering"
-	if f.Template != "" {
-		said += " (" + t.text(f.Template) + ")"
+// class says what a class means for a finding. Of a volatile value it also says where it comes from, since that is the place to fix.
+func (t *text) class(f report.Finding) string {
+	switch f.Class {
+	case report.ClassVolatile:
+		if f.Template == "" {
+			return "volatile: each rendering changes it"
+		}
+		return "volatile: each rendering changes it (" + t.escape(f.Template) + ")"
+	case report.ClassOrder:
+		return "order only"
+	case report.ClassAutoscaled:
 	}
-	return said
+	return t.escape(string(f.Class))
 }
 
-// owners names who wrote the live value. Where live did not move that is Helm, almost always, and not worth the room;
-// a conflict is about its owner whoever moved.
+// ignoredBy names a rule with its author's reason, without which nobody dares to remove it, or the baseline that has a finding already.
+func (t *text) ignoredBy(rule *report.IgnoreRule) string {
+	name, reason := t.escape(rule.Rule), t.escape(rule.Reason)
+	switch {
+	case rule.Baseline:
+		return reason + " (" + name + ")"
+	case reason != "":
+		return "ignored by " + name + " (" + reason + ")"
+	}
+	return "ignored by " + name
+}
+
+// owners names who wrote the live value. Where live did not move that is nearly always Helm, and not worth the room, except that a conflict
+// is about its owner.
 func (t *text) owners(f report.Finding) string {
 	if f.Cause == report.CauseChange && f.Verdict != report.Conflict {
 		return ""
@@ -58,20 +76,16 @@ func (t *text) owners(f report.Finding) string {
 	case len(f.Owners) == 0 && liveHas(f):
 		return "owner unknown"
 	case len(f.Owners) == 0 && f.Verdict != report.Conflict && !f.Masked:
-		return "removed, by whom is not recorded"
+		return "removed by an unknown writer"
 	}
-	var names []string
+	names := make([]string, len(f.Owners))
 	for i, o := range f.Owners {
-		if i == maxOwners {
-			names = append(names, fmt.Sprintf("%d more", len(f.Owners)-i))
-			break
-		}
-		names = append(names, t.owner(o))
+		names[i] = t.owner(o)
 	}
-	return strings.Join(names, " and ")
+	return strings.Join(atMost(names, maxOwners), " and ")
 }
 
-// owner gives a manager as people know it: "kubectl (scale), 3 min ago". Managers name themselves, so odd names are quoted.
+// owner names a field manager as people know it: "kubectl (scale), 3 min ago". Managers choose their own names, so odd ones are quoted.
 func (t *text) owner(o report.Owner) string {
 	name := t.word(o.Manager)
 	if o.Subresource != "" {
@@ -83,7 +97,7 @@ func (t *text) owner(o report.Owner) string {
 	return name
 }
 
-// age tells roughly how long ago something was. Clocks differ, so what lies just ahead happened just now.
+// age says roughly how long ago something was. Clocks differ, so a time slightly in the future is now.
 func age(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// displayWidth is the number of terminal columns that s takes. s is escaped: it holds no control or zero-width characters
-// other than combining marks.
+// displayWidth returns the number of terminal columns that s takes. s is escaped, so the only characters of no width are combining marks.
 func displayWidth(s string) int {
 	n := 0
 	for _, r := range s {
@@ -37,7 +36,7 @@ func pad(s string, n int) string {
 	return s + strings.Repeat(" ", max(0, n-displayWidth(s)))
 }
 
-// keepStart shortens s to n columns by its end.
+// keepStart shortens s to n columns. It drops the end.
 func keepStart(s string, n int, ellipsis string) string {
 	if displayWidth(s) <= n {
 		return s
@@ -51,7 +50,7 @@ func keepStart(s string, n int, ellipsis string) string {
 	return s
 }
 
-// keepEnd shortens s to n columns by its beginning.
+// keepEnd shortens s to n columns. It drops the beginning.
 func keepEnd(s string, n int, ellipsis string) string {
 	if displayWidth(s) <= n {
 		return s
@@ -59,7 +58,7 @@ func keepEnd(s string, n int, ellipsis string) string {
 	return ellipsis + dropColumns(s, displayWidth(s)-n+displayWidth(ellipsis))
 }
 
-// dropColumns returns s without its first n columns, and without the marks that stood on the last of them.
+// dropColumns returns s without its first n columns, and without the combining marks on the last of them.
 func dropColumns(s string, n int) string {
 	for i, r := range s {
 		if w := runeWidth(r); n > 0 || w == 0 {
@@ -71,8 +70,8 @@ func dropColumns(s string, n int) string {
 	return ""
 }
 
-// keepPathEnd shortens a path to n columns by its beginning, at the beginning of a step where one is near: readers know
-// spec.template.spec by heart, and need the end. The path is cut for show only; nobody reads it back.
+// keepPathEnd shortens a path to n columns. It drops the beginning, up to the beginning of a step if one is near: readers know
+// spec.template.spec by heart and need the end. The path is for people only; no code reads it.
 func keepPathEnd(path string, n int, ellipsis string) string {
 	short := keepEnd(path, n, ellipsis)
 	tail := strings.TrimPrefix(short, ellipsis)
@@ -82,7 +81,7 @@ func keepPathEnd(path string, n int, ellipsis string) string {
 	return short
 }
 
-// fit shares room among columns that want to be so wide: who wants little gets it, the others get equal parts of the rest.
+// fit divides room among columns of the wanted widths. Narrow columns get what they want, the others equal parts of the rest.
 func fit(want []int, room int) []int {
 	got := make([]int, len(want))
 	for left := len(want); left > 0; {
@@ -107,7 +106,7 @@ func fit(want []int, room int) []int {
 	return got
 }
 
-// wrap breaks s into lines of n columns at blanks, and words that are longer than a line wherever it must. n is at least 2.
+// wrap breaks s at blanks into lines of n columns. It breaks a word only if the word is longer than a line. n is at least 2.
 func wrap(s string, n int) []string {
 	var lines []string
 	line := ""
@@ -128,7 +127,7 @@ func wrap(s string, n int) []string {
 	return append(lines, line)
 }
 
-// words splits s at blanks. A lone sign such as "·" belongs to the word before it, lest it begin a line.
+// words splits s at blanks. A "·" that stands alone stays with the word before it, so that no line begins with it.
 func words(s string) []string {
 	var all []string
 	for _, w := range strings.Split(s, " ") {

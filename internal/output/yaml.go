@@ -10,14 +10,14 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// writeYAML gives the same document as writeJSON, key by key in the same order, in block style.
+// writeYAML returns the same document as writeJSON in block style, key by key in the same order.
 //
-// It writes YAML itself, from the JSON, because of what the libraries do with strings: block scalars put a value's lines
-// at the beginning of lines, where CI agents look for commands, and bidi characters pass them raw. Every string that is not
-// a plain word is double-quoted on one line here, which also leaves no question whether "no" or "1e3" is a string.
+// It writes YAML from the JSON by itself because of what the libraries do with strings: a block scalar puts the lines of a value at the
+// beginning of lines, where CI agents look for commands, and bidi characters pass unescaped. Here each string that is not a plain word is
+// double-quoted on one line, so there is no doubt whether "no" or "1e3" is a string.
 func writeYAML(r *report.Report, _ Options) ([]byte, error) { return encodeYAML(r) }
 
-// writeFixYAML is the same for the result of a fix.
+// writeFixYAML returns the same document as writeFixJSON in block style.
 func writeFixYAML(r *report.FixResult, _ Options) ([]byte, error) { return encodeYAML(r) }
 
 func encodeYAML(v any) ([]byte, error) {
@@ -34,14 +34,13 @@ func encodeYAML(v any) ([]byte, error) {
 	return y.out.Bytes(), nil
 }
 
-// yamlWriter turns JSON tokens into YAML lines. It never holds more than one value, and writes a line break only before a
-// line, never after it.
+// yamlWriter turns JSON tokens into YAML lines. It holds one value at a time, and writes a line break before a line and never after it.
 type yamlWriter struct {
 	in  *json.Decoder
 	out bytes.Buffer
 }
 
-// value writes the next JSON value. Collections that are not empty begin with first, and their other lines with indent.
+// value writes the next JSON value. The first line of a collection that is not empty begins with first, and its other lines with indent.
 func (y *yamlWriter) value(first, indent string) error {
 	tok, err := y.in.Token()
 	if err != nil {
@@ -60,7 +59,7 @@ func (y *yamlWriter) value(first, indent string) error {
 	return nil
 }
 
-// collection writes the rest of a mapping or a sequence. Empty ones need the flow style: block style has no word for them.
+// collection writes the rest of a mapping or a sequence. An empty one is in flow style, because block style cannot express it.
 func (y *yamlWriter) collection(open json.Delim, first, indent string) error {
 	entry, empty := y.item, " []"
 	if open == '{' {
@@ -79,16 +78,16 @@ func (y *yamlWriter) collection(open json.Delim, first, indent string) error {
 	return err
 }
 
-// item writes "- " and an item, whose own lines begin where it begins.
+// item writes "- " and an item. The further lines of the item begin below its first character.
 func (y *yamlWriter) item(indent string) error {
 	y.out.WriteString("-")
 	return y.value(" ", indent+"  ")
 }
 
-// maxSimpleKey is the length from which YAML wants a key announced by "? "; the standard says 1024 characters.
+// maxSimpleKey is the length from which a key is announced by "? ". YAML demands it from 1024 characters on.
 const maxSimpleKey = 1000
 
-// member writes "key:" and a value, which begins on a line of its own unless it fits behind the key.
+// member writes "key:" and a value. A collection begins on the next line.
 func (y *yamlWriter) member(indent string) error {
 	tok, err := y.in.Token()
 	if err != nil {
@@ -103,22 +102,22 @@ func (y *yamlWriter) member(indent string) error {
 	return y.value("\n"+indent+"  ", indent+"  ")
 }
 
-// yamlString gives a string as a plain word or between double quotes, on one line.
+// yamlString returns a string on one line, as a plain word or in double quotes.
 func yamlString(s string) string {
-	if plainYAML(s) {
+	if isPlainYAML(s) {
 		return s
 	}
 	quoted, _ := json.Marshal(s) // a string always encodes
 	return escapeYAML(string(quoted))
 }
 
-// plainYAML tells whether no YAML parser takes s for anything but a string: it begins like no number, date or indicator.
-func plainYAML(s string) bool {
-	if s == "" || !letter(rune(s[0])) && s[0] != '/' || strings.HasSuffix(s, ":") {
+// isPlainYAML reports whether every YAML parser takes s for a string: s does not begin like a number, a date or an indicator.
+func isPlainYAML(s string) bool {
+	if s == "" || !isLetter(rune(s[0])) && s[0] != '/' || strings.HasSuffix(s, ":") {
 		return false
 	}
-	odd := func(r rune) bool { return !letter(r) && !strings.ContainsRune("0123456789_./:@+-", r) }
-	// The words of YAML 1.1's booleans and nulls, which Kubernetes' own parser still honours.
+	odd := func(r rune) bool { return !isLetter(r) && !strings.ContainsRune("0123456789_./:@+-", r) }
+	// Booleans and nulls of YAML 1.1, which Kubernetes' own parser still reads as such.
 	reserved := []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 	return !strings.ContainsFunc(s, odd) && !slices.Contains(reserved, strings.ToLower(s))
 }

@@ -11,33 +11,36 @@ import (
 	"unicode/utf8"
 )
 
-// How short a secret may be to be taken out of a text.
+// The lengths from which a secret is removed from a text. Shorter texts are too likely to be something else.
 const (
-	// shortestMember is the length from which a member of a Secret is secret wherever it appears. Shorter ones are words: admin, true.
+	// shortestMember is the length from which a value of a Secret is secret wherever it appears. Shorter ones are
+	// words: admin, true.
 	shortestMember = 8
-	// shortestInside is the length from which a secret is taken out of the middle of a word of a text.
+	// shortestInside is the length from which a secret is removed from the middle of a word.
 	shortestInside = 8
-	// shortestWord is the length from which a secret that stands as a word of its own is taken out of a text. One that is even shorter
-	// goes where a text quotes it: "x", =x, (x).
+	// shortestWord is the length from which a secret is removed if it is a word of its own. A shorter one is removed
+	// only where a text quotes it: "x", =x, (x).
 	shortestWord = 4
 )
 
-// Known is what is known to be secret in one run. The zero Known knows nothing. It may be used by several goroutines.
+// Known holds what is known to be secret in one run. The zero Known knows nothing. It is safe for concurrent use.
 type Known struct {
 	mu sync.Mutex
-	// pending are sources that were not looked at yet: most runs show no text that needs them.
+	// pending are sources that were not read yet. Most runs print no text for which they are needed.
 	pending []func()
-	// members are those values of Secrets that are secret wherever they appear.
+	// members are the values of Secrets that are secret wherever they appear.
 	members map[string]bool
-	// texts are all secrets, in every form in which a text may quote them; true for those that go wherever they stand.
+	// texts are all secrets, in every form in which a text may quote them. The value is true for those that are
+	// removed even from the middle of a word.
 	texts map[string]bool
-	// long replaces texts that are taken out wherever they stand; short are the others, longest first.
+	// long replaces the texts that are removed everywhere. short are the others, the longest first.
 	long  *strings.Replacer
 	short []string
 }
 
-// AddObject adds an object, which must not change any more: all values of a Secret, and of other objects what their names, places and
-// texts announce. Kind is what the object was asked for as, should it not say so itself.
+// AddObject adds the secrets of an object, which must not change afterwards: all values of a Secret, and of other
+// objects what their names, places and texts announce. Kind is the kind that the object was asked for as, in case it
+// does not name one itself.
 func (k *Known) AddObject(group, kind string, object map[string]any) {
 	if k == nil || object == nil {
 		return
@@ -46,7 +49,7 @@ func (k *Known) AddObject(group, kind string, object map[string]any) {
 	if isSecret {
 		k.AddMembers(object)
 	}
-	k.later(func() {
+	k.postpone(func() {
 		root := Root(group, kind)
 		if isSecret {
 			root = Root("", "Secret")
@@ -84,6 +87,7 @@ func (k *Known) addMember(name, text string) {
 		k.members = map[string]bool{}
 	}
 	forms := append(formsOf(trimmed), base64.StdEncoding.EncodeToString([]byte(text)))
+	// A value may be a whole file, whose secrets count by themselves too.
 	for _, s := range spansOf(text) {
 		if part := text[s.from:s.to]; len(part) >= shortestMember {
 			forms = append(forms, part)
@@ -95,12 +99,13 @@ func (k *Known) addMember(name, text string) {
 	}
 }
 
-// publicMembers are the last words of the names of members that are often in Secrets and are none.
+// publicMembers are the last words of the names of values that Secrets often contain although they are not secret.
 var publicMembers = set(`
 	user username users host hostname port address addr server servers endpoint url uri database db dbname name namespace region bucket
 	registry repository project tenant domain email issuer environment env type provider version path
 `)
 
+// lastWord returns the last word of a name, or "" if it has none.
 func lastWord(name string) string {
 	words := wordsOf(name)
 	if len(words) == 0 {
@@ -109,14 +114,14 @@ func lastWord(name string) string {
 	return words[len(words)-1]
 }
 
-// isPublicText reports whether a text is nothing but certificates and public keys.
+// isPublicText reports whether a text contains only certificates and public keys.
 func isPublicText(text string) bool {
 	return strings.HasPrefix(text, "-----BEGIN ") && !strings.Contains(text, "PRIVATE") && strings.HasSuffix(text, "-----") ||
 		strings.HasPrefix(text, "ssh-")
 }
 
-// isPlain reports whether a text has the form of a name, a host or an address, without credentials: words of small letters or numbers. A
-// word that mixes both may be made by chance, unless it is as short as ec2 or k8s.
+// isPlain reports whether a text has the form of a name, a host or an address without credentials: words of small
+// letters, or numbers. A word that mixes both may be random, unless it is as short as ec2 or k8s.
 func isPlain(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(".-_/:", r) }) {
 		isWord := strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
@@ -129,20 +134,22 @@ func isPlain(text string) bool {
 	return true
 }
 
-// AddAnnounced adds what names, places and texts of a value announce; the value must not change any more.
+// AddAnnounced adds the secrets that names, places and texts of a value announce. The value must not change
+// afterwards.
 func (k *Known) AddAnnounced(v any) {
 	if k != nil {
-		k.later(func() { Place{}.Each(v, k.add) })
+		k.postpone(func() { Place{}.Each(v, k.add) })
 	}
 }
 
-// AddGiven adds every text and number of a value that is no short word: a chart prints what it likes of the values it is given.
+// AddGiven adds every text and number of a value that is not a short word, because a chart may print any of the
+// values that it is given.
 func (k *Known) AddGiven(v any) {
 	if k == nil {
 		return
 	}
 	k.AddAnnounced(v)
-	k.later(func() {
+	k.postpone(func() {
 		Hidden().Each(v, func(text string) {
 			if len(text) >= shortestMember {
 				k.add(text)
@@ -151,11 +158,11 @@ func (k *Known) AddGiven(v any) {
 	})
 }
 
-// Add adds texts that are credentials themselves, such as the password of a flag. They go from a text wherever they stand, unless they
-// are very short.
+// Add adds texts that are credentials themselves, such as the password of a flag. They are removed even from the
+// middle of a word, unless they are very short.
 func (k *Known) Add(texts ...string) {
 	if k != nil {
-		k.later(func() {
+		k.postpone(func() {
 			for _, text := range texts {
 				k.add(text)
 				if _, added := k.texts[text]; added && len(text) >= shortestWord {
@@ -166,13 +173,14 @@ func (k *Known) Add(texts ...string) {
 	}
 }
 
-func (k *Known) later(source func()) {
+// postpone stores a source of secrets, which update reads when they are needed.
+func (k *Known) postpone(source func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.pending = append(k.pending, source)
 }
 
-// With returns a Known that knows what both know. The two stay as they are.
+// With returns a Known that knows what both know. The two are not changed.
 func (k *Known) With(other *Known) *Known {
 	out := &Known{}
 	out.AddKnown(k)
@@ -180,7 +188,7 @@ func (k *Known) With(other *Known) *Known {
 	return out
 }
 
-// add adds a secret in every form: as it is, line by line, as JSON quotes it, encoded, and decoded where it is base64.
+// add adds a secret in every form: as it is, line by line, as JSON quotes it, encoded, and decoded if it is base64.
 func (k *Known) add(text string) {
 	forms := formsOf(text)
 	if raw, err := base64.StdEncoding.DecodeString(text); err == nil && len(raw) >= shortestWord && utf8.Valid(raw) {
@@ -189,6 +197,7 @@ func (k *Known) add(text string) {
 	for _, form := range forms {
 		k.addForm(form)
 	}
+	// Errors and logs quote single lines of a longer secret, such as a private key.
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); len(line) >= shortestInside && !isPublicText(line) && !strings.HasPrefix(line, "-----") {
 			k.addForm(line)
@@ -196,7 +205,7 @@ func (k *Known) add(text string) {
 	}
 }
 
-// formsOf are the forms in which a text is quoted.
+// formsOf returns the forms in which a text may be quoted.
 func formsOf(text string) []string {
 	trimmed := strings.TrimSpace(text)
 	forms := []string{trimmed}
@@ -209,12 +218,13 @@ func formsOf(text string) []string {
 	return forms
 }
 
+// addForm adds one form of a secret, unless it is harmless or a short number.
 func (k *Known) addForm(form string) {
 	if form == "" || harmless()[strings.ToLower(form)] {
 		return
 	}
 	if len(form) < shortestWord && strings.Trim(form, "0123456789") == "" {
-		return // a number that a text may have for any reason
+		return // a text may contain such a number for any reason
 	}
 	if k.texts == nil {
 		k.texts = map[string]bool{}
@@ -222,8 +232,8 @@ func (k *Known) addForm(form string) {
 	k.texts[form], k.long = k.texts[form] || len(form) >= shortestInside, nil
 }
 
-// settle looks at the sources that came since the last time. The lock is held.
-func (k *Known) settle() {
+// update reads the pending sources. The caller holds the lock.
+func (k *Known) update() {
 	if len(k.pending) == 0 && k.long != nil {
 		return
 	}
@@ -235,7 +245,7 @@ func (k *Known) settle() {
 	for text := range k.texts {
 		all = append(all, text)
 	}
-	// The longest first, so that none is left in part.
+	// The longest comes first, so that no part of a text is left.
 	slices.SortFunc(all, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(b) - len(a)
@@ -253,7 +263,7 @@ func (k *Known) settle() {
 	k.long = strings.NewReplacer(pairs...)
 }
 
-// Holds reports whether a value has a member of a Secret in it.
+// Holds reports whether a value contains a value of a Secret.
 func (k *Known) Holds(v any) bool {
 	if k == nil {
 		return false
@@ -286,14 +296,14 @@ func (k *Known) holds(v any) bool {
 	return false
 }
 
-// Scrub takes out of a text what is known to be secret, and what has the form of it.
+// Scrub replaces what is known to be secret in a text, and what has the form of a secret.
 func (k *Known) Scrub(text string) string {
 	if text == "" {
 		return ""
 	}
 	if k != nil {
 		k.mu.Lock()
-		k.settle()
+		k.update()
 		text = k.long.Replace(text)
 		for _, word := range k.short {
 			text = withoutWord(text, word)
@@ -303,7 +313,7 @@ func (k *Known) Scrub(text string) string {
 	return Scrub(text)
 }
 
-// withoutWord takes a short secret out of a text where it stands as a word of its own.
+// withoutWord replaces a short secret in a text where it is a word of its own.
 func withoutWord(text, word string) string {
 	var b strings.Builder
 	for {
@@ -314,7 +324,7 @@ func withoutWord(text, word string) string {
 		}
 		b.WriteString(text[:i])
 		before, after := b.String(), text[i+len(word):]
-		if stands(before, after, len(word) < shortestWord) {
+		if isWholeWord(before, after, len(word) < shortestWord) {
 			b.WriteString(Mask)
 		} else {
 			b.WriteString(word)
@@ -323,28 +333,31 @@ func withoutWord(text, word string) string {
 	}
 }
 
-// stands reports whether what stands between two texts is a word, or a quoted one.
-func stands(before, after string, isQuoted bool) bool {
+// isWholeWord reports whether the text between two others is a word, or a quoted word if isQuoted is set.
+func isWholeWord(before, after string, isQuoted bool) bool {
 	left, _ := utf8.DecodeLastRuneInString(before)
 	right, _ := utf8.DecodeRuneInString(after)
 	isPart := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 	if !isQuoted {
 		return !isPart(left) && !isPart(right)
 	}
+	// A quoted word is in quotes or brackets, or follows "=" or ": ".
 	opens := strings.ContainsRune("\"'`=([{", left) || strings.HasSuffix(before, ": ") && !strings.HasSuffix(before, "::")
 	closes := after == "" || strings.ContainsRune("\"'`)]},;:", right)
 	return before != "" && opens && closes
 }
 
-// Writer returns a writer that passes on what it is given without secrets. Each write is taken as a whole, as loggers write a line.
+// Writer returns a writer that passes on what is written to it without secrets. A secret must not be split over two
+// writes; loggers write a line at a time.
 func (k *Known) Writer(to io.Writer) io.Writer { return scrubbing{k, to} }
 
+// scrubbing is the writer of Known.Writer.
 type scrubbing struct {
 	known *Known
 	to    io.Writer
 }
 
-// Write passes the text on.
+// Write passes the text on without secrets.
 func (s scrubbing) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(s.to, s.known.Scrub(string(p))); err != nil {
 		return 0, err

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestKnownGiven: what values announce as secret goes, in every form, and of the given ones all that is not short; nothing else.
+// TestKnownGiven checks which texts are removed: in every form what the values announce as secret, and of the given
+// values all that are not short.
 func TestKnownGiven(t *testing.T) {
 	var k Known
 	k.AddGiven(map[string]any{
@@ -35,7 +36,8 @@ func TestKnownGiven(t *testing.T) {
 	}
 }
 
-// TestMembersAreSecretEverywhere: a member of a Secret is found in any value, encoded or not, unless it is short or public.
+// TestMembersAreSecretEverywhere checks that a value of a Secret is found in any other value, encoded or not, unless
+// it is short or public.
 func TestMembersAreSecretEverywhere(t *testing.T) {
 	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	var k Known
@@ -64,7 +66,7 @@ func TestMembersAreSecretEverywhere(t *testing.T) {
 	}
 }
 
-// TestWriter frees a log of secrets that become known while it is written.
+// TestWriter checks that a log is freed of secrets that become known while it is written.
 func TestWriter(t *testing.T) {
 	var k Known
 	var out bytes.Buffer
@@ -77,7 +79,8 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestKnownInParallel: a rendering that was given up may go on logging while the report is made.
+// TestKnownInParallel uses a Known from several goroutines, because a rendering that was given up may still log while
+// the report is made.
 func TestKnownInParallel(t *testing.T) {
 	var k Known
 	var wait sync.WaitGroup
@@ -96,7 +99,7 @@ func TestKnownInParallel(t *testing.T) {
 	wait.Wait()
 }
 
-// TestNoneKnown: a nil Known takes and hides what has the form of a secret.
+// TestNoneKnown checks that a nil Known accepts values, and that it still masks what has the form of a secret.
 func TestNoneKnown(t *testing.T) {
 	var k *Known
 	k.Add("x")

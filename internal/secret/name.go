@@ -6,23 +6,24 @@ import (
 	"unicode"
 )
 
-// Name reports whether a name announces a secret: that of a field, a key of a map, a variable, a flag, or an HTTP header.
+// Name reports whether a name announces a secret. It may be the name of a field, a key of a map, a variable, a flag,
+// or an HTTP header.
 func Name(name string) bool {
 	words := wordsOf(name)
-	own := wordsOf(name[strings.LastIndexByte(name, '.')+1:]) // of a path, those of its end
+	own := wordsOf(name[strings.LastIndexByte(name, '.')+1:]) // the words of the last field of a path
 	switch {
-	case len(words) == 0 || len(own) > 1 && aboutFirst()[own[0]] || refersByEnd(words):
+	case len(words) == 0 || len(own) > 1 && optionWords()[own[0]] || endsLikeReference(words):
 		return false
-	case len(words) == 1:
+	case len(words) == 1: // announcesLast and announcesPair need two words
 		return isAnnouncing(words[0]) || announcingLast()[words[0]]
 	}
 	return slices.ContainsFunc(words, isAnnouncing) || announcesLast(words) || announcesPair(words)
 }
 
-// header reports whether a name is that of an HTTP header which carries credentials.
-func header(name string) bool { return headers()[strings.ToLower(name)] || Name(name) }
+// isSecretHeader reports whether a name is that of an HTTP header that carries credentials.
+func isSecretHeader(name string) bool { return headers()[strings.ToLower(name)] || Name(name) }
 
-// isAnnouncing reports whether a word announces a secret wherever it stands.
+// isAnnouncing reports whether a word announces a secret at any position in a name.
 func isAnnouncing(word string) bool {
 	if referringWords()[word] {
 		return false
@@ -30,8 +31,9 @@ func isAnnouncing(word string) bool {
 	if announcing()[word] {
 		return true
 	}
+	// In mypasswordfile, the part after "password" decides.
 	if before, after, found := strings.Cut(word, "password"); found && before+after != "" {
-		return !aboutLast()[after]
+		return !attributeWords()[after]
 	}
 	return slices.ContainsFunc(announcingEnds(), func(end string) bool { return strings.HasSuffix(word, end) })
 }
@@ -39,10 +41,10 @@ func isAnnouncing(word string) bool {
 // announcesLast reports whether the last word announces a secret: DB_PASS, InviteSalt.
 func announcesLast(words []string) bool {
 	last := len(words) - 1
-	return announcingLast()[words[last]] && !(words[last] == "pass" && noPass()[words[last-1]])
+	return announcingLast()[words[last]] && !(words[last] == "pass" && otherPassWords()[words[last-1]])
 }
 
-// announcesPair reports whether two words after each other announce a secret: apiKey, connection string.
+// announcesPair reports whether two adjacent words announce a secret: apiKey, connection string.
 func announcesPair(words []string) bool {
 	for i := 1; i < len(words); i++ {
 		a, b := words[i-1], words[i]
@@ -54,13 +56,14 @@ func announcesPair(words []string) bool {
 	return words[len(words)-1] == "key" && slices.ContainsFunc(words, func(w string) bool { return w == "encryption" || w == "signing" })
 }
 
-// refersByEnd reports whether a name ends as names of references do: secretName, passwordKey, tlsSecret, passwordSecretKey,
-// secretUsernameKey.
-func refersByEnd(words []string) bool {
+// endsLikeReference reports whether a name ends like the names of references: secretName, passwordKey, tlsSecret,
+// passwordSecretKey, secretUsernameKey.
+func endsLikeReference(words []string) bool {
 	n := len(words)
-	if referringWords()[words[n-1]] || n > 1 && aboutLast()[words[n-1]] {
+	if referringWords()[words[n-1]] || n > 1 && attributeWords()[words[n-1]] {
 		return true
 	}
+	// word returns the nth word from the end.
 	word := func(back int) string {
 		if back > n {
 			return ""
@@ -69,24 +72,24 @@ func refersByEnd(words []string) bool {
 	}
 	switch word(1) {
 	case "secret", "secrets":
-		return holders()[word(2)]
+		return secretHolders()[word(2)]
 	case "key", "keys":
-		ofSecret := word(2) == "secret" && ofSecretKey()[word(3)]
+		ofSecret := word(2) == "secret" && secretKeyWords()[word(3)]
 		inSecret := n > 2 && slices.ContainsFunc(words[:n-2], func(w string) bool { return w == "secret" || w == "secrets" })
 		return ofSecret || inSecret && !keyKinds()[word(2)] || strings.HasPrefix(word(2), "pass") || strings.HasPrefix(word(2), "cred")
 	}
 	return false
 }
 
-// wordsOf splits a name at case, underscore, dash, dot and the like, into words of lower case. What stands before the slash of a
-// qualified name (example.com/token) is somebody's domain. Numbers at the end only count names.
+// wordsOf splits a name at case, underscore, dash, dot and the like, into lower-case words. The domain of a qualified
+// name (example.com/token) is ignored, and so are numbers at the end, which only count names.
 func wordsOf(name string) []string {
 	if domain, rest, qualified := strings.Cut(name, "/"); qualified && strings.Contains(domain, ".") {
 		name = rest
 	}
 	var words []string
 	runes := []rune(name)
-	start := -1
+	start := -1 // where the current word begins
 	flush := func(end int) {
 		if start >= 0 {
 			words = append(words, strings.ToLower(string(runes[start:end])))
@@ -108,7 +111,8 @@ func wordsOf(name string) []string {
 	return withoutNumbers(words)
 }
 
-// beginsWord reports whether the capital letter at i begins a word: the T of accessToken, and of APIToken, but not of TOKEN.
+// beginsWord reports whether the capital letter at i begins a word: the T of accessToken and of APIToken does, those
+// of TOKEN do not.
 func beginsWord(runes []rune, i int) bool {
 	if !unicode.IsUpper(runes[i-1]) {
 		return true
@@ -117,7 +121,7 @@ func beginsWord(runes []rune, i int) bool {
 	return i+1 < len(runes) && unicode.IsLower(runes[i+1]) && !isPlural
 }
 
-// withoutNumbers drops the numbers behind the last word: password1, TOKEN_2.
+// withoutNumbers removes the numbers after the last word: password1, TOKEN_2.
 func withoutNumbers(words []string) []string {
 	for n := len(words); n > 0; n-- {
 		if word := strings.TrimRight(words[n-1], "0123456789"); word != "" {

@@ -6,60 +6,64 @@ import (
 	"strings"
 )
 
-// Place is where a value stands in an object, as far as that decides whether it is secret. The zero Place is the root of an object that
-// is no Secret. A Place is made step by step on the way to a value.
+// Place is the place of a value in an object, as far as it decides whether the value is secret. The zero Place is the
+// root of an object that is not a Secret. The place of a value is made step by step, with Field and Item, on the way
+// to it.
 type Place struct {
 	form form
-	// plain is set for a field that stays readable below an announced name, as long as it is a text itself.
+	// plain is set for a field below an announced name that stays readable if it is a text itself.
 	plain bool
-	// digest is set for the checksum of a secret, by which a chart restarts pods: it is masked, and nothing else is kept from anywhere for it.
+	// digest is set for the checksum of a secret, by which a chart restarts pods. It is masked, but other texts may
+	// contain it.
 	digest bool
-	// pair is set for an item of a list whose name announces a secret; its value is one.
+	// pair is set for an item of a list whose name announces a secret; the item's value is secret.
 	pair bool
 }
 
+// form says why a value at a place is secret or not.
 type form int
 
 const (
-	// open: nothing announces a secret.
-	open form = iota
-	// referring: the name is that of a reference; a map there can hold secrets all the same.
-	referring
-	// inside: a name announces a secret.
-	inside
-	// hidden: nothing below is readable.
+	// readable is a place that nothing announces as secret.
+	readable form = iota
+	// reference is the place of a field that refers to a Secret. A map there may still contain secrets.
+	reference
+	// announced is a place at or below a name that announces a secret.
+	announced
+	// hidden is a place at which everything is secret.
 	hidden
-	// ofSecret is the root of a Secret.
-	ofSecret
-	// schema describes values and holds none.
+	// secretRoot is the root of a Secret.
+	secretRoot
+	// schema describes values and contains none.
 	schema
 )
 
-// Root is the place of a whole object. Kind is what it, or the one who asked for it, says it is.
+// Root returns the place of a whole object. Kind is the object's kind, or the kind that it was asked for as.
 func Root(group, kind string) Place {
 	if Kind(group, kind) {
-		return Place{form: ofSecret}
+		return Place{form: secretRoot}
 	}
 	return Place{}
 }
 
-// Kind reports whether objects of a kind are Secrets, or lists of them.
+// Kind reports whether objects of a kind are Secrets, or lists of Secrets.
 func Kind(group, kind string) bool { return group == "" && (kind == "Secret" || kind == "SecretList") }
 
-// Hidden is a place at which every text and number is secret.
+// Hidden returns a place at which every text and number is secret.
 func Hidden() Place { return Place{form: hidden} }
 
-// Field is the place of a field, or of a key of a map.
+// Field returns the place of a field, or of a key of a map.
 func (p Place) Field(name string) Place {
+	// First the places at which the name of the field does not matter, or hardly.
 	switch p.form {
 	case hidden, schema:
 		return p
-	case ofSecret:
+	case secretRoot:
 		if slices.Contains([]string{"apiVersion", "kind", "metadata", "type", "immutable"}, name) {
 			return Place{}
 		}
 		return Hidden()
-	case open, referring, inside:
+	case readable, reference, announced:
 	}
 	switch {
 	case EmbedsObject(name):
@@ -67,18 +71,18 @@ func (p Place) Field(name string) Place {
 	case name == "openAPIV3Schema":
 		return Place{form: schema}
 	case p.pair && name == "value":
-		return Place{form: inside}
-	case p.form == inside:
-		return Place{form: inside, plain: readableBelow()[strings.ToLower(name)] || isAbout(name)}
+		return Place{form: announced}
+	case p.form == announced:
+		return Place{form: announced, plain: readableBelow()[strings.ToLower(name)] || isAttribute(name)}
 	case Name(name):
-		return Place{form: inside, digest: strings.HasPrefix(name, "checksum/")}
+		return Place{form: announced, digest: strings.HasPrefix(name, "checksum/")}
 	case refersToSecret(name):
-		return Place{form: referring}
+		return Place{form: reference}
 	}
 	return Place{}
 }
 
-// refersToSecret reports whether a name is that of a Secret which holds something: tlsSecret, imagePullSecrets.
+// refersToSecret reports whether a name is that of a reference to a Secret: tlsSecret, imagePullSecrets.
 func refersToSecret(name string) bool {
 	words := wordsOf(name)
 	if len(words) == 0 || Name(name) {
@@ -88,32 +92,32 @@ func refersToSecret(name string) bool {
 	return last == "secret" || last == "secrets" || referringWords()[last]
 }
 
-// isAbout reports whether a name tells something about a secret, or where it is: secretKeyRef, tokenTTL.
-func isAbout(name string) bool {
+// isAttribute reports whether a name describes a secret or says where it is: secretKeyRef, tokenTTL.
+func isAttribute(name string) bool {
 	return slices.ContainsFunc(wordsOf(name), isAnnouncing) && !Name(name)
 }
 
-// Item is the place of an item of a list. Name is what the item is called by its name field, or by its key field; empty where it has
-// none.
+// Item returns the place of an item of a list. Name is the item's name field or key field, or "" if it has neither.
 func (p Place) Item(name string) Place {
-	p.plain = p.form == inside && p.plain
-	p.pair = name != "" && header(name)
+	p.plain = p.form == announced && p.plain
+	p.pair = name != "" && isSecretHeader(name)
 	return p
 }
 
-// Announced reports whether a text at the place is secret whatever it says.
+// Announced reports whether every text at the place is secret.
 func (p Place) Announced() bool {
-	return p.form == hidden || p.form == inside && !p.plain || p.form == ofSecret
+	return p.form == hidden || p.form == announced && !p.plain || p.form == secretRoot
 }
 
-// Holds reports whether a value at the place is to be masked: it is secret, it holds a secret, or the checksum of one.
+// Holds reports whether a value at the place is to be masked, because it is a secret, contains one, or is the
+// checksum of one.
 func (p Place) Holds(v any) bool {
 	found := false
 	p.each(v, func(Place, string) { found = true })
 	return found
 }
 
-// Each visits the secrets that a value at the place is or holds.
+// Each visits the secrets in a value at the place.
 func (p Place) Each(v any, visit func(text string)) {
 	p.each(v, func(at Place, text string) {
 		if !at.digest {
@@ -122,15 +126,15 @@ func (p Place) Each(v any, visit func(text string)) {
 	})
 }
 
-// each visits what is masked.
+// each visits everything in a value that is masked, with its place.
 func (p Place) each(v any, visit func(at Place, text string)) {
 	switch v := v.(type) {
 	case map[string]any:
-		p.eachOfMap(v, visit)
+		p.eachInMap(v, visit)
 	case []any:
-		p.eachOfList(v, visit)
+		p.eachInList(v, visit)
 	case string:
-		p.eachOfText(v, visit)
+		p.eachInText(v, visit)
 	case nil, bool:
 	default: // a number
 		if p.Announced() {
@@ -139,36 +143,38 @@ func (p Place) each(v any, visit func(at Place, text string)) {
 	}
 }
 
-func (p Place) eachOfMap(m map[string]any, visit func(Place, string)) {
-	p = p.ofMap(m)
+// eachInMap visits what is masked in a map.
+func (p Place) eachInMap(m map[string]any, visit func(Place, string)) {
+	p = p.mapPlace(m)
 	for name, below := range m {
-		p.fieldOf(m, name).each(below, visit)
+		p.mapField(m, name).each(below, visit)
 	}
 }
 
-// ofMap is the place as what stands there says more of it.
-func (p Place) ofMap(m map[string]any) Place {
-	if p.form == open && m["kind"] == "Secret" && (m["data"] != nil || m["stringData"] != nil) {
-		p = Place{form: ofSecret}
+// mapPlace returns the place with what the map at it tells about itself: it may be a Secret within another object, or
+// an item with a name and a value.
+func (p Place) mapPlace(m map[string]any) Place {
+	if p.form == readable && m["kind"] == "Secret" && (m["data"] != nil || m["stringData"] != nil) {
+		p = Place{form: secretRoot}
 	}
-	if p.form == referring {
-		p = Place{form: inside}
+	if p.form == reference {
+		p = Place{form: announced}
 	}
-	if p.form == open && !p.pair {
+	if p.form == readable && !p.pair {
 		p = p.Item(itemName(m))
 	}
 	return p
 }
 
-// fieldOf is the place of a field of a map.
-func (p Place) fieldOf(m map[string]any, name string) Place {
+// mapField returns the place of a field of a map.
+func (p Place) mapField(m map[string]any, name string) Place {
 	if _, isRemote := m["remoteRef"]; isRemote && name == "secretKey" { // external-secrets.io ExternalSecret spec.data
 		return Place{}
 	}
 	return p.Field(name)
 }
 
-// itemName is what a map with a name and a value says its value is called.
+// itemName returns the name of a map with a name and a value, such as an environment variable.
 func itemName(m map[string]any) string {
 	if _, has := m["value"]; !has {
 		return ""
@@ -181,7 +187,8 @@ func itemName(m map[string]any) string {
 	return ""
 }
 
-func (p Place) eachOfList(list []any, visit func(Place, string)) {
+// eachInList visits what is masked in a list. Its texts may be the arguments of a command.
+func (p Place) eachInList(list []any, visit func(Place, string)) {
 	args := make([]string, len(list))
 	for i, item := range list {
 		args[i], _ = item.(string)
@@ -195,9 +202,10 @@ func (p Place) eachOfList(list []any, visit func(Place, string)) {
 	}
 }
 
-func (p Place) eachOfText(text string, visit func(Place, string)) {
+// eachInText visits the text if its place makes it secret, and else the secrets in it.
+func (p Place) eachInText(text string, visit func(Place, string)) {
 	if p.Announced() {
-		if p.form != inside || !isHarmless(text) {
+		if p.form != announced || !isHarmless(text) {
 			visit(p, text)
 		}
 		return
@@ -207,27 +215,31 @@ func (p Place) eachOfText(text string, visit func(Place, string)) {
 	}
 }
 
-// EmbedsObject reports whether an annotation is one in which tools keep whole objects.
+// EmbedsObject reports whether tools store whole objects in an annotation: kubectl, kapp and others that keep what
+// was applied last.
 func EmbedsObject(annotation string) bool {
 	return strings.HasSuffix(annotation, "last-applied-configuration") || strings.HasPrefix(annotation, "kapp.k14s.io/original") ||
 		strings.HasSuffix(annotation, "/last-applied")
 }
 
-// isHarmless reports whether a text is no secret even where one is announced: it is empty or masked, switches something, or only points to
-// where the secret is.
+// isHarmless reports whether a text is no secret even if its name announces one: it is empty, a switch or a pointer
+// to the secret, or it is masked already (a masked list key is Mask with a number, such as ***#1).
 func isHarmless(text string) bool {
 	text = strings.TrimSpace(text)
 	return text == "" || strings.HasPrefix(text, Mask+"#") || harmless()[strings.ToLower(text)] || isPointer(text)
 }
 
-// isPointer reports whether a text only says where a secret is: a variable, a template, a file, a reference of a secret store.
+// isPointer reports whether a text only says where a secret is: a variable, a template, a file, or a reference to a
+// secret store.
 func isPointer(text string) bool {
+	// A variable or a template. A variable with a default (":-") may contain the secret.
 	for _, wrap := range [][2]string{{"$(", ")"}, {"${", "}"}, {"{{", "}}"}, {"%(", ")s"}, {"<", ">"}} {
 		if inner, ok := strings.CutPrefix(text, wrap[0]); ok {
 			inner, ok = strings.CutSuffix(inner, wrap[1])
 			return ok && !strings.ContainsAny(inner, "{}()<>") && !strings.Contains(inner, ":-")
 		}
 	}
+	// $NAME; a password that begins with a dollar sign rarely has capitals only.
 	if name, ok := strings.CutPrefix(text, "$"); ok {
 		return name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 	}
@@ -236,6 +248,7 @@ func isPointer(text string) bool {
 			return true
 		}
 	}
+	// A file. Other texts may begin with a slash too, so the directory must be a usual one.
 	for _, dir := range []string{"etc", "var", "run", "opt", "home", "root", "mnt", "tmp", "usr", "srv", "secrets", "certs", "vault"} {
 		if strings.HasPrefix(text, "/"+dir+"/") {
 			return !strings.ContainsAny(text, " \n=")

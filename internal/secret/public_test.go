@@ -12,9 +12,9 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// TestPublicNames: the field names of Kubernetes' own types, and the keys of the values of hundreds of public charts (those that announce
-// a secret were taken out of the list by hand), stay readable, and texts with them, but for the few that
-// testdata/masked-names.txt lists.
+// TestPublicNames checks that the field names of Kubernetes' own types, and the keys of the values of hundreds of
+// public charts, stay readable, and so do texts with them, except for the few names in testdata/masked-names.txt.
+// Keys that do announce a secret were removed from the list by hand.
 func TestPublicNames(t *testing.T) {
 	listed := lines(t, "testdata/masked-names.txt")
 	names := append(lines(t, "testdata/chart-keys.txt"), fieldNames()...)
@@ -45,13 +45,13 @@ func TestPublicNames(t *testing.T) {
 	t.Logf("%d of %d names are masked", masked, len(names))
 }
 
-// secretFields are the fields of Kubernetes' own types that announce a secret: they hold one (authentication/v1 TokenRequestStatus.token),
-// or the references to one that stay readable by their place.
+// secretFields returns the fields of Kubernetes' own types that announce a secret, either because they contain one
+// (authentication/v1 TokenRequestStatus.token), or because they are references that stay readable by their place.
 func secretFields() []string {
 	return []string{"token", "secret", "secrets", "serviceAccountToken"}
 }
 
-// fieldNames are the names of all fields of Kubernetes' types.
+// fieldNames returns the names of all fields of Kubernetes' types.
 func fieldNames() (out []string) {
 	seen := map[reflect.Type]bool{}
 	var walk func(reflect.Type)
@@ -76,7 +76,7 @@ func fieldNames() (out []string) {
 	return out
 }
 
-// lines are those of a file that are not empty and no comments.
+// lines returns the lines of a file that are neither empty nor comments.
 func lines(t *testing.T, file string) (out []string) {
 	t.Helper()
 	raw, err := os.ReadFile(file)

@@ -8,18 +8,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// table is testdata/names.yaml: what is secret, and what is not.
+// table is the content of testdata/names.yaml: what is secret, and what is not.
 type table struct {
-	SecretNames    []string `json:"secretNames"`
-	ReadableNames  []string `json:"readableNames"`
-	SecretTexts    []string `json:"secretTexts"`
-	ReadableTexts  []string `json:"readableTexts"`
-	SecretPlaces   []at     `json:"secretPlaces"`
-	ReadablePlaces []at     `json:"readablePlaces"`
+	SecretNames    []string      `json:"secretNames"`
+	ReadableNames  []string      `json:"readableNames"`
+	SecretTexts    []string      `json:"secretTexts"`
+	ReadableTexts  []string      `json:"readableTexts"`
+	SecretPlaces   []placedValue `json:"secretPlaces"`
+	ReadablePlaces []placedValue `json:"readablePlaces"`
 }
 
-// at is a value, and the names of the fields that lead to it.
-type at struct {
+// placedValue is a value, and the names of the fields that lead to it.
+type placedValue struct {
 	Path  string `json:"path"`
 	Value any    `json:"value"`
 }
@@ -36,7 +36,7 @@ func readTable(t *testing.T) (out table) {
 	return out
 }
 
-// TestTable holds names, texts and places to the table, both ways.
+// TestTable checks names, texts and places against the table, in both directions.
 func TestTable(t *testing.T) {
 	cases := readTable(t)
 	for want, names := range map[bool][]string{true: cases.SecretNames, false: cases.ReadableNames} {
@@ -62,7 +62,7 @@ func TestTable(t *testing.T) {
 			}
 		}
 	}
-	for want, places := range map[bool][]at{true: cases.SecretPlaces, false: cases.ReadablePlaces} {
+	for want, places := range map[bool][]placedValue{true: cases.SecretPlaces, false: cases.ReadablePlaces} {
 		for _, c := range places {
 			if got := placeOf(c.Path).Holds(c.Value); got != want {
 				t.Errorf("%s: %v holds a secret: %v", c.Path, c.Value, got)
@@ -75,7 +75,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// placeOf is the place at the end of a path of fields with slashes. A first part Secret: is the kind of the object, name= an item.
+// placeOf returns the place at the end of a path of fields with slashes. A first part "Secret:" is the kind of the
+// object, and "name=" an item.
 func placeOf(path string) Place {
 	kind, rest, isKind := strings.Cut(path, ":")
 	p := Root("", kind)

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// set is a list of words for looking up.
+// set returns a lookup table for a list of words, which is built on first use.
 func set(words string) func() map[string]bool {
 	return sync.OnceValue(func() map[string]bool {
 		out := map[string]bool{}
@@ -16,7 +16,7 @@ func set(words string) func() map[string]bool {
 	})
 }
 
-// announcing are the words that announce a secret wherever they stand in a name.
+// announcing are the words that announce a secret at any position in a name.
 var announcing = set(`
 	password passwords passwd passwds passphrase passphrases passcode passcodes pwd pwds secret secrets token tokens
 	credential credentials cred creds htpasswd dockerconfigjson dockercfg mnemonic psk
@@ -25,7 +25,8 @@ var announcing = set(`
 	requirepass masterauth userpass dbpass rootpass adminpass mypass smtppass authpass keypass storepass dbpw rootpw bindpw adminpw userpw
 `)
 
-// announcingLast are the words that announce a secret at the end of a name only: passThrough, saltRounds and jwtIssuer are none.
+// announcingLast are the words that announce a secret only at the end of a name: passThrough, saltRounds and
+// jwtIssuer announce none.
 var announcingLast = set(`pass pw salt jwt dsn bearer hmac otp`)
 
 // announcingEnds are the ends of a word that announce a secret: mysqlpassword, clientsecret.
@@ -35,25 +36,27 @@ func announcingEnds() []string {
 	}
 }
 
-// keyKinds are the words that make a secret of a following key or keys: apiKey, SIGNING_KEY, tls.key.
+// keyKinds are the words that make a following "key" or "keys" secret: apiKey, SIGNING_KEY, tls.key.
 var keyKinds = set(`
 	access account admission aes agent api app application auth authn bearer ca cert certificate cipher client consumer cookie crypt crypto
 	csrf decrypt decryption deploy derivation developer enc encrypt encrypted encryption fernet gossip gpg hmac host insight integration
-	json jwe jwk jwt licence license master mesh otp pgp preshared private register registration replicaset root rsa sas secret security server
+	json jwe jwk jwt licence license master mesh otp pgp preshared private register registration replicaset root rsa sas secret
+	security server
 	service session set shared sign signing ssh ssl storage subscription symmetric tls token tsig unseal vapid webhook wireguard worker write
 `)
 
-// announcingPairs are pairs of words that announce a secret, beside those of keyKinds with key.
+// announcingPairs are other pairs of words that announce a secret.
 var announcingPairs = set(`
 	connection+string conn+string conn+str erlang+cookie rabbitmq+cookie rediscli+auth id+rsa id+ecdsa id+ed key+base key+json
 `)
 
-// headers are the HTTP headers that carry credentials without a word of their own for it.
+// headers are the HTTP headers that carry credentials although no word in their name announces a secret.
 var headers = set(`authorization proxy-authorization cookie set-cookie`)
 
-// aboutLast are the last words of names whose values tell something about a secret, or where it is: secretName, tokenTTL.
-var aboutLast = set(`
-	age alg algorithm algorithms allowed allowlist annotate annotation annotations at attempts attribute attributes audience audiences backend
+// attributeWords are the last words of names whose values describe a secret or say where it is: secretName, tokenTTL.
+var attributeWords = set(`
+	age alg algorithm algorithms allowed allowlist annotate annotation annotations at attempts attribute attributes audience audiences
+	backend
 	authenticate authentication authenticator authenticators authorization authorizer backends binding bindings bits blacklist bootstrapper
 	budget cache caches check checker checks checksum claim claims class classes column complexity condition conditions configmap container
 	controller count counter counts created date days definition delivery denylist description detector dir directories directory dirs
@@ -63,49 +66,55 @@ var aboutLast = set(`
 	lifetime limit limits loader location locator manager map mapper mapping mappings masking max maximum meta metadata method methods
 	middleware min minimum minutes mode modes mount mounted mounts mtime name names namespace namespaces operator option optional options
 	override overrides param parameter parameters params path paths period placeholder plugin policies policy prefix projection projections
-	prompt provider providers pub quota rate reason redaction ref reference referenced references refresh refs reload reloader renewal request
-	requester requests required requirement requirements resolver retries review reviewer reviews rotate rotation rotator rounds scanner
+	prompt provider providers pub quota rate reason redaction ref reference referenced references refresh refs reload reloader
+	renewal request requester requests required requirement requirements resolver retries review reviewer reviews rotate rotation rotator rounds scanner
 	schema scheme scope scopes scrape search seconds selector selectors settings sidecar size slot slots spec specs state status store
-	stores strategy strength suffix sync template templates threshold thumbprint time timeout timeouts times ttl ttls type types updated uri url urls usage
-	username usernames validation validator validity version versions visible volume volumes whitelist
+	stores strategy strength suffix sync template templates threshold thumbprint time timeout timeouts times ttl ttls type types
+	updated uri url urls usage username usernames validation validator validity version versions visible volume volumes whitelist
 `)
 
-// aboutFirst are the first words of names that ask for something to be done, count, or refer: existingSecret, useToken, maxTokens.
-var aboutFirst = set(`
+// optionWords are the first words of names that switch, count or refer to something: existingSecret, useToken,
+// maxTokens.
+var optionWords = set(`
 	existing automount auto use uses using create creates enable enables disable disables has is are allow allows require requires skip
-	ignore ignores keep generate generates inject injects includes include load max min num number total with without no hide show mask redact
+	ignore ignores keep generate generates inject injects includes include load max min num number total with without no hide show
+	mask redact
 	validate verify print propagate support supports manage manages needs force store
 `)
 
-// holders are the words that make a reference of a following secret or secrets, which name a Secret that holds such things: tlsSecret,
-// imagePullSecrets.
-var holders = set(`
-	tls ssl cert certs certificate certificates ca pull image images credential credentials creds password passwords keystore truststore jks script
+// secretHolders are the words before "secret" or "secrets" that make the name a reference to a Secret with such
+// content: tlsSecret, imagePullSecrets.
+var secretHolders = set(`
+	tls ssl cert certs certificate certificates ca pull image images credential credentials creds password passwords keystore
+	truststore jks script
 	scripts existing bundle basicauth volume volumes from in as config configs configuration vars datasource
 `)
 
-// ofSecretKey are the words that make a reference of a following secretKey, the key of a Secret at which such a thing is.
-var ofSecretKey = set(`password passwd passphrase key user username uri url config name cert certificate keystore truststore`)
+// secretKeyWords are the words before "secretKey" that make the name a reference to a key of a Secret:
+// passwordSecretKey.
+var secretKeyWords = set(`password passwd passphrase key user username uri url config name cert certificate keystore truststore`)
 
-// referringWords are single words in lower case that refer to a Secret.
+// referringWords are single lower-case words that refer to a Secret.
 var referringWords = set(`
 	pullsecret pullsecrets imagepullsecret imagepullsecrets existingsecret existingsecrets tlssecret secretname secretnames secretref
 `)
 
-// noPass are the words before pass that make another thing of it: proxy_pass.
-var noPass = set(`proxy by first second single one two multi fastcgi uwsgi grpc scgi`)
+// otherPassWords are the words that give a following "pass" another meaning: proxy_pass.
+var otherPassWords = set(`proxy by first second single one two multi fastcgi uwsgi grpc scgi`)
 
-// readableBelow are the fields that stay readable below an announced name: those by which APIs refer to a Secret or tell something of one
-// (core/v1 SecretVolumeSource, SecretKeySelector, SecretReference, KeyToPath, ServiceAccountTokenProjection, ObjectReference).
+// readableBelow are the fields that stay readable below an announced name, because APIs refer to or describe a Secret
+// with them (core/v1 SecretVolumeSource, SecretKeySelector, SecretReference, KeyToPath,
+// ServiceAccountTokenProjection, ObjectReference).
 var readableBelow = set(`
 	name key namespace optional secretname items path mode defaultmode audience audiences expirationseconds kind apiversion apigroup group
 	version resourceversion uid fieldpath valuefrom annotations labels mountpath subpath username
 `)
 
-// harmless are values that are no secret whatever they stand under.
+// harmless are values that are not secret under any name.
 var harmless = set(`true false yes no on off null none nil ~ enabled disabled *** {} []`)
 
-// prose are words that begin a sentence about a secret where its value would stand: "password: must not be empty".
+// prose are words with which a sentence about a secret begins in the place of its value: "password: must not be
+// empty".
 var prose = set(`
 	must may should can cannot could will would is are was has have not no a an the and or of in for to with without if from by on at be
 	required forbidden field missing invalid unsupported duplicate too unknown expected internal not found failed does do it this that

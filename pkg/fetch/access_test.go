@@ -20,7 +20,8 @@ func parsed(t *testing.T, at string) *url.URL {
 	return u
 }
 
-// TestWhoSeesCredentials looks at what two servers get, the second under another host name: 127.0.0.1 and localhost.
+// TestWhoSeesCredentials checks what two servers get. The second has another host name: the servers are 127.0.0.1 and
+// localhost.
 func TestWhoSeesCredentials(t *testing.T) {
 	silent(t)
 	dir := web(t)
@@ -80,7 +81,7 @@ func TestWhoSeesCredentials(t *testing.T) {
 	}
 }
 
-// TestRegistryLogins: by helm registry login's file, by flags, with TLS and, where that is wanted, without.
+// TestRegistryLogins logs in by helm registry login's file and by flags, with TLS and without.
 func TestRegistryLogins(t *testing.T) {
 	silent(t)
 	dir := web(t)
@@ -115,7 +116,7 @@ func TestRegistryLogins(t *testing.T) {
 	}
 }
 
-// TestOwnAuthority: the authority of the flags, and that of a known repository before it.
+// TestOwnAuthority checks that the certificate authority of a known repository overrides that of the flags.
 func TestOwnAuthority(t *testing.T) {
 	silent(t)
 	dir := web(t)
@@ -147,8 +148,8 @@ func TestOwnAuthority(t *testing.T) {
 	}
 }
 
-// TestRedirectsAndCredentials: a redirect takes credentials to no other scheme, host or port. All servers here have one host, which is all
-// that net/http looks at.
+// TestRedirectsAndCredentials checks that a redirect takes credentials to no other scheme, host or port. All servers
+// here have the same host, which is all that net/http compares.
 func TestRedirectsAndCredentials(t *testing.T) {
 	silent(t)
 	dir := web(t)
@@ -198,7 +199,8 @@ func TestRedirectsAndCredentials(t *testing.T) {
 	}
 }
 
-// TestIndexWithoutTLS: --pass-credentials gives them to the hosts that an index names, but not without TLS where the repository has it.
+// TestIndexWithoutTLS checks that --pass-credentials sends credentials to the hosts that an index names, but not
+// without TLS if the repository has TLS.
 func TestIndexWithoutTLS(t *testing.T) {
 	silent(t)
 	dir := web(t)
@@ -216,7 +218,7 @@ func TestIndexWithoutTLS(t *testing.T) {
 	index(t, dir, private.elsewhere(), nil)
 	_, done, err := Chart(t.Context(), "web", o)
 	done()
-	check(t, err, `fetching chart web: .* does not let us in \(401 Unauthorized\)`, "without TLS")
+	check(t, err, `fetching chart web: .* refuses access \(401 Unauthorized\)`, "without TLS")
 
 	o.RepoURL, o.Username, o.Password, o.PassCredentials = "", "", "", false
 	index(t, dir, plain.elsewhere(), nil)

@@ -1,29 +1,43 @@
-// Package fetch brings a chart to this machine: whatever `helm upgrade` takes as CHART becomes the path of a directory or
-// an archive.
+// Package fetch brings a chart to this machine: it turns whatever `helm upgrade` accepts as CHART into the path of a directory or
+// an archive. It also reads values files.
 //
-// The order of the attempts, and who gets to see which credentials, are Helm's (helm v3.22.0 pkg/action/install.go
+//	reference, flags ─► Chart ─► locate: path, --repo, oci://, URL or repo/name ─► source: URL, credentials, digest
+//	                                                                                  │
+//	                      path ◄─ verify the signature ◄─ compare the digest ◄─ read ─┘
+//
+// Chart tries in this order, and sends the same credentials to the same servers as Helm (helm v3.22.0 pkg/action/install.go
 // LocateChart and pkg/downloader/chart_downloader.go ResolveChartVersion):
 //
 //  1. A file or directory of that name, before everything else.
 //  2. With --repo, the chart of that name in the index of that repository.
-//  3. oci://, from a registry.
-//  4. A URL. Where the index of a known repository lists it, with the credentials of that repository.
-//  5. repo/name, by the index that `helm repo update` left on this machine.
+//  3. With oci://, a registry.
+//  4. A URL. If the index of a known repository lists it, the credentials of that repository are used.
+//  5. Otherwise repo/name, in the index that `helm repo update` left on this machine.
 //
-// Helm's own packages talk to servers and read indexes. The rest is here, because Helm's writes to stdout and into its
-// caches, takes no context, and puts passwords into errors. This package writes to one temporary directory only, which
-// the caller removes.
+// Helm's own packages talk to servers and read indexes. The rest is written here, because Helm's code prints to stdout, writes
+// to its caches, takes no context, and has passwords in its errors.
 //
-// Differences from Helm, all on purpose:
+// # What always holds
 //
-//   - The digest that an index gives for an archive is compared. Helm 3 does not look at it.
-//   - An index that cannot be read does not keep a chart from being fetched by its URL.
-//   - Downloader plugins (s3://, secrets:// ...) are not run: this program starts no other that it was not told to start.
+//   - The package writes only to one temporary directory, which the caller removes.
+//   - A call ends when its context ends.
+//   - An error has one line and contains no credentials: no password of a flag or a repository, and no user, password or query
+//     of a URL.
+//
+// # Differences from Helm
+//
+//   - The digest that an index has for an archive is compared. Helm 3 ignores it.
+//   - A chart can be fetched by its URL even if some index cannot be read.
+//   - Downloader plugins (s3://, secrets:// ...) are not run, because this program starts only programs that it was asked to
+//     start.
 //   - No answer may be longer than 128 MiB. Helm itself loads no chart of more than 100 MiB.
-//   - A registry without TLS needs PlainHTTP, as in Helm 4. Helm 3 falls back to plain HTTP where a server answers so, and
-//     anybody on the way can answer so.
-//   - A redirect takes credentials to no other scheme or port; net/http, which Helm leaves this to, looks at the host alone.
-//     PassCredentials allows it, but never from https to http.
+//   - A registry without TLS needs PlainHTTP, as in Helm 4. Helm 3 falls back to plain HTTP if the server's answer is not TLS, and
+//     anybody on the network path can send such an answer.
+//   - After a redirect, credentials are sent to no other scheme or port. Helm leaves this to net/http, which looks only at the
+//     host. PassCredentials lifts the restriction, but never from https to http.
 //
-// An index takes up to two hundred times its size to read. Options.ReadIndex can have that done where it may fail.
+// # Reading indexes
+//
+// Reading an index takes up to two hundred times its size in memory. Options.ReadIndex lets the caller do that in a process that
+// may fail.
 package fetch

@@ -11,15 +11,15 @@ import (
 	"helm.sh/helm/v3/pkg/getter"
 )
 
-// Options are Helm's flags and settings for finding a chart. Where one says nothing else, it is the flag of its name.
+// Options are Helm's flags and settings for finding a chart. A field without a comment is the flag of its name.
 type Options struct {
-	// Version is a version or a constraint; the latest stable one where it is empty.
+	// Version is a version or a constraint. If it is empty, the latest stable version is taken.
 	Version string
-	// Devel lets development versions count as well where Version is empty.
+	// Devel includes development versions if Version is empty.
 	Devel bool
 	// RepoURL is --repo.
 	RepoURL string
-	// Verify demands a provenance file, signed by one of the keys in Keyring.
+	// Verify demands a provenance file that is signed by a key of Keyring.
 	Verify  bool
 	Keyring string
 
@@ -27,26 +27,27 @@ type Options struct {
 	CertFile, KeyFile, CAFile                         string
 	InsecureSkipTLSVerify, PlainHTTP, PassCredentials bool
 
-	// RepositoryConfig is the file that helm repo add writes, RepositoryCache the directory of the indexes that helm repo
-	// update writes, RegistryConfig the file that helm registry login writes. They are only read.
+	// RepositoryConfig is the file that helm repo add writes, RepositoryCache the directory of the indexes that helm
+	// repo update writes, and RegistryConfig the file that helm registry login writes. They are only read.
 	RepositoryConfig, RepositoryCache, RegistryConfig string
 
-	// MaxAnswer is how long one answer may be, in bytes; 128 MiB where it is 0 or more than that.
+	// MaxAnswer bounds the length of one answer in bytes. If it is 0 or more than 128 MiB, the bound is 128 MiB.
 	MaxAnswer int64
-	// ReadIndex answers a question about indexes, which are foreign text and take many times their size to read;
-	// IndexQuery.Answer where it is nil.
+	// ReadIndex answers a question about indexes, which are foreign text and take many times their size in memory. It
+	// defaults to IndexQuery.Answer.
 	ReadIndex func(context.Context, IndexQuery) (IndexAnswer, error)
 }
 
-// Local tells whether ref names a file or directory on this machine, which goes before everything else: RepoURL is not
-// looked at then.
-func Local(ref string) bool {
+// IsLocal reports whether ref names a file or directory on this machine. Such a file comes before everything else,
+// and RepoURL is then ignored.
+func IsLocal(ref string) bool {
 	_, err := os.Stat(strings.TrimSpace(ref))
 	return err == nil
 }
 
-// Chart brings the chart that ref names to this machine, and gives the path of its directory or archive. done removes what
-// was downloaded; it is never nil. Errors are one line, name the chart and hold no credentials; most have a Hint() string.
+// Chart fetches the chart that ref names and returns the path of its directory or archive. Done removes what was
+// downloaded; it is never nil. Errors have one line, name the chart and contain no credentials; most have a Hint()
+// string.
 func Chart(ctx context.Context, ref string, o Options) (path string, done func(), err error) {
 	ref, o.Version = strings.TrimSpace(ref), strings.TrimSpace(o.Version)
 	if o.Version == "" && o.Devel {
@@ -55,10 +56,10 @@ func Chart(ctx context.Context, ref string, o Options) (path string, done func()
 	done = func() {}
 	f := fetcher{Options: o, ctx: ctx}
 	switch {
-	case Local(ref):
+	case IsLocal(ref):
 		path, err = f.local(ref)
 	case filepath.IsAbs(ref) || strings.HasPrefix(ref, "."):
-		err = problem{what: "no such file or directory"}
+		err = problem{message: "no such file or directory"}
 	default:
 		if f.dir, err = os.MkdirTemp("", "helmdrift-"); err == nil {
 			done = func() { _ = os.RemoveAll(f.dir) }
@@ -67,19 +68,20 @@ func Chart(ctx context.Context, ref string, o Options) (path string, done func()
 	}
 	if err != nil {
 		done()
-		return "", func() {}, f.fault("fetching chart "+shown(ref), err)
+		return "", func() {}, f.asError("fetching chart "+withoutLogin(ref), err)
 	}
 	return path, done, nil
 }
 
-// fetcher is one call of Chart or Read.
+// fetcher is one call of Chart or ReadFile.
 type fetcher struct {
 	Options
 	ctx context.Context
-	// dir is ours alone (0700).
+	// dir is a temporary directory that only this user can read (0700).
 	dir string
 }
 
+// local returns the absolute path of a local chart.
 func (f fetcher) local(ref string) (string, error) {
 	path, err := filepath.Abs(ref)
 	if err != nil {
@@ -88,19 +90,19 @@ func (f fetcher) local(ref string) (string, error) {
 	return path, f.verify(path)
 }
 
-// verify is quiet where it was not asked for.
+// verify checks the signature of a chart, if that was asked for.
 func (f fetcher) verify(path string) error {
 	if !f.Verify {
 		return nil
 	}
 	if _, err := downloader.VerifyChart(path, f.Keyring); err != nil {
-		return problem{what: "it cannot be verified", err: err, hint: "--keyring names the file of the public keys that are trusted; " +
+		return problem{message: "it cannot be verified", err: err, hint: "--keyring names the file of the public keys that are trusted; " +
 			"an archive needs its .prov file beside it"}
 	}
 	return nil
 }
 
-// download fetches the archive, and its provenance where that is asked for.
+// download fetches the archive, and its provenance file if that was asked for.
 func (f fetcher) download(ref string) (string, error) {
 	from, err := f.locate(ref)
 	if err != nil {
@@ -109,9 +111,9 @@ func (f fetcher) download(ref string) (string, error) {
 	accept := getter.WithAcceptHeader("application/gzip,application/octet-stream")
 	archive, err := from.read("", accept)
 	if err != nil {
-		return "", from.unread(err)
+		return "", from.withVersions(err)
 	}
-	if err := from.check(archive); err != nil {
+	if err := from.checkDigest(archive); err != nil {
 		return "", err
 	}
 	path := filepath.Join(f.dir, from.fileName())
@@ -123,7 +125,7 @@ func (f fetcher) download(ref string) (string, error) {
 	}
 	signature, err := from.read(".prov", accept)
 	if err != nil {
-		return "", because(err, "it cannot be verified, because its provenance file cannot be fetched",
+		return "", wrapProblem(err, "it cannot be verified, because its provenance file cannot be fetched",
 			"only charts that were packaged with helm package --sign have one")
 	}
 	if err := os.WriteFile(path+".prov", signature, 0o600); err != nil {
@@ -132,7 +134,8 @@ func (f fetcher) download(ref string) (string, error) {
 	return path, f.verify(path)
 }
 
-// await ends with ctx even where work does not: a helper for credentials may wait for its user.
+// await runs work and returns when it ends or when ctx ends: a credential helper may wait for its user and ignore
+// ctx.
 func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type answer struct {
 		value T

@@ -17,7 +17,7 @@ import (
 	"helm.sh/helm/v3/pkg/repo"
 )
 
-// fetched is what Chart brings: the archive's name and bytes.
+// fetched returns the name and the bytes of the archive that Chart fetches.
 func fetched(t *testing.T, ref string, o Options) (name string, data []byte) {
 	t.Helper()
 	path, done, err := Chart(context.Background(), ref, o)
@@ -31,7 +31,7 @@ func fetched(t *testing.T, ref string, o Options) (name string, data []byte) {
 	return filepath.Base(path), data
 }
 
-// located is what Helm brings (pkg/action LocateChart), with the same settings.
+// located returns what Helm fetches with the same settings (pkg/action LocateChart).
 func located(t *testing.T, ref string, o Options) (name string, data []byte) {
 	t.Helper()
 	client, err := registry.NewClient(registry.ClientOptPlainHTTP(), registry.ClientOptWriter(io.Discard),
@@ -61,9 +61,9 @@ func located(t *testing.T, ref string, o Options) (name string, data []byte) {
 	return filepath.Base(path), data
 }
 
-// TestChartAsHelm fetches a chart in every way that there is, and compares name and bytes of the archive with what Helm
-// brings.
-func TestChartAsHelm(t *testing.T) {
+// TestChartLikeHelm fetches a chart in every possible way, and compares the name and the bytes of the archive with
+// Helm's.
+func TestChartLikeHelm(t *testing.T) {
 	silent(t)
 	dir := web(t)
 	oci := registryOf(t, false, false, dir)
@@ -133,7 +133,7 @@ func TestChartAsHelm(t *testing.T) {
 				t.Errorf("got %s, helm has %s, want %s", gotName, wantName, tt.want)
 			}
 			if string(gotData) != string(wantData) {
-				t.Error("another archive than Helm's")
+				t.Error("the archive differs from Helm's")
 			}
 		})
 	}
@@ -145,7 +145,7 @@ func versioned(version string) func(*Options) {
 	return func(o *Options) { o.PlainHTTP, o.Version = true, version }
 }
 
-// digestOf is the digest of a manifest in a registry.
+// digestOf returns the digest of a manifest in a registry.
 func digestOf(t *testing.T, s *served, version string) string {
 	t.Helper()
 	client, err := registry.NewClient(registry.ClientOptPlainHTTP())
@@ -174,19 +174,20 @@ func TestLocalCharts(t *testing.T) {
 			t.Fatalf("%s: %v", ref, err)
 		}
 		done()
-		if want, _ := filepath.Abs(strings.TrimSpace(ref)); path != want || !Local(ref) {
+		if want, _ := filepath.Abs(strings.TrimSpace(ref)); path != want || !IsLocal(ref) {
 			t.Errorf("%q: path %s, want %s", ref, path, want)
 		}
 		if _, err := os.Stat(path); err != nil {
-			t.Errorf("done removed what is not ours: %v", err)
+			t.Errorf("done removed the local chart: %v", err)
 		}
 	}
-	if Local("nothing") {
-		t.Error("nothing is there")
+	if IsLocal("nothing") {
+		t.Error("a missing file counts as local")
 	}
 }
 
-// TestOnlyOneDirectoryIsWritten: private while it is there, gone after done, and nothing written next to it.
+// TestOnlyOneDirectoryIsWritten checks that the temporary directory is private and removed by done, and that nothing
+// else is written.
 func TestOnlyOneDirectoryIsWritten(t *testing.T) {
 	silent(t)
 	temp := t.TempDir()

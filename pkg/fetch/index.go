@@ -11,30 +11,31 @@ import (
 	"helm.sh/helm/v3/pkg/repo"
 )
 
-// An index is foreign text, and reading one takes up to two hundred times its size. So all that is asked of indexes is one question
-// and one answer, both plain data: whoever calls Chart can have it answered where reading may fail (Options.ReadIndex).
+// An index is foreign text, and reading one takes up to two hundred times its size in memory. Therefore every question about
+// indexes is one IndexQuery and one IndexAnswer, both plain data: the caller of Chart can have it answered by a process that
+// may fail (Options.ReadIndex).
 
-// IndexQuery asks indexes for a version of a chart, or, where it has a URL, which of them lists that.
+// IndexQuery asks indexes for a version of a chart or, if URL is set, which of them lists that URL.
 type IndexQuery struct {
-	// Files hold the indexes.
+	// Files are the paths of the indexes.
 	Files []string
-	// Base is the URL of the repository; Where is its name in messages.
+	// Base is the URL of the repository, and Where its name in messages.
 	Base, Where    string
 	Chart, Version string
-	// Hint is for what cannot be found.
+	// Hint is the advice if the chart or the version is not found.
 	Hint string
 	URL  string
 }
 
-// IndexAnswer is what they say.
+// IndexAnswer is the answer to an IndexQuery.
 type IndexAnswer struct {
-	// URL of the archive, and Digest as far as the index has one.
+	// URL is that of the archive. Digest is empty if the index has none.
 	URL, Digest string
-	// Unreadable and Cause say that the index cannot be read, and why.
+	// Unreadable is the error of an index that cannot be read, and Cause its innermost cause.
 	Unreadable, Cause string
 	// Problem and Hint say why there is no URL.
 	Problem, Hint string
-	// Listed says that the index with the number File lists the URL.
+	// Listed is set if an index lists the URL, and File is the number of the first such index.
 	Listed bool
 	File   int
 }
@@ -42,7 +43,7 @@ type IndexAnswer struct {
 // Answer reads the indexes.
 func (q IndexQuery) Answer(context.Context) (IndexAnswer, error) {
 	if q.URL != "" {
-		return q.find()
+		return q.findURL()
 	}
 	index, err := repo.LoadIndexFile(q.Files[0])
 	if err != nil {
@@ -55,32 +56,33 @@ func (q IndexQuery) Answer(context.Context) (IndexAnswer, error) {
 	return q.pick(index), nil
 }
 
-// find looks for the first index that lists the URL. One that cannot be read lists nothing.
-func (q IndexQuery) find() (IndexAnswer, error) {
+// findURL returns the first index that lists the URL. An index that cannot be read lists nothing.
+func (q IndexQuery) findURL() (IndexAnswer, error) {
 	u, err := url.Parse(q.URL)
 	if err != nil {
 		return IndexAnswer{}, err
 	}
 	for i, file := range q.Files {
-		if index, err := repo.LoadIndexFile(file); err == nil && lists(index, u) {
+		if index, err := repo.LoadIndexFile(file); err == nil && listsURL(index, u) {
 			return IndexAnswer{Listed: true, File: i}, nil
 		}
 	}
 	return IndexAnswer{}, nil
 }
 
-// ask has a question answered.
+// ask gets the answer to a query, from Options.ReadIndex if that is set.
 func (f fetcher) ask(q IndexQuery) (IndexAnswer, error) {
 	if f.ReadIndex == nil {
 		return q.Answer(f.ctx)
 	}
 	a, err := f.ReadIndex(f.ctx, q)
 	if err != nil && f.ctx.Err() == nil {
-		err = problem{what: err.Error(), hint: hintOf(err)}
+		err = problem{message: err.Error(), hint: hintOf(err)}
 	}
 	return a, err
 }
 
+// hintOf returns the advice that comes with an error, or "".
 func hintOf(err error) string {
 	var advice interface{ Hint() string }
 	if errors.As(err, &advice) {
@@ -89,41 +91,42 @@ func hintOf(err error) string {
 	return ""
 }
 
-// picked is a version of a chart in an index.
-type picked struct {
+// indexEntry is the version of a chart that an index lists.
+type indexEntry struct {
 	url *url.URL
-	// digest is empty where the index has none.
+	// digest is empty if the index has none.
 	digest string
 }
 
-// unreadable is the error of an index that cannot be read, and what is below it.
-type unreadable struct {
+// unreadableIndex is the error of an index that cannot be read, with its innermost cause.
+type unreadableIndex struct {
 	error
 	cause error
 }
 
-// pick has the version of a chart chosen.
-func (f fetcher) pick(q IndexQuery) (picked, error) {
+// pickVersion looks up a version of a chart.
+func (f fetcher) pickVersion(q IndexQuery) (indexEntry, error) {
 	a, err := f.ask(q)
 	switch {
 	case err != nil:
-		return picked{}, err
+		return indexEntry{}, err
 	case a.Unreadable != "":
-		return picked{}, unreadable{errors.New(a.Unreadable), errors.New(a.Cause)}
+		return indexEntry{}, unreadableIndex{errors.New(a.Unreadable), errors.New(a.Cause)}
 	case a.Problem != "":
-		return picked{}, problem{what: a.Problem, hint: a.Hint}
+		return indexEntry{}, problem{message: a.Problem, hint: a.Hint}
 	}
 	u, err := url.Parse(a.URL)
-	return picked{u, a.Digest}, err
+	return indexEntry{u, a.Digest}, err
 }
 
-// lists reports whether an index has this very URL. Relative ones do not count (pkg/downloader scanReposForURL).
-func lists(index *repo.IndexFile, u *url.URL) bool {
-	wanted := cleaned(u)
+// listsURL reports whether an index lists exactly this URL. Relative URLs do not count (pkg/downloader
+// scanReposForURL).
+func listsURL(index *repo.IndexFile, u *url.URL) bool {
+	wanted := cleanURL(u)
 	for _, versions := range index.Entries {
 		for _, version := range versions {
 			for _, listed := range version.URLs {
-				if l, err := url.Parse(listed); err == nil && cleaned(l) == wanted {
+				if l, err := url.Parse(listed); err == nil && cleanURL(l) == wanted {
 					return true
 				}
 			}
@@ -132,7 +135,8 @@ func lists(index *repo.IndexFile, u *url.URL) bool {
 	return false
 }
 
-func cleaned(u *url.URL) string {
+// cleanURL returns a URL with its path cleaned, for comparing.
+func cleanURL(u *url.URL) string {
 	c := *u
 	c.Path = path.Clean("/" + c.Path)
 	if !u.IsAbs() {
@@ -153,36 +157,36 @@ func (q IndexQuery) pick(index *repo.IndexFile) IndexAnswer {
 		for _, v := range versions {
 			names = append(names, v.Version)
 		}
-		p := noVersion(q.Where, q.Chart, q.Version, names, q.Hint)
-		return IndexAnswer{Problem: p.what, Hint: p.hint}
+		p := noVersionProblem(q.Where, q.Chart, q.Version, names, q.Hint)
+		return IndexAnswer{Problem: p.message, Hint: p.hint}
 	}
 	if len(chosen.URLs) == 0 {
-		return IndexAnswer{Problem: fmt.Sprintf("%s gives no URL for %s %s", q.Where, q.Chart, chosen.Version)}
+		return IndexAnswer{Problem: fmt.Sprintf("%s has no URL for %s %s", q.Where, q.Chart, chosen.Version)}
 	}
 	full, err := repo.ResolveReferenceURL(q.Base, chosen.URLs[0])
 	if err == nil {
 		_, err = url.Parse(full)
 	}
 	if err != nil {
-		return IndexAnswer{Problem: fmt.Sprintf("%s gives %s %s a URL that is none", q.Where, q.Chart, chosen.Version)}
+		return IndexAnswer{Problem: fmt.Sprintf("%s has an invalid URL for %s %s", q.Where, q.Chart, chosen.Version)}
 	}
 	return IndexAnswer{URL: full, Digest: chosen.Digest}
 }
 
-// noVersion names the newest versions that there are; names begin with the newest.
-func noVersion(where, chart, version string, names []string, hint string) problem {
+// noVersionProblem names the newest versions that exist; names begin with the newest.
+func noVersionProblem(where, chart, version string, names []string, hint string) problem {
 	const few = 5
 	listed := strings.Join(names[:min(few, len(names))], ", ")
 	if more := len(names) - few; more > 0 {
 		listed += fmt.Sprintf(" and %d more", more)
 	}
 	p := problem{
-		what: fmt.Sprintf("%s has no version of %s that is %s; there are %s", where, chart, version, listed),
-		hint: hint,
+		message: fmt.Sprintf("%s has no version of %s that matches %s; it has %s", where, chart, version, listed),
+		hint:    hint,
 	}
 	if version == "" {
-		p.what = fmt.Sprintf("%s has only development versions of %s: %s", where, chart, listed)
-		p.hint = "--devel takes them too, or name one with --version"
+		p.message = fmt.Sprintf("%s has only development versions of %s: %s", where, chart, listed)
+		p.hint = "--devel includes them, or name one with --version"
 	}
 	return p
 }

@@ -26,13 +26,13 @@ import (
 	"helm.sh/helm/v3/pkg/repo"
 )
 
-// username and password are what the servers below want, and what must be in no message.
+// username and password are the credentials of the servers below. No message may contain them.
 const (
 	username = "canary-user"
 	password = "canary-pass"
 )
 
-// packaged is an archive of a small chart.
+// packaged writes the archive of a small chart and returns its path.
 func packaged(t *testing.T, dir, name, version string) string {
 	t.Helper()
 	path, err := chartutil.Save(&chart.Chart{
@@ -45,12 +45,12 @@ func packaged(t *testing.T, dir, name, version string) string {
 	return path
 }
 
-// webVersions are those of the chart that all servers have.
+// webVersions returns the versions of the chart that all servers have.
 func webVersions() []string {
 	return []string{"1.0.0", "1.1.0", "2.0.0", "2.1.0-rc.1", "2.0.1+build.5"}
 }
 
-// web are archives of the chart web, in a directory of their own.
+// web writes the archives of the chart web into a directory of their own.
 func web(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,11 +61,11 @@ func web(t *testing.T) string {
 	return dir
 }
 
-// served is a server on loopback that remembers what it was asked.
+// served is a server on loopback that records its requests.
 type served struct {
 	*httptest.Server
 	mutex sync.Mutex
-	// asked are the paths, with the user of each request before it.
+	// asked are the paths of the requests, each with its user in front.
 	asked []string
 }
 
@@ -92,7 +92,7 @@ func serve(t *testing.T, secure bool, handler http.Handler) *served {
 	return s
 }
 
-// elsewhere is the same server under another name of its host.
+// elsewhere returns the URL of the server with another name of its host.
 func (s *served) elsewhere() string { return strings.Replace(s.URL, "127.0.0.1", "localhost", 1) }
 
 func (s *served) host() string {
@@ -106,7 +106,7 @@ func (s *served) seen() []string {
 	return append([]string(nil), s.asked...)
 }
 
-// ca is a file with the server's certificate.
+// ca writes the server's certificate to a file.
 func (s *served) ca(t *testing.T) string {
 	t.Helper()
 	return written(t, "ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
@@ -121,7 +121,7 @@ func written(t *testing.T, name string, text []byte) string {
 	return path
 }
 
-// locked lets only username in.
+// locked grants access only to username.
 func locked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if u, p, _ := r.BasicAuth(); u != username || p != password {
@@ -132,7 +132,7 @@ func locked(next http.Handler) http.Handler {
 	})
 }
 
-// index makes the index of the archives in dir, with their URLs below base, and lets change alter it.
+// index writes the index of the archives in dir, with URLs below base, after change has altered it.
 func index(t *testing.T, dir, base string, change func(*repo.IndexFile)) {
 	t.Helper()
 	made, err := repo.IndexDirectory(dir, base)
@@ -148,7 +148,7 @@ func index(t *testing.T, dir, base string, change func(*repo.IndexFile)) {
 	}
 }
 
-// settings are Helm's files for one user, in a directory of their own.
+// settings returns the paths of Helm's files for one user, in a directory of their own.
 func settings(t *testing.T) Options {
 	t.Helper()
 	dir := t.TempDir()
@@ -163,7 +163,7 @@ func settings(t *testing.T) Options {
 	return o
 }
 
-// know does what helm repo add and helm repo update do; the index is the one of the directory.
+// know does what helm repo add and helm repo update do, with the index of the directory.
 func know(t *testing.T, o Options, entry repo.Entry, dir string) {
 	t.Helper()
 	known, err := repo.LoadFile(o.RepositoryConfig)
@@ -183,7 +183,8 @@ func know(t *testing.T, o Options, entry repo.Entry, dir string) {
 	}
 }
 
-// registryOf is a real registry with the charts of a directory below /charts, for everybody or only for username.
+// registryOf starts a real registry that has the charts of a directory below /charts, for everybody or only for
+// username.
 func registryOf(t *testing.T, secure, private bool, dir string) *served {
 	t.Helper()
 	config := &configuration.Configuration{Storage: configuration.Storage{"inmemory": configuration.Parameters{}}}
@@ -212,7 +213,7 @@ func registryOf(t *testing.T, secure, private bool, dir string) *served {
 	return s
 }
 
-// push does what helm push does with each archive, and its provenance where there is one.
+// push does what helm push does with each archive and its provenance file, if there is one.
 func push(t *testing.T, client *registry.Client, host, dir string) {
 	t.Helper()
 	archives, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
@@ -235,7 +236,7 @@ func push(t *testing.T, client *registry.Client, host, dir string) {
 	}
 }
 
-// silent fails the test if anything is written to the process's own streams meanwhile.
+// silent fails the test if anything is written to the process's own streams.
 func silent(t *testing.T) {
 	t.Helper()
 	log.SetOutput(io.Discard)

@@ -13,62 +13,65 @@ import (
 	"helm.sh/helm/v3/pkg/repo"
 )
 
-// access is what it takes to get in somewhere.
+// access is what a server needs to grant access: credentials and certificates.
 type access struct {
 	// owner is the URL whose host may see the credentials.
 	owner              string
 	username, password string
-	// everywhere lets all hosts see them.
-	everywhere                bool
+	// passAll lets all hosts see them.
+	passAll                   bool
 	certFile, keyFile, caFile string
 	insecure                  bool
 }
 
-// of puts what a known repository says over what the flags say (helm v3.22.0 pkg/downloader/chart_downloader.go
-// ResolveChartVersion). Its word on unverified certificates counts for its index only.
-func (a access) of(entry *repo.Entry) access {
+// forRepository overrides the flags with the settings of a known repository (helm v3.22.0
+// pkg/downloader/chart_downloader.go ResolveChartVersion). Its setting for unverified certificates applies only to
+// its index.
+func (a access) forRepository(entry *repo.Entry) access {
 	a.owner = entry.URL
 	if entry.CertFile != "" || entry.KeyFile != "" || entry.CAFile != "" {
 		a.certFile, a.keyFile, a.caFile = entry.CertFile, entry.KeyFile, entry.CAFile
 	}
 	if entry.Username != "" && entry.Password != "" {
-		a.username, a.password, a.everywhere = entry.Username, entry.Password, entry.PassCredentialsAll
+		a.username, a.password, a.passAll = entry.Username, entry.Password, entry.PassCredentialsAll
 	}
 	return a
 }
 
-// withheld tells whether there are credentials that this URL does not get.
-func (a access) withheld(u *url.URL) bool {
+// withholds reports whether there are credentials that are not sent to this URL.
+func (a access) withholds(u *url.URL) bool {
 	owner, err := url.Parse(a.owner)
-	return a.password != "" && err == nil && !sameHost(owner, u) && (!a.everywhere || downgrades(owner, u))
+	return a.password != "" && err == nil && !sameHost(owner, u) && (!a.passAll || downgrades(owner, u))
 }
 
+// sameHost reports whether two URLs have the same scheme, host and port.
 func sameHost(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
-// source is where a file lies, and how to get it.
+// source is the place of a file, and how to read it.
 type source struct {
 	url     *url.URL
 	access  access
 	fetcher fetcher
-	// client is nil until a registry is asked.
+	// client is nil until the registry is asked.
 	client *registry.Client
-	// digest is what the index of where says of the archive.
+	// digest is the archive's digest in the index, and where the name of that index.
 	digest, where string
-	// chart and version are what was asked of a registry.
+	// chart and version are those that the registry was asked for.
 	chart, version string
 }
 
+// source returns the source of a file at a URL.
 func (f fetcher) source(u *url.URL, login access) source {
 	return source{url: u, access: login, fetcher: f}
 }
 
-// read gets the file, or the one whose name has the suffix too.
+// read reads the file, or the file with the suffix added to its name.
 func (s source) read(suffix string, options ...getter.Option) ([]byte, error) {
-	everywhere := s.access.everywhere && !s.access.withheld(s.url) // the getter would send them without TLS too
+	passAll := s.access.passAll && !s.access.withholds(s.url) // the getter would also send them without TLS
 	options = append(options,
 		getter.WithURL(s.access.owner),
 		getter.WithBasicAuth(s.access.username, s.access.password),
-		getter.WithPassCredentialsAll(everywhere),
+		getter.WithPassCredentialsAll(passAll),
 	)
 	switch s.url.Scheme {
 	case "http", "https":
@@ -79,7 +82,7 @@ func (s source) read(suffix string, options ...getter.Option) ([]byte, error) {
 		options = append(options, getter.WithTransport(outer))
 	case registry.OCIScheme:
 		if s.client == nil {
-			// An index led here. Credentials of its repository are not for the registry.
+			// The URL comes from an index. The credentials of its repository are not sent to the registry.
 			s.access.username, s.access.password = "", ""
 			if err := s.connect(); err != nil {
 				return nil, err
@@ -87,7 +90,7 @@ func (s source) read(suffix string, options ...getter.Option) ([]byte, error) {
 		}
 		options = append(options, getter.WithRegistryClient(s.client))
 	default:
-		return nil, problem{what: fmt.Sprintf("%s:// is not supported", s.url.Scheme), hint: hintPlugin}
+		return nil, problem{message: fmt.Sprintf("%s:// is not supported", s.url.Scheme), hint: hintPlugin}
 	}
 	get, err := getter.Getters().ByScheme(s.url.Scheme)
 	if err != nil {
@@ -95,20 +98,20 @@ func (s source) read(suffix string, options ...getter.Option) ([]byte, error) {
 	}
 	data, err := get.Get(s.url.String()+suffix, options...)
 	if err != nil {
-		return nil, failed{s, err}
+		return nil, fetchError{s, err}
 	}
 	return data.Bytes(), nil
 }
 
-// unread adds to the failure of a registry which versions it has.
-func (s source) unread(err error) error {
+// withVersions adds the versions of the chart to the error of a registry that does not have the wanted one.
+func (s source) withVersions(err error) error {
 	if s.client != nil && s.chart != "" && statusOf(err) == 404 {
 		return s.noTag(err)
 	}
 	return err
 }
 
-// fileName is the name under which the archive is stored: the signature of a provenance file names it
+// fileName returns the name for the stored archive. The signature in a provenance file contains this name
 // (pkg/downloader/chart_downloader.go DownloadTo).
 func (s source) fileName() string {
 	name := path.Base(s.url.Path)
@@ -121,17 +124,17 @@ func (s source) fileName() string {
 	return name
 }
 
-// check compares an archive with the digest in the index, which some write with the name of the algorithm before it. A
-// registry answers for what it sends itself.
-func (s source) check(archive []byte) error {
+// checkDigest compares an archive with its digest in the index, which may have the name of the algorithm in front. A
+// registry checks what it sends itself.
+func (s source) checkDigest(archive []byte) error {
 	want := strings.ToLower(strings.TrimPrefix(s.digest, "sha256:"))
 	if raw, err := hex.DecodeString(want); err != nil || len(raw) != sha256.Size || s.url.Scheme == registry.OCIScheme {
 		return nil
 	}
 	if sum := sha256.Sum256(archive); hex.EncodeToString(sum[:]) != want {
 		return problem{
-			what: fmt.Sprintf("what %s sends is not what the index of %s lists: its digest is another", s.url.Host, s.where),
-			hint: "helm repo update, if the version was published anew; helm itself does not compare them: helm pull, then give the path",
+			message: fmt.Sprintf("the archive from %s does not match its digest in the index of %s", s.url.Host, s.where),
+			hint:    "run helm repo update if the version was published again, or fetch it with helm pull, which compares no digest, and give its path",
 		}
 	}
 	return nil

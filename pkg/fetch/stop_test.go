@@ -12,7 +12,8 @@ import (
 	"helm.sh/helm/v3/pkg/repo"
 )
 
-// TestStopped: a server that does not answer, or never ends its answer, is left when the context ends.
+// TestStopped checks that Chart returns when its context ends, even if a server does not answer or never ends its
+// answer.
 func TestStopped(t *testing.T) {
 	silent(t)
 	reached := make(chan struct{}, 100)
@@ -62,13 +63,13 @@ func TestStopped(t *testing.T) {
 			if !errors.Is(err, why) || !errors.Is(err, context.Canceled) || path != "" {
 				t.Errorf("path %q, error %v", path, err)
 			}
-			<-gone // the server sees it too: nothing runs on
+			<-gone // the server sees the end of the request: nothing goes on in the background
 		})
 	}
 	t.Run("values", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		defer cancel()
-		_, err := Read(ctx, mute.URL+"/values.yaml", nil)
+		_, err := ReadFile(ctx, mute.URL+"/values.yaml", nil)
 		check(t, err, mute.URL+"/values.yaml: context deadline exceeded", "")
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
@@ -79,7 +80,7 @@ func TestStopped(t *testing.T) {
 		open, closer := io.Pipe()
 		defer closer.Close()
 		cancel()
-		_, err := Read(ctx, "-", open)
+		_, err := ReadFile(ctx, "-", open)
 		check(t, err, "standard input: context canceled", "")
 	})
 }
@@ -90,12 +91,12 @@ func TestAwaitTurnsPanicsIntoErrors(t *testing.T) {
 	}
 }
 
-// zeros is an endless answer.
+// zeros is an answer without an end.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func TestAnswersThatAreTooLong(t *testing.T) {
+func TestTooLongAnswer(t *testing.T) {
 	silent(t)
 	s := serve(t, false, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.Copy(w, zeros{}) }))
 	_, _, err := Chart(context.Background(), s.URL+"/web.tgz", settings(t))

@@ -10,7 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-func TestRead(t *testing.T) {
+func TestReadFile(t *testing.T) {
 	silent(t)
 	file := written(t, "values.yaml", []byte("from: file"))
 	s := serve(t, false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -23,7 +23,7 @@ func TestRead(t *testing.T) {
 	for name, want := range map[string]string{
 		file: "from: file", "-": "from: stdin", " - ": "from: stdin", s.URL + "/values.yaml": "from: server",
 	} {
-		got, err := Read(context.Background(), name, strings.NewReader("from: stdin"))
+		got, err := ReadFile(context.Background(), name, strings.NewReader("from: stdin"))
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
@@ -38,7 +38,7 @@ func TestRead(t *testing.T) {
 		absent: "open " + absent + ": .*",
 		strings.Replace(s.URL, "://", "://canary:canary@", 1) + "/nothing?token=canary": s.URL + `/nothing: not found at ` + s.URL + `/nothing \(404\)`,
 	} {
-		_, err := Read(context.Background(), name, nil)
+		_, err := ReadFile(context.Background(), name, nil)
 		if err == nil {
 			t.Fatalf("%s: no error", name)
 		}
@@ -48,13 +48,13 @@ func TestRead(t *testing.T) {
 		}
 		check(t, err, want, hint)
 	}
-	_, err := Read(context.Background(), "secrets://canary:canary@vault/values.yaml", nil)
-	check(t, err, "secrets://vault/values.yaml: such URLs are not supported", "no downloader plugins")
-	_, err = Read(context.Background(), "-", nil)
-	check(t, err, "standard input: there is none", "")
+	_, err := ReadFile(context.Background(), "secrets://canary:canary@vault/values.yaml", nil)
+	check(t, err, "secrets://vault/values.yaml: URLs of this kind are not supported", "no downloader plugins")
+	_, err = ReadFile(context.Background(), "-", nil)
+	check(t, err, "standard input: it is not available", "")
 }
 
-func TestShown(t *testing.T) {
+func TestWithoutLogin(t *testing.T) {
 	for ref, want := range map[string]string{
 		"repo/name": "repo/name", "./a@b": "./a@b", "a:b@c/d": "c/d",
 		"https://canary:canary@h:1/p?token=canary#canary": "https://h:1/p",
@@ -64,7 +64,7 @@ func TestShown(t *testing.T) {
 		"oci://h/a/b@sha256:abc":                          "oci://h/a/b@sha256:abc",
 		"oci://h:5000/a/b:1.0.0":                          "oci://h:5000/a/b:1.0.0",
 	} {
-		if got := shown(ref); got != want {
+		if got := withoutLogin(ref); got != want {
 			t.Errorf("%s is shown as %s", ref, got)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"helm.sh/helm/v3/pkg/provenance"
 )
 
-// signer is a new key, and the keyring that has only it.
+// signer returns a new key, and a keyring that contains only this key.
 func signer(t *testing.T) (key *openpgp.Entity, keyring string) {
 	t.Helper()
 	key, err := openpgp.NewEntity("A Signer", "", "signer@charts.test", nil)
@@ -103,7 +103,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// without is a copy of a directory that lacks the archives of one chart.
+// without returns a copy of a directory without the archives of one chart.
 func without(t *testing.T, dir, chart string) string {
 	t.Helper()
 	smaller := t.TempDir()

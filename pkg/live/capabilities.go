@@ -10,9 +10,9 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 )
 
-// Capabilities is what charts see of the cluster as .Capabilities: the same content as Helm's own
-// (helm v3.22.0 pkg/action/action.go getCapabilities), at one request instead of a second discovery. Groups that could
-// not be discovered are absent, as they are for Helm, which logs a warning; Undiscovered names them.
+// Capabilities returns what charts see of the cluster as .Capabilities: the same content as Helm's own (helm v3.22.0
+// pkg/action/action.go getCapabilities), for one request instead of a second discovery. Groups that could not be
+// discovered are missing, as they are for Helm, which logs a warning; Undiscovered names them.
 func (c *Cluster) Capabilities(ctx context.Context) (*chartutil.Capabilities, error) {
 	if c.served == nil {
 		return nil, fmt.Errorf("read capabilities of %s: the server was not asked for what it serves", c.server)
@@ -28,9 +28,10 @@ func (c *Cluster) Capabilities(ctx context.Context) (*chartutil.Capabilities, er
 	}, nil
 }
 
-// versionSet lists each served "group/version" and "group/version/Kind". Kinds of subresources are among them, such as
-// apps/v1/Scale, and only groups decide about the former: GetVersionSet of the same file has it so. Helm's order
-// is that of a map; sorted, a chart that prints the set renders alike each time.
+// versionSet lists each served "group/version" and "group/version/Kind". As in Helm's GetVersionSet (the same file),
+// every discovered version counts for the first form, and the kinds of subresources, such as apps/v1/Scale, count for
+// the second. Helm lists them in the random order of a map; here they are sorted, so that a chart that prints the set
+// renders the same text each time.
 func (c *catalog) versionSet() chartutil.VersionSet {
 	set := map[string]bool{}
 	for _, group := range c.groups {

@@ -22,7 +22,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-func TestConnectAsksTwiceAndLeavesTheConfigAlone(t *testing.T) {
+func TestConnectSendsTwoRequestsAndKeepsTheConfig(t *testing.T) {
 	f := newFakeAPI(t)
 	cfg := &rest.Config{Host: f.url, UserAgent: "before", QPS: 7}
 	c, err := Connect(t.Context(), cfg, Options{UserAgent: "helmdrift/1.2.3"})
@@ -42,8 +42,8 @@ func TestConnectAsksTwiceAndLeavesTheConfigAlone(t *testing.T) {
 	if want := slices.Repeat([]string{"helmdrift/1.2.3"}, 4); !slices.Equal(f.agents, want) {
 		t.Errorf("user agents %q", f.agents)
 	}
-	if c.Server() != f.url {
-		t.Errorf("server %q", c.Server())
+	if c.server != f.url {
+		t.Errorf("server %q", c.server)
 	}
 }
 
@@ -52,12 +52,12 @@ func TestServerNameHasNoCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Server() != "https://127.0.0.1:6443/k8s/clusters/c-1" {
-		t.Errorf("server %q", c.Server())
+	if c.server != "https://127.0.0.1:6443/k8s/clusters/c-1" {
+		t.Errorf("server %q", c.server)
 	}
 }
 
-func TestLimits(t *testing.T) {
+func TestRateLimit(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		fair bool
@@ -81,11 +81,11 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-func TestLimitHoldsForAllClientsAndEndsWithTheContext(t *testing.T) {
+func TestRateLimitIsSharedAndEndsWithTheContext(t *testing.T) {
 	f := newFakeAPI(t)
 	refs := f.addMany("ConfigMap", "prod", "a", 2)
-	c := f.connect(Options{QPS: 0.001, Burst: 3})                // discovery takes two turns
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // the third turn comes in 1000 s, which is refused at once
+	c := f.connect(Options{QPS: 0.001, Burst: 3})                // discovery takes two of the three requests
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // the next request could be sent in 1000 s, which is refused at once
 	defer cancel()
 	var codes []string
 	for _, live := range c.Read(ctx, refs) {
@@ -98,7 +98,8 @@ func TestLimitHoldsForAllClientsAndEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// connectFails connects, and fails unless the error names the server and has a hint with the given word.
+// connectFails checks that connecting fails with an error that contains what and the server, and a hint that contains
+// hint.
 func connectFails(t *testing.T, cfg *rest.Config, what, hint string) {
 	t.Helper()
 	_, err := Connect(t.Context(), cfg, Options{})
@@ -139,7 +140,7 @@ func TestConnectErrors(t *testing.T) {
 			_, _ = w.Write([]byte("{}"))
 		}},
 		"no such path": {"cannot use", "--kube-apiserver", http.NotFound},
-		"broken":       {"no discovery from", "try again later", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "x", 500) }},
+		"broken":       {"discovery failed on", "try again later", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "x", 500) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(test.answer)
@@ -149,12 +150,12 @@ func TestConnectErrors(t *testing.T) {
 	}
 }
 
-func TestConnectErrorsOfTheClientSide(t *testing.T) {
+func TestConnectErrorsOfTheClient(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it would tell of the refused handshake
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the server logs the failed handshake
 	server.StartTLS()
 	defer server.Close()
-	connectFails(t, &rest.Config{Host: server.URL}, "no trust in", "--kube-ca-file")
+	connectFails(t, &rest.Config{Host: server.URL}, "cannot trust", "--kube-ca-file")
 	connectFails(t, &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{CAFile: "/does/not/exist"}}, "cannot use", "certificates")
 
 	plugin := &clientcmdapi.ExecConfig{Command: "no-such-plugin", APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: clientcmdapi.NeverExecInteractiveMode}
@@ -170,7 +171,7 @@ func TestConnectErrorsOfTheClientSide(t *testing.T) {
 	}
 }
 
-func TestHangingServerEndsInTime(t *testing.T) {
+func TestHangingServerTimesOut(t *testing.T) {
 	done := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
 	defer server.Close()
@@ -180,7 +181,7 @@ func TestHangingServerEndsInTime(t *testing.T) {
 
 var thing = object.Ref{Key: object.Key{Group: "ex.com", Kind: "Thing", Namespace: "prod", Name: "t"}, Version: "v1"}
 
-func TestStaleGroupHurtsOnlyItsObjects(t *testing.T) {
+func TestStaleGroupAffectsOnlyItsObjects(t *testing.T) {
 	for _, legacy := range []bool{false, true} {
 		f := newFakeAPI(t)
 		f.legacy = legacy
@@ -198,7 +199,7 @@ func TestStaleGroupHurtsOnlyItsObjects(t *testing.T) {
 		}
 		messages := c.Incomplete([]string{"ex.com", "other.com", "third.com"})
 		if len(messages) != 1 || !strings.HasPrefix(messages[0].Message, "discovery of group ex.com failed: ") ||
-			!strings.Contains(messages[0].Message, "; and of other.com, third.com; the chart was rendered as if") {
+			!strings.Contains(messages[0].Message, "; discovery of other.com, third.com failed too; the chart was rendered as if") {
 			t.Errorf("incomplete: %+v", messages)
 		}
 		if namespaced, known := c.Scope(schema.GroupVersionKind{Group: "ex.com", Version: "v1", Kind: "Thing"}); namespaced || known {
@@ -220,7 +221,7 @@ func TestScopeAndVersions(t *testing.T) {
 			}
 		}
 		if legacy {
-			continue // the fake server's old discovery knows one version per group
+			continue // the fake server's old discovery has one version per group
 		}
 		got := c.Versions(schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"})
 		if diff := cmp.Diff([]string{"v2", "v1"}, got); diff != "" {

@@ -15,124 +15,123 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// DryRun sends each request as a field manager with dryRun=All and returns what the server made of it. Nothing is stored. Each request has an
-// answer in the result, under its Ref. Answers carry the server's words, shortened; like the errors of Read they may
-// quote the object, and it is threeway's Comparison.Report that scrubs them of masked values.
+// DryRun sends each request as a field manager with dryRun=All and returns the server's answers. Nothing is stored. The
+// result has one answer for each request, under its Ref. Answers contain the server's messages, shortened; like the errors
+// of Read they may quote the object, and threeway's Comparison.Report masks the values in them.
 //
-// An API server behind the aggregation layer may not know dryRun and store the object (k8s.io/cli-runtime v0.37.1
-// pkg/resource/helper.go, Helper.ServerDryRun). So only what the Kubernetes API server serves itself is asked about: its own
-// API groups, and kinds that a CustomResourceDefinition defines.
+// An API server behind the aggregation layer may ignore dryRun and store the object (k8s.io/cli-runtime v0.37.1
+// pkg/resource/helper.go, Helper.ServerDryRun). DryRun therefore asks only about kinds that the Kubernetes API server serves
+// itself: those of its own API groups, and those that a CustomResourceDefinition defines.
 func (c *Cluster) DryRun(ctx context.Context, requests []threeway.Request, manager string) map[object.Ref]threeway.Answer {
-	t := trial{Cluster: c, manager: manager, unsafe: c.unsafeKinds(ctx, requests)}
+	d := dryRun{Cluster: c, manager: manager, unsafe: c.unsafeKinds(ctx, requests)}
 	for _, request := range requests {
 		if request.Method == threeway.MethodCreate {
-			t.created = append(t.created, request.Ref)
+			d.created = append(d.created, request.Ref)
 		}
 	}
 	out := make(map[object.Ref]threeway.Answer, len(requests))
-	for i, answer := range inParallel(requests, func(r threeway.Request) threeway.Answer { return t.ask(ctx, r) }) {
+	for i, answer := range inParallel(requests, func(r threeway.Request) threeway.Answer { return d.answer(ctx, r) }) {
 		out[requests[i].Ref] = answer
 	}
 	return out
 }
 
-// trial is one dry run of many requests.
-type trial struct {
+// dryRun is one dry run of many requests.
+type dryRun struct {
 	*Cluster
 	manager string
-	// unsafe has a reason for each kind that must not be asked about.
+	// unsafe maps each kind that must not be asked about to the reason.
 	unsafe map[schema.GroupVersionKind]string
-	// created are the objects that the requests would create. In a dry run, none of them is there for the others.
+	// created are the objects that the requests would create. In a dry run none of them exists for the other requests.
 	created []object.Ref
 }
 
-// ask sends one request.
-func (t trial) ask(ctx context.Context, request threeway.Request) (answer threeway.Answer) {
-	at, problem := t.aim(request.Ref)
+// answer sends one request and classifies what comes back. A panic becomes the answer of this request.
+func (d dryRun) answer(ctx context.Context, request threeway.Request) (answer threeway.Answer) {
+	t, problem := d.findTarget(request.Ref)
 	defer func() {
 		if p := recover(); p != nil {
-			answer = threeway.Answer{Refused: at.panicked(p).Message}
+			answer = threeway.Answer{Refused: t.panicError(p).Message}
 		}
 	}()
-	reason, undiscovered := t.unsafe[kindOf(request.Ref)], (*groupError)(nil)
+	reason, undiscovered := d.unsafe[kindOf(request.Ref)], (*groupError)(nil)
 	switch {
 	case errors.As(problem, &undiscovered):
-		return threeway.Answer{Refused: at.fail(verbOf(request.Method), problem).Message}
+		return threeway.Answer{Refused: t.objectError(verbOf(request.Method), problem).Message}
 	case problem != nil:
 		return threeway.Answer{Refused: problem.Error()}
 	case reason != "":
-		return threeway.Answer{Refused: reason}
+		return threeway.Answer{Refused: "not asked: " + reason}
 	}
-	object, err := t.send(ctx, at, request)
+	object, err := d.send(ctx, t, request)
 	if err != nil {
-		return t.answerOf(at, verbOf(request.Method), err)
+		return d.answerForError(t, verbOf(request.Method), err)
 	}
 	return threeway.Answer{Object: object.Object}
 }
 
-// send writes as Helm does, but for dryRun. A replacement is of whatever is there then, which Helm reads just before (k8s.io/cli-runtime
-// v0.37.1 pkg/resource/helper.go Helper.Replace), and it goes on where that cannot be read. So one that meets an object which has
-// moved since it was read for the comparison is made again.
-func (t trial) send(ctx context.Context, at target, request threeway.Request) (*unstructured.Unstructured, error) {
-	object, err := bodyOf(request)
+// send sends the request that Helm would send, with dryRun. Helm reads the object just before it replaces it, and goes on
+// if that read fails (k8s.io/cli-runtime v0.37.1 pkg/resource/helper.go Helper.Replace). So a replacement is sent again with
+// the current resourceVersion if the object has changed since it was read for the comparison.
+func (d dryRun) send(ctx context.Context, t target, request threeway.Request) (*unstructured.Unstructured, error) {
+	object, err := requestObject(request)
 	if err != nil {
 		return nil, err
 	}
 	replaces := request.Method == threeway.MethodReplace
 	for attempt := 1; ; attempt++ {
 		if replaces && (object.GetResourceVersion() == "" || attempt > 1) {
-			if live, err := t.client(at).Get(ctx, request.Ref.Name, metav1.GetOptions{}); err == nil {
+			if live, err := d.client(t).Get(ctx, request.Ref.Name, metav1.GetOptions{}); err == nil {
 				object.SetResourceVersion(live.GetResourceVersion())
 			}
 		}
-		answer, err := t.write(ctx, at, request, object, t.manager, []string{metav1.DryRunAll})
+		answer, err := d.write(ctx, t, request, object, d.manager, []string{metav1.DryRunAll})
 		if !replaces || !apierrors.IsConflict(err) || attempt == maxAttempts {
 			return answer, err
 		}
 	}
 }
 
-// unsafeKinds finds the kinds of which it is not known that the Kubernetes API server itself serves them, and says why.
+// unsafeKinds returns the requested kinds for which no dry run may be sent, because nothing proves that the Kubernetes API
+// server itself serves them. Each has a reason.
 func (c *Cluster) unsafeKinds(ctx context.Context, requests []threeway.Request) map[schema.GroupVersionKind]string {
 	unsafe := map[schema.GroupVersionKind]string{}
 	var custom []schema.GroupKind
 	for _, request := range requests {
 		kind := kindOf(request.Ref)
-		if !builtIn(kind.Group) {
+		if !isBuiltInGroup(kind.Group) {
 			custom = append(custom, kind.GroupKind())
-			unsafe[kind] = unknowing(kind)
+			unsafe[kind] = mayIgnoreDryRun(kind)
 		}
 	}
 	for _, read := range c.definitions(ctx, custom) {
 		for kind := range unsafe {
 			switch {
 			case kind.GroupKind() != read.kind:
-			case read.err == nil && defines(read.object, kind.Version):
+			case read.err == nil && servesVersion(read.object, kind.Version):
 				delete(unsafe, kind)
 			case read.err != nil && !isObjectNotFound(read.err):
-				unsafe[kind] = warning("", "get", read.noun(), read.err, unknowing(kind)).Message
+				unsafe[kind] = warning("", "get", read.resourceName(), read.err, mayIgnoreDryRun(kind)).Message
 			}
 		}
 	}
 	return unsafe
 }
 
-// notAsked begins the reason for which a dry run was not sent.
-const notAsked = "not asked: "
-
-func unknowing(kind schema.GroupVersionKind) string {
-	return fmt.Sprintf(notAsked+"its API server may not know dry runs "+
-		"(%s is neither built in nor known to be defined by a CustomResourceDefinition)", kind.GroupVersion())
+func mayIgnoreDryRun(kind schema.GroupVersionKind) string {
+	return fmt.Sprintf("its API server may not support dry runs (%s is neither built in nor known to be defined by a "+
+		"CustomResourceDefinition)", kind.GroupVersion())
 }
 
-// builtIn tells the API groups of the Kubernetes API server: those of client-go's types, and those of the two parts of
-// that server which have types of their own.
-func builtIn(group string) bool {
+// isBuiltInGroup reports whether the Kubernetes API server itself serves an API group. Such groups have types in client-go,
+// except for the two parts of the server that bring types of their own.
+func isBuiltInGroup(group string) bool {
 	return scheme.Scheme.IsGroupRegistered(group) || group == "apiextensions.k8s.io" || group == "apiregistration.k8s.io"
 }
 
-// defines tells whether a CustomResourceDefinition serves a version. Another version of the group may come from elsewhere.
-func defines(definition *unstructured.Unstructured, version string) bool {
+// servesVersion reports whether a CustomResourceDefinition serves a version. Another API server may serve other versions of
+// the same group.
+func servesVersion(definition *unstructured.Unstructured, version string) bool {
 	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
 	for _, v := range versions {
 		if v, _ := v.(map[string]any); v["name"] == version && v["served"] == true {
@@ -146,7 +145,7 @@ func kindOf(ref object.Ref) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind}
 }
 
-// verbOf is what a role calls a method.
+// verbOf returns the verb that RBAC uses for a method.
 func verbOf(method threeway.Method) string {
 	if method == threeway.MethodReplace {
 		return "update"

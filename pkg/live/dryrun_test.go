@@ -31,7 +31,7 @@ func (f *fakeAPI) resource(kind string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: k.group, Version: k.version, Resource: k.plural}
 }
 
-// patch and create are requests as a comparison makes them.
+// patch and create return requests like those of a comparison.
 func patch(ref object.Ref) threeway.Request {
 	return threeway.Request{Ref: ref, Method: threeway.MethodPatch, PatchType: "application/strategic-merge-patch+json", Body: []byte(`{"a":9007199254740993}`)}
 }
@@ -49,7 +49,7 @@ func written(ref object.Ref, method threeway.Method) threeway.Request {
 	return threeway.Request{Ref: ref, Method: method, Body: body}
 }
 
-// echo answers a dry run with what it was sent.
+// echo answers a dry run with a fixed object and stores what it was sent.
 func (f *fakeAPI) echo(sent map[string]string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -65,14 +65,14 @@ func (f *fakeAPI) echo(sent map[string]string) func(http.ResponseWriter, *http.R
 	}
 }
 
-func TestDryRunSendsAsHelmDoes(t *testing.T) {
+func TestDryRunSendsWhatHelmSends(t *testing.T) {
 	f := newFakeAPI(t)
 	sent := map[string]string{}
 	f.judge = f.echo(sent)
 	patched, created := f.add("Deployment", "prod", "web", nil), f.ref("ConfigMap", "prod", "new")
 	replaced, blind := f.add("Service", "prod", "web", nil), f.ref("Service", "prod", "gone")
 	cluster := f.add("ClusterRole", "", "reader", nil)
-	cluster.Namespace = "prod" // of a manifest that says so; the API has no such path
+	cluster.Namespace = "prod" // a manifest may name one; the API has no such path
 	f.objects[f.kind("Service").collection("prod")+"/web"]["metadata"].(map[string]any)["resourceVersion"] = "41"
 
 	requests := []threeway.Request{patch(patched), create(created), written(replaced, threeway.MethodReplace), written(blind, threeway.MethodReplace), patch(cluster)}
@@ -98,8 +98,9 @@ func TestDryRunSendsAsHelmDoes(t *testing.T) {
 	}
 }
 
-// TestDryRunReplacesWhatIsThere: an object that has moved since it was read is replaced as it is then, as Helm would.
-func TestDryRunReplacesWhatIsThere(t *testing.T) {
+// TestDryRunReplacesChangedObject checks that a replacement uses the current resourceVersion if the object has
+// changed since it was read, as Helm does.
+func TestDryRunReplacesChangedObject(t *testing.T) {
 	f := newFakeAPI(t)
 	moved := f.add("Service", "prod", "web", nil)
 	f.objects[f.kind("Service").collection("prod")+"/web"]["metadata"].(map[string]any)["resourceVersion"] = "42"
@@ -123,8 +124,9 @@ func TestDryRunReplacesWhatIsThere(t *testing.T) {
 	}
 }
 
-// Nothing is sent to a server of which it is not known that it is the Kubernetes API server.
-func TestDryRunLeavesOthersAlone(t *testing.T) {
+// TestDryRunSkipsOtherServers checks that nothing is sent to a server unless it is known to be the Kubernetes API
+// server.
+func TestDryRunSkipsOtherServers(t *testing.T) {
 	f := newFakeAPI(t)
 	withDefinitions(f)
 	f.kinds = append(f.kinds,
@@ -141,14 +143,14 @@ func TestDryRunLeavesOthersAlone(t *testing.T) {
 	other := f.ref("Thing", "prod", "two")
 	other.Version = "v2"
 	refused := map[object.Ref]string{
-		f.ref("Aggregated", "prod", "a"): "not asked: its API server may not know dry runs (agg.io/v1 is neither built in nor known to be defined by a CustomResourceDefinition)",
-		f.ref("Other", "prod", "a"): `cannot get customresourcedefinitions.apiextensions.k8s.io "others.ex.com": forbidden: User "ci" cannot do this; ` +
-			"not asked: its API server may not know dry runs (ex.com/v1 is neither built in nor known to be defined by a CustomResourceDefinition)",
-		other: "not asked: its API server may not know dry runs (ex.com/v2 is neither built in nor known to be defined by a CustomResourceDefinition)",
+		f.ref("Aggregated", "prod", "a"): "not asked: its API server may not support dry runs (agg.io/v1 is neither built in nor known to be defined by a CustomResourceDefinition)",
+		f.ref("Other", "prod", "a"): `not asked: cannot get customresourcedefinitions.apiextensions.k8s.io "others.ex.com": forbidden: User "ci" cannot do this; ` +
+			"its API server may not support dry runs (ex.com/v1 is neither built in nor known to be defined by a CustomResourceDefinition)",
+		other: "not asked: its API server may not support dry runs (ex.com/v2 is neither built in nor known to be defined by a CustomResourceDefinition)",
 		{Key: object.Key{Group: "no.such", Kind: "Kind", Name: "a"}, Version: "v1"}: "the server does not serve no.such/v1 Kind",
 		f.ref("Dead", "prod", "a"):        "cannot patch Dead.dead.io \"a\" in namespace \"prod\": discovery of group dead.io failed: ",
-		f.ref("ConfigMap", "prod", "a/b"): "this is no name that an object can have",
-		f.ref("ConfigMap", "", "a"):       "this is no namespace that an object can be in",
+		f.ref("ConfigMap", "prod", "a/b"): "its name is not valid",
+		f.ref("ConfigMap", "", "a"):       "its namespace is not valid",
 	}
 	var requests []threeway.Request
 	for _, ref := range slices.Collect(maps.Keys(refused)) {
@@ -237,18 +239,18 @@ func TestDryRunAnswers(t *testing.T) {
 	}
 }
 
-// refuse answers with a whole Status.
+// refuse answers with a complete Status.
 func refuse(w http.ResponseWriter, s metav1.Status) {
 	s.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 	s.Status = metav1.StatusFailure
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Retry-After", "3600") // longer than anyone waits
+	w.Header().Set("Retry-After", "3600") // longer than the client waits
 	w.WriteHeader(int(s.Code))
 	_ = json.NewEncoder(w).Encode(s)
 }
 
-// A proxy before the API server has no say.
-func TestDryRunBelievesTheServerOnly(t *testing.T) {
+// TestDryRunIgnoresProxies checks that an answer of a proxy in front of the API server is no rejection.
+func TestDryRunIgnoresProxies(t *testing.T) {
 	for _, code := range []int{400, 403, 404, 422} {
 		f := newFakeAPI(t)
 		ref := f.ref("ConfigMap", "prod", "web")
@@ -260,8 +262,9 @@ func TestDryRunBelievesTheServerOnly(t *testing.T) {
 	}
 }
 
-// What the upgrade creates itself is missing in a dry run, and proves nothing.
-func TestDryRunMissesWhatIsCreatedFirst(t *testing.T) {
+// TestDryRunOfDependentObjects checks that an object that only the upgrade itself creates proves nothing when it is
+// missing.
+func TestDryRunOfDependentObjects(t *testing.T) {
 	f := newFakeAPI(t)
 	f.kinds = append(f.kinds, fakeKind{version: "v1", kind: "Pod", plural: "pods"})
 	f.judge = func(w http.ResponseWriter, r *http.Request) {
@@ -282,8 +285,8 @@ func TestDryRunMissesWhatIsCreatedFirst(t *testing.T) {
 	together := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{
 		create(f.ref("Namespace", "", "new")), create(f.ref("ServiceAccount", "prod", "sa")), create(pod), create(config)}, "helm")
 	want := map[object.Ref]string{
-		pod:    `cannot be tried before ServiceAccount "sa" is there, which Helm creates as well: pods "web" is forbidden: error looking up service account prod/sa: serviceaccount "sa" not found`,
-		config: `cannot be tried before Namespace "new" is there, which Helm creates as well: namespaces "new" not found`,
+		pod:    `cannot be tried before Helm has created ServiceAccount "sa": pods "web" is forbidden: error looking up service account prod/sa: serviceaccount "sa" not found`,
+		config: `cannot be tried before Helm has created Namespace "new": namespaces "new" not found`,
 	}
 	for ref, refused := range want {
 		if got := together[ref]; got.Refused != refused || got.Rejected != "" {
@@ -292,7 +295,8 @@ func TestDryRunMissesWhatIsCreatedFirst(t *testing.T) {
 	}
 }
 
-// An answer about a Secret may quote it; what is shown of one is the part that cannot, or comes whole, to be scrubbed.
+// TestDryRunOfSecrets checks what is shown of an answer about a Secret, which may quote it: only parts that cannot
+// contain a value, or whole values, which are masked later.
 func TestDryRunOfSecrets(t *testing.T) {
 	f := newFakeAPI(t)
 	ref := f.ref("Secret", "prod", "web")
@@ -302,7 +306,7 @@ func TestDryRunOfSecrets(t *testing.T) {
 		message, want, mustLack string
 	}{
 		{403, `secrets "web" is forbidden: exceeded quota: q`, `secrets "web" is forbidden: exceeded quota: q`, ""},
-		{400, "cannot take " + canary, "the server refuses it (400); its words are left out", "c4n4ry"},
+		{400, "cannot take " + canary, "status 400; the message is left out", "c4n4ry"},
 		{500, `Internal error occurred: failed calling webhook "a.b": it said ` + canary, `the server failed (500): failed calling webhook "a.b"`, "c4n4ry"},
 		{500, "Internal error: " + canary, "the server failed (500)", "c4n4ry"},
 	} {
@@ -322,8 +326,8 @@ func TestDryRunOfSecrets(t *testing.T) {
 	}
 }
 
-// A dry run leaves nothing behind, so it is repeated like a read, with its whole body.
-func TestDryRunSurvivesPassingFailures(t *testing.T) {
+// TestDryRunIsRepeated checks that a dry run, which changes nothing, is repeated like a read, with its whole body.
+func TestDryRunIsRepeated(t *testing.T) {
 	for _, code := range []int{429, 503} {
 		f := newFakeAPI(t)
 		ref := f.ref("ConfigMap", "prod", "web")

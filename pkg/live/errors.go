@@ -18,15 +18,15 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// The codes of errors and warnings that come from reading the cluster.
+// The codes of errors and warnings about reading the cluster.
 const (
 	CodeForbidden    = "forbidden"    // the role does not allow it
 	CodeUnauthorized = "unauthorized" // the credentials are not, or no longer, accepted
-	CodeThrottled    = "throttled"    // 429, also after repetitions
+	CodeThrottled    = "throttled"    // 429, even after retries
 	CodeTimeout      = "timeout"      // no answer in time
 	CodeCanceled     = "canceled"     // the user stopped the run
-	CodeServerError  = "server-error" // the server failed, also after repetitions
-	CodeConnection   = "connection"   // the server could not be reached, or broke off
+	CodeServerError  = "server-error" // the server failed, even after retries
+	CodeConnection   = "connection"   // the server could not be reached, or the connection broke
 	CodeDiscovery    = "discovery"    // the object's API group could not be discovered
 	CodeInvalid      = "invalid"      // the object cannot be asked for
 	CodeRefused      = "refused"      // the server does not accept the request
@@ -35,20 +35,20 @@ const (
 	CodeInternal     = "internal"     // a fault of this program
 )
 
-// maxDetail bounds, in characters, what is quoted of a message that others wrote.
+// maxDetail is the number of characters up to which a message of someone else is quoted.
 const maxDetail = 300
 
 // String names the object as the API does: configmaps "web" in namespace "prod".
 func (t target) String() string {
 	s := fmt.Sprintf("%s %q", t.plural(), t.ref.Name)
-	// Where discovery failed the scope is not known; then the manifest's word is the best there is.
+	// If discovery failed, the scope is unknown and the namespace of the manifest is shown.
 	if t.ref.Namespace != "" && (t.namespaced || t.Resource == "") {
 		s += fmt.Sprintf(" in namespace %q", t.ref.Namespace)
 	}
 	return s
 }
 
-// plural is the resource with its group; the kind, where discovery does not know the resource.
+// plural returns the resource with its group, or the kind with its group if discovery does not know the resource.
 func (t target) plural() string {
 	if t.Resource != "" {
 		return t.GroupResource().String()
@@ -61,9 +61,9 @@ func (t target) plural() string {
 
 func (t target) isSecret() bool { return secret.Kind(t.ref.Group, t.ref.Kind) }
 
-// fail makes the error of one object: a sentence that names the verb, the resource and the object. What the server wrote
-// is added, except for Secrets: an API error may quote the object it is about.
-func (t target) fail(verb string, err error) *report.ObjectError {
+// objectError returns the error of one object: a sentence with the verb, the resource and the object. The server's
+// message is added, except for Secrets: an API error may quote the object it is about.
+func (t target) objectError(verb string, err error) *report.ObjectError {
 	code, text := classify(err)
 	message := "cannot " + verb + " " + t.String() + ": " + text
 	if detail := detailOf(err); detail != "" && !t.isSecret() {
@@ -72,19 +72,20 @@ func (t target) fail(verb string, err error) *report.ObjectError {
 	return &report.ObjectError{Code: code, Message: message}
 }
 
-// answeredWith makes the error of an object in whose place something else came.
-func (t target) answeredWith(other *unstructured.Unstructured) *report.ObjectError {
+// otherObjectError returns the error of an object for which the server answered with something else.
+func (t target) otherObjectError(other *unstructured.Unstructured) *report.ObjectError {
 	name := other.GetName()
 	if other.GetNamespace() != "" {
 		name = other.GetNamespace() + "/" + name
 	}
 	what := oneLine(strings.TrimSpace(other.GetAPIVersion() + " " + other.GetKind() + " " + name))
 	return &report.ObjectError{Code: CodeOtherObject, Message: "cannot get " + t.String() + ": the server answered with " + what +
-		", which is not what was asked for; is there a proxy before the API server?"}
+		", which is another object; check whether a proxy stands in front of the API server"}
 }
 
-// panicked makes the error of an object whose reading panicked. The value stays out for Secrets: it may quote content.
-func (t target) panicked(value any) *report.ObjectError {
+// panicError returns the error of an object whose reading panicked. The value of the panic is left out for Secrets,
+// because it may quote their content.
+func (t target) panicError(value any) *report.ObjectError {
 	message := "cannot read " + t.String() + ": internal error"
 	if !t.isSecret() {
 		message += ": " + oneLine(fmt.Sprint(value))
@@ -92,7 +93,7 @@ func (t target) panicked(value any) *report.ObjectError {
 	return &report.ObjectError{Code: CodeInternal, Message: message}
 }
 
-// classify sorts an error and says it in a few words of our own.
+// classify returns the code of an error and a short description.
 func classify(err error) (code, text string) {
 	var group *groupError
 	status := statusCode(err)
@@ -121,20 +122,21 @@ func classify(err error) (code, text string) {
 	return CodeUnreadable, "the answer could not be read"
 }
 
-// detailOf is what the error says beyond its class.
+// detailOf returns what the error says beyond its class.
 func detailOf(err error) string {
 	var group *groupError
 	if errors.As(err, &group) || errors.Is(err, context.Canceled) {
 		return ""
 	}
 	detail := causeText(err)
-	// The API server begins with what was asked for, which our sentence has said.
+	// The API server begins with the object's name (apimachinery pkg/api/errors/errors.go NewForbidden), which our sentence has already.
 	if _, reason, found := strings.Cut(detail, " is forbidden: "); found {
 		return reason
 	}
 	return detail
 }
 
+// statusCode returns the HTTP status of an API error, or 0 if err is none.
 func statusCode(err error) int {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
@@ -143,7 +145,7 @@ func statusCode(err error) int {
 	return 0
 }
 
-// isTimeout covers the run's deadline, the request's, and the server's own.
+// isTimeout reports whether the deadline of the run, of the request or of the server has passed.
 func isTimeout(err error) bool {
 	var netErr net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &netErr) && netErr.Timeout() ||
@@ -153,18 +155,27 @@ func isTimeout(err error) bool {
 func isNetwork(err error) bool {
 	var urlErr *url.Error
 	var netErr net.Error
-	return errors.As(err, &urlErr) || errors.As(err, &netErr) || isLost(err)
+	return errors.As(err, &urlErr) || errors.As(err, &netErr) || isConnectionLost(err)
 }
 
-// isObjectNotFound tells a server that says "this object does not exist" from anything else that answers 404: a proxy, or
-// an API server that no longer has the resource. client-go marks an answer that is no Status of the API
+// isObjectNotFound reports whether the API server says that the object does not exist. A proxy, or an API server that
+// no longer has the resource, also answers 404; client-go marks such an answer, which is no Status of the API
 // (apierrors.NewGenericServerResponse).
 func isObjectNotFound(err error) bool {
 	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// oneLine makes one short line of a text that others wrote.
+// oneLine returns a text of someone else as one line of at most maxDetail characters. It ends in "…" if it was cut.
 func oneLine(s string) string {
+	line, cut := shortLine(s)
+	if cut {
+		return line + "…"
+	}
+	return line
+}
+
+// shortLine returns the text as one line without control characters, and whether it was cut.
+func shortLine(s string) (line string, cut bool) {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
@@ -173,12 +184,13 @@ func oneLine(s string) string {
 	}, s)
 	s = strings.Join(strings.Fields(s), " ")
 	if runes := []rune(s); len(runes) > maxDetail {
-		return string(runes[:maxDetail]) + "…"
+		return string(runes[:maxDetail]), true
 	}
-	return s
+	return s, false
 }
 
-// warning makes a message of something that could not be read and without which the comparison goes on.
+// warning returns the message about something that could not be read although the comparison goes on; consequence
+// says what that means for the report.
 func warning(subject, verb, noun string, err error, consequence string) report.Message {
 	code, text := classify(err)
 	if detail := detailOf(err); detail != "" {

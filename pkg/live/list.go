@@ -10,46 +10,46 @@ import (
 )
 
 const (
-	// helmSelector is the label that Helm puts on all it creates (helm v3.22.0 pkg/action/validate.go
-	// setMetadataVisitor). An object may have lost it: what the list lacks is got by name.
+	// helmSelector selects the label that Helm sets on every object it creates (helm v3.22.0 pkg/action/validate.go
+	// setMetadataVisitor). An object may have lost the label, so what the list lacks is read by name.
 	helmSelector = "app.kubernetes.io/managed-by=Helm"
-	// minPage is the smallest page; a page has room for pageFactor times what is wanted.
+	// minPage is the smallest page size. A page has room for pageFactor times the wanted objects.
 	minPage    = 50
 	pageFactor = 4
 )
 
-// list makes the job that reads a group, all of one kind and namespace, page by page.
-func (c *Cluster) list(group []target) job {
+// listJob returns the job that reads a group of objects of one kind and namespace, page by page.
+func (c *Cluster) listJob(group []target) job {
 	return job{group, func(ctx context.Context) (answers, []target) {
 		found := answers{}
-		if err := c.listPages(ctx, group, found); err != nil && !getsMayHelp(err) {
-			for _, t := range missingFrom(found, group) {
-				found[t.ref] = threeway.Live{Err: t.fail("list", err)}
+		if err := c.listPages(ctx, group, found); err != nil && !mayGetInstead(err) {
+			for _, t := range unanswered(found, group) {
+				found[t.ref] = threeway.Live{Err: t.objectError("list", err)}
 			}
 		}
-		return found, missingFrom(found, group)
+		return found, unanswered(found, group)
 	}}
 }
 
-// listPages adds to found what the pages bring. It stops at the first page that brings less than half of what was still
-// wanted before it: then most of what follows belongs to others.
+// listPages adds the wanted objects to found. It stops at the first page that has less than half of the objects that
+// were still wanted, because then most of the following pages belong to others.
 func (c *Cluster) listPages(ctx context.Context, group []target, found answers) error {
 	options := metav1.ListOptions{LabelSelector: helmSelector, Limit: int64(max(minPage, pageFactor*len(group)))}
 	for {
-		wanted := missingFrom(found, group)
-		brought, next, err := c.listPage(ctx, wanted, options, found)
+		wanted := unanswered(found, group)
+		matched, next, err := c.listPage(ctx, wanted, options, found)
 		if err != nil {
 			return err
 		}
-		if next == "" || brought == len(wanted) || 2*brought < len(wanted) {
+		if next == "" || matched == len(wanted) || 2*matched < len(wanted) {
 			return nil
 		}
 		options.Continue = next
 	}
 }
 
-// listPage reads one page and keeps what is wanted of it.
-func (c *Cluster) listPage(ctx context.Context, wanted []target, options metav1.ListOptions, found answers) (brought int, next string, err error) {
+// listPage reads one page, adds its wanted objects to found and returns their number and the continue token.
+func (c *Cluster) listPage(ctx context.Context, wanted []target, options metav1.ListOptions, found answers) (matched int, next string, err error) {
 	page, err := c.client(wanted[0]).List(ctx, options)
 	if err != nil {
 		return 0, "", err
@@ -59,23 +59,23 @@ func (c *Cluster) listPage(ctx context.Context, wanted []target, options metav1.
 		byName[t.ref.Name] = t.ref
 	}
 	for _, item := range page.Items {
-		if ref, ok := byName[item.GetName()]; ok && wanted[0].with(ref).is(&item) {
+		if ref, ok := byName[item.GetName()]; ok && wanted[0].withRef(ref).matches(&item) {
 			found[ref] = threeway.Live{Object: item.Object}
 			delete(byName, ref.Name)
-			brought++
+			matched++
 		}
 	}
-	return brought, page.GetContinue(), nil
+	return matched, page.GetContinue(), nil
 }
 
-// with is the same way to ask for another object of the group.
-func (t target) with(ref object.Ref) target {
+// withRef returns the target for another object of the same resource.
+func (t target) withRef(ref object.Ref) target {
 	t.ref = ref
 	return t
 }
 
-// missingFrom returns the targets that are not in found, in their order.
-func missingFrom(found answers, group []target) []target {
+// unanswered returns the targets that have no answer in found, in their order.
+func unanswered(found answers, group []target) []target {
 	var out []target
 	for _, t := range group {
 		if _, ok := found[t.ref]; !ok {
@@ -85,10 +85,10 @@ func missingFrom(found answers, group []target) []target {
 	return out
 }
 
-// getsMayHelp tells whether objects may still be readable by name when their list is not: the role may allow no list, the
-// continue token may have expired (410), one broken object makes the whole list an internal error. More requests are
-// the wrong answer to a server that has no time, and useless without credentials.
-func getsMayHelp(err error) bool {
+// mayGetInstead reports whether objects may be readable by name after their list failed: the role may not allow
+// lists, the continue token may have expired (410), or one broken object turns the whole list into an internal error.
+// More requests do not help if the server is overloaded, and cannot succeed without credentials.
+func mayGetInstead(err error) bool {
 	switch code, _ := classify(err); code {
 	case CodeThrottled, CodeTimeout, CodeCanceled, CodeUnauthorized, CodeConnection:
 		return false

@@ -10,15 +10,16 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// OpenAPI reads the OpenAPI v3 documents of groups and versions, one get each. One that could not be read is a warning.
+// OpenAPI reads the OpenAPI v3 documents of group versions, with one get each. A document that cannot be read causes
+// a warning.
 func (c *Cluster) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
 	type result struct {
 		text []byte
 		err  error
 	}
 	results := inParallel(wanted, func(gv schema.GroupVersion) (r result) {
-		defer recovered(&r.err)
-		r.text, r.err = c.document(ctx, gv)
+		defer recoverError(&r.err)
+		r.text, r.err = c.openAPIDocument(ctx, gv)
 		return r
 	})
 	found := map[schema.GroupVersion][]byte{}
@@ -34,9 +35,9 @@ func (c *Cluster) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (ma
 	return found, warnings
 }
 
-// document reads one document. The server publishes it a moment after it has begun to serve a new kind, so one that is not there
-// is asked for again before it is missed.
-func (c *Cluster) document(ctx context.Context, gv schema.GroupVersion) ([]byte, error) {
+// openAPIDocument reads one document. The server publishes it shortly after it has begun to serve a new kind, so a
+// missing document is asked for again before it counts as missing.
+func (c *Cluster) openAPIDocument(ctx context.Context, gv schema.GroupVersion) ([]byte, error) {
 	for attempt := 0; ; attempt++ {
 		text, err := c.discover.RESTClient().Get().AbsPath("/openapi/v3/apis/"+gv.String()).
 			SetHeader("Accept", "application/json").Do(ctx).Raw()

@@ -3,6 +3,8 @@ package live
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -18,45 +20,45 @@ import (
 )
 
 const (
-	// inFlight bounds the requests that run at the same time.
+	// inFlight is the number of requests that run at the same time.
 	inFlight = 16
-	// A group is listed when it has this many objects in a namespace, or more than so many of a cluster-scoped kind:
-	// of those, Helm's label brings the objects of every release in the cluster.
+	// A group is listed if it has at least listFrom objects in a namespace, or more than clusterListAbove objects of
+	// a cluster-scoped kind, whose list contains the objects of every release in the cluster.
 	listFrom         = 3
 	clusterListAbove = 10
 )
 
-// target is one wanted object and how to ask for it.
+// target is one wanted object together with its resource.
 type target struct {
 	ref object.Ref
 	resource
 }
 
-// answers is what is known so far.
+// answers maps the wanted objects to what is known so far.
 type answers map[object.Ref]threeway.Live
 
-// job is a piece of reading that runs by itself. It answers for each of its targets or leaves it to be got by name.
+// job is a piece of reading that runs by itself. It answers each of its targets or leaves it to be read by name.
 type job struct {
 	targets []target
 	run     func(ctx context.Context) (found answers, left []target)
 }
 
-// Read reads the wanted objects, with as few requests as the package comment says. Each wanted Ref has an answer
-// in the result: the object, an absence or an error; with the absence of a kind, the object at another version where the
-// kind is served there. The namespace of a cluster-scoped object is not looked at.
+// Read reads the wanted objects, with as few requests as the package comment describes. The result has one answer for
+// each wanted Ref: the object, an absence or an error. If the kind is absent at this version but served at another
+// one, the answer also has the object at that version. The namespace of a cluster-scoped object is ignored.
 func (c *Cluster) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
 	out := answers{}
 	targets := c.targets(wanted, out)
-	left := out.collect(ctx, c.plan(targets))
-	out.collect(ctx, c.gets(left))
-	c.tellNamespaces(ctx, targets, out)
-	c.findElsewhere(ctx, out)
+	left := out.run(ctx, c.planJobs(targets))
+	out.run(ctx, c.getJobs(left))
+	c.markMissingNamespaces(ctx, targets, out)
+	c.findAtOtherVersions(ctx, out)
 	return out
 }
 
-// findElsewhere looks for objects whose kind is no longer served at their version, but at another one: they are not gone,
-// and calling them missing would make somebody create them again.
-func (c *Cluster) findElsewhere(ctx context.Context, out answers) {
+// findAtOtherVersions looks for objects whose kind is no longer served at their version, but at another one. They
+// still exist, and a report that calls them missing would make somebody create them again.
+func (c *Cluster) findAtOtherVersions(ctx context.Context, out answers) {
 	moved := map[object.Ref]object.Ref{}
 	var wanted []object.Ref
 	for ref, found := range out {
@@ -80,14 +82,14 @@ func (c *Cluster) findElsewhere(ctx context.Context, out answers) {
 // targets sorts and looks up the wanted objects. Those that need no request are answered in out.
 func (c *Cluster) targets(wanted []object.Ref, out answers) []target {
 	var targets []target
-	for _, ref := range slices.CompactFunc(slices.SortedFunc(slices.Values(wanted), compareRefs), sameRef) {
+	for _, ref := range slices.Compact(slices.SortedFunc(slices.Values(wanted), compareRefs)) {
 		gvk := schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind}
 		r, served, err := c.served.find(gvk)
 		t := target{ref, r}
-		problem := t.refusal()
+		problem := t.invalidReason()
 		switch {
 		case err != nil:
-			out[ref] = threeway.Live{Err: t.fail("get", err)}
+			out[ref] = threeway.Live{Err: t.objectError("get", err)}
 		case !served:
 			out[ref] = threeway.Live{Absence: threeway.AbsentKind}
 		case problem != "":
@@ -103,24 +105,22 @@ func compareRefs(a, b object.Ref) int {
 	return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version))
 }
 
-func sameRef(a, b object.Ref) bool { return a == b }
-
-// refusal says why a target cannot be asked for. A name with a slash would be another URL, a missing namespace another
-// resource; both would come back as "not found".
-func (t target) refusal() string {
+// invalidReason returns why no request can be sent for the target, or "". A name with a slash would change the URL,
+// and a missing namespace would name another resource; the server would answer both with "not found".
+func (t target) invalidReason() string {
 	switch {
 	case t.ref.Name == "" || len(rest.IsValidPathSegmentName(t.ref.Name)) > 0:
-		return "this is no name that an object can have"
+		return "its name is not valid"
 	case t.namespaced && (t.ref.Namespace == "" || len(rest.IsValidPathSegmentName(t.ref.Namespace)) > 0):
-		return "this is no namespace that an object can be in"
+		return "its namespace is not valid"
 	case !t.get:
-		return "the server has no get for this kind"
+		return "the server does not support get for this kind"
 	}
 	return ""
 }
 
-// plan makes the first round: a list for each group that is large enough, gets for the others.
-func (c *Cluster) plan(targets []target) []job {
+// planJobs returns the jobs of the first round: a list for each group that is large enough, and gets for the others.
+func (c *Cluster) planJobs(targets []target) []job {
 	type group struct {
 		schema.GroupVersionResource
 		namespace string
@@ -136,26 +136,27 @@ func (c *Cluster) plan(targets []target) []job {
 	}
 	var jobs []job
 	for _, g := range order {
-		if members := groups[g]; worthList(members) {
-			jobs = append(jobs, c.list(members))
+		if members := groups[g]; isWorthListing(members) {
+			jobs = append(jobs, c.listJob(members))
 		} else {
-			jobs = append(jobs, c.gets(members)...)
+			jobs = append(jobs, c.getJobs(members)...)
 		}
 	}
 	return jobs
 }
 
-func worthList(group []target) bool {
+// isWorthListing reports whether a list is cheaper than a get for each object of the group.
+func isWorthListing(group []target) bool {
 	first := group[0]
-	// Definitions are few, large, and of the whole cluster: a page of them is megabytes of other people's.
+	// A release has few definitions, but a page of them holds megabytes of definitions of other releases.
 	if !first.list || first.Resource == "customresourcedefinitions" {
 		return false
 	}
 	return first.namespaced && len(group) >= listFrom || len(group) > clusterListAbove
 }
 
-// gets makes a job of each target.
-func (c *Cluster) gets(targets []target) []job {
+// getJobs returns one job for each target.
+func (c *Cluster) getJobs(targets []target) []job {
 	jobs := make([]job, len(targets))
 	for i, t := range targets {
 		jobs[i] = job{[]target{t}, func(ctx context.Context) (answers, []target) {
@@ -165,8 +166,9 @@ func (c *Cluster) gets(targets []target) []job {
 	return jobs
 }
 
-// collect runs the jobs side by side, adds what they find and returns what they leave, in the order of the jobs.
-func (a answers) collect(ctx context.Context, jobs []job) (left []target) {
+// run runs the jobs in parallel, adds what they find to a, and returns the targets that they leave, in the order of
+// the jobs.
+func (a answers) run(ctx context.Context, jobs []job) (left []target) {
 	type result struct {
 		found answers
 		left  []target
@@ -176,7 +178,7 @@ func (a answers) collect(ctx context.Context, jobs []job) (left []target) {
 			if p := recover(); p != nil {
 				r = result{found: answers{}}
 				for _, t := range j.targets {
-					r.found[t.ref] = threeway.Live{Err: t.panicked(p)}
+					r.found[t.ref] = threeway.Live{Err: t.panicError(p)}
 				}
 			}
 		}()
@@ -184,15 +186,14 @@ func (a answers) collect(ctx context.Context, jobs []job) (left []target) {
 		return r
 	})
 	for _, r := range results {
-		for ref, live := range r.found {
-			a[ref] = live
-		}
+		maps.Copy(a, r.found)
 		left = append(left, r.left...)
 	}
 	return left
 }
 
-// inParallel applies f to each item, a bounded number at a time, and returns the results in the order of the items.
+// inParallel applies f to each item, with a bounded number of calls at a time, and returns the results in the order
+// of the items.
 func inParallel[T, R any](items []T, f func(T) R) []R {
 	results := make([]R, len(items))
 	var group errgroup.Group
@@ -207,23 +208,30 @@ func inParallel[T, R any](items []T, f func(T) R) []R {
 	return results
 }
 
+// recoverError turns a panic into an error. It is called by defer.
+func recoverError(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("internal error: %s", oneLine(fmt.Sprint(p)))
+	}
+}
+
 // get reads one object by name.
 func (c *Cluster) get(ctx context.Context, t target) threeway.Live {
 	object, err := c.client(t).Get(ctx, t.ref.Name, metav1.GetOptions{})
 	switch {
-	case err == nil && !t.is(object):
-		return threeway.Live{Err: t.answeredWith(object)}
+	case err == nil && !t.matches(object):
+		return threeway.Live{Err: t.otherObjectError(object)}
 	case err == nil:
 		return threeway.Live{Object: object.Object}
 	case isObjectNotFound(err):
 		return threeway.Live{Absence: threeway.AbsentObject}
 	}
-	return threeway.Live{Err: t.fail("get", err)}
+	return threeway.Live{Err: t.objectError("get", err)}
 }
 
-// is reports whether an answer is the object that was asked for. A proxy, or an aggregated API server, may answer with a list or with
-// something else, and all of that would look like drift.
-func (t target) is(object *unstructured.Unstructured) bool {
+// matches reports whether an answer is the object that was asked for. A proxy or an aggregated API server may answer
+// with a list or another object, and all of that would look like drift.
+func (t target) matches(object *unstructured.Unstructured) bool {
 	return object.GetName() == t.ref.Name && object.GetNamespace() == t.namespace() &&
 		object.GetKind() == t.ref.Kind && object.GetAPIVersion() == t.ref.APIVersion()
 }
@@ -235,7 +243,7 @@ func (c *Cluster) client(t target) dynamic.ResourceInterface {
 	return c.dynamic.Resource(t.GroupVersionResource)
 }
 
-// namespace is where the object lives; empty for a cluster-scoped one, whatever the manifest says.
+// namespace returns the namespace of the object, or "" for a cluster-scoped one, whatever the manifest says.
 func (t target) namespace() string {
 	if t.namespaced {
 		return t.ref.Namespace

@@ -1,17 +1,12 @@
 package live
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -64,7 +59,7 @@ const (
 	namespaces = "/api/v1/namespaces"
 )
 
-func TestTwoObjectsAreGot(t *testing.T) {
+func TestTwoObjectsAreReadByName(t *testing.T) {
 	f := newFakeAPI(t)
 	refs := f.addMany("ConfigMap", "prod", "a", 2)
 	mustFind(t, f.connect(Options{}).Read(t.Context(), append(refs, refs...)), refs)
@@ -78,7 +73,7 @@ func TestThreeObjectsAreListedOnce(t *testing.T) {
 	wantRequests(t, f, configMaps+"?limit=50")
 }
 
-func TestPageHasRoomForFourTimesWhatIsWanted(t *testing.T) {
+func TestPageSizeIsFourTimesTheWantedObjects(t *testing.T) {
 	f := newFakeAPI(t)
 	refs := f.addMany("ConfigMap", "prod", "a", 20)
 	mustFind(t, f.connect(Options{}).Read(t.Context(), refs), refs)
@@ -102,7 +97,7 @@ func TestGroupsAreByNamespaceAndVersion(t *testing.T) {
 	}
 }
 
-func TestUnlabelledObjectIsGotBeforeItIsMissing(t *testing.T) {
+func TestUnlabelledObjectIsReadByName(t *testing.T) {
 	f := newFakeAPI(t)
 	refs := f.addMany("ConfigMap", "prod", "a", 3)
 	refs = append(refs, f.add("ConfigMap", "prod", "bare", map[string]any{}))
@@ -116,7 +111,8 @@ func TestUnlabelledObjectIsGotBeforeItIsMissing(t *testing.T) {
 	wantRequests(t, f, configMaps+"/bare", configMaps+"/gone", configMaps+"?limit=50")
 }
 
-// Foreign objects, as many and as large as they like, do not make the answer grow with them.
+// TestForeignObjectsDoNotMultiplyBytes checks that the size of the answers does not grow with the objects of others,
+// however many and large these are.
 func TestForeignObjectsDoNotMultiplyBytes(t *testing.T) {
 	for _, label := range []string{"Helm", "someone"} {
 		t.Run(label, func(t *testing.T) {
@@ -136,9 +132,9 @@ func TestForeignObjectsDoNotMultiplyBytes(t *testing.T) {
 	}
 }
 
-func TestPagingGoesOnWhilePagesBringHalf(t *testing.T) {
+func TestPagingContinuesWhilePagesHaveHalf(t *testing.T) {
 	f := newFakeAPI(t)
-	// Pages of 50. The first brings 6 of 10 wanted, the second 2 of 4, the third none: the other 2 are got.
+	// Pages have 50 objects. The first has 6 of 10 wanted ones, the second 2 of 4, the third none: the other 2 are read by name.
 	var refs []object.Ref
 	for i := range 250 {
 		ref := f.add("ConfigMap", "prod", fmt.Sprintf("m-%03d", i), nil)
@@ -151,7 +147,7 @@ func TestPagingGoesOnWhilePagesBringHalf(t *testing.T) {
 	wantRequests(t, f, configMaps+"/m-200", configMaps+"/m-201", page, page, page)
 }
 
-func TestPagingEndsWhenAllIsFound(t *testing.T) {
+func TestPagingEndsWhenAllAreFound(t *testing.T) {
 	f := newFakeAPI(t)
 	refs := f.addMany("ConfigMap", "prod", "a", 300)[:3]
 	mustFind(t, f.connect(Options{}).Read(t.Context(), refs), refs)
@@ -162,7 +158,7 @@ func TestClusterScopedAreListedAboveTen(t *testing.T) {
 	for n, want := range map[int]int{10: 10, 11: 1} {
 		f := newFakeAPI(t)
 		refs := f.addMany("ClusterRole", "", "role", n)
-		// A manifest may give a namespace to a cluster-scoped object; it means nothing.
+		// A manifest may name a namespace for a cluster-scoped object; it is ignored.
 		refs[0].Namespace = "prod"
 		mustFind(t, f.connect(Options{}).Read(t.Context(), refs), refs)
 		if got := len(f.seen()); got != want {
@@ -171,7 +167,7 @@ func TestClusterScopedAreListedAboveTen(t *testing.T) {
 	}
 }
 
-func TestKindWithoutListIsGot(t *testing.T) {
+func TestKindWithoutListIsReadByName(t *testing.T) {
 	f := newFakeAPI(t)
 	f.kinds = append(f.kinds, fakeKind{group: "odd.io", version: "v1", kind: "Odd", plural: "odds", verbs: []string{"get"}},
 		fakeKind{group: "odd.io", version: "v1", kind: "Review", plural: "reviews", verbs: []string{"create"}})
@@ -183,7 +179,7 @@ func TestKindWithoutListIsGot(t *testing.T) {
 	}
 	f.reset()
 	review := f.ref("Review", "prod", "r")
-	mustError(t, c.Read(t.Context(), []object.Ref{review})[review], CodeInvalid, "no get for this kind")
+	mustError(t, c.Read(t.Context(), []object.Ref{review})[review], CodeInvalid, "does not support get for this kind")
 	wantRequests(t, f)
 }
 
@@ -208,95 +204,6 @@ func TestWholeReleaseFitsTheBudget(t *testing.T) {
 	}
 }
 
-func forbid(w http.ResponseWriter) {
-	status(w, http.StatusForbidden, metav1.StatusReasonForbidden, `things "a" is forbidden: User "ci" cannot do this`)
-}
-
-func TestForbiddenListBecomesGets(t *testing.T) {
-	f := newFakeAPI(t)
-	refs := f.addMany("ConfigMap", "prod", "a", 4)
-	f.intercept = failing(-1, "/configmaps", forbid)
-	mustFind(t, f.connect(Options{}).Read(t.Context(), refs), refs)
-	if len(f.seen()) != 5 {
-		t.Errorf("requests: %v", f.seen())
-	}
-}
-
-func TestExpiredContinueBecomesGets(t *testing.T) {
-	f := newFakeAPI(t)
-	refs := f.addMany("ConfigMap", "prod", "a", 200)
-	refs = append(refs[:3:3], refs[199])
-	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Query().Get("continue") == "" {
-			return false
-		}
-		status(w, http.StatusGone, metav1.StatusReasonExpired, "continue parameter is too old")
-		return true
-	}
-	mustFind(t, f.connect(Options{}).Read(t.Context(), refs), refs)
-	page := configMaps + "?limit=50"
-	wantRequests(t, f, configMaps+"/a-199", page, page)
-}
-
-func TestForbiddenKindLeavesOthersAlone(t *testing.T) {
-	f := newFakeAPI(t)
-	fine := f.addMany("ConfigMap", "prod", "a", 1)
-	secret := f.add("Secret", "prod", "s", nil)
-	deployment := f.add("Deployment", "prod", "web", nil)
-	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
-		if strings.Contains(r.URL.Path, "/secrets") || strings.Contains(r.URL.Path, "/deployments") {
-			forbid(w)
-			return true
-		}
-		return false
-	}
-	got := f.connect(Options{}).Read(t.Context(), append(fine, secret, deployment))
-	mustError(t, got[secret], CodeForbidden, `cannot get secrets "s" in namespace "prod": forbidden`)
-	mustError(t, got[deployment], CodeForbidden, `cannot get deployments.apps "web" in namespace "prod": forbidden: User "ci" cannot do this`)
-	delete(got, secret)
-	delete(got, deployment)
-	mustFind(t, got, fine)
-}
-
-func TestMissingNamespace(t *testing.T) {
-	f := newFakeAPI(t)
-	here := f.addMany("ConfigMap", "prod", "a", 1)
-	gone := f.ref("ConfigMap", "prod", "gone")
-	nowhere := []object.Ref{f.ref("ConfigMap", "nowhere", "a"), f.ref("Service", "nowhere", "b")}
-	c := f.connect(Options{})
-
-	got := c.Read(t.Context(), append(nowhere, append(here, gone)...))
-	if got[gone].Absence != threeway.AbsentObject {
-		t.Errorf("missing object in a live namespace: %+v", got[gone])
-	}
-	for _, ref := range nowhere {
-		if got[ref].Absence != threeway.AbsentNamespace {
-			t.Errorf("%v: %+v", ref, got[ref])
-		}
-	}
-	// Only the namespace in which nothing was found is asked for.
-	wantRequests(t, f, namespaces+"/nowhere", namespaces+"/nowhere/configmaps/a", namespaces+"/nowhere/services/b",
-		configMaps+"/a-000", configMaps+"/gone")
-
-	f.intercept = failing(-1, "/namespaces/nowhere", forbid)
-	if got := c.Read(t.Context(), nowhere)[nowhere[0]]; got.Absence != threeway.AbsentObject {
-		t.Errorf("where the namespace is forbidden: %+v", got)
-	}
-}
-
-func TestNamespaceOfTheReleaseIsNotAskedForTwice(t *testing.T) {
-	f := newFakeAPI(t)
-	f.namespace("empty")
-	refs := []object.Ref{f.ref("Namespace", "", "empty"), f.ref("ConfigMap", "empty", "a"), f.ref("Namespace", "", "no"), f.ref("ConfigMap", "no", "a")}
-	got := f.connect(Options{}).Read(t.Context(), refs)
-	if got[refs[1]].Absence != threeway.AbsentObject || got[refs[2]].Absence != threeway.AbsentObject || got[refs[3]].Absence != threeway.AbsentNamespace {
-		t.Errorf("%+v", got)
-	}
-	if len(f.seen()) != 4 {
-		t.Errorf("requests: %v", f.seen())
-	}
-}
-
 func TestUnservedKindCostsNothing(t *testing.T) {
 	f := newFakeAPI(t)
 	refs := []object.Ref{
@@ -311,7 +218,8 @@ func TestUnservedKindCostsNothing(t *testing.T) {
 	wantRequests(t, f)
 }
 
-// An object whose kind has only changed its version is found at the one that is served; one that is not there stays absent.
+// TestKindServedAtAnotherVersion checks that an object whose kind changed its version is found at the served one, and
+// that one that does not exist stays absent.
 func TestKindServedAtAnotherVersion(t *testing.T) {
 	f := newFakeAPI(t)
 	f.namespace("prod")
@@ -324,139 +232,6 @@ func TestKindServedAtAnotherVersion(t *testing.T) {
 	if live := got[gone]; live.Absence != threeway.AbsentKind || live.Object != nil || live.Err != nil {
 		t.Errorf("gone: %+v", live)
 	}
-}
-
-// A 404 that is not the API server's word about the object is no evidence that the object is missing.
-func TestForeign404IsNotMissing(t *testing.T) {
-	f := newFakeAPI(t)
-	ref := f.add("ConfigMap", "prod", "a", nil)
-	f.intercept = failing(-1, "/a", func(w http.ResponseWriter) { http.Error(w, "404 page not found", http.StatusNotFound) })
-	mustError(t, f.connect(Options{}).Read(t.Context(), []object.Ref{ref})[ref], CodeServerError, "does not know the resource")
-}
-
-func TestNamesThatWouldBeAnotherURL(t *testing.T) {
-	f := newFakeAPI(t)
-	for _, ref := range []object.Ref{
-		f.ref("ConfigMap", "prod", "../secrets/x"), f.ref("ConfigMap", "prod", ""),
-		f.ref("ConfigMap", "", "a"), f.ref("ConfigMap", "../..", "a"),
-	} {
-		mustError(t, f.connect(Options{}).Read(t.Context(), []object.Ref{ref})[ref], CodeInvalid, "cannot get configmaps")
-	}
-	wantRequests(t, f)
-}
-
-func TestSecretErrorsQuoteNothing(t *testing.T) {
-	const canary = "hunter2-canary"
-	for name, answer := range map[string]func(w http.ResponseWriter){
-		"status": func(w http.ResponseWriter) { status(w, 422, canary, "data: Invalid value: "+canary) },
-		"server": func(w http.ResponseWriter) { status(w, 500, metav1.StatusReasonInternalError, canary) },
-		"text":   func(w http.ResponseWriter) { http.Error(w, canary, http.StatusInternalServerError) },
-		"broken": func(w http.ResponseWriter) {
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write([]byte(`{"kind":"Secret","data":"` + canary))
-		},
-		"type": func(w http.ResponseWriter) {
-			w.Header().Set("Content-Type", canary+"/x")
-			_, _ = w.Write([]byte(canary))
-		},
-		"panic": nil,
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFakeAPI(t)
-			ref := f.ref("Secret", "prod", "s")
-			c := f.connect(Options{})
-			var live threeway.Live
-			if answer == nil {
-				live.Err = target{ref: ref}.panicked(canary)
-			} else {
-				f.intercept = failing(-1, "/s", answer)
-				live = c.Read(t.Context(), []object.Ref{ref})[ref]
-			}
-			if live.Err == nil || live.Absence != "" || strings.Contains(live.Err.Message+live.Err.Code, canary) {
-				t.Errorf("%+v, error %+v", live, live.Err)
-			}
-		})
-	}
-}
-
-func TestOtherErrorsQuoteOneTameLine(t *testing.T) {
-	f := newFakeAPI(t)
-	ref := f.ref("ConfigMap", "prod", "a")
-	f.intercept = failing(-1, "/a", func(w http.ResponseWriter) {
-		status(w, 500, metav1.StatusReasonInternalError, "line one\nline \x1b[31mtwo"+strings.Repeat("x", 1000))
-	})
-	live := f.connect(Options{}).Read(t.Context(), []object.Ref{ref})[ref]
-	mustError(t, live, CodeServerError, `cannot get configmaps "a" in namespace "prod": the server failed (500): line one line [31mtwo`)
-	if strings.ContainsAny(live.Err.Message, "\n\x1b") || len(live.Err.Message) > 500 {
-		t.Errorf("%q", live.Err.Message)
-	}
-}
-
-func TestTimeouts(t *testing.T) {
-	for _, n := range []int{1, 3} {
-		t.Run(strconv.Itoa(n), func(t *testing.T) {
-			t.Parallel()
-			f := newFakeAPI(t)
-			refs := f.addMany("ConfigMap", "prod", "a", n)
-			done := make(chan struct{})
-			defer close(done)
-			c, err := Connect(t.Context(), &rest.Config{Host: f.url, Timeout: 5 * time.Second}, Options{}) // discovery has to be done in it, however busy the machine is
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.reset()
-			f.intercept = func(_ http.ResponseWriter, r *http.Request) bool {
-				select {
-				case <-r.Context().Done():
-				case <-done:
-				}
-				return true
-			}
-			mustError(t, c.Read(t.Context(), refs)[refs[0]], CodeTimeout, "no answer in time")
-			if len(f.seen()) != 1 {
-				t.Errorf("a time-out was answered with more requests: %v", f.seen())
-			}
-		})
-	}
-}
-
-func TestCanceledRun(t *testing.T) {
-	f := newFakeAPI(t)
-	refs := append(f.addMany("ConfigMap", "prod", "a", 3), f.add("Secret", "prod", "s", nil))
-	c := f.connect(Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, live := range c.Read(ctx, refs) {
-		mustError(t, live, CodeCanceled, "stopped")
-	}
-	wantRequests(t, f)
-}
-
-// panicking is a transport with a bug.
-type panicking struct{ next http.RoundTripper }
-
-func (p panicking) RoundTrip(r *http.Request) (*http.Response, error) {
-	if strings.Contains(r.URL.Path, "/services") {
-		panic("index out of range")
-	}
-	return p.next.RoundTrip(r)
-}
-
-func TestPanicIsAnErrorOfItsObjects(t *testing.T) {
-	f := newFakeAPI(t)
-	fine := f.addMany("ConfigMap", "prod", "a", 3)
-	broken := f.addMany("Service", "prod", "s", 3)
-	cfg := &rest.Config{Host: f.url, WrapTransport: func(next http.RoundTripper) http.RoundTripper { return panicking{next} }}
-	c, err := Connect(t.Context(), cfg, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := c.Read(t.Context(), append(fine, broken...))
-	for _, ref := range broken {
-		mustError(t, got[ref], CodeInternal, "index out of range", ref.Name)
-		delete(got, ref)
-	}
-	mustFind(t, got, fine)
 }
 
 func TestReadIsDeterministic(t *testing.T) {
@@ -476,13 +251,13 @@ func TestReadIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestReadWithoutDiscoveryClaimsNothing(t *testing.T) {
+func TestReadWithoutDiscoveryIsAnError(t *testing.T) {
 	f := newFakeAPI(t)
 	c, err := New(&rest.Config{Host: f.url}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ref := f.ref("ConfigMap", "prod", "a")
-	mustError(t, c.Read(t.Context(), []object.Ref{ref})[ref], CodeDiscovery, "not asked")
+	mustError(t, c.Read(t.Context(), []object.Ref{ref})[ref], CodeDiscovery, "discovery was not run")
 	wantRequests(t, f)
 }

@@ -16,55 +16,56 @@ import (
 )
 
 const (
-	// maxAttempts bounds how often one request is sent, patience how long it may take until it is sent for the last time.
-	maxAttempts = 5
-	patience    = 30 * time.Second
-	firstPause  = 250 * time.Millisecond
+	// maxAttempts is how often one request is sent. maxRetryTime is the time after which it is not sent again.
+	maxAttempts  = 5
+	maxRetryTime = 30 * time.Second
+	firstPause   = 250 * time.Millisecond
 )
 
-// transport repeats reads and dry runs that failed for a passing reason. It stands below all clients, so that discovery, the release's
-// records and the objects are treated alike.
+// retryTransport repeats reads and dry runs that failed for a temporary reason. All clients use it, so that
+// discovery, the records of the release and the objects are treated alike.
 //
-// client-go has a retry of its own (rest.withRetry: ten times, where the answer has Retry-After or the connection
-// broke off; however long the server says, and without jitter). Two retries on top of each other would multiply, so what
-// this one returns as final does not set off the other: Retry-After is removed, a broken connection gets another error.
-type transport struct {
-	next   http.RoundTripper
-	limits *limits
+// client-go has a retry of its own (rest.withRetry). It sends a request up to ten times if the answer has Retry-After
+// or the connection broke, waits as long as the server says, and adds no jitter. Two retries on top of each other
+// would multiply, so the answers of this one do not trigger the other: Retry-After is removed, and a broken
+// connection becomes another error.
+type retryTransport struct {
+	next      http.RoundTripper
+	rateLimit *rateLimit
 }
 
-// RoundTrip sends a read or a dry run until it succeeds, fails for good or patience ends. Anything else is passed on once:
-// whether a write took place is not known after a failure. Its answer keeps Retry-After, for whoever decides then.
-func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+// RoundTrip sends a read or a dry run until it succeeds, fails permanently or maxRetryTime ends. Any other request is
+// sent once, because a failure does not tell whether a write took place. Its answer keeps Retry-After for the caller.
+func (t *retryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !repeatable(req) {
 		resp, _, err := t.send(req)
 		if err != nil {
-			return final(nil, err, 1)
+			return withoutRetry(nil, err, 1)
 		}
 		return resp, nil
 	}
 	ctx, start := req.Context(), time.Now()
 	for attempt := 1; ; attempt++ {
 		resp, body, err := t.send(req)
-		wait, worth := pause(attempt, resp, body, err)
-		if !worth || attempt == maxAttempts || time.Since(start)+wait > patience || endsWithin(ctx, wait) {
-			return final(resp, err, attempt)
+		wait, worth := retryDelay(attempt, resp, body, err)
+		if !worth || attempt == maxAttempts || time.Since(start)+wait > maxRetryTime || endsBefore(ctx, wait) {
+			return withoutRetry(resp, err, attempt)
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err
 		}
-		// A repetition is a request like any other for the limit.
-		if err := t.limits.Wait(ctx); err != nil {
+		// A retry counts for the rate limit like any other request.
+		if err := t.rateLimit.Wait(ctx); err != nil {
 			return nil, err
 		}
-		if req, err = again(req); err != nil {
+		if req, err = rewound(req); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// repeatable tells the requests that leave nothing behind, however often they arrive. Of a dry run the server stores
-// nothing, and the webhooks that it calls have said that they have no side effects then.
+// repeatable reports whether a request changes nothing, however often it is sent. The server stores nothing in a dry
+// run, and the webhooks that it calls have declared that they then have no side effects.
 func repeatable(req *http.Request) bool {
 	if req.Method == http.MethodGet {
 		return true
@@ -72,8 +73,8 @@ func repeatable(req *http.Request) bool {
 	return req.URL.Query().Get("dryRun") == metav1.DryRunAll && (req.Body == nil || req.GetBody != nil)
 }
 
-// again is the request with its body at the beginning.
-func again(req *http.Request) (*http.Request, error) {
+// rewound returns the request with its body at the beginning.
+func rewound(req *http.Request) (*http.Request, error) {
 	if req.GetBody == nil {
 		return req, nil
 	}
@@ -86,19 +87,19 @@ func again(req *http.Request) (*http.Request, error) {
 	return req, nil
 }
 
-// send sends the request once and reads the whole answer, so that one that breaks off half-way is repeated too. (client-go
-// reads the whole answer in any case, and logs to stderr when it breaks off.)
-func (t *transport) send(req *http.Request) (*http.Response, []byte, error) {
+// send sends the request once and reads the whole answer, so that an answer that breaks off in the middle is repeated
+// too. (client-go reads the whole answer in any case, and logs to stderr if it breaks off.)
+func (t *retryTransport) send(req *http.Request) (*http.Response, []byte, error) {
 	resp, err := t.next.RoundTrip(req)
 	if err != nil {
 		return nil, nil, err
 	}
-	t.limits.answered(resp)
+	t.rateLimit.decide(resp)
 	body, err := io.ReadAll(resp.Body)
-	_ = resp.Body.Close() // all that it held is in body
+	_ = resp.Body.Close() // the whole answer is in body
 	if err != nil {
 		if req.Context().Err() == nil && !isTimeout(err) {
-			err = &lostError{cause: err}
+			err = &connectionLostError{cause: err}
 		}
 		return nil, nil, err
 	}
@@ -106,15 +107,15 @@ func (t *transport) send(req *http.Request) (*http.Response, []byte, error) {
 	return resp, body, nil
 }
 
-// pause tells how long to wait before the next attempt, and whether one is worth while.
-func pause(attempt int, resp *http.Response, body []byte, err error) (time.Duration, bool) {
+// retryDelay returns how long to wait before the next attempt, and whether there should be one.
+func retryDelay(attempt int, resp *http.Response, body []byte, err error) (time.Duration, bool) {
 	guess := firstPause << (attempt - 1)
 	guess = guess/2 + rand.N(guess)
 	if err != nil {
-		return guess, isLost(err)
+		return guess, isConnectionLost(err)
 	}
 	if seconds, told := retryAfter(resp); told {
-		// Everyone else was told the same number; jitter only ever adds to it.
+		// Other clients wait for the same number of seconds, so jitter is added to it.
 		wait := time.Duration(seconds) * time.Second
 		return wait + rand.N(wait/4+firstPause), true
 	}
@@ -122,39 +123,40 @@ func pause(attempt int, resp *http.Response, body []byte, err error) (time.Durat
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return guess, true
 	case http.StatusInternalServerError:
-		return guess, isEtcdHiccup(string(body))
+		return guess, isPassingEtcdError(string(body))
 	}
 	return 0, false
 }
 
-// longestAsked bounds the seconds that a server can ask for: a larger number would be no time.Duration. It is far beyond patience.
-const longestAsked = 24 * 60 * 60
+// maxRetryAfter bounds the seconds of a Retry-After header, because larger numbers overflow time.Duration. It is far
+// beyond maxRetryTime.
+const maxRetryAfter = 24 * 60 * 60
 
-// retryAfter gives the seconds that an overloaded server asks for, under client-go's conditions (rest.checkWait).
+// retryAfter returns the seconds that an overloaded server asks for, under client-go's conditions (rest.checkWait).
 func retryAfter(resp *http.Response) (seconds int, told bool) {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
 		return 0, false
 	}
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	return min(seconds, longestAsked), err == nil && seconds >= 0
+	return min(seconds, maxRetryAfter), err == nil && seconds >= 0
 }
 
-// isEtcdHiccup tells the internal errors that pass: the API server hands on what etcd says
+// isPassingEtcdError reports whether an internal error is temporary. The API server passes on the messages of etcd
 // (go.etcd.io/etcd/api/v3 v3rpc/rpctypes/error.go).
-func isEtcdHiccup(body string) bool {
+func isPassingEtcdError(body string) bool {
 	if strings.Contains(body, "raft proposal dropped") {
 		return true
 	}
-	_, said, found := strings.Cut(body, "etcdserver: ")
-	return found && (strings.HasPrefix(said, "leader changed") || strings.HasPrefix(said, "no leader") ||
-		strings.HasPrefix(said, "request timed out"))
+	_, message, found := strings.Cut(body, "etcdserver: ")
+	return found && (strings.HasPrefix(message, "leader changed") || strings.HasPrefix(message, "no leader") ||
+		strings.HasPrefix(message, "request timed out"))
 }
 
-// final makes the last answer one that client-go does not repeat.
-func final(resp *http.Response, err error, attempt int) (*http.Response, error) {
+// withoutRetry changes the last answer so that client-go does not repeat the request.
+func withoutRetry(resp *http.Response, err error, attempt int) (*http.Response, error) {
 	if err != nil {
-		if isLost(err) {
-			return nil, &lostError{cause: err, attempts: attempt}
+		if isConnectionLost(err) {
+			return nil, &connectionLostError{cause: err, attempts: attempt}
 		}
 		return nil, err
 	}
@@ -164,32 +166,34 @@ func final(resp *http.Response, err error, attempt int) (*http.Response, error) 
 	return resp, nil
 }
 
-// lostError is a connection that broke off. It does not unwrap to its cause: client-go would know that and repeat.
-type lostError struct {
+// connectionLostError is a broken connection. It does not unwrap to its cause, because client-go would recognise the
+// cause and repeat the request.
+type connectionLostError struct {
 	cause    error
 	attempts int
 }
 
 // Error avoids the words by which utilnet.IsProbableEOF recognises the cause.
-func (e *lostError) Error() string {
+func (e *connectionLostError) Error() string {
 	if e.attempts > 1 {
-		return fmt.Sprintf("the server broke off the connection, %d times in a row", e.attempts)
+		return fmt.Sprintf("the server closed the connection, %d times in a row", e.attempts)
 	}
-	return "the server broke off the connection"
+	return "the server closed the connection"
 }
 
-func isLost(err error) bool {
-	var lost *lostError
+func isConnectionLost(err error) bool {
+	var lost *connectionLostError
 	return errors.As(err, &lost) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
 }
 
-// endsWithin tells whether the request's time ends before the pause does. The refusal in hand says more than the time-out
-// that waiting would end in.
-func endsWithin(ctx context.Context, wait time.Duration) bool {
+// endsBefore reports whether the request's deadline comes before the end of the wait. The refusal that was received
+// says more than the timeout that waiting would end in.
+func endsBefore(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && time.Until(deadline) <= wait
 }
 
+// sleep waits, or returns the error of ctx if that ends first.
 func sleep(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -17,7 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// script is a transport that gives one answer after the other, the last one for ever.
+// script is a transport that returns one answer after the other, and repeats the last one.
 type script struct {
 	answers []func() (*http.Response, error)
 	sent    int
@@ -43,7 +43,7 @@ func broken(err error) func() (*http.Response, error) {
 	return func() (*http.Response, error) { return nil, err }
 }
 
-// halfway is an answer that breaks off in its body.
+// halfway returns an answer that breaks off in its body.
 func halfway() (*http.Response, error) {
 	body := io.MultiReader(strings.NewReader("half"), cutOff{})
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(body)}, nil
@@ -53,7 +53,7 @@ type cutOff struct{}
 
 func (cutOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// Times are those of the bubble's clock, so nothing here waits.
+// TestRetry measures the pauses with the clock of the synctest bubble, so nothing here waits.
 func TestRetry(t *testing.T) {
 	fine := answer(200, "", "ok")
 	type answers = []func() (*http.Response, error)
@@ -86,7 +86,7 @@ func TestRetry(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &script{answers: test.answers}
 				start := time.Now()
-				resp, err := (&transport{server, newLimits(-1, 0)}).RoundTrip(request(t, t.Context(), http.MethodGet))
+				resp, err := (&retryTransport{server, newRateLimit(-1, 0)}).RoundTrip(request(t, t.Context(), http.MethodGet))
 				took := time.Since(start)
 				if (err == nil) != (test.code != 0) || err == nil && resp.StatusCode != test.code {
 					t.Errorf("got %v, %v", resp, err)
@@ -114,8 +114,8 @@ func mustBeFinal(t *testing.T, resp *http.Response, err error) {
 	if resp != nil && (resp.StatusCode == 429 || resp.StatusCode >= 500) && resp.Header.Get("Retry-After") != "" {
 		t.Error("client-go would repeat this answer")
 	}
-	var lost *lostError
-	if isLost(err) && !errors.As(err, &lost) || err != nil && strings.Contains(err.Error(), "reset") {
+	var lost *connectionLostError
+	if isConnectionLost(err) && !errors.As(err, &lost) || err != nil && strings.Contains(err.Error(), "reset") {
 		t.Errorf("client-go would repeat after %v", err)
 	}
 }
@@ -123,10 +123,10 @@ func mustBeFinal(t *testing.T, resp *http.Response, err error) {
 func TestRetryEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &script{answers: []func() (*http.Response, error){answer(429, "5", "")}}
-		rt := &transport{server, newLimits(-1, 0)}
+		rt := &retryTransport{server, newRateLimit(-1, 0)}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		// The deadline comes before the pause ends: the refusal is returned at once, it says more than a time-out.
+		// The deadline comes before the pause ends: the refusal, which says more than a timeout, is returned at once.
 		if resp, err := rt.RoundTrip(request(t, ctx, http.MethodGet)); err != nil || resp.StatusCode != 429 || ctx.Err() != nil {
 			t.Errorf("%v %v", resp, err)
 		}
@@ -140,14 +140,14 @@ func TestRetryEndsWithTheContext(t *testing.T) {
 
 func TestOnlyReadsAreRepeated(t *testing.T) {
 	server := &script{answers: []func() (*http.Response, error){answer(503, "", "")}}
-	resp, err := (&transport{server, newLimits(-1, 0)}).RoundTrip(request(t, t.Context(), http.MethodPatch))
+	resp, err := (&retryTransport{server, newRateLimit(-1, 0)}).RoundTrip(request(t, t.Context(), http.MethodPatch))
 	if err != nil || resp.StatusCode != 503 || server.sent != 1 {
 		t.Errorf("sent %d times: %v %v", server.sent, resp, err)
 	}
 }
 
-// The whole stack, with client-go on top, over a real connection.
-func TestReadSurvivesPassingFailures(t *testing.T) {
+// TestReadSurvivesTemporaryFailures runs the whole stack, with client-go on top, over a real connection.
+func TestReadSurvivesTemporaryFailures(t *testing.T) {
 	for name, fail := range map[string]func(w http.ResponseWriter){
 		"throttled": func(w http.ResponseWriter) { status(w, 429, metav1.StatusReasonTooManyRequests, "slow down") },
 		"told when": func(w http.ResponseWriter) {
@@ -178,7 +178,7 @@ func breakOff(w http.ResponseWriter) {
 	}
 }
 
-// atOnce refuses, and wants to be asked again without a pause.
+// atOnce refuses the request and allows a retry without a pause.
 func atOnce(w http.ResponseWriter, code int, reason metav1.StatusReason) {
 	w.Header().Set("Retry-After", "0")
 	status(w, code, reason, "not now")

@@ -21,7 +21,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// fakeKind is a kind that the fake API server serves, or pretends to have lost.
+// fakeKind is a kind that the fake API server serves, or fails to discover if it is stale.
 type fakeKind struct {
 	group, version, kind, plural string
 	cluster, stale               bool
@@ -46,17 +46,17 @@ func (k fakeKind) apiVersion() string {
 	return strings.TrimPrefix(strings.TrimPrefix(k.root(), "/apis/"), "/api/")
 }
 
-// fakeAPI speaks just enough of the Kubernetes API: discovery, gets, and lists with selector and pages. It counts what it
-// is asked and fails the test on anything but a GET or a dry run, unless the test is about writes.
+// fakeAPI speaks just enough of the Kubernetes API: discovery, gets, and lists with selector and pages. It counts its
+// requests, and fails the test on anything but a GET or a dry run unless the test is about writes.
 type fakeAPI struct {
 	t      *testing.T
 	url    string
 	kinds  []fakeKind
-	legacy bool // answers discovery as servers before Kubernetes 1.26 did
-	fair   bool // shows priority and fairness
-	// intercept answers a request instead of the server where it returns true.
+	legacy bool // answers discovery like servers before Kubernetes 1.26
+	fair   bool // sends the header of priority and fairness
+	// intercept answers a request instead of the server if it returns true.
 	intercept func(w http.ResponseWriter, r *http.Request) bool
-	// judge answers dry runs, store writes.
+	// judge answers dry runs, and store answers writes.
 	judge, store func(w http.ResponseWriter, r *http.Request)
 
 	mu       sync.Mutex
@@ -66,7 +66,7 @@ type fakeAPI struct {
 	bytes    int
 }
 
-// commonKinds are nine kinds that charts use, one of them custom and one cluster-scoped, and the namespaces.
+// commonKinds returns the kinds that charts use most, one of them custom and one cluster-scoped, and the namespaces.
 func commonKinds() []fakeKind {
 	return []fakeKind{
 		{version: "v1", kind: "ConfigMap", plural: "configmaps"},
@@ -125,7 +125,7 @@ func (f *fakeAPI) kind(name string) fakeKind {
 
 func (f *fakeAPI) namespace(name string) { f.add("Namespace", "", name, nil) }
 
-// add stores an object that Helm labelled and returns the Ref that wants it. With labels other than nil it has those.
+// add stores an object with Helm's label and returns its Ref. Labels other than nil replace Helm's.
 func (f *fakeAPI) add(kind, namespace, name string, set map[string]any) object.Ref {
 	k := f.kind(kind)
 	if set == nil {
@@ -197,7 +197,7 @@ func (f *fakeAPI) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// complete adds what a get has and the items of a built-in list lack.
+// complete adds the apiVersion and kind that a get returns and that the items of a built-in list lack.
 func (f *fakeAPI) complete(path string, object map[string]any) map[string]any {
 	out := maps.Clone(object)
 	for _, k := range f.kinds {
@@ -290,7 +290,8 @@ func addKind(group *apidiscoveryv2.APIGroupDiscovery, k fakeKind) {
 	})
 }
 
-// legacyDiscovery answers the many requests of discovery before it was aggregated. A stale kind makes its version fail.
+// legacyDiscovery answers the many requests of discovery before it was aggregated. A stale kind makes its version
+// fail.
 func (f *fakeAPI) legacyDiscovery(w http.ResponseWriter, path string) bool {
 	switch path {
 	case "/api":
@@ -348,7 +349,11 @@ func status(w http.ResponseWriter, code int, reason metav1.StatusReason, message
 	})
 }
 
-// failing answers the first n requests whose path ends in suffix (each one, where n is negative) with an error.
+func forbid(w http.ResponseWriter) {
+	status(w, http.StatusForbidden, metav1.StatusReasonForbidden, `things "a" is forbidden: User "ci" cannot do this`)
+}
+
+// failing answers the first n requests whose path ends in suffix with an error, or every one if n is negative.
 func failing(n int, suffix string, answer func(w http.ResponseWriter)) func(http.ResponseWriter, *http.Request) bool {
 	var mu sync.Mutex
 	return func(w http.ResponseWriter, r *http.Request) bool {

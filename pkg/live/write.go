@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,32 +17,34 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Get reads one object as it is now; nil where the server says that it is not there. A read is repeated like those of Read.
+// Get reads one object as it is now; it returns nil if the server says that the object does not exist. A read is
+// repeated like those of Read.
 func (c *Cluster) Get(ctx context.Context, ref object.Ref) (map[string]any, error) {
-	at, problem := c.aim(ref)
+	t, problem := c.findTarget(ref)
 	if problem != nil {
-		return nil, at.unasked(problem)
+		return nil, t.notSentError(problem)
 	}
-	object, err := c.client(at).Get(ctx, ref.Name, metav1.GetOptions{})
+	object, err := c.client(t).Get(ctx, ref.Name, metav1.GetOptions{})
 	switch {
-	case err == nil && !at.is(object):
-		return nil, apierrors.NewBadRequest(at.answeredWith(object).Message)
+	case err == nil && !t.matches(object):
+		return nil, apierrors.NewBadRequest(t.otherObjectError(object).Message)
 	case err == nil:
 		return object.Object, nil
 	case isObjectNotFound(err):
 		return nil, nil
 	}
-	return nil, at.told(err)
+	return nil, t.shownError(err)
 }
 
-// Write sends one request as a field manager, once, and gives the object as it is then. Neither this package nor client-go
-// repeats it: after a failure it is not known whether it took place, and only who planned it can look and decide. With dryRun
-// nothing is stored; what cannot be tried safely is refused unsent, as DryRun does.
+// Write sends one request as a field manager, once, and returns the resulting object. Neither this package nor
+// client-go repeats the request: a failure does not tell whether the write took place, and only the caller can look
+// and decide. With dryRun nothing is stored; a request that cannot be tried safely is refused without being sent, as
+// in DryRun.
 //
-// Errors are those of the API machinery, with the server's words cut to what names places and reasons. They may still quote
-// a short value, which threeway's Comparison.Scrub masks.
+// Errors are those of the API machinery, with the server's message cut to the places and reasons. They may still
+// quote a short value, which threeway's Comparison.Scrub masks.
 func (c *Cluster) Write(ctx context.Context, request threeway.Request, manager string, dryRun bool) (map[string]any, error) {
-	at, problem := c.aim(request.Ref)
+	t, problem := c.findTarget(request.Ref)
 	var trial []string
 	if dryRun {
 		trial = []string{metav1.DryRunAll}
@@ -52,53 +53,53 @@ func (c *Cluster) Write(ctx context.Context, request threeway.Request, manager s
 		}
 	}
 	if problem != nil {
-		return nil, at.unasked(problem)
+		return nil, t.notSentError(problem)
 	}
-	body, err := bodyOf(request)
+	body, err := requestObject(request)
 	if err != nil {
-		return nil, at.unasked(err)
+		return nil, t.notSentError(err)
 	}
-	object, err := c.write(ctx, at, request, body, manager, trial)
+	object, err := c.write(ctx, t, request, body, manager, trial)
 	if err != nil {
-		return nil, at.told(err)
+		return nil, t.shownError(err)
 	}
 	return object.Object, nil
 }
 
-// aim finds out how an object is asked for, or why it cannot be.
-func (c *Cluster) aim(ref object.Ref) (target, error) {
+// findTarget returns how an object is asked for, or why it cannot be.
+func (c *Cluster) findTarget(ref object.Ref) (target, error) {
 	r, served, err := c.served.find(kindOf(ref))
-	at := target{ref, r}
+	t := target{ref, r}
 	switch {
 	case err != nil:
-		return at, err
+		return t, err
 	case !served:
-		return at, errors.New("the server does not serve " + ref.APIVersion() + " " + ref.Kind)
-	case at.refusal() != "":
-		return at, errors.New(at.refusal())
+		return t, errors.New("the server does not serve " + ref.APIVersion() + " " + ref.Kind)
+	case t.invalidReason() != "":
+		return t, errors.New(t.invalidReason())
 	}
-	return at, nil
+	return t, nil
 }
 
-// bodyOf is the object that a request other than a patch sends; nil for a patch.
-func bodyOf(request threeway.Request) (*unstructured.Unstructured, error) {
+// requestObject returns the object that a create or a replacement sends, and nil for a patch.
+func requestObject(request threeway.Request) (*unstructured.Unstructured, error) {
 	if request.Method == threeway.MethodPatch {
 		return nil, nil
 	}
 	object := &unstructured.Unstructured{}
 	if err := object.UnmarshalJSON(request.Body); err != nil {
-		// The decoder's words may quote the body.
-		return nil, fmt.Errorf("the %s that would be sent is not an object of the API", request.Method)
+		// The decoder's message may quote the body.
+		return nil, fmt.Errorf("the body of the %s request is not an API object", request.Method)
 	}
 	return object, nil
 }
 
-// write sends one request as Helm and kubectl do (k8s.io/cli-runtime v0.37.1 pkg/resource/helper.go: Create, Patch, Replace).
-// Strict validation is for where Helm asks for it, an apply or Helm 4's replacement; of a JSON patch that fails it, the server
-// echoes the patched object.
-func (c *Cluster) write(ctx context.Context, at target, request threeway.Request, object *unstructured.Unstructured,
+// write sends one request as Helm and kubectl do (k8s.io/cli-runtime v0.37.1 pkg/resource/helper.go: Create, Patch,
+// Replace). It asks for strict validation where Helm does, which is an apply or Helm 4's replacement. A JSON patch
+// that fails strict validation makes the server echo the patched object.
+func (c *Cluster) write(ctx context.Context, t target, request threeway.Request, object *unstructured.Unstructured,
 	manager string, trial []string) (*unstructured.Unstructured, error) {
-	client := c.client(at)
+	client := c.client(t)
 	switch request.Method {
 	case threeway.MethodCreate:
 		object.SetResourceVersion("")
@@ -122,25 +123,26 @@ func (c *Cluster) write(ctx context.Context, at target, request threeway.Request
 	return client.Patch(ctx, request.Ref.Name, types.PatchType(request.PatchType), request.Body, options)
 }
 
-// unasked is the refusal of a request that was not sent, in the form of those that the server sends.
-func (t target) unasked(problem error) error {
-	return apierrors.NewBadRequest("cannot ask for " + t.String() + ": " + strings.TrimPrefix(oneLine(problem.Error()), notAsked))
+// notSentError returns the error of a request that was not sent, in the form of the server's refusals.
+func (t target) notSentError(problem error) error {
+	return apierrors.NewBadRequest("no request was sent for " + t.String() + ": " + oneLine(problem.Error()))
 }
 
-// told is the server's refusal, of its kind and code, in words that can be shown: without long values, and without any of a
-// Secret's. A webhook chooses the code of its refusal; here it gets the one that says what it is.
-func (t target) told(err error) error {
+// shownError returns the server's refusal with its reason and code, and a message that can be shown: without long
+// values, and without any value of a Secret. A webhook chooses the code of its refusal; here it always gets the code
+// for forbidden.
+func (t target) shownError(err error) error {
 	var refusal apierrors.APIStatus
 	if !errors.As(err, &refusal) {
 		var sent *url.Error
 		if errors.As(err, &sent) {
-			return sent.Err // the reader knows the server by then
+			return sent.Err // without the URL: the message names the server already
 		}
 		return err
 	}
 	status := refusal.Status()
-	status.Message = t.said(err)
-	if deniedByAdmission(err.Error()) {
+	status.Message = t.serverMessage(err)
+	if isAdmissionDenial(err.Error()) {
 		status.Code, status.Reason = http.StatusForbidden, metav1.StatusReasonForbidden
 	}
 	if status.Details != nil {
@@ -154,18 +156,20 @@ func (t target) told(err error) error {
 	return &apierrors.StatusError{ErrStatus: status}
 }
 
-// once is a REST client whose writes client-go does not repeat. It would, up to ten times, whenever an answer of 429 or 5xx
-// says Retry-After (k8s.io/client-go v0.37.1 rest/with_retry.go IsNextRetry).
-type once struct{ rest.Interface }
+// noRetries is a REST client whose writes client-go does not repeat. By default it repeats them up to ten times if an
+// answer of 429 or 5xx has Retry-After (k8s.io/client-go v0.37.1 rest/with_retry.go IsNextRetry).
+type noRetries struct{ rest.Interface }
 
-// Post is a request to create.
-func (o once) Post() *rest.Request { return o.Interface.Post().MaxRetries(0) }
+// Post begins a create request.
+func (n noRetries) Post() *rest.Request { return n.Interface.Post().MaxRetries(0) }
 
-// Put is a request to replace.
-func (o once) Put() *rest.Request { return o.Interface.Put().MaxRetries(0) }
+// Put begins a replace request.
+func (n noRetries) Put() *rest.Request { return n.Interface.Put().MaxRetries(0) }
 
-// Patch is a request to change.
-func (o once) Patch(kind types.PatchType) *rest.Request { return o.Interface.Patch(kind).MaxRetries(0) }
+// Patch begins a patch request.
+func (n noRetries) Patch(kind types.PatchType) *rest.Request {
+	return n.Interface.Patch(kind).MaxRetries(0)
+}
 
-// Delete is a request to delete.
-func (o once) Delete() *rest.Request { return o.Interface.Delete().MaxRetries(0) }
+// Delete begins a delete request.
+func (n noRetries) Delete() *rest.Request { return n.Interface.Delete().MaxRetries(0) }

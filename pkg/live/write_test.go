@@ -19,7 +19,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// jsonPatch and apply are requests as a repair makes them.
+// jsonPatch and apply return requests like those of a repair.
 func jsonPatch(ref object.Ref) threeway.Request {
 	return threeway.Request{Ref: ref, Method: threeway.MethodPatch, PatchType: string(types.JSONPatchType), Body: []byte(`[{"op":"add","path":"/a","value":1}]`)}
 }
@@ -36,7 +36,7 @@ func TestWriteSends(t *testing.T) {
 	f.judge, f.store = f.echo(sent), f.echo(sent)
 	c := f.connect(Options{})
 	config, role := f.ref("ConfigMap", "prod", "web"), f.ref("ClusterRole", "", "reader")
-	role.Namespace = "prod" // of a manifest that says so; the API has no such path
+	role.Namespace = "prod" // a manifest may name one; the API has no such path
 	for _, try := range []struct {
 		request threeway.Request
 		manager string
@@ -69,8 +69,8 @@ func TestWriteSends(t *testing.T) {
 	}
 }
 
-// Whether a write took place is not known after a failure, and nobody below the repair may decide to send it again. What the
-// server says about when to come back is handed on.
+// TestWriteIsSentOnce checks that nothing below the repair repeats a write, because a failure does not tell whether
+// it took place. The server's Retry-After reaches the caller.
 func TestWriteIsSentOnce(t *testing.T) {
 	refuse := func(code int) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) { atOnce(w, code, "") }
@@ -108,7 +108,7 @@ func TestWriteIsSentOnce(t *testing.T) {
 	}
 }
 
-func TestWriteHandsOnWhenToComeBack(t *testing.T) {
+func TestWriteKeepsRetryAfter(t *testing.T) {
 	f := newFakeAPI(t)
 	f.store = func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "7")
@@ -120,7 +120,7 @@ func TestWriteHandsOnWhenToComeBack(t *testing.T) {
 	}
 }
 
-func TestWriteEndsWithItsTime(t *testing.T) {
+func TestWriteEndsWithItsContext(t *testing.T) {
 	f := newFakeAPI(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -135,7 +135,7 @@ func TestWriteEndsWithItsTime(t *testing.T) {
 	}
 }
 
-// The error of a write keeps its kind and loses the values.
+// TestWriteErrors checks that the error of a write keeps its kind and loses the values.
 func TestWriteErrors(t *testing.T) {
 	const canary = "aHVudGVyMg=="
 	echo := metav1.Status{Code: 422, Reason: metav1.StatusReasonInvalid,
@@ -161,7 +161,7 @@ func TestWriteErrors(t *testing.T) {
 		"conflict":          {said(409, metav1.StatusReasonConflict, "the object has been modified"), apierrors.IsConflict, "the object has been modified", 0},
 		"gone":              {said(404, metav1.StatusReasonNotFound, `secrets "web" not found`), isObjectNotFound, `secrets "web" not found`, 0},
 		"long": {said(400, metav1.StatusReasonBadRequest, strings.Repeat(canary+" ", 40)), apierrors.IsBadRequest,
-			"the server refuses it (400); its words are left out, since they may quote the Secret", 0},
+			"status 400; the message is left out, because it may quote the Secret", 0},
 		"a webhook with a code of its own": {said(422, metav1.StatusReasonInvalid, `admission webhook "a.b" denied the request: no`), apierrors.IsForbidden,
 			`admission webhook "a.b" denied the request: no`, 0},
 		"a webhook that is down": {said(500, metav1.StatusReasonInternalError, `failed calling webhook "a.b": refused`), apierrors.IsInternalError,
@@ -187,7 +187,8 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// What must not, or cannot, be asked is not sent, and the refusal has the form of the server's.
+// TestWriteRefusesUnsent checks that a request that must not or cannot be sent is refused in the form of the server's
+// refusals.
 func TestWriteRefusesUnsent(t *testing.T) {
 	f := newFakeAPI(t)
 	withDefinitions(f)
@@ -202,11 +203,11 @@ func TestWriteRefusesUnsent(t *testing.T) {
 		dryRun  bool
 		want    string
 	}{
-		{jsonPatch(f.ref("Aggregated", "prod", "a")), true, "cannot ask for aggregateds.agg.io \"a\" in namespace \"prod\": its API server may not know dry runs"},
+		{jsonPatch(f.ref("Aggregated", "prod", "a")), true, "no request was sent for aggregateds.agg.io \"a\" in namespace \"prod\": its API server may not support dry runs"},
 		{jsonPatch(f.ref("Dead", "prod", "a")), false, "discovery of group dead.io failed"},
-		{jsonPatch(f.ref("ConfigMap", "prod", "a/b")), false, "this is no name that an object can have"},
+		{jsonPatch(f.ref("ConfigMap", "prod", "a/b")), false, "its name is not valid"},
 		{jsonPatch(object.Ref{Key: object.Key{Group: "no.such", Kind: "Kind", Name: "a"}, Version: "v1"}), false, "the server does not serve no.such/v1 Kind"},
-		{broken, false, "the create that would be sent is not an object of the API"},
+		{broken, false, "the body of the create request is not an API object"},
 	} {
 		_, err := c.Write(t.Context(), test.request, "helm", test.dryRun)
 		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
@@ -231,7 +232,7 @@ func TestGet(t *testing.T) {
 	}
 	f.intercept = failing(-1, "", func(w http.ResponseWriter) { http.Error(w, "<html>", http.StatusNotFound) })
 	if object, err := c.Get(t.Context(), there); object != nil || statusCode(err) != 404 {
-		t.Errorf("a proxy's word: %v, %v", object, err)
+		t.Errorf("answer of a proxy: %v, %v", object, err)
 	}
 	f.intercept = failing(-1, "", breakOff)
 	if object, err := c.Get(t.Context(), there); object != nil || err == nil || strings.Contains(err.Error(), "127.0.0.1") {

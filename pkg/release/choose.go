@@ -13,11 +13,11 @@ import (
 type Choice struct {
 	// Old is the revision whose manifest Helm takes as the original.
 	Old Entry
-	// Last is the newest revision. It is another one than Old after a failed upgrade.
+	// Last is the newest revision. After a failed upgrade it differs from Old.
 	Last Entry
 }
 
-// Choose picks old and last. Without a revision (0) it does what helm v3.22.0 does at the start of an upgrade
+// Choose picks old and last. If revision is 0, it does what helm v3.22.0 does at the start of an upgrade
 // (pkg/action/upgrade.go, prepareUpgrade):
 //
 //	last is pending-*                     error: another operation is in progress
@@ -27,36 +27,36 @@ type Choice struct {
 //	else last is failed or superseded     old = last
 //	else (uninstalled, uninstalling, …)   error: no deployed releases
 //
-// Helm finds the deployed revision by its label (pkg/storage/storage.go, Deployed), but asks the last record itself for
-// its status. The two differ where somebody edited the label by hand, a well-known way to get past a pending revision
-// that does not work. So LastStatus decides where it is known, and the label where it is not.
+// Helm finds the deployed revision by its label (pkg/storage/storage.go, Deployed), but reads the status of the last
+// revision from its record. The two differ if somebody edited the label by hand, which people do to get past a
+// pending revision, without success. So LastStatus decides if it is known, and otherwise the label.
 //
-// A wanted revision is old whatever its status; no operation is in the way of reading it. Choose reads nothing else
-// than h.
+// If revision is not 0, that revision is old, whatever its status; a pending operation does not prevent reading it.
+// Choose reads nothing but h.
 func (h History) Choose(revision int) (Choice, error) {
 	if len(h.Entries) == 0 {
-		return Choice{}, h.absent()
+		return Choice{}, h.noneForUpgrade()
 	}
 	c := Choice{Last: h.last()}
 	var err error
 	if revision == 0 {
-		c.Old, err = h.upgradesFrom(c.Last)
+		c.Old, err = h.oldForUpgrade(c.Last)
 	} else {
 		c.Old, err = h.find(revision)
 	}
 	if err != nil {
 		return Choice{}, err
 	}
-	return c, h.ambiguous(c.Old, c.Last)
+	return c, h.checkStoredOnce(c.Old, c.Last)
 }
 
 // ChooseRollback picks what helm rollback would start from and return to (helm v3.22.0 pkg/action/rollback.go,
-// prepareRollback): old is the last revision whatever its status, no operation is in the way, and the target is any
-// revision that is stored, the last one included. A negative number counts back from the last: -1 is the one before it,
-// which is helm rollback's own default.
+// prepareRollback). Old is the last revision, whatever its status, and the target is any stored revision, including
+// the last. A negative number counts back from the last: -1 is the revision before it, which is helm rollback's
+// default.
 func (h History) ChooseRollback(to int) (c Choice, target Entry, err error) {
 	if len(h.Entries) == 0 {
-		return c, target, h.missing()
+		return c, target, h.noneForRollback()
 	}
 	c = Choice{Old: h.last(), Last: h.last()}
 	if to < 0 {
@@ -65,19 +65,19 @@ func (h History) ChooseRollback(to int) (c Choice, target Entry, err error) {
 	if target, err = h.find(to); err != nil {
 		return Choice{}, target, err
 	}
-	return c, target, h.ambiguous(c.Last, target)
+	return c, target, h.checkStoredOnce(c.Last, target)
 }
 
 func (h History) last() Entry { return h.Entries[len(h.Entries)-1] }
 
-// upgradesFrom gives the revision that an upgrade would take as old.
-func (h History) upgradesFrom(last Entry) (Entry, error) {
+// oldForUpgrade returns the revision that an upgrade would take as old.
+func (h History) oldForUpgrade(last Entry) (Entry, error) {
 	status := helm.Status(last.Status)
 	if h.LastStatus != "" {
 		status = helm.Status(h.LastStatus)
 	}
 	if status.IsPending() {
-		return Entry{}, h.pending(last, status)
+		return Entry{}, h.pendingError(last, status)
 	}
 	if status == helm.StatusDeployed {
 		return last, nil
@@ -88,11 +88,11 @@ func (h History) upgradesFrom(last Entry) (Entry, error) {
 	if status == helm.StatusFailed || status == helm.StatusSuperseded {
 		return last, nil
 	}
-	return Entry{}, h.undeployed(last, status)
+	return Entry{}, h.undeployedError(last, status)
 }
 
-// newestDeployed finds the newest revision that is labelled deployed. There should be at most one; Helm, too, takes
-// the newest where concurrent upgrades left several.
+// newestDeployed returns the newest revision that is labelled deployed. There should be at most one; Helm, too, takes
+// the newest if concurrent upgrades left several.
 func newestDeployed(entries []Entry) (Entry, bool) {
 	for _, e := range slices.Backward(entries) {
 		if e.Status == string(helm.StatusDeployed) {
@@ -102,7 +102,7 @@ func newestDeployed(entries []Entry) (Entry, bool) {
 	return Entry{}, false
 }
 
-// find gives a revision by its number.
+// find returns a revision by its number.
 func (h History) find(revision int) (Entry, error) {
 	if i := slices.IndexFunc(h.Entries, func(e Entry) bool { return e.Revision == revision }); i >= 0 {
 		return h.Entries[i], nil
@@ -110,7 +110,7 @@ func (h History) find(revision int) (Entry, error) {
 	return Entry{}, fmt.Errorf("release %s has no revision %d: there are %s", h.Release, revision, h.revisions())
 }
 
-// revisions lists what there is, with runs drawn together: "1-3, 7". A history can be hundreds of revisions long.
+// revisions lists the stored revisions with their ranges, as in "1-3, 7". A history can have hundreds of revisions.
 func (h History) revisions() string {
 	var b strings.Builder
 	for i := 0; i < len(h.Entries); {
@@ -130,9 +130,9 @@ func (h History) revisions() string {
 	return b.String()
 }
 
-// ambiguous refuses a choice where two objects claim to be the same revision, such as a backup copied with its labels.
-// Helm takes whichever its sort leaves first. Copies of revisions that are not chosen do no harm.
-func (h History) ambiguous(choice ...Entry) error {
+// checkStoredOnce returns an error if two objects claim to be the same chosen revision, such as a backup copied with
+// its labels. Helm takes whichever its sort puts first. Copies of other revisions do no harm.
+func (h History) checkStoredOnce(choice ...Entry) error {
 	for _, e := range h.Entries {
 		for _, chosen := range choice {
 			if e.Revision == chosen.Revision && e.Name != chosen.Name {
@@ -147,58 +147,60 @@ func (h History) ambiguous(choice ...Entry) error {
 	return nil
 }
 
-// absent is the answer for a release without any record, in Helm's words.
-func (h History) absent() error {
-	return h.nowhere(installError{error: noneDeployed(h.Release)})
+// noneForUpgrade is Helm's error for the upgrade of a release that has no record.
+func (h History) noneForUpgrade() error {
+	return h.noRecordError(installError{error: noneDeployed(h.Release)})
 }
 
-// missing is the same for a rollback, in the words of helm's driver.ErrReleaseNotFound.
-func (h History) missing() error { return h.nowhere(errors.New("release: not found")) }
+// noneForRollback is Helm's error for the rollback of a release that has no record (driver.ErrReleaseNotFound).
+func (h History) noneForRollback() error { return h.noRecordError(errors.New("release: not found")) }
 
-func (h History) nowhere(err error) error {
+// noRecordError adds what to check if there is no record.
+func (h History) noRecordError(err error) error {
 	return withHint(err,
-		"no %s in namespace %s holds a record of %s; is the namespace right (-n), is HELM_DRIVER set as it was for helm, "+
-			"and is this the right cluster (--kube-context)?", h.Kind, h.Namespace, h.Release)
+		"no %s in namespace %s holds a record of %s; check the namespace (-n), the cluster (--kube-context), and whether "+
+			"HELM_DRIVER is set as it was for helm", h.Kind, h.Namespace, h.Release)
 }
 
-// pending is the answer while an operation runs, or after it was killed, in Helm's words. helm rollback without a number goes
-// back to the revision before, which may well be a failed one; the advice is the one that worked.
-func (h History) pending(last Entry, status helm.Status) error {
+// pendingError is Helm's error while an operation runs, or after it was killed. The hint names a revision for helm
+// rollback, because without a number helm rollback returns to the revision before, which may have failed.
+func (h History) pendingError(last Entry, status helm.Status) error {
 	err := errors.New("another operation (install/upgrade/rollback) is in progress")
 	before := h.Entries[:len(h.Entries)-1]
 	if len(before) == 0 {
-		return withHint(err, "revision %d is %s; if no helm is at work on it any more, helm uninstall %s ends it; "+
-			"--revision %d compares meanwhile", last.Revision, status, h.Release, last.Revision)
+		return withHint(err, "revision %d is %s; if no helm process works on it any more, helm uninstall %s ends it; "+
+			"meanwhile, --revision %d compares with it", last.Revision, status, h.Release, last.Revision)
 	}
 	back, readable := before[len(before)-1], last
 	if e, ok := newestDeployed(before); ok {
 		back, readable = e, e
 	}
-	return withHint(err, "revision %d is %s; if no helm is at work on it any more, helm rollback %s %d ends it, and "+
-		"--to-revision %d shows what that would do; --revision %d compares meanwhile",
+	return withHint(err, "revision %d is %s; if no helm process works on it any more, helm rollback %s %d ends it, and "+
+		"--to-revision %d shows what that would do; meanwhile, --revision %d compares with that revision",
 		last.Revision, status, h.Release, back.Revision, back.Revision, readable.Revision)
 }
 
-// undeployed is the answer where records exist but an upgrade would take none of them, in Helm's words.
-func (h History) undeployed(last Entry, status helm.Status) error {
+// undeployedError is Helm's error if there are records but an upgrade would take none of them as old.
+func (h History) undeployedError(last Entry, status helm.Status) error {
 	err := noneDeployed(h.Release)
 	switch status {
 	case helm.StatusUninstalled:
-		anew := "helm install --replace would install it anew"
-		if h.installs(status) {
-			err, anew = installError{err, last.Revision}, "helm upgrade --install would install it anew"
+		reinstall := "helm install --replace would install it again"
+		if h.installsAfter(status) {
+			err, reinstall = installError{err, last.Revision}, "helm upgrade --install would install it again"
 		}
 		return withHint(err, "it was uninstalled with its history kept (revision %d); %s; --revision %d compares with what it "+
-			"was, --to-revision %d shows what helm rollback would bring back", last.Revision, anew, last.Revision, last.Revision)
+			"was, --to-revision %d shows what helm rollback would restore", last.Revision, reinstall, last.Revision, last.Revision)
 	case helm.StatusUninstalling:
 		return withHint(err, "revision %d is being uninstalled, or its uninstall was interrupted; "+
-			"--revision %d compares with what it was, --to-revision %d shows what helm rollback would bring back",
+			"--revision %d compares with what it was, --to-revision %d shows what helm rollback would restore",
 			last.Revision, last.Revision, last.Revision)
 	default:
-		return withHint(err, "its last revision %d has status %.40q; --revision %d compares with it all the same",
+		return withHint(err, "its last revision %d has status %.40q; --revision %d compares with it anyway",
 			last.Revision, status, last.Revision)
 	}
 }
 
-// noneDeployed has the words of helm's driver.NewErrNoDeployedReleases, whose package would link three SQL libraries.
+// noneDeployed returns the error of helm's driver.NewErrNoDeployedReleases, whose package would link three SQL
+// libraries.
 func noneDeployed(name string) error { return fmt.Errorf("%q has no deployed releases", name) }

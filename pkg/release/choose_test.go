@@ -7,7 +7,7 @@ import (
 	"helm.sh/helm/v3/pkg/storage/driver"
 )
 
-// history makes the records of web from their statuses: "1 superseded, 2 deployed".
+// history returns the records of web with the given statuses: "1 superseded, 2 deployed".
 func history(t *testing.T, text string) History {
 	t.Helper()
 	h := History{Release: "web", Kind: kindSecret, Namespace: "prod"}
@@ -99,7 +99,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// A copy of a chosen record makes the choice a matter of luck; a copy of another one does not matter.
+// TestChooseStoredTwice checks that a copy of a chosen record is an error, and that a copy of another one is not.
 func TestChooseStoredTwice(t *testing.T) {
 	h := history(t, "1 superseded, 2 deployed, 3 failed")
 	duplicate := func(i int) History {
@@ -117,12 +117,12 @@ func TestChooseStoredTwice(t *testing.T) {
 	}
 }
 
-// The words are Helm's own.
-func TestNoDeployedIsHelms(t *testing.T) {
+// TestErrorsAreHelms checks that the errors have Helm's own text.
+func TestErrorsAreHelms(t *testing.T) {
 	if got, want := noneDeployed("web").Error(), driver.NewErrNoDeployedReleases("web").Error(); got != want {
 		t.Errorf("got %q, Helm says %q", got, want)
 	}
-	if got, want := (History{}).missing().Error(), driver.ErrReleaseNotFound.Error(); got != want {
+	if got, want := (History{}).noneForRollback().Error(), driver.ErrReleaseNotFound.Error(); got != want {
 		t.Errorf("got %q, Helm says %q", got, want)
 	}
 }
@@ -164,7 +164,7 @@ func TestChooseRollback(t *testing.T) {
 	wantError(t, err, "is called "+h.Entries[0].Name, "is stored twice in namespace prod")
 }
 
-// What helm upgrade --install makes of a history.
+// TestInstalls checks for which histories helm upgrade --install installs.
 func TestInstalls(t *testing.T) {
 	// A history of ten revisions ends, in the order of names, in the ninth.
 	const nine = "1 superseded, 2 superseded, 3 superseded, 4 superseded, 5 superseded, 6 superseded, 7 superseded, 8 superseded, 9 "
@@ -174,14 +174,14 @@ func TestInstalls(t *testing.T) {
 		ok              bool
 		hint            string
 	}{
-		{history: "", ok: true, hint: "is the namespace right"},
-		{history: "1 uninstalled", last: 1, ok: true, hint: "helm upgrade --install would install it anew"},
-		{history: "1 superseded, 2 uninstalled", last: 2, ok: true, hint: "--to-revision 2 shows what helm rollback would bring back"},
+		{history: "", ok: true, hint: "check the namespace"},
+		{history: "1 uninstalled", last: 1, ok: true, hint: "helm upgrade --install would install it again"},
+		{history: "1 superseded, 2 uninstalled", last: 2, ok: true, hint: "--to-revision 2 shows what helm rollback would restore"},
 		{history: nine + "uninstalled", last: 9, ok: true, hint: "helm upgrade --install"},
-		{history: nine + "superseded, 10 uninstalled", hint: "helm install --replace would install it anew"},
+		{history: nine + "superseded, 10 uninstalled", hint: "helm install --replace would install it again"},
 		{history: nine + "uninstalled, 10 uninstalled", last: 10, ok: true, hint: "helm upgrade --install"},
 		{history: "11 superseded, 12 uninstalled", last: 12, ok: true, hint: "helm upgrade --install"},
-		{history: "1 superseded, 2 deployed", inside: "uninstalled"}, // the label lets a plain upgrade start, see below
+		{history: "1 superseded, 2 deployed", inside: "uninstalled"}, // a plain upgrade starts from the label; see below
 		{history: "1 uninstalling", hint: "--to-revision 1"},
 		{history: "1 pending-install", hint: "helm uninstall web ends it"},
 		{history: "1 unknown", hint: "status"},
@@ -205,14 +205,14 @@ func TestInstalls(t *testing.T) {
 	}
 	h := history(t, "1 superseded, 2 deployed")
 	if h.LastStatus = "uninstalled"; !h.Installs() {
-		t.Error("the label of the last record was believed, not the record")
+		t.Error("the label of the last record decided, not the record")
 	}
 }
 
 func TestPendingHints(t *testing.T) {
 	for text, hint := range map[string]string{
-		"1 deployed, 2 failed, 3 pending-upgrade":   "helm rollback web 1 ends it, and --to-revision 1 shows what that would do; --revision 1 compares",
-		"1 superseded, 2 failed, 3 pending-upgrade": "helm rollback web 2 ends it, and --to-revision 2 shows what that would do; --revision 3 compares",
+		"1 deployed, 2 failed, 3 pending-upgrade":   "helm rollback web 1 ends it, and --to-revision 1 shows what that would do; meanwhile, --revision 1 compares",
+		"1 superseded, 2 failed, 3 pending-upgrade": "helm rollback web 2 ends it, and --to-revision 2 shows what that would do; meanwhile, --revision 3 compares",
 	} {
 		_, err := history(t, text).Choose(0)
 		wantError(t, err, hint, inProgress)

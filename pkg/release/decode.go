@@ -12,21 +12,21 @@ import (
 	"strings"
 )
 
-// DefaultLimit is the unpacked size up to which records are read. The largest real ones have some 7 MB; what fits into
-// a Secret can unpack to a thousand times its size.
+// DefaultLimit is the unpacked size in bytes up to which records are read. The largest real ones have about 7 MB, but
+// the content of a Secret can unpack to a thousand times its size.
 const DefaultLimit int64 = 64 << 20
 
-// maxHooks bounds the one list that is built from a record, whose items can be larger in memory than in the text.
+// maxHooks bounds the only list that is built from a record, because its items can take more memory than their text.
 const maxHooks = 10_000
 
-// gzipMagic begins gzip data with the deflate method. Helm tells compressed records from old plain ones by these bytes.
+// gzipMagic begins gzip data with the deflate method. By these bytes Helm distinguishes compressed records from old
+// plain ones.
 const gzipMagic = "\x1f\x8b\x08"
 
-// Decode reads a record from the text that Helm stores: base64 of gzip of JSON, or of plain JSON as Helm wrote it long
-// ago. Unknown fields are ignored. StoredAs stays empty, for the text does not know where it came from.
+// Decode reads a record from the text that Helm stores: base64 of gzip of JSON, or of plain JSON as old versions of
+// Helm wrote it. Unknown fields are ignored. StoredAs stays empty, because the text does not contain it.
 //
-// The text may be hostile: whatever it holds, Decode returns, without a panic, and with memory in proportion to the
-// limit.
+// The text may be hostile. Decode always returns, does not panic, and needs memory in proportion to the limit.
 func Decode(text []byte, opts Options) (*Record, error) {
 	limit := opts.Limit
 	if limit <= 0 {
@@ -41,26 +41,26 @@ func Decode(text []byte, opts Options) (*Record, error) {
 		return nil, err
 	}
 	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
-		return nil, newer(errors.New("the record is neither gzip nor a JSON object"))
+		return nil, newerFormat(errors.New("the record is neither gzip nor a JSON object"))
 	}
 	return parse(data, opts)
 }
 
-// unbase64 removes the base64 layer. Line breaks inside the text are no error, as tools that restore Secrets add them.
+// unbase64 decodes the base64 layer. It accepts line breaks in the text, because tools that restore Secrets add them.
 func unbase64(text []byte) ([]byte, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
-		return nil, broken(errors.New("the record is empty"))
+		return nil, unreadableRecord(errors.New("the record is empty"))
 	}
 	packed := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
 	n, err := base64.StdEncoding.Decode(packed, text)
 	if err != nil {
-		return nil, broken(fmt.Errorf("the record is not base64, or cut short: %w", err))
+		return nil, unreadableRecord(fmt.Errorf("the record is not base64, or cut short: %w", err))
 	}
 	return packed[:n], nil
 }
 
-// unpack decompresses up to limit bytes; more is an error.
+// unpack decompresses up to limit bytes and returns an error for more.
 func unpack(packed []byte, limit int64) ([]byte, error) {
 	if !bytes.HasPrefix(packed, []byte(gzipMagic)) {
 		if int64(len(packed)) > limit {
@@ -70,22 +70,22 @@ func unpack(packed []byte, limit int64) ([]byte, error) {
 	}
 	zr, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return nil, damaged(err)
+		return nil, gzipError(err)
 	}
-	// Two spare reads' worth, so that a true size hint fills the buffer without growing it.
+	// With room for two more reads, the buffer does not grow if the size hint is true.
 	buf := bytes.NewBuffer(make([]byte, 0, sizeHint(packed, limit)+2*bytes.MinRead))
 	n, err := buf.ReadFrom(io.LimitReader(zr, limit+1))
 	switch {
 	case n > limit:
 		return nil, tooLarge(limit)
 	case err != nil:
-		return nil, damaged(err)
+		return nil, gzipError(err)
 	}
 	return buf.Bytes(), nil
 }
 
-// sizeHint reads the unpacked size that ends a gzip stream. It is only a claim, so it is bounded by the limit and by
-// what deflate can do at best: 1032 bytes from one.
+// sizeHint returns the unpacked size that a gzip stream claims at its end. The claim may be false, so it is bounded
+// by the limit and by the best compression of deflate: 1032 bytes from one.
 func sizeHint(packed []byte, limit int64) int64 {
 	if len(packed) < 4 {
 		return 0
@@ -94,9 +94,9 @@ func sizeHint(packed []byte, limit int64) int64 {
 	return min(claim, limit, 1032*int64(len(packed)))
 }
 
-// wire is the part of a record that every comparison needs. What it does not name, the chart's templates above all, is
-// stepped over without being built. Keys are matched as Helm matches them, regardless of case.
-type wire struct {
+// recordJSON is the part of a record that every comparison needs. The decoder skips all other fields, above all the
+// chart's templates. Keys are matched regardless of case, as Helm matches them.
+type recordJSON struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 	Version   int    `json:"version"`
@@ -116,11 +116,11 @@ type wire struct {
 	ApplyMethod string `json:"apply_method"`
 }
 
-// parse makes a Record of the unpacked JSON.
+// parse decodes the unpacked JSON into a Record.
 func parse(data []byte, opts Options) (*Record, error) {
-	var w wire
+	var w recordJSON
 	if err := json.Unmarshal(data, &w); err != nil {
-		return nil, misshapen(err, "")
+		return nil, jsonError(err, "")
 	}
 	if err := w.check(); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func parse(data []byte, opts Options) (*Record, error) {
 	if !opts.Values {
 		return r, nil
 	}
-	// A second pass over the text costs less than carrying values through the first for everyone.
+	// A second pass over the text costs less than reading the values in the first pass for every caller.
 	var values struct {
 		Config Texts `json:"config"`
 		Chart  struct {
@@ -149,27 +149,27 @@ func parse(data []byte, opts Options) (*Record, error) {
 		} `json:"chart"`
 	}
 	if err := json.Unmarshal(data, &values); err != nil {
-		return nil, misshapen(err, "")
+		return nil, jsonError(err, "")
 	}
 	r.Values = &Values{Config: values.Config, Metadata: values.Chart.Metadata, Defaults: values.Chart.Values}
 	return r, nil
 }
 
-// check refuses JSON that is no record, and what a Helm to come may put into one.
-func (w *wire) check() error {
+// check refuses JSON that is no record, and an apply method of a future version of Helm.
+func (w *recordJSON) check() error {
 	if w.Name == "" || w.Version < 1 {
-		return broken(errors.New("the JSON inside is no release record: it lacks a name or a version"))
+		return unreadableRecord(errors.New("its JSON is not a release record: it lacks a name or a version"))
 	}
 	switch w.ApplyMethod {
 	case "", ApplyClientSide, ApplyServerSide:
 		return nil
 	default:
-		return newer(fmt.Errorf("its apply_method is %.40q, which is not known here", w.ApplyMethod))
+		return newerFormat(fmt.Errorf("its apply_method is %.40q, which this version does not know", w.ApplyMethod))
 	}
 }
 
-// writer tells who wrote the record; see Record.Writer.
-func (w *wire) writer() string {
+// writer returns which Helm wrote the record; see Record.Writer.
+func (w *recordJSON) writer() string {
 	switch {
 	case w.ApplyMethod != "" || w.Chart.SchemaModTime != nil:
 		return WriterHelm4
@@ -180,10 +180,10 @@ func (w *wire) writer() string {
 	}
 }
 
-// hooks is a list of hooks that does not grow without bound.
+// hooks is a list of at most maxHooks hooks.
 type hooks []Hook
 
-// UnmarshalJSON reads the list item by item.
+// UnmarshalJSON decodes the list item by item.
 func (h *hooks) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	start, err := dec.Token()
@@ -207,41 +207,42 @@ func (h *hooks) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// misshapen explains an error that the JSON decoder met at a key, in the record's words and without quoting its values.
-func misshapen(err error, key string) error {
+// jsonError describes an error of the JSON decoder without quoting the record's values. Key is the key that was
+// decoded, or "" for the whole record.
+func jsonError(err error, key string) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
-		return broken(fmt.Errorf("the record is not the JSON of a release: %w", err))
+		return unreadableRecord(fmt.Errorf("the record is not the JSON of a release: %w", err))
 	}
-	// The decoder appends the literal to "number"; nothing of a record belongs into a message.
+	// The decoder appends the literal to "number", and no message may quote a record.
 	found, _, _ := strings.Cut(wrong.Value, " ")
-	return broken(fmt.Errorf("the record is not the JSON of a release: %s holds a JSON %s where %s is expected",
+	return unreadableRecord(fmt.Errorf("the record is not the JSON of a release: %s holds a JSON %s where %s is expected",
 		strings.Trim(key+"."+wrong.Field, "."), found, wrong.Type))
 }
 
-// damaged explains an error of the gzip reader.
-func damaged(err error) error {
+// gzipError describes an error of the gzip reader.
+func gzipError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return broken(fmt.Errorf("the record is cut short: %w", io.ErrUnexpectedEOF))
+		return unreadableRecord(fmt.Errorf("the record is cut short: %w", io.ErrUnexpectedEOF))
 	}
-	return broken(fmt.Errorf("the compressed record is damaged: %w", err))
+	return unreadableRecord(fmt.Errorf("the compressed record is damaged: %w", err))
 }
 
-// broken adds the advice for a record that nobody can read.
-func broken(cause error) error {
-	return withHint(cause, "Helm cannot read it either: it passes over such a record without a word and works from an older "+
+// unreadableRecord adds the advice for a record that nobody can read.
+func unreadableRecord(cause error) error {
+	return withHint(cause, "Helm cannot read it either: it skips such a record silently and starts from an older "+
 		"revision. Restore it from a backup; if there is none, delete it, so that Helm and helmdrift start from the "+
 		"revision before it")
 }
 
-// tooLarge refuses a record for its size.
+// tooLarge is the error of a record that exceeds the limit.
 func tooLarge(limit int64) error {
-	return withHint(fmt.Errorf("the record is larger than %s unpacked", size(limit)),
-		"real records are a small part of that; see who wrote this one with kubectl get --show-managed-fields -o yaml")
+	return withHint(fmt.Errorf("the record is larger than %s unpacked", formatSize(limit)),
+		"real records are much smaller; kubectl get --show-managed-fields -o yaml shows who wrote this one")
 }
 
-// size gives a number of bytes as people write it.
-func size(n int64) string {
+// formatSize formats a number of bytes for people.
+func formatSize(n int64) string {
 	if n >= 1<<20 {
 		return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20))
 	}

@@ -62,7 +62,7 @@ func TestDecodeHelm4(t *testing.T) {
 	}
 }
 
-// What is unusual but good.
+// TestDecodeTolerates decodes records that are unusual but valid.
 func TestDecodeTolerates(t *testing.T) {
 	plain := marshal(t, helmRelease("web", 2, helm.StatusDeployed))
 	var folded bytes.Buffer
@@ -91,7 +91,7 @@ func TestDecodeTolerates(t *testing.T) {
 	}
 }
 
-// Small records, as JSON, and what of them is told.
+// TestDecodeShapes decodes small records.
 func TestDecodeShapes(t *testing.T) {
 	for _, tc := range []struct {
 		name, json string
@@ -175,14 +175,14 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// Values have types of their own to get wrong.
+// TestDecodeRefusesValues checks that wrong types of values are errors, but only for those who ask for values.
 func TestDecodeRefusesValues(t *testing.T) {
 	for field, text := range map[string]string{
 		"config":       `{"name":"web","version":1,"config":[1]}`,
 		"chart.values": `{"name":"web","version":1,"chart":{"values":"x"}}`,
 	} {
 		if _, err := Decode(pack(t, []byte(text)), Options{}); err != nil {
-			t.Errorf("%s is in the way of those who do not ask for it: %v", field, err)
+			t.Errorf("%s fails without Options.Values: %v", field, err)
 		}
 		r, err := Decode(pack(t, []byte(text)), Options{Values: true})
 		if err == nil {
@@ -192,7 +192,7 @@ func TestDecodeRefusesValues(t *testing.T) {
 	}
 }
 
-// No part of a record stands for the whole, wherever it was cut.
+// TestDecodeTruncated checks that no part of a record decodes, wherever it is cut.
 func TestDecodeTruncated(t *testing.T) {
 	plain := marshal(t, helmRelease("web", 2, helm.StatusDeployed))
 	for name, text := range map[string][]byte{"gzip": pack(t, plain), "plain": b64(plain)} {
@@ -210,8 +210,8 @@ func TestDecodeTruncated(t *testing.T) {
 	}
 }
 
-// What fits into a Secret and unpacks to 750 MiB is refused at the limit, in memory bounded by the limit. How long that
-// takes is for the benchmarks; here the memory alone shows that most of it never was unpacked.
+// TestDecodeBomb checks that a text that fits into a Secret and unpacks to 750 MiB is refused at the limit, and that
+// the memory stays within a multiple of the limit.
 func TestDecodeBomb(t *testing.T) {
 	member := zip(t, bytes.Repeat([]byte(" "), 10<<20))
 	for _, tc := range []struct {
@@ -221,7 +221,7 @@ func TestDecodeBomb(t *testing.T) {
 		want    string
 	}{
 		{"beyond the default", 75, 0, "larger than 64 MiB unpacked"},
-		{"one member that tells its true size", 1, 2 << 20, "larger than 2 MiB unpacked"},
+		{"one member with its true size", 1, 2 << 20, "larger than 2 MiB unpacked"},
 	} {
 		text := b64(bytes.Repeat(member, tc.members))
 		if len(text) > 1<<20 {
@@ -232,7 +232,7 @@ func TestDecodeBomb(t *testing.T) {
 		_, err := Decode(text, Options{Limit: tc.limit})
 		runtime.ReadMemStats(&after)
 		wantError(t, err, "--show-managed-fields", tc.want)
-		// Growing the buffer up to the limit takes three times the limit, more under the race detector.
+		// Growing the buffer up to the limit takes three times the limit, and more with the race detector.
 		bound := 6 * stdcmp.Or(tc.limit, DefaultLimit)
 		if got := int64(after.TotalAlloc - before.TotalAlloc); got > bound {
 			t.Errorf("%s: %d MiB were allocated, want no more than %d", tc.name, got>>20, bound>>20)
@@ -240,7 +240,7 @@ func TestDecodeBomb(t *testing.T) {
 	}
 }
 
-// A small record that claims a large size gets no more room than its bytes could fill.
+// TestSizeHint checks that a small record that claims a large size gets no more memory than its bytes could fill.
 func TestSizeHint(t *testing.T) {
 	packed := zip(t, []byte("{}"))
 	copy(packed[len(packed)-4:], "\xff\xff\xff\xff")

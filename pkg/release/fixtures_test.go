@@ -24,7 +24,7 @@ import (
 
 const manifest = "---\n# Source: web/templates/cm.yaml\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\n"
 
-// helmRelease is a release as Helm 3 holds it before it is stored.
+// helmRelease returns a release as Helm 3 has it before it stores it.
 func helmRelease(name string, revision int, status helm.Status) *helm.Release {
 	at := helmtime.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	return &helm.Release{
@@ -44,7 +44,7 @@ func helmRelease(name string, revision int, status helm.Status) *helm.Release {
 	}
 }
 
-// secretSink and configMapSink keep what Helm's own storage drivers create.
+// secretSink and configMapSink store what Helm's own storage drivers create.
 type secretSink struct {
 	typedcorev1.SecretInterface
 	got *corev1.Secret
@@ -65,7 +65,7 @@ func (s *configMapSink) Create(_ context.Context, o *corev1.ConfigMap, _ metav1.
 	return o, nil
 }
 
-// helmSecret is the Secret that Helm's own driver makes of a release.
+// helmSecret returns the Secret that Helm's own driver creates for a release.
 func helmSecret(tb testing.TB, rel *helm.Release) *corev1.Secret {
 	tb.Helper()
 	sink := &secretSink{}
@@ -75,7 +75,7 @@ func helmSecret(tb testing.TB, rel *helm.Release) *corev1.Secret {
 	return sink.got
 }
 
-// helmConfigMap is the ConfigMap that Helm's own driver makes of a release.
+// helmConfigMap returns the ConfigMap that Helm's own driver creates for a release.
 func helmConfigMap(tb testing.TB, rel *helm.Release) *corev1.ConfigMap {
 	tb.Helper()
 	sink := &configMapSink{}
@@ -85,7 +85,7 @@ func helmConfigMap(tb testing.TB, rel *helm.Release) *corev1.ConfigMap {
 	return sink.got
 }
 
-// helm4JSON is a record marshalled with Helm 4.3.1's own types.
+// helm4JSON returns a record that was marshalled with Helm 4.3.1's own types.
 func helm4JSON(tb testing.TB) []byte {
 	tb.Helper()
 	data, err := os.ReadFile("testdata/helm4.json")
@@ -95,7 +95,7 @@ func helm4JSON(tb testing.TB) []byte {
 	return data
 }
 
-// pack stores JSON as Helm does.
+// pack encodes JSON as Helm stores it.
 func pack(tb testing.TB, data []byte) []byte { return b64(zip(tb, data)) }
 
 func b64(data []byte) []byte { return []byte(base64.StdEncoding.EncodeToString(data)) }
@@ -125,7 +125,7 @@ func marshal(tb testing.TB, v any) []byte {
 	return data
 }
 
-// wantError holds an error against the pieces of text that it must name, and the hint against its own.
+// wantError checks that an error contains the given pieces of text, and that its hint contains hint.
 func wantError(t *testing.T, err error, hint string, pieces ...string) {
 	t.Helper()
 	if err == nil {

@@ -9,8 +9,8 @@ import (
 	helm "helm.sh/helm/v3/pkg/release"
 )
 
-// FuzzDecodeRelease holds Decode to its promise: whatever comes in, a record with a name and a revision comes out, or an error that
-// quotes nothing; and what Helm reads as well, it reads alike.
+// FuzzDecodeRelease checks that Decode returns, for any text, a record with a name and a revision, or an error that
+// quotes nothing; and that what Helm reads too, it reads in the same way.
 func FuzzDecodeRelease(f *testing.F) {
 	plain := marshal(f, helmRelease("web", 2, helm.StatusDeployed))
 	f.Add(plain)
@@ -18,12 +18,12 @@ func FuzzDecodeRelease(f *testing.F) {
 	f.Add(zip(f, plain))
 	f.Add(pack(f, plain))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		// The same bytes at each layer, or the fuzzer would rarely get past the first.
+		// The same bytes are tried at each layer, because the fuzzer would rarely get past the first.
 		for _, text := range [][]byte{data, b64(data), pack(t, data)} {
 			r, err := Decode(text, Options{Limit: 1 << 16, Values: true})
 			switch {
 			case err != nil:
-				// In the seeds every text that could be a secret has "canary" in it.
+				// In the seeds every text that could be a secret contains "canary".
 				if strings.Contains(err.Error(), "canary") {
 					t.Errorf("the error quotes the record: %v", err)
 				}
@@ -37,8 +37,9 @@ func FuzzDecodeRelease(f *testing.F) {
 	})
 }
 
-// likeHelm compares what Decode makes of JSON with what Helm makes of it (helm v3.22.0 pkg/storage/driver/util.go decodeRelease),
-// where both take it. Decode does without most of a record, so it minds less of it; what it minds more is its own to say.
+// likeHelm compares the records that Decode and Helm read from JSON (helm v3.22.0 pkg/storage/driver/util.go
+// decodeRelease), if both accept it. Decode skips most of a record, so it accepts some that Helm refuses; it also
+// refuses some that Helm accepts.
 func likeHelm(t *testing.T, data []byte) {
 	t.Helper()
 	var want helm.Release

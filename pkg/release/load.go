@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The type that Helm gives its Secrets, where a later format would carry another version, and the key of their data.
+// The type that Helm gives its Secrets, its prefix in every format, and the key of their data.
 const (
 	secretType    = secretTypeAny + "v1"
 	secretTypeAny = "helm.sh/release."
@@ -20,32 +20,34 @@ const (
 
 // Loaded is what a comparison needs from the storage.
 type Loaded struct {
-	// History as it was listed. Whether the release moved since is told by listing again and comparing the Entries.
+	// History is the list of records. To find out whether the release has changed since, list again and compare the
+	// Entries.
 	History History
 	Choice  Choice
-	// Old and Last are the same pointer where they are the same revision, and where LastProblem is set.
+	// Old and Last are the same pointer if they are the same revision, or if LastProblem is set.
 	Old, Last *Record
-	// LastProblem is why the record of the last revision cannot be decoded, where another one was asked for and compares
-	// all the same. Choice.Last then has all that is known of it.
+	// LastProblem is the reason why the record of the last revision cannot be decoded, if another revision was asked
+	// for. Choice.Last then has all that is known about it.
 	LastProblem error
-	// Target is the revision that a rollback would go back to; nil after Load.
+	// Target is the revision that a rollback would return to; it is nil after Load.
 	Target *Record
 }
 
-// Load lists, chooses and reads: one list, and one get for each of old and last. The revision is that of Choose.
+// Load lists the records, chooses old and last, and reads both. It sends one list, and one get for each of the two.
+// Revision is the argument of Choose.
 func (s *Store) Load(ctx context.Context, name string, revision int, opts Options) (*Loaded, error) {
 	h, err := s.History(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if len(h.Entries) == 0 {
-		return nil, h.absent()
+		return nil, h.noneForUpgrade()
 	}
-	// Last comes first, since its own status has a say in the choice. Where the choice is made already, it matters less.
+	// The last record is read first, because its status takes part in the choice. If the user has chosen, it may be unreadable.
 	last, err := s.Get(ctx, h.last(), opts)
 	var unreadable *recordError
 	if revision > 0 && revision != h.last().Revision && errors.As(err, &unreadable) {
-		return s.loadDespite(ctx, h, revision, opts, err)
+		return s.loadWithoutLast(ctx, h, revision, opts, err)
 	}
 	if err != nil {
 		return nil, err
@@ -64,8 +66,8 @@ func (s *Store) Load(ctx context.Context, name string, revision int, opts Option
 	return &Loaded{History: h, Choice: c, Old: old, Last: last}, nil
 }
 
-// loadDespite loads a wanted revision whose successor cannot be decoded.
-func (s *Store) loadDespite(ctx context.Context, h History, revision int, opts Options, problem error) (*Loaded, error) {
+// loadWithoutLast loads the chosen revision if the record of the last one cannot be decoded.
+func (s *Store) loadWithoutLast(ctx context.Context, h History, revision int, opts Options, problem error) (*Loaded, error) {
 	c, err := h.Choose(revision)
 	if err != nil {
 		return nil, err
@@ -77,8 +79,8 @@ func (s *Store) loadDespite(ctx context.Context, h History, revision int, opts O
 	return &Loaded{History: h, Choice: c, Old: old, Last: old, LastProblem: problem}, nil
 }
 
-// LoadRollback is Load for what helm rollback would start from and return to; see History.ChooseRollback. Old is the last
-// revision.
+// LoadRollback is Load for a rollback: it loads what helm rollback would start from and return to; see
+// History.ChooseRollback. Old is the last revision.
 func (s *Store) LoadRollback(ctx context.Context, name string, to int, opts Options) (*Loaded, error) {
 	h, err := s.History(ctx, name)
 	if err != nil {
@@ -106,7 +108,7 @@ func (s *Store) LoadRollback(ctx context.Context, name string, to int, opts Opti
 func (s *Store) Get(ctx context.Context, e Entry, opts Options) (*Record, error) {
 	obj, err := s.objects.Get(ctx, e.Name, metav1.GetOptions{})
 	if err != nil {
-		return nil, s.refused("get", fmt.Errorf("get %s: %w", s.storedAs(e.Name), err))
+		return nil, s.withPermissionHint("get", fmt.Errorf("get %s: %w", s.storedAs(e.Name), err))
 	}
 	r, err := s.decode(obj, e, opts)
 	if err != nil {
@@ -119,16 +121,19 @@ func (s *Store) Get(ctx context.Context, e Entry, opts Options) (*Record, error)
 	return r, nil
 }
 
-// recordError is the error of a record that was brought and cannot be used.
+// recordError is the error of a record that was read but cannot be used.
 type recordError struct {
 	where string
 	err   error
 }
 
+// Error names the record and the cause.
 func (e *recordError) Error() string { return e.where + ": " + e.err.Error() }
+
+// Unwrap returns the cause.
 func (e *recordError) Unwrap() error { return e.err }
 
-// decode takes the record out of its object and makes sure that it is the one that the labels announced.
+// decode reads the record in an object and checks that it is the one that the labels announce.
 func (s *Store) decode(obj *unstructured.Unstructured, e Entry, opts Options) (*Record, error) {
 	text, err := s.payload(obj)
 	if err != nil {
@@ -148,11 +153,11 @@ func (s *Store) decode(obj *unstructured.Unstructured, e Entry, opts Options) (*
 	default:
 		return r, nil
 	}
-	return nil, withHint(err, "the %s was copied or its labels were edited; put its name and labels right, "+
+	return nil, withHint(err, "the %s was copied or its labels were edited; correct its name and labels, "+
 		"or remove the label owner if it is a backup", s.kind)
 }
 
-// payload takes the base64 text of the record out of its object.
+// payload returns the base64 text of the record from its object.
 func (s *Store) payload(obj *unstructured.Unstructured) ([]byte, error) {
 	if s.kind == kindSecret {
 		if err := checkType(obj); err != nil {
@@ -161,27 +166,27 @@ func (s *Store) payload(obj *unstructured.Unstructured) ([]byte, error) {
 	}
 	text, found, err := unstructured.NestedString(obj.Object, "data", recordKey)
 	if err != nil || !found {
-		return nil, broken(fmt.Errorf("its data has no text under %q", recordKey))
+		return nil, unreadableRecord(fmt.Errorf("its data has no text under %q", recordKey))
 	}
 	if s.kind == kindConfigMap {
 		return []byte(text), nil
 	}
-	// JSON carries the bytes of a Secret in base64, around the base64 that Helm makes. Typed clients hide this layer.
+	// In JSON the bytes of a Secret are base64, in addition to Helm's own base64. Typed clients hide this layer.
 	inner, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return nil, broken(fmt.Errorf("its data is not base64: %w", err))
+		return nil, unreadableRecord(fmt.Errorf("its data is not base64: %w", err))
 	}
 	return inner, nil
 }
 
-// checkType refuses Secrets that are no records of the known format. ConfigMaps have no type to look at.
+// checkType refuses Secrets that are no records of the known format. ConfigMaps have no type.
 func checkType(secret *unstructured.Unstructured) error {
 	got, _, _ := unstructured.NestedString(secret.Object, "type")
 	switch {
 	case got == secretType:
 		return nil
 	case strings.HasPrefix(got, secretTypeAny):
-		return newer(fmt.Errorf("its type is %.60q, a record format that is not known here", got))
+		return newerFormat(fmt.Errorf("its type is %.60q, a record format that this version does not know", got))
 	default:
 		return withHint(fmt.Errorf("its type is %.60q, not %s", got, secretType),
 			"a Secret that was restored by hand must be created with --type=%s; "+

@@ -21,14 +21,14 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// apiServer answers list and get for Secrets and ConfigMaps over HTTP, so that the real clients are what is tested:
-// the fakes of client-go know neither pages nor that a list asked for metadata alone.
+// apiServer answers list and get for Secrets and ConfigMaps over HTTP, so that the real clients are tested: the fakes
+// of client-go support neither pages nor lists of metadata.
 type apiServer struct {
 	t       *testing.T
 	url     string
 	objects []metav1.Object // *corev1.Secret or *corev1.ConfigMap
-	// forbid refuses a verb; expire makes each continue token too old; page caps the size of a page; endless makes another
-	// continue token with each page.
+	// forbid refuses a verb. expire makes each continue token too old. page bounds the size of a page. endless
+	// returns the continue token of every page.
 	forbid  string
 	expire  bool
 	page    int
@@ -51,7 +51,7 @@ func newAPIServer(t *testing.T, objects ...metav1.Object) *apiServer {
 	return s
 }
 
-// open gives the store of a driver on this server.
+// open returns the store of a driver on this server.
 func (s *apiServer) open(driver string) *Store {
 	s.t.Helper()
 	config := &rest.Config{Host: s.url, QPS: -1}
@@ -70,7 +70,7 @@ func (s *apiServer) open(driver string) *Store {
 	return store
 }
 
-// asked gives the requests so far and forgets them.
+// asked returns the requests so far and forgets them.
 func (s *apiServer) asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *apiServer) get(w http.ResponseWriter, resource, name string) {
-	for _, o := range s.of(resource) {
+	for _, o := range s.sorted(resource) {
 		if o.GetName() == name {
 			s.write(w, http.StatusOK, o)
 			return
@@ -124,7 +124,7 @@ func (s *apiServer) list(w http.ResponseWriter, r *http.Request, resource string
 	list := metav1.PartialObjectMetadataList{
 		TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
 	}
-	for _, o := range s.of(resource) {
+	for _, o := range s.sorted(resource) {
 		if selector.Matches(labels.Set(o.GetLabels())) {
 			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 				Name: o.GetName(), Namespace: o.GetNamespace(), Labels: o.GetLabels(), ResourceVersion: o.GetResourceVersion(),
@@ -152,8 +152,8 @@ func (s *apiServer) list(w http.ResponseWriter, r *http.Request, resource string
 	s.write(w, http.StatusOK, &list)
 }
 
-// of gives the objects of a resource, in the order of their names, as a server does.
-func (s *apiServer) of(resource string) []metav1.Object {
+// sorted returns the objects of a resource in the order of their names, as a server does.
+func (s *apiServer) sorted(resource string) []metav1.Object {
 	var found []metav1.Object
 	for _, o := range s.objects {
 		if _, isSecret := o.(*corev1.Secret); isSecret == (resource == "secrets") {

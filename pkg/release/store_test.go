@@ -38,8 +38,8 @@ func TestOpen(t *testing.T) {
 	wantError(t, err, "", "no namespace given")
 }
 
-// A history of twelve revisions among other releases is put in order of numbers, in pages of five, without a record
-// being read.
+// TestHistory checks that twelve revisions among other releases are ordered by number, in pages of five, and that no
+// record is read.
 func TestHistory(t *testing.T) {
 	var objects []metav1.Object
 	for revision := 1; revision <= 12; revision++ {
@@ -84,7 +84,7 @@ func TestHistoryEmpty(t *testing.T) {
 	wantError(t, err, "no ConfigMap in namespace prod", noDeployed)
 }
 
-// A name must never reach the selector as an expression.
+// TestHistoryRefusesNames checks that a name never reaches the label selector as an expression.
 func TestHistoryRefusesNames(t *testing.T) {
 	s := newAPIServer(t)
 	for _, name := range []string{"", "Web", "web,owner!=helm", "../web", strings.Repeat("a", 54)} {
@@ -96,7 +96,7 @@ func TestHistoryRefusesNames(t *testing.T) {
 	}
 }
 
-// Records that cannot be put in order stop the search: one of them could be the last.
+// TestHistoryMislabelled checks that a record without a valid revision is an error, because it could be the last one.
 func TestHistoryMislabelled(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*corev1.Secret)
@@ -143,13 +143,13 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Both drivers, with the records that Helm's own drivers make.
+// TestLoad loads records that Helm's own drivers create, with both drivers.
 func TestLoad(t *testing.T) {
 	for driver, kind := range map[string]string{"": kindSecret, "configmap": kindConfigMap} {
 		var objects []metav1.Object
 		for revision, status := range []helm.Status{helm.StatusSuperseded, helm.StatusDeployed, helm.StatusFailed} {
 			rel := helmRelease("web", revision+1, status)
-			// Flux keeps records in another namespace than the objects.
+			// Flux can keep the records in another namespace than the objects.
 			rel.Namespace = "apps"
 			if kind == kindSecret {
 				objects = append(objects, helmSecret(t, rel))
@@ -182,8 +182,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// Helm asks the last record for its status, whatever its label was set to.
-func TestLoadAsksTheRecord(t *testing.T) {
+// TestLoadUsesTheRecordsStatus checks that, as in Helm, the status of the last record decides, not its label.
+func TestLoadUsesTheRecordsStatus(t *testing.T) {
 	edited := helmSecret(t, helmRelease("web", 2, helm.StatusPendingUpgrade))
 	edited.Labels["status"] = "deployed"
 	s := newAPIServer(t, helmSecret(t, helmRelease("web", 1, helm.StatusDeployed)), edited)
@@ -200,7 +200,8 @@ func TestLoadNothing(t *testing.T) {
 	wantError(t, err, "no Secret in namespace prod", noDeployed)
 }
 
-// A broken last record is an error and never makes an older one the last. Beside a wanted revision it is a problem to tell.
+// TestLoadNeverSkips checks that a broken last record is an error, and never makes an older one the last. If another
+// revision was asked for, it is only reported.
 func TestLoadNeverSkips(t *testing.T) {
 	torn := helmSecret(t, helmRelease("web", 2, helm.StatusDeployed))
 	torn.Data["release"] = torn.Data["release"][:100]
@@ -226,8 +227,8 @@ func TestLoadNeverSkips(t *testing.T) {
 	wantError(t, err, "", "release web has no revision 3: there are 1-2")
 }
 
-// A last record that was not brought is not a broken one.
-func TestLoadWithoutLast(t *testing.T) {
+// TestLoadForbiddenLast checks that a last record that cannot be read does not count as broken.
+func TestLoadForbiddenLast(t *testing.T) {
 	s := newAPIServer(t, helmSecret(t, helmRelease("web", 1, helm.StatusDeployed)), helmSecret(t, helmRelease("web", 2, helm.StatusDeployed)))
 	s.forbid = "get"
 	if l, err := s.open("").Load(t.Context(), "web", 1, Options{}); !apierrors.IsForbidden(err) {
@@ -258,7 +259,7 @@ func TestLoadRollback(t *testing.T) {
 	_, err = s.open("").LoadRollback(t.Context(), "web", 2, Options{})
 	wantError(t, err, "", "release web has no revision 2: there are 1, 3-4")
 	_, err = s.open("").LoadRollback(t.Context(), "db", -1, Options{})
-	wantError(t, err, "holds a record of db; is the namespace right", "release: not found")
+	wantError(t, err, "holds a record of db; check the namespace", "release: not found")
 	if _, installs := Installs(err); installs {
 		t.Error("a rollback of nothing installs")
 	}
@@ -280,11 +281,11 @@ func TestGetRefuses(t *testing.T) {
 			"neither gzip nor a JSON object"},
 		"other release": {func(s *corev1.Secret) {
 			s.Data = helmSecret(t, helmRelease("db", 2, helm.StatusDeployed)).Data
-		}, "put its name and labels right", `the record inside is of release "db"`},
+		}, "correct its name and labels", `the record inside is of release "db"`},
 		"other revision": {func(s *corev1.Secret) {
 			s.Data = helmSecret(t, helmRelease("web", 1, helm.StatusDeployed)).Data
-		}, "put its name and labels right", "the record inside is of revision 1"},
-		"other name": {func(s *corev1.Secret) { s.Name = "copy" }, "put its name and labels right",
+		}, "correct its name and labels", "the record inside is of revision 1"},
+		"other name": {func(s *corev1.Secret) { s.Name = "copy" }, "correct its name and labels",
 			"a record of that revision is called sh.helm.release.v1.web.v2"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -297,7 +298,8 @@ func TestGetRefuses(t *testing.T) {
 	}
 }
 
-// The outer layer of base64 is the API's own; the record inside a ConfigMap has none.
+// TestGetNotBase64 checks records that are not base64. A Secret has an outer layer of base64 from the API; a
+// ConfigMap has none.
 func TestGetNotBase64(t *testing.T) {
 	obj := &unstructured.Unstructured{Object: map[string]any{
 		"type": secretType, "data": map[string]any{"release": "%%%"},
@@ -311,7 +313,7 @@ func TestGetNotBase64(t *testing.T) {
 	wantError(t, err, "backup", "ConfigMap prod/sh.helm.release.v1.web.v2", "the record is not base64")
 }
 
-// Values and a record that names no namespace.
+// TestGetOptions reads values, and a record that names no namespace.
 func TestGetOptions(t *testing.T) {
 	rel := helmRelease("web", 1, helm.StatusDeployed)
 	rel.Namespace = ""
@@ -328,7 +330,8 @@ func TestGetOptions(t *testing.T) {
 	wantError(t, err, "--show-managed-fields", "the record is larger than 100 bytes unpacked")
 }
 
-// C8: neither a long line nor a large object is in the way. Twelve MB pass through HTTP, JSON, base64 and gzip.
+// TestGetLarge checks that neither a long line nor a large object is a problem: 12 MB pass through HTTP, JSON, base64
+// and gzip.
 func TestGetLarge(t *testing.T) {
 	rel := helmRelease("web", 1, helm.StatusDeployed)
 	rel.Manifest += "data:\n  a: " + string(bytes.Repeat([]byte("x"), 12<<20)) + "\n"
@@ -356,7 +359,7 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// A record that goes away between the list and the get can be told from a broken one.
+// TestGetPruned checks that a record that was deleted after the list is not reported as broken.
 func TestGetPruned(t *testing.T) {
 	s := newAPIServer(t)
 	_, err := s.open("").Get(t.Context(), Entry{Name: objectName("web", 1), Release: "web", Revision: 1}, Options{})
@@ -373,7 +376,8 @@ func TestCancelled(t *testing.T) {
 	wantError(t, err, "", "context canceled")
 }
 
-// TestEndlessPages: a server that always sends a token for another page is an error, whatever the token is.
+// TestEndlessPages checks that a server that always sends a token for another page causes an error, whatever the
+// token is.
 func TestEndlessPages(t *testing.T) {
 	for name, token := range map[string]func(from int) string{
 		"the same token":    func(int) string { return "7" },

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// nested is a document in which each level holds the one below it several times over.
+// nested returns a document in which each level contains the level below it several times.
 func nested(levels, fan int, leaf string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nx0: &x0 %s\n", leaf)
@@ -18,7 +18,8 @@ func nested(levels, fan int, leaf string) string {
 	return b.String()
 }
 
-// TestAliases: aliases that would make a document larger than an API server takes are refused before they are followed.
+// TestAliases checks that aliases that would make a document larger than the API server accepts are refused before
+// they are expanded.
 func TestAliases(t *testing.T) {
 	long := strings.Repeat("x", 300_000)
 	for name, test := range map[string]struct {
@@ -34,7 +35,7 @@ func TestAliases(t *testing.T) {
 		"long, without": {"kind: A\napiVersion: v1\nmetadata: {name: a}\ndata: " + strings.Repeat(long, 12) + "\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			docs := Read(test.text)
+			docs := ReadDocuments(test.text)
 			if len(docs) != 1 || docs[0].Fault != test.want {
 				t.Errorf("%d documents, fault %q, want %q", len(docs), docs[0].Fault, test.want)
 			}
@@ -42,7 +43,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestExpandedSize holds the computed size to what following the aliases makes.
+// TestExpandedSize compares the computed size with that of the expanded document.
 func TestExpandedSize(t *testing.T) {
 	for _, text := range []string{nested(2, 6, "some text"), nested(2, 4, "{a: b, c: [d, e]}"), "a: &a {b: c}\nd: {<<: *a, e: *a}\n"} {
 		made, err := yaml.YAMLToJSON([]byte(text))
@@ -55,19 +56,20 @@ func TestExpandedSize(t *testing.T) {
 	}
 }
 
-// TestHarmless: what may be an alias in YAML is none of what is read without bounds. What scripts and schedules have is.
-func TestHarmless(t *testing.T) {
+// TestNeedsNoBounds checks that every text that may contain a YAML alias needs bounds, and that shell scripts and
+// cron schedules do not.
+func TestNeedsNoBounds(t *testing.T) {
 	for text, want := range map[string]bool{
-		"a: b":                             true,
-		"a: &x b\nc: *x":                   false,
-		"a: &0 b\nc: [*0]":                 false,
-		"a: &-_ b\nc: *-_":                 false,
-		"schedule: '*/5 * * * *'":          true,
-		"run: a && b; c 2>&1; ls *.txt":    true,
-		strings.Repeat("a", maxHarmless):   true,
-		strings.Repeat("a", maxHarmless+1): false,
+		"a: b":                              true,
+		"a: &x b\nc: *x":                    false,
+		"a: &0 b\nc: [*0]":                  false,
+		"a: &-_ b\nc: *-_":                  false,
+		"schedule: '*/5 * * * *'":           true,
+		"run: a && b; c 2>&1; ls *.txt":     true,
+		strings.Repeat("a", maxUnbounded):   true,
+		strings.Repeat("a", maxUnbounded+1): false,
 	} {
-		if Harmless(text) != want {
+		if NeedsNoBounds(text) != want {
 			t.Errorf("%.40q: %v", text, !want)
 		}
 	}

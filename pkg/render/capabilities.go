@@ -1,78 +1,44 @@
 package render
 
 import (
-	"path"
-	"slices"
-	"strings"
-	"text/template/parse"
+	"fmt"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// asked returns those of the groups for which a template may ask by .Capabilities.APIVersions. A template that uses the list itself, or
-// hands it on, may ask for each of them; one that calls Has asks for a group whose name stands somewhere in the chart or in its values.
-func (p prepared) asked(groups []string) []string {
-	if len(groups) == 0 {
-		return nil
+// OverrideCapabilities returns capabilities with another version of Kubernetes, unless kubeVersion is empty, and with
+// additional API versions, as `helm template --kube-version --api-versions` does (helm v3.22.0 cmd/helm/template.go,
+// pkg/action/install.go RunWithContext). It does not change caps.
+func OverrideCapabilities(caps *chartutil.Capabilities, kubeVersion string, apiVersions []string) (*chartutil.Capabilities, error) {
+	changed := *caps
+	if kubeVersion != "" {
+		version, err := chartutil.ParseKubeVersion(kubeVersion)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a version of Kubernetes: %w", kubeVersion, err)
+		}
+		changed.KubeVersion = *version
 	}
-	var use versionsUse
-	var all []string
-	templates, files := p.chart.sources()
-	for _, t := range templates {
-		if all = append(all, string(*t.data)); path.Base(t.name) != notesFile {
-			use.read(string(*t.data))
+	changed.APIVersions = append(changed.APIVersions[:len(changed.APIVersions):len(changed.APIVersions)], apiVersions...)
+	return &changed, nil
+}
+
+// definedKinds returns the kinds that the files of a crds/ folder define. A file that cannot be read defines none.
+func definedKinds(texts []string) []schema.GroupKind {
+	var kinds []schema.GroupKind
+	for _, text := range texts {
+		for _, o := range Parse(text, ParseOptions{}).Objects {
+			if o.Group != apiextensionsv1.GroupName || o.Kind != "CustomResourceDefinition" {
+				continue
+			}
+			spec, _ := o.Content["spec"].(map[string]any)
+			names, _ := spec["names"].(map[string]any)
+			group, _ := spec["group"].(string)
+			if kind, _ := names["kind"].(string); kind != "" {
+				kinds = append(kinds, schema.GroupKind{Group: group, Kind: kind})
+			}
 		}
 	}
-	for _, f := range files {
-		all = append(all, string(*f.data))
-		use.read(string(*f.data)) // tpl may run it
-	}
-	mapTexts(p.values, func(text string) string {
-		all = append(all, text)
-		use.read(text)
-		return text
-	})
-	return slices.DeleteFunc(slices.Clone(groups), func(group string) bool {
-		named := slices.ContainsFunc(all, func(text string) bool { return strings.Contains(text, group) })
-		return !use.whole && !(use.has && named)
-	})
-}
-
-// versionsUse is how templates use the versions that the cluster serves.
-type versionsUse struct{ has, whole bool }
-
-// read notes the uses in one text, which need not be a template.
-func (u *versionsUse) read(text string) {
-	if !strings.Contains(text, "{{") || !strings.Contains(text, "Capabilities") {
-		return
-	}
-	trees, err := parseTemplate(text)
-	if err != nil {
-		return
-	}
-	for _, tree := range trees {
-		eachNode(tree.Root, u.note)
-	}
-}
-
-func (u *versionsUse) note(node parse.Node) {
-	var fields []string
-	switch node := node.(type) {
-	case *parse.FieldNode:
-		fields = node.Ident
-	case *parse.VariableNode:
-		fields = node.Ident
-	case *parse.ChainNode:
-		fields = node.Field
-	case *parse.StringNode:
-		fields = []string{node.Text} // as index takes it
-	}
-	i := slices.Index(fields, "Capabilities")
-	if i < 0 {
-		return
-	}
-	switch below := strings.Join(fields[i+1:], "."); {
-	case below == "APIVersions.Has":
-		u.has = true
-	case below == "" || below == "APIVersions":
-		u.whole = true
-	}
+	return kinds
 }

@@ -17,85 +17,88 @@ import (
 
 // Codes of the warnings about a chart.
 const (
-	// CodeDeprecatedChart marks a chart that calls itself deprecated, as helm upgrade says too.
+	// CodeDeprecatedChart marks a chart that is deprecated, about which helm upgrade warns too.
 	CodeDeprecatedChart = "deprecated-chart"
-	// CodeLibraryChart marks a chart that renders to nothing, which helm upgrade takes without a word.
+	// CodeLibraryChart marks a library chart, which helm upgrade renders to nothing without a warning.
 	CodeLibraryChart = "library-chart"
 	// CodeLinkedFile marks a chart directory with a symbolic link that leads out of it.
 	CodeLinkedFile = "linked-file"
-	// CodeHooksNotPostRendered says that Helm 4 would have sent the hooks through the post-renderer too.
+	// CodeHooksNotPostRendered says that Helm 4 would pass the hooks through the post-renderer too.
 	CodeHooksNotPostRendered = "hooks-not-post-rendered"
 )
 
-// ChartOptions is the chart, and all that its templates can see.
+// ChartOptions is the chart and everything that its templates can see.
 type ChartOptions struct {
-	// Path of a chart directory or of a packaged chart (.tgz).
+	// Path is the path of a chart directory or of a packaged chart (.tgz).
 	Path string
-	// Helm4 renders with Helm 4's engine and rules, else Helm 3's serve.
+	// Helm4 renders with the engine and the rules of Helm 4 instead of Helm 3.
 	Helm4 bool
-	// Install renders as helm upgrade --install does for a release that is not there.
+	// Install renders as helm upgrade --install does for a release that does not exist.
 	Install bool
 	// ReleaseName and Namespace are .Release.Name and .Release.Namespace. Helm takes the namespace from the record of
 	// the old revision, not from the command line.
 	ReleaseName, Namespace string
-	// LastRevision is the number of the newest revision, whatever its status; the templates of an upgrade see the next
-	// one. Those of an install always see 1, even where an uninstalled release left its history.
+	// LastRevision is the number of the newest revision, whatever its status. The templates of an upgrade see the
+	// next number; those of an install always see 1, even if an uninstalled release has left its history.
 	LastRevision int
-	// Previous is what the old revision's record says of its values.
+	// Previous is what the old revision's record has about its values.
 	Previous Previous
-	// Values is what the command line says.
+	// Values are the values of the command line.
 	Values ValueOptions
-	// Capabilities of the cluster; required, because the library's own default is of another Kubernetes version.
+	// Capabilities are those of the cluster. They are required, because the library's default has another Kubernetes
+	// version.
 	Capabilities *chartutil.Capabilities
-	// Undiscovered are API groups of which the cluster did not say what it serves. Capabilities lack them.
+	// Undiscovered are the API groups that could not be discovered and that Capabilities therefore lack.
 	Undiscovered []string
-	// Lookup is the cluster that answers lookups. It should let nothing but GET pass, and give the same answers twice.
-	// Where it is nil, lookups find nothing.
+	// Lookup is the cluster that answers lookups. It should let only GET pass, and answer a repeated lookup with the
+	// same answer. If it is nil, lookups find nothing.
 	Lookup *rest.Config
 	// EnableDNS lets templates look up host names.
 	EnableDNS bool
-	// SkipSchemaValidation leaves the values unchecked.
+	// SkipSchemaValidation skips the check of the values against the chart's schema.
 	SkipSchemaValidation bool
-	// Known is what is known to be secret; it learns the values that the templates see. Errors, and Helm's own log where it goes through
-	// Known, are freed of it. It may be nil.
+	// Known holds the known secrets, and learns the values that the templates see. Its secrets are removed from
+	// errors, and from Helm's own log if that goes through Known. It may be nil.
 	Known *secret.Known
-	// PostRender changes the manifest before it is stored; nil changes nothing. It sees no hooks.
+	// PostRender changes the manifest before it is stored; nil changes nothing. It is not given the hooks.
 	PostRender func(ctx context.Context, manifest []byte) ([]byte, error)
 }
 
-// Rendered is a chart rendered as helm upgrade would store it.
+// Rendered is a chart as helm upgrade would store it.
 type Rendered struct {
-	// Manifest is what the record of the next revision would hold, byte for byte.
+	// Manifest is the manifest of the next revision's record, byte for byte.
 	Manifest string
-	// Again is the manifest of another rendering of the same, where it came out different: what differs between the two
-	// is new with every upgrade. Charts that call no function of that kind are rendered once, and Again is empty.
+	// Again is the manifest of a second rendering, if it differs: the differences are new with every upgrade. A chart
+	// that calls no volatile function is rendered once, and Again is empty.
 	Again string
-	// AtOnce is the manifest of another rendering at the time of the first, where Again has its clock put forward; else it is empty.
+	// AtOnce is the manifest of another rendering at the time of the first, if the clock of Again was moved forward.
 	AtOnce string
-	// Hooks are not part of the manifest.
+	// Hooks are the hooks, which are not part of the manifest.
 	Hooks []Hook
-	// Brings are the custom kinds that the crds/ folders of the chart and its subcharts define: only an install creates them.
+	// Brings are the custom kinds that the crds/ folders of the chart and its subcharts define. Only an install
+	// creates them.
 	Brings []schema.GroupKind
-	// Undiscovered are those of ChartOptions.Undiscovered that a template may have asked for: it was told that they are not served.
+	// Undiscovered are those of ChartOptions.Undiscovered that a template may have asked about. It was told that they
+	// are not served.
 	Undiscovered []string
-	// ChartName, ChartVersion and AppVersion are the chart's own words.
+	// ChartName, ChartVersion and AppVersion are those of Chart.yaml.
 	ChartName, ChartVersion, AppVersion string
 	Warnings                            []report.Message
 }
 
-// Hook is an object that Helm runs beside the manifest. Helm never patches hooks, so they cannot drift.
+// Hook is an object that Helm applies apart from the manifest. Helm never patches hooks, so they cannot drift.
 type Hook struct {
 	Kind, Name string
 	// Path is the template.
 	Path string
-	// Events are those that it runs at: pre-upgrade, test …
+	// Events are the events at which it runs: pre-upgrade, test …
 	Events []string
 }
 
-// Chart renders a chart as `helm upgrade RELEASE CHART` would. What is wrong with the chart or its values is an *Error.
+// Chart renders a chart as `helm upgrade RELEASE CHART` would. A problem with the chart or its values is an *Error.
 //
-// Helm 3's engine takes no context: cancelling ctx is noticed between the steps, and ends lookups only if the
-// configuration of Lookup says so. Nothing is shared between calls, so one that does not end can be left behind.
+// Helm 3's engine takes no context: cancelling ctx has an effect between the steps, and ends lookups only if the
+// configuration of Lookup does so. Calls share nothing, so a call that does not end can be abandoned.
 func Chart(ctx context.Context, o ChartOptions) (*Rendered, error) {
 	if o.Capabilities == nil {
 		return nil, errors.New("rendering a chart needs the capabilities of a cluster")
@@ -104,19 +107,20 @@ func Chart(ctx context.Context, o ChartOptions) (*Rendered, error) {
 		o.Known = &secret.Known{}
 	}
 	o.Values.allDocuments, o.Values.known = o.Helm4, o.Known
-	values, defaults, err := o.Values.choose(o.Previous)
+	values, defaults, err := o.Values.chooseValues(o.Previous)
 	if err != nil {
 		return nil, err
 	}
 	r := renderer{o, values, defaults}
 	rendered, err := r.run(ctx)
 	if err != nil {
-		return nil, r.fault(ctx, err)
+		return nil, r.asError(ctx, err)
 	}
 	return rendered, nil
 }
 
-// revision is what templates see as .Release.Revision (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade, install.go RunWithContext).
+// revision returns what templates see as .Release.Revision (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade,
+// install.go RunWithContext).
 func (o ChartOptions) revision() int {
 	if o.Install {
 		return 1
@@ -128,10 +132,11 @@ func (o ChartOptions) revision() int {
 type renderer struct {
 	ChartOptions
 	values map[string]any
-	// defaults stand for the chart's own where they are not nil.
+	// defaults replace the chart's own default values if they are not nil.
 	defaults map[string]any
 }
 
+// run renders the chart, and a second time if it is volatile.
 func (r renderer) run(ctx context.Context) (*Rendered, error) {
 	warnings, err := inspectLinks(r.Path)
 	if err != nil {
@@ -149,32 +154,32 @@ func (r renderer) run(ctx context.Context) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	about := p.chart.about()
+	info := p.chart.info()
 	return &Rendered{
-		Manifest: manifest, Again: again, AtOnce: atOnce, Hooks: hooks, Brings: brings(p.chart.definitions()),
-		Undiscovered: p.asked(r.ChartOptions.Undiscovered),
-		ChartName:    about.name, ChartVersion: about.version, AppVersion: about.appVersion,
-		Warnings: append(warnings, r.warnings(about)...),
+		Manifest: manifest, Again: again, AtOnce: atOnce, Hooks: hooks, Brings: definedKinds(p.chart.definitions()),
+		Undiscovered: p.usedGroups(r.ChartOptions.Undiscovered),
+		ChartName:    info.name, ChartVersion: info.version, AppVersion: info.appVersion,
+		Warnings: append(warnings, r.warnings(info)...),
 	}, nil
 }
 
-// prepared is a chart loaded for one rendering, because preparing and rendering change it.
+// prepared is a chart that is loaded for one rendering, because preparing and rendering change it.
 type prepared struct {
 	chart helmChart
-	// inputs is what templates see; values is the part that the user and the charts gave, in the same maps.
+	// inputs is what templates see. values is the part that comes from the user and the charts, in the same maps.
 	inputs, values map[string]any
 }
 
-// prepare does what Helm does before its templates run, in Helm's order: check the dependencies (Helm's command line),
-// process them, coalesce the values, check them against the schema, check the version of Kubernetes.
+// prepare does what Helm does before it renders the templates, in Helm's order: check the dependencies (Helm's
+// command line), process them, coalesce the values, check them against the schema, check the version of Kubernetes.
 func (r renderer) prepare() (prepared, error) {
 	ch, err := r.load()
 	if err != nil {
 		return prepared{}, err
 	}
 	r.Known.AddAnnounced(copyValue(ch.defaults()))
-	about := ch.about()
-	if err := about.check(r.Install); err != nil {
+	info := ch.info()
+	if err := info.check(r.Install); err != nil {
 		return prepared{}, err
 	}
 	if r.defaults != nil {
@@ -183,11 +188,11 @@ func (r renderer) prepare() (prepared, error) {
 	p := prepared{chart: ch}
 	p.inputs, p.values, err = ch.inputs(r.values, r.ChartOptions)
 	if err != nil {
-		return prepared{}, inputFault(about.name, err)
+		return prepared{}, valuesError(info.name, err)
 	}
-	want, have := about.kubeVersion, r.Capabilities.KubeVersion.String()
+	want, have := info.kubeVersion, r.Capabilities.KubeVersion.String()
 	if want != "" && !chartutil.IsCompatibleRange(want, have) {
-		return prepared{}, &Error{File: about.name + "/Chart.yaml", Advice: hintKubeVersion,
+		return prepared{}, &Error{File: info.name + "/Chart.yaml", Advice: hintKubeVersion,
 			Message: fmt.Sprintf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", want, have)}
 	}
 	return p, nil
@@ -195,7 +200,8 @@ func (r renderer) prepare() (prepared, error) {
 
 const notesFile = "NOTES.txt"
 
-// render runs the templates, sorts what they made, and frames it as Helm does (pkg/action/action.go renderResources).
+// render renders the templates, sorts the documents, and joins them as Helm does (pkg/action/action.go
+// renderResources).
 func (r renderer) render(ctx context.Context, p prepared) (string, []Hook, error) {
 	if err := ctx.Err(); err != nil {
 		return "", nil, err
@@ -211,7 +217,7 @@ func (r renderer) render(ctx context.Context, p prepared) (string, []Hook, error
 	}
 	manifests, hooks, err := p.chart.sort(files)
 	if err != nil {
-		return "", nil, sortFault(err)
+		return "", nil, sortError(err)
 	}
 	var stream bytes.Buffer
 	for _, m := range manifests {
@@ -227,28 +233,28 @@ func (r renderer) render(ctx context.Context, p prepared) (string, []Hook, error
 	return string(text), hooks, err
 }
 
-// warnings says what a reader of the result should know of the chart. Only helm install refuses library charts;
-// helm upgrade renders them to nothing and goes on to delete the release's objects.
-func (r renderer) warnings(about about) []report.Message {
+// warnings returns what the user should know about the chart. Only helm install refuses library charts; helm upgrade
+// renders them to nothing and deletes the objects of the release.
+func (r renderer) warnings(info chartInfo) []report.Message {
 	var warnings []report.Message
-	if about.deprecated {
+	if info.deprecated {
 		warnings = append(warnings, report.Message{Code: CodeDeprecatedChart, Message: "this chart is deprecated"})
 	}
-	if strings.EqualFold(about.kind, "library") {
+	if strings.EqualFold(info.kind, "library") {
 		warnings = append(warnings, report.Message{Code: CodeLibraryChart, Message: "this is a library chart: " +
-			"helm upgrade would render nothing of it and delete the objects of the release"})
+			"helm upgrade would render no objects and delete those of the release"})
 	}
 	if r.Helm4 && r.PostRender != nil {
-		warnings = append(warnings, report.Message{Code: CodeHooksNotPostRendered, Message: "the post-renderer saw the manifest " +
-			"without hooks; Helm 4 sends both through it unless told --post-renderer-strategy nohooks"})
+		warnings = append(warnings, report.Message{Code: CodeHooksNotPostRendered, Message: "the post-renderer was given the manifest " +
+			"without hooks; Helm 4 passes hooks through it too, unless it is called with --post-renderer-strategy nohooks"})
 	}
 	return warnings
 }
 
-// copyValue copies maps and lists, all the way down.
+// copyValue returns a deep copy of a value.
 func copyValue(v any) any { return mapTexts(v, func(text string) string { return text }) }
 
-// mapTexts copies a value with each text in it changed.
+// mapTexts returns a deep copy of a value with change applied to each text in it.
 func mapTexts(v any, change func(string) string) any {
 	switch v := v.(type) {
 	case map[string]any:

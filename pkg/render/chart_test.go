@@ -19,7 +19,7 @@ import (
 
 const webChart = "testdata/charts/web"
 
-// capabilities of a cluster that serves apps/v1 unless other versions are given.
+// capabilities returns those of a cluster that serves apps/v1 unless other versions are given.
 func capabilities(apiVersions ...string) *chartutil.Capabilities {
 	if apiVersions == nil {
 		apiVersions = []string{"v1", "apps/v1"}
@@ -52,14 +52,15 @@ func valuesFile(t *testing.T, text string) string {
 	return path
 }
 
-// bothHelms runs a test with the engine of each.
+// bothHelms runs a test with Helm 3 and with Helm 4.
 func bothHelms(t *testing.T, test func(t *testing.T, four bool)) {
 	t.Helper()
 	t.Run("helm 3", func(t *testing.T) { test(t, false) })
 	t.Run("helm 4", func(t *testing.T) { test(t, true) })
 }
 
-// sameAsHelm holds Chart against Helm's own dry run, byte for byte where the second rendering says that bytes keep.
+// sameAsHelm compares Chart with Helm's own dry run, byte for byte except for the lines that a second rendering
+// changes.
 func sameAsHelm(t *testing.T, o ChartOptions) *Rendered {
 	t.Helper()
 	want, err := dryRun(t, o)
@@ -99,8 +100,8 @@ func blank(t *testing.T, manifest string, rendered *Rendered) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestChartAsHelmUpgrade tries the values on one chart.
-func TestChartAsHelmUpgrade(t *testing.T) {
+// TestChartLikeHelmUpgrade tries many values with one chart.
+func TestChartLikeHelmUpgrade(t *testing.T) {
 	quiet(t)
 	packaged := packageChart(t, webChart)
 	first := valuesFile(t, "nested: {drop: null, more: {a: 1, b: 2}}\nlist: [x]\nmillion: 2000000\n")
@@ -141,10 +142,11 @@ func TestChartAsHelmUpgrade(t *testing.T) {
 	}
 }
 
-// TestChartsAsHelm holds the charts of testdata/rendered against Helm 3 and Helm 4. The section "given" is a values file,
-// the others are the chart. Above them stand "helm 4" for a chart that only Helm 4 renders, "volatile" for one that comes out
-// anew each time, and what must be in the manifest, so that no chart is empty by mistake.
-func TestChartsAsHelm(t *testing.T) {
+// TestChartsLikeHelm compares the charts of testdata/rendered with Helm 3 and Helm 4. The section "given" is a values
+// file, and the others are the chart. The lines above them are "helm 4" for a chart that only Helm 4 renders,
+// "volatile" for one that changes with each rendering, and what the manifest must contain, so that no chart is empty
+// by mistake.
+func TestChartsLikeHelm(t *testing.T) {
 	quiet(t)
 	names, err := filepath.Glob("testdata/rendered/*.txtar")
 	if err != nil || len(names) < 12 {
@@ -178,7 +180,7 @@ func TestChartsAsHelm(t *testing.T) {
 	}
 }
 
-// unpack writes the chart of an archive, and the values file beside it.
+// unpack writes the chart of an archive and its values file.
 func unpack(t *testing.T, archive *txtar.Archive) (path string, values []string) {
 	t.Helper()
 	var files []txtar.File
@@ -205,7 +207,7 @@ func packageChart(t *testing.T, dir string) string {
 	return path
 }
 
-func TestChartSaysWhatItRendered(t *testing.T) {
+func TestRenderedMetadata(t *testing.T) {
 	quiet(t)
 	got, err := Chart(context.Background(), webOptions(nil))
 	if err != nil {
@@ -247,7 +249,7 @@ func TestChartWarnings(t *testing.T) {
 	})
 }
 
-// TestChartBrings: only the kinds of crds/ folders count, those of subcharts that are on included.
+// TestChartBrings checks that only the kinds of crds/ folders count, including those of enabled subcharts.
 func TestChartBrings(t *testing.T) {
 	quiet(t)
 	const definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: %[2]s}\nspec: {group: %[1]s, names: {kind: %[2]s}}\n"
@@ -282,16 +284,16 @@ func TestChartPostRender(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	o.PostRender = func(context.Context, []byte) ([]byte, error) {
-		return nil, &Error{Message: "it broke", Advice: "mend it"}
+		return nil, &Error{Message: "it broke", Advice: "fix it"}
 	}
 	var fault *Error
-	if _, err := Chart(context.Background(), o); !errors.As(err, &fault) || fault.Message != "it broke" || fault.Hint() != "mend it" {
+	if _, err := Chart(context.Background(), o); !errors.As(err, &fault) || fault.Message != "it broke" || fault.Hint() != "fix it" {
 		t.Errorf("error %v", err)
 	}
 }
 
-// TestChartLeavesItsOptionsAlone: a chart may write into its values.
-func TestChartLeavesItsOptionsAlone(t *testing.T) {
+// TestChartKeepsItsOptions checks that a template that writes into its values does not change the options.
+func TestChartKeepsItsOptions(t *testing.T) {
 	quiet(t)
 	path := chartOf(t, "-- templates/a.yaml --\n{{ $_ := set .Values \"a\" 1 }}{{ $_ := set .Values.nested \"b\" (now | unixEpoch) }}k: {{ tpl .Values.text . | quote }}\n")
 	bothHelms(t, func(t *testing.T, four bool) {
@@ -318,17 +320,17 @@ func TestChartStopsWhenCancelled(t *testing.T) {
 	}
 }
 
-func TestOverride(t *testing.T) {
+func TestOverrideCapabilities(t *testing.T) {
 	given := capabilities("v1")
 	given.APIVersions = append(make([]string, 0, 8), "v1")
-	got, err := Override(given, "1.30", []string{"ex.com/v1"})
+	got, err := OverrideCapabilities(given, "1.30", []string{"ex.com/v1"})
 	if err != nil || got.KubeVersion.Version != "v1.30" || got.KubeVersion.Minor != "30" || !slices.Equal(got.APIVersions, []string{"v1", "ex.com/v1"}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if again, _ := Override(given, "", []string{"other/v1"}); got.APIVersions[1] != "ex.com/v1" || again.KubeVersion.Version != "v1.36.3" || len(given.APIVersions) != 1 {
+	if again, _ := OverrideCapabilities(given, "", []string{"other/v1"}); got.APIVersions[1] != "ex.com/v1" || again.KubeVersion.Version != "v1.36.3" || len(given.APIVersions) != 1 {
 		t.Errorf("the given capabilities changed: %v %v %v", given, got, again)
 	}
-	if _, err := Override(given, "newest", nil); err == nil || !strings.Contains(err.Error(), `"newest"`) {
+	if _, err := OverrideCapabilities(given, "newest", nil); err == nil || !strings.Contains(err.Error(), `"newest"`) {
 		t.Errorf("error %v", err)
 	}
 }

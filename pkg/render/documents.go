@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"strings"
 	"unicode"
 
@@ -13,28 +14,28 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// sniffLength is how far cli-runtime looks to tell JSON from YAML (StreamVisitor.Visit).
+// sniffLength is the number of bytes by which cli-runtime distinguishes JSON from YAML (StreamVisitor.Visit).
 const sniffLength = 4096
 
-// sourcePrefix opens the comment that Helm writes above each document (pkg/action/action.go renderResources).
+// sourcePrefix begins the comment that Helm writes above each document (pkg/action/action.go renderResources).
 const sourcePrefix = "# Source: "
 
-// Document is one document of a manifest as JSON, or the reason why it is none.
+// Document is one document of a manifest as JSON, or the reason why it cannot be read.
 type Document struct {
-	// Source is the template named by the document's own comment; empty without one.
+	// Source is the template that the document's comment names, or "" if there is none.
 	Source string
 	JSON   []byte
-	// Fault says why the document cannot be read; empty where it can.
+	// Fault says why the document cannot be read. It is "" if it can.
 	Fault string
 }
 
 var (
-	errSeparator  = errors.New("ends at a line that begins with --- and goes on: helm takes no such line")
-	errJSONSeries = errors.New("follows a series of JSON values, but is no JSON")
+	errSeparator  = errors.New("has text on the line of a --- separator, which helm cannot read")
+	errJSONSeries = errors.New("follows a series of JSON values but is not JSON")
 )
 
-// splitDocuments cuts a manifest the way YAMLOrJSONDecoder does. The decoder itself cannot be used: it hides the text of
-// the documents, and with it their comments, and after an error it does not go on.
+// splitDocuments splits a manifest as YAMLOrJSONDecoder does. The decoder itself cannot be used: it hides the text of
+// the documents, and with it their comments, and it stops after an error.
 func splitDocuments(manifest string) []Document {
 	if _, _, isJSON := utilyaml.GuessJSONStream(strings.NewReader(manifest), sniffLength); !isJSON {
 		return splitYAML(manifest)
@@ -43,26 +44,42 @@ func splitDocuments(manifest string) []Document {
 	return append(documents, splitYAML(rest)...)
 }
 
-// splitYAML cuts at separator lines. There is no limit on the size of a line or of a document.
+// splitYAML splits a text at its separator lines.
 func splitYAML(text string) []Document {
 	var documents []Document
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))
-	for {
-		chunk, err := reader.Read()
-		switch {
-		case errors.Is(err, io.EOF):
-			return documents
-		case err != nil:
-			// The reader's error holds the line. The document above it is lost with it.
-			documents = append(documents, Document{Fault: errSeparator.Error()})
-		default:
-			documents = append(documents, fromYAML(chunk))
+	for chunk, err := range yamlChunks(strings.NewReader(text)) {
+		if err != nil {
+			documents = append(documents, Document{Fault: err.Error()})
+		} else {
+			documents = append(documents, yamlDocument(chunk))
+		}
+	}
+	return documents
+}
+
+// yamlChunks yields the texts between the separator lines of a text. Lines and documents may have any length. A separator
+// with text after it yields errSeparator, because the reader's own error quotes the line; the document before it is lost.
+func yamlChunks(text io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		reader := utilyaml.NewYAMLReader(bufio.NewReader(text))
+		for {
+			chunk, err := reader.Read()
+			switch {
+			case errors.Is(err, io.EOF):
+				return
+			case err != nil:
+				chunk, err = nil, errSeparator
+			}
+			if !yield(chunk, err) {
+				return
+			}
 		}
 	}
 }
 
-// splitJSON reads JSON values off the head of text and returns what follows them, for the YAML reader: a stream may
-// begin with "{" and be YAML all the same. After a second value Helm's decoder is sure of JSON and fails on anything else.
+// splitJSON reads JSON values from the head of a text and returns what follows them for the YAML reader, because a
+// stream may begin with "{" and still be YAML. After a second value, Helm's decoder expects JSON and fails on
+// anything else.
 func splitJSON(text string) (documents []Document, rest string) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	for {
@@ -82,7 +99,7 @@ func splitJSON(text string) (documents []Document, rest string) {
 	}
 }
 
-// skipLine drops the blanks that end a line, so that what follows a JSON value starts a line of its own.
+// skipLine removes the blanks up to the end of a line, so that the text after a JSON value begins on its own line.
 func skipLine(text string) string {
 	i := strings.IndexFunc(text, func(r rune) bool { return r == '\n' || !unicode.IsSpace(r) })
 	if i < 0 {
@@ -91,24 +108,24 @@ func skipLine(text string) string {
 	return strings.TrimPrefix(text[i:], "\n")
 }
 
-func fromYAML(chunk []byte) Document {
-	doc := Document{Source: sourceOf(chunk)}
+func yamlDocument(chunk []byte) Document {
+	doc := Document{Source: sourceComment(chunk)}
 	if size := expandedSize(chunk); size > maxExpanded {
 		doc.Fault = errAliases.Error()
 		return doc
 	}
 	converted, err := yaml.YAMLToJSON(chunk)
 	if err != nil {
-		doc.Fault = yamlFault(err).Error()
+		doc.Fault = yamlError(err).Error()
 		return doc
 	}
 	doc.JSON = converted
 	return doc
 }
 
-// sourceOf finds Helm's comment among the comments at the head of a document. Further down a line that looks like it
-// may be part of a value.
-func sourceOf(chunk []byte) string {
+// sourceComment returns the template that Helm's comment names, from the comments at the head of a document. Further
+// down, a line that looks like the comment may be part of a value.
+func sourceComment(chunk []byte) string {
 	for line := range bytes.Lines(chunk) {
 		text := strings.TrimPrefix(strings.TrimSpace(string(line)), "\ufeff")
 		if source, ok := strings.CutPrefix(text, sourcePrefix); ok {
@@ -122,7 +139,7 @@ func sourceOf(chunk []byte) string {
 	return ""
 }
 
-// isEmpty tells whether Helm passes over the document: it holds nothing, only comments, or null.
+// isEmpty reports whether Helm skips the document, because it has no content, only comments, or null.
 func (d Document) isEmpty() bool {
 	text := bytes.TrimSpace(d.JSON)
 	return len(text) == 0 || bytes.Equal(text, []byte("null"))

@@ -13,9 +13,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// FuzzManifest states what Parse does with any text: it never panics; every object has a kind, and a name or a Problem; no
-// complaint quotes a value; where Helm's builder fails it complains; and where the builder does not fail, Parse has no Errors and
-// both read the same objects. (A Problem may be one that Helm meets later, with a server.)
+// FuzzManifest checks that Parse never panics, that every object has a kind, and a name or a Problem, that no message
+// quotes a value, that Parse reports something if Helm's builder fails, and that otherwise Parse has no Errors and
+// reads the same objects as the builder. (A Problem may be one that Helm meets later, with a server.)
 func FuzzManifest(f *testing.F) {
 	for _, archive := range manifestCases(f) {
 		f.Add(string(section(f, archive, "manifest").Data))
@@ -38,15 +38,15 @@ func FuzzManifest(f *testing.F) {
 		if len(m.Errors) > 0 {
 			t.Fatalf("helm reads it, Parse does not: %v", m.Errors)
 		}
-		// cmp takes minutes for what aliases can blow up.
+		// cmp takes minutes for documents with expanded aliases.
 		if got := decodeAll(manifest); !reflect.DeepEqual(want, got) && !ambiguous(manifest, want) {
 			t.Errorf("objects (-helm +got):\n%s", cmp.Diff(want, got))
 		}
 	})
 }
 
-// ambiguous tells whether Helm reads the manifest now this way and now that: of the keys 1 and "1" of one map, which are the same in
-// JSON, either may win.
+// ambiguous reports whether Helm reads different objects each time: of the keys 1 and "1" of one map, which are equal
+// in JSON, either may win.
 func ambiguous(manifest string, first []map[string]any) bool {
 	for range 32 {
 		if again, _ := asHelm(manifest); !reflect.DeepEqual(first, again) {
@@ -60,14 +60,14 @@ func hasProblem(m Manifest) bool {
 	return slices.ContainsFunc(m.Objects, func(o object.Object) bool { return o.Problem != "" })
 }
 
-// checkQuotes holds complaints to quoting no value. In the seeds every value that could be a secret has "canary" in it. A complaint
-// names the object and the template, though, and these are texts of the manifest too.
+// checkQuotes checks that no message quotes a value. In the seeds, every value that could be a secret contains
+// "canary". A message does name the object and the template, which are texts of the manifest too.
 func checkQuotes(t *testing.T, m Manifest) {
 	t.Helper()
 	for _, complaint := range slices.Concat(m.Errors, m.Warnings) {
 		rest := strings.NewReplacer(complaint.Object, "", complaint.File, "").Replace(complaint.Message)
 		if strings.Contains(rest, "canary") {
-			t.Errorf("a complaint quotes the manifest: %s", complaint.Message)
+			t.Errorf("a message quotes the manifest: %s", complaint.Message)
 		}
 	}
 	for _, o := range m.Objects {
@@ -77,8 +77,8 @@ func checkQuotes(t *testing.T, m Manifest) {
 	}
 }
 
-// asHelm reads a manifest with the builder that Helm's Client.Build makes, without a server: kinds are not mapped, so
-// namespaces stay as they are written.
+// asHelm reads a manifest with the builder of Helm's Client.Build, without a server: kinds are not mapped, so
+// namespaces stay as written.
 func asHelm(manifest string) ([]map[string]any, error) {
 	infos, err := resource.NewLocalBuilder().
 		ContinueOnError().
@@ -97,7 +97,7 @@ func asHelm(manifest string) ([]map[string]any, error) {
 	return objects, err
 }
 
-// decodeAll is the part of Parse that Helm's local builder covers.
+// decodeAll runs the part of Parse that Helm's local builder covers.
 func decodeAll(manifest string) []map[string]any {
 	var objects []map[string]any
 	for _, doc := range splitDocuments(manifest) {

@@ -11,7 +11,7 @@ import (
 	"helm.sh/helm/v3/pkg/releaseutil"
 )
 
-// helm3 does the steps of helm v3.22.0 pkg/action/upgrade.go prepareUpgrade.
+// helm3 follows helm v3.22.0 pkg/action/upgrade.go prepareUpgrade.
 type helm3 struct{ *chart.Chart }
 
 var _ helmChart = helm3{}
@@ -21,16 +21,16 @@ func loadHelm3(path string) (helmChart, error) {
 	return helm3{ch}, err
 }
 
-func (h helm3) about() about {
+func (h helm3) info() chartInfo {
 	m := h.Metadata
-	a := about{name: m.Name, version: m.Version, appVersion: m.AppVersion, kubeVersion: m.KubeVersion, kind: m.Type, deprecated: m.Deprecated}
-	for _, wanted := range m.Dependencies {
-		a.wanted = append(a.wanted, wanted.Name)
+	i := chartInfo{name: m.Name, version: m.Version, appVersion: m.AppVersion, kubeVersion: m.KubeVersion, kind: m.Type, deprecated: m.Deprecated}
+	for _, required := range m.Dependencies {
+		i.required = append(i.required, required.Name)
 	}
 	for _, present := range h.Dependencies() {
-		a.present = append(a.present, present.Name())
+		i.present = append(i.present, present.Name())
 	}
-	return a
+	return i
 }
 
 func (h helm3) setDefaults(values map[string]any) { h.Values = values }
@@ -67,20 +67,20 @@ func (h helm3) render(_ context.Context, inputs map[string]any, o ChartOptions) 
 	return e.Render(h.Chart, inputs)
 }
 
-func (h helm3) sort(files map[string]string) ([]manifest, []Hook, error) {
+func (h helm3) sort(files map[string]string) ([]sortedDocument, []Hook, error) {
 	hooks, documents, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
 	if err != nil {
 		return nil, nil, err
 	}
-	var manifests []manifest
+	var sorted []sortedDocument
 	for _, d := range documents {
-		manifests = append(manifests, manifest{d.Name, d.Content})
+		sorted = append(sorted, sortedDocument{d.Name, d.Content})
 	}
 	var listed []Hook
 	for _, h := range hooks {
 		listed = append(listed, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path, Events: eventsOf(h.Events)})
 	}
-	return manifests, listed, nil
+	return sorted, listed, nil
 }
 
 func (h helm3) sources() (templates, files []source) {

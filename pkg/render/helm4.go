@@ -13,9 +13,9 @@ import (
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 )
 
-// helm4 does the steps of helm v4.3.1 pkg/action/upgrade.go prepareUpgrade. They are Helm 3's with more functions in
-// templates, the chart's metadata as a map in them, nulls of values.yaml left out when values are coalesced, other rules for
-// where a document ends, and webhook configurations last in the order of installing.
+// helm4 follows helm v4.3.1 pkg/action/upgrade.go prepareUpgrade. It differs from Helm 3 in five ways: templates have
+// more functions and see the chart's metadata as a map, nulls of values.yaml are dropped when values are coalesced,
+// documents are split by other rules, and webhook configurations come last in the order of installing.
 type helm4 struct{ *chart.Chart }
 
 var _ helmChart = helm4{}
@@ -25,16 +25,16 @@ func loadHelm4(path string) (helmChart, error) {
 	return helm4{ch}, err
 }
 
-func (h helm4) about() about {
+func (h helm4) info() chartInfo {
 	m := h.Metadata
-	a := about{name: m.Name, version: m.Version, appVersion: m.AppVersion, kubeVersion: m.KubeVersion, kind: m.Type, deprecated: m.Deprecated}
-	for _, wanted := range m.Dependencies {
-		a.wanted = append(a.wanted, wanted.Name)
+	i := chartInfo{name: m.Name, version: m.Version, appVersion: m.AppVersion, kubeVersion: m.KubeVersion, kind: m.Type, deprecated: m.Deprecated}
+	for _, required := range m.Dependencies {
+		i.required = append(i.required, required.Name)
 	}
 	for _, present := range h.Dependencies() {
-		a.present = append(a.present, present.Name())
+		i.present = append(i.present, present.Name())
 	}
-	return a
+	return i
 }
 
 func (h helm4) setDefaults(values map[string]any) { h.Values = values }
@@ -62,7 +62,8 @@ func (h helm4) inputs(given map[string]any, o ChartOptions) (inputs, values map[
 	return all, coalesced, nil
 }
 
-// helm4Capabilities says the same in Helm 4's types (pkg/action/action.go getCapabilities). The version of Helm is its own.
+// helm4Capabilities converts the capabilities to Helm 4's types (pkg/action/action.go getCapabilities). The version
+// of Helm is that of Helm 4.
 func (o ChartOptions) helm4Capabilities() *common.Capabilities {
 	version := o.Capabilities.KubeVersion
 	return &common.Capabilities{
@@ -81,20 +82,20 @@ func (h helm4) render(ctx context.Context, inputs map[string]any, o ChartOptions
 	return e.RenderWithContext(ctx, h.Chart, inputs)
 }
 
-func (h helm4) sort(files map[string]string) ([]manifest, []Hook, error) {
+func (h helm4) sort(files map[string]string) ([]sortedDocument, []Hook, error) {
 	hooks, documents, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
 	if err != nil {
 		return nil, nil, err
 	}
-	var manifests []manifest
+	var sorted []sortedDocument
 	for _, d := range documents {
-		manifests = append(manifests, manifest{d.Name, d.Content})
+		sorted = append(sorted, sortedDocument{d.Name, d.Content})
 	}
 	var listed []Hook
 	for _, h := range hooks {
 		listed = append(listed, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path, Events: eventsOf(h.Events)})
 	}
-	return manifests, listed, nil
+	return sorted, listed, nil
 }
 
 func (h helm4) sources() (templates, files []source) {

@@ -15,7 +15,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// decode turns a document into its objects: none, one, or the items of a list. It may return both objects and an error.
+// decode returns the objects of a document: none, one, or the items of a list. It may return both objects and an
+// error.
 func (d Document) decode() ([]*unstructured.Unstructured, error) {
 	switch {
 	case d.Fault != "":
@@ -25,7 +26,7 @@ func (d Document) decode() ([]*unstructured.Unstructured, error) {
 	}
 	root, _, err := unstructured.UnstructuredJSONScheme.Decode(d.JSON, nil, nil)
 	if err != nil {
-		return nil, decodeFault(err)
+		return nil, decodeError(err)
 	}
 	if object, ok := root.(*unstructured.Unstructured); ok {
 		return []*unstructured.Unstructured{object}, nil
@@ -33,8 +34,8 @@ func (d Document) decode() ([]*unstructured.Unstructured, error) {
 	return flatten(root)
 }
 
-// flatten takes the items out of a list. Helm's visitor would go on into items that are lists, but the extraction it
-// uses knows only lists that were decoded as such, so a list within a list fails the whole document there.
+// flatten returns the items of a list. Helm's visitor tries to flatten items that are lists too, but the extraction
+// it uses accepts only lists that were decoded as such, so there a list within a list fails the whole document.
 func flatten(list runtime.Object) (objects []*unstructured.Unstructured, err error) {
 	if wrapper, ok := list.(*unstructured.UnstructuredList); ok {
 		if err := checkMetadata(wrapper.Object); err != nil {
@@ -59,7 +60,7 @@ func flatten(list runtime.Object) (objects []*unstructured.Unstructured, err err
 	return objects, err
 }
 
-// listKind is the kind of a document that holds items; empty for one that is an object.
+// listKind returns the kind of a document that holds items, or "" for a document that is an object.
 func (d Document) listKind() string {
 	var root struct {
 		Kind  string `json:"kind"`
@@ -71,9 +72,9 @@ func (d Document) listKind() string {
 	return root.Kind
 }
 
-// placeInList names an item of a list as kubectl's schema does: those of a plain List one by one, others within their list
-// (k8s.io/kubectl v0.37.1 pkg/validation/schema.go, SchemaValidation.ValidateBytes).
-func placeInList(list string, i int, kind string) string {
+// listPath names an item of a list as kubectl's schema does: an item of a plain List by its kind, any other within
+// its list (k8s.io/kubectl v0.37.1 pkg/validation/schema.go, SchemaValidation.ValidateBytes).
+func listPath(list string, i int, kind string) string {
 	switch list {
 	case "":
 		return ""
@@ -83,10 +84,10 @@ func placeInList(list string, i int, kind string) string {
 	return fmt.Sprintf("%s.items[%d]", list, i)
 }
 
-// newObject describes a decoded object and settles its namespace.
+// newObject describes a decoded object and sets its namespace.
 func newObject(u *unstructured.Unstructured, source string, opts ParseOptions) object.Object {
-	problem := problemOf(u)
-	opts.settleNamespace(u)
+	problem := problemIn(u)
+	opts.setNamespace(u)
 	gvk := u.GroupVersionKind()
 	object := object.Object{
 		Ref: object.Ref{
@@ -103,9 +104,9 @@ func newObject(u *unstructured.Unstructured, source string, opts ParseOptions) o
 	return object
 }
 
-// settleNamespace does what the builder's DefaultNamespace and its namespace filter do. Helm fails on a kind that is not
-// served; here it counts as namespaced, which most kinds are, so that its objects still have a key.
-func (o ParseOptions) settleNamespace(u *unstructured.Unstructured) {
+// setNamespace does what the builder's DefaultNamespace and its namespace filter do. Helm fails on a kind that is not
+// served; here it counts as namespaced, as most kinds are, so that its objects have a key.
+func (o ParseOptions) setNamespace(u *unstructured.Unstructured) {
 	namespaced, known := true, false
 	if o.Scope != nil {
 		namespaced, known = o.Scope(u.GroupVersionKind())
@@ -118,8 +119,9 @@ func (o ParseOptions) settleNamespace(u *unstructured.Unstructured) {
 	}
 }
 
-// problemOf says why Helm refuses an object; empty if it does not. The order is Helm's: decode, map, get.
-func problemOf(u *unstructured.Unstructured) string {
+// problemIn returns why Helm refuses an object, or "" if it does not. The checks are in Helm's order: decode, map,
+// get.
+func problemIn(u *unstructured.Unstructured) string {
 	if err := checkMetadata(u.Object); err != nil {
 		return err.Error()
 	}
@@ -132,18 +134,19 @@ func problemOf(u *unstructured.Unstructured) string {
 	return ""
 }
 
-// checkMetadata decodes metadata as Kubernetes types it. cli-runtime checks documents only; items of a list go unchecked
-// there, and the API server refuses them in the same words. Here both are checked, so that all labels are strings.
+// checkMetadata decodes metadata into the type that Kubernetes has for it. cli-runtime checks only documents and
+// leaves the items of a list to the API server, which refuses them with the same message. Here both are checked, so
+// that all labels are strings.
 func checkMetadata(object map[string]any) error {
 	text, err := json.Marshal(map[string]any{"metadata": object["metadata"]})
 	if err != nil {
-		return metadataFault(err)
+		return metadataError(err)
 	}
 	var typed struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 	}
 	if err := utiljson.Unmarshal(text, &typed); err != nil {
-		return metadataFault(err)
+		return metadataError(err)
 	}
 	return nil
 }

@@ -11,42 +11,46 @@ import (
 
 // Codes of the messages that Parse makes.
 const (
-	// CodeInvalidDocument marks a document that cannot be read: what it holds is not compared.
+	// CodeInvalidDocument marks a document that cannot be read. Its objects are not compared.
 	CodeInvalidDocument = "invalid-document"
 	// CodeDuplicateObject marks an object that the manifest names more than once.
 	CodeDuplicateObject = "duplicate-object"
 )
 
-// ReasonGenerateName is why an object that leaves its name to the server is not compared.
+// ReasonGenerateName is the reason why an object that lets the server choose its name is not compared.
 const ReasonGenerateName = "generateName"
 
-// ParseOptions is what a manifest does not say itself.
+// ParseOptions is what Parse needs beyond the text of the manifest.
 type ParseOptions struct {
-	// Namespace is given to objects of namespaced kinds that name none: the record's own namespace.
+	// Namespace is given to objects of namespaced kinds that name none: the namespace of the release record.
 	Namespace string
-	// Scope tells whether the cluster serves a kind under a namespace. Objects of kinds that it does not know keep the
-	// namespace they name, and get the default one if they name none. A nil Scope knows nothing.
+	// Scope reports whether the cluster serves a kind in namespaces. Objects of unknown kinds keep the namespace that
+	// they name, and get the default one if they name none. A nil Scope knows no kind.
 	Scope func(schema.GroupVersionKind) (namespaced, known bool)
 }
 
-// Manifest is what a manifest holds.
+// Manifest is the content of a manifest.
 type Manifest struct {
-	// Objects stand in the order of the manifest, each Key once. Those with a Problem are objects Helm would refuse.
+	// Objects are in the order of the manifest, with each Key once. Those with a Problem are objects that Helm would
+	// refuse.
 	Objects []object.Object
-	// NotCompared lists the objects with a generateName, which are among Objects too. Name is the prefix they ask for.
+	// NotCompared lists the objects with a generateName, which are among Objects too. Name is their prefix.
 	NotCompared []report.NotCompared
-	// Warnings names duplicates; Errors names documents that cannot be read.
+	// Warnings names duplicates. Errors names documents that cannot be read.
 	Warnings, Errors []report.Message
 }
 
 // Parse reads a manifest as Helm does; the package comment has the rules. It never fails as a whole: a document that
-// cannot be read is among the Errors, and the others still come.
-func Parse(manifest string, opts ParseOptions) Manifest { return Objects(Read(manifest), opts) }
+// cannot be read is one of the Errors, and the other documents are still read.
+func Parse(manifest string, opts ParseOptions) Manifest {
+	return Objects(ReadDocuments(manifest), opts)
+}
 
-// Read is the part of Parse that may take time and memory out of proportion: it reads the text as YAML. See Harmless.
-func Read(manifest string) []Document { return splitDocuments(manifest) }
+// ReadDocuments is the first half of Parse: it reads the text as YAML or JSON. This can take much more time and memory than
+// the length of the text suggests; see NeedsNoBounds.
+func ReadDocuments(manifest string) []Document { return splitDocuments(manifest) }
 
-// Objects is the rest of Parse.
+// Objects is the second half of Parse: it turns documents into objects.
 func Objects(documents []Document, opts ParseOptions) Manifest {
 	var m Manifest
 	for i, doc := range documents {
@@ -57,7 +61,7 @@ func Objects(documents []Document, opts ParseOptions) Manifest {
 		list := doc.listKind()
 		for i, content := range contents {
 			object := newObject(content, doc.Source, opts)
-			object.Listed = placeInList(list, i, object.Kind)
+			object.Listed = listPath(list, i, object.Kind)
 			m.Objects = append(m.Objects, object)
 		}
 	}
@@ -72,7 +76,8 @@ func Objects(documents []Document, opts ParseOptions) Manifest {
 	return m
 }
 
-// invalidDocument names a document by its template where it has one, and by its place in the manifest.
+// invalidDocument returns the error of a document, which it names by its place in the manifest and, if known, by its
+// template.
 func invalidDocument(number int, source string, err error) report.Message {
 	name := fmt.Sprintf("document %d of the manifest", number)
 	if source != "" {
@@ -81,8 +86,8 @@ func invalidDocument(number int, source string, err error) report.Message {
 	return report.Message{Code: CodeInvalidDocument, Message: name + ": " + err.Error(), File: source}
 }
 
-// keepLast drops all but the last of the objects that share a Key. On an upgrade Helm patches the live object with each
-// of them in turn, so the last is what it ends with. Objects without a name share nothing.
+// keepLast keeps only the last of the objects that share a Key. An upgrade patches the live object with each of them
+// in turn, so the last one wins. Objects without a name share nothing.
 func keepLast(objects []object.Object) (kept []object.Object, warnings []report.Message) {
 	total := map[object.Key]int{}
 	for _, o := range objects {
@@ -100,7 +105,7 @@ func keepLast(objects []object.Object) (kept []object.Object, warnings []report.
 			continue
 		}
 		o.Times = n
-		o.Note = fmt.Sprintf("the manifest names this object %d times; an upgrade applies each in turn, the last one counts", n)
+		o.Note = fmt.Sprintf("the manifest names this object %d times; an upgrade applies them in order, so the last one counts", n)
 		kept = append(kept, o)
 		warnings = append(warnings, report.Message{
 			Code: CodeDuplicateObject, Message: o.Note, Object: o.Key.String(), File: o.Source,

@@ -26,7 +26,7 @@ func scope(gvk schema.GroupVersionKind) (namespaced, known bool) {
 }
 
 // TestParse runs the cases of testdata/manifests: the section "manifest" of each file is read as that of a release in
-// namespace "prod", and the section "want" is what comes of it. -update rewrites the latter.
+// namespace "prod", and the section "want" is the result. -update rewrites the latter.
 func TestParse(t *testing.T) {
 	for file, archive := range manifestCases(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
@@ -72,7 +72,7 @@ func section(t testing.TB, archive *txtar.Archive, name string) *txtar.File {
 	return nil
 }
 
-// describe writes a Manifest as the cases do.
+// describe prints a Manifest in the form of the cases.
 func describe(t *testing.T, m Manifest) string {
 	t.Helper()
 	var b strings.Builder
@@ -113,7 +113,7 @@ data:
     two
 `
 
-// TestParseEncodings: what an editor on another system does to line ends and heads of files changes nothing.
+// TestParseEncodings checks that line ends, byte order marks and blank heads, which editors may add, change nothing.
 func TestParseEncodings(t *testing.T) {
 	one, two := fmt.Sprintf(configMap, "a"), fmt.Sprintf(configMap, "b")
 	plain := "---\n# Source: web/templates/a.yaml\n" + one + "---\n# Source: web/templates/b.yaml\n" + two
@@ -148,7 +148,7 @@ func TestParseNothing(t *testing.T) {
 	}
 }
 
-// TestParseHuge is scenario C8: neither lines nor documents have a limit.
+// TestParseHuge checks that neither lines nor documents have a maximum length.
 func TestParseHuge(t *testing.T) {
 	long := strings.Repeat("0123456789abcdef", 12<<16)
 	manifest := "# Source: a.yaml\n" + fmt.Sprintf(configMap, "long") + "  huge: " + long + "\n---\n" + fmt.Sprintf(configMap, "next")
@@ -162,8 +162,8 @@ func TestParseHuge(t *testing.T) {
 	}
 }
 
-// TestParseKeepsSecrets is scenario C9: no message quotes a document, whatever is wrong with it.
-func TestParseKeepsSecrets(t *testing.T) {
+// TestParseQuotesNoSecrets checks that no message quotes a document, whatever is wrong with it.
+func TestParseQuotesNoSecrets(t *testing.T) {
 	broken := []string{
 		"stringData: {p: canary}",
 		"kind: Secret\nstringData:\n  p: canary: canary",
@@ -196,7 +196,7 @@ func TestParseKeepsSecrets(t *testing.T) {
 	}
 }
 
-// TestParseWithoutScope: what is not known to be cluster-scoped gets the namespace.
+// TestParseWithoutScope checks that objects get the namespace unless they are known to be cluster-scoped.
 func TestParseWithoutScope(t *testing.T) {
 	m := Parse("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", ParseOptions{Namespace: "prod"})
 	if len(m.Objects) != 1 || m.Objects[0].Namespace != "prod" {

@@ -5,26 +5,28 @@ import (
 	"text/template/parse"
 )
 
-// shiftBy is how far the second rendering's clock is ahead: a layout that has the year, the hour, the minute or the second
-// cannot hide it. It is odd enough to be recognised where it comes out by mistake.
+// shiftBy is how far the second rendering's clock is ahead. A date shows the difference if its layout has the year,
+// the hour, the minute or the second. The value is unusual, so that it is recognised if it appears in a manifest by
+// mistake.
 const shiftBy = "+9521h13m17s"
 
-// turnedRound reverses a list. Its name is rare, so that it too is recognised where it comes out by mistake.
-const turnedRound = "mustReverse"
+// reverseFunction reverses a list. Few charts use it, so that it too is recognised if it appears in a manifest by
+// mistake.
+const reverseFunction = "mustReverse"
 
-// shift changes the templates of a chart so that functions whose other answers two renderings in a row would hide, answer
-// otherwise: `now` is later, and the lists that `keys` and `values` make of a map are in an order of our choice. What a
-// chart does with the answers stays: where it sorts them, or only counts them, nothing differs.
+// shift changes the templates of a chart so that volatile functions return other values than in the first rendering:
+// `now` is later, and the lists that `keys` and `values` make of a map have a fixed order. The chart's use of the
+// results stays: if it sorts or only counts them, nothing differs.
 type shift struct {
-	// later puts the clock forward.
+	// later moves the clock forward.
 	later bool
 	// values changes values and files that are templates too, for charts that pass them to tpl.
 	values bool
-	// descending is the order of lists made of maps, else ascending.
+	// descending orders the lists made of maps in descending instead of ascending order.
 	descending bool
 }
 
-// apply changes a chart that is prepared.
+// apply changes a prepared chart.
 func (s shift) apply(p prepared) {
 	templates, files := p.chart.sources()
 	if s.values {
@@ -38,7 +40,7 @@ func (s shift) apply(p prepared) {
 	}
 }
 
-// change rewrites a text if it is a template that calls one of the functions. Others stay as they are, to the byte.
+// change rewrites a text if it is a template that calls one of the functions. It returns any other text unchanged.
 func (s shift) change(text string) string {
 	if !strings.Contains(text, "{{") {
 		return text
@@ -49,16 +51,16 @@ func (s shift) change(text string) string {
 	}
 	changed := false
 	for _, tree := range trees {
-		eachNode(tree.Root, func(node parse.Node) {
+		walkNode(tree.Root, func(node parse.Node) {
 			switch node := node.(type) {
 			case *parse.PipeNode:
-				changed = s.order(node) || changed
+				changed = s.sortLists(node) || changed
 			case *parse.CommandNode:
 				for i := range node.Args {
-					changed = s.later && later(&node.Args[i]) || changed
+					changed = s.later && moveClock(&node.Args[i]) || changed
 				}
 			case *parse.ChainNode:
-				changed = s.later && later(&node.Node) || changed
+				changed = s.later && moveClock(&node.Node) || changed
 			}
 		})
 	}
@@ -68,18 +70,19 @@ func (s shift) change(text string) string {
 	return printTemplate(trees)
 }
 
-// later puts a later time in the place of `now`.
-func later(word *parse.Node) bool {
+// moveClock replaces `now` by a later time.
+func moveClock(word *parse.Node) bool {
 	function, ok := (*word).(*parse.IdentifierNode)
 	if !ok || function.Ident != "now" {
 		return false
 	}
-	*word = pipeOf(`now | mustDateModify "` + shiftBy + `"`)
+	*word = parsePipe(`now | mustDateModify "` + shiftBy + `"`)
 	return true
 }
 
-// order has the lists that a pipe makes of maps sorted. Values of a map can be anything, so they are only turned round.
-func (s shift) order(pipe *parse.PipeNode) bool {
+// sortLists adds a sort after each function of a pipe that lists a map. The values of a map may have any type, so
+// these are only reversed.
+func (s shift) sortLists(pipe *parse.PipeNode) bool {
 	var commands []*parse.CommandNode
 	for _, command := range pipe.Cmds {
 		commands = append(commands, command)
@@ -87,12 +90,12 @@ func (s shift) order(pipe *parse.PipeNode) bool {
 		switch {
 		case function == nil:
 		case function.Ident == "keys":
-			commands = append(commands, pipeOf("sortAlpha").Cmds...)
+			commands = append(commands, parsePipe("sortAlpha").Cmds...)
 			if s.descending {
-				commands = append(commands, pipeOf(turnedRound).Cmds...)
+				commands = append(commands, parsePipe(reverseFunction).Cmds...)
 			}
 		case function.Ident == "values" && s.descending:
-			commands = append(commands, pipeOf(turnedRound).Cmds...)
+			commands = append(commands, parsePipe(reverseFunction).Cmds...)
 		}
 	}
 	changed := len(commands) > len(pipe.Cmds)
@@ -100,9 +103,10 @@ func (s shift) order(pipe *parse.PipeNode) bool {
 	return changed
 }
 
-// leaked tells whether a changed value came out as it was changed, because it only looks like a template.
-func leaked(again, manifest string) bool {
-	for _, mark := range []string{shiftBy, turnedRound} {
+// showsShift reports whether the second manifest shows a change of shift as text, because a changed value only looks
+// like a template.
+func showsShift(again, manifest string) bool {
+	for _, mark := range []string{shiftBy, reverseFunction} {
 		if strings.Contains(again, mark) && !strings.Contains(manifest, mark) {
 			return true
 		}

@@ -6,11 +6,11 @@ import (
 	"text/template/parse"
 )
 
-// templateName stands for the name of the file among the trees of a file.
+// templateName is the key of the file's own template among the trees of the file.
 const templateName = "\x00"
 
-// parseTemplate gives the trees of a template: its own, under templateName, and those that it defines. Any function may be
-// called in it.
+// parseTemplate returns the parse trees of a template: its own, under templateName, and those that it defines. It
+// accepts calls of any function.
 func parseTemplate(text string) (map[string]*parse.Tree, error) {
 	trees := map[string]*parse.Tree{}
 	tree := parse.New(templateName)
@@ -19,7 +19,7 @@ func parseTemplate(text string) (map[string]*parse.Tree, error) {
 	return trees, err
 }
 
-// printTemplate writes trees as a template. Line numbers are not kept.
+// printTemplate prints trees as the text of a template. Line numbers are not kept.
 func printTemplate(trees map[string]*parse.Tree) string {
 	var own string
 	var b strings.Builder
@@ -33,48 +33,48 @@ func printTemplate(trees map[string]*parse.Tree) string {
 	return b.String() + own
 }
 
-// eachNode visits a node and all below it, inner ones before those around them. On the way it takes braces off the ends of
-// texts: a brace that template text left before an action would run into it when printed.
-func eachNode(node parse.Node, visit func(parse.Node)) {
+// walkNode visits a node and all nodes below it, the inner ones first. On the way it turns a brace at the end of a
+// text into an action: printed in front of an action, it would become a part of that.
+func walkNode(node parse.Node, visit func(parse.Node)) {
 	switch node := node.(type) {
 	case *parse.ListNode:
 		if node == nil {
 			return
 		}
-		eachOf(node.Nodes, visit)
+		walkNodes(node.Nodes, visit)
 		node.Nodes = guardBraces(node.Nodes)
 	case *parse.ActionNode:
-		eachNode(node.Pipe, visit)
+		walkNode(node.Pipe, visit)
 	case *parse.TemplateNode:
-		eachNode(node.Pipe, visit)
+		walkNode(node.Pipe, visit)
 	case *parse.IfNode:
-		eachOf([]parse.Node{node.Pipe, node.List, node.ElseList}, visit)
+		walkNodes([]parse.Node{node.Pipe, node.List, node.ElseList}, visit)
 	case *parse.RangeNode:
-		eachOf([]parse.Node{node.Pipe, node.List, node.ElseList}, visit)
+		walkNodes([]parse.Node{node.Pipe, node.List, node.ElseList}, visit)
 	case *parse.WithNode:
-		eachOf([]parse.Node{node.Pipe, node.List, node.ElseList}, visit)
+		walkNodes([]parse.Node{node.Pipe, node.List, node.ElseList}, visit)
 	case *parse.PipeNode:
 		if node == nil {
 			return
 		}
 		for _, command := range node.Cmds {
-			eachNode(command, visit)
+			walkNode(command, visit)
 		}
 	case *parse.CommandNode:
-		eachOf(node.Args, visit)
+		walkNodes(node.Args, visit)
 	case *parse.ChainNode:
-		eachNode(node.Node, visit)
+		walkNode(node.Node, visit)
 	}
 	visit(node)
 }
 
-func eachOf(nodes []parse.Node, visit func(parse.Node)) {
+func walkNodes(nodes []parse.Node, visit func(parse.Node)) {
 	for _, node := range nodes {
-		eachNode(node, visit)
+		walkNode(node, visit)
 	}
 }
 
-// guardBraces writes a brace at the end of a text as an action.
+// guardBraces turns the braces at the end of a text into an action that prints them.
 func guardBraces(nodes []parse.Node) []parse.Node {
 	var out []parse.Node
 	for _, node := range nodes {
@@ -83,14 +83,14 @@ func guardBraces(nodes []parse.Node) []parse.Node {
 			bare := strings.TrimRight(string(text.Text), "{")
 			braces := string(text.Text[len(bare):])
 			text.Text = []byte(bare)
-			out = append(out, &parse.ActionNode{NodeType: parse.NodeAction, Pipe: pipeOf(strconv.Quote(braces))})
+			out = append(out, &parse.ActionNode{NodeType: parse.NodeAction, Pipe: parsePipe(strconv.Quote(braces))})
 		}
 	}
 	return out
 }
 
-// pipeOf parses a pipeline that is known to be one.
-func pipeOf(text string) *parse.PipeNode {
+// parsePipe parses a pipeline that is known to be valid.
+func parsePipe(text string) *parse.PipeNode {
 	trees, err := parseTemplate("{{" + text + "}}")
 	if err != nil {
 		panic(err)

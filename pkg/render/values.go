@@ -1,12 +1,10 @@
 package render
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"os"
@@ -16,63 +14,58 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/strvals"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// ValueOptions are the values given for a rendering. Helm's type for them (pkg/cli/values) links its getters, registry
-// and command line settings, and its errors quote what was given; so the little that it does stands here.
+// ValueOptions are the values for a rendering. Helm's type for them (pkg/cli/values) links its getters, registry and
+// command line settings, and its errors quote the values; so the little that it does is repeated here.
 type ValueOptions struct {
-	// Files are the -f files, later ones over earlier ones. The rest goes over all of them, in the order of these fields:
-	// --set-json, --set, --set-string, --set-file, --set-literal, one expression each.
+	// Files are the -f files; later ones override earlier ones. The other flags override all files, in the order of
+	// these fields: --set-json, --set, --set-string, --set-file, --set-literal, with one expression each.
 	Files, JSON, Set, SetString, SetFile, Literal []string
-	// Reuse is what becomes of the old revision's values.
+	// Reuse is the use of the old revision's values.
 	Reuse Reuse
-	// allDocuments of a values file count, as in Helm 4, and not the first alone.
+	// allDocuments merges all documents of a values file, as Helm 4 does, instead of reading only the first.
 	allDocuments bool
-	// known learns the values before Helm's libraries see them, which log them.
+	// known learns the values before Helm's libraries see them, because these log values.
 	known *secret.Known
-	// ReadFile reads one of Files, or a file that a --set-file expression names; os.ReadFile where it is nil. What "-" and
-	// URLs mean is up to it.
+	// ReadFile reads one of Files, or a file that a --set-file expression names; nil means os.ReadFile. It decides
+	// what "-" and URLs mean.
 	ReadFile func(name string) ([]byte, error)
 }
 
-// Reuse is what becomes of the old revision's values.
+// Reuse says how the old revision's values are used.
 type Reuse int
 
 const (
-	// ReuseDefault takes the old revision's own values where none are given.
+	// ReuseDefault uses the old revision's own values if no values are given.
 	ReuseDefault Reuse = iota
-	// ReuseReset takes none of them (--reset-values).
+	// ReuseReset uses none of them (--reset-values).
 	ReuseReset
-	// ReuseValues puts the given ones over them, on the defaults of the old chart instead of the new one's (--reuse-values).
+	// ReuseValues merges the given values into them, over the defaults of the old chart (--reuse-values).
 	ReuseValues
-	// ReuseAfterReset puts the given ones over them, on the defaults of the new chart (--reset-then-reuse-values).
+	// ReuseAfterReset merges the given values into them, over the defaults of the new chart
+	// (--reset-then-reuse-values).
 	ReuseAfterReset
 )
 
-// Previous is what the old revision's record says of its values. Numbers are float64, as encoding/json decodes them:
-// Helm's templates print what they hold, 1e+06 for a million.
+// Previous is what the old revision's record has about its values. Numbers are float64, as encoding/json decodes
+// them: Helm's templates print a million as 1e+06.
 type Previous struct {
 	// Config are the values that the user gave.
 	Config map[string]any
-	// Metadata and Values are the old chart's. The record has no subcharts, so Values lacks the defaults that only they have.
+	// Metadata and Values are those of the old chart. The record has no subcharts, so Values lacks the defaults of
+	// these.
 	Metadata *chart.Metadata
 	Values   map[string]any
 }
 
-// Given tells whether any value or value policy was given on the command line.
-func (o ValueOptions) Given() bool {
-	given := len(o.Files) + len(o.JSON) + len(o.Set) + len(o.SetString) + len(o.SetFile) + len(o.Literal)
-	return given > 0 || o.Reuse != ReuseDefault
-}
-
-// choose gives the user's values for the templates, and the defaults that --reuse-values puts in the place of the chart's
-// own; defaults is nil in all other cases (helm v3.22.0 pkg/action/upgrade.go reuseValues; v4.3.1 does the same). Whether
-// values were given is asked of the result: an empty file is nothing. The maps of previous stay as they are.
-func (o ValueOptions) choose(previous Previous) (values, defaults map[string]any, err error) {
+// chooseValues returns the user's values for the templates, and the defaults with which --reuse-values replaces the
+// chart's own; without that flag, defaults is nil (helm v3.22.0 pkg/action/upgrade.go reuseValues; v4.3.1 does the
+// same). An empty values file does not count as given. The maps of previous are not changed.
+func (o ValueOptions) chooseValues(previous Previous) (values, defaults map[string]any, err error) {
 	o.known.AddGiven(copyValue(previous.Config))
 	o.known.AddAnnounced(copyValue(previous.Values))
 	if values, err = o.merge(); err != nil {
@@ -86,39 +79,39 @@ func (o ValueOptions) choose(previous Previous) (values, defaults map[string]any
 		if defaults, err = previous.coalesced(); err != nil {
 			return nil, nil, err
 		}
-		return previous.under(values), defaults, nil
+		return previous.overlaidBy(values), defaults, nil
 	case ReuseAfterReset:
-		return previous.under(values), nil, nil
+		return previous.overlaidBy(values), nil, nil
 	}
 	if len(values) == 0 {
-		return previous.under(values), nil, nil
+		return previous.overlaidBy(values), nil, nil
 	}
 	return values, nil, nil
 }
 
-// coalesced are the values under which the old revision's templates ran, as far as its record tells.
+// coalesced returns the values with which the old revision's templates were rendered, as far as its record has them.
 func (p Previous) coalesced() (map[string]any, error) {
 	old := &chart.Chart{Metadata: p.Metadata, Values: p.Values}
 	if old.Metadata == nil {
-		// A record without metadata, which Helm would fall over. It serves only to name keys in warnings.
+		// Helm would crash on a record without metadata. The metadata is only used to name keys in warnings.
 		old.Metadata = &chart.Metadata{}
 	}
 	coalesced, err := chartutil.CoalesceValues(old, p.Config)
 	if err != nil {
-		return nil, errors.New("the values of the old revision cannot be rebuilt")
+		return nil, errors.New("the values of the old revision cannot be merged with the defaults of its chart")
 	}
 	return coalesced, nil
 }
 
-// under puts values over the old revision's own. A null takes an old value away.
-func (p Previous) under(values map[string]any) map[string]any {
+// overlaidBy merges values into the old revision's own. A null removes an old value.
+func (p Previous) overlaidBy(values map[string]any) map[string]any {
 	config, _ := copyValue(p.Config).(map[string]any)
 	return chartutil.CoalesceTables(values, config)
 }
 
-// merge applies all that was given, by kind and not by place on the command line (helm v3.22.0 pkg/cli/values/options.go
-// MergeValues). Helm 4.3.1 differs in one respect: it merges all documents of a values file (pkg/chart/v2/loader LoadValues), Helm 3
-// reads the first.
+// merge merges all values of the command line, by kind and not by their order (helm v3.22.0 pkg/cli/values/options.go
+// MergeValues). Helm 4.3.1 differs in one respect: it merges all documents of a values file (pkg/chart/v2/loader
+// LoadValues), while Helm 3 reads the first.
 func (o ValueOptions) merge() (map[string]any, error) {
 	values := map[string]any{}
 	for _, name := range o.Files {
@@ -142,7 +135,7 @@ func (o ValueOptions) merge() (map[string]any, error) {
 	for _, kind := range kinds {
 		for i, expression := range kind.expressions {
 			if err := kind.apply(expression, values); err != nil {
-				return nil, expressionFault(kind.flag, i+1, err)
+				return nil, newExpressionError(kind.flag, i+1, err)
 			}
 		}
 	}
@@ -157,38 +150,34 @@ func (o ValueOptions) readValues(name string) (map[string]any, error) {
 	}
 	documents := [][]byte{text}
 	if o.allDocuments {
-		if documents, err = splitDocumentsOf(text); err != nil {
-			return nil, fmt.Errorf("reading values: file %s: %w", nameOf(name), errSeparator)
+		if documents, err = splitValues(text); err != nil {
+			return nil, fmt.Errorf("reading values: file %s %w", shownName(name), err)
 		}
 	}
 	values := map[string]any{}
 	for _, document := range documents {
 		var given map[string]any
 		if err := yaml.Unmarshal(document, &given); err != nil {
-			return nil, fmt.Errorf("reading values: file %s %w", nameOf(name), yamlFault(err))
+			return nil, fmt.Errorf("reading values: file %s %w", shownName(name), yamlError(err))
 		}
 		values = overlay(values, given)
 	}
 	return values, nil
 }
 
-// splitDocumentsOf cuts a text at its separator lines.
-func splitDocumentsOf(text []byte) (documents [][]byte, err error) {
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(append(slices.Clip(text), '\n'))))
-	for {
-		document, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return documents, nil
-		}
+// splitValues splits a values file at its separator lines.
+func splitValues(text []byte) (documents [][]byte, err error) {
+	for document, err := range yamlChunks(bytes.NewReader(append(slices.Clip(text), '\n'))) {
 		if err != nil {
 			return nil, err
 		}
 		documents = append(documents, document)
 	}
+	return documents, nil
 }
 
-// nameOf is the name of a values file; of a URL, without the credentials and tokens that it may hold.
-func nameOf(name string) string {
+// shownName returns the name of a values file, without the credentials and tokens that a URL may contain.
+func shownName(name string) string {
 	if u, err := url.Parse(name); err == nil && u.Host != "" {
 		return u.Scheme + "://" + u.Host + u.Path
 	}
@@ -202,7 +191,7 @@ func (o ValueOptions) read(name string) ([]byte, error) {
 	return o.ReadFile(name)
 }
 
-// applyJSON takes key=json and, as Helm 4 does and Helm 3 does not yet, a whole object.
+// applyJSON applies key=json and, as Helm 4 but not Helm 3 does, a whole object.
 func applyJSON(expression string, values map[string]any) error {
 	trimmed := strings.TrimSpace(expression)
 	if !strings.HasPrefix(trimmed, "{") {
@@ -216,13 +205,13 @@ func applyJSON(expression string, values map[string]any) error {
 	return nil
 }
 
-// applyFile takes key=path, and the text of that file as the value.
+// applyFile applies key=path with the text of the file as the value.
 func (o ValueOptions) applyFile(expression string, values map[string]any) error {
 	var unread error
 	err := strvals.ParseIntoFile(expression, values, func(name []rune) (any, error) {
 		text, err := o.read(string(name))
 		if err != nil {
-			unread = unreadable{err}
+			unread = fileError{err}
 			return nil, unread
 		}
 		return string(text), nil
@@ -233,22 +222,22 @@ func (o ValueOptions) applyFile(expression string, values map[string]any) error 
 	return err
 }
 
-// unreadable marks an error that is about a file, and may be shown.
-type unreadable struct{ error }
+// fileError marks an error that is about a file and quotes no value.
+type fileError struct{ error }
 
-// Unwrap gives the cause.
-func (u unreadable) Unwrap() error { return u.error }
+// Unwrap returns the cause.
+func (u fileError) Unwrap() error { return u.error }
 
-// expressionError names an expression that does not parse by its place. The parser's own errors quote it, and what was
-// meant as a value may stand where the parser sees a key (--set s3cr3t).
+// expressionError names an expression that cannot be parsed by its position. The parser's own errors quote it, and a
+// value may stand where the parser expects a key (--set s3cr3t).
 type expressionError struct {
 	flag   string
 	number int
 }
 
-func expressionFault(flag string, number int, err error) error {
+func newExpressionError(flag string, number int, err error) error {
 	place := expressionError{flag, number}
-	if file := (unreadable{}); errors.As(err, &file) {
+	if file := (fileError{}); errors.As(err, &file) {
 		return fmt.Errorf("reading a file for %s: %w", place.name(), file.error)
 	}
 	return place
@@ -258,10 +247,10 @@ func (e expressionError) name() string {
 	return fmt.Sprintf("the %s %s expression", ordinal(e.number), e.flag)
 }
 
-// Error does not say what the expression is.
+// Error names the expression without quoting it.
 func (e expressionError) Error() string { return e.name() + " cannot be parsed" }
 
-// Hint shows what an expression looks like.
+// Hint shows the form of the flag's expressions.
 func (e expressionError) Hint() string {
 	switch e.flag {
 	case "--set-json":
@@ -274,7 +263,7 @@ func (e expressionError) Hint() string {
 	return e.flag + ` takes key=value, with a backslash before a comma that belongs to the value`
 }
 
-// ordinal is 1st, 2nd, 3rd, 4th ...
+// ordinal returns 1st, 2nd, 3rd, 4th ...
 func ordinal(n int) string {
 	suffix := "th"
 	if n/10%10 != 1 && n%10 >= 1 && n%10 <= 3 {
@@ -283,8 +272,8 @@ func ordinal(n int) string {
 	return fmt.Sprintf("%d%s", n, suffix)
 }
 
-// overlay puts over on top of base: maps are merged, everything else is replaced, null included. The result may share
-// maps with both.
+// overlay merges over into base: maps are merged, and every other value is replaced, even by null. The result may
+// share maps with both.
 func overlay(base, over map[string]any) map[string]any {
 	merged := maps.Clone(base)
 	for key, value := range over {

@@ -20,7 +20,7 @@ import (
 	"helm.sh/helm/v3/pkg/storage/driver"
 )
 
-// valueFiles are what the cases below read, by their names.
+// valueFiles writes the files that the cases below read, and returns their paths by name.
 func valueFiles(t *testing.T) func(name string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func valueFiles(t *testing.T) func(name string) string {
 	return func(name string) string { return filepath.Join(dir, name) }
 }
 
-// mergeCases are each source once, all sources together, and what is special about one of them.
+// mergeCases returns each source once, all sources together, and the special cases of one source.
 func mergeCases(t *testing.T) map[string]ValueOptions {
 	file := valueFiles(t)
 	return map[string]ValueOptions{
@@ -69,8 +69,8 @@ func mergeCases(t *testing.T) map[string]ValueOptions {
 	}
 }
 
-// TestMergeAsHelm holds the merging of everything that the command line says against Helm's.
-func TestMergeAsHelm(t *testing.T) {
+// TestMergeLikeHelm compares the merged values of all flags with Helm's.
+func TestMergeLikeHelm(t *testing.T) {
 	for name, o := range mergeCases(t) {
 		t.Run(name, func(t *testing.T) {
 			got, err := o.merge()
@@ -84,8 +84,8 @@ func TestMergeAsHelm(t *testing.T) {
 	}
 }
 
-// TestMergeWholeObject is what --set-json takes only since Helm 4 (v4.3.1 pkg/cli/values/options.go MergeValues), whose package
-// for it links a plugin runtime that this module does without.
+// TestMergeWholeObject checks the form of --set-json that only Helm 4 accepts (v4.3.1 pkg/cli/values/options.go
+// MergeValues). Helm 4's package cannot be the oracle here, because it links a plugin runtime.
 func TestMergeWholeObject(t *testing.T) {
 	o := ValueOptions{
 		Files: []string{valueFiles(t)("first")},
@@ -116,7 +116,7 @@ func mergedByHelm(t *testing.T, o ValueOptions) map[string]any {
 	return merged
 }
 
-// previousRevision is a record whose chart and config have a bit of everything; a fresh one for each use.
+// previousRevision returns a new record whose chart and config have values of all kinds.
 func previousRevision() Previous {
 	return Previous{
 		Config: map[string]any{
@@ -129,14 +129,14 @@ func previousRevision() Previous {
 	}
 }
 
-// newDefaults are those of the chart that the upgrade goes to.
+// newDefaults returns the default values of the new chart.
 func newDefaults() map[string]any {
 	return map[string]any{"replicas": 2.0, "newDefault": true, "off": "on", "a": map[string]any{"b": "new", "y": 25.0}}
 }
 
-// TestChooseAsHelm goes through the policies of helm upgrade (reuseValues), with Helm's own dry run as the judge: the
+// TestChooseLikeHelm tries the policies of helm upgrade (reuseValues) and compares with Helm's own dry run: the
 // values that it would store, and those that its templates see.
-func TestChooseAsHelm(t *testing.T) {
+func TestChooseLikeHelm(t *testing.T) {
 	quiet(t)
 	file := valueFiles(t)
 	given := ValueOptions{Files: []string{file("second")}, Set: []string{"replicas=9,a.b=null,off=null", "list={1,2}"}}
@@ -164,7 +164,7 @@ func TestChooseAsHelm(t *testing.T) {
 	for name, tt := range cases {
 		t.Run(name, func(t *testing.T) {
 			stored := chosenByHelm(t, tt.options, tt.previous)
-			values, defaults, err := tt.options.choose(tt.previous)
+			values, defaults, err := tt.options.chooseValues(tt.previous)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestChooseAsHelm(t *testing.T) {
 	}
 }
 
-// TestChooseByHand spells out one row of each policy, so that the comparison with Helm is known to tell them apart.
+// TestChooseByHand spells out one row of each policy, to show that the comparison with Helm distinguishes them.
 func TestChooseByHand(t *testing.T) {
 	quiet(t)
 	tests := map[string]struct {
@@ -200,7 +200,7 @@ func TestChooseByHand(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			values, defaults, err := tt.options.choose(previousRevision())
+			values, defaults, err := tt.options.chooseValues(previousRevision())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,7 +225,7 @@ func newChart() *chart.Chart {
 	return &chart.Chart{Metadata: &chart.Metadata{Name: "new", Version: "0.0.2", APIVersion: chart.APIVersionV2}, Values: newDefaults()}
 }
 
-// seen is what templates of a chart would find below .Values.
+// seen returns what the templates of a chart see below .Values.
 func seen(t *testing.T, ch *chart.Chart, values map[string]any) map[string]any {
 	t.Helper()
 	all, err := chartutil.CoalesceValues(ch, values)
@@ -235,7 +235,7 @@ func seen(t *testing.T, ch *chart.Chart, values map[string]any) map[string]any {
 	return all
 }
 
-// chosenByHelm is the record that helm upgrade would write of newChart.
+// chosenByHelm returns the record that helm upgrade would write for newChart.
 func chosenByHelm(t *testing.T, o ValueOptions, previous Previous) *release.Release {
 	t.Helper()
 	memory := driver.NewMemory()
@@ -269,11 +269,11 @@ func chosenByHelm(t *testing.T, o ValueOptions, previous Previous) *release.Rele
 	return stored
 }
 
-func TestChooseLeavesThePreviousAlone(t *testing.T) {
+func TestChooseKeepsThePrevious(t *testing.T) {
 	quiet(t)
 	for _, reuse := range []Reuse{ReuseDefault, ReuseReset, ReuseValues, ReuseAfterReset} {
 		previous := previousRevision()
-		values, defaults, err := ValueOptions{Reuse: reuse, Set: []string{"a.b=null,a.z=null,a.only=null,x=1"}}.choose(previous)
+		values, defaults, err := ValueOptions{Reuse: reuse, Set: []string{"a.b=null,a.z=null,a.only=null,x=1"}}.chooseValues(previous)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,22 +288,7 @@ func TestChooseLeavesThePreviousAlone(t *testing.T) {
 	}
 }
 
-func TestGiven(t *testing.T) {
-	given := []ValueOptions{
-		{Files: []string{"a"}}, {JSON: []string{"a=1"}}, {Set: []string{"a=1"}}, {SetString: []string{"a=1"}}, {SetFile: []string{"a=b"}},
-		{Literal: []string{"a=1"}}, {Reuse: ReuseReset}, {Reuse: ReuseValues}, {Reuse: ReuseAfterReset},
-	}
-	for _, o := range given {
-		if !o.Given() {
-			t.Errorf("%+v is not given", o)
-		}
-	}
-	if (ValueOptions{ReadFile: os.ReadFile}).Given() {
-		t.Error("no value is given")
-	}
-}
-
-// TestValueErrors: an error names flag and place or file, and never what was given.
+// TestValueErrors checks that an error names the flag and the position, or the file, and never quotes a value.
 func TestValueErrors(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken.yaml")
@@ -333,7 +318,7 @@ func TestValueErrors(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := tt.options.choose(Previous{})
+			_, _, err := tt.options.chooseValues(Previous{})
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -355,7 +340,7 @@ func TestValueErrors(t *testing.T) {
 	}
 }
 
-func TestReadFileServesEverySource(t *testing.T) {
+func TestReadFileReadsEverySource(t *testing.T) {
 	var asked []string
 	o := ValueOptions{
 		Files: []string{"-", "https://charts.test/values.yaml"}, SetFile: []string{"cert=-"},

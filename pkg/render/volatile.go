@@ -9,23 +9,24 @@ import (
 	"text/template/parse"
 )
 
-// answer says in which way a template function gives another answer each time.
-type answer int
+// volatility is the way in which the answers of a template function change from call to call.
+type volatility int
 
 const (
-	steady answer = iota
-	// random functions answer anew by themselves.
+	stable volatility = iota
+	// random functions return another value with each call.
 	random
-	// clock functions answer with the time, which two renderings in a row nearly share.
+	// clock functions return the time, which is nearly the same in two renderings in a row.
 	clock
-	// unordered functions list a map in Go's random order, which for small maps is mostly the same.
+	// unordered functions list a map in Go's random order, which is often the same for small maps.
 	unordered
 )
 
-// answerOf knows the functions of Helm's templates that give another answer each time: sprig v3.3.0 functions.go, read one by
-// one, and what Helm adds (v3.22.0 pkg/engine/funcs.go; v4.3.1 adds none). Lookups are steady, because they are answered
-// twice alike. The date functions are too, as long as they are given a date: without one they answer with the time, unnoticed here.
-func answerOf(function string, dns bool) answer {
+// volatilityOf returns the volatility of a function of Helm's templates: those of sprig v3.3.0 functions.go, read one
+// by one, and those that Helm adds (v3.22.0 pkg/engine/funcs.go; v4.3.1 adds none that is volatile). Lookups are
+// stable, because a repeated lookup gets the same answer. So are the date functions, as long as they are given a
+// date; without one they return the time, which goes unnoticed here.
+func volatilityOf(function string, dns bool) volatility {
 	switch function {
 	case "randAlphaNum", "randAlpha", "randNumeric", "randAscii", "randBytes", "randInt", "shuffle", "uuidv4",
 		"genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert",
@@ -40,36 +41,38 @@ func answerOf(function string, dns bool) answer {
 	case "keys", "values":
 		return unordered
 	}
-	return steady
+	return stable
 }
 
-// calls knows the templates of a chart, and finds out which functions they call.
-type calls struct {
+// callGraph holds the templates of a chart and what the rendered ones call.
+type callGraph struct {
 	dns bool
-	// known are the templates that files define, by their names; partials are those of files that are not rendered by themselves.
-	known    map[string]*template
-	partials []*template
-	// found are the ways to answer anew of the functions that are called, tpl whether texts are run as templates too.
-	found map[answer]bool
-	tpl   bool
-	// texts are constants that tpl may be given.
+	// known are the templates that files define, by name. partials are those of files that are not rendered by
+	// themselves.
+	known    map[string]*templateCalls
+	partials []*templateCalls
+	// volatile has the volatilities of the called functions. tpl is set if tpl is called, which renders texts as
+	// templates.
+	volatile map[volatility]bool
+	tpl      bool
+	// texts are constants that may be passed to tpl.
 	texts []string
 }
 
-// template is what one template does, as far as it matters here.
-type template struct {
+// templateCalls is what one template calls and includes.
+type templateCalls struct {
 	functions, includes, texts []string
-	// file is set where a file is included, anything where the name is made up on the way.
+	// file is set if the template includes a file, anything if it computes the name of what it includes.
 	file, anything bool
 }
 
-// callsOf reads the parse trees of a chart, from the files that are rendered to the templates that they include. A function
-// counts wherever it stands in them, also in branches that are not taken; a name in a text or a comment is no call. Where
-// tpl is called, the templates among the values, constants and files count too.
-func callsOf(p prepared, dns bool) *calls {
-	c := &calls{dns: dns, known: map[string]*template{}, found: map[answer]bool{}}
+// findCalls reads the parse trees of a chart, from the rendered files to the templates that they include. A function
+// counts wherever it is called in them, even in a branch that is not taken; its name in a text or a comment does not
+// count. If tpl is called, the templates among the values, constants and files count too.
+func findCalls(p prepared, dns bool) *callGraph {
+	c := &callGraph{dns: dns, known: map[string]*templateCalls{}, volatile: map[volatility]bool{}}
 	templates, files := p.chart.sources()
-	var rendered []*template
+	var rendered []*templateCalls
 	for _, t := range templates {
 		own := c.read(string(*t.data))
 		if strings.HasPrefix(path.Base(t.name), "_") {
@@ -93,16 +96,16 @@ func callsOf(p prepared, dns bool) *calls {
 		text := c.texts[0]
 		c.texts = c.texts[1:]
 		if strings.Contains(text, "{{") {
-			c.follow([]*template{c.read(text)})
+			c.follow([]*templateCalls{c.read(text)})
 		}
 	}
 	return c
 }
 
-// read notes what a text defines, and gives what it does itself. A text that is no template does nothing. Which of several
-// definitions of a name counts is not asked: what any of them calls counts.
-func (c *calls) read(text string) *template {
-	own := &template{}
+// read adds the templates that a text defines and returns what the text itself calls. A text that is not a template
+// calls nothing. If a name is defined more than once, the calls of all its definitions count.
+func (c *callGraph) read(text string) *templateCalls {
+	own := &templateCalls{}
 	trees, err := parseTemplate(text)
 	if err != nil {
 		return own
@@ -111,18 +114,18 @@ func (c *calls) read(text string) *template {
 		t := own
 		if name != templateName {
 			if c.known[name] == nil {
-				c.known[name] = &template{}
+				c.known[name] = &templateCalls{}
 			}
 			t = c.known[name]
 		}
-		eachNode(tree.Root, t.note)
+		walkNode(tree.Root, t.note)
 	}
 	return own
 }
 
-// follow goes through templates and all that they include.
-func (c *calls) follow(todo []*template) {
-	done := map[*template]bool{}
+// follow visits templates and everything that they include.
+func (c *callGraph) follow(todo []*templateCalls) {
+	done := map[*templateCalls]bool{}
 	for len(todo) > 0 {
 		t := todo[0]
 		todo = todo[1:]
@@ -131,7 +134,7 @@ func (c *calls) follow(todo []*template) {
 		}
 		done[t] = true
 		for _, function := range t.functions {
-			c.found[answerOf(function, c.dns)] = true
+			c.volatile[volatilityOf(function, c.dns)] = true
 			c.tpl = c.tpl || function == "tpl"
 		}
 		c.texts = append(c.texts, t.texts...)
@@ -152,8 +155,8 @@ func (c *calls) follow(todo []*template) {
 	}
 }
 
-// note takes down one node of a template.
-func (t *template) note(node parse.Node) {
+// note records what one node calls or includes.
+func (t *templateCalls) note(node parse.Node) {
 	switch node := node.(type) {
 	case *parse.IdentifierNode:
 		t.functions = append(t.functions, node.Ident)
@@ -170,8 +173,8 @@ func (t *template) note(node parse.Node) {
 	}
 }
 
-// include takes down what is included. Names that begin with .Template.BasePath are those of files.
-func (t *template) include(args []parse.Node) {
+// include records the argument of an include. Names that begin with .Template.BasePath are those of files.
+func (t *templateCalls) include(args []parse.Node) {
 	if len(args) == 0 {
 		t.anything = true
 		return
@@ -184,60 +187,55 @@ func (t *template) include(args []parse.Node) {
 	t.file, t.anything = t.file || isFile, t.anything || !isFile
 }
 
-// renderAgain returns the manifest of a second rendering from the chart loaded anew, if the chart calls functions that answer
-// anew each time and the manifest differs. Where two renderings in a row would hide a difference, the second renders
-// changed templates: in another year, and with maps in another order. What the changed clock makes is never shown, because
-// nobody will ever write it: where the clock is asked, atOnce is another rendering at the time of the first.
+// renderAgain returns the manifest of a second rendering, if the chart calls volatile functions and the manifest
+// differs. The chart is loaded again for it. To show differences that two renderings in a row would hide, the second
+// one renders changed templates, in another year and with maps in another order. What the changed clock produces must
+// not be shown, because no upgrade will ever write it: if the clock is called, atOnce is another rendering at the
+// time of the first.
 func (r renderer) renderAgain(ctx context.Context, first prepared, manifest string) (again, atOnce string, err error) {
-	called := callsOf(first, r.EnableDNS)
-	others := called.found[random] || called.found[unordered]
-	if !others && !called.found[clock] {
+	calls := findCalls(first, r.EnableDNS)
+	others := calls.volatile[random] || calls.volatile[unordered]
+	if !others && !calls.volatile[clock] {
 		return "", "", nil
 	}
-	again, err = r.renderOther(ctx, called, manifest, called.found[clock])
+	again, err = r.renderVariant(ctx, calls, manifest, calls.volatile[clock])
 	if err != nil || again == manifest {
 		return "", "", err
 	}
 	switch {
-	case !called.found[clock]:
+	case !calls.volatile[clock]:
 		return again, "", nil
 	case !others:
 		return again, manifest, nil
 	}
-	atOnce, err = r.renderOther(ctx, called, manifest, false)
+	atOnce, err = r.renderVariant(ctx, calls, manifest, false)
 	return again, atOnce, err
 }
 
-// renderOther renders changed templates. If these fail, the plain ones have the last word.
-func (r renderer) renderOther(ctx context.Context, called *calls, manifest string, later bool) (string, error) {
-	again, err := r.renderShifted(ctx, shift{later: later, values: called.tpl, descending: true})
-	if called.tpl && leaked(again, manifest) {
-		again, err = r.renderShifted(ctx, shift{later: later, descending: true})
+// renderVariant renders changed templates. If that fails, it renders the unchanged ones once more.
+func (r renderer) renderVariant(ctx context.Context, calls *callGraph, manifest string, later bool) (string, error) {
+	again, err := r.renderShifted(ctx, &shift{later: later, values: calls.tpl, descending: true})
+	if calls.tpl && showsShift(again, manifest) {
+		again, err = r.renderShifted(ctx, &shift{later: later, descending: true})
 	}
-	if err == nil && again == manifest && called.found[unordered] {
-		again, err = r.renderShifted(ctx, shift{later: later})
+	if err == nil && again == manifest && calls.volatile[unordered] {
+		again, err = r.renderShifted(ctx, &shift{later: later})
 	}
 	if err != nil && ctx.Err() == nil {
-		return r.renderPlain(ctx)
+		return r.renderShifted(ctx, nil)
 	}
 	return again, err
 }
 
-func (r renderer) renderPlain(ctx context.Context) (string, error) {
+// renderShifted loads the chart, changes its templates unless s is nil, and renders them.
+func (r renderer) renderShifted(ctx context.Context, s *shift) (string, error) {
 	p, err := r.prepare()
 	if err != nil {
 		return "", err
 	}
-	manifest, _, err := r.render(ctx, p)
-	return manifest, err
-}
-
-func (r renderer) renderShifted(ctx context.Context, s shift) (string, error) {
-	p, err := r.prepare()
-	if err != nil {
-		return "", err
+	if s != nil {
+		s.apply(p)
 	}
-	s.apply(p)
 	manifest, _, err := r.render(ctx, p)
 	return manifest, err
 }

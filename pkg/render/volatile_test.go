@@ -14,7 +14,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestVolatile has a chart for each way to come out anew, and for what only looks like it. want are the lines that differ.
+// TestVolatile has a chart for each kind of volatile value, and for texts that only look volatile. want are the lines
+// that differ.
 func TestVolatile(t *testing.T) {
 	quiet(t)
 	tests := []struct {
@@ -74,7 +75,7 @@ func TestVolatile(t *testing.T) {
 	}
 }
 
-// TestAtOnce: where the clock was put forward, another rendering says what the chart makes at the time of the first.
+// TestAtOnce checks that if the clock was moved forward, another rendering shows the chart at the time of the first.
 func TestAtOnce(t *testing.T) {
 	quiet(t)
 	const date, password = "day: {{ now | date \"20060102\" | quote }}\n", "password: {{ randAlphaNum 30 }}\n"
@@ -109,7 +110,7 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// differing names the lines by their keys that the second rendering has otherwise.
+// differing returns the keys of the lines that the second rendering changes.
 func differing(t *testing.T, r *Rendered) []string {
 	t.Helper()
 	if r.Again == "" {
@@ -126,7 +127,7 @@ func differing(t *testing.T, r *Rendered) []string {
 	return keys
 }
 
-// TestRenderedOnce counts the lookups of charts, which happen as often as they are rendered.
+// TestRenderedOnce counts the lookups of charts, which happen as often as the chart is rendered.
 func TestRenderedOnce(t *testing.T) {
 	quiet(t)
 	const look = "{{ lookup \"v1\" \"Secret\" .Release.Namespace \"shop\" | toJson | quote }}\n"
@@ -168,7 +169,8 @@ func TestRenderedOnce(t *testing.T) {
 	}
 }
 
-// TestPrintedTemplatesRenderAlike: a changed template is printed from its parse trees, which must lose nothing.
+// TestPrintedTemplatesRenderAlike checks that a changed template, which is printed from its parse trees, renders the
+// same text.
 func TestPrintedTemplatesRenderAlike(t *testing.T) {
 	quiet(t)
 	names, err := filepath.Glob("testdata/rendered/*.txtar")
@@ -191,7 +193,7 @@ func TestPrintedTemplatesRenderAlike(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			values, _, err := options[name].Values.choose(options[name].Previous)
+			values, _, err := options[name].Values.chooseValues(options[name].Previous)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,7 +227,7 @@ func printAll(t *testing.T, p prepared) {
 			t.Fatal(err)
 		}
 		for _, tree := range trees {
-			eachNode(tree.Root, func(parse.Node) {})
+			walkNode(tree.Root, func(parse.Node) {})
 		}
 		*source.data = []byte(printTemplate(trees))
 	}

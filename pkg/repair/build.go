@@ -126,7 +126,8 @@ func (b *builder) wholeOf(f threeway.Finding, path object.Path) Change {
 	id := b.id(b.compared, f)
 	f.Old, _ = b.plan.source.Stated(path)
 	f.Live, _ = path.Lookup(b.plan.source.Normal(b.plan.source.Live))
-	f.Path, f.Desired, f.After, f.Note = path, f.Old, nil, "it is one value for a server-side apply"
+	f.Path, f.Desired, f.After = path, f.Old, nil
+	f.Notes = report.Notes{{Kind: report.NotePatch, Text: "it is one value for a server-side apply"}}
 	return Change{ID: id, Path: path, kind: putWhole, finding: f}
 }
 
@@ -150,7 +151,7 @@ func (b *builder) goes(path object.Path, kind changeKind, note string) Change {
 		live, _ := path.Lookup(b.plan.source.Normal(b.plan.source.Live))
 		c.finding = threeway.Finding{Path: path, Verdict: report.Ignore, Cause: report.CauseDrift, Certain: true, Live: live}
 	}
-	c.finding.Note = note
+	c.finding.Notes = report.Notes{{Kind: report.NotePatch, Text: note}}
 	c.ID = b.id(b.compared, c.finding)
 	return c
 }

@@ -15,6 +15,7 @@ import (
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -146,12 +147,12 @@ func (w *site) caseRules(files map[string]string) {
 	w.t.Helper()
 	w.ignore(files["ignore.yaml"])
 	if strings.Contains(files["options"], "built-in") {
-		w.rules = append(w.rules, threeway.BuiltInRules()...)
+		w.rules = append(w.rules, ignore.BuiltInRules()...)
 	}
-	w.autoscaled = map[object.Key]threeway.Autoscaler{}
+	w.autoscaled = map[object.Key]object.Autoscaler{}
 	for _, o := range w.old {
 		if strings.Contains(files["autoscaled"], o.Key.String()+"\n") {
-			w.autoscaled[o.Key] = threeway.Autoscaler{Name: "HorizontalPodAutoscaler " + o.Name}
+			w.autoscaled[o.Key] = object.Autoscaler{Name: "HorizontalPodAutoscaler " + o.Name}
 		}
 	}
 	for _, object := range w.live {
@@ -168,7 +169,7 @@ func (w *site) ignore(text string) {
 	if err := yaml.UnmarshalStrict([]byte(text), &rules); err != nil {
 		w.t.Fatal(err)
 	}
-	read, warnings := threeway.ReadRules("ignore.yaml", rules, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	read, warnings := ignore.ReadRules("ignore.yaml", rules, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 	if len(warnings) > 0 {
 		w.t.Fatal(warnings)
 	}

@@ -16,7 +16,7 @@ const didNotStay = "it was put back and did not stay: something writes the drift
 func (p *Plan) Confirmed(outcomes []report.FixOutcome, after *threeway.Comparison) []report.FixOutcome {
 	out := slices.Clone(outcomes)
 	for i, outcome := range out {
-		planned := slices.IndexFunc(p.Objects, func(o ObjectPlan) bool { return o.Ref.Key.String() == outcome.Object })
+		planned := slices.IndexFunc(p.Objects, func(o ObjectPlan) bool { return o.Ref.Key == outcome.Object.Key })
 		if planned < 0 || outcome.Status != report.FixFixed {
 			continue
 		}

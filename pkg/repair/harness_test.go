@@ -19,6 +19,8 @@ import (
 	"k8s.io/kube-openapi/pkg/spec3"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -33,20 +35,20 @@ type site struct {
 	// deployer is the field manager as which install writes.
 	deployer   string
 	schemas    map[schema.GroupKind]*kinds.CustomSchema
-	types      map[schema.GroupVersion]*threeway.ApplyTypes
+	types      map[schema.GroupVersion]*engine.ApplyTypes
 	converters map[schema.GroupVersion]managedfields.TypeConverter
 	old        []object.Object
 	// last is the manifest of a failed last revision, if any.
 	last       []object.Object
 	live       map[object.Ref]map[string]any
-	autoscaled map[object.Key]threeway.Autoscaler
-	rules      []threeway.Rule
+	autoscaled map[object.Key]object.Autoscaler
+	rules      []ignore.Rule
 }
 
 func newSite(t testing.TB, old, crds string, serverSide bool) *site {
 	w := &site{
 		t: t, serverSide: serverSide, deployer: "helm", live: map[object.Ref]map[string]any{},
-		schemas: map[schema.GroupKind]*kinds.CustomSchema{}, types: map[schema.GroupVersion]*threeway.ApplyTypes{},
+		schemas: map[schema.GroupKind]*kinds.CustomSchema{}, types: map[schema.GroupVersion]*engine.ApplyTypes{},
 		converters: map[schema.GroupVersion]managedfields.TypeConverter{},
 	}
 	for _, content := range documents(t, crds) {
@@ -76,7 +78,7 @@ func (w *site) define(crd map[string]any) {
 		gv := schema.GroupVersion{Group: group, Version: name}
 		holder, _ := version["schema"].(map[string]any)
 		document := openAPI(gv.WithKind(kind), holder["openAPIV3Schema"])
-		if w.types[gv], err = threeway.NewApplyTypes(document); err != nil {
+		if w.types[gv], err = engine.NewApplyTypes(document); err != nil {
 			w.t.Fatal(err)
 		}
 		w.converters[gv] = converterOf(w.t, document)

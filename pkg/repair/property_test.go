@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // rounds is how often a property is tried on each object of the cases.
@@ -242,12 +242,12 @@ func ignoreOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) (ignored
 		return 0, 0
 	}
 	f := findings[rng.IntN(len(findings))]
-	place := threeway.PatternOf(f.Path) + somewhereIn(rng, f.Live)
-	pattern, err := threeway.ParsePattern(place)
+	place := ignore.PatternOf(f.Path) + somewhereIn(rng, f.Live)
+	pattern, err := ignore.ParsePattern(place)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.rules = []threeway.Rule{{Name: "rule", Paths: []threeway.Pattern{pattern}}}
+	w.rules = []ignore.Rule{{Name: "rule", Paths: []ignore.Pattern{pattern}}}
 	p := w.plan(Options{Prune: true})
 	if p.Empty() {
 		return 1, 0
@@ -263,7 +263,7 @@ func ignoreOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) (ignored
 	}
 	after := patched(t, w.live[o.Ref], body)
 	for _, path := range differing(plan.source, nil, w.live[o.Ref], after) {
-		if text := threeway.PatternOf(path); text == place || strings.HasPrefix(text, place+"/") || strings.HasPrefix(place, text+"/") && !isListAt(plan, w.live[o.Ref], path) {
+		if text := ignore.PatternOf(path); text == place || strings.HasPrefix(text, place+"/") || strings.HasPrefix(place, text+"/") && !isListAt(plan, w.live[o.Ref], path) {
 			t.Errorf("%s: %s is ignored, and %s differs: %v\nlive %s\nold %s", o.Key, place, path, paths(plan.Changes), text, plan.Ref)
 		}
 	}
@@ -275,7 +275,7 @@ func somewhereIn(rng *rand.Rand, v any) string {
 	if m, ok := v.(map[string]any); ok && len(m) > 0 && rng.IntN(2) == 0 {
 		all := names(m, nil)
 		name := all[rng.IntN(len(all))]
-		return threeway.PatternOf(object.Path{}.Field(name)) + somewhereIn(rng, m[name])
+		return ignore.PatternOf(object.Path{}.Field(name)) + somewhereIn(rng, m[name])
 	}
 	return ""
 }

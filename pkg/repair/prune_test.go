@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -95,7 +96,7 @@ func TestPruneMeetsOthers(t *testing.T) {
 		}, label + ", " + limit, ""},
 		"it is ignored now": {func(w *site) {
 			w.edit("kubectl-edit", func(o map[string]any) {
-				fieldsOfMap(o, "metadata", "annotations")[threeway.IgnoreAnnotation] = "/metadata/labels/mine"
+				fieldsOfMap(o, "metadata", "annotations")[ignore.IgnoreAnnotation] = "/metadata/labels/mine"
 			})
 		}, label, ""},
 		"others wrote into the container": {func(w *site) {
@@ -225,7 +226,7 @@ func TestPruneIsConfirmed(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.send(w.old[0], body, o.Manager)
-		done := []report.FixOutcome{{Object: o.Ref.Key.String(), Status: report.FixFixed}}
+		done := []report.FixOutcome{{Object: report.ObjectKey{Key: o.Ref.Key}, Status: report.FixFixed}}
 		if got := p.Confirmed(done, w.compare()); got[0].Status != report.FixFixed {
 			t.Errorf("%s: %+v", manager, got)
 		}

@@ -26,7 +26,7 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 		out.Results = append(out.Results, outcome)
 	}
 	for _, left := range p.Left {
-		outcome := report.FixOutcome{Object: left.Ref.Key.String(), Status: report.FixDeclined, Reason: scrub(left.Reason)}
+		outcome := report.FixOutcome{Object: report.ObjectKey{Key: left.Ref.Key}, Status: report.FixDeclined, Reason: scrub(left.Reason)}
 		if left.ID != "" {
 			outcome.Fields = []string{left.ID}
 		}
@@ -38,12 +38,12 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 // shown is one object of the plan.
 func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) report.FixPlan {
 	out := report.FixPlan{
-		Object: o.Ref.Key.String(), UID: o.UID, Create: o.Create != nil, HandOver: o.Create == nil && len(o.Changes) == 0,
+		Object: report.ObjectKey{Key: o.Ref.Key}, UID: o.UID, Create: o.Create != nil, HandOver: o.Create == nil && len(o.Changes) == 0,
 		Fields: []report.Finding{}, Requests: o.requests(),
 	}
 	for _, c := range o.Changes {
 		field := p.comparison.Field(o.compared, c.finding, mask)
-		field.ID = c.ID
+		field.ID, field.OwnerOnly = c.ID, c.kind == putOwner
 		if c.kind == prune {
 			out.Prune = append(out.Prune, field)
 		} else {

@@ -247,7 +247,7 @@ func (m *memory) state() string {
 func told(outcomes []report.FixOutcome) string {
 	var out []string
 	for _, o := range outcomes {
-		line := strings.TrimPrefix(o.Object, "ConfigMap d/") + " " + string(o.Status)
+		line := o.Object.Name + " " + string(o.Status)
 		if o.Reason != "" {
 			line += ": " + o.Reason
 		}

@@ -228,7 +228,7 @@ func (w *work) judge(err error) (report.FixOutcome, error) {
 }
 
 func (w *work) end(status report.FixStatus, reason string) report.FixOutcome {
-	return report.FixOutcome{Object: w.plan.Ref.Key.String(), Status: status, Reason: reason}
+	return report.FixOutcome{Object: report.ObjectKey{Key: w.plan.Ref.Key}, Status: status, Reason: reason}
 }
 
 // unfinished is the end for a reason that lies not in the object, and says how far its repair had come.

@@ -7,7 +7,7 @@ package report
 // that an upgrade was to change anyway is new, and so is one of a field that a rule or an autoscaler excused.
 func (r *Release) Accept(earlier *Report, name string) {
 	known := baselineOf(earlier, r)
-	rule := &IgnoreRule{Rule: name, Reason: "known since " + earlier.Time.UTC().Format("2006-01-02 15:04")}
+	rule := &IgnoreRule{Rule: name, Reason: "known since " + earlier.Time.UTC().Format("2006-01-02 15:04"), Baseline: true}
 	r.Drifted = r.Terminating
 	for i := range r.Objects {
 		o := &r.Objects[i]

@@ -39,9 +39,8 @@ type FixResult struct {
 
 // FixPlan is what a fix writes to one object.
 type FixPlan struct {
-	// Object is the key of the object, as BlockedBy of a report has it.
-	Object string `json:"object"`
-	UID    string `json:"uid,omitempty"`
+	Object ObjectKey `json:"object"`
+	UID    string    `json:"uid,omitempty"`
 	// Create tells that the object is missing and is made again.
 	Create bool `json:"create,omitempty"`
 	// HandOver tells that ownership is all that is put back: a repair that was broken off left its manager behind.
@@ -70,7 +69,7 @@ type FixOperation struct {
 
 // FixOutcome is what became of one object.
 type FixOutcome struct {
-	Object string    `json:"object"`
+	Object ObjectKey `json:"object"`
 	Status FixStatus `json:"status"`
 	Reason string    `json:"reason,omitempty"`
 	// Fields are the ids of those fields that the status is about; absent where it is about all of the object.

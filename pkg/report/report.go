@@ -99,9 +99,15 @@ type Message struct {
 	Line    int    `json:"line,omitempty"`
 }
 
+// ErrorRender is the code of an error that says that the chart could not be rendered. It is part of the contract.
+const ErrorRender = "render"
+
 // WarnRecordElsewhere is the code of the warning that the record may be a copy of one in the namespace that it names. It is part of the
 // contract.
 const WarnRecordElsewhere = "record-elsewhere"
+
+// NotComparedHook is the reason of a hook.
+const NotComparedHook = "hook"
 
 // NotCompared is an object of the manifest that has no live counterpart by design: a hook, or one with generateName.
 type NotCompared struct {
@@ -122,12 +128,12 @@ type Object struct {
 	Source       string       `json:"source,omitempty"`
 	Action       Action       `json:"action"`
 	Reason       string       `json:"reason,omitempty"`
-	BlockedBy    []string     `json:"blockedBy,omitempty"`
+	BlockedBy    []ObjectKey  `json:"blockedBy,omitempty"`
 	Engine       Engine       `json:"engine,omitempty"`
 	Missing      bool         `json:"missing"`
 	Terminating  bool         `json:"terminating,omitempty"`
 	Drifted      bool         `json:"drifted"`
-	Note         string       `json:"note,omitempty"`
+	Notes        Notes        `json:"note,omitempty"`
 	Error        *ObjectError `json:"error,omitempty"`
 	IgnoredBy    *IgnoreRule  `json:"ignoredBy,omitempty"`
 	// Known is set by a baseline: the earlier report has all that Helm writes to the object.
@@ -147,10 +153,12 @@ type ObjectError struct {
 	Message string `json:"message"`
 }
 
-// IgnoreRule names the rule that silenced a finding.
+// IgnoreRule names the rule, or the baseline, that silenced a finding.
 type IgnoreRule struct {
 	Rule   string `json:"rule"`
 	Reason string `json:"reason,omitempty"`
+	// Baseline is set by Accept: the rule is an earlier report, and Reason says when that was made. It is no part of the contract.
+	Baseline bool `json:"-"`
 }
 
 // DryRun is the API server's own answer, where it was asked.
@@ -186,13 +194,15 @@ type Finding struct {
 	After          any     `json:"after,omitempty"`
 	// Nulls are the names of the sides that hold a null. MarshalJSON fills it from those that are Null.
 	Nulls      []string    `json:"nulls,omitempty"`
-	Note       string      `json:"note,omitempty"`
+	Notes      Notes       `json:"note,omitempty"`
 	Equivalent bool        `json:"equivalent,omitempty"`
 	Blocked    bool        `json:"blocked,omitempty"`
 	IgnoredBy  *IgnoreRule `json:"ignoredBy,omitempty"`
 	Owners     []Owner     `json:"owners,omitempty"`
 	// Unrecorded is set where the API server does not record who wrote the live value; Note says why.
 	Unrecorded bool `json:"unrecorded,omitempty"`
+	// OwnerOnly is set in a FixPlan if the live value stays and only its owner changes. It is no part of the contract.
+	OwnerOnly bool `json:"-"`
 	// Pattern is the path as an ignore rule names it. It is no part of the contract.
 	Pattern string `json:"-"`
 }

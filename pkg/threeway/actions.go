@@ -5,36 +5,39 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// absent decides an object that is not live.
-func (c comparer) absent(out *ObjectComparison, p pair, why Absence) {
+// absent decides about an object that is not live.
+func (c comparer) absent(p pair, why Absence) decision {
 	if p.desired == nil {
-		return // old alone had it, and it is gone: converged
+		return decision{} // old alone had it, and it is gone: converged
 	}
-	out.Missing = p.old != nil
-	c.noteDropped(out, p)
-	out.Action, out.sends = report.ActionCreate, MethodCreate
-	if c.in.Terminating[out.Namespace] {
-		out.fail(stopRest, noNewContent(resourceOf(out.Ref), out.Name, out.Namespace))
-		return
+	d := decision{missing: p.old != nil, action: report.ActionCreate, sending: sending{method: MethodCreate}}
+	if d.missing && c.in.LastObjects != nil && p.last == nil && c.in.Last != nil {
+		d.ofLast = true
+		d.notes.Add(report.NoteFailedRevision, fmt.Sprintf("failed revision %d no longer has it", c.in.Last.Revision))
 	}
-	if why != AbsentNamespace {
-		out.awaits = c.firstNeeds(out)
-		return
-	}
-	reason := fmt.Sprintf("namespaces %q not found", out.Namespace)
-	switch {
-	case c.in.Operation == report.OperationInstall && out.Namespace == c.in.StorageNamespace:
-		out.fail(stopAll, noRecord+reason)
-	case !c.creates("Namespace", "", out.Namespace):
-		out.fail(stopRest, reason)
+	switch namespace := p.desired.Namespace; {
+	case c.in.Terminating[namespace]:
+		d.fail(stopRest, noNewContent(resourceOf(p.desired.Ref), p.desired.Name, namespace))
+	case why != AbsentNamespace:
+		d.waitsFor = c.firstNeeds(p.desired)
+	case c.in.Operation == report.OperationInstall && namespace == c.in.StorageNamespace:
+		d.fail(stopAll, noRecord+noNamespace(namespace))
+	case !c.creates("Namespace", "", namespace):
+		d.fail(stopRest, noNamespace(namespace))
 	default:
-		out.awaits = "its namespace"
+		d.waitsFor = "its namespace"
 	}
+	return d
 }
+
+// noNamespace is what the API server says of a write into a namespace that is not there.
+func noNamespace(name string) string { return fmt.Sprintf("namespaces %q not found", name) }
 
 // creates tells whether the release brings an object of the core group that is not live yet.
 func (c comparer) creates(kind, namespace, name string) bool {
@@ -44,7 +47,7 @@ func (c comparer) creates(kind, namespace, name string) bool {
 }
 
 // firstNeeds names what a Pod needs before the API server admits it, where the release brings that too.
-func (c comparer) firstNeeds(o *ObjectComparison) string {
+func (c comparer) firstNeeds(o *object.Object) string {
 	account, _ := object.Child(o.Content, "spec")["serviceAccountName"].(string)
 	if o.Kind == "Pod" && o.Group == "" && c.creates("ServiceAccount", o.Namespace, account) {
 		return "its ServiceAccount"
@@ -56,27 +59,28 @@ func (c comparer) firstNeeds(o *ObjectComparison) string {
 // carries this release's metadata, or --take-ownership is given, and otherwise stops before it writes anything. What it takes over
 // it patches with old = desired, so it removes next to nothing, and of a custom resource it changes nothing at all; but for an
 // installation with --take-ownership, which looks at live then.
-func (c comparer) adopt(out *ObjectComparison, p pair, live map[string]any) {
-	out.Action = report.ActionAdopt
+func (c comparer) adopt(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	target := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	p.old = p.desired
-	c.update(out, p, live, target)
+	d := c.update(p, rules, live, target)
+	d.action = report.ActionAdopt
 	if c.in.ForceReplace && c.in.serverSide() {
-		out.fail(stopAll, "invalid operation: cannot use server-side apply and force replace together")
+		d.fail(stopAll, "invalid operation: cannot use server-side apply and force replace together")
 	}
-	c.checkOwnership(out, live)
-	kept := out.Findings[:0]
-	for _, f := range out.Findings {
-		if f.Managed || f.writes() {
+	c.checkOwnership(&d, p.desired, live)
+	kept := d.Findings[:0]
+	for _, f := range d.Findings {
+		if f.Managed || f.Writes() {
 			kept = append(kept, c.adopted(f))
 		}
 	}
-	out.Findings, out.Old = kept, nil
+	d.Findings, d.Old = kept, nil
+	return d
 }
 
 // adopted turns a finding made with old = desired into one without old: nothing can have drifted, and what desired brings is
 // added, whatever live holds.
-func (c comparer) adopted(f Finding) Finding {
+func (c comparer) adopted(f verdict.Finding) verdict.Finding {
 	f.Cause, f.Old = report.CauseChange, nil
 	switch f.Verdict {
 	case report.Overwrite:
@@ -84,7 +88,7 @@ func (c comparer) adopted(f Finding) Finding {
 			f.Verdict = report.Add
 		}
 	case report.Ignore:
-		f.Note = c.in.Operation.Command() + " (client-side) takes the object over without changing it"
+		f.Notes = report.Notes{{Kind: report.NoteStays, Text: c.in.Operation.Command() + " (client-side) takes the object over without changing it"}}
 	case report.Add, report.Remove, report.Conflict:
 	}
 	return f
@@ -93,13 +97,13 @@ func (c comparer) adopted(f Finding) Finding {
 // checkOwnership refuses an object that does not carry this release's metadata (helm v3.22.0 pkg/action/validate.go
 // existingResourceConflict). Helm asks for it wherever old has no object of the same version, but for a rollback, and not with
 // --take-ownership (requireAdoption).
-func (c comparer) checkOwnership(out *ObjectComparison, live map[string]any) {
+func (c comparer) checkOwnership(d *decision, o *object.Object, live map[string]any) {
 	reason := ownershipConflict(live, c.in.Name, c.in.Namespace)
 	if reason == "" || c.in.TakeOwnership || c.in.Operation == report.OperationRollback {
 		return
 	}
-	out.fail(stopAll, fmt.Sprintf("%s %q in namespace %q exists and cannot be imported into the current release: invalid ownership metadata; %s",
-		out.Kind, out.Name, out.Namespace, reason))
+	d.fail(stopAll, fmt.Sprintf("%s %q in namespace %q exists and cannot be imported into the current release: invalid ownership metadata; %s",
+		o.Kind, o.Name, o.Namespace, reason))
 }
 
 // ownershipConflict says why Helm refuses an object, in Helm's words; empty where it does not.
@@ -128,29 +132,28 @@ func (c comparer) becomesHook(o *object.Object) bool {
 
 // drop decides an object that desired no longer has. Helm deletes it unless the live object, not the manifest, carries the
 // keep policy, spelled exactly so (helm v3.22.0 pkg/kube/client.go update). What drifted on it is told all the same.
-func (c comparer) drop(out *ObjectComparison, p pair, live map[string]any) {
-	// A patch that cannot be made matters not: none will be sent.
-	_ = c.compareFields(out, p.unchanged(), live, p.old.Content)
-	out.Action = report.ActionDelete
-	word, note := report.Remove, ""
+func (c comparer) drop(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
+	compared := c.compareFields(p.unchanged(), rules, live, p.old.Content) // no patch will be sent, so it need not be possible
+	d := decision{action: report.ActionDelete}
+	word, notes := report.Remove, report.Notes(nil)
 	switch {
 	case c.becomesHook(p.old):
-		out.Reason = "the chart makes a hook of it: Helm deletes what is there, whatever its resource policy, before it runs the hook"
+		d.reason = "the chart makes a hook of it: Helm deletes what is there, whatever its resource policy, before it runs the hook"
 	case object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep":
-		out.Action, out.Reason = report.ActionKeep, "helm.sh/resource-policy: keep"
-		word, note = report.Ignore, "the object is kept as it is"
+		d.action, d.reason = report.ActionKeep, "helm.sh/resource-policy: keep"
+		word, notes = report.Ignore, report.Notes{{Kind: report.NoteObject, Text: "the object is kept as it is"}}
 	}
-	out.deletes = out.Action == report.ActionDelete
-	kept := out.Findings[:0]
-	for _, f := range out.Findings {
+	for _, f := range compared.Findings {
 		if f.Cause == report.CauseChange {
 			continue
 		}
 		if f.Managed {
 			f.Cause = report.CauseBoth
 		}
-		f.Verdict, f.Certain, f.Note, f.Desired, f.After = word, true, note, nil, nil
-		kept = append(kept, f)
+		f.Verdict, f.Certain, f.Notes, f.Desired, f.After = word, true, notes, nil, nil
+		d.Findings = append(d.Findings, f)
 	}
-	out.Findings, out.Engine, out.Desired, out.Result, out.desiredText, out.repeated = kept, "", nil, nil, nil, nil
+	d.Old, d.Live, d.liveText = compared.Old, compared.Live, compared.liveText
+	d.Controllers, d.Forgotten, d.wantsSchema = compared.Controllers, compared.Forgotten, compared.wantsSchema
+	return d
 }

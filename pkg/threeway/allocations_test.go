@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -14,9 +15,9 @@ import (
 // TestAllocations holds every line of the table: what it names is silent on an object without any managedFields, and would be
 // a finding without the table.
 func TestAllocations(t *testing.T) {
-	for _, line := range allocations() {
-		t.Run(line.kind+" "+line.path, func(t *testing.T) {
-			if line.reason == "" {
+	for _, line := range verdict.Allocations() {
+		t.Run(line.Kind+" "+line.Path, func(t *testing.T) {
+			if line.Reason == "" {
 				t.Error("the line has no reason")
 			}
 			old, live := allocatedCase(line)
@@ -24,12 +25,12 @@ func TestAllocations(t *testing.T) {
 			if !c.Quiet() {
 				t.Errorf("not silent: %s", describe(c))
 			}
-			if line.even {
+			if line.Even {
 				return
 			}
 			w := walkerOf(c, old, live)
-			w.allocated = &fieldTree{}
-			if got := w.findings(sidesOf(c)); len(got) == 0 {
+			w.Allocated = &verdict.AllocatedFields{}
+			if got := w.Findings(sidesOf(c)); len(got) == 0 {
 				t.Error("silent without the table too: the line is of no use")
 			}
 		})
@@ -39,16 +40,16 @@ func TestAllocations(t *testing.T) {
 // TestAllocationsThatAPersonEdits holds the lines on which a person's ownership counts: there it is an unmanaged finding, on all others
 // it is silent, above all on what kubectl itself writes.
 func TestAllocationsThatAPersonEdits(t *testing.T) {
-	for _, line := range allocations() {
-		t.Run(line.kind+" "+line.path, func(t *testing.T) {
+	for _, line := range verdict.Allocations() {
+		t.Run(line.Kind+" "+line.Path, func(t *testing.T) {
 			old, live := allocatedCase(line)
 			metadata := object.Child(live, "metadata")
 			metadata["managedFields"] = []any{ownedBy("kubectl-edit", live, line)}
 			got := Compare(sample{Object: old}.input(old, live)).Objects[0].Findings
 			switch {
-			case line.edited && (len(got) != 1 || got[0].Managed || got[0].Verdict != report.Ignore || got[0].Cause != report.CauseDrift):
+			case line.Edited && (len(got) != 1 || got[0].Managed || got[0].Verdict != report.Ignore || got[0].Cause != report.CauseDrift):
 				t.Errorf("findings %+v, want one that is unmanaged", got)
-			case !line.edited && len(got) > 0:
+			case !line.Edited && len(got) > 0:
 				t.Errorf("not silent: %+v", got)
 			}
 		})
@@ -56,8 +57,8 @@ func TestAllocationsThatAPersonEdits(t *testing.T) {
 }
 
 // ownedBy is an entry of managedFields for what a line names.
-func ownedBy(manager string, live map[string]any, line allocation) map[string]any {
-	path, key, keyed := strings.Cut(line.path, "/")
+func ownedBy(manager string, live map[string]any, line verdict.Allocation) map[string]any {
+	path, key, keyed := strings.Cut(line.Path, "/")
 	names := strings.Split(strings.ReplaceAll(path, "[]", `[port=80,protocol=TCP]`), ".")
 	fields := map[string]any{}
 	node := fields
@@ -81,21 +82,21 @@ func ownedBy(manager string, live map[string]any, line allocation) map[string]an
 }
 
 // walkerOf and sidesOf make the walk of a comparison anew.
-func walkerOf(c *Comparison, old object.Object, live map[string]any) *walker {
+func walkerOf(c *Comparison, old object.Object, live map[string]any) *verdict.Walker {
 	s := newComparer(Input{}).shapeOf(old.Ref)
-	return &walker{shape: s, engine: c.Objects[0].Engine, owners: owners.Read(live, nil), live: c.Objects[0].Live}
+	return &verdict.Walker{Shape: s, Engine: c.Objects[0].Engine, Owners: owners.Read(live, nil), Live: c.Objects[0].Live}
 }
 
-func sidesOf(c *Comparison) sides {
+func sidesOf(c *Comparison) verdict.States {
 	o := c.Objects[0]
 	f := kinds.NewNormalizer(o.Key, kinds.Native().Shape(o.GVK()), o.liveText)
 	old := f.Manifest(o.desiredText)
-	return sides{old: old, desired: old, live: f.Stored(o.liveText), result: f.Stored(o.liveText)}
+	return verdict.States{Old: old, Desired: old, Live: f.Stored(o.liveText), Result: f.Stored(o.liveText)}
 }
 
 // allocatedCase makes an object, and the same as a controller leaves it according to a line.
-func allocatedCase(line allocation) (object.Object, map[string]any) {
-	kind, group, _ := strings.Cut(strings.ReplaceAll(line.kind, "*", "Deployment.apps"), ".")
+func allocatedCase(line verdict.Allocation) (object.Object, map[string]any) {
+	kind, group, _ := strings.Cut(strings.ReplaceAll(line.Kind, "*", "Deployment.apps"), ".")
 	ref := object.Ref{Key: object.Key{Group: group, Kind: kind, Name: "x", Namespace: "d"}, Version: "v1"}
 	if kind == "HorizontalPodAutoscaler" {
 		ref.Version = "v1"
@@ -109,15 +110,15 @@ func allocatedCase(line allocation) (object.Object, map[string]any) {
 }
 
 // seedCase gives the object what the line's condition asks for, and the lists that it goes through.
-func seedCase(line allocation, content map[string]any) {
-	path, _, _ := strings.Cut(line.path, "/")
+func seedCase(line verdict.Allocation, content map[string]any) {
+	path, _, _ := strings.Cut(line.Path, "/")
 	annotations := map[string]any{}
 	switch {
-	case strings.HasSuffix(path, "caBundle") && line.even:
+	case strings.HasSuffix(path, "caBundle") && line.Even:
 		annotations["cert-manager.io/inject-ca-from"] = "d/x"
-	case line.kind == "ClusterRole.rbac.authorization.k8s.io":
+	case line.Kind == "ClusterRole.rbac.authorization.k8s.io":
 		content["aggregationRule"] = map[string]any{}
-	case line.kind == "Secret":
+	case line.Kind == "Secret":
 		content["type"] = "kubernetes.io/service-account-token"
 	}
 	object.Child(content, "metadata")["annotations"] = annotations
@@ -155,8 +156,8 @@ func prune(content map[string]any, path []string) {
 }
 
 // plant writes what the line names.
-func plant(live map[string]any, line allocation) {
-	path, key, keyed := strings.Cut(line.path, "/")
+func plant(live map[string]any, line verdict.Allocation) {
+	path, key, keyed := strings.Cut(line.Path, "/")
 	key = strings.ReplaceAll(strings.Replace(key, "*", "abc", 1), "{name}", "x")
 	names := strings.Split(path, ".")
 	node := live

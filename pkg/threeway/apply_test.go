@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -62,7 +63,7 @@ func checkApply(t *testing.T, o sample, in Input) {
 		}
 	}
 	in.ForceConflicts = true
-	if forced := Compare(in); slices.ContainsFunc(forced.Objects[0].Findings, func(f Finding) bool { return f.Verdict == report.Conflict }) {
+	if forced := Compare(in); slices.ContainsFunc(forced.Objects[0].Findings, func(f verdict.Finding) bool { return f.Verdict == report.Conflict }) {
 		t.Errorf("%s: a conflict although it is forced\n%s", o.Source, describe(forced))
 	}
 }

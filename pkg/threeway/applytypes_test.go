@@ -6,13 +6,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // applyTypesOf reads CustomResourceDefinitions as the API server publishes them in OpenAPI documents: one of each group and version
 // that is served.
-func applyTypesOf(t testing.TB, text string) map[schema.GroupVersion]*ApplyTypes {
+func applyTypesOf(t testing.TB, text string) map[schema.GroupVersion]*engine.ApplyTypes {
 	t.Helper()
 	schemas := map[schema.GroupVersion]map[string]any{}
 	for _, o := range objectsOf(t, text) {
@@ -33,13 +34,13 @@ func applyTypesOf(t testing.TB, text string) map[schema.GroupVersion]*ApplyTypes
 			schemas[gv][kind] = published(gv.WithKind(kind), object.Child(object.Child(version, "schema"), "openAPIV3Schema"))
 		}
 	}
-	out := map[schema.GroupVersion]*ApplyTypes{}
+	out := map[schema.GroupVersion]*engine.ApplyTypes{}
 	for gv, named := range schemas {
 		text, err := json.Marshal(map[string]any{"openapi": "3.0.0", "components": map[string]any{"schemas": named}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out[gv], err = NewApplyTypes(text); err != nil {
+		if out[gv], err = engine.NewApplyTypes(text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,7 +53,7 @@ func published(gvk schema.GroupVersionKind, root map[string]any) map[string]any 
 	properties := kinds.Ensured(out, "properties")
 	properties["apiVersion"], properties["kind"] = map[string]any{"type": "string"}, map[string]any{"type": "string"}
 	properties["metadata"] = map[string]any{"allOf": []any{map[string]any{"$ref": "#/components/schemas/ObjectMeta"}}}
-	out[kindExtension] = []any{map[string]any{"group": gvk.Group, "version": gvk.Version, "kind": gvk.Kind}}
+	out[engine.KindExtension] = []any{map[string]any{"group": gvk.Group, "version": gvk.Version, "kind": gvk.Kind}}
 	return out
 }
 

@@ -16,8 +16,8 @@ func BenchmarkCompare(b *testing.B) {
 	}
 	for name, content := range map[string]map[string]any{
 		"ConfigMap500": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "c"}, "data": large},
-		"Custom":       benchObject(b, "design5-schema-of-custom-resource.txtar/old.yaml"),
-		"Deployment":   benchObject(b, "noise-workload-zeros.txtar/live.yaml"),
+		"Custom":       benchObject(b, "schema-of-custom-resource.txtar/old.yaml"),
+		"Deployment":   benchObject(b, "pod-template-defaults.txtar/live.yaml"),
 	} {
 		o := objectOf(b, content)
 		s := sample{Object: o}
@@ -78,7 +78,7 @@ func attributed(b *testing.B, every int, owned bool) Input {
 	}
 	in := sample{}.input(object.Object{}, nil)
 	in.OldObjects, in.DesiredObjects, in.Live = nil, nil, map[object.Ref]Live{}
-	for _, source := range []string{"noise-workload-zeros.txtar/live.yaml", "noise-pod.txtar/live.yaml", "recall-config-map.txtar/old.yaml"} {
+	for _, source := range []string{"pod-template-defaults.txtar/live.yaml", "pod-defaults.txtar/live.yaml", "edits-config-map.txtar/old.yaml"} {
 		content := benchObject(b, source)
 		for i := range 10 {
 			o := objectOf(b, object.Copy(content).(map[string]any))

@@ -12,6 +12,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -70,7 +71,7 @@ func caseInput(t *testing.T, files map[string]string) Input {
 	t.Helper()
 	in := Input{
 		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, Live: map[object.Ref]Live{},
-		Autoscaled: map[object.Key]Autoscaler{}, Terminating: map[string]bool{}, Records: "secrets", ApplyMethod: "client-side",
+		Autoscaled: map[object.Key]object.Autoscaler{}, Terminating: map[string]bool{}, Records: "secrets", ApplyMethod: "client-side",
 		Old: &report.Revision{Revision: 1, Status: "deployed"}, Last: &report.Revision{Revision: 1, Status: "deployed"},
 	}
 	options := strings.Fields(files["options"])
@@ -127,9 +128,9 @@ func caseRules(t *testing.T, files map[string]string, options []string, in *Inpu
 	if err := yaml.UnmarshalStrict([]byte(files["managers.yaml"]), &in.Managers); err != nil {
 		t.Fatal(err)
 	}
-	in.Rules, in.Warnings = ReadRules("ignore.yaml", texts, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	in.Rules, in.Warnings = ignore.ReadRules("ignore.yaml", texts, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 	if slices.Contains(options, "built-in") {
-		in.Rules = append(in.Rules, BuiltInRules()...)
+		in.Rules = append(in.Rules, ignore.BuiltInRules()...)
 	}
 	in.ShowControllers = slices.Contains(options, "controllers")
 }
@@ -191,7 +192,7 @@ func caseReads(t *testing.T, files map[string]string, in *Input) {
 	for line := range strings.Lines(files["autoscaled"]) {
 		ref, by := refOf(t, line)
 		name, toZero := strings.CutSuffix(by, " to zero")
-		in.Autoscaled[ref.Key] = Autoscaler{name, toZero}
+		in.Autoscaled[ref.Key] = object.Autoscaler{Name: name, ToZero: toZero}
 	}
 }
 

@@ -1,17 +1,18 @@
 package threeway
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -20,6 +21,8 @@ import (
 type Comparison struct {
 	Input   Input
 	Objects []ObjectComparison
+	// Warnings are those of the input, and what the comparison itself has to say.
+	Warnings []report.Message
 	// known is what the objects hold of secrets, once it was asked for.
 	known *secret.Known
 
@@ -30,66 +33,44 @@ type Comparison struct {
 type ObjectComparison struct {
 	// Object is desired's, or old's where desired has none.
 	object.Object
+	fields
+	sending
 	Action    report.Action
 	Reason    string
-	BlockedBy []string
-	Engine    report.Engine
+	BlockedBy []report.ObjectKey
 	Missing   bool
 	// Terminating is set where old has the object and it, or its namespace, is being deleted.
 	Terminating bool
 	// OfLast is set for a missing object that the last revision, which is not old because it failed, no longer has.
-	OfLast   bool
-	Err      *report.ObjectError
-	Findings []Finding
-	// Old, Desired, Live and Result are the normal forms that were compared; nil where a side is absent.
-	Old, Desired, Live, Result map[string]any
+	OfLast bool
+	Err    *report.ObjectError
+	Notes  report.Notes
+	// DryRun is what the API server said of the write, where it was asked.
+	DryRun *report.DryRun
+	// IgnoredBy is the rule that silences what is said of the object itself: its action, and that it is missing. conflictsIgnoredBy is the
+	// rule that silences a failure on conflicts alone.
+	IgnoredBy, conflictsIgnoredBy *report.IgnoreRule
 
 	// key and place are the pair's.
 	key   object.Key
 	place int
-	// stops tells how far a failing object stops an upgrade.
-	stops stop
-	// conflicts is the API server's text where it refuses a server-side apply because of other managers. onlyConflicts is set where the
-	// operation fails on that alone, and conflictsIgnoredBy is the rule that silences such a failure.
-	conflicts          string
-	onlyConflicts      bool
-	conflictsIgnoredBy *report.IgnoreRule
-	// open is set where managers of which not all is known decide whether an apply fails. Deletes is set where Helm deletes the object
-	// unless another one fails.
-	open, deletes bool
-	// invalid is the API server's text where it does not take what an apply makes of live, and asks tells that the definition of the
-	// kind would tell more, even where nothing differs.
-	invalid string
-	asks    bool
-	// repeated are items that desired has more than once.
-	repeated []object.Path
-	// liveText and desiredText are what was read and what Helm would send; pointers of a report lead into them.
-	liveText, desiredText map[string]any
-	// sends is how Helm writes the object when it comes to it; empty where it sends nothing. patchFrom is the text that it takes as
-	// original for a patch.
-	sends     Method
-	patchFrom map[string]any
-	// awaits is what the release itself brings before it creates the object; empty for most.
-	awaits string
-	// DryRun is what the API server said of the write, where it was asked.
-	DryRun *report.DryRun
-	// IgnoredBy is the rule that silences what is said of the object itself: its action, and that it is missing. Controllers and Forgotten
-	// count what controllers and forgotten writers wrote and no upgrade touches.
-	IgnoredBy              *report.IgnoreRule
-	Controllers, Forgotten int
+	// failure is why Helm fails on the object; its zero value belongs to one that does not fail.
+	failure failure
+	// deletes is set where Helm deletes the object unless another one fails.
+	deletes bool
 	// remarks say what is wrong with the rules that the object itself has.
 	remarks []string
 }
 
 // Drifted reports whether live has left old in a managed field, or the object is missing or being deleted.
 func (o ObjectComparison) Drifted() bool {
-	return o.Gone() && o.IgnoredBy == nil || slices.ContainsFunc(o.Findings, Finding.Drifted)
+	return o.Gone() && o.IgnoredBy == nil || slices.ContainsFunc(o.Findings, verdict.Finding.Drifted)
 }
 
 // Compare compares one release. It is pure: what more could be read to make the answer better, Needs says.
 func Compare(in Input) *Comparison {
 	job := newComparer(in)
-	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), deployer: job.deployer}
+	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), Warnings: slices.Clone(in.Warnings), deployer: job.writer.Deployer}
 	if in.Operation == report.OperationInstall {
 		c.installAtOnce()
 	}
@@ -126,191 +107,88 @@ func (c comparer) compareAll(all []pair) []ObjectComparison {
 
 // comparer compares the objects of one release.
 type comparer struct {
-	in      Input
-	catalog *kinds.Catalog
-	// deployer finds out on its first call under which name Helm writes: most client-side comparisons never need to know.
-	deployer func() owners.Deployer
+	in     Input
+	writer engine.Writer
 }
 
 func newComparer(in Input) comparer {
-	return comparer{in: in, catalog: kinds.Native(), deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) })}
+	return comparerOf(in, sync.OnceValue(func() owners.Deployer { return deployerOf(in) }))
+}
+
+// comparerOf returns a comparer that asks deployer under which name Helm writes: most client-side comparisons never need to know.
+func comparerOf(in Input, deployer func() owners.Deployer) comparer {
+	return comparer{in: in, writer: engine.Writer{
+		ServerSide: in.serverSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
+		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Strict: in.helm4(),
+		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, Deployer: deployer,
+	}}
 }
 
 // comparer compares what the comparison was made from once more, or a part of it.
-func (c *Comparison) comparer() comparer {
-	return comparer{in: c.Input, catalog: kinds.Native(), deployer: c.deployer}
-}
+func (c *Comparison) comparer() comparer { return comparerOf(c.Input, c.deployer) }
 
 // Deployer is the field manager under which the release is written.
 func (c *Comparison) Deployer() owners.Deployer { return c.deployer() }
 
+// compare compares one object: it reads what there is, decides what Helm does, and applies the rules of what to ignore.
 func (c comparer) compare(p pair) ObjectComparison {
-	out := ObjectComparison{Object: *p.main(), Action: report.ActionNone, key: p.key, place: p.place}
-	switch {
-	case out.Problem != "":
-		out.fail(stopAll, out.Problem)
-	case out.Name == "":
-		c.compareUnnamed(&out, p)
-	default:
-		c.compareNamed(&out, p)
+	out := ObjectComparison{Object: *p.main(), key: p.key, place: p.place}
+	found, err := c.find(p)
+	if err != nil {
+		out.Err = err
 	}
-	var rules *ignorer
-	texts := textsOf(p, out.liveText)
-	rules, out.remarks = c.ignorerOf(out.Ref, texts...)
-	out.IgnoredBy, out.conflictsIgnoredBy = rules.whole(out.Gone(), texts[0]), rules.conflicts(out.Findings)
-	if out.Action == report.ActionNone && slices.ContainsFunc(out.Findings, Finding.writes) {
-		if out.Action = report.ActionUpdate; out.Engine == report.EngineReplace {
-			out.Action = report.ActionReplace
-		}
+	texts := textsOf(p, found.object())
+	rules, remarks := ignore.ForObject(c.in.Rules, c.in.Name, out.Ref, texts...)
+	d := c.decide(p, found, rules, err)
+	out.fields, out.sending, out.remarks = d.fields, d.sending, remarks
+	out.Action, out.Reason, out.failure = d.outcome()
+	out.deletes = out.Action == report.ActionDelete
+	out.Missing, out.Terminating, out.OfLast = d.missing, d.terminating, d.ofLast
+	out.Notes.Add(report.NoteObject, out.Note)
+	for _, note := range d.notes {
+		out.Notes.AddNote(note)
+	}
+	out.IgnoredBy = rules.Object(out.Gone(), texts[0])
+	if !slices.ContainsFunc(out.Findings, func(f verdict.Finding) bool { return f.Verdict == report.Conflict && f.IgnoredBy == nil }) {
+		out.conflictsIgnoredBy = rules.Conflicts()
 	}
 	return out
 }
 
-// compareNamed compares an object that the cluster can be asked for.
-func (c comparer) compareNamed(out *ObjectComparison, p pair) {
-	live := c.live(out.Ref)
-	was := live
-	if p.old != nil && p.old.Ref != out.Ref {
-		was = c.live(p.old.Ref)
-	}
-	there := live.Object
-	if there == nil {
-		there = was.Object
-	}
-	c.terminate(out, p, there)
-	switch {
-	case live.Err != nil:
-		out.Err = live.Err
-	case was.Err != nil:
-		out.Err = was.Err
-	case p.old == nil && live.Absence == AbsentKind && slices.Contains(c.in.Brings, out.GroupKind()):
-		out.Action, out.sends, out.awaits = report.ActionCreate, MethodCreate, "its CustomResourceDefinition"
-	case was.Absence == AbsentKind || live.Absence == AbsentKind:
-		c.unserved(out, p, was, live)
-	case live.Object == nil:
-		c.absent(out, p, live.Absence)
-	case p.old == nil && c.in.Operation == report.OperationRollback && !c.in.serverSide():
-		c.rollOver(out, p, live.Object)
-	case p.old == nil:
-		c.adopt(out, p, live.Object)
-	case p.desired == nil:
-		c.drop(out, p, live.Object)
-	case p.old.Version != p.desired.Version:
-		c.convert(out, p, was.Object, live.Object)
-	default:
-		c.update(out, p, live.Object, p.old.Content)
-	}
-	c.refuse(out, p)
-	c.noteUnreadable(out, p)
-	c.refuseListed(out, p)
+// found is what was read of one object.
+type found struct {
+	// live was read at desired's version, was at old's where that is another one.
+	live, was Live
 }
 
-// live is what was read of an object. What nobody read is not absent.
-func (c comparer) live(ref object.Ref) Live {
-	live, read := c.in.Live[ref]
-	if !read {
-		return Live{Err: &report.ObjectError{Code: "not-read", Message: ref.Key.String() + " was not read"}}
+// object is the live object, at whichever version it was read; nil where there is none.
+func (f found) object() map[string]any {
+	if f.live.Object != nil {
+		return f.live.Object
 	}
-	return live
+	return f.was.Object
 }
 
-// update compares an object that Helm patches, or replaces. patchFrom is the text that it takes as original for its patch.
-func (c comparer) update(out *ObjectComparison, p pair, live, patchFrom map[string]any) {
-	if err := c.compareFields(out, p, live, patchFrom); err != nil {
-		out.fail(stopNothing, err.Error())
-		return
+// find returns what was read of an object. What nobody read is not absent.
+func (c comparer) find(p pair) (found, *report.ObjectError) {
+	if p.main().Problem != "" || p.main().Name == "" {
+		return found{}, nil
 	}
-	if out.conflicts != "" {
-		out.fail(stopNothing, fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s", out.Namespace, out.Name, out.GVK(), out.conflicts))
-		out.onlyConflicts = true
-	}
-	out.sends, out.patchFrom = MethodPatch, patchFrom
-	if out.Engine == report.EngineReplace {
-		out.sends, out.patchFrom = MethodReplace, nil
-	}
-}
-
-// compareFields compares field by field. patchFrom is the text that Helm takes as original for its patch. Where no patch can
-// be made of the texts, the error says why, and the findings are those that the table alone gives.
-func (c comparer) compareFields(out *ObjectComparison, p pair, live, patchFrom map[string]any) error {
-	ref := p.desired.Ref
-	out.liveText, out.desiredText = live, object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
-	done, err := c.write(ref, patchFrom, out.desiredText, live)
-	out.Engine, out.conflicts = done.engine, done.refusal
-	if err != nil {
-		done.result = live
-	}
-	f := kinds.NewNormalizer(ref.Key, c.shapeOf(ref), live)
-	n := c.sidesOf(f, p, out, done)
-	w := &walker{
-		shape: f.Shape, engine: done.engine, custom: c.catalog.Shape(ref.GVK()) == nil, unpatched: err != nil,
-		command: c.in.Operation.Command(), owners: owners.Lazy(live, c.in.Managers, c.in.Name, c.deployer),
-		allocated: allocatedFor(ref.Key, live), autoscaler: c.in.Autoscaled[ref.Key],
-	}
-	w.nullsStored = done.engine == report.EngineApply && !c.in.Migrates
-	w.live, w.old, w.result = n.live.Object(), n.old.Object(), n.result.Object()
-	w.ignored, _ = c.ignorerOf(ref, textsOf(p, live)...)
-	w.ignored.roots = []any{n.live.Value, n.old.Value, n.desired.Value}
-	w.template, w.volatile = p.desired.Source, p.desired.Again != nil
-	if n.last.Named {
-		w.lastRevision = c.in.Last.Revision
-		if p.last.Version != ref.Version && p.last.Version != p.old.Version {
-			w.lastVersion = p.last.APIVersion()
+	read := func(ref object.Ref) Live {
+		live, ok := c.in.Live[ref]
+		if !ok {
+			return Live{Err: &report.ObjectError{Code: "not-read", Message: ref.Key.String() + " was not read"}}
 		}
+		return live
 	}
-	out.Old, out.Desired = n.old.Object(), n.desired.Object()
-	if w.custom {
-		out.Old, _ = kinds.PlainNulls(out.Old).(map[string]any)
-		out.Desired, _ = kinds.PlainNulls(out.Desired).(map[string]any)
+	out := found{live: read(p.main().Ref)}
+	if out.was = out.live; p.old != nil && p.old.Ref != p.main().Ref {
+		out.was = read(p.old.Ref)
 	}
-	out.Live, out.Result = n.live.Object(), n.result.Object()
-	w.conflicts = conflictPlaces(n, f.Shape, done.conflicts)
-	out.Findings = w.findings(n)
-	spelled := n
-	if f.Respelled {
-		spelled = c.sidesOf(f.AsSpelled(), p, out, done)
-		out.Findings = w.respelled(out.Findings, spelled)
+	if out.live.Err != nil {
+		return out, out.live.Err
 	}
-	noteTakenAway(out)
-	out.noteKept(done.kept)
-	out.Findings = w.conflicting(out.Findings, n, spelled)
-	out.doubtful(done.doubts)
-	if c.in.Operation == report.OperationDrift {
-		out.onlyLiveMoved()
-	}
-	if !c.in.ShowControllers {
-		out.leftAlone()
-	}
-	out.invalid, out.asks = done.invalid, done.asks
-	if !c.in.serverSide() {
-		out.repeated = repeated(out.Desired, f.Shape, nil)
-	}
-	return err
-}
-
-// sidesOf brings the texts of an object to the sides that are compared.
-func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out *ObjectComparison, done written) sides {
-	read := f.Manifest
-	if p.old.Version != p.desired.Version {
-		read = f.ForeignManifest
-	}
-	n := sides{
-		old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), desired: f.Manifest(out.desiredText),
-		live: f.Stored(out.liveText), result: f.Stored(done.result), storesNulls: done.engine == report.EngineApply || done.engine == report.EngineReplace,
-	}
-	serverUpdates(p.desired.Key, n.live, n.result)
-	n.again, n.atOnce = n.desired, n.desired
-	if again := p.desired.Again; again != nil {
-		n.again = f.Manifest(object.HelmMetadata(again, c.in.Name, c.in.Namespace))
-		n.atOnce = n.again
-		if atOnce := p.desired.AtOnce; atOnce != nil {
-			n.atOnce = f.Manifest(object.HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
-		}
-	}
-	if p.last != nil && c.in.Last != nil {
-		n.last = f.Manifest(object.HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace))
-	}
-	return n
+	return out, out.was.Err
 }
 
 // textsOf are the texts of an object: old's, desired's and live's; nil for those that there are not.
@@ -325,17 +203,7 @@ func textsOf(p pair, live map[string]any) []map[string]any {
 	return out
 }
 
-// shapeOf gives the shape of a kind: native, from its CRD, or metadata alone.
+// shapeOf returns the shape of a kind: native, from its CRD, or metadata alone.
 func (c comparer) shapeOf(ref object.Ref) *kinds.Shape {
-	if s := c.catalog.Shape(ref.GVK()); s != nil {
-		return s
-	}
-	return c.catalog.WithMetadata(c.in.Schemas[ref.GroupKind()].Shape(ref.Version))
-}
-
-func (o *ObjectComparison) addNote(note string) { o.Note = joinNotes(o.Note, note) }
-
-// joinNotes puts remarks into one; any of them may be empty.
-func joinNotes(notes ...string) string {
-	return strings.Join(slices.DeleteFunc(notes, func(note string) bool { return note == "" }), "; ")
+	return kinds.ShapeOf(ref, c.in.Schemas[ref.GroupKind()])
 }

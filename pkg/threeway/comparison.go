@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -20,7 +21,7 @@ func (c *Comparison) Report(mask Mask) report.Release {
 		Name: in.Name, Namespace: in.Namespace, StorageNamespace: in.StorageNamespace, Cluster: in.Cluster,
 		Terminating: in.Terminating[in.Namespace] || in.Terminating[in.StorageNamespace],
 		Operation:   in.Operation, Old: in.Old, Last: in.Last, Desired: in.Desired, ApplyMethod: in.ApplyMethod,
-		Warnings: scrubbed(in.Warnings, scrub), Errors: scrubbed(in.Errors, scrub), NotCompared: orEmpty(in.NotCompared),
+		Warnings: scrubbed(c.Warnings, scrub), Errors: scrubbed(in.Errors, scrub), NotCompared: orEmpty(in.NotCompared),
 		Objects: []report.Object{}, Compared: len(c.Objects),
 	}
 	if d := c.Deployer(); in.serverSide() && d.Known {
@@ -32,7 +33,7 @@ func (c *Comparison) Report(mask Mask) report.Release {
 		r.Drifted = r.Drifted || o.Drifted()
 		if o.speaks() {
 			shown := o.report(c.masker(o, mask))
-			shown.Note = joinNotes(shown.Note, deletionNote(o, c.Objects))
+			shown.Notes.Add(report.NoteUncertain, deletionNote(o, c.Objects))
 			r.Objects = append(r.Objects, shown)
 		}
 	}
@@ -61,11 +62,11 @@ func (o *ObjectComparison) report(mask *masker) report.Object {
 		ID:         hashOf(o.key.String(), string(o.Action), goneWord(o)),
 		APIVersion: o.APIVersion(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 		Source: o.Source, Action: o.Action, Reason: scrub(o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
-		Missing: o.Missing, Terminating: o.Terminating, Drifted: o.Drifted(), Note: scrub(o.Note), DryRun: shownDryRun(o.DryRun, scrub),
+		Missing: o.Missing, Terminating: o.Terminating, Drifted: o.Drifted(), Notes: o.Notes.Map(scrub), DryRun: shownDryRun(o.DryRun, scrub),
 		Fields:    []report.Finding{},
 		IgnoredBy: shownRule(o.IgnoredBy, scrub), Controllers: o.Controllers, Forgotten: o.Forgotten,
 	}
-	if out.OnlyConflicts = o.onlyConflicts; out.OnlyConflicts && o.IgnoredBy == nil {
+	if out.OnlyConflicts = o.failure.onlyConflicts; out.OnlyConflicts && o.IgnoredBy == nil {
 		out.IgnoredBy = shownRule(o.conflictsIgnoredBy, scrub)
 	}
 	if o.Err != nil {
@@ -88,11 +89,11 @@ func goneWord(o *ObjectComparison) string {
 	return ""
 }
 
-func (o *ObjectComparison) fieldReport(f Finding, mask *masker) report.Finding {
+func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.Finding {
 	out := report.Finding{
 		ID: hashOf(o.key.String(), mask.hidden(f.Path).String(), string(f.Verdict)), Path: mask.path(f.Path).String(),
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,
-		Note: mask.scrub(f.Note), Equivalent: f.Equivalent, Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: shownRule(f.IgnoredBy, mask.scrub),
+		Notes: f.Notes.Map(mask.scrub), Equivalent: f.Equivalent, Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: shownRule(f.IgnoredBy, mask.scrub),
 		Pattern: mask.pattern(f.Path), Masked: mask.hides(f), Unrecorded: f.Unrecorded,
 	}
 	out.Pointer, out.DesiredPointer = o.pointers(f.Path)
@@ -144,5 +145,5 @@ func (c *Comparison) Quiet() bool {
 // or the server disagrees.
 func (o ObjectComparison) speaks() bool {
 	disagrees := o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees
-	return len(o.Findings) > 0 || o.Action != report.ActionNone || o.Err != nil || o.Note != "" || o.Forgotten > 0 || disagrees
+	return len(o.Findings) > 0 || o.Action != report.ActionNone || o.Err != nil || len(o.Notes) > 0 || o.Forgotten > 0 || disagrees
 }

@@ -5,9 +5,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// leftAlone folds what controllers wrote and no upgrade touches into a number, and into another one what is signed by nobody but
+// countControllers folds what controllers wrote and no upgrade touches into a number, and into another one what is signed by nobody but
 // forgotten writers.
-func (o *ObjectComparison) leftAlone() {
+func (o *fields) countControllers() {
 	kept := o.Findings[:0]
 	for _, f := range o.Findings {
 		isCounted := f.IgnoredBy == nil && !f.Managed && f.Verdict == report.Ignore && f.Class == "" && f.Certain

@@ -38,7 +38,7 @@ func (c *Comparison) warnOfDeployer() {
 		return
 	}
 	if d := c.Deployer(); !d.Known && len(d.Others) > 0 {
-		c.Input.Warnings = append(slices.Clip(c.Input.Warnings), report.Message{Code: WarnDeployer,
+		c.warn(report.Message{Code: WarnDeployer,
 			Message: fmt.Sprintf("%s; what the upgrade does is predicted for %s", d.Doubt(), d.Manager)})
 	}
 }

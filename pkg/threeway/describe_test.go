@@ -5,13 +5,23 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
+
+// joinKeys lists the objects that block another.
+func joinKeys(keys []report.ObjectKey) string {
+	var names []string
+	for _, k := range keys {
+		names = append(names, k.String())
+	}
+	return strings.Join(names, ", ")
+}
 
 // describe writes a comparison for a case: an object a line, its findings below it.
 func describe(c *Comparison) string {
 	var b strings.Builder
-	for _, w := range c.Input.Warnings {
+	for _, w := range c.Warnings {
 		fmt.Fprintf(&b, "warning %s: %s: %s\n", w.Code, w.Object, w.Message)
 	}
 	for _, o := range c.Objects {
@@ -20,14 +30,14 @@ func describe(c *Comparison) string {
 		say(&b, o.Terminating, " terminating")
 		say(&b, o.Drifted(), " drifted")
 		say(&b, o.Reason != "", ": "+o.Reason)
-		say(&b, len(o.BlockedBy) > 0, " by "+strings.Join(o.BlockedBy, ", "))
+		say(&b, len(o.BlockedBy) > 0, " by "+joinKeys(o.BlockedBy))
 		if o.Err != nil {
 			fmt.Fprintf(&b, " error %s: %s", o.Err.Code, o.Err.Message)
 		}
 		say(&b, o.IgnoredBy != nil, " ignored by "+ruleName(o.IgnoredBy))
 		say(&b, o.Controllers > 0, fmt.Sprintf(" controllers=%d", o.Controllers))
 		say(&b, o.Forgotten > 0, fmt.Sprintf(" forgotten=%d", o.Forgotten))
-		say(&b, o.Note != "", "\n    note: "+o.Note)
+		say(&b, len(o.Notes) > 0, "\n    note: "+o.Notes.String())
 		b.WriteString("\n")
 		for _, f := range o.Findings {
 			describeField(&b, f)
@@ -49,7 +59,7 @@ func ruleName(r *report.IgnoreRule) string {
 	return r.Rule
 }
 
-func describeField(b *strings.Builder, f Finding) {
+func describeField(b *strings.Builder, f verdict.Finding) {
 	fmt.Fprintf(b, "  %s/%s %s", f.Verdict, f.Cause, f.Path)
 	for _, side := range []struct {
 		name  string
@@ -70,7 +80,7 @@ func describeField(b *strings.Builder, f Finding) {
 		say(b, o.Subresource != "", "("+o.Subresource+")")
 	}
 	say(b, f.IgnoredBy != nil, " ignored by "+ruleName(f.IgnoredBy))
-	say(b, f.Note != "", "\n    note: "+f.Note)
+	say(b, len(f.Notes) > 0, "\n    note: "+f.Notes.String())
 	b.WriteString("\n")
 }
 

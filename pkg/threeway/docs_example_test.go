@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -75,7 +76,7 @@ func (e example) input(t *testing.T) Input {
 	}
 	in := caseInput(t, files)
 	in.Name, in.Namespace, in.StorageNamespace = "shop", "prod", "prod"
-	in.ApplyTypes = map[schema.GroupVersion]*ApplyTypes{{Group: "ex.com", Version: "v1"}: {converter: managedfields.NewDeducedTypeConverter()}}
+	in.ApplyTypes = map[schema.GroupVersion]*engine.ApplyTypes{{Group: "ex.com", Version: "v1"}: {Converter: managedfields.NewDeducedTypeConverter()}}
 	return in
 }
 

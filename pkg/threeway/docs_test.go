@@ -63,7 +63,7 @@ func lastHeading(text string) string {
 func says(c *Comparison) string {
 	var b strings.Builder
 	for _, o := range c.Objects {
-		if o.Action == report.ActionNone && len(o.Findings) == 0 && o.Note == "" {
+		if o.Action == report.ActionNone && len(o.Findings) == 0 && len(o.Notes) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "  %s: %s", called(o.Object), o.Action)
@@ -71,8 +71,8 @@ func says(c *Comparison) string {
 		say(&b, o.Missing, ", missing")
 		say(&b, o.Drifted(), ", drifted")
 		say(&b, o.Reason != "", "\n    reason: "+strings.ReplaceAll(o.Reason, "\n", "\n      "))
-		say(&b, len(o.BlockedBy) > 0, "\n    blocked by: "+strings.ReplaceAll(strings.Join(o.BlockedBy, ", "), " prod/", " "))
-		say(&b, o.Note != "", "\n    note: "+o.Note)
+		say(&b, len(o.BlockedBy) > 0, "\n    blocked by: "+strings.ReplaceAll(joinKeys(o.BlockedBy), " prod/", " "))
+		say(&b, len(o.Notes) > 0, "\n    note: "+o.Notes.String())
 		b.WriteString("\n")
 		for _, f := range o.Findings {
 			var field strings.Builder

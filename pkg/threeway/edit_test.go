@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -20,8 +21,8 @@ type editor struct {
 func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 	job := newComparer(Input{Schemas: o.schemas})
 	s := job.shapeOf(o.Ref)
-	tree := allocatedFor(o.Key, obj)
-	stored := func() any { return tree.without(kinds.NewNormalizer(o.Key, s, obj).Stored(obj).Value) }
+	tree := verdict.AllocatedFor(o.Key, obj)
+	stored := func() any { return withoutAllocated(tree, kinds.NewNormalizer(o.Key, s, obj).Stored(obj).Value) }
 	before := stored()
 	for range 20 {
 		saved, _ := object.Copy(obj).(map[string]any)
@@ -40,7 +41,7 @@ func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 
 // vary makes one edit of an object in place, whatever comes of it; it reports whether there was anything to edit.
 func (o sample) vary(rng *rand.Rand, object map[string]any) bool {
-	job := comparer{catalog: kinds.Native(), in: Input{Schemas: o.schemas}}
+	job := newComparer(Input{Schemas: o.schemas})
 	s := job.shapeOf(o.Ref)
 	e := &editor{rng: rng}
 	e.editMap(object, s, rootNames(object, s))
@@ -54,7 +55,7 @@ func (e *editor) changed(s *kinds.Shape, before, after any, manifest map[string]
 	if last < 0 || s.ShapeAt(e.path[:last]).Prunes(e.path[last].Name) || e.path[last].Name == "serviceAccount" {
 		return nil
 	}
-	return slices.DeleteFunc(differences(nil, before, after), func(path object.Path) bool {
+	return slices.DeleteFunc(placesThatDiffer(nil, before, after), func(path object.Path) bool {
 		_, stays := path.Lookup(after)
 		_, named := path.Lookup(manifest)
 		return !stays && !named
@@ -62,23 +63,24 @@ func (e *editor) changed(s *kinds.Shape, before, after any, manifest map[string]
 }
 
 // touching gives the place of a finding that speaks of one of the paths, -1 where none does.
-func touching(findings []Finding, paths []object.Path) int {
-	return slices.IndexFunc(findings, func(f Finding) bool {
+func touching(findings []verdict.Finding, paths []object.Path) int {
+	return slices.IndexFunc(findings, func(f verdict.Finding) bool {
 		return slices.ContainsFunc(paths, func(p object.Path) bool { return touches(f.Path.String(), p.String()) })
 	})
 }
 
-// without gives a normal form without what the table has lines for.
-func (t *fieldTree) without(v any) any {
-	if t == nil {
+// withoutAllocated returns a normal form without what the table has lines for.
+func withoutAllocated(tree *verdict.AllocatedFields, v any) any {
+	if tree == nil {
 		return v
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for name, below := range v {
-			kept := t.fields[name].without(below)
-			if t.line(object.Path{}.Field(name)) == nil && !(object.IsZero(kept) && !object.IsZero(below)) {
+			next := tree.Next(object.Step{Name: name})
+			kept := withoutAllocated(next, below)
+			if next.Value() == nil && !(object.IsZero(kept) && !object.IsZero(below)) {
 				out[name] = kept
 			}
 		}
@@ -86,8 +88,8 @@ func (t *fieldTree) without(v any) any {
 	case []any:
 		var out []any
 		for _, item := range v {
-			if text, ok := item.(string); !ok || t.line(object.Path{}.SetItem(text)) == nil {
-				out = append(out, t.items.without(item))
+			if text, ok := item.(string); !ok || tree.Next(object.Step{Form: object.SetStep, Value: text}).Value() == nil {
+				out = append(out, withoutAllocated(tree.Next(object.Step{Form: object.IndexStep}), item))
 			}
 		}
 		return out

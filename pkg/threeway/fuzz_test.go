@@ -9,7 +9,6 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/klog/v2"
 
-	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -161,27 +160,4 @@ func checkReport(t *testing.T, c *Comparison, silent bool) {
 		}
 	}
 	c.Needs()
-}
-
-// FuzzPattern: whatever text a rule has for a path, reading it ends, and a pattern that was read can be held against anything.
-func FuzzPattern(f *testing.F) {
-	for _, text := range []string{"", "/", "/spec/replicas", "/a~1b/~0", `/l/[name=a,v="x,\"]"]/0/*`, "/x*/[", "/a/[=]", "/a/[b=c"} {
-		f.Add(text)
-	}
-	live := map[string]any{"a": map[string]any{"b": int64(1)}, "l": []any{map[string]any{"name": "a", "v": "x"}, "m", nil}}
-	path := object.Path{}.Field("l").Item([]object.ListKey{{Name: "name", Value: "a"}})
-	deployment := kinds.Native().Shape(object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment"}, Version: "v1"}.GVK())
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := ParsePattern(text)
-		if err != nil {
-			return
-		}
-		if covers := p.covers(path, []any{live}); covers && !p.exists(live) {
-			t.Errorf("%q covers %s and is not there", text, path)
-		}
-		p.fits(deployment)
-		if p.exists(live) && object.Equal(removed(live, p.tokens), live) {
-			t.Errorf("%q is there and cannot be left out", text)
-		}
-	})
 }

@@ -24,8 +24,8 @@ func (c *Comparison) noteGroupChanges() {
 		if gone.Action != report.ActionDelete || stays == nil {
 			continue
 		}
-		gone.addNote(fmt.Sprintf("this deletes %s as well: both are one object, served under two API groups", stays.key))
-		stays.addNote(fmt.Sprintf("Helm deletes what it has just updated: it also deletes %s, and both are one object, served under two API groups", gone.key))
+		gone.Notes.Add(report.NoteObject, fmt.Sprintf("this deletes %s as well: both are one object, served under two API groups", stays.key))
+		stays.Notes.Add(report.NoteObject, fmt.Sprintf("Helm deletes what it has just updated: it also deletes %s, and both are one object, served under two API groups", gone.key))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -17,9 +18,9 @@ import (
 // else is told; and no case of a rule that there is not.
 func TestBuiltInRulesHaveCases(t *testing.T) {
 	files := caseFiles(t, "ignore-*.txtar")
-	for _, rule := range BuiltInRules() {
+	for _, rule := range ignore.BuiltInRules() {
 		file := "../../testdata/threeway/ignore-" + strings.TrimPrefix(rule.Name, "built-in ") + ".txtar"
-		if rule.Reason == "" || !rule.builtIn {
+		if rule.Reason == "" || !rule.BuiltIn {
 			t.Errorf("%s has no reason, or is not marked", rule.Name)
 		}
 		if !slices.Contains(files, file) {
@@ -64,7 +65,7 @@ func TestOrderOfRules(t *testing.T) {
 	compared := 0
 	for _, file := range caseFiles(t, "*.txtar") {
 		in := caseInput(t, readCase(t, file))
-		rules := slices.Concat(in.Rules, BuiltInRules(), wide)
+		rules := slices.Concat(in.Rules, ignore.BuiltInRules(), wide)
 		in.Rules = rules
 		want := silenced(Compare(in))
 		if !strings.Contains(want, "ignored") {
@@ -85,9 +86,9 @@ func TestOrderOfRules(t *testing.T) {
 }
 
 // wideRules overlap each other and the built-in ones.
-func wideRules(t *testing.T) []Rule {
+func wideRules(t *testing.T) []ignore.Rule {
 	t.Helper()
-	rules, warnings := ReadRules("wide", []report.RuleText{
+	rules, warnings := ignore.ReadRules("wide", []report.RuleText{
 		{Paths: []string{"/spec/replicas", "/spec/ports/0", "/data/*"}},
 		{Paths: []string{"/metadata/annotations"}, Target: &report.TargetText{Kind: "Service|Pod"}},
 		{Paths: []string{"/spec/template/spec/containers/*/env"}},

@@ -3,6 +3,8 @@ package threeway
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -52,15 +54,15 @@ type Input struct {
 	// Comparison.Needs says which would help.
 	Schemas map[schema.GroupKind]*kinds.CustomSchema
 	// ApplyTypes are the schemas by which custom resources are applied server-side.
-	ApplyTypes map[schema.GroupVersion]*ApplyTypes
+	ApplyTypes map[schema.GroupVersion]*engine.ApplyTypes
 	// Autoscaled holds the autoscaler of each object whose replicas one governs.
-	Autoscaled map[object.Key]Autoscaler
+	Autoscaled map[object.Key]object.Autoscaler
 	// AutoscalersUnseen tells that not all autoscalers that were asked for could be read, so that replicas may be theirs.
 	AutoscalersUnseen bool
 
 	// Rules silence findings. Managers are names of field managers beside those that are known. ShowControllers makes findings of
 	// what controllers wrote and no manifest names.
-	Rules           []Rule
+	Rules           []ignore.Rule
 	Managers        owners.Managers
 	ShowControllers bool
 
@@ -74,14 +76,6 @@ func (in Input) serverSide() bool { return in.ApplyMethod == "server-side" }
 
 // helm4 tells whether it is Helm 4 whose doing is foretold.
 func (in Input) helm4() bool { return in.Desired != nil && in.Desired.Helm == "4" }
-
-// Autoscaler is what sets the replicas of an object. The zero value is none.
-type Autoscaler struct {
-	// Name is its kind and its name, as notes show them.
-	Name string
-	// ToZero reports whether it may set the replicas to 0. One that may not is disabled while they are 0, so somebody else set them.
-	ToZero bool
-}
 
 // Hook names an object that Helm runs beside the manifest.
 type Hook struct{ Kind, Name string }

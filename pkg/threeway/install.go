@@ -31,7 +31,7 @@ func (c *Comparison) createsTwice() {
 func (c *Comparison) installAtOnce() {
 	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil })
 	for i := range c.Objects {
-		if o := &c.Objects[i]; adopts && o.Name == "" && o.stops != stopAll {
+		if o := &c.Objects[i]; adopts && o.Name == "" && o.failure.scope != stopAll {
 			o.fail(stopRest, "could not get information about the resource: "+noName)
 		}
 	}
@@ -40,8 +40,8 @@ func (c *Comparison) installAtOnce() {
 	}
 	c.createsTwice()
 	for i := range c.Objects {
-		if c.Objects[i].stops == stopRest {
-			c.Objects[i].stops = stopNothing
+		if c.Objects[i].failure.scope == stopRest {
+			c.Objects[i].failure.scope = stopNothing
 		}
 	}
 }

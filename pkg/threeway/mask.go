@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -84,7 +86,7 @@ func (m *masker) scrub(text string) string {
 }
 
 // hides reports whether a finding's values stay in the process.
-func (m *masker) hides(f Finding) bool {
+func (m *masker) hides(f verdict.Finding) bool {
 	if m.shows {
 		return false
 	}
@@ -199,7 +201,7 @@ func (m *masker) ordinal(path object.Path) string {
 // an item there is no pattern.
 func (m *masker) pattern(path object.Path) string {
 	if m.shows {
-		return PatternOf(path)
+		return ignore.PatternOf(path)
 	}
 	shown := slices.Clone(path)
 	for i, s := range path {
@@ -214,7 +216,7 @@ func (m *masker) pattern(path object.Path) string {
 		n, _ := strconv.Atoi(index)
 		shown[i] = object.Step{Form: object.IndexStep, Index: n}
 	}
-	return PatternOf(shown)
+	return ignore.PatternOf(shown)
 }
 
 // ShownPath is a path as a Report names it.

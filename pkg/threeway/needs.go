@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -30,7 +31,7 @@ func (c *Comparison) Needs() Needs {
 	var needs Needs
 	for _, o := range c.Objects {
 		kind := o.GroupKind()
-		if _, asked := c.Input.Schemas[kind]; !asked && kinds.Native().Shape(o.GVK()) == nil && o.wantsSchema() {
+		if _, asked := c.Input.Schemas[kind]; !asked && kinds.Native().Shape(o.GVK()) == nil && o.asksForSchema() {
 			crds[kind] = true
 		}
 		// What a failed revision left may be an item of a list that nothing but the schema tells apart.
@@ -42,7 +43,7 @@ func (c *Comparison) Needs() Needs {
 			!slices.Contains(needs.ApplyTypes, gv) {
 			needs.ApplyTypes = append(needs.ApplyTypes, gv)
 		}
-		if c.Input.Autoscaled == nil && o.Namespace != "" && slices.ContainsFunc(o.Findings, func(f Finding) bool { return isReplicas(f.Path) }) {
+		if c.Input.Autoscaled == nil && o.Namespace != "" && slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return verdict.IsReplicas(f.Path) }) {
 			namespaces[o.Namespace] = true
 		}
 	}
@@ -54,14 +55,14 @@ func (c *Comparison) Needs() Needs {
 	return needs
 }
 
-// wantsSchema tells whether what the API knows of a custom resource would make the answer better: it differs, or it is created, and
+// asksForSchema reports whether what the API knows of a custom resource would make the answer better: it differs, or it is created, and
 // its schema says what the server makes of it.
-func (o ObjectComparison) wantsSchema() bool {
-	return o.asks || len(o.Findings) > 0 || o.isMade()
+func (o ObjectComparison) asksForSchema() bool {
+	return o.wantsSchema || len(o.Findings) > 0 || o.isMade()
 }
 
 // isMade tells whether the upgrade creates the object, of a kind that is there.
-func (o ObjectComparison) isMade() bool { return o.Action == report.ActionCreate && o.awaits == "" }
+func (o ObjectComparison) isMade() bool { return o.Action == report.ActionCreate && o.waitsFor == "" }
 
 // knowsTypes tells whether a document was read, or could not be.
 func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {
@@ -70,6 +71,6 @@ func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {
 }
 
 // MaybeAutoscaled tells whether an autoscaler that could not be seen may have set the field.
-func (c *Comparison) MaybeAutoscaled(f Finding) bool {
-	return c.Input.AutoscalersUnseen && isReplicas(f.Path)
+func (c *Comparison) MaybeAutoscaled(f verdict.Finding) bool {
+	return c.Input.AutoscalersUnseen && verdict.IsReplicas(f.Path)
 }

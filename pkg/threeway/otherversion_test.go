@@ -57,7 +57,7 @@ spec:
       volumes: [{name: v}, {name: v}]
 `
 	cases := map[string]map[string]string{"names given twice": {"options": "server-side", "old.yaml": twice}}
-	for _, name := range []string{"helm53-unknown-field", "D15-conflicts", "helm56-version-lacks-field"} {
+	for _, name := range []string{"apply-unknown-field", "apply-conflicts-of-several-managers", "other-version-lacks-field"} {
 		cases[name] = readCase(t, filepath.Join("../../testdata/threeway", name+".txtar"))
 	}
 	for name, files := range cases {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -249,26 +250,26 @@ func checkEffect(t *testing.T, o ObjectComparison) {
 	for _, f := range o.Findings {
 		before, was := f.Path.Lookup(o.Live)
 		after, is := f.Path.Lookup(o.Result)
-		if same := was == is && object.Equal(before, after); same == f.writes() {
+		if same := was == is && object.Equal(before, after); same == f.Writes() {
 			t.Errorf("%s: %s %s, but live %v and result %v", o.Source, f.Verdict, f.Path, before, after)
 		}
-		if f.writes() {
+		if f.Writes() {
 			writing = append(writing, f.Path.String())
 		}
 	}
-	tree := allocatedFor(o.key, o.liveText)
-	for _, path := range differences(nil, o.Live, o.Result) {
+	tree := verdict.AllocatedFor(o.key, o.liveText)
+	for _, path := range placesThatDiffer(nil, o.Live, o.Result) {
 		before, _ := path.Lookup(o.Live)
 		after, _ := path.Lookup(o.Result)
 		covered := slices.ContainsFunc(writing, func(p string) bool { return touches(p, path.String()) })
-		if !covered && tree.line(path) == nil && !kinds.AlikeSet(before, after) {
+		if !covered && tree.At(path).Value() == nil && !kinds.AlikeSet(before, after) {
 			t.Errorf("%s: the patch changes %s, and no finding says so\n%v", o.Source, path, o.Findings)
 		}
 	}
 }
 
-// differences lists where two normal forms differ; lists are leaves.
-func differences(path object.Path, a, b any) []object.Path {
+// placesThatDiffer lists where two normal forms differ; lists are leaves.
+func placesThatDiffer(path object.Path, a, b any) []object.Path {
 	left, ok := a.(map[string]any)
 	right, alsoOK := b.(map[string]any)
 	if !ok || !alsoOK {
@@ -281,7 +282,7 @@ func differences(path object.Path, a, b any) []object.Path {
 	maps.Copy(names, right)
 	var out []object.Path
 	for name := range names {
-		out = append(out, differences(path.Field(name), left[name], right[name])...)
+		out = append(out, placesThatDiffer(path.Field(name), left[name], right[name])...)
 	}
 	return out
 }

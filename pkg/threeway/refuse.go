@@ -1,9 +1,7 @@
 package threeway
 
 import (
-	"slices"
-	"strings"
-
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -12,28 +10,37 @@ import (
 // refuse fails an object that the API server will not store as Helm sends it, as far as that can be told without asking: a value
 // of another type than the field's, a change of what cannot be changed, fields that contradict each other. One that cannot be
 // created ends the upgrade there; one that cannot be patched does not (helm v3.22.0 pkg/kube/client.go update).
-func (c comparer) refuse(out *ObjectComparison, p pair) {
+func (c comparer) refuse(d *decision, p pair) {
 	switch {
-	case out.Action == report.ActionCreate:
-		s := c.catalog.Shape(p.desired.GVK())
+	case len(d.failures) > 0:
+	case d.action == report.ActionCreate:
 		text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 		stored := c.installed(p.desired.Ref, text)
 		if !c.in.serverSide() {
-			out.repeated = repeated(stored, c.shapeOf(p.desired.Ref), nil)
+			d.duplicates = apiserver.Duplicates(stored, c.shapeOf(p.desired.Ref), nil)
 		}
-		reason := undecodedReason(undecoded(text, s, nil))
-		if refused := c.refusesCreation(out, text); refused != "" {
-			reason = joinNotes(refused, reason) // the server comes to nothing else
+		creation := apiserver.Creation{Ref: p.desired.Ref, Definition: c.in.Schemas[p.desired.GroupKind()], Text: text, Stored: stored}
+		reason := creation.Undecodable()
+		refused := ""
+		if c.in.serverSide() && d.waitsFor == "" {
+			refused, d.wantsSchema = c.writer.Creation(p.desired.Ref, text)
+		}
+		if refused != "" {
+			reason = apiserver.Join(refused, reason) // the server comes to nothing else
 		} else {
-			reason = joinNotes(reason, invalidReason(p.desired.Key, stored),
-				c.refusesCustom(p.desired.Ref, nil, stored), c.refusesRepeated(p.desired.Ref, nil, stored))
+			reason = apiserver.Join(reason, creation.Invalid())
 		}
 		if reason != "" {
-			out.fail(stopRest, reason)
+			d.fail(stopRest, reason)
 		}
-	case out.Action != report.ActionFail && out.Live != nil && out.Result != nil:
-		if reason := c.refusesUpdate(out); reason != "" {
-			out.fail(stopNothing, reason)
+	case d.Live != nil && d.Result != nil:
+		reason := apiserver.Join(c.unknownFields(p, d), d.invalid)
+		if reason == "" && !object.Equal(d.Live, d.Result) {
+			update := apiserver.Update{Ref: p.main().Ref, Definition: c.in.Schemas[p.main().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
+			reason = update.Refused(d.Engine != report.EngineStrategic)
+		}
+		if reason != "" {
+			d.fail(stopNothing, reason)
 		}
 	}
 }
@@ -44,92 +51,38 @@ func (c comparer) installed(ref object.Ref, text map[string]any) map[string]any 
 	return out
 }
 
-// refusesUpdate says why the API server refuses what Helm's patch makes of live; empty where nothing speaks against it.
-func (c comparer) refusesUpdate(o *ObjectComparison) string {
-	if reason := joinNotes(c.strictReason(o), o.invalid); reason != "" || object.Equal(o.Live, o.Result) {
-		return reason
+// noteUnreadable says where the characters stand on which a server-side apply of an object fails.
+func (c comparer) noteUnreadable(d *decision, p pair) {
+	if !c.in.serverSide() || p.desired == nil || len(d.failures) == 0 {
+		return
 	}
-	if o.Engine != report.EngineStrategic {
-		fresh := slices.DeleteFunc(undecoded(o.Result, c.catalog.Shape(o.GVK()), nil), func(path object.Path) bool {
-			was, _ := path.Lookup(o.Live)
-			is, _ := path.Lookup(o.Result)
-			return object.Equal(was, is) // what live holds, the server can decode
-		})
-		if len(fresh) > 0 {
-			return undecodedReason(fresh) // the server comes to nothing else
-		}
+	if places := apiserver.Unreadable(p.desired.Content, nil); len(places) > 0 {
+		d.notes.Add(report.NoteObject, "control characters stand at "+apiserver.JoinPaths(places))
 	}
-	return joinNotes(immutableReason(o), finalizersReason(o), storedVersionsReason(o), invalidAnew(o.Key, o.Result, o.Live),
-		c.refusesCustom(o.Ref, o.Live, o.Result), c.refusesRepeated(o.Ref, o.Live, o.Result))
 }
 
-// immutableReason names the fields that the upgrade would change and nobody can.
-func immutableReason(o *ObjectComparison) string {
-	fields := immutableFields(o.Key, change{was: o.Live, is: o.Result, live: o.liveText})
-	if len(fields) == 0 {
+// refuseListed fails an item of a List that kubectl's schema does not take.
+func (c comparer) refuseListed(d *decision, p pair) {
+	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == report.OperationRollback || c.in.Operation == report.OperationDrift {
+		return
+	}
+	definition := c.in.Schemas[p.desired.GroupKind()]
+	if kinds.Native().Shape(p.desired.GVK()) == nil && definition == nil {
+		d.wantsSchema = true
+		return
+	}
+	text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
+	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
+	if fault := apiserver.ListItemReason(p.desired.GVK(), definition, text, p.desired.Listed); fault != "" {
+		d.fail(stopAll, fault)
+		d.notes.Add(report.NoteObject, "it stands in a List, whose items Helm checks before it writes anything")
+	}
+}
+
+// unknownFields says why Helm 4 fails to replace an object whose manifest has fields that no type knows.
+func (c comparer) unknownFields(p pair, d *decision) string {
+	if d.Engine != report.EngineReplace {
 		return ""
 	}
-	return "immutable: " + joinPaths(fields) + " cannot be changed; delete and re-create the object"
-}
-
-// joinPaths lists paths for people.
-func joinPaths(paths []object.Path) string {
-	texts := make([]string, len(paths))
-	for i, path := range paths {
-		texts[i] = path.String()
-	}
-	return strings.Join(texts, ", ")
-}
-
-// undecodedReason names the values of an object that the API server cannot decode.
-func undecodedReason(paths []object.Path) string {
-	if len(paths) == 0 {
-		return ""
-	}
-	return "does not decode: the API has another type at " + joinPaths(paths)
-}
-
-// undecoded lists the places of a value where something else stands than the type has there. A place that no type describes
-// holds anything, and null is nothing.
-func undecoded(v any, s *kinds.Shape, path object.Path) []object.Path {
-	if s == nil || v == nil || s.Form == kinds.FormPlain {
-		return nil
-	}
-	if s.Form == kinds.FormLeaf {
-		text, _ := v.(string)
-		if _, ok := s.Leaf(v); ok || s.Quantity && kinds.IsAbsurd(text) {
-			return nil
-		}
-		return []object.Path{path}
-	}
-	var out []object.Path
-	switch v := v.(type) {
-	case map[string]any:
-		if s.Form == kinds.FormList {
-			return []object.Path{path}
-		}
-		for _, name := range object.SortedKeys(v) {
-			out = append(out, undecoded(v[name], s.Field(name), path.Field(name))...)
-		}
-	case []any:
-		if s.Form != kinds.FormList {
-			return []object.Path{path}
-		}
-		for i, item := range v {
-			out = append(out, undecoded(item, s.Item(), path.With(stepToItem(s, i, item)))...)
-		}
-	default:
-		return []object.Path{path}
-	}
-	return out
-}
-
-// stepToItem names an item of a list by keys that decode, else by its index.
-func stepToItem(s *kinds.Shape, i int, item any) object.Step {
-	step, named := kinds.StepTo(item, s.Merges())
-	odd := func(k object.ListKey) bool { return len(undecoded(k.Value, s.Item().Field(k.Name), nil)) > 0 }
-	if !named || step.Form != object.KeyStep || slices.ContainsFunc(step.Keys, odd) {
-		return object.Step{Form: object.IndexStep, Index: i}
-	}
-	return step
+	return c.writer.StrictReason(p.main().Ref, d.desiredText)
 }

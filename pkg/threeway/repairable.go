@@ -2,14 +2,16 @@ package threeway
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -58,7 +60,7 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	r.spelled, _ = kinds.WithNulls(f.AsSpelled().Manifest(text).Value, c.Input.serverSide()).(map[string]any)
 	r.stated, _ = kinds.WithNulls(f.AsSpelled().WithoutDefaults(text), c.Input.serverSide()).(map[string]any)
 	if c.Input.serverSide() {
-		r.applied, r.unapplied = r.apply()
+		r.applied, r.unapplied = r.job.writer.OwnedBy(r.object.Ref, r.old())
 	}
 	return r, true
 }
@@ -101,7 +103,7 @@ func (r *Repairable) At(text map[string]any, path object.Path) (any, bool) {
 
 // Named tells whether old's manifest names a path; a null names it too.
 func (r *Repairable) Named(path object.Path) bool {
-	return sides{old: r.manifest}.down(path).old.Named
+	return r.manifest.Down(path).Named
 }
 
 // Locate returns the pointer of a path in a text. It is false where the text lacks the place, also where the place has a default.
@@ -114,7 +116,7 @@ func (r *Repairable) Keys(list object.Path) []string { return r.shape.ShapeAt(li
 
 // IsPlacement reports whether a finding is about the places of items that are told apart by keys. Another list is a value, in whatever
 // order.
-func (r *Repairable) IsPlacement(f Finding) bool {
+func (r *Repairable) IsPlacement(f verdict.Finding) bool {
 	return f.Class == report.ClassOrder && len(r.Keys(f.Path)) > 0
 }
 
@@ -140,42 +142,28 @@ func (r *Repairable) Whole(path object.Path) object.Path {
 // Filled tells whether the place of live is the server's or a controller's to fill: it is allocated, or the API would default it to
 // what it holds.
 func (r *Repairable) Filled(path object.Path) (allocated, defaulted bool) {
-	w := &walker{shape: r.shape, live: r.Normal(r.Live)}
-	v, ok := path.Lookup(w.live)
-	return allocatedFor(r.object.Key, r.Live).line(path) != nil, ok && w.isDefault(path, v)
+	return verdict.Filled(r.object.Key, r.shape, r.Live, r.Normal(r.Live), path)
 }
 
 // HoldsIgnored gives the rule that silences something below a path in which live and old differ; nil where none does. What holds it
 // cannot be put back without touching it.
 func (r *Repairable) HoldsIgnored(path object.Path) *report.IgnoreRule {
-	ignored, _ := r.job.ignorerOf(r.object.Ref, r.object.Content, r.Live)
-	ignored.roots = []any{r.Normal(r.Live), r.Declared()}
-	live, there := path.Lookup(ignored.roots[0])
+	live, there := path.Lookup(r.Normal(r.Live))
 	if !there {
 		return nil
 	}
-	old, _ := path.Lookup(ignored.roots[1])
-	for _, rule := range ignored.rules {
-		for _, p := range rule.Paths {
-			if !p.reachesInto(path, ignored.roots) {
-				continue
-			}
-			if rest := p.tokens[len(path):]; !object.EqualLists(allBelow(live, rest), allBelow(old, rest)) {
-				return rule.shown()
-			}
-		}
-	}
-	return nil
+	rules, _ := ignore.ForObject(r.job.in.Rules, r.job.in.Name, r.object.Ref, r.object.Content, r.Live)
+	old, _ := path.Lookup(r.Declared())
+	return rules.In(r.Normal(r.Live), r.Declared()).Below(path, live, old)
 }
 
 // Findings compares old with another text of the object, such as one that was read later. What a repair wrote there counts as Helm's,
 // to whom it is handed over.
-func (r *Repairable) Findings(live map[string]any) []Finding {
+func (r *Repairable) Findings(live map[string]any) []verdict.Finding {
 	live = withoutRepairer(live)
-	out := ObjectComparison{Object: r.object, key: r.object.Key}
 	p := pair{key: r.object.Key, old: &r.object, desired: &r.object}
-	_ = r.job.compareFields(&out, p, live, r.object.Content) // the findings are told where no patch can be made, too
-	return out.Findings
+	rules, _ := ignore.ForObject(r.job.in.Rules, r.job.in.Name, r.object.Ref, textsOf(p, live)...)
+	return r.job.compareFields(p, rules, live, r.object.Content).Findings // the findings are known where no patch can be made, too
 }
 
 // withoutRepairer returns an object without the repairer's entries in managedFields.
@@ -198,13 +186,8 @@ func withoutRepairer(live map[string]any) map[string]any {
 func (r *Repairable) Refusal(was, is map[string]any) string {
 	f := kinds.NewNormalizer(r.object.Key, r.shape, was)
 	before, after := f.Stored(was), f.Stored(is)
-	serverUpdates(r.object.Key, before, after)
-	o := &ObjectComparison{Object: r.object, key: r.object.Key, Live: before.Object(), Result: after.Object(), liveText: was}
-	reason := immutableReason(o)
-	if invalid := invalidReason(r.object.Key, o.Result); invalid != invalidReason(r.object.Key, o.Live) {
-		reason = joinNotes(reason, invalid)
-	}
-	return reason
+	apiserver.ApplyServerRules(r.object.Key, before, after)
+	return apiserver.Update{Ref: r.object.Ref, Text: was, Live: before.Object(), Result: after.Object()}.RefusedFields()
 }
 
 // Applied gives the fields that an apply of old owns of an object, as managedFields have them.
@@ -224,30 +207,8 @@ func (r *Repairable) AppliedAt(path object.Path) *fieldpath.Set {
 	return fieldpath.NewSet(owners.FieldPath(path)).Intersection(r.applied)
 }
 
-// apply applies old as if nothing were there, and reads what it owns then: that depends on old alone.
-func (r *Repairable) apply() (*fieldpath.Set, error) {
-	apply, known, err := r.job.applyFor(r.object.Ref)
-	if err != nil {
-		return nil, err
-	}
-	if !known {
-		return nil, fmt.Errorf("the schema of %s is not known", r.object.Kind)
-	}
-	nothing := map[string]any{"metadata": map[string]any{"name": r.object.Name, "namespace": r.object.Namespace}}
-	out, err := apply.apply(r.old(), nothing, true)
-	if err != nil {
-		return nil, errors.New(applyFault(err))
-	}
-	for _, entry := range owners.Entries(out, nil) {
-		if entry.Manager == apply.deployer && entry.Operation == "Apply" {
-			return entry.Fields, nil
-		}
-	}
-	return nil, errors.New("an apply of the manifest owns no field")
-}
-
 // Field is a finding as a report has it, masked.
-func (c *Comparison) Field(o *ObjectComparison, f Finding, mask Mask) report.Finding {
+func (c *Comparison) Field(o *ObjectComparison, f verdict.Finding, mask Mask) report.Finding {
 	return o.fieldReport(f, c.masker(o, mask))
 }
 
@@ -262,7 +223,7 @@ func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
 	}
 	s := c.comparer().shapeOf(o.Ref)
 	for _, side := range []map[string]any{o.Old, o.Live} {
-		eachPlace(side, s, nil, visit)
+		kinds.EachPlace(side, s, nil, visit)
 	}
 	for _, f := range o.Findings {
 		for n := range f.Path {
@@ -270,4 +231,14 @@ func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
 		}
 	}
 	return place
+}
+
+// Superfluous lists what the API server refuses in a text because of what old's manifest names there, and what no manifest names. A
+// repair meets it where somebody moved from one member of a union to another: what old has is put back, and the other one still stands
+// beside it.
+func (r *Repairable) Superfluous(text map[string]any) []object.Path {
+	return slices.DeleteFunc(apiserver.Superfluous(r.object.Key, r.Normal(text), r.Named), func(path object.Path) bool {
+		_, there := r.Locate(text, path)
+		return !there
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -92,7 +93,7 @@ func TestNeeds(t *testing.T) {
 	if diff := cmp.Diff(want, Compare(in).Needs()); diff != "" {
 		t.Errorf("needs (-want +got):\n%s", diff)
 	}
-	in.Schemas, in.Autoscaled = map[schema.GroupKind]*kinds.CustomSchema{{Group: "ex.com", Kind: "Thing"}: nil}, map[object.Key]Autoscaler{}
+	in.Schemas, in.Autoscaled = map[schema.GroupKind]*kinds.CustomSchema{{Group: "ex.com", Kind: "Thing"}: nil}, map[object.Key]object.Autoscaler{}
 	if got := Compare(in).Needs(); !got.Empty() {
 		t.Errorf("asked twice: %+v", got)
 	}
@@ -151,7 +152,7 @@ func TestScrub(t *testing.T) {
 
 // TestPatchLibraryCrash: what makes Helm's libraries panic is a failure of the object, not of the comparison.
 func TestPatchLibraryCrash(t *testing.T) {
-	_, err := guarded(func() ([]byte, error) { panic("canary") })
+	_, err := engine.Guarded(func() ([]byte, error) { panic("canary") })
 	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v", err)
 	}

@@ -28,7 +28,7 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 	if !o.isSent() || c.unasked(o) != "" {
 		return Request{}, false
 	}
-	out := Request{Ref: o.Ref, Method: o.sends}
+	out := Request{Ref: o.Ref, Method: o.method}
 	target := object.HelmMetadata(o.Content, c.Input.Name, c.Input.Namespace)
 	var err error
 	if c.Input.serverSide() {
@@ -36,14 +36,12 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 		out.Body, err = json.Marshal(target)
 		return out, err == nil
 	}
-	switch o.sends {
+	switch o.method {
 	case MethodPatch:
-		engine := c.comparer().clientSide(o.Ref, target)
-		out.PatchType = string(engine.patchType())
-		out.Body, err = engine.patch(o.patchFrom, target, o.liveText)
+		out.PatchType, out.Body, err = c.comparer().writer.Patch(o.Ref, o.original, target, o.liveText)
 	case MethodReplace:
 		out.Strict = c.Input.helm4()
-		out.Body, err = json.Marshal(replacement(target, o.liveText))
+		out.Body, err = c.comparer().writer.Replacement(target, o.liveText)
 	case MethodCreate:
 		out.Body, err = json.Marshal(target)
 	}
@@ -56,9 +54,9 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 func (o *ObjectComparison) isSent() bool {
 	switch o.Action {
 	case report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionAdopt, report.ActionCreate:
-		return o.sends != ""
+		return o.method != ""
 	case report.ActionFail:
-		return o.sends != "" && o.stops != stopAll
+		return o.method != "" && o.failure.scope != stopAll
 	case report.ActionDelete, report.ActionKeep, report.ActionSkip:
 	}
 	return false

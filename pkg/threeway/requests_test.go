@@ -8,6 +8,8 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -99,18 +101,18 @@ func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
 		if err != nil {
 			t.Fatal(err)
 		}
-		engine := clientSide{engine: o.Engine}
+		engine := engine.ClientSide{Engine: o.Engine}
 		if o.Engine == report.EngineStrategic {
-			if engine.typed, err = kinds.Native().HelmScheme.New(o.GVK()); err != nil {
+			if engine.Typed, err = kinds.Native().HelmScheme.New(o.GVK()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if body, err = engine.apply(live, body); err != nil {
+		if body, err = engine.Apply(live, body); err != nil {
 			t.Fatal(err)
 		}
 	}
 	out := decoded(t, body)
-	serverUpdates(r.Ref.Key, kinds.State{Value: o.Live}, kinds.State{Value: out})
+	apiserver.ApplyServerRules(r.Ref.Key, kinds.State{Value: o.Live}, kinds.State{Value: out})
 	return out
 }
 
@@ -204,7 +206,7 @@ func TestVerifySpeaks(t *testing.T) {
 // TestVerifyUnasked: what cannot be asked says so.
 func TestVerifyUnasked(t *testing.T) {
 	for file, want := range map[string]map[string]string{
-		"helm54-migration": {"": "not asked: Helm first makes its own earlier writes part of the apply, which a dry run cannot do"},
+		"migration": {"": "not asked: Helm first makes its own earlier writes part of the apply, which a dry run cannot do"},
 		"install-create": {
 			"Thing.ex.com d/t": "not asked: the release brings its CustomResourceDefinition first",
 			"ConfigMap own/a":  "not asked: the release brings its namespace first",
@@ -232,7 +234,7 @@ func TestVerifyUnasked(t *testing.T) {
 // TestDryRunSettles: what was not certain is certain once the server has said it, whatever it says.
 func TestDryRunSettles(t *testing.T) {
 	for file, refused := range map[string]bool{"webhook": true, "native-moved": false} {
-		file = "../../testdata/threeway/helm56-version-" + file + ".txtar"
+		file = "../../testdata/threeway/other-version-" + file + ".txtar"
 		for _, c := range []*Comparison{foretold(t, file), contrary(t, file)} {
 			for _, r := range c.Requests() {
 				was, is := comparisonOf(t, file).object(r.Ref), c.object(r.Ref)
@@ -263,8 +265,8 @@ func TestDryRunSettlesDeletions(t *testing.T) {
 		other := map[report.Action]report.Action{report.ActionDelete: report.ActionSkip, report.ActionSkip: report.ActionDelete}[predicted]
 		for action, c := range map[report.Action]*Comparison{predicted: foretold(t, file), other: contrary(t, file)} {
 			got := c.Report(Mask{}).Objects[0]
-			if got.Action != action || (len(got.BlockedBy) > 0) != (action == report.ActionSkip) || got.Note != "" {
-				t.Errorf("%s: got %s, blocked by %v, note %q; want %s", file, got.Action, got.BlockedBy, got.Note, action)
+			if got.Action != action || (len(got.BlockedBy) > 0) != (action == report.ActionSkip) || len(got.Notes) > 0 {
+				t.Errorf("%s: got %s, blocked by %v, note %q; want %s", file, got.Action, got.BlockedBy, got.Notes, action)
 			}
 		}
 	}

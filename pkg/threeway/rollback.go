@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -12,28 +13,27 @@ import (
 // who owns it, and takes live as the original of its patch ("using cluster state as baseline", helm v3.22.0 pkg/kube/client.go
 // update): whatever desired does not name goes, so it is all but a replacement. The resourceVersion goes too, and some kinds are
 // not written without one.
-func (c comparer) rollOver(out *ObjectComparison, p pair, live map[string]any) {
-	out.Action = report.ActionAdopt
+func (c comparer) rollOver(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	p.old = p.desired
-	c.update(out, p, live, live)
-	if out.Action != report.ActionFail && out.sends == MethodPatch && (out.Engine == report.EngineMerge || wantsResourceVersion(out.Key)) {
-		out.fail(stopNothing, fmt.Sprintf("cannot patch %q with kind %s: metadata.resourceVersion: Invalid value: 0: must be specified for an update",
-			out.Name, out.Kind))
+	d := c.update(p, rules, live, live)
+	d.action = report.ActionAdopt
+	if len(d.failures) == 0 && d.method == MethodPatch && (d.Engine == report.EngineMerge || wantsResourceVersion(p.desired.Key)) {
+		d.fail(stopNothing, fmt.Sprintf("cannot patch %q with kind %s: metadata.resourceVersion: Invalid value: 0: must be specified for an update",
+			p.desired.Name, p.desired.Kind))
 	}
-	kept := out.Findings[:0]
-	for _, f := range out.Findings {
-		if !f.Managed && !f.writes() {
+	kept := d.Findings[:0]
+	for _, f := range d.Findings {
+		if !f.Managed && !f.Writes() {
 			continue
 		}
-		if f.Managed {
-			f = c.adopted(f)
-		} else {
-			f = c.adopted(f)
-			f.Note = "the last revision does not have the object, so the rollback removes what its target does not name"
+		f = c.adopted(f)
+		if !f.Managed {
+			f.Notes = report.NotesOf(report.NoteObject, "the last revision does not have the object, so the rollback removes what its target does not name")
 		}
 		kept = append(kept, f)
 	}
-	out.Findings, out.Old = kept, nil
+	d.Findings, d.Old = kept, nil
+	return d
 }
 
 // wantsResourceVersion names the kinds that the API server does not write without a resourceVersion (kubernetes v1.36.3

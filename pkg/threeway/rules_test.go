@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -22,7 +23,7 @@ func TestRulesSilenceTheirReport(t *testing.T) {
 		files := readCase(t, file)
 		in := caseInput(t, files)
 		before := got(in)
-		rules, warnings := ReadRules("accepted", before.Rules(), now)
+		rules, warnings := ignore.ReadRules("accepted", before.Rules(), now)
 		if len(warnings) > 0 {
 			t.Errorf("%s: %v", filepath.Base(file), warnings)
 		}
@@ -39,7 +40,7 @@ func TestRulesSilenceTheirReport(t *testing.T) {
 			}
 		}
 		for _, w := range after.Releases[0].Warnings {
-			if w.Code == WarnIgnoreRule && len(before.Releases[0].Warnings) == 0 {
+			if w.Code == ignore.WarnIgnoreRule && len(before.Releases[0].Warnings) == 0 {
 				t.Errorf("%s: %s", filepath.Base(file), w.Message)
 			}
 		}
@@ -64,7 +65,7 @@ func TestRulesNameNoSecret(t *testing.T) {
 	if err != nil || strings.Contains(string(texts), "canary") || !strings.Contains(string(texts), "/spec/users/0/role") {
 		t.Errorf("the rules are %s %v", texts, err)
 	}
-	in.Rules, _ = ReadRules("x", report.Rules(), time.Unix(0, 0))
+	in.Rules, _ = ignore.ReadRules("x", report.Rules(), time.Unix(0, 0))
 	silenced := 0
 	for _, f := range Compare(in).Report(Mask{}).Objects[0].Fields {
 		if f.IgnoredBy != nil {

@@ -14,6 +14,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -28,7 +29,7 @@ type storage struct {
 
 func newStorage(t testing.TB, o sample) *storage {
 	t.Helper()
-	job := comparer{catalog: kinds.Native(), in: Input{Schemas: o.schemas}}
+	job := newComparer(Input{Schemas: o.schemas})
 	out := &storage{sample: o, shape: job.shapeOf(o.Ref)}
 	custom := o.schemas[schema.GroupKind{Group: o.Group, Kind: o.Kind}]
 	if custom == nil || custom.Roots[o.Version] == nil {
@@ -109,8 +110,8 @@ func dropPrinted(typed, written any) {
 // edits lists where an edit changed what the server holds, but for what is decided elsewhere: places that the server or controllers
 // fill, and a default that goes with the field that it depends on.
 func (s *storage) edits(before, after map[string]any) []object.Path {
-	tree := allocatedFor(s.Key, after)
-	return slices.DeleteFunc(differences(nil, canonical(tree.without(before)), canonical(tree.without(after))), func(path object.Path) bool {
+	tree := verdict.AllocatedFor(s.Key, after)
+	return slices.DeleteFunc(placesThatDiffer(nil, canonical(withoutAllocated(tree, before)), canonical(withoutAllocated(tree, after))), func(path object.Path) bool {
 		_, stays := path.Lookup(after)
 		_, named := path.Lookup(s.Content)
 		return !stays && !named || path[len(path)-1].Name == "serviceAccount" // the server keeps the old name of serviceAccountName itself

@@ -5,10 +5,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -16,54 +15,22 @@ import (
 // after it has gone makes it again.
 func (o ObjectComparison) Gone() bool { return o.Missing || o.Terminating }
 
-// terminate marks an object that is being deleted, or whose namespace is, and notes what that means. What old or desired lacks
-// cannot have drifted by it: one is new, the other is dropped anyway.
-func (c comparer) terminate(out *ObjectComparison, p pair, live map[string]any) {
-	note := c.terminatingNote(out, live)
-	out.addNote(note)
-	out.Terminating = note != "" && p.old != nil && p.desired != nil
-}
-
-// terminatingNote says that an object is going, and what keeps it; empty where it stays.
-func (c comparer) terminatingNote(out *ObjectComparison, live map[string]any) string {
+// terminatingNote says that an object, or its namespace, is being deleted, and what keeps it; empty where it stays. What old or desired
+// lacks cannot have drifted by it: one is new, the other is dropped anyway.
+func (c comparer) terminatingNote(ref object.Ref, live map[string]any) string {
 	switch {
 	case live == nil:
 		return ""
 	case object.Child(live, "metadata")["deletionTimestamp"] != nil:
 		note := "it is being deleted"
-		if held := finalizersOf(live); len(held) > 0 {
+		if held := apiserver.FinalizersOf(live); len(held) > 0 {
 			note += " and goes when its finalizers are removed (" + strings.Join(held, ", ") + ")"
 		}
 		return note + "; Helm writes to it as long as it is there, and creates it again only in an upgrade after it has gone"
-	case c.in.Terminating[out.Namespace]:
-		return fmt.Sprintf("its namespace %q is being deleted, and it goes with it", out.Namespace)
+	case c.in.Terminating[ref.Namespace]:
+		return fmt.Sprintf("its namespace %q is being deleted, and it goes with it", ref.Namespace)
 	}
 	return ""
-}
-
-// finalizersOf lists what keeps an object from going.
-func finalizersOf(obj map[string]any) []string {
-	list, _ := object.Child(obj, "metadata")["finalizers"].([]any)
-	var out []string
-	for _, v := range list {
-		if name, ok := v.(string); ok {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// finalizersReason says why the API server refuses the finalizers of an object that is being deleted: none may be added (apimachinery
-// v0.37 pkg/api/validation/objectmeta.go ValidateObjectMetaAccessorUpdate).
-func finalizersReason(o *ObjectComparison) string {
-	if object.Child(o.liveText, "metadata")["deletionTimestamp"] == nil {
-		return ""
-	}
-	refused := validation.ValidateNoNewFinalizers(finalizersOf(o.Result), finalizersOf(o.liveText), field.NewPath("metadata", "finalizers"))
-	if len(refused) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s %q is invalid: %v", o.GroupKind(), o.Name, refused[0])
 }
 
 // noNewContent is what the API server says of a creation in a namespace that is being deleted (apiserver v0.37

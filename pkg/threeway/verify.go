@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -51,14 +52,15 @@ func (c comparer) settle(o *ObjectComparison, answer Answer) {
 	}
 	for i := range o.Findings {
 		if f := &o.Findings[i]; !f.Certain {
-			f.Certain, f.Note = true, joinNotes(f.Note, "the server's dry run settles it")
+			f.Certain = true
+			f.Notes.Add(report.NoteSettled, "the server's dry run settles it")
 		}
 	}
 }
 
 // take makes an update of an object that was to fail on conflicts: the server finds none.
 func (o *ObjectComparison) take() {
-	o.Action, o.Reason, o.stops, o.conflicts, o.onlyConflicts = report.ActionUpdate, "", stopNothing, "", false
+	o.Action, o.Reason, o.failure = report.ActionUpdate, "", failure{}
 	for i := range o.Findings {
 		f := &o.Findings[i]
 		f.Blocked = false
@@ -74,16 +76,16 @@ func (o *ObjectComparison) take() {
 
 // certain tells whether everything that is said of the object could be decided.
 func (o *ObjectComparison) certain() bool {
-	return !slices.ContainsFunc(o.Findings, func(f Finding) bool { return !f.Certain })
+	return !slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return !f.Certain })
 }
 
 // unasked says why there is no request for an object that Helm writes; empty where there may be one.
 func (c *Comparison) unasked(o *ObjectComparison) string {
 	switch {
-	case c.Input.serverSide() && c.Input.Migrates && isMigrated(o.liveText, c.Deployer().Manager):
+	case c.comparer().writer.MigratesFirst(o.liveText):
 		return "Helm first makes its own earlier writes part of the apply, which a dry run cannot do"
-	case o.awaits != "":
-		return "the release brings " + o.awaits + " first"
+	case o.waitsFor != "":
+		return "the release brings " + o.waitsFor + " first"
 	}
 	return ""
 }
@@ -135,42 +137,12 @@ func listed(paths []object.Path) string {
 // what the manifest names: the rest is the server's own.
 func (c comparer) differences(o *ObjectComparison, stored map[string]any) []object.Path {
 	shape := c.shapeOf(o.Ref)
-	if o.sends != MethodCreate {
+	if o.method != MethodCreate {
 		f := kinds.NewNormalizer(o.Key, shape, o.liveText)
-		d := difference{allocated: allocatedFor(o.Key, o.liveText)}
-		d.walk(nil, sides{old: kinds.State{Value: o.Result, Present: true}, live: f.Stored(stored)}, shape)
-		return d.paths
+		return verdict.Differences(o.Key, shape, o.liveText, kinds.State{Value: o.Result, Present: true}, f.Stored(stored), false)
 	}
 	f := kinds.NewNormalizer(o.Key, shape, stored)
-	d := difference{allocated: allocatedFor(o.Key, stored), named: true}
-	old := f.Manifest(object.HelmMetadata(o.Content, c.in.Name, c.in.Namespace))
-	old.Value = kinds.PlainNulls(old.Value)
-	d.walk(nil, sides{old: old, live: f.Stored(stored)}, shape)
-	return d.paths
-}
-
-// difference collects the places at which what was foretold (old) and what the server said (live) differ.
-type difference struct {
-	allocated *fieldTree
-	// named tells that only what the manifest names counts.
-	named bool
-	paths []object.Path
-}
-
-func (d *difference) walk(path object.Path, n sides, s *kinds.Shape) {
-	n = n.withoutNulls()
-	switch {
-	case n.old.Same(n.live) || d.allocated.line(path) != nil:
-	case n.maps():
-		for _, name := range n.names() {
-			d.walk(path.Field(name), n.at(name), s.Field(name))
-		}
-	case s.Keyed() && n.lists():
-		steps, _ := n.steps(s.Merges())
-		for _, step := range steps {
-			d.walk(path.With(step), n.item(step), s.Item())
-		}
-	case !d.named || n.old.Named:
-		d.paths = append(d.paths, path)
-	}
+	predicted := f.Manifest(object.HelmMetadata(o.Content, c.in.Name, c.in.Namespace))
+	predicted.Value = kinds.PlainNulls(predicted.Value)
+	return verdict.Differences(o.Key, shape, stored, predicted, f.Stored(stored), true)
 }

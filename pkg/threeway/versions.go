@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -11,24 +13,26 @@ import (
 // unserved decides an object whose kind the cluster does not serve at the version that a manifest names. Helm then ends before
 // it writes anything: it builds the objects of old as well as those of desired. Drift is told all the same, at the version
 // that was read.
-func (c comparer) unserved(out *ObjectComparison, p pair, was, live Live) {
-	out.fail(stopAll, c.refusedToBuild(p, was, live))
-	object := was.Object
-	if object == nil {
-		object = live.Object
+func (c comparer) unserved(p pair, f found, rules *ignore.ObjectRules) decision {
+	var d decision
+	d.fail(stopAll, c.refusedToBuild(p, f.was, f.live))
+	live := f.was.Object
+	if live == nil {
+		live = f.live.Object
 	}
-	if p.old == nil {
-		return
+	switch {
+	case p.old == nil:
+	case live == nil:
+		d.missing = true
+	default:
+		old := *p.old
+		old.Version = versionOf(live, old.Version)
+		p.old = &old
+		if d.fields = c.compareFields(p.unchanged(), rules, live, old.Content); d.unpatched != nil {
+			d.notes.Add(report.NoteObject, d.unpatched.Error())
+		}
 	}
-	if out.Missing = object == nil; out.Missing {
-		return
-	}
-	old := *p.old
-	old.Version = versionOf(object, old.Version)
-	p.old = &old
-	if err := c.compareFields(out, p.unchanged(), object, old.Content); err != nil {
-		out.addNote(err.Error())
-	}
+	return d
 }
 
 // refusedToBuild is what Helm says of manifests that it cannot build, in the order in which it builds them: an upgrade first checks what
@@ -67,32 +71,32 @@ func versionOf(object map[string]any, otherwise string) string {
 
 // convert compares an object whose manifests name different versions. Drift is what left old at old's version; verdicts are
 // Helm's patch at desired's. Helm checks the ownership of such an object as if it were new.
-func (c comparer) convert(out *ObjectComparison, p pair, was, live map[string]any) {
-	then := ObjectComparison{Object: *p.old}
+func (c comparer) convert(p pair, rules *ignore.ObjectRules, was, live map[string]any) decision {
+	var then fields
 	if was != nil {
-		// Whether a patch can be made at old's version matters not: Helm makes none there.
-		_ = c.compareFields(&then, p.unchanged(), was, p.old.Content)
+		then = c.compareFields(p.unchanged(), rules, was, p.old.Content) // Helm makes no patch there, so it need not be possible
 	}
-	c.update(out, p, live, p.old.Content)
-	c.checkOwnership(out, live)
+	d := c.update(p, rules, live, p.old.Content)
+	c.checkOwnership(&d, p.desired, live)
 	if p.last != nil && p.last.Version == p.desired.Version {
-		// What the last revision left is told at the version at which it was written.
-		then.Findings = slices.DeleteFunc(then.Findings, func(f Finding) bool { return f.OfLast && !f.Managed })
+		// What the last revision left is reported at the version at which it was written.
+		then.Findings = slices.DeleteFunc(then.Findings, func(f verdict.Finding) bool { return f.OfLast && !f.Managed })
 	}
-	out.Findings = mergeVersions(then.Findings, out.Findings, fmt.Sprintf("read at %s, where old was written; the upgrade writes %s",
+	d.Findings = mergeVersions(then.Findings, d.Findings, fmt.Sprintf("read at %s, where old was written; the upgrade writes %s",
 		p.old.APIVersion(), p.desired.APIVersion()))
-	out.addNote("moves from " + p.old.APIVersion() + " to " + p.desired.APIVersion())
+	d.notes.Add(report.NoteVersion, "moves from "+p.old.APIVersion()+" to "+p.desired.APIVersion())
+	return d
 }
 
 // mergeVersions joins what drifted at old's version with what the upgrade does at desired's. A difference at desired's version
 // is drift only if the object drifted: old's text, read at a version it was not written for, proves nothing.
-func mergeVersions(then, now []Finding, note string) []Finding {
-	drift, drifted := map[string]Finding{}, false
+func mergeVersions(then, now []verdict.Finding, note string) []verdict.Finding {
+	drift, drifted := map[string]verdict.Finding{}, false
 	for _, f := range then {
 		drift[f.Path.String()] = f
 		drifted = drifted || f.Drifted()
 	}
-	var out []Finding
+	var out []verdict.Finding
 	for _, f := range now {
 		_, here := drift[f.Path.String()]
 		delete(drift, f.Path.String())
@@ -110,9 +114,9 @@ func mergeVersions(then, now []Finding, note string) []Finding {
 	}
 	for _, path := range object.SortedKeys(drift) {
 		f := drift[path]
-		f.Verdict, f.Certain, f.Note = report.Ignore, false, note
+		f.Verdict, f.Certain, f.Notes = report.Ignore, false, report.NotesOf(report.NoteVersion, note)
 		out = append(out, f)
 	}
-	sortFindings(out)
+	verdict.Sort(out)
 	return out
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The programs of a plane; each is a main under cmd.
+// The programs of a plane. Each has its main under cmd.
 const (
 	etcd              = "etcd"
 	apiServer         = "kube-apiserver"
@@ -19,26 +19,27 @@ const (
 	genDefaults       = "gendefaults"
 )
 
-// Programs lists what Build compiles.
+// Programs returns the programs that Build compiles.
 func Programs() []string {
 	return []string{etcd, apiServer, controllerManager, fakeNode, genDefaults}
 }
 
-// Builder compiles the programs into a cache, or finds them in a folder of
-// ready ones.
+// Builder compiles the programs into a cache, or finds them in a folder of compiled
+// ones.
 type Builder struct {
 	Module Module
-	// Cache is the folder of all cache entries; empty means the user's cache.
+	// Cache is the folder of all cache entries. It defaults to the user's cache.
 	Cache string
-	// Assets is a folder with ready servers, as setup-envtest leaves them.
-	// What it lacks is built.
+	// Assets is a folder with compiled servers, as setup-envtest leaves them.
+	// Programs that it lacks are built.
 	Assets string
 	// Log receives the compiler's output and one line before a build starts.
 	Log io.Writer
 }
 
-// Build returns the path of each named program, compiling the missing ones.
-// Any number of processes may call it at once: one builds, the others wait.
+// Build returns the path of each named program, and compiles the missing ones. Any
+// number of processes may call it at the same time: one builds, and the others
+// wait.
 func (b Builder) Build(ctx context.Context, names ...string) (map[string]string, error) {
 	entry, err := b.entry()
 	if err != nil {
@@ -67,6 +68,7 @@ func (b Builder) Build(ctx context.Context, names ...string) (map[string]string,
 	return paths, nil
 }
 
+// entry returns the folder of the cache for this version of the module.
 func (b Builder) entry() (string, error) {
 	cache := b.Cache
 	if cache == "" {
@@ -83,7 +85,7 @@ func (b Builder) entry() (string, error) {
 	return filepath.Join(cache, key), nil
 }
 
-// UserCache is where binaries and the detached plane live by default.
+// UserCache returns the default folder of binaries and of the detached plane.
 func UserCache() (string, error) {
 	user, err := os.UserCacheDir()
 	if err != nil {
@@ -92,7 +94,7 @@ func UserCache() (string, error) {
 	return filepath.Join(user, "helmdrift", "controlplane"), nil
 }
 
-// look returns where each program is or will be, and which are not there yet.
+// look returns where each program is or will be, and which do not exist yet.
 func (b Builder) look(entry string, names []string) (paths map[string]string, missing []string) {
 	paths = map[string]string{}
 	for _, name := range names {
@@ -113,8 +115,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// compile builds into a scratch folder first: a program appears in the cache
-// by a rename, whole or not at all.
+// compile builds into a scratch folder first, so that a program appears in the
+// cache by a rename, complete or not at all.
 func (b Builder) compile(ctx context.Context, entry string, names []string) error {
 	scratch, err := os.MkdirTemp(entry, ".build-")
 	if err != nil {
@@ -129,7 +131,7 @@ func (b Builder) compile(ctx context.Context, entry string, names []string) erro
 	}
 	build := exec.CommandContext(ctx, "go", args...)
 	build.Dir = b.Module.Dir
-	// Without cgo no C compiler is needed; GOFLAGS and GOWORK of the caller must not leak in.
+	// Without cgo no C compiler is needed. GOFLAGS and GOWORK of the caller must have no effect.
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-buildvcs=false")
 	build.Stdout, build.Stderr = b.Log, b.Log
 	if err := build.Run(); err != nil {
@@ -143,8 +145,8 @@ func (b Builder) compile(ctx context.Context, entry string, names []string) erro
 	return nil
 }
 
-// ldflags stamps the version: an unstamped server says v0.0.0-master, and
-// charts with a kubeVersion constraint refuse it.
+// ldflags sets the version. Without it a server reports v0.0.0-master, which charts
+// with a kubeVersion constraint refuse.
 func (m Module) ldflags() string {
 	const stamp = "k8s.io/component-base/version"
 	parts := strings.SplitN(strings.TrimPrefix(m.Version, "v"), ".", 3)

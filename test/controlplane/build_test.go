@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Test binaries of several packages start at once; only one may compile.
+// TestBuildHappensOnce checks that only one of several concurrent builds compiles,
+// because the test binaries of several packages start at the same time.
 func TestBuildHappensOnce(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "go.mod", "module m\n\ngo 1.26\n")

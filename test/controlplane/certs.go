@@ -15,25 +15,26 @@ import (
 	"time"
 )
 
-// authority signs the certificates of one plane and is then forgotten.
+// authority signs the certificates of one plane. It is not stored.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// keyPair is a certificate and its key, as PEM.
+// keyPair is a certificate and its key in PEM.
 type keyPair struct {
 	cert, key []byte
 }
 
-// credentials are all keys of one plane. The front proxy has an authority of
-// its own: whoever it signs may impersonate anybody.
+// credentials are all keys of one plane. The front proxy has an authority of its
+// own, because whoever has a certificate of that authority may impersonate anybody.
 type credentials struct {
 	ca, proxyCA                      keyPair
 	server, admin, controller, proxy keyPair
 	accounts                         keyPair // signs service account tokens; only the key is used
 }
 
+// newCredentials creates the authorities and every key that they sign.
 func newCredentials() (credentials, error) {
 	var c credentials
 	ca, err := newAuthority("helmdrift-test", &c.ca)
@@ -64,6 +65,7 @@ func newCredentials() (credentials, error) {
 	return c, nil
 }
 
+// newAuthority creates an authority with a self-signed certificate.
 func newAuthority(name string, into *keyPair) (authority, error) {
 	template := newTemplate(pkix.Name{CommonName: name})
 	template.IsCA, template.BasicConstraintsValid = true, true
@@ -77,6 +79,8 @@ func newAuthority(name string, into *keyPair) (authority, error) {
 	return authority{cert: template, key: key}, nil
 }
 
+// issue creates a key and its certificate: for a server if there are hosts, and
+// for a client otherwise.
 func (a authority) issue(subject pkix.Name, hosts []string) (keyPair, error) {
 	template := newTemplate(subject)
 	template.KeyUsage = x509.KeyUsageDigitalSignature
@@ -95,10 +99,11 @@ func (a authority) issue(subject pkix.Name, hosts []string) (keyPair, error) {
 	return pair, err
 }
 
+// newTemplate returns a certificate that is valid for 30 days.
 func newTemplate(subject pkix.Name) *x509.Certificate {
 	now := time.Now()
 	return &x509.Certificate{
-		// Unique per process is enough: nobody revokes these.
+		// A number that is unique in this process is enough, because nobody revokes these certificates.
 		SerialNumber: big.NewInt(now.UnixNano()),
 		Subject:      subject,
 		NotBefore:    now.Add(-time.Hour),
@@ -106,8 +111,8 @@ func newTemplate(subject pkix.Name) *x509.Certificate {
 	}
 }
 
-// sign makes a key for template and signs it; without a key of its own the
-// authority signs itself.
+// sign creates a key for template and signs the certificate. An authority without a
+// key signs itself.
 func (a authority) sign(template *x509.Certificate) (keyPair, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -131,7 +136,7 @@ func (a authority) sign(template *x509.Certificate) (keyPair, *ecdsa.PrivateKey,
 	}, key, nil
 }
 
-// write stores what the servers read from files, readable by the user only.
+// write stores the files that the servers read, readable only by the user.
 func (c credentials) write(dir string) error {
 	for name, pair := range map[string]keyPair{
 		"ca": c.ca, "proxy-ca": c.proxyCA, "server": c.server, "proxy": c.proxy, "accounts": c.accounts,

@@ -6,18 +6,20 @@ import (
 	"path/filepath"
 )
 
+// The addresses of services, and the name by which the front proxy is known.
 const (
 	serviceRange   = "10.96.0.0/16"
 	firstServiceIP = "10.96.0.1"
 	frontProxy     = "front-proxy-client"
 )
 
-// layout says where everything of one plane is: its folder and its ports.
+// layout has the folder and the ports of one plane.
 type layout struct {
 	dir                  string
 	etcd, etcdPeer, port int
 }
 
+// newLayout chooses the ports of a plane in a folder.
 func newLayout(dir string) (layout, error) {
 	ports, err := freePorts(3)
 	if err != nil {
@@ -31,8 +33,8 @@ func (l layout) server() string               { return fmt.Sprintf("https://127.
 func (l layout) kubeconfig() string           { return l.file("kubeconfig") }
 func (l layout) controllerKubeconfig() string { return l.file("controller.kubeconfig") }
 
-// freePorts asks the system for distinct loopback ports. Another process may
-// take one before it is used; Start then tries again with others.
+// freePorts asks the system for different free loopback ports. Another process may
+// take one before it is used; Start then tries again with other ports.
 func freePorts(n int) ([]int, error) {
 	var ports []int
 	for range n {
@@ -40,13 +42,14 @@ func freePorts(n int) ([]int, error) {
 		if err != nil {
 			return nil, fmt.Errorf("find a free port: %w", err)
 		}
-		// Closed only at the end, so that no port comes twice.
+		// The listeners are closed at the end, so that no port is returned twice.
 		defer listener.Close()
 		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
 }
 
+// etcdArgs returns the arguments of etcd, without TLS on loopback.
 func (l layout) etcdArgs() []string {
 	client := fmt.Sprintf("http://127.0.0.1:%d", l.etcd)
 	peer := fmt.Sprintf("http://127.0.0.1:%d", l.etcdPeer)
@@ -59,18 +62,20 @@ func (l layout) etcdArgs() []string {
 		"--initial-advertise-peer-urls=" + peer,
 		"--initial-cluster=test=" + peer,
 		"--log-level=warn",
-		// The data dies with the plane: durability would only cost time.
+		// The data is deleted with the plane, so durability would only cost time.
 		"--unsafe-no-fsync",
 	}
 }
 
+// apiServerArgs returns the arguments of the API server, with RBAC and the
+// header authentication of a front proxy.
 func (l layout) apiServerArgs(controllers bool) []string {
 	args := []string{
 		fmt.Sprintf("--etcd-servers=http://127.0.0.1:%d", l.etcd),
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", l.port),
-		// Loopback is no valid endpoint address: the reconciler would fail forever.
+		// Loopback is not a valid endpoint address, so the reconciler would always fail.
 		"--endpoint-reconciler-type=none",
 		"--cert-dir=" + l.file("apiserver"),
 		"--tls-cert-file=" + l.file("server.crt"),
@@ -91,12 +96,13 @@ func (l layout) apiServerArgs(controllers bool) []string {
 		"--proxy-client-key-file=" + l.file("proxy.key"),
 	}
 	if !controllers {
-		// Nobody creates the default service accounts, so no bare pod would be admitted.
+		// Without controllers nothing creates the default service accounts, so the plugin would refuse every pod.
 		args = append(args, "--disable-admission-plugins=ServiceAccount")
 	}
 	return args
 }
 
+// controllerManagerArgs returns the arguments of the controllers.
 func (l layout) controllerManagerArgs() []string {
 	return []string{
 		"--kubeconfig=" + l.controllerKubeconfig(),
@@ -110,14 +116,15 @@ func (l layout) controllerManagerArgs() []string {
 		"--root-ca-file=" + l.file("ca.crt"),
 		"--cluster-signing-cert-file=" + l.file("ca.crt"),
 		"--cluster-signing-key-file=" + l.file("ca.key"),
-		// The default limits make the controllers take seconds to start.
+		// With the default limits the controllers need seconds to start.
 		"--kube-api-qps=500",
 		"--kube-api-burst=1000",
-		// Tests wait for an autoscaler; fifteen seconds each would be long.
+		// Tests wait for an autoscaler. The default of fifteen seconds would be too long.
 		"--horizontal-pod-autoscaler-sync-period=2s",
 	}
 }
 
+// fakeNodeArgs returns the arguments of the fake node.
 func (l layout) fakeNodeArgs() []string {
 	return []string{"--kubeconfig=" + l.kubeconfig()}
 }

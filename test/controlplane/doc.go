@@ -2,13 +2,17 @@
 // tests and the demo: etcd, kube-apiserver, and on request
 // kube-controller-manager and a fake node that makes pods look alive.
 //
-// Nothing is downloaded except Go modules. The servers are the tiny mains
-// under cmd, compiled once into a cache outside the source tree; the cache key
-// holds the Kubernetes version, the platform and a hash of what is compiled.
-// This package itself imports only the standard library, so that the launcher
-// (cmd/controlplane) compiles in a second.
+//	sources ─► Builder.Build ─► binaries in the cache ─► Start ─► Plane: kubeconfig, folder, processes
+//	                                                                │
+//	                              Load, in another process ─────────┴─► Stop
 //
-// The end-to-end module links another Kubernetes version and therefore drives
+// Nothing is downloaded except Go modules. The servers are small mains under
+// cmd, compiled once into a cache outside the source tree. The cache key has
+// the Kubernetes version, the platform and a hash of the sources. This package
+// imports only the standard library, so the launcher (cmd/controlplane)
+// compiles in a second.
+//
+// The end-to-end module links another Kubernetes version and therefore runs
 // the launcher as a process:
 //
 //	controlplane build                  # once, does nothing when cached
@@ -16,8 +20,8 @@
 //	controlplane stop
 //	controlplane start --foreground     # prints one JSON line, ends with stdin
 //
-// Every process is a child with its own log in the plane's directory. Children
-// die with a foreground launcher, even a killed one (Linux). A detached plane
-// is ended by its recorded process ids, and only after a look at each command
-// line: it must name the plane's directory.
+// Every process is a child with a log of its own in the plane's directory.
+// Children die with a launcher in the foreground, even if it is killed (Linux).
+// A detached plane is stopped by its recorded process ids. A process is only
+// ended if its command line names the plane's directory.
 package controlplane

@@ -6,7 +6,8 @@ import (
 	"os"
 )
 
-// writeKubeconfig writes a file that needs no other file: consumers may copy it.
+// writeKubeconfig writes a kubeconfig that refers to no other file, so that
+// consumers may copy it.
 func writeKubeconfig(path, server string, ca []byte, client keyPair) error {
 	text := fmt.Sprintf(`apiVersion: v1
 kind: Config

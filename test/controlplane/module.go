@@ -14,19 +14,20 @@ import (
 	"strings"
 )
 
-// modulePath is how FindModule knows this module's go.mod from another.
+// modulePath is the path by which FindModule recognises this module's go.mod.
 const modulePath = "github.com/helmdrift/helmdrift/test/controlplane"
 
-// Module is the source that the binaries are compiled from.
+// Module is the source of the binaries.
 type Module struct {
 	// Dir is the folder of this module's go.mod.
 	Dir string
-	// Version is the Kubernetes version that go.mod asks for, as in v1.36.3.
+	// Version is the Kubernetes version that go.mod requires, such as v1.36.3.
 	Version string
 }
 
-// FindModule looks for this module from dir upwards, also as test/controlplane
-// of the repository, so that the launcher works from anywhere in a checkout.
+// FindModule looks for this module in dir and its parents, also as
+// test/controlplane of the repository, so that the launcher works anywhere in a
+// checkout.
 func FindModule(dir string) (Module, error) {
 	start, err := filepath.Abs(dir)
 	if err != nil {
@@ -45,6 +46,7 @@ func FindModule(dir string) (Module, error) {
 	}
 }
 
+// newModule reads the Kubernetes version from a go.mod.
 func newModule(dir, gomod string) (Module, error) {
 	match := regexp.MustCompile(`(?m)^\s*k8s\.io/kubernetes (v\S+)`).FindStringSubmatch(gomod)
 	if match == nil {
@@ -53,13 +55,13 @@ func newModule(dir, gomod string) (Module, error) {
 	return Module{Dir: dir, Version: match[1]}, nil
 }
 
-// key names a cache entry: equal keys promise equal binaries.
+// key returns the name of a cache entry. Equal keys mean equal binaries.
 func (m Module) key() (string, error) {
 	files, err := filepath.Glob(filepath.Join(m.Dir, "cmd", "*", "*.go"))
 	if err != nil {
 		return "", fmt.Errorf("list sources: %w", err)
 	}
-	// The launcher is never cached: a change to it must not rebuild the servers.
+	// The launcher is not cached, so a change to it must not rebuild the servers.
 	files = slices.DeleteFunc(files, func(file string) bool {
 		return filepath.Base(filepath.Dir(file)) == "controlplane" || strings.HasSuffix(file, "_test.go")
 	})
@@ -75,6 +77,7 @@ func (m Module) key() (string, error) {
 	return fmt.Sprintf("%s-%s-%s-%s", m.Version, runtime.GOOS, runtime.GOARCH, hex.EncodeToString(sum.Sum(nil))[:12]), nil
 }
 
+// hashFile adds a file's name, length and content to a hash.
 func hashFile(sum io.Writer, dir, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// Options say what a plane consists of.
+// Options describe a plane.
 type Options struct {
 	// Builder provides the programs.
 	Builder Builder
-	// Dir is the plane's folder, which must not exist or be empty. Empty means
-	// a new temporary folder.
+	// Dir is the plane's folder, which must be empty or not exist. It defaults to a
+	// new temporary folder.
 	Dir string
 	// Controllers adds kube-controller-manager.
 	Controllers bool
-	// FakeNode adds a node whose pods become ready without running anything.
+	// FakeNode adds a node whose pods become ready although nothing runs.
 	FakeNode bool
 	// Detached lets the processes outlive the caller.
 	Detached bool
 }
 
-// Start builds what is missing, starts a plane and returns when it is ready.
-// On failure nothing is left behind.
+// Start builds what is missing, starts a plane and returns when it is ready. If it
+// fails, it leaves nothing behind.
 func Start(ctx context.Context, options Options) (*Plane, error) {
 	names := []string{etcd, apiServer}
 	if options.Controllers {
@@ -49,9 +49,10 @@ func Start(ctx context.Context, options Options) (*Plane, error) {
 	}
 }
 
-// errPortTaken is the one failure that a second attempt repairs.
+// errPortTaken is the only failure after which Start tries again.
 var errPortTaken = errors.New("a port was taken in the meantime")
 
+// start makes one attempt to start a plane.
 func start(ctx context.Context, options Options, binaries map[string]string) (*Plane, error) {
 	dir, err := makeDir(options.Dir)
 	if err != nil {
@@ -68,8 +69,10 @@ func start(ctx context.Context, options Options, binaries map[string]string) (*P
 	return plane, nil
 }
 
+// run starts the programs one after the other. Each must be ready before the
+// next one starts.
 func (p *Plane) run(ctx context.Context, options Options, layout layout, binaries map[string]string) error {
-	// First of all, so that Stop accepts whatever is left of an aborted start.
+	// The state is saved first, so that Stop can clean up after an aborted start.
 	if err := p.save(); err != nil {
 		return err
 	}
@@ -81,7 +84,7 @@ func (p *Plane) run(ctx context.Context, options Options, layout layout, binarie
 	if err != nil {
 		return err
 	}
-	// ready is a path that answers as soon as clients can count on the program.
+	// ready is a path that answers 200 as soon as the program works.
 	for _, program := range []struct {
 		wanted bool
 		name   string
@@ -108,7 +111,7 @@ func (p *Plane) run(ctx context.Context, options Options, layout layout, binarie
 	return nil
 }
 
-// makeDir creates the folder or accepts an empty one: it will be removed with
+// makeDir creates the folder or accepts an empty one, because Stop removes it with
 // everything in it.
 func makeDir(dir string) (string, error) {
 	if dir == "" {
@@ -135,7 +138,7 @@ func makeDir(dir string) (string, error) {
 	return dir, nil
 }
 
-// prepare writes every file that the programs read.
+// prepare writes all files that the programs read.
 func prepare(layout layout) (credentials, error) {
 	keys, err := newCredentials()
 	if err != nil {
@@ -148,8 +151,8 @@ func prepare(layout layout) (credentials, error) {
 	)
 }
 
-// await polls path until the server answers 200; no path needs no waiting. It
-// gives up when a process ends, with the end of that one's log.
+// await asks for path until the server answers 200. Without a path it does not
+// wait. If a process ends, the error has the end of its log.
 func (p *Plane) await(ctx context.Context, probe probe, path string) error {
 	if path == "" {
 		return nil

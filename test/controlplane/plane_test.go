@@ -42,7 +42,7 @@ func TestPlane(t *testing.T) {
 	if !plane.Running() || len(plane.processes) != 4 {
 		t.Errorf("plane does not run: %+v", plane)
 	}
-	// As another process would, by the record alone.
+	// Stop only needs the state file, as in another process.
 	if err := plane.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestPlane(t *testing.T) {
 	}
 }
 
-func TestStartTellsWhyAServerEnded(t *testing.T) {
+func TestStartReportsWhyAServerEnded(t *testing.T) {
 	assets := t.TempDir()
 	script(t, assets, etcd, "exec sleep 60")
 	script(t, assets, apiServer, "echo no such flag; exit 1")
@@ -81,13 +81,13 @@ func TestStartTriesOtherPorts(t *testing.T) {
 	}
 }
 
-func TestStopSparesStrangers(t *testing.T) {
+func TestStopSparesUnrelatedProcesses(t *testing.T) {
 	stranger := exec.Command("sleep", "60")
 	if err := stranger.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = stranger.Process.Kill(); _ = stranger.Wait() })
-	// Its id was ours once: the record is old, the process another.
+	// The record is old, and its process id now belongs to another process.
 	plane := &Plane{Dir: t.TempDir(), processes: []process{{Name: etcd, PID: stranger.Process.Pid}}}
 	if plane.Running() {
 		t.Error("a stranger counts as running")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// probe asks the API server as its administrator.
+// probe is a client of the API server with the administrator's certificate.
 type probe struct {
 	server string
 	client *http.Client
@@ -28,12 +28,12 @@ func newProbe(server string, keys credentials) (probe, error) {
 	}
 	return probe{server: server, client: &http.Client{
 		Timeout: 5 * time.Second,
-		// No Proxy: a proxy of the environment must not see loopback requests.
+		// Without Proxy, a proxy of the environment gets no loopback requests.
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{client}}},
 	}}, nil
 }
 
-// get returns nil when the server answers 200.
+// get returns nil if the server answers 200.
 func (p probe) get(ctx context.Context, path string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.server+path, nil)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p probe) get(ctx context.Context, path string) error {
 		return err
 	}
 	defer response.Body.Close()
-	// Read to the end, else the connection is not used again.
+	// The connection is only used again if the answer was read to its end.
 	_, _ = io.Copy(io.Discard, response.Body)
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answers %s", path, response.Status)

@@ -16,7 +16,7 @@ type process struct {
 	Name string `json:"name"`
 	PID  int    `json:"pid"`
 
-	exited chan struct{} // closed when a child of this launcher has ended; nil for a recorded one
+	exited chan struct{} // closed when a child of this launcher has ended; nil for a recorded process
 	log    string
 }
 
@@ -33,14 +33,14 @@ func spawn(name, binary, log string, args []string, detached bool) (process, err
 	started := make(chan error)
 	exited := make(chan struct{})
 	go func() {
-		// The death signal follows the thread that started the child, not the
-		// process: this thread has to live as long as the child.
+		// The death signal is bound to the thread that started the child, not to the
+		// process, so this thread must live as long as the child.
 		runtime.LockOSThread()
 		defer close(exited)
 		err := child.Start()
 		started <- err
 		if err == nil {
-			_ = child.Wait() // how it ended is in its log
+			_ = child.Wait() // the log has the reason of its end
 		}
 	}()
 	if err := <-started; err != nil {
@@ -49,9 +49,9 @@ func spawn(name, binary, log string, args []string, detached bool) (process, err
 	return process{Name: name, PID: child.Process.Pid, exited: exited, log: log}, nil
 }
 
-// alive says whether the process still runs and is the one that was started:
-// every program of a plane has the plane's folder in its command line, which a
-// stranger with a reused id has not.
+// alive reports whether the process still runs and is the one that was started.
+// Every program of a plane has the plane's folder in its command line; an unrelated
+// process that got the same id has not.
 func (p process) alive(dir string) bool {
 	if p.exited != nil {
 		select {
@@ -64,8 +64,8 @@ func (p process) alive(dir string) bool {
 	return strings.Contains(commandLine(p.PID), dir)
 }
 
-// stop ends the process and waits until it is gone. There is nothing to flush:
-// the data is deleted next, so it is killed right away.
+// stop kills the process and waits until it is gone. It need not write its data,
+// because the data is deleted next.
 func (p process) stop(dir string) error {
 	if !p.alive(dir) {
 		return nil
@@ -82,7 +82,7 @@ func (p process) stop(dir string) error {
 	return fmt.Errorf("stop %s: process %d does not end", p.Name, p.PID)
 }
 
-// tail returns the end of the log, for the error of a program that gave up.
+// tail returns the end of the log, for the error about a program that ended.
 func (p process) tail() string {
 	const most = 2000
 	text, err := os.ReadFile(p.log)

@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// childAttributes has no way here to end children with a killed parent.
+// childAttributes cannot end children with a killed parent on this system.
 func childAttributes(detached bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: detached, Setpgid: !detached}
 }
 
-// commandLine returns what a process was started with, "" when it is gone.
+// commandLine returns the command line of a process, or "" if it has ended.
 func commandLine(pid int) string {
 	text, err := exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {

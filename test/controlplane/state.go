@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// stateFile marks a folder as a plane's: nothing without it is ever removed.
+// stateFile marks a folder as that of a plane. No folder without this file is
+// removed.
 const stateFile = "plane.json"
 
 // Plane is a running control plane.
@@ -17,20 +18,20 @@ type Plane struct {
 	Kubeconfig string `json:"kubeconfig"`
 	// Server is the URL of the API server.
 	Server string `json:"server"`
-	// Dir holds everything that belongs to the plane.
+	// Dir contains all files of the plane.
 	Dir string `json:"dir"`
 
 	processes []process
 }
 
-// record is the state file: what Stop needs to know in another process.
+// record is the state file: what another process needs to stop the plane.
 type record struct {
 	Plane
 	Processes []process `json:"processes"`
 }
 
-// Load reads the plane of a folder. A folder without one is an error that
-// wraps fs.ErrNotExist.
+// Load reads the plane of a folder. For a folder without a plane, the error wraps
+// fs.ErrNotExist.
 func Load(dir string) (*Plane, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -52,8 +53,8 @@ func Load(dir string) (*Plane, error) {
 	return &plane, nil
 }
 
-// save is called after every started process, so that a launcher that dies
-// half way leaves a folder that Stop can clean up.
+// save is called after every started process, so that Stop can clean up after a
+// launcher that died half way.
 func (p *Plane) save() error {
 	text, err := json.MarshalIndent(record{Plane: *p, Processes: p.processes}, "", "  ")
 	if err != nil {
@@ -65,7 +66,7 @@ func (p *Plane) save() error {
 	return nil
 }
 
-// Running says whether every process of the plane is alive.
+// Running reports whether every process of the plane is alive.
 func (p *Plane) Running() bool {
 	for _, process := range p.processes {
 		if !process.alive(p.Dir) {
@@ -75,8 +76,8 @@ func (p *Plane) Running() bool {
 	return len(p.processes) > 0
 }
 
-// Stop ends the plane's processes, the youngest first, and removes its folder.
-// The folder stays when a process would not end.
+// Stop ends the plane's processes, the youngest first, and removes its folder. If a
+// process does not end, the folder stays.
 func (p *Plane) Stop() error {
 	var failed []error
 	for i := range p.processes {

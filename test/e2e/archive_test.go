@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// packTraversal writes a packaged chart one of whose files wants to lie outside of the chart.
+// packTraversal writes a packaged chart with a file whose path leads outside of the chart.
 func packTraversal(file string) error {
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)

@@ -29,22 +29,21 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// BenchmarkLargeChart renders and compares a chart of 400 templates, and reports how that relates to the sum of the steps
-// that helm upgrade itself takes for the same answer, measured in the same run: rendering, sorting, decoding both
-// manifests, and a patch for each object. Both read live with the same few requests. Ours has all from loading the chart to
-// the report.
+// BenchmarkLargeChart renders and compares a chart of 400 templates. It reports the ratio to the steps that helm upgrade takes for the
+// same answer, measured in the same run: rendering, sorting, decoding both manifests, and computing a patch for each object. Both read
+// live with the same few requests. The measurement of helmdrift includes everything from loading the chart to the report.
 func BenchmarkLargeChart(b *testing.B) {
 	c := newCase(b, suite.cluster)
 	path := filepath.Join(b.TempDir(), "large")
 	must(b, writeLargeChart(path, 400))
 	_, err := c.run(helmCall{verb: "install", chart: path})
 	must(b, err)
-	race, err := c.newRace(path)
+	race, err := c.newBenchSetup(path)
 	must(b, err)
 	var helms, ours time.Duration
 	for b.Loop() {
-		helms += clock(b, race.helm)
-		ours += clock(b, race.helmdrift)
+		helms += measure(b, race.helm)
+		ours += measure(b, race.helmdrift)
 	}
 	perRun := func(d time.Duration) float64 { return float64(d.Milliseconds()) / float64(b.N) }
 	b.ReportMetric(perRun(helms), "helm-ms")
@@ -52,17 +51,17 @@ func BenchmarkLargeChart(b *testing.B) {
 	b.ReportMetric(float64(ours)/float64(helms), "ratio")
 }
 
-// clock measures from a clean heap.
-func clock(b *testing.B, do func(context.Context) error) time.Duration {
+// measure returns how long do takes, starting from a clean heap.
+func measure(b *testing.B, do func(context.Context) error) time.Duration {
 	runtime.GC()
 	start := time.Now()
 	must(b, do(b.Context()))
 	return time.Since(start)
 }
 
-// race is what both sides start from: the chart, the stored manifest, a cluster that was connected and discovered. Helm has
-// the chart loaded already.
-type race struct {
+// benchSetup is what both measurements start from: the chart, the stored manifest, and a cluster that is connected and discovered. For
+// Helm the chart is loaded already.
+type benchSetup struct {
 	chart, old, namespace string
 	loaded                *chart.Chart
 	inputs                chartutil.Values
@@ -77,9 +76,9 @@ type race struct {
 // largeTag is the value that the upgrade changes.
 const largeTag = "1.27"
 
-func (c *Case) newRace(path string) (*race, error) {
+func (c *Case) newBenchSetup(path string) (*benchSetup, error) {
 	ctx := context.Background()
-	r := &race{chart: path, namespace: c.ns, on: c.cluster}
+	r := &benchSetup{chart: path, namespace: c.ns, on: c.cluster}
 	var err error
 	if r.loaded, err = loader.Load(path); err != nil {
 		return nil, err
@@ -106,8 +105,8 @@ func (c *Case) newRace(path string) (*race, error) {
 	return r, err
 }
 
-// helm does what helm upgrade does until it would send the patches.
-func (r *race) helm(ctx context.Context) error {
+// helm does what helm upgrade does before it sends the patches.
+func (r *benchSetup) helm(ctx context.Context) error {
 	files, err := engine.New(r.on.config).Render(r.loaded, r.inputs)
 	if err != nil {
 		return err
@@ -140,10 +139,10 @@ func (r *race) helm(ctx context.Context) error {
 	})
 }
 
-// patch is createPatch of helm v3.22.0 pkg/kube/client.go for a native kind.
+// patch does what createPatch of helm v3.22.0 pkg/kube/client.go does for a native kind.
 func patch(original, target *resource.Info, liveObject map[string]any) error {
 	if original == nil || liveObject == nil {
-		return errors.New("the race is about updates")
+		return errors.New("the benchmark measures updates only")
 	}
 	old, err := json.Marshal(original.Object)
 	if err != nil {
@@ -165,8 +164,8 @@ func patch(original, target *resource.Info, liveObject map[string]any) error {
 	return err
 }
 
-// helmdrift goes from reading live to the report.
-func (r *race) helmdrift(ctx context.Context) error {
+// helmdrift does everything from reading live to the report.
+func (r *benchSetup) helmdrift(ctx context.Context) error {
 	in := threeway.Input{
 		Name: "r", Namespace: r.namespace, StorageNamespace: r.namespace, Operation: report.OperationUpgrade, ApplyMethod: "client-side",
 		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1}, Desired: &report.Desired{Source: "chart", Helm: "3"},
@@ -183,7 +182,7 @@ func (r *race) helmdrift(ctx context.Context) error {
 	comparison := threeway.Compare(in)
 	compared := report.New("bench", time.Now(), []report.Release{comparison.Report(threeway.Mask{})})
 	if compared.Summary.Fields.Overwrite == 0 || compared.HasError() || compared.Summary.Missing > 0 {
-		return fmt.Errorf("the race is about updates: %+v", compared.Summary)
+		return fmt.Errorf("the benchmark measures updates only: %+v", compared.Summary)
 	}
 	return nil
 }
@@ -196,7 +195,7 @@ func refsOf(objects []object.Object) []object.Ref {
 	return refs
 }
 
-// writeLargeChart makes a chart of n templates, like those of real charts in size and in what they call.
+// writeLargeChart writes a chart of n templates that resemble those of real charts in size and in the functions they call.
 func writeLargeChart(dir string, n int) error {
 	failed := []error{
 		os.MkdirAll(filepath.Join(dir, "templates"), 0o755),

@@ -12,8 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// TestReadingBudget counts what one comparison of 42 objects of 9 kinds costs:
-// at most 20 requests, with drift or without.
+// TestReadingBudget checks the cost of one comparison of 42 objects of 9 kinds: at most 20 requests, with drift and without.
 func TestReadingBudget(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)
@@ -40,8 +39,8 @@ func TestReadingBudget(t *testing.T) {
 	}
 }
 
-// TestServerSideBudget: a release of native kinds costs no more requests where Helm 4 applies it server-side than where it patches
-// it, with drift or without.
+// TestServerSideBudget checks that a release of native kinds needs no more requests if Helm 4 applies it server-side than if it patches
+// it, with drift and without.
 func TestServerSideBudget(t *testing.T) {
 	t.Parallel()
 	spent := map[string]map[string][]string{}
@@ -65,7 +64,7 @@ func TestServerSideBudget(t *testing.T) {
 	}
 }
 
-// requests are those of one comparison.
+// requests returns the requests of one comparison.
 func (c *Case) requests(t *testing.T, exit int) []string {
 	t.Helper()
 	out, err := c.diff()
@@ -103,19 +102,19 @@ spec: {maxReplicas: 1, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, n
 {{ end }}
 `
 
-// TestForeignObjects puts 5,000 ConfigMaps of others beside the release, half
-// of them labelled as Helm's: that must not multiply what is read.
+// TestForeignObjects creates 5,000 other ConfigMaps next to the release, half of them with Helm's label. They must not multiply what is
+// read.
 func TestForeignObjects(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)
 	must(t, c.helm(false, "install", "many"))
 	before, err := c.diff()
 	must(t, err)
-	must(t, c.crowd(5000))
+	must(t, c.createConfigMaps(5000))
 	after, err := c.diff()
 	must(t, err)
 	want(t, after, 0, "")
-	t.Logf("alone: %d requests, %d bytes; in a crowd: %d requests, %d bytes", len(before.traffic.requests), before.traffic.bytes,
+	t.Logf("alone: %d requests, %d bytes; next to 5,000 others: %d requests, %d bytes", len(before.traffic.requests), before.traffic.bytes,
 		len(after.traffic.requests), after.traffic.bytes)
 	if after.traffic.bytes > 2*before.traffic.bytes {
 		t.Errorf("%d bytes became %d", before.traffic.bytes, after.traffic.bytes)
@@ -125,8 +124,8 @@ func TestForeignObjects(t *testing.T) {
 	}
 }
 
-// crowd makes ConfigMaps; every other one has the label by which lists select.
-func (c *Case) crowd(n int) error {
+// createConfigMaps creates n ConfigMaps; every other one has the label by which lists select.
+func (c *Case) createConfigMaps(n int) error {
 	text := strings.Repeat("x", 500)
 	group, ctx := errgroup.WithContext(context.Background())
 	group.SetLimit(32)
@@ -138,7 +137,7 @@ func (c *Case) crowd(n int) error {
 			if i%2 == 0 {
 				labels = "{app.kubernetes.io/managed-by: Helm}"
 			}
-			// Names on both sides of the release's own.
+			// The names sort before and after those of the release.
 			name := fmt.Sprintf("%c-%d", 'a'+rune(i%26), i)
 			return c.cluster.create(ctx, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, labels: %s}, data: {k: %s}}", name, labels, text), c.ns, "other")
 		})

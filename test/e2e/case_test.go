@@ -16,25 +16,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Case is one story: a namespace of its own, a release in it, and everything
-// that can happen to them.
+// Case is one story: a namespace of its own, a release in it, and the operations on them.
 type Case struct {
 	cluster *cluster
-	// ns is the namespace of the release's objects, storage that of its records.
+	// ns is the namespace of the objects of the release, storage that of its records.
 	ns, storage, release string
-	// dir holds the story's files.
+	// dir contains the files of the story.
 	dir string
-	// env is added to the environment of the binary; HELM_DRIVER counts for the library too.
+	// env is added to the environment of the binary; HELM_DRIVER also applies to the library.
 	env   map[string]string
 	proxy *proxy
 
-	// call is the last deployment of a chart: proves repeats it.
+	// call is the last deployment of a chart, which proves repeats.
 	call helmCall
-	last run
+	last binaryRun
 }
 
-// run is one run of the binary.
-type run struct {
+// binaryRun is one run of the binary.
+type binaryRun struct {
 	args           []string
 	exit           int
 	stdout, stderr string
@@ -42,7 +41,7 @@ type run struct {
 	traffic        traffic
 }
 
-// newCase starts a story for a Go test.
+// newCase begins a story in a Go test.
 func newCase(t testing.TB, on *cluster) *Case {
 	t.Helper()
 	c, err := openCase(on, t.TempDir(), t.Name())
@@ -53,7 +52,7 @@ func newCase(t testing.TB, on *cluster) *Case {
 	return c
 }
 
-// openCase makes the namespace of a story. The server completes its name.
+// openCase creates the namespace of a story. The server completes its name.
 func openCase(on *cluster, dir, name string) (*Case, error) {
 	c := &Case{cluster: on, release: "r", dir: dir, env: map[string]string{}}
 	namespace, err := c.newNamespace(name)
@@ -88,8 +87,7 @@ func (c *Case) newNamespace(name string) (string, error) {
 
 var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 
-// close ends a story. On a cluster that stays, the release and the namespace
-// are given up, without waiting for them to be gone.
+// close ends a story. On a cluster that outlives the tests it uninstalls the release and deletes the namespace, without waiting.
 func (c *Case) close() {
 	c.proxy.close()
 	if os.Getenv(kubeconfigEnv) == "" {
@@ -101,10 +99,10 @@ func (c *Case) close() {
 	}
 }
 
-// driver is Helm's storage driver.
+// driver returns Helm's storage driver.
 func (c *Case) driver() string { return c.env["HELM_DRIVER"] }
 
-// helm calls a Helm and remembers how, for proves.
+// helm calls a Helm and records the call for proves.
 func (c *Case) helm(by4 bool, args ...string) error {
 	call, err := c.parseHelm(args)
 	if err != nil {
@@ -120,7 +118,7 @@ func (c *Case) helm(by4 bool, args ...string) error {
 	return nil
 }
 
-// run calls the library of one Helm or the other and gives the manifest of what it installed or upgraded.
+// run calls the library of Helm 3 or Helm 4 and returns the manifest of what it installed or upgraded.
 func (c *Case) run(call helmCall) (string, error) {
 	return call.named(func() (string, error) {
 		if call.by4 {
@@ -130,7 +128,7 @@ func (c *Case) run(call helmCall) (string, error) {
 	})
 }
 
-// ref reads kind/name in the story's namespace.
+// ref parses kind/name in the namespace of the story.
 func (c *Case) ref(text string) (ref, error) { return parseRef(text, c.ns) }
 
 // patch edits an object as a field manager.
@@ -142,15 +140,14 @@ func (c *Case) patch(manager, object, body string, subresources ...string) error
 	return c.cluster.patch(context.Background(), r, manager, body, subresources...)
 }
 
-// scale is kubectl scale.
+// scale does what kubectl scale does.
 func (c *Case) scale(object string, replicas string) error {
 	return c.patch("kubectl", object, "{spec: {replicas: "+replicas+"}}", "scale")
 }
 
-// diff runs helmdrift diff through the proxy. It fails when the binary did
-// anything but read (or, with --dry-run=server, ask what a write would do), or
-// printed a report that breaks the contract.
-func (c *Case) diff(args ...string) (run, error) {
+// diff runs helmdrift diff through the proxy. It fails if the binary did anything except read (or, with --dry-run=server, try a write), or
+// printed a report that violates its schema.
+func (c *Case) diff(args ...string) (binaryRun, error) {
 	all := []string{"diff"}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		all = append(all, c.release)
@@ -168,10 +165,10 @@ func (c *Case) diff(args ...string) (run, error) {
 }
 
 // binary runs helmdrift with any arguments.
-func (c *Case) binary(args ...string) (run, error) {
-	c.proxy.begin(permitted(args))
+func (c *Case) binary(args ...string) (binaryRun, error) {
+	c.proxy.reset(permissionOf(args))
 	var stdout, stderr bytes.Buffer
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	if c.proxy.kubeconfig != "" {
 		args = append(args, "--kubeconfig", c.proxy.kubeconfig, "-n", c.storage)
@@ -184,30 +181,30 @@ func (c *Case) binary(args ...string) (run, error) {
 	}
 	err := cmd.Run()
 	if exited := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exited) {
-		return run{}, fmt.Errorf("run helmdrift: %w", err)
+		return binaryRun{}, fmt.Errorf("run helmdrift: %w", err)
 	}
-	out := run{args: args, exit: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String(), traffic: c.proxy.take()}
+	out := binaryRun{args: args, exit: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String(), traffic: c.proxy.recorded()}
 	switch {
 	case out.exit < 0 || out.exit > 2:
 		return out, fmt.Errorf("helmdrift ended with %v\n%s", cmd.ProcessState, out.stderr)
 	case len(out.traffic.refused) > 0:
-		return out, fmt.Errorf("helmdrift wants to do more than it may: %q", out.traffic.refused)
+		return out, fmt.Errorf("helmdrift sent requests that are not permitted: %q", out.traffic.refused)
 	}
 	return out, nil
 }
 
-// permitted is what a run with these arguments may do.
-func permitted(args []string) permission {
+// permissionOf returns what a run with these arguments may do.
+func permissionOf(args []string) permission {
 	switch {
 	case slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--dry-run") }):
-		return mayTry
+		return permitDryRuns
 	case len(args) > 0 && args[0] == "fix" || slices.Contains(args, "--fix"):
-		return mayWrite
+		return permitWrites
 	}
-	return mayRead
+	return permitReads
 }
 
-// must ends the test on an error of the harness.
+// must ends the test if the harness returns an error.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -215,8 +212,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// want compares a run with the lines of the report and the exit code it should have.
-func want(t *testing.T, out run, exit int, lines string) {
+// want compares a run with the expected lines of the report and the expected exit code.
+func want(t *testing.T, out binaryRun, exit int, lines string) {
 	t.Helper()
 	var got string
 	if out.report != nil {

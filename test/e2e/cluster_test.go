@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,10 +26,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// patience bounds every wait for a controller, and every run of the binary. It is long, as the machine may be busy: who waits in vain fails.
-const patience = 5 * time.Minute
+// waitTimeout limits every wait for a controller and every run of the binary. It is long, because the machine may be busy: a wait that
+// ends without a result fails the test.
+const waitTimeout = 5 * time.Minute
 
-// cluster is an administrator's hand on an API server, outside of Helm.
+// cluster gives tests administrator access to an API server, without Helm.
 type cluster struct {
 	kubeconfig string
 	config     *rest.Config
@@ -54,9 +56,8 @@ func newCluster(kubeconfig string) (*cluster, error) {
 	return &cluster{kubeconfig: kubeconfig, config: config, client: client, mapper: mapper}, nil
 }
 
-// ref names an object in stories: kind/name, such as deployment/web; the kind
-// may be qualified (things.ex.com/demo), and the name by its namespace
-// (configmap/other=web).
+// ref names an object as stories write it: kind/name, such as deployment/web. The kind may be qualified (things.ex.com/demo), and the name
+// may have a namespace (configmap/other=web).
 type ref struct {
 	resource, namespace, name string
 }
@@ -72,21 +73,21 @@ func parseRef(text, namespace string) (ref, error) {
 	return ref{resource: resource, namespace: namespace, name: name}, nil
 }
 
-// at gives the client for a ref. The namespace of cluster-scoped kinds is dropped.
-func (c *cluster) at(r ref) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
+// clientFor returns the client for a ref. For cluster-scoped kinds it ignores the namespace.
+func (c *cluster) clientFor(r ref) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
 	gvr, gr := schema.ParseResourceArg(r.resource)
 	kind, err := c.kindOf(gr, gvr)
 	if meta.IsNoMatchError(err) {
-		c.mapper.Reset() // it may be new
+		c.mapper.Reset() // the kind may be new
 		kind, err = c.kindOf(gr, gvr)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.of(kind, r.namespace)
+	return c.clientForKind(kind, r.namespace)
 }
 
-// kindOf finds the kind of a resource that was written as things, things.ex.com or things.v1.ex.com.
+// kindOf returns the kind of a resource that is written as things, things.ex.com or things.v1.ex.com.
 func (c *cluster) kindOf(plain schema.GroupResource, versioned *schema.GroupVersionResource) (schema.GroupVersionKind, error) {
 	kind, err := c.mapper.KindFor(plain.WithVersion(""))
 	if err != nil && versioned != nil {
@@ -95,7 +96,7 @@ func (c *cluster) kindOf(plain schema.GroupResource, versioned *schema.GroupVers
 	return kind, err
 }
 
-func (c *cluster) of(kind schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
+func (c *cluster) clientForKind(kind schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
 	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
 		return nil, nil, err
@@ -107,29 +108,29 @@ func (c *cluster) of(kind schema.GroupVersionKind, namespace string) (dynamic.Re
 }
 
 func (c *cluster) get(ctx context.Context, r ref) (*unstructured.Unstructured, error) {
-	client, _, err := c.at(r)
+	client, _, err := c.clientFor(r)
 	if err != nil {
 		return nil, err
 	}
 	return client.Get(ctx, r.name, metav1.GetOptions{})
 }
 
-// create makes the objects of a YAML stream, as the given field manager.
+// create creates the objects of a YAML stream as the given field manager.
 func (c *cluster) create(ctx context.Context, text, namespace, manager string) error {
-	return c.each(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
+	return c.eachObject(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
 		_, err := client.Create(ctx, obj, metav1.CreateOptions{FieldManager: manager})
 		return err
 	})
 }
 
-// each does something with every object of a YAML stream, until it fails.
-func (c *cluster) each(text, namespace string, do func(dynamic.ResourceInterface, *unstructured.Unstructured) error) error {
+// eachObject calls do for every object of a YAML stream until it fails.
+func (c *cluster) eachObject(text, namespace string, do func(dynamic.ResourceInterface, *unstructured.Unstructured) error) error {
 	objects, err := decodeObjects(text)
 	if err != nil {
 		return err
 	}
 	for _, obj := range objects {
-		client, _, err := c.of(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
+		client, _, err := c.clientForKind(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
 		if err != nil {
 			return err
 		}
@@ -140,11 +141,10 @@ func (c *cluster) each(text, namespace string, do func(dynamic.ResourceInterface
 	return nil
 }
 
-// patch edits an object as the given field manager. The body is YAML; its form
-// tells the patch: a list is a JSON patch, a map is a strategic merge patch for
-// native kinds and a merge patch for others.
+// patch edits an object as the given field manager. The body is YAML. A list is a JSON patch; a map is a strategic merge patch for native
+// kinds and a merge patch for others.
 func (c *cluster) patch(ctx context.Context, r ref, manager, body string, subresources ...string) error {
-	client, mapping, err := c.at(r)
+	client, mapping, err := c.clientFor(r)
 	if err != nil {
 		return err
 	}
@@ -163,37 +163,28 @@ func (c *cluster) patch(ctx context.Context, r ref, manager, body string, subres
 	return err
 }
 
-// kubectlApply does what kubectl apply does with each object of a YAML stream:
-// it creates it, or patches it, and remembers the text in the annotation.
+// kubectlApply does what kubectl apply does with each object of a YAML stream: it creates or patches the object and stores the text in the
+// annotation.
 func (c *cluster) kubectlApply(ctx context.Context, text, namespace string) error {
 	const manager = "kubectl-client-side-apply"
-	objects, err := decodeObjects(text)
-	if err != nil {
+	return c.eachObject(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
+		if err := setLastApplied(obj); err != nil {
+			return err
+		}
+		_, err := client.Create(ctx, obj, metav1.CreateOptions{FieldManager: manager})
+		if !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+		body, err := json.Marshal(obj)
+		if err != nil {
+			return err
+		}
+		_, err = client.Patch(ctx, obj.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: manager})
 		return err
-	}
-	for _, obj := range objects {
-		if err := rememberApplied(obj); err != nil {
-			return err
-		}
-		client, _, err := c.of(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
-		if err != nil {
-			return err
-		}
-		_, err = client.Create(ctx, obj, metav1.CreateOptions{FieldManager: manager})
-		if apierrors.IsAlreadyExists(err) {
-			var body []byte
-			if body, err = json.Marshal(obj); err == nil {
-				_, err = client.Patch(ctx, obj.GetName(), types.MergePatchType, body, metav1.PatchOptions{FieldManager: manager})
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
-func rememberApplied(obj *unstructured.Unstructured) error {
+func setLastApplied(obj *unstructured.Unstructured) error {
 	const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 	text, err := json.Marshal(obj)
 	if err != nil {
@@ -209,7 +200,7 @@ func rememberApplied(obj *unstructured.Unstructured) error {
 }
 
 func (c *cluster) delete(ctx context.Context, r ref) error {
-	client, _, err := c.at(r)
+	client, _, err := c.clientFor(r)
 	if err != nil {
 		return err
 	}
@@ -217,55 +208,55 @@ func (c *cluster) delete(ctx context.Context, r ref) error {
 	return client.Delete(ctx, r.name, metav1.DeleteOptions{PropagationPolicy: &policy})
 }
 
-// until waits until an object is as the check wants it.
-func (c *cluster) until(ctx context.Context, r ref, what string, check func(*unstructured.Unstructured) bool) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		obj, err := c.get(ctx, r)
-		last = err
-		return err == nil && check(obj), nil
-	})
+// poll calls done until it reports true, fails, or waitTimeout is over.
+func poll(ctx context.Context, what string, done func() (bool, error)) error {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(context.Context) (bool, error) { return done() })
 	if err != nil {
-		return fmt.Errorf("waiting for %s of %s/%s: %w (last: %v)", what, r.resource, r.name, err, last)
+		return fmt.Errorf("waiting for %s: %w", what, err)
 	}
 	return nil
 }
 
-// untilGone waits until an object is not there any more.
-func (c *cluster) untilGone(ctx context.Context, r ref) error {
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+// waitFor waits until check reports true for an object.
+func (c *cluster) waitFor(ctx context.Context, r ref, what string, check func(*unstructured.Unstructured) bool) error {
+	var last error
+	err := poll(ctx, what+" of "+r.resource+"/"+r.name, func() (bool, error) {
+		var obj *unstructured.Unstructured
+		obj, last = c.get(ctx, r)
+		return last == nil && check(obj), nil
+	})
+	if err != nil && last != nil {
+		return fmt.Errorf("%w (last: %w)", err, last)
+	}
+	return err
+}
+
+// waitUntilGone waits until an object no longer exists.
+func (c *cluster) waitUntilGone(ctx context.Context, r ref) error {
+	return poll(ctx, "the deletion of "+r.resource+"/"+r.name, func() (bool, error) {
 		_, err := c.get(ctx, r)
 		return apierrors.IsNotFound(err), nil
 	})
-	if err != nil {
-		return fmt.Errorf("waiting for %s/%s to go: %w", r.resource, r.name, err)
-	}
-	return nil
 }
 
-// untilUnserved waits until discovery does not offer a version of a group any more.
-func (c *cluster) untilUnserved(ctx context.Context, version string) error {
+// waitUntilUnserved waits until discovery no longer offers a version of a group.
+func (c *cluster) waitUntilUnserved(ctx context.Context, version string) error {
 	served, err := discovery.NewDiscoveryClientForConfig(c.config)
 	if err != nil {
 		return err
 	}
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	return poll(ctx, version+" to be no longer served", func() (bool, error) {
 		groups, err := served.ServerGroups()
 		if err != nil {
 			return false, err
 		}
-		for _, group := range groups.Groups {
-			for _, v := range group.Versions {
-				if v.GroupVersion == version {
-					return false, nil
-				}
-			}
-		}
-		return true, nil
+		return !slices.ContainsFunc(groups.Groups, func(group metav1.APIGroup) bool {
+			return slices.ContainsFunc(group.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.GroupVersion == version })
+		}), nil
 	})
 }
 
-// installCRDs brings the custom kinds that stories use.
+// installCRDs installs the custom kinds that stories use.
 func (c *cluster) installCRDs(ctx context.Context) error {
 	files, err := filepath.Glob("testdata/crds/*.yaml")
 	if err != nil {
@@ -280,7 +271,7 @@ func (c *cluster) installCRDs(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
-		if err := c.until(ctx, ref{resource: "customresourcedefinition", name: name}, "Established", isEstablished); err != nil {
+		if err := c.waitFor(ctx, ref{resource: "customresourcedefinition", name: name}, "Established", isEstablished); err != nil {
 			return err
 		}
 	}
@@ -289,16 +280,18 @@ func (c *cluster) installCRDs(ctx context.Context) error {
 }
 
 func isEstablished(crd *unstructured.Unstructured) bool {
-	conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
-	for _, c := range conditions {
-		if c, ok := c.(map[string]any); ok && c["type"] == "Established" {
-			return c["status"] == "True"
-		}
-	}
-	return false
+	return hasCondition(crd, "Established", "True")
 }
 
-// decodeObjects reads a YAML stream. Integers stay exact.
+func hasCondition(obj *unstructured.Unstructured, name, status string) bool {
+	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	return slices.ContainsFunc(conditions, func(c any) bool {
+		condition, _ := c.(map[string]any)
+		return condition["type"] == name && condition["status"] == status
+	})
+}
+
+// decodeObjects parses a YAML stream. Integers stay exact.
 func decodeObjects(text string) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
 	for _, doc := range strings.Split("\n"+text, "\n---") {

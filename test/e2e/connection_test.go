@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestSeveralKubeconfigs is scenario C15: KUBECONFIG with several files, of
-// which one has the cluster and the other the context.
+// TestSeveralKubeconfigs sets KUBECONFIG to several files, of which one has the cluster and the other the context.
 func TestSeveralKubeconfigs(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)
@@ -22,24 +21,23 @@ func TestSeveralKubeconfigs(t *testing.T) {
 	must(t, os.WriteFile(first, []byte("apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: far, user: \"\", namespace: "+c.ns+"}}]\n"), 0o600))
 	must(t, os.WriteFile(second, []byte("apiVersion: v1\nkind: Config\ncurrent-context: b\nclusters: [{name: far, cluster: {server: \""+c.proxy.server.URL+"\"}}]\n"), 0o600))
 	c.env["KUBECONFIG"] = strings.Join([]string{first, second}, string(filepath.ListSeparator))
-	c.proxy.kubeconfig = "" // no flags then
+	c.proxy.kubeconfig = "" // so that no flag names one
 	out, err := c.diff()
 	must(t, err)
 	want(t, out, 2, `Deployment web: update drifted
   overwrite/drift spec.replicas old=2 desired=2 live=5 by:kubectl(scale)`)
 }
 
-// TestDeadAPIService has a server of its own: one dead APIService breaks
-// discovery and the deletion of namespaces for everybody. Its own group cannot
-// be compared; all else is, and a living release beside it stays clean. Helm
-// patches an APIService as it does a custom resource.
-func TestDeadAPIService(t *testing.T) {
+// TestUnavailableAPIService has an API server of its own, because one unavailable APIService breaks discovery and the deletion of namespaces for
+// everybody. The group of the APIService cannot be compared; everything else is, and another release stays clean. Helm patches an
+// APIService like a custom resource.
+func TestUnavailableAPIService(t *testing.T) {
 	if os.Getenv(kubeconfigEnv) != "" {
 		t.Skip("would break the cluster that " + kubeconfigEnv + " names")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	p, err := startPlane(ctx, everything...)
+	p, err := startPlane(ctx, allComponents...)
 	must(t, err)
 	t.Cleanup(p.stop)
 	on, err := newCluster(p.Kubeconfig)
@@ -47,11 +45,11 @@ func TestDeadAPIService(t *testing.T) {
 	must(t, on.installCRDs(ctx))
 	c := newCase(t, on)
 	must(t, c.helm(false, "install", "apiservice"))
-	must(t, on.until(ctx, ref{resource: "apiservice", name: "v1.dead.ex.com"}, "Available=False", isUnavailable))
+	must(t, on.waitFor(ctx, ref{resource: "apiservice", name: "v1.dead.ex.com"}, "Available=False", isUnavailable))
 	out, err := c.diff(c.release, "--fail-on", "drift,unmanaged,effect")
 	must(t, err)
 	want(t, out, 0, "")
-	previewsOfDeadAPI(t, c)
+	checkPreviewsOfUnavailableAPI(t, c)
 	must(t, c.patch("kubectl-edit", "configmap/beside", "{data: {k: changed}}"))
 	must(t, c.patch("kubectl-edit", "apiservice/v1.dead.ex.com", "[{op: replace, path: /spec/versionPriority, value: 99}]"))
 	out, err = c.diff()
@@ -62,8 +60,9 @@ APIService v1.dead.ex.com: none drifted
   ignore/drift spec.versionPriority old=15 desired=15 live=99 by:kubectl-edit`)
 }
 
-// previewsOfDeadAPI: that a group cannot be discovered is one warning of a preview, and only of a chart that asks for the group.
-func previewsOfDeadAPI(t *testing.T, c *Case) {
+// checkPreviewsOfUnavailableAPI checks that a group without discovery causes one warning of a preview, and only for a chart that asks for the
+// group.
+func checkPreviewsOfUnavailableAPI(t *testing.T, c *Case) {
 	t.Helper()
 	const template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: beside}\n" +
 		"data: {k: \"1\"} # {{ with .Values.asks }}{{ $.Capabilities.APIVersions.Has . }}{{ end }}\n"
@@ -81,11 +80,5 @@ func previewsOfDeadAPI(t *testing.T, c *Case) {
 }
 
 func isUnavailable(service *unstructured.Unstructured) bool {
-	conditions, _, _ := unstructured.NestedSlice(service.Object, "status", "conditions")
-	for _, c := range conditions {
-		if c, ok := c.(map[string]any); ok && c["type"] == "Available" {
-			return c["status"] == "False"
-		}
-	}
-	return false
+	return hasCondition(service, "Available", "False")
 }

@@ -1,20 +1,17 @@
-// Package e2e tells stories of releases on a real API server: the Helm
-// libraries deploy, field managers of all sorts edit, and the built helmdrift
-// binary, a process like any user's, says what drifted.
+// Package e2e tests helmdrift on a real API server. The Helm libraries deploy releases, various field managers edit them, and the built
+// helmdrift binary, a process like any user's, reports what drifted.
 //
-// Most stories are scripts under testdata/stories, named after the scenario
-// they tell; script_test.go lists their commands. Whatever a script cannot say
-// well is a Go test on the same Case. Every run of the binary goes through a
-// proxy that lets only reads pass, and with --dry-run=server writes that are
-// only tried.
+// Most tests are stories: scripts under testdata/stories, named by what they show. script_test.go lists their commands. What a script
+// cannot express well is a Go test that uses the same Case. Every run of the binary goes through a proxy that lets only reads pass, and
+// with --dry-run=server writes that are only tried.
 //
-// Two things cannot be seen from outside: that a chart renders to the very bytes
-// that Helm makes of it (equality_test.go), and how long that takes beside Helm's
-// own steps (bench_test.go). These import the packages of the main module; nothing
-// else does.
+// Two properties cannot be checked from outside: that helmdrift renders a chart to the same bytes as Helm (equality_test.go), and how long
+// that takes compared with Helm's own steps (bench_test.go). These files import the packages of the main module; no other file does.
 //
-// The control plane is started once, by the launcher in test/controlplane;
-// HELMDRIFT_TEST_KUBECONFIG names a cluster to use instead. That cluster should
-// run controllers and needs a node that is ready, real or fake. GOCOVERDIR
-// makes the binary one that counts coverage.
+// The random tests (TestOracle, TestFixOracle) build charts, edits and upgrades from a seed and compare each prediction with what Helm
+// does. The files oracle_*_test.go contain them, the pool of objects is in testdata/oracle, and oracle_tolerance_test.go lists what the
+// judge may excuse, and how often.
+//
+// The launcher in test/controlplane starts the control plane once; HELMDRIFT_TEST_KUBECONFIG names a cluster to use instead. That cluster
+// should run controllers and needs a node that is ready, real or fake. If GOCOVERDIR is set, the binary counts coverage.
 package e2e

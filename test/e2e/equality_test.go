@@ -17,13 +17,13 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
-// renderCharts holds charts that have many ways to render. Beside each folder may lie a values file (NAME.yaml), and what
-// a diff right after the install says (NAME.want) where that is not nothing: values that each rendering makes anew, and
-// what a chart does differently on an upgrade. NAME.want4 is for Helm 4, where that is another thing.
+// renderCharts contains charts that render in many ways. Next to each folder may be a values file (NAME.yaml) and the expected diff right
+// after the installation (NAME.want), if it is not empty: values that each rendering makes anew, and what a chart does differently in an
+// upgrade. NAME.want4 is the one for Helm 4 if it differs.
 const renderCharts = "testdata/charts/render"
 
-// TestRenderEquality installs each chart with both Helms. Then our rendering must be, byte for byte, what the Helm that
-// installed it says to upgrade --dry-run=server, but for what each rendering makes anew; and the binary finds nothing.
+// TestRenderEquality installs each chart with both Helms. The rendering of helmdrift must equal, byte for byte, what upgrade
+// --dry-run=server of the same Helm returns, except values that each rendering makes anew; and the binary must find no drift.
 func TestRenderEquality(t *testing.T) {
 	charts, err := filepath.Glob(filepath.Join(renderCharts, "*", "Chart.yaml"))
 	must(t, err)
@@ -32,7 +32,7 @@ func TestRenderEquality(t *testing.T) {
 		must(t, err)
 		t.Run(filepath.Base(chart), func(t *testing.T) {
 			t.Parallel()
-			// One after the other: Helm does not wait for a definition of crds/ that somebody else is just creating.
+			// Sequentially, because Helm does not wait for a definition of crds/ that somebody else is creating.
 			for _, by4 := range []bool{false, true} {
 				t.Run(fmt.Sprintf("helm%d", major(by4)), func(t *testing.T) {
 					checkRendering(t, helmCall{by4: by4, verb: "install", chart: chart, serverSide: "false"})
@@ -58,7 +58,7 @@ func checkRendering(t *testing.T, call helmCall) {
 	}
 	if _, err := c.run(call); err != nil {
 		if _, ours := c.render(call, 0); ours == nil {
-			t.Fatalf("Helm cannot render this, we can: %v", err)
+			t.Fatalf("Helm cannot render this, helmdrift can: %v", err)
 		}
 		return
 	}
@@ -80,7 +80,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// render is what helmdrift makes of a call's chart, as its command line does it.
+// render renders the chart of a call as the command line of helmdrift does.
 func (c *Case) render(call helmCall, lastRevision int) (*render.Rendered, error) {
 	ctx := context.Background()
 	cluster, err := live.Connect(ctx, c.cluster.config, live.Options{})
@@ -97,8 +97,8 @@ func (c *Case) render(call helmCall, lastRevision int) (*render.Rendered, error)
 	})
 }
 
-// wantFile holds what a diff says against the want file of the chart.
-func (c *Case) wantFile(t *testing.T, out run, call helmCall) {
+// wantFile compares the result of a diff with the want file of the chart.
+func (c *Case) wantFile(t *testing.T, out binaryRun, call helmCall) {
 	t.Helper()
 	file := call.chart + ".want"
 	if call.by4 && exists(file+"4") {
@@ -120,15 +120,15 @@ func (c *Case) wantFile(t *testing.T, out run, call helmCall) {
 	t.Errorf("%s (-want +got):\n%s\n%s", filepath.Base(file), cmp.Diff(string(expected), got), out.stderr)
 }
 
-// compareManifests compares two manifests byte for byte, document by document. A document that a second rendering makes
-// differently is compared as a tree, without what differs there.
+// compareManifests compares two manifests byte for byte, document by document. A document that differs in a second rendering is compared
+// as a tree, without the values that differ.
 func compareManifests(theirs, ours, again string) string {
 	if again == "" {
 		again = ours
 	}
 	a, b, second := documents(theirs), documents(ours), documents(again)
 	if len(a) != len(b) || len(second) != len(b) {
-		return fmt.Sprintf("Helm has %d documents, we have %d and %d:\n%s", len(a), len(b), len(second), cmp.Diff(theirs, ours))
+		return fmt.Sprintf("Helm has %d documents, helmdrift %d and %d:\n%s", len(a), len(b), len(second), cmp.Diff(theirs, ours))
 	}
 	var out strings.Builder
 	for i := range a {
@@ -146,7 +146,7 @@ func compareManifests(theirs, ours, again string) string {
 	return out.String()
 }
 
-// documents cuts a manifest where Helm framed it.
+// documents splits a manifest at Helm's separators.
 func documents(manifest string) []string {
 	return strings.Split("\n"+manifest, "\n---\n# Source: ")
 }

@@ -15,20 +15,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// harm is done to a write on its way. It may let it pass, once.
-type harm func(w http.ResponseWriter, r *http.Request, pass http.Handler)
+// writeFault handles a write in transit. It may let it pass, once.
+type writeFault func(w http.ResponseWriter, r *http.Request, pass http.Handler)
 
-// faultProxy stands before the proxy of a case and harms writes.
+// faultProxy is in front of the proxy of a case and applies faults to writes.
 type faultProxy struct {
 	server *httptest.Server
 
 	mu sync.Mutex
-	// writes counts the writes since harmful was called; choose says what is done to the nth, nil where nothing.
+	// writes counts the writes since the last call of setFaults; choose returns the fault for the nth write, or nil.
 	writes int
-	choose func(n int, r *http.Request) harm
+	choose func(n int, r *http.Request) writeFault
 }
 
-// startFaults puts itself before the proxy of a case.
+// startFaults starts a fault proxy in front of the proxy of a case.
 func startFaults(t *testing.T, c *Case) *faultProxy {
 	t.Helper()
 	target, err := url.Parse(c.proxy.server.URL)
@@ -49,7 +49,7 @@ func startFaults(t *testing.T, c *Case) *faultProxy {
 	return p
 }
 
-func (p *faultProxy) next(r *http.Request) harm {
+func (p *faultProxy) next(r *http.Request) writeFault {
 	if r.Method == http.MethodGet {
 		return nil
 	}
@@ -62,21 +62,21 @@ func (p *faultProxy) next(r *http.Request) harm {
 	return p.choose(p.writes, r)
 }
 
-// harmful chooses what is done to the writes from now on.
-func (p *faultProxy) harmful(choose func(n int, r *http.Request) harm) {
+// setFaults chooses the faults of all following writes.
+func (p *faultProxy) setFaults(choose func(n int, r *http.Request) writeFault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.writes, p.choose = 0, choose
 }
 
-// inTurn does one harm after the other to the writes, beginning with one of them.
-func inTurn(from int, harms ...harm) func(int, *http.Request) harm {
-	return func(n int, _ *http.Request) harm { return harms[(from+n)%len(harms)] }
+// inTurn applies one fault after the other to the writes, beginning at an index.
+func inTurn(from int, harms ...writeFault) func(int, *http.Request) writeFault {
+	return func(n int, _ *http.Request) writeFault { return harms[(from+n)%len(harms)] }
 }
 
-// beforehand does as inTurn, but lets every other write pass: the one that is tried again.
-func beforehand(from int, harms ...harm) func(int, *http.Request) harm {
-	return func(n int, _ *http.Request) harm {
+// everyFirstTry does the same as inTurn, but lets every second write pass: the repetition.
+func everyFirstTry(from int, harms ...writeFault) func(int, *http.Request) writeFault {
+	return func(n int, _ *http.Request) writeFault {
 		if n%2 == 0 {
 			return nil
 		}
@@ -84,9 +84,9 @@ func beforehand(from int, harms ...harm) func(int, *http.Request) harm {
 	}
 }
 
-// only does harm to the nth write.
-func only(at int, does harm) func(int, *http.Request) harm {
-	return func(n int, _ *http.Request) harm {
+// nthWrite applies a fault to the nth write.
+func nthWrite(at int, does writeFault) func(int, *http.Request) writeFault {
+	return func(n int, _ *http.Request) writeFault {
 		if n != at {
 			return nil
 		}
@@ -94,45 +94,45 @@ func only(at int, does harm) func(int, *http.Request) harm {
 	}
 }
 
-// says is an answer of the API server.
-func says(code int, reason metav1.StatusReason) harm {
+// respond answers like the API server.
+func respond(code int, reason metav1.StatusReason) writeFault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
 		_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-			Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "said by the proxy"})
+			Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "answer of the proxy"})
 	}
 }
 
-// throttles is the answer of the API server's priority and fairness, which is no Status.
-func throttles(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+// throttle answers like the API server's priority and fairness, which sends no Status.
+func throttle(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	w.Header().Set("Retry-After", "1")
 	http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
 }
 
-// cuts breaks the connection off.
-func cuts(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+// closeConnection closes the connection without an answer.
+func closeConnection(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	if connection, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		_ = connection.Close()
 	}
 }
 
-// hangs gives no answer until the client has enough.
-func hangs(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
-	_, _ = io.Copy(io.Discard, r.Body) // or the server does not notice that the client has gone
+// withholdAnswer sends no answer until the client gives up.
+func withholdAnswer(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
+	_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client has gone
 	<-r.Context().Done()
 }
 
-// acting lets the API server act first, and keeps its answer back.
-func acting(then harm) harm {
+// afterServer lets the API server act first and discards its answer.
+func afterServer(then writeFault) writeFault {
 	return func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
 		pass.ServeHTTP(httptest.NewRecorder(), r)
 		then(w, r, pass)
 	}
 }
 
-// meanwhile does something else before the write passes.
-func meanwhile(do func()) harm {
+// afterDoing does something else before the write passes.
+func afterDoing(do func()) writeFault {
 	return func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
 		do()
 		pass.ServeHTTP(w, r)

@@ -1,17 +1,11 @@
 package e2e
 
 import (
-	"bytes"
-	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,237 +15,33 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// faultChart is a release with a Secret, a native and a custom kind, and an object to lose. A value sets all at once.
-const faultChart = `
-apiVersion: v1
-kind: Secret
-metadata: {name: creds}
-stringData: {pw: canary-{{ .Values.v | default "old" }}}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: conf}
-data: {a: {{ .Values.v | default "old" }}, b: kept}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: lost}
-data: {a: {{ .Values.v | default "old" }}{{ with .Values.v }}, more: {{ . }}{{ end }}}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web}
-spec:
-  replicas: 0
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers:
-      - {name: side, image: side}
-      - name: app
-        image: app:{{ .Values.v | default "old" }}
-        env: [{name: A, value: a}, {name: B, value: b}, {name: C, value: c}]
----
-apiVersion: ex.com/v1
-kind: Thing
-metadata: {name: demo}
-spec: {max: {{ if .Values.v }}99{{ else }}10{{ end }}, min: 1}
-`
-
-// faultCase is a release that drifts, is hurt while it is put back, and is then as it was.
-type faultCase struct {
-	*Case
-	*faultProxy
-	by4     bool
-	process *os.Process
-	// whole is what a fix brings back, whatever happens on the way; owned is what helm owned of it, records its history.
-	whole, owned, records map[string]any
-}
-
-var faultObjects = []string{"secret/creds", "configmap/conf", "configmap/lost", "deployment/web", "things.ex.com/demo", "configmap/beside"}
-
-// newFaultCase installs the release. Others write to its objects, and beside them.
-func newFaultCase(t *testing.T, by4 bool) *faultCase {
-	t.Helper()
-	c := &faultCase{Case: newCase(t, suite.cluster), by4: by4}
-	c.faultProxy = startFaults(t, c.Case)
-	must(t, os.WriteFile(filepath.Join(c.dir, "app.yaml"), []byte(faultChart), 0o600))
-	must(t, c.helm(by4, "install", "app.yaml"))
-	for object, body := range map[string]string{
-		"secret/creds":       `{data: {theirs: eA==}}`,
-		"configmap/conf":     `{data: {theirs: x}, metadata: {annotations: {theirs: x}}}`,
-		"deployment/web":     `{metadata: {labels: {theirs: x}}, spec: {minReadySeconds: 7, template: {spec: {containers: [{name: app, env: [{name: THEIRS, value: x}]}]}}}}`,
-		"things.ex.com/demo": `{spec: {keep: theirs}}`,
-	} {
-		must(t, c.patch("others", object, body))
-	}
-	must(t, c.cluster.create(t.Context(), "{apiVersion: v1, kind: ConfigMap, metadata: {name: beside}, data: {k: v}}", c.ns, "others"))
-	c.whole, c.owned, c.records = c.objects(t), c.ownership(t), c.history(t)
-	return c
-}
-
-// both tells a story under each Helm.
-func both(t *testing.T, tell func(t *testing.T, c *faultCase)) {
-	for name, by4 := range map[string]bool{"client-side": false, "server-side": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tell(t, newFaultCase(t, by4))
-		})
-	}
-}
-
-// drift moves what is managed: of all objects, or of the few that are named.
-func (c *faultCase) drift(t *testing.T, some ...string) {
-	t.Helper()
-	for object, body := range map[string]string{
-		"secret/creds":       `{data: {pw: ` + base64.StdEncoding.EncodeToString([]byte("canary-drifted")) + `}}`,
-		"configmap/conf":     `{data: {a: drifted}}`,
-		"deployment/web":     `{spec: {template: {spec: {containers: [{name: app, image: "app:drifted", env: [{name: A, value: drifted}, {name: B, $patch: delete}]}]}}}}`,
-		"things.ex.com/demo": `{spec: {max: 30}}`,
-		"configmap/lost":     "",
-	} {
-		switch {
-		case len(some) > 0 && !strings.Contains(strings.Join(some, " "), object):
-		case body == "":
-			r, err := c.ref(object)
-			must(t, err)
-			must(t, c.cluster.delete(t.Context(), r))
-		default:
-			must(t, c.patch("kubectl-edit", object, body))
-		}
-	}
-}
-
-// objects are the objects as they are, without what every write changes, and without what makes an object itself.
-func (c *faultCase) objects(t *testing.T) map[string]any {
-	t.Helper()
-	out := map[string]any{}
-	for name, obj := range c.read(t) {
-		plain := quiet(obj.Object)
-		unstructured.RemoveNestedField(plain, "metadata", "uid")
-		unstructured.RemoveNestedField(plain, "metadata", "creationTimestamp")
-		out[name] = plain
-	}
-	return out
-}
-
-// ownership is what Helm owns, and who else has helmdrift's name.
-func (c *faultCase) ownership(t *testing.T) map[string]any {
-	t.Helper()
-	out := map[string]any{}
-	for name, obj := range c.read(t) {
-		for _, entry := range obj.GetManagedFields() {
-			if entry.Manager == "helm" && c.by4 || entry.Manager == "helmdrift" {
-				out[name+" "+entry.Manager+" "+string(entry.Operation)] = entry.FieldsV1.GetRawString()
-			}
-		}
-	}
-	return out
-}
-
-func (c *faultCase) read(t *testing.T) map[string]*unstructured.Unstructured {
-	t.Helper()
-	out := map[string]*unstructured.Unstructured{}
-	for _, name := range faultObjects {
-		r, err := c.ref(name)
-		must(t, err)
-		if obj, err := c.cluster.get(context.Background(), r); err == nil {
-			out[name] = obj
-		}
-	}
-	return out
-}
-
-// history is every record of the release, and the version at which it is stored.
-func (c *faultCase) history(t *testing.T) map[string]any {
-	t.Helper()
-	client, _, err := c.cluster.at(ref{resource: "secret", namespace: c.storage})
-	must(t, err)
-	list, err := client.List(t.Context(), metav1.ListOptions{LabelSelector: "owner=helm"})
-	must(t, err)
-	out := map[string]any{}
-	for _, record := range list.Items {
-		out[record.GetName()] = record.GetResourceVersion()
-	}
-	return out
-}
-
-// put runs helmdrift fix. No value of the Secret may be seen, whatever happens.
-func (c *faultCase) put(t *testing.T, args ...string) (run, *fixResult) {
-	t.Helper()
-	out, result, err := c.fix(append([]string{"--yes"}, args...)...)
-	must(t, err)
-	if strings.Contains(out.stdout+out.stderr, "canary") || strings.Contains(out.stdout+out.stderr, base64.StdEncoding.EncodeToString([]byte("canary-"))[:8]) {
-		t.Errorf("a secret value is shown:\n%s\n%s", out.stdout, out.stderr)
-	}
-	if result == nil {
-		t.Fatalf("exit %d, no result\n%s", out.exit, out.stderr)
-	}
-	return out, result
-}
-
-// mustComplete puts back, undisturbed, what is left, and holds everything against what was there before the drift.
-func (c *faultCase) mustComplete(t *testing.T) {
-	t.Helper()
-	c.harmful(nil)
-	out, result := c.put(t)
-	if out.exit != 0 {
-		t.Errorf("exit %d\n%s\n%s", out.exit, strings.Join(result.lines(), "\n"), out.stderr)
-	}
-	c.mustBeWhole(t)
-}
-
-// mustBeWhole fails where anything is not as it was before the drift.
-func (c *faultCase) mustBeWhole(t *testing.T) {
-	t.Helper()
-	if diff := cmp.Diff(c.whole, c.objects(t)); diff != "" {
-		t.Errorf("objects (-before the drift +now):\n%s", diff)
-	}
-	if diff := cmp.Diff(c.owned, c.ownership(t)); diff != "" {
-		t.Errorf("ownership (-before the drift +now):\n%s", diff)
-	}
-	if diff := cmp.Diff(c.records, c.history(t)); diff != "" {
-		t.Errorf("history (-before the drift +now):\n%s", diff)
-	}
-}
-
-// statuses is a result in short.
-func (r *fixResult) statuses() string {
-	var out []string
-	for _, o := range r.Results {
-		out = append(out, o.Object[strings.LastIndex(o.Object, "/")+1:]+" "+o.Status)
-	}
-	return strings.Join(out, ", ")
-}
-
-const allFixed = "creds fixed, conf fixed, lost fixed, web fixed, demo fixed"
-
-// TestFixUnderFaults hurts each write once. All is put back in one run, and nothing else changes.
+// TestFixUnderFaults applies a fault to each write once. One run puts everything back, and nothing else changes.
 func TestFixUnderFaults(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
-		failed := says(500, metav1.StatusReasonInternalError)
-		// Before the API server acts.
-		unheard := []harm{says(409, metav1.StatusReasonConflict), says(422, metav1.StatusReasonInvalid), throttles, failed, cuts}
-		for name, choose := range map[string]func(int, *http.Request) harm{
-			"unheard":          beforehand(0, unheard...),
-			"unheard, shifted": beforehand(2, unheard...),
-			"lost":             inTurn(0, acting(failed), acting(cuts)),
-			"lost, shifted":    inTurn(1, acting(failed), acting(cuts)),
-			"out of time":      func(n int, _ *http.Request) harm { return map[int]harm{1: hangs, 4: acting(hangs)}[n] },
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
+		failed := respond(500, metav1.StatusReasonInternalError)
+		// These faults come before the API server acts.
+		unheard := []writeFault{respond(409, metav1.StatusReasonConflict), respond(422, metav1.StatusReasonInvalid), throttle, failed, closeConnection}
+		for name, choose := range map[string]func(int, *http.Request) writeFault{
+			"unheard":          everyFirstTry(0, unheard...),
+			"unheard, shifted": everyFirstTry(2, unheard...),
+			"lost":             inTurn(0, afterServer(failed), afterServer(closeConnection)),
+			"lost, shifted":    inTurn(1, afterServer(failed), afterServer(closeConnection)),
+			"out of time": func(n int, _ *http.Request) writeFault {
+				return map[int]writeFault{1: withholdAnswer, 4: afterServer(withholdAnswer)}[n]
+			},
 		} {
 			c.drift(t)
-			c.harmful(choose)
+			c.setFaults(choose)
 			args := []string{}
 			if name == "out of time" {
-				args = append(args, "--timeout", "12s") // half of it is what one request may take
+				args = append(args, "--timeout", "12s") // one request may take half of it
 			}
-			out, result := c.put(t, args...)
+			out, result := c.runFix(t, args...)
 			if got := result.statuses(); out.exit != 0 || got != allFixed {
 				t.Errorf("%s: exit %d: %s\n%s", name, out.exit, strings.Join(result.lines(), "\n"), out.stderr)
 			}
-			c.mustBeWhole(t)
+			c.mustBeRestored(t)
 			if t.Failed() {
 				t.Fatal("after ", name)
 			}
@@ -259,26 +49,26 @@ func TestFixUnderFaults(t *testing.T) {
 	})
 }
 
-// TestFixUnderLastingFaults has writes that never get through. The others do, and the next run does the rest.
-func TestFixUnderLastingFaults(t *testing.T) {
+// TestFixUnderPermanentFaults has writes that never succeed. The other writes do, and the next run completes the rest.
+func TestFixUnderPermanentFaults(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		for name, test := range map[string]struct {
-			does harm
+			does writeFault
 			exit int
 			want string
 		}{
-			"down":    {says(503, metav1.StatusReasonServiceUnavailable), 1, "creds fixed, conf failed, lost fixed, web fixed, demo fixed"},
-			"refused": {says(400, metav1.StatusReasonBadRequest), 2, "creds fixed, conf refused, lost fixed, web fixed, demo fixed"},
+			"down":    {respond(503, metav1.StatusReasonServiceUnavailable), 1, "creds fixed, conf failed, lost fixed, web fixed, demo fixed"},
+			"refused": {respond(400, metav1.StatusReasonBadRequest), 2, "creds fixed, conf refused, lost fixed, web fixed, demo fixed"},
 		} {
 			c.drift(t)
-			c.harmful(func(_ int, r *http.Request) harm {
+			c.setFaults(func(_ int, r *http.Request) writeFault {
 				if strings.HasSuffix(r.URL.Path, "/conf") {
 					return test.does
 				}
 				return nil
 			})
-			if out, result := c.put(t, "--timeout", "15s"); out.exit != test.exit || result.statuses() != test.want {
+			if out, result := c.runFix(t, "--timeout", "15s"); out.exit != test.exit || result.statuses() != test.want {
 				t.Errorf("%s: exit %d: %s", name, out.exit, strings.Join(result.lines(), "\n"))
 			}
 			c.mustComplete(t)
@@ -286,48 +76,48 @@ func TestFixUnderLastingFaults(t *testing.T) {
 	})
 }
 
-// TestFixLosesTheOwnershipPatch: the values are back and said to be so; their ownership is what the next run hands over.
-func TestFixLosesTheOwnershipPatch(t *testing.T) {
+// TestFixOwnershipPatchFails checks that the values are back and reported so, and that the next run hands over their ownership.
+func TestFixOwnershipPatchFails(t *testing.T) {
 	t.Parallel()
 	c := newFaultCase(t, true)
 	c.drift(t, "configmap/conf")
-	c.harmful(only(2, says(403, metav1.StatusReasonForbidden)))
-	out, result := c.put(t)
+	c.setFaults(nthWrite(2, respond(403, metav1.StatusReasonForbidden)))
+	out, result := c.runFix(t)
 	if got := result.Results[0]; out.exit != 1 || got.Status != "failed" || !strings.Contains(got.Reason, "the values are back, but helm does not own them yet") {
 		t.Errorf("exit %d: %+v", out.exit, got)
 	}
-	if diff := cmp.Diff(c.whole, c.objects(t)); diff != "" {
+	if diff := cmp.Diff(c.wantObjects, c.objects(t)); diff != "" {
 		t.Errorf("objects (-before the drift +now):\n%s", diff)
 	}
 	c.mustComplete(t)
 }
 
-// TestFixKilled kills the process before its first write, and after each write on which the API server has acted, so between the two
-// patches of an object, too. Each object is then as it was before the drift or as the drift left it, and the next run completes the
-// rest.
+// TestFixKilled kills the process before its first write and after each write on which the API server has acted, which includes the time
+// between the two patches of an object. Each object is then as it was before the drift or as the drift left it, and the next run completes
+// the rest.
 func TestFixKilled(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		kill := func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
 			_ = c.process.Kill()
-			cuts(w, r, pass)
+			closeConnection(w, r, pass)
 		}
 		writes := map[bool]int{false: 3, true: 5}[c.by4]
 		for at, ended := 0, false; !ended; at++ {
 			c.drift(t, "configmap/conf", "configmap/lost", "deployment/web")
 			drifted := c.objects(t)
-			c.harmful(only(at, acting(kill)))
+			c.setFaults(nthWrite(at, afterServer(kill)))
 			if at == 0 {
-				c.harmful(only(1, kill))
+				c.setFaults(nthWrite(1, kill))
 			}
-			end, text := c.begin(t)
+			end, text := c.startFix(t)
 			if ended = end.Exited(); ended && at <= writes {
 				t.Errorf("write %d: %v\n%s", at, end, text)
 			}
 			now := c.objects(t)
 			for name, is := range now {
-				if !cmp.Equal(is, drifted[name]) && !cmp.Equal(is, c.whole[name]) {
-					t.Errorf("killed at write %d, %s is neither whole nor drifted:\n%s", at, name, cmp.Diff(c.whole[name], is))
+				if !cmp.Equal(is, drifted[name]) && !cmp.Equal(is, c.wantObjects[name]) {
+					t.Errorf("killed at write %d, %s is neither restored nor drifted:\n%s", at, name, cmp.Diff(c.wantObjects[name], is))
 				}
 			}
 			if at == 0 && !cmp.Equal(now, drifted) {
@@ -338,103 +128,48 @@ func TestFixKilled(t *testing.T) {
 	})
 }
 
-// begin runs helmdrift fix as a process to which things are done, and gives its end and what it wrote.
-func (c *faultCase) begin(t *testing.T) (*os.ProcessState, string) {
-	t.Helper()
-	c.proxy.begin(mayWrite)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, suite.binary, "fix", c.release, "--yes", "--kubeconfig", c.proxy.kubeconfig, "-n", c.storage)
-	cmd.Dir, cmd.Env = c.dir, []string{"HOME=" + c.dir, "PATH=" + os.Getenv("PATH")}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	must(t, cmd.Start())
-	c.process = cmd.Process
-	_ = cmd.Wait()
-	must(t, ctx.Err())
-	return cmd.ProcessState, out.String()
-}
-
-// TestFixInterrupted: the write in flight is finished and told; nothing else is begun.
+// TestFixInterrupted checks that fix finishes and reports the write in flight and begins no other.
 func TestFixInterrupted(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		c.drift(t, "configmap/conf", "deployment/web")
 		web := c.objects(t)["deployment/web"]
-		c.harmful(only(1, meanwhile(func() {
+		c.setFaults(nthWrite(1, afterDoing(func() {
 			if err := c.process.Signal(os.Interrupt); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(3 * time.Second) // nothing shows from outside that the signal has arrived
+			time.Sleep(3 * time.Second) // it cannot be seen from outside when the signal arrives
 		})))
-		state, text := c.begin(t)
+		state, text := c.startFix(t)
 		if !state.Exited() || state.ExitCode() != 1 || !strings.Contains(text, "interrupted") {
 			t.Errorf("%v\n%s", state, text)
 		}
 		now := c.objects(t)
-		if !cmp.Equal(now["configmap/conf"], c.whole["configmap/conf"]) || !cmp.Equal(now["deployment/web"], web) {
-			t.Errorf("not what one write leaves:\n%s", cmp.Diff(c.whole, now))
+		if !cmp.Equal(now["configmap/conf"], c.wantObjects["configmap/conf"]) || !cmp.Equal(now["deployment/web"], web) {
+			t.Errorf("not what one write leaves:\n%s", cmp.Diff(c.wantObjects, now))
 		}
-		if len(c.proxy.take().written) != 1 {
+		if len(c.proxy.recorded().written) != 1 {
 			t.Error("more than one write was sent")
 		}
 		c.mustComplete(t)
 	})
 }
 
-// writer is a controller that writes at a pace until it is stopped, or has written enough.
-func (c *faultCase) writer(t *testing.T, object string, pace time.Duration, kind types.PatchType, body func(i int) string) (stop func() int) {
-	t.Helper()
-	r, err := c.ref(object)
-	must(t, err)
-	client, _, err := c.cluster.at(r)
-	must(t, err)
-	done, begun, wrote := make(chan struct{}), make(chan struct{}), 0
-	var group sync.WaitGroup
-	group.Go(func() {
-		tick := time.NewTicker(pace)
-		defer tick.Stop()
-		for wrote < 1000 {
-			if _, err := client.Patch(context.Background(), r.name, kind, []byte(body(wrote+1)), metav1.PatchOptions{FieldManager: "controller"}); err != nil {
-				t.Errorf("the controller cannot write: %v", err)
-				return
-			}
-			if wrote++; wrote == 2 {
-				close(begun)
-			}
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-			}
-		}
-	})
-	<-begun
-	return func() int {
-		close(done)
-		group.Wait()
-		return wrote
-	}
-}
-
-// busy is the pace of a controller that writes all the time: 50 times a second.
-const busy = 20 * time.Millisecond
-
-// TestFixBesideABusyWriter: controllers write other fields of the same objects all the time. Nobody loses anything.
-func TestFixBesideABusyWriter(t *testing.T) {
+// TestFixWithConcurrentWriters has controllers that constantly write other fields of the same objects. No update is lost.
+func TestFixWithConcurrentWriters(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		c.drift(t)
 		annotate := func(i int) string { return fmt.Sprintf(`{"metadata":{"annotations":{"t%d":"x"}}}`, i) }
 		stops := map[string]func() int{
-			"configmap/conf": c.writer(t, "configmap/conf", busy, types.MergePatchType, annotate),
-			"deployment/web": c.writer(t, "deployment/web", busy, types.MergePatchType, annotate),
+			"configmap/conf": c.startWriter(t, "configmap/conf", busyInterval, types.MergePatchType, annotate),
+			"deployment/web": c.startWriter(t, "deployment/web", busyInterval, types.MergePatchType, annotate),
 		}
-		// This one, slower, writes into the very list that has to get an item back and is replaced as a whole therefore.
-		list := c.writer(t, "deployment/web", 25*busy, types.StrategicMergePatchType, func(i int) string {
+		// This slower controller writes into the list that gets an item back and is therefore replaced as a whole.
+		list := c.startWriter(t, "deployment/web", 25*busyInterval, types.StrategicMergePatchType, func(i int) string {
 			return fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"app","env":[{"name":"THEIRS","value":"%d"}]}]}}}}`, i)
 		})
-		out, result := c.put(t)
+		out, result := c.runFix(t)
 		wrote := map[string]int{"list": list()}
 		for object, stop := range stops {
 			wrote[object] = stop()
@@ -444,7 +179,7 @@ func TestFixBesideABusyWriter(t *testing.T) {
 		}
 		path, err := parsePath("spec.template.spec.containers[name=app].env[name=THEIRS].value")
 		must(t, err)
-		if last, _ := path.in(c.objects(t)["deployment/web"].(map[string]any)); last != fmt.Sprint(wrote["list"]) {
+		if last, _ := path.lookup(c.objects(t)["deployment/web"].(map[string]any)); last != fmt.Sprint(wrote["list"]) {
 			t.Errorf("the controller's %d became %v", wrote["list"], last)
 		}
 		must(t, c.patch("others", "deployment/web", `{spec: {template: {spec: {containers: [{name: app, env: [{name: THEIRS, value: x}]}]}}}}`))
@@ -458,26 +193,26 @@ func TestFixBesideABusyWriter(t *testing.T) {
 				unstructured.RemoveNestedField(now[object].(map[string]any), "metadata", "annotations", fmt.Sprintf("t%d", i+1))
 			}
 		}
-		if diff := cmp.Diff(c.whole, now); diff != "" {
+		if diff := cmp.Diff(c.wantObjects, now); diff != "" {
 			t.Errorf("objects (-before the drift +now):\n%s", diff)
 		}
-		if diff := cmp.Diff(c.owned, c.ownership(t)); diff != "" {
+		if diff := cmp.Diff(c.wantOwnership, c.ownership(t)); diff != "" {
 			t.Errorf("ownership (-before the drift +now):\n%s", diff)
 		}
 	})
 }
 
-// TestFixDoesNotFight (D6): a controller writes the planned field. It is left to it, and the rest is put back.
-func TestFixDoesNotFight(t *testing.T) {
+// TestFixLeavesWrittenFields has a controller that writes the planned field. Fix leaves the field to it and puts the rest back.
+func TestFixLeavesWrittenFields(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		for name, body := range map[string]func(int) string{
 			"other values": func(i int) string { return fmt.Sprintf(`{"data":{"a":"v%d"}}`, i) },
 			"the drift":    func(int) string { return `{"data":{"a":"drifted"}}` },
 		} {
 			c.drift(t)
-			stop := c.writer(t, "configmap/conf", busy, types.MergePatchType, body)
-			out, result := c.put(t)
+			stop := c.startWriter(t, "configmap/conf", busyInterval, types.MergePatchType, body)
+			out, result := c.runFix(t)
 			wrote := stop()
 			written := 0
 			for _, call := range out.traffic.written {
@@ -485,7 +220,7 @@ func TestFixDoesNotFight(t *testing.T) {
 					written++
 				}
 			}
-			// One write of the value, and one of the ownership, are no fight.
+			// Fix may write the value once, and the ownership once.
 			if out.exit != 2 || result.statuses() != strings.Replace(allFixed, "conf fixed", "conf declined", 1) || written > 2 {
 				t.Errorf("%s: exit %d after %d writes: %s\n%s", name, out.exit, written, strings.Join(result.lines(), "\n"), out.stderr)
 			}
@@ -501,11 +236,11 @@ func TestFixDoesNotFight(t *testing.T) {
 	})
 }
 
-// TestFixMeetsAnUpgrade: Helm upgrades the release while a write is on its way, of a value or of a missing object. Nothing of the
-// upgrade is undone.
-func TestFixMeetsAnUpgrade(t *testing.T) {
+// TestFixDuringUpgrade has Helm upgrade the release while a write of a value, or of a missing object, is in transit. Fix undoes nothing
+// of the upgrade.
+func TestFixDuringUpgrade(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, c *faultCase) {
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
 		for i, at := range []string{"/creds", "/lost"} {
 			c.drift(t)
 			var upgraded, owned, records map[string]any
@@ -519,8 +254,8 @@ func TestFixMeetsAnUpgrade(t *testing.T) {
 				}
 				upgraded, owned, records = c.objects(t), c.ownership(t), c.history(t)
 			}
-			c.harmful(c.once(at, meanwhile(upgrade)))
-			out, result := c.put(t)
+			c.setFaults(c.firstWriteOf(at, afterDoing(upgrade)))
+			out, result := c.runFix(t)
 			if upgraded == nil {
 				t.Fatalf("%s was not written: %s", at, strings.Join(result.lines(), "\n"))
 			}
@@ -531,21 +266,8 @@ func TestFixMeetsAnUpgrade(t *testing.T) {
 			if got := result.statuses(); out.exit != 1 || got != want {
 				t.Errorf("exit %d: %s\n%s", out.exit, strings.Join(result.lines(), "\n"), out.stderr)
 			}
-			c.whole, c.owned, c.records = upgraded, owned, records
-			c.mustBeWhole(t)
+			c.wantObjects, c.wantOwnership, c.wantRecords = upgraded, owned, records
+			c.mustBeRestored(t)
 		}
 	})
-}
-
-// once does harm to the first write of an object.
-func (c *faultCase) once(object string, does harm) func(int, *http.Request) harm {
-	done := false
-	return func(_ int, r *http.Request) harm {
-		lost := object == "/lost" && r.Method == http.MethodPost
-		if done || !lost && !strings.HasSuffix(r.URL.Path, object) {
-			return nil
-		}
-		done = true
-		return does
-	}
 }

@@ -1,104 +1,81 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestFixOracle repairs what the oracle's edits did: every planned object is back, declined or refused with a reason, nothing
-// else changed, and Helm's next upgrades do what helmdrift says of them, which after a full repair is nothing.
-func TestFixOracle(t *testing.T) {
-	pool, err := loadPool()
-	must(t, err)
-	for _, by4 := range []bool{false, true} {
-		t.Run(fmt.Sprintf("helm%d", major(by4)), func(t *testing.T) {
-			t.Parallel()
-			runFixOracle(t, pool, by4)
-		})
-	}
-}
+// TestFixOracle fixes what the oracle's edits changed. Every planned object must be put back, or declined or refused with a reason;
+// nothing else may change; and Helm's next upgrades must do what helmdrift predicts, which after a complete fix is nothing.
+func TestFixOracle(t *testing.T) { underEachHelm(t, runFixOracle) }
 
 func runFixOracle(t *testing.T, pool []poolKind, by4 bool) {
-	base := newCase(t, suite.cluster)
-	deadline := time.Now().Add(*oracleBudget)
-	statuses, sum := map[string]int{}, tally{let: tolerances{}}
-	for i := range *oracleN {
-		if time.Now().After(deadline) {
-			sum.left = *oracleN - i
-			break
+	base, sum, statuses := newCase(t, suite.cluster), newTally(), map[string]int{}
+	fix := func(seed uint64) (*oracleRun, error) {
+		fixed, err := newFixCase(pool, seed).fix(base, by4)
+		if err == nil {
+			for status, n := range fixed.statuses {
+				statuses[status] += n
+			}
 		}
-		seed := *oracleSeed + uint64(i)
-		fixed, err := newFixCase(pool, seed).repair(base, by4)
-		if errors.As(err, &voided{}) {
-			sum.void++
-			continue
-		}
-		if err != nil {
-			t.Errorf("seed %d: the oracle itself failed: %v\n%s", seed, err, fixed.story())
-			continue
-		}
-		sum.add(fixed.telling)
-		for status, n := range fixed.statuses {
-			statuses[status] += n
-		}
-		if len(fixed.misses) > 0 {
-			t.Errorf("seed %d (-oracle.seed=%d -oracle.n=1):\n%s\n%s", seed, seed, strings.Join(fixed.misses, "\n"), fixed.story())
-			keepStory(t, fixed.telling)
-		}
+		return fixed.oracleRun, err
 	}
-	t.Logf("repaired: %v", statuses)
-	sum.judge(t)
+	sum.eachSeed(t, fix, func(run *oracleRun) {
+		if len(run.mispredictions) > 0 {
+			reportMispredictions(t, run)
+		}
+	})
+	t.Logf("results: %v", statuses)
+	sum.check(t)
 }
 
-// newFixCase is the oracle's story of the seed, without a rollback or a failed upgrade.
+// newFixCase returns the oracle's case of the seed without a rollback and without a failed upgrade.
 func newFixCase(pool []poolKind, seed uint64) *oracleCase {
 	c := newOracleCase(pool, seed)
 	c.rollback, c.failed = false, false
 	for _, o := range c.objects {
-		o.tried = nil
+		o.failing = nil
 	}
-	c.edits = slices.DeleteFunc(c.edits, func(e *oracleEdit) bool { return e.how != byCreate && e.object.old == nil })
+	c.edits = slices.DeleteFunc(c.edits, func(e *oracleEdit) bool { return e.way != byCreate && e.object.old == nil })
 	return c
 }
 
-// fixing is a telling that ends in a repair.
-type fixing struct {
-	*telling
+// fixRun is an oracleRun that ends in a fix.
+type fixRun struct {
+	*oracleRun
 	statuses map[string]int
 }
 
-// repair runs the case: install, edits, repair, the same chart again, and the changed chart.
-func (o *oracleCase) repair(base *Case, by4 bool) (*fixing, error) {
-	told := newTelling(o, base, by4)
-	f := &fixing{telling: told, statuses: map[string]int{}}
-	defer told.clean()
-	if err := told.deploy(); err != nil {
+// fix runs the case: install, edits, fix, an upgrade with the same chart, and one with the changed chart.
+func (o *oracleCase) fix(base *Case, by4 bool) (*fixRun, error) {
+	run := newOracleRun(o, base, by4)
+	f := &fixRun{oracleRun: run, statuses: map[string]int{}}
+	defer run.clean()
+	if err := run.deploy(); err != nil {
 		return f, err
 	}
-	clean, err := told.snapshot()
+	clean, err := run.snapshot()
 	if err != nil {
 		return f, err
 	}
-	if err := told.edit(); err != nil {
+	if err := run.applyEdits(); err != nil {
 		return f, err
 	}
-	before, err := told.snapshot()
+	before, err := run.snapshot()
 	if err != nil {
 		return f, err
 	}
-	told.lines = append(told.lines, "fix --yes")
-	out, result, err := told.c.fix("--yes", "--show-secrets", "--timeout", "1m")
+	run.commands = append(run.commands, "fix --yes")
+	out, result, err := run.story.fix("--yes", "--show-secrets", "--timeout", "1m")
 	if err != nil || result == nil || result.After == nil && len(result.Plan) > 0 {
 		return f, fmt.Errorf("fix ended with %d: %w\n%s\n%s", out.exit, err, out.stdout, out.stderr)
 	}
-	after, err := told.snapshot()
+	after, err := run.snapshot()
 	if err != nil {
 		return f, err
 	}
@@ -110,36 +87,36 @@ func (o *oracleCase) repair(base *Case, by4 bool) (*fixing, error) {
 			return f, err
 		}
 	}
-	if len(f.misses) > 0 {
-		f.misses = append(f.misses, "fix:\n  "+strings.Join(result.lines(), "\n  "))
+	if len(f.mispredictions) > 0 {
+		f.mispredictions = append(f.mispredictions, "fix:\n  "+strings.Join(result.lines(), "\n  "))
 	}
 	return f, nil
 }
 
-// judgeFix holds what became of the objects against plan and results.
-func (f *fixing) judgeFix(result *fixResult, before, after map[string]map[string]any) {
-	for _, o := range f.of.objects {
+// judgeFix compares the objects after the fix with plan and results.
+func (f *fixRun) judgeFix(result *fixResult, before, after map[string]map[string]any) {
+	for _, o := range f.testCase.objects {
 		plan := result.planned("", o.name)
-		if err := fixedOnly(plan, before[o.name], after[o.name]); err != nil {
-			f.miss(o.name, "%v", err)
+		if err := checkOnlyPlanned(plan, before[o.name], after[o.name]); err != nil {
+			f.mispredict(o.name, "%v", err)
 		}
 		if plan == nil {
 			continue
 		}
 		outcomes := slices.DeleteFunc(slices.Clone(result.Results), func(r fixOutcome) bool { return r.Object != plan.Object })
 		if len(outcomes) == 0 {
-			f.miss(o.name, "is planned and has no result")
+			f.mispredict(o.name, "is planned and has no result")
 		}
 		for _, r := range outcomes {
 			f.statuses[r.Status]++
 			drifts := slices.ContainsFunc(result.After.Releases[0].Objects, func(a objectReport) bool { return a.Name == o.name && (a.Drifted || a.Missing) })
 			switch {
 			case r.Status == "fixed" && len(outcomes) == 1 && drifts:
-				f.miss(o.name, "is said to be fixed and has drifted:\n  %s", strings.Join(result.After.lines(), "\n  "))
+				f.mispredict(o.name, "is reported as fixed and has drifted:\n  %s", strings.Join(result.After.lines(), "\n  "))
 			case r.Status == "failed":
-				f.miss(o.name, "failed: %s", r.Reason)
+				f.mispredict(o.name, "failed: %s", r.Reason)
 			case r.Status != "fixed" && r.Reason == "":
-				f.miss(o.name, "%s without a reason", r.Status)
+				f.mispredict(o.name, "%s without a reason", r.Status)
 			}
 		}
 	}
@@ -150,25 +127,25 @@ func (f *fixing) judgeFix(result *fixResult, before, after map[string]map[string
 	}
 }
 
-// judgeExit: 0 where nothing drifted is left, 2 where something is.
-func (f *fixing) judgeExit(out run, result *fixResult) {
+// judgeExit expects exit code 0 if nothing drifted is left, and 2 otherwise.
+func (f *fixRun) judgeExit(out binaryRun, result *fixResult) {
 	want := 0
 	if result.After != nil && result.After.Releases[0].Drifted {
 		want = 2
 	}
 	if out.exit != want {
-		f.miss("", "fix ended with %d, want %d\n%s", out.exit, want, out.stderr)
+		f.mispredict("", "fix ended with %d, want %d\n%s", out.exit, want, out.stderr)
 	}
 }
 
-// judgeOwnership: of an object that one edit was made of, helm owns afterwards what it owned before, and nobody knows of us.
-func (f *fixing) judgeOwnership(result *fixResult, clean, after map[string]map[string]any) {
-	for _, o := range f.of.objects {
+// judgeOwnership checks objects with one edit: helm must own what it owned before, and helmdrift nothing.
+func (f *fixRun) judgeOwnership(result *fixResult, clean, after map[string]map[string]any) {
+	for _, o := range f.testCase.objects {
 		if strings.Contains(fmt.Sprint(entryOf(after[o.name], "helmdrift", "")), "f:") {
-			f.miss(o.name, "helmdrift still owns something")
+			f.mispredict(o.name, "helmdrift still owns something")
 		}
 		edits := 0
-		for _, e := range f.of.edits {
+		for _, e := range f.testCase.edits {
 			if e.object == o {
 				edits++
 			}
@@ -180,20 +157,12 @@ func (f *fixing) judgeOwnership(result *fixResult, clean, after map[string]map[s
 		}
 		was, is := entryOf(clean[o.name], "helm", "Apply"), entryOf(after[o.name], "helm", "Apply")
 		if !equalJSON(was, is) {
-			f.miss(o.name, "helm owned %v, now %v", was, is)
+			f.mispredict(o.name, "helm owned %v before, %v now", was, is)
 		}
 	}
 }
 
-// objects are those of a report's only release.
-func (r *driftReport) objects() []objectReport {
-	if r == nil || len(r.Releases) == 0 {
-		return nil
-	}
-	return r.Releases[0].Objects
-}
-
-// entryOf is what a manager owns.
+// entryOf returns what a manager owns.
 func entryOf(obj map[string]any, manager, operation string) any {
 	u := unstructured.Unstructured{Object: obj}
 	for _, entry := range u.GetManagedFields() {
@@ -204,17 +173,17 @@ func entryOf(obj map[string]any, manager, operation string) any {
 	return nil
 }
 
-// upgrade lets Helm deploy a chart, and holds what happens against what helmdrift says before.
-func (f *fixing) upgrade(chart string) error {
+// upgrade lets Helm deploy a chart and compares the result with helmdrift's prediction.
+func (f *fixRun) upgrade(chart string) error {
 	route := f.route
 	route.force = false
 	args := []string{"--show-secrets", "--show-controllers", "--fail-on", "none"}
-	path, err := f.c.chart(chart)
+	path, err := f.story.chart(chart)
 	if err != nil {
 		return err
 	}
-	f.lines = append(f.lines, "diff "+chart+" "+strings.Join(route.flags(), " "))
-	out, err := f.c.diff(slices.Concat([]string{f.c.release, path}, args, route.flags())...)
+	f.commands = append(f.commands, "diff "+chart+" "+strings.Join(route.flags(), " "))
+	out, err := f.story.diff(slices.Concat([]string{f.story.release, path}, args, route.flags())...)
 	if err != nil || out.report == nil {
 		return fmt.Errorf("%w\n%s%s", err, out.stdout, out.stderr)
 	}
@@ -222,38 +191,38 @@ func (f *fixing) upgrade(chart string) error {
 	if err != nil {
 		return err
 	}
-	f.lines = append(f.lines, "helm upgrade "+chart)
-	failed := f.c.helm(route.goes4, slices.Concat([]string{"upgrade"}, route.upgradeFlags(), []string{chart})...)
+	f.commands = append(f.commands, "helm upgrade "+chart)
+	failed := f.story.helm(route.upgrades4, slices.Concat([]string{"upgrade"}, route.upgradeFlags(), []string{chart})...)
 	after, err := f.snapshot()
 	if err != nil {
 		return err
 	}
 	if failed != nil && strings.Contains(failed.Error(), "helmdrift") {
-		f.miss("", "the upgrade to %s conflicts with us: %v", chart, failed)
+		f.mispredict("", "the upgrade to %s conflicts with helmdrift: %v", chart, failed)
 	}
-	judged := *f.telling
-	judged.misses = nil
+	judged := *f.oracleRun
+	judged.mispredictions = nil
 	if chart == "old.yaml" {
-		judged.of = f.of.staying()
+		judged.testCase = f.testCase.withUnchangedChart()
 	}
 	judged.judge(out.report, before, after, failed)
-	for _, text := range judged.misses {
-		f.misses = append(f.misses, "upgrade to "+chart+": "+text)
+	for _, text := range judged.mispredictions {
+		f.mispredictions = append(f.mispredictions, "upgrade to "+chart+": "+text)
 	}
-	maps.Copy(f.missed, judged.missed)
+	maps.Copy(f.mispredicted, judged.mispredicted)
 	return nil
 }
 
-// upgradeFlags are the flags of the real upgrade.
+// upgradeFlags returns the flags of the real upgrade.
 func (r route) upgradeFlags() []string {
-	if r.goes4 && r.serverSide != "auto" {
+	if r.upgrades4 && r.serverSide != "auto" {
 		return []string{"--server-side=" + r.serverSide}
 	}
 	return nil
 }
 
-// staying is the story in which the chart stays as it is.
-func (c *oracleCase) staying() *oracleCase {
+// withUnchangedChart returns the case with a new chart that equals the old one.
+func (c *oracleCase) withUnchangedChart() *oracleCase {
 	out := *c
 	out.objects = make([]*oracleObject, len(c.objects))
 	for i, o := range c.objects {

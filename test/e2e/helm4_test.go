@@ -10,7 +10,7 @@ import (
 	release "helm.sh/helm/v4/pkg/release/v1"
 )
 
-// helm4 calls Helm 4, which applies server-side unless told otherwise, and gives the manifest of what it installed or upgraded.
+// helm4 calls Helm 4, which applies server-side unless the call says otherwise, and returns the manifest of what it installed or upgraded.
 func (c *Case) helm4(call helmCall) (string, error) {
 	cfg := action.NewConfiguration()
 	if err := cfg.Init(c.configFlags(), c.storage, c.driver()); err != nil {
@@ -31,11 +31,7 @@ func (c *Case) helm4(call helmCall) (string, error) {
 }
 
 func (c *Case) install4(cfg *action.Configuration, call helmCall) (string, error) {
-	chart, err := loader.Load(call.chart)
-	if err != nil {
-		return "", err
-	}
-	vals, err := call.merged()
+	chart, vals, renderer, err := loaded(call, loader.Load)
 	if err != nil {
 		return "", err
 	}
@@ -45,23 +41,17 @@ func (c *Case) install4(cfg *action.Configuration, call helmCall) (string, error
 	install.ForceConflicts, install.ForceReplace = call.forceConflicts, call.force
 	install.TakeOwnership, install.SkipSchemaValidation = call.takeOwnership, call.skipSchema
 	install.Replace = true // as upgrade --install does, for a name that was uninstalled
-	if install.PostRenderer, err = call.renderer(); err != nil {
-		return "", err
-	}
+	install.PostRenderer = renderer
 	return manifest4(install.Run(chart, vals))
 }
 
 func (c *Case) upgrade4(cfg *action.Configuration, call helmCall) (string, error) {
-	chart, err := loader.Load(call.chart)
-	if err != nil {
-		return "", err
-	}
-	vals, err := call.merged()
+	chart, vals, renderer, err := loaded(call, loader.Load)
 	if err != nil {
 		return "", err
 	}
 	upgrade := action.NewUpgrade(cfg)
-	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory = c.ns, call.patience(), 10
+	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory = c.ns, call.timeout(), 10
 	upgrade.WaitStrategy, upgrade.ServerSideApply = kube.HookOnlyStrategy, call.serverSide
 	if call.wait > 0 {
 		upgrade.WaitStrategy = kube.StatusWatcherStrategy
@@ -72,9 +62,7 @@ func (c *Case) upgrade4(cfg *action.Configuration, call helmCall) (string, error
 	if call.dryRun {
 		upgrade.DryRunStrategy = action.DryRunServer
 	}
-	if upgrade.PostRenderer, err = call.renderer(); err != nil {
-		return "", err
-	}
+	upgrade.PostRenderer = renderer
 	return manifest4(upgrade.Run(c.release, chart, vals))
 }
 

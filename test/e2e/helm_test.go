@@ -12,10 +12,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// helmTimeout bounds one call of Helm; nothing waits for pods.
+// helmTimeout limits one call of Helm; no call waits for pods.
 const helmTimeout = 60 * time.Second
 
-// configFlags is what Helm's command line makes of its flags.
+// configFlags returns what Helm's command line makes of its flags.
 func (c *Case) configFlags() *genericclioptions.ConfigFlags {
 	flags := genericclioptions.NewConfigFlags(true)
 	cache := filepath.Join(suite.dir, "cache")
@@ -27,13 +27,13 @@ func (c *Case) configFlags() *genericclioptions.ConfigFlags {
 	return flags
 }
 
-// config3 is the configuration of Helm 3's actions.
+// config3 returns the configuration of Helm 3's actions.
 func (c *Case) config3() (*action.Configuration, error) {
 	cfg := &action.Configuration{}
 	return cfg, cfg.Init(c.configFlags(), c.storage, c.driver(), func(string, ...any) {})
 }
 
-// helm3 calls Helm 3 and gives the manifest of what it installed or upgraded.
+// helm3 calls Helm 3 and returns the manifest of what it installed or upgraded.
 func (c *Case) helm3(call helmCall) (string, error) {
 	cfg, err := c.config3()
 	if err != nil {
@@ -58,11 +58,7 @@ func (c *Case) helm3(call helmCall) (string, error) {
 }
 
 func (c *Case) install3(cfg *action.Configuration, call helmCall) (string, error) {
-	chart, err := loader.Load(call.chart)
-	if err != nil {
-		return "", err
-	}
-	vals, err := call.merged()
+	chart, vals, renderer, err := loaded(call, loader.Load)
 	if err != nil {
 		return "", err
 	}
@@ -70,31 +66,23 @@ func (c *Case) install3(cfg *action.Configuration, call helmCall) (string, error
 	install.ReleaseName, install.Namespace, install.Timeout = c.release, c.ns, helmTimeout
 	install.TakeOwnership, install.Force, install.SkipSchemaValidation = call.takeOwnership, call.force, call.skipSchema
 	install.Replace = true // as upgrade --install does, for a name that was uninstalled
-	if install.PostRenderer, err = call.renderer(); err != nil {
-		return "", err
-	}
+	install.PostRenderer = renderer
 	return manifest3(install.Run(chart, vals))
 }
 
 func (c *Case) upgrade3(cfg *action.Configuration, call helmCall) (string, error) {
-	chart, err := loader.Load(call.chart)
-	if err != nil {
-		return "", err
-	}
-	vals, err := call.merged()
+	chart, vals, renderer, err := loaded(call, loader.Load)
 	if err != nil {
 		return "", err
 	}
 	upgrade := action.NewUpgrade(cfg)
-	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory, upgrade.Wait = c.ns, call.patience(), 10, call.wait > 0
+	upgrade.Namespace, upgrade.Timeout, upgrade.MaxHistory, upgrade.Wait = c.ns, call.timeout(), 10, call.wait > 0
 	upgrade.TakeOwnership, upgrade.Force, upgrade.SkipSchemaValidation = call.takeOwnership, call.force, call.skipSchema
 	upgrade.ReuseValues, upgrade.ResetValues, upgrade.ResetThenReuseValues = call.reuse, call.reset, call.resetToReuse
 	if call.dryRun {
 		upgrade.DryRunOption = "server"
 	}
-	if upgrade.PostRenderer, err = call.renderer(); err != nil {
-		return "", err
-	}
+	upgrade.PostRenderer = renderer
 	return manifest3(upgrade.Run(c.release, chart, vals))
 }
 
@@ -105,7 +93,7 @@ func manifest3(r *release.Release, err error) (string, error) {
 	return r.Manifest, err
 }
 
-// manifest is helm get manifest.
+// manifest does what helm get manifest does.
 func (c *Case) manifest() (string, error) {
 	cfg, err := c.config3()
 	if err != nil {
@@ -114,7 +102,7 @@ func (c *Case) manifest() (string, error) {
 	return manifest3(action.NewGet(cfg).Run(c.release))
 }
 
-// forge changes the last record as Helm would not have, or not just then.
+// forge changes the last record in a way, or at a time, that Helm would not.
 func (c *Case) forge(change func(*release.Release)) error {
 	cfg, err := c.config3()
 	if err != nil {

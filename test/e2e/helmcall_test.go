@@ -22,32 +22,33 @@ import (
 
 // helmCall is one call of Helm's command line.
 type helmCall struct {
-	// by4 tells which Helm is called.
+	// by4 selects Helm 4.
 	by4  bool
 	verb string
 	// chart is the folder of a chart.
 	chart string
-	// values are Helm's own -f, --set and their like; the three flags say what becomes of the values of the last revision.
+	// values are Helm's own -f, --set and so on; the three flags say what happens to the values of the last revision.
 	values                     values.Options
 	reuse, reset, resetToReuse bool
 	skipSchema                 bool
-	// force is Helm 3's --force and Helm 4's --force-replace; forceConflicts and serverSide are Helm 4's alone.
+	// force is --force of Helm 3 and --force-replace of Helm 4; only Helm 4 has forceConflicts and serverSide.
 	force, forceConflicts, takeOwnership bool
-	// serverSide is auto, true or false; an install takes auto for true, as upgrade --install does.
+	// serverSide is auto, true or false. An installation takes auto as true, as upgrade --install does.
 	serverSide string
-	// dryRun is --dry-run=server: the release is rendered as it would be, and nothing is written.
+	// dryRun is --dry-run=server: Helm renders the release and writes nothing.
 	dryRun bool
 	// as is the program that calls Helm's library; empty means the helm command.
 	as string
-	// wait is how long to wait until what was deployed is ready; zero means not at all.
+	// wait is how long to wait until the deployed objects are ready; zero means not to wait.
 	wait time.Duration
-	// postRenderer is a program, with its arguments.
+	// postRenderer is a program, postArgs its arguments.
 	postRenderer string
 	postArgs     []string
 	revision     int
 }
 
-// helmName guards the name under which Helm's libraries write, which is a variable of the process. Calls of the helm command share it.
+// helmName guards the name under which Helm's libraries write, a global variable of each library. Calls of the helm command share the
+// lock.
 var helmName sync.RWMutex
 
 // named calls Helm under the name of the program.
@@ -64,8 +65,8 @@ func (h helmCall) named(call func() (string, error)) (string, error) {
 	return call()
 }
 
-// patience is how long a call may take.
-func (h helmCall) patience() time.Duration {
+// timeout returns how long a call may take.
+func (h helmCall) timeout() time.Duration {
 	if h.wait > 0 {
 		return h.wait
 	}
@@ -114,7 +115,7 @@ func (f inDir) String() string { return "" }
 // Type implements pflag.Value.
 func (f inDir) Type() string { return "file" }
 
-// parseHelm reads the arguments of a helm command: a verb, flags, and a chart or, for rollback, a revision.
+// parseHelm parses the arguments of a helm command: a verb, flags, and a chart or, for rollback, a revision.
 func (c *Case) parseHelm(args []string) (helmCall, error) {
 	if len(args) == 0 {
 		return helmCall{}, errors.New("helm: a verb is missing")
@@ -142,7 +143,7 @@ func (c *Case) parseHelm(args []string) (helmCall, error) {
 	return call, err
 }
 
-// parseDiff reads the arguments of a helmdrift diff as the call of Helm that they predict. Flags of helmdrift alone mean nothing here.
+// parseDiff parses the arguments of a helmdrift diff as the call of Helm that they predict. It ignores flags that only helmdrift has.
 func (c *Case) parseDiff(args []string) (helmCall, error) {
 	call := helmCall{verb: "upgrade"}
 	flags := pflag.NewFlagSet("diff", pflag.ContinueOnError)
@@ -166,7 +167,7 @@ func (c *Case) parseDiff(args []string) (helmCall, error) {
 	return call, nil
 }
 
-// merged are the values, as the Helm that is called merges them.
+// merged returns the values as the called Helm merges them.
 func (h helmCall) merged() (map[string]any, error) {
 	if h.by4 {
 		options := values4.Options(h.values)
@@ -175,7 +176,19 @@ func (h helmCall) merged() (map[string]any, error) {
 	return h.values.MergeValues(getter.Providers{})
 }
 
-// renderer is the post-renderer, nil where there is none.
+// loaded returns what every call of either Helm needs: the chart, as that Helm's loader reads it, the merged values and the post-renderer.
+func loaded[Chart any](call helmCall, load func(path string) (Chart, error)) (chart Chart, vals map[string]any, renderer postrender.PostRenderer, err error) {
+	if chart, err = load(call.chart); err != nil {
+		return chart, nil, nil, err
+	}
+	if vals, err = call.merged(); err != nil {
+		return chart, nil, nil, err
+	}
+	renderer, err = call.renderer()
+	return chart, vals, renderer, err
+}
+
+// renderer returns the post-renderer, or nil.
 func (h helmCall) renderer() (postrender.PostRenderer, error) {
 	if h.postRenderer == "" {
 		return nil, nil
@@ -183,8 +196,8 @@ func (h helmCall) renderer() (postrender.PostRenderer, error) {
 	return postrender.NewExec(h.postRenderer, h.postArgs...)
 }
 
-// chart finds a chart: a folder of the story, a lone template of the story, which becomes a chart of that name, or a
-// folder of testdata/charts.
+// chart finds a chart: a folder of the story, a single template of the story, which becomes a chart of that name, or a folder of
+// testdata/charts.
 func (c *Case) chart(name string) (string, error) {
 	path := filepath.Join(c.dir, name)
 	info, err := os.Stat(path)

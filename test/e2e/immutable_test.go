@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// upgradeCase is one object of testdata/refused/immutable.yaml, as TestImmutableFields of pkg/threeway has it too.
+// upgradeCase is one object of testdata/refused/immutable.yaml, which TestImmutableFields of pkg/threeway reads too.
 type upgradeCase struct {
 	Object  map[string]any            `json:"object"`
 	Status  map[string]any            `json:"status"`
@@ -22,8 +22,8 @@ type upgradeCase struct {
 	Allowed []map[string]any          `json:"allowed"`
 }
 
-// TestImmutableFields lets the API server judge the cases by which the table of immutable fields is tested. There are no controllers
-// on its plane, so that each object keeps the status of its case.
+// TestImmutableFields lets the API server judge the cases that test the table of immutable fields. This control plane has no controllers,
+// so each object keeps the status of its case.
 func TestImmutableFields(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -34,7 +34,7 @@ func TestImmutableFields(t *testing.T) {
 	on, err := newCluster(p.Kubeconfig)
 	must(t, err)
 	exists := func(*unstructured.Unstructured) bool { return true }
-	must(t, on.until(ctx, ref{resource: "namespace", name: "default"}, "creation", exists))
+	must(t, on.waitFor(ctx, ref{resource: "namespace", name: "default"}, "creation", exists))
 	must(t, on.create(ctx, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default}}", "default", "test"))
 	raw, err := os.ReadFile("../../testdata/refused/immutable.yaml")
 	must(t, err)
@@ -42,7 +42,7 @@ func TestImmutableFields(t *testing.T) {
 	must(t, yaml.Unmarshal(raw, &cases))
 	for _, c := range cases {
 		obj := &unstructured.Unstructured{Object: c.Object}
-		client, _, err := on.of(obj.GroupVersionKind(), "default")
+		client, _, err := on.clientForKind(obj.GroupVersionKind(), "default")
 		must(t, err)
 		patch := func(t *testing.T, body map[string]any, options metav1.PatchOptions, subresources ...string) error {
 			raw, err := json.Marshal(body)
@@ -72,7 +72,7 @@ func TestImmutableFields(t *testing.T) {
 	}
 }
 
-// refusedFields are those of which the server says that they are not valid.
+// refusedFields returns the fields that the server calls invalid.
 func refusedFields(err error) []string {
 	if !apierrors.IsInvalid(err) {
 		return nil

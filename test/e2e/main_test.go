@@ -18,31 +18,30 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// kubeconfigEnv names a cluster that replaces the one this package starts,
-// binaryEnv a helmdrift that replaces the one it builds, such as a released one.
+// kubeconfigEnv names a cluster to use instead of the one that this package starts, binaryEnv a helmdrift to use instead of the one that
+// it builds, such as a released one.
 const (
 	kubeconfigEnv = "HELMDRIFT_TEST_KUBECONFIG"
 	binaryEnv     = "HELMDRIFT_TEST_BINARY"
 )
 
-// suite is what all tests share; TestMain fills it in before the first runs.
+// suite is shared by all tests; TestMain sets it before the first test runs.
 var suite struct {
 	// binary is the helmdrift under test.
 	binary string
-	// dir is scratch space that lives as long as the tests.
+	// dir is a temporary folder that exists as long as the tests run.
 	dir     string
 	cluster *cluster
 }
 
 var storyDir = flag.String("stories", "testdata/stories", "folder of the stories")
 
-// noCluster is for tests that need no API server, such as the judge's own.
+// noCluster is for tests that need no API server, such as the test of the judge.
 var noCluster = flag.Bool("no-cluster", false, "start no control plane and build no binary: for tests that need none")
 
 var update = flag.Bool("update", false, "write what the stories report into their want files")
 
-// parallel is how many stories run at once: they wait for the server most of
-// their time, whatever the number of processors.
+// parallel is how many stories run at once. They wait for the server most of the time, whatever the number of processors.
 const parallel = "6"
 
 func TestMain(m *testing.M) {
@@ -51,7 +50,7 @@ func TestMain(m *testing.M) {
 	os.Exit(runAll(m))
 }
 
-// runAll is TestMain with defers that are honoured.
+// runAll is TestMain with deferred calls that are run.
 func runAll(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "helmdrift-e2e-")
 	if err != nil {
@@ -60,7 +59,7 @@ func runAll(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	suite.dir = dir
-	silence()
+	setLibraryGlobals()
 	if *noCluster {
 		return m.Run()
 	}
@@ -73,7 +72,7 @@ func runAll(m *testing.M) int {
 	return m.Run()
 }
 
-// prepare builds the binary while the control plane comes up.
+// prepare builds the binary while the control plane starts.
 func prepare(dir string) (stop func(), err error) {
 	built := make(chan error, 1)
 	go func() {
@@ -85,7 +84,7 @@ func prepare(dir string) (stop func(), err error) {
 	kubeconfig, stop, failed := os.Getenv(kubeconfigEnv), func() {}, error(nil)
 	if kubeconfig == "" {
 		var p *plane
-		if p, failed = startPlane(ctx, everything...); failed == nil {
+		if p, failed = startPlane(ctx, allComponents...); failed == nil {
 			kubeconfig, stop = p.Kubeconfig, p.stop
 		}
 	}
@@ -102,7 +101,7 @@ func prepare(dir string) (stop func(), err error) {
 	return stop, failed
 }
 
-// buildBinary builds helmdrift, with counters where coverage is wanted.
+// buildBinary builds helmdrift, with coverage counters if GOCOVERDIR is set.
 func buildBinary(dir string) (string, error) {
 	if ready := os.Getenv(binaryEnv); ready != "" {
 		return filepath.Abs(ready)
@@ -121,14 +120,13 @@ func buildBinary(dir string) (string, error) {
 	return path, nil
 }
 
-// silence sets the libraries' globals as their command lines do, once and
-// before anything runs in parallel.
-func silence() {
+// setLibraryGlobals sets the global variables of the libraries as their command lines do, once and before anything runs in parallel.
+func setLibraryGlobals() {
 	log.SetOutput(io.Discard)
 	logrus.SetOutput(io.Discard)
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	kube3.ManagedFieldsManager, kube4.ManagedFieldsManager = "helm", "helm"
-	// Both add to client-go's scheme when first made.
+	// Both add to client-go's scheme when they are first created.
 	kube3.New(nil)
 	kube4.New(nil)
 }

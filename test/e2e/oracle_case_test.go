@@ -11,53 +11,53 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// oracleCase is one random story: a release, what somebody did to its objects, and what Helm is to do next. All of it
-// follows from the seed, but for the ends of the names.
+// oracleCase is one random case: a release, the edits of its objects, and what Helm does next. The seed determines all of it except the
+// ends of the names.
 type oracleCase struct {
 	seed uint64
-	// rollback tells that the release is taken back from the new chart to the old one, not forth; installs that there is no release
-	// yet; same that the chart stays what it is and nobody gives it to helmdrift.
-	rollback, installs, same bool
-	// failed tells that an upgrade failed before the edits.
+	// rollback says that Helm goes back from the new chart to the old one; installs that the release does not exist yet; unchanged that
+	// the chart stays the same and helmdrift gets no chart.
+	rollback, installs, unchanged bool
+	// failed says that an upgrade failed before the edits.
 	failed bool
 	// route is an index of routes.
 	route   int
 	objects []*oracleObject
 	edits   []*oracleEdit
-	// extras are documents of the charts that no objects come of which the report could compare, by the chart's file.
+	// extras are documents that cause no comparable objects, by the file of the chart.
 	extras map[string][]map[string]any
-	// odd tells that the hooks are of a kind that Helm does not know.
-	odd bool
-	// listed are the names of objects that stand in a List, by the chart's file.
+	// unknownHook says that the hooks are of a kind that Helm does not know.
+	unknownHook bool
+	// listed are the names of objects that are items of a List, by the file of the chart.
 	listed map[string][]string
 }
 
-// oracleObject is one object of the charts; nil where one of them does not have it.
+// oracleObject is one object of the charts; old or new is nil if that chart lacks it.
 type oracleObject struct {
 	kind *poolKind
 	name string
-	// place is its place in the story.
-	place int
+	// position is the object's index in the case.
+	position int
 	// stem and port fill in what the pool leaves open.
 	stem     string
 	port     int64
 	old, new map[string]any
-	// tried is the object in the upgrade that failed.
-	tried map[string]any
-	// where is the namespace that the charts write: none, or what follows the release's own in its name.
-	where namespacing
+	// failing is the object in the upgrade that failed.
+	failing map[string]any
+	// namespace is what the charts write as the namespace.
+	namespace chartNamespace
 }
 
-// namespacing is how a chart writes an object's namespace.
-type namespacing struct {
+// chartNamespace is how a chart writes the namespace of an object: not at all, or that of the release with a suffix.
+type chartNamespace struct {
 	written bool
 	suffix  string
 }
 
-// otherNamespace follows the name of the release's namespace in that of a second one.
+// otherNamespace is the suffix of the second namespace's name after that of the release.
 const otherNamespace = "-b"
 
-// newOracleCase builds the story of a seed.
+// newOracleCase builds the case of a seed.
 func newOracleCase(pool []poolKind, seed uint64) *oracleCase {
 	r := rand.New(rand.NewPCG(seed, 0))
 	c := &oracleCase{seed: seed, rollback: r.IntN(3) == 0, failed: r.IntN(8) == 0}
@@ -66,60 +66,59 @@ func newOracleCase(pool []poolKind, seed uint64) *oracleCase {
 	}
 	for i := range 3 + r.IntN(4) {
 		o := newOracleObject(draw(pool, r), fmt.Sprintf("%d-%d", seed, i), r)
-		o.place = i
+		o.position = i
 		c.objects = append(c.objects, o)
 	}
-	c.fail(r)
+	c.addFailingUpgrade(r)
 	for range 1 + r.IntN(4) {
 		if e := newOracleEdit(c.deployed(), r); e != nil {
 			c.edits = append(c.edits, e)
 		}
 	}
 	for _, o := range c.objects {
-		if o.now(c.rollback) == nil && r.IntN(2) == 0 {
+		if o.deployed(c.rollback) == nil && r.IntN(2) == 0 {
 			c.edits = append(c.edits, newCreation(o, r))
 		}
 	}
 	return c
 }
 
-// fail makes the chart whose upgrade fails: changes of all objects, and one that the API refuses.
-func (c *oracleCase) fail(r *rand.Rand) {
+// addFailingUpgrade builds the chart whose upgrade fails: it changes all objects, and the API refuses one of them.
+func (c *oracleCase) addFailingUpgrade(r *rand.Rand) {
 	c.failed = c.failed && !c.rollback && len(c.deployed()) > 0
 	if !c.failed {
 		return
 	}
 	for _, o := range c.objects {
-		if o.tried = runtime.DeepCopyJSON(o.old); o.old != nil {
-			o.tried = o.changed(o.tried, r)
+		if o.failing = runtime.DeepCopyJSON(o.old); o.old != nil {
+			o.failing = o.newVersion(o.failing, r)
 		}
 	}
 	bad := c.deployed()
-	badLabel.put(bad[r.IntN(len(bad))].tried, "not a label!")
+	badLabel.put(bad[r.IntN(len(bad))].failing, "not a label!")
 }
 
-// badLabel is what no object may have.
-var badLabel = steps{{field: "metadata"}, {field: "labels"}, {field: "bad"}}
+// badLabel is a label that the API refuses on any object.
+var badLabel = fieldPath{{field: "metadata"}, {field: "labels"}, {field: "bad"}}
 
-// newOracleObject draws an object of a kind. Its name is nobody else's, as objects may have no namespace and stories run side by
-// side.
+// newOracleObject draws an object of a kind. Its name is unique, because objects may have no namespace and cases run in parallel.
 func newOracleObject(kind *poolKind, number string, r *rand.Rand) *oracleObject {
-	unique := tellings.Add(1)
+	unique := runCounter.Add(1)
 	o := &oracleObject{kind: kind, stem: fmt.Sprintf("%s-%s-%d", kind.name[:3], number, unique), port: 30000 + unique%80}
-	o.old = o.named(kind.object)
+	o.old = o.withName(kind.object)
 	o.name, _ = o.old["metadata"].(map[string]any)["name"].(string)
 	o.setVersion(o.old, kind.versions[max(0, r.IntN(len(kind.versions)+2)-2)])
-	knobs := kind.turnable(versionOf(o.old))
+	knobs := kind.knobsAt(versionOf(o.old))
 	for _, k := range knobs {
-		// A kind with few knobs has most of them turned, one with many has some.
+		// Of few knobs most are turned, of many only some.
 		if r.IntN(len(knobs)+8) < 10 {
 			k.turn(o.old, r)
 		}
 	}
-	o.old = o.named(o.old)
+	o.old = o.withName(o.old)
 	o.new = runtime.DeepCopyJSON(o.old)
 	if r.IntN(2) == 0 {
-		o.new = o.changed(o.new, r)
+		o.new = o.newVersion(o.new, r)
 	}
 	switch r.IntN(14) {
 	case 0:
@@ -129,33 +128,33 @@ func newOracleObject(kind *poolKind, number string, r *rand.Rand) *oracleObject 
 	case 2:
 		if len(kind.risks) > 0 {
 			kind.risks[r.IntN(len(kind.risks))].turn(o.new, r)
-			o.new = o.named(o.new)
+			o.new = o.withName(o.new)
 		}
 	}
 	return o
 }
 
-// changed is what a new version of the chart does to the object.
-func (o *oracleObject) changed(obj map[string]any, r *rand.Rand) map[string]any {
+// newVersion changes the object as a new version of the chart does.
+func (o *oracleObject) newVersion(obj map[string]any, r *rand.Rand) map[string]any {
 	if versions := o.kind.versions; len(versions) > 1 && r.IntN(2) == 0 {
 		o.setVersion(obj, versions[r.IntN(len(versions))])
 	}
-	knobs := o.kind.turnable(versionOf(obj))
+	knobs := o.kind.knobsAt(versionOf(obj))
 	for range 1 + r.IntN(4) {
 		knobs[r.IntN(len(knobs))].turn(obj, r)
 	}
 	if r.IntN(6) == 0 {
 		shuffleOneList(obj, r)
 	}
-	return o.named(obj)
+	return o.withName(obj)
 }
 
-// setVersion writes the object at another version, without what only its own version has.
+// setVersion writes the object at another version and removes what only its own version has.
 func (o *oracleObject) setVersion(obj map[string]any, version string) {
 	if version == versionOf(obj) {
 		return
 	}
-	for _, k := range o.kind.at[versionOf(obj)] {
+	for _, k := range o.kind.versionKnobs[versionOf(obj)] {
 		k.drop(obj)
 	}
 	obj["apiVersion"] = version
@@ -163,8 +162,8 @@ func (o *oracleObject) setVersion(obj map[string]any, version string) {
 
 func versionOf(obj map[string]any) string { return fmt.Sprint(obj["apiVersion"]) }
 
-// named copies an object of the pool and puts its name in.
-func (o *oracleObject) named(obj map[string]any) map[string]any {
+// withName copies an object of the pool and fills in the name.
+func (o *oracleObject) withName(obj map[string]any) map[string]any {
 	return o.filledIn(obj).(map[string]any)
 }
 
@@ -221,72 +220,72 @@ func eachNode(v any, visit func(any)) {
 	}
 }
 
-// deployed are the objects that live has when the edits begin.
+// deployed returns the objects that live has when the edits begin.
 func (c *oracleCase) deployed() []*oracleObject {
-	return slices.DeleteFunc(slices.Clone(c.objects), func(o *oracleObject) bool { return o.now(c.rollback) == nil })
+	return slices.DeleteFunc(slices.Clone(c.objects), func(o *oracleObject) bool { return o.deployed(c.rollback) == nil })
 }
 
-// touched tells whether an edit of the object went through.
-func (c *oracleCase) touched(o *oracleObject) bool {
-	return slices.ContainsFunc(c.edits, func(e *oracleEdit) bool { return e.done && e.object.name == o.name })
+// wasEdited reports whether an edit of the object succeeded.
+func (c *oracleCase) wasEdited(o *oracleObject) bool {
+	return slices.ContainsFunc(c.edits, func(e *oracleEdit) bool { return e.applied && e.object.name == o.name })
 }
 
-// now is the object as the chart that is deployed when the edits begin has it.
-func (o *oracleObject) now(rollback bool) map[string]any {
+// deployed returns the object as the chart has it that is deployed when the edits begin.
+func (o *oracleObject) deployed(rollback bool) map[string]any {
 	if rollback {
 		return o.new
 	}
 	return o.old
 }
 
-// next is the object as Helm is to bring it; nil where it does not, or only as a hook.
-func (o *oracleObject) next(rollback bool) map[string]any {
-	if next := o.now(!rollback); !isHook(next) {
+// target returns the object as Helm is to deploy it; nil if the target lacks it or has it as a hook.
+func (o *oracleObject) target(rollback bool) map[string]any {
+	if next := o.deployed(!rollback); !isHook(next) {
 		return next
 	}
 	return nil
 }
 
-// hookMark is the annotation of a hook.
-const hookMark = "helm.sh/hook"
+// hookAnnotation marks a hook.
+const hookAnnotation = "helm.sh/hook"
 
 func isHook(obj map[string]any) bool {
-	_, marked := steps{{field: "metadata"}, {field: "annotations"}, {field: hookMark}}.in(obj)
+	_, marked := fieldPath{{field: "metadata"}, {field: "annotations"}, {field: hookAnnotation}}.lookup(obj)
 	return marked
 }
 
-// gvk is the kind at the version at which the object is judged: that of the chart that comes, as reports take it.
+// gvk returns the kind at the version at which the object is judged: that of the target, as in reports.
 func (o *oracleObject) gvk(rollback bool) schema.GroupVersionKind {
-	obj := orElseMap(o.next(rollback), orElseMap(o.now(rollback), o.kind.object))
+	obj := orElseMap(o.target(rollback), orElseMap(o.deployed(rollback), o.kind.object))
 	return schema.FromAPIVersionAndKind(versionOf(obj), fmt.Sprint(obj["kind"]))
 }
 
-// home is the namespace that the object is in.
-func (o *oracleObject) home(release string) string { return release + o.where.suffix }
+// namespaceIn returns the object's namespace for a release in a namespace.
+func (o *oracleObject) namespaceIn(release string) string { return release + o.namespace.suffix }
 
-// ref is how stories name the object, at a version.
+// ref names the object as stories do, at a version.
 func (o *oracleObject) ref(version string) string {
 	kind, name := o.kind.name, o.name
 	if group, v, ok := strings.Cut(version, "/"); ok && version != o.kind.versions[0] {
 		kind += "." + v + "." + group
 	}
-	if o.where.suffix != "" {
-		name = "$NS" + o.where.suffix + "=" + name
+	if o.namespace.suffix != "" {
+		name = "$NS" + o.namespace.suffix + "=" + name
 	}
 	return kind + "/" + name
 }
 
-// chart is the text of one of the charts.
+// chart returns the text of one of the charts.
 func (c *oracleCase) chart(file string) (string, error) {
 	var documents, items []any
 	for _, o := range c.objects {
-		obj := map[string]map[string]any{"old.yaml": o.old, "failed.yaml": o.tried, "new.yaml": o.new}[file]
+		obj := map[string]map[string]any{"old.yaml": o.old, "failed.yaml": o.failing, "new.yaml": o.new}[file]
 		switch {
 		case obj == nil:
 		case slices.Contains(c.listed[file], o.name):
-			items = append(items, o.written(obj))
+			items = append(items, o.manifest(obj))
 		default:
-			documents = append(documents, o.written(obj))
+			documents = append(documents, o.manifest(obj))
 		}
 	}
 	if len(items) > 0 {
@@ -306,16 +305,16 @@ func (c *oracleCase) chart(file string) (string, error) {
 	return out.String(), nil
 }
 
-// written is the object as a chart writes it.
-func (o *oracleObject) written(obj map[string]any) map[string]any {
-	if o.where.written {
+// manifest returns the object as a chart writes it.
+func (o *oracleObject) manifest(obj map[string]any) map[string]any {
+	if o.namespace.written {
 		obj = runtime.DeepCopyJSON(obj)
-		steps{{field: "metadata"}, {field: "namespace"}}.put(obj, "{{ .Release.Namespace }}"+o.where.suffix)
+		fieldPath{{field: "metadata"}, {field: "namespace"}}.put(obj, "{{ .Release.Namespace }}"+o.namespace.suffix)
 	}
 	return obj
 }
 
-// listOf puts objects into a List, one of their kind where there is only one.
+// listOf returns a List of objects; a single object gets the list kind of its own kind.
 func listOf(items []any) map[string]any {
 	out := map[string]any{"apiVersion": "v1", "kind": "List", "items": items}
 	if only, ok := items[0].(map[string]any); ok && len(items) == 1 {
@@ -324,16 +323,29 @@ func listOf(items []any) map[string]any {
 	return out
 }
 
-// only is the story without the objects at other places, and without the edits of them. It is a story of its own: its names end
-// otherwise.
-func (c *oracleCase) only(pool []poolKind, places []int) *oracleCase {
-	out := newStory(pool, c.seed)
+// subset returns the case with only the objects at some positions and the edits of them. It is a case of its own: its names end
+// differently.
+func (c *oracleCase) subset(pool []poolKind, places []int) *oracleCase {
+	out := newExtendedCase(pool, c.seed)
 	kept := map[*oracleObject]bool{}
 	for _, o := range out.objects {
-		kept[o] = slices.Contains(places, o.place)
+		kept[o] = slices.Contains(places, o.position)
 	}
 	out.objects = slices.DeleteFunc(out.objects, func(o *oracleObject) bool { return !kept[o] })
 	out.edits = slices.DeleteFunc(out.edits, func(e *oracleEdit) bool { return !kept[e.object] })
 	out.extras = nil
 	return out
+}
+
+// operation returns what Helm is to do: a verb, "again" for an upgrade to the deployed chart, and a chart or a revision.
+func (c *oracleCase) operation() (verb, target string) {
+	switch {
+	case c.rollback:
+		return "rollback", "1"
+	case c.installs:
+		return "install", "new.yaml"
+	case c.unchanged:
+		return "again", "old.yaml"
+	}
+	return "upgrade", "new.yaml"
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	kube3 "helm.sh/helm/v3/pkg/kube"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,35 +20,35 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// oracleEdit is what somebody does to one live object.
+// oracleEdit is an edit of one live object.
 type oracleEdit struct {
 	object *oracleObject
-	how    string
-	// manager is the field manager, at the version at which it writes.
-	manager, at string
-	// knobs are turned on a copy of live by seed, so that the edit is the same whenever it is made.
+	way    string
+	// manager is the field manager, apiVersion the version at which it writes.
+	manager, apiVersion string
+	// knobs are turned on a copy of live, with seed, so that the edit is the same whenever it is made.
 	knobs []knob
 	seed  uint64
-	// done tells that it went through.
-	done bool
+	// applied says that the edit succeeded.
+	applied bool
 }
 
-// The ways of an edit. All but the last five turn knobs.
+// The ways of an edit. All except the last five turn knobs.
 const (
-	byPatch       = "patch"
-	byJSONPatch   = "json patch"
-	byUpdate      = "update"
-	byApply       = "apply"
-	byServerApply = "serverapply"
-	byScale       = "scale"
-	byUnlabel     = "unlabel"
-	byForget      = "forget"
-	byCrowd       = "crowd"
-	byDelete      = "delete"
-	byCreate      = "create"
+	byPatch         = "patch"
+	byJSONPatch     = "json patch"
+	byUpdate        = "update"
+	byApply         = "apply"
+	byServerApply   = "serverapply"
+	byScale         = "scale"
+	byUnlabel       = "unlabel"
+	byErasingOwners = "erase owners"
+	byManyManagers  = "many managers"
+	byDelete        = "delete"
+	byCreate        = "create"
 )
 
-// oracleManagers have names that no table of the product knows, but for those of people: what a known controller or deployer writes
+// oracleManagers are names that no table of helmdrift has, or names of tools that persons use: what a known controller or deployer writes
 // beside the manifest is no finding, by design.
 var oracleManagers = [...]string{"kubectl-edit", "kubectl-patch", "my-agent", "k9s", "paas-agent"}
 
@@ -59,50 +58,50 @@ func newOracleEdit(objects []*oracleObject, r *rand.Rand) *oracleEdit {
 	}
 	o := objects[r.IntN(len(objects))]
 	e := &oracleEdit{object: o, manager: oracleManagers[r.IntN(len(oracleManagers))], seed: r.Uint64()}
-	e.at = o.kind.versions[r.IntN(len(o.kind.versions))]
+	e.apiVersion = o.kind.versions[r.IntN(len(o.kind.versions))]
 	ways := []string{byPatch, byPatch, byPatch, byJSONPatch, byJSONPatch, byUpdate, byUpdate, byApply, byServerApply, byServerApply, byUnlabel}
 	if o.kind.scales {
 		ways = append(ways, byScale, byScale)
 	}
-	if !o.kind.stays {
+	if !o.kind.onlyHelmDeletes {
 		ways = append(ways, byDelete)
 	}
 	if r.IntN(4) == 0 {
-		ways = append(ways, byForget, byCrowd)
+		ways = append(ways, byErasingOwners, byManyManagers)
 	}
-	e.how = ways[r.IntN(len(ways))]
-	knobs := o.kind.turnable(e.at)
+	e.way = ways[r.IntN(len(ways))]
+	knobs := o.kind.knobsAt(e.apiVersion)
 	for range 1 + r.IntN(2) {
 		e.knobs = append(e.knobs, knobs[r.IntN(len(knobs))])
 	}
-	if len(o.kind.hands) > 0 && r.IntN(6) == 0 {
-		e.knobs = []knob{o.kind.hands[r.IntN(len(o.kind.hands))]}
+	if len(o.kind.editKnobs) > 0 && r.IntN(6) == 0 {
+		e.knobs = []knob{o.kind.editKnobs[r.IntN(len(o.kind.editKnobs))]}
 	}
 	return e
 }
 
-// newCreation is somebody's creation of an object that Helm is about to bring.
+// newCreation is an edit that creates an object before Helm does.
 func newCreation(o *oracleObject, r *rand.Rand) *oracleEdit {
-	return &oracleEdit{object: o, how: byCreate, manager: "kubectl-create", at: versionOf(orElseMap(o.new, o.old)), seed: r.Uint64()}
+	return &oracleEdit{object: o, way: byCreate, manager: "kubectl-create", apiVersion: versionOf(orElseMap(o.new, o.old)), seed: r.Uint64()}
 }
 
-// made is what an edit came to: a line of a story and the file that it names.
-type made struct {
+// performedEdit is the result of an edit: a line of a script and the file that it names.
+type performedEdit struct {
 	line, file, text string
 }
 
-// make edits live. It gives nothing when that would change nothing, or when the API refuses it.
-func (e *oracleEdit) make(c *Case, number int, chart map[string]any) (made, error) {
-	switch e.how {
+// perform edits live. The result is empty if the edit would change nothing or the API refuses it.
+func (e *oracleEdit) perform(c *Case, number int, chart map[string]any) (performedEdit, error) {
+	switch e.way {
 	case byDelete:
 		return e.delete(c)
 	case byScale:
 		n := strconv.FormatUint(e.seed%4, 10)
-		return made{line: "scale " + e.ref() + " " + n}, c.scale(c.real(e.ref()), n)
-	case byForget:
+		return performedEdit{line: "scale " + e.ref() + " " + n}, c.scale(c.withNamespace(e.ref()), n)
+	case byErasingOwners:
 		return e.patch(c, []any{map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": []any{map[string]any{}}}})
-	case byCrowd:
-		return e.crowd(c)
+	case byManyManagers:
+		return e.writeAsManyManagers(c)
 	case byUnlabel:
 		return e.patch(c, []any{map[string]any{"op": "remove", "path": "/metadata/labels/app.kubernetes.io~1managed-by"}})
 	case byCreate:
@@ -114,16 +113,16 @@ func (e *oracleEdit) make(c *Case, number int, chart map[string]any) (made, erro
 	}
 	live, err := c.cluster.get(context.Background(), e.target(c))
 	if err != nil {
-		return made{}, err
+		return performedEdit{}, err
 	}
 	edited := runtime.DeepCopyJSON(live.Object)
-	if !e.turn(edited) {
-		return made{}, nil
+	if !e.turnKnobs(edited) {
+		return performedEdit{}, nil
 	}
-	if e.how == byPatch {
+	if e.way == byPatch {
 		body, err := e.mergePatch(live.Object, edited)
 		if err != nil {
-			return made{}, err
+			return performedEdit{}, err
 		}
 		return e.patch(c, body)
 	}
@@ -131,32 +130,31 @@ func (e *oracleEdit) make(c *Case, number int, chart map[string]any) (made, erro
 }
 
 // ref names the object as stories do, at the version of the edit.
-func (e *oracleEdit) ref() string { return e.object.ref(e.at) }
+func (e *oracleEdit) ref() string { return e.object.ref(e.apiVersion) }
 
-// real puts the story's namespace into a text.
-func (c *Case) real(text string) string { return strings.ReplaceAll(text, "$NS", c.ns) }
+// withNamespace fills the story's namespace into a text.
+func (c *Case) withNamespace(text string) string { return strings.ReplaceAll(text, "$NS", c.ns) }
 
 func (e *oracleEdit) target(c *Case) ref {
-	out, _ := c.ref(c.real(e.ref()))
+	out, _ := c.ref(c.withNamespace(e.ref()))
 	return out
 }
 
-// delete waits until the object is gone, as some take their time to go. One that somebody holds stays.
-func (e *oracleEdit) delete(c *Case) (made, error) {
-	line := made{line: "delete " + e.ref()}
+// delete waits until the object is gone. An object with the holding finalizer stays.
+func (e *oracleEdit) delete(c *Case) (performedEdit, error) {
+	line := performedEdit{line: "delete " + e.ref()}
 	if err := c.cluster.delete(context.Background(), e.target(c)); err != nil {
 		return line, err
 	}
-	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(100 * time.Millisecond) {
-		if obj, err := c.cluster.get(context.Background(), e.target(c)); err != nil || slices.Contains(obj.GetFinalizers(), holdingFinalizer) {
-			break
-		}
-	}
+	_ = poll(context.Background(), "the deletion of an object", func() (bool, error) {
+		obj, err := c.cluster.get(context.Background(), e.target(c))
+		return err != nil || slices.Contains(obj.GetFinalizers(), holdingFinalizer), nil
+	})
 	return line, nil
 }
 
-// turn turns the edit's knobs, at another position of one of them where the first changes nothing.
-func (e *oracleEdit) turn(obj map[string]any) bool {
+// turnKnobs turns the edit's knobs, again if the first positions change nothing.
+func (e *oracleEdit) turnKnobs(obj map[string]any) bool {
 	r := rand.New(rand.NewPCG(e.seed, 1))
 	changed := false
 	for range 4 {
@@ -167,41 +165,41 @@ func (e *oracleEdit) turn(obj map[string]any) bool {
 			break
 		}
 	}
-	copied := e.object.named(obj)
+	copied := e.object.withName(obj)
 	clear(obj)
 	maps.Copy(obj, copied)
 	return changed
 }
 
-// patch sends a body as stories do, and gives the line for it.
-func (e *oracleEdit) patch(c *Case, body any) (made, error) {
+// patch sends a body as stories do and returns the line for it.
+func (e *oracleEdit) patch(c *Case, body any) (performedEdit, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		return made{}, err
+		return performedEdit{}, err
 	}
 	line := fmt.Sprintf("patch %s %s %s", e.manager, e.ref(), quoted(string(text)))
-	return made{line: line}, c.patch(e.manager, c.real(e.ref()), string(text))
+	return performedEdit{line: line}, c.patch(e.manager, c.withNamespace(e.ref()), string(text))
 }
 
-// crowd lets more managers write to the object than the API server keeps apart, and then keeps only the last of them apart.
-func (e *oracleEdit) crowd(c *Case) (made, error) {
+// writeAsManyManagers writes to the object as more managers than the API server records, so that it keeps only the latest.
+func (e *oracleEdit) writeAsManyManagers(c *Case) (performedEdit, error) {
 	var lines []string
 	one := *e
 	for i := range 12 {
 		one.manager = fmt.Sprintf("%s-%d", e.manager, i)
 		written, err := one.patch(c, map[string]any{"metadata": map[string]any{"annotations": map[string]any{"example.com/" + one.manager: "x"}}})
 		if err != nil {
-			return made{}, err
+			return performedEdit{}, err
 		}
 		lines = append(lines, written.line)
 	}
-	return made{line: strings.Join(lines, "\n")}, nil
+	return performedEdit{line: strings.Join(lines, "\n")}, nil
 }
 
-// quoted writes a word of a script.
+// quoted returns a text as a word of a script.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// mergePatch is the patch that makes an object another: strategic for native kinds.
+// mergePatch returns the patch from one object to another: strategic for native kinds.
 func (e *oracleEdit) mergePatch(was, is map[string]any) (map[string]any, error) {
 	u := &unstructured.Unstructured{Object: was}
 	typed := kube3.AsVersioned(&resource.Info{Object: u})
@@ -215,7 +213,7 @@ func (e *oracleEdit) mergePatch(was, is map[string]any) (map[string]any, error) 
 	return strategicpatch.CreateTwoWayMergeMapPatchUsingLookupPatchMeta(was, is, meta)
 }
 
-// mergePatch is RFC 7386 the other way round.
+// mergePatch computes a merge patch of RFC 7386.
 func mergePatch(was, is map[string]any) map[string]any {
 	out := map[string]any{}
 	for name := range was {
@@ -244,7 +242,7 @@ func equalJSON(a, b any) bool {
 	return string(x) == string(y)
 }
 
-// jsonPatch is RFC 6902: lists of one length item by item, others whole.
+// jsonPatch computes a patch of RFC 6902: lists of equal length item by item, others as a whole.
 func jsonPatch(ops []any, was, is any, pointer string) []any {
 	a, aMap := was.(map[string]any)
 	b, bMap := is.(map[string]any)
@@ -289,45 +287,45 @@ func below(pointer, name string) string {
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// apply is kubectl apply of the object as the chart has it, edited.
-func (e *oracleEdit) apply(c *Case, number int, chart map[string]any) (made, error) {
+// apply does kubectl apply of the object as the chart has it, with the edit.
+func (e *oracleEdit) apply(c *Case, number int, chart map[string]any) (performedEdit, error) {
 	obj := runtime.DeepCopyJSON(chart)
-	e.object.setVersion(obj, e.at)
-	e.turn(obj)
-	out, err := e.written("apply", number, obj)
+	e.object.setVersion(obj, e.apiVersion)
+	e.turnKnobs(obj)
+	out, err := e.toFile("apply", number, obj)
 	if err != nil {
-		return made{}, err
+		return performedEdit{}, err
 	}
-	return out, c.cluster.kubectlApply(context.Background(), c.real(out.text), c.ns)
+	return out, c.cluster.kubectlApply(context.Background(), c.withNamespace(out.text), c.ns)
 }
 
-// written is the file with an object that an edit sends, and the line that sends it.
-func (e *oracleEdit) written(line string, number int, obj map[string]any) (made, error) {
-	if suffix := e.object.where.suffix; suffix != "" {
-		steps{{field: "metadata"}, {field: "namespace"}}.put(obj, "$NS"+suffix)
+// toFile returns the file with an object that an edit sends, and the line that sends it.
+func (e *oracleEdit) toFile(line string, number int, obj map[string]any) (performedEdit, error) {
+	if suffix := e.object.namespace.suffix; suffix != "" {
+		fieldPath{{field: "metadata"}, {field: "namespace"}}.put(obj, "$NS"+suffix)
 	}
 	text, err := yaml.Marshal(obj)
 	file := fmt.Sprintf("edit%d.yaml", number)
-	return made{line: line + " " + file, file: file, text: string(text)}, err
+	return performedEdit{line: line + " " + file, file: file, text: string(text)}, err
 }
 
-// create makes an object that Helm is about to bring, as the release's or as somebody else's.
-func (e *oracleEdit) create(c *Case, number int) (made, error) {
+// create creates an object that Helm is about to deploy, with the metadata of the release or without.
+func (e *oracleEdit) create(c *Case, number int) (performedEdit, error) {
 	obj := runtime.DeepCopyJSON(orElseMap(e.object.new, e.object.old))
-	knobs := e.object.kind.turnable(e.at)
+	knobs := e.object.kind.knobsAt(e.apiVersion)
 	e.knobs = knobs[e.seed%uint64(len(knobs)):][:1]
-	e.turn(obj)
+	e.turnKnobs(obj)
 	if e.seed%5 > 0 {
-		metadata := steps{{field: "metadata"}}
-		append(metadata, step{field: "labels"}, step{field: "app.kubernetes.io/managed-by"}).put(obj, "Helm")
-		append(metadata, step{field: "annotations"}, step{field: "meta.helm.sh/release-name"}).put(obj, "r")
-		append(metadata, step{field: "annotations"}, step{field: "meta.helm.sh/release-namespace"}).put(obj, "$NS")
+		metadata := fieldPath{{field: "metadata"}}
+		append(metadata, pathStep{field: "labels"}, pathStep{field: "app.kubernetes.io/managed-by"}).put(obj, "Helm")
+		append(metadata, pathStep{field: "annotations"}, pathStep{field: "meta.helm.sh/release-name"}).put(obj, "r")
+		append(metadata, pathStep{field: "annotations"}, pathStep{field: "meta.helm.sh/release-namespace"}).put(obj, "$NS")
 	}
-	out, err := e.written("create "+e.manager, number, obj)
+	out, err := e.toFile("create "+e.manager, number, obj)
 	if err != nil {
-		return made{}, err
+		return performedEdit{}, err
 	}
-	text := strings.ReplaceAll(c.real(out.text), "meta.helm.sh/release-name: r\n", "meta.helm.sh/release-name: "+c.release+"\n")
+	text := strings.ReplaceAll(c.withNamespace(out.text), "meta.helm.sh/release-name: r\n", "meta.helm.sh/release-name: "+c.release+"\n")
 	return out, c.cluster.create(context.Background(), text, c.ns, e.manager)
 }
 
@@ -338,23 +336,23 @@ func orElseMap(m, other map[string]any) map[string]any {
 	return m
 }
 
-// serverApply is a forced server-side apply of nothing but what the knobs say.
-func (e *oracleEdit) serverApply(c *Case, number int) (made, error) {
+// serverApply is a forced server-side apply of only what the knobs set.
+func (e *oracleEdit) serverApply(c *Case, number int) (performedEdit, error) {
 	obj := map[string]any{"metadata": map[string]any{"name": e.object.name}}
-	if !e.turn(obj) {
-		return made{}, nil
+	if !e.turnKnobs(obj) {
+		return performedEdit{}, nil
 	}
-	obj["apiVersion"], obj["kind"] = e.at, e.object.kind.object["kind"]
-	out, err := e.written("server-apply "+e.manager, number, obj)
+	obj["apiVersion"], obj["kind"] = e.apiVersion, e.object.kind.object["kind"]
+	out, err := e.toFile("server-apply "+e.manager, number, obj)
 	if err != nil {
-		return made{}, err
+		return performedEdit{}, err
 	}
-	return out, c.cluster.serverApply(context.Background(), c.real(out.text), c.ns, e.manager)
+	return out, c.cluster.serverApply(context.Background(), c.withNamespace(out.text), c.ns, e.manager)
 }
 
-// serverApply applies the objects of a YAML stream server-side, by force.
+// serverApply applies the objects of a YAML stream server-side, with force.
 func (c *cluster) serverApply(ctx context.Context, text, namespace, manager string) error {
-	return c.each(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
+	return c.eachObject(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
 		_, err := client.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: manager, Force: true})
 		return err
 	})

@@ -7,201 +7,196 @@ import (
 	"testing"
 )
 
-// judgement is one report held against one end of Helm's.
-type judgement struct {
-	*telling
-	said *driftReport
-	// of is what the report says of the story's objects, by name.
-	of map[string]objectReport
-	// text is Helm's error; empty where it went through.
-	text string
-	// stoppers are the objects at which Helm stopped.
-	stoppers map[string]bool
+// outcomeJudge compares one report with one outcome of Helm.
+type outcomeJudge struct {
+	*oracleRun
+	report *driftReport
+	// objects are the reported objects, by name.
+	objects map[string]objectReport
+	// helmError is Helm's error; empty if Helm succeeded.
+	helmError string
+	// stops are the objects at which Helm stopped.
+	stops map[string]bool
 }
 
-// failing are the objects that the report lets fail, also those of which the story knows no name.
-func (j *judgement) failing() []objectReport {
-	return slices.DeleteFunc(slices.Clone(j.said.Releases[0].Objects), func(o objectReport) bool { return o.Action != "fail" })
-}
-
-// unsure tells that the report leaves open what happens to an object.
-func unsure(o objectReport) bool {
+// isUncertain reports whether the report leaves open what happens to an object.
+func isUncertain(o objectReport) bool {
 	return slices.ContainsFunc(o.Fields, func(f fieldReport) bool { return !f.Certain })
 }
 
-// missUnlessUnsure is a miss, but where the report leaves open what happens to the object.
-func (j *judgement) missUnlessUnsure(o objectReport, format string, args ...any) {
-	if unsure(o) {
-		j.let.let(tolerateUncertain)
+// mispredictUnlessUncertain records a misprediction, or a tolerance if the report leaves open what happens to the object.
+func (j *outcomeJudge) mispredictUnlessUncertain(o objectReport, format string, args ...any) {
+	if isUncertain(o) {
+		j.tolerated.count(tolerateUncertain)
 		return
 	}
-	j.miss(o.Name, format, args...)
+	j.mispredict(o.Name, format, args...)
 }
 
-// judgeFailure: Helm fails exactly on the objects that the report lets fail, for the reasons it gives, and stops where it says.
-func (j *judgement) judgeFailure() {
-	failing := j.failing()
+// judgeFailure checks that Helm fails exactly on the objects that the report says, for its reasons, and stops where it says.
+func (j *outcomeJudge) judgeFailure() {
+	failing := j.report.failing()
 	j.failures += len(failing)
-	if j.text == "" {
+	if j.helmError == "" {
 		for _, o := range failing {
-			j.missUnlessUnsure(o, "said to fail (%s), Helm goes through", o.Reason)
+			j.mispredictUnlessUncertain(o, "predicted to fail (%s), Helm succeeds", o.Reason)
 		}
 		return
 	}
 	open := false
-	for _, o := range j.telling.of.objects {
-		if said := j.of[o.name]; said.Action != "fail" && namesObject(j.text, o.name) {
-			said.Name, open = o.name, true
-			j.missUnlessUnsure(said, "Helm fails on it, said: %q", said.Action)
+	for _, o := range j.testCase.objects {
+		if reported := j.objects[o.name]; reported.Action != "fail" && namesObject(j.helmError, o.name) {
+			reported.Name, open = o.name, true
+			j.mispredictUnlessUncertain(reported, "Helm fails on it, predicted: %q", reported.Action)
 		}
 	}
 	if len(failing) == 0 {
 		if !open {
-			j.miss("", "Helm fails, nothing is said to")
+			j.mispredict("", "Helm fails, no failure is predicted")
 		}
 		return
 	}
 	switch {
-	case stopsBefore(j.text):
-		j.judgeStopBefore(failing)
-	case stopsThere(j.text):
-		j.judgeStopThere(failing)
+	case stopsBeforeWriting(j.helmError):
+		j.judgeStopBeforeWriting(failing)
+	case stopsAtFirstError(j.helmError):
+		j.judgeStopAtFirstError(failing)
 	default:
-		j.judgeAll(failing)
+		j.judgeEachFailure(failing)
 	}
 }
 
-// stopsBefore tells whether Helm ended before it wrote anything: it checks what it is to take over, and builds everything first.
-func stopsBefore(text string) bool {
+// stopsBeforeWriting reports whether Helm ended before it wrote anything: it first checks what it takes over, and builds everything.
+func stopsBeforeWriting(text string) bool {
 	return strings.Contains(text, "nable to continue with ") || strings.Contains(text, "unable to build kubernetes objects") || strings.HasPrefix(text, "resource mapping not found ") ||
 		strings.HasPrefix(text, "invalid operation: ") || strings.Contains(text, "ValidationError(") || strings.Contains(text, `unknown object type "nil"`)
 }
 
-// stopsThere tells whether Helm ended at the first error of its visit of the objects: a creation, or a read.
-func stopsThere(text string) bool {
+// stopsAtFirstError reports whether Helm ended at the first error of a creation or a read.
+func stopsAtFirstError(text string) bool {
 	return strings.HasPrefix(text, "failed to create resource") || strings.HasPrefix(text, "could not get information about the resource")
 }
 
-// judgeStopBefore: one of those that were said to fail is the one, the others of them would have been the next to stop it, and
-// nothing is reached.
-func (j *judgement) judgeStopBefore(failing []objectReport) {
+// judgeStopBeforeWriting checks a stop before any write: Helm stops at one of the predicted failures, the others would have stopped it
+// next, and no object is reached.
+func (j *outcomeJudge) judgeStopBeforeWriting(failing []objectReport) {
 	named := 0
 	for _, o := range failing {
 		switch {
-		case isNamed(j.text, o):
+		case isNamed(j.helmError, o):
 			named++
-			j.stop(o)
-		case stopsBefore(o.Reason) || strings.Contains(o.Reason, "cannot be imported") || strings.Contains(o.Reason, noName):
+			j.recordStop(o)
+		case stopsBeforeWriting(o.Reason) || strings.Contains(o.Reason, "cannot be imported") || strings.Contains(o.Reason, noName):
 			j.unreached = append(j.unreached, o.Name)
 		default:
-			j.miss(o.Name, "said to fail (%s), Helm stops before it writes anything", o.Reason)
+			j.mispredict(o.Name, "predicted to fail (%s), Helm stops before it writes anything", o.Reason)
 		}
 	}
 	if named == 0 {
-		j.miss("", "Helm stops on none of those that are said to fail")
+		j.mispredict("", "Helm stops at none of the predicted failures")
 	}
-	for _, o := range j.telling.of.objects {
-		if said := j.of[o.name]; said.Action != "skip" && said.Action != "fail" {
-			j.miss(o.name, "Helm stops before it writes anything, said: %q", said.Action)
+	for _, o := range j.testCase.objects {
+		if reported := j.objects[o.name]; reported.Action != "skip" && reported.Action != "fail" {
+			j.mispredict(o.name, "Helm stops before it writes anything, predicted: %q", reported.Action)
 		}
 	}
 }
 
-// noName is what Helm says of an object without a name.
+// noName is Helm's error about an object without a name.
 const noName = "resource name may not be empty"
 
-// judgeStopThere: the object at which Helm stops is one of those that were said to fail, those after it are said to be skipped or to
-// fail, those before it are not skipped.
-func (j *judgement) judgeStopThere(failing []objectReport) {
-	at := slices.IndexFunc(failing, func(o objectReport) bool { return isNamed(j.text, o) })
+// judgeStopAtFirstError checks that Helm stops at one of the predicted failures, that the objects after it are reported as skipped or
+// failing, and that those before it are not reported as skipped.
+func (j *outcomeJudge) judgeStopAtFirstError(failing []objectReport) {
+	at := slices.IndexFunc(failing, func(o objectReport) bool { return isNamed(j.helmError, o) })
 	if at < 0 {
-		j.miss("", "Helm stops on none of those that are said to fail")
+		j.mispredict("", "Helm stops at none of the predicted failures")
 		return
 	}
 	stop := failing[at]
-	j.stop(stop)
+	j.recordStop(stop)
 	for i, o := range failing {
 		if i != at {
 			j.unreached = append(j.unreached, o.Name)
 		}
 	}
-	stored, err := j.c.stored()
+	stored, err := j.story.stored()
 	if err != nil {
-		j.miss("", "%v", err)
+		j.mispredict("", "%v", err)
 		return
 	}
 	reached := true
 	for _, obj := range stored {
 		name := obj.GetName()
-		said, known := j.of[name]
+		reported, known := j.objects[name]
 		switch {
 		case name == stop.Name && obj.GetGenerateName() == stop.Generate:
 			reached = false
 		case name == "":
-		case reached && said.Action == "skip":
-			j.miss(name, "said to be skipped, Helm comes to it before it stops at %s", stop.Name+stop.Generate)
-		case !reached && (!known || said.Action != "skip" && said.Action != "fail"):
-			j.miss(name, "comes after %s, at which Helm stops; said: %q", stop.Name+stop.Generate, said.Action)
-		case !reached && said.Action == "skip" && !blamed(said, stop):
-			j.miss(name, "is skipped because of %s, said: %v", stop.Name+stop.Generate, said.BlockedBy)
+		case reached && reported.Action == "skip":
+			j.mispredict(name, "predicted to be skipped, Helm reaches it before it stops at %s", stop.Name+stop.Generate)
+		case !reached && (!known || reported.Action != "skip" && reported.Action != "fail"):
+			j.mispredict(name, "is after %s, at which Helm stops; predicted: %q", stop.Name+stop.Generate, reported.Action)
+		case !reached && reported.Action == "skip" && !isBlockedBy(reported, stop):
+			j.mispredict(name, "is skipped because of %s, predicted: %v", stop.Name+stop.Generate, reported.BlockedBy)
 		}
 	}
 	j.judgeNoDeletion()
 }
 
-// blamed tells whether the report names the object that keeps Helm from another.
-func blamed(o, by objectReport) bool {
+// isBlockedBy reports whether the report names the object that prevents another.
+func isBlockedBy(o, by objectReport) bool {
 	return slices.ContainsFunc(o.BlockedBy, func(key string) bool { return strings.Contains(key, by.Kind) && strings.HasSuffix(key, by.Name) })
 }
 
-// judgeAll: Helm comes to all objects, and names each that fails. Nothing is deleted.
-func (j *judgement) judgeAll(failing []objectReport) {
+// judgeEachFailure checks an outcome in which Helm reaches all objects: it names each that fails, and deletes nothing.
+func (j *outcomeJudge) judgeEachFailure(failing []objectReport) {
 	for _, o := range failing {
 		switch {
-		case isNamed(j.text, o):
+		case isNamed(j.helmError, o):
 			j.judgeReason(o)
 		default:
-			j.missUnlessUnsure(o, "said to fail (%s), Helm does not fail on it", o.Reason)
+			j.mispredictUnlessUncertain(o, "predicted to fail (%s), Helm does not fail on it", o.Reason)
 		}
 	}
 	j.judgeNoDeletion()
 }
 
-func (j *judgement) judgeNoDeletion() {
-	for _, o := range j.said.Releases[0].Objects {
+func (j *outcomeJudge) judgeNoDeletion() {
+	for _, o := range j.report.Releases[0].Objects {
 		if o.Action == "delete" {
-			j.miss(o.Name, "said to be deleted, though Helm fails on others")
+			j.mispredict(o.Name, "predicted to be deleted, although Helm fails on others")
 		}
 	}
 }
 
-// isNamed reports whether Helm's error is about an object. Some errors do not name it: one that has the very words that were predicted,
-// and one of decoding, which has only the kind.
+// isNamed reports whether Helm's error is about an object. Some errors do not name it: one with exactly the predicted words, and one of
+// decoding, which has only the kind.
 func isNamed(text string, o objectReport) bool {
 	if o.Name == "" {
 		return strings.Contains(text, noName)
 	}
-	nameless := o.Reason != "" && strings.Contains(text, o.Reason) || hasWordsOfHelm(o.Reason) && saysWords(text, o.Reason) ||
+	nameless := o.Reason != "" && strings.Contains(text, o.Reason) || quotesHelmOrServer(o.Reason) && hasWordsOf(text, o.Reason) ||
 		strings.Contains(o.Reason, "does not decode") && strings.Contains(text, "cannot be handled as a "+o.Kind)
 	return nameless || namesObject(text, o.Name)
 }
 
-// stop judges the reason of an object at which Helm stopped, and remembers the object.
-func (j *judgement) stop(o objectReport) {
+// recordStop judges the reason of an object at which Helm stopped, and records the object.
+func (j *outcomeJudge) recordStop(o objectReport) {
 	j.judgeReason(o)
-	j.stoppers[o.Name] = true
+	j.stops[o.Name] = true
 }
 
-// namesObject tells whether an error of Helm is about an object; both Helms and the API server name it in their own ways.
+// namesObject reports whether an error of Helm names an object; both Helms and the API server do so in their own ways.
 func namesObject(text, name string) bool {
 	return strings.Contains(text, `"`+name+`"`) || strings.Contains(text, "/"+name+" ")
 }
 
-// errorStart matches where the error of one object begins in Helm's.
+// errorStart matches where the error about one object begins in Helm's error.
 var errorStart = regexp.MustCompile(`(?:^| && )(?:cannot patch "|failed to replace object: |failed to create patch: |failed to create resource: |conflict occurred while applying object |server-side apply failed for object )`)
 
-// part is what Helm's error has about one object; objects of two kinds may have one name.
-func part(text string, o objectReport) string {
+// errorOf returns the part of Helm's error about one object; objects of two kinds may have the same name.
+func errorOf(text string, o objectReport) string {
 	var cuts []int
 	for _, at := range errorStart.FindAllStringIndex(text, -1) {
 		cuts = append(cuts, at[0])
@@ -228,49 +223,49 @@ func part(text string, o objectReport) string {
 	return pieces[0]
 }
 
-// conflictField matches the fields that the API server lists in a conflict: "conflict with "x" using v1: .data.a", or several
-// as a list after "conflicts with".
+// conflictField matches the fields that the API server lists in a conflict: "conflict with "x" using v1: .data.a", or several as a list
+// after "conflicts with".
 var conflictField = regexp.MustCompile(`(?m)(?:^- |conflict with "[^"]*"(?: with subresource "\w+")?(?: using \S+)?(?: at [^ ]+)?: )(\..*?)(?: && |$)`)
 
-// misnamed are fields that the API server calls by another name than the API does, or only speaks of (kubernetes v1.36.3
+// misnamed replaces fields that the API server calls by another name than the API, or only mentions (kubernetes v1.36.3
 // pkg/apis/storage/validation ValidateCSIDriverUpdate, pkg/apis/core/validation ValidatePersistentVolumeUpdate and
 // ValidateServiceClusterIPsRelatedFields, ValidateService).
 var misnamed = strings.NewReplacer("spec.attachedRequired", "spec.attachRequired", "spec.persistentvolumesource", "spec",
 	" nodeAffinity:", " spec.nodeAffinity:", " volumeMode:", " spec.volumeMode:", "indicated by `ipFamilies[0]`", "spec.ipFamilies: Invalid value",
 	"spec.LoadBalancerSourceRanges", "spec.loadBalancerSourceRanges")
 
-// judgeReason holds a predicted reason against Helm's error.
-func (j *judgement) judgeReason(o objectReport) {
-	if fault := reasonFault(o, j.text, j.let); fault != "" {
-		j.miss(o.Name, "%s", fault)
+// judgeReason compares a predicted reason with Helm's error.
+func (j *outcomeJudge) judgeReason(o objectReport) {
+	if fault := reasonFault(o, j.helmError, j.tolerated); fault != "" {
+		j.mispredict(o.Name, "%s", fault)
 	}
 }
 
-// saysWords tells whether an error has the words of a reason, but for what we add. Two things cannot be foretold: the value that the
-// server shows, and the resource that it names between Helm's words and its own.
-func saysWords(text, reason string) bool {
+// hasWordsOf reports whether an error has the words of a reason, except what helmdrift adds. Two things cannot be predicted: the value
+// that the server shows, and the resource that it names between Helm's words and its own.
+func hasWordsOf(text, reason string) bool {
 	// The server's own release of the library names list items where a later one counts them.
 	text, reason = inBrackets.ReplaceAllString(text, ""), inBrackets.ReplaceAllString(reason, "")
-	if words, key, keyless := strings.Cut(reason, "an item of a list does not contain declared merge key: "); keyless { // Helm prints the item
-		return strings.Contains(text, words) && strings.Contains(text, " does not contain declared merge key: "+key)
+	if expected, key, keyless := strings.Cut(reason, "an item of a list does not contain declared merge key: "); keyless { // Helm prints the item
+		return strings.Contains(text, expected) && strings.Contains(text, " does not contain declared merge key: "+key)
 	}
-	if m := kindlessWords.FindStringSubmatch(reason); m != nil { // between the two, Helm 4 names the object; what follows is advice
+	if m := kindlessWords.FindStringSubmatch(reason); m != nil { // Helm 4 names the object between the two; what follows is advice
 		return strings.Contains(text, m[2]) && (m[1] != "" && strings.Contains(text, m[1]) || m[1] == "" && strings.HasPrefix(text, "resource mapping not found "))
 	}
-	if m := mergedWords.FindStringSubmatch(reason); m != nil { // the server prints the steps of its merge by which it came to the version
+	if m := mergedWords.FindStringSubmatch(reason); m != nil { // the server prints the steps of its merge that led to the version
 		return strings.Contains(text, m[1]) && strings.Contains(text, " at version "+m[3]+m[2])
 	}
-	words, _, _ := strings.Cut(reason, "another type stands there")
-	words, _, _ = strings.Cut(words, "; does not decode: ")
-	start, rest, patched := strings.Cut(words, ": metadata.resourceVersion: ")
+	expected, _, _ := strings.Cut(reason, "another type stands there")
+	expected, _, _ = strings.Cut(expected, "; does not decode: ")
+	start, rest, patched := strings.Cut(expected, ": metadata.resourceVersion: ")
 	if patched {
 		return strings.Contains(text, start) && strings.Contains(text, rest)
 	}
-	head, list, several := strings.Cut(words, " is invalid: [")
+	head, list, several := strings.Cut(expected, " is invalid: [")
 	if !several {
-		return strings.Contains(text, words)
+		return strings.Contains(text, expected)
 	}
-	// Several faults come in no order.
+	// Several faults have no fixed order.
 	ends := serverFault.FindAllStringIndex(list, -1)
 	for i := range ends {
 		fault := list[ends[i][0]:]
@@ -285,14 +280,14 @@ func saysWords(text, reason string) bool {
 	return len(ends) > 1 && same && len(serverFault.FindAllString(theirs, -1)) == len(ends)
 }
 
-// kindlessWords matches a reason that a kind is not served: what Helm was about, and the kind.
+// kindlessWords matches a reason that a kind is not served: what Helm was doing, and the kind.
 var kindlessWords = regexp.MustCompile(`^(?:(.*?): )?(no matches for kind "[^"]*" in version "[^"]*")`)
 
 // mergedWords matches a reason that an apply fails on a version at which another manager wrote: the object, the fault, and the version.
 var mergedWords = regexp.MustCompile(`^(.*?)(: \..*) \(of (.*), at which it was written too\)$`)
 
-// TestSaysWords: several faults are the same in whatever order the server has them, and none may be another.
-func TestSaysWords(t *testing.T) {
+// TestHasWordsOf checks that several faults match in any order, and that no other fault matches.
+func TestHasWordsOf(t *testing.T) {
 	const upgrade = `cannot patch "r" with kind Route: Route.ex.com "r" is invalid: [`
 	faults := []string{
 		`spec.hosts[0]: Too long: may not be more than 8 bytes`,
@@ -305,23 +300,23 @@ func TestSaysWords(t *testing.T) {
 	for first := range faults {
 		turned := append(slices.Clone(faults[first:]), faults[:first]...)
 		reason := `Route.ex.com "r" is invalid: [` + strings.Join(faults, ", ") + "]"
-		if text := upgrade + strings.Join(turned, ", ") + "]"; !saysWords(text, reason) {
-			t.Errorf("%s\nis not taken for\n%s", text, reason)
+		if text := upgrade + strings.Join(turned, ", ") + "]"; !hasWordsOf(text, reason) {
+			t.Errorf("%s\ndoes not match\n%s", text, reason)
 		}
-		if text := upgrade + strings.Join(turned[1:], ", ") + "]"; saysWords(text, reason) {
-			t.Errorf("%s\nis taken for\n%s", text, reason)
+		if text := upgrade + strings.Join(turned[1:], ", ") + "]"; hasWordsOf(text, reason) {
+			t.Errorf("%s\nmatches\n%s", text, reason)
 		}
-		if text := upgrade + strings.Join(append(turned, "spec.more: Required value"), ", ") + "]"; saysWords(text, reason) {
-			t.Errorf("%s\nis taken for\n%s", text, reason)
+		if text := upgrade + strings.Join(append(turned, "spec.more: Required value"), ", ") + "]"; hasWordsOf(text, reason) {
+			t.Errorf("%s\nmatches\n%s", text, reason)
 		}
 	}
 }
 
-// serverFault matches where one of several faults begins.
+// serverFault matches the beginning of one of several faults.
 var serverFault = regexp.MustCompile(`(?:<nil>|[A-Za-z][\w."-]*): (?:Invalid value|Required value|Duplicate value|Unsupported value|Forbidden|Too many|Too long)`)
 
-// hasWordsOfHelm tells whether a reason claims to be what Helm or the API server will say.
-func hasWordsOfHelm(reason string) bool {
+// quotesHelmOrServer reports whether a reason claims to be the words of Helm or of the API server.
+func quotesHelmOrServer(reason string) bool {
 	for _, words := range []string{
 		"cannot be imported", "failed to create patch", "failed to replace object", "failed to create typed patch", "server-side apply failed",
 		"cannot patch ", "namespaces \"", "could not get information", "is invalid: ", "ValidationError(", "no matches for kind ", "unknown object type",
@@ -334,7 +329,7 @@ func hasWordsOfHelm(reason string) bool {
 	return false
 }
 
-// serverField matches a field that validation complains of.
+// serverField matches a field that validation rejects.
 var serverField = regexp.MustCompile(`([A-Za-z][\w.\[\]/"-]*): (?:Invalid value|Forbidden|Required value|Duplicate value|Unsupported value|Not found|Too many|Too long|Internal error)`)
 
 // goField matches a field that the server cannot decode.
@@ -344,7 +339,7 @@ func serverFields(text string) []string {
 	var out []string
 	for _, pattern := range []*regexp.Regexp{serverField, goField} {
 		for _, m := range pattern.FindAllStringSubmatch(text, -1) {
-			if m[1] != "patch" { // what does not decode after a patch is said of the patch as a whole
+			if m[1] != "patch" { // the server reports what does not decode after a patch for the whole patch
 				out = append(out, plainPath(m[1]))
 			}
 		}

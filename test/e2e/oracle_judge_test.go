@@ -12,83 +12,60 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// judge holds what was said against what happened.
-func (t *telling) judge(said *driftReport, before, after map[string]map[string]any, failed error) {
-	j := &judgement{telling: t, said: said, of: map[string]objectReport{}, stoppers: map[string]bool{}}
+// judge compares the report with what happened.
+func (r *oracleRun) judge(report *driftReport, before, after map[string]map[string]any, failed error) {
+	j := &outcomeJudge{oracleRun: r, report: report, objects: map[string]objectReport{}, stops: map[string]bool{}}
 	if failed != nil {
-		j.text = failed.Error()
+		j.helmError = failed.Error()
 	}
 	if j.stoppedByHook(before, after) {
 		return
 	}
-	for _, o := range said.Releases[0].Objects {
-		j.of[o.Name] = o
+	for _, o := range report.Releases[0].Objects {
+		j.objects[o.Name] = o
 		for _, f := range o.Fields {
 			if f.Certain {
-				t.certain++
+				r.certain++
 			} else {
-				t.uncertain++
+				r.uncertain++
 			}
 		}
 	}
-	if len(said.Releases[0].Errors) > 0 {
-		t.miss("", "the report has errors: %v", said.Releases[0].Errors)
+	if len(report.Releases[0].Errors) > 0 {
+		r.mispredict("", "the report has errors: %v", report.Releases[0].Errors)
 	}
 	j.judgeFailure()
 	j.judgeHooks()
-	for _, o := range t.of.objects {
-		if j.hangs(j.of[o.name], before[o.name], after[o.name]) {
-			j.let.let(tolerateDeletion)
-			continue
-		}
-		for _, text := range (fieldJudge{let: t.let, ask: t.asker(o)}).object(o, o.next(t.of.rollback), j.of[o.name], before[o.name], after[o.name]) {
-			t.miss(o.name, "%s", text)
+	for _, o := range r.testCase.objects {
+		for _, text := range (fieldJudge{tolerated: r.tolerated, dryRun: r.dryRunner(o)}).judgeObject(o, o.target(r.testCase.rollback), j.objects[o.name], before[o.name], after[o.name]) {
+			r.mispredict(o.name, "%s", text)
 		}
 	}
-	t.judgeStrangers(said)
-	t.explain(said, failed)
-	t.again(j)
+	r.judgeUnknownObjects(report)
+	r.explainMispredictions(report, failed)
+	r.keepUnreached(j)
 }
 
-// hangs reports whether a deletion went otherwise than predicted, and the report says on which object it hangs: one that is called
-// uncertain, and on which Helm failed although it was not predicted to, or did not fail although it was.
-func (j *judgement) hangs(said objectReport, was, is map[string]any) bool {
-	stays := uidOf(was) == uidOf(is)
-	switch {
-	case was == nil:
-		return false
-	case said.Action == "delete" && stays:
-		return slices.ContainsFunc(j.said.Releases[0].Objects, func(other objectReport) bool {
-			return unsure(other) && other.Action != "fail" && isNamed(j.text, other) && strings.Contains(said.Note, other.Name)
-		})
-	case said.Action == "skip" && !stays && j.text == "":
-		return slices.ContainsFunc(j.said.Releases[0].Objects, func(other objectReport) bool {
-			return unsure(other) && other.Action == "fail" && strings.Contains(said.Note, other.Name)
-		})
-	}
-	return false
-}
-
-// judgeStrangers: a report speaks of nothing but the objects of the charts.
-func (t *telling) judgeStrangers(said *driftReport) {
-	for _, spoken := range said.Releases[0].Objects {
-		known := spoken.Name == "" || slices.ContainsFunc(t.of.objects, func(o *oracleObject) bool { return o.name == spoken.Name })
+// judgeUnknownObjects checks that the report contains only objects of the charts.
+func (r *oracleRun) judgeUnknownObjects(report *driftReport) {
+	for _, reported := range report.Releases[0].Objects {
+		known := reported.Name == "" || slices.ContainsFunc(r.testCase.objects, func(o *oracleObject) bool { return o.name == reported.Name })
 		if !known {
-			t.miss(spoken.Name, "is no object of the charts, said: %q", spoken.Action)
+			r.mispredict(reported.Name, "is no object of the charts, reported: %q", reported.Action)
 		}
 	}
 }
 
-// asker asks the API server what it makes of an object, without writing it.
-func (t *telling) asker(o *oracleObject) func(map[string]any) (map[string]any, error) {
+// dryRunner returns a function that asks the API server what it makes of an object, without writing it.
+func (r *oracleRun) dryRunner(o *oracleObject) func(map[string]any) (map[string]any, error) {
 	return func(obj map[string]any) (map[string]any, error) {
-		return t.c.cluster.tried(o.gvk(t.of.rollback), o.home(t.c.ns), obj)
+		return r.story.cluster.dryRunUpdate(o.gvk(r.testCase.rollback), o.namespaceIn(r.story.ns), obj)
 	}
 }
 
-// tried is what the API server makes of an object that is written to it, as a dry run.
-func (c *cluster) tried(kind schema.GroupVersionKind, namespace string, obj map[string]any) (map[string]any, error) {
-	client, _, err := c.of(kind, namespace)
+// dryRunUpdate returns what the API server makes of an object in an update that is a dry run.
+func (c *cluster) dryRunUpdate(kind schema.GroupVersionKind, namespace string, obj map[string]any) (map[string]any, error) {
+	client, _, err := c.clientForKind(kind, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -99,97 +76,97 @@ func (c *cluster) tried(kind schema.GroupVersionKind, namespace string, obj map[
 	return answer.Object, nil
 }
 
-// again remembers which objects the story needs to be told without, and which predicted failures it did not reach.
-func (t *telling) again(j *judgement) {
+// keepUnreached records at which objects Helm stopped if it did not reach all predicted failures.
+func (r *oracleRun) keepUnreached(j *outcomeJudge) {
 	if len(j.unreached) > 0 {
-		t.stoppers = j.stoppers
+		r.stoppedAt = j.stops
 	}
 }
 
-// stoppedByHook reports whether a hook stopped Helm before it wrote anything, and judges that it did not. Whether a hook fails is not
-// predicted; after one that runs later, all has happened, and Helm's error speaks of nothing else.
-func (j *judgement) stoppedByHook(before, after map[string]map[string]any) bool {
-	at := strings.Index(j.text, " hooks failed: ")
+// stoppedByHook reports whether a hook stopped Helm before it wrote anything, and checks that it wrote nothing. Whether a hook fails is
+// not predicted. After a failing hook that runs later, everything else has happened, and Helm's error mentions nothing else.
+func (j *outcomeJudge) stoppedByHook(before, after map[string]map[string]any) bool {
+	at := strings.Index(j.helmError, " hooks failed: ")
 	if at < 0 {
 		return false
 	}
-	j.let.let(tolerateHook)
-	if when := j.text[:at]; !strings.Contains(when, "pre-") {
-		j.text = ""
+	j.tolerated.count(tolerateHook)
+	if when := j.helmError[:at]; !strings.Contains(when, "pre-") {
+		j.helmError = ""
 		return false
 	}
-	for _, o := range j.telling.of.objects {
-		was, is := settled(before[o.name]), settled(after[o.name])
-		if diff := cmp.Diff(prune(was), prune(is)); diff != "" && !isHook(o.old) && !isHook(o.new) {
-			j.miss(o.name, "a hook stopped Helm before it wrote anything, and yet:\n%s", diff)
+	for _, o := range j.testCase.objects {
+		was, is := withoutServerChoices(before[o.name]), withoutServerChoices(after[o.name])
+		if diff := cmp.Diff(withoutEmpty(was), withoutEmpty(is)); diff != "" && !isHook(o.old) && !isHook(o.new) {
+			j.mispredict(o.name, "a hook stopped Helm before it wrote anything, but the object changed:\n%s", diff)
 		}
 	}
 	return true
 }
 
-// explain puts beside the misses what was said, and Helm's error.
-func (t *telling) explain(said *driftReport, failed error) {
-	if len(t.misses) == 0 {
+// explainMispredictions adds the report and Helm's error to the mispredictions.
+func (r *oracleRun) explainMispredictions(report *driftReport, failed error) {
+	if len(r.mispredictions) == 0 {
 		return
 	}
-	t.misses = append(t.misses, "Helm: "+fmt.Sprint(failed), "helmdrift:\n  "+strings.Join(said.lines(), "\n  "))
-	for _, o := range said.Releases[0].Objects {
+	r.mispredictions = append(r.mispredictions, "Helm: "+fmt.Sprint(failed), "helmdrift:\n  "+strings.Join(report.lines(), "\n  "))
+	for _, o := range report.Releases[0].Objects {
 		if o.Reason+o.Note != "" {
-			t.misses = append(t.misses, fmt.Sprintf("  %s: %s %s %v", o.Name, o.Reason, o.Note, o.BlockedBy))
+			r.mispredictions = append(r.mispredictions, fmt.Sprintf("  %s: %s %s %v", o.Name, o.Reason, o.Note, o.BlockedBy))
 		}
 	}
 }
 
-func (t *telling) miss(object, format string, args ...any) {
+func (r *oracleRun) mispredict(object, format string, args ...any) {
 	if object != "" {
-		t.missed[object] = true
+		r.mispredicted[object] = true
 		object += ": "
 	}
-	t.misses = append(t.misses, "MISS "+object+fmt.Sprintf(format, args...))
+	r.mispredictions = append(r.mispredictions, "MISS "+object+fmt.Sprintf(format, args...))
 }
 
-// judgeHooks: hooks are named as not compared, and nothing else is said of them.
-func (j *judgement) judgeHooks() {
+// judgeHooks checks that hooks are listed as not compared, and reported in no other way.
+func (j *outcomeJudge) judgeHooks() {
 	target := "new.yaml"
-	if j.telling.of.rollback || j.telling.of.same {
+	if j.testCase.rollback || j.testCase.unchanged {
 		target = "old.yaml"
 	}
-	for _, name := range j.telling.of.hookNames(target) {
-		if said, spoken := j.of[name]; spoken {
-			j.miss("", "the hook %s is said to %s", name, said.Action)
+	for _, name := range j.testCase.hookNames(target) {
+		if reported, compared := j.objects[name]; compared {
+			j.mispredict("", "the hook %s is reported with the action %s", name, reported.Action)
 		}
-		named := j.telling.of.odd
-		for _, n := range j.said.Releases[0].NotCompared {
-			named = named || n.Name == name && n.Reason == "hook"
+		listed := j.testCase.unknownHook
+		for _, n := range j.report.Releases[0].NotCompared {
+			listed = listed || n.Name == name && n.Reason == "hook"
 		}
-		if !named {
-			j.miss("", "the hook %s is not named as not compared", name)
+		if !listed {
+			j.mispredict("", "the hook %s is not listed as not compared", name)
 		}
 	}
 }
 
-// judgeAgreement: asking the server changes nothing of what is said, but where that was not certain. A controller's first write between the
-// two questions may make the server forget who wrote something else: then they were about two objects.
-func (t *telling) judgeAgreement(said, asked *driftReport, still func(name string) bool) {
-	theirs := map[string]objectReport{}
-	for _, o := range asked.Releases[0].Objects {
-		theirs[o.Name+o.Generate] = o
+// judgeDryRunAgreement checks that a dry run changes nothing of the report except what was uncertain. The first write of a controller
+// between the two reports may make the server forget another manager; then the reports are about different objects.
+func (r *oracleRun) judgeDryRunAgreement(report, dryRunReport *driftReport, unchanged func(name string) bool) {
+	withDryRun := map[string]objectReport{}
+	for _, o := range dryRunReport.Releases[0].Objects {
+		withDryRun[o.Name+o.Generate] = o
 	}
-	for _, o := range said.Releases[0].Objects {
-		other := theirs[o.Name+o.Generate]
-		if other.DryRun != nil && other.DryRun.Result == "disagrees" || unsure(o) || !still(o.Name) {
+	for _, o := range report.Releases[0].Objects {
+		other := withDryRun[o.Name+o.Generate]
+		if other.DryRun != nil && other.DryRun.Result == "disagrees" || isUncertain(o) || !unchanged(o.Name) {
 			if o.verdicts() != other.verdicts() {
-				t.let.let(tolerateAgreement)
+				r.tolerated.count(tolerateAgreement)
 			}
 			continue
 		}
 		if a, b := o.verdicts(), other.verdicts(); a != b {
-			t.miss(o.Name, "the dry run changes the report from\n%s\nto\n%s", a, b)
+			r.mispredict(o.Name, "the dry run changes the report from\n%s\nto\n%s", a, b)
 		}
 	}
 }
 
-// verdicts is what is said of an object, in short.
+// verdicts returns what is reported of an object, in short.
 func (o objectReport) verdicts() string {
 	lines := []string{o.Action}
 	for _, f := range o.Fields {
@@ -198,26 +175,26 @@ func (o objectReport) verdicts() string {
 	return strings.Join(lines, "\n")
 }
 
-// judgeDryRun: where the server could be asked what it would do, it said what was said here.
-func (t *telling) judgeDryRun(asked *driftReport) {
-	for _, o := range asked.Releases[0].Objects {
+// judgeDryRun checks that the server's dry run agrees with the report, where the server could be asked.
+func (r *oracleRun) judgeDryRun(dryRunReport *driftReport) {
+	for _, o := range dryRunReport.Releases[0].Objects {
 		if o.DryRun == nil {
-			t.unasked[o.Action]++
+			r.notAsked[o.Action]++
 			continue
 		}
 		if reason, unasked := strings.CutPrefix(o.DryRun.Message, "not asked: "); unasked {
-			t.unasked[reason]++
+			r.notAsked[reason]++
 			continue
 		}
-		t.asked++
+		r.dryRuns++
 		refused := o.DryRun.Result == "refused"
 		if o.DryRun.Result == "disagrees" && !o.leavesOpen(o.DryRun.Message) || refused && o.Action != "fail" && o.Action != "skip" {
-			t.miss(o.Name, "said: %s; the server's dry run %s: %s", o.Action, o.DryRun.Result, o.DryRun.Message)
+			r.mispredict(o.Name, "predicted: %s; the server's dry run %s: %s", o.Action, o.DryRun.Result, o.DryRun.Message)
 		}
 	}
 }
 
-// managersOf names the field managers of an object.
+// managersOf returns the names of an object's field managers.
 func managersOf(obj map[string]any) []string {
 	var out []string
 	u := unstructured.Unstructured{Object: obj}
@@ -227,7 +204,7 @@ func managersOf(obj map[string]any) []string {
 	return out
 }
 
-// leavesOpen tells whether the server's answer differs at nothing but what the report calls not certain.
+// leavesOpen reports whether the server's answer differs only in fields that the report calls uncertain.
 func (o objectReport) leavesOpen(message string) bool {
 	places, differs := strings.CutPrefix(message, "the server's answer differs at ")
 	if !differs {

@@ -7,15 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 )
 
-// poolDir holds the kinds of objects that the oracle builds charts of; its README says how they are written.
+// poolDir contains the kinds of objects of which the oracle builds charts; its README describes the files.
 const poolDir = "testdata/oracle"
 
 // poolKind is one kind of the pool.
@@ -23,32 +21,32 @@ type poolKind struct {
 	// name is the kind in lower case, as stories write it.
 	name   string
 	object map[string]any
-	// versions are the apiVersions that charts and others write the object at; the first is the object's own.
+	// versions are the apiVersions at which charts and others write the object; the first is that of the skeleton.
 	versions []string
 	knobs    []knob
-	// at are the knobs of one version.
-	at map[string][]knob
-	// hands are what only a hand turns, on live: a chart that does so is another chart.
-	hands []knob
-	// risks are what only a new version of the chart turns, seldom: the API may refuse what comes out.
+	// versionKnobs are the knobs of one version.
+	versionKnobs map[string][]knob
+	// editKnobs are turned only in edits of live, because a chart does not have these values.
+	editKnobs []knob
+	// risks are turned only in a new version of the chart, and seldom: the API may refuse the result.
 	risks []knob
-	// scales tells that the kind has the scale subresource, wide that it has no namespace, stays that nobody but Helm deletes the
-	// object, as that takes its time.
-	scales, wide, stays bool
+	// scales says that the kind has the scale subresource, clusterScoped that it has no namespace, onlyHelmDeletes that no edit deletes
+	// the object, because that takes time.
+	scales, clusterScoped, onlyHelmDeletes bool
 	// weight is how often the kind is drawn.
 	weight int
 }
 
-// knob is one thing that varies in an object: in its n-th position the n-th value stands at each of its paths.
+// knob is one variable of an object: its n-th position sets the n-th value at each of its paths.
 type knob struct {
-	paths  []steps
+	paths  []fieldPath
 	values [][]any
 }
 
-// writtenNull is what the pool writes for a null that stands in the manifest.
+// writtenNull is the pool's notation of a null in the manifest.
 const writtenNull = "NULL"
 
-// usualWeight is that of a kind that does not say otherwise.
+// usualWeight is the default weight of a kind.
 const usualWeight = 4
 
 func loadPool() ([]poolKind, error) {
@@ -70,12 +68,12 @@ func loadPool() ([]poolKind, error) {
 }
 
 func newPoolKind(text map[string]any) (poolKind, error) {
-	out := poolKind{weight: usualWeight, at: map[string][]knob{}}
+	out := poolKind{weight: usualWeight, versionKnobs: map[string][]knob{}}
 	out.object, _ = text["object"].(map[string]any)
 	out.name = strings.ToLower(fmt.Sprint(out.object["kind"]))
 	out.scales, _ = text["scales"].(bool)
-	out.wide, _ = text["wide"].(bool)
-	out.stays, _ = text["stays"].(bool)
+	out.clusterScoped, _ = text["clusterScoped"].(bool)
+	out.onlyHelmDeletes, _ = text["onlyHelmDeletes"].(bool)
 	if weight, ok := text["weight"].(int64); ok {
 		out.weight = int(weight)
 	}
@@ -88,7 +86,7 @@ func newPoolKind(text map[string]any) (poolKind, error) {
 	if out.knobs, err = knobsOf(text, "knobs", ""); err != nil {
 		return out, err
 	}
-	if out.hands, err = knobsOf(text, "hands", ""); err != nil {
+	if out.editKnobs, err = knobsOf(text, "edits", ""); err != nil {
 		return out, err
 	}
 	if out.risks, err = knobsOf(text, "risks", ""); err != nil {
@@ -96,17 +94,19 @@ func newPoolKind(text map[string]any) (poolKind, error) {
 	}
 	at, _ := text["at"].(map[string]any)
 	for version := range at {
-		if out.at[version], err = knobsOf(at, version, ""); err != nil {
+		if out.versionKnobs[version], err = knobsOf(at, version, ""); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
 }
 
-// turnable are the knobs of an object at a version.
-func (k *poolKind) turnable(version string) []knob { return slices.Concat(k.knobs, k.at[version]) }
+// knobsAt returns the knobs of an object at a version.
+func (k *poolKind) knobsAt(version string) []knob {
+	return slices.Concat(k.knobs, k.versionKnobs[version])
+}
 
-// draw takes a kind of the pool by its weight.
+// draw returns a random kind of the pool, by weight.
 func draw(pool []poolKind, r *rand.Rand) *poolKind {
 	sum := 0
 	for i := range pool {
@@ -121,7 +121,7 @@ func draw(pool []poolKind, r *rand.Rand) *poolKind {
 	return nil
 }
 
-// readPoolFile reads YAML; integers stay integers.
+// readPoolFile parses a YAML file; integers stay integers.
 func readPoolFile(file string) (map[string]any, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -135,7 +135,7 @@ func readPoolFile(file string) (map[string]any, error) {
 	return out, utiljson.Unmarshal(body, &out)
 }
 
-// knobsOf gives the knobs of a file and of those it includes, their paths below prefix.
+// knobsOf returns the knobs of a file and of the files that it includes, with their paths below prefix.
 func knobsOf(text map[string]any, under, prefix string) ([]knob, error) {
 	var out []knob
 	list, _ := text[under].([]any)
@@ -181,101 +181,22 @@ func newKnob(text map[string]any, prefix string) (knob, error) {
 	return out, nil
 }
 
-// turn puts the knob to a random position, and tells whether that changed the object.
+// turn sets the knob to a random position and reports whether that changed the object.
 func (k knob) turn(obj map[string]any, r *rand.Rand) bool {
 	position := r.IntN(len(k.values[0]))
 	changed := false
 	for i, path := range k.paths {
 		value := k.values[i][position]
-		was, had := path.in(obj)
-		changed = changed || had != (value != nil) || had && !same(was, value)
+		was, had := path.lookup(obj)
+		changed = changed || had != (value != nil) || had && !equalValues(was, value)
 		path.put(obj, value)
 	}
 	return changed
 }
 
-// drop takes away what the knob leads to.
+// drop removes the values at the knob's paths.
 func (k knob) drop(obj map[string]any) {
 	for _, path := range k.paths {
-		path.drop(obj)
+		path.remove(obj)
 	}
-}
-
-// put writes a value where the path leads, making what is missing on the way; nil takes away what is there.
-func (p steps) put(root map[string]any, value any) {
-	if value == nil {
-		p.drop(root)
-		return
-	}
-	putAt(root, p, withNulls(runtime.DeepCopyJSONValue(value)))
-}
-
-// withNulls makes nulls of those that are written out.
-func withNulls(v any) any {
-	switch v := v.(type) {
-	case string:
-		if v == writtenNull {
-			return nil
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = withNulls(v[name])
-		}
-	case []any:
-		for i := range v {
-			v[i] = withNulls(v[i])
-		}
-	}
-	return v
-}
-
-// putAt gives the node with the value in it; where there is none of the right kind, a new one.
-func putAt(node any, p steps, value any) any {
-	if len(p) == 0 {
-		return value
-	}
-	s := p[0]
-	if s.keys == nil {
-		m, ok := node.(map[string]any)
-		if !ok {
-			m = map[string]any{}
-		}
-		m[s.field] = putAt(m[s.field], p[1:], value)
-		return m
-	}
-	list, _ := node.([]any)
-	i := s.at(withDefaultProtocol(list, s))
-	if i < 0 {
-		i, list = len(list), append(list, s.newItem())
-	}
-	list[i] = putAt(list[i], p[1:], value)
-	return list
-}
-
-// withDefaultProtocol spells out the protocol of ports, which charts leave out, where a step asks for it.
-func withDefaultProtocol(list []any, s step) []any {
-	if s.keys["protocol"] == "" {
-		return list
-	}
-	out := make([]any, len(list))
-	for i := range list {
-		m, _ := runtime.DeepCopyJSONValue(list[i]).(map[string]any)
-		if m != nil && m["protocol"] == nil {
-			m["protocol"] = "TCP"
-		}
-		out[i] = m
-	}
-	return out
-}
-
-// newItem is an item that has nothing but the keys of its step.
-func (s step) newItem() map[string]any {
-	out := map[string]any{}
-	for name, text := range s.keys {
-		out[name] = text
-		if number, err := strconv.ParseInt(text, 10, 64); err == nil {
-			out[name] = number
-		}
-	}
-	return out
 }

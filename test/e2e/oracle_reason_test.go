@@ -7,53 +7,53 @@ import (
 	"strings"
 )
 
-// reasonFault holds the reason of an object that was said to fail against what Helm says of this object; it is empty where they agree.
-// Where the reason is in the words of Helm or of the API server, these must be there; else both name fields, and the same ones.
-func reasonFault(o objectReport, text string, let tolerances) string {
+// reasonFault compares the reason of a predicted failure with Helm's error about the object; it returns "" if they agree. A reason in the
+// words of Helm or of the API server must occur in the error; otherwise both must name the same fields.
+func reasonFault(o objectReport, text string, tolerated tolerances) string {
 	if o.Name != "" {
-		text = part(text, o)
+		text = errorOf(text, o)
 	}
 	switch {
 	case strings.Contains(o.Reason, "Apply failed with"):
 		return conflictFault(o, text)
 	case o.Name == "" && strings.Contains(o.Reason, noName):
 		if !strings.Contains(text, noName) {
-			return "fails otherwise than was said: " + o.Reason
+			return "fails with another error than predicted: " + o.Reason
 		}
-	case hasWordsOfHelm(o.Reason):
-		if !saysWords(text, o.Reason) {
-			return "fails otherwise than was said: " + o.Reason
+	case quotesHelmOrServer(o.Reason):
+		if !hasWordsOf(text, o.Reason) {
+			return "fails with another error than predicted: " + o.Reason
 		}
 	default:
-		return fieldsFault(o.Reason, text, let)
+		return fieldsFault(o.Reason, text, tolerated)
 	}
 	return ""
 }
 
-// fieldsFault holds the fields that a reason of ours names against those that the server names.
-func fieldsFault(reason, text string, let tolerances) string {
+// fieldsFault compares the fields that a reason of helmdrift names with those that the server names.
+func fieldsFault(reason, text string, tolerated tolerances) string {
 	ours, theirs := ourFields(reason), serverFields(misnamed.Replace(text))
 	switch {
 	case len(ours) == 0:
 		return "the reason names no field: " + reason
 	case len(theirs) == 0 && strings.Contains(reason, "does not decode: ") && fieldlessDecoder.MatchString(text):
-		let.let(tolerateNoField)
+		tolerated.count(tolerateNoField)
 		return ""
 	case len(theirs) == 0:
-		return "Helm's error names no field, said: " + reason
+		return "Helm's error names no field, predicted: " + reason
 	}
 	if !namesEach(ours, theirs) {
-		return fmt.Sprintf("fails on %v, said: %s", theirs, reason)
+		return fmt.Sprintf("fails on %v, predicted: %s", theirs, reason)
 	}
-	vague := func(group []string) bool { // the server forbids changes of a whole spec, but for some fields
+	vague := func(group []string) bool { // the server forbids changes of a whole spec, except some fields
 		return !slices.ContainsFunc(group, func(our string) bool { return slices.Contains(theirs, our) || slices.Contains(theirs, our+"s") })
 	}
 	if slices.ContainsFunc(ours, vague) {
-		let.let(tolerateVague)
+		tolerated.count(tolerateVague)
 	}
 	for _, their := range theirs {
 		if !slices.ContainsFunc(slices.Concat(ours...), func(our string) bool { return nearPath(our, their) }) {
-			let.let(tolerateMore)
+			tolerated.count(tolerateMore)
 			break
 		}
 	}
@@ -73,8 +73,8 @@ func namesEach(ours [][]string, theirs []string) bool {
 	return true
 }
 
-// fieldlessDecoder matches what the API server's decoder says of a value without its place (encoding/json and k8s.io/apimachinery
-// pkg/api/resource, Quantity.UnmarshalJSON, which do not know it).
+// fieldlessDecoder matches errors of the API server's decoder that name no field, because the decoder does not know it (encoding/json and
+// k8s.io/apimachinery pkg/api/resource, Quantity.UnmarshalJSON).
 var fieldlessDecoder = regexp.MustCompile(`illegal base64 data|quantities must match the regular expression|unable to parse quantity|parsing time|cannot unmarshal \w+ into Go value|cannot convert .* to|cannot restore`)
 
 // nearPath reports whether two plain paths are one, or one is above the other; the server writes clusterIPs for clusterIP.
@@ -82,8 +82,8 @@ func nearPath(a, b string) bool {
 	return a == b || a+"s" == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }
 
-// The reasons in our own words. Of a group of fields the server names at least one: a decoder stops at the first value, and of two that
-// contradict each other one is named.
+// The reasons in helmdrift's own words. Of a group of fields the server names at least one: a decoder stops at the first value, and of two
+// fields that contradict each other one is named.
 var (
 	immutableWords = regexp.MustCompile(`^immutable: (.*) cannot be changed$`)
 	decodeWords    = regexp.MustCompile(`^does not decode: the API has another type at (.*)$`)
@@ -94,7 +94,7 @@ var (
 	pathFirst      = regexp.MustCompile(`^([a-z][A-Za-z0-9]*(?:\[[^\]]*\])*(?:\.[A-Za-z][\w-]*(?:\[[^\]]*\])*)*) (?:may|can|cannot|must|has|is|mounts|does)\b`)
 )
 
-// ourFields are the fields that a reason in our own words names, in groups of which the server names at least one.
+// ourFields returns the fields that a reason in helmdrift's own words names, in groups of which the server names at least one.
 func ourFields(reason string) [][]string {
 	var out [][]string
 	for note := range strings.SplitSeq(reason, "; ") {
@@ -129,7 +129,7 @@ func ourFields(reason string) [][]string {
 	return out
 }
 
-// singly makes a group of each path of a list.
+// singly returns a group for each path of a list.
 func singly(list string) [][]string {
 	var out [][]string
 	for path := range strings.SplitSeq(list, ", ") {
@@ -138,7 +138,7 @@ func singly(list string) [][]string {
 	return out
 }
 
-// members are the fields of a union, and the union itself.
+// members returns the fields of a union, and the union itself.
 func members(at string, names []string) []string {
 	out := []string{plainPath(at)}
 	for _, name := range names {
@@ -153,10 +153,10 @@ var pathInReason = regexp.MustCompile(`[A-Za-z]\w*(?:\[[^\]]*\])?(?:\.[A-Za-z][\
 // inBrackets matches the name of a list item, and not the brackets around several errors.
 var inBrackets = regexp.MustCompile(`\[[^\[\] ]*\]`)
 
-// plainPath is a path without the names of list items.
+// plainPath returns a path without the names of list items.
 func plainPath(path string) string { return inBrackets.ReplaceAllString(path, "") }
 
-// conflictFault compares the fields in conflict with those that the server names for this object, but for what is not certain.
+// conflictFault compares the predicted conflicts with the fields that the server names for the object, except uncertain ones.
 func conflictFault(o objectReport, text string) string {
 	var ours, theirs, open []string
 	for _, f := range o.Fields {
@@ -175,7 +175,7 @@ func conflictFault(o objectReport, text string) string {
 		}
 	}
 	if len(all) == 0 || !covers(ours, theirs) {
-		return fmt.Sprintf("conflicts on %v, said: %v", theirs, ours)
+		return fmt.Sprintf("conflicts on %v, predicted: %v", theirs, ours)
 	}
 	return ""
 }
@@ -198,10 +198,10 @@ func covers(ours, theirs []string) bool {
 // isBelow reports whether a path in segments is another one or below it.
 func isBelow(path, above string) bool { return path == above || strings.HasPrefix(path, above+"\x00") }
 
-// pathMarks are what stands between the steps of a path; a name may hold some of them, and the server does not quote it.
+// pathMarks matches what separates the steps of a path; a name may contain some of these characters, and the server does not quote it.
 var pathMarks = regexp.MustCompile(`[.\[\]"\\=]+`)
 
-// segments is a path without the marks in which the API server's way to write one and ours differ, its steps apart.
+// segments returns the steps of a path without the characters in which the notations of the API server and of helmdrift differ.
 func segments(path string) string {
 	return strings.Trim(pathMarks.ReplaceAllString(path, "\x00"), "\x00")
 }

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// steps is a report's path, read back. Only tests do that.
-type steps []step
+// fieldPath is a parsed path of a report. Only tests parse paths.
+type fieldPath []pathStep
 
-// step is a field, or a list item: by its keys, its value or its index.
-type step struct {
+// pathStep is a field or a list item, which it identifies by its keys, its value or its index.
+type pathStep struct {
 	field string
 	keys  map[string]string
 	value string
@@ -21,15 +21,15 @@ type step struct {
 
 var stepPattern = regexp.MustCompile(`^(?:\.?([\w-]+)|\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|\[([\w.-]+=[^\]]*)\])`)
 
-func parsePath(text string) (steps, error) {
-	var out steps
+func parsePath(text string) (fieldPath, error) {
+	var out fieldPath
 	for rest := text; rest != ""; {
 		m := stepPattern.FindStringSubmatch(rest)
 		if m == nil {
 			return nil, fmt.Errorf("path %s: cannot read %q", text, rest)
 		}
 		rest = rest[len(m[0]):]
-		s := step{index: -1}
+		s := pathStep{index: -1}
 		switch {
 		case m[1] != "":
 			s.field = m[1]
@@ -53,8 +53,8 @@ func parsePath(text string) (steps, error) {
 	return out, nil
 }
 
-// at finds the item of a list that a step names, -1 where there is none.
-func (s step) at(list []any) int {
+// indexIn returns the index of the list item that the step names, or -1.
+func (s pathStep) indexIn(list []any) int {
 	return slices.IndexFunc(list, func(item any) bool {
 		if s.keys == nil {
 			return fmt.Sprint(item) == s.value && s.value != ""
@@ -69,8 +69,8 @@ func (s step) at(list []any) int {
 	})
 }
 
-// in follows the path.
-func (p steps) in(v any) (any, bool) {
+// lookup returns what the path leads to.
+func (p fieldPath) lookup(v any) (any, bool) {
 	for _, s := range p {
 		switch node := v.(type) {
 		case map[string]any:
@@ -82,13 +82,13 @@ func (p steps) in(v any) (any, bool) {
 		case []any:
 			i := s.index
 			if i < 0 {
-				i = s.at(node)
+				i = s.indexIn(node)
 			}
 			if i < 0 || i >= len(node) {
 				return nil, false
 			}
 			v = node[i]
-			if twins := s.all(node); len(twins) > 1 {
+			if twins := s.matching(node); len(twins) > 1 {
 				v = twins // several items of one name are one value
 			}
 		default:
@@ -98,45 +98,15 @@ func (p steps) in(v any) (any, bool) {
 	return v, true
 }
 
-// all returns the items of a list that have the step's keys.
-func (s step) all(list []any) []any {
+// matching returns the items of a list that have the step's keys.
+func (s pathStep) matching(list []any) []any {
 	var out []any
 	for _, item := range list {
-		if s.keys != nil && s.at([]any{item}) == 0 {
+		if s.keys != nil && s.indexIn([]any{item}) == 0 {
 			out = append(out, item)
 		}
 	}
 	return out
-}
-
-// drop removes what the path leads to.
-func (p steps) drop(root map[string]any) {
-	parent, ok := p[:len(p)-1].in(root)
-	s := p[len(p)-1]
-	if !ok {
-		return
-	}
-	switch node := parent.(type) {
-	case map[string]any:
-		delete(node, s.field)
-	case []any:
-		if i := max(s.index, s.at(node)); i >= 0 && i < len(node) {
-			node[i] = nil
-			for next := s.at(node); s.keys != nil && next >= 0; next = s.at(node) {
-				node[next] = nil
-			}
-			p[:len(p)-1].set(root, slices.DeleteFunc(node, func(item any) bool { return item == nil }))
-		}
-	}
-}
-
-// set puts a shortened list back into its parent, which is a map.
-func (p steps) set(root map[string]any, list []any) {
-	if parent, ok := p[:len(p)-1].in(root); ok {
-		if m, ok := parent.(map[string]any); ok {
-			m[p[len(p)-1].field] = list
-		}
-	}
 }
 
 // follow resolves an RFC 6901 pointer.

@@ -12,12 +12,10 @@ import (
 	"sync"
 )
 
-// controlplaneModule is the module of the launcher. It links another Kubernetes
-// version and is therefore driven as a process.
+// controlplaneModule is the module of the launcher. It links another version of Kubernetes and therefore runs as a process.
 const controlplaneModule = "../controlplane"
 
-// plane is a control plane of our own, alive until stop, or until this process
-// dies: the launcher watches its standard input.
+// plane is a control plane of these tests. It runs until stop is called or this process ends: the launcher watches its standard input.
 type plane struct {
 	Kubeconfig string `json:"kubeconfig"`
 	stop       func()
@@ -34,11 +32,10 @@ var buildLauncher = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// everything is what a control plane may have beside its API server.
-var everything = []string{"--controllers", "--fake-node"}
+// allComponents are the components that a control plane may have in addition to its API server.
+var allComponents = []string{"--controllers", "--fake-node"}
 
-// startPlane starts a control plane with the given parts. The first one ever
-// compiles the servers, which takes minutes.
+// startPlane starts a control plane with the given components. The first start on a machine compiles the servers, which takes minutes.
 func startPlane(ctx context.Context, parts ...string) (*plane, error) {
 	launcher, err := buildLauncher()
 	if err != nil {
@@ -62,15 +59,15 @@ func startPlane(ctx context.Context, parts ...string) (*plane, error) {
 		_ = stdin.Close()
 		_ = process.Wait()
 	})}
-	if err := p.greet(ctx, stdout); err != nil {
+	if err := p.waitUntilReady(ctx, stdout); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("start control plane: %w\n%s", err, log.String())
 	}
 	return p, nil
 }
 
-// greet reads the one line that the launcher prints when all is ready.
-func (p *plane) greet(ctx context.Context, stdout io.Reader) error {
+// waitUntilReady reads the one line that the launcher prints when everything is ready.
+func (p *plane) waitUntilReady(ctx context.Context, stdout io.Reader) error {
 	line := make(chan error, 1)
 	go func() {
 		text, err := bufio.NewReader(stdout).ReadBytes('\n')

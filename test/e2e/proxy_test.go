@@ -15,31 +15,28 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// proxy stands between the binary and the API server. It lets get and list
-// pass, and of the writes those that a run may send; it refuses all else, and
-// keeps the books.
+// proxy is between the binary and the API server. It lets get and list pass, and those writes that a run may send; it refuses everything
+// else, and records all requests.
 type proxy struct {
 	kubeconfig string
 	server     *httptest.Server
 
-	mu  sync.Mutex
-	may permission
+	mu        sync.Mutex
+	permitted permission
 	traffic
 }
 
-// permission is what a run may do beside reading.
+// permission is what a run may do in addition to reading.
 type permission int
 
-// The permissions: nothing; writes that are only to be tried (dryRun=All);
-// patches and creations of anything but a release's records.
+// The permissions: only reads; writes that are only tried (dryRun=All); patches and creations of anything except the records of a release.
 const (
-	mayRead permission = iota
-	mayTry
-	mayWrite
+	permitReads permission = iota
+	permitDryRuns
+	permitWrites
 )
 
-// startProxy serves a cluster on a loopback port of its own and writes a
-// kubeconfig for it into dir. The proxy acts as the cluster's administrator.
+// startProxy serves a cluster on a loopback port and writes a kubeconfig for it into dir. The proxy acts as the cluster's administrator.
 func startProxy(c *cluster, dir string) (*proxy, error) {
 	target, err := url.Parse(c.config.Host)
 	if err != nil {
@@ -66,19 +63,19 @@ current-context: test
 
 func (p *proxy) close() { p.server.Close() }
 
-// guard counts a request and refuses it unless it only reads, or tries.
+// guard records a request and refuses it unless it is permitted.
 func (p *proxy) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !p.admit(r) {
-			http.Error(w, "this proxy lets only reads pass", http.StatusMethodNotAllowed)
+		if !p.permits(r) {
+			http.Error(w, "this proxy does not permit the request", http.StatusMethodNotAllowed)
 			return
 		}
-		next.ServeHTTP(&meter{ResponseWriter: w, proxy: p}, r)
+		next.ServeHTTP(&byteCounter{ResponseWriter: w, proxy: p}, r)
 	})
 }
 
-// admit decides on a request and writes it down.
-func (p *proxy) admit(r *http.Request) bool {
+// permits decides on a request and records it.
+func (p *proxy) permits(r *http.Request) bool {
 	call, query := r.Method+" "+r.URL.RequestURI(), r.URL.Query()
 	watch := query.Get("watch")
 	reads := r.Method == http.MethodGet && (watch == "" || watch == "false")
@@ -90,10 +87,10 @@ func (p *proxy) admit(r *http.Request) bool {
 	switch {
 	case reads:
 		return true
-	case tries && p.may >= mayTry:
-		p.tried = append(p.tried, call)
+	case tries && p.permitted >= permitDryRuns:
+		p.dryRuns = append(p.dryRuns, call)
 		return true
-	case writes && p.may == mayWrite && !strings.Contains(call, "sh.helm.release"):
+	case writes && p.permitted == permitWrites && !strings.Contains(call, "sh.helm.release"):
 		p.written = append(p.written, call)
 		return true
 	}
@@ -101,13 +98,13 @@ func (p *proxy) admit(r *http.Request) bool {
 	return false
 }
 
-// meter counts the bytes of a response's body, compressed as they travel.
-type meter struct {
+// byteCounter counts the bytes of a response's body as they are sent, compressed.
+type byteCounter struct {
 	http.ResponseWriter
 	proxy *proxy
 }
 
-func (m *meter) Write(b []byte) (int, error) {
+func (m *byteCounter) Write(b []byte) (int, error) {
 	n, err := m.ResponseWriter.Write(b)
 	m.proxy.mu.Lock()
 	m.proxy.bytes += n
@@ -115,24 +112,24 @@ func (m *meter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets the response be flushed.
-func (m *meter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
+// Unwrap allows the response to be flushed.
+func (m *byteCounter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
 // traffic is what passed in one run.
 type traffic struct {
-	requests, tried, written, refused []string
-	bytes                             int
+	requests, dryRuns, written, refused []string
+	bytes                               int
 }
 
-// begin starts new books for a run.
-func (p *proxy) begin(may permission) {
+// reset sets the permission of the next run and clears the records.
+func (p *proxy) reset(may permission) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.may, p.traffic = may, traffic{}
+	p.permitted, p.traffic = may, traffic{}
 }
 
-// take gives the books.
-func (p *proxy) take() traffic {
+// recorded returns the requests since the last reset.
+func (p *proxy) recorded() traffic {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.traffic

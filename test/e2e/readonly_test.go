@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReadOnlyRole runs as a user who may get and list, and nothing else.
+// TestReadOnlyRole runs as a user with only get and list.
 func TestReadOnlyRole(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)
@@ -19,9 +19,8 @@ func TestReadOnlyRole(t *testing.T) {
   overwrite/drift spec.replicas old=2 desired=2 live=5 by:kubectl(scale)`)
 }
 
-// TestForbiddenKind is scenario C12: the role lacks one kind. That is an error
-// on its objects, exit 1, and all others are compared. The warnings are on the
-// autoscalers of both sorts that nobody lets it see.
+// TestForbiddenKind runs with a role that lacks one kind. That is an error on its objects and exit code 1, and all others are compared.
+// The warnings are about both kinds of autoscalers, which the role may not read.
 func TestForbiddenKind(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)
@@ -41,11 +40,11 @@ Deployment web: update drifted
 	out, err = c.diff(c.release, "--kube-as-user", user, "--kube-as-group", user+"-a", "--kube-as-group", user+"-b", "--kube-as-group", user+"-c", "--fail-on", "none")
 	must(t, err)
 	if out.exit != 1 {
-		t.Errorf("--fail-on none ends with %d, hides what could not be seen", out.exit)
+		t.Errorf("--fail-on none ends with %d and hides what could not be read", out.exit)
 	}
 }
 
-// TestForbiddenRecords runs as somebody who may not even read the records.
+// TestForbiddenRecords runs as a user who may not even read the records.
 func TestForbiddenRecords(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)
@@ -57,8 +56,7 @@ func TestForbiddenRecords(t *testing.T) {
 	}
 }
 
-// grant lets a user, or a group of that name, get and list resources in the
-// story's namespace.
+// grant allows a user, or a group of that name, to get and list resources in the story's namespace.
 func (c *Case) grant(name, group string, resources ...string) error {
 	quoted := `["` + strings.Join(resources, `", "`) + `"]`
 	return c.cluster.create(context.Background(), `apiVersion: rbac.authorization.k8s.io/v1

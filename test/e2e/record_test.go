@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// TestCopiedRecord: a backup of the namespace prod was restored as staging, so that the record there names prod. Helm, called with
-// -n staging, writes to staging; diff warns that it compares prod, and fix writes nothing there unless somebody names it.
+// TestCopiedRecord restores a backup of the namespace prod as staging, so that the record there names prod. Helm, called with -n staging,
+// writes to staging. diff warns that it compares prod, and fix writes nothing there unless a flag names it.
 func TestCopiedRecord(t *testing.T) {
 	for _, by4 := range []bool{false, true} {
 		t.Run(fmt.Sprint("helm4=", by4), func(t *testing.T) {
@@ -76,7 +76,7 @@ func testCopiedRecord(t *testing.T, by4 bool) {
 	}
 }
 
-// copyRecord copies the records of the release, as a backup that is restored under another name does.
+// copyRecord copies the records of the release, as a backup does that is restored under another name.
 func (c *Case) copyRecord(to string) error {
 	secrets := c.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"})
 	all, err := secrets.Namespace(c.storage).List(context.Background(), metav1.ListOptions{LabelSelector: "owner=helm"})

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// driftReport is as much of helmdrift's JSON as stories look at.
+// driftReport contains those parts of helmdrift's JSON that stories read.
 type driftReport struct {
 	Summary  map[string]any  `json:"summary"`
 	Releases []releaseReport `json:"releases"`
@@ -112,7 +113,7 @@ var reportSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return compiler.Compile("report.json")
 })
 
-// decodeReport reads a report and holds it against the schema.
+// decodeReport decodes a report and validates it against the schema.
 func decodeReport(text string) (*driftReport, error) {
 	schema, err := reportSchema()
 	if err != nil {
@@ -120,10 +121,10 @@ func decodeReport(text string) (*driftReport, error) {
 	}
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("the report is no JSON: %w", err)
+		return nil, fmt.Errorf("the report is not JSON: %w", err)
 	}
 	if err := schema.Validate(doc); err != nil {
-		return nil, fmt.Errorf("the report breaks its schema: %w", err)
+		return nil, fmt.Errorf("the report violates its schema: %w", err)
 	}
 	r := &driftReport{}
 	if err := json.Unmarshal([]byte(text), r); err != nil {
@@ -132,7 +133,20 @@ func decodeReport(text string) (*driftReport, error) {
 	return r, nil
 }
 
-// lines is a report as stories write it down, one line for each thing said.
+// objects returns the objects of a report's only release.
+func (r *driftReport) objects() []objectReport {
+	if r == nil || len(r.Releases) == 0 {
+		return nil
+	}
+	return r.Releases[0].Objects
+}
+
+// failing returns the objects on which the report predicts a failure.
+func (r *driftReport) failing() []objectReport {
+	return slices.DeleteFunc(slices.Clone(r.objects()), func(o objectReport) bool { return o.Action != "fail" })
+}
+
+// lines returns a report in the notation of stories, one line for each statement.
 func (r *driftReport) lines() []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -159,7 +173,7 @@ func (r *driftReport) lines() []string {
 	return out
 }
 
-// place is the file and the line that a message names.
+// place returns the file and the line that a message names.
 func (m message) place() string {
 	if m.File == "" || m.Line == 0 {
 		return m.File
@@ -191,7 +205,7 @@ func (o objectReport) line(home string) string {
 	return strings.Join(words, " ")
 }
 
-// UnmarshalJSON puts the nulls of a finding's sides where their values would be.
+// UnmarshalJSON sets the nulls of a finding in place of their values.
 func (f *fieldReport) UnmarshalJSON(text []byte) error {
 	type plain fieldReport
 	if err := json.Unmarshal(text, (*plain)(f)); err != nil {
@@ -209,7 +223,7 @@ func (f fieldReport) line() string {
 		name  string
 		value json.RawMessage
 	}{{"old", f.Old}, {"desired", f.Desired}, {"live", f.Live}, {"after", f.After}} {
-		// Volatile values are others each time.
+		// Each rendering makes other volatile values.
 		if side.value != nil && f.Class != "volatile" {
 			words = append(words, side.name+"="+compact(side.value))
 		}

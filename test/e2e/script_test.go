@@ -15,36 +15,35 @@ import (
 
 // TestStories runs the scripts of testdata/stories. Their commands:
 //
-//	helm VERB [FLAGS] [CHART|REVISION]                 Helm 3's library; flags of helmCall
-//	helm4 VERB …                                       Helm 4's; with --as NAME, a program of that name calls the library
-//	patch MANAGER KIND/NAME BODY                       an edit; BODY is YAML
+//	helm VERB [FLAGS] [CHART|REVISION]                 calls Helm 3's library; helmCall has the flags
+//	helm4 VERB …                                       calls Helm 4's; with --as NAME, as a program of that name
+//	patch MANAGER KIND/NAME BODY                       edits an object; BODY is YAML
 //	scale KIND/NAME N                                  kubectl scale
-//	create MANAGER FILE                                objects made without Helm
+//	create MANAGER FILE                                creates objects without Helm
 //	apply FILE                                         kubectl apply, client-side
 //	server-apply MANAGER FILE                          kubectl apply --server-side --force-conflicts
 //	restore                                            helm get manifest | kubectl apply
-//	delete KIND/NAME
-//	forge FILE                                         the last record gets another manifest
-//	status STATUS                                      the last record gets another status
-//	await-gone KIND/NAME                               until it is
-//	await KIND/NAME PATH VALUE                         until a controller has done that
-//	await-unserved GROUP/VERSION                       until discovery says so
-//	diff [CHART] [FLAGS]                               prints the report's lines and the exit code
+//	delete KIND/NAME                                   deletes an object
+//	forge FILE                                         gives the last record another manifest
+//	status STATUS                                      gives the last record another status
+//	await-gone KIND/NAME                               waits until an object no longer exists
+//	await KIND/NAME PATH VALUE                         waits until a field has a value
+//	await-unserved GROUP/VERSION                       waits until discovery no longer has a version
+//	diff [CHART] [FLAGS]                               prints the lines of the report and the exit code
 //	fix [ARGS]                                         puts back what drifted; prints plan, results and the exit code
 //	helmdrift ARGS                                     any other run of the binary; prints its stdout and exit code
 //	proves                                             upgrades, rolls back or installs for real: exactly what the last diff said happens
-//	namespace NAME, storage NAME                       another namespace; where records are kept
+//	namespace NAME                                     creates another namespace
+//	storage NAMESPACE                                  sets the namespace of the records
 //
-// CHART is a folder of the script, a lone template of it, or a folder of
-// testdata/charts. NS, the story's namespace, is printed as NS. A diff may
-// contain nothing that its want file does not list. -stories runs the stories
-// of another folder.
+// CHART is a folder of the script, a single template of it, or a folder of testdata/charts. NS, the story's namespace, is printed as NS. A
+// diff may print nothing that its want file does not list. -stories runs the stories of another folder.
 func TestStories(t *testing.T) {
 	t.Cleanup(func() {
-		t.Log(storyLet.sum)
+		t.Log(storyTolerances.sum)
 		files, _ := filepath.Glob(filepath.Join(*storyDir, "*.txtar"))
-		for _, text := range storyLet.sum.exceeded(len(files)) {
-			t.Errorf("the judge of the stories let too much through: %s", text)
+		for _, text := range storyTolerances.sum.exceeded(len(files)) {
+			t.Errorf("the judge of the stories excused too much: %s", text)
 		}
 	})
 	testscript.Run(t, testscript.Params{
@@ -64,7 +63,7 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// storyName is the script's own name, which its work folder bears.
+// storyName returns the name of the script, which is part of the name of its work folder.
 func storyName(env *testscript.Env) string {
 	_, name, _ := strings.Cut(env.WorkDir, "script-")
 	return name
@@ -72,45 +71,71 @@ func storyName(env *testscript.Env) string {
 
 type caseKey struct{}
 
-// command is one command of the scripts on a story; it returns what it prints.
-type command func(c *Case, args []string) (string, error)
+// command is one command of the scripts.
+type command struct {
+	// args names the arguments; nil means that the command checks them itself.
+	args []string
+	run  func(c *Case, args []string) (string, error)
+}
 
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
+	kindName, file := "KIND/NAME", "FILE"
 	out := map[string]func(*testscript.TestScript, bool, []string){}
-	for name, do := range map[string]command{
-		"helm":           func(c *Case, args []string) (string, error) { return "", c.helm(false, args...) },
-		"helm4":          func(c *Case, args []string) (string, error) { return "", c.helm(true, args...) },
-		"patch":          scriptPatch,
-		"scale":          scriptScale,
-		"create":         scriptCreate,
-		"apply":          scriptApply,
-		"server-apply":   scriptServerApply,
-		"restore":        scriptRestore,
-		"delete":         scriptDelete,
-		"await":          scriptAwait,
-		"await-gone":     scriptAwaitGone,
-		"await-unserved": scriptAwaitUnserved,
-		"diff":           scriptDiff,
-		"fix":            scriptFix,
-		"helmdrift":      scriptBinary,
-		"proves":         func(c *Case, _ []string) (string, error) { return "", c.proves() },
-		"forge":          scriptForge,
-		"status":         scriptStatus,
-		"namespace":      scriptNamespace,
-		"storage":        scriptStorage,
+	for name, cmd := range map[string]command{
+		"helm":  {run: silent(func(c *Case, args []string) error { return c.helm(false, args...) })},
+		"helm4": {run: silent(func(c *Case, args []string) error { return c.helm(true, args...) })},
+		"patch": {[]string{"MANAGER", kindName, "BODY"}, silent(func(c *Case, args []string) error { return c.patch(args[0], args[1], args[2]) })},
+		"scale": {[]string{kindName, "N"}, silent(func(c *Case, args []string) error { return c.scale(args[0], args[1]) })},
+		"create": {[]string{"MANAGER", file}, onFile(func(c *Case, text string, args []string) error {
+			return c.cluster.create(context.Background(), text, c.ns, args[0])
+		})},
+		"apply": {[]string{file}, onFile(func(c *Case, text string, _ []string) error {
+			return c.cluster.kubectlApply(context.Background(), text, c.ns)
+		})},
+		"server-apply": {[]string{"MANAGER", file}, onFile(func(c *Case, text string, args []string) error {
+			return c.cluster.serverApply(context.Background(), text, c.ns, args[0])
+		})},
+		"restore": {[]string{}, silent(restore)},
+		"delete": {[]string{kindName}, onObject(func(c *Case, r ref, _ []string) error {
+			return c.cluster.delete(context.Background(), r)
+		})},
+		"await": {[]string{kindName, "PATH", "VALUE"}, onObject(await)},
+		"await-gone": {[]string{kindName}, onObject(func(c *Case, r ref, _ []string) error {
+			return c.cluster.waitUntilGone(context.Background(), r)
+		})},
+		"await-unserved": {[]string{"GROUP/VERSION"}, silent(func(c *Case, args []string) error {
+			return c.cluster.waitUntilUnserved(context.Background(), args[0])
+		})},
+		"diff":      {run: scriptDiff},
+		"fix":       {run: scriptFix},
+		"helmdrift": {run: scriptBinary},
+		"proves":    {[]string{}, silent(func(c *Case, _ []string) error { return c.proves() })},
+		"forge": {[]string{file}, onFile(func(c *Case, text string, _ []string) error {
+			return c.forge(func(r *release.Release) { r.Manifest = text })
+		})},
+		"status": {[]string{"STATUS"}, silent(func(c *Case, args []string) error {
+			return c.forge(func(r *release.Release) { r.Info.Status = release.Status(args[0]) })
+		})},
+		"namespace": {[]string{"NAME"}, silent(func(c *Case, args []string) error {
+			return c.cluster.create(context.Background(), "{apiVersion: v1, kind: Namespace, metadata: {name: "+args[0]+"}}", "", "kubectl-create")
+		})},
+		"storage": {[]string{"NAMESPACE"}, silent(func(c *Case, args []string) error { c.storage = args[0]; return nil })},
 	} {
-		out[name] = adapt(do)
+		out[name] = adapt(name, cmd)
 	}
 	return out
 }
 
-// adapt makes a testscript command of ours; "! command" wants it to fail, and
+// adapt makes a testscript command of one of ours; "! command" expects it to fail, and
 // its error is then on stderr.
-func adapt(do command) func(*testscript.TestScript, bool, []string) {
+func adapt(name string, cmd command) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if cmd.args != nil && len(args) != len(cmd.args) {
+			ts.Fatalf("usage: %s %s", name, strings.Join(cmd.args, " "))
+		}
 		c := ts.Value(caseKey{}).(*Case)
 		c.env = map[string]string{"HELM_DRIVER": ts.Getenv("HELM_DRIVER")}
-		text, err := do(c, args)
+		text, err := cmd.run(c, args)
 		fmt.Fprint(ts.Stdout(), strings.ReplaceAll(text, c.ns, "NS"))
 		switch {
 		case neg && err == nil:
@@ -123,135 +148,55 @@ func adapt(do command) func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// need checks the number of a command's arguments.
-func need(args []string, n int, usage string) error {
-	if len(args) != n {
-		return fmt.Errorf("usage: %s", usage)
-	}
-	return nil
+// silent makes a command of a function that prints nothing.
+func silent(do func(c *Case, args []string) error) func(*Case, []string) (string, error) {
+	return func(c *Case, args []string) (string, error) { return "", do(c, args) }
 }
 
-func scriptPatch(c *Case, args []string) (string, error) {
-	if err := need(args, 3, "patch MANAGER KIND/NAME BODY"); err != nil {
-		return "", err
-	}
-	return "", c.patch(args[0], args[1], args[2])
-}
-
-func scriptScale(c *Case, args []string) (string, error) {
-	if err := need(args, 2, "scale KIND/NAME N"); err != nil {
-		return "", err
-	}
-	return "", c.scale(args[0], args[1])
-}
-
-func scriptCreate(c *Case, args []string) (string, error) {
-	if err := need(args, 2, "create MANAGER FILE"); err != nil {
-		return "", err
-	}
-	text, err := c.file(args[1])
-	if err != nil {
-		return "", err
-	}
-	return "", c.cluster.create(context.Background(), text, c.ns, args[0])
-}
-
-func scriptApply(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "apply FILE"); err != nil {
-		return "", err
-	}
-	text, err := c.file(args[0])
-	if err != nil {
-		return "", err
-	}
-	return "", c.cluster.kubectlApply(context.Background(), text, c.ns)
-}
-
-func scriptServerApply(c *Case, args []string) (string, error) {
-	if err := need(args, 2, "server-apply MANAGER FILE"); err != nil {
-		return "", err
-	}
-	text, err := c.file(args[1])
-	if err != nil {
-		return "", err
-	}
-	return "", c.cluster.serverApply(context.Background(), text, c.ns, args[0])
-}
-
-// file reads a file of the story, the namespace filled in.
-func (c *Case) file(name string) (string, error) {
-	text, err := os.ReadFile(c.dir + "/" + name)
-	return strings.ReplaceAll(string(text), "$NS", c.ns), err
-}
-
-func scriptRestore(c *Case, _ []string) (string, error) {
-	manifest, err := c.manifest()
-	if err != nil {
-		return "", err
-	}
-	return "", c.cluster.kubectlApply(context.Background(), manifest, c.ns)
-}
-
-func scriptDelete(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "delete KIND/NAME"); err != nil {
-		return "", err
-	}
-	r, err := c.ref(args[0])
-	if err != nil {
-		return "", err
-	}
-	return "", c.cluster.delete(context.Background(), r)
-}
-
-func scriptAwait(c *Case, args []string) (string, error) {
-	if err := need(args, 3, "await KIND/NAME PATH VALUE"); err != nil {
-		return "", err
-	}
-	r, err := c.ref(args[0])
-	if err != nil {
-		return "", err
-	}
-	path := strings.Split(args[1], ".")
-	return "", c.cluster.until(context.Background(), r, args[1]+"="+args[2], func(obj *unstructured.Unstructured) bool {
-		got, found, err := unstructured.NestedFieldNoCopy(obj.Object, path...)
-		return err == nil && (found && fmt.Sprint(got) == args[2] || !found && args[2] == "")
+// onFile makes a command whose last argument is a file of the story; the function gets its text.
+func onFile(do func(c *Case, text string, args []string) error) func(*Case, []string) (string, error) {
+	return silent(func(c *Case, args []string) error {
+		text, err := c.file(args[len(args)-1])
+		if err != nil {
+			return err
+		}
+		return do(c, text, args)
 	})
 }
 
-func scriptForge(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "forge FILE"); err != nil {
-		return "", err
-	}
-	text, err := c.file(args[0])
+// onObject makes a command whose first argument names an object; the function gets the other arguments.
+func onObject(do func(c *Case, r ref, args []string) error) func(*Case, []string) (string, error) {
+	return silent(func(c *Case, args []string) error {
+		r, err := c.ref(args[0])
+		if err != nil {
+			return err
+		}
+		return do(c, r, args[1:])
+	})
+}
+
+// file reads a file of the story and fills in the namespace.
+func (c *Case) file(name string) (string, error) {
+	text, err := os.ReadFile(c.dir + "/" + name)
+	return c.withNamespace(string(text)), err
+}
+
+// restore is helm get manifest | kubectl apply.
+func restore(c *Case, _ []string) error {
+	manifest, err := c.manifest()
 	if err != nil {
-		return "", err
+		return err
 	}
-	return "", c.forge(func(r *release.Release) { r.Manifest = text })
+	return c.cluster.kubectlApply(context.Background(), manifest, c.ns)
 }
 
-func scriptStatus(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "status STATUS"); err != nil {
-		return "", err
-	}
-	return "", c.forge(func(r *release.Release) { r.Info.Status = release.Status(args[0]) })
-}
-
-func scriptAwaitGone(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "await-gone KIND/NAME"); err != nil {
-		return "", err
-	}
-	r, err := c.ref(args[0])
-	if err != nil {
-		return "", err
-	}
-	return "", c.cluster.untilGone(context.Background(), r)
-}
-
-func scriptAwaitUnserved(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "await-unserved GROUP/VERSION"); err != nil {
-		return "", err
-	}
-	return "", c.cluster.untilUnserved(context.Background(), args[0])
+// await waits until a field of an object has a value; an empty value stands for an absent field.
+func await(c *Case, r ref, args []string) error {
+	path, want := args[0], args[1]
+	return c.cluster.waitFor(context.Background(), r, path+"="+want, func(obj *unstructured.Unstructured) bool {
+		got, found, err := unstructured.NestedFieldNoCopy(obj.Object, strings.Split(path, ".")...)
+		return err == nil && (found && fmt.Sprint(got) == want || !found && want == "")
+	})
 }
 
 func scriptDiff(c *Case, args []string) (string, error) {
@@ -273,8 +218,8 @@ func scriptDiff(c *Case, args []string) (string, error) {
 	if out.report != nil {
 		text += strings.Join(append(out.report.lines(), ""), "\n")
 	}
-	if len(out.traffic.tried) > 0 {
-		text += fmt.Sprintf("tried %d writes\n", len(out.traffic.tried))
+	if len(out.traffic.dryRuns) > 0 {
+		text += fmt.Sprintf("tried %d writes\n", len(out.traffic.dryRuns))
 	}
 	return text + fmt.Sprintf("exit %d\n", out.exit), nil
 }
@@ -282,19 +227,4 @@ func scriptDiff(c *Case, args []string) (string, error) {
 func scriptBinary(c *Case, args []string) (string, error) {
 	out, err := c.binary(args...)
 	return out.stdout + out.stderr + fmt.Sprintf("exit %d\n", out.exit), err
-}
-
-func scriptNamespace(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "namespace NAME"); err != nil {
-		return "", err
-	}
-	return "", c.cluster.create(context.Background(), "{apiVersion: v1, kind: Namespace, metadata: {name: "+args[0]+"}}", "", "kubectl-create")
-}
-
-func scriptStorage(c *Case, args []string) (string, error) {
-	if err := need(args, 1, "storage NAMESPACE"); err != nil {
-		return "", err
-	}
-	c.storage = args[0]
-	return "", nil
 }

@@ -11,15 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// quiet copies an object without what changes with every write.
-func quiet(obj map[string]any) map[string]any {
+// withoutServerFields copies an object without what every write changes.
+func withoutServerFields(obj map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(obj)
 	delete(out, "status")
 	for _, path := range [][]string{
 		{"metadata", "managedFields"}, {"metadata", "resourceVersion"}, {"metadata", "generation"},
 		{"metadata", "annotations", "deployment.kubernetes.io/revision"},
 		{"metadata", "annotations", "deprecated.daemonset.template.generation"},
-		// The status of autoscalers, seen at version 1.
+		// The status of autoscalers at version 1.
 		{"metadata", "annotations", "autoscaling.alpha.kubernetes.io/conditions"},
 		{"metadata", "annotations", "autoscaling.alpha.kubernetes.io/current-metrics"},
 	} {
@@ -27,22 +27,22 @@ func quiet(obj map[string]any) map[string]any {
 	}
 	eachNode(out, func(v any) {
 		if m, _ := v.(map[string]any); m["containers"] != nil {
-			delete(m, "serviceAccount") // the server keeps it as serviceAccountName is
+			delete(m, "serviceAccount") // the server copies serviceAccountName into it
 		}
 	})
 	if out["kind"] == "Pod" {
-		unstructured.RemoveNestedField(out, "spec", "nodeName") // a scheduler chooses it in its own time
+		unstructured.RemoveNestedField(out, "spec", "nodeName") // a scheduler sets it at any time
 	}
 	return out
 }
 
-// prune drops what is empty, so that a dropped last item leaves no trace.
-func prune(v any) any {
+// withoutEmpty removes empty values, so that a removed last item leaves no trace.
+func withoutEmpty(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for name, value := range v {
-			if kept := prune(value); !empty(kept) {
+			if kept := withoutEmpty(value); !isEmpty(kept) {
 				out[name] = kept
 			}
 		}
@@ -50,14 +50,14 @@ func prune(v any) any {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = prune(v[i])
+			out[i] = withoutEmpty(v[i])
 		}
 		return out
 	}
 	return v
 }
 
-func empty(v any) bool {
+func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
@@ -69,13 +69,13 @@ func empty(v any) bool {
 	return false
 }
 
-// within tells whether got has all of want; the server may have added defaults.
-func within(want, got any) bool {
+// containsAll reports whether got has everything of want; the server may have added defaults.
+func containsAll(want, got any) bool {
 	switch want := want.(type) {
 	case map[string]any:
 		m, _ := got.(map[string]any)
 		for name, value := range want {
-			if !within(value, m[name]) {
+			if !containsAll(value, m[name]) {
 				return false
 			}
 		}
@@ -86,18 +86,18 @@ func within(want, got any) bool {
 			return false
 		}
 		for i := range want {
-			if !within(want[i], list[i]) {
+			if !containsAll(want[i], list[i]) {
 				return false
 			}
 		}
 		return true
 	}
-	return same(want, got)
+	return equalValues(want, got)
 }
 
-// same compares values; numbers by their text, quantities by their size.
-func same(a, b any) bool {
-	if cmp.Equal(a, b) || fmt.Sprint(a) == fmt.Sprint(b) || zero(a) && zero(b) {
+// equalValues compares numbers by their text and quantities by their size.
+func equalValues(a, b any) bool {
+	if cmp.Equal(a, b) || fmt.Sprint(a) == fmt.Sprint(b) || isZero(a) && isZero(b) {
 		return true
 	}
 	x, errX := resource.ParseQuantity(fmt.Sprint(a))
@@ -105,9 +105,9 @@ func same(a, b any) bool {
 	return errX == nil && errY == nil && x.Equal(y)
 }
 
-func zero(v any) bool { return empty(v) || v == "" || v == false || fmt.Sprint(v) == "0" }
+func isZero(v any) bool { return isEmpty(v) || v == "" || v == false || fmt.Sprint(v) == "0" }
 
-// decodeValue reads a value of a report; integers stay exact.
+// decodeValue decodes a value of a report; integers stay exact.
 func decodeValue(raw json.RawMessage) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

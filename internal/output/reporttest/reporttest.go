@@ -1,8 +1,8 @@
-// Package reporttest lets any test hold a report against the published contract:
+// Package reporttest lets any test check a report against the published contract:
 //
 //	reporttest.ValidateReport(t, stdout)
 //
-// It knows the JSON Schema and nothing else of ours, so tests inside any package may use it.
+// It imports only the JSON Schema, so the tests of any package may use it.
 package reporttest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/schema"
 )
 
-// ValidateReport fails the test if doc is not a JSON document of the contract, and says where it is not.
+// ValidateReport fails the test if doc is not a JSON document of the contract, and says what is wrong with it.
 func ValidateReport(t testing.TB, doc []byte) {
 	t.Helper()
 	if err := Check(doc); err != nil {
@@ -24,7 +24,7 @@ func ValidateReport(t testing.TB, doc []byte) {
 	}
 }
 
-// Check is ValidateReport for callers that want the error.
+// Check returns an error if doc is not a JSON document of the contract.
 func Check(doc []byte) error {
 	compiled, err := compile()
 	if err != nil {

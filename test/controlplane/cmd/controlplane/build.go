@@ -11,7 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/test/controlplane"
 )
 
-// runBuild compiles every program that is not cached and prints where each is.
+// runBuild compiles every program that is not cached, and prints the path of each.
 func runBuild(ctx context.Context, builder controlplane.Builder, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
 	module := moduleFlag(flags)
@@ -32,7 +32,7 @@ func runBuild(ctx context.Context, builder controlplane.Builder, args []string, 
 	return nil
 }
 
-// runGenDefaults hands all arguments to the cached gendefaults.
+// runGenDefaults runs the cached gendefaults with all arguments.
 func runGenDefaults(ctx context.Context, builder controlplane.Builder, args []string, out io.Writer) error {
 	var err error
 	if builder.Module, err = controlplane.FindModule("."); err != nil {
@@ -47,10 +47,12 @@ func runGenDefaults(ctx context.Context, builder controlplane.Builder, args []st
 	return program.Run()
 }
 
+// moduleFlag defines the flag for the folder of the sources.
 func moduleFlag(flags *flag.FlagSet) *string {
 	return flags.String("module", ".", "a folder in the checkout; the sources are found from there upwards")
 }
 
+// parse parses flags and refuses arguments.
 func parse(flags *flag.FlagSet, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -6,8 +6,8 @@
 //	controlplane stop [--dir DIR]
 //	controlplane gendefaults [flags of cmd/gendefaults]
 //
-// HELMDRIFT_CONTROLPLANE_ASSETS names a folder with ready etcd, kube-apiserver
-// and kube-controller-manager, used instead of building them.
+// HELMDRIFT_CONTROLPLANE_ASSETS names a folder with compiled etcd,
+// kube-apiserver and kube-controller-manager, which are then not built.
 package main
 
 import (

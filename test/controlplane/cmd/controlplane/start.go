@@ -13,17 +13,18 @@ import (
 	"github.com/helmdrift/helmdrift/test/controlplane"
 )
 
-// runStart starts a plane. Detached it prints the line that a shell evaluates;
-// in the foreground one line of JSON, and then lives until in is at its end or
-// a signal comes.
+// runStart starts a plane. A detached plane prints a line for the shell to
+// evaluate. A plane in the foreground prints one line of JSON, and lives until in
+// ends or a signal arrives.
 func runStart(ctx context.Context, builder controlplane.Builder, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("start", flag.ContinueOnError)
 	module := moduleFlag(flags)
 	options := controlplane.Options{}
-	foreground := flags.Bool("foreground", false, "stay until stdin ends (give it a pipe) or a signal comes, then stop everything")
-	flags.StringVar(&options.Dir, "dir", "", "the plane's folder, removed by stop (default: one in the user's cache; in the foreground a temporary one)")
+	foreground := flags.Bool("foreground", false, "stay until stdin ends (give it a pipe) or a signal arrives, then stop everything")
+	flags.StringVar(&options.Dir, "dir", "",
+		"the plane's folder, removed by stop (default: one in the user's cache; in the foreground a temporary one)")
 	flags.BoolVar(&options.Controllers, "controllers", false, "run kube-controller-manager")
-	flags.BoolVar(&options.FakeNode, "fake-node", false, "run a node whose pods become ready without running anything")
+	flags.BoolVar(&options.FakeNode, "fake-node", false, "run a node whose pods become ready although nothing runs")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -38,11 +39,12 @@ func runStart(ctx context.Context, builder controlplane.Builder, args []string, 
 	return detach(ctx, options, out)
 }
 
+// stay runs a plane in the foreground.
 func stay(ctx context.Context, options controlplane.Options, in io.Reader, out io.Writer) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		// The consumer holds the other end: it ends with the consumer, however that dies.
+		// The consumer holds the other end of the pipe, which closes when the consumer ends or dies.
 		_, _ = io.Copy(io.Discard, in)
 		cancel()
 	}()
@@ -57,8 +59,8 @@ func stay(ctx context.Context, options controlplane.Options, in io.Reader, out i
 	return plane.Wait(ctx)
 }
 
-// detach starts the plane of a folder, or finds it running: make cluster twice
-// is no error.
+// detach starts the plane of a folder, or finds that it runs already: calling make
+// cluster twice is no error.
 func detach(ctx context.Context, options controlplane.Options, out io.Writer) error {
 	dir, err := planeDir(options.Dir)
 	if err != nil {
@@ -73,7 +75,7 @@ func detach(ctx context.Context, options controlplane.Options, out io.Writer) er
 	case plane.Running():
 		return export(out, plane)
 	default:
-		// The rest of a plane that died, with the machine perhaps.
+		// These are the remains of a plane that died, for example with the machine.
 		if err := plane.Stop(); err != nil {
 			return err
 		}
@@ -84,12 +86,13 @@ func detach(ctx context.Context, options controlplane.Options, out io.Writer) er
 	return export(out, plane)
 }
 
+// export prints the line that makes a shell use the plane.
 func export(out io.Writer, plane *controlplane.Plane) error {
 	_, err := fmt.Fprintf(out, "export KUBECONFIG=%s\n", plane.Kubeconfig)
 	return err
 }
 
-// planeDir is the folder of the detached plane; start and stop agree on it.
+// planeDir returns the folder of the detached plane, which start and stop share.
 func planeDir(dir string) (string, error) {
 	if dir != "" {
 		return dir, nil

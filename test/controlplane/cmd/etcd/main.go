@@ -1,4 +1,4 @@
-// Etcd is the store behind the test API server, compiled from its Go module.
+// Etcd is the store of the test API server, compiled from its Go module.
 package main
 
 import (

@@ -1,7 +1,8 @@
-// Fakenode is a node without a machine: it binds every pending pod to itself
-// and reports it running and ready, or succeeded where it is meant to end. It
-// plays scheduler and kubelet just well enough for the real controllers to
-// bring a release to rest; volumes, images and probes are taken for good.
+// Fakenode is a node without a machine. It binds every pending pod to itself and
+// reports it as running and ready, or as succeeded if its restart policy lets it
+// end. It imitates the scheduler and the kubelet just well enough for the real
+// controllers to finish their work on a release; volumes, images and probes always
+// succeed.
 package main
 
 import (
@@ -34,12 +35,13 @@ func main() {
 	}
 }
 
+// run registers the node, follows all pods, and renews the node until ctx ends.
 func run(ctx context.Context, kubeconfig, name string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return fmt.Errorf("load kubeconfig: %w", err)
 	}
-	// Field managers are named after the user agent: statuses look like a real node's.
+	// Field managers are named after the user agent, so statuses look like those of a real node.
 	config.UserAgent = "kubelet"
 	config.QPS, config.Burst = 500, 1000
 	client, err := kubernetes.NewForConfig(config)
@@ -66,8 +68,8 @@ func run(ctx context.Context, kubeconfig, name string) error {
 	}
 }
 
-// watch hands every pod to sync, when it changes and every two seconds: what
-// failed is simply tried again.
+// watch calls sync for every pod, on each change and every two seconds, so that a
+// failed step is repeated.
 func (p *pods) watch(ctx context.Context) error {
 	factory := informers.NewSharedInformerFactory(p.client, 2*time.Second)
 	informer := factory.Core().V1().Pods().Informer()

@@ -14,13 +14,16 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
+// hostIP is the node's address.
 const hostIP = "10.0.0.1"
 
+// node is the Node object and its lease.
 type node struct {
 	client kubernetes.Interface
 	name   string
 }
 
+// register creates the Node object, unless it exists.
 func (n node) register(ctx context.Context) error {
 	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.name, Labels: map[string]string{
 		corev1.LabelHostname:   n.name,
@@ -34,8 +37,8 @@ func (n node) register(ctx context.Context) error {
 	return n.renew(ctx)
 }
 
-// renew does what the node lifecycle controller looks at: without it the node
-// would become unreachable after a minute, and its pods be evicted.
+// renew updates what the node lifecycle controller checks. Otherwise the node would
+// become unreachable after a minute, and its pods would be evicted.
 func (n node) renew(ctx context.Context) error {
 	object, err := n.client.CoreV1().Nodes().Get(ctx, n.name, metav1.GetOptions{})
 	if err != nil {
@@ -48,6 +51,7 @@ func (n node) renew(ctx context.Context) error {
 	return n.renewLease(ctx)
 }
 
+// renewLease updates the node's lease, which is the kubelet's heartbeat.
 func (n node) renewLease(ctx context.Context) error {
 	leases := n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
 	seconds, now := int32(40), metav1.NewMicroTime(time.Now())
@@ -67,7 +71,7 @@ func (n node) renewLease(ctx context.Context) error {
 	return nil
 }
 
-// status claims room for more pods than any test has.
+// status returns a ready node with room for more pods than any test has.
 func (n node) status(old corev1.NodeStatus) corev1.NodeStatus {
 	now := metav1.Now()
 	room := corev1.ResourceList{

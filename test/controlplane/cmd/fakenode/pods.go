@@ -10,16 +10,16 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// pods carries each pod through its life. One goroutine calls it.
+// pods moves each pod through its phases. Only one goroutine uses it.
 type pods struct {
 	client    kubernetes.Interface
 	node      string
-	addresses map[string]string // by uid: a pod keeps its address
+	addresses map[string]string // by uid, because a pod keeps its address
 	next      int
 }
 
-// sync takes the next step in a pod's life: bound, running or succeeded, gone.
-// A pod that vanished or changed meanwhile comes again as another event.
+// sync takes a pod's next step: bound, running or succeeded, deleted. A pod that
+// was changed or deleted meanwhile causes another event.
 func (p *pods) sync(ctx context.Context, pod *corev1.Pod) error {
 	err := p.step(ctx, pod)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
@@ -28,6 +28,7 @@ func (p *pods) sync(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
+// step changes a pod to its next phase.
 func (p *pods) step(ctx context.Context, pod *corev1.Pod) error {
 	client := p.client.CoreV1().Pods(pod.Namespace)
 	switch {
@@ -51,7 +52,7 @@ func (p *pods) step(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// status is that of a pod all of whose containers did as asked.
+// status returns the status of a pod whose containers all succeeded.
 func (p *pods) status(pod *corev1.Pod) corev1.PodStatus {
 	now := metav1.Now()
 	ends := pod.Spec.RestartPolicy != corev1.RestartPolicyAlways
@@ -87,6 +88,7 @@ func (p *pods) status(pod *corev1.Pod) corev1.PodStatus {
 	return status
 }
 
+// containerStatus returns the status of a container that runs or has ended.
 func containerStatus(container corev1.Container, now metav1.Time, ended bool) corev1.ContainerStatus {
 	started := !ended
 	status := corev1.ContainerStatus{Name: container.Name, Image: container.Image, ImageID: container.Image, Started: &started, Ready: true}
@@ -98,7 +100,7 @@ func containerStatus(container corev1.Container, now metav1.Time, ended bool) co
 	return status
 }
 
-// address gives a pod an address that none had before it.
+// address returns the pod's address, which no other pod had before.
 func (p *pods) address(pod *corev1.Pod) string {
 	if pod.Spec.HostNetwork {
 		return hostIP

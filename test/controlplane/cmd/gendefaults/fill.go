@@ -16,19 +16,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// filler makes random objects of a Go type. They have the shape of valid ones
-// as far as defaulting looks at it, not the contents.
+// filler creates random objects of a Go type. They have the shape of valid objects
+// as far as defaulting looks at it, but not their contents.
 type filler struct {
 	random *rand.Rand
-	// chance is how likely an optional field is filled.
+	// chance is the probability that an optional field is filled.
 	chance float64
-	// open are the types being filled: none is entered twice, which ends
-	// recursive schemas.
+	// open are the types that are being filled. No type is entered twice, which
+	// ends recursive schemas.
 	open []reflect.Type
 }
 
-// object returns a new filled object of k. Status stays empty: it is never
-// part of a manifest.
+// object returns a new filled object of k. Its status stays empty, because it is
+// never part of a manifest.
 func (f *filler) object(k kind) runtime.Object {
 	value := reflect.New(k.goType)
 	for i := range k.goType.NumField() {
@@ -47,7 +47,8 @@ func (f *filler) object(k kind) runtime.Object {
 	return object
 }
 
-// metadata fills what defaulting reads; the template of a pod has no name.
+// metadata fills the metadata that defaulting reads. The template of a pod has no
+// name.
 func (f *filler) metadata(meta *metav1.ObjectMeta) {
 	if f.likely() {
 		meta.Labels = map[string]string{"app": f.pick(textValues("label"))}
@@ -57,10 +58,13 @@ func (f *filler) metadata(meta *metav1.ObjectMeta) {
 	}
 }
 
+// likely decides whether an optional field is filled.
 func (f *filler) likely() bool { return f.random.Float64() < f.chance }
 
+// pick returns one of the values.
 func (f *filler) pick(values []string) string { return values[f.random.IntN(len(values))] }
 
+// structure fills the fields of a struct, or one of them if the struct is a union.
 func (f *filler) structure(value reflect.Value) {
 	t := value.Type()
 	if slices.Contains(f.open, t) {
@@ -69,7 +73,7 @@ func (f *filler) structure(value reflect.Value) {
 	f.open = append(f.open, t)
 	defer func() { f.open = f.open[:len(f.open)-1] }()
 	if isUnion(t.Name()) {
-		// One more than there are members: sometimes none is chosen.
+		// The number may be one more than there are members: then none is chosen.
 		if i := f.random.IntN(t.NumField() + 1); i < t.NumField() {
 			f.value(value.Field(i), t.Field(i))
 		}
@@ -81,8 +85,8 @@ func (f *filler) structure(value reflect.Value) {
 	repair(value)
 }
 
-// field fills one field or leaves it out. A struct held by value is always
-// there, so its own fields decide.
+// field fills one field or omits it. A struct that is held by value always exists,
+// so its own fields decide.
 func (f *filler) field(value reflect.Value, field reflect.StructField) {
 	name, required := jsonName(field)
 	if name == "-" || !field.IsExported() {
@@ -93,6 +97,7 @@ func (f *filler) field(value reflect.Value, field reflect.StructField) {
 	}
 }
 
+// value fills a value by its Go type.
 func (f *filler) value(value reflect.Value, field reflect.StructField) {
 	if f.special(value) {
 		return
@@ -127,6 +132,7 @@ func (f *filler) value(value reflect.Value, field reflect.StructField) {
 	}
 }
 
+// slice fills a list with one item or two.
 func (f *filler) slice(value reflect.Value, field reflect.StructField) {
 	element := value.Type().Elem()
 	if element.Kind() == reflect.Uint8 {
@@ -146,6 +152,7 @@ func (f *filler) slice(value reflect.Value, field reflect.StructField) {
 	}
 }
 
+// mapping fills a map with one key or two.
 func (f *filler) mapping(value reflect.Value, field reflect.StructField) {
 	element := value.Type().Elem()
 	if slices.Contains(f.open, element) {
@@ -160,8 +167,8 @@ func (f *filler) mapping(value reflect.Value, field reflect.StructField) {
 	}
 }
 
-// special fills types whose JSON is not that of their Go fields, and says
-// whether value has one.
+// special fills types whose JSON differs from their Go fields, and reports whether
+// value has such a type.
 func (f *filler) special(value reflect.Value) bool {
 	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	switch into := value.Addr().Interface().(type) {
@@ -189,15 +196,17 @@ func (f *filler) special(value reflect.Value) bool {
 	return true
 }
 
-// isLeaf says whether a struct is one value in JSON. Nothing below the
-// either-or types of CRD schemas is ever defaulted, so they stay empty.
+// isLeaf reports whether a struct is one value in JSON. The types of CRD schemas
+// that are either a struct or another value stay empty, because nothing below them
+// is ever defaulted.
 func isLeaf(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && (reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()) ||
 		t.Implements(reflect.TypeFor[json.Marshaler]()))
 }
 
-// jsonName returns a field's name in JSON, "" for an inlined one, "-" for one
-// that JSON does not have; required is a field that is written even if empty.
+// jsonName returns a field's name in JSON: "" for an inlined field, and "-" for one
+// that is not in JSON. Required is set for a field that is written even if it is
+// empty.
 func jsonName(field reflect.StructField) (name string, required bool) {
 	tag := field.Tag.Get("json")
 	name, rest, _ := strings.Cut(tag, ",")

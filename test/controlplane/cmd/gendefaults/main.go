@@ -1,18 +1,18 @@
-// Gendefaults writes down what Kubernetes fills in when a manifest is silent,
-// by running Kubernetes' own defaulting on many generated objects of every
-// kind: the built-in ones, CustomResourceDefinition and APIService.
+// Gendefaults writes down the defaults that Kubernetes sets for fields that a
+// manifest omits. It runs Kubernetes' own defaulting on many generated objects
+// of every kind: the built-in ones, CustomResourceDefinition and APIService.
 //
 //	gendefaults -table internal/kinds/defaults.json -report siblings.md
 //	gendefaults -pairs pairs.ndjson -seed 1 -per-kind 200
 //
-// The table has the defaults that are one value wherever their Go type occurs,
-// keyed by the type that declares the field (also of inlined types) and the
-// field's JSON name. The report lists the others: what they were filled with,
-// how often, and where. The pairs hold objects before and after defaulting,
-// one JSON object per line, for a test that table and code rules together do
-// the same.
+// The table has the defaults that have the same value wherever their Go type
+// occurs. Its keys are the type that declares the field (even if it is inlined)
+// and the field's JSON name. The report lists the other defaults: their values,
+// how often each occurred, and where. The pairs are objects before and after
+// defaulting, one JSON object per line. A test uses them to check that the
+// table and the rules in code together have the same effect.
 //
-// All output depends on nothing but the flags and the Kubernetes version.
+// The output depends only on the flags and the Kubernetes version.
 package main
 
 import (
@@ -24,6 +24,7 @@ import (
 	"os"
 )
 
+// options are the flags.
 type options struct {
 	table, report, pairs string
 	seed                 uint64
@@ -45,6 +46,7 @@ func main() {
 	}
 }
 
+// run writes the files that the flags name.
 func run(o options) error {
 	if o.table == "" && o.report == "" && o.pairs == "" {
 		return errors.New("nothing to do: give -table, -report or -pairs")
@@ -66,6 +68,7 @@ func run(o options) error {
 	})
 }
 
+// writeTo writes one file; without a path it does nothing.
 func writeTo(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return nil

@@ -29,8 +29,8 @@ func TestTableIsCurrent(t *testing.T) {
 	}
 }
 
-// What depends on a sibling or on the kind must never be in the table.
-func TestTableLeavesOutWhatDepends(t *testing.T) {
+// TestTableHasOnlyConstants checks that the table has no default that depends on a sibling or on the kind.
+func TestTableHasOnlyConstants(t *testing.T) {
 	text, err := os.ReadFile(committed)
 	if err != nil {
 		t.Fatal(err)

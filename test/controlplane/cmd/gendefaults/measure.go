@@ -14,41 +14,41 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// spot is a field of a Go type, the key of the table.
+// spot is a field of a Go type, which is the key of the table.
 type spot struct {
 	goType string // as in apps/v1.DeploymentSpec
 	field  string // JSON name
 }
 
-// place is where a spot was seen.
+// place is where a spot was seen: a kind and a path in it.
 type place struct {
 	kind, path string
 }
 
-// places counts how often something was seen where.
+// places counts how often something was seen at each place.
 type places map[place]int
 
-// findings say what defaulting did at one spot.
+// findings describe the effect of defaulting on one spot.
 type findings struct {
-	// filled has, for each value in JSON, where the field was absent and got it.
+	// filled maps each value, in JSON, to the places where the absent field got it.
 	filled map[string]places
-	// left is where the field was absent and stayed so.
+	// left are the places where the absent field stayed absent.
 	left places
-	// changed is where the field was there and became another, or vanished.
+	// changed are the places where the field was set and was changed or removed.
 	changed places
 }
 
-// everywhere says whether the field gets one value wherever it is absent.
+// everywhere reports whether the absent field always gets the same value.
 func (f *findings) everywhere() bool { return len(f.filled) == 1 && len(f.left) == 0 }
 
 // survey is the result of measuring all kinds.
 type survey struct {
 	spots map[spot]*findings
-	kinds map[string]bool // those that defaulting changes
+	kinds map[string]bool // the kinds that defaulting changes
 }
 
-// measure runs defaulting on variants of each kind, from nearly empty to full,
-// and notes what it does to every field of every struct.
+// measure runs defaulting on variants of each kind, from nearly empty to full, and
+// records its effect on every field of every struct.
 func measure(scheme *runtime.Scheme, kinds []kind, variants int) (*survey, error) {
 	result := &survey{spots: map[spot]*findings{}, kinds: map[string]bool{}}
 	chances := []float64{0, 0.1, 0.25, 0.5, 0.75, 1}
@@ -71,24 +71,24 @@ func measure(scheme *runtime.Scheme, kinds []kind, variants int) (*survey, error
 	return result, nil
 }
 
-// forgetUndefaulted drops what was seen in kinds that have no defaulting at
-// all. Old alpha versions that the API server no longer serves are such; they
-// would take from the table what holds everywhere else.
+// forgetUndefaulted drops the findings of kinds that have no defaulting at all,
+// such as old alpha versions that the API server no longer serves. Otherwise these
+// would remove defaults from the table that hold for all other kinds.
 func (s *survey) forgetUndefaulted() {
 	for _, found := range s.spots {
 		maps.DeleteFunc(found.left, func(at place, _ int) bool { return !s.kinds[at.kind] })
 	}
 }
 
-// newRandom depends on the kind, so that a new kind does not change the
-// objects of the others.
+// newRandom returns a generator that depends on the kind, so that a new kind does
+// not change the objects of the others.
 func newRandom(seed uint64, k kind) *rand.Rand {
 	sum := fnv.New64a()
 	sum.Write([]byte(k.String()))
 	return rand.New(rand.NewPCG(seed, sum.Sum64()))
 }
 
-// defaulted are the kinds that defaulting changes.
+// defaulted returns the kinds that defaulting changes.
 func (s *survey) defaulted(kinds []kind) []kind {
 	return slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { return !s.kinds[k.String()] })
 }
@@ -100,6 +100,7 @@ type walker struct {
 	err    error
 }
 
+// structure compares the fields of a struct.
 func (w *walker) structure(in, out reflect.Value, at string) {
 	for i := range in.NumField() {
 		field := in.Type().Field(i)
@@ -116,6 +117,7 @@ func (w *walker) structure(in, out reflect.Value, at string) {
 	}
 }
 
+// field records what happened to one field, and compares below it.
 func (w *walker) field(key spot, in, out reflect.Value, at string) {
 	found := w.survey.spots[key]
 	if found == nil {
@@ -139,8 +141,8 @@ func (w *walker) field(key spot, in, out reflect.Value, at string) {
 	}
 }
 
-// descend compares below a field that is there on both sides. It returns false
-// when the field itself is another one, rather than something inside it.
+// descend compares below a field that exists on both sides. It returns false if the
+// field itself changed, and not only something inside it.
 func (w *walker) descend(in, out reflect.Value, at string) bool {
 	switch {
 	case in.Kind() == reflect.Pointer:
@@ -161,10 +163,11 @@ func (w *walker) descend(in, out reflect.Value, at string) bool {
 		}
 		return same
 	}
-	// Only what holds pointers, as a quantity does, needs the slow comparison.
+	// Only values with pointers, such as quantities, need the slow comparison.
 	return in.Comparable() && in.Equal(out) || w.encode(in) == w.encode(out)
 }
 
+// encode returns a value as JSON, and keeps the first error.
 func (w *walker) encode(value reflect.Value) string {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -175,8 +178,8 @@ func (w *walker) encode(value reflect.Value) string {
 	return string(bytes.TrimSpace(text.Bytes()))
 }
 
-// absent is what JSON leaves out: also an empty list or map, but not a pointer
-// to something empty.
+// absent reports whether JSON omits the value: also an empty list or map, but not a
+// pointer to an empty value.
 func absent(value reflect.Value) bool {
 	switch value.Kind() {
 	case reflect.Slice, reflect.Map:

@@ -14,12 +14,12 @@ type pair struct {
 	Out  runtime.Object `json:"out"`
 }
 
-// writePairs writes perKind pairs of each kind. The same seed gives the same
+// writePairs writes perKind pairs of each kind. The same seed produces the same
 // file.
 func writePairs(out io.Writer, scheme *runtime.Scheme, kinds []kind, seed uint64, perKind int) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
-	// Half-filled objects are the most telling ones, small ones the quickest to debug.
+	// Half-filled objects show the most, and small ones are the easiest to debug.
 	chances := []float64{0.5, 0.3, 0.1, 0.5, 0.7}
 	for _, k := range kinds {
 		random := newRandom(seed, k)

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// writeReport lists, as Markdown, every field that defaulting touches and the
-// table cannot hold: these need a rule in code.
+// writeReport lists, as Markdown, every field that defaulting changes and that the
+// table cannot have. Such fields need a rule in code.
 func (s *survey) writeReport(out io.Writer) error {
 	var text strings.Builder
 	text.WriteString("# Defaults that depend on siblings or on the kind\n\n" +
-		"filled: the field was absent and got this value. left: it was absent and stayed so.\n" +
-		"changed: it was there, and defaulting altered or removed it. Numbers count places.\n\n")
+		"filled: the field was absent and got this value. left: it was absent and stayed absent.\n" +
+		"changed: it was set, and defaulting changed or removed it. Numbers count places.\n\n")
 	for _, key := range s.sorted() {
 		found := s.spots[key]
 		if len(found.changed) == 0 && (found.everywhere() || len(found.filled) == 0) {

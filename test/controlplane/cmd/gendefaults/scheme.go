@@ -22,19 +22,20 @@ type kind struct {
 	goType reflect.Type
 }
 
-// String is how the pairs name it: "apps/v1 Deployment".
+// String returns the name of the kind in the pairs: "apps/v1 Deployment".
 func (k kind) String() string {
 	return k.GroupVersion().String() + " " + k.Kind
 }
 
+// newScheme registers the types and the defaulting of all API groups.
 func newScheme() *runtime.Scheme {
 	apiextensions.Install(legacyscheme.Scheme)
 	apiregistration.Install(legacyscheme.Scheme)
 	return legacyscheme.Scheme
 }
 
-// listKinds returns every versioned kind that can be in a manifest: it has
-// metadata, and is no list.
+// listKinds returns every versioned kind that can be in a manifest: it has metadata
+// and is not a list.
 func listKinds(scheme *runtime.Scheme) []kind {
 	object := reflect.TypeFor[metav1.Object]()
 	var kinds []kind
@@ -48,8 +49,8 @@ func listKinds(scheme *runtime.Scheme) []kind {
 	return kinds
 }
 
-// applyDefaults returns the object as the API server would hold it: the
-// generated one passes through JSON first, as a manifest does.
+// applyDefaults returns the object before and after defaulting, as the API server
+// would have it: the generated object passes through JSON first, like a manifest.
 func applyDefaults(scheme *runtime.Scheme, k kind, generated runtime.Object) (in, out runtime.Object, err error) {
 	text, err := json.Marshal(generated)
 	if err != nil {

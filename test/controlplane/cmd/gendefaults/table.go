@@ -39,12 +39,14 @@ func (s *survey) writeTable(out io.Writer) error {
 	return err
 }
 
+// sorted returns all spots in order.
 func (s *survey) sorted() []spot {
 	return slices.SortedFunc(maps.Keys(s.spots), func(a, b spot) int {
 		return cmp.Or(strings.Compare(a.goType, b.goType), strings.Compare(a.field, b.field))
 	})
 }
 
+// quote returns a text as JSON.
 func quote(text string) (string, error) {
 	var out bytes.Buffer
 	err := json.NewEncoder(&out).Encode(text)

@@ -1,10 +1,10 @@
 package main
 
-// The generator draws from these values where defaulting looks at them.
-// Everything else may be anything.
+// The generator picks from these values if defaulting looks at them. All other
+// fields may have any value.
 
-// enumValues lists the values of a string type by its bare name: versions of
-// a group agree on them.
+// enumValues returns the values of a string type by its name without the package.
+// All versions of a group have the same values.
 func enumValues(typeName string) []string {
 	switch typeName {
 	case "DeploymentStrategyType":
@@ -49,7 +49,7 @@ func enumValues(typeName string) []string {
 	return []string{"alpha", "beta"}
 }
 
-// textValues lists the values of a plain string by the field's JSON name.
+// textValues returns the values of a plain string by the field's JSON name.
 func textValues(field string) []string {
 	switch field {
 	case "image", "reference":
@@ -58,7 +58,7 @@ func textValues(field string) []string {
 			"nginx@sha256:e4720093a3c1381245b53a5a51b417963b3c4472d3f47fc301930a4f3b17666a",
 			"nginx:latest@sha256:e4720093a3c1381245b53a5a51b417963b3c4472d3f47fc301930a4f3b17666a",
 			"localhost:5000", "[::1]:5000/team/web_app", "Team/web",
-			// These are no image names, and so have no tag.
+			// These are not valid image names, so they have no tag.
 			"Nginx", "registry.example.com/Team/web:latest", "nginx:", "nginx:latest@sha256:e472", "/nginx",
 		}
 	case "annotations":
@@ -73,7 +73,7 @@ func quantityValues() []string {
 	return []string{"1", "100m", "250m", "64Mi", "1Gi", "2", "1500u", "1e-6"}
 }
 
-// isUnion says whether at most one field of the type may be filled.
+// isUnion reports whether at most one field of the type may be filled.
 func isUnion(typeName string) bool {
 	switch typeName {
 	case "VolumeSource", "PersistentVolumeSource", "EnvVarSource", "VolumeProjection",

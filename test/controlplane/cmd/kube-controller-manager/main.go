@@ -1,5 +1,5 @@
-// Kube-controller-manager runs the real Kubernetes controllers: what they
-// write to live objects is what a drift report has to stay silent about.
+// Kube-controller-manager runs the real Kubernetes controllers. Reports must not
+// show what these write to live objects as drift.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command demo shows helmdrift on a cluster of its own: it starts the embedded control plane, installs a small chart with
-// Helm's library, changes the release behind Helm's back in six ways, runs helmdrift diff, and stops everything again.
+// Command demo shows helmdrift on a cluster of its own. It starts the embedded control plane, installs a small chart with Helm's library,
+// changes six things without Helm, runs helmdrift diff, and stops everything.
 package main
 
 import (
@@ -38,7 +38,7 @@ func main() {
 	helmdrift := flag.String("helmdrift", "", "the helmdrift binary")
 	chart := flag.String("chart", "", "the chart to install")
 	flag.Parse()
-	log.SetOutput(io.Discard) // Helm's library logs
+	log.SetOutput(io.Discard) // because Helm's library logs
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := demo(ctx, *plane, *module, *helmdrift, *chart); err != nil {
@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// demo runs the story. The plane ends when its standard input closes, whatever happens here.
+// demo runs all steps. The control plane ends when its standard input closes, whatever happens here.
 func demo(ctx context.Context, plane, module, helmdrift, chart string) error {
 	say("Starting a control plane of our own, on loopback …")
 	kubeconfig, stop, err := startPlane(plane, module)
@@ -74,7 +74,7 @@ func demo(ctx context.Context, plane, module, helmdrift, chart string) error {
 
 func say(format string, args ...any) { fmt.Printf("# "+format+"\n", args...) }
 
-// startPlane starts the launcher in the foreground; it prints one line of JSON when the plane is ready.
+// startPlane starts the launcher in the foreground; it prints one line of JSON when the control plane is ready.
 func startPlane(launcher, module string) (kubeconfig string, stop func(), err error) {
 	cmd := exec.Command(launcher, "start", "--foreground", "--controllers", "--fake-node", "--module", module)
 	cmd.Stderr = os.Stderr
@@ -117,7 +117,7 @@ func install(ctx context.Context, settings *cli.EnvSettings, path string) error 
 	return err
 }
 
-// change is one edit behind Helm's back: who makes it, to what, and the command that a person would have typed.
+// change is one edit without Helm: who makes it, of what, and the command that a person would have typed.
 type change struct {
 	command, manager string
 	resource         schema.GroupVersionResource
@@ -175,7 +175,7 @@ func (c change) make(ctx context.Context, client dynamic.Interface) error {
 	return err
 }
 
-// diff runs helmdrift on our terminal. Exit code 2 is what it should say: something drifted.
+// diff runs helmdrift on the terminal. It must exit with 2: something drifted.
 func diff(ctx context.Context, helmdrift string) error {
 	cmd := exec.CommandContext(ctx, helmdrift, "diff", releaseName, "-n", namespace)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagGroup is a heading of the help and the flags below it, the most used first.
+type flagGroup struct {
+	title string
+	flags []string
+}
+
+// flagGroups returns the headings of the help of a command.
+func flagGroups(command string) []flagGroup {
+	switch command {
+	case "diff":
+		return slices.Concat(desiredGroups(), diffGroups(), commonGroups())
+	case "fix":
+		return slices.Concat(fixGroups(), commonGroups())
+	}
+	return commonGroups()
+}
+
+// desiredGroups are the flags that choose what the release is compared with.
+func desiredGroups() []flagGroup {
+	return []flagGroup{
+		{"What to compare with", []string{"to-revision", "revision", "install", "dry-run"}},
+		{"How Helm would write", []string{"helm-version", "server-side", "force-conflicts", "force", "take-ownership"}},
+		{"Values", []string{
+			"values", "set", "set-string", "set-json", "set-file", "set-literal", "reuse-values", "reset-values", "reset-then-reuse-values",
+		}},
+		{"Where the chart comes from", []string{
+			"version", "repo", "devel", "username", "password", "pass-credentials", "ca-file", "cert-file", "key-file", "insecure-skip-tls-verify",
+			"plain-http", "verify", "keyring", "registry-config", "repository-config", "repository-cache",
+		}},
+		{"How the chart is rendered", []string{
+			"post-renderer", "post-renderer-args", "kube-version", "api-versions", "no-lookup", "enable-dns", "skip-schema-validation",
+		}},
+	}
+}
+
+// diffGroups are the flags that diff has beside those.
+func diffGroups() []flagGroup {
+	return []flagGroup{
+		{"What counts", []string{"fail-on", "baseline"}},
+		{"What to ignore", ignoreGroup()},
+		{"Output", []string{"output", "show-ignored", "show-controllers", "show-secrets", "color"}},
+		{"Repair", []string{"fix"}},
+	}
+}
+
+// fixGroups are the flags of fix alone.
+func fixGroups() []flagGroup {
+	return []flagGroup{
+		{"What to put back", []string{"only", "skip", "prune", "revision", "target-namespace"}},
+		{"How to put it back", []string{"yes", "dry-run", "backup", "timeout", "field-manager"}},
+		{"What to ignore", ignoreGroup()},
+		{"Output", []string{"output", "show-secrets", "color"}},
+	}
+}
+
+// ignoreGroup are the flags that diff and fix share.
+func ignoreGroup() []string {
+	return []string{"ignore", "ignore-manager", "config", "from-flux", "no-default-ignores"}
+}
+
+// commonGroups are the flags of every command; the limits are only those of diff and fix.
+func commonGroups() []flagGroup {
+	return []flagGroup{
+		{"Connection", []string{
+			"namespace", "kube-context", "kubeconfig", "request-timeout", "kube-as-user", "kube-as-group", "kube-token", "kube-apiserver",
+			"kube-ca-file", "kube-tls-server-name", "kube-insecure-skip-tls-verify", "qps", "burst-limit",
+		}},
+		{"Limits", boundFlags()},
+		{"Other", []string{"help", "debug"}},
+	}
+}
+
+// writeUsage writes the usage of a command: how it is called, examples, subcommands, and its flags by topic.
+func writeUsage(cmd *cobra.Command) error {
+	var b strings.Builder
+	b.WriteString("Usage:\n")
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND\n\nCommands:\n", cmd.CommandPath())
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() || sub.Name() == "help" {
+				fmt.Fprintf(&b, "  %-*s  %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+	} else {
+		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	writeFlags(&b, cmd)
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\n%s COMMAND --help describes a command and its flags.\n", cmd.CommandPath())
+	}
+	_, err := io.WriteString(cmd.OutOrStderr(), b.String())
+	return err
+}
+
+// writeFlags writes the visible flags of a command by topic. A flag without a topic, as of the commands that cobra adds, comes first.
+func writeFlags(w io.Writer, cmd *cobra.Command) {
+	left := pflag.NewFlagSet("", pflag.ContinueOnError)
+	left.AddFlagSet(cmd.LocalFlags())
+	left.AddFlagSet(cmd.InheritedFlags())
+	var sections []string
+	grouped := map[string]bool{}
+	for _, group := range flagGroups(cmd.Name()) {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		flags.SortFlags = false
+		for _, name := range group.flags {
+			if f := left.Lookup(name); f != nil {
+				flags.AddFlag(f)
+				grouped[name] = true
+			}
+		}
+		sections = append(sections, flagSection(group.title, flags))
+	}
+	rest := pflag.NewFlagSet("", pflag.ContinueOnError)
+	left.VisitAll(func(f *pflag.Flag) {
+		if !grouped[f.Name] {
+			rest.AddFlag(f)
+		}
+	})
+	fmt.Fprint(w, flagSection("Flags", rest), strings.Join(sections, ""))
+}
+
+// flagSection is one heading with its flags; empty where none of them is visible.
+func flagSection(title string, flags *pflag.FlagSet) string {
+	if !flags.HasAvailableFlags() {
+		return ""
+	}
+	return "\n" + title + ":\n" + flags.FlagUsages()
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"log"
+	"strings"
+	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// TestStderrIsEscapedAsStdout: a hostile text does nothing to a terminal or a CI agent, whether it is in a report, an error, a hint, a note
+// or Helm's log.
+func TestStderrIsEscapedAsStdout(t *testing.T) {
+	for _, locale := range []string{"C", "C.UTF-8"} {
+		for _, hostile := range []string{
+			"\x1b[2J\x1b]0;title\x07", "a\n::error::b\r\nc", "\u202euser\u2066", "a\u200bb\u00a0c", "\u009b31m\x9b31m",
+			"e" + strings.Repeat("\u0301", 9), "##vso[task.complete]", "\u0430dmin\tadmin",
+		} {
+			var stdout, stderr bytes.Buffer
+			s := streams{out: &stdout, err: &stderr, known: &secret.Known{}, env: func(name string) string {
+				return map[string]string{"LC_ALL": locale}[name]
+			}}
+			r := &report.Report{Releases: []report.Release{{Warnings: []report.Message{{Message: hostile}}}}}
+			if err := output.Write(&stdout, output.Text, r, output.Options{Unicode: s.unicode()}); err != nil {
+				t.Fatal(err)
+			}
+			s.explain(hinted{errors.New(hostile), hostile})
+			s.print("note: ", hostile)
+			log.New(newHelmLog(s.known, output.EscapeWriter(&stderr, !s.unicode())), "log: ", 0).Print(hostile)
+
+			shown := output.EscapeLines(hostile, !s.unicode()) + "\n"
+			if !strings.Contains(stdout.String(), "\nwarning: "+shown) {
+				t.Errorf("%s: %q is on stdout as\n%s", locale, hostile, stdout.String())
+			}
+			if want := "Error: " + shown + "Hint: " + shown + "note: " + shown + "log: " + shown; stderr.String() != want {
+				t.Errorf("%s: %q is on stderr as\n%swant\n%s", locale, hostile, stderr.String(), want)
+			}
+		}
+	}
+}

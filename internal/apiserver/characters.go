@@ -1,0 +1,45 @@
+package apiserver
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// Helm sends a server-side apply as JSON (helm v4.3.1 pkg/kube/client.go patchResourceServerSide), and the API server reads it as YAML
+// (k8s.io/apiserver v0.37.2 pkg/endpoints/handlers/patch.go applyPatcher.applyPatchToCurrentObject). JSON escapes the control characters
+// below U+0020 alone, and YAML takes none of the others as they are.
+
+// ErrUnreadable is what the API server says of them. It does not say where they stand.
+var ErrUnreadable = errors.New("error decoding YAML: error converting YAML to JSON: yaml: control characters are not allowed")
+
+// isUnreadable reports whether the API server's YAML parser refuses a character of a JSON text (go.yaml.in/yaml/v2 v2.4.4 readerc.go
+// yaml_parser_update_buffer). All characters below U+0020 are escaped in JSON.
+func isUnreadable(r rune) bool {
+	return r >= 0x7F && r <= 0x9F && r != 0x85 || r == 0xFFFE || r == 0xFFFF
+}
+
+// Unreadable lists the places of a manifest that have such characters, in a name or in a value.
+func Unreadable(v any, path object.Path) []object.Path {
+	var out []object.Path
+	switch v := v.(type) {
+	case string:
+		if strings.ContainsFunc(v, isUnreadable) {
+			out = append(out, path)
+		}
+	case map[string]any:
+		for _, name := range object.SortedKeys(v) {
+			if strings.ContainsFunc(name, isUnreadable) {
+				out = append(out, path.Field(name))
+				continue
+			}
+			out = append(out, Unreadable(v[name], path.Field(name))...)
+		}
+	case []any:
+		for i, item := range v {
+			out = append(out, Unreadable(item, path.At(i))...)
+		}
+	}
+	return out
+}

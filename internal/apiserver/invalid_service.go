@@ -1,0 +1,87 @@
+package apiserver
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// reasons tells of what the API server refuses in a Service (kubernetes v1.36.3 pkg/apis/core/validation ValidateService).
+func (s service) reasons() []string {
+	var out []string
+	for _, reason := range []string{s.contradiction(), s.portsReason(), s.nodePortsReason()} {
+		if reason != "" {
+			out = append(out, reason)
+		}
+	}
+	return append(out, s.targetPortReasons()...)
+}
+
+// targetPortReasons returns the server's words on texts that are no names of ports, such as a number in quotes (core/validation
+// validateServicePort, ValidatePortNumOrName).
+func (s service) targetPortReasons() []string {
+	var out []string
+	for i, port := range kinds.Items(s, "ports") {
+		name, isName := port["targetPort"].(string)
+		if !isName || name == "" {
+			continue
+		}
+		for _, fault := range validation.IsValidPortName(name) {
+			out = append(out, fmt.Sprintf("spec.ports[%d].targetPort: Invalid value: %q: %s", i, name, fault))
+		}
+	}
+	return out
+}
+
+// contradiction tells of a Service that has what its type forbids. An upgrade comes to the first by a node port that the chart kept
+// when it left the type, to the second by leaving a headless Service, whose address the server gives back, to the third by a hand
+// that made it a load balancer.
+func (s service) contradiction() string {
+	switch {
+	case (s["type"] == nil || s["type"] == "ClusterIP") && len(s.nodePorts()) > 0:
+		return "spec.ports[].nodePort cannot be used with spec.type ClusterIP"
+	case s.hasNodePorts() && s.headless():
+		return "spec.clusterIPs None cannot be used by a Service of type NodePort or LoadBalancer"
+	case s["type"] != "LoadBalancer" && !object.IsZero(s["loadBalancerSourceRanges"]):
+		return "spec.loadBalancerSourceRanges may only be used with spec.type LoadBalancer"
+	}
+	return ""
+}
+
+// portsReason tells of ports that cannot stand side by side. An upgrade comes to it by a port that was edited by hand: Helm tells
+// ports apart by their number, so it adds its own beside the edited one.
+func (s service) portsReason() string {
+	ports, _ := s["ports"].([]any)
+	names, numbers := map[string]bool{}, map[string]bool{}
+	for _, item := range ports {
+		port, _ := item.(map[string]any)
+		name, _ := port["name"].(string)
+		number := fmt.Sprint(port["port"], "/", port["protocol"])
+		switch {
+		case len(ports) > 1 && name == "":
+			return "spec.ports[].name is required where there is more than one port"
+		case names[name] && len(ports) > 1:
+			return "spec.ports[].name must be unique"
+		case numbers[number]:
+			return "spec.ports[] must be unique in port and protocol"
+		}
+		names[name], numbers[number] = true, true
+	}
+	return ""
+}
+
+// nodePortsReason tells of two ports of one node port. Where the chart names it, an edited port has it too.
+func (s service) nodePortsReason() string {
+	seen := map[string]bool{}
+	for _, port := range kinds.Items(s, "ports") {
+		id := fmt.Sprint(port["nodePort"], "/", port["protocol"])
+		if !object.IsZero(port["nodePort"]) && seen[id] {
+			return "spec.ports[].nodePort must be unique"
+		}
+		seen[id] = true
+	}
+	return ""
+}

@@ -1,0 +1,74 @@
+package apiserver
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// TestApplyServerRules holds what the API server gives back and takes away, beyond testdata/threeway/immutable-service.txtar. Live is
+// what a server returned; want is what it returned for the patched object.
+func TestApplyServerRules(t *testing.T) {
+	for _, tc := range []struct{ name, live, patched, want string }{
+		{"a second family goes with the policy",
+			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1, fd00::1]\nipFamilies: [IPv4, IPv6]\nipFamilyPolicy: PreferDualStack",
+			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1, fd00::1]\nipFamilies: [IPv4, IPv6]\nipFamilyPolicy: SingleStack",
+			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1]\nipFamilies: [IPv4]\nipFamilyPolicy: SingleStack"},
+		{"an address that is cleared with the type takes its list along",
+			"type: ClusterIP\nclusterIP: None\nclusterIPs: [None]\nipFamilies: [IPv4]\nipFamilyPolicy: SingleStack\ninternalTrafficPolicy: Cluster",
+			"type: ExternalName\nclusterIPs: [None]\nipFamilies: [IPv4]\nipFamilyPolicy: SingleStack\ninternalTrafficPolicy: Cluster",
+			"type: ExternalName"},
+		{"an address that is changed with the type stays, to be refused",
+			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1]",
+			"type: ExternalName\nclusterIP: 10.0.0.2\nclusterIPs: [10.0.0.1]",
+			"type: ExternalName\nclusterIP: 10.0.0.2\nclusterIPs: [10.0.0.2]"},
+		{"a node port is given back by the port's name, unless another port took it",
+			"type: NodePort\nports: [{name: a, port: 1, nodePort: 31001}, {name: b, port: 2, nodePort: 31002}]",
+			"type: NodePort\nports: [{name: a, port: 1}, {name: b, port: 9}, {name: c, port: 3, nodePort: 31002}]",
+			"type: NodePort\nports: [{name: a, port: 1, nodePort: 31001}, {name: b, port: 9}, {name: c, port: 3, nodePort: 31002}]"},
+		{"a new node port stays with a type that has none, to be refused",
+			"type: NodePort\nports: [{port: 1, nodePort: 31001}]",
+			"type: ClusterIP\nports: [{port: 1, nodePort: 31002}]",
+			"type: ClusterIP\nports: [{port: 1, nodePort: 31002}]"},
+		{"a load balancer without node ports gets none back",
+			"type: LoadBalancer\nallocateLoadBalancerNodePorts: false\nports: [{port: 1, nodePort: 31001}]",
+			"type: LoadBalancer\nallocateLoadBalancerNodePorts: false\nports: [{port: 1}]",
+			"type: LoadBalancer\nallocateLoadBalancerNodePorts: false\nports: [{port: 1}]"},
+		{"the health check's port goes with the policy",
+			"type: LoadBalancer\nexternalTrafficPolicy: Local\nhealthCheckNodePort: 31003",
+			"type: LoadBalancer\nexternalTrafficPolicy: Cluster\nhealthCheckNodePort: 31003",
+			"type: LoadBalancer\nexternalTrafficPolicy: Cluster"},
+		{"external addresses keep the traffic policy",
+			"type: NodePort\nexternalTrafficPolicy: Local\nexternalIPs: [1.2.3.4]",
+			"type: ClusterIP\nexternalTrafficPolicy: Local\nexternalIPs: [1.2.3.4]",
+			"type: ClusterIP\nexternalTrafficPolicy: Local\nexternalIPs: [1.2.3.4]"},
+	} {
+		result := specOf(t, tc.patched)
+		ApplyServerRules(object.Key{Kind: "Service"}, kinds.State{Value: specOf(t, tc.live)}, kinds.State{Value: result})
+		if diff := cmp.Diff(specOf(t, tc.want), result); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+		}
+	}
+	request := object.Key{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}
+	result := specOf(t, "signerName: other")
+	ApplyServerRules(request, kinds.State{Value: specOf(t, "signerName: ex.com/a")}, kinds.State{Value: result})
+	if diff := cmp.Diff(specOf(t, "signerName: ex.com/a"), result); diff != "" {
+		t.Errorf("the spec of a CertificateSigningRequest is changed (-want +got):\n%s", diff)
+	}
+	autoscaler := object.Key{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
+	result = specOf(t, "maxReplicas: 3")
+	ApplyServerRules(autoscaler, kinds.State{Value: specOf(t, "maxReplicas: 5\ntargetCPUUtilizationPercentage: 50")}, kinds.State{Value: result})
+	if diff := cmp.Diff(specOf(t, "maxReplicas: 3\ntargetCPUUtilizationPercentage: 80"), result); diff != "" {
+		t.Errorf("an autoscaler of version 1 without a target (-want +got):\n%s", diff)
+	}
+}
+
+func specOf(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var spec map[string]any
+	readYAML(t, []byte(text), &spec)
+	return map[string]any{"spec": spec}
+}

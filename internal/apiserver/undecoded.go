@@ -1,0 +1,61 @@
+package apiserver
+
+import (
+	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// undecodedReason names the values of an object that the API server cannot decode.
+func undecodedReason(paths []object.Path) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	return "does not decode: the API has another type at " + JoinPaths(paths)
+}
+
+// undecoded lists the places of a value where something else stands than the type has there. A place that no type describes
+// holds anything, and null is nothing.
+func undecoded(v any, s *kinds.Shape, path object.Path) []object.Path {
+	if s == nil || v == nil || s.Form == kinds.FormPlain {
+		return nil
+	}
+	if s.Form == kinds.FormLeaf {
+		text, _ := v.(string)
+		if _, ok := s.Leaf(v); ok || s.Quantity && kinds.IsAbsurd(text) {
+			return nil
+		}
+		return []object.Path{path}
+	}
+	var out []object.Path
+	switch v := v.(type) {
+	case map[string]any:
+		if s.Form == kinds.FormList {
+			return []object.Path{path}
+		}
+		for _, name := range object.SortedKeys(v) {
+			out = append(out, undecoded(v[name], s.Field(name), path.Field(name))...)
+		}
+	case []any:
+		if s.Form != kinds.FormList {
+			return []object.Path{path}
+		}
+		for i, item := range v {
+			out = append(out, undecoded(item, s.Item(), path.With(stepToItem(s, i, item)))...)
+		}
+	default:
+		return []object.Path{path}
+	}
+	return out
+}
+
+// stepToItem names an item of a list by keys that decode, else by its index.
+func stepToItem(s *kinds.Shape, i int, item any) object.Step {
+	step, named := kinds.StepTo(item, s.Merges())
+	odd := func(k object.ListKey) bool { return len(undecoded(k.Value, s.Item().Field(k.Name), nil)) > 0 }
+	if !named || step.Form != object.KeyStep || slices.ContainsFunc(step.Keys, odd) {
+		return object.Step{Form: object.IndexStep, Index: i}
+	}
+	return step
+}

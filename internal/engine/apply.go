@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+	"k8s.io/kube-openapi/pkg/spec3"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// ApplyTypes is what the API's OpenAPI v3 says of the kinds of one group and version; server-side apply of custom resources needs it.
+type ApplyTypes struct {
+	Converter managedfields.TypeConverter
+	schemas   map[string]*spec.Schema
+}
+
+// NewApplyTypes reads an OpenAPI v3 document as the API server publishes it for one group and version.
+func NewApplyTypes(document []byte) (*ApplyTypes, error) {
+	var doc spec3.OpenAPI
+	if err := json.Unmarshal(document, &doc); err != nil {
+		return nil, fmt.Errorf("reading the OpenAPI document: %w", err)
+	}
+	if doc.Components == nil {
+		return nil, errors.New("reading the OpenAPI document: it has no schemas")
+	}
+	converter, err := managedfields.NewTypeConverter(doc.Components.Schemas, false)
+	if err != nil {
+		return nil, fmt.Errorf("reading the OpenAPI document: %w", err)
+	}
+	return &ApplyTypes{converter, doc.Components.Schemas}, nil
+}
+
+// serverSide is Helm 4's server-side apply of one object: the API server's own field manager, the very code that answers such a
+// request (k8s.io/apimachinery v0.37 pkg/util/managedfields), run here on live and its managedFields. Validation, admission and
+// defaulting are not in it; what comes out goes through the rules for those.
+type serverSide struct {
+	manager *managedfields.FieldManager
+	gvk     schema.GroupVersionKind
+	// deployer is the field manager that applies.
+	deployer string
+}
+
+// Conflict is one field that another manager owns with another value.
+type Conflict struct {
+	// Field is the path as the server writes it: .spec.template.spec.containers[name="web"].image.
+	Field string
+	// Message is the server's: conflict with "kubectl-patch" using apps/v1. Manager is the one that it names.
+	Message, Manager string
+}
+
+// newServerSide prepares an apply of objects of one kind by a field manager. custom reports that its schema comes from a CRD.
+func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom bool, deployer string) (serverSide, error) {
+	create := managedfields.NewDefaultFieldManager
+	if custom {
+		create = managedfields.NewDefaultCRDFieldManager
+	}
+	as := byName{types.versions()}
+	m, err := create(types, as, as, as, gvk, gvk.GroupVersion(), "", types.withoutStatus())
+	if err != nil {
+		return serverSide{}, fmt.Errorf("preparing a server-side apply of %s: %w", gvk.Kind, err)
+	}
+	return serverSide{manager: m, gvk: gvk, deployer: deployer}, nil
+}
+
+// applied is what a server-side apply makes of live.
+type applied struct {
+	// Result is live after it; where it conflicts, after a forced one.
+	Result    map[string]any
+	Conflicts []Conflict
+	// Refusal is the server's text about the conflicts.
+	Refusal string
+}
+
+// result gives live after an apply of desired. Neither of them is changed.
+func (s serverSide) result(desired, live map[string]any, force bool) (applied, error) {
+	out, err := s.apply(desired, live, force)
+	conflicts := conflictsOf(err)
+	if len(conflicts) == 0 {
+		return applied{Result: out}, err
+	}
+	refusal := err.Error()
+	out, err = s.apply(desired, live, true)
+	return applied{out, conflicts, refusal}, err
+}
+
+func (s serverSide) apply(desired, live map[string]any, force bool) (out map[string]any, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errApplyPanic
+		}
+	}()
+	before := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
+	target := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(desired)}
+	before.SetGroupVersionKind(s.gvk)
+	got, err := s.manager.Apply(before, target, s.deployer, force)
+	if err != nil {
+		return nil, err
+	}
+	u, ok := got.(*unstructured.Unstructured)
+	if !ok {
+		return nil, errApplyPanic
+	}
+	return u.Object, nil
+}
+
+var errApplyPanic = errors.New("the API server's field manager crashes on the object")
+
+// conflictsOf takes the fields out of a refusal, in an order of their own: the server goes through managers in none.
+func conflictsOf(err error) []Conflict {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var out []Conflict
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Type == metav1.CauseTypeFieldManagerConflict {
+			out = append(out, Conflict{Field: cause.Field, Message: cause.Message, Manager: managerIn(cause.Message)})
+		}
+	}
+	slices.SortFunc(out, func(a, b Conflict) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
+	})
+	return out
+}
+
+// managerIn returns the manager that the server names in its word on a conflict (k8s.io/apimachinery v0.37
+// pkg/util/managedfields/internal/conflict.go printManager); empty if it names none.
+func managerIn(message string) string {
+	_, rest, _ := strings.Cut(message, "conflict with ")
+	quoted, err := strconv.QuotedPrefix(rest)
+	if err != nil {
+		return ""
+	}
+	name, _ := strconv.Unquote(quoted)
+	return name
+}
+
+// migrated returns live as Helm 4 leaves it before it first applies server-side to an object that was patched client-side: what
+// the deployer wrote as an update becomes its apply (helm v4.3.1 pkg/kube/client.go upgradeClientSideFieldManager, which passes its own
+// name for both).
+func migrated(live map[string]any, deployer string) map[string]any {
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
+	if err := csaupgrade.UpgradeManagedFields(u, sets.New(deployer), deployer); err != nil {
+		return live
+	}
+	return u.Object
+}
+
+// isMigrated tells whether Helm has to do that.
+func isMigrated(live map[string]any, deployer string) bool {
+	return live != nil && !object.Equal(object.Child(live, "metadata")["managedFields"], object.Child(migrated(live, deployer), "metadata")["managedFields"])
+}

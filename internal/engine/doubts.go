@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// Doubt is why some verdicts of an object are not certain.
+type Doubt struct {
+	Reason string
+	// Which are the findings that it is about: those of this kind, at places that At takes. Without At it is about all places.
+	Which Which
+	At    func(object.Path) bool
+	// Spreads is set where the write as a whole may fail because of those, Clears where it may go through although it is predicted to fail
+	// on conflicts.
+	Spreads, Clears bool
+	// Vanishing are fields of live that may go although nothing here shows it.
+	Vanishing []object.Path
+}
+
+// Which is a kind of findings, by what becomes of them.
+type Which int
+
+// The kinds of findings: all of them, those on which the upgrade acts (it writes or fails), those that it writes, and conflicts.
+const (
+	AnyFinding Which = iota
+	Acting
+	Writing
+	Conflicting
+)
+
+// doubts say what of an apply depends on managers that wrote at versions which are only guessed to be like the request's. Those
+// whose entries change nothing of the outcome are no reason for any; nor do status and its like matter, which no apply touches.
+func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, force bool, got applied) []Doubt {
+	out := hidden(live, force)
+	for _, entry := range guessedEntries(live, types.guessed) {
+		reason := entry.Manager + " wrote at " + entry.Version + ", which only the server can convert"
+		own := entry.Manager == s.deployer
+		if moved := entry.moved(live); len(moved) > 0 {
+			d := Doubt{Reason: reason, Which: Acting, Spreads: !own && !force, At: func(path object.Path) bool { return isAnyNear(path, moved) }}
+			if own {
+				d.Which, d.Vanishing = AnyFinding, entry.inAnnotations()
+			}
+			out = append(out, d)
+		}
+		if own && entry.Version == "autoscaling/v1" {
+			// The server looks at version 1 for what Helm no longer names, and an autoscaler comes back from there with its metrics in
+			// another order (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
+			metrics := []object.Path{object.Path{}.Field("spec").Field("metrics")}
+			out = append(out, Doubt{Reason: reason, Which: Writing, At: func(path object.Path) bool { return isAnyNear(path, metrics) }})
+		}
+		switch {
+		case force:
+		case own && s.hasOthers(live):
+			// What Helm no longer names is taken away at the version at which it was applied, and what becomes of it on the way there
+			// and back may be others'.
+			out = append(out, Doubt{Reason: reason, Which: Acting, Spreads: true})
+		case !own:
+			out = append(out, Doubt{Reason: reason, Which: Writing, At: entry.holdsWhole, Spreads: true})
+		}
+		without, err := s.result(desired, entry.left(live), force)
+		switch {
+		case err != nil || without.Refusal != got.Refusal:
+			out = append(out, Doubt{Reason: reason, Which: Acting, Clears: err == nil && without.Refusal == ""})
+		case !object.Equal(unowned(without.Result), unowned(got.Result)):
+			out = append(out, Doubt{Reason: reason, At: entry.touches})
+		}
+	}
+	return out
+}
+
+// otherDeployers are the doubts about an object on which an apply by another program that may be the deployer has another outcome.
+func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got applied) (out []Doubt) {
+	d := c.Deployer()
+	for _, other := range d.Others {
+		s.deployer = other
+		theirs, err := s.result(desired, c.asApplied(live, other), c.ForceConflicts)
+		fails := err != nil || theirs.Refusal != ""
+		switch {
+		case err != nil || !object.Equal(unowned(theirs.Result), unowned(got.Result)):
+			out = append(out, Doubt{Reason: d.Doubt(), Spreads: fails, Clears: !fails})
+		case theirs.Refusal != got.Refusal:
+			out = append(out, Doubt{Reason: d.Doubt(), Which: Acting, Spreads: fails, Clears: !fails})
+		}
+	}
+	return out
+}
+
+// hidden is the doubt about a field that the API server keeps and does not show, of a Service without an address (kubernetes v1.36.3
+// pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy): somebody owns it, with whatever value.
+func hidden(live map[string]any, force bool) []Doubt {
+	if live["apiVersion"] != "v1" || live["kind"] != "Service" || apiserver.ServiceOf(live).HasAddress() {
+		return nil
+	}
+	path := object.Path{}.Field("spec").Field("internalTrafficPolicy")
+	reason := "the API server does not show which value it keeps here"
+	return []Doubt{{Reason: reason, Which: Conflicting, At: path.Equal, Spreads: !force}}
+}
+
+// hasOthers tells whether anybody but Helm owns a part of live that an apply may touch.
+func (s serverSide) hasOthers(live map[string]any) bool {
+	return slices.ContainsFunc(owners.Entries(live, nil), func(e owners.Entry) bool {
+		return e.Manager != s.deployer && e.Subresource == ""
+	})
+}
+
+// guessedEntry is what a manager wrote at a version that is only guessed to be like the request's.
+type guessedEntry struct {
+	owners.Entry
+	// index is its place in managedFields.
+	index int
+}
+
+func guessedEntries(live map[string]any, guessed []schema.GroupVersion) []guessedEntry {
+	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
+	var out []guessedEntry
+	for i, m := range managed {
+		raw, _ := m.(map[string]any)
+		version, _ := raw["apiVersion"].(string)
+		gv, err := schema.ParseGroupVersion(version)
+		if err != nil || !slices.Contains(guessed, gv) {
+			continue
+		}
+		if entry, ok := owners.EntryOf(raw); ok {
+			out = append(out, guessedEntry{entry, i})
+		}
+	}
+	return out
+}
+
+// left gives live without the entry.
+func (e guessedEntry) left(live map[string]any) map[string]any {
+	out := runtime.DeepCopyJSON(live)
+	meta := object.Child(out, "metadata")
+	managed, _ := meta["managedFields"].([]any)
+	meta["managedFields"] = slices.Delete(managed, e.index, e.index+1)
+	return out
+}
+
+// touches tells whether the entry has the path, something below it, or what holds it as one value.
+func (e guessedEntry) touches(path object.Path) bool {
+	return owners.OwnsWithin(e.Fields, path) || e.holdsWhole(path)
+}
+
+// holdsWhole tells whether what holds the path is one value at the entry's version. At the request's it may not be, so that no
+// conflict is seen where the server sees one.
+func (e guessedEntry) holdsWhole(path object.Path) bool { return owners.OwnsAround(e.Fields, path) }
+
+// moved lists the parts of the object in which the entry has a field that live does not have at the version that was read: the
+// conversion makes something else of it, and nothing tells where that stands. An annotation may stand for anything.
+func (e guessedEntry) moved(live map[string]any) []object.Path {
+	var out []object.Path
+	e.Fields.Leaves().Iterate(func(leaf fieldpath.Path) {
+		if len(leaf) == 0 || leaf[0].FieldName == nil || *leaf[0].FieldName == "status" || holdsPath(live, leaf) {
+			return
+		}
+		var part object.Path
+		if *leaf[0].FieldName != "metadata" {
+			part = part.Field(*leaf[0].FieldName)
+		}
+		out = append(out, part)
+	})
+	return out
+}
+
+// inAnnotations lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields go
+// where the manifest no longer has them.
+func (e guessedEntry) inAnnotations() []object.Path {
+	if e.Version != "autoscaling/v2" {
+		return nil
+	}
+	var out []object.Path
+	for _, move := range owners.AutoscalerMoves() {
+		if move.At1[0].Name == "metadata" && owners.OwnsWithin(e.Fields, move.At2) {
+			out = append(out, move.At1)
+		}
+	}
+	return out
+}
+
+func isAnyNear(path object.Path, parts []object.Path) bool {
+	return slices.ContainsFunc(parts, func(part object.Path) bool { return path.HasPrefix(part) })
+}
+
+// holdsPath tells whether an object has what a path of managedFields leads to. Items of lists are taken as there.
+func holdsPath(v any, path fieldpath.Path) bool {
+	for _, element := range path {
+		m, ok := v.(map[string]any)
+		if element.FieldName == nil {
+			return true
+		}
+		if !ok || !object.Has(m, *element.FieldName) {
+			return false
+		}
+		v = m[*element.FieldName]
+	}
+	return true
+}
+
+// unowned gives an object without its managedFields.
+func unowned(obj map[string]any) map[string]any {
+	out := runtime.DeepCopyJSON(obj)
+	delete(object.Child(out, "metadata"), "managedFields")
+	return out
+}

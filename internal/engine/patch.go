@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	jsonpatch "github.com/evanphx/json-patch"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// ClientSide is Helm's own patch for one object: the engine it takes, and live after it.
+type ClientSide struct {
+	Engine report.Engine
+	// Typed is the Go type that a strategic patch is computed by; nil for the merge engine.
+	Typed runtime.Object
+	// threeWay tells that the merge engine looks at live, too.
+	threeWay bool
+}
+
+// clientSide chooses the engine for an object of the release. Only an installation with --take-ownership merges three ways what is
+// none of Helm's own kinds (helm v3.22.0 pkg/action/install.go performInstall, UpdateThreeWayMerge).
+func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
+	out := clientSideFor(kinds.Native(), ref.GVK(), desired)
+	out.threeWay = c.ThreeWayMerge
+	return out
+}
+
+// clientSideFor chooses the engine as helm v3.22.0 pkg/kube/client.go createPatch does: strategic for kinds of Helm's native
+// scheme, JSON merge for everything else, for CustomResourceDefinitions of v1beta1, and for objects that do not decode into
+// their Go type.
+func clientSideFor(c *kinds.Catalog, gvk schema.GroupVersionKind, desired map[string]any) ClientSide {
+	merge := ClientSide{Engine: report.EngineMerge}
+	if gvk.Group == "apiextensions.k8s.io" && gvk.Version == "v1beta1" {
+		return merge
+	}
+	typed, err := c.HelmScheme.New(gvk)
+	if err != nil || holdsAbsurd(desired, c.Shape(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
+		return merge
+	}
+	return ClientSide{Engine: report.EngineStrategic, Typed: typed}
+}
+
+// holdsAbsurd tells whether a value has a quantity in it that would take for ever to decode.
+func holdsAbsurd(v any, s *kinds.Shape) bool {
+	if s == nil {
+		return false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			if holdsAbsurd(below, s.Field(name)) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return holdsAbsurd(item, s.Item()) })
+	case string:
+		return s.Quantity && kinds.IsAbsurd(v)
+	}
+	return false
+}
+
+// result gives live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
+// the texts as they are; live is not changed. Its managedFields are left out: no patch is about them, and they are much of the text.
+func (p ClientSide) result(old, desired, live map[string]any) (map[string]any, error) {
+	live = withoutOwners(live)
+	patch, err := p.patch(old, desired, live)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(live)
+	if err != nil {
+		return nil, fmt.Errorf("encoding live: %w", err)
+	}
+	raw, err := Guarded(func() ([]byte, error) { return p.Apply(text, patch) })
+	if err != nil {
+		return nil, err
+	}
+	var out map[string]any
+	if err := utiljson.Unmarshal(raw, &out); err != nil {
+		return nil, fmt.Errorf("decoding the patched object: %w", err)
+	}
+	return out, nil
+}
+
+// withoutOwners is an object without its managedFields. It shares the rest with the one given.
+func withoutOwners(live map[string]any) map[string]any {
+	meta := maps.Clone(object.Child(live, "metadata"))
+	if meta == nil {
+		return live
+	}
+	delete(meta, "managedFields")
+	out := maps.Clone(live)
+	out["metadata"] = meta
+	return out
+}
+
+// patch is what Helm sends for an object that lives: helm v3.22.0 pkg/kube/client.go createPatch. The merge engine does not look
+// at live, unless it merges three ways. Its preconditions there, the same kind and name, cannot fail: live was found by them.
+func (p ClientSide) patch(old, desired, live map[string]any) ([]byte, error) {
+	o, err := json.Marshal(old)
+	if err != nil {
+		return nil, fmt.Errorf("encoding old: %w", err)
+	}
+	t, err := json.Marshal(desired)
+	if err != nil {
+		return nil, fmt.Errorf("encoding desired: %w", err)
+	}
+	if p.Engine != report.EngineStrategic && !p.threeWay {
+		return Guarded(func() ([]byte, error) { return jsonpatch.CreateMergePatch(o, t) })
+	}
+	l, err := json.Marshal(live)
+	if err != nil {
+		return nil, fmt.Errorf("encoding live: %w", err)
+	}
+	return Guarded(func() ([]byte, error) {
+		if p.Engine != report.EngineStrategic {
+			return jsonmergepatch.CreateThreeWayJSONMergePatch(o, t, l)
+		}
+		meta, err := strategicpatch.NewPatchMetaFromStruct(p.Typed)
+		if err != nil {
+			return nil, err
+		}
+		return strategicpatch.CreateThreeWayMergePatch(o, t, l, meta, true)
+	})
+}
+
+// Apply is what the API server does with such a patch.
+func (p ClientSide) Apply(live, patch []byte) ([]byte, error) {
+	if p.Engine != report.EngineStrategic {
+		return jsonpatch.MergePatch(live, patch)
+	}
+	meta, err := strategicpatch.NewPatchMetaFromStruct(p.Typed)
+	if err != nil {
+		return nil, err
+	}
+	return strategicpatch.StrategicMergePatchUsingLookupPatchMeta(live, patch, meta)
+}
+
+// patchType is the content type of the engine's patches.
+func (p ClientSide) patchType() types.PatchType {
+	if p.Engine == report.EngineStrategic {
+		return types.StrategicMergePatchType
+	}
+	return types.MergePatchType
+}
+
+// Guarded calls a merge of the libraries. Some objects make them panic, a null among the items of a list for one; Helm dies of
+// it then, and the prediction is that it fails.
+func Guarded(merge func() ([]byte, error)) (out []byte, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errPatchPanic
+		}
+		if err != nil {
+			err = fmt.Errorf("failed to create patch: %s", patchFault(err))
+		}
+	}()
+	return merge()
+}
+
+var errPatchPanic = errors.New("the patch library that Helm uses crashes on the object")
+
+// patchFault gives the text of a library's error in so far as it quotes no value: items of lists may hold secrets.
+func patchFault(err error) string {
+	text := err.Error()
+	unknown, keyless := "unable to find api field in struct ", " does not contain declared merge key: "
+	switch {
+	case errors.Is(err, errPatchPanic), strings.HasPrefix(text, unknown):
+		return text
+	case strings.Contains(text, keyless):
+		return "an item of a list" + text[strings.LastIndex(text, keyless):]
+	}
+	return "the patch library that Helm uses refuses the object"
+}

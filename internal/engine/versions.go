@@ -1,0 +1,285 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// Each entry of managedFields names the version of the API at which its manager wrote. To see what a manager owns, the API server
+// converts the object to that version (structured-merge-diff v6.4.2 merge/update.go). Objects of a CustomResourceDefinition
+// without a conversion webhook change nothing but their apiVersion on that way, so it can be gone here. What a webhook or the
+// server's own code would make of an object cannot be known: there the fields are taken to be the same at both versions, and what
+// depends on it is not certain (doubt.go).
+
+// versionedTypes are the types of one kind at the versions at which managers wrote it.
+type versionedTypes struct {
+	// TypeConverter is that of the version at which Helm applies.
+	managedfields.TypeConverter
+	gvk schema.GroupVersionKind
+	// known are the other versions with types of their own.
+	known map[schema.GroupVersion]managedfields.TypeConverter
+	// guessed are the other versions that are taken to be the same.
+	guessed []schema.GroupVersion
+	// ownsStatus tells that the kind has no status apart, so that an apply writes it like any other field.
+	ownsStatus bool
+}
+
+// ObjectToTyped reads an object by the types of its version.
+func (t versionedTypes) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	gv := obj.GetObjectKind().GroupVersionKind().GroupVersion()
+	if other := t.known[gv]; other != nil {
+		return other.ObjectToTyped(obj, options...)
+	}
+	if u, ok := obj.(*unstructured.Unstructured); ok && slices.Contains(t.guessed, gv) {
+		obj = atVersion(u, t.gvk.GroupVersion())
+	}
+	return t.TypeConverter.ObjectToTyped(obj, options...)
+}
+
+// reads tells whether a manifest is an object of the version at which Helm applies. The server looks at that before it looks at what
+// others wrote (apimachinery v0.37.0 pkg/util/managedfields/internal/structuredmerge.go Apply).
+func (t versionedTypes) reads(manifest map[string]any) bool {
+	_, err := t.TypeConverter.ObjectToTyped(&unstructured.Unstructured{Object: manifest})
+	return err == nil
+}
+
+func (t versionedTypes) versions() []schema.GroupVersion {
+	out := append([]schema.GroupVersion{t.gvk.GroupVersion()}, t.guessed...)
+	for gv := range t.known {
+		out = append(out, gv)
+	}
+	return out
+}
+
+// withoutStatus keeps what a manifest says of the status out of an apply, as the API server does for kinds whose status has a
+// subresource (k8s.io/apiserver v0.36.3 pkg/registry/rest ResetFieldsStrategy). Every native kind that has a status is one.
+func (t versionedTypes) withoutStatus() map[fieldpath.APIVersion]fieldpath.Filter {
+	if t.ownsStatus {
+		return nil
+	}
+	out := map[fieldpath.APIVersion]fieldpath.Filter{}
+	for _, gv := range t.versions() {
+		out[fieldpath.APIVersion(gv.String())] = fieldpath.NewExcludeSetFilter(fieldpath.NewSet(fieldpath.MakePathOrDie("status")))
+	}
+	return out
+}
+
+// ownTypes are the types of a kind at the version at which Helm applies. Known tells that its schema is; without it every list is one
+// value.
+func (c Writer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.TypeConverter, known bool) {
+	if kinds.NativeApply().Scheme.Recognizes(gvk) {
+		return kinds.NativeApply().Types, true
+	}
+	if types := c.ApplyTypes[gvk.GroupVersion()]; types != nil {
+		return types.Converter, true
+	}
+	return managedfields.NewDeducedTypeConverter(), false
+}
+
+// typesOf are the types by which an object is applied. The error is what the server says of managers that it cannot follow.
+func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versionedTypes, doubts []Doubt, err error) {
+	out = versionedTypes{gvk: ref.GVK(), known: map[schema.GroupVersion]managedfields.TypeConverter{}}
+	var known bool
+	if out.TypeConverter, known = c.ownTypes(out.gvk); !known {
+		doubts = append(doubts, Doubt{Reason: "the schema of the kind is not known, so its lists are taken as one value each"})
+	}
+	others := otherVersions(live, ref.APIVersion())
+	if kinds.NativeApply().Scheme.Recognizes(out.gvk) {
+		out.guessed = slices.DeleteFunc(others, func(gv schema.GroupVersion) bool { return isUnserved(gv.WithKind(ref.Kind), ref.Group) })
+		return out, doubts, nil
+	}
+	definition := c.Schemas[ref.GroupKind()]
+	out.ownsStatus = definition != nil && !definition.Status[ref.Version]
+	for _, gv := range others {
+		if err := unconvertible(definition, gv, ref, desired, live); err != nil {
+			return out, doubts, err
+		}
+		if types := c.ApplyTypes[out.gvk.GroupVersion()].at(out.gvk, gv, definition); types != nil {
+			out.known[gv] = types
+		} else {
+			out.guessed = append(out.guessed, gv)
+		}
+	}
+	return out, doubts, nil
+}
+
+// applyFor prepares an apply of a kind on objects that nobody wrote yet. Known is as ownTypes has it.
+func (c Writer) applyFor(ref object.Ref) (apply serverSide, known bool, err error) {
+	gvk := ref.GVK()
+	types, known := c.ownTypes(gvk)
+	isCustom := !kinds.NativeApply().Scheme.Recognizes(gvk)
+	apply, err = newServerSide(versionedTypes{TypeConverter: types, gvk: gvk}, gvk, isCustom, c.Deployer().Manager)
+	return apply, known, err
+}
+
+// otherVersions lists the versions at which managers wrote, other than the one that Helm writes at.
+func otherVersions(live map[string]any, version string) []schema.GroupVersion {
+	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
+	var out []schema.GroupVersion
+	for _, m := range managed {
+		entry, _ := m.(map[string]any)
+		wrote, _ := entry["apiVersion"].(string)
+		gv, err := schema.ParseGroupVersion(wrote)
+		if err == nil && wrote != "" && wrote != version && !slices.Contains(out, gv) {
+			out = append(out, gv)
+		}
+	}
+	return out
+}
+
+// oldestServer is the minor version of Kubernetes below which no server is that Helm 4 speaks to.
+const oldestServer = 30
+
+// isUnserved tells whether no server converts a native kind to another version any more. What was written there is forgotten.
+func isUnserved(gvk schema.GroupVersionKind, group string) bool {
+	if gvk.Group != group {
+		return true // extensions/v1beta1 and its like
+	}
+	typed, err := kinds.NativeApply().Scheme.New(gvk)
+	if err != nil {
+		return false
+	}
+	ended, ok := typed.(interface{ APILifecycleRemoved() (major, minor int) })
+	if !ok {
+		return false
+	}
+	_, minor := ended.APILifecycleRemoved()
+	return minor <= oldestServer
+}
+
+// unconvertible is what the API server says where it cannot convert an object to a version at which somebody wrote, for which it fails every
+// apply: the definition no longer has the version (apiextensions-apiserver v0.36.3 pkg/apiserver/conversion/converter.go
+// ConvertToVersion), or the version's schema has not all fields of the object.
+func unconvertible(s *kinds.CustomSchema, gv schema.GroupVersion, ref object.Ref, desired, live map[string]any) error {
+	if s == nil {
+		return nil
+	}
+	root, known := s.Roots[gv.Version]
+	if gv.Group != ref.Group || !known {
+		return fmt.Errorf("request to convert CR to an invalid group/version: %s", gv)
+	}
+	if s.Webhook {
+		return nil
+	}
+	for _, object := range []map[string]any{live, desired} {
+		if paths := undeclared(root, object); len(paths) > 0 {
+			return fmt.Errorf(".%s: field not declared in schema (of %s, at which it was written too)", paths[0], gv)
+		}
+	}
+	return nil
+}
+
+// undeclared lists the fields of a custom resource that a schema does not have.
+func undeclared(root, obj map[string]any) (paths []object.Path) {
+	kinds.WalkDeclared(obj, root, nil, func(path object.Path, _ any, schema map[string]any) {
+		if schema == nil {
+			paths = append(paths, path)
+		}
+	})
+	return paths
+}
+
+// at gives the types of a custom kind at another version as its definition says them; nil where that is not known, or where a
+// webhook converts between the versions. What they have in common with the version that was read is taken from there.
+func (t *ApplyTypes) at(gvk schema.GroupVersionKind, gv schema.GroupVersion, definition *kinds.CustomSchema) managedfields.TypeConverter {
+	if t == nil || definition == nil || definition.Webhook {
+		return nil
+	}
+	own, other := t.schemaOf(gvk), kinds.ParseSchema(definition.Roots[gv.Version])
+	if own == nil || other == nil {
+		return nil
+	}
+	properties := maps.Clone(other.Properties)
+	if properties == nil {
+		properties = map[string]spec.Schema{}
+	}
+	for _, name := range []string{"apiVersion", "kind", "metadata"} {
+		properties[name] = own.Properties[name]
+	}
+	other.Properties = properties
+	other.AddExtension(KindExtension, []any{map[string]any{"group": gv.Group, "version": gv.Version, "kind": gvk.Kind}})
+	schemas := maps.Clone(t.schemas)
+	schemas["at "+gv.String()] = other
+	converter, err := managedfields.NewTypeConverter(schemas, false)
+	if err != nil {
+		return nil
+	}
+	return converter
+}
+
+// KindExtension names the kinds of a schema in an OpenAPI document.
+const KindExtension = "x-kubernetes-group-version-kind"
+
+// schemaOf finds the schema of a kind in the document.
+func (t *ApplyTypes) schemaOf(gvk schema.GroupVersionKind) *spec.Schema {
+	for _, name := range object.SortedKeys(t.schemas) {
+		kinds, _ := t.schemas[name].Extensions[KindExtension].([]any)
+		for _, kind := range kinds {
+			k, _ := kind.(map[string]any)
+			if k["group"] == gvk.Group && k["version"] == gvk.Version && k["kind"] == gvk.Kind {
+				return t.schemas[name]
+			}
+		}
+	}
+	return nil
+}
+
+// atVersion gives an object at another version, which differs in its apiVersion only.
+func atVersion(u *unstructured.Unstructured, gv schema.GroupVersion) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
+	out.SetAPIVersion(gv.String())
+	return out
+}
+
+// byName converts, defaults and creates for a server that converts between versions by their name alone.
+type byName struct{ versions []schema.GroupVersion }
+
+// Convert is not called for unstructured objects.
+func (byName) Convert(_, _, _ any) error { return nil }
+
+// ConvertToVersion knows the versions it was made for.
+func (r byName) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+	u, ok := in.(*unstructured.Unstructured)
+	target, one := to.(schema.GroupVersion)
+	if !ok || !one || !slices.Contains(r.versions, target) {
+		return nil, runtime.NewNotRegisteredErrForTarget("", nil, to)
+	}
+	if u.GroupVersionKind().GroupVersion() == target {
+		return in, nil
+	}
+	return atVersion(u, target), nil
+}
+
+// ConvertFieldLabel is not called.
+func (byName) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
+	return label, value, nil
+}
+
+// Default leaves the defaults to the normal form.
+func (byName) Default(runtime.Object) {}
+
+// New makes an empty object, which the API server compares live with where managedFields are empty, to see what was there before the
+// first apply. One of a native kind is not quite empty: it writes its required fields, as live does (apimachinery v0.37.0
+// pkg/util/managedfields/internal/skipnonapplied.go Apply).
+func (byName) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	u := &unstructured.Unstructured{}
+	if typed, err := kinds.NativeApply().Scheme.New(gvk); err == nil {
+		if u.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(typed); err != nil {
+			return nil, err
+		}
+	}
+	u.SetGroupVersionKind(gvk)
+	return u, nil
+}

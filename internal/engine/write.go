@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Writer predicts the writes of one release.
+type Writer struct {
+	// ServerSide is set for a release that is applied server-side; ForceConflicts lets it take over what others own, and Migrates lets Helm
+	// make its own earlier client-side writes part of the apply first.
+	ServerSide, ForceConflicts, Migrates bool
+	// ForceReplace is Helm's --force: what lives is replaced, not patched.
+	ForceReplace bool
+	// ThreeWayMerge lets the merge engine look at live, too. Strict lets the server refuse a replacement that has fields it does not know.
+	ThreeWayMerge, Strict bool
+	// Schemas holds what CRDs say of custom kinds, ApplyTypes the schemas by which custom resources are applied.
+	Schemas    map[schema.GroupKind]*kinds.CustomSchema
+	ApplyTypes map[schema.GroupVersion]*ApplyTypes
+	// Deployer finds the field manager under which Helm writes.
+	Deployer func() owners.Deployer
+}
+
+// shapeOf returns the shape of a kind: native, from its CRD, or metadata alone.
+func (c Writer) shapeOf(ref object.Ref) *kinds.Shape {
+	return kinds.ShapeOf(ref, c.Schemas[ref.GroupKind()])
+}
+
+// Written is what Helm's write makes of a live object.
+type Written struct {
+	Engine report.Engine
+	applied
+	// Doubts say what of the result is not certain.
+	Doubts []Doubt
+	// Invalid is what the API server says of the result where it does not take it.
+	Invalid string
+	// Kept is where the API server keeps metrics of an autoscaler that the apply drops; nil for most.
+	Kept object.Path
+	// WantsSchema tells that the definition of a custom kind would tell more.
+	WantsSchema bool
+}
+
+// Write foretells Helm's write of desired over live, by the engine of the release. Original is the text that a client-side patch
+// takes as old.
+func (c Writer) Write(ref object.Ref, original, desired, live map[string]any) (Written, error) {
+	if c.ServerSide {
+		return c.writeServerSide(ref, desired, live)
+	}
+	if c.ForceReplace {
+		return replaced(desired), nil
+	}
+	engine := c.clientSide(ref, desired)
+	result, err := engine.result(original, desired, live)
+	return Written{Engine: engine.Engine, applied: applied{Result: result}}, err
+}
+
+func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (Written, error) {
+	out := Written{Engine: report.EngineApply}
+	if len(apiserver.Unreadable(desired, nil)) > 0 {
+		return out, applyFailed(ref, apiserver.ErrUnreadable)
+	}
+	deployer := c.Deployer()
+	original := live
+	live = c.asApplied(original, deployer.Manager)
+	types, doubts, err := c.typesOf(ref, desired, live)
+	if err != nil && types.reads(desired) {
+		return out, applyFailed(ref, err)
+	}
+	gvk := ref.GVK()
+	apply, err := newServerSide(types, gvk, !kinds.NativeApply().Scheme.Recognizes(gvk), deployer.Manager)
+	if err != nil {
+		return out, err
+	}
+	if out.applied, err = apply.result(desired, live, c.ForceConflicts); err != nil {
+		return out, applyFailed(ref, c.undeclaredFirst(ref, desired, err))
+	}
+	owners.OrderAsVersion1(ref.Key, deployer.Manager, live, out.Result)
+	reason, asks := apiserver.NullsReason(c.Schemas[ref.GroupKind()], ref, live, out.Result)
+	if out.WantsSchema = asks; reason != "" {
+		out.Invalid = applyFailed(ref, errors.New(reason)).Error()
+	}
+	out.WantsSchema = out.WantsSchema || len(types.guessed) > 0 || desired["status"] != nil
+	out.Doubts = append(doubts, apply.doubts(types, desired, live, c.ForceConflicts, out.applied)...)
+	out.Doubts = append(out.Doubts, c.otherDeployers(apply, desired, original, out.applied)...)
+	out.keepMetrics(ref, live)
+	return out, nil
+}
+
+// asApplied is live as it is just before a deployer applies.
+func (c Writer) asApplied(live map[string]any, deployer string) map[string]any {
+	if c.Migrates {
+		return migrated(live, deployer)
+	}
+	return live
+}
+
+// applyFailed says what Helm says of an apply that the server refuses (helm v4.3.1 pkg/kube/client.go patchResourceServerSide).
+func applyFailed(ref object.Ref, err error) error {
+	return fmt.Errorf("server-side apply failed for object %s/%s %s: %s", ref.Namespace, ref.Name, ref.GVK(), applyFault(err))
+}
+
+// undeclaredFirst names all fields of a manifest that the kind does not have. The server names the one that it comes upon first, and
+// it goes through them in no order.
+func (c Writer) undeclaredFirst(ref object.Ref, desired map[string]any, err error) error {
+	if !strings.Contains(err.Error(), notDeclared) {
+		return err
+	}
+	var texts []string
+	for _, path := range unknownFields(desired, c.shapeOf(ref), nil) {
+		texts = append(texts, "."+path.String())
+	}
+	if len(texts) == 0 {
+		return err
+	}
+	return fmt.Errorf("failed to create typed patch object (%s/%s; %s): %s: %s", ref.Namespace, ref.Name, ref.GVK(), strings.Join(texts, ", "), notDeclared)
+}
+
+const notDeclared = "field not declared in schema"
+
+// unquoted matches what may be a value in an error of the field manager: whatever stands in quotes or brackets of an item.
+var unquoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`expected [^,]+, got &?\{.*|\bgot [^:]*$`) })
+
+// applyFault gives the field manager's text in so far as it quotes no value.
+func applyFault(err error) string {
+	text := unquoted().ReplaceAllString(err.Error(), "another type stands there")
+	if head, list, several := strings.Cut(text, "errors:\n"); several {
+		lines := strings.Split(list, "\n") // they come in no order
+		slices.Sort(lines)
+		text = head + "errors:\n" + strings.Join(lines, "\n")
+	}
+	return text
+}
+
+// Creation is what a server-side apply makes of nothing: why the API server would not create the object, empty if nothing speaks against
+// it, and whether the definition of the kind would tell more.
+func (c Writer) Creation(ref object.Ref, desired map[string]any) (reason string, wantsSchema bool) {
+	nothing := map[string]any{"apiVersion": desired["apiVersion"], "kind": desired["kind"]}
+	done, err := c.writeServerSide(ref, desired, nothing)
+	if err != nil {
+		return err.Error(), done.WantsSchema
+	}
+	return done.Invalid, done.WantsSchema
+}
+
+// MigratesFirst reports whether Helm, before it applies, makes its own earlier writes part of the apply.
+func (c Writer) MigratesFirst(live map[string]any) bool {
+	return c.ServerSide && c.Migrates && isMigrated(live, c.Deployer().Manager)
+}
+
+// Patch is the client-side patch that Helm sends, and its content type. Helm sends no patch that is empty (helm v3.22.0
+// pkg/kube/client.go updateResource).
+func (c Writer) Patch(ref object.Ref, original, target, live map[string]any) (contentType string, body []byte, err error) {
+	engine := c.clientSide(ref, target)
+	body, err = engine.patch(original, target, live)
+	return string(engine.patchType()), body, err
+}
+
+// Replacement is the object that Helm sends in the place of live.
+func (c Writer) Replacement(target, live map[string]any) ([]byte, error) {
+	return json.Marshal(replacement(target, live))
+}
+
+// OwnedBy are the fields that an apply of desired owns where nothing was before; that depends on desired alone.
+func (c Writer) OwnedBy(ref object.Ref, desired map[string]any) (*fieldpath.Set, error) {
+	apply, known, err := c.applyFor(ref)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		return nil, fmt.Errorf("the schema of %s is not known", ref.Kind)
+	}
+	nothing := map[string]any{"metadata": map[string]any{"name": ref.Name, "namespace": ref.Namespace}}
+	out, err := apply.apply(desired, nothing, true)
+	if err != nil {
+		return nil, errors.New(applyFault(err))
+	}
+	for _, entry := range owners.Entries(out, nil) {
+		if entry.Manager == apply.deployer && entry.Operation == "Apply" {
+			return entry.Fields, nil
+		}
+	}
+	return nil, errors.New("an apply of the manifest owns no field")
+}

@@ -1,0 +1,130 @@
+package secret
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// flags finds the secrets of a command line within a text.
+func flags(text string) []span {
+	if !strings.Contains(text, "-") {
+		return nil
+	}
+	var words []span
+	var args []string
+	// The words of the text are its arguments.
+	separates := func(c byte) bool { return strings.IndexByte(" \t\r\n\"'`,[]", c) >= 0 }
+	for at := 0; at < len(text); {
+		at += prefixLength(text[at:], separates)
+		to := at + prefixLength(text[at:], func(c byte) bool { return !separates(c) })
+		if at < to {
+			words, args = append(words, span{at, to}), append(args, text[at:to])
+		}
+		at = to
+	}
+	var out []span
+	for i, offset := range argOffsets(args, true) {
+		if offset >= 0 {
+			out = append(out, span{words[i].from + offset, words[i].to})
+		}
+	}
+	return out
+}
+
+// secretArgs returns the secrets among the arguments of a command.
+func secretArgs(args []string) (out []string) {
+	for i, offset := range argOffsets(args, false) {
+		if offset >= 0 {
+			out = append(out, args[i][offset:])
+		}
+	}
+	return out
+}
+
+// argOffsets returns, for each argument, the offset in it at which a secret begins, or -1. In a text, the word after
+// a long flag may be part of a sentence; in a list of arguments it never is.
+func argOffsets(args []string, inText bool) []int {
+	out := make([]int, len(args))
+	command := ""
+	for i := range out {
+		out[i] = -1
+	}
+	for i, arg := range args {
+		if program := programs()[path.Base(arg)]; program != "" {
+			command = program
+		}
+		next := i + 1
+		switch at := joinedPassword(args, command, i); {
+		case at > 0:
+			out[i] = at
+		case next == len(args) || !mayBeValue(args[next], inText):
+		case announcesNext(arg, command):
+			out[next] = 0
+		case command == "curl" && (arg == "-u" || arg == "--user" || arg == "--proxy-user"):
+			if user, _, found := strings.Cut(args[next], ":"); found {
+				out[next] = len(user) + 1
+			}
+		}
+	}
+	return out
+}
+
+// mayBeValue reports whether an argument may be the value of the flag before it.
+func mayBeValue(arg string, inText bool) bool {
+	return !strings.HasPrefix(arg, "-") && !isHarmless(arg) && !(inText && prose()[strings.ToLower(strings.Trim(arg, ".,:;"))])
+}
+
+// programs maps commands whose short flags take a password to their family.
+func programs() map[string]string {
+	return map[string]string{
+		"mysql": "mysql", "mysqladmin": "mysql", "mysqldump": "mysql", "mysqlcheck": "mysql", "mysqlimport": "mysql", "mysqlsh": "mysql",
+		"mariadb": "mysql", "mariadb-admin": "mysql", "mariadb-dump": "mysql",
+		"redis-cli": "redis", "valkey-cli": "redis", "keydb-cli": "redis",
+		"sshpass": "password", "mongo": "password", "mongosh": "password", "mongodump": "password",
+		"curl": "curl", "wget": "curl", "sqlcmd": "sqlcmd",
+	}
+}
+
+// announcesNext reports whether an argument announces that the next one is secret.
+func announcesNext(arg, command string) bool {
+	switch {
+	case !strings.HasPrefix(arg, "-") || strings.Contains(arg, "="):
+		return false
+	case Name(strings.TrimLeft(arg, "-")):
+		return true
+	}
+	return command == "redis" && arg == "-a" || command == "password" && arg == "-p" || command == "sqlcmd" && arg == "-P"
+}
+
+// joinedPassword returns the offset of the password in -pPASSWORD, a form that the clients of MySQL and sshpass
+// accept, or 0. Other programs have ports and words after -p. So the argument counts as a password only if the
+// program is known, if -uUSER is beside it, or if the value looks like one.
+func joinedPassword(args []string, command string, i int) int {
+	password, ok := strings.CutPrefix(args[i], "-p")
+	if !ok || password == "" || strings.HasPrefix(password, "=") || isHarmless(password) {
+		return 0
+	}
+	// Digits after -p are usually a port, and a flag with "=", ":" or "/" has another kind of value.
+	digits := strings.Trim(password, "0123456789:./") == ""
+	isUser := func(arg string) bool { return len(arg) > 2 && strings.HasPrefix(arg, "-u") && !flagWords()[arg[1:]] }
+	known := command == "mysql" || command == "password" ||
+		command == "" && !digits && !flagWords()[args[i][1:]] && slices.ContainsFunc(args, isUser)
+	looks := !digits && !isWord(password) && !strings.ContainsAny(password, "=:/")
+	if known || looks {
+		return len("-p")
+	}
+	return 0
+}
+
+// flagWords are words that programs written in Go accept after one dash.
+var flagWords = set(`
+	url urls user username uid ui update upload unix unsafe upstream until
+	port path prefix profile proxy password pass plugin plugins print pretty pid private provider period parallel policy protocol publish
+	project pool poll pull push preserve progress pprof ping params parent patch pattern payload peer peers
+`)
+
+// isWord reports whether a text consists of small letters and dashes, like the name of a flag.
+func isWord(text string) bool {
+	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz-") == ""
+}

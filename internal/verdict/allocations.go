@@ -1,0 +1,136 @@
+package verdict
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// Allocation is one line of the table of fields that the server or a controller fills in after Helm wrote the object.
+type Allocation struct {
+	// Kind is "Kind" or "Kind.group"; "*" is every kind.
+	Kind string
+	// Path is a path of an object.FieldTree, in which {name} is the object's name.
+	Path string
+	// when names a condition; nil means always.
+	when condition
+	// Even tells that a manifest's own value does not count: a controller overwrites it by design.
+	Even bool
+	// Edited is set where a person's ownership makes an edit of it: whoever owns the place has changed its value or made the object with
+	// it, for the API server allocates without an owner. kubectl's own annotations are a person's and say nothing.
+	Edited bool
+	// lost tells that it does not come back by itself, or not as it was, after --force has replaced the object without it.
+	lost   bool
+	Reason string
+}
+
+// condition is what must hold of the live object for a line of the table to apply.
+type condition func(live map[string]any) bool
+
+// Allocations is the table. A field in it is taken from live unless a manifest gives it a non-empty value.
+var Allocations = sync.OnceValue(func() []Allocation {
+	const (
+		mutating   = "MutatingWebhookConfiguration.admissionregistration.k8s.io"
+		validating = "ValidatingWebhookConfiguration.admissionregistration.k8s.io"
+		definition = "CustomResourceDefinition.apiextensions.k8s.io"
+		webhook    = "webhooks[].clientConfig.caBundle"
+		conversion = "spec.conversion.webhook.clientConfig.caBundle"
+	)
+	return []Allocation{
+		{Kind: "*", Path: "metadata.annotations/kubectl.kubernetes.io/last-applied-configuration", lost: true, Reason: "kubectl apply's memory"},
+		{Kind: "*", Path: "metadata.annotations/kubectl.kubernetes.io/restartedAt", lost: true, Reason: "kubectl rollout restart"},
+		{Kind: "*", Path: "spec.template.metadata.annotations/kubectl.kubernetes.io/restartedAt", lost: true, Reason: "kubectl rollout restart"},
+
+		{Kind: "Service", Path: "spec.clusterIP", Reason: "allocated by the API server"},
+		{Kind: "Service", Path: "spec.clusterIPs", Reason: "allocated by the API server"},
+		{Kind: "Service", Path: "spec.ipFamilies", Reason: "chosen by the API server from the cluster's networks"},
+		{Kind: "Service", Path: "spec.ipFamilyPolicy", Edited: true, Reason: "chosen by the API server from the cluster's networks"},
+		{Kind: "Service", Path: "spec.healthCheckNodePort", Edited: true, Reason: "allocated by the API server"},
+		{Kind: "Service", Path: "spec.ports[].nodePort", Edited: true, Reason: "allocated by the API server"},
+		{Kind: "Service", Path: "spec.loadBalancerClass", Edited: true, Reason: "a cloud's admission sets it, and nobody can change it"},
+		{Kind: "Service", Path: "metadata.finalizers/service.kubernetes.io/load-balancer-cleanup", Reason: "the service controller holds load balancers by it"},
+
+		{Kind: "PersistentVolumeClaim", Path: "spec.volumeName", Reason: "the volume that the controller bound"},
+		{Kind: "PersistentVolumeClaim", Path: "spec.storageClassName", Reason: "the cluster's default class, set by admission; nobody can change it"},
+		{Kind: "PersistentVolumeClaim", Path: "spec.dataSourceRef", Reason: "the API server copies dataSource"},
+		{Kind: "PersistentVolumeClaim", Path: "spec.dataSource", Reason: "the API server copies dataSourceRef"},
+		{Kind: "PersistentVolumeClaim", Path: "metadata.finalizers/kubernetes.io/pvc-protection", Reason: "admission protects claims in use by it"},
+		{Kind: "PersistentVolumeClaim", Path: "metadata.annotations/pv.kubernetes.io/*", Edited: true, Reason: "binding of the volume"},
+		{Kind: "PersistentVolumeClaim", Path: "metadata.annotations/volume.kubernetes.io/*", Edited: true, Reason: "provisioning of the volume"},
+		{Kind: "PersistentVolumeClaim", Path: "metadata.annotations/volume.beta.kubernetes.io/*", Edited: true, Reason: "provisioning of the volume"},
+		{Kind: "PersistentVolume", Path: "spec.claimRef", lost: true, Reason: "the claim that the controller bound"},
+		{Kind: "PersistentVolume", Path: "metadata.finalizers/kubernetes.io/pv-protection", Reason: "admission protects volumes in use by it"},
+		{Kind: "PersistentVolume", Path: "metadata.annotations/pv.kubernetes.io/*", Edited: true, lost: true, Reason: "binding of the volume"},
+
+		{Kind: "Job.batch", Path: "spec.selector", Reason: "made by the API server from the Job's uid"},
+		{Kind: "Job.batch", Path: "metadata.annotations/batch.kubernetes.io/*", Edited: true, Reason: "the job controller's bookkeeping"},
+		{Kind: "Job.batch", Path: "spec.template.metadata.labels/controller-uid", Reason: "the Job's uid, set by the API server"},
+		{Kind: "Job.batch", Path: "spec.template.metadata.labels/job-name", Reason: "the Job's name, set by the API server"},
+		{Kind: "Job.batch", Path: "spec.template.metadata.labels/batch.kubernetes.io/*", Reason: "the Job's uid and name, set by the API server"},
+		{Kind: "Job.batch", Path: "metadata.labels/controller-uid", Reason: "labels default to the template's"},
+		{Kind: "Job.batch", Path: "metadata.labels/job-name", Reason: "labels default to the template's"},
+		{Kind: "Job.batch", Path: "metadata.labels/batch.kubernetes.io/*", Reason: "labels default to the template's"},
+		{Kind: "Deployment.apps", Path: "metadata.annotations/deployment.kubernetes.io/revision", Edited: true, Reason: "the deployment controller counts rollouts"},
+		{Kind: "DaemonSet.apps", Path: "metadata.annotations/deprecated.daemonset.template.generation", Edited: true, Reason: "the API server counts templates"},
+		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "metadata.annotations/autoscaling.alpha.kubernetes.io/conditions", Edited: true, Reason: "status, as version 1 has it"},
+		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "metadata.annotations/autoscaling.alpha.kubernetes.io/current-metrics", Edited: true, Reason: "status, as version 1 has it"},
+		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "spec.targetCPUUtilizationPercentage", when: defaultTarget, Reason: "version 2's default metric, read at version 1"},
+
+		{Kind: "ClusterRole.rbac.authorization.k8s.io", Path: "rules", when: aggregated, Even: true, Reason: "the aggregation controller fills the rules"},
+		{Kind: mutating, Path: webhook, lost: true, Reason: "an injector fills it"},
+		{Kind: mutating, Path: webhook, when: injected, Even: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: validating, Path: webhook, lost: true, Reason: "an injector fills it"},
+		{Kind: validating, Path: webhook, when: injected, Even: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: definition, Path: conversion, lost: true, Reason: "an injector fills it"},
+		{Kind: definition, Path: conversion, when: injected, Even: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: definition, Path: "metadata.finalizers/customresourcecleanup.apiextensions.k8s.io", Reason: "the server removes custom resources by it"},
+		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", lost: true, Reason: "an injector fills it"},
+		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", when: injected, Even: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: "APIService.apiregistration.k8s.io", Path: "metadata.labels/kube-aggregator.kubernetes.io/automanaged", Reason: "the aggregator's bookkeeping"},
+
+		{Kind: "Namespace", Path: "spec.finalizers", Reason: "set by the API server"},
+		{Kind: "Namespace", Path: "metadata.labels/kubernetes.io/metadata.name", Reason: "set by the API server"},
+		{Kind: "Namespace", Path: "metadata.annotations/openshift.io/sa.scc.*", Edited: true, Reason: "OpenShift gives every namespace its ranges"},
+		{Kind: "ServiceAccount", Path: "secrets/{name}-token-*", lost: true, Reason: "the token controller's"},
+		{Kind: "ServiceAccount", Path: "secrets/{name}-dockercfg-*", lost: true, Reason: "OpenShift's registry login"},
+		{Kind: "Secret", Path: "data/token", when: accountToken, lost: true, Reason: "the token controller's"},
+		{Kind: "Secret", Path: "data/ca.crt", when: accountToken, Reason: "the token controller's"},
+		{Kind: "Secret", Path: "data/namespace", when: accountToken, Reason: "the token controller's"},
+		{Kind: "Secret", Path: "metadata.annotations/kubernetes.io/service-account.uid", when: accountToken, Edited: true, Reason: "the token controller's"},
+		{Kind: "Secret", Path: "metadata.labels/kubernetes.io/legacy-token-*", when: accountToken, Reason: "the API server notes when the token was used"},
+
+		{Kind: "Pod", Path: "spec.nodeName", Reason: "chosen by the scheduler"},
+		{Kind: "Pod", Path: "spec.priority", Reason: "resolved by admission from the class"},
+		{Kind: "Pod", Path: "spec.preemptionPolicy", Reason: "resolved by admission from the class"},
+		{Kind: "Pod", Path: "spec.serviceAccountName", Reason: "set by admission"},
+		{Kind: "Pod", Path: "spec.imagePullSecrets", Reason: "admission copies the service account's; nobody can change them"},
+		{Kind: "Pod", Path: "spec.volumes/kube-api-access-*", Reason: "admission mounts the service account's token"},
+		{Kind: "Pod", Path: "spec.containers[].volumeMounts//var/run/secrets/kubernetes.io/serviceaccount", Reason: "admission mounts the service account's token"},
+		{Kind: "Pod", Path: "spec.initContainers[].volumeMounts//var/run/secrets/kubernetes.io/serviceaccount", Reason: "admission mounts the service account's token"},
+	}
+})
+
+// aggregated tells that a ClusterRole collects the rules of others.
+func aggregated(live map[string]any) bool { return object.Child(live, "aggregationRule") != nil }
+
+// defaultTarget tells that an autoscaler has the target that the API gives one without metrics.
+func defaultTarget(live map[string]any) bool {
+	return object.Equal(object.Child(live, "spec")["targetCPUUtilizationPercentage"], int64(80))
+}
+
+// accountToken tells that a Secret is filled with the token of a service account.
+func accountToken(live map[string]any) bool {
+	return live["type"] == "kubernetes.io/service-account-token"
+}
+
+// injected tells that an annotation asks a controller to fill in a CA.
+func injected(live map[string]any) bool {
+	for name := range object.Child(object.Child(live, "metadata"), "annotations") {
+		if strings.HasPrefix(name, "cert-manager.io/inject-") || strings.HasSuffix(name, "/inject-cabundle") ||
+			strings.HasSuffix(name, "/inject-ca-bundle") {
+			return true
+		}
+	}
+	return false
+}

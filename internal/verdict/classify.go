@@ -1,0 +1,299 @@
+package verdict
+
+import (
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// classify decides one place that the walk does not go below, and whether a rule silences it.
+func (w *Walker) classify(path object.Path, n States) entry {
+	e := w.weighed(path, n)
+	if e.Verdict == "" {
+		return e
+	}
+	if e.IgnoredBy = w.Rules.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
+		e.IgnoredBy = w.Rules.Inside(path, e.Managed, n.sameAfter)
+	}
+	return e
+}
+
+// weighed is the verdict on one place, and what it means for what holds it.
+func (w *Walker) weighed(path object.Path, n States) entry {
+	e := w.verdict(path, n, n.managed() || w.isSwitchedOff(path, n) && !object.IsZero(n.Old.Value))
+	if e.Verdict == "" {
+		return entry{weight: silent}
+	}
+	w.giveClass(&e, w.classOf(path, n))
+	w.noteReplicas(&e, n)
+	switch {
+	case e.Managed:
+		e.weight = hard
+		w.markLast(&e.Finding, n)
+		return e
+	case e.Verdict == report.Ignore:
+		return w.unmanaged(e, n)
+	case w.Engine == report.EngineReplace && !w.isEdit(e.Owners):
+		e.Cause, e.weight = report.CauseChange, hard // it is Helm that moves it
+		if defaulted(n) {
+			e.weight = soft
+		}
+	case defaulted(n) || n.leaving && len(e.Owners) == 0 && w.isDefault(path, n.Live.Value):
+		e.weight = soft
+	default:
+		e.weight = hard
+	}
+	return e
+}
+
+// verdict says what becomes of one place, by the table of design section 2 and by Helm's own patch; Verdict is empty where
+// there is nothing to say.
+func (w *Walker) verdict(path object.Path, n States, managed bool) entry {
+	n = n.withoutNulls()
+	if w.Unpatched {
+		n.Result = n.Live
+		if managed {
+			n.Result = n.Desired
+		}
+	}
+	e := entry{presence: n.presence()}
+	word, notes := w.word(n, managed)
+	if word == "" {
+		return e
+	}
+	e.Finding = Finding{
+		Path: path, Verdict: word, Cause: causeOf(n.drifted(), n.changed()), Managed: managed, Certain: true,
+		Old: w.valueOf(n.Old.Shown()), Desired: w.valueOf(n.Desired.Shown()), Live: w.valueOf(n.Live), Notes: notes,
+	}
+	if n.dropped() {
+		e.Desired = nil
+	}
+	if word != report.Ignore && n.Result.Present && (n.dropped() || !n.Result.Same(n.Desired)) {
+		e.After = w.valueOf(n.Result)
+	}
+	if n.Live.Present {
+		e.Owners = w.Owners.OwnersOf(path)
+	}
+	return e
+}
+
+// classOf is the class of one place, empty for most.
+func (w *Walker) classOf(path object.Path, n States) report.Class {
+	switch {
+	case w.Autoscaler.Name != "" && IsReplicas(path) && !w.isSwitchedOff(path, n):
+		return report.ClassAutoscaled
+	case w.Volatile && n.volatile():
+		return report.ClassVolatile
+	}
+	return ""
+}
+
+// giveClass puts a finding into a class, with what is to be said of that.
+func (w *Walker) giveClass(e *entry, class report.Class) {
+	switch e.Class = class; class {
+	case report.ClassAutoscaled:
+		e.Notes = report.Notes{{Kind: report.NoteAutoscaler, Text: w.scalerNote(e.Finding)}}
+	case report.ClassVolatile:
+		e.Template = w.Template
+	case report.ClassOrder:
+	}
+}
+
+// word is the verdict, and a note where it needs one; empty where there is nothing to say.
+func (w *Walker) word(n States, managed bool) (report.Verdict, report.Notes) {
+	switch {
+	case n.converged():
+		return "", nil
+	case !n.Live.Same(n.Result):
+		return w.patchWord(n)
+	case n.drifted() || managed:
+		return report.Ignore, report.NotesOf(report.NoteStays, w.ignoreNote(n, managed))
+	}
+	return "", nil
+}
+
+// dropped tells that desired's manifest no longer names what old's does: it counts as absent even if it has a default.
+func (n States) dropped() bool { return n.Old.Named && !n.Desired.Named }
+
+func (n States) drifted() bool { return !n.Live.Same(n.Old) }
+
+func (n States) changed() bool { return n.dropped() || !n.Desired.Same(n.Old) }
+
+// withoutNulls resolves nulls that a manifest writes into a map of a native kind. The server stored the zero value at install
+// and Helm's next client-side upgrade deletes the key, so both count as undrifted.
+func (n States) withoutNulls() States {
+	var stored any
+	if n.StoresNulls {
+		stored = n.Result.Value
+	}
+	if n.StoresNulls && n.Live.Present {
+		_, null := n.Old.Value.(object.NullKey)
+		n.Old.Value = kinds.WithNulls(n.Old.Value, true)
+		n.Old.Present = n.Old.Present && (!null || n.Old.Value != nil)
+	} else {
+		n.Old = n.Old.WithoutNulls(n.Live.Value)
+	}
+	n.Desired, n.Again, n.AtOnce = n.Desired.WithoutNulls(stored), n.Again.WithoutNulls(stored), n.AtOnce.WithoutNulls(stored)
+	return n
+}
+
+// causeOf says which side moved. Where neither did and Helm's patch changes live all the same, the change is Helm's.
+func causeOf(drifted, changed bool) report.Cause {
+	switch {
+	case drifted && changed:
+		return report.CauseBoth
+	case drifted:
+		return report.CauseDrift
+	}
+	return report.CauseChange
+}
+
+// patchWord is the verdict where Helm's patch changes live: the table's word, unless the patch does something else.
+func (w *Walker) patchWord(n States) (report.Verdict, report.Notes) {
+	word, effect := tableWord(n), effectOf(n)
+	agreed := word == effect || word != report.Ignore && (n.dropped() || n.Result.Same(n.Desired))
+	if n.Desired.Named && n.Desired.Written == nil && effect == report.Remove {
+		if w.Engine == report.EngineApply {
+			return report.Remove, report.NotesOf(report.NotePatch, "the manifest sets it to null, and so does Helm's apply")
+		}
+		return report.Remove, report.NotesOf(report.NotePatch, "the manifest sets it to null, which Helm's patch sends as a removal")
+	}
+	if !agreed {
+		word = effect
+	}
+	if n.leaving && !n.managed() && !(effect != report.Add && w.Engine == report.EngineReplace) {
+		return word, report.NotesOf(report.NoteGoesAlong, noteGoesAlong)
+	}
+	return word, report.NotesOf(report.NotePatch, w.patchNote(n, effect))
+}
+
+// tableWord is the word of the table for client-side apply.
+func tableWord(n States) report.Verdict {
+	old, desired := n.Old.Shown().Present, n.Desired.Shown().Present && !n.dropped()
+	switch {
+	case desired && n.Live.Present && old:
+		return report.Overwrite
+	case desired:
+		return report.Add
+	case old:
+		return report.Remove
+	}
+	return report.Ignore
+}
+
+// effectOf is what the patch visibly does to live.
+func effectOf(n States) report.Verdict {
+	switch {
+	case !n.Live.Present:
+		return report.Add
+	case !n.Result.Present:
+		return report.Remove
+	}
+	return report.Overwrite
+}
+
+// noteGoesAlong is the remark on what goes for the sake of what it stands in.
+const noteGoesAlong = "goes with what holds it"
+
+// patchNote says why a patch does what the manifests alone do not tell.
+func (w *Walker) patchNote(n States, effect report.Verdict) string {
+	switch {
+	case !n.managed() && effect != report.Add && w.Engine == report.EngineReplace:
+		return "--force replaces the object, and no manifest names this"
+	case !n.managed() && effect == report.Add:
+		return "a default that comes with another change"
+	case !n.managed() && w.Engine == report.EngineApply:
+		return "no manifest names it, but Helm's apply owns it or what holds it, and takes it away"
+	case !n.managed() && w.Engine == report.EngineMerge:
+		return "Helm's patch writes the whole list that holds it"
+	case !n.managed():
+		return "no manifest names it, but Helm's patch keeps here only what the manifest names ($retainKeys or patchStrategy: replace)"
+	case n.dropped() || n.Result.Same(n.Desired):
+		return ""
+	case w.Engine == report.EngineApply:
+		return "Helm's apply leaves another value here"
+	case w.Engine == report.EngineMerge:
+		return "Helm sends numbers of such objects as floating point, so another one arrives"
+	}
+	return "Helm's patch leaves another value here: it tells items of a list apart by fewer keys than the API does"
+}
+
+func (w *Walker) ignoreNote(n States, managed bool) string {
+	switch {
+	case !managed:
+		return ""
+	case w.Engine == report.EngineApply && n.dropped():
+		return "no longer in the manifest, but Helm is not its only owner, so it stays"
+	case w.Engine == report.EngineApply:
+		return w.Command + " (server-side) leaves it as it is"
+	case w.Engine == report.EngineMerge && n.drifted() && w.Custom:
+		return w.Command + " (client-side) will not put this back: it does not look at live custom resources"
+	case w.Engine == report.EngineMerge && n.drifted():
+		return w.Command + " (client-side) will not put this back: it does not look at live objects of this kind"
+	case n.drifted():
+		return w.Command + " will not put this back: its patch does not reach this field"
+	case w.Engine == report.EngineMerge && bothNumbers(n):
+		return "this change will not happen: Helm compares numbers of such objects as floating point, where these are the same"
+	}
+	return "this change will not happen: live keeps the value after Helm's patch"
+}
+
+func bothNumbers(n States) bool {
+	_, desired := n.Desired.Value.(int64)
+	_, live := n.Live.Value.(int64)
+	return desired && live
+}
+
+// defaulted tells that nobody wrote the field: it is a default that comes or goes with what holds it.
+func defaulted(n States) bool {
+	return !n.Live.Present || n.Old.Present && n.Old.Same(n.Live)
+}
+
+// unmanaged decides whether a field that only live has, or only a default, is anybody's edit (design section 5.4).
+func (w *Walker) unmanaged(e entry, n States) entry {
+	switch {
+	case !n.Live.Present:
+		return entry{weight: silent}
+	case w.isDefault(e.Path, n.Live.Value):
+		return entry{weight: silent, isDefault: true}
+	case w.isLeft(e.Path, n):
+		w.markLeft(&e)
+		return e
+	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
+		e.weight = hard
+		return e
+	case owners.AreForgotten(e.Owners):
+		e.weight = soft // it is counted, and a part of what somebody else added around it
+		return e
+	}
+	return entry{weight: silent}
+}
+
+// isEdit tells whether a live-only value was written by somebody other than the release: nobody's and the deployer's values
+// are allocated, and forgotten writers prove nothing. Where the object names no writers at all, nobody can be ruled out.
+func (w *Walker) isEdit(writers []report.Owner) bool {
+	if !w.Owners.IsRecorded() {
+		return true
+	}
+	for _, o := range writers {
+		if !w.Owners.IsDeployer(o) && !owners.IsForgotten(o.Manager) {
+			return true
+		}
+	}
+	return false
+}
+
+// isDefault tells whether the API would default the live value in live's own context.
+func (w *Walker) isDefault(path object.Path, value any) bool {
+	if holder := w.Shape.ShapeAt(path[:len(path)-1]); holder != nil && holder.Form == kinds.FormMap && holder.Rule == nil {
+		return false // keys of a map have no defaults
+	}
+	without, ok := object.Without(w.Live, path).(map[string]any)
+	if !ok {
+		return false
+	}
+	kinds.FillObject(without, w.Shape)
+	filled, ok := path.Lookup(without)
+	return ok && object.Equal(filled, value)
+}

@@ -1,0 +1,149 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// conflictPlace is one place on which an apply fails, with the server's words on each of the managers.
+type conflictPlace struct {
+	path  object.Path
+	notes report.Notes
+}
+
+// conflictPlaces finds the places of the server's conflicts.
+func conflictPlaces(n States, s *kinds.Shape, conflicts []engine.Conflict) []conflictPlace {
+	if len(conflicts) == 0 {
+		return nil
+	}
+	paths := map[string]object.Path{}
+	name := func(path object.Path) { paths[serverText(path)] = path }
+	kinds.EachPlace(n.Desired.Written, s, nil, name) // what the server would leave out can be in conflict too
+	kinds.EachPlace(n.Desired.Value, s, nil, name)
+	var out []conflictPlace
+	for _, c := range conflicts {
+		path, known := paths[c.Field]
+		if !known {
+			path = unknownPlace(c.Field)
+		}
+		i := slices.IndexFunc(out, func(p conflictPlace) bool { return p.path.Equal(path) })
+		if i < 0 {
+			i, out = len(out), append(out, conflictPlace{path: path})
+		}
+		out[i].notes.AddNote(report.Note{Kind: report.NoteConflict, Text: c.Message, Manager: c.Manager})
+	}
+	return out
+}
+
+// unknownPlace is a path of the server's to what a normal form does not have, such as a status that a kind lets others write.
+func unknownPlace(field string) object.Path {
+	field = strings.TrimPrefix(field, ".")
+	if strings.Contains(field, "[") {
+		return object.Path{}.Field(field)
+	}
+	var path object.Path
+	for name := range strings.SplitSeq(field, ".") {
+		path = path.Field(name)
+	}
+	return path
+}
+
+// conflicting turns the findings at the places of conflicts into conflicts. A conflict on what is one value for the API server, an
+// atomic map or struct, is one finding with all that stands in it, foreign keys included.
+// The sides of spelled keep their own spelling.
+func (w *Walker) conflicting(findings []Finding, n, spelled States) []Finding {
+	for _, place := range w.conflicts {
+		findings = w.conflictAt(findings, n, spelled, place)
+	}
+	Sort(findings)
+	return findings
+}
+
+// holdsConflict tells whether an apply fails on something below a path, so that what is there is not one finding.
+func (w *Walker) holdsConflict(path object.Path) bool {
+	return slices.ContainsFunc(w.conflicts, func(place conflictPlace) bool {
+		return len(path) < len(place.path) && place.path.HasPrefix(path)
+	})
+}
+
+// conflictAt makes one conflict of the findings at a path and below it. Where a side has no such place, the finding around it becomes one.
+func (w *Walker) conflictAt(findings []Finding, n, spelled States, place conflictPlace) []Finding {
+	path := place.path
+	for i := range findings {
+		if around := findings[i].Path; len(around) < len(path) && path.HasPrefix(around) {
+			findings[i].Verdict, findings[i].Notes = report.Conflict, append(slices.Clip(findings[i].Notes), place.notes...)
+			return findings
+		}
+	}
+	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Path.HasPrefix(path) })
+	here := w.settleNulls(path, n.down(path)).withoutNulls()
+	e := w.verdict(path, here, true)
+	if e.Path == nil {
+		e.Finding = w.spelledOtherwise(path, here, spelled.down(path).withoutNulls())
+	}
+	if w.isAllocated(path, here) {
+		e.Cause = report.CauseChange // a controller filled it, as it should; it is Helm that minds
+	}
+	e.Verdict, e.Notes, e.After = report.Conflict, nil, nil
+	if class := w.classOf(path, here); class != "" {
+		w.giveClass(&e, class)
+	}
+	e.Notes = append(e.Notes, place.notes...)
+	w.markLast(&e.Finding, here)
+	if here.Desired.Present && here.Desired.Same(here.Live) {
+		e.Notes.Add(report.NoteSpelling, "the values mean the same, but the API server compares them as they are written")
+	}
+	e.IgnoredBy = w.Rules.Field(path, e.Owners, e.Managed)
+	return append(findings, e.Finding)
+}
+
+// spelledOtherwise is the finding on a conflict about values that mean the same. Who made them conflict is whoever wrote his in
+// another way, or, where the API server stores both in one way, whoever took the field over.
+func (w *Walker) spelledOtherwise(path object.Path, here, spelled States) Finding {
+	out := Finding{Path: path, Managed: true, Certain: true, Owners: w.Owners.OwnersOf(path)}
+	switch {
+	case here.drifted() || here.changed():
+		out.Cause = causeOf(here.drifted(), here.changed())
+	case spelled.changed():
+		out.Cause, out.Equivalent = causeOf(spelled.drifted(), true), true
+	default:
+		out.Cause, out.Equivalent = report.CauseDrift, true
+	}
+	if kinds.AlikeSet(spelled.Desired.Value, spelled.Live.Value) && !spelled.Desired.Same(spelled.Live) {
+		out.Class = report.ClassOrder
+	}
+	out.Old, out.Desired = spelled.Old.Text(w.valueOf(spelled.Old)), spelled.Desired.Text(w.valueOf(spelled.Desired))
+	out.Live = w.valueOf(spelled.Live)
+	return out
+}
+
+// serverText returns a path as the API server writes it (structured-merge-diff v6 fieldpath, PathElement.String).
+func serverText(path object.Path) string {
+	var b strings.Builder
+	for _, s := range path {
+		switch s.Form {
+		case object.FieldStep:
+			b.WriteString("." + s.Name)
+		case object.KeyStep:
+			var keys []string
+			for _, k := range s.Keys {
+				keys = append(keys, k.Name+"="+value.ToString(value.NewValueInterface(k.Value)))
+			}
+			slices.Sort(keys)
+			b.WriteString("[" + strings.Join(keys, ",") + "]")
+		case object.SetStep:
+			b.WriteString("[=" + value.ToString(value.NewValueInterface(s.Value)) + "]")
+		case object.IndexStep:
+			fmt.Fprintf(&b, "[%d]", s.Index)
+		}
+	}
+	return b.String()
+}

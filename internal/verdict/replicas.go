@@ -1,0 +1,56 @@
+package verdict
+
+import (
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// IsReplicas reports whether the path is where workloads have their replicas, which an autoscaler may set.
+func IsReplicas(path object.Path) bool {
+	return len(path) == 2 && path[0].Form == object.FieldStep && path[0].Name == "spec" && path[1].Form == object.FieldStep && path[1].Name == "replicas"
+}
+
+// isSwitchedOff reports whether the replicas are 0 under an autoscaler that does not scale to 0. It is disabled then, and will not bring
+// them back (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler). So they are drift where old has others,
+// also where no manifest names them because they are left to the autoscaler.
+func (w *Walker) isSwitchedOff(path object.Path, n States) bool {
+	return w.Autoscaler.Name != "" && !w.Autoscaler.ToZero && isZeroReplicas(path, n.Live)
+}
+
+func isZeroReplicas(path object.Path, live kinds.State) bool {
+	return IsReplicas(path) && live.Present && object.Equal(live.Value, int64(0))
+}
+
+// isScaled reports whether the place may be edited although it has no owner: the API server forgets who wrote the replicas when they are
+// scaled to 0, or for a second time (tried on 1.36.3; apimachinery v0.36.3 managedfields ScaleHandler). What custom resources have there
+// may be the default of a webhook.
+func (w *Walker) isScaled(path object.Path, owners []report.Owner) bool {
+	return !w.Custom && IsReplicas(path) && len(owners) == 0
+}
+
+// noteReplicas adds what explains replicas that are 0: the autoscaler did not do it, and why nobody is named.
+func (w *Walker) noteReplicas(e *entry, n States) {
+	if !isZeroReplicas(e.Path, n.Live) || e.Cause == report.CauseChange {
+		return
+	}
+	if w.isSwitchedOff(e.Path, n) {
+		e.Notes.Add(report.NoteAutoscaler, w.Autoscaler.Name+" does not scale to 0, and Kubernetes disables an autoscaler whose target has 0 replicas")
+	}
+	if len(e.Owners) == 0 && w.Owners.IsRecorded() {
+		e.Unrecorded = true
+		e.Notes.Add(report.NoteUnrecorded, "the API server does not record who scales to 0")
+	}
+}
+
+// scalerNote says who sets the replicas, and what the operation makes of that.
+func (w *Walker) scalerNote(f Finding) string {
+	note := w.Autoscaler.Name + " sets the replicas"
+	switch {
+	case f.Verdict == report.Ignore || f.Verdict == report.Conflict:
+		return note
+	case !w.Autoscaler.ToZero && object.Equal(f.Desired, int64(0)):
+		return note + "; " + w.Command + " sets them to 0, which disables it"
+	}
+	return note + "; " + w.Command + " resets them until it scales again"
+}

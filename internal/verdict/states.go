@@ -1,0 +1,151 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// States are the four sides at one place, and the last revision's where that is not old.
+type States struct {
+	Old, Desired, Live, Result, Last kinds.State
+	// Again is a second rendering of desired, and desired itself where that made the same. atOnce is one at the same time: it is again
+	// unless that was rendered with the clock put forward.
+	Again, AtOnce kinds.State
+	// leaving tells that Helm's patch takes away what holds the place.
+	leaving bool
+	// StoresNulls tells that a null in a manifest is stored as the zero value each time, as a server-side apply does it; a
+	// client-side patch stores it once, at install, and then removes it.
+	StoresNulls bool
+}
+
+func (n States) at(name string) States {
+	return n.each(func(s kinds.State) kinds.State { return s.At(name) })
+}
+
+func (n States) item(step object.Step) States {
+	return n.each(func(s kinds.State) kinds.State { return s.Item(step) })
+}
+
+func (n States) each(below func(kinds.State) kinds.State) States {
+	return States{
+		Old: below(n.Old), Desired: below(n.Desired), Live: below(n.Live), Result: below(n.Result), Last: below(n.Last),
+		Again: below(n.Again), AtOnce: below(n.AtOnce), leaving: n.leaves(), StoresNulls: n.StoresNulls,
+	}
+}
+
+// leaves tells whether Helm's patch takes the place away, or what holds it.
+func (n States) leaves() bool { return n.leaving || n.Live.Present && !n.Result.Present }
+
+// compared gives the sides that are compared, desired first, since that gives lists their order.
+func (n States) compared() []kinds.State {
+	return []kinds.State{n.Desired, n.Live, n.Old, n.Result, n.Again, n.AtOnce}
+}
+
+// managed tells whether a manifest names the place.
+func (n States) managed() bool { return n.Old.Named || n.Desired.Named }
+
+// converged tells that Helm wants what is there and leaves it: no finding, whatever old was.
+func (n States) converged() bool { return n.Desired.Same(n.Live) && n.Live.Same(n.Result) }
+
+// maps tells whether every present side is a map, and at least one is.
+func (n States) maps() bool { return every[map[string]any](n) }
+
+// lists tells whether every present side is a list, and at least one is.
+func (n States) lists() bool { return every[[]any](n) }
+
+func every[T any](n States) bool {
+	some := false
+	for _, s := range n.compared() {
+		if !s.Present {
+			continue
+		}
+		if _, ok := s.Value.(T); !ok {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
+// names gives the keys of all sides, sorted.
+func (n States) names() []string {
+	set := map[string]bool{}
+	for _, s := range n.compared() {
+		m, _ := s.Value.(map[string]any)
+		for k := range m {
+			set[k] = true
+		}
+	}
+	return object.SortedKeys(set)
+}
+
+// noteByIndex and noteTogether are the remarks on items that their list-map keys do not tell apart.
+const (
+	noteByIndex  = "items of this list lack their keys, so they are told apart by index"
+	noteTogether = "several items of this list share these keys, so they are compared together"
+)
+
+// steps returns the steps to the items of all sides, desired's first, and a note where items had to be told apart by index.
+func (n States) steps(rule kinds.ListRule) (steps []object.Step, note string) {
+	seen := map[string]bool{}
+	for _, s := range n.compared() {
+		list, _ := s.Value.([]any)
+		for _, v := range list {
+			step, ok := kinds.StepTo(v, rule)
+			if !ok {
+				return n.indexSteps(), noteByIndex
+			}
+			id := fmt.Sprintf("%#v %#v", step.Keys, step.Value)
+			if !seen[id] {
+				seen[id] = true
+				steps = append(steps, step)
+			}
+		}
+	}
+	return steps, ""
+}
+
+// holdsSeveral reports whether any side has several items of the name that a step has.
+func (n States) holdsSeveral(step object.Step) bool {
+	return step.Form != object.IndexStep && slices.ContainsFunc(n.compared(), func(s kinds.State) bool {
+		_, several := s.Value.([]any)
+		return several
+	})
+}
+
+func (n States) indexSteps() []object.Step {
+	longest := 0
+	for _, s := range n.compared() {
+		list, _ := s.Value.([]any)
+		longest = max(longest, len(list))
+	}
+	steps := make([]object.Step, longest)
+	for i := range steps {
+		steps[i] = object.Step{Form: object.IndexStep, Index: i}
+	}
+	return steps
+}
+
+// sameAfter reports whether Helm wants what is there and nobody moved, once strip was applied to each side.
+func (n States) sameAfter(strip func(any) any) bool {
+	n = n.each(func(s kinds.State) kinds.State {
+		s.Value = strip(s.Value)
+		return s
+	})
+	return n.converged() && n.Old.Same(n.Live)
+}
+
+// down returns the sides at a path.
+func (n States) down(path object.Path) States {
+	for _, step := range path {
+		if step.Form == object.FieldStep {
+			n = n.at(step.Name)
+		} else {
+			n = n.item(step)
+		}
+	}
+	return n
+}

@@ -1,0 +1,360 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Walker goes through the four sides of one object and collects its findings.
+type Walker struct {
+	Key    object.Key
+	Shape  *kinds.Shape
+	Engine report.Engine
+	// Custom tells that no Go type of the kind is known.
+	Custom bool
+	// Unpatched tells that Helm's patch could not be made, so that result says nothing.
+	Unpatched bool
+	Owners    *owners.Ownership
+	// Live is the whole live object in normal form, for the question what the API would default in live's own context.
+	Live map[string]any
+	// old and result are the whole of these; nil where there is none.
+	old, result map[string]any
+	// Allocated are the fields that the server or a controller fills (allocated.go), for this kind.
+	Allocated *AllocatedFields
+	// Command is what does the upgrade, for remarks.
+	Command string
+	// Autoscaler governs the object's replicas; it has no name where nothing does.
+	Autoscaler object.Autoscaler
+	// NullsStored reports that old was applied server-side, which stores the nulls of its manifest.
+	NullsStored bool
+	// Template is the file of the chart that the object comes from, and volatile tells that a second rendering made another one.
+	Template string
+	Volatile bool
+	// LastRevision is the number of a last revision that is not old, 0 where there is none. LastVersion is the API version of its manifest
+	// where neither old's manifest nor the object that was read has it, empty for most.
+	LastRevision int
+	LastVersion  string
+	// Kept is where the API server keeps metrics of an autoscaler that the apply drops; nil for most.
+	Kept object.Path
+	// Rules are those that silence findings of the object.
+	Rules *ignore.ObjectRules
+	// conflicts are the places on which a server-side apply fails.
+	conflicts []conflictPlace
+}
+
+// entry is what one place of the walk came to.
+type entry struct {
+	Finding
+	weight weight
+	// isDefault tells that the entry is silent because the API would make the value so where live has it.
+	isDefault bool
+	// presence says which of old, desired and live have the field.
+	presence presence
+}
+
+// weight tells what an entry means for the subtree it stands in.
+type weight int
+
+const (
+	// silent is no finding, and does not keep a subtree from being one.
+	silent weight = iota
+	// soft is a finding that follows from others: a default that comes or goes with what holds it.
+	soft
+	// hard is a finding of its own.
+	hard
+)
+
+// Compare returns the findings on an object. Spelled are its sides in their own spelling, nil if no value was respelled. Conflicts are
+// those of a server-side apply, text is the object as it was read.
+func (w *Walker) Compare(n States, spelled *States, text map[string]any, conflicts []engine.Conflict) []Finding {
+	w.Live, w.old, w.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
+	w.Allocated = AllocatedFor(w.Key, text)
+	w.Rules = w.Rules.In(n.Live.Value, n.Old.Value, n.Desired.Value)
+	w.conflicts = conflictPlaces(n, w.Shape, conflicts)
+	out, literal := w.Findings(n), n
+	if spelled != nil {
+		literal = *spelled
+		out = w.respelled(out, literal)
+	}
+	if apiserver.ChangesService(w.Key, w.Live, w.result) {
+		noteDropped(out)
+	}
+	w.noteKept(out)
+	return w.conflicting(out, n, literal)
+}
+
+// noteKept says why metrics stay that the chart drops.
+func (w *Walker) noteKept(findings []Finding) {
+	for i := range findings {
+		if f := &findings[i]; w.Kept != nil && f.Verdict == report.Ignore && f.Path.Equal(w.Kept) {
+			f.Notes = report.NotesOf(report.NoteServer, "no longer in the manifest, but the API server keeps it, as the object was written at both versions of its API")
+		}
+	}
+}
+
+// Findings walks the object and gives its findings in order of their paths.
+func (w *Walker) Findings(n States) []Finding {
+	var out []Finding
+	for _, e := range w.walk(nil, n, w.Shape) {
+		if e.weight != silent {
+			out = append(out, e.Finding)
+		}
+	}
+	Sort(out)
+	return out
+}
+
+// Sort puts findings into the order of their paths.
+func Sort(findings []Finding) {
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
+}
+
+// walk compares one place and everything below it.
+func (w *Walker) walk(path object.Path, n States, s *kinds.Shape) []entry {
+	n = w.settleNulls(path, n)
+	if w.Volatile {
+		n = n.anew()
+	}
+	if n.converged() {
+		return nil
+	}
+	if w.isAllocated(path, n) {
+		return []entry{{weight: silent}}
+	}
+	n.Old = w.oldAllocated(path, n)
+	if below := w.below(path, n, s); len(below) > 0 {
+		return w.fold(path, n, below)
+	}
+	if (s.Keyed() && n.lists() || n.maps()) && n.Desired.Present && n.Live.Present && n.Result.Present {
+		return nil // the same items, and Helm leaves live's order
+	}
+	return []entry{w.classify(path, n)}
+}
+
+// below compares what is below a place, nothing where it is one value.
+func (w *Walker) below(path object.Path, n States, s *kinds.Shape) []entry {
+	switch {
+	case n.maps():
+		return w.walkMap(path, n, s, n.names())
+	case s.Keyed() && n.lists():
+		steps, note := n.steps(s.Merges())
+		return w.walkList(path, n, s, steps, note)
+	}
+	return nil
+}
+
+func (w *Walker) walkMap(path object.Path, n States, s *kinds.Shape, names []string) []entry {
+	var out []entry
+	rename := renamed(w, names, n.at)
+	for _, name := range names {
+		below, walked := rename.of(n.at(name))
+		if !walked {
+			continue
+		}
+		found := w.walk(path.Field(name), below, s.Field(name))
+		if len(found) == 1 && found[0].weight == hard && path.EndsInKey(name) {
+			found[0].weight = soft // a list-map key comes and goes with its item
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+func (w *Walker) walkList(path object.Path, n States, s *kinds.Shape, steps []object.Step, note string) []entry {
+	var out []entry
+	rename := renamed(w, steps, n.item)
+	for _, step := range steps {
+		below, walked := rename.of(n.item(step))
+		if !walked {
+			continue
+		}
+		found := w.walk(path.With(step), below, s.Item())
+		for i := range found {
+			found[i].addListNote(note)
+			if below.holdsSeveral(step) {
+				found[i].addListNote(noteTogether)
+			}
+		}
+		out = append(out, found...)
+	}
+	if note == "" {
+		order := w.order(path, n, steps)
+		for i := range order {
+			order[i].Equivalent = s.Merges().Set // whose order means nothing
+		}
+		out = append(out, order...)
+	}
+	return out
+}
+
+// fold makes one finding of a one-sided subtree whose findings agree in owner, class and side: an added container is one
+// finding, not one for each of its fields. Folding never crosses from unmanaged to managed.
+func (w *Walker) fold(path object.Path, n States, entries []entry) []entry {
+	if len(path) == 0 || w.holdsConflict(path) || n.Old.Present && n.Desired.Present && n.Live.Present && n.Result.Present {
+		return entries
+	}
+	loud := loudest(entries)
+	if len(loud) == 0 && w.isEditedDefault(path, n, entries) {
+		e := w.verdict(path, n, false)
+		e.weight, e.IgnoredBy = hard, w.Rules.Field(path, e.Owners, false)
+		if w.isLeft(path, n) {
+			w.markLeft(&e)
+		}
+		return []entry{e}
+	}
+	if len(loud) == 0 || loud[0].presence != n.presence() || !agree(loud) || isIgnoredInPart(entries) {
+		return entries
+	}
+	first := loud[0]
+	whole := w.verdict(path, n, first.Managed)
+	if whole.Verdict == "" {
+		return entries
+	}
+	whole.Owners, whole.Cause, whole.weight, whole.IgnoredBy = first.Owners, causeOfAll(loud), first.weight, first.IgnoredBy
+	w.giveClass(&whole, first.Class)
+	if whole.Managed {
+		whole.weight = hard
+	}
+	whole.Old, whole.Desired = n.Old.Text(whole.Old), n.Desired.Text(whole.Desired)
+	if len(loud) == 1 && !first.Notes.Has(report.NoteGoesAlong) || len(whole.Notes) == 0 {
+		whole.Notes = first.Notes
+	}
+	whole.OfLast = first.OfLast && !slices.ContainsFunc(loud, func(e entry) bool { return !e.OfLast })
+	return []entry{whole}
+}
+
+// isIgnoredInPart tells whether rules silence some of the entries and not others: then each is told by itself.
+func isIgnoredInPart(entries []entry) bool {
+	some, all := false, true
+	for _, e := range entries {
+		if e.weight != silent {
+			some, all = some || e.IgnoredBy != nil, all && e.IgnoredBy != nil
+		}
+	}
+	return some && !all
+}
+
+// isEditedDefault reports whether somebody, or a failed last revision, added a subtree that holds nothing but defaults, and is none
+// itself: each of its leaves is as the API would make it, but the API would not make the whole.
+func (w *Walker) isEditedDefault(path object.Path, n States, entries []entry) bool {
+	added := n.presence() == presence{false, false, true} && n.Live.Same(n.Result)
+	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
+	return added && !inherited && !w.isDefault(path, n.Live.Value) && (w.isLeft(path, n) || w.isEdit(w.Owners.OwnersOf(path)))
+}
+
+// loudest picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else
+// whatever there is.
+func loudest(entries []entry) []entry {
+	for _, speaks := range []func(entry) bool{
+		func(e entry) bool { return e.weight == hard },
+		func(e entry) bool { return e.weight == soft && e.Managed },
+		func(e entry) bool { return e.weight == soft },
+	} {
+		var out []entry
+		for _, e := range entries {
+			if speaks(e) {
+				out = append(out, e)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+// causeOfAll is the cause of a subtree: what its own findings say, not what is silent in it, such as an allocation.
+func causeOfAll(entries []entry) report.Cause {
+	cause := entries[0].Cause
+	for _, e := range entries {
+		if e.Cause != cause {
+			return report.CauseBoth
+		}
+	}
+	return cause
+}
+
+// agree tells whether all findings may be parts of one.
+func agree(entries []entry) bool {
+	first := entries[0]
+	return !slices.ContainsFunc(entries[1:], func(e entry) bool {
+		return e.presence != first.presence || e.Managed != first.Managed || e.Class != first.Class || !sameOwners(e.Owners, first.Owners)
+	})
+}
+
+func sameOwners(a, b []report.Owner) bool {
+	return slices.EqualFunc(a, b, func(x, y report.Owner) bool {
+		return x.Manager == y.Manager && x.Operation == y.Operation && x.Subresource == y.Subresource
+	})
+}
+
+func (n States) presence() presence {
+	return presence{n.Old.Shown().Present, n.Desired.Shown().Present, n.Live.Present}
+}
+
+// addListNote says how the items of a list were told apart.
+func (e *entry) addListNote(note string) {
+	if e.weight != silent {
+		e.Notes.Add(report.NoteList, note)
+	}
+}
+
+// order reports managed items of a keyed list whose order Helm's patch changes.
+func (w *Walker) order(path object.Path, n States, steps []object.Step) []entry {
+	live, result := n.orderOf(n.Live, steps), n.orderOf(n.Result, steps)
+	if object.EqualLists(live, result) || len(live) != len(result) {
+		return nil
+	}
+	old, desired := n.orderOf(n.Old, steps), n.orderOf(n.Desired, steps)
+	f := Finding{Path: path, Verdict: report.Overwrite, Managed: true, Certain: true, Class: report.ClassOrder, Old: old, Desired: desired, Live: live}
+	f.Cause = causeOf(!object.EqualLists(live, old), !object.EqualLists(desired, old))
+	if f.Notes = report.NotesOf(report.NoteSpelling, noteOrder); !object.EqualLists(result, desired) {
+		f.After = result
+	}
+	if last := n.orderOf(n.Last, steps); w.LastRevision > 0 && object.EqualLists(live, last) && !object.EqualLists(live, old) {
+		f.OfLast = true
+		f.Notes.Add(report.NoteFailedRevision, fmt.Sprintf("written by failed revision %d", w.LastRevision))
+	}
+	// No owner: managedFields know who wrote an item, not who moved it.
+	e := entry{Finding: f, weight: hard, presence: n.presence()}
+	e.IgnoredBy = w.Rules.Field(path, nil, true)
+	if w.Volatile && !object.EqualLists(desired, n.orderOf(n.Again, steps)) {
+		w.giveClass(&e, report.ClassVolatile)
+	}
+	return []entry{e}
+}
+
+// orderOf gives the names of the managed items that live and result share, in a side's order.
+func (n States) orderOf(s kinds.State, steps []object.Step) []any {
+	list, _ := s.Value.([]any)
+	out := []any{}
+	for i, v := range list {
+		at := slices.IndexFunc(steps, func(step object.Step) bool { return step.Matches(i, v) })
+		if at < 0 {
+			continue
+		}
+		if item := n.item(steps[at]); item.Desired.Named && item.Live.Present && item.Result.Present {
+			out = append(out, steps[at].Label())
+		}
+	}
+	return out
+}
+
+// noteDropped says why a field of a Service goes that the chart does not drop.
+func noteDropped(findings []Finding) {
+	for i := range findings {
+		f := &findings[i]
+		if f.Verdict == report.Remove && len(f.Notes) > 0 && apiserver.DependsOnType(f.Path) {
+			f.Notes = report.NotesOf(report.NoteServer, "the API server drops it: a Service that is as the upgrade makes this one has no use for it")
+		}
+	}
+}

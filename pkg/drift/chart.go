@@ -1,0 +1,181 @@
+package drift
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// fetchedChart is a chart that is being brought to this machine. Its other fields hold once ready is closed.
+type fetchedChart struct {
+	ready chan struct{}
+	path  string
+	// discard removes what was fetched; it may be nil.
+	discard func()
+	err     error
+}
+
+// fetchChart starts to fetch the chart of the target, if it has one; the cluster is read meanwhile.
+func (r run) fetchChart(ctx context.Context) *fetchedChart {
+	f := &fetchedChart{ready: make(chan struct{})}
+	if r.target.Chart == nil {
+		close(f.ready)
+		return f
+	}
+	go func() {
+		defer close(f.ready)
+		defer func() {
+			if cause := recover(); cause != nil {
+				f.err = fmt.Errorf("internal error: %v", cause)
+			}
+		}()
+		f.path, f.discard, f.err = r.options.Fetch(ctx, r.target.Chart.Ref, r.target.Chart.Source)
+	}()
+	return f
+}
+
+// close waits for the chart and removes what was fetched.
+func (f *fetchedChart) close() {
+	<-f.ready
+	if f.discard != nil {
+		f.discard()
+	}
+}
+
+// withChartOrError returns the input with the chart as the desired state. What is wrong with the chart is an error in the input, so that
+// the drift is reported.
+func (r run) withChartOrError(ctx context.Context, loaded *release.Loaded, f *fetchedChart, in threeway.Input) (threeway.Input, error) {
+	in.Known = &secret.Known{}
+	desired, err := r.withChart(ctx, loaded, f, in)
+	if ctx.Err() != nil {
+		return in, fmt.Errorf("rendering the chart: %w", ctx.Err())
+	}
+	if err != nil {
+		in.Errors = append(in.Errors, r.renderError(err, f.path))
+		return in, nil
+	}
+	return desired, nil
+}
+
+// withChart returns the input with the chart as the desired state.
+func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedChart, in threeway.Input) (threeway.Input, error) {
+	<-f.ready
+	if f.err != nil {
+		return in, f.err
+	}
+	request, err := r.chartRequest(ctx, loaded, in, f.path)
+	if err != nil {
+		return in, err
+	}
+	answer, err := r.options.Render(ctx, request)
+	if err != nil {
+		return in, err
+	}
+	rendered := answer.Rendered
+	if in.Operation == report.OperationDrift {
+		in.Operation = report.OperationUpgrade
+	}
+	in.Desired = &report.Desired{Source: "chart", Chart: rendered.ChartName + "-" + rendered.ChartVersion, Helm: in.Desired.Helm}
+	in.NotCompared, in.Hooks = nil, nil
+	for _, h := range rendered.Hooks {
+		addHook(&in, h.Kind, h.Name, h.Events)
+	}
+	in.Warnings = slices.Concat(in.Warnings, r.connection.Cluster.Incomplete(rendered.Undiscovered), rendered.Warnings)
+	if r.target.Chart.Source.RepoURL != "" && fetch.IsLocal(r.target.Chart.Ref) {
+		in.Warnings = append(in.Warnings, report.Message{Code: "local-chart",
+			Message: "a chart of this name is on this machine, and wins over --repo, as it does for helm"})
+	}
+	in.DesiredObjects = r.objects(answer.Manifest, in.Namespace, &in)
+	if loaded.Old == nil {
+		in.Brings = rendered.Brings
+	}
+	if answer.Again != nil {
+		r.addAgain(in.DesiredObjects, answer, in.Namespace)
+	}
+	return in, nil
+}
+
+// chartRequest is all that the templates of the chart see.
+func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threeway.Input, path string) (ChartRequest, error) {
+	chart := r.target.Chart
+	capabilities, err := r.connection.Cluster.Capabilities(ctx)
+	if err != nil {
+		return ChartRequest{}, err
+	}
+	if capabilities, err = render.OverrideCapabilities(capabilities, chart.KubeVersion, chart.APIVersions); err != nil {
+		return ChartRequest{}, err
+	}
+	learnFrom(in, r.options.Known)
+	q := ChartRequest{
+		Path: path, Helm4: in.Desired.Helm == "4", Install: loaded.Old == nil, ReleaseName: in.Name, Namespace: in.Namespace,
+		Values: chart.Values, Capabilities: capabilities, Undiscovered: r.connection.Cluster.Undiscovered(), Known: r.options.Known,
+		EnableDNS: chart.EnableDNS, SkipSchemaValidation: chart.SkipSchemaValidation, ReadFile: chart.ReadFile, PostRender: chart.PostRender,
+	}
+	if q.ReadFile == nil {
+		q.ReadFile = func(ctx context.Context, name string) ([]byte, error) { return fetch.ReadFile(ctx, name, nil) }
+	}
+	if n := len(loaded.History.Entries); n > 0 {
+		q.LastRevision = loaded.History.Entries[n-1].Revision
+	}
+	if old := loaded.Old; old != nil && old.Values != nil {
+		q.Previous = *old.Values
+	}
+	if !chart.NoLookup && r.connection.Lookups != nil {
+		q.Server, q.Lookup, err = r.connection.Lookups(in.Known, r.options.Known)
+	}
+	return q, err
+}
+
+// renderError is the failure of a chart as a report has it, with file and line if a template failed. A chart that was fetched is called
+// what the user called it, not what it is called on this machine.
+func (r run) renderError(err error, path string) report.Message {
+	m := report.Message{Code: "render", Message: err.Error()}
+	var failed *render.Error
+	if errors.As(err, &failed) {
+		m.File, m.Line, m.Message = failed.File, failed.Line, failed.Message
+	}
+	if hint := Hint(err); hint != "" {
+		separator := "; "
+		if strings.Contains(m.Message, "\n") {
+			separator = "\n\n" // after a command in the last line, the hint would look like a part of it
+		}
+		m.Message += separator + hint
+	}
+	if path != "" {
+		m.Message = strings.ReplaceAll(m.Message, path, r.target.Chart.Ref)
+	}
+	return m
+}
+
+// addAgain adds to each object what a second rendering made of it, if that differs.
+func (r run) addAgain(objects []object.Object, answer *RenderedChart, namespace string) {
+	contents := func(documents []render.Document) map[object.Key]map[string]any {
+		out := map[object.Key]map[string]any{}
+		for _, o := range render.Objects(documents, render.ParseOptions{Namespace: namespace, Scope: r.connection.Cluster.Scope}).Objects {
+			out[o.Key] = o.Content
+		}
+		return out
+	}
+	second, atOnce := contents(answer.Again), contents(answer.AtOnce)
+	for i := range objects {
+		o := &objects[i]
+		again, found := second[o.Key]
+		switch {
+		case !found && o.Name != "":
+			o.Note = "each rendering gives this object another name"
+		case found && !reflect.DeepEqual(again, o.Content):
+			o.Again, o.AtOnce = again, atOnce[o.Key]
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package drift
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// Comparer compares releases of one cluster.
+type Comparer struct {
+	connection Connection
+	options    Options
+}
+
+// New returns a Comparer that reads from a connection.
+func New(c Connection, o Options) *Comparer {
+	return &Comparer{connection: c, options: o.withDefaults()}
+}
+
+// Result is one release compared.
+type Result struct {
+	// Comparison and Loaded hold values in clear.
+	Comparison *threeway.Comparison
+	Loaded     *release.Loaded
+
+	release string
+	records Records
+}
+
+// Report returns the part of a report that describes the release, masked.
+func (r *Result) Report(mask threeway.Mask) report.Release { return r.Comparison.Report(mask) }
+
+// Compare compares one release. It starts again, once, if the release changes meanwhile.
+func (c *Comparer) Compare(ctx context.Context, t Target) (*Result, error) {
+	result, err := c.compare(ctx, t)
+	if err != nil {
+		return nil, scrubbed{error: err, known: c.options.Known}
+	}
+	return result, nil
+}
+
+func (c *Comparer) compare(ctx context.Context, t Target) (*Result, error) {
+	if c.options.DryRun && c.connection.DryRun == nil {
+		return nil, errors.New("a dry run needs an API server, and there is none")
+	}
+	records, err := c.connection.Records(t.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	r := run{Comparer: c, target: t, records: records}
+	for range 2 {
+		result, err := r.once(ctx)
+		if err != nil {
+			return nil, err
+		}
+		unchanged, err := result.unchanged(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if unchanged {
+			r.verify(ctx, result.Comparison)
+			return result, nil
+		}
+	}
+	return nil, advised{error: fmt.Errorf("release %q changed while reading, twice", t.Release),
+		hint: "somebody is deploying it; try again when that is done"}
+}
+
+// verify lets the API server try the writes, if the options ask for that.
+func (c *Comparer) verify(ctx context.Context, comparison *threeway.Comparison) {
+	if c.options.DryRun {
+		comparison.Verify(c.connection.DryRun(ctx, comparison.Requests(), comparison.Deployer().Manager))
+	}
+}
+
+// unchanged reports whether the release still has the revisions that were compared. A comparison that found nothing needs no answer.
+func (r *Result) unchanged(ctx context.Context) (bool, error) {
+	if r.Comparison.Quiet() {
+		return true, nil
+	}
+	now, err := r.history(ctx)
+	return slices.Equal(now.Entries, r.Loaded.History.Entries), err
+}
+
+// history lists the records as they are now.
+func (r *Result) history(ctx context.Context) (release.History, error) {
+	now, err := r.records.History(ctx, r.release)
+	if err != nil {
+		err = fmt.Errorf("checking whether the release has changed: %w", err)
+	}
+	return now, err
+}
+
+// CheckUnchanged returns an error if the release was uninstalled or has changed since it was compared.
+func (r *Result) CheckUnchanged(ctx context.Context) error {
+	now, err := r.history(ctx)
+	switch {
+	case err != nil:
+		return err
+	case slices.Equal(now.Entries, r.Loaded.History.Entries):
+		return nil
+	case len(now.Entries) == 0:
+		return errors.New("the release was uninstalled meanwhile")
+	}
+	last := now.Entries[len(now.Entries)-1]
+	return fmt.Errorf("the release changed meanwhile: revision %d is %s now", last.Revision, last.Status)
+}
+
+// run is the comparison of one target.
+type run struct {
+	*Comparer
+	target  Target
+	records Records
+}
+
+// once reads the records and the cluster, and compares. With a chart, all that shows drift is read before the chart is rendered: if that
+// fails, the drift is reported all the same.
+func (r run) once(ctx context.Context) (*Result, error) {
+	loaded, err := r.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fetched := r.fetchChart(ctx)
+	defer fetched.close()
+	in, err := r.stored(ctx, loaded)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.addIgnoreRules(ctx, &in); err != nil {
+		return nil, err
+	}
+	if err := checkForce(in); err != nil {
+		return nil, err
+	}
+	if in.Live, err = r.read(ctx, in); err != nil {
+		return nil, err
+	}
+	in.Warnings = append(in.Warnings, r.recordElsewhere(ctx, in)...)
+	if r.target.Chart != nil {
+		if in, err = r.withChartOrError(ctx, loaded, fetched, in); err != nil {
+			return nil, err
+		}
+	}
+	comparison, err := r.compareInput(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Comparison: comparison, Loaded: loaded, release: r.target.Release, records: r.records}, nil
+}
+
+// load reads the release records. Old is nil if the release is not installed and helm upgrade --install would install it.
+func (r run) load(ctx context.Context) (*release.Loaded, error) {
+	t, options := r.target, release.Options{Values: r.target.Chart != nil}
+	if t.RollbackTo != 0 {
+		return r.records.LoadRollback(ctx, t.Release, t.RollbackTo, options)
+	}
+	loaded, err := r.records.Load(ctx, t.Release, t.Revision, options)
+	if t.Chart == nil || !t.Chart.Install {
+		return loaded, err
+	}
+	_, installs := release.Installs(err)
+	if err == nil && !loaded.History.Installs() || err != nil && !installs {
+		return loaded, err
+	}
+	history, err := r.records.History(ctx, t.Release)
+	return &release.Loaded{History: history}, err
+}
+
+// checkForce refuses flags that Helm refuses for the way in which the release is applied (helm v4.3.1 pkg/kube/client.go Update).
+func checkForce(in threeway.Input) error {
+	switch {
+	case in.ForceConflicts && in.ApplyMethod == "client-side":
+		return ErrForceConflicts
+	case in.ForceReplace && in.ApplyMethod == "server-side" && in.Operation != report.OperationInstall:
+		return ErrForceReplace
+	}
+	return nil
+}
+
+// compareInput reads what the input names and does not hold yet, and compares. What the comparison needs then is read once.
+func (r run) compareInput(ctx context.Context, in threeway.Input) (*threeway.Comparison, error) {
+	var err error
+	if in.Live, err = r.read(ctx, in); err != nil {
+		return nil, err
+	}
+	in.Terminating = r.connection.Cluster.Terminating(ctx, namespacesOf(in))
+	comparison := threeway.Compare(in)
+	if needs := comparison.Needs(); !needs.Empty() {
+		r.readNeeds(ctx, needs, &in)
+		comparison = threeway.Compare(in)
+	}
+	return comparison, nil
+}
+
+// read returns the live objects of the input: those that it holds, and those that it names and lacks.
+func (r run) read(ctx context.Context, in threeway.Input) (map[object.Ref]threeway.Live, error) {
+	missing := slices.DeleteFunc(refs(in), func(ref object.Ref) bool { _, known := in.Live[ref]; return known })
+	var found map[object.Ref]threeway.Live
+	if len(missing) > 0 {
+		found = r.connection.Cluster.Read(ctx, missing)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("reading the cluster: %w", err)
+	}
+	return joined(in.Live, found), nil
+}
+
+// refs lists what is to be read: every object of old and desired, at the versions they name.
+func refs(in threeway.Input) []object.Ref {
+	seen := map[object.Ref]bool{}
+	var out []object.Ref
+	for _, o := range slices.Concat(in.DesiredObjects, in.OldObjects) {
+		if o.Name != "" && o.Problem == "" && !seen[o.Ref] {
+			seen[o.Ref] = true
+			out = append(out, o.Ref)
+		}
+	}
+	return out
+}
+
+// namespacesOf lists the namespaces of the records and of what was read.
+func namespacesOf(in threeway.Input) []string {
+	out := []string{in.StorageNamespace}
+	for ref := range in.Live {
+		if ref.Namespace != "" {
+			out = append(out, ref.Namespace)
+		}
+	}
+	return out
+}
+
+// joined returns a map with the entries of both.
+func joined[K comparable, V any](a, b map[K]V) map[K]V {
+	out := make(map[K]V, len(a)+len(b))
+	for _, m := range []map[K]V{a, b} {
+		for k, v := range m {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// learnFrom adds what the objects of a release hold to what is known to be secret: a chart may print any of it, and Helm may log it.
+func learnFrom(in threeway.Input, known *secret.Known) {
+	for _, o := range in.OldObjects {
+		known.AddObject(o.Group, o.Kind, o.Content)
+	}
+	for ref, l := range in.Live {
+		known.AddObject(ref.Group, ref.Kind, l.Object)
+	}
+}

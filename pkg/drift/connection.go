@@ -1,0 +1,70 @@
+package drift
+
+import (
+	"context"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// Connection is all that comparisons read. LiveConnection makes one to a cluster.
+type Connection struct {
+	// Name is what reports call the cluster; it may be empty.
+	Name string
+	// Records opens the release records of a namespace.
+	Records func(namespace string) (Records, error)
+	Cluster Cluster
+	// Lookups begins to answer what the templates of one chart look up in the cluster. It returns the address of the server, for messages,
+	// and adds the Secrets among the answers to known. If it is nil, lookups find nothing.
+	Lookups func(known ...*secret.Known) (server string, answer LookupFunc, err error)
+	// DryRun lets the API server try writes that store nothing; nil if there is no server to ask.
+	DryRun func(ctx context.Context, requests []threeway.Request, manager string) map[object.Ref]threeway.Answer
+}
+
+// LookupFunc answers one request of a template.
+type LookupFunc = func(context.Context, live.LookupRequest) (live.LookupAnswer, error)
+
+// Records are the release records of one namespace. *release.Store implements it.
+type Records interface {
+	// Resource is the resource that the records are stored in: secrets or configmaps.
+	Resource() string
+	History(ctx context.Context, release string) (release.History, error)
+	Load(ctx context.Context, release string, revision int, o release.Options) (*release.Loaded, error)
+	LoadRollback(ctx context.Context, release string, to int, o release.Options) (*release.Loaded, error)
+}
+
+// Cluster is what a comparison reads beside the records. *live.Cluster implements it, and documents each method.
+type Cluster interface {
+	Scope(kind schema.GroupVersionKind) (namespaced, known bool)
+	Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live
+	Terminating(ctx context.Context, namespaces []string) map[string]bool
+
+	// These are called only if the comparison says that it needs them; see threeway.Needs.
+
+	CRDs(ctx context.Context, kinds []schema.GroupKind) (map[schema.GroupKind]map[string]any, []report.Message)
+	OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message)
+	Autoscalers(ctx context.Context, namespaces []string) (map[object.Key]object.Autoscaler, []report.Message)
+
+	// These are called only if a chart is rendered.
+
+	Capabilities(ctx context.Context) (*chartutil.Capabilities, error)
+	Undiscovered() []string
+	Incomplete(groups []string) []report.Message
+}
+
+// LiveConnection returns the connection to a cluster that live.Connect has connected to. Driver is a value of HELM_DRIVER.
+func LiveConnection(cluster *live.Cluster, name, driver string) Connection {
+	return Connection{
+		Name: name, Cluster: cluster, Lookups: cluster.Lookups, DryRun: cluster.DryRun,
+		Records: func(namespace string) (Records, error) {
+			return release.Open(driver, namespace, cluster.Metadata(), cluster.Dynamic())
+		},
+	}
+}

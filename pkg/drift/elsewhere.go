@@ -1,0 +1,63 @@
+package drift
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// recordElsewhere warns of a record that names another namespace than the one that it is kept in. Flux keeps records apart from the
+// objects, which its HelmRelease says. Any other such record was probably copied, as by a backup that was restored under another name,
+// and the objects that it names belong to the release that it was copied from.
+//
+// Helm itself uses both namespaces: templates and the release annotations get the record's, and objects without a namespace of their own
+// go to the one that helm was called with (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade and pkg/kube/client.go newBuilder, helm
+// v4.3.1 the same; rollback.go too).
+func (r run) recordElsewhere(ctx context.Context, in threeway.Input) []report.Message {
+	if in.Old == nil || in.Namespace == in.StorageNamespace || r.isFluxStorage(ctx, in) {
+		return nil
+	}
+	return []report.Message{{Code: report.WarnRecordElsewhere, Message: fmt.Sprintf(
+		"the record in namespace %s says that the release is in %s, and no object says that Flux keeps the record apart, so it may be a copy; "+
+			"what is compared are the objects in %s, where helm upgrade -n %s would put objects without a namespace of their own into %s",
+		in.StorageNamespace, in.Namespace, in.Namespace, in.StorageNamespace, in.StorageNamespace)}}
+}
+
+// RecordElsewhere reports whether the comparison warns that the release record may be a copy: it names another namespace than its own.
+func (r *Result) RecordElsewhere() bool {
+	return slices.ContainsFunc(r.Comparison.Input.Warnings, func(m report.Message) bool { return m.Code == report.WarnRecordElsewhere })
+}
+
+// isFluxStorage reports whether Flux keeps the records of the release where they were found: in the namespace of the HelmRelease that the
+// objects name, or in the one that it names (fluxcd/helm-controller v1.6 api/v2/helmrelease_types.go GetStorageNamespace).
+func (r run) isFluxStorage(ctx context.Context, in threeway.Input) bool {
+	name, namespace := fluxOwner(append(liveObjects(in), in.OldObjects...))
+	if name == "" {
+		return false
+	}
+	if namespace == in.StorageNamespace {
+		return true
+	}
+	owner, err := r.helmRelease(ctx, name, namespace)
+	if err != nil || owner == nil {
+		return false
+	}
+	storage, _, err := unstructured.NestedString(owner, "spec", "storageNamespace")
+	return err == nil && storage == in.StorageNamespace
+}
+
+// liveObjects are the live objects of the release.
+func liveObjects(in threeway.Input) (out []object.Object) {
+	for _, o := range in.OldObjects {
+		if live := in.Live[o.Ref].Object; live != nil {
+			out = append(out, object.Object{Ref: o.Ref, Content: live})
+		}
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package drift
+
+import (
+	"errors"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+)
+
+// Errors of options that do not fit the way in which the release is applied.
+var (
+	// ErrForceConflicts is the error of Options.ForceConflicts if Helm applies client-side, where nothing conflicts.
+	ErrForceConflicts = errors.New("forcing conflicts needs server-side apply, and this release is applied client-side")
+	// ErrForceReplace is the error of Options.ForceReplace if Helm applies server-side, which Helm 4 refuses too.
+	ErrForceReplace = errors.New("replacing objects needs client-side apply, and this release is applied server-side")
+)
+
+// FluxError says why Options.FromFlux found no rules.
+type FluxError struct{ Err error }
+
+// Error names Flux and the cause.
+func (e *FluxError) Error() string { return "reading the rules of Flux: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *FluxError) Unwrap() error { return e.Err }
+
+// Hint returns the advice that comes with an error; empty if there is none.
+func Hint(err error) string {
+	var hint interface{ Hint() string }
+	if errors.As(err, &hint) {
+		return hint.Hint()
+	}
+	return ""
+}
+
+// advised is an error together with advice.
+type advised struct {
+	error
+	hint string
+}
+
+// Hint says what to try.
+func (a advised) Hint() string { return a.hint }
+
+// Unwrap returns the cause.
+func (a advised) Unwrap() error { return a.error }
+
+// scrubbed is an error whose text is freed of what is known to be secret when it is read.
+type scrubbed struct {
+	error
+	known *secret.Known
+}
+
+// Error returns the text without secrets.
+func (s scrubbed) Error() string { return s.known.Scrub(s.error.Error()) }
+
+// Unwrap returns the cause.
+func (s scrubbed) Unwrap() error { return s.error }

@@ -1,0 +1,69 @@
+package drift
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// readNeeds adds what a comparison needs to its input. What cannot be read is added as nil, so that it is not asked for again.
+func (r run) readNeeds(ctx context.Context, needs threeway.Needs, in *threeway.Input) {
+	if len(needs.CRDs) > 0 {
+		in.Schemas = joined(in.Schemas, r.schemas(ctx, needs.CRDs, in))
+	}
+	if len(needs.ApplyTypes) > 0 {
+		in.ApplyTypes = joined(in.ApplyTypes, r.applyTypes(ctx, needs.ApplyTypes, in))
+	}
+	if len(needs.Autoscalers) > 0 {
+		scaled, warnings := r.connection.Cluster.Autoscalers(ctx, needs.Autoscalers)
+		in.Autoscaled, in.AutoscalersUnseen, in.Warnings = scaled, len(warnings) > 0, append(in.Warnings, warnings...)
+	}
+}
+
+// schemas reads the definitions of custom kinds.
+func (r run) schemas(ctx context.Context, wanted []schema.GroupKind, in *threeway.Input) map[schema.GroupKind]*kinds.CustomSchema {
+	crds, warnings := r.connection.Cluster.CRDs(ctx, wanted)
+	in.Warnings = append(in.Warnings, warnings...)
+	out := map[schema.GroupKind]*kinds.CustomSchema{}
+	for _, kind := range wanted {
+		out[kind] = nil
+		crd, found := crds[kind]
+		if !found {
+			continue
+		}
+		known, err := kinds.NewCustomSchema(crd)
+		if err != nil {
+			in.Warnings = append(in.Warnings, report.Message{Code: "schema", Message: err.Error(), Object: kind.String()})
+			continue
+		}
+		out[kind] = known
+	}
+	return out
+}
+
+// applyTypes reads what the server publishes of custom resources that are applied server-side.
+func (r run) applyTypes(
+	ctx context.Context, wanted []schema.GroupVersion, in *threeway.Input,
+) map[schema.GroupVersion]*engine.ApplyTypes {
+	documents, warnings := r.connection.Cluster.OpenAPI(ctx, wanted)
+	in.Warnings = append(in.Warnings, warnings...)
+	out := map[schema.GroupVersion]*engine.ApplyTypes{}
+	for _, gv := range wanted {
+		out[gv] = nil
+		document, found := documents[gv]
+		if !found {
+			continue
+		}
+		known, err := engine.NewApplyTypes(document)
+		if err != nil {
+			in.Warnings = append(in.Warnings, report.Message{Code: "schema", Message: gv.String() + ": " + err.Error()})
+		}
+		out[gv] = known
+	}
+	return out
+}

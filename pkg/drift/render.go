@@ -1,0 +1,90 @@
+package drift
+
+import (
+	"context"
+	"fmt"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
+)
+
+// ChartRequest is a chart to render, and all that its templates see. encoding/gob carries all of it but the functions, so that another
+// process can render.
+type ChartRequest struct {
+	// Path is a chart directory or an archive on this machine.
+	Path                   string
+	Helm4, Install         bool
+	ReleaseName, Namespace string
+	LastRevision           int
+	// Previous are the values of the old revision, still as text: decoded they take several times the memory.
+	Previous     release.Values
+	Values       render.ValueOptions
+	Capabilities *chartutil.Capabilities
+	Undiscovered []string
+	// Known is what is known to be secret; rendering adds to it.
+	Known                           *secret.Known
+	EnableDNS, SkipSchemaValidation bool
+
+	// ReadFile reads a values file.
+	ReadFile func(ctx context.Context, name string) ([]byte, error)
+	// Server is the address of the API server in messages, and Lookup answers lookups; if it is nil, they find nothing.
+	Server string
+	Lookup LookupFunc
+	// PostRender changes the rendered manifest; nil changes nothing.
+	PostRender func(ctx context.Context, manifest []byte) ([]byte, error)
+}
+
+// RenderedChart is a rendered chart whose manifests are read.
+type RenderedChart struct {
+	// Rendered lacks the texts of the manifests.
+	Rendered render.Rendered
+	// Manifest, Again and AtOnce are the documents of those texts; see render.Rendered.
+	Manifest, Again, AtOnce []render.Document
+}
+
+// RenderChart renders a chart and reads its manifests in this process. What is wrong with the chart or its values is a *render.Error.
+func RenderChart(ctx context.Context, q ChartRequest) (*RenderedChart, error) {
+	options, err := q.options(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := render.Chart(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	out := &RenderedChart{
+		Rendered: *rendered, Manifest: readIfAny(rendered.Manifest), Again: readIfAny(rendered.Again), AtOnce: readIfAny(rendered.AtOnce),
+	}
+	out.Rendered.Manifest, out.Rendered.Again, out.Rendered.AtOnce = "", "", ""
+	return out, nil
+}
+
+func readIfAny(manifest string) []render.Document {
+	if manifest == "" {
+		return nil
+	}
+	return render.ReadDocuments(manifest)
+}
+
+// options are the same for pkg/render.
+func (q ChartRequest) options(ctx context.Context) (render.ChartOptions, error) {
+	out := render.ChartOptions{
+		Path: q.Path, Helm4: q.Helm4, Install: q.Install, ReleaseName: q.ReleaseName, Namespace: q.Namespace,
+		LastRevision: q.LastRevision, Values: q.Values, Capabilities: q.Capabilities, Undiscovered: q.Undiscovered, Known: q.Known,
+		EnableDNS: q.EnableDNS, SkipSchemaValidation: q.SkipSchemaValidation, PostRender: q.PostRender,
+	}
+	config, about, err := q.Previous.Decode()
+	if err != nil {
+		return out, fmt.Errorf("reading the values of the old revision: %w", err)
+	}
+	out.Previous = render.Previous{Config: config, Metadata: about.Metadata, Values: about.Values}
+	out.Values.ReadFile = func(name string) ([]byte, error) { return q.ReadFile(ctx, name) }
+	if q.Lookup != nil {
+		out.Lookup = live.RemoteLookups(q.Server, func(l live.LookupRequest) (live.LookupAnswer, error) { return q.Lookup(ctx, l) }, q.Known)
+	}
+	return out, nil
+}

@@ -1,0 +1,139 @@
+package drift
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// stored makes the input of what the records say: old, and as desired old again or, for a rollback, the revision to return to.
+func (r run) stored(ctx context.Context, loaded *release.Loaded) (in threeway.Input, err error) {
+	in = r.base()
+	old, last := loaded.Old, loaded.Last
+	if old == nil {
+		return in, nil
+	}
+	in.Name, in.Namespace, in.Operation = old.Name, old.Namespace, report.OperationDrift
+	in.Old, in.Last = revisionOf(old), revisionOf(last)
+	desired, source, decisive := old, "record", last
+	if target := loaded.Target; target != nil {
+		desired, source, decisive, in.Operation = target, "revision", target, report.OperationRollback
+	}
+	in.Desired = &report.Desired{Source: source, Revision: desired.Revision, Chart: chartOf(desired), Helm: r.helmVersion(last)}
+	in.ApplyMethod = r.applyMethod(in.Desired.Helm, decisive)
+	in.Migrates = loaded.Target != nil || old.ApplyMethod != release.ApplyServerSide
+	if in.OldObjects, err = r.parse(ctx, old, old.Namespace, &in); err != nil {
+		return in, err
+	}
+	in.DesiredObjects = in.OldObjects
+	if loaded.Target != nil {
+		in.NotCompared = nil
+		if in.DesiredObjects, err = r.parse(ctx, desired, old.Namespace, &in); err != nil {
+			return in, err
+		}
+	}
+	for _, h := range desired.Hooks {
+		addHook(&in, h.Kind, h.Name, h.Events)
+	}
+	return in, r.addLast(ctx, loaded, &in)
+}
+
+// base is the input of an installation: what is the same for every release, and what an installation has in the place of old.
+func (r run) base() threeway.Input {
+	o := r.options
+	helm := r.helmVersion(nil)
+	return threeway.Input{
+		Name: r.target.Release, Namespace: r.target.Namespace, StorageNamespace: r.target.Namespace, Cluster: r.connection.Name,
+		Operation: report.OperationInstall, Desired: &report.Desired{Source: "chart", Helm: helm}, ApplyMethod: r.applyMethod(helm, nil),
+		Migrates: true, ForceConflicts: o.ForceConflicts, ForceReplace: o.ForceReplace, TakeOwnership: o.TakeOwnership,
+		Records: r.records.Resource(),
+	}
+}
+
+// addLast adds the last revision to the input if it is not old.
+func (r run) addLast(ctx context.Context, loaded *release.Loaded, in *threeway.Input) error {
+	old, last := loaded.Old, loaded.Last
+	if problem := loaded.LastProblem; problem != nil {
+		in.Warnings = append(in.Warnings, report.Message{Code: "last-unreadable", Message: problem.Error() +
+			"; how Helm would write is taken from the revision that was asked for"})
+		in.Last = &report.Revision{Revision: loaded.Choice.Last.Revision, Status: loaded.Choice.Last.Status}
+	}
+	if last.Revision == old.Revision || r.target.Revision != 0 {
+		return nil
+	}
+	in.Warnings = append(in.Warnings, report.Message{Code: "last-not-old", Message: fmt.Sprintf(
+		"the last revision, %d, is %s; helm upgrade would start from revision %d, so that is compared",
+		last.Revision, last.Status, old.Revision)})
+	parsed, err := r.parse(ctx, last, last.Namespace, &threeway.Input{})
+	in.LastObjects = append([]object.Object{}, parsed...) // an empty manifest is not nil
+	return err
+}
+
+// addHook adds a hook to what is not compared, and to the hooks that the operation runs if it does.
+func addHook(in *threeway.Input, kind, name string, events []string) {
+	in.NotCompared = append(in.NotCompared, report.NotCompared{Kind: kind, Name: name, Reason: "hook"})
+	during := "-" + string(in.Operation)
+	if slices.ContainsFunc(events, func(event string) bool { return event == "pre"+during || event == "post"+during }) {
+		in.Hooks = append(in.Hooks, threeway.Hook{Kind: kind, Name: name})
+	}
+}
+
+// parse reads the manifest of a record.
+func (r run) parse(ctx context.Context, record *release.Record, namespace string, in *threeway.Input) ([]object.Object, error) {
+	documents, err := r.options.ReadManifest(ctx, record)
+	if err != nil {
+		return nil, err
+	}
+	return r.objects(documents, namespace, in), nil
+}
+
+// objects returns the objects of documents, and adds what else they say to the input.
+func (r run) objects(documents []render.Document, namespace string, in *threeway.Input) []object.Object {
+	m := render.Objects(documents, render.ParseOptions{Namespace: namespace, Scope: r.connection.Cluster.Scope})
+	in.NotCompared = append(in.NotCompared, m.NotCompared...)
+	in.Warnings = append(in.Warnings, m.Warnings...)
+	in.Errors = append(in.Errors, m.Errors...)
+	return m.Objects
+}
+
+// helmVersion is the Helm that is predicted: what the options say, else the one that wrote the last record; Helm 3 if the record does
+// not show it.
+func (r run) helmVersion(last *release.Record) string {
+	switch {
+	case r.options.Helm != "":
+		return r.options.Helm
+	case last != nil && last.Writer == release.WriterHelm4:
+		return "4"
+	}
+	return "3"
+}
+
+// applyMethod is how that Helm writes. If the options do not say it, Helm 3 applies client-side, and Helm 4 does as the decisive record
+// says, and installs server-side (helm v4.3.1 pkg/action/upgrade.go getUpgradeServerSideValue, pkg/cmd/install.go).
+func (r run) applyMethod(helm string, decisive *release.Record) string {
+	serverSide := helm == "4" && (decisive == nil || decisive.ApplyMethod == release.ApplyServerSide)
+	if r.options.ServerSide != nil {
+		serverSide = *r.options.ServerSide
+	}
+	if serverSide {
+		return "server-side"
+	}
+	return "client-side"
+}
+
+func revisionOf(r *release.Record) *report.Revision {
+	return &report.Revision{Revision: r.Revision, Status: r.Status, Chart: chartOf(r)}
+}
+
+func chartOf(r *release.Record) string {
+	if r.ChartName == "" {
+		return ""
+	}
+	return r.ChartName + "-" + r.ChartVersion
+}

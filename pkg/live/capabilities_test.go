@@ -1,0 +1,36 @@
+package live
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chartutil"
+)
+
+func TestCapabilities(t *testing.T) {
+	f := newFakeAPI(t)
+	f.kinds = append(f.kinds, fakeKind{group: "dead.io", version: "v1", kind: "Dead", plural: "deads", stale: true})
+	got, err := f.connect(Options{}).Capabilities(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRequests(t, f, "/version")
+	if got.KubeVersion != (chartutil.KubeVersion{Version: "v1.36.3", Major: "1", Minor: "36"}) || got.HelmVersion.Version == "" {
+		t.Errorf("%+v", got)
+	}
+	for has, want := range map[string]bool{"v1": true, "v1/ConfigMap": true, "ex.com/v1": true, "ex.com/v1/Thing": true, "apps/v1beta1": false, "dead.io/v1": false, "dead.io/v1/Dead": false} {
+		if got.APIVersions.Has(has) != want {
+			t.Errorf("has %s: %v", has, !want)
+		}
+	}
+	helm, err := action.GetVersionSet(f.connect(Options{}).discover)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(helm)
+	if diff := cmp.Diff(helm, got.APIVersions); diff != "" {
+		t.Errorf("differs from Helm's version set (-helm +ours):\n%s", diff)
+	}
+}

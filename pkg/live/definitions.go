@@ -1,0 +1,67 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// CRDs reads the CustomResourceDefinitions of custom kinds, with one get each. A kind is missing from the result if
+// it is not served or has no definition, because it is built in or comes from an aggregated API server. A definition
+// that cannot be read causes a warning: its objects are then compared without a schema.
+func (c *Cluster) CRDs(ctx context.Context, kinds []schema.GroupKind) (map[schema.GroupKind]map[string]any, []report.Message) {
+	found := map[schema.GroupKind]map[string]any{}
+	var warnings []report.Message
+	for _, d := range c.definitions(ctx, kinds) {
+		switch {
+		case d.err == nil:
+			found[d.kind] = d.object.Object
+		case !isObjectNotFound(d.err):
+			warnings = append(warnings, warning(d.kind.String(), "get", d.resourceName(), d.err, "its objects are compared without a schema"))
+		}
+	}
+	return found, warnings
+}
+
+// definition is a custom kind and its CustomResourceDefinition, whose name is always "plural.group".
+type definition struct {
+	kind   schema.GroupKind
+	name   string
+	object *unstructured.Unstructured
+	err    error
+}
+
+func (d definition) resourceName() string {
+	return fmt.Sprintf("customresourcedefinitions.apiextensions.k8s.io %q", d.name)
+}
+
+// definitions reads the definitions of the kinds that are served.
+func (c *Cluster) definitions(ctx context.Context, kinds []schema.GroupKind) []definition {
+	resource := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	return inParallel(c.definitionNames(kinds), func(d definition) (read definition) {
+		read = d
+		defer recoverError(&read.err)
+		read.object, read.err = c.dynamic.Resource(resource).Get(ctx, d.name, metav1.GetOptions{})
+		return read
+	})
+}
+
+// definitionNames returns the definitions to read, each once and without its object.
+func (c *Cluster) definitionNames(kinds []schema.GroupKind) []definition {
+	var out []definition
+	for _, kind := range kinds {
+		versions := c.Versions(kind)
+		if len(versions) == 0 || slices.ContainsFunc(out, func(d definition) bool { return d.kind == kind }) {
+			continue
+		}
+		r := c.served.kinds[kind.WithVersion(versions[0])]
+		out = append(out, definition{kind: kind, name: r.Resource + "." + r.Group})
+	}
+	return out
+}

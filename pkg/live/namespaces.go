@@ -1,0 +1,83 @@
+package live
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// markMissingNamespaces turns AbsentObject into AbsentNamespace if the object's namespace does not exist: the API
+// server answers 404 for the object in both cases. A namespace in which anything was found exists; every other one
+// costs one get.
+func (c *Cluster) markMissingNamespaces(ctx context.Context, targets []target, out answers) {
+	var doubtful []string
+	exists := map[string]bool{}
+	for _, t := range targets {
+		if !t.namespaced {
+			continue
+		}
+		switch live := out[t.ref]; {
+		case live.Object != nil:
+			exists[t.ref.Namespace] = true
+		case live.Absence == threeway.AbsentObject:
+			doubtful = append(doubtful, t.ref.Namespace)
+		}
+	}
+	doubtful = slices.DeleteFunc(doubtful, func(name string) bool { return exists[name] })
+	slices.Sort(doubtful)
+	doubtful = slices.Compact(doubtful)
+
+	missing := map[string]bool{}
+	for i, absent := range inParallel(doubtful, func(name string) bool { return c.namespaceMissing(ctx, name, out) }) {
+		missing[doubtful[i]] = absent
+	}
+	for _, t := range targets {
+		if t.namespaced && missing[t.ref.Namespace] && out[t.ref].Absence == threeway.AbsentObject {
+			out[t.ref] = threeway.Live{Absence: threeway.AbsentNamespace}
+		}
+	}
+}
+
+// namespaceMissing reports whether the server says that the namespace does not exist. If the server does not answer
+// that, often because the role does not allow getting namespaces, the namespace counts as existing: the object is
+// absent in either case.
+func (c *Cluster) namespaceMissing(ctx context.Context, name string, out answers) (missing bool) {
+	defer func() {
+		if recover() != nil {
+			missing = false
+		}
+	}()
+	// The release may contain the namespace itself; then it has just been read.
+	ref := object.Ref{Key: object.Key{Kind: "Namespace", Name: name}, Version: "v1"}
+	if live, read := out[ref]; read && live.Err == nil {
+		return live.Object == nil
+	}
+	_, err := c.dynamic.Resource(namespaceResource).Get(ctx, name, metav1.GetOptions{})
+	return isObjectNotFound(err)
+}
+
+// Terminating returns the namespaces that are being deleted, with one get each. A namespace that cannot be read,
+// often because the role does not allow it, is left out: objects that are being deleted in it say so themselves.
+func (c *Cluster) Terminating(ctx context.Context, names []string) map[string]bool {
+	out := map[string]bool{}
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	for i, going := range inParallel(names, func(name string) bool { return c.isTerminating(ctx, name) }) {
+		if going {
+			out[names[i]] = true
+		}
+	}
+	return out
+}
+
+func (c *Cluster) isTerminating(ctx context.Context, name string) (going bool) {
+	defer func() { _ = recover() }()
+	found, err := c.dynamic.Resource(namespaceResource).Get(ctx, name, metav1.GetOptions{})
+	return err == nil && found.GetDeletionTimestamp() != nil
+}
+
+var namespaceResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}

@@ -1,0 +1,65 @@
+package live
+
+import (
+	"testing"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+func TestMissingNamespace(t *testing.T) {
+	f := newFakeAPI(t)
+	here := f.addMany("ConfigMap", "prod", "a", 1)
+	gone := f.ref("ConfigMap", "prod", "gone")
+	nowhere := []object.Ref{f.ref("ConfigMap", "nowhere", "a"), f.ref("Service", "nowhere", "b")}
+	c := f.connect(Options{})
+
+	got := c.Read(t.Context(), append(nowhere, append(here, gone)...))
+	if got[gone].Absence != threeway.AbsentObject {
+		t.Errorf("missing object in a live namespace: %+v", got[gone])
+	}
+	for _, ref := range nowhere {
+		if got[ref].Absence != threeway.AbsentNamespace {
+			t.Errorf("%v: %+v", ref, got[ref])
+		}
+	}
+	// Only the namespace in which nothing was found is asked for.
+	wantRequests(t, f, namespaces+"/nowhere", namespaces+"/nowhere/configmaps/a", namespaces+"/nowhere/services/b",
+		configMaps+"/a-000", configMaps+"/gone")
+
+	f.intercept = failing(-1, "/namespaces/nowhere", forbid)
+	if got := c.Read(t.Context(), nowhere)[nowhere[0]]; got.Absence != threeway.AbsentObject {
+		t.Errorf("where the namespace is forbidden: %+v", got)
+	}
+}
+
+func TestNamespaceOfTheReleaseIsReadOnce(t *testing.T) {
+	f := newFakeAPI(t)
+	f.namespace("empty")
+	refs := []object.Ref{f.ref("Namespace", "", "empty"), f.ref("ConfigMap", "empty", "a"), f.ref("Namespace", "", "no"), f.ref("ConfigMap", "no", "a")}
+	got := f.connect(Options{}).Read(t.Context(), refs)
+	if got[refs[1]].Absence != threeway.AbsentObject || got[refs[2]].Absence != threeway.AbsentObject || got[refs[3]].Absence != threeway.AbsentNamespace {
+		t.Errorf("%+v", got)
+	}
+	if len(f.seen()) != 4 {
+		t.Errorf("requests: %v", f.seen())
+	}
+}
+
+// TestTerminatingNamespaces checks that each namespace costs one get, and that one that cannot be read is left out.
+func TestTerminatingNamespaces(t *testing.T) {
+	f := newFakeAPI(t)
+	for _, name := range []string{"going", "stays", "closed"} {
+		f.add("Namespace", "", name, nil)
+	}
+	going, _ := f.objects[f.kind("Namespace").collection("")+"/going"]["metadata"].(map[string]any)
+	going["deletionTimestamp"] = "2026-11-20T10:00:00Z"
+	f.intercept = failing(-1, "/namespaces/closed", forbid)
+	got := f.connect(Options{}).Terminating(t.Context(), []string{"going", "stays", "closed", "absent", "going"})
+	if len(got) != 1 || !got["going"] {
+		t.Errorf("got %v", got)
+	}
+	if len(f.seen()) != 4 {
+		t.Errorf("requests %v", f.seen())
+	}
+}

@@ -1,0 +1,105 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+)
+
+// A chart may be rendered in a child process, which has no credentials. The child then asks its parent for every answer of
+// the cluster: RemoteLookups is the child's side, LookupSender the parent's side, which has the connection.
+
+// LookupRequest is one GET: the path with its query, and the accepted media types.
+type LookupRequest struct{ Path, Accept string }
+
+// LookupAnswer is the server's answer.
+type LookupAnswer struct {
+	Status string
+	Code   int
+	Header http.Header
+	Body   []byte
+}
+
+// Lookups is LookupSender with a config of Lookups for this cluster.
+func (c *Cluster) Lookups(known ...*secret.Known) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
+	return LookupSender(Lookups(c.config, c.options, known...))
+}
+
+// LookupSender returns a function that sends requests through a config of Lookups, and the address of the server for
+// messages.
+func LookupSender(cfg *rest.Config) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
+	base, _, err := rest.DefaultServerUrlFor(cfg)
+	if err != nil {
+		return "", nil, err
+	}
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return "", nil, err
+	}
+	return base.String(), func(ctx context.Context, q LookupRequest) (LookupAnswer, error) {
+		target, err := url.ParseRequestURI(q.Path)
+		if err != nil || target.Host != "" {
+			return LookupAnswer{}, errors.New("a lookup may only name a path of the API server")
+		}
+		target.Scheme, target.Host = base.Scheme, base.Host
+		if cfg.Timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, cfg.Timeout)
+			defer cancel()
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+		if err != nil {
+			return LookupAnswer{}, err
+		}
+		req.Header.Set("Accept", q.Accept)
+		// The client would follow redirects. That is left to the other side, which refuses other hosts.
+		resp, err := client.Transport.RoundTrip(req)
+		if err != nil {
+			return LookupAnswer{}, err
+		}
+		defer resp.Body.Close() //nolint:errcheck // the body was read to its end, or reading it failed
+		body, err := io.ReadAll(resp.Body)
+		return LookupAnswer{Status: resp.Status, Code: resp.StatusCode, Header: resp.Header, Body: body}, err
+	}, nil
+}
+
+// RemoteLookups returns a config whose requests go through ask. It holds no credentials. The Secrets among the
+// answers are added to each of known.
+func RemoteLookups(server string, ask func(LookupRequest) (LookupAnswer, error), known ...*secret.Known) *rest.Config {
+	// QPS -1 means no limit: the process that sends the requests has one.
+	return &rest.Config{Host: server, QPS: -1, WarningHandler: rest.NoWarnings{}, Transport: lookupTransport{server, ask, &recording{known: known}}}
+}
+
+// lookupTransport is the transport of RemoteLookups.
+type lookupTransport struct {
+	server string
+	ask    func(LookupRequest) (LookupAnswer, error)
+	// recording only learns the Secrets; nothing is replayed on this side.
+	recording *recording
+}
+
+// RoundTrip asks for an answer. It refuses everything but reads of the one server.
+func (r lookupTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		_ = req.Body.Close() // a transport must always close it
+	}
+	if req.Method != http.MethodGet {
+		return nil, writeRefused(req)
+	}
+	if base, err := url.Parse(r.server); err != nil || base.Scheme != req.URL.Scheme || base.Host != req.URL.Host {
+		return nil, fmt.Errorf("the templates of a chart may only read their own cluster: %s is refused", req.URL.Host)
+	}
+	a, err := r.ask(LookupRequest{Path: req.URL.RequestURI(), Accept: req.Header.Get("Accept")})
+	if err != nil {
+		return nil, err
+	}
+	r.recording.learnSecrets(a.Body)
+	return recordedAnswer{status: a.Status, code: a.Code, header: a.Header, body: a.Body}.response(req), nil
+}

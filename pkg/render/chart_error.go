@@ -1,0 +1,279 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Error is a problem with a chart, with its values, or with the output of a post-renderer. Its message contains no text that
+// is known to be secret.
+type Error struct {
+	// File is the file of the chart, as Helm names it: beginning with the chart's name. It is empty if no file is concerned.
+	File string
+	// Line is the line in File, or 0 if it is not known.
+	Line int
+	// Message describes the problem. A message that comes from the chart itself may have several lines.
+	Message string
+	// Advice says what to try. It is empty if there is nothing to add to the message.
+	Advice string
+}
+
+// Error returns the message with file and line in front, as compilers print it.
+func (e *Error) Error() string {
+	switch {
+	case e.File == "":
+		return e.Message
+	case e.Line == 0:
+		return e.File + ": " + e.Message
+	}
+	return e.File + ":" + strconv.Itoa(e.Line) + ": " + e.Message
+}
+
+// Hint returns the advice.
+func (e *Error) Hint() string { return e.Advice }
+
+const (
+	hintNoChart      = "give the path of a chart directory or of a packaged chart (.tgz)"
+	hintDependencies = "helm dependency build fetches them into the chart's charts/ directory"
+	hintKubeVersion  = "--kube-version renders for another version of Kubernetes"
+	hintSchema       = "correct the values, or skip the check with --skip-schema-validation, as helm upgrade can"
+	hintHelm4        = "Helm 4 has this function, Helm 3 does not: --helm-version 4"
+	hintLookup       = "the chart reads the cluster while it renders (lookup), as in helm upgrade; with --no-lookup its lookups find nothing"
+	hintPasswords    = "helm upgrade would fail too: give the current passwords with --set, -f or --reuse-values"
+	hintNoLookup     = "the chart reads its current passwords from the cluster: leave out --no-lookup"
+)
+
+// asError turns every error of a rendering into an *Error, or into the reason why ctx ended.
+func (r renderer) asError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("rendering chart %s: %w", r.Path, context.Cause(ctx))
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		failure := parseTemplateError(err.Error())
+		e = failure.asError()
+		e.Advice = r.hintFor(failure)
+		var advice interface{ Hint() string }
+		if errors.As(err, &advice) && advice.Hint() != "" {
+			e.Advice = advice.Hint()
+		}
+	}
+	e.Message = cleanMessage(r.Known.Scrub(e.Message))
+	return e
+}
+
+// passwordsError is how charts report that an upgrade needs the current passwords (github.com/bitnami/charts
+// bitnami/common/templates/_errors.tpl, common.errors.upgrade.passwords.empty).
+const passwordsError = "PASSWORDS ERROR"
+
+// hintFor returns what the user can try after a template failed.
+func (r renderer) hintFor(failure templateError) string {
+	switch {
+	case !r.Helm4 && needsHelm4(failure.cause):
+		return hintHelm4
+	case strings.Contains(failure.cause, passwordsError) && r.Lookup == nil:
+		return hintNoLookup
+	case strings.Contains(failure.cause, passwordsError):
+		return hintPasswords
+	case strings.HasPrefix(failure.action, "<lookup "):
+		return hintLookup
+	}
+	return ""
+}
+
+// undefinedFunction matches the error of an unknown function (go1.26 text/template/parse/parse.go, Tree.term).
+var undefinedFunction = regexp.MustCompile(`^function "(\w+)" not defined`)
+
+// needsHelm4 reports whether a template failed because it calls a function that only Helm 4 has.
+func needsHelm4(cause string) bool {
+	function := undefinedFunction.FindStringSubmatch(cause)
+	return function != nil && slices.Contains(onlyHelm4(), function[1])
+}
+
+// onlyHelm4 returns the functions that helm v4.3.1 pkg/engine/funcs.go has and v3.22.0 lacks.
+func onlyHelm4() []string {
+	return []string{
+		"mustToYaml", "mustToToml", "mustToDuration", "durationSeconds", "durationMilliseconds", "durationMicroseconds",
+		"durationNanoseconds", "durationMinutes", "durationHours", "durationDays", "durationWeeks", "durationRoundTo", "durationTruncateTo",
+	}
+}
+
+// The forms that errors of templates have in Helm (v3.22.0 pkg/engine/engine.go cleanupParseError and cleanupExecError,
+// v4.3.1 reformatExecErrorMsg), and in text/template itself.
+var (
+	// placedError matches an error that Helm has reduced to its place and the message of fail or required.
+	placedError = regexp.MustCompile(`(?s)^(?:parse|execution) error at \(([^\n]+?):(\d+)(?::\d+)?\): (.*)$`)
+	// helm4Frame matches a frame of the trace that Helm 4 prints.
+	helm4Frame = regexp.MustCompile(`(?m)^([^\n]+:\d+:\d+)\n  executing ([^\n]+):\n    `)
+	// frame matches the place in a frame of the trace that text/template prints.
+	frame = regexp.MustCompile(`template: ([^\n:]+):(\d+)(?::\d+)?: `)
+	// frameAction matches the rest of a frame: the action that was executed, and its error.
+	frameAction = regexp.MustCompile(`(?s)^executing "(?:[^"\\]|\\.)*" at (<.*?>): (.*)$`)
+	// callPrefix matches what text/template puts in front of the error of a function.
+	callPrefix = regexp.MustCompile(`^error calling \w+:\s+`)
+	// rangeError matches the one error of text/template that prints a value.
+	rangeError = regexp.MustCompile(`(?s)(range can't iterate over) .*`)
+)
+
+// tplFile is the file that text/template names for a text that was given to the function tpl.
+const tplFile = "gotpl"
+
+// templateError is the error of a template, taken apart.
+type templateError struct {
+	// place is where the template failed, or its caller if it failed in a text given to tpl.
+	place
+	// cause is the error in the words of the chart or of the template engine, without any value that the engine prints.
+	cause string
+	// action is the action that failed, such as <.Values.a>. It is empty if the template does not parse.
+	action string
+	// inTpl is set if the template failed in a text given to tpl.
+	inTpl bool
+	// root is the file that was rendered.
+	root place
+}
+
+type place struct {
+	file string
+	line int
+}
+
+// parseTemplateError reads the text of a template error. A trace goes from the file that was rendered down to the template
+// that failed.
+func parseTemplateError(text string) templateError {
+	if match := placedError.FindStringSubmatch(text); match != nil {
+		at := place{match[1], atoi(match[2])}
+		return templateError{place: at, root: at, cause: match[3]}
+	}
+	text = helm4Frame.ReplaceAllString(text, "template: $1: executing $2: ")
+	frames := frame.FindAllStringSubmatchIndex(text, -1)
+	if frames == nil {
+		return templateError{cause: text}
+	}
+	places := make([]place, len(frames))
+	for i, f := range frames {
+		places[i] = place{text[f[2]:f[3]], atoi(text[f[4]:f[5]])}
+	}
+	e := templateError{root: places[0], cause: text[frames[len(frames)-1][1]:]}
+	if match := frameAction.FindStringSubmatch(e.cause); match != nil {
+		e.action, e.cause = match[1], match[2]
+	}
+	e.cause = rangeError.ReplaceAllString(callPrefix.ReplaceAllString(e.cause, ""), "$1 this value")
+	e.cause = strings.TrimPrefix(e.cause, "template: ")
+	for _, p := range slices.Backward(places) {
+		e.place = p
+		if p.file != tplFile {
+			break
+		}
+		e.inTpl = true
+	}
+	return e
+}
+
+// asError returns the error as it is shown. The parser quotes a text given to tpl that does not parse; since the text comes
+// from the values, that message is replaced.
+func (e templateError) asError() *Error {
+	message := e.cause
+	var context []string
+	if e.action != "" {
+		context = append(context, "at "+e.action)
+	}
+	if e.inTpl {
+		if e.action == "" && !needsHelm4(e.cause) {
+			message = "it is not a valid template"
+		}
+		context = append(context, "in a text given to tpl")
+	}
+	if e.root.file != e.file {
+		context = append(context, fmt.Sprintf("included from %s:%d", e.root.file, e.root.line))
+	}
+	if context != nil {
+		message += " (" + strings.Join(context, ", ") + ")"
+	}
+	return &Error{File: e.file, Line: e.line, Message: message}
+}
+
+// atoi converts digits that a regular expression has matched.
+func atoi(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+// maxMessage bounds the length of a message, because a chart can print all its values in one.
+const maxMessage = 4000
+
+// cleanMessage removes surrounding blank lines and trailing blanks from a message, and cuts it to maxMessage bytes.
+func cleanMessage(message string) string {
+	lines := strings.Split(strings.TrimSpace(message), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " \t\r")
+	}
+	message = strings.Join(lines, "\n")
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + " …"
+	}
+	return message
+}
+
+// tableMismatch matches Helm's error, which prints the value, for a value in the place of a subchart's values (helm v3.22.0
+// pkg/chartutil/coalesce.go coalesceDeps).
+var tableMismatch = regexp.MustCompile(`(?s)(type mismatch on [^:]+): .*`)
+
+// schemaViolation begins Helm's error for values that violate a schema (helm v3.22.0 pkg/chartutil/values.go and v4.3.1
+// pkg/chart/common/util/values.go, ToRenderValuesWithSchemaValidation).
+const schemaViolation = "values don't meet the specifications of the schema"
+
+// quotedViolation matches the lines of a schema violation that quote the value (jsonschema v6.0.3 kind Pattern, Format).
+var quotedViolation = regexp.MustCompile(`(?m)^(\s*- at '.*?': )'.*' (does not match pattern|is not valid)`)
+
+// valuesError describes a problem with the values without quoting them.
+func valuesError(chart string, err error) *Error {
+	text := err.Error()
+	if !strings.HasPrefix(text, schemaViolation) {
+		return &Error{Message: "chart " + chart + ": " + tableMismatch.ReplaceAllString(text, "$1: the value is not a map")}
+	}
+	return &Error{File: chart + "/values.schema.json", Advice: hintSchema,
+		Message: sortViolations(quotedViolation.ReplaceAllString(text, "${1}the value $2"))}
+}
+
+// sortViolations sorts the violations of a schema, which the validator returns in random order. Each begins with a dash, and
+// the indented lines after it belong to it.
+func sortViolations(text string) string {
+	var lines, violations []string
+	flush := func() {
+		slices.Sort(violations)
+		lines, violations = append(lines, violations...), nil
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		switch {
+		case strings.HasPrefix(line, "- "):
+			violations = append(violations, line)
+		case strings.HasPrefix(line, " ") && violations != nil:
+			violations[len(violations)-1] += "\n" + line
+		default:
+			flush()
+			lines = append(lines, line)
+		}
+	}
+	flush()
+	return strings.Join(lines, "\n")
+}
+
+// sortError keeps the file that Helm's SortManifests names ("YAML parse error on FILE: …", helm v3.22.0
+// pkg/releaseutil/manifest_sorter.go) and describes the problem without quoting the rendered text. The line is one of the
+// rendered text, not of the template.
+func sortError(err error) *Error {
+	file, _, _ := strings.Cut(err.Error(), ": ")
+	e := &Error{File: strings.TrimPrefix(file, "YAML parse error on ")}
+	problem := yamlError(err)
+	if errors.Is(problem, errNotYAML) {
+		e.Message = fmt.Sprintf("the rendered text %v", problem)
+	} else {
+		e.Message = fmt.Sprintf("in the rendered text, %v", problem)
+	}
+	return e
+}

@@ -1,0 +1,40 @@
+package threeway
+
+import (
+	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/verdict"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// doubt marks the verdicts that are not certain, each with the reason. Where an object may fail because of one field, all that would
+// happen to the others is as doubtful as that.
+func (o *fields) doubt(doubts []engine.Doubt) {
+	for _, d := range doubts {
+		o.mayVanish(d)
+		fails := d.Spreads && slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Acts() && f.IsDoubted(d) })
+		o.open = o.open || fails && o.conflict == "" || d.Clears && o.conflict != ""
+		for i := range o.Findings {
+			f := &o.Findings[i]
+			if f.IsDoubted(d) || fails && f.Acts() {
+				f.Certain = false
+				f.Notes.Add(report.NoteUncertain, d.Reason)
+			}
+		}
+	}
+}
+
+// mayVanish adds findings for what may go.
+func (o *fields) mayVanish(d engine.Doubt) {
+	for _, path := range d.Vanishing {
+		v, there := path.Lookup(o.Live)
+		isKnown := slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Path.Equal(path) })
+		if there && !isKnown {
+			o.Findings = append(o.Findings, verdict.Finding{Path: path, Verdict: report.Remove, Cause: report.CauseChange, Old: object.Copy(v), Live: object.Copy(v), Notes: report.Notes{{Kind: report.NoteUncertain, Text: d.Reason}}})
+			o.Result, _ = object.Without(o.Result, path).(map[string]any)
+		}
+	}
+	verdict.Sort(o.Findings)
+}

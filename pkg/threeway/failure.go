@@ -1,0 +1,152 @@
+package threeway
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// scope is what a failing object keeps Helm from doing.
+type scope int
+
+const (
+	// stopNothing: the visit of the others goes on, but nothing is deleted.
+	stopNothing scope = iota
+	// stopRest: objects after this one are not reached.
+	stopRest
+	// stopAll: the upgrade ends before it writes anything.
+	stopAll
+)
+
+// failure is why Helm fails on an object, and how far that reaches.
+type failure struct {
+	scope  scope
+	reason string
+	// onlyConflicts is set where a server-side apply fails on nothing but conflicts.
+	onlyConflicts bool
+}
+
+// furthest chooses the failure that reaches furthest; of several, the one that was found last.
+func furthest(failures []failure) (out failure, ok bool) {
+	for _, f := range failures {
+		if !ok || f.scope >= out.scope {
+			out, ok = f, true
+		}
+	}
+	return out, ok
+}
+
+// fail adds a failure.
+func (d *decision) fail(scope scope, reason string) {
+	d.failures = append(d.failures, failure{scope: scope, reason: reason})
+}
+
+// fail lets an object fail for what is known of the release as a whole.
+func (o *ObjectComparison) fail(scope scope, reason string) {
+	o.Action, o.Reason, o.failure = report.ActionFail, reason, failure{scope: scope, reason: reason}
+}
+
+// block tells every object what a failing one keeps Helm from doing to it: one that cannot be built or adopted stops the
+// upgrade before any write, one that cannot be created stops it there, and any failure suppresses deletions (helm v3.22.0
+// pkg/kube/client.go update). "There" is a place in the manifest, not in the report.
+func block(objects []ObjectComparison) {
+	for i := range objects {
+		objects[i].unblockDeletion()
+	}
+	failing := failuresInOrder(objects)
+	all := keysOf(failing, func(o *ObjectComparison) bool { return o.failure.scope == stopAll })
+	rest := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.failure.scope == stopRest })
+	for i := range objects {
+		o := &objects[i]
+		switch {
+		case o.Action == report.ActionFail && (len(all) == 0 || o.failure.scope == stopAll):
+			o.blockFields()
+		case len(all) > 0:
+			o.skip(all)
+		case rest >= 0 && o.place > failing[rest].place:
+			o.skip([]report.ObjectKey{{Key: failing[rest].key}})
+		case len(failing) > 0 && o.Action == report.ActionDelete:
+			o.skip(keysOf(failing, func(*ObjectComparison) bool { return true }))
+		}
+	}
+}
+
+// stopsAll reports whether an object ends the upgrade before it writes anything.
+func stopsAll(objects []ObjectComparison) bool {
+	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope == stopAll })
+}
+
+// failuresInOrder lists the objects that fail, in the order in which Helm comes to them.
+func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
+	var failing []*ObjectComparison
+	for i := range objects {
+		if objects[i].Action == report.ActionFail {
+			failing = append(failing, &objects[i])
+		}
+	}
+	slices.SortFunc(failing, func(a, b *ObjectComparison) int { return cmp.Compare(a.place, b.place) })
+	return failing
+}
+
+func keysOf(objects []*ObjectComparison, match func(*ObjectComparison) bool) []report.ObjectKey {
+	var keys []report.ObjectKey
+	for _, o := range objects {
+		if match(o) {
+			keys = append(keys, report.ObjectKey{Key: o.key})
+		}
+	}
+	return keys
+}
+
+func (o *ObjectComparison) skip(by []report.ObjectKey) {
+	o.Action, o.BlockedBy = report.ActionSkip, by
+	o.blockFields()
+}
+
+func (o *ObjectComparison) blockFields() {
+	for i := range o.Findings {
+		o.Findings[i].Blocked = true
+	}
+}
+
+// unblockDeletion undoes skip: an object that was predicted to fail may turn out not to.
+func (o *ObjectComparison) unblockDeletion() {
+	if !o.deletes || o.Action != report.ActionSkip {
+		return
+	}
+	o.Action, o.BlockedBy = report.ActionDelete, nil
+	for i := range o.Findings {
+		o.Findings[i].Blocked = false
+	}
+}
+
+// isOpen reports whether it is not certain that the object fails, or that it does not.
+func (o *ObjectComparison) isOpen() bool {
+	return o.open && !o.certain() && o.Action != report.ActionSkip && (o.Action != report.ActionFail || o.failure.onlyConflicts)
+}
+
+// deletionNote says why the deletion of an object is not certain: it depends on whether others fail. It is empty for most.
+func deletionNote(o *ObjectComparison, objects []ObjectComparison) string {
+	if !o.deletes {
+		return ""
+	}
+	var open []string
+	for i := range objects {
+		switch other := &objects[i]; {
+		case other.isOpen():
+			open = append(open, other.key.String())
+		case other.Action == report.ActionFail:
+			return "" // for certain
+		}
+	}
+	switch names := strings.Join(open, " or on "); {
+	case len(open) == 0:
+		return ""
+	case o.Action == report.ActionDelete:
+		return "not certain: it stays if Helm fails on " + names
+	default:
+		return "not certain: it is deleted if Helm does not fail on " + names
+	}
+}

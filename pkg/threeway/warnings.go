@@ -1,0 +1,51 @@
+package threeway
+
+import (
+	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// warnOfRepeated tells of such items of desired where Helm does not fail on them.
+func (c *Comparison) warnOfRepeated() {
+	for i := range c.Objects {
+		if o := &c.Objects[i]; len(o.duplicates) > 0 && o.Action != report.ActionFail {
+			c.warn(report.Message{Code: "repeated-items", Object: o.key.String(),
+				Message: "the manifest has more than one " + apiserver.JoinPaths(o.duplicates) + "; Helm's server-side apply would refuse the object"})
+		}
+	}
+}
+
+// warnOfRules warns of rules that match nothing, and of annotations that are no rules.
+func (c *Comparison) warnOfRules() {
+	if len(c.Input.Rules) > 0 {
+		subjects := make([]ignore.Subject, len(c.Objects))
+		for i := range c.Objects {
+			subjects[i] = c.subject(&c.Objects[i])
+		}
+		c.warn(ignore.Idle(c.Input.Rules, c.Input.Name, subjects)...)
+	}
+	for _, o := range c.Objects {
+		for _, remark := range o.remarks {
+			c.warn(report.Message{Code: ignore.WarnIgnoreRule, Object: o.key.String(), Message: remark})
+		}
+	}
+}
+
+// subject is an object as the use of rules is judged by it.
+func (c *Comparison) subject(o *ObjectComparison) ignore.Subject {
+	out := ignore.Subject{
+		Ref: o.Ref, Shape: c.comparer().shapeOf(o.Ref), Live: o.liveText,
+		Metas:  []map[string]any{object.Child(o.liveText, "metadata"), object.Child(o.Content, "metadata"), object.Child(o.desiredText, "metadata")},
+		Texts:  []map[string]any{o.liveText, o.Live, o.Old, o.Desired, o.Content},
+		States: []any{o.Live, o.Old, o.Desired},
+	}
+	for _, f := range o.Findings {
+		out.Findings = append(out.Findings, f.Path)
+	}
+	return out
+}
+
+// warn adds warnings.
+func (c *Comparison) warn(messages ...report.Message) { c.Warnings = append(c.Warnings, messages...) }
