@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -188,3 +189,26 @@ func TestDependenciesAreExplained(t *testing.T) {
 }
 
 func docs() fs.FS { return os.DirFS("../../docs") }
+
+// TestArchitecture wants every file and folder that docs/architecture.md names in backquotes to be there.
+func TestArchitecture(t *testing.T) {
+	text, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := ""
+	for _, name := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(string(text), -1) {
+		file := name[1]
+		switch {
+		case regexp.MustCompile(`^(cmd|pkg|internal|docs|test|testdata)/[\w./*-]+$`).MatchString(file) && !strings.Contains(file, "NAME"):
+			folder = filepath.Dir(file)
+		case regexp.MustCompile(`^\w+\.(go|yaml|json)$`).MatchString(file):
+			file = filepath.Join(folder, file) // named beside a file of the same folder
+		default:
+			continue
+		}
+		if found, err := filepath.Glob(filepath.Join("../..", file)); err != nil || len(found) == 0 {
+			t.Errorf("docs/architecture.md names %s, which does not exist", file)
+		}
+	}
+}
