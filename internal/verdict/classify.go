@@ -15,7 +15,9 @@ func (w *Walker) classify(path object.Path, n States) entry {
 	if e.Verdict == "" {
 		return e
 	}
-	e.Old = w.valueOf(written.Shown())
+	if w.Custom {
+		e.Old = w.valueOf(written.Shown())
+	}
 	if e.IgnoredBy = w.Rules.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
 		e.IgnoredBy = w.Rules.Inside(path, e.Managed, n.sameAfter)
 	}
