@@ -11,10 +11,6 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Gone reports whether the object is missing or is being deleted: either way it is not what Helm deployed, and nothing but an upgrade
-// after it has gone makes it again.
-func (o ObjectComparison) Gone() bool { return o.Missing || o.Terminating }
-
 // terminatingNote says that an object, or its namespace, is being deleted, and what keeps it; empty where it stays. What old or desired
 // lacks cannot have drifted by it: one is new, the other is dropped anyway.
 func (c comparer) terminatingNote(ref object.Ref, live map[string]any) string {
@@ -45,6 +41,10 @@ func resourceOf(ref object.Ref) schema.GroupResource {
 	resource, _ := meta.UnsafeGuessKindToResource(ref.GVK())
 	return resource.GroupResource()
 }
+
+// noRecord is what Helm says where it cannot store the record of a first revision, which it does before it creates anything: a
+// namespace among the chart's own objects comes too late (helm v3.22.0 pkg/action/install.go RunWithContext).
+const noRecord = "create: failed to create: "
 
 // failRecord fails the operation where Helm cannot store the record of the new revision because its namespace is being deleted. Helm
 // does that before it writes anything, but after it has looked for what it cannot build or adopt (helm v3.22.0 and v4.3.1
