@@ -101,8 +101,7 @@ func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 	if !source.Spelled(source.Live, f.Path) || owned.Empty() {
 		return false, ""
 	}
-	_, _, others := b.plan.writersOf(source.Live)
-	losers := (&handOver{others: others, taken: owned}).losers()
+	losers := holders(b.plan.entriesOf(source.Live).others, owned)
 	if len(losers) == 0 {
 		return false, "its owner is not named in managedFields, so it cannot be handed over to " + b.plan.Deployer
 	}

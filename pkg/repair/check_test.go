@@ -85,7 +85,7 @@ func (w *site) checkMoved(o *ObjectPlan, live map[string]any) {
 			continue // it has moved to where it belongs
 		}
 		body, err := o.Patch(elsewhere)
-		var moved *Moved
+		var moved *StaleError
 		if !asMoved(err, &moved) || body != nil {
 			w.t.Errorf("%s: %s has moved, and yet: %s %v", o.Ref.Key, c.Path, body, err)
 		} else if c.kind != otherName && (!slices.Contains(moved.Fields, c.ID) || !strings.Contains(moved.Reason, c.Path.String())) {
@@ -94,8 +94,8 @@ func (w *site) checkMoved(o *ObjectPlan, live map[string]any) {
 	}
 }
 
-func asMoved(err error, moved **Moved) bool {
-	m, ok := err.(*Moved)
+func asMoved(err error, moved **StaleError) bool {
+	m, ok := err.(*StaleError)
 	*moved = m
 	return ok
 }

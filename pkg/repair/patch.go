@@ -28,7 +28,7 @@ func (op operation) MarshalJSON() ([]byte, error) {
 }
 
 // Patch makes the JSON patch from live to the repaired object, every operation behind tests of what it is about. Live may have been
-// read after the plan was made: where a planned field has left what the plan saw, the error is a *Moved. The patch is nil where
+// read after the plan was made: where a planned field has left what the plan saw, the error is a *StaleError. The patch is nil where
 // all is as planned already.
 func (o *ObjectPlan) Patch(live map[string]any) ([]byte, error) {
 	ops, err := o.operations(live)
@@ -42,7 +42,7 @@ func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
 	if o.source == nil || len(o.Changes) == 0 {
 		return nil, nil
 	}
-	if gone := o.movedObject(live); gone != nil {
+	if gone := o.staleObject(live); gone != nil {
 		return nil, gone
 	}
 	open, err := o.pending(live)
@@ -75,7 +75,7 @@ func (o *ObjectPlan) pending(live map[string]any) ([]Change, error) {
 		}
 	}
 	if len(gone) > 0 {
-		return nil, movedFields(gone)
+		return nil, staleFields(gone)
 	}
 	return open, nil
 }

@@ -198,7 +198,7 @@ func (p *planner) unfit(plan *ObjectPlan) string {
 		return reason
 	}
 	if plan.ServerSide {
-		if err := plan.canHandOver(source.Live); err != nil {
+		if err := plan.checkHandOver(source.Live); err != nil {
 			return fmt.Sprintf("what would be put back could not be handed over to %s: %v", p.deployer, err)
 		}
 	}

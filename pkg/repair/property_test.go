@@ -310,8 +310,8 @@ func (w *site) checkHandedOver(o *ObjectPlan, whole bool, before string) {
 	if body != nil {
 		w.live[ref] = patched(w.t, w.live[ref], body)
 	}
-	if ours, helms, _ := o.writersOf(w.live[ref]); len(ours) != 0 || len(helms) != 1 {
-		w.t.Errorf("%s: %d entries of the repairer, %d of helm", ref.Key, len(ours), len(helms))
+	if all := o.entriesOf(w.live[ref]); len(all.ours) != 0 || len(all.deployers) != 1 {
+		w.t.Errorf("%s: %d entries of the repairer, %d of helm", ref.Key, len(all.ours), len(all.deployers))
 	}
 	if after := w.deployersFields(w.live[ref]); whole && after != before && after != withoutEmpty(w.t, before, w.manifest(ref), w.live[ref]) {
 		w.t.Errorf("%s: helm owned\n%s\nand owns\n%s\n%v", ref.Key, before, after, paths(o.Changes))
@@ -358,7 +358,7 @@ func withoutEmpty(t testing.TB, owned string, manifest, live map[string]any) str
 func (w *site) deployersFields(object map[string]any) string {
 	t := w.t
 	t.Helper()
-	_, helms, _ := (&ObjectPlan{Deployer: w.deployer}).writersOf(object)
+	helms := (&ObjectPlan{Deployer: w.deployer}).entriesOf(object).deployers
 	if len(helms) == 0 {
 		return ""
 	}

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
-
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -75,7 +73,7 @@ func (b *builder) pruned(added []threeway.Finding, planned []Change) []Change {
 	claims := b.claims()
 	for _, f := range added {
 		goesAlong := func(c Change) bool {
-			return c.kind != putOrder && leads(c.Path, f.Path) || c.kind == putName && leads(c.named, f.Path)
+			return c.kind != putOrder && f.Path.HasPrefix(c.Path) || c.kind == putName && f.Path.HasPrefix(c.named)
 		}
 		if slices.ContainsFunc(planned, goesAlong) || b.plan.isDefault(beside, f.Path) {
 			continue
@@ -125,7 +123,7 @@ func (b *builder) notPruned(c Change, claims map[string][]object.Path) string {
 		return "it is a part of " + b.shown(item) + why
 	}
 	for _, missing := range slices.Sorted(maps.Keys(claims)) {
-		if slices.ContainsFunc(claims[missing], func(path object.Path) bool { return leads(path, c.Path) }) {
+		if slices.ContainsFunc(claims[missing], func(path object.Path) bool { return c.Path.HasPrefix(path) }) {
 			return "it may be " + missing + " under another name"
 		}
 	}
@@ -142,7 +140,7 @@ func (b *builder) addedItem(path object.Path) object.Path {
 		}
 		isKey := func(f threeway.Finding) bool {
 			last := len(f.Path) - 1
-			return last == n && isAdded(f) && leads(item, f.Path) && slices.ContainsFunc(path[n-1].Keys, func(k object.ListKey) bool { return k.Name == f.Path[last].Name })
+			return last == n && isAdded(f) && f.Path.HasPrefix(item) && slices.ContainsFunc(path[n-1].Keys, func(k object.ListKey) bool { return k.Name == f.Path[last].Name })
 		}
 		if slices.ContainsFunc(b.compared.Findings, isKey) {
 			return item
@@ -158,7 +156,7 @@ func (o *ObjectPlan) isPersons(c Change, live map[string]any, found []threeway.F
 	}
 	return slices.ContainsFunc(found, func(f threeway.Finding) bool {
 		yes, held := o.isWrittenBy(f.Owners, live, c.Path)
-		return isAdded(f) && leads(f.Path, c.Path) && yes && held == (c.To != nil)
+		return isAdded(f) && c.Path.HasPrefix(f.Path) && yes && held == (c.To != nil)
 	})
 }
 
@@ -188,19 +186,16 @@ func (o *ObjectPlan) isDefault(live map[string]any, path object.Path) bool {
 // isWrittenBy tells whether nobody but these owners has signed what stands at a path and below it: a finding names the owners of what
 // it is about, and what others have filled in beside that is theirs. Somebody else may have written the bare map that the owners then
 // filled, such as the resources of a container, which the API server never leaves out. That is held, and stays.
-func (o *ObjectPlan) isWrittenBy(owners []report.Owner, live map[string]any, path object.Path) (yes, held bool) {
-	metadata, _ := live["metadata"].(map[string]any)
-	entries, _ := metadata["managedFields"].([]any)
-	target, filled := fieldsPath(path), false
-	for i, v := range entries {
-		entry, _ := v.(map[string]any)
-		fields, err := writer{i, entry}.fields()
+func (o *ObjectPlan) isWrittenBy(writers []report.Owner, live map[string]any, path object.Path) (yes, held bool) {
+	target, filled := owners.FieldPath(path), false
+	for _, raw := range owners.RawEntries(live) {
+		fields, err := owners.Fields(raw)
 		if err != nil {
 			return false, false
 		}
-		below := !subset(fields, target).Empty()
-		switch isOwner := slices.ContainsFunc(owners, func(o report.Owner) bool { return isSigned(entry, o) }); {
-		case isOwner:
+		below := owners.OwnsBelow(fields, path)
+		switch by := owners.OwnerOf(raw); {
+		case slices.ContainsFunc(writers, func(w report.Owner) bool { return isSame(by, w) }):
 			filled = filled || below
 		case below:
 			return false, false
@@ -213,43 +208,7 @@ func (o *ObjectPlan) isWrittenBy(owners []report.Owner, live map[string]any, pat
 	return !held || filled && isMap, held
 }
 
-// isSigned tells whether an entry of managedFields is an owner's.
-func isSigned(entry map[string]any, o report.Owner) bool {
-	subresource, _ := entry["subresource"].(string)
-	return o.Manager == entry["manager"] && o.Operation == entry["operation"] && o.Subresource == subresource
+// isSame reports whether two owners are the same writer, whenever they wrote.
+func isSame(a, b report.Owner) bool {
+	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
-
-// subset is what a set has below a path.
-func subset(set *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {
-	for _, element := range path {
-		set = set.WithPrefix(element)
-	}
-	return set
-}
-
-// fieldsPath is a path as managedFields have it.
-func fieldsPath(path object.Path) fieldpath.Path {
-	var out fieldpath.Path
-	for _, s := range path {
-		switch s.Form {
-		case object.FieldStep:
-			out = append(out, fieldpath.PathElement{FieldName: &s.Name})
-		case object.KeyStep:
-			var keys value.FieldList
-			for _, k := range s.Keys {
-				keys = append(keys, value.Field{Name: k.Name, Value: value.NewValueInterface(k.Value)})
-			}
-			keys.Sort()
-			out = append(out, fieldpath.PathElement{Key: &keys})
-		case object.SetStep:
-			v := value.NewValueInterface(s.Value)
-			out = append(out, fieldpath.PathElement{Value: &v})
-		case object.IndexStep:
-			return out
-		}
-	}
-	return out
-}
-
-// leads tells whether a path is another one, or leads to it.
-func leads(path, to object.Path) bool { return to.HasPrefix(path) }

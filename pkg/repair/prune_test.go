@@ -111,7 +111,7 @@ func TestPruneMeetsOthers(t *testing.T) {
 				w, o, _ := withAdditions(t, serverSide)
 				c.meanwhile(w)
 				body, err := o.Patch(w.live[o.Ref])
-				var moved *Moved
+				var moved *StaleError
 				switch {
 				case c.moved == "" && err != nil:
 					t.Error(err)

@@ -31,7 +31,7 @@ const (
 )
 
 // isFinal tells that another attempt has no sense.
-func isFinal(err error) bool { return !isPassing(err) && !hasMoved(err) }
+func isFinal(err error) bool { return !isPassing(err) && !isStale(err) }
 
 // isPassing tells a fault of the server, or of the way to it, from its judgement.
 func isPassing(err error) bool {
@@ -50,8 +50,8 @@ func isWebhookDown(err error) bool {
 	return codeOf(err) == codeFailed && strings.Contains(err.Error(), "failed calling webhook ")
 }
 
-// hasMoved tells that the object is not, or no longer, as the request had it.
-func hasMoved(err error) bool {
+// isStale tells that the object is not, or no longer, as the request had it.
+func isStale(err error) bool {
 	switch codeOf(err) {
 	case codeConflict:
 		return true

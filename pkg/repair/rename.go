@@ -70,12 +70,12 @@ func (b *builder) alike(list, missing object.Path) []object.Path {
 	var out []object.Path
 	n := len(list) + 1
 	for _, f := range b.compared.Findings {
-		if f.Managed || len(f.Path) < n || f.Path[n-1].Form != object.KeyStep || !leads(list, f.Path) {
+		if f.Managed || len(f.Path) < n || f.Path[n-1].Form != object.KeyStep || !f.Path.HasPrefix(list) {
 			continue
 		}
 		item := f.Path[:n]
 		_, declared := item.Lookup(b.plan.source.Declared())
-		if !declared && !slices.ContainsFunc(out, func(p object.Path) bool { return leads(p, item) }) && b.sameButKeys(missing, item) {
+		if !declared && !slices.ContainsFunc(out, func(p object.Path) bool { return item.HasPrefix(p) }) && b.sameButKeys(missing, item) {
 			out = append(out, item)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -50,7 +51,7 @@ func (w *work) step(ctx context.Context) (report.FixOutcome, error) {
 	case w.plan.Create != nil:
 		return w.appeared(live), nil
 	}
-	if moved := w.plan.movedObject(live); moved != nil {
+	if moved := w.plan.staleObject(live); moved != nil {
 		return w.end(report.FixDeclined, moved.Reason), nil
 	}
 	return w.restore(ctx, live)
@@ -74,7 +75,7 @@ func (w *work) restore(ctx context.Context, live map[string]any) (report.FixOutc
 
 // departure tells how the object has left the plan; nil where it has not.
 func (w *work) departure(body []byte, err error) *report.FixOutcome {
-	var moved *Moved
+	var moved *StaleError
 	var out report.FixOutcome
 	switch {
 	case errors.As(err, &moved):
@@ -104,7 +105,7 @@ func (w *work) restoreValues(ctx context.Context, body []byte) (report.FixOutcom
 
 func (w *work) restoreOwnership(ctx context.Context, live map[string]any) (report.FixOutcome, error) {
 	body, err := w.plan.HandOver(live)
-	var moved *Moved
+	var moved *StaleError
 	switch {
 	case errors.As(err, &moved):
 		return w.end(report.FixDeclined, moved.Reason), nil
@@ -167,15 +168,10 @@ func (w *work) creator() string {
 	return w.plan.Manager
 }
 
-// appeared is for an object that was missing and is there. Where the answer to its creation was lost, it may be ours.
+// appeared ends the repair of an object that was missing and is there. If the answer to its creation was lost, it may be ours.
 func (w *work) appeared(live map[string]any) report.FixOutcome {
-	metadata, _ := live["metadata"].(map[string]any)
-	entries, _ := metadata["managedFields"].([]any)
-	ours := func(v any) bool {
-		entry, _ := v.(map[string]any)
-		return entry["manager"] == w.creator()
-	}
-	if w.unanswered && slices.ContainsFunc(entries, ours) {
+	isOurs := func(raw map[string]any) bool { return raw["manager"] == w.creator() }
+	if w.unanswered && slices.ContainsFunc(owners.RawEntries(live), isOurs) {
 		return w.end(report.FixFixed, "")
 	}
 	return w.end(report.FixDeclined, "it is there again: it was made after the plan was")

@@ -6,9 +6,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Moved is the error of ObjectPlan.Patch and HandOver where the ground has moved: since the plan was made, a planned field has
+// StaleError is the error of ObjectPlan.Patch and HandOver where the ground has moved: since the plan was made, a planned field has
 // changed, or the object is another one. It names places and no values.
-type Moved struct {
+type StaleError struct {
 	// Fields are the ids of the planned fields that are not as the plan saw them; empty where it is about all of the object.
 	Fields []string
 	// Reason says in a sentence what moved.
@@ -16,11 +16,11 @@ type Moved struct {
 }
 
 // Error gives the reason.
-func (m *Moved) Error() string { return m.Reason }
+func (m *StaleError) Error() string { return m.Reason }
 
-// movedFields names the planned fields that changed.
-func movedFields(changes []Change) *Moved {
-	out := &Moved{}
+// staleFields names the planned fields that changed.
+func staleFields(changes []Change) *StaleError {
+	out := &StaleError{}
 	var paths []string
 	for _, c := range changes {
 		paths = append(paths, c.Path.String())
@@ -33,17 +33,17 @@ func movedFields(changes []Change) *Moved {
 // beingDeleted is why nothing is written to an object that will be gone.
 const beingDeleted = "it is being deleted"
 
-// movedObject tells of an object that is not the one planned for; nil where it is.
-func (o *ObjectPlan) movedObject(live map[string]any) *Moved {
+// staleObject tells of an object that is not the one planned for; nil where it is.
+func (o *ObjectPlan) staleObject(live map[string]any) *StaleError {
 	metadata, _ := live["metadata"].(map[string]any)
 	uid, _ := metadata["uid"].(string)
 	switch {
 	case live == nil:
-		return &Moved{Reason: "it is gone: it was deleted after the plan was made"}
+		return &StaleError{Reason: "it is gone: it was deleted after the plan was made"}
 	case uid != o.UID:
-		return &Moved{Reason: "another object has its name now: it was deleted and made again after the plan was made"}
+		return &StaleError{Reason: "another object has its name now: it was deleted and made again after the plan was made"}
 	case metadata["deletionTimestamp"] != nil:
-		return &Moved{Reason: beingDeleted}
+		return &StaleError{Reason: beingDeleted}
 	}
 	return nil
 }
