@@ -52,9 +52,9 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 		}
 		return Change{}, fmt.Sprintf("%s holds what is ignored by %s, and can only be put back as a whole", what, rule.Rule)
 	}
-	if part := b.writtenByLast(whole); part != nil && len(whole) < len(f.Path) {
-		return Change{}, fmt.Sprintf("%s wrote %s, and %s can only be put back as a whole%s",
-			b.last(), b.shown(part), b.shown(whole), b.undoesLast())
+	if part := b.findOfFailed(whole); part != nil && len(whole) < len(f.Path) {
+		return Change{}, fmt.Sprintf("%s%s %s, and %s can only be put back as a whole%s",
+			b.failedRevision(), failedVerb(*part), b.shown(part.Path), b.shown(whole), b.undoFailedHint())
 	}
 	if source.IsPlacement(f) {
 		return b.orderOf(f), ""
@@ -240,14 +240,14 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 
 // kept says of a place why it may not go for the sake of a chosen one; empty where it may.
 func (b *builder) kept(path object.Path) string {
-	rule := b.ignoredAt(path)
+	rule, ofFailed := b.ignoredAt(path), b.findOfFailed(path)
 	switch {
 	case reachOf(b.choice.skip, b.plan.Ref.Key, path) != outside:
 		return "is to be skipped"
 	case rule != nil:
 		return "is ignored by " + rule.Rule
-	case b.writtenByLast(path) != nil:
-		return b.last() + " wrote"
+	case ofFailed != nil:
+		return b.failedRevision() + failedVerb(*ofFailed)
 	}
 	return ""
 }

@@ -148,7 +148,7 @@ func (p *planner) notMade(o *threeway.ObjectComparison) string {
 	case absence == threeway.AbsentNamespace && !p.makesNamespace(o.Namespace):
 		return fmt.Sprintf("its namespace %q is not there", o.Namespace)
 	case o.OfLast && !p.choice.named(o.Key):
-		return p.last() + " no longer has it" + p.undoesLast()
+		return p.failedRevision() + " no longer has it" + p.undoFailedHint()
 	case p.unowned() != "":
 		return p.unowned()
 	case o.Kind == "Job" && o.Group == "batch" && spec["ttlSecondsAfterFinished"] != nil && !p.choice.named(o.Key):
@@ -223,8 +223,8 @@ func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
 	for _, f := range drifted(o.Findings) {
 		switch p.choice.field(o.Key, f.Path) {
 		case inside:
-			if reason := p.ofLast(o.Key, f); reason != "" {
-				p.leave(o, p.id(o, f), reason)
+			if p.isOfFailed(o.Key, f) {
+				p.leave(o, p.id(o, f), p.ofFailedReason(f))
 				continue
 			}
 			if doubt := p.doubt(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {

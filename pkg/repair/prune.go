@@ -46,8 +46,8 @@ func (p *planner) added(o *threeway.ObjectComparison) []threeway.Finding {
 		}
 		switch p.choice.field(o.Key, f.Path) {
 		case inside:
-			if reason := p.ofLast(o.Key, f); reason != "" {
-				p.leave(o, p.id(o, f), reason)
+			if p.isOfFailed(o.Key, f) {
+				p.leave(o, p.id(o, f), p.ofFailedReason(f))
 				continue
 			}
 			out = append(out, f)
