@@ -88,7 +88,7 @@ func testHandOver(t *testing.T, deployer string) {
 		before[o.Ref] = fresh.deployersFields(fresh.live[o.Ref])
 	}
 	p := w.plan(Options{})
-	if len(p.Objects) != 2 || len(p.Left) != 0 {
+	if len(p.Objects) != 2 || len(p.Declined) != 0 {
 		t.Fatalf("planned %s", describe(t, p))
 	}
 	for i := range p.Objects {

@@ -53,7 +53,7 @@ func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("putting back %s: %w", o.Ref.Key, err)
 	}
-	p := patcher{source: o.source, whole: o.wholes(live, open)}
+	p := patcher{source: o.source, atomic: o.atomicPointers(live, open)}
 	p.walk(nil, nil, live, after)
 	if len(p.ops) == 0 {
 		return nil, nil
@@ -69,7 +69,7 @@ func (o *ObjectPlan) pending(live map[string]any) ([]Change, error) {
 		switch o.stateOf(c, live, found) {
 		case pending:
 			open = append(open, c)
-		case moved:
+		case stale:
 			gone = append(gone, c)
 		case done:
 		}
@@ -81,10 +81,10 @@ func (o *ObjectPlan) pending(live map[string]any) ([]Change, error) {
 }
 
 // wholes are the pointers to what is replaced as one value, though it is a map.
-func (o *ObjectPlan) wholes(live map[string]any, changes []Change) []string {
+func (o *ObjectPlan) atomicPointers(live map[string]any, changes []Change) []string {
 	var out []string
 	for _, c := range changes {
-		if pointer, ok := o.source.Locate(live, c.Path); ok && c.kind == putWhole {
+		if pointer, ok := o.source.Locate(live, c.Path); ok && c.kind == putAtomic {
 			out = append(out, pointer.String())
 		}
 	}
@@ -99,7 +99,7 @@ func testUID(live map[string]any) operation {
 // patcher collects the operations that lead from one text to another.
 type patcher struct {
 	source *threeway.Repairable
-	whole  []string
+	atomic []string
 	ops    []operation
 }
 
@@ -111,7 +111,7 @@ func (p *patcher) walk(pointer object.Pointer, path object.Path, was, is any) {
 	}
 	left, isMap := was.(map[string]any)
 	right, alsoMap := is.(map[string]any)
-	if isMap && alsoMap && !slices.Contains(p.whole, pointer.String()) {
+	if isMap && alsoMap && !slices.Contains(p.atomic, pointer.String()) {
 		p.walkMap(pointer, path, left, right)
 		return
 	}
@@ -123,7 +123,7 @@ func (p *patcher) walk(pointer object.Pointer, path object.Path, was, is any) {
 }
 
 func (p *patcher) walkMap(pointer object.Pointer, path object.Path, was, is map[string]any) {
-	for _, name := range names(was, is) {
+	for _, name := range sortedKeys(was, is) {
 		before, had := was[name]
 		after, has := is[name]
 		at := append(slices.Clip(pointer), name)
@@ -181,7 +181,7 @@ func (p *patcher) change(op string, pointer object.Pointer, was, is any) {
 }
 
 // names are the keys of both maps, sorted.
-func names(a, b map[string]any) []string {
+func sortedKeys(a, b map[string]any) []string {
 	var out []string
 	for _, m := range []map[string]any{a, b} {
 		for name := range m {

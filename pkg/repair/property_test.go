@@ -128,7 +128,7 @@ func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide, prunes bool) 
 	}
 	plan := &p.Objects[0]
 	if len(plan.Changes) == 0 {
-		t.Errorf("planned without a change: %v", p.Left)
+		t.Errorf("planned without a change: %v", p.Declined)
 		return 0, 0
 	}
 	w.checkPatch(plan)
@@ -144,7 +144,7 @@ func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide, prunes bool) 
 		w.send(o, body, plan.Manager)
 	}
 	if serverSide {
-		w.checkHandedOver(plan, len(p.Left) == 0 && w.compare().Quiet(), before)
+		w.checkHandedOver(plan, len(p.Declined) == 0 && w.compare().Quiet(), before)
 	}
 	w.checkRepaired(plan, prunes)
 	return len(plan.Changes), countPrunes(plan.Changes)
@@ -273,7 +273,7 @@ func ignoreOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) (ignored
 // somewhereIn names a place within a value, or the value itself.
 func somewhereIn(rng *rand.Rand, v any) string {
 	if m, ok := v.(map[string]any); ok && len(m) > 0 && rng.IntN(2) == 0 {
-		all := names(m, nil)
+		all := sortedKeys(m, nil)
 		name := all[rng.IntN(len(all))]
 		return ignore.PatternOf(object.Path{}.Field(name)) + somewhereIn(rng, m[name])
 	}
@@ -371,7 +371,7 @@ func (w *site) deployersFields(object map[string]any) string {
 
 // vandalise makes one random edit of an object, in its spec or data or the like, or in its labels and annotations.
 func vandalise(rng *rand.Rand, object map[string]any) {
-	roots := slices.DeleteFunc(names(object, nil), func(name string) bool {
+	roots := slices.DeleteFunc(sortedKeys(object, nil), func(name string) bool {
 		return slices.Contains([]string{"apiVersion", "kind", "metadata", "status", "immutable"}, name)
 	})
 	metadata, _ := object["metadata"].(map[string]any)
@@ -410,7 +410,7 @@ func edit(rng *rand.Rand, v any) any {
 }
 
 func editMap(rng *rand.Rand, m map[string]any) {
-	all := names(m, nil)
+	all := sortedKeys(m, nil)
 	if len(all) == 0 || rng.IntN(10) == 0 {
 		m["added"] = "eA=="
 		return

@@ -3,20 +3,20 @@ package repair
 import (
 	"strings"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// StaleError is the error of ObjectPlan.Patch and HandOver where the ground has moved: since the plan was made, a planned field has
-// changed, or the object is another one. It names places and no values.
+// StaleError is the error of ObjectPlan.Patch and HandOver if the object no longer is what the plan saw: a planned field has changed, or
+// another object has the name. It names places and no values.
 type StaleError struct {
-	// Fields are the ids of the planned fields that are not as the plan saw them; empty where it is about all of the object.
+	// Fields are the ids of the planned fields that changed; empty if the reason concerns the whole object.
 	Fields []string
-	// Reason says in a sentence what moved.
+	// Reason says in a sentence what changed.
 	Reason string
 }
 
-// Error gives the reason.
-func (m *StaleError) Error() string { return m.Reason }
+// Error returns the reason.
+func (e *StaleError) Error() string { return e.Reason }
 
 // staleFields names the planned fields that changed.
 func staleFields(changes []Change) *StaleError {
@@ -33,9 +33,9 @@ func staleFields(changes []Change) *StaleError {
 // beingDeleted is why nothing is written to an object that will be gone.
 const beingDeleted = "it is being deleted"
 
-// staleObject tells of an object that is not the one planned for; nil where it is.
+// staleObject reports that live is not the object of the plan; nil if it is. The uid decides, because a name can be used again.
 func (o *ObjectPlan) staleObject(live map[string]any) *StaleError {
-	metadata, _ := live["metadata"].(map[string]any)
+	metadata := object.Child(live, "metadata")
 	uid, _ := metadata["uid"].(string)
 	switch {
 	case live == nil:
@@ -46,15 +46,4 @@ func (o *ObjectPlan) staleObject(live map[string]any) *StaleError {
 		return &StaleError{Reason: beingDeleted}
 	}
 	return nil
-}
-
-// drifted lists those findings that are drift, which a repair takes back.
-func drifted(findings []threeway.Finding) []threeway.Finding {
-	var out []threeway.Finding
-	for _, f := range findings {
-		if f.Drifted() {
-			out = append(out, f)
-		}
-	}
-	return out
 }
