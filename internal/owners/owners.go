@@ -2,12 +2,10 @@ package owners
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -32,13 +30,22 @@ type Entry struct {
 	Fields  *fieldpath.Set
 }
 
+// RawEntries returns the entries of an object's managedFields as the API server wrote them. The index of an entry is its index in live; an
+// element that is no map is nil.
+func RawEntries(live map[string]any) []map[string]any {
+	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
+	out := make([]map[string]any, len(managed))
+	for i := range managed {
+		out[i], _ = managed[i].(map[string]any)
+	}
+	return out
+}
+
 // Entries reads the managedFields of an object. Entries that cannot be decoded are left out: they own nothing that could be named. Known
 // are names of managers besides those that this program knows.
 func Entries(live map[string]any, known Managers) []Entry {
 	var out []Entry
-	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
-	for _, m := range managed {
-		raw, _ := m.(map[string]any)
+	for _, raw := range RawEntries(live) {
 		if entry, ok := EntryOf(raw); ok {
 			entry.Group = known.groupOf(entry.Manager)
 			out = append(out, entry)
@@ -74,9 +81,7 @@ func Lazy(live map[string]any, known Managers, release string, deployer func() D
 
 // namesPerson reports whether managedFields name a person's tool.
 func namesPerson(live map[string]any, known Managers) bool {
-	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
-	return slices.ContainsFunc(managed, func(m any) bool {
-		raw, _ := m.(map[string]any)
+	return slices.ContainsFunc(RawEntries(live), func(raw map[string]any) bool {
 		manager, _ := raw["manager"].(string)
 		return known.groupOf(manager) == report.ManagerPerson
 	})
@@ -95,52 +100,27 @@ func (o *Ownership) read() {
 
 // EntryOf reads one entry of managedFields, false if it owns nothing or cannot be decoded.
 func EntryOf(raw map[string]any) (Entry, bool) {
-	fields, _ := raw["fieldsV1"].(map[string]any)
-	set := &fieldpath.Set{}
-	if !Fill(set, fields) || set.Empty() {
+	set, err := Fields(raw)
+	if err != nil || set.Empty() {
 		return Entry{}, false
 	}
-	entry := Entry{Fields: set}
-	entry.Manager, _ = raw["manager"].(string)
-	entry.Operation, _ = raw["operation"].(string)
+	entry := Entry{Owner: OwnerOf(raw), Fields: set}
 	entry.Version, _ = raw["apiVersion"].(string)
-	entry.Subresource, _ = raw["subresource"].(string)
-	if stamp, ok := raw["time"].(string); ok {
-		if t, err := time.Parse(time.RFC3339, stamp); err == nil {
-			entry.Time = &t
-		}
-	}
 	return entry, true
 }
 
-// Fill adds to a set what fieldsV1 name, as fieldpath.Set's FromJSON does with their text; false where they are not understood. A field
-// that has nothing below it, or a dot, is owned itself. Elements of a kind that is not known yet are left out.
-func Fill(set *fieldpath.Set, fields map[string]any) bool {
-	for _, name := range object.SortedKeys(fields) {
-		if name == "." {
-			continue
-		}
-		element, err := fieldpath.DeserializePathElement(name)
-		if errors.Is(err, fieldpath.ErrUnknownPathElementType) {
-			continue
-		}
-		below, ok := fields[name].(map[string]any)
-		if err != nil || !ok && fields[name] != nil {
-			return false
-		}
-		children := &fieldpath.Set{}
-		if !Fill(children, below) {
-			return false
-		}
-		_, itself := below["."]
-		if leaf := children.Empty(); leaf || itself {
-			set.Members.Insert(element)
-		}
-		if !children.Empty() {
-			*set.Children.Descend(element) = *children
+// OwnerOf returns the writer that a raw entry of managedFields names, without its group.
+func OwnerOf(raw map[string]any) report.Owner {
+	var out report.Owner
+	out.Manager, _ = raw["manager"].(string)
+	out.Operation, _ = raw["operation"].(string)
+	out.Subresource, _ = raw["subresource"].(string)
+	if stamp, ok := raw["time"].(string); ok {
+		if t, err := time.Parse(time.RFC3339, stamp); err == nil {
+			out.Time = &t
 		}
 	}
-	return true
+	return out
 }
 
 // findDeployers names the managers that deploy: those known to, and whoever owns the release annotation, as any program that
@@ -153,7 +133,7 @@ func (o *Ownership) findDeployers() {
 	}
 }
 
-// IsDeployer tells whether a manager's writes are the release itself.
+// IsDeployer reports whether a manager's writes are the release itself.
 func (o *Ownership) IsDeployer(owner report.Owner) bool {
 	o.read()
 	return o.deployers[owner.Manager] || owner.Group == report.ManagerDeployer
@@ -187,7 +167,7 @@ func AreForgotten(owners []report.Owner) bool {
 	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o report.Owner) bool { return !IsForgotten(o.Manager) })
 }
 
-// IsRecorded tells whether the object says anything of its writers. Controllers sign their status anew after somebody has erased
+// IsRecorded reports whether the object says anything about its writers. Controllers sign their status anew after somebody has erased
 // all names, so that alone says nothing of the rest.
 func (o *Ownership) IsRecorded() bool {
 	o.read()
@@ -227,64 +207,7 @@ func laterFirst(a, b report.Owner) int {
 	return cmp.Or(cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.Subresource, b.Subresource))
 }
 
-// OwnsWithin reports whether a set has the path or anything below it.
-func OwnsWithin(s *fieldpath.Set, path object.Path) bool {
-	target := FieldPath(path)
-	return s.Has(target) || !subset(s, target).Empty()
-}
-
-// OwnsWhole reports whether a set has the path and nothing below it: an atomic value.
-func OwnsWhole(s *fieldpath.Set, path object.Path) bool {
-	target := FieldPath(path)
-	return s.Has(target) && subset(s, target).Empty()
-}
-
-// OwnsAround reports whether a set has what holds the path as one value.
-func OwnsAround(s *fieldpath.Set, path object.Path) bool {
-	for n := len(path) - 1; n > 0; n-- {
-		if OwnsWhole(s, path[:n]) {
-			return true
-		}
-	}
-	return false
-}
-
-func subset(s *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {
-	for _, element := range path {
-		s = s.WithPrefix(element)
-	}
-	return s
-}
-
-// FieldPath translates a Path into structured-merge-diff's. An index names nothing there, so the path ends before it.
-func FieldPath(path object.Path) fieldpath.Path {
-	var out fieldpath.Path
-	for _, s := range path {
-		switch s.Form {
-		case object.FieldStep:
-			out = append(out, fieldpath.PathElement{FieldName: &s.Name})
-		case object.KeyStep:
-			out = append(out, fieldpath.PathElement{Key: keyFields(s.Keys)})
-		case object.SetStep:
-			v := value.NewValueInterface(s.Value)
-			out = append(out, fieldpath.PathElement{Value: &v})
-		case object.IndexStep:
-			return out
-		}
-	}
-	return out
-}
-
-func keyFields(keys []object.ListKey) *value.FieldList {
-	list := make(value.FieldList, len(keys))
-	for i, k := range keys {
-		list[i] = value.Field{Name: k.Name, Value: value.NewValueInterface(k.Value)}
-	}
-	list.Sort()
-	return &list
-}
-
-// AreControllers tells whether nobody but controllers wrote a value, and the release itself.
+// AreControllers reports whether controllers wrote a value, and nobody else but the release itself.
 func AreControllers(owners []report.Owner) bool {
 	return slices.ContainsFunc(owners, func(o report.Owner) bool { return o.Group == report.ManagerController }) &&
 		!slices.ContainsFunc(owners, func(o report.Owner) bool {

@@ -33,6 +33,8 @@ type Finding struct {
 	// OfLast is set where live has what the last revision wrote, which is not old because it failed, or where it cannot be told apart
 	// from that.
 	OfLast bool
+	// DroppedByLast is set with OfLast if the last revision no longer names the field, and live is as that left it.
+	DroppedByLast bool
 	// IgnoredBy is the rule that silences the finding; nil for most.
 	IgnoredBy *report.IgnoreRule
 }
