@@ -9,7 +9,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// readBaseline reads a report that diff wrote before, as JSON or YAML; nil where none is named.
+// readBaseline reads the report that --baseline names, as JSON or YAML; nil if path is empty. diff wrote that report earlier, and what it
+// holds counts as known. A file that is no report is an error: an empty report would know nothing, and every finding would count.
 func readBaseline(path string) (*report.Report, error) {
 	if path == "" {
 		return nil, nil
@@ -20,7 +21,7 @@ func readBaseline(path string) (*report.Report, error) {
 	}
 	var out report.Report
 	if err := yaml.Unmarshal(text, &out); err != nil || out.APIVersion != report.APIVersion || out.Kind != report.KindReport {
-		return nil, hinted{error: fmt.Errorf("--baseline %s: it is no report of %s", path, report.APIVersion),
+		return nil, hinted{error: fmt.Errorf("--baseline %s: not a %s report", path, report.APIVersion),
 			hint: "helmdrift diff RELEASE -o json > " + path + " makes one"}
 	}
 	return &out, nil

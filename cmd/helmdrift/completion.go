@@ -10,10 +10,12 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
-// completionPatience is how long a shell waits for names.
-const completionPatience = 3 * time.Second
+// completionTimeout is how long the shell waits for the names of releases. Somebody pressed the tab key and waits too.
+const completionTimeout = 3 * time.Second
 
-// completeRelease offers the releases of the namespace, from metadata only, and files for the chart.
+// completeRelease returns the function that completes the arguments of diff and fix: the releases of the namespace for the first one, and
+// files for the chart. It reads only the metadata of the records, and on errors it prints nothing, since the user is in the middle of a
+// command line.
 func completeRelease(c *connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -23,7 +25,7 @@ func completeRelease(c *connection) cobra.CompletionFunc {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		at.config.Timeout = completionPatience
+		at.config.Timeout = completionTimeout
 		cluster, err := live.New(at.config, c.options())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,16 +16,17 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// configFile is what a configuration says; its JSON Schema is docs/config.schema.json.
+// configFile is the content of a configuration file. docs/config.schema.json is its JSON Schema, and docs/ignore.md describes it.
 type configFile struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	Kind       string `json:"kind,omitempty"`
-	// Ignore are rules, and Managers the names of field managers by group, beside those that are known.
+	// Ignore lists rules. Managers lists names of field managers by group, in addition to the names that are built in.
 	Ignore   []report.RuleText `json:"ignore,omitempty"`
 	Managers owners.Managers   `json:"managers,omitempty"`
 }
 
-// readConfig reads a configuration. A word that is not in the schema is an error: misspelt, it would silence nothing, or too much.
+// readConfig reads a configuration file. A word that is not in the schema is an error: a misspelt one would ignore nothing, or too much.
+// A rule that would ignore everything is an error too, since it would turn the program off for everybody who uses the file.
 func readConfig(path string) (configFile, error) {
 	var out configFile
 	text, err := os.ReadFile(path)
@@ -30,31 +34,59 @@ func readConfig(path string) (configFile, error) {
 		return out, fmt.Errorf("configuration: %w", err)
 	}
 	if err := yaml.UnmarshalStrict(text, &out); err != nil {
-		preface := strings.NewReplacer("error unmarshaling JSON: ", "", "while decoding JSON: ", "", "error converting YAML to JSON: ", "",
-			"json: ", "", "yaml: unmarshal errors:", "", "yaml: ", "")
-		return out, brokenConfig(path, strings.Join(strings.Fields(preface.Replace(err.Error())), " "))
+		return out, configError(path, decodeProblem(err))
 	}
 	if out.APIVersion != "" && out.APIVersion != report.APIVersion || out.Kind != "" && out.Kind != "Config" {
-		return out, brokenConfig(path, fmt.Sprintf("it says apiVersion %q and kind %q; this helmdrift knows %s and Config",
+		return out, configError(path, fmt.Sprintf("apiVersion %q and kind %q are not supported; this version of helmdrift reads %s and Config",
 			out.APIVersion, out.Kind, report.APIVersion))
 	}
 	for group := range out.Managers {
 		if !slices.Contains([]report.ManagerGroup{report.ManagerPerson, report.ManagerController, report.ManagerDeployer}, group) {
-			return out, brokenConfig(path, fmt.Sprintf("managers: %q is not one of person, controller, deployer", group))
+			return out, configError(path, fmt.Sprintf("managers: %q is not one of person, controller, deployer", group))
 		}
 	}
 	for i, rule := range out.Ignore {
 		if ignore.TextSelectsEverything(rule) {
-			return out, brokenConfig(path, fmt.Sprintf("ignore[%d]: %v", i, ignore.ErrSelectsEverything))
+			return out, configError(path, fmt.Sprintf("ignore[%d]: %v", i, ignore.ErrSelectsEverything))
 		}
 	}
 	if err := out.Managers.Check(); err != nil {
-		return out, brokenConfig(path, err.Error())
+		return out, configError(path, err.Error())
 	}
 	return out, nil
 }
 
-func brokenConfig(path, what string) error {
-	return hinted{error: fmt.Errorf("configuration %s: %s", path, what),
-		hint: "docs/ignore.md says what it may have, docs/config.schema.json lets an editor check it"}
+// decodeProblem returns what is wrong with the text of a configuration, without the names of Go types and of the decoders.
+func decodeProblem(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		where := ""
+		if wrong.Field != "" {
+			where = wrong.Field + ": "
+		}
+		found := map[string]string{"array": "a list", "object": "a mapping"}[wrong.Value]
+		if found == "" {
+			found = "a " + wrong.Value
+		}
+		return where + "must be " + yamlKind(wrong.Type) + ", not " + found
+	}
+	decoders := strings.NewReplacer("error unmarshaling JSON: ", "", "while decoding JSON: ", "", "error converting YAML to JSON: ", "",
+		"json: ", "", "yaml: unmarshal errors:", "", "yaml: ", "")
+	return strings.Join(strings.Fields(decoders.Replace(err.Error())), " ")
+}
+
+// yamlKind returns what YAML calls the values that a Go type takes. A configuration has lists, mappings and strings.
+func yamlKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "a mapping"
+	}
+	return "a " + t.Kind().String()
+}
+
+func configError(path, problem string) error {
+	return hinted{error: fmt.Errorf("configuration %s: %s", path, problem),
+		hint: "docs/ignore.md describes the file, and docs/config.schema.json lets an editor check it"}
 }

@@ -8,18 +8,19 @@ import (
 	"path/filepath"
 )
 
-// configName is the file that is looked for, from the working directory upwards.
+// configName is the name of the file that is searched for, from the working directory upwards.
 const configName = ".helmdrift.yaml"
 
-// configFinder looks for a configuration that nobody named. Such a file decides what counts, so it must be of those who may decide that:
-// the search ends at the root of the repository and at the home directory, and a file of somebody else is an error, not silence.
+// configFinder searches for a configuration file if --config does not name one. Such a file decides what counts as drift, so it must
+// belong to somebody who may decide that: the search ends at the root of the repository and at the home directory, and a file that
+// somebody else owns or can write to is an error. To skip it silently would hide that the rules of the team are not applied.
 type configFinder struct {
 	home string
 	env  func(string) string
 }
 
-// find looks in a directory and above it; the path is empty where there is no configuration. The directory is taken without symbolic
-// links, so that what is above it is what holds it.
+// find searches a directory and those above it. The path is empty if there is no configuration. Symbolic links in the directory are
+// resolved first, so that "above" means the directories that really contain it.
 func (f configFinder) find(dir string) (string, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -31,7 +32,7 @@ func (f configFinder) find(dir string) (string, error) {
 		case err == nil:
 			return path, f.check(path, info)
 		case !errors.Is(err, fs.ErrNotExist):
-			return "", hinted{error: fmt.Errorf("looking for a configuration: %w", err), hint: "--config FILE names one"}
+			return "", hinted{error: fmt.Errorf("looking for a configuration: %w", err), hint: "--config FILE names one, --config " + os.DevNull + " uses none"}
 		}
 		above := filepath.Dir(dir)
 		if above == dir || f.endsAt(dir) {
@@ -41,8 +42,8 @@ func (f configFinder) find(dir string) (string, error) {
 	}
 }
 
-// endsAt reports whether nothing above a directory concerns what is in it: it is the root of a repository, or the home directory. In a
-// worktree and in a submodule, .git is a file.
+// endsAt reports whether the search ends at a directory: it is the root of a repository, or the home directory. In a worktree and in a
+// submodule, .git is a file.
 func (f configFinder) endsAt(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 		return true
@@ -55,18 +56,18 @@ func (f configFinder) endsAt(dir string) bool {
 	return err == nil && os.SameFile(here, home)
 }
 
-// check refuses a file that somebody else may have written.
+// check returns an error for a file that somebody else may have written.
 func (f configFinder) check(path string, info fs.FileInfo) error {
-	why := "it is no regular file"
+	reason := "it is not a regular file"
 	if info.Mode().IsRegular() {
 		var err error
-		if why, err = distrust(path, f.env); err != nil {
+		if reason, err = reasonToDistrust(path, f.env); err != nil {
 			return fmt.Errorf("configuration %s: %w", path, err)
 		}
 	}
-	if why == "" {
+	if reason == "" {
 		return nil
 	}
-	return hinted{error: fmt.Errorf("configuration %s is not used: %s", path, why),
+	return hinted{error: fmt.Errorf("configuration %s is not used: %s", path, reason),
 		hint: "--config " + shellWord(path) + " uses it if you trust it, --config " + os.DevNull + " uses none"}
 }

@@ -59,7 +59,7 @@ func TestConfigIsAFile(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir, ".helmdrift.yaml/")
 	_, err := configFinder{env: os.Getenv}.find(dir)
-	if err == nil || !strings.Contains(err.Error(), "is not used: it is no regular file") {
+	if err == nil || !strings.Contains(err.Error(), "is not used: it is not a regular file") {
 		t.Error(err)
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"syscall"
 )
 
-// anybody is the permission to write that everybody on the machine has.
+// anybody is the permission bit that lets everybody on the machine write.
 const anybody fs.FileMode = 0o002
 
-// distrust says why a file that was found, and not named, must not decide anything; it is empty where nothing speaks against the file. The
+// reasonToDistrust returns why a file that was found, and not named by the user, must not be used. It is empty if the file is trusted. The
 // owner must be the user who runs the program, or root. As in git (CVE-2022-24765; git-compat-util.h is_path_owned_by_current_uid), root
-// also takes the files of the user who called sudo. Nobody else may be able to write the file or to put another one in its place; the
-// sticky bit is no help, because it lets everybody add a file where there was none.
-func distrust(path string, env func(string) string) (string, error) {
+// also trusts the files of the user who called sudo. Nobody else may be able to write the file or to replace it. The sticky bit of a
+// directory does not help, because it lets everybody add a file where there was none.
+func reasonToDistrust(path string, env func(string) string) (string, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", err
@@ -51,6 +51,7 @@ func distrust(path string, env func(string) string) (string, error) {
 	return "", nil
 }
 
+// ownerOf returns the numeric owner of a file, if the system has one.
 func ownerOf(info fs.FileInfo) (uid int, ok bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -59,6 +60,7 @@ func ownerOf(info fs.FileInfo) (uid int, ok bool) {
 	return int(stat.Uid), true
 }
 
+// isTrusted reports whether a user may decide what this run ignores.
 func isTrusted(uid int, env func(string) string) bool {
 	me := os.Geteuid()
 	if uid == me || uid == 0 {

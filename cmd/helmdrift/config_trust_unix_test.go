@@ -56,7 +56,7 @@ func TestDistrust(t *testing.T) {
 				must(t, os.Lchown(path, somebody, -1))
 			}
 		}
-		got, err := distrust(path, func(string) string { return c.sudo })
+		got, err := reasonToDistrust(path, func(string) string { return c.sudo })
 		if want := strings.ReplaceAll(c.want, "DIR", filepath.Dir(path)); err != nil || got != want {
 			t.Errorf("%s: %q, %v, not %q", name, got, err, want)
 		}

@@ -20,8 +20,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/live"
 )
 
-// connection holds the flags that say which cluster to ask and as whom: Helm's own, with Helm's environment as defaults
-// (helm v3.22.0 pkg/cli/environment.go EnvSettings), and kubectl's --context and --request-timeout.
+// connection holds the flags that say which cluster to ask and as whom. They are Helm's own flags, with Helm's environment variables as
+// defaults (helm v3.22.0 pkg/cli/environment.go EnvSettings), and kubectl's --context and --request-timeout. A command line that works
+// with helm must reach the same cluster with helmdrift.
 type connection struct {
 	kubeconfig, context, namespace string
 	token, server, caFile, tlsName string
@@ -32,12 +33,13 @@ type connection struct {
 	burst                          int
 	timeout                        time.Duration
 	driver                         string
-	envErrors                      []error
+	// envErrors are the errors of environment variables. resolve returns them, so that help and version work in spite of them.
+	envErrors []error
 	// known is what this run knows to be secret.
 	known *secret.Known
 }
 
-// newConnection reads the defaults from Helm's environment variables.
+// newConnection returns a connection with the defaults of Helm's environment variables.
 func newConnection(env func(string) string) *connection {
 	c := &connection{
 		context: env("HELM_KUBECONTEXT"), namespace: env("HELM_NAMESPACE"), token: env("HELM_KUBETOKEN"),
@@ -51,20 +53,21 @@ func newConnection(env func(string) string) *connection {
 	c.debug, _ = strconv.ParseBool(env("HELM_DEBUG"))
 	if text := env("HELM_QPS"); text != "" {
 		qps, err := strconv.ParseFloat(text, 32)
-		c.qps, c.envErrors = float32(qps), append(c.envErrors, nameEnv("HELM_QPS", err))
+		c.qps, c.envErrors = float32(qps), append(c.envErrors, numberError("HELM_QPS", text, err))
 	}
 	if text := env("HELM_BURST_LIMIT"); text != "" {
 		burst, err := strconv.Atoi(text)
-		c.burst, c.envErrors = burst, append(c.envErrors, nameEnv("HELM_BURST_LIMIT", err))
+		c.burst, c.envErrors = burst, append(c.envErrors, numberError("HELM_BURST_LIMIT", text, err))
 	}
 	return c
 }
 
-func nameEnv(name string, err error) error {
+// numberError returns the error of an environment variable that should be a number; nil if err is nil.
+func numberError(name, text string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("environment variable %s is not a number: %w", name, err)
+	return fmt.Errorf("environment variable %s is %q, which is not a number", name, text)
 }
 
 func (c *connection) addFlags(fs *pflag.FlagSet) {
@@ -78,19 +81,19 @@ func (c *connection) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.server, "kube-apiserver", c.server, "`address` and port of the Kubernetes API server [HELM_KUBEAPISERVER]")
 	fs.StringVar(&c.caFile, "kube-ca-file", c.caFile, "certificate authority `file` for the API server [HELM_KUBECAFILE]")
 	fs.StringVar(&c.tlsName, "kube-tls-server-name", c.tlsName,
-		"server `name` that the API server's certificate must have [HELM_KUBETLS_SERVER_NAME]")
+		"`name` that the certificate of the API server must have [HELM_KUBETLS_SERVER_NAME]")
 	fs.BoolVar(&c.insecure, "kube-insecure-skip-tls-verify", c.insecure,
 		"do not verify the API server's certificate [HELM_KUBEINSECURE_SKIP_TLS_VERIFY]")
 	fs.DurationVar(&c.timeout, "request-timeout", c.timeout, "time limit for one request including its retries; 0 for none")
 	fs.Float32Var(&c.qps, "qps", c.qps,
-		"`requests` per second (default: the server's Priority and Fairness decides; 50 if it has none) [HELM_QPS]")
-	fs.IntVar(&c.burst, "burst-limit", c.burst, "`requests` at once (default: 300 if --qps applies) [HELM_BURST_LIMIT]")
-	fs.BoolVar(&c.debug, "debug", c.debug, "print Helm's log, and the stack of an internal error [HELM_DEBUG]")
+		"limit of `requests` per second (default: none if the server has Priority and Fairness, else 50) [HELM_QPS]")
+	fs.IntVar(&c.burst, "burst-limit", c.burst, "`requests` that may exceed --qps for a moment (default: 300) [HELM_BURST_LIMIT]")
+	fs.BoolVar(&c.debug, "debug", c.debug, "print Helm's log, and the stack trace of an internal error [HELM_DEBUG]")
 	_ = fs.MarkHidden("context")
-	fs.Lookup("kube-token").DefValue = "" // help must not print it
+	fs.Lookup("kube-token").DefValue = "" // help prints defaults, and this one comes from the environment
 }
 
-// target is a cluster and a namespace in it.
+// target is a cluster and a namespace in it, as resolve finds them.
 type target struct {
 	config    *rest.Config
 	namespace string
@@ -98,7 +101,7 @@ type target struct {
 	cluster string
 }
 
-// resolve finds the cluster by the standard rules: --kubeconfig, KUBECONFIG with several files, ~/.kube/config, and the
+// resolve finds the cluster by the standard rules of client-go: --kubeconfig, KUBECONFIG with several files, ~/.kube/config, and the
 // service account inside a pod.
 func (c *connection) resolve() (target, error) {
 	if err := errors.Join(c.envErrors...); err != nil {
@@ -107,27 +110,28 @@ func (c *connection) resolve() (target, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, c.overrides())
-	if err := c.knowsContext(loader); err != nil {
+	if err := c.checkContext(loader); err != nil {
 		return target{}, err
 	}
 	config, err := loader.ClientConfig()
 	if err != nil {
-		return target{}, configError(err, rules)
+		return target{}, kubeconfigError(err, rules)
 	}
 	config.Timeout = c.timeout
 	namespace, _, err := loader.Namespace()
 	if err != nil {
-		return target{}, configError(err, rules)
+		return target{}, kubeconfigError(err, rules)
 	}
 	return target{config: config, namespace: namespace, cluster: c.clusterName(loader)}, nil
 }
 
+// overrides returns what the flags replace in the kubeconfig.
 func (c *connection) overrides() *clientcmd.ConfigOverrides {
 	o := &clientcmd.ConfigOverrides{CurrentContext: c.context}
 	o.Context.Namespace = c.namespace
 	o.AuthInfo.Token = c.token
 	o.AuthInfo.Impersonate = c.asUser
-	// Helm hands --kube-as-group to plugins twice over.
+	// Helm passes each --kube-as-group to its plugins twice.
 	groups := slices.Clone(c.asGroups)
 	slices.Sort(groups)
 	o.AuthInfo.ImpersonateGroups = slices.Compact(groups)
@@ -135,6 +139,7 @@ func (c *connection) overrides() *clientcmd.ConfigOverrides {
 	return o
 }
 
+// clusterName returns the name of the cluster in the kubeconfig, which reports show; empty if the kubeconfig does not name it.
 func (c *connection) clusterName(loader clientcmd.ClientConfig) string {
 	raw, err := loader.RawConfig()
 	if err != nil {
@@ -150,32 +155,32 @@ func (c *connection) clusterName(loader clientcmd.ClientConfig) string {
 	return ""
 }
 
-// knowsContext refuses a context that no kubeconfig has, and names those there are.
-func (c *connection) knowsContext(loader clientcmd.ClientConfig) error {
+// checkContext returns an error that lists the contexts of the kubeconfig if the one that the user named does not exist.
+func (c *connection) checkContext(loader clientcmd.ClientConfig) error {
 	raw, err := loader.RawConfig()
 	if err != nil || c.context == "" || raw.Contexts[c.context] != nil {
-		return nil // what is wrong with the file itself, ClientConfig says
+		return nil // ClientConfig reports what is wrong with the file itself
 	}
 	hint := "the kubeconfig has no contexts"
 	if len(raw.Contexts) > 0 {
-		hint = "there are: " + strings.Join(slices.Sorted(maps.Keys(raw.Contexts)), ", ")
+		hint = "the kubeconfig has these contexts: " + strings.Join(slices.Sorted(maps.Keys(raw.Contexts)), ", ")
 	}
 	return hinted{error: fmt.Errorf("kubeconfig: context %q does not exist", c.context), hint: hint}
 }
 
-// configError says where a kubeconfig was looked for, and what may be wrong with it.
-func configError(err error, rules *clientcmd.ClientConfigLoadingRules) error {
+// kubeconfigError returns the error of loading a kubeconfig with the files that were tried.
+func kubeconfigError(err error, rules *clientcmd.ClientConfigLoadingRules) error {
 	switch {
 	case clientcmd.IsEmptyConfig(err):
-		return hinted{error: errors.New("no cluster to ask: no kubeconfig was found, and this is not a pod"),
-			hint: "set KUBECONFIG or --kubeconfig; looked at " + strings.Join(rules.GetLoadingPrecedence(), ", ")}
+		return hinted{error: errors.New("no cluster to connect to: there is no kubeconfig, and helmdrift does not run in a pod"),
+			hint: "set KUBECONFIG or --kubeconfig; these files were tried: " + strings.Join(rules.GetLoadingPrecedence(), ", ")}
 	case errors.Is(err, os.ErrNotExist):
 		return hinted{error: fmt.Errorf("kubeconfig: %w", err), hint: "check --kubeconfig and KUBECONFIG"}
 	}
 	return fmt.Errorf("kubeconfig: %w", err)
 }
 
-// options are what the flags say about speed and about who we are.
+// options returns the limits on requests, and the name under which the API server logs them.
 func (c *connection) options() live.Options {
 	return live.Options{UserAgent: "helmdrift/" + version, QPS: c.qps, Burst: c.burst}
 }

@@ -21,39 +21,35 @@ import (
 
 // diffOptions are the flags of diff.
 type diffOptions struct {
-	desiredOptions
-	ignoreOptions
+	compareOptions
 	format      output.Format
 	failOn      failOn
-	color       colorMode
-	revision    int
+	color       oneOf
 	showSecrets bool
 	showIgnored bool
 	baseline    string
-	// fix says that what drifted is put back after the report, and repair says how.
+	// fix says that drift is put back after the report. The flags of repair are hidden in the help, and allowed only together with it.
 	fix    bool
 	repair fixOptions
 }
 
 func newDiff(s streams, c *connection) *cobra.Command {
 	o := diffOptions{
-		desiredOptions: newDesiredOptions(s), format: output.Text,
-		failOn: defaultFailOn(), color: "auto",
-		repair: newFixOptions(),
+		compareOptions: newCompareOptions(s), format: output.Text, failOn: defaultFailOn(), color: newColor(), repair: newFixOptions(),
 	}
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE [CHART]]",
 		Short: "Compare a release with the cluster, field by field",
-		Long: `diff compares what Helm stored for a release with what the cluster holds, and shows for every
-field that differs what the next helm upgrade will do to it.
+		Long: `diff compares what Helm stored for a release with what the cluster holds. For every field that
+differs, it shows what the next helm upgrade will do to it.
 
 Without CHART it shows drift: it assumes that the next upgrade sends the stored manifest again.
 With CHART it renders the chart as helm upgrade would, and also shows what that upgrade changes.
 CHART is anything that Helm accepts: a directory, a .tgz file, a URL, repo/name or oci://….
 With --to-revision it shows what helm rollback would do. Without RELEASE it compares the only
-release of the namespace. With --fix it then does what helmdrift fix does, and has its exit codes
-and its flags --yes, --only, --skip, --prune, --backup, --timeout, --field-manager and
---target-namespace.
+release of the namespace. With --fix it then does what helmdrift fix does. It has the exit codes
+of helmdrift fix then, and its flags --yes, --only, --skip, --prune, --backup, --timeout,
+--field-manager and --target-namespace.
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 
@@ -68,26 +64,33 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 		Args:              releaseAndChart,
 		ValidArgsFunction: completeRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(cmd.Flags(), args); err != nil {
+			hasChart := len(args) > 1
+			if err := o.check(cmd.Flags(), hasChart); err != nil {
 				return err
 			}
-			if err := o.checkFix(cmd.LocalNonPersistentFlags(), len(args) > 1); err != nil {
+			if err := o.checkFix(cmd.LocalNonPersistentFlags(), hasChart); err != nil {
 				return err
 			}
 			return runDiff(cmd.Context(), s, c, o, args, cmd.Flags())
 		},
 	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+// addFlags adds the flags of diff, and their completion in the shell.
+func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.VarP(&o.format, "output", "o", "format of the report: "+strings.Join(output.Formats(), ", "))
 	fs.Var(&o.failOn, "fail-on", "`list` of what sets exit code 2: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
-	fs.Var(&o.color, "color", "use colour: auto, always or never [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
+	addColorFlag(fs, &o.color)
 	fs.IntVar(&o.revision, "revision", 0, "compare with stored revision `N` instead of the one helm upgrade would start from")
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them")
 	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted as helmdrift fix does; its flags are then accepted too")
 	o.ignoreOptions.addFlags(fs)
 	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
 	fs.BoolVar(&o.showControllers, "show-controllers", false,
-		"list fields that only controllers or forgotten writers wrote and no manifest names, instead of counting them")
+		"list fields that no manifest names and only controllers or unknown writers wrote, instead of counting them")
 	fs.StringVar(&o.baseline, "baseline", "", "count only what is new since the report in this `file` (JSON or YAML)")
 	o.desiredOptions.addFlags(fs)
 	o.repair.addFlags(fs)
@@ -97,16 +100,69 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 	completeFixFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.failOn.completions(), cobra.ShellCompDirectiveNoFileComp))
-	return cmd
 }
 
-// runDiff compares, prints the report, and puts back what drifted if --fix says so.
+// releaseAndChart refuses more than two arguments.
+func releaseAndChart(cmd *cobra.Command, args []string) error {
+	if len(args) <= 2 {
+		return nil
+	}
+	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: cmd.UseLine()}
+}
+
+// check refuses flags that contradict each other or would have no effect.
+func (o *diffOptions) check(flags *pflag.FlagSet, hasChart bool) error {
+	if err := o.checkRevision(); err != nil {
+		return err
+	}
+	return o.desiredOptions.check(flags, hasChart)
+}
+
+// checkFix refuses the flags of fix without --fix. With --fix it refuses every flag whose comparison is not the one with what Helm
+// deployed, since a fix puts back that and nothing else.
+func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
+	if !o.fix {
+		for _, name := range fixFlags() {
+			if flags.Changed(name) {
+				return hinted{error: fmt.Errorf("--%s needs --fix", name), hint: "without --fix, diff writes nothing to the cluster"}
+			}
+		}
+		return nil
+	}
+	if hasChart {
+		return hinted{error: errors.New("--fix puts back what Helm deployed: leave out CHART"), hint: outOfScope}
+	}
+	allowed := []string{"fix", "revision", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help"}
+	allowed = slices.Concat(allowed, fixFlags(), ignoreFlags(), limitFlags())
+	hints := map[string]string{
+		"fail-on":  "fix has its own exit codes; helmdrift fix --help lists them",
+		"baseline": "use --skip KIND/NAME:PATH for what fix must not put back",
+		"dry-run":  "helmdrift fix RELEASE --dry-run=server lets the API server try the fix",
+	}
+	var err error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed && !slices.Contains(allowed, f.Name) {
+			hint, known := hints[f.Name]
+			if !known {
+				hint = outOfScope
+			}
+			err = hinted{error: fmt.Errorf("--%s cannot be used with --fix", f.Name), hint: hint}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return o.repair.check(flags)
+}
+
+// runDiff compares, prints the report, and puts back what drifted if --fix says so. With --fix and a format for programs, stdout holds one
+// document: the result of the fix, which contains the report.
 func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args []string, flags *pflag.FlagSet) error {
 	known, err := readBaseline(o.baseline)
 	if err != nil {
 		return err
 	}
-	d, err := begin(ctx, s, c, o, args, "diff")
+	d, err := begin(ctx, s, c, o.compareOptions, args, "diff")
 	if err != nil {
 		return err
 	}
@@ -120,10 +176,10 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 		release.Accept(known, "--baseline "+filepath.Base(o.baseline))
 	}
 	report := report.New(version, now, []report.Release{release})
-	look := s.display(o.color, now)
+	look := s.display(s.out, o.color, now)
 	look.ShowIgnored = o.showIgnored
 	if o.fix && o.format != output.Text {
-		return d.fix(ctx, s, o.repairFlags(), result) // whose result has the report in it
+		return d.fix(ctx, s, o.repairOptions(), result)
 	}
 	if !o.fix && o.format == output.Text && o.revision == 0 && d.target.Chart == nil && o.baseline == "" && !result.RecordElsewhere() {
 		look.Fix, look.Plan = fixCommand(d.target, flags), planned(result.Comparison)
@@ -133,19 +189,20 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	}
 	if o.fix {
 		fmt.Fprintln(s.out)
-		return d.fix(ctx, s, o.repairFlags(), result)
+		return d.fix(ctx, s, o.repairOptions(), result)
 	}
 	return o.failOn.status(report)
 }
 
-// repairFlags are the flags of a fix that follows the report.
-func (o *diffOptions) repairFlags() fixOptions {
-	flags := o.repair
-	flags.format, flags.color, flags.showSecrets = o.format, o.color, o.showSecrets
-	return flags
+// repairOptions returns the options of the fix that follows the report.
+func (o *diffOptions) repairOptions() fixOptions {
+	options := o.repair
+	options.format, options.color, options.showSecrets = o.format, o.color, o.showSecrets
+	return options
 }
 
-// planned is what a fix would write; empty if that cannot be planned, for which fix has the words.
+// planned returns what a fix would write, for the last line of the report. It is empty if a fix cannot be planned: the report is complete
+// without it, and fix itself reports why.
 func planned(c *threeway.Comparison) []report.FixPlan {
 	defer func() { _ = recover() }()
 	plan, err := repair.New(c, repair.Options{})
@@ -155,96 +212,16 @@ func planned(c *threeway.Comparison) []report.FixPlan {
 	return plan.Result(threeway.Mask{}, nil).Plan
 }
 
-// fixCommand is the command that puts back what this one found. It has the flags that chose the cluster, or it would go to another one.
+// fixCommand returns the command that puts back what this one found. It repeats the flags that chose the cluster, so that it reaches the
+// same one, and those that chose what to ignore. It leaves out tokens.
 func fixCommand(t drift.Target, flags *pflag.FlagSet) string {
 	words := []string{"helmdrift", "fix", t.Release, "-n", t.Namespace}
-	where := []string{"kubeconfig", "kube-context", "context", "kube-apiserver", "kube-as-user"}
-	for _, name := range slices.Concat(where, ignoreFlags(), boundFlags(), []string{"kube-as-group"}) {
+	cluster := []string{"kubeconfig", "kube-context", "context", "kube-apiserver", "kube-as-user"}
+	for _, name := range slices.Concat(cluster, ignoreFlags(), limitFlags(), []string{"kube-as-group"}) {
 		words = append(words, givenFlag(flags.Lookup(name))...)
 	}
 	for i, w := range words {
 		words[i] = shellWord(w)
 	}
 	return strings.Join(words, " ")
-}
-
-// givenFlag is a flag as it was given, each of its values; nothing where it was not.
-func givenFlag(f *pflag.Flag) (words []string) {
-	if !f.Changed {
-		return nil
-	}
-	if list, ok := f.Value.(pflag.SliceValue); ok {
-		for _, value := range list.GetSlice() {
-			words = append(words, "--"+f.Name, value)
-		}
-		return words
-	}
-	if f.Value.Type() == "bool" {
-		return []string{"--" + f.Name + "=" + f.Value.String()}
-	}
-	return []string{"--" + f.Name, f.Value.String()}
-}
-
-// shellWord quotes a word for a shell where it needs that.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@,+=", r)
-	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// releaseAndChart refuses more arguments than that.
-func releaseAndChart(cmd *cobra.Command, args []string) error {
-	if len(args) <= 2 {
-		return nil
-	}
-	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: cmd.UseLine()}
-}
-
-// check refuses flags that contradict each other or would have no effect.
-func (o *diffOptions) check(flags *pflag.FlagSet, args []string) error {
-	if o.revision < 0 {
-		return fmt.Errorf("--revision %d: revisions begin at 1", o.revision)
-	}
-	return o.desiredOptions.check(flags, len(args) > 1)
-}
-
-// checkFix refuses flags that mean nothing without --fix, and with it all that would not compare with what Helm deployed.
-func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
-	ofFix := fixFlags()
-	if !o.fix {
-		for _, name := range ofFix {
-			if flags.Changed(name) {
-				return hinted{error: fmt.Errorf("--%s needs --fix", name), hint: "without --fix, diff writes nothing"}
-			}
-		}
-		return nil
-	}
-	if hasChart {
-		return hinted{error: errors.New("--fix puts back what Helm deployed: leave out CHART"), hint: outOfScope}
-	}
-	var err error
-	common := append(ofFix, "fix", "revision", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help")
-	common = slices.Concat(common, ignoreFlags(), boundFlags())
-	flags.VisitAll(func(f *pflag.Flag) {
-		switch {
-		case !f.Changed || slices.Contains(common, f.Name):
-		case f.Name == "fail-on":
-			err = hinted{error: errors.New("--fail-on does not go with --fix"), hint: "fix has its own exit codes; helmdrift fix --help lists them"}
-		case f.Name == "baseline":
-			err = hinted{error: errors.New("--baseline does not go with --fix"), hint: "use --skip KIND/NAME:PATH for what fix must not put back"}
-		case f.Name == "dry-run":
-			err = hinted{error: errors.New("--dry-run does not go with --fix"),
-				hint: "helmdrift fix RELEASE --dry-run=server lets the API server try the fix"}
-		default:
-			err = hinted{error: fmt.Errorf("--%s does not go with --fix", f.Name), hint: outOfScope}
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return o.repair.check(flags)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,44 +10,45 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// The exit codes of every command. The output format never changes them.
+// The exit codes of every command. They depend on what was found, never on the output format.
 const (
-	// exitClean: nothing that --fail-on selects.
+	// exitClean means that nothing was found that --fail-on selects.
 	exitClean = 0
-	// exitFailure: a usage error, a failure, or a comparison that is incomplete. It beats exitSelected.
+	// exitFailure means a usage error, a failure, or an incomplete comparison. It takes precedence over exitSelected: whoever reads 2 may
+	// rely on a complete report.
 	exitFailure = 1
-	// exitSelected: something that --fail-on selects.
+	// exitSelected means that something was found that --fail-on selects.
 	exitSelected = 2
 )
 
-// exitHelp stands in the help of every command that has these codes.
+// exitHelp is the part of the help of diff that explains the exit codes.
 const exitHelp = `Exit codes:
   0  nothing that --fail-on selects
   1  usage error or failure; something could not be compared, even if drift was found; or the dry
-     run of the API server contradicts the prediction
+     run by the API server contradicts the prediction
   2  something that --fail-on selects`
 
-// fixExitHelp is the same for fix, and for diff --fix.
+// fixExitHelp is the same for fix. diff --fix has these codes too.
 const fixExitHelp = `Exit codes:
   0  everything that fix can put back is as Helm deployed it
   1  usage error or failure, or something could not be read
-  2  drift remains: not confirmed, dry run, not selected, or left or refused for a reason`
+  2  drift remains: you did not confirm or select it, it was a dry run, or the result says why`
 
-// exitStatus is an error that carries an exit code and has already been reported.
+// exitStatus is an error that only carries an exit code. What it stands for was printed as a report.
 type exitStatus int
 
-// Error makes exitStatus an error; nobody prints it.
+// Error makes exitStatus an error. It is never printed.
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// failOn is the set of things that make a command exit with 2. It is a flag value that refuses unknown words.
+// failOn is the value of --fail-on: the set of kinds of findings that make diff exit with 2.
 type failOn map[string]bool
 
-// failOnWords are the words of --fail-on, in the order of its help.
+// failOnWords returns the words of --fail-on in the order of its help.
 func failOnWords() []string {
 	return []string{"drift", "change", "unmanaged", "conflict", "fail", "effect", "none"}
 }
 
-// String lists the words that are set.
+// String returns the words that are set, separated by commas.
 func (f *failOn) String() string {
 	var on []string
 	for _, word := range failOnWords() {
@@ -57,11 +59,11 @@ func (f *failOn) String() string {
 	return strings.Join(on, ",")
 }
 
-// defaultFailOn is what --fail-on selects where nobody says otherwise.
+// defaultFailOn returns what --fail-on selects by default: what Helm deployed is not what the cluster holds, or the upgrade would fail.
 func defaultFailOn() failOn { return failOn{"drift": true, "conflict": true, "fail": true} }
 
-// Set takes a comma-separated list. Words with a + are added to what is selected so far, which is the default at first; words without
-// one take its place. A list that has both could mean either, so it is an error.
+// Set reads a comma-separated list. Words with a + are added to what is selected so far, which is the default at first; words without a +
+// replace it. A list that has both kinds could mean either, so it is an error.
 func (f *failOn) Set(list string) error {
 	var words []string
 	added := 0
@@ -69,7 +71,7 @@ func (f *failOn) Set(list string) error {
 		word = strings.TrimSpace(word)
 		name, adds := strings.CutPrefix(word, "+")
 		if !slices.Contains(failOnWords(), name) {
-			return fmt.Errorf("must be some of: %s; each with a + adds to %s", strings.Join(failOnWords(), ", "), f)
+			return fmt.Errorf("must be some of %s; a word with a + adds to %s", strings.Join(failOnWords(), ", "), f)
 		}
 		words = append(words, name)
 		if adds {
@@ -82,20 +84,20 @@ func (f *failOn) Set(list string) error {
 	case len(words):
 		maps.Copy(set, *f)
 	default:
-		return fmt.Errorf("type either +%s, which adds to %s, or %s, which takes its place",
+		return fmt.Errorf("put a + before every word or before none: +%s adds to %s, and %s replaces it",
 			strings.Join(words, ",+"), f, strings.Join(words, ","))
 	}
 	for _, word := range words {
 		set[word] = true
 	}
 	if set["none"] && len(set) > 1 {
-		return fmt.Errorf("none goes with no other word")
+		return errors.New("none cannot be combined with other words")
 	}
 	*f = set
 	return nil
 }
 
-// completions are the words of --fail-on in both forms.
+// completions returns the words of --fail-on in both forms, for the shell.
 func (f *failOn) completions() []string {
 	words := failOnWords()
 	for _, word := range failOnWords() {
@@ -109,7 +111,8 @@ func (f *failOn) completions() []string {
 // Type returns the placeholder in help texts.
 func (f *failOn) Type() string { return "list" }
 
-// status is the exit code of a report: what could not be seen comes first, and what the server says is otherwise.
+// status returns the exit code of a report as an error; nil is exit code 0. Errors, and predictions that the dry run of the API server
+// contradicts, take precedence over findings.
 func (f failOn) status(r *report.Report) error {
 	switch {
 	case r.HasError(), r.Disputed():
@@ -120,10 +123,12 @@ func (f failOn) status(r *report.Report) error {
 	return nil
 }
 
+// selectsRelease reports whether a release sets exit code 2. A namespace that is being deleted is drift of everything in it.
 func (f failOn) selectsRelease(r report.Release) bool {
 	return f["drift"] && r.Terminating || slices.ContainsFunc(r.Objects, f.selectsObject)
 }
 
+// selectsObject reports whether an object or one of its fields sets exit code 2.
 func (f failOn) selectsObject(o report.Object) bool {
 	whole := f["drift"] && o.Gone() ||
 		f["fail"] && o.Action == report.ActionFail ||
@@ -132,6 +137,7 @@ func (f failOn) selectsObject(o report.Object) bool {
 	return whole && o.IgnoredBy == nil && !o.Known || slices.ContainsFunc(o.Fields, f.selectsField)
 }
 
+// selectsField reports whether a field sets exit code 2. Fields that are ignored, or that the baseline has, never do.
 func (f failOn) selectsField(field report.Finding) bool {
 	if field.Silenced() {
 		return false
@@ -142,7 +148,8 @@ func (f failOn) selectsField(field report.Finding) bool {
 		f["conflict"] && field.Verdict == report.Conflict
 }
 
-// fixStatus is the exit code of a fix: what failed or could not be seen comes first.
+// fixStatus returns the exit code of a fix as an error; nil is exit code 0. What failed or could not be read takes precedence over drift
+// that remains.
 func fixStatus(r *report.FixResult) error {
 	is := func(status report.FixStatus) func(report.FixOutcome) bool {
 		return func(o report.FixOutcome) bool { return o.Status == status }

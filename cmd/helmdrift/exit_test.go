@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestFailOnForms: words with a + add to the default, words without one take its place, and a list of both is an error that says what to type.
+// TestFailOnForms: words with a + add to the default, words without a + replace it, and a list of both is an error that says what to type.
 func TestFailOnForms(t *testing.T) {
 	times := func(given ...string) []string { return given }
 	for _, c := range []struct {
@@ -24,11 +24,11 @@ func TestFailOnForms(t *testing.T) {
 		{times("+unmanaged", "+change"), "drift,change,unmanaged,conflict,fail", ""},
 		{times("drift", "+unmanaged"), "drift,unmanaged", ""},
 		{times("+unmanaged", "change"), "change", ""},
-		{times("drift,+unmanaged"), "", "type either +drift,+unmanaged, which adds to drift,conflict,fail, or drift,unmanaged, which takes its place"},
-		{times("+none"), "", "none goes with no other word"},
-		{times("none", "+drift"), "", "none goes with no other word"},
-		{times("none,drift"), "", "none goes with no other word"},
-		{times("++drift"), "", "must be some of: drift, change, unmanaged, conflict, fail, effect, none; each with a + adds to drift,conflict,fail"},
+		{times("drift,+unmanaged"), "", "put a + before every word or before none: +drift,+unmanaged adds to drift,conflict,fail, and drift,unmanaged replaces it"},
+		{times("+none"), "", "none cannot be combined with other words"},
+		{times("none", "+drift"), "", "none cannot be combined with other words"},
+		{times("none,drift"), "", "none cannot be combined with other words"},
+		{times("++drift"), "", "must be some of drift, change, unmanaged, conflict, fail, effect, none; a word with a + adds to drift,conflict,fail"},
 		{times("+"), "", "must be some of"},
 		{times("+drift,"), "", "must be some of"},
 		{times("everything"), "", "must be some of"},

@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagGroup is a heading of the help and the flags below it, the most used first.
+// flagGroup is a heading of the help and the names of the flags below it, the most used first. TestHelpGroups checks that every flag has
+// exactly one heading.
 type flagGroup struct {
 	title string
 	flags []string
@@ -27,7 +28,7 @@ func flagGroups(command string) []flagGroup {
 	return commonGroups()
 }
 
-// desiredGroups are the flags that choose what the release is compared with.
+// desiredGroups returns the flags that choose what the release is compared with.
 func desiredGroups() []flagGroup {
 	return []flagGroup{
 		{"What to compare with", []string{"to-revision", "revision", "install", "dry-run"}},
@@ -45,44 +46,40 @@ func desiredGroups() []flagGroup {
 	}
 }
 
-// diffGroups are the flags that diff has beside those.
+// diffGroups returns the other flags of diff.
 func diffGroups() []flagGroup {
 	return []flagGroup{
 		{"What counts", []string{"fail-on", "baseline"}},
-		{"What to ignore", ignoreGroup()},
+		{"What to ignore", ignoreFlags()},
 		{"Output", []string{"output", "show-ignored", "show-controllers", "show-secrets", "color"}},
 		{"Repair", []string{"fix"}},
 	}
 }
 
-// fixGroups are the flags of fix alone.
+// fixGroups returns the flags of fix.
 func fixGroups() []flagGroup {
 	return []flagGroup{
 		{"What to put back", []string{"only", "skip", "prune", "revision", "target-namespace"}},
 		{"How to put it back", []string{"yes", "dry-run", "backup", "timeout", "field-manager"}},
-		{"What to ignore", ignoreGroup()},
+		{"What to ignore", ignoreFlags()},
 		{"Output", []string{"output", "show-secrets", "color"}},
 	}
 }
 
-// ignoreGroup are the flags that diff and fix share.
-func ignoreGroup() []string {
-	return []string{"ignore", "ignore-manager", "config", "from-flux", "no-default-ignores"}
-}
-
-// commonGroups are the flags of every command; the limits are only those of diff and fix.
+// commonGroups returns the flags of every command. Only diff and fix have limits; names that a command does not have are skipped.
 func commonGroups() []flagGroup {
 	return []flagGroup{
 		{"Connection", []string{
 			"namespace", "kube-context", "kubeconfig", "request-timeout", "kube-as-user", "kube-as-group", "kube-token", "kube-apiserver",
 			"kube-ca-file", "kube-tls-server-name", "kube-insecure-skip-tls-verify", "qps", "burst-limit",
 		}},
-		{"Limits", boundFlags()},
+		{"Limits", limitFlags()},
 		{"Other", []string{"help", "debug"}},
 	}
 }
 
-// writeUsage writes the usage of a command: how it is called, examples, subcommands, and its flags by topic.
+// writeUsage writes the usage of a command: how it is called, its subcommands, examples, and its flags by topic. It replaces the template
+// of cobra, which lists some fifty flags in alphabetical order.
 func writeUsage(cmd *cobra.Command) error {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
@@ -107,7 +104,7 @@ func writeUsage(cmd *cobra.Command) error {
 	return err
 }
 
-// writeFlags writes the visible flags of a command by topic. A flag without a topic, as of the commands that cobra adds, comes first.
+// writeFlags writes the visible flags of a command by topic. Flags without a topic come first; the commands that cobra adds have some.
 func writeFlags(w io.Writer, cmd *cobra.Command) {
 	left := pflag.NewFlagSet("", pflag.ContinueOnError)
 	left.AddFlagSet(cmd.LocalFlags())
@@ -134,7 +131,7 @@ func writeFlags(w io.Writer, cmd *cobra.Command) {
 	fmt.Fprint(w, flagSection("Flags", rest), strings.Join(sections, ""))
 }
 
-// flagSection is one heading with its flags; empty where none of them is visible.
+// flagSection returns one heading with its flags; empty if none of them is visible.
 func flagSection(title string, flags *pflag.FlagSet) string {
 	if !flags.HasAvailableFlags() {
 		return ""

@@ -36,7 +36,7 @@ func TestHelpGroups(t *testing.T) {
 			}
 		})
 		for _, name := range grouped {
-			if flags.Lookup(name) == nil && !slices.Contains(boundFlags(), name) {
+			if flags.Lookup(name) == nil && !slices.Contains(limitFlags(), name) {
 				t.Errorf("%s: the headings name --%s, which is no flag", cmd.Name(), name)
 			}
 		}

@@ -14,38 +14,31 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
-// ignoreOptions are the flags that say what to ignore, and who field managers are.
+// ignoreOptions are the flags that say what to ignore. docs/ignore.md describes rules, and how those of several sources add up.
 type ignoreOptions struct {
 	config          string
 	paths, managers []string
 	fromFlux        bool
 	noDefaults      bool
+	// showControllers is a flag of diff alone: fix removes nothing that a controller wrote.
 	showControllers bool
 }
 
-// addFlags adds the flags that diff and fix share.
+// addFlags adds the flags that diff and fix share, in the order of the help.
 func (o *ignoreOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.config, "config", "",
-		"configuration `file` with ignore rules (default: the nearest "+configName+" between the working directory and the repository root)")
 	fs.StringArrayVar(&o.paths, "ignore", nil, "ignore this `path` in all objects, such as /spec/replicas; may be repeated")
 	fs.StringArrayVar(&o.managers, "ignore-manager", nil, "ignore fields that only the field manager `name` owns; may be repeated")
-	fs.BoolVar(&o.fromFlux, "from-flux", false, "also use the rules in spec.driftDetection.ignore of the HelmRelease that owns the release")
-	fs.BoolVar(&o.noDefaults, "no-default-ignores", false, "turn the built-in ignore rules off; diff --show-ignored lists what they ignore")
+	fs.StringVar(&o.config, "config", "",
+		"configuration `file` with ignore rules (default: the nearest "+configName+" between the working directory and the repository root)")
+	fs.BoolVar(&o.fromFlux, "from-flux", false, "also use the rules in spec.driftDetection.ignore of the HelmRelease that deploys the release")
+	fs.BoolVar(&o.noDefaults, "no-default-ignores", false, "do not use the built-in ignore rules; diff --show-ignored lists what they ignore")
 }
 
-// ignoreFlags are the names of addFlags.
+// ignoreFlags returns the names of the flags of addFlags.
 func ignoreFlags() []string { return namesOf((&ignoreOptions{}).addFlags) }
 
-// namesOf lists the flags that a function adds.
-func namesOf(add func(*pflag.FlagSet)) (names []string) {
-	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	add(fs)
-	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return names
-}
-
-// addRules reads the configuration and the flags into the options of a comparison. A path of a flag that cannot be read is an error; in a
-// file that many commands share it is a warning.
+// addRules adds the rules of the configuration and of the flags to the options of a comparison. A path that cannot be read is an error if
+// a flag has it, and a warning if it is in the configuration, which many commands share.
 func (o *ignoreOptions) addRules(out *drift.Options, s streams, now time.Time) error {
 	path, err := o.configPath(s)
 	if err != nil {
@@ -59,11 +52,11 @@ func (o *ignoreOptions) addRules(out *drift.Options, s streams, now time.Time) e
 		out.Rules, out.Warnings = ignore.ReadRules(filepath.Base(path), config.Ignore, now)
 		out.Managers = config.Managers
 	}
-	given, err := o.rules()
+	flagRules, err := o.flagRules()
 	if err != nil {
 		return err
 	}
-	out.Rules = append(out.Rules, given...)
+	out.Rules = append(out.Rules, flagRules...)
 	for _, rule := range out.Rules {
 		if rule.SelectsEverything() {
 			return fmt.Errorf("%s: %w", rule.Name, ignore.ErrSelectsEverything)
@@ -73,8 +66,8 @@ func (o *ignoreOptions) addRules(out *drift.Options, s streams, now time.Time) e
 	return nil
 }
 
-// rules are those of the flags.
-func (o *ignoreOptions) rules() (out []ignore.Rule, err error) {
+// flagRules returns the rules that --ignore and --ignore-manager make. Reports name a rule by its flag.
+func (o *ignoreOptions) flagRules() (out []ignore.Rule, err error) {
 	for _, path := range o.paths {
 		if path == "" {
 			return nil, errors.New("--ignore needs a path, such as /spec/replicas")
@@ -94,8 +87,8 @@ func (o *ignoreOptions) rules() (out []ignore.Rule, err error) {
 	return out, nil
 }
 
-// configPath is the configuration that --config names, or else the one that is found, which is said on stderr: whoever reads the report
-// must be able to see what decided what counts. It is empty where there is none.
+// configPath returns the configuration that --config names, or else the one that is found; empty if there is none. A file that was found is
+// named on stderr: whoever reads the report must be able to see what decided which drift counts.
 func (o *ignoreOptions) configPath(s streams) (string, error) {
 	if o.config != "" {
 		return o.config, nil

@@ -1,49 +1,24 @@
-// Command helmdrift shows what drifted in a Helm release, who did it, and what the next helm upgrade will do about it.
-//
-// This package is flags, prompts and exit codes. main calls run, run builds one cobra command per file, and each command has one function
-// that goes straight down: options from flags, one comparison by pkg/drift, a report by internal/output, and for fix a plan by pkg/repair:
-//
-//	main → run → runDiff → begin → session.compare → drift.Compare → output.Write → failOn.status
-//	             runFix  → begin → session.compare → drift.Compare → fixRun.run: plan, show, ask, write, compare again
-//
-// Work on foreign text is done in child processes of the same program (jobs.go). Nothing else in the tree knows flags or the environment,
-// and nothing else ends the process.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
 
-	"k8s.io/klog/v2"
-
-	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
-// streams is what a command reads from and writes to, so that tests can replace it.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-	env      func(string) string
-	// known is what this run knows to be secret: errors and Helm's own log go through it.
-	known *secret.Known
-}
-
+// main starts the program, or serves as a child process if the program was started as one.
 func main() {
-	// A runtime fatal error would exit 2, which means drift; the core file that "crash" asks for could hold secrets.
-	forbidCoreDumps()
+	forbidCoreDumps() // before SetTraceback: the core file that "crash" asks for could hold secrets
 	if os.Args[0] == childName {
 		os.Exit(serveParent())
 	}
-	debug.SetTraceback("crash")
+	debug.SetTraceback("crash") // without it, a fatal error of the runtime ends the process with 2, which means drift
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv})
@@ -51,7 +26,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the program: it parses args, runs one command and returns the exit code.
+// run is the program without its process: it parses args, runs one command and returns the exit code. An error that is an exitStatus was
+// printed already; every other error is printed here. A panic is an internal error and never looks like drift.
 func run(ctx context.Context, args []string, s streams) (code int) {
 	quiet()
 	s.known = &secret.Known{}
@@ -65,7 +41,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 				fmt.Fprintf(s.err, "%s\n", debug.Stack())
 				return
 			}
-			fmt.Fprintln(s.err, "Hint: please report it, with what --debug prints")
+			fmt.Fprintln(s.err, "Hint: please report it, with the output of --debug")
 		}
 	}()
 	err := root.ExecuteContext(ctx)
@@ -78,24 +54,4 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	}
 	s.explain(err)
 	return exitFailure
-}
-
-// quiet silences the libraries' own logs, which hold values and would mix with ours; --debug brings Helm's back, without secrets.
-func quiet() {
-	log.SetOutput(io.Discard)
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
-}
-
-// explain prints an error without secrets, and below it what to try where something is known to help.
-func (s streams) explain(err error) {
-	s.print("Error: ", s.known.Scrub(err.Error()))
-	if hint := drift.Hint(err); hint != "" {
-		s.print("Hint: ", hint)
-	}
-}
-
-// print prints a message to stderr behind words of our own, escaped as the text of a report is.
-func (s streams) print(words, message string) {
-	fmt.Fprintln(s.err, words+output.EscapeLines(message, !s.unicode()))
 }

@@ -10,38 +10,41 @@ import (
 	"time"
 )
 
-// postRenderer runs the user's --post-renderer: the manifest goes to its standard input, what it prints is the manifest from
-// then on (helm v3.22.0 pkg/postrender/exec.go). It is the only process that helmdrift starts, and only when told to.
+// postRenderer runs the program of --post-renderer as Helm 3 does: the program reads the rendered manifest from its standard input, and
+// what it prints replaces the manifest (helm v3.22.0 pkg/postrender/exec.go). Apart from credential plugins of the kubeconfig, it is the
+// only other program that helmdrift runs, and only if the user asks for it. It runs in the parent process, with the user's environment.
 type postRenderer struct {
 	command string
 	args    []string
-	// most is how many bytes it may print; 0 is no bound.
-	most int64
+	// maxOutput is how many bytes it may print; 0 means no limit.
+	maxOutput int64
 }
 
-// linger is how long the output of a post-renderer that was killed is waited for: a child of its own may hold it open.
-const linger = time.Second
+// outputDelay is how long to wait for the output of a post-renderer after it was killed: a child of its own may hold the pipe open.
+const outputDelay = time.Second
 
-// maxComplaint bounds what is quoted of a post-renderer's standard error.
+// maxComplaint is how many bytes of the standard error of a post-renderer an error quotes.
 const maxComplaint = 2000
 
+// run returns what the program makes of a manifest. A program that prints nothing is an error, as in Helm: an empty manifest would mean
+// that the upgrade deletes every object.
 func (p postRenderer) run(ctx context.Context, manifest []byte) ([]byte, error) {
 	path, err := exec.LookPath(p.command)
 	if err != nil {
-		return nil, hinted{error: fmt.Errorf("post-renderer %s was not found, or is not executable", p.command),
-			hint: "--post-renderer takes the path of a program, or its name where PATH has it"}
+		return nil, hinted{error: fmt.Errorf("post-renderer %s was not found or is not executable", p.command),
+			hint: "--post-renderer takes the path of a program, or the name of one in PATH"}
 	}
-	out, complaint := &head{most: p.most}, &head{most: 2 * maxComplaint}
+	out, complaint := &head{limit: p.maxOutput}, &head{limit: 2 * maxComplaint}
 	cmd := exec.CommandContext(ctx, path, p.args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(manifest), out, complaint, linger
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(manifest), out, complaint, outputDelay
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, p.failed(err, complaint.text.String())
+		return nil, p.exitError(err, complaint.text.String())
 	}
-	if out.more {
-		return nil, hinted{error: fmt.Errorf("post-renderer %s prints more than %d MiB", p.command, p.most>>20),
+	if out.truncated {
+		return nil, hinted{error: fmt.Errorf("post-renderer %s prints more than %d MiB", p.command, p.maxOutput>>20),
 			hint: "--render-memory allows more"}
 	}
 	if strings.TrimSpace(out.text.String()) == "" {
@@ -50,25 +53,26 @@ func (p postRenderer) run(ctx context.Context, manifest []byte) ([]byte, error) 
 	return out.text.Bytes(), nil
 }
 
-// head keeps the beginning of what is written to it, and takes the rest.
+// head is a buffer that keeps the beginning of what is written to it and discards the rest, so that the writer is never blocked.
 type head struct {
-	// text is not embedded: its ReadFrom would take everything.
-	text bytes.Buffer
-	most int64
-	more bool
+	// text is not embedded, because io.Copy would use its ReadFrom, which has no limit.
+	text      bytes.Buffer
+	limit     int64
+	truncated bool
 }
 
-// Write never fails.
+// Write keeps what fits. It never fails.
 func (h *head) Write(text []byte) (int, error) {
 	keep := text
-	if left := h.most - int64(h.text.Len()); h.most > 0 && int64(len(text)) > left {
-		keep, h.more = text[:left], true
+	if left := h.limit - int64(h.text.Len()); h.limit > 0 && int64(len(text)) > left {
+		keep, h.truncated = text[:left], true
 	}
 	h.text.Write(keep)
 	return len(text), nil
 }
 
-func (p postRenderer) failed(err error, complaint string) error {
+// exitError returns the error of a program that failed, with what it printed to its standard error.
+func (p postRenderer) exitError(err error, complaint string) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		err = fmt.Errorf("post-renderer %s ended with exit code %d", p.command, exit.ExitCode())
@@ -79,5 +83,5 @@ func (p postRenderer) failed(err error, complaint string) error {
 	if complaint == "" {
 		return err
 	}
-	return fmt.Errorf("%w, saying:\n%.*s", err, maxComplaint, complaint)
+	return fmt.Errorf("%w:\n%.*s", err, maxComplaint, complaint)
 }

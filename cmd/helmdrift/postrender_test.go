@@ -18,7 +18,7 @@ func TestPostRenderer(t *testing.T) {
 	for name, test := range map[string]struct{ script, want, err string }{
 		"changes": {"sed s/a/b/ $1", "kind: bbc", ""},
 		"silent":  {"cat > /dev/null", "", "printed nothing"},
-		"fails":   {"echo 'no such overlay' >&2; exit 3", "", "ended with exit code 3, saying:\nno such overlay"},
+		"fails":   {"echo 'no such overlay' >&2; exit 3", "", "ended with exit code 3:\nno such overlay"},
 		"talks":   {"head -c 3000000 /dev/zero", "", "prints more than 2 MiB"},
 		"hangs":   {"sleep 5 & wait", "", "deadline"},
 	} {
@@ -33,7 +33,7 @@ func TestPostRenderer(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
-			got, err := postRenderer{command: program, most: 2 << 20}.run(ctx, []byte("kind: abc"))
+			got, err := postRenderer{command: program, maxOutput: 2 << 20}.run(ctx, []byte("kind: abc"))
 			if string(got) != test.want {
 				t.Errorf("%.40q, want %q", got, test.want)
 			}

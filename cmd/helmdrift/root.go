@@ -10,7 +10,8 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 )
 
-// newRoot builds the command tree.
+// newRoot returns the command tree. The flags of the connection are flags of the root command, so that every command has them. Cobra
+// prints neither errors nor usage by itself: run prints errors in the form that all of them have.
 func newRoot(s streams) *cobra.Command {
 	c := newConnection(s.env)
 	c.known = s.known
@@ -45,7 +46,7 @@ puts back what drifted and nothing else.`,
 	return root
 }
 
-// unknownCommand refuses a word that is no command, and suggests similar ones.
+// unknownCommand refuses a word that is not a command, and suggests similar ones.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -58,19 +59,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return hinted{error: fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath()), hint: hint}
 }
 
-// usageError points from a wrong flag to the help.
+// usageError returns the error of a wrong flag with a hint that points to the help.
 func usageError(cmd *cobra.Command, err error) error {
-	return hinted{error: err, hint: cmd.CommandPath() + " --help lists the flags"}
+	return hinted{error: flagError(err), hint: cmd.CommandPath() + " --help lists the flags"}
 }
-
-// hinted is an error together with advice, which is printed on a line of its own.
-type hinted struct {
-	error
-	hint string
-}
-
-// Hint says what to try.
-func (h hinted) Hint() string { return h.hint }
-
-// Unwrap returns the cause.
-func (h hinted) Unwrap() error { return h.error }

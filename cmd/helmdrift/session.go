@@ -12,45 +12,46 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
-// session is one run of a command: its cluster, and the release that it compares.
+// session is what diff and fix have in common: a connected cluster, and a release of it that can be compared. fix compares twice.
 type session struct {
 	cluster  *live.Cluster
 	comparer *drift.Comparer
 	target   drift.Target
 }
 
-// begin connects to the cluster and finds the release for a command.
-func begin(ctx context.Context, s streams, c *connection, o diffOptions, args []string, command string) (session, error) {
+// begin connects to the cluster and finds the release for a command. The configuration is read first: what is wrong with it is an error
+// even if no cluster answers.
+func begin(ctx context.Context, s streams, c *connection, o compareOptions, args []string, command string) (session, error) {
 	options := o.options()
 	if err := o.addRules(&options, s, time.Now()); err != nil {
 		return session{}, err
 	}
 	c.known.Add(c.token, o.source.Password)
-	at, err := c.resolve()
+	found, err := c.resolve()
 	if err != nil {
 		return session{}, err
 	}
-	cluster, err := live.Connect(ctx, at.config, c.options())
+	cluster, err := live.Connect(ctx, found.config, c.options())
 	if err != nil {
 		return session{}, err
 	}
-	target := drift.Target{Namespace: at.namespace, Revision: o.revision, RollbackTo: o.toRevision}
+	target := drift.Target{Namespace: found.namespace, Revision: o.revision, RollbackTo: o.toRevision}
 	if len(args) > 0 {
 		target.Release = args[0]
-	} else if target.Release, err = onlyRelease(ctx, cluster, c.driver, at.namespace, command); err != nil {
+	} else if target.Release, err = onlyRelease(ctx, cluster, c.driver, found.namespace, command); err != nil {
 		return session{}, err
 	}
 	if len(args) > 1 {
 		target.Chart = o.chart(args[1])
 	}
 	options.Known = c.known
-	bounds := o.bounds.logged(c.debug)
-	options.Fetch, options.ReadManifest, options.Render = bounds.fetchChart, bounds.readManifest, bounds.renderChart
-	comparer := drift.New(drift.LiveConnection(cluster, at.cluster, c.driver), options)
+	limits := o.limits.withLog(c.debug)
+	options.Fetch, options.ReadManifest, options.Render = limits.fetchChart, limits.readManifest, limits.renderChart
+	comparer := drift.New(drift.LiveConnection(cluster, found.cluster, c.driver), options)
 	return session{cluster: cluster, comparer: comparer, target: target}, nil
 }
 
-// onlyRelease returns the release of a namespace that has one.
+// onlyRelease returns the name of the release of a namespace that has exactly one. If there are more, the error lists them.
 func onlyRelease(ctx context.Context, cluster *live.Cluster, driver, namespace, command string) (string, error) {
 	store, err := release.Open(driver, namespace, cluster.Metadata(), cluster.Dynamic())
 	if err != nil {
@@ -62,7 +63,8 @@ func onlyRelease(ctx context.Context, cluster *live.Cluster, driver, namespace, 
 	}
 	switch len(found) {
 	case 0:
-		return "", hinted{error: fmt.Errorf("no releases in namespace %q", namespace), hint: "-n chooses the namespace, HELM_DRIVER the storage"}
+		return "", hinted{error: fmt.Errorf("namespace %q has no releases", namespace),
+			hint: "-n chooses the namespace, HELM_DRIVER where the records are stored"}
 	case 1:
 		return found[0].Name, nil
 	}
@@ -71,7 +73,7 @@ func onlyRelease(ctx context.Context, cluster *live.Cluster, driver, namespace, 
 		names[i] = fmt.Sprintf("\n  %s (revision %d, %s)", r.Name, r.Revision, r.Status)
 	}
 	return "", hinted{error: fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), strings.Join(names, "")),
-		hint: "name one: helmdrift " + command + " RELEASE"}
+		hint: "name one of them: helmdrift " + command + " RELEASE"}
 }
 
 // compare compares the release.
@@ -80,16 +82,17 @@ func (s session) compare(ctx context.Context) (*drift.Result, error) {
 	return result, withFlagHint(err, s.target.Chart)
 }
 
-// withFlagHint adds to an error of a comparison which flag helps.
+// withFlagHint returns the error of a comparison with a hint that names the flag that helps. pkg/drift knows no flags, so its errors
+// speak of options.
 func withFlagHint(err error, chart *drift.Chart) error {
 	var flux *drift.FluxError
 	_, installs := release.Installs(err)
 	switch {
 	case errors.Is(err, drift.ErrForceConflicts):
 		return hinted{error: errors.New("--force-conflicts needs server-side apply, and this release is applied client-side"),
-			hint: "--server-side=true shows what becoming server-side would do"}
+			hint: "--server-side=true shows what changing to server-side apply would do"}
 	case errors.Is(err, drift.ErrForceReplace):
-		return replaceServerSide()
+		return errReplaceServerSide()
 	case errors.As(err, &flux):
 		return fluxError(flux)
 	case installs && chart != nil && !chart.Install:
@@ -102,7 +105,7 @@ func withFlagHint(err error, chart *drift.Chart) error {
 	return err
 }
 
-// fluxError names the flag that reads the rules of Flux.
+// fluxError returns the error of --from-flux under the name of the flag.
 func fluxError(flux *drift.FluxError) error {
 	hint := drift.Hint(flux)
 	if hint == "" {

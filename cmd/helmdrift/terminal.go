@@ -1,44 +1,34 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/helmdrift/helmdrift/internal/output"
 )
 
-// colorMode is the value of --color: auto, always or never.
-type colorMode string
+// This file holds what depends on whether somebody sits at a terminal: colour, width, and questions.
 
-// String returns the mode.
-func (m *colorMode) String() string { return string(*m) }
+// newColor returns the value of --color.
+func newColor() oneOf { return oneOf{words: []string{"auto", "always", "never"}, word: "auto"} }
 
-// Set refuses any other word.
-func (m *colorMode) Set(word string) error {
-	switch word {
-	case "auto", "always", "never":
-		*m = colorMode(word)
-		return nil
-	}
-	return fmt.Errorf("must be auto, always or never")
+// addColorFlag adds --color, which every command with a report has.
+func addColorFlag(fs *pflag.FlagSet, color *oneOf) {
+	fs.Var(color, "color", "use colour; auto does on a terminal [NO_COLOR, FORCE_COLOR, HELM_COLOR]")
 }
 
-// Type is the placeholder in help texts.
-func (m *colorMode) Type() string { return "when" }
-
-// display returns how text may look on stdout.
-func (s streams) display(mode colorMode, now time.Time) output.Options {
-	return s.displayOn(s.out, mode, now)
-}
-
-// displayOn returns how text may look on a stream: colour on a terminal that has it, no wider than the terminal, and beyond ASCII
-// where the locale allows.
-func (s streams) displayOn(w io.Writer, mode colorMode, now time.Time) output.Options {
+// display returns how text may look on a stream: coloured if the stream is a terminal that shows colours, no wider than the terminal, and
+// beyond ASCII if the locale allows that. The width is 0, which is no limit, if the stream is no terminal.
+func (s streams) display(w io.Writer, color oneOf, now time.Time) output.Options {
 	width := 0
 	if isTerminal(w) {
 		width = 80
@@ -46,7 +36,7 @@ func (s streams) displayOn(w io.Writer, mode colorMode, now time.Time) output.Op
 			width = w
 		}
 	}
-	return output.Options{Color: s.colored(mode, width > 0), Unicode: s.unicode(), Width: width, Now: now}
+	return output.Options{Color: s.colored(color.word, width > 0), Unicode: s.unicode(), Width: width, Now: now}
 }
 
 // isTerminal reports whether a stream is a terminal.
@@ -55,8 +45,9 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// colored decides by the flag, then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, HELM_COLOR, and last the terminal.
-func (s streams) colored(mode colorMode, terminal bool) bool {
+// colored reports whether to use colour. The flag decides first, then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, HELM_COLOR, and last
+// whether the stream is a terminal.
+func (s streams) colored(mode string, terminal bool) bool {
 	switch {
 	case mode == "always":
 		return true
@@ -72,12 +63,26 @@ func (s streams) colored(mode colorMode, terminal bool) bool {
 	return terminal && s.env("TERM") != "dumb" && s.env("CLICOLOR") != "0"
 }
 
-// unicode looks at the locale as C programs do: the first that is set decides, and C means ASCII.
-func (s streams) unicode() bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if locale := s.env(name); locale != "" {
-			return strings.Contains(strings.ToLower(strings.ReplaceAll(locale, "-", "")), "utf8")
+// canAsk reports whether a question can be asked on stderr and answered on stdin: both are terminals.
+func (s streams) canAsk() bool { return isTerminal(s.in) && isTerminal(s.err) }
+
+// readYes reads the answer to a question and reports whether it is y or yes. Every other answer means no, and so does the end of the
+// input. An interrupt ends the wait at once; the goroutine that still reads ends with the process.
+func (s streams) readYes(ctx context.Context) (bool, error) {
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(io.LimitReader(s.in, 1<<10)).ReadString('\n')
+		answer <- line
+	}()
+	select {
+	case line := <-answer:
+		if !strings.HasSuffix(line, "\n") {
+			fmt.Fprintln(s.err)
 		}
+		word := strings.ToLower(strings.TrimSpace(line))
+		return word == "y" || word == "yes", nil
+	case <-ctx.Done():
+		fmt.Fprintln(s.err)
+		return false, errors.New("interrupted; nothing was written")
 	}
-	return true
 }

@@ -8,20 +8,30 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker for releases.
+// version is the version of helmdrift. The Makefile sets it through the linker; reports and the user agent carry it.
 var version = "v0.1.0-dev"
 
+// newVersion returns the command that prints what this binary is made of. The versions of the libraries matter because helmdrift predicts
+// what these versions of Helm and Kubernetes do.
 func newVersion(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, and those of the Helm and Kubernetes libraries inside",
-		Args:  cobra.NoArgs,
+		Short: "Print the version, and the versions of the Helm and Kubernetes libraries inside",
+		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(s.out, "helmdrift %s (helm %s, kubernetes %s, %s, %s/%s)\n", version,
 				moduleVersion("helm.sh/helm/v3"), moduleVersion("k8s.io/client-go"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
+}
+
+// noArguments refuses arguments. The check of cobra calls them unknown commands.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return hinted{error: fmt.Errorf("%s takes no arguments", cmd.Name()), hint: cmd.CommandPath() + " --help describes it"}
 }
 
 // moduleVersion returns the version of a module that is linked in.

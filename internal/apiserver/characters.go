@@ -8,10 +8,10 @@ import (
 )
 
 // Helm sends a server-side apply as JSON (helm v4.3.1 pkg/kube/client.go patchResourceServerSide), and the API server reads it as YAML
-// (k8s.io/apiserver v0.37.2 pkg/endpoints/handlers/patch.go applyPatcher.applyPatchToCurrentObject). JSON escapes the control characters
-// below U+0020 alone, and YAML takes none of the others as they are.
+// (k8s.io/apiserver v0.37.2 pkg/endpoints/handlers/patch.go applyPatcher.applyPatchToCurrentObject). JSON escapes only the control
+// characters below U+0020, and YAML refuses the others unless they are escaped.
 
-// ErrUnreadable is what the API server says of them. It does not say where they stand.
+// ErrUnreadable is the API server's error for such characters. It does not say where they are.
 var ErrUnreadable = errors.New("error decoding YAML: error converting YAML to JSON: yaml: control characters are not allowed")
 
 // isUnreadable reports whether the API server's YAML parser refuses a character of a JSON text (go.yaml.in/yaml/v2 v2.4.4 readerc.go
@@ -20,7 +20,7 @@ func isUnreadable(r rune) bool {
 	return r >= 0x7F && r <= 0x9F && r != 0x85 || r == 0xFFFE || r == 0xFFFF
 }
 
-// Unreadable lists the places of a manifest that have such characters, in a name or in a value.
+// Unreadable returns the paths in a manifest whose name or value has such characters.
 func Unreadable(v any, path object.Path) []object.Path {
 	var out []object.Path
 	switch v := v.(type) {

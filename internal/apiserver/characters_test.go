@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestUnreadable holds the table against the parser itself, which reads what Helm sends: every character of the basic plane, and the ends
-// of the others.
+// TestUnreadable compares isUnreadable with the parser that reads what Helm sends, for every character of the basic plane and the ends of
+// the others.
 func TestUnreadable(t *testing.T) {
 	check := func(r rune) {
 		text, err := json.Marshal(map[string]string{"k": "a" + string(r) + "b"})
@@ -36,7 +36,10 @@ func TestUnreadable(t *testing.T) {
 }
 
 func TestUnreadablePlaces(t *testing.T) {
-	object := map[string]any{"data": map[string]any{"a": "x\x7f", "b": "x\t\u0085"}, "list": []any{map[string]any{"k\ufffe": "x"}, "\u0080", int64(1), nil}}
+	object := map[string]any{
+		"data": map[string]any{"a": "x\x7f", "b": "x\t\u0085"},
+		"list": []any{map[string]any{"k\ufffe": "x"}, "\u0080", int64(1), nil},
+	}
 	if diff := cmp.Diff(`data.a, list[0]["k\ufffe"], list[1]`, JoinPaths(Unreadable(object, nil))); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
 	}

@@ -1,15 +1,15 @@
 package apiserver
 
 import (
-	"fmt"
-	"slices"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Duplicates lists the items of keyed lists that a normal form has more than once. The API server stores them (two variables of one name),
-// client-side Helm goes on with them, and server-side apply refuses the whole object.
+// client-side Helm continues with them, and a server-side apply refuses the whole object.
 func Duplicates(v any, s *kinds.Shape, path object.Path) []object.Path {
 	var out []object.Path
 	switch v := v.(type) {
@@ -34,49 +34,15 @@ func Duplicates(v any, s *kinds.Shape, path object.Path) []object.Path {
 	return out
 }
 
-// repeatedReason says why the API server refuses a custom resource whose lists repeat keys or members; empty where it does not. Of
-// native kinds it takes them (apiextensions-apiserver v0.36.3 pkg/apiserver/schema/listtype ValidateListSetsAndMaps).
-func repeatedReason(definition *kinds.CustomSchema, ref object.Ref, was, is map[string]any) string {
-	if definition == nil {
-		return ""
-	}
-	var places []object.Path
-	kinds.WalkDeclared(is, definition.Roots[ref.Version], nil, func(path object.Path, v any, schema map[string]any) {
-		list, _ := v.([]any)
-		if before, _ := path.Lookup(was); len(list) > 1 && !object.Equal(before, v) {
-			for _, i := range againIn(list, schema) {
-				places = append(places, path.Index(i))
-			}
-		}
-	})
-	if len(places) == 0 {
-		return ""
-	}
-	return "Duplicate value: " + JoinPaths(places)
-}
-
-// againIn gives the indexes of the items that stand earlier in the list too, as its schema tells them apart.
-func againIn(list []any, schema map[string]any) []int {
-	keys, _ := schema["x-kubernetes-list-map-keys"].([]any)
-	kind := schema["x-kubernetes-list-type"]
-	if kind != "map" && kind != "set" {
+// duplicateErrors returns the API server's errors for lists of a custom resource that repeat keys or members. It accepts them in objects of
+// native kinds, and in an update of an object that has some already (apiextensions-apiserver v0.37.1
+// pkg/registry/customresource/strategy.go ValidateUpdate).
+func duplicateErrors(schema *structuralschema.Structural, was, is map[string]any) (out []error) {
+	if len(listtype.ValidateListSetsAndMaps(nil, schema, was)) > 0 {
 		return nil
 	}
-	name := func(item any) any {
-		if kind == "set" {
-			return item
-		}
-		out := []any{}
-		for _, key := range keys {
-			out = append(out, object.Field(item, fmt.Sprint(key)))
-		}
-		return out
-	}
-	var out []int
-	for i, item := range list {
-		if slices.ContainsFunc(list[:i], func(other any) bool { return object.Equal(name(other), name(item)) }) {
-			out = append(out, i)
-		}
+	for _, err := range listtype.ValidateListSetsAndMaps(nil, schema, is) {
+		out = append(out, err)
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// FinalizersOf lists what keeps an object from going.
+// FinalizersOf lists the finalizers that keep an object from being removed.
 func FinalizersOf(obj map[string]any) []string {
 	list, _ := object.Child(obj, "metadata")["finalizers"].([]any)
 	var out []string
@@ -21,8 +21,8 @@ func FinalizersOf(obj map[string]any) []string {
 	return out
 }
 
-// finalizersReason says why the API server refuses the finalizers of an object that is being deleted: none may be added (apimachinery
-// v0.37 pkg/api/validation/objectmeta.go ValidateObjectMetaAccessorUpdate).
+// finalizersReason returns the reason why the API server refuses the finalizers of an object that is being deleted: none may be added
+// (apimachinery v0.37 pkg/api/validation/objectmeta.go ValidateObjectMetaAccessorUpdate).
 func finalizersReason(u Update) string {
 	if object.Child(u.Text, "metadata")["deletionTimestamp"] == nil {
 		return ""

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// immutables is the table of what the API server lets nobody change, from k8s.io/kubernetes v1.36.3 (pkg/apis/*/validation).
-// Older servers allow less: 1.31 refuses a StatefulSet's revisionHistoryLimit, and all before 1.36 a suspended Job's resources.
-// Kinds that are not here take every change of a valid object: CronJob, HorizontalPodAutoscaler, Ingress, Lease, LimitRange,
-// NetworkPolicy, PodDisruptionBudget, PodTemplate, ReplicationController, roles, ServiceAccount, webhook configurations and
-// others. What a CustomResourceDefinition makes immutable is in immutable_custom.go.
+// immutables is the table of immutable fields, from k8s.io/kubernetes v1.36.3 (pkg/apis/*/validation). Older servers allow less: 1.31
+// refuses a change of a StatefulSet's revisionHistoryLimit, and all before 1.36 refuse one of a suspended Job's resources. Kinds that are
+// not in the table accept every change of a valid object: CronJob, HorizontalPodAutoscaler, Ingress, Lease, LimitRange, NetworkPolicy,
+// PodDisruptionBudget, PodTemplate, ReplicationController, roles, ServiceAccount, webhook configurations and others. What a
+// CustomResourceDefinition makes immutable is in immutable_custom.go.
 var immutables = sync.OnceValue(func() []immutability {
 	return slices.Concat(
 		immutableWorkloads(), immutableJobs(), immutablePods(), immutableServices(), immutableStorage(), immutableRest(),
@@ -45,9 +45,9 @@ func immutableJobs() []immutability {
 			kind: "Job.batch", paths: []string{"spec.completions"}, source: "validateCompletions",
 			unless: map[string]exception{"spec.completions": scalesIndexedJob},
 		},
-		{kind: "Job.batch", paths: []string{"spec.template"}, when: jobRuns, source: "validatePodTemplateUpdate"},
+		{kind: "Job.batch", paths: []string{"spec.template"}, when: jobNotSuspended, source: "validatePodTemplateUpdate"},
 		{
-			kind: "Job.batch", paths: []string{"spec.template.spec"}, when: jobWaits, source: "validatePodTemplateUpdate",
+			kind: "Job.batch", paths: []string{"spec.template.spec"}, when: jobSuspended, source: "validatePodTemplateUpdate",
 			except: []string{
 				"spec.template.spec.nodeSelector", "spec.template.spec.tolerations", "spec.template.spec.affinity.nodeAffinity",
 				"spec.template.spec.schedulingGates", "spec.template.spec.containers[].resources",
@@ -59,20 +59,20 @@ func immutableJobs() []immutability {
 
 func immutablePods() []immutability {
 	return []immutability{
-		{kind: "Pod", paths: []string{"spec.containers"}, when: otherContainers, source: "ValidateContainerUpdates"},
-		{kind: "Pod", paths: []string{"spec.initContainers"}, when: otherInitContainers, source: "ValidateContainerUpdates"},
-		{kind: "Pod", paths: []string{"spec.activeDeadlineSeconds"}, when: lengthensDeadline, source: "ValidatePodUpdate"},
+		{kind: "Pod", paths: []string{"spec.containers"}, when: containersAddedOrRemoved, source: "ValidateContainerUpdates"},
+		{kind: "Pod", paths: []string{"spec.initContainers"}, when: initContainersAddedOrRemoved, source: "ValidateContainerUpdates"},
+		{kind: "Pod", paths: []string{"spec.activeDeadlineSeconds"}, when: deadlineRaised, source: "ValidatePodUpdate"},
 		{
-			kind: "Pod", paths: []string{"spec"}, when: looksFurther, source: "ValidatePodUpdate",
+			kind: "Pod", paths: []string{"spec"}, when: restCompared, source: "ValidatePodUpdate",
 			except: []string{"spec.containers[].image", "spec.initContainers[].image"},
 			unless: map[string]exception{
-				"spec.activeDeadlineSeconds":         shortens,
-				"spec.tolerations":                   onlyTolerates,
-				"spec.schedulingGates":               onlyOpens,
-				"spec.terminationGracePeriodSeconds": mendsGrace,
-				// What exactly may change of a Pod that is held by gates is left to the server.
-				"spec.nodeSelector":          heldByGates,
-				"spec.affinity.nodeAffinity": heldByGates,
+				"spec.activeDeadlineSeconds":         deadlineSetOrLowered,
+				"spec.tolerations":                   tolerationsAdded,
+				"spec.schedulingGates":               gatesRemoved,
+				"spec.terminationGracePeriodSeconds": gracePeriodFixed,
+				// Which change the API server accepts in a Pod with scheduling gates is left to the server.
+				"spec.nodeSelector":          hasSchedulingGates,
+				"spec.affinity.nodeAffinity": hasSchedulingGates,
 			},
 		},
 	}
@@ -80,21 +80,21 @@ func immutablePods() []immutability {
 
 func immutableServices() []immutability {
 	return []immutability{
-		{kind: "Service", paths: []string{"spec.clusterIP"}, when: keepsAddress, source: "validateUpgradeDowngradeClusterIPs"},
+		{kind: "Service", paths: []string{"spec.clusterIP"}, when: clusterIPKept, source: "validateUpgradeDowngradeClusterIPs"},
 		{
-			kind: "Service", paths: []string{"spec.clusterIPs"}, when: keepsAddress, source: "validateUpgradeDowngradeClusterIPs",
-			unless: map[string]exception{"spec.clusterIPs": keepsFirst},
+			kind: "Service", paths: []string{"spec.clusterIPs"}, when: clusterIPKept, source: "validateUpgradeDowngradeClusterIPs",
+			unless: map[string]exception{"spec.clusterIPs": secondAddedOrRemoved},
 		},
 		{
-			kind: "Service", paths: []string{"spec.ipFamilies"}, when: keepsFamilies, source: "validateUpgradeDowngradeIPFamilies",
-			unless: map[string]exception{"spec.ipFamilies": keepsFirst},
+			kind: "Service", paths: []string{"spec.ipFamilies"}, when: ipFamiliesKept, source: "validateUpgradeDowngradeIPFamilies",
+			unless: map[string]exception{"spec.ipFamilies": secondAddedOrRemoved},
 		},
 		{
-			kind: "Service", paths: []string{"spec.loadBalancerClass"}, when: staysLoadBalancer,
+			kind: "Service", paths: []string{"spec.loadBalancerClass"}, when: loadBalancerKept,
 			source: "validateLoadBalancerClassField",
 		},
 		{
-			kind: "Service", paths: []string{"spec.healthCheckNodePort"}, when: staysChecked,
+			kind: "Service", paths: []string{"spec.healthCheckNodePort"}, when: healthCheckKept,
 			source: "validateServiceExternalTrafficFieldsUpdate",
 		},
 	}
@@ -109,7 +109,7 @@ func immutableStorage() []immutability {
 				"spec.volumeName":                 firstSet,
 				"spec.storageClassName":           firstSet,
 				"spec.resources.requests.storage": boundClaimGrows,
-				"spec.volumeAttributesClassName":  boundClaimMoves,
+				"spec.volumeAttributesClassName":  boundClaimChangesClass,
 			},
 		},
 		{
@@ -121,7 +121,7 @@ func immutableStorage() []immutability {
 			unless: map[string]exception{
 				"spec.csi.controllerExpandSecretRef": firstSet,
 				"spec.nodeAffinity":                  firstSet,
-				"spec.volumeAttributesClassName":     stays,
+				"spec.volumeAttributesClassName":     notRemoved,
 			},
 		},
 		{
@@ -147,11 +147,11 @@ func immutableStorage() []immutability {
 func immutableRest() []immutability {
 	return []immutability{
 		{kind: "Secret", paths: []string{"type"}, source: "ValidateSecretUpdate"},
-		{kind: "Secret", paths: []string{"data", "immutable"}, when: sealed, source: "ValidateSecretUpdate"},
-		{kind: "ConfigMap", paths: []string{"data", "binaryData", "immutable"}, when: sealed, source: "ValidateConfigMapUpdate"},
+		{kind: "Secret", paths: []string{"data", "immutable"}, when: markedImmutable, source: "ValidateSecretUpdate"},
+		{kind: "ConfigMap", paths: []string{"data", "binaryData", "immutable"}, when: markedImmutable, source: "ValidateConfigMapUpdate"},
 		{
 			kind: "ResourceQuota", paths: []string{"spec.scopes"}, source: "ValidateResourceQuotaUpdate",
-			unless: map[string]exception{"spec.scopes": sameSet},
+			unless: map[string]exception{"spec.scopes": reordered},
 		},
 		{kind: "RoleBinding.rbac.authorization.k8s.io", paths: []string{"roleRef"}, source: "ValidateRoleBindingUpdate"},
 		{kind: "ClusterRoleBinding.rbac.authorization.k8s.io", paths: []string{"roleRef"}, source: "ValidateClusterRoleBindingUpdate"},
@@ -161,7 +161,7 @@ func immutableRest() []immutability {
 		{kind: "IPAddress.networking.k8s.io", paths: []string{"spec.parentRef"}, source: "ValidateIPAddressUpdate"},
 		{
 			kind: "ServiceCIDR.networking.k8s.io", paths: []string{"spec.cidrs"}, source: "ValidateServiceCIDRUpdate",
-			unless: map[string]exception{"spec.cidrs": addsSecond},
+			unless: map[string]exception{"spec.cidrs": secondAdded},
 		},
 		{kind: "EndpointSlice.discovery.k8s.io", paths: []string{"addressType"}, source: "ValidateEndpointSliceUpdate"},
 		{kind: "ResourceClaim.resource.k8s.io", paths: []string{"spec"}, source: "ValidateResourceClaimUpdate"},

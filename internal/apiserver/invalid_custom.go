@@ -15,66 +15,65 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// customReason says why the API server refuses a custom resource that the schema of its kind does not allow; empty where it does, or
-// where the schema was not read. Was is what live holds, nil where there is nothing. Of the rules in CEL, which need half an API server,
-// it knows one (immutable_custom.go).
+// customReason returns the reason why the API server refuses a custom resource by the schema of its kind; empty if it accepts it or the
+// schema was not read. Was is the live object, nil if there is none. Of the CEL rules it evaluates one (immutable_custom.go).
 func customReason(definition *kinds.CustomSchema, ref object.Ref, was, is map[string]any) string {
-	schema := definition.ParsedRoot(ref.Version)
-	if schema == nil {
+	schema := definition.Parsed(ref.Version)
+	if schema.OpenAPI == nil {
 		return ""
 	}
-	var faults, changes field.ErrorList
-	for _, err := range ratcheted(schema, was, is) {
-		fault := customFault(err)
+	var all, ofRules field.ErrorList
+	for _, err := range slices.Concat(ratcheted(schema.OpenAPI, was, is), duplicateErrors(schema.Structural, was, is)) {
+		said := serverError(err)
 		switch _, isRule := errors.AsType[brokenRule](err); {
-		case isOfServer(fault.Field): // no manifest changes it, or the normal form does not have it
+		case isServerField(said.Field): // no manifest changes it, or the normal form does not have it
 		case isRule:
-			changes = append(changes, fault)
+			ofRules = append(ofRules, said)
 		default:
-			faults = append(faults, fault)
+			all = append(all, said)
 		}
 	}
-	if slices.ContainsFunc(faults, blocksRules) {
-		changes = uncheckedRules(schema)
+	if slices.ContainsFunc(all, blocksRules) {
+		ofRules = uncheckedRules(schema.OpenAPI)
 	}
-	faults = append(faults, changes...)
-	if len(faults) == 0 {
+	all = append(all, ofRules...)
+	if len(all) == 0 {
 		return ""
 	}
-	texts := make([]string, len(faults))
-	for i, fault := range faults {
-		texts[i] = fault.Error()
+	texts := make([]string, len(all))
+	for i, err := range all {
+		texts[i] = err.Error()
 	}
-	slices.Sort(texts) // they come in no order
+	slices.Sort(texts) // they come in random order
 	return invalidObject(ref, slices.Compact(texts))
 }
 
-// isOfServer tells the fields that are not the schema's to judge here: identity, and the status.
-func isOfServer(name string) bool {
+// isServerField reports whether a field is not checked here: the identity of the object, and its status.
+func isServerField(name string) bool {
 	root, _, _ := strings.Cut(name, ".")
 	return slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, root)
 }
 
-// customFault puts an error into the server's words, but for values that are secret where they stand: short ones are not scrubbed later.
-func customFault(err error) *field.Error {
+// serverError returns an error in the server's words. It masks values that are secret by their place: short values are not scrubbed later.
+func serverError(err error) *field.Error {
 	var out *field.Error
-	if rule, ok := errors.AsType[brokenRule](err); ok {
-		out = rule.fault
-	} else if fault, ok := errors.AsType[*openapierrors.Validation](err); ok {
-		out = schemaFault(fault)
-	} else {
-		return field.Invalid(nil, "", err.Error()) // such as of oneOf
+	if broken, ok := errors.AsType[brokenRule](err); ok {
+		out = broken.err
+	} else if invalid, ok := errors.AsType[*openapierrors.Validation](err); ok {
+		out = schemaError(invalid)
+	} else if !errors.As(err, &out) {
+		return field.Invalid(nil, "", err.Error()) // such as that of oneOf
 	}
 	_, omitted := out.BadValue.(field.OmitValueType)
-	shown := !omitted && (out.Type == field.ErrorTypeInvalid || out.Type == field.ErrorTypeNotSupported || out.Type == field.ErrorTypeDuplicate)
-	if shown && placeOfField(out.Field).Holds(out.BadValue) {
+	shows := []field.ErrorType{field.ErrorTypeInvalid, field.ErrorTypeNotSupported, field.ErrorTypeDuplicate}
+	if !omitted && slices.Contains(shows, out.Type) && placeOf(out.Field).Holds(out.BadValue) {
 		out.BadValue = secret.Mask
 	}
 	return out
 }
 
-// placeOfField is the place that an error of the API server names: spec.users[0].token.
-func placeOfField(name string) (place secret.Place) {
+// placeOf returns the place of a field as errors of the API server name it: spec.users[0].token.
+func placeOf(name string) (place secret.Place) {
 	for step := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
 		if _, err := strconv.Atoi(step); err == nil {
 			place = place.Item("")
@@ -85,11 +84,11 @@ func placeOfField(name string) (place secret.Place) {
 	return place
 }
 
-// schemaFault is what the server makes of a fault (apiextensions-apiserver v0.37.1 pkg/apiserver/validation/validation.go
-// kubeOpenAPIResultToFieldErrors). There are no nulls but those in lists, which it does not prune.
-func schemaFault(fault *openapierrors.Validation) *field.Error {
-	name := strings.TrimPrefix(fault.Name, ".")
-	path, value := field.NewPath(name), fault.Value
+// schemaError returns the server's error for one of the schema validator (apiextensions-apiserver v0.37.1
+// pkg/apiserver/validation/validation.go kubeOpenAPIResultToFieldErrors). The only nulls are those in lists, which it does not prune.
+func schemaError(err *openapierrors.Validation) *field.Error {
+	name := strings.TrimPrefix(err.Name, ".")
+	path, value := field.NewPath(name), err.Value
 	if name == "" {
 		path = nil
 	}
@@ -103,25 +102,25 @@ func schemaFault(fault *openapierrors.Validation) *field.Error {
 		}
 		return int(n)
 	}
-	switch fault.Code() {
+	switch err.Code() {
 	case openapierrors.RequiredFailCode:
 		return field.Required(path, "")
 	case openapierrors.EnumFailCode:
-		texts := make([]string, len(fault.Values))
-		for i, allowed := range fault.Values {
+		texts := make([]string, len(err.Values))
+		for i, allowed := range err.Values {
 			text, isText := allowed.(string)
-			if raw, err := json.Marshal(allowed); !isText && err == nil {
+			if raw, fault := json.Marshal(allowed); !isText && fault == nil {
 				text = string(raw)
 			}
 			texts[i] = text
 		}
 		return field.NotSupported(path, value, texts)
 	case openapierrors.TooLongFailCode:
-		return field.TooLong(path, "", number(fault.Valid))
+		return field.TooLong(path, "", number(err.Valid))
 	case openapierrors.MaxItemsFailCode, openapierrors.TooManyPropertiesCode:
-		return field.TooMany(path, number(fault.Value), number(fault.Valid))
+		return field.TooMany(path, number(err.Value), number(err.Valid))
 	case openapierrors.InvalidTypeCode:
-		return field.TypeInvalid(path, value, fault.Error())
+		return field.TypeInvalid(path, value, err.Error())
 	}
-	return field.Invalid(path, value, fault.Error())
+	return field.Invalid(path, value, err.Error())
 }

@@ -9,50 +9,50 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// A client-side creation or patch of a custom resource loses its nulls: the server prunes those that the schema does not take
-// (apiextensions-apiserver v0.36.3 pkg/apiserver/schema/defaulting PruneNonNullableNullsWithoutDefaults). What comes out of a
-// server-side apply does not go that way. A null there becomes the field's default, stays where the schema says nullable or says
-// nothing, and else fails the whole apply (pkg/apiserver/schema/defaulting Default, then validation).
+// A client-side creation or patch of a custom resource loses its nulls: the server prunes those that the schema does not allow
+// (apiextensions-apiserver v0.36.3 pkg/apiserver/schema/defaulting PruneNonNullableNullsWithoutDefaults). It does not prune the result of a
+// server-side apply. A null there becomes the field's default, is stored if the schema says nullable or nothing, and else fails the whole
+// apply (pkg/apiserver/schema/defaulting Default, then validation).
 
-// NullsReason is what the server says of the nulls in what an apply of a custom resource makes of live; empty where it takes them
-// all. Asks tells that it depends on the kind's definition, which was not read.
-func NullsReason(definition *kinds.CustomSchema, ref object.Ref, live, result map[string]any) (reason string, asks bool) {
-	if kinds.Native().Shape(ref.GVK()) != nil || !bringsNull(result, live) {
+// NullsReason returns the server's error for the nulls in the result of applying a custom resource to live; empty if it accepts them all.
+// WantsSchema is set if that depends on the kind's definition, which was not read.
+func NullsReason(definition *kinds.CustomSchema, ref object.Ref, live, result map[string]any) (reason string, wantsSchema bool) {
+	if kinds.Native().Shape(ref.GVK()) != nil || !addsNull(result, live) {
 		return "", false
 	}
 	if definition == nil {
 		return "", true
 	}
-	var faults []string
+	var errs []string
 	kinds.WalkDeclared(result, definition.Roots[ref.Version], nil, func(path object.Path, v any, schema map[string]any) {
 		if v != nil || schema == nil || !kinds.RefusesNull(schema) {
 			return
 		}
 		if was, has := path.Lookup(live); has && was == nil {
-			return // what stands there already is not looked at again
+			return // the server does not check again what is stored already
 		}
-		faults = append(faults, fmt.Sprintf("%s: Invalid value: \"null\": %s in body must be of type %s: \"null\"", path, path, kinds.JSONType(schema)))
+		errs = append(errs, fmt.Sprintf(`%[1]s: Invalid value: "null": %[1]s in body must be of type %[2]s: "null"`, path, kinds.JSONType(schema)))
 	})
-	if len(faults) == 0 {
+	if len(errs) == 0 {
 		return "", false
 	}
-	for _, more := range uncheckedRules(definition.ParsedRoot(ref.Version)) {
-		faults = append(faults, more.Error())
+	for _, more := range uncheckedRules(definition.Parsed(ref.Version).OpenAPI) {
+		errs = append(errs, more.Error())
 	}
-	return invalidObject(ref, faults), false
+	return invalidObject(ref, errs), false
 }
 
-// invalidObject says in the server's words that an object is invalid (k8s.io/apimachinery pkg/api/errors NewInvalid).
-func invalidObject(ref object.Ref, faults []string) string {
-	said := strings.Join(faults, ", ")
-	if len(faults) > 1 {
-		said = "[" + said + "]"
+// invalidObject returns the server's error for an invalid object (k8s.io/apimachinery pkg/api/errors NewInvalid).
+func invalidObject(ref object.Ref, errs []string) string {
+	text := strings.Join(errs, ", ")
+	if len(errs) > 1 {
+		text = "[" + text + "]"
 	}
-	return fmt.Sprintf("%s %q is invalid: %s", ref.GroupKind().String(), ref.Name, said)
+	return fmt.Sprintf("%s %q is invalid: %s", ref.GroupKind().String(), ref.Name, text)
 }
 
-// bringsNull tells whether a value has nulls where live has none.
-func bringsNull(v, live any) bool {
+// addsNull reports whether a value has nulls where live has none.
+func addsNull(v, live any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
@@ -61,13 +61,13 @@ func bringsNull(v, live any) bool {
 			if was, had := object.Field(live, name), object.Has(live, name); below == nil && had && was == nil {
 				continue
 			}
-			if name != "metadata" && name != "status" && bringsNull(below, object.Field(live, name)) {
+			if name != "metadata" && name != "status" && addsNull(below, object.Field(live, name)) {
 				return true
 			}
 		}
 	case []any:
 		list, _ := live.([]any)
-		return !object.Equal(v, list) && slices.ContainsFunc(v, func(item any) bool { return bringsNull(item, nil) })
+		return !object.Equal(v, list) && slices.ContainsFunc(v, func(item any) bool { return addsNull(item, nil) })
 	}
 	return false
 }

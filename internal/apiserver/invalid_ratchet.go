@@ -12,22 +12,21 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// ratchet checks a value by its schema as an update of what stood there before: what did not change passes, as nobody is asked to mend
-// what somebody else wrote (apiextensions-apiserver v0.37.1 pkg/apiserver/validation/ratcheting.go).
+// ratchet checks a value by its schema as an update of the value before: what did not change is accepted, so that nobody has to fix what
+// somebody else wrote (apiextensions-apiserver v0.37.1 pkg/apiserver/validation/ratcheting.go).
 type ratchet struct {
 	schema *spec.Schema
 	path   string
-	// at is the same place as rules name it; nil is the whole object.
-	at  *field.Path
-	was any
-	// is is the value, once it is being checked.
-	is any
+	// at is the same path as errors of rules have it; nil for the whole object.
+	at *field.Path
+	// was is the value before, is the value while it is checked.
+	was, is any
 }
 
 var _ validate.ValueValidator = (*ratchet)(nil)
 
-// ratcheted lists what a schema has against an object that comes in the place of another one; nil for one that is new. A schema that no
-// server would take, such as one with references, crashes the library and has nothing against anything.
+// ratcheted returns the errors of a schema for an object that replaces another one; was is nil if it is new. A schema that no server
+// accepts, such as one with references, makes the library panic; then there are no errors.
 func ratcheted(schema *spec.Schema, was, is map[string]any) (out []error) {
 	defer func() {
 		if recover() != nil {
@@ -40,13 +39,13 @@ func ratcheted(schema *spec.Schema, was, is map[string]any) (out []error) {
 	return (&ratchet{schema: schema, was: was}).Validate(is).Errors
 }
 
-// SetPath is not called on validators of fields and items.
+// SetPath implements validate.ValueValidator. It is not called on validators of fields and items.
 func (r *ratchet) SetPath(string) {}
 
-// Applies is for all values.
+// Applies implements validate.ValueValidator: all values are checked.
 func (r *ratchet) Applies(any, reflect.Kind) bool { return true }
 
-// Validate checks a value and all below it.
+// Validate checks a value and everything below it.
 func (r *ratchet) Validate(v any) *validate.Result {
 	r.is = v
 	below := func(o *validate.SchemaValidatorOptions) {
@@ -56,13 +55,15 @@ func (r *ratchet) Validate(v any) *validate.Result {
 	if object.Equal(r.was, v) {
 		return &validate.Result{}
 	}
-	if r.at != nil { // of a whole object a rule does not see all
-		result.AddErrors(brokenRules(r.schema, r.at, r.was, v)...)
+	if r.at != nil { // a rule of the whole object does not see all fields
+		result.AddErrors(brokenRules(r.schema, r.at, v)...)
 	}
 	return result
 }
 
-func (r *ratchet) field(name string, schema *spec.Schema, _ any, path string, _ strfmt.Registry, _ ...validate.Option) validate.ValueValidator {
+// field returns the validator of a field or map key.
+func (r *ratchet) field(name string, schema *spec.Schema, _ any, path string, _ strfmt.Registry, _ ...validate.Option,
+) validate.ValueValidator {
 	was, _ := r.was.(map[string]any)
 	at := r.at.Key(name)
 	if _, known := r.schema.Properties[name]; known {
@@ -71,8 +72,10 @@ func (r *ratchet) field(name string, schema *spec.Schema, _ any, path string, _ 
 	return next(schema, path, at, was[name])
 }
 
-// item knows items of a list by its keys. In one without keys all are new, unless the list is the same.
-func (r *ratchet) item(index int, schema *spec.Schema, _ any, path string, _ strfmt.Registry, _ ...validate.Option) validate.ValueValidator {
+// item returns the validator of a list item, with the item of the same keys as value before. In a list without keys all items count as
+// new, unless the list is the same.
+func (r *ratchet) item(index int, schema *spec.Schema, _ any, path string, _ strfmt.Registry, _ ...validate.Option,
+) validate.ValueValidator {
 	was, _ := r.was.([]any)
 	is, _ := r.is.([]any)
 	keys, _ := r.schema.Extensions.GetStringSlice("x-kubernetes-list-map-keys")
@@ -85,6 +88,7 @@ func (r *ratchet) item(index int, schema *spec.Schema, _ any, path string, _ str
 	return next(schema, path, nil, nil)
 }
 
+// next returns the validator of a value below; a value that was not there before is checked as a new one.
 func next(schema *spec.Schema, path string, at *field.Path, was any) validate.ValueValidator {
 	if was == nil {
 		return validate.NewSchemaValidator(schema, nil, path, strfmt.Default)

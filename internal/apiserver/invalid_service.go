@@ -8,10 +8,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// reasons tells of what the API server refuses in a Service (kubernetes v1.36.3 pkg/apis/core/validation ValidateService).
+// reasons returns the reasons why the API server refuses a Service (kubernetes v1.36.3 pkg/apis/core/validation ValidateService).
 func (s service) reasons() []string {
 	var out []string
-	for _, reason := range []string{s.contradiction(), s.portsReason(), s.nodePortsReason()} {
+	for _, reason := range []string{s.typeReason(), s.portsReason(), s.nodePortsReason()} {
 		if reason != "" {
 			out = append(out, reason)
 		}
@@ -19,7 +19,7 @@ func (s service) reasons() []string {
 	return append(out, s.targetPortReasons()...)
 }
 
-// targetPortReasons returns the server's words on texts that are no names of ports, such as a number in quotes (core/validation
+// targetPortReasons returns the server's errors for texts that are no names of ports, such as a number in quotes (core/validation
 // validateServicePort, ValidatePortNumOrName).
 func (s service) targetPortReasons() []string {
 	var out []string
@@ -35,10 +35,10 @@ func (s service) targetPortReasons() []string {
 	return out
 }
 
-// contradiction tells of a Service that has what its type forbids. An upgrade comes to the first by a node port that the chart kept
-// when it left the type, to the second by leaving a headless Service, whose address the server gives back, to the third by a hand
-// that made it a load balancer.
-func (s service) contradiction() string {
+// typeReason reports a field that the type of the Service forbids. An upgrade leads to the first if the chart keeps a node port when it
+// changes the type, to the second if it changes the type of a headless Service, whose address the server restores, and to the third if
+// somebody made the Service a load balancer.
+func (s service) typeReason() string {
 	switch {
 	case (s["type"] == nil || s["type"] == "ClusterIP") && len(s.nodePorts()) > 0:
 		return "spec.ports[].nodePort cannot be used with spec.type ClusterIP"
@@ -50,8 +50,8 @@ func (s service) contradiction() string {
 	return ""
 }
 
-// portsReason tells of ports that cannot stand side by side. An upgrade comes to it by a port that was edited by hand: Helm tells
-// ports apart by their number, so it adds its own beside the edited one.
+// portsReason reports ports that exclude each other. An upgrade leads to that if somebody edited a port: Helm identifies ports by their
+// number, so it adds its own beside the edited one.
 func (s service) portsReason() string {
 	ports, _ := s["ports"].([]any)
 	names, numbers := map[string]bool{}, map[string]bool{}
@@ -72,7 +72,7 @@ func (s service) portsReason() string {
 	return ""
 }
 
-// nodePortsReason tells of two ports of one node port. Where the chart names it, an edited port has it too.
+// nodePortsReason reports two ports with one node port: if the chart names the node port, an edited port has it too.
 func (s service) nodePortsReason() string {
 	seen := map[string]bool{}
 	for _, port := range object.Items(s, "ports") {

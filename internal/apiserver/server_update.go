@@ -8,25 +8,25 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// ApplyServerRules makes of result, which is live after Helm's patch, what the API server stores: for some kinds it takes values
-// away or gives them back. Both sides are normal forms, and result is changed in place.
+// ApplyServerRules changes result, which is live after Helm's patch, into what the API server stores: for some kinds it removes or
+// restores values. Both are normal forms; result is changed in place.
 //
-// A Service is of one of four types, and the server takes away what its new type has no use for, and gives back what it had
-// allocated and the patch leaves out (kubernetes v1.36.3 pkg/registry/core/service: storage/storage.go beginUpdate, then
-// strategy.go PrepareForUpdate). What it newly allocates cannot be foretold. The spec of a CertificateSigningRequest stays as it
-// was made (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate).
+// A Service has one of four types. The server removes what its new type does not use, and restores what it had allocated and the patch
+// leaves out (kubernetes v1.36.3 pkg/registry/core/service: storage/storage.go beginUpdate, then strategy.go PrepareForUpdate). What it
+// newly allocates cannot be predicted. The spec of a CertificateSigningRequest never changes
+// (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate).
 func ApplyServerRules(key object.Key, live, result kinds.State) {
 	was, is := live.Object(), result.Object()
 	switch key.GroupKind().String() {
 	case "Service":
 		if before, after := ServiceOf(was), ServiceOf(is); before != nil && after != nil {
-			before.giveBack(after)
-			before.takeAway(after)
+			before.restoreAllocated(after)
+			before.dropUnused(after)
 		}
 	case "Namespace":
 		labelNamespace(was, is)
 	case "HorizontalPodAutoscaler.autoscaling":
-		giveBackTarget(object.Child(was, "spec"), object.Child(is, "spec"))
+		restoreTarget(object.Child(was, "spec"), object.Child(is, "spec"))
 	case "CertificateSigningRequest.certificates.k8s.io":
 		if spec := object.Child(was, "spec"); spec != nil && is != nil {
 			is["spec"] = object.Copy(spec)
@@ -34,7 +34,7 @@ func ApplyServerRules(key object.Key, live, result kinds.State) {
 	}
 }
 
-// labelNamespace: a namespace keeps the label with its name, whatever is written (kubernetes v1.36.3 pkg/apis/core/v1/defaults.go
+// labelNamespace restores the label with the name of a namespace, whatever is written (kubernetes v1.36.3 pkg/apis/core/v1/defaults.go
 // SetDefaults_Namespace).
 func labelNamespace(was, is map[string]any) {
 	const label = "kubernetes.io/metadata.name"
@@ -51,9 +51,9 @@ func labelNamespace(was, is map[string]any) {
 	metadata["labels"], is["metadata"] = labels, metadata
 }
 
-// giveBackTarget puts the target of an autoscaler back that is read at version 1: the server stores version 2, where an autoscaler
-// without metrics has this one (kubernetes v1.36.3 pkg/apis/autoscaling/v2/defaults.go SetDefaults_HorizontalPodAutoscaler).
-func giveBackTarget(was, is map[string]any) {
+// restoreTarget restores the target of an autoscaler that is read at version 1: the server stores version 2, where an autoscaler without
+// metrics gets this one (kubernetes v1.36.3 pkg/apis/autoscaling/v2/defaults.go SetDefaults_HorizontalPodAutoscaler).
+func restoreTarget(was, is map[string]any) {
 	if was["targetCPUUtilizationPercentage"] != nil && is != nil {
 		kinds.SetDefault(is, "targetCPUUtilizationPercentage", int64(80))
 	}
@@ -65,6 +65,7 @@ type service map[string]any
 // ServiceOf returns the spec of a Service.
 func ServiceOf(obj map[string]any) service { return object.Child(obj, "spec") }
 
+// HasAddress reports whether a Service of this type has an address in the cluster.
 func (s service) HasAddress() bool { return s["type"] != "ExternalName" }
 
 func (s service) headless() bool {
@@ -73,29 +74,30 @@ func (s service) headless() bool {
 
 func (s service) hasNodePorts() bool { return s["type"] == "NodePort" || s["type"] == "LoadBalancer" }
 
-// allocatesNodePorts is hasNodePorts but for load balancers that do without.
+// allocatesNodePorts is hasNodePorts, except for load balancers that want none.
 func (s service) allocatesNodePorts() bool {
 	return s["type"] == "NodePort" || s["type"] == "LoadBalancer" && s["allocateLoadBalancerNodePorts"] != false
 }
 
-func (s service) checked() bool {
+func (s service) hasHealthCheck() bool {
 	return s["type"] == "LoadBalancer" && s["externalTrafficPolicy"] == "Local"
 }
 
-// MayHave tells whether a Service of this type may have an allocated field at all.
+// MayHave reports whether a Service of this type may have an allocated field at all.
 func (s service) MayHave(name string) bool {
 	switch name {
 	case "nodePort":
 		return s.hasNodePorts()
 	case "healthCheckNodePort":
-		return s.checked()
+		return s.hasHealthCheck()
 	case "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy":
 		return s.HasAddress()
 	}
 	return true
 }
 
-func (s service) reachable() bool {
+// isExternal reports whether a Service gets traffic from outside the cluster.
+func (s service) isExternal() bool {
 	return s.hasNodePorts() || s["type"] == "ClusterIP" && !object.IsZero(s["externalIPs"])
 }
 
@@ -104,21 +106,20 @@ func addressFields() []string {
 	return []string{"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}
 }
 
-// giveBack: patchAllocatedValues, normalizeClusterIPs, and what initIPFamilyFields does to a Service that comes down to one
-// family.
-func (s service) giveBack(is service) {
+// restoreAllocated: patchAllocatedValues, normalizeClusterIPs, and what initIPFamilyFields does to a Service that is reduced to one family.
+func (s service) restoreAllocated(is service) {
 	if s.HasAddress() && is.HasAddress() {
 		for _, name := range addressFields() {
 			kinds.CopyDefault(is, name, s, name)
 		}
 	}
 	if s.allocatesNodePorts() && is.allocatesNodePorts() {
-		s.giveBackNodePorts(is)
+		s.restoreNodePorts(is)
 	}
-	if s.checked() && is.checked() {
+	if s.hasHealthCheck() && is.hasHealthCheck() {
 		kinds.CopyDefault(is, "healthCheckNodePort", s, "healthCheckNodePort")
 	}
-	s.follow(is)
+	s.alignClusterIPs(is)
 	if is["ipFamilyPolicy"] != "SingleStack" || !is.HasAddress() {
 		return
 	}
@@ -129,8 +130,8 @@ func (s service) giveBack(is service) {
 	}
 }
 
-// follow: where only clusterIP is changed or cleared, clusterIPs goes with it.
-func (s service) follow(is service) {
+// alignClusterIPs changes or removes clusterIPs if only clusterIP was changed or removed.
+func (s service) alignClusterIPs(is service) {
 	address := is["clusterIP"]
 	if object.Equal(address, s["clusterIP"]) || !object.Equal(s["clusterIPs"], is["clusterIPs"]) || s["clusterIPs"] == nil {
 		return
@@ -140,8 +141,8 @@ func (s service) follow(is service) {
 	}
 }
 
-// giveBackNodePorts gives ports that name no node port the one that the port of their name had, unless another port took it.
-func (s service) giveBackNodePorts(is service) {
+// restoreNodePorts gives each port without a node port the one that the port of its name had, unless another port has it now.
+func (s service) restoreNodePorts(is service) {
 	had := map[string]any{}
 	for _, port := range object.Items(s, "ports") {
 		name, _ := port["name"].(string)
@@ -156,7 +157,7 @@ func (s service) giveBackNodePorts(is service) {
 	}
 }
 
-// nodePorts lists the node ports that are named.
+// nodePorts lists the node ports that are set.
 func (s service) nodePorts() []any {
 	var out []any
 	for _, port := range object.Items(s, "ports") {
@@ -167,11 +168,11 @@ func (s service) nodePorts() []any {
 	return out
 }
 
-// takeAway: dropTypeDependentFields. What is changed together with the type stays, for validation to refuse.
-func (s service) takeAway(is service) {
-	drop := func(left bool, names ...string) {
+// dropUnused: dropTypeDependentFields. What is changed together with the type is kept, and validation refuses it.
+func (s service) dropUnused(is service) {
+	drop := func(unused bool, names ...string) {
 		for _, name := range names {
-			if left && object.Equal(s[name], is[name]) {
+			if unused && object.Equal(s[name], is[name]) {
 				delete(is, name)
 			}
 		}
@@ -185,15 +186,15 @@ func (s service) takeAway(is service) {
 			delete(port, "nodePort")
 		}
 	}
-	drop(s.checked() && !is.checked(), "healthCheckNodePort")
+	drop(s.hasHealthCheck() && !is.hasHealthCheck(), "healthCheckNodePort")
 	drop(s["type"] == "LoadBalancer" && is["type"] != "LoadBalancer", "allocateLoadBalancerNodePorts", "loadBalancerClass")
-	drop(s.reachable() && !is.reachable(), "externalTrafficPolicy")
+	drop(s.isExternal() && !is.isExternal(), "externalTrafficPolicy")
 	if !is.HasAddress() {
 		delete(is, "internalTrafficPolicy") // defaultOnReadInternalTrafficPolicy
 	}
 }
 
-// DependsOnType tells whether the API server drops the field of a Service where its type has no use for it.
+// DependsOnType reports whether the API server drops the field of a Service if its type does not use it.
 func DependsOnType(path object.Path) bool {
 	if len(path) < 2 || path[0].Name != "spec" {
 		return false
@@ -205,8 +206,8 @@ func DependsOnType(path object.Path) bool {
 	return slices.Contains(own, name) || slices.Contains(addressFields(), name) || path[len(path)-1].Name == "nodePort"
 }
 
-// ChangesService reports whether a Service becomes one of another type, or one that is checked for health differently.
+// ChangesService reports whether a Service gets another type, or gets or loses its health check.
 func ChangesService(key object.Key, live, result map[string]any) bool {
 	was, is := ServiceOf(live), ServiceOf(result)
-	return key.GroupKind().String() == "Service" && (!object.Equal(was["type"], is["type"]) || was.checked() != is.checked())
+	return key.GroupKind().String() == "Service" && (!object.Equal(was["type"], is["type"]) || was.hasHealthCheck() != is.hasHealthCheck())
 }

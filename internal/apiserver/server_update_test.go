@@ -9,35 +9,35 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestApplyServerRules holds what the API server gives back and takes away, beyond testdata/threeway/immutable-service.txtar. Live is
+// TestApplyServerRules checks what the API server restores and drops, beyond testdata/threeway/immutable-service.txtar. Live is
 // what a server returned; want is what it returned for the patched object.
 func TestApplyServerRules(t *testing.T) {
 	for _, tc := range []struct{ name, live, patched, want string }{
-		{"a second family goes with the policy",
+		{"a second family is dropped with the policy",
 			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1, fd00::1]\nipFamilies: [IPv4, IPv6]\nipFamilyPolicy: PreferDualStack",
 			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1, fd00::1]\nipFamilies: [IPv4, IPv6]\nipFamilyPolicy: SingleStack",
 			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1]\nipFamilies: [IPv4]\nipFamilyPolicy: SingleStack"},
-		{"an address that is cleared with the type takes its list along",
+		{"a cleared address clears its list",
 			"type: ClusterIP\nclusterIP: None\nclusterIPs: [None]\nipFamilies: [IPv4]\nipFamilyPolicy: SingleStack\ninternalTrafficPolicy: Cluster",
 			"type: ExternalName\nclusterIPs: [None]\nipFamilies: [IPv4]\nipFamilyPolicy: SingleStack\ninternalTrafficPolicy: Cluster",
 			"type: ExternalName"},
-		{"an address that is changed with the type stays, to be refused",
+		{"an address that changes with the type is kept, and refused later",
 			"type: ClusterIP\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.1]",
 			"type: ExternalName\nclusterIP: 10.0.0.2\nclusterIPs: [10.0.0.1]",
 			"type: ExternalName\nclusterIP: 10.0.0.2\nclusterIPs: [10.0.0.2]"},
-		{"a node port is given back by the port's name, unless another port took it",
+		{"a node port is restored by the name of its port, unless another port has it",
 			"type: NodePort\nports: [{name: a, port: 1, nodePort: 31001}, {name: b, port: 2, nodePort: 31002}]",
 			"type: NodePort\nports: [{name: a, port: 1}, {name: b, port: 9}, {name: c, port: 3, nodePort: 31002}]",
 			"type: NodePort\nports: [{name: a, port: 1, nodePort: 31001}, {name: b, port: 9}, {name: c, port: 3, nodePort: 31002}]"},
-		{"a new node port stays with a type that has none, to be refused",
+		{"a new node port of a type without node ports is kept, and refused later",
 			"type: NodePort\nports: [{port: 1, nodePort: 31001}]",
 			"type: ClusterIP\nports: [{port: 1, nodePort: 31002}]",
 			"type: ClusterIP\nports: [{port: 1, nodePort: 31002}]"},
-		{"a load balancer without node ports gets none back",
+		{"nothing is restored to a load balancer without node ports",
 			"type: LoadBalancer\nallocateLoadBalancerNodePorts: false\nports: [{port: 1, nodePort: 31001}]",
 			"type: LoadBalancer\nallocateLoadBalancerNodePorts: false\nports: [{port: 1}]",
 			"type: LoadBalancer\nallocateLoadBalancerNodePorts: false\nports: [{port: 1}]"},
-		{"the health check's port goes with the policy",
+		{"the port of the health check is dropped with the policy",
 			"type: LoadBalancer\nexternalTrafficPolicy: Local\nhealthCheckNodePort: 31003",
 			"type: LoadBalancer\nexternalTrafficPolicy: Cluster\nhealthCheckNodePort: 31003",
 			"type: LoadBalancer\nexternalTrafficPolicy: Cluster"},
@@ -60,7 +60,8 @@ func TestApplyServerRules(t *testing.T) {
 	}
 	autoscaler := object.Key{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
 	result = specOf(t, "maxReplicas: 3")
-	ApplyServerRules(autoscaler, kinds.State{Value: specOf(t, "maxReplicas: 5\ntargetCPUUtilizationPercentage: 50")}, kinds.State{Value: result})
+	live := specOf(t, "maxReplicas: 5\ntargetCPUUtilizationPercentage: 50")
+	ApplyServerRules(autoscaler, kinds.State{Value: live}, kinds.State{Value: result})
 	if diff := cmp.Diff(specOf(t, "maxReplicas: 3\ntargetCPUUtilizationPercentage: 80"), result); diff != "" {
 		t.Errorf("an autoscaler of version 1 without a target (-want +got):\n%s", diff)
 	}

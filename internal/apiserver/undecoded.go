@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// undecodedReason names the values of an object that the API server cannot decode.
+// undecodedReason returns the reason why the API server cannot decode an object with such values; empty if there are none.
 func undecodedReason(paths []object.Path) string {
 	if len(paths) == 0 {
 		return ""
@@ -15,8 +15,8 @@ func undecodedReason(paths []object.Path) string {
 	return "does not decode: the API has another type at " + JoinPaths(paths)
 }
 
-// undecoded lists the places of a value where something else stands than the type has there. A place that no type describes
-// holds anything, and null is nothing.
+// undecoded returns the paths in a value that hold something of another type than the API has. What the API does not describe may hold
+// anything, and null decodes into every type.
 func undecoded(v any, s *kinds.Shape, path object.Path) []object.Path {
 	if s == nil || v == nil || s.Form == kinds.FormPlain {
 		return nil
@@ -50,11 +50,11 @@ func undecoded(v any, s *kinds.Shape, path object.Path) []object.Path {
 	return out
 }
 
-// stepToItem names an item of a list by keys that decode, else by its index.
+// stepToItem returns the step to an item of a list, by its keys if they decode, else by its index.
 func stepToItem(s *kinds.Shape, i int, item any) object.Step {
 	step, named := kinds.StepTo(item, s.ListRule())
-	odd := func(k object.ListKey) bool { return len(undecoded(k.Value, s.Item().Field(k.Name), nil)) > 0 }
-	if !named || step.Form != object.KeyStep || slices.ContainsFunc(step.Keys, odd) {
+	fails := func(k object.ListKey) bool { return len(undecoded(k.Value, s.Item().Field(k.Name), nil)) > 0 }
+	if !named || step.Form != object.KeyStep || slices.ContainsFunc(step.Keys, fails) {
 		return object.Step{Form: object.IndexStep, Index: i}
 	}
 	return step

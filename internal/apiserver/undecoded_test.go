@@ -33,7 +33,8 @@ func TestUndecoded(t *testing.T) {
 				}
 				place, _ := path.Pointer(text)
 				for _, at := range got {
-					if pointer, ok := at.Pointer(text); !ok || !strings.HasPrefix(pointer.String(), place.String()) || strings.Contains(at.String(), "=5") {
+					pointer, ok := at.Pointer(text)
+					if !ok || !strings.HasPrefix(pointer.String(), place.String()) || strings.Contains(at.String(), "=5") {
 						t.Errorf("%s, %s: %#v: undecoded %v", object.Kind, path, value, at)
 					}
 				}

@@ -1,32 +1,87 @@
 package apiserver
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// choice is a place, a union, of which the API server takes one member only, and perhaps not none.
-type choice struct {
+// union is a place of which the API server accepts one member only.
+type union struct {
 	at      object.Path
 	members []string
-	needed  bool
+	// needed is set if it must have a member.
+	needed bool
 }
 
 // set lists the members that an object has.
-func (u choice) set(obj map[string]any) []string {
+func (u union) set(obj map[string]any) []string {
 	node, _ := u.at.Lookup(obj)
 	return slices.DeleteFunc(slices.Clone(u.members), func(name string) bool { return !isSet(name, object.Field(node, name)) })
 }
 
-// dependent is a field that the API server takes only where a field beside it has one value.
+// isSet reports whether a member of a union counts: an empty text does not, nor does port number 0.
+func isSet(name string, v any) bool {
+	return v != nil && v != "" && (name != "number" || !object.IsZero(v))
+}
+
+// unionReasons names the unions with more than one member. If Helm's patch knows that only one is allowed ($retainKeys of volumes), it
+// removes the other.
+func unionReasons(key object.Key, obj map[string]any) []string {
+	var out []string
+	for _, u := range unionsOf(key, obj) {
+		if set := u.set(obj); len(set) > 1 {
+			out = append(out, fmt.Sprintf("%s cannot have both %s", u.at, strings.Join(set, " and ")))
+		}
+	}
+	return out
+}
+
+// emptyUnionReasons names the unions that need a member and lose the last one. A server-side apply leads to that if it removes Helm's
+// member and others own fields beside it.
+func emptyUnionReasons(key object.Key, obj, live map[string]any) []string {
+	var out []string
+	for _, u := range unionsOf(key, obj) {
+		_, exists := u.at.Lookup(obj)
+		_, existed := u.at.Lookup(live)
+		if u.needed && exists && len(u.set(obj)) == 0 && !(existed && len(u.set(live)) == 0) {
+			out = append(out, fmt.Sprintf("%s must have one of %s", u.at, strings.Join(u.members, ", ")))
+		}
+	}
+	return out
+}
+
+// dependent is a field that the API server accepts only beside one type.
 type dependent struct {
-	at               object.Path
-	field, by, value string
+	at              object.Path
+	field, needType string
+}
+
+// stray returns the path of the field if an object has it beside another type, and this type.
+func (d dependent) stray(obj map[string]any) (path object.Path, other any) {
+	node, _ := d.at.Lookup(obj)
+	other = object.Field(node, "type")
+	if other == nil || other == d.needType || object.Field(node, d.field) == nil {
+		return nil, nil
+	}
+	return d.at.Field(d.field), other
+}
+
+// dependentReasons names the fields that belong to another type than the one that is set.
+func dependentReasons(key object.Key, obj map[string]any) []string {
+	var out []string
+	for _, d := range dependentsOf(key, obj) {
+		if path, other := d.stray(obj); path != nil {
+			out = append(out, fmt.Sprintf("%s may not be set when type is %v", path, other))
+		}
+	}
+	return out
 }
 
 // Superfluous lists what the API server refuses in an object because of what a manifest names in it: another member of the same union, or
-// a field of the type that was left. Named reports whether the manifest names a place; what it names is never superfluous.
+// a field of the type that was set before. Named reports whether the manifest names a path; what it names is never superfluous.
 func Superfluous(key object.Key, normal map[string]any, named func(object.Path) bool) []object.Path {
 	var out []object.Path
 	for _, u := range unionsOf(key, normal) {
@@ -36,16 +91,15 @@ func Superfluous(key object.Key, normal map[string]any, named func(object.Path) 
 		}
 	}
 	for _, d := range dependentsOf(key, normal) {
-		node, _ := d.at.Lookup(normal)
-		if by := object.Field(node, d.by); by != nil && by != d.value && object.Has(node, d.field) && !named(d.at.Field(d.field)) {
-			out = append(out, d.at.Field(d.field))
+		if path, _ := d.stray(normal); path != nil && !named(path) {
+			out = append(out, path)
 		}
 	}
-	return append(out, secondKeys(key, normal, named)...)
+	return out
 }
 
 // split returns the members that an object has: those that the manifest names, and the others.
-func (u choice) split(normal map[string]any, named func(object.Path) bool) (ours, others []object.Path) {
+func (u union) split(normal map[string]any, named func(object.Path) bool) (ours, others []object.Path) {
 	node, _ := u.at.Lookup(normal)
 	for _, name := range u.members {
 		path := u.at.Field(name)
@@ -60,105 +114,77 @@ func (u choice) split(normal map[string]any, named func(object.Path) bool) (ours
 	return ours, others
 }
 
-// secondKeys are the keys of a ConfigMap's binaryData that the manifest has in data, and the other way round (kubernetes v1.36.3
-// pkg/apis/core/validation ValidateConfigMap).
-func secondKeys(key object.Key, normal map[string]any, named func(object.Path) bool) []object.Path {
-	if key.GroupKind().String() != "ConfigMap" {
-		return nil
-	}
-	var out []object.Path
-	for _, fields := range [][2]string{{"data", "binaryData"}, {"binaryData", "data"}} {
-		for _, name := range object.SortedKeys(object.Child(normal, fields[0])) {
-			other := object.Path{}.Field(fields[1]).Field(name)
-			if object.Has(normal[fields[1]], name) && named(object.Path{}.Field(fields[0]).Field(name)) && !named(other) {
-				out = append(out, other)
-			}
-		}
-	}
-	return out
-}
-
-// unionsOf lists the unions of an object, as far as they are told here: kubernetes v1.36.3 pkg/apis/policy/validation
+// unionsOf lists the unions of an object that are known here: kubernetes v1.36.3 pkg/apis/policy/validation
 // ValidatePodDisruptionBudgetSpec, networking/validation validateIngressBackend, admissionregistration/validation
 // validateValidatingWebhook and validateMutatingWebhook, core/validation validateVolumeSource, validateHandler, ValidateEnv.
-func unionsOf(key object.Key, obj map[string]any) []choice {
+func unionsOf(key object.Key, obj map[string]any) []union {
 	spec := object.Path{}.Field("spec")
 	switch key.GroupKind().String() {
 	case "PodDisruptionBudget.policy":
-		return []choice{{at: spec, members: []string{"minAvailable", "maxUnavailable"}}}
+		return []union{{at: spec, members: []string{"minAvailable", "maxUnavailable"}}}
 	case "Ingress.networking.k8s.io":
 		backend := spec.Field("defaultBackend")
-		return []choice{
+		return []union{
 			{backend, []string{"service", "resource"}, true},
 			{backend.Field("service").Field("port"), []string{"name", "number"}, true},
 		}
 	case "ValidatingWebhookConfiguration.admissionregistration.k8s.io", "MutatingWebhookConfiguration.admissionregistration.k8s.io":
-		var out []choice
+		var out []union
 		eachNamed(obj["webhooks"], object.Path{}.Field("webhooks"), func(_ map[string]any, at object.Path) {
-			out = append(out, choice{at.Field("clientConfig"), []string{"service", "url"}, true})
+			out = append(out, union{at.Field("clientConfig"), []string{"service", "url"}, true})
 		})
 		return out
 	}
 	return podUnions(podSpecOf(key), obj)
 }
 
-func podUnions(base object.Path, obj map[string]any) []choice {
+func podUnions(base object.Path, obj map[string]any) []union {
 	if base == nil {
 		return nil
 	}
-	var out []choice
+	var out []union
 	eachContainer(base, obj, func(container map[string]any, at object.Path) {
 		for _, probe := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
-			out = append(out, choice{at.Field(probe), []string{"exec", "httpGet", "tcpSocket", "grpc"}, true})
+			out = append(out, union{at.Field(probe), []string{"exec", "httpGet", "tcpSocket", "grpc"}, true})
 		}
 		for _, hook := range []string{"postStart", "preStop"} {
-			out = append(out, choice{at.Field("lifecycle").Field(hook), []string{"exec", "httpGet", "tcpSocket", "sleep"}, true})
+			out = append(out, union{at.Field("lifecycle").Field(hook), []string{"exec", "httpGet", "tcpSocket", "sleep"}, true})
 		}
 		eachNamed(container["env"], at.Field("env"), func(env map[string]any, at object.Path) {
-			out = append(out, choice{at: at, members: []string{"value", "valueFrom"}})
-			out = append(out, choice{at: at.Field("valueFrom"), members: object.SortedKeys(object.Child(env, "valueFrom"))})
+			out = append(out, union{at: at, members: []string{"value", "valueFrom"}})
+			out = append(out, union{at: at.Field("valueFrom"), members: object.SortedKeys(object.Child(env, "valueFrom"))})
 		})
 	})
 	spec, _ := base.Lookup(obj)
 	eachNamed(object.Field(spec, "volumes"), base.Field("volumes"), func(volume map[string]any, at object.Path) {
 		sources := slices.DeleteFunc(object.SortedKeys(volume), func(name string) bool { return name == "name" })
-		out = append(out, choice{at: at, members: sources})
+		out = append(out, union{at: at, members: sources})
 	})
 	return out
 }
 
-func eachContainer(base object.Path, obj map[string]any, visit func(container map[string]any, at object.Path)) {
-	spec, _ := base.Lookup(obj)
-	for _, list := range []string{"initContainers", "containers"} {
-		eachNamed(object.Field(spec, list), base.Field(list), visit)
-	}
-}
-
-// dependentsOf lists the fields of an object that go with a type, as far as they are told here: kubernetes v1.36.3
+// dependentsOf lists the fields of an object that belong to a type, as far as they are known here: kubernetes v1.36.3
 // pkg/apis/apps/validation ValidateDeploymentStrategy and ValidateStatefulSetSpec, core/validation validateSeccompProfileField and
-// ValidateAppArmorProfileField, and apiextensions-apiserver pkg/apis/apiextensions/validation
-// validateCustomResourceConversion.
+// ValidateAppArmorProfileField.
 func dependentsOf(key object.Key, obj map[string]any) []dependent {
+	base := podSpecOf(key)
+	if base == nil {
+		return nil
+	}
 	var out []dependent
 	spec := object.Path{}.Field("spec")
 	switch key.GroupKind().String() {
 	case "Deployment.apps":
-		out = append(out, dependent{spec.Field("strategy"), "rollingUpdate", "type", "RollingUpdate"})
+		out = append(out, dependent{spec.Field("strategy"), "rollingUpdate", "RollingUpdate"})
 	case "StatefulSet.apps":
-		out = append(out, dependent{spec.Field("updateStrategy"), "rollingUpdate", "type", "RollingUpdate"})
-	case "CustomResourceDefinition.apiextensions.k8s.io":
-		out = append(out, dependent{spec.Field("conversion"), "webhook", "strategy", "Webhook"})
+		out = append(out, dependent{spec.Field("updateStrategy"), "rollingUpdate", "RollingUpdate"})
 	}
-	base := podSpecOf(key)
-	if base == nil {
-		return out
-	}
-	profiles := func(context object.Path) {
+	profiles := func(at object.Path) {
 		for _, name := range []string{"seccompProfile", "appArmorProfile"} {
-			out = append(out, dependent{context.Field(name), "localhostProfile", "type", "Localhost"})
+			out = append(out, dependent{at.Field("securityContext").Field(name), "localhostProfile", "Localhost"})
 		}
 	}
-	profiles(base.Field("securityContext"))
-	eachContainer(base, obj, func(_ map[string]any, at object.Path) { profiles(at.Field("securityContext")) })
+	profiles(base)
+	eachContainer(base, obj, func(_ map[string]any, at object.Path) { profiles(at) })
 	return out
 }

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"sync"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -14,13 +18,18 @@ import (
 type CustomSchema struct {
 	versions map[string]*Shape
 	// Roots are the schemas as they are written, one of each version that the definition names, be it served or not.
-	Roots map[string]map[string]any
-	// parsed are the same, ready to check values by.
-	parsed map[string]func() *spec.Schema
+	Roots  map[string]map[string]any
+	parsed map[string]func() ParsedSchema
 	// Status names the versions whose status is a subresource.
 	Status map[string]bool
 	// Webhook tells that a webhook converts between the versions. Without it they are the same but for their name.
 	Webhook bool
+}
+
+// ParsedSchema is one schema in the two forms by which the API server checks values. They are nil if there is no schema, or an invalid one.
+type ParsedSchema struct {
+	OpenAPI    *spec.Schema
+	Structural *structuralschema.Structural
 }
 
 // NewCustomSchema reads a CustomResourceDefinition of apiextensions.k8s.io/v1.
@@ -29,20 +38,18 @@ func NewCustomSchema(crd map[string]any) (*CustomSchema, error) {
 	if !ok {
 		return nil, fmt.Errorf("the CustomResourceDefinition has no spec.versions")
 	}
-	out := &CustomSchema{versions: map[string]*Shape{}, Roots: map[string]map[string]any{}, Status: map[string]bool{}, parsed: map[string]func() *spec.Schema{}}
+	out := &CustomSchema{
+		versions: map[string]*Shape{}, Roots: map[string]map[string]any{}, parsed: map[string]func() ParsedSchema{}, Status: map[string]bool{},
+	}
 	out.Webhook = object.Child(object.Child(crd, "spec"), "conversion")["strategy"] == "Webhook"
 	for _, v := range versions {
 		version, _ := v.(map[string]any)
 		name, _ := version["name"].(string)
 		out.Status[name] = object.Child(version, "subresources")["status"] != nil
 		out.Roots[name] = object.Child(object.Child(version, "schema"), "openAPIV3Schema")
-		out.parsed[name] = sync.OnceValue(func() *spec.Schema {
-			parsed := ParseSchema(out.Roots[name])
-			typeIntOrStrings(parsed)
-			return parsed
-		})
+		out.parsed[name] = sync.OnceValue(func() ParsedSchema { return parseRoot(out.Roots[name]) })
 		if root := out.Roots[name]; root != nil {
-			out.versions[name] = CustomRoot(root)
+			out.versions[name] = customRoot(root)
 		}
 	}
 	return out, nil
@@ -56,20 +63,24 @@ func (s *CustomSchema) Shape(version string) *Shape {
 	return s.versions[version]
 }
 
-// Root gives the schema of one version as it is written, nil where there is none.
-func (s *CustomSchema) Root(version string) map[string]any {
-	if s == nil {
-		return nil
-	}
-	return s.Roots[version]
-}
-
-// ParsedRoot gives the schema of one version, ready to check values by; nil where there is none.
-func (s *CustomSchema) ParsedRoot(version string) *spec.Schema {
+// Parsed returns the schema of one version, ready to check values.
+func (s *CustomSchema) Parsed(version string) ParsedSchema {
 	if s == nil || s.parsed[version] == nil {
-		return nil
+		return ParsedSchema{}
 	}
 	return s.parsed[version]()
+}
+
+// parseRoot reads the schema of a version as the API server does.
+func parseRoot(root map[string]any) ParsedSchema {
+	out := ParsedSchema{OpenAPI: ParseSchema(root)}
+	typeIntOrStrings(out.OpenAPI)
+	written, internal := &apiextensionsv1.JSONSchemaProps{}, &apiextensions.JSONSchemaProps{}
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(root, written) == nil &&
+		apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(written, internal, nil) == nil {
+		out.Structural, _ = structuralschema.NewStructural(internal)
+	}
+	return out
 }
 
 // ParseSchema reads a schema as a CustomResourceDefinition has it; nil where there is none or it cannot be read.

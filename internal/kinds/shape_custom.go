@@ -8,8 +8,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// CustomRoot returns the shape of a whole custom resource. Its metadata is of the API's own type, whatever the schema says.
-func CustomRoot(schema map[string]any) *Shape {
+// customRoot returns the shape of a whole custom resource. Its metadata is of the API's own type, whatever the schema says.
+func customRoot(schema map[string]any) *Shape {
 	root := customShape(schema)
 	if root == nil || root.Form != FormStruct {
 		return nil

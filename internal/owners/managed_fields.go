@@ -1,6 +1,7 @@
 package owners
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -25,52 +26,66 @@ type Entry struct {
 // in addition to the built-in ones.
 func Entries(live map[string]any, known Managers) []Entry {
 	var out []Entry
-	for i, m := range managedFields(live) {
-		raw, _ := m.(map[string]any)
-		if entry, ok := entryOf(raw); ok {
-			entry.Index, entry.Group = i, known.groupOf(entry.Manager)
-			out = append(out, entry)
+	for i, raw := range RawEntries(live) {
+		fields, err := Fields(raw)
+		if err != nil || fields.Empty() {
+			continue
+		}
+		entry := Entry{Owner: OwnerOf(raw), Index: i, Fields: fields}
+		entry.Version, _ = raw["apiVersion"].(string)
+		entry.Group = known.groupOf(entry.Manager)
+		out = append(out, entry)
+	}
+	return out
+}
+
+// RawEntries returns the entries of an object's managedFields as the API server wrote them. An element that is no map is nil.
+func RawEntries(live map[string]any) []map[string]any {
+	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
+	out := make([]map[string]any, len(managed))
+	for i := range managed {
+		out[i], _ = managed[i].(map[string]any)
+	}
+	return out
+}
+
+// OwnerOf returns the writer that a raw entry of managedFields names, without its group.
+func OwnerOf(raw map[string]any) report.Owner {
+	var out report.Owner
+	out.Manager, _ = raw["manager"].(string)
+	out.Operation, _ = raw["operation"].(string)
+	out.Subresource, _ = raw["subresource"].(string)
+	if stamp, ok := raw["time"].(string); ok {
+		if t, err := time.Parse(time.RFC3339, stamp); err == nil {
+			out.Time = &t
 		}
 	}
 	return out
 }
 
-func managedFields(live map[string]any) []any {
-	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
-	return managed
-}
+var errFields = errors.New("an entry of its managedFields cannot be read")
 
-// entryOf decodes one entry of managedFields; false if it owns nothing or cannot be decoded.
-func entryOf(raw map[string]any) (Entry, bool) {
-	set, ok := OwnedFields(raw)
-	if !ok || set.Empty() {
-		return Entry{}, false
-	}
-	entry := Entry{Fields: set}
-	entry.Manager, _ = raw["manager"].(string)
-	entry.Operation, _ = raw["operation"].(string)
-	entry.Version, _ = raw["apiVersion"].(string)
-	entry.Subresource, _ = raw["subresource"].(string)
-	if stamp, ok := raw["time"].(string); ok {
-		if t, err := time.Parse(time.RFC3339, stamp); err == nil {
-			entry.Time = &t
-		}
-	}
-	return entry, true
-}
-
-// OwnedFields returns the fields that an entry of managedFields owns; false if they cannot be decoded.
-func OwnedFields(entry map[string]any) (*fieldpath.Set, bool) {
-	fields, isMap := entry["fieldsV1"].(map[string]any)
-	if !isMap && entry["fieldsV1"] != nil {
-		return nil, false
-	}
+// Fields returns the fields that a raw entry of managedFields owns. An entry without fieldsV1 owns none.
+func Fields(raw map[string]any) (*fieldpath.Set, error) {
+	fields, isMap := raw["fieldsV1"].(map[string]any)
 	set := &fieldpath.Set{}
-	return set, addFields(set, fields)
+	if !isMap && raw["fieldsV1"] != nil || !addFields(set, fields) {
+		return nil, errFields
+	}
+	return set, nil
 }
 
-// addFields adds to a set what fieldsV1 names, as FromJSON of fieldpath.Set does with the text of it; false if it cannot be decoded. A
-// field with nothing below it, or with a dot below it, is owned itself. Elements of an unknown kind are left out.
+// FieldsV1 encodes a set as an entry of managedFields has it. It is the inverse of Fields.
+func FieldsV1(set *fieldpath.Set) (json.RawMessage, error) {
+	text, err := set.ToJSON()
+	if err != nil {
+		return nil, errFields
+	}
+	return text, nil
+}
+
+// addFields adds to a set what fieldsV1 names, as FromJSON of fieldpath.Set does with the text of it; false if it cannot be decoded. A field
+// with nothing below it, or with a dot below it, is owned itself. Elements of an unknown kind are left out.
 func addFields(set *fieldpath.Set, fields map[string]any) bool {
 	for _, name := range object.SortedKeys(fields) {
 		if name == "." {
@@ -101,8 +116,7 @@ func addFields(set *fieldpath.Set, fields map[string]any) bool {
 
 // namesPerson reports whether managedFields name a person's tool. It decodes no fields.
 func namesPerson(live map[string]any, known Managers) bool {
-	return slices.ContainsFunc(managedFields(live), func(m any) bool {
-		raw, _ := m.(map[string]any)
+	return slices.ContainsFunc(RawEntries(live), func(raw map[string]any) bool {
 		manager, _ := raw["manager"].(string)
 		return known.groupOf(manager) == report.ManagerPerson
 	})

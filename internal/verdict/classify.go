@@ -9,9 +9,14 @@ import (
 
 // classify decides one place that the walk does not go below, and whether a rule silences it.
 func (w *Walker) classify(path object.Path, n States) entry {
+	written := n.Old
+	n.Old = w.withStoredNulls(path, n)
 	e := w.weighed(path, n)
 	if e.Verdict == "" {
 		return e
+	}
+	if w.Custom {
+		e.Old = w.valueOf(written.Shown())
 	}
 	if e.IgnoredBy = w.Rules.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
 		e.IgnoredBy = w.Rules.FieldByParts(path, e.Managed, n.sameAfter)

@@ -22,7 +22,7 @@ func (w *Walker) markLast(f *Finding, n States) {
 	case n.Old.Same(n.Live):
 		return
 	case n.Last.Same(n.Live) && !n.Last.Named && f.Managed:
-		note = "failed revision %d no longer has it"
+		note, f.DroppedByLast = "failed revision %d no longer has it", true
 	case n.Last.Same(n.Live):
 	case w.isWrittenByLast(f.Path, n):
 	case isWhole(n.Old, n.Live) && !n.Last.Same(n.Old):

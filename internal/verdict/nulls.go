@@ -57,3 +57,21 @@ func (w *Walker) storedNull(path object.Path, live kinds.State) (any, bool) {
 	}
 	return nil, true
 }
+
+// withStoredNulls returns old at path with the nulls below it as the API server stored them. A map that the walk finds alike on all sides, but
+// for its nulls, is classified as one value, and must not count as drifted because of them.
+func (w *Walker) withStoredNulls(path object.Path, n States) kinds.State {
+	written, isMap := n.Old.Value.(map[string]any)
+	if !isMap || !w.Custom {
+		return n.Old
+	}
+	stored := make(map[string]any, len(written))
+	for name := range written {
+		below := path.Field(name)
+		if old := w.withStoredNulls(below, w.settleNulls(below, n.at(name))); old.Present {
+			stored[name] = old.Value
+		}
+	}
+	n.Old.Value = stored
+	return n.Old
+}

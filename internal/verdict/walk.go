@@ -229,6 +229,7 @@ func (w *Walker) fold(path object.Path, n States, entries []entry) []entry {
 		whole.Notes = first.Notes
 	}
 	whole.OfLast = first.OfLast && !slices.ContainsFunc(loud, func(e entry) bool { return !e.OfLast })
+	whole.DroppedByLast = whole.OfLast && !slices.ContainsFunc(loud, func(e entry) bool { return !e.DroppedByLast })
 	return []entry{whole}
 }
 

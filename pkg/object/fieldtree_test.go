@@ -5,7 +5,8 @@ import "testing"
 func TestFieldTree(t *testing.T) {
 	tree := &FieldTree[string]{}
 	for _, path := range []string{
-		"spec", "spec.ports[].nodePort", "spec.volumes[]", "spec.volumes/token-*", "spec.mounts//var/run", "labels/a.b/c", "labels/x.io/*", "finalizers/hold",
+		"spec", "spec.ports[].nodePort", "spec.volumes[]", "spec.volumes/token-*", "spec.mounts//var/run",
+		"labels/a.b/c", "labels/x.io/*", "finalizers/hold",
 	} {
 		tree.Set(path, path)
 	}

@@ -10,9 +10,6 @@ type Object struct {
 	Source string
 	// Content is the decoded object.
 	Content map[string]any
-	// Listed is the place of the object in a List, as kubectl's schema names it: ConfigMap, or ConfigMapList.items[2]. It is empty for
-	// a document of its own.
-	Listed string
 	// Problem is the reason why Helm refuses the object, such as a missing name or kind; empty for almost all.
 	Problem string
 	// Note is a remark for people, such as that the manifest has the object twice.

@@ -3,8 +3,6 @@ package render
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,30 +56,6 @@ func flatten(list runtime.Object) (objects []*unstructured.Unstructured, err err
 		}
 	}
 	return objects, err
-}
-
-// listKind returns the kind of a document that holds items, or "" for a document that is an object.
-func (d Document) listKind() string {
-	var root struct {
-		Kind  string `json:"kind"`
-		Items []any  `json:"items"`
-	}
-	if d.Fault != "" || d.isEmpty() || json.Unmarshal(d.JSON, &root) != nil || root.Items == nil || !strings.HasSuffix(root.Kind, "List") {
-		return ""
-	}
-	return root.Kind
-}
-
-// listPath names an item of a list as kubectl's schema does: an item of a plain List by its kind, any other within
-// its list (k8s.io/kubectl v0.37.1 pkg/validation/schema.go, SchemaValidation.ValidateBytes).
-func listPath(list string, i int, kind string) string {
-	switch list {
-	case "":
-		return ""
-	case "List":
-		return kind
-	}
-	return fmt.Sprintf("%s.items[%d]", list, i)
 }
 
 // newObject describes a decoded object and sets its namespace.

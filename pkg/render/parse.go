@@ -58,11 +58,8 @@ func Objects(documents []Document, opts ParseOptions) Manifest {
 		if err != nil {
 			m.Errors = append(m.Errors, invalidDocument(i+1, doc.Source, err))
 		}
-		list := doc.listKind()
-		for i, content := range contents {
-			object := newObject(content, doc.Source, opts)
-			object.Listed = listPath(list, i, object.Kind)
-			m.Objects = append(m.Objects, object)
+		for _, content := range contents {
+			m.Objects = append(m.Objects, newObject(content, doc.Source, opts))
 		}
 	}
 	m.Objects, m.Warnings = keepLast(m.Objects)

@@ -8,13 +8,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// The pause after the first attempt, and the longest. The first is short: under a busy writer the object is free again at once.
+// The pause after the first attempt, and the longest one. The first is short: a busy writer leaves the object alone again at once.
 const (
 	firstPause = 50 * time.Millisecond
 	maxPause   = 5 * time.Second
 )
 
-// pause is how long to wait after an attempt: twice as long each time, or as the server asks, and never in step with others.
+// pause returns how long to wait after an attempt: twice as long each time, longer if the server asks for it, and with jitter, so that two
+// repairs of one object do not meet again and again.
 func pause(attempt int, err error) time.Duration {
 	wait := maxPause
 	if attempt < 8 {
@@ -27,13 +28,13 @@ func pause(attempt int, err error) time.Duration {
 	return wait
 }
 
-// outlasts tells whether the time ends before the pause does.
-func outlasts(ctx context.Context, wait time.Duration) bool {
+// endsBefore reports whether the time of ctx ends before the pause does.
+func endsBefore(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && time.Until(deadline) <= wait
 }
 
-// sleep waits, or until ctx ends.
+// sleep waits for the pause, or until ctx ends.
 func sleep(ctx context.Context, wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -25,7 +25,7 @@ func (b *builder) build(drift, added []threeway.Finding) {
 	var base []Change
 	for _, f := range drift {
 		if c, reason := b.change(f); reason != "" {
-			b.leave(b.compared, b.id(b.compared, f), reason)
+			b.decline(b.compared, b.id(b.compared, f), reason)
 		} else if c.kind == putOrder && object.Equal(c.From, c.To) {
 			continue // it comes right with the items of the list
 		} else if !slices.ContainsFunc(base, func(other Change) bool { return other.Path.Equal(c.Path) && other.kind == c.kind }) {
@@ -52,9 +52,9 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 		}
 		return Change{}, fmt.Sprintf("%s holds what is ignored by %s, and can only be put back as a whole", what, rule.Rule)
 	}
-	if part := b.writtenByLast(whole); part != nil && len(whole) < len(f.Path) {
-		return Change{}, fmt.Sprintf("%s wrote %s, and %s can only be put back as a whole%s",
-			b.last(), b.shown(part), b.shown(whole), b.undoesLast())
+	if part := b.findOfFailed(whole); part != nil && len(whole) < len(f.Path) {
+		return Change{}, fmt.Sprintf("%s%s %s, and %s can only be put back as a whole%s",
+			b.failedRevision(), failedVerb(*part), b.shown(part.Path), b.shown(whole), b.undoFailedHint())
 	}
 	if source.IsPlacement(f) {
 		return b.orderOf(f), ""
@@ -67,7 +67,7 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 		}
 	}
 	if len(whole) < len(f.Path) {
-		c = b.wholeOf(f, whole)
+		c = b.atomicChange(f, whole)
 	}
 	stated, names := source.Stated(c.Path)
 	if c.To = stated; names && stated == nil {
@@ -75,7 +75,7 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 	}
 	c.From, _ = b.plan.rawAt(source.Live, c.Path)
 	if areMaps(c.From, c.To) {
-		c.kind = putWhole
+		c.kind = putAtomic
 	}
 	if c.To == nil && c.From == nil {
 		return c, "there is nothing in live that could be taken away here, and nothing in the manifest that could be put back"
@@ -101,8 +101,7 @@ func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 	if !source.Spelled(source.Live, f.Path) || owned.Empty() {
 		return false, ""
 	}
-	_, _, others := b.plan.writersOf(source.Live)
-	losers := (&handOver{others: others, taken: owned}).losers()
+	losers := holders(b.plan.entriesOf(source.Live).others, owned)
 	if len(losers) == 0 {
 		return false, "its owner is not named in managedFields, so it cannot be handed over to " + b.plan.Deployer
 	}
@@ -122,13 +121,13 @@ func areMaps(a, b any) bool {
 }
 
 // wholeOf makes the change of a finding that lies in what is one value for a server-side apply.
-func (b *builder) wholeOf(f threeway.Finding, path object.Path) Change {
+func (b *builder) atomicChange(f threeway.Finding, path object.Path) Change {
 	id := b.id(b.compared, f)
 	f.Old, _ = b.plan.source.Stated(path)
 	f.Live, _ = path.Lookup(b.plan.source.Normal(b.plan.source.Live))
 	f.Path, f.Desired, f.After = path, f.Old, nil
 	f.Notes = report.Notes{{Kind: report.NotePatch, Text: "it is one value for a server-side apply"}}
-	return Change{ID: id, Path: path, kind: putWhole, finding: f}
+	return Change{ID: id, Path: path, kind: putAtomic, finding: f}
 }
 
 func (b *builder) orderOf(f threeway.Finding) Change {
@@ -141,7 +140,7 @@ func (b *builder) orderOf(f threeway.Finding) Change {
 }
 
 // goes makes the change that takes away what no manifest names, for the sake of another change.
-func (b *builder) goes(path object.Path, kind changeKind, note string) Change {
+func (b *builder) removal(path object.Path, kind changeKind, note string) Change {
 	c := Change{Path: path, kind: kind}
 	c.From, _ = b.plan.rawAt(b.plan.source.Live, path)
 	at := slices.IndexFunc(b.compared.Findings, func(f threeway.Finding) bool { return f.Path.Equal(path) && !f.Managed })
@@ -168,7 +167,7 @@ func (b *builder) accepted(base, pruned []Change) []Change {
 	kept := b.storable(base)
 	for _, c := range pruned {
 		if _, reason := b.completed(append(slices.Clip(kept), c)); reason != "" {
-			b.leave(b.compared, c.ID, refusedAhead+reason)
+			b.decline(b.compared, c.ID, refusedAhead+reason)
 		} else {
 			kept = append(kept, c)
 		}
@@ -190,7 +189,7 @@ func (b *builder) storable(base []Change) []Change {
 		out := b.culprit(base)
 		for _, c := range base {
 			if out == nil || c.ID == out.ID {
-				b.leave(b.compared, c.ID, refusedAhead+reason)
+				b.decline(b.compared, c.ID, refusedAhead+reason)
 			}
 		}
 		if out == nil {
@@ -221,7 +220,7 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 	all := slices.Clone(base)
 	for _, c := range base {
 		if c.kind == putName {
-			all = append(all, b.goes(c.named, otherName, "it is the item whose keys were edited"))
+			all = append(all, b.removal(c.livePath, dropName, "it is the item whose keys were edited"))
 		}
 	}
 	live := b.plan.source.Live
@@ -230,8 +229,8 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 		return nil, err.Error()
 	}
 	for _, path := range b.plan.source.Superfluous(after) {
-		if _, there := b.plan.rawAt(live, path); there && b.kept(path) == "" {
-			all = append(all, b.goes(path, putValue, "the API server does not take it beside what is put back"))
+		if _, there := b.plan.rawAt(live, path); there && b.whyKept(path) == "" {
+			all = append(all, b.removal(path, putValue, "the API server does not take it beside what is put back"))
 		}
 	}
 	if after, err = b.plan.repaired(live, all); err != nil {
@@ -241,15 +240,15 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 }
 
 // kept says of a place why it may not go for the sake of a chosen one; empty where it may.
-func (b *builder) kept(path object.Path) string {
-	rule := b.ignoredAt(path)
+func (b *builder) whyKept(path object.Path) string {
+	rule, ofFailed := b.ignoredAt(path), b.findOfFailed(path)
 	switch {
 	case reachOf(b.choice.skip, b.plan.Ref.Key, path) != outside:
 		return "is to be skipped"
 	case rule != nil:
 		return "is ignored by " + rule.Rule
-	case b.writtenByLast(path) != nil:
-		return b.last() + " wrote"
+	case ofFailed != nil:
+		return b.failedRevision() + failedVerb(*ofFailed)
 	}
 	return ""
 }

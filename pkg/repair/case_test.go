@@ -235,7 +235,7 @@ func describe(t *testing.T, p *Plan) string {
 			}
 		}
 	}
-	for _, left := range p.Left {
+	for _, left := range p.Declined {
 		field := ""
 		for _, f := range p.comparison.Objects {
 			for _, finding := range f.Findings {

@@ -15,14 +15,14 @@ type changeKind int
 const (
 	// putValue sets the value at a path, or takes it away.
 	putValue changeKind = iota
-	// putWhole is putValue for what is one value to a server-side apply: what stands in it and no manifest names goes too.
-	putWhole
+	// putAtomic is putValue for what is one value to a server-side apply: what stands in it and no manifest names goes too.
+	putAtomic
 	// putOrder gives the items of a list that old names the order they have there, among the places that they hold.
 	putOrder
 	// putName gives an item of a list its old keys back.
 	putName
-	// otherName is the going of the name that putName takes away.
-	otherName
+	// dropName is the going of the name that putName takes away.
+	dropName
 	// prune takes away what a person added and no manifest names.
 	prune
 	// putOwner hands the deployer the ownership of a value that is as old has it, and on which an apply conflicts with somebody else.
@@ -38,22 +38,22 @@ const (
 	// done: the field is as the plan would make it.
 	done
 	// moved: it is neither.
-	moved
+	stale
 )
 
 // stateOf tells how a change stands in live, given the findings that live has now. What a rule has come to silence since the plan was
 // made, by an annotation of live, is not touched any more.
 func (o *ObjectPlan) stateOf(c Change, live map[string]any, found []threeway.Finding) state {
-	isIgnored := ignoredIn(found, c.Path) != nil || c.kind == putName && ignoredIn(found, c.named) != nil
+	isIgnored := ignoredIn(found, c.Path) != nil || c.kind == putName && ignoredIn(found, c.livePath) != nil
 	switch {
 	case o.ambiguous(live, c.Path):
-		return moved
+		return stale
 	case o.isDone(c, live, found):
 		return done
 	case !isIgnored && o.isPending(c, live, found):
 		return pending
 	}
-	return moved
+	return stale
 }
 
 func (o *ObjectPlan) isDone(c Change, live map[string]any, found []threeway.Finding) bool {
@@ -63,11 +63,11 @@ func (o *ObjectPlan) isDone(c Change, live map[string]any, found []threeway.Find
 	switch c.kind {
 	case prune:
 		return o.isPruned(c, live)
-	case putWhole:
+	case putAtomic:
 		return o.holdsOld(c.Path, live)
 	case putOwner:
 		return !hasConflict(found, c.Path)
-	case otherName:
+	case dropName:
 		_, there := o.rawAt(live, c.Path)
 		return !there
 	case putValue:
@@ -101,17 +101,17 @@ func (o *ObjectPlan) isOwnership(f threeway.Finding, live map[string]any) bool {
 func (o *ObjectPlan) isPending(c Change, live map[string]any, found []threeway.Finding) bool {
 	switch c.kind {
 	case prune:
-		return o.isPersons(c, live, found)
+		return o.isPrunable(c, live, found)
 	case putOwner:
 		return o.source.Spelled(live, c.Path)
 	case putOrder:
 		return object.Equal(o.order(live, c.Path), c.From)
 	case putName:
-		was, _ := o.rawAt(o.source.Live, c.named)
-		is, _ := o.rawAt(live, c.named)
+		was, _ := o.rawAt(o.source.Live, c.livePath)
+		is, _ := o.rawAt(live, c.livePath)
 		_, there := o.rawAt(live, c.Path)
 		return !there && object.Equal(was, is)
-	case putValue, putWhole, otherName:
+	case putValue, putAtomic, dropName:
 	}
 	is, _ := o.rawAt(live, c.Path)
 	return object.Equal(is, c.From)

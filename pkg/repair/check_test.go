@@ -85,17 +85,17 @@ func (w *site) checkMoved(o *ObjectPlan, live map[string]any) {
 			continue // it has moved to where it belongs
 		}
 		body, err := o.Patch(elsewhere)
-		var moved *Moved
+		var moved *StaleError
 		if !asMoved(err, &moved) || body != nil {
 			w.t.Errorf("%s: %s has moved, and yet: %s %v", o.Ref.Key, c.Path, body, err)
-		} else if c.kind != otherName && (!slices.Contains(moved.Fields, c.ID) || !strings.Contains(moved.Reason, c.Path.String())) {
+		} else if c.kind != dropName && (!slices.Contains(moved.Fields, c.ID) || !strings.Contains(moved.Reason, c.Path.String())) {
 			w.t.Errorf("%s: %s has moved, and the error is %v %v", o.Ref.Key, c.Path, moved, moved.Fields)
 		}
 	}
 }
 
-func asMoved(err error, moved **Moved) bool {
-	m, ok := err.(*Moved)
+func asMoved(err error, moved **StaleError) bool {
+	m, ok := err.(*StaleError)
 	*moved = m
 	return ok
 }
@@ -110,7 +110,7 @@ func moveOn(v any) any {
 	case bool:
 		return !v
 	case map[string]any:
-		for _, name := range names(v, nil) {
+		for _, name := range sortedKeys(v, nil) {
 			v[name] = moveOn(v[name])
 			return v
 		}
@@ -140,7 +140,7 @@ func differing(source *threeway.Repairable, path object.Path, a, b any) []object
 	left, isMap := a.(map[string]any)
 	right, alsoMap := b.(map[string]any)
 	if isMap && alsoMap {
-		for _, name := range names(left, right) {
+		for _, name := range sortedKeys(left, right) {
 			before, had := left[name]
 			after, has := right[name]
 			switch at := path.Field(name); {
@@ -169,7 +169,7 @@ func leavesOf(path object.Path, v any) []object.Path {
 		return []object.Path{path}
 	}
 	var out []object.Path
-	for _, name := range names(m, nil) {
+	for _, name := range sortedKeys(m, nil) {
 		out = append(out, leavesOf(path.Field(name), m[name])...)
 	}
 	return out

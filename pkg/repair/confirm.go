@@ -10,9 +10,9 @@ import (
 // didNotStay is the reason of a repair that somebody took back.
 const didNotStay = "it was put back and did not stay: something writes the drift again"
 
-// Confirmed holds the outcomes of a run against the comparison made after it: what was fixed and has drifted again, in a planned
-// field, is declined, and so is what was pruned and is there again. A controller that writes the drift back does so a moment after the repair, when Run has seen the value in
-// place and gone on.
+// Confirmed checks the outcomes of a run against the comparison made after it. An object that was fixed is declined if a planned field has
+// drifted again, or a pruned one is there again. A controller that writes the drift back does so a moment after the repair, when Run has
+// seen the value in place and gone on.
 func (p *Plan) Confirmed(outcomes []report.FixOutcome, after *threeway.Comparison) []report.FixOutcome {
 	out := slices.Clone(outcomes)
 	for i, outcome := range out {
@@ -27,7 +27,7 @@ func (p *Plan) Confirmed(outcomes []report.FixOutcome, after *threeway.Compariso
 	return out
 }
 
-// driftedAgain finds the planned fields of an object that have drifted again, or that all of it is missing or being deleted again.
+// driftedAgain returns the planned fields that have drifted again. Again is also true if the whole object is missing or being deleted.
 func (o *ObjectPlan) driftedAgain(after *threeway.Comparison) (fields []string, again bool) {
 	i := slices.IndexFunc(after.Objects, func(c threeway.ObjectComparison) bool { return c.Key == o.Ref.Key })
 	if i < 0 {
@@ -42,4 +42,15 @@ func (o *ObjectPlan) driftedAgain(after *threeway.Comparison) (fields []string, 
 		}
 	}
 	return fields, len(fields) > 0 || after.Objects[i].Gone()
+}
+
+// drifted returns the findings that are drift, which a repair puts back.
+func drifted(findings []threeway.Finding) []threeway.Finding {
+	var out []threeway.Finding
+	for _, f := range findings {
+		if f.Drifted() {
+			out = append(out, f)
+		}
+	}
+	return out
 }

@@ -1,10 +1,58 @@
-// Package repair puts back what drifted in a release, that and nothing else.
+// Package repair puts back what drifted in a release, and nothing else.
 //
-// It works in two halves. The first is pure: New makes a Plan of a threeway.Comparison, in clear, and ObjectPlan.Patch
-// makes the JSON patch from an object as it is live to the repaired object: live with exactly the planned fields at the value
-// that Helm deployed. Every operation stands behind tests of what the plan saw, so the API server itself refuses a patch
-// whose ground has moved. The second half, Plan.Run, sends the patches through a Writer, reads again what was refused, and
-// tells each object's outcome.
+//	Comparison ─► New ─► Plan ──► Patch(live) ─► JSON patch of values ──┐
+//	(drift)        │      │                                             ├─► Run ─► outcomes ─► Confirmed(Comparison afterwards)
+//	selectors ─────┘      │       HandOver(live) ─► JSON patch of ──────┘    │          │
+//	                      │                         managedFields         Writer        │
+//	                      └─► Result, masked ◄──────────────────────────────────────────┘
 //
-// Nothing here knows a client, a flag or a colour. Values leave only through Writer; Plan.Result, which is shown, is masked.
+// # Plan
+//
+// [New] turns each drifted finding of a comparison into a [Change], or into a [Declined] with the reason. It is pure: it sends nothing, and
+// it plans only what the API server would store. If two changes do not fit together, it looks for the one that the others can do without.
+// Two kinds of change are more than "set the value of old": an item of a list whose keys were edited is renamed and not added a second
+// time, and what is one value for a server-side apply is put back as one.
+//
+// # Patch
+//
+// [ObjectPlan.Patch] builds the repaired object first: a copy of live in which the planned fields, and nothing else, are as the manifest
+// has them. The patch leads from live to that object. JSON patch is the one patch type that means the same for every kind, and the only
+// one with tests. Every operation follows tests of all that it depends on: the uid, the value that the plan saw, the keys of the list
+// items on its path. If somebody writes between the look and the patch, the API server itself refuses all of it.
+//
+// In a server-side release the values are written as [owners.Repairer], and [ObjectPlan.HandOver] then hands their ownership to the
+// deployer. Without it the next upgrade would conflict with the repair. A forced apply would do both at once, but it also takes
+// every other field of the manifest from whoever has written it since.
+//
+// # Run
+//
+// [Plan.Run] works on one object after the other. Each attempt reads the object anew, and writes what is still missing:
+//
+//	get ─► Patch ─► write ─► Patch, of the answer: nothing left ─► HandOver ─► write ─► fixed
+//	 ▲       │        │
+//	 │       │        └─ conflict, timeout, no answer: pause
+//	 │       └─ a planned field has another value, another uid: declined
+//	 └───────────────────────────────── again, until the timeout
+//
+// # Confirm
+//
+// A controller that writes the drift back does so a moment later, when Run has seen the value in place. So the caller compares the
+// release once more, and [Plan.Confirmed] declines what has drifted again.
+//
+// # What a fix promises
+//
+//   - It writes planned fields only. A field that a rule ignores, that nobody selected or that somebody else added keeps its value.
+//   - It overwrites nothing that it has not seen. Whoever writes a planned field after the plan keeps what they wrote.
+//   - It writes a value once. If the value does not stay, the object is declined: two writers who fight help nobody.
+//   - It is safe to break off at any point and to run again. Ownership that an earlier run left behind is handed over by the next.
+//   - An object that fails costs no other object.
+//   - Values leave the package through [Writer] only. What [Plan.Result] returns is masked, and reasons are scrubbed.
+//
+// # Sources
+//
+// RFC 6902 (JSON Patch) and RFC 6901 (JSON Pointer). k8s.io/apiserver v0.37 pkg/: endpoints/handlers/patch.go for the
+// answers to a patch, registry/generic/registry/store.go for an apply that must create, endpoints/handlers/rest.go for the time limit.
+// sigs.k8s.io/structured-merge-diff v6 for the sets in managedFields. docs/fix.md describes the behaviour for users.
+//
+// Nothing here knows a client, a flag or a colour.
 package repair

@@ -2,7 +2,6 @@ package repair
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,36 +10,30 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 const managedFields = "/metadata/managedFields"
 
-// writer is one entry of managedFields.
-type writer struct {
-	index int
-	raw   map[string]any
-}
-
-// HandOver makes the JSON patch that hands the deployer what the repair wrote, on managedFields alone: what the repairer's entries and an
-// apply of old's manifest have in common becomes part of the deployer's entry, and the repairer's entries go. Without it, the next upgrade
-// that changes one of the fields would conflict with the repair. The patch is nil where there is nothing to hand over.
+// HandOver returns the JSON patch that hands the deployer what the repair wrote. It changes managedFields alone: what the repairer's
+// entries and an apply of old's manifest have in common becomes part of the deployer's entry, and the repairer's entries go. Without it,
+// the next upgrade that changes one of the fields would conflict with the repair. The patch is nil if there is nothing to hand over.
 func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
 	if !o.ServerSide || o.source == nil {
 		return nil, nil
 	}
-	if gone := o.movedObject(after); gone != nil {
-		return nil, gone
+	if stale := o.staleObject(after); stale != nil {
+		return nil, stale
 	}
-	h := handOver{plan: o, taken: o.takenOver(after)}
-	h.ours, h.deployers, h.others = o.writersOf(after)
+	h := handOver{plan: o, entries: o.entriesOf(after), taken: o.contested(after)}
 	if len(h.losers()) == 0 {
 		h.taken = &fieldpath.Set{}
 	}
-	h.given = o.absences().Union(h.taken)
-	if len(h.ours) == 0 && h.taken.Empty() && (len(h.deployers) == 0 || h.given.Empty()) {
+	h.granted = o.absentFields().Union(h.taken)
+	if len(h.ours) == 0 && h.taken.Empty() && (len(h.deployers) == 0 || h.granted.Empty()) {
 		return nil, nil
 	}
-	err := o.canHandOver(after)
+	err := o.checkHandOver(after)
 	var ops []operation
 	if err == nil {
 		ops, err = h.operations()
@@ -54,45 +47,66 @@ func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
 	return json.Marshal(append([]operation{testUID(after)}, ops...))
 }
 
-// writersOf sorts the entries of managedFields: the repairer's, the deployer's, and those of others.
-func (o *ObjectPlan) writersOf(object map[string]any) (ours, deployers, others []writer) {
-	metadata, _ := object["metadata"].(map[string]any)
-	entries, _ := metadata["managedFields"].([]any)
-	for i, v := range entries {
-		entry, _ := v.(map[string]any)
-		subresource, _ := entry["subresource"].(string)
-		switch {
-		case subresource != "":
-			others = append(others, writer{i, entry})
-		case entry["manager"] == repairer && entry["operation"] == "Update":
-			ours = append(ours, writer{i, entry})
-		case entry["manager"] == o.Deployer && entry["operation"] == "Apply":
-			deployers = append(deployers, writer{i, entry})
-		default:
-			others = append(others, writer{i, entry})
-		}
-	}
-	return ours, deployers, others
+// entry is one entry of managedFields. A patch changes it in place, so it keeps its index and its raw form.
+type entry struct {
+	index  int
+	raw    map[string]any
+	owner  report.Owner
+	fields *fieldpath.Set
+	// err is set if the fields cannot be read.
+	err error
 }
 
-// canHandOver says why the ownership of an object could not be handed over; nil where it can. A plan asks before it writes values
-// that would stay the repairer's.
-func (o *ObjectPlan) canHandOver(live map[string]any) error {
+// entries are managedFields by writer: the repairer's updates, the deployer's applies, and all others.
+type entries struct{ ours, deployers, others []entry }
+
+func (o *ObjectPlan) entriesOf(live map[string]any) (out entries) {
+	for i, raw := range owners.RawEntries(live) {
+		e := entry{index: i, raw: raw, owner: owners.OwnerOf(raw)}
+		e.fields, e.err = owners.Fields(raw)
+		switch by := e.owner; {
+		case by.Subresource != "":
+			out.others = append(out.others, e)
+		case by.Manager == repairer && by.Operation == "Update":
+			out.ours = append(out.ours, e)
+		case by.Manager == o.Deployer && by.Operation == "Apply":
+			out.deployers = append(out.deployers, e)
+		default:
+			out.others = append(out.others, e)
+		}
+	}
+	return out
+}
+
+// holders returns the entries that own some of the fields.
+func holders(all []entry, fields *fieldpath.Set) []entry {
+	var out []entry
+	for _, e := range all {
+		if e.err == nil && !e.fields.Intersection(fields).Empty() {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// checkHandOver returns an error if the ownership of an object cannot be handed over. New checks it before values are planned, because
+// they would stay the repairer's.
+func (o *ObjectPlan) checkHandOver(live map[string]any) error {
 	if _, err := o.source.Applied(); err != nil {
 		return err
 	}
-	_, deployers, _ := o.writersOf(live)
+	deployers := o.entriesOf(live).deployers
 	if len(deployers) > 1 || len(deployers) == 1 && deployers[0].raw["apiVersion"] != o.Ref.APIVersion() {
 		return fmt.Errorf("%s owns fields of it at another version than %s", o.Deployer, o.Ref.APIVersion())
 	}
 	return nil
 }
 
-// takenOver are the planned fields whose value is as old has it, and on which an apply conflicts with their owners.
-func (o *ObjectPlan) takenOver(after map[string]any) *fieldpath.Set {
+// contested returns the planned fields whose value is old's and on which an apply conflicts with another owner.
+func (o *ObjectPlan) contested(after map[string]any) *fieldpath.Set {
 	out := &fieldpath.Set{}
 	for _, f := range o.source.Findings(after) {
-		planned := slices.ContainsFunc(o.Changes, func(c Change) bool { return leads(c.Path, f.Path) })
+		planned := slices.ContainsFunc(o.Changes, func(c Change) bool { return f.Path.HasPrefix(c.Path) })
 		if planned && f.Drifted() && o.isOwnership(f, after) {
 			out = out.Union(o.source.AppliedAt(f.Path))
 		}
@@ -100,84 +114,9 @@ func (o *ObjectPlan) takenOver(after map[string]any) *fieldpath.Set {
 	return out
 }
 
-// handOver is the ownership patch of one object.
-type handOver struct {
-	plan *ObjectPlan
-	// ours, deployers and others are the entries of managedFields.
-	ours, deployers, others []writer
-	// given are fields that the deployer gets beside those that the repairer owns, and taken those of them that others lose.
-	given, taken *fieldpath.Set
-}
-
-// operations give the deployer what is its own; there is none where it has all that.
-func (h *handOver) operations() ([]operation, error) {
-	owned, err := h.plan.source.Applied()
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range h.ours {
-		fields, err := w.fields()
-		if err != nil {
-			return nil, err
-		}
-		h.given = h.given.Union(fields.Intersection(owned))
-	}
-	ops, gone, err := h.take()
-	if err != nil {
-		return nil, err
-	}
-	more, err := h.give()
-	if err != nil || len(gone)+len(ops)+len(more) == 0 {
-		return nil, err
-	}
-	var tests []operation
-	for _, w := range slices.Concat(h.ours, h.deployers, h.losers()) {
-		tests = append(tests, w.tests()...)
-	}
-	ops = slices.Concat(tests, ops, more)
-	slices.SortFunc(gone, func(a, b writer) int { return b.index - a.index }) // each removal moves those after it
-	for _, w := range gone {
-		ops = append(ops, operation{Op: "remove", Path: w.at()})
-	}
-	return ops, nil
-}
-
-// losers are the others who own something that is taken.
-func (h *handOver) losers() []writer {
-	var out []writer
-	for _, w := range h.others {
-		if fields, err := w.fields(); err == nil && !fields.Intersection(h.taken).Empty() {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// take takes fields from the others, and returns the entries that go: ours, and those that have nothing left.
-func (h *handOver) take() (ops []operation, gone []writer, err error) {
-	gone = slices.Clone(h.ours)
-	for _, w := range h.losers() {
-		fields, err := w.fields()
-		if err != nil {
-			return nil, nil, err
-		}
-		rest := fields.Difference(h.taken)
-		if rest.Empty() {
-			gone = append(gone, w)
-			continue
-		}
-		value, err := fieldsOf(rest)
-		if err != nil {
-			return nil, nil, err
-		}
-		ops = append(ops, operation{"replace", w.at("fieldsV1"), value})
-	}
-	return ops, gone, nil
-}
-
-// absences are the places of which the deployer owned that nothing stands there, such as an empty text that the API leaves out, and
-// where nothing stands again. Nobody who takes something away owns its place.
-func (o *ObjectPlan) absences() *fieldpath.Set {
+// absentFields returns the fields that the deployer owned although nothing stands there, such as an empty string that the API leaves out.
+// The patch of values has removed them again, and a writer that removes a field does not own it.
+func (o *ObjectPlan) absentFields() *fieldpath.Set {
 	out := &fieldpath.Set{}
 	for _, c := range o.Changes {
 		if c.To == nil && c.finding.Managed {
@@ -187,70 +126,110 @@ func (o *ObjectPlan) absences() *fieldpath.Set {
 	return out
 }
 
-// give adds the given fields to the deployer's entry, or makes one.
-func (h *handOver) give() ([]operation, error) {
-	if h.given.Empty() {
-		return nil, nil
-	}
-	if len(h.deployers) == 0 {
-		return h.plan.newWriter(h.given, slices.Concat(h.ours, h.others)[0])
-	}
-	own := h.deployers[0]
-	fields, err := own.fields()
+// handOver is the ownership patch of one object.
+type handOver struct {
+	plan *ObjectPlan
+	entries
+	// granted are the fields that the deployer's entry gets. Those of them that others lose are taken.
+	granted, taken *fieldpath.Set
+}
+
+// losers are the others who own something that is taken.
+func (h *handOver) losers() []entry { return holders(h.others, h.taken) }
+
+// operations returns the tests of every entry concerned, and then the changes of them; nothing if the deployer owns all that it should.
+func (h *handOver) operations() ([]operation, error) {
+	owned, err := h.plan.source.Applied()
 	if err != nil {
 		return nil, err
 	}
-	union := fields.Union(h.given)
-	if union.Equals(fields) {
+	for _, e := range h.ours {
+		if e.err != nil {
+			return nil, e.err
+		}
+		h.granted = h.granted.Union(e.fields.Intersection(owned))
+	}
+	ops, gone, err := h.take()
+	if err != nil {
+		return nil, err
+	}
+	more, err := h.grant()
+	if err != nil || len(gone)+len(ops)+len(more) == 0 {
+		return nil, err
+	}
+	var tests []operation
+	for _, e := range slices.Concat(h.ours, h.deployers, h.losers()) {
+		tests = append(tests, e.tests()...)
+	}
+	ops = slices.Concat(tests, ops, more)
+	slices.SortFunc(gone, func(a, b entry) int { return b.index - a.index }) // each removal shifts the entries after it
+	for _, e := range gone {
+		ops = append(ops, operation{Op: "remove", Path: e.pointer()})
+	}
+	return ops, nil
+}
+
+// take takes fields from the others. It returns the entries that are removed: the repairer's, and those that have nothing left.
+func (h *handOver) take() (ops []operation, gone []entry, err error) {
+	gone = slices.Clone(h.ours)
+	for _, e := range h.losers() {
+		rest := e.fields.Difference(h.taken)
+		if rest.Empty() {
+			gone = append(gone, e)
+			continue
+		}
+		value, err := owners.FieldsV1(rest)
+		if err != nil {
+			return nil, nil, err
+		}
+		ops = append(ops, operation{"replace", e.pointer("fieldsV1"), value})
+	}
+	return ops, gone, nil
+}
+
+// grant adds the granted fields to the deployer's entry, or adds an entry.
+func (h *handOver) grant() ([]operation, error) {
+	if h.granted.Empty() {
 		return nil, nil
 	}
-	value, err := fieldsOf(union)
-	return []operation{{"replace", own.at("fieldsV1"), value}}, err
+	if len(h.deployers) == 0 {
+		return h.plan.newEntry(h.granted, slices.Concat(h.ours, h.others)[0])
+	}
+	own := h.deployers[0]
+	if own.err != nil {
+		return nil, own.err
+	}
+	union := own.fields.Union(h.granted)
+	if union.Equals(own.fields) {
+		return nil, nil
+	}
+	value, err := owners.FieldsV1(union)
+	return []operation{{"replace", own.pointer("fieldsV1"), value}}, err
 }
 
-// newWriter adds an entry of the deployer's at the end, for an object that has none.
-func (o *ObjectPlan) newWriter(given *fieldpath.Set, like writer) ([]operation, error) {
-	value, err := fieldsOf(given)
-	entry := maps.Clone(like.raw)
-	delete(entry, "subresource")
-	maps.Copy(entry, map[string]any{"manager": o.Deployer, "operation": "Apply", "apiVersion": o.Ref.APIVersion(), "fieldsV1": value})
-	return []operation{{"add", managedFields + "/-", entry}}, err
+// newEntry appends an entry for the deployer. It takes the fields that all entries have, such as the time, from another one.
+func (o *ObjectPlan) newEntry(granted *fieldpath.Set, like entry) ([]operation, error) {
+	value, err := owners.FieldsV1(granted)
+	raw := maps.Clone(like.raw)
+	delete(raw, "subresource")
+	maps.Copy(raw, map[string]any{"manager": o.Deployer, "operation": "Apply", "apiVersion": o.Ref.APIVersion(), "fieldsV1": value})
+	return []operation{{"add", managedFields + "/-", raw}}, err
 }
 
-// at is the pointer to an entry, or to one field of it.
-func (w writer) at(field ...string) string {
-	out := managedFields + "/" + strconv.Itoa(w.index)
+// pointer is the JSON pointer to the entry, or to one field of it.
+func (e entry) pointer(field ...string) string {
+	out := managedFields + "/" + strconv.Itoa(e.index)
 	for _, name := range field {
 		out += "/" + name
 	}
 	return out
 }
 
-// tests pins an entry to what it was.
-func (w writer) tests() []operation {
+// tests pins the entry: an index alone does not identify it, because other writers add and remove entries.
+func (e entry) tests() []operation {
 	var out []operation
 	for _, name := range []string{"manager", "operation", "fieldsV1"} {
-		out = append(out, operation{"test", w.at(name), w.raw[name]})
+		out = append(out, operation{"test", e.pointer(name), e.raw[name]})
 	}
 	return out
-}
-
-var errFields = errors.New("an entry of its managedFields cannot be read")
-
-// fields returns the fields that the entry owns.
-func (w writer) fields() (*fieldpath.Set, error) {
-	set, ok := owners.OwnedFields(w.raw)
-	if !ok {
-		return nil, errFields
-	}
-	return set, nil
-}
-
-// fieldsOf writes fields as managedFields have them.
-func fieldsOf(set *fieldpath.Set) (any, error) {
-	text, err := set.ToJSON()
-	if err != nil {
-		return nil, errFields
-	}
-	return json.RawMessage(text), nil
 }

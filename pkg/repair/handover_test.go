@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -87,7 +88,7 @@ func testHandOver(t *testing.T, deployer string) {
 		before[o.Ref] = fresh.deployersFields(fresh.live[o.Ref])
 	}
 	p := w.plan(Options{})
-	if len(p.Objects) != 2 || len(p.Left) != 0 {
+	if len(p.Objects) != 2 || len(p.Declined) != 0 {
 		t.Fatalf("planned %s", describe(t, p))
 	}
 	for i := range p.Objects {
@@ -97,7 +98,7 @@ func testHandOver(t *testing.T, deployer string) {
 			t.Fatal(err)
 		}
 		w.send(o.compared.Object, body, o.Manager)
-		if ours, _, _ := o.writersOf(w.live[o.Ref]); len(ours) != 1 {
+		if ours := o.entriesOf(w.live[o.Ref]).ours; len(ours) != 1 {
 			t.Errorf("%s: the repairer has %d entries before the hand-over", o.Ref.Key, len(ours))
 		}
 		w.checkHandedOver(o, true, before[o.Ref])
@@ -115,13 +116,9 @@ func testHandOver(t *testing.T, deployer string) {
 }
 
 func theirs(object map[string]any) []string {
-	metadata, _ := object["metadata"].(map[string]any)
-	entries, _ := metadata["managedFields"].([]any)
 	var out []string
-	for _, v := range entries {
-		entry, _ := v.(map[string]any)
-		manager, _ := entry["manager"].(string)
-		out = append(out, manager)
+	for _, raw := range owners.RawEntries(object) {
+		out = append(out, owners.OwnerOf(raw).Manager)
 	}
 	return out
 }

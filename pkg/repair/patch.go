@@ -28,7 +28,7 @@ func (op operation) MarshalJSON() ([]byte, error) {
 }
 
 // Patch makes the JSON patch from live to the repaired object, every operation behind tests of what it is about. Live may have been
-// read after the plan was made: where a planned field has left what the plan saw, the error is a *Moved. The patch is nil where
+// read after the plan was made: where a planned field has left what the plan saw, the error is a *StaleError. The patch is nil where
 // all is as planned already.
 func (o *ObjectPlan) Patch(live map[string]any) ([]byte, error) {
 	ops, err := o.operations(live)
@@ -42,7 +42,7 @@ func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
 	if o.source == nil || len(o.Changes) == 0 {
 		return nil, nil
 	}
-	if gone := o.movedObject(live); gone != nil {
+	if gone := o.staleObject(live); gone != nil {
 		return nil, gone
 	}
 	open, err := o.pending(live)
@@ -53,7 +53,7 @@ func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("putting back %s: %w", o.Ref.Key, err)
 	}
-	p := patcher{source: o.source, whole: o.wholes(live, open)}
+	p := patcher{source: o.source, atomic: o.atomicPointers(live, open)}
 	p.walk(nil, nil, live, after)
 	if len(p.ops) == 0 {
 		return nil, nil
@@ -69,22 +69,22 @@ func (o *ObjectPlan) pending(live map[string]any) ([]Change, error) {
 		switch o.stateOf(c, live, found) {
 		case pending:
 			open = append(open, c)
-		case moved:
+		case stale:
 			gone = append(gone, c)
 		case done:
 		}
 	}
 	if len(gone) > 0 {
-		return nil, movedFields(gone)
+		return nil, staleFields(gone)
 	}
 	return open, nil
 }
 
 // wholes are the pointers to what is replaced as one value, though it is a map.
-func (o *ObjectPlan) wholes(live map[string]any, changes []Change) []string {
+func (o *ObjectPlan) atomicPointers(live map[string]any, changes []Change) []string {
 	var out []string
 	for _, c := range changes {
-		if pointer, ok := o.source.Locate(live, c.Path); ok && c.kind == putWhole {
+		if pointer, ok := o.source.Locate(live, c.Path); ok && c.kind == putAtomic {
 			out = append(out, pointer.String())
 		}
 	}
@@ -99,7 +99,7 @@ func testUID(live map[string]any) operation {
 // patcher collects the operations that lead from one text to another.
 type patcher struct {
 	source *threeway.Repairable
-	whole  []string
+	atomic []string
 	ops    []operation
 }
 
@@ -111,7 +111,7 @@ func (p *patcher) walk(pointer object.Pointer, path object.Path, was, is any) {
 	}
 	left, isMap := was.(map[string]any)
 	right, alsoMap := is.(map[string]any)
-	if isMap && alsoMap && !slices.Contains(p.whole, pointer.String()) {
+	if isMap && alsoMap && !slices.Contains(p.atomic, pointer.String()) {
 		p.walkMap(pointer, path, left, right)
 		return
 	}
@@ -123,7 +123,7 @@ func (p *patcher) walk(pointer object.Pointer, path object.Path, was, is any) {
 }
 
 func (p *patcher) walkMap(pointer object.Pointer, path object.Path, was, is map[string]any) {
-	for _, name := range names(was, is) {
+	for _, name := range sortedKeys(was, is) {
 		before, had := was[name]
 		after, has := is[name]
 		at := append(slices.Clip(pointer), name)
@@ -181,7 +181,7 @@ func (p *patcher) change(op string, pointer object.Pointer, was, is any) {
 }
 
 // names are the keys of both maps, sorted.
-func names(a, b map[string]any) []string {
+func sortedKeys(a, b map[string]any) []string {
 	var out []string
 	for _, m := range []map[string]any{a, b} {
 		for name := range m {

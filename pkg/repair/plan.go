@@ -36,10 +36,10 @@ func New(c *threeway.Comparison, o Options) (*Plan, error) {
 	}
 	p := &planner{plan: &Plan{comparison: c}, choice: chosen, prunes: o.Prune, deployer: o.Manager}
 	if o.Manager == "" {
-		p.deployer, p.unsure = c.Deployer().Manager, c.Deployer().Uncertainty()
+		p.deployer, p.deployerDoubt = c.Deployer().Manager, c.Deployer().Uncertainty()
 	}
 	for i := range c.Objects {
-		p.object(&c.Objects[i])
+		p.planObject(&c.Objects[i])
 	}
 	return p.plan, nil
 }
@@ -57,7 +57,7 @@ type planner struct {
 	prunes   bool
 	deployer string
 	// unsure says that the deployer is a guess; empty where it is not.
-	unsure string
+	deployerDoubt string
 }
 
 func (p *planner) serverSide() bool { return p.plan.comparison.Input.ApplyMethod == "server-side" }
@@ -72,16 +72,16 @@ func (p *planner) managerOfValues() string {
 
 // unowned says why nobody could be made the owner of what is put back; empty where somebody can. Under the wrong owner, the next upgrade
 // would conflict with the repair. On a client-side release the owner does not matter to Helm.
-func (p *planner) unowned() string {
-	if p.unsure == "" || !p.serverSide() {
+func (p *planner) whyNoOwner() string {
+	if p.deployerDoubt == "" || !p.serverSide() {
 		return ""
 	}
-	return p.unsure + ", so what is put back would get the wrong owner; " +
+	return p.deployerDoubt + ", so what is put back would get the wrong owner; " +
 		"--field-manager names the right one, which is helm for the helm command"
 }
 
-func (p *planner) leave(o *threeway.ObjectComparison, id, reason string) {
-	p.plan.Left = append(p.plan.Left, Left{Ref: o.Ref, ID: id, Reason: reason})
+func (p *planner) decline(o *threeway.ObjectComparison, id, reason string) {
+	p.plan.Declined = append(p.plan.Declined, Declined{Ref: o.Ref, ID: id, Reason: reason})
 }
 
 // shownPath is a path of an object as a report names it.
@@ -90,27 +90,27 @@ func (p *planner) shownPath(o *threeway.ObjectComparison, path object.Path) stri
 }
 
 // object plans one object. One that a rule silences is left without a word; if it is missing, it can be asked for by name.
-func (p *planner) object(o *threeway.ObjectComparison) {
+func (p *planner) planObject(o *threeway.ObjectComparison) {
 	switch {
-	case o.IgnoredBy != nil && !(o.Missing && p.choice.named(o.Key)):
+	case o.IgnoredBy != nil && !(o.Missing && p.choice.isNamed(o.Key)):
 	case o.Err != nil:
 		if p.choice.object(o.Key) != outside {
-			p.leave(o, "", "it could not be read: "+o.Err.Message)
+			p.decline(o, "", "it could not be read: "+o.Err.Message)
 		}
 	case o.Missing:
-		p.missing(o)
+		p.planMissing(o)
 	case o.Terminating:
-		p.terminating(o)
+		p.declineTerminating(o)
 	default:
-		p.present(o)
+		p.planPresent(o)
 	}
 }
 
 // missing plans an object that is not there.
-func (p *planner) missing(o *threeway.ObjectComparison) {
-	switch reason := p.notMade(o); {
+func (p *planner) planMissing(o *threeway.ObjectComparison) {
+	switch reason := p.whyNotCreated(o); {
 	case reason != "":
-		p.leave(o, "", reason)
+		p.decline(o, "", reason)
 	default:
 		in := p.plan.comparison.Input
 		p.plan.Objects = append(p.plan.Objects, ObjectPlan{
@@ -121,7 +121,7 @@ func (p *planner) missing(o *threeway.ObjectComparison) {
 }
 
 // terminating leaves an object that is being deleted: what is written to it goes with it, and nobody can make it again while it is there.
-func (p *planner) terminating(o *threeway.ObjectComparison) {
+func (p *planner) declineTerminating(o *threeway.ObjectComparison) {
 	reason := beingDeleted + "; once it has gone, helmdrift fix makes it again"
 	switch {
 	case p.choice.object(o.Key) == outside:
@@ -129,11 +129,11 @@ func (p *planner) terminating(o *threeway.ObjectComparison) {
 	case p.plan.comparison.Input.Terminating[o.Namespace]:
 		reason = fmt.Sprintf("its namespace %q is being deleted", o.Namespace)
 	}
-	p.leave(o, "", reason)
+	p.decline(o, "", reason)
 }
 
 // notMade says why a missing object is not made again; empty where it is.
-func (p *planner) notMade(o *threeway.ObjectComparison) string {
+func (p *planner) whyNotCreated(o *threeway.ObjectComparison) string {
 	spec, _ := o.Content["spec"].(map[string]any)
 	absence := p.plan.comparison.Input.Live[o.Ref].Absence
 	switch {
@@ -145,13 +145,13 @@ func (p *planner) notMade(o *threeway.ObjectComparison) string {
 		return "the cluster does not serve its kind at " + o.APIVersion() + "; run helmdrift fix again once it does"
 	case p.plan.comparison.Input.Terminating[o.Namespace]:
 		return fmt.Sprintf("its namespace %q is being deleted, and takes nothing new", o.Namespace)
-	case absence == threeway.AbsentNamespace && !p.makesNamespace(o.Namespace):
+	case absence == threeway.AbsentNamespace && !p.createsNamespace(o.Namespace):
 		return fmt.Sprintf("its namespace %q is not there", o.Namespace)
-	case o.OfLast && !p.choice.named(o.Key):
-		return p.last() + " no longer has it" + p.undoesLast()
-	case p.unowned() != "":
-		return p.unowned()
-	case o.Kind == "Job" && o.Group == "batch" && spec["ttlSecondsAfterFinished"] != nil && !p.choice.named(o.Key):
+	case o.OfLast && !p.choice.isNamed(o.Key):
+		return p.failedRevision() + " no longer has it" + p.undoFailedHint()
+	case p.whyNoOwner() != "":
+		return p.whyNoOwner()
+	case o.Kind == "Job" && o.Group == "batch" && spec["ttlSecondsAfterFinished"] != nil && !p.choice.isNamed(o.Key):
 		// Nobody comes here but with --no-default-ignores: to run a Job once more is more than to put it back.
 		return fmt.Sprintf("it may have finished and expired (ttlSecondsAfterFinished); --only Job/%s makes it again", o.Name)
 	}
@@ -159,34 +159,34 @@ func (p *planner) notMade(o *threeway.ObjectComparison) string {
 }
 
 // makesNamespace tells whether the plan makes a namespace, which comes before all that is in it.
-func (p *planner) makesNamespace(name string) bool {
+func (p *planner) createsNamespace(name string) bool {
 	return slices.ContainsFunc(p.plan.Objects, func(o ObjectPlan) bool {
 		return o.Create != nil && o.Ref.Kind == "Namespace" && o.Ref.Group == "" && o.Ref.Name == name
 	})
 }
 
 // present plans an object that is there.
-func (p *planner) present(o *threeway.ObjectComparison) {
-	drift, added := p.selected(o), p.added(o)
+func (p *planner) planPresent(o *threeway.ObjectComparison) {
+	drift, added := p.selected(o), p.additions(o)
 	plan := ObjectPlan{Ref: o.Ref, ServerSide: p.serverSide(), Manager: p.managerOfValues(), Deployer: p.deployer, compared: o}
-	if reason := p.unfit(&plan); reason != "" {
+	if reason := p.whyNotWritable(&plan); reason != "" {
 		if len(drift) > 0 {
-			p.leave(o, "", reason)
+			p.decline(o, "", reason)
 			return
 		}
 		for _, f := range added {
-			p.leave(o, p.id(o, f), reason)
+			p.decline(o, p.id(o, f), reason)
 		}
 		return
 	}
 	b := &builder{planner: p, plan: &plan, compared: o}
-	if b.build(drift, added); len(plan.Changes) > 0 || p.leftBehind(&plan) {
+	if b.build(drift, added); len(plan.Changes) > 0 || p.needsHandOver(&plan) {
 		p.plan.Objects = append(p.plan.Objects, plan)
 	}
 }
 
 // unfit looks at the live object, and says why it is not to be written to; empty where it may be.
-func (p *planner) unfit(plan *ObjectPlan) string {
+func (p *planner) whyNotWritable(plan *ObjectPlan) string {
 	source, known := p.plan.comparison.Repairable(plan.compared)
 	if !known {
 		return "it was not compared at " + plan.Ref.APIVersion() + ", as old's manifest has it"
@@ -194,11 +194,11 @@ func (p *planner) unfit(plan *ObjectPlan) string {
 	metadata, _ := source.Live["metadata"].(map[string]any)
 	plan.source = source
 	plan.UID, _ = metadata["uid"].(string)
-	if reason := p.unowned(); reason != "" {
+	if reason := p.whyNoOwner(); reason != "" {
 		return reason
 	}
 	if plan.ServerSide {
-		if err := plan.canHandOver(source.Live); err != nil {
+		if err := plan.checkHandOver(source.Live); err != nil {
 			return fmt.Sprintf("what would be put back could not be handed over to %s: %v", p.deployer, err)
 		}
 	}
@@ -206,13 +206,13 @@ func (p *planner) unfit(plan *ObjectPlan) string {
 }
 
 // leftBehind tells whether ownership alone is to be handed over: a repair that was broken off has put the values back.
-func (p *planner) leftBehind(o *ObjectPlan) bool {
+func (p *planner) needsHandOver(o *ObjectPlan) bool {
 	if p.choice.object(o.Ref.Key) != inside {
 		return false
 	}
 	body, err := o.HandOver(o.source.Live)
 	if err != nil {
-		p.leave(o.compared, "", err.Error())
+		p.decline(o.compared, "", err.Error())
 	}
 	return body != nil
 }
@@ -223,26 +223,26 @@ func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
 	for _, f := range drifted(o.Findings) {
 		switch p.choice.field(o.Key, f.Path) {
 		case inside:
-			if reason := p.ofLast(o.Key, f); reason != "" {
-				p.leave(o, p.id(o, f), reason)
+			if p.isOfFailed(o.Key, f) {
+				p.decline(o, p.id(o, f), p.ofFailedReason(f))
 				continue
 			}
-			if doubt := p.doubt(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {
-				p.leave(o, p.id(o, f), fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, p.shownPath(o, f.Path)))
+			if doubt := p.uncertainty(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {
+				p.decline(o, p.id(o, f), fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, p.shownPath(o, f.Path)))
 				continue
 			}
 			out = append(out, f)
 		case inPart:
-			p.leave(o, p.id(o, f), "it can only be put back as a whole: select "+p.shownPath(o, f.Path))
+			p.decline(o, p.id(o, f), "it can only be put back as a atomic: select "+p.shownPath(o, f.Path))
 		case outside:
-			p.leave(o, p.id(o, f), notSelected)
+			p.decline(o, p.id(o, f), notSelected)
 		}
 	}
 	return out
 }
 
 // doubt says what could not be read and makes it unsafe to put a field back, unless somebody asks for it; empty for most.
-func (p *planner) doubt(o *threeway.ObjectComparison, f threeway.Finding) string {
+func (p *planner) uncertainty(o *threeway.ObjectComparison, f threeway.Finding) string {
 	switch {
 	case p.plan.comparison.MaybeAutoscaled(f):
 		return "an autoscaler may set it, and autoscalers could not be read"

@@ -128,7 +128,7 @@ func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide, prunes bool) 
 	}
 	plan := &p.Objects[0]
 	if len(plan.Changes) == 0 {
-		t.Errorf("planned without a change: %v", p.Left)
+		t.Errorf("planned without a change: %v", p.Declined)
 		return 0, 0
 	}
 	w.checkPatch(plan)
@@ -144,7 +144,7 @@ func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide, prunes bool) 
 		w.send(o, body, plan.Manager)
 	}
 	if serverSide {
-		w.checkHandedOver(plan, len(p.Left) == 0 && w.compare().Quiet(), before)
+		w.checkHandedOver(plan, len(p.Declined) == 0 && w.compare().Quiet(), before)
 	}
 	w.checkRepaired(plan, prunes)
 	return len(plan.Changes), countPrunes(plan.Changes)
@@ -273,7 +273,7 @@ func ignoreOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) (ignored
 // somewhereIn names a place within a value, or the value itself.
 func somewhereIn(rng *rand.Rand, v any) string {
 	if m, ok := v.(map[string]any); ok && len(m) > 0 && rng.IntN(2) == 0 {
-		all := names(m, nil)
+		all := sortedKeys(m, nil)
 		name := all[rng.IntN(len(all))]
 		return ignore.PatternOf(object.Path{}.Field(name)) + somewhereIn(rng, m[name])
 	}
@@ -310,8 +310,8 @@ func (w *site) checkHandedOver(o *ObjectPlan, whole bool, before string) {
 	if body != nil {
 		w.live[ref] = patched(w.t, w.live[ref], body)
 	}
-	if ours, helms, _ := o.writersOf(w.live[ref]); len(ours) != 0 || len(helms) != 1 {
-		w.t.Errorf("%s: %d entries of the repairer, %d of helm", ref.Key, len(ours), len(helms))
+	if all := o.entriesOf(w.live[ref]); len(all.ours) != 0 || len(all.deployers) != 1 {
+		w.t.Errorf("%s: %d entries of the repairer, %d of helm", ref.Key, len(all.ours), len(all.deployers))
 	}
 	if after := w.deployersFields(w.live[ref]); whole && after != before && after != withoutEmpty(w.t, before, w.manifest(ref), w.live[ref]) {
 		w.t.Errorf("%s: helm owned\n%s\nand owns\n%s\n%v", ref.Key, before, after, paths(o.Changes))
@@ -358,7 +358,7 @@ func withoutEmpty(t testing.TB, owned string, manifest, live map[string]any) str
 func (w *site) deployersFields(object map[string]any) string {
 	t := w.t
 	t.Helper()
-	_, helms, _ := (&ObjectPlan{Deployer: w.deployer}).writersOf(object)
+	helms := (&ObjectPlan{Deployer: w.deployer}).entriesOf(object).deployers
 	if len(helms) == 0 {
 		return ""
 	}
@@ -371,7 +371,7 @@ func (w *site) deployersFields(object map[string]any) string {
 
 // vandalise makes one random edit of an object, in its spec or data or the like, or in its labels and annotations.
 func vandalise(rng *rand.Rand, object map[string]any) {
-	roots := slices.DeleteFunc(names(object, nil), func(name string) bool {
+	roots := slices.DeleteFunc(sortedKeys(object, nil), func(name string) bool {
 		return slices.Contains([]string{"apiVersion", "kind", "metadata", "status", "immutable"}, name)
 	})
 	metadata, _ := object["metadata"].(map[string]any)
@@ -410,7 +410,7 @@ func edit(rng *rand.Rand, v any) any {
 }
 
 func editMap(rng *rand.Rand, m map[string]any) {
-	all := names(m, nil)
+	all := sortedKeys(m, nil)
 	if len(all) == 0 || rng.IntN(10) == 0 {
 		m["added"] = "eA=="
 		return

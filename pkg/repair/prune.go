@@ -19,12 +19,12 @@ import (
 func isAdded(f threeway.Finding) bool {
 	isNoPerson := func(o report.Owner) bool { return o.Group != report.ManagerPerson }
 	return !f.Managed && f.Cause != report.CauseChange && f.Live != nil && !f.Silenced() && len(f.Path) > 0 &&
-		len(f.Owners) > 0 && !slices.ContainsFunc(f.Owners, isNoPerson) && !instructs(f.Path)
+		len(f.Owners) > 0 && !slices.ContainsFunc(f.Owners, isNoPerson) && !isInstruction(f.Path)
 }
 
 // instructs tells whether a path leads to an annotation or a label by which people tell Helm, Flux, Argo CD or this program how to
 // treat the object. Taken away, the next upgrade, uninstall or repair would do what somebody has forbidden.
-func instructs(path object.Path) bool {
+func isInstruction(path object.Path) bool {
 	if len(path) < 3 || path[0].Name != "metadata" || path[1].Name != "annotations" && path[1].Name != "labels" {
 		return false
 	}
@@ -38,7 +38,7 @@ func instructs(path object.Path) bool {
 }
 
 // added gives what is to be pruned of an object. What is not selected is left without a word: it is no drift.
-func (p *planner) added(o *threeway.ObjectComparison) []threeway.Finding {
+func (p *planner) additions(o *threeway.ObjectComparison) []threeway.Finding {
 	var out []threeway.Finding
 	for _, f := range o.Findings {
 		if !p.prunes || !isAdded(f) {
@@ -46,13 +46,13 @@ func (p *planner) added(o *threeway.ObjectComparison) []threeway.Finding {
 		}
 		switch p.choice.field(o.Key, f.Path) {
 		case inside:
-			if reason := p.ofLast(o.Key, f); reason != "" {
-				p.leave(o, p.id(o, f), reason)
+			if p.isOfFailed(o.Key, f) {
+				p.decline(o, p.id(o, f), p.ofFailedReason(f))
 				continue
 			}
 			out = append(out, f)
 		case inPart:
-			p.leave(o, p.id(o, f), "it can only go as a whole: select "+p.shownPath(o, f.Path))
+			p.decline(o, p.id(o, f), "it can only go as a atomic: select "+p.shownPath(o, f.Path))
 		case outside:
 		}
 	}
@@ -70,18 +70,18 @@ func (b *builder) pruned(added []threeway.Finding, planned []Change) []Change {
 		beside = b.plan.source.Live
 	}
 	var out []Change
-	claims := b.claims()
+	candidates := b.candidates()
 	for _, f := range added {
 		goesAlong := func(c Change) bool {
-			return c.kind != putOrder && leads(c.Path, f.Path) || c.kind == putName && leads(c.named, f.Path)
+			return c.kind != putOrder && f.Path.HasPrefix(c.Path) || c.kind == putName && f.Path.HasPrefix(c.livePath)
 		}
 		if slices.ContainsFunc(planned, goesAlong) || b.plan.isDefault(beside, f.Path) {
 			continue
 		}
 		c := Change{ID: b.id(b.compared, f), Path: f.Path, kind: prune, finding: f}
 		c.From, _ = b.plan.rawAt(b.plan.source.Live, f.Path)
-		if reason := b.notPruned(c, claims); reason != "" {
-			b.leave(b.compared, c.ID, reason)
+		if reason := b.whyNotPruned(c, candidates); reason != "" {
+			b.decline(b.compared, c.ID, reason)
 			continue
 		}
 		if _, held := b.plan.isWrittenBy(f.Owners, b.plan.source.Live, f.Path); held {
@@ -93,9 +93,9 @@ func (b *builder) pruned(added []threeway.Finding, planned []Change) []Change {
 }
 
 // notPruned says why what was added is left; empty where it goes.
-func (b *builder) notPruned(c Change, claims map[string][]object.Path) string {
+func (b *builder) whyNotPruned(c Change, candidates map[string][]object.Path) string {
 	source := b.plan.source
-	doubt := b.doubt(b.compared, c.finding)
+	doubt := b.uncertainty(b.compared, c.finding)
 	switch {
 	case doubt != "" && reachOf(b.choice.only, b.compared.Key, c.Path) != inside:
 		return fmt.Sprintf("%s; --only %s/%s:%s takes it away", doubt, b.compared.Kind, b.compared.Name, b.shown(c.Path))
@@ -122,15 +122,15 @@ func (b *builder) notPruned(c Change, claims map[string][]object.Path) string {
 		}
 		return "it is a part of " + b.shown(item) + why
 	}
-	for _, missing := range slices.Sorted(maps.Keys(claims)) {
-		if slices.ContainsFunc(claims[missing], func(path object.Path) bool { return leads(path, c.Path) }) {
+	for _, missing := range slices.Sorted(maps.Keys(candidates)) {
+		if slices.ContainsFunc(candidates[missing], func(path object.Path) bool { return c.Path.HasPrefix(path) }) {
 			return "it may be " + missing + " under another name"
 		}
 	}
 	return ""
 }
 
-// addedItem gives the item of a list that holds a path, where a person added it and cannot be taken away whole: others wrote into it,
+// addedItem gives the item of a list that holds a path, where a person added it and cannot be taken away atomic: others wrote into it,
 // or a rule ignores a part. Without the other part, or its keys, it would be no item that the API server takes.
 func (b *builder) addedItem(path object.Path) object.Path {
 	for n := 1; n < len(path); n++ {
@@ -140,7 +140,7 @@ func (b *builder) addedItem(path object.Path) object.Path {
 		}
 		isKey := func(f threeway.Finding) bool {
 			last := len(f.Path) - 1
-			return last == n && isAdded(f) && leads(item, f.Path) && slices.ContainsFunc(path[n-1].Keys, func(k object.ListKey) bool { return k.Name == f.Path[last].Name })
+			return last == n && isAdded(f) && f.Path.HasPrefix(item) && slices.ContainsFunc(path[n-1].Keys, func(k object.ListKey) bool { return k.Name == f.Path[last].Name })
 		}
 		if slices.ContainsFunc(b.compared.Findings, isKey) {
 			return item
@@ -150,13 +150,13 @@ func (b *builder) addedItem(path object.Path) object.Path {
 }
 
 // isPersons tells whether live still holds what was planned to go, and still nobody's but a person's.
-func (o *ObjectPlan) isPersons(c Change, live map[string]any, found []threeway.Finding) bool {
+func (o *ObjectPlan) isPrunable(c Change, live map[string]any, found []threeway.Finding) bool {
 	if is, there := o.rawAt(live, c.Path); !there || !object.Equal(is, c.From) {
 		return false
 	}
 	return slices.ContainsFunc(found, func(f threeway.Finding) bool {
 		yes, held := o.isWrittenBy(f.Owners, live, c.Path)
-		return isAdded(f) && leads(f.Path, c.Path) && yes && held == (c.To != nil)
+		return isAdded(f) && c.Path.HasPrefix(f.Path) && yes && held == (c.To != nil)
 	})
 }
 
@@ -187,23 +187,20 @@ func (o *ObjectPlan) isDefault(live map[string]any, path object.Path) bool {
 // it is about, and what others have filled in beside that is theirs. Somebody else may have written the bare map that the owners then
 // filled, such as the resources of a container, which the API server never leaves out. That is held, and stays.
 func (o *ObjectPlan) isWrittenBy(writers []report.Owner, live map[string]any, path object.Path) (yes, held bool) {
-	metadata, _ := live["metadata"].(map[string]any)
-	entries, _ := metadata["managedFields"].([]any)
-	filled := false
-	for i, v := range entries {
-		entry, _ := v.(map[string]any)
-		fields, err := writer{i, entry}.fields()
+	target, filled := owners.FieldPath(path), false
+	for _, raw := range owners.RawEntries(live) {
+		fields, err := owners.Fields(raw)
 		if err != nil {
 			return false, false
 		}
 		below := owners.OwnsBelow(fields, path)
-		switch isOwner := slices.ContainsFunc(writers, func(o report.Owner) bool { return isSigned(entry, o) }); {
-		case isOwner:
+		switch by := owners.OwnerOf(raw); {
+		case slices.ContainsFunc(writers, func(w report.Owner) bool { return isSame(by, w) }):
 			filled = filled || below
 		case below:
 			return false, false
 		default:
-			held = held || fields.Has(owners.FieldPath(path))
+			held = held || fields.Has(target)
 		}
 	}
 	v, _ := o.rawAt(live, path)
@@ -211,11 +208,7 @@ func (o *ObjectPlan) isWrittenBy(writers []report.Owner, live map[string]any, pa
 	return !held || filled && isMap, held
 }
 
-// isSigned tells whether an entry of managedFields is an owner's.
-func isSigned(entry map[string]any, o report.Owner) bool {
-	subresource, _ := entry["subresource"].(string)
-	return o.Manager == entry["manager"] && o.Operation == entry["operation"] && o.Subresource == subresource
+// isSame reports whether two owners are the same writer, whenever they wrote.
+func isSame(a, b report.Owner) bool {
+	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
-
-// leads tells whether a path is another one, or leads to it.
-func leads(path, to object.Path) bool { return to.HasPrefix(path) }

@@ -41,7 +41,7 @@ func withAdditions(t *testing.T, serverSide bool) (*site, *ObjectPlan, *Plan) {
 		pod["containers"] = append([]any{map[string]any{"name": "debug", "image": "busybox"}}, containers...)
 	})
 	p := w.plan(Options{Prune: true})
-	if len(p.Objects) != 1 || len(p.Left) > 0 || countPrunes(p.Objects[0].Changes) != 3 {
+	if len(p.Objects) != 1 || len(p.Declined) > 0 || countPrunes(p.Objects[0].Changes) != 3 {
 		t.Fatalf("planned %s", describe(t, p))
 	}
 	return w, &p.Objects[0], p
@@ -111,7 +111,7 @@ func TestPruneMeetsOthers(t *testing.T) {
 				w, o, _ := withAdditions(t, serverSide)
 				c.meanwhile(w)
 				body, err := o.Patch(w.live[o.Ref])
-				var moved *Moved
+				var moved *StaleError
 				switch {
 				case c.moved == "" && err != nil:
 					t.Error(err)
@@ -202,7 +202,7 @@ func TestPruneLeavesTheMapThatHelmHolds(t *testing.T) {
 	container := fieldsOfMap(helms, "fieldsV1", "f:spec", "f:template", "f:spec", "f:containers", `k:{"name":"app"}`)
 	container["f:resources"] = map[string]any{}
 	p := w.plan(Options{Prune: true})
-	if len(p.Objects) != 1 || len(p.Left) > 0 {
+	if len(p.Objects) != 1 || len(p.Declined) > 0 {
 		t.Fatalf("planned %s", describe(t, p))
 	}
 	o := &p.Objects[0]
@@ -212,7 +212,7 @@ func TestPruneLeavesTheMapThatHelmHolds(t *testing.T) {
 	}
 	w.checkPatch(o)
 	container["f:resources"] = map[string]any{"f:requests": map[string]any{}}
-	if left := w.plan(Options{Prune: true}); !left.Empty() || len(left.Left) != 1 {
+	if left := w.plan(Options{Prune: true}); !left.Empty() || len(left.Declined) != 1 {
 		t.Errorf("of what helm wrote into is planned %s", describe(t, left))
 	}
 }

@@ -9,18 +9,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What an error says of a write:
+// What an error says about a write:
 //
-//	409, 422 without causes, 404 of the object     the ground has moved; nothing was written
-//	429, a webhook that does not answer            not now; nothing was written
-//	408, 5xx, no answer                            it is not known whether it was written
+//	409, 422 without causes, 404 of the object     the object changed; nothing was written
+//	429, a webhook that does not answer            try later; nothing was written
+//	408, 5xx, no answer                            nobody knows whether it was written
 //	anything else                                  refused for good
 //
-// A JSON patch whose test does not hold is a 422 without causes (k8s.io/apiserver v0.37.2 pkg/endpoints/handlers/patch.go
-// jsonPatcher.applyJSPatch); what fails validation has causes, one for each field (k8s.io/apimachinery v0.37.1
+// A JSON patch with a failed test is a 422 without causes (k8s.io/apiserver v0.37.2 pkg/endpoints/handlers/patch.go
+// jsonPatcher.applyJSPatch); an object that fails validation has causes, one for each field (k8s.io/apimachinery v0.37.1
 // pkg/api/errors/errors.go NewInvalid).
 
-// The codes that matter, as HTTP has them.
+// The status codes that matter. 500 stands for itself and all above.
 const (
 	codeNotFound  = 404
 	codeTimeout   = 408
@@ -30,18 +30,18 @@ const (
 	codeFailed    = 500 // and above
 )
 
-// isFinal tells that another attempt has no sense.
-func isFinal(err error) bool { return !isPassing(err) && !hasMoved(err) }
+// isFinal reports whether another attempt is useless.
+func isFinal(err error) bool { return !isTransient(err) && !isStale(err) }
 
-// isPassing tells a fault of the server, or of the way to it, from its judgement.
-func isPassing(err error) bool {
+// isTransient reports whether an error is a fault of the server or of the connection, and not the server's judgement of the request.
+func isTransient(err error) bool {
 	code := codeOf(err)
 	return code == 0 || code == codeTimeout || code == codeThrottled || code >= codeFailed
 }
 
 // isUnanswered reports whether the write may have taken place.
 func isUnanswered(err error) bool {
-	return isPassing(err) && codeOf(err) != codeThrottled && !isWebhookDown(err)
+	return isTransient(err) && codeOf(err) != codeThrottled && !isWebhookDown(err)
 }
 
 // isWebhookDown reports whether the server refused a write because a webhook did not answer. It asks webhooks before it stores anything
@@ -50,8 +50,8 @@ func isWebhookDown(err error) bool {
 	return codeOf(err) == codeFailed && strings.Contains(err.Error(), "failed calling webhook ")
 }
 
-// hasMoved tells that the object is not, or no longer, as the request had it.
-func hasMoved(err error) bool {
+// isStale reports whether the object is not, or no longer, as the request assumed.
+func isStale(err error) bool {
 	switch codeOf(err) {
 	case codeConflict:
 		return true
@@ -61,7 +61,7 @@ func hasMoved(err error) bool {
 	return testFailed(err)
 }
 
-// testFailed tells that a JSON patch did not hold.
+// testFailed reports whether a test of a JSON patch failed.
 func testFailed(err error) bool {
 	var status apierrors.APIStatus
 	if codeOf(err) != codeInvalid || !errors.As(err, &status) {
@@ -71,7 +71,7 @@ func testFailed(err error) bool {
 	return details == nil || len(details.Causes) == 0
 }
 
-// codeOf is the code of an answer of the API server; 0 where there was none.
+// codeOf returns the status code of an answer of the API server; 0 if there was none.
 func codeOf(err error) int {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
@@ -80,7 +80,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-// reasonOf is the error in words.
+// reasonOf returns the error as the reason of an outcome.
 func reasonOf(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "no answer in time"

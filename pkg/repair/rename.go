@@ -14,21 +14,21 @@ import (
 // renames turns the return of a missing item into the renaming of the one item of live that is it but for its keys. Where that is
 // not certain, the change is left, and so it is where the renaming would touch what is to be skipped or ignored.
 func (b *builder) renames(changes []Change) []Change {
-	claims := b.claims()
+	candidates := b.candidates()
 	var out []Change
 	for _, c := range changes {
 		text := c.Path.String()
-		found := claims[text]
-		rivals := func(path object.Path) bool { return claimed(claims, path) > 1 }
+		found := candidates[text]
+		rivals := func(path object.Path) bool { return countClaims(candidates, path) > 1 }
 		switch {
 		case len(found) == 0:
 			out = append(out, c)
 		case len(found) > 1 || slices.ContainsFunc(found, rivals):
-			b.leave(b.compared, c.ID, "it is not certain whether it was renamed: but for its keys, it is like "+b.joined(found, " and like "))
-		case b.kept(found[0]) != "":
-			b.leave(b.compared, c.ID, "it was renamed to "+b.shown(found[0])+", which "+b.kept(found[0]))
+			b.decline(b.compared, c.ID, "it is not certain whether it was renamed: but for its keys, it is like "+b.joined(found, " and like "))
+		case b.whyKept(found[0]) != "":
+			b.decline(b.compared, c.ID, "it was renamed to "+b.shown(found[0])+", which "+b.whyKept(found[0]))
 		default:
-			c.kind, c.named = putName, found[0]
+			c.kind, c.livePath = putName, found[0]
 			out = append(out, c)
 		}
 	}
@@ -36,9 +36,9 @@ func (b *builder) renames(changes []Change) []Change {
 }
 
 // claimed counts the missing items that an item of live may be.
-func claimed(claims map[string][]object.Path, path object.Path) int {
+func countClaims(candidates map[string][]object.Path, path object.Path) int {
 	n := 0
-	for _, paths := range claims {
+	for _, paths := range candidates {
 		if slices.ContainsFunc(paths, func(p object.Path) bool { return p.Equal(path) }) {
 			n++
 		}
@@ -46,8 +46,8 @@ func claimed(claims map[string][]object.Path, path object.Path) int {
 	return n
 }
 
-// claims gives, by the path of each missing item of the object, the items of live that may be it.
-func (b *builder) claims() map[string][]object.Path {
+// candidates gives, by the path of each missing item of the object, the items of live that may be it.
+func (b *builder) candidates() map[string][]object.Path {
 	out := map[string][]object.Path{}
 	for _, f := range drifted(b.compared.Findings) {
 		last := len(f.Path) - 1
@@ -57,7 +57,7 @@ func (b *builder) claims() map[string][]object.Path {
 		if _, there := b.plan.rawAt(b.plan.source.Live, f.Path); there {
 			continue
 		}
-		if found := b.alike(f.Path[:last], f.Path); len(found) > 0 {
+		if found := b.candidatesFor(f.Path[:last], f.Path); len(found) > 0 {
 			out[f.Path.String()] = found
 		}
 	}
@@ -66,16 +66,16 @@ func (b *builder) claims() map[string][]object.Path {
 
 // alike lists the items of live that no manifest names, that somebody wrote, and that are the missing one but for their keys. Several
 // findings are about one item where it has several owners, or a rule ignores a part of it.
-func (b *builder) alike(list, missing object.Path) []object.Path {
+func (b *builder) candidatesFor(list, missing object.Path) []object.Path {
 	var out []object.Path
 	n := len(list) + 1
 	for _, f := range b.compared.Findings {
-		if f.Managed || len(f.Path) < n || f.Path[n-1].Form != object.KeyStep || !leads(list, f.Path) {
+		if f.Managed || len(f.Path) < n || f.Path[n-1].Form != object.KeyStep || !f.Path.HasPrefix(list) {
 			continue
 		}
 		item := f.Path[:n]
 		_, declared := item.Lookup(b.plan.source.Declared())
-		if !declared && !slices.ContainsFunc(out, func(p object.Path) bool { return leads(p, item) }) && b.sameButKeys(missing, item) {
+		if !declared && !slices.ContainsFunc(out, func(p object.Path) bool { return item.HasPrefix(p) }) && b.sameButKeys(missing, item) {
 			out = append(out, item)
 		}
 	}
@@ -94,7 +94,7 @@ func (b *builder) sameButKeys(missing, other object.Path) bool {
 	if !isMap || !alsoMap || !there || len(keys) == 1 && len(old) == 1 {
 		return false // an item that is nothing but its name has no other one
 	}
-	for _, name := range names(old, live) {
+	for _, name := range sortedKeys(old, live) {
 		if slices.Contains(keys, name) || object.Equal(old[name], live[name]) {
 			continue
 		}
@@ -109,16 +109,16 @@ func (b *builder) sameButKeys(missing, other object.Path) bool {
 
 // rename gives an item of a list its old keys back. What the API had filled in after the edited keys goes, to be filled in anew.
 func (o *ObjectPlan) rename(obj map[string]any, c Change) error {
-	pointer, there := o.source.Locate(obj, c.named)
+	pointer, there := o.source.Locate(obj, c.livePath)
 	value, _ := pointer.Lookup(obj)
 	item, isMap := value.(map[string]any)
 	if !there || !isMap {
-		return fmt.Errorf("%s is not an item of its list", c.named)
+		return fmt.Errorf("%s is not an item of its list", c.livePath)
 	}
 	v, _ := c.Path.Lookup(o.source.Declared())
 	old, _ := v.(map[string]any)
 	for name, value := range item {
-		allocated, defaulted := o.source.Filled(c.named.Field(name))
+		allocated, defaulted := o.source.Filled(c.livePath.Field(name))
 		if defaulted && !allocated && !o.source.Named(c.Path.Field(name)) && !object.Equal(value, old[name]) {
 			delete(item, name)
 		}

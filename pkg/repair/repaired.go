@@ -15,7 +15,7 @@ func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string
 	for _, c := range changes {
 		var err error
 		switch c.kind {
-		case putValue, putWhole, prune:
+		case putValue, putAtomic, prune:
 			if c.From == nil {
 				missing = append(missing, c)
 				continue
@@ -23,7 +23,7 @@ func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string
 			err = o.put(out, c)
 		case putName:
 			err = o.rename(out, c)
-		case otherName, putOrder, putOwner:
+		case dropName, putOrder, putOwner:
 		}
 		if err != nil {
 			return nil, err
@@ -48,8 +48,8 @@ func (o *ObjectPlan) put(obj map[string]any, c Change) error {
 	switch {
 	case len(c.Path) == 0:
 		return fmt.Errorf("the whole object cannot be put back")
-	case areSeveral(c.Path, c.From, c.To):
-		return o.putSeveral(obj, c.Path, c.To)
+	case areDuplicates(c.Path, c.From, c.To):
+		return o.putDuplicates(obj, c.Path, c.To)
 	case there && c.To == nil:
 		pointer.Remove(obj)
 	case there:
@@ -69,27 +69,27 @@ func (o *ObjectPlan) add(object map[string]any, path object.Path, value any) err
 		pointer, there = o.source.Locate(object, path[:n])
 	}
 	for i := len(path) - 1; i > n; i-- {
-		value = holding(path[i], value)
+		value = wrap(path[i], value)
 	}
 	var err error
 	pointer.Edit(object, func(holder any) any {
 		var out any
-		out, err = o.added(object, holder, path[:n], path[n], value)
+		out, err = o.insert(object, holder, path[:n], path[n], value)
 		return out
 	})
 	return err
 }
 
 // holding is a map or list that holds nothing but one value, at a step.
-func holding(step object.Step, value any) any {
+func wrap(step object.Step, value any) any {
 	if step.Form == object.FieldStep {
 		return map[string]any{step.Name: value}
 	}
-	return []any{keyed(step, value)}
+	return []any{withKeys(step, value)}
 }
 
 // keyed is an item of a list with the keys that name it.
-func keyed(step object.Step, item any) any {
+func withKeys(step object.Step, item any) any {
 	if m, ok := item.(map[string]any); ok {
 		for _, key := range step.Keys {
 			if m[key.Name] == nil {
@@ -101,10 +101,10 @@ func keyed(step object.Step, item any) any {
 }
 
 // added puts a value into what holds it.
-func (o *ObjectPlan) added(obj map[string]any, holder any, at object.Path, step object.Step, value any) (any, error) {
+func (o *ObjectPlan) insert(obj map[string]any, holder any, at object.Path, step object.Step, value any) (any, error) {
 	switch h := holder.(type) {
 	case nil:
-		return holding(step, value), nil
+		return wrap(step, value), nil
 	case map[string]any:
 		if step.Form == object.FieldStep {
 			h[step.Name] = value
@@ -112,21 +112,21 @@ func (o *ObjectPlan) added(obj map[string]any, holder any, at object.Path, step 
 		}
 	case []any:
 		if step.Form != object.FieldStep {
-			return slices.Insert(h, o.placeFor(obj, at, step, len(h)), value), nil
+			return slices.Insert(h, o.insertIndex(obj, at, step, len(h)), value), nil
 		}
 	}
 	return holder, fmt.Errorf("%s is of another type now", at)
 }
 
 // areSeveral reports whether one of some values at a path is the list of several items that share one name.
-func areSeveral(path object.Path, values ...any) bool {
+func areDuplicates(path object.Path, values ...any) bool {
 	isList := func(v any) bool { _, yes := v.([]any); return yes }
 	return path[len(path)-1].Form != object.FieldStep && slices.ContainsFunc(values, isList)
 }
 
 // putSeveral makes those items of a list that share a name the ones of old's manifest. An item of live that is one of them stays as it
 // is and where it is; the others take the places that are left, and what is too many goes.
-func (o *ObjectPlan) putSeveral(obj map[string]any, path object.Path, to any) error {
+func (o *ObjectPlan) putDuplicates(obj map[string]any, path object.Path, to any) error {
 	list, step := path[:len(path)-1], path[len(path)-1]
 	wanted, several := to.([]any)
 	if !several && to != nil {
@@ -142,8 +142,8 @@ func (o *ObjectPlan) putSeveral(obj map[string]any, path object.Path, to any) er
 		return fmt.Errorf("%s is of another type now", list)
 	}
 	own := o.indexes(obj, list, step)
-	placed, rest := o.assigned(obj, path, own, wanted)
-	out, end := []any{}, o.placeFor(obj, list, step, len(items))
+	placed, rest := o.assignDuplicates(obj, path, own, wanted)
+	out, end := []any{}, o.insertIndex(obj, list, step, len(items))
 	if len(own) > 0 {
 		end = own[len(own)-1] + 1
 	}
@@ -176,7 +176,7 @@ func (o *ObjectPlan) indexes(object map[string]any, list object.Path, step objec
 
 // assigned returns the item that belongs into each place of live's items of one name, in old's order. What live holds already keeps its
 // place where that order allows it. What finds no place is the rest.
-func (o *ObjectPlan) assigned(obj map[string]any, path object.Path, own []int, wanted []any) (placed map[int]any, rest []any) {
+func (o *ObjectPlan) assignDuplicates(obj map[string]any, path object.Path, own []int, wanted []any) (placed map[int]any, rest []any) {
 	is, _ := o.source.At(obj, path)
 	normal, _ := path.Lookup(o.source.Normal(obj))
 	old, _ := path.Lookup(o.source.Declared())
@@ -216,7 +216,7 @@ func itemsOf(v any, n int) []any {
 // placeFor is where a missing item of a list belongs: right after the item that comes before it in the manifest, as far as that is
 // there, else right before the one that comes after it, else at the end. Appended without need, it would be moved by the next
 // upgrade, which puts the items that it knows into the manifest's order.
-func (o *ObjectPlan) placeFor(object map[string]any, list object.Path, step object.Step, end int) int {
+func (o *ObjectPlan) insertIndex(object map[string]any, list object.Path, step object.Step, end int) int {
 	there, wanted := o.names(o.source.Normal(object), list), o.names(o.source.Declared(), list)
 	own := slices.Index(wanted, nameOf(step))
 	for i := own - 1; i >= 0; i-- {

@@ -5,9 +5,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Result is what may be shown of a plan and its outcomes: fields are masked as a report masks them, requests name places and no
-// values, and reasons are scrubbed. What was left is declined. The caller adds what belongs to the run: version, time, the kind of
-// dry run, and the report afterwards.
+// Result is what may be shown of a plan and its outcomes. Fields are masked as a report masks them, requests name places and no values,
+// and reasons are scrubbed. The caller adds what belongs to the run: version, time, the kind of dry run, and the report afterwards.
 func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.FixResult {
 	in := p.comparison.Input
 	out := report.FixResult{
@@ -25,7 +24,7 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 		outcome.Reason = scrub(outcome.Reason)
 		out.Results = append(out.Results, outcome)
 	}
-	for _, left := range p.Left {
+	for _, left := range p.Declined {
 		outcome := report.FixOutcome{Object: report.ObjectKey{Key: left.Ref.Key}, Status: report.FixDeclined, Reason: scrub(left.Reason)}
 		if left.ID != "" {
 			outcome.Fields = []string{left.ID}
@@ -35,7 +34,7 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 	return out
 }
 
-// shown is one object of the plan.
+// shown returns one object of the plan as a FixResult has it.
 func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) report.FixPlan {
 	out := report.FixPlan{
 		Object: report.ObjectKey{Key: o.Ref.Key}, UID: o.UID, Create: o.Create != nil, HandOver: o.Create == nil && len(o.Changes) == 0,
@@ -53,8 +52,8 @@ func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) report.FixPlan {
 	return out
 }
 
-// requests are the writes of an object, without their values. Which entries of managedFields the ownership patch is about is known
-// only after the first one.
+// requests returns the writes of an object without their values. The ownership patch stands for itself: which entries of managedFields it
+// changes is known only after the patch of values.
 func (o *ObjectPlan) requests() []report.FixRequest {
 	switch {
 	case o.Create != nil && o.ServerSide:

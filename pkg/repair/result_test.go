@@ -73,7 +73,7 @@ spec:
 			patches = append(patches, patchText(t, &p.Objects[i]))
 		}
 		outcomes := []report.FixOutcome{{Object: report.ObjectKey{Key: p.Objects[0].Ref.Key}, Status: report.FixRefused, Reason: "denied: pw=" + canary + " bGl2ZS1jYW5hcnk="}}
-		p.Left = append(p.Left, Left{Ref: p.Objects[0].Ref, Reason: "it holds live-canary"})
+		p.Declined = append(p.Declined, Declined{Ref: p.Objects[0].Ref, Reason: "it holds live-canary"})
 		shown, err := json.Marshal(p.Result(threeway.Mask{}, outcomes))
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func TestResultHasThePlanAsTheReportHasIt(t *testing.T) {
 			known[f.ID] = fmt.Sprint(f.Path, f.Old, f.Live, f.Masked, f.Verdict)
 		}
 	}
-	p.Left = append(p.Left, Left{Ref: p.Objects[0].Ref, ID: "x", Reason: "because"})
+	p.Declined = append(p.Declined, Declined{Ref: p.Objects[0].Ref, ID: "x", Reason: "because"})
 	result := p.Result(threeway.Mask{}, []report.FixOutcome{{Object: report.ObjectKey{Key: p.Objects[0].Ref.Key}, Status: report.FixFixed}})
 	for i, o := range result.Plan {
 		for _, f := range o.Fields {

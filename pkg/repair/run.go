@@ -54,7 +54,7 @@ type run struct {
 	ended string
 	// weary tells that the last object ran out of time for a fault of the server or of the way to it. What comes after it is
 	// tried without patience, or a server that is down would take the time of every object.
-	weary bool
+	lastTimedOut bool
 }
 
 // repair works on one object until that ends: in steps, each of which looks at the object anew.
@@ -73,17 +73,17 @@ func (r *run) repair(ctx context.Context, o *ObjectPlan) (out report.FixOutcome)
 		}
 		out, err := w.step(within)
 		if err == nil {
-			r.weary = false
+			r.lastTimedOut = false
 			return out
 		}
 		wait := pause(attempt, err)
 		switch {
 		case r.stopped(ctx) != "":
 			continue
-		case r.DryRun && isPassing(err):
+		case r.DryRun && isTransient(err):
 			return w.unfinished("the API server could not try it: " + reasonOf(err))
-		case outlasts(within, wait), r.weary && isPassing(err):
-			r.weary = isPassing(err)
+		case endsBefore(within, wait), r.lastTimedOut && isTransient(err):
+			r.lastTimedOut = isTransient(err)
 			return w.unfinished("gave up: " + reasonOf(err))
 		}
 		sleep(within, wait)
@@ -99,7 +99,7 @@ func (r *run) stopped(ctx context.Context) string {
 }
 
 // ask asks Before, whose no ends the run.
-func (r *run) ask(ctx context.Context) error {
+func (r *run) checkBefore(ctx context.Context) error {
 	if r.Before == nil || r.DryRun {
 		return nil
 	}

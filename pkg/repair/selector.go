@@ -136,7 +136,7 @@ func wholeOf(selectors []Selector, key object.Key) reach {
 }
 
 // named tells whether a selector asks for the object expressly.
-func (c choice) named(key object.Key) bool { return wholeOf(c.only, key) == inside }
+func (c choice) isNamed(key object.Key) bool { return wholeOf(c.only, key) == inside }
 
 // checked refuses selectors that match nothing of the release. Paths become those of the objects, where a report shows others.
 func (c choice) checked(in *threeway.Comparison) (out choice, err error) {

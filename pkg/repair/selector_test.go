@@ -130,7 +130,7 @@ func TestWhatCouldNotBeReadIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !p.Empty() || len(p.Left) != 2 || p.Left[0].Reason != "it could not be read: no" || !strings.Contains(p.Left[1].Reason, "at another version") {
+	if !p.Empty() || len(p.Declined) != 2 || p.Declined[0].Reason != "it could not be read: no" || !strings.Contains(p.Declined[1].Reason, "at another version") {
 		t.Errorf("planned %s", describe(t, p))
 	}
 }

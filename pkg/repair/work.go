@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -24,8 +25,8 @@ type work struct {
 	*run
 	plan *ObjectPlan
 	// right tells that the planned values were seen to be back; rewritten is how they then left again.
-	right     bool
-	rewritten *report.FixOutcome
+	restored    bool
+	overwritten *report.FixOutcome
 	// unanswered tells that of some write it is not known whether it took place.
 	unanswered bool
 	// refused is the last patch of which the server said that it does not hold, and refusals how often in a row it said so.
@@ -36,22 +37,22 @@ type work struct {
 // step looks at the object and sends the next requests for it. An error says why another step is needed. Nothing is asked between
 // the look and the write: the longer that takes, the more a busy writer gets in between.
 func (w *work) step(ctx context.Context) (report.FixOutcome, error) {
-	if !w.right {
-		if err := w.ask(ctx); err != nil {
+	if !w.restored {
+		if err := w.checkBefore(ctx); err != nil {
 			return report.FixOutcome{}, err
 		}
 	}
 	live, err := w.get(ctx, w.plan.Ref)
 	switch {
 	case err != nil:
-		return w.judge(err)
+		return w.afterError(err)
 	case live == nil && w.plan.Create != nil:
 		return w.create(ctx)
 	case w.plan.Create != nil:
-		return w.appeared(live), nil
+		return w.createdMeanwhile(live), nil
 	}
-	if moved := w.plan.movedObject(live); moved != nil {
-		return w.end(report.FixDeclined, moved.Reason), nil
+	if stale := w.plan.staleObject(live); stale != nil {
+		return w.end(report.FixDeclined, stale.Reason), nil
 	}
 	return w.restore(ctx, live)
 }
@@ -60,29 +61,29 @@ func (w *work) step(ctx context.Context) (report.FixOutcome, error) {
 // written again, which would be a fight; the ownership of the others is handed over all the same.
 func (w *work) restore(ctx context.Context, live map[string]any) (report.FixOutcome, error) {
 	body, err := w.plan.Patch(live)
-	switch left := w.departure(body, err); {
-	case left != nil && !w.right:
+	switch left := w.deviation(body, err); {
+	case left != nil && !w.restored:
 		return *left, nil
 	case left != nil:
-		w.rewritten = left
+		w.overwritten = left
 	case body != nil:
 		return w.restoreValues(ctx, body)
 	}
-	w.right = true
+	w.restored = true
 	return w.restoreOwnership(ctx, live)
 }
 
 // departure tells how the object has left the plan; nil where it has not.
-func (w *work) departure(body []byte, err error) *report.FixOutcome {
-	var moved *Moved
+func (w *work) deviation(body []byte, err error) *report.FixOutcome {
+	var stale *StaleError
 	var out report.FixOutcome
 	switch {
-	case errors.As(err, &moved):
-		out = w.end(report.FixDeclined, moved.Reason)
-		out.Fields = moved.Fields
+	case errors.As(err, &stale):
+		out = w.end(report.FixDeclined, stale.Reason)
+		out.Fields = stale.Fields
 	case err != nil:
 		out = w.end(report.FixFailed, err.Error())
-	case body != nil && w.right:
+	case body != nil && w.restored:
 		out = w.end(report.FixDeclined, didNotStay)
 	default:
 		return nil
@@ -93,30 +94,30 @@ func (w *work) departure(body []byte, err error) *report.FixOutcome {
 func (w *work) restoreValues(ctx context.Context, body []byte) (report.FixOutcome, error) {
 	after, err := w.write(ctx, w.jsonPatch(body), w.plan.Manager)
 	if err != nil {
-		return w.judgePatch(body, err)
+		return w.afterPatchError(body, err)
 	}
 	if w.DryRun {
 		return w.end(report.FixFixed, ""), nil
 	}
-	w.right = true
+	w.restored = true
 	return w.restore(ctx, after)
 }
 
 func (w *work) restoreOwnership(ctx context.Context, live map[string]any) (report.FixOutcome, error) {
 	body, err := w.plan.HandOver(live)
-	var moved *Moved
+	var stale *StaleError
 	switch {
-	case errors.As(err, &moved):
-		return w.end(report.FixDeclined, moved.Reason), nil
+	case errors.As(err, &stale):
+		return w.end(report.FixDeclined, stale.Reason), nil
 	case err != nil:
 		return w.end(report.FixFailed, "the values are back, but "+err.Error()), nil
 	case body != nil && !w.DryRun:
 		if _, err := w.write(ctx, w.jsonPatch(body), w.plan.Manager); err != nil {
-			return w.judgePatch(body, err)
+			return w.afterPatchError(body, err)
 		}
 	}
-	if w.rewritten != nil {
-		return *w.rewritten, nil
+	if w.overwritten != nil {
+		return *w.overwritten, nil
 	}
 	return w.end(report.FixFixed, ""), nil
 }
@@ -131,7 +132,7 @@ func (w *work) create(ctx context.Context) (report.FixOutcome, error) {
 		return w.end(report.FixFailed, err.Error()), nil
 	}
 	if _, err := w.write(ctx, request, w.creator()); err != nil {
-		return w.judge(err)
+		return w.afterError(err)
 	}
 	return w.end(report.FixFixed, ""), nil
 }
@@ -167,15 +168,10 @@ func (w *work) creator() string {
 	return w.plan.Manager
 }
 
-// appeared is for an object that was missing and is there. Where the answer to its creation was lost, it may be ours.
-func (w *work) appeared(live map[string]any) report.FixOutcome {
-	metadata, _ := live["metadata"].(map[string]any)
-	entries, _ := metadata["managedFields"].([]any)
-	ours := func(v any) bool {
-		entry, _ := v.(map[string]any)
-		return entry["manager"] == w.creator()
-	}
-	if w.unanswered && slices.ContainsFunc(entries, ours) {
+// appeared ends the repair of an object that was missing and is there. If the answer to its creation was lost, it may be ours.
+func (w *work) createdMeanwhile(live map[string]any) report.FixOutcome {
+	isOurs := func(raw map[string]any) bool { return raw["manager"] == w.creator() }
+	if w.unanswered && slices.ContainsFunc(owners.RawEntries(live), isOurs) {
 		return w.end(report.FixFixed, "")
 	}
 	return w.end(report.FixDeclined, "it is there again: it was made after the plan was")
@@ -203,9 +199,9 @@ func (w *work) write(ctx context.Context, request threeway.Request, manager stri
 }
 
 // judgePatch says what the failure of a JSON patch means.
-func (w *work) judgePatch(body []byte, err error) (report.FixOutcome, error) {
+func (w *work) afterPatchError(body []byte, err error) (report.FixOutcome, error) {
 	if !testFailed(err) {
-		return w.judge(err)
+		return w.afterError(err)
 	}
 	if !bytes.Equal(body, w.refused) {
 		w.refused, w.refusals = body, 0
@@ -217,11 +213,11 @@ func (w *work) judgePatch(body []byte, err error) (report.FixOutcome, error) {
 }
 
 // judge says what a failure means: the end, or another step.
-func (w *work) judge(err error) (report.FixOutcome, error) {
+func (w *work) afterError(err error) (report.FixOutcome, error) {
 	switch {
 	case !isFinal(err) && !(w.plan.Create != nil && codeOf(err) == codeNotFound):
 		return report.FixOutcome{}, err
-	case w.right:
+	case w.restored:
 		return w.unfinished(err.Error()), nil
 	}
 	return w.end(report.FixRefused, err.Error()), nil
@@ -234,7 +230,7 @@ func (w *work) end(status report.FixStatus, reason string) report.FixOutcome {
 // unfinished is the end for a reason that lies not in the object, and says how far its repair had come.
 func (w *work) unfinished(reason string) report.FixOutcome {
 	switch {
-	case w.right:
+	case w.restored:
 		reason = "the values are back, but " + w.plan.Deployer + " does not own them yet: " + reason + "; helmdrift fix, run again, completes it"
 	case w.unanswered:
 		reason += "; it is not known whether the last write took place: run helmdrift fix again"

@@ -157,3 +157,21 @@ func (c comparer) drop(p pair, rules *ignore.ObjectRules, live map[string]any) d
 	d.Controllers, d.Forgotten, d.wantsSchema = compared.Controllers, compared.Forgotten, compared.wantsSchema
 	return d
 }
+
+// update decides about an object that Helm patches, or replaces. Original is the text that it takes as original for its patch.
+func (c comparer) update(p pair, rules *ignore.ObjectRules, live, original map[string]any) decision {
+	d := decision{fields: c.compareFields(p, rules, live, original)}
+	if d.unpatched != nil {
+		d.fail(stopNothing, d.unpatched.Error())
+		return d
+	}
+	if d.conflict != "" {
+		reason := fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s", p.desired.Namespace, p.desired.Name, p.desired.GVK(), d.conflict)
+		d.failures = append(d.failures, failure{scope: stopNothing, reason: reason, onlyConflicts: true})
+	}
+	d.sending = sending{method: MethodPatch, original: original}
+	if d.Engine == report.EngineReplace {
+		d.sending = sending{method: MethodReplace}
+	}
+	return d
+}

@@ -2,16 +2,12 @@ package threeway
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
-
-// WarnDeployer is the code of the warning that the field manager of a release cannot be told.
-const WarnDeployer = "deployer-unknown"
 
 // deployerOf finds the field manager under which Helm writes the release.
 func deployerOf(in Input) owners.Deployer {
@@ -30,15 +26,4 @@ func releaseRefs(in Input) []object.Ref {
 	}
 	slices.SortFunc(out, func(a, b object.Ref) int { return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version)) })
 	return slices.Compact(out)
-}
-
-// warnOfDeployer says that predictions of server-side applies may be made under the wrong name.
-func (c *Comparison) warnOfDeployer() {
-	if !c.Input.serverSide() {
-		return
-	}
-	if d := c.Deployer(); !d.Known && len(d.Others) > 0 {
-		c.warn(report.Message{Code: WarnDeployer,
-			Message: fmt.Sprintf("%s; what the upgrade does is predicted for %s", d.Uncertainty(), d.Manager)})
-	}
 }

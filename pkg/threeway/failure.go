@@ -8,46 +8,6 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// scope is what a failing object keeps Helm from doing.
-type scope int
-
-const (
-	// stopNothing: the visit of the others goes on, but nothing is deleted.
-	stopNothing scope = iota
-	// stopRest: objects after this one are not reached.
-	stopRest
-	// stopAll: the upgrade ends before it writes anything.
-	stopAll
-)
-
-// failure is why Helm fails on an object, and how far that reaches.
-type failure struct {
-	scope  scope
-	reason string
-	// onlyConflicts is set where a server-side apply fails on nothing but conflicts.
-	onlyConflicts bool
-}
-
-// furthest chooses the failure that reaches furthest; of several, the one that was found last.
-func furthest(failures []failure) (out failure, ok bool) {
-	for _, f := range failures {
-		if !ok || f.scope >= out.scope {
-			out, ok = f, true
-		}
-	}
-	return out, ok
-}
-
-// fail adds a failure.
-func (d *decision) fail(scope scope, reason string) {
-	d.failures = append(d.failures, failure{scope: scope, reason: reason})
-}
-
-// fail lets an object fail for what is known of the release as a whole.
-func (o *ObjectComparison) fail(scope scope, reason string) {
-	o.Action, o.Reason, o.failure = report.ActionFail, reason, failure{scope: scope, reason: reason}
-}
-
 // block tells every object what a failing one keeps Helm from doing to it: one that cannot be built or adopted stops the
 // upgrade before any write, one that cannot be created stops it there, and any failure suppresses deletions (helm v3.22.0
 // pkg/kube/client.go update). "There" is a place in the manifest, not in the report.
@@ -71,11 +31,6 @@ func block(objects []ObjectComparison) {
 			o.skip(keysOf(failing, func(*ObjectComparison) bool { return true }))
 		}
 	}
-}
-
-// stopsAll reports whether an object ends the upgrade before it writes anything.
-func stopsAll(objects []ObjectComparison) bool {
-	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope == stopAll })
 }
 
 // failuresInOrder lists the objects that fail, in the order in which Helm comes to them.

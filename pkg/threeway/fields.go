@@ -1,10 +1,6 @@
 package threeway
 
 import (
-	"github.com/helmdrift/helmdrift/internal/apiserver"
-	"github.com/helmdrift/helmdrift/internal/engine"
-	"github.com/helmdrift/helmdrift/internal/ignore"
-	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -36,74 +32,20 @@ type fields struct {
 	unpatched error
 }
 
-// compareFields compares field by field. Original is the text that Helm takes as original for its patch.
-func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, original map[string]any) fields {
-	ref := p.desired.Ref
-	out := fields{liveText: live, desiredText: object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)}
-	done, err := c.writer.Write(ref, original, out.desiredText, live)
-	if err != nil {
-		done.Result = live
-	}
-	f := kinds.NewNormalizer(ref.Key, c.shapeOf(ref), live)
-	n := c.sidesOf(f, p, out, done)
-	w := &verdict.Walker{
-		Key: ref.Key, Shape: f.Shape, Engine: done.Engine, Custom: kinds.Native().Shape(ref.GVK()) == nil, Unpatched: err != nil,
-		Command: c.in.Operation.Command(), Owners: owners.New(live, c.in.Managers, c.in.Name, c.writer.Deployer),
-		Autoscaler: c.in.Autoscaled[ref.Key], NullsStored: done.Engine == report.EngineApply && !c.in.Migrates, Rules: rules,
-		Template: p.desired.Source, Volatile: p.desired.Again != nil, Kept: done.Kept,
-	}
-	if n.Last.Named {
-		w.LastRevision = c.in.Last.Revision
-		if p.last.Version != ref.Version && p.last.Version != p.old.Version {
-			w.LastVersion = p.last.APIVersion()
+// countControllers folds what controllers wrote and no upgrade touches into a number, and into another one what is signed by nobody but
+// forgotten writers.
+func (o *fields) countControllers() {
+	kept := o.Findings[:0]
+	for _, f := range o.Findings {
+		isCounted := f.IgnoredBy == nil && !f.Managed && f.Verdict == report.Ignore && f.Class == "" && f.Certain
+		switch {
+		case isCounted && owners.AreControllers(f.Owners):
+			o.Controllers++
+		case isCounted && owners.AreForgotten(f.Owners):
+			o.Forgotten++
+		default:
+			kept = append(kept, f)
 		}
 	}
-	out.Engine, out.conflict, out.invalid, out.wantsSchema, out.unpatched = done.Engine, done.Refusal, done.Invalid, done.WantsSchema, err
-	out.Old, out.Desired, out.Live, out.Result = n.Old.Object(), n.Desired.Object(), n.Live.Object(), n.Result.Object()
-	if w.Custom {
-		out.Old, _ = kinds.PlainNulls(out.Old).(map[string]any)
-		out.Desired, _ = kinds.PlainNulls(out.Desired).(map[string]any)
-	}
-	var spelled *verdict.States
-	if f.Respelled {
-		own := c.sidesOf(f.AsSpelled(), p, out, done)
-		spelled = &own
-	}
-	out.Findings = w.Compare(n, spelled, live, done.Conflicts)
-	out.doubt(done.Doubts)
-	if c.in.Operation == report.OperationDrift {
-		verdict.OnlyLiveMoved(out.Findings)
-	}
-	if !c.in.ShowControllers {
-		out.countControllers()
-	}
-	if !c.in.serverSide() {
-		out.duplicates = apiserver.Duplicates(out.Desired, f.Shape, nil)
-	}
-	return out
-}
-
-// sidesOf brings the texts of an object to the sides that are compared.
-func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
-	read := f.Manifest
-	if p.old.Version != p.desired.Version {
-		read = f.ManifestOfOtherVersion
-	}
-	n := verdict.States{
-		Old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), Desired: f.Manifest(out.desiredText),
-		Live: f.Stored(out.liveText), Result: f.Stored(done.Result), StoresNulls: done.Engine == report.EngineApply || done.Engine == report.EngineReplace,
-	}
-	apiserver.ApplyServerRules(p.desired.Key, n.Live, n.Result)
-	n.Again, n.AtOnce = n.Desired, n.Desired
-	if again := p.desired.Again; again != nil {
-		n.Again = f.Manifest(object.HelmMetadata(again, c.in.Name, c.in.Namespace))
-		n.AtOnce = n.Again
-		if atOnce := p.desired.AtOnce; atOnce != nil {
-			n.AtOnce = f.Manifest(object.HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
-		}
-	}
-	if p.last != nil && c.in.Last != nil {
-		n.Last = f.Manifest(object.HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace))
-	}
-	return n
+	o.Findings = kept
 }

@@ -3,7 +3,6 @@ package threeway
 import (
 	"fmt"
 
-	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -27,10 +26,4 @@ func (c *Comparison) noteGroupChanges() {
 		gone.Notes.Add(report.NoteObject, fmt.Sprintf("this deletes %s as well: both are one object, served under two API groups", stays.key))
 		stays.Notes.Add(report.NoteObject, fmt.Sprintf("Helm deletes what it has just updated: it also deletes %s, and both are one object, served under two API groups", gone.key))
 	}
-}
-
-// uid is the live object's own, empty where it has none.
-func (o *ObjectComparison) uid() string {
-	uid, _ := object.Child(o.liveText, "metadata")["uid"].(string)
-	return uid
 }

@@ -8,10 +8,6 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// noRecord is what Helm says where it cannot store the record of a first revision, which it does before it creates anything: a
-// namespace among the chart's own objects comes too late (helm v3.22.0 pkg/action/install.go RunWithContext).
-const noRecord = "create: failed to create: "
-
 // createsTwice fails the objects that the chart names more than once. Client-side, Helm creates each of them, and the second creation
 // finds the object of the first (helm v3.22.0 pkg/kube/client.go Create). Server-side, each is an apply, which goes through.
 func (c *Comparison) createsTwice() {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -61,9 +62,6 @@ func (o ObjectComparison) asksForSchema() bool {
 	return o.wantsSchema || len(o.Findings) > 0 || o.isMade()
 }
 
-// isMade tells whether the upgrade creates the object, of a kind that is there.
-func (o ObjectComparison) isMade() bool { return o.Action == report.ActionCreate && o.waitsFor == "" }
-
 // knowsTypes tells whether a document was read, or could not be.
 func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {
 	_, asked := c.Input.ApplyTypes[gv]
@@ -73,4 +71,10 @@ func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {
 // MaybeAutoscaled tells whether an autoscaler that could not be seen may have set the field.
 func (c *Comparison) MaybeAutoscaled(f verdict.Finding) bool {
 	return c.Input.AutoscalersUnseen && verdict.IsReplicas(f.Path)
+}
+
+// leftBehind tells whether a repair that was broken off has left its name on an object of a release that is applied server-side.
+func (o *ObjectComparison) leftBehind() bool {
+	isRepairer := func(e owners.Entry) bool { return e.Manager == owners.Repairer && e.Operation == "Update" }
+	return o.Engine == report.EngineApply && slices.ContainsFunc(owners.Entries(o.liveText, nil), isRepairer)
 }

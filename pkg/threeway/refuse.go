@@ -7,8 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// refuse fails an object that the API server will not store as Helm sends it, as far as that can be told without asking: a value
-// of another type than the field's, a change of what cannot be changed, fields that contradict each other. One that cannot be
+// refuse fails an object that the API server refuses as Helm sends it, as far as internal/apiserver predicts that. An object that cannot be
 // created ends the upgrade there; one that cannot be patched does not (helm v3.22.0 pkg/kube/client.go update).
 func (c comparer) refuse(d *decision, p pair) {
 	switch {
@@ -26,7 +25,7 @@ func (c comparer) refuse(d *decision, p pair) {
 			refused, d.wantsSchema = c.writer.Creation(p.desired.Ref, text)
 		}
 		if refused != "" {
-			reason = apiserver.Join(refused, reason) // the server comes to nothing else
+			reason = apiserver.Join(refused, reason) // the server checks nothing else then
 		} else {
 			reason = apiserver.Join(reason, creation.Invalid())
 		}
@@ -36,7 +35,8 @@ func (c comparer) refuse(d *decision, p pair) {
 	case d.Live != nil && d.Result != nil:
 		reason := apiserver.Join(c.unknownFields(p, d), d.invalid)
 		if reason == "" && !object.Equal(d.Live, d.Result) {
-			update := apiserver.Update{Ref: p.main().Ref, Definition: c.in.Schemas[p.main().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
+			ref := p.main().Ref
+			update := apiserver.Update{Ref: ref, Definition: c.in.Schemas[ref.GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
 			reason = update.Refused(d.Engine != report.EngineStrategic)
 		}
 		if reason != "" {
@@ -45,13 +45,13 @@ func (c comparer) refuse(d *decision, p pair) {
 	}
 }
 
-// installed is the normal form of what the server would store of a new object.
+// installed returns the normal form of what the server would store of a new object.
 func (c comparer) installed(ref object.Ref, text map[string]any) map[string]any {
 	out, _ := kinds.PlainNulls(kinds.NewNormalizer(ref.Key, c.shapeOf(ref), nil).Manifest(text).Object()).(map[string]any)
 	return out
 }
 
-// noteUnreadable says where the characters stand on which a server-side apply of an object fails.
+// noteUnreadable notes where an object has the characters on which its server-side apply fails.
 func (c comparer) noteUnreadable(d *decision, p pair) {
 	if !c.in.serverSide() || p.desired == nil || len(d.failures) == 0 {
 		return
@@ -61,25 +61,7 @@ func (c comparer) noteUnreadable(d *decision, p pair) {
 	}
 }
 
-// refuseListed fails an item of a List that kubectl's schema does not take.
-func (c comparer) refuseListed(d *decision, p pair) {
-	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == report.OperationRollback || c.in.Operation == report.OperationDrift {
-		return
-	}
-	definition := c.in.Schemas[p.desired.GroupKind()]
-	if kinds.Native().Shape(p.desired.GVK()) == nil && definition == nil {
-		d.wantsSchema = true
-		return
-	}
-	text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
-	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
-	if fault := apiserver.ListItemReason(p.desired.GVK(), definition, text, p.desired.Listed); fault != "" {
-		d.fail(stopAll, fault)
-		d.notes.Add(report.NoteObject, "it stands in a List, whose items Helm checks before it writes anything")
-	}
-}
-
-// unknownFields says why Helm 4 fails to replace an object whose manifest has fields that no type knows.
+// unknownFields returns the reason why Helm 4 fails to replace an object whose manifest has fields that its type does not have.
 func (c comparer) unknownFields(p pair, d *decision) string {
 	if d.Engine != report.EngineReplace {
 		return ""

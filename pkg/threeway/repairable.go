@@ -16,12 +16,6 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// leftBehind tells whether a repair that was broken off has left its name on an object of a release that is applied server-side.
-func (o *ObjectComparison) leftBehind() bool {
-	isRepairer := func(e owners.Entry) bool { return e.Manager == owners.Repairer && e.Operation == "Update" }
-	return o.Engine == report.EngineApply && slices.ContainsFunc(owners.Entries(o.liveText, nil), isRepairer)
-}
-
 // Repairable is one compared object as a repair has to know it: what was read, what old's manifest says at each place, and the
 // API's own rules for both. It holds values in clear and, like the Comparison, never leaves the process.
 //

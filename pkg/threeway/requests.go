@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Requests are the writes that Helm would send if the upgrade began now: what it creates and what it patches, also where the
@@ -49,15 +48,13 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 	return out, err == nil && string(out.Body) != "{}"
 }
 
-// isSent tells whether Helm comes to write the object. It does so where a failure is foretold too, unless that ends the upgrade
-// before any write.
-func (o *ObjectComparison) isSent() bool {
-	switch o.Action {
-	case report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionAdopt, report.ActionCreate:
-		return o.method != ""
-	case report.ActionFail:
-		return o.method != "" && o.failure.scope != stopAll
-	case report.ActionDelete, report.ActionKeep, report.ActionSkip:
+// unasked says why there is no request for an object that Helm writes; empty where there may be one.
+func (c *Comparison) unasked(o *ObjectComparison) string {
+	switch {
+	case c.comparer().writer.MigratesFirst(o.liveText):
+		return "Helm first makes its own earlier writes part of the apply, which a dry run cannot do"
+	case o.waitsFor != "":
+		return "the release brings " + o.waitsFor + " first"
 	}
-	return false
+	return ""
 }

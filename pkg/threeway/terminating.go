@@ -42,6 +42,10 @@ func resourceOf(ref object.Ref) schema.GroupResource {
 	return resource.GroupResource()
 }
 
+// noRecord is what Helm says where it cannot store the record of a first revision, which it does before it creates anything: a
+// namespace among the chart's own objects comes too late (helm v3.22.0 pkg/action/install.go RunWithContext).
+const noRecord = "create: failed to create: "
+
 // failRecord fails the operation where Helm cannot store the record of the new revision because its namespace is being deleted. Helm
 // does that before it writes anything, but after it has looked for what it cannot build or adopt (helm v3.22.0 and v4.3.1
 // pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).

@@ -2,7 +2,6 @@ package threeway
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
@@ -72,22 +71,6 @@ func (o *ObjectComparison) take() {
 			f.Verdict = report.Overwrite
 		}
 	}
-}
-
-// certain tells whether everything that is said of the object could be decided.
-func (o *ObjectComparison) certain() bool {
-	return !slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return !f.Certain })
-}
-
-// unasked says why there is no request for an object that Helm writes; empty where there may be one.
-func (c *Comparison) unasked(o *ObjectComparison) string {
-	switch {
-	case c.comparer().writer.MigratesFirst(o.liveText):
-		return "Helm first makes its own earlier writes part of the apply, which a dry run cannot do"
-	case o.waitsFor != "":
-		return "the release brings " + o.waitsFor + " first"
-	}
-	return ""
 }
 
 // shownDryRun is the answer as a report has it. It is shortened after it was scrubbed, so that no value is left in part.

@@ -1,6 +1,8 @@
 package threeway
 
 import (
+	"fmt"
+
 	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -47,5 +49,16 @@ func (c *Comparison) subject(o *ObjectComparison) ignore.Subject {
 	return out
 }
 
-// warn adds warnings.
-func (c *Comparison) warn(messages ...report.Message) { c.Warnings = append(c.Warnings, messages...) }
+// WarnDeployer is the code of the warning that the field manager of a release cannot be told.
+const WarnDeployer = "deployer-unknown"
+
+// warnOfDeployer says that predictions of server-side applies may be made under the wrong name.
+func (c *Comparison) warnOfDeployer() {
+	if !c.Input.serverSide() {
+		return
+	}
+	if d := c.Deployer(); !d.Known && len(d.Others) > 0 {
+		c.warn(report.Message{Code: WarnDeployer,
+			Message: fmt.Sprintf("%s; what the upgrade does is predicted for %s", d.Uncertainty(), d.Manager)})
+	}
+}

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// upgradeCase is one object of testdata/refused/immutable.yaml, which TestImmutableFields of pkg/threeway reads too.
+// upgradeCase is one object of testdata/refused/immutable.yaml, which TestImmutableFields of internal/apiserver reads too.
 type upgradeCase struct {
 	Object  map[string]any            `json:"object"`
 	Status  map[string]any            `json:"status"`

@@ -83,6 +83,15 @@ func TestJudgeOfRuns(t *testing.T) {
 			wantFailedTally(t, tally{cases: 20, tolerated: tolerances{tolerateUnreached: 3}})
 			wantFailedTally(t, tally{cases: 2000, tolerated: tolerances{"something new": 1}})
 			wantPassedTally(t, tally{cases: 200, tolerated: tolerances{tolerateUnreached: 3}})
+			wantPassedTally(t, tally{cases: 500, tolerated: tolerances{tolerateRules: 12}})
+			wantFailedTally(t, tally{cases: 500, tolerated: tolerances{tolerateRules: 30}})
+			wantPassedTally(t, tally{cases: 100000, tolerated: tolerances{tolerateRules: 2500}})
+			wantFailedTally(t, tally{cases: 100000, tolerated: tolerances{tolerateRules: 2700}})
+			counted := tolerances{}
+			counted.add(tolerances{tolerateRules: 5})
+			if counted[tolerateRules] != 1 {
+				t.Errorf("one case is counted as %d", counted[tolerateRules])
+			}
 		},
 		"failure that Helm does not reach": func(t *testing.T) {
 			run := runOfConfigMaps("a", "b")
@@ -93,6 +102,21 @@ func TestJudgeOfRuns(t *testing.T) {
 			if fmt.Sprint(run.unreached, run.stoppedAt) != "[b] map[a:true]" {
 				t.Errorf("unreached %v, stopped at %v", run.unreached, run.stoppedAt)
 			}
+		},
+		"refusal that is not predicted": func(t *testing.T) {
+			live := states(liveObject("a", "data: {x: '1'}"))
+			update := objectReport{Kind: "ConfigMap", Name: "a", Action: "update", Fields: []fieldReport{{Path: "data.x", Verdict: "overwrite", Certain: true}}}
+			const refusal = `cannot patch "a" with kind ConfigMap: ConfigMap "a" is invalid: `
+			run := runOfConfigMaps("a")
+			run.judge(reportOf(update), live, live, errors.New(refusal+`spec.hostPort: Duplicate value: 80`))
+			wantNoMispredictions(t, run)
+			if run.tolerated[tolerateUnpredicted] != 1 {
+				t.Errorf("not counted: %v", run.tolerated)
+			}
+			run = runOfConfigMaps("a")
+			run.judge(reportOf(update), live, live, errors.New(refusal+`spec.ports: Duplicate value: 80`))
+			wantMispredictions(t, run)
+			wantFailedTally(t, tally{cases: 20, tolerated: tolerances{tolerateUnpredicted: 3}})
 		},
 		"failure next to an uncertain object": func(t *testing.T) {
 			run := runOfConfigMaps("a", "b")
@@ -116,6 +140,55 @@ func TestJudgeOfRuns(t *testing.T) {
 			run.unedited = states(liveObject("a", "data: {x: '1', y: '1'}"))
 			field := fieldReport{Path: "data.x", Verdict: "overwrite", Cause: "drift", Live: []byte(`"2"`)}
 			run.judgeDrift(reportOf(objectReport{Name: "a", Fields: []fieldReport{field}}), states(liveObject("a", "data: {x: '2', y: '2'}")), true)
+			wantMispredictions(t, run)
+		},
+		"drift of an object that was deployed as a hook": func(t *testing.T) {
+			run := runOfConfigMaps("a")
+			run.testCase.rollback, run.testCase.edits = true, []*oracleEdit{{object: run.testCase.objects[0], applied: true}}
+			run.testCase.objects[0].new = runtime.DeepCopyJSON(run.testCase.objects[0].new)
+			fieldPath{{field: "metadata"}, {field: "annotations"}, {field: hookAnnotation}}.put(run.testCase.objects[0].new, "test")
+			run.unedited = states(liveObject("a", "data: {x: '1'}"))
+			removed := fieldReport{Path: "data.x", Verdict: "remove", Cause: "change", Live: []byte(`"2"`)}
+			run.judgeDrift(reportOf(objectReport{Name: "a", Fields: []fieldReport{removed}}), states(liveObject("a", "data: {x: '2'}")), true)
+			wantNoMispredictions(t, run)
+			drifted := fieldReport{Path: "data.x", Verdict: "overwrite", Cause: "drift", Live: []byte(`"2"`)}
+			run.judgeDrift(reportOf(objectReport{Name: "a", Fields: []fieldReport{drifted}}), states(liveObject("a", "data: {x: '2'}")), true)
+			wantMispredictions(t, run)
+		},
+		"deletion that depends on an uncertain object": func(t *testing.T) {
+			conflict := errors.New(`conflict occurred while applying object n/a /v1, Kind=ConfigMap: Apply failed with 1 conflict: conflict with "x" using v1: .data.x`)
+			open := func(action, verdict string) objectReport {
+				return objectReport{Kind: "ConfigMap", Name: "a", Action: action, Reason: "Apply failed with 1 conflict",
+					Fields: []fieldReport{{Path: "data.x", Verdict: verdict, Managed: true}}}
+			}
+			judged := func(a, b objectReport, stays bool, failed error) *oracleRun {
+				run := runOfConfigMaps("a", "b")
+				run.testCase.objects[1].new = nil
+				before, after := states(liveObject("a", ""), liveObject("b", "")), states(liveObject("a", ""))
+				if stays {
+					after = before
+				}
+				run.judge(reportOf(a, b), before, after, failed)
+				return run
+			}
+			goes := objectReport{Kind: "ConfigMap", Name: "b", Action: "delete", Note: "not certain: it stays if Helm fails on ConfigMap n/a"}
+			stays := objectReport{Kind: "ConfigMap", Name: "b", Action: "skip", Note: "not certain: it is deleted if Helm does not fail on ConfigMap n/a"}
+			run := judged(open("update", "overwrite"), goes, true, conflict)
+			wantNoMispredictions(t, run)
+			if run.tolerated[tolerateDeletion] != 1 {
+				t.Errorf("not counted: %v", run.tolerated)
+			}
+			wantNoMispredictions(t, judged(open("fail", "conflict"), stays, false, nil))
+			wantNoMispredictions(t, judged(open("update", "overwrite"), goes, false, nil))
+			wantMispredictions(t, judged(open("update", "overwrite"), goes, true, nil))
+			wantMispredictions(t, judged(open("fail", "conflict"), stays, false, conflict))
+			run = runOfConfigMaps("a", "b")
+			run.judgeDryRunAgreement(reportOf(goes, open("update", "overwrite")), reportOf(stays, open("fail", "conflict")), func(string) bool { return true })
+			wantNoMispredictions(t, run)
+			goes.Note, stays.Note = "", ""
+			wantMispredictions(t, judged(open("update", "overwrite"), goes, true, conflict))
+			wantMispredictions(t, judged(open("fail", "conflict"), stays, false, nil))
+			run.judgeDryRunAgreement(reportOf(goes, open("update", "overwrite")), reportOf(stays, open("fail", "conflict")), func(string) bool { return true })
 			wantMispredictions(t, run)
 		},
 		"hook that stops Helm": func(t *testing.T) {
@@ -175,6 +248,21 @@ func TestJudgeOfFields(t *testing.T) {
 			wantFault(t, judgeUpdate(fieldJudge{}, fieldReport{}, pod("{key: node.kubernetes.io/disk-pressure, operator: Exists}"), pod("")))
 			wantFault(t, judgeUpdate(fieldJudge{}, fieldReport{}, pod("{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 30}"), pod(admitted)))
 			wantNoFault(t, judgeUpdate(fieldJudge{}, fieldReport{}, pod(""), pod(admitted)))
+		},
+		"live tolerations of a Pod": func(t *testing.T) {
+			judged := func(added string) *oracleRun {
+				pod := func(more string) map[string]any {
+					return liveObject("a", "kind: Pod\nspec: {tolerations: [{key: b, operator: Exists}"+more+"]}")
+				}
+				run := runOfConfigMaps("a")
+				run.testCase.edits = []*oracleEdit{{object: run.testCase.objects[0], applied: true}}
+				run.unedited = states(pod(", {key: c, operator: Exists}"))
+				field := fieldReport{Path: "spec.tolerations", Verdict: "overwrite", Cause: "drift", Live: []byte(`[{"key": "b", "operator": "Exists"}]`)}
+				run.judgeDrift(reportOf(objectReport{Name: "a", Drifted: true, Fields: []fieldReport{field}}), states(pod(added)), true)
+				return run
+			}
+			wantNoMispredictions(t, judged(", {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}"))
+			wantMispredictions(t, judged(", {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 30}"))
 		},
 		"CA bundle that no chart writes": func(t *testing.T) {
 			hook := func(bundle string) map[string]any {

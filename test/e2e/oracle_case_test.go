@@ -44,6 +44,8 @@ type oracleObject struct {
 	old, new map[string]any
 	// failing is the object in the upgrade that failed.
 	failing map[string]any
+	// risky reports whether new has what only a risk brings.
+	risky bool
 	// namespace is what the charts write as the namespace.
 	namespace chartNamespace
 }
@@ -127,7 +129,7 @@ func newOracleObject(kind *poolKind, number string, r *rand.Rand) *oracleObject 
 		o.new = nil
 	case 2:
 		if len(kind.risks) > 0 {
-			kind.risks[r.IntN(len(kind.risks))].turn(o.new, r)
+			o.risky = kind.risks[r.IntN(len(kind.risks))].turn(o.new, r)
 			o.new = o.withName(o.new)
 		}
 	}

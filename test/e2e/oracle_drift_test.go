@@ -22,10 +22,10 @@ func (r *oracleRun) judgeDrift(report *driftReport, before map[string]map[string
 		switch {
 		case r.testCase.installs:
 			r.judgeInstall(o, reported[o.name])
+		case r.testCase.rollback && isHook(o.new): // old does not have it, so it cannot have drifted, whoever edited it
+			r.judgeUntouched(o, reported[o.name])
 		case !known:
 			r.tolerated.count(tolerateFailedUpgrade)
-		case r.testCase.rollback && isHook(o.new):
-			r.tolerated.count(tolerateHookDrift)
 		case r.testCase.rollback && sharesPort(o.new) && !r.route.appliesServerSide():
 			r.tolerated.count(tolerateSharedPort)
 		case untouched:
@@ -72,7 +72,7 @@ func (r *oracleRun) failedUpgradeReached(o *oracleObject) bool {
 // judgeEdited checks that the report has every difference between two states of an object, except those that reports omit by design.
 func (r *oracleRun) judgeEdited(o *oracleObject, reported objectReport, was, is map[string]any) {
 	j := fieldJudge{tolerated: r.tolerated}
-	r.judgeLive(o.name, reported.Fields, withoutServerFields(was), withoutServerFields(is))
+	r.judgeLive(o.name, reported.Fields, shownOf(was), shownOf(is))
 	was, is = reportable(was), reportable(is)
 	if o.kind.name == "route" && !strings.Contains(fmt.Sprint(r.predictedOn[o.name]["metadata"]), "f:replicas") {
 		j.tolerate(tolerateOwnerless, was, is, eachOf(dropReplicas))
@@ -96,6 +96,13 @@ func (r *oracleRun) judgeEdited(o *oracleObject, reported objectReport, was, is 
 	}
 	j.tolerate(tolerateOrder, was, is, eachOf(sortSets))
 	r.judgeReported(o.name, reported.Fields, was, is)
+}
+
+// shownOf returns an object as reports show it: the tolerations of a Pod are without those that admission adds to every Pod.
+func shownOf(obj map[string]any) map[string]any {
+	out := withoutServerFields(obj)
+	dropAdmitted(out)
+	return out
 }
 
 // eachOf applies a function for one state to two states.

@@ -89,24 +89,6 @@ func (c *oracleCase) placeInNamespaces(r *rand.Rand) {
 	}
 }
 
-// putIntoLists puts some objects into Lists, different ones in each chart.
-func (c *oracleCase) putIntoLists(r *rand.Rand) {
-	if r.IntN(5) > 0 {
-		return
-	}
-	c.listed = map[string][]string{}
-	for _, file := range []string{"old.yaml", "failed.yaml", "new.yaml"} {
-		for _, o := range c.objects {
-			if r.IntN(2) == 0 && !isHook(o.new) {
-				c.listed[file] = append(c.listed[file], o.name)
-			}
-		}
-	}
-	if c.unchanged {
-		c.listed["new.yaml"] = c.listed["old.yaml"]
-	}
-}
-
 // addHooks adds a hook to the charts that appears, changes or disappears.
 func (c *oracleCase) addHooks(r *rand.Rand) {
 	if r.IntN(4) > 0 {

@@ -87,7 +87,6 @@ func nearPath(a, b string) bool {
 var (
 	immutableWords = regexp.MustCompile(`^immutable: (.*) cannot be changed$`)
 	decodeWords    = regexp.MustCompile(`^does not decode: the API has another type at (.*)$`)
-	duplicateWords = regexp.MustCompile(`^Duplicate value: (.*)$`)
 	bothWords      = regexp.MustCompile(`^(\S+) cannot have both (.*)$`)
 	oneOfWords     = regexp.MustCompile(`^(\S+) must have one of (.*)$`)
 	twiceWords     = regexp.MustCompile(`^(\w+) and (\w+) cannot both have `)
@@ -102,8 +101,6 @@ func ourFields(reason string) [][]string {
 		switch {
 		case immutableWords.MatchString(note):
 			out = append(out, singly(immutableWords.FindStringSubmatch(note)[1])...)
-		case duplicateWords.MatchString(note):
-			out = append(out, singly(duplicateWords.FindStringSubmatch(note)[1])...)
 		case decodeWords.MatchString(note):
 			group = slices.Concat(singly(decodeWords.FindStringSubmatch(note)[1])...)
 		case twiceWords.MatchString(note):

@@ -69,7 +69,10 @@ func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
 	run.judgeDryRunAgreement(predicted.plain, predicted.dryRun, predicted.sameManagers)
 	run.judgeDrift(predicted.plain, run.predictedOn, o.unchanged)
 	if predicted.stored != nil {
-		run.judgeDrift(predicted.stored, run.predictedOn, true)
+		known := len(run.mispredictions)
+		if run.judgeDrift(predicted.stored, run.predictedOn, true); len(run.mispredictions) > known {
+			run.mispredictions = append(run.mispredictions, "helmdrift, without the chart:\n  "+strings.Join(predicted.stored.lines(), "\n  "))
+		}
 	}
 	run.judge(predicted.plain, run.predictedOn, after, failed)
 	return run, nil

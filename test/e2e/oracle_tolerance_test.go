@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -11,32 +12,47 @@ import (
 // server itself explains is no tolerance.
 type tolerances map[string]int
 
-// toleranceBounds says how often a run may use each tolerance: per hundred cases, and in any run however short. A run fails if it exceeds
-// a bound or uses a tolerance without a bound.
-var toleranceBounds = map[string]struct{ perHundred, always int }{
-	tolerateUncertain:     {5, 3},
-	tolerateUnreached:     {2, 2},
-	tolerateVague:         {15, 4},
-	tolerateMore:          {5, 3},
-	tolerateNoField:       {2, 2},
-	tolerateHook:          {3, 2},
-	tolerateAgreement:     {3, 2},
-	tolerateInjected:      {5, 3},
-	tolerateNodePort:      {6, 3},
-	tolerateAddress:       {3, 2},
-	tolerateRules:         {6, 3},
-	tolerateOrder:         {6, 3},
-	tolerateEmpty:         {2, 2},
-	tolerateBelow:         {2, 2},
-	tolerateHookDrift:     {3, 2},
-	tolerateSharedPort:    {3, 2},
-	tolerateForgotten:     {8, 4},
-	tolerateOwnerless:     {5, 4},
-	tolerateNull:          {3, 2},
-	tolerateDefault:       {20, 6},
-	tolerateLimitRange:    {3, 2},
-	tolerateFailedUpgrade: {25, 8},
-	tolerateAutoscaled:    {3, 2},
+// toleranceRates says in how many of a hundred cases each tolerance is used: the highest of 502 cases of Helm 3, as many of Helm 4, and
+// the stories, and 0.4 if fewer than two cases were seen, as 502 cases do not show that a rate is below 0.6 (three by n). A run fails if
+// it uses a tolerance much more often, or uses one without a rate.
+var toleranceRates = map[string]float64{
+	tolerateUncertain:     0.4,
+	tolerateUnreached:     0.4,
+	tolerateVague:         6,
+	tolerateMore:          1.2,
+	tolerateNoField:       0.9,
+	tolerateHook:          0.4,
+	tolerateAgreement:     0.4,
+	tolerateInjected:      0.6,
+	tolerateNodePort:      0.6,
+	tolerateAddress:       0.4,
+	tolerateRules:         2.4,
+	tolerateOrder:         0.8,
+	tolerateEmpty:         0.4,
+	tolerateBelow:         0.4,
+	tolerateDeletion:      0.4,
+	tolerateSharedPort:    0.8,
+	tolerateForgotten:     1.4,
+	tolerateOwnerless:     0.4,
+	tolerateNull:          0.8,
+	tolerateDefault:       6.4,
+	tolerateLimitRange:    0.4,
+	tolerateFailedUpgrade: 6,
+	tolerateAutoscaled:    0.4,
+	tolerateUnpredicted:   0.4,
+}
+
+// mostCases returns in how many of a number of cases a tolerance with a rate may be used. A run in which nothing is wrong exceeds it by
+// chance once in ten thousand runs: cases are drawn independently, so their number has a Poisson distribution.
+func mostCases(perHundred float64, cases int) int {
+	mean := perHundred * float64(cases) / 100
+	most, more := -1, 1.0
+	for more > 1e-4 {
+		most++
+		factorial, _ := math.Lgamma(float64(most) + 1)
+		more -= math.Exp(float64(most)*math.Log(mean) - mean - factorial)
+	}
+	return most
 }
 
 const (
@@ -54,7 +70,7 @@ const (
 	tolerateOrder         = "the order of a list that is a set or has items of others"
 	tolerateEmpty         = "an empty map or list that appeared or disappeared"
 	tolerateBelow         = "the server could not be asked about what is below a changed path"
-	tolerateHookDrift     = "drift of an object that was deployed as a hook"
+	tolerateDeletion      = "a deletion that depends on an object that may fail"
 	tolerateSharedPort    = "drift of a Service with two ports of one number"
 	tolerateForgotten     = "an edit whose owner the server forgot"
 	tolerateOwnerless     = "a scale of a custom resource, which leaves no owner"
@@ -63,6 +79,7 @@ const (
 	tolerateLimitRange    = "resources that a LimitRange added to a Pod"
 	tolerateFailedUpgrade = "drift of an object that a failed upgrade may not have reached"
 	tolerateAutoscaled    = "a field of an autoscaler had another effect"
+	tolerateUnpredicted   = "a refusal that docs/verdicts.md lists under What is not predicted"
 )
 
 // count counts one use of a tolerance. A nil map counts nothing.
@@ -72,20 +89,20 @@ func (l tolerances) count(name string) {
 	}
 }
 
+// add counts the tolerances of one case, each once: one cause has several effects in a case.
 func (l tolerances) add(other tolerances) {
-	for name, n := range other {
-		l[name] += n
+	for name := range other {
+		l[name]++
 	}
 }
 
-// exceeded lists the tolerances that were used more often than a run of so many cases may use them.
+// exceeded lists the tolerances that were used in more cases than a run of so many may use them in.
 func (l tolerances) exceeded(cases int) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(l)) {
-		bound, known := toleranceBounds[name]
-		most := max(bound.always, bound.perHundred*cases/100)
-		if !known || l[name] > most {
-			out = append(out, fmt.Sprintf("%s: %d times, at most %d in %d cases", name, l[name], most, cases))
+		rate, known := toleranceRates[name]
+		if most := mostCases(rate, cases); !known || l[name] > most {
+			out = append(out, fmt.Sprintf("%s: in %d cases, at most %d in %d", name, l[name], most, cases))
 		}
 	}
 	return out
@@ -97,7 +114,7 @@ func (l tolerances) String() string {
 		return "excused: nothing"
 	}
 	var out strings.Builder
-	out.WriteString("excused:")
+	out.WriteString("excused, in how many cases:")
 	for _, name := range slices.Sorted(maps.Keys(l)) {
 		fmt.Fprintf(&out, "\n  %d× %s", l[name], name)
 	}

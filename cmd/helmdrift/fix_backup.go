@@ -16,11 +16,12 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// maxFileName is how long the name of a file may be on all systems, less some room.
+// maxFileName is how long the name of a backup file may be. File systems allow 255 bytes; some room is left for the extension.
 const maxFileName = 200
 
-// writeBackup writes live objects as files of YAML into a directory, which it makes where there is none. Only the user can read
-// them. Secrets are left out, and told. Nothing is written where a file exists already.
+// writeBackup writes live objects as YAML files into a directory, which it creates if necessary. Only the user can read them. Secrets are
+// left out and returned, so that the user learns of it. If one of the files exists already, nothing is written: it would be the backup of
+// an earlier run.
 func writeBackup(dir string, objects map[object.Ref]map[string]any) (leftOut []object.Ref, err error) {
 	files := map[string][]byte{}
 	for ref, object := range objects {
@@ -30,7 +31,7 @@ func writeBackup(dir string, objects map[object.Ref]map[string]any) (leftOut []o
 		}
 		file := filepath.Join(dir, backupName(ref.Key))
 		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-			return nil, hinted{error: fmt.Errorf("backup: %s exists already", file), hint: "--backup takes a directory of its own for each run"}
+			return nil, hinted{error: fmt.Errorf("backup: %s exists already", file), hint: "give --backup another directory for each run"}
 		}
 		if files[file], err = yaml.Marshal(object); err != nil {
 			return nil, fmt.Errorf("backup of %s: %w", ref.Key, err)
@@ -39,20 +40,20 @@ func writeBackup(dir string, objects map[object.Ref]map[string]any) (leftOut []o
 	return leftOut, writeNew(dir, files)
 }
 
-// writeNew writes files that were not there, or none.
+// writeNew writes files that do not exist yet: all of them or, if one cannot be written, none.
 func writeNew(dir string, files map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
-	var made []string
+	var written []string
 	for name, content := range files {
 		err := writeFile(name, content)
 		if err == nil || !errors.Is(err, fs.ErrExist) {
-			made = append(made, name)
+			written = append(written, name)
 		}
 		if err != nil {
-			for _, m := range made {
-				_ = os.Remove(m)
+			for _, w := range written {
+				_ = os.Remove(w)
 			}
 			return fmt.Errorf("backup: %w", err)
 		}
@@ -60,7 +61,8 @@ func writeNew(dir string, files map[string][]byte) error {
 	return nil
 }
 
-// writeFile writes a file that must not exist, follows no link to another, and has it on the disk when it returns.
+// writeFile writes a file that must not exist. It follows no symbolic link, and the content is on the disk when it returns: the first
+// write to the cluster comes after it.
 func writeFile(name string, content []byte) error {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -70,12 +72,12 @@ func writeFile(name string, content []byte) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// backupName makes a file name of a key. Names of RBAC objects may have colons and more, which no file name should have; the
-// way in which they are written keeps two keys apart. A name too long ends in a hash of all of it.
+// backupName returns the file name of an object. Names of RBAC objects may contain colons and other characters that file names should
+// not; they are escaped, so that two objects never have the same file. A name that is too long is cut and ends in a hash of all of it.
 func backupName(key object.Key) string {
 	parts := []string{key.Kind, key.Group, key.Namespace, key.Name}
 	for i, part := range parts {
-		parts[i] = plainFileName(part)
+		parts[i] = escapeFileName(part)
 	}
 	name := strings.Join(parts, "_")
 	if len(name) > maxFileName {
@@ -85,8 +87,8 @@ func backupName(key object.Key) string {
 	return name + ".yaml"
 }
 
-// plainFileName writes all but letters, digits, dots and dashes as percent and hexadecimal.
-func plainFileName(s string) string {
+// escapeFileName escapes everything but ASCII letters, digits, dots and dashes as a percent sign and two hexadecimal digits.
+func escapeFileName(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
 		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '-'

@@ -18,7 +18,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// fixRun puts back what one comparison found.
+// fixRun is one run of fix after its comparison: what the user asked for, and what the comparison found.
 type fixRun struct {
 	session
 	flags   fixOptions
@@ -26,12 +26,14 @@ type fixRun struct {
 	before  *drift.Result
 }
 
-// fix puts back what a comparison found.
+// fix puts back what a comparison found. fix and diff --fix both end here.
 func (s session) fix(ctx context.Context, out streams, flags fixOptions, before *drift.Result) error {
 	return fixRun{session: s, flags: flags, streams: out, before: before}.run(ctx)
 }
 
-// run plans, shows the plan, asks, writes, compares again, and writes the result.
+// run plans, shows the plan, asks, saves a backup, writes, compares again, and prints the result. A run that writes nothing ends earlier,
+// and prints a result as well. If the second comparison fails, the result still says what was written; without that comparison it has the
+// exit code of a failure.
 func (f fixRun) run(ctx context.Context) error {
 	plan, err := f.plan()
 	if err != nil {
@@ -44,17 +46,17 @@ func (f fixRun) run(ctx context.Context) error {
 	}
 	switch {
 	case len(plan.Objects) == 0, f.flags.dryRun.word == "client":
-		return f.tell(planned)
+		return f.finish(planned)
 	case f.flags.dryRun.word == "server":
 		tried := plan.Run(ctx, f.cluster, repair.RunOptions{DryRun: true, Timeout: f.flags.timeout})
-		return f.tell(f.result(plan, tried, f.before.Comparison))
+		return f.finish(f.result(plan, tried, f.before.Comparison))
 	}
 	if asks {
 		switch agreed, err := f.ask(ctx, planned); {
 		case err != nil:
 			return err
 		case !agreed:
-			return f.tell(f.result(plan, unconfirmed(planned), f.before.Comparison))
+			return f.finish(f.result(plan, unconfirmed(planned), f.before.Comparison))
 		}
 	}
 	if err := f.backup(plan); err != nil {
@@ -67,17 +69,17 @@ func (f fixRun) run(ctx context.Context) error {
 	} else {
 		outcomes = plan.Confirmed(outcomes, after)
 	}
-	return f.tell(f.result(plan, outcomes, after))
+	return f.finish(f.result(plan, outcomes, after))
 }
 
-// plan refuses what is not to be written to, and chooses what is written.
+// plan returns the plan. It refuses releases, revisions and namespaces that fix must not write to, before anything is shown.
 func (f fixRun) plan() (*repair.Plan, error) {
 	last := f.before.Loaded.Last
 	if strings.HasPrefix(last.Status, "uninstall") {
 		return nil, hinted{error: fmt.Errorf("revision %d of %s is %s", last.Revision, f.target.Release, last.Status),
-			hint: "what is left of it is not put back; helm rollback brings a release back"}
+			hint: "fix does not put back what is left of an uninstalled release; helm rollback installs it again"}
 	}
-	if err := errors.Join(f.checkRevision(), f.checkTarget()); err != nil {
+	if err := errors.Join(f.checkRevision(), f.checkNamespace()); err != nil {
 		return nil, err
 	}
 	chosen, err := f.flags.selection()
@@ -92,7 +94,8 @@ func (f fixRun) plan() (*repair.Plan, error) {
 	return repair.New(f.before.Comparison, chosen)
 }
 
-// checkRevision refuses to put back any revision but the last one and the one that an upgrade would start from.
+// checkRevision refuses to put back any revision but the last one and the one that an upgrade would start from. Older ones need helm
+// rollback, which also writes a revision.
 func (f fixRun) checkRevision() error {
 	loaded := f.before.Loaded
 	wanted, last := f.target.Revision, loaded.Choice.Last.Revision
@@ -109,15 +112,16 @@ func (f fixRun) checkRevision() error {
 	case wanted != last && wanted != current.Old.Revision:
 		return hinted{
 			error: fmt.Errorf("--revision %d: the release is at revision %d, and its last one is %d", wanted, current.Old.Revision, last),
-			hint:  fmt.Sprintf("helm rollback %s %d goes back to it", f.target.Release, wanted),
+			hint:  fmt.Sprintf("helm rollback %s %d returns to revision %d", f.target.Release, wanted, wanted),
 		}
 	}
 	return nil
 }
 
-// checkTarget refuses to write to the objects of a record that may be a copy, unless the user names their namespace.
-func (f fixRun) checkTarget() error {
-	in, given := f.before.Comparison.Input, f.flags.target
+// checkNamespace refuses to write to the objects of a record that may be a copy, unless the user names their namespace. The record of
+// a backup that was restored into another namespace still names the namespace of the original release.
+func (f fixRun) checkNamespace() error {
+	in, given := f.before.Comparison.Input, f.flags.targetNamespace
 	switch {
 	case given == "" && f.before.RecordElsewhere():
 		return hinted{
@@ -134,7 +138,7 @@ func (f fixRun) checkTarget() error {
 	return nil
 }
 
-// result describes a plan and a run, masked.
+// result returns what may be shown of a plan and its outcomes, masked. The comparison now is the one after the writes; nil if it failed.
 func (f fixRun) result(plan *repair.Plan, outcomes []report.FixOutcome, now *threeway.Comparison) *report.FixResult {
 	mask := threeway.Mask{Show: f.flags.showSecrets}
 	r := plan.Result(mask, outcomes)
@@ -145,7 +149,8 @@ func (f fixRun) result(plan *repair.Plan, outcomes []report.FixOutcome, now *thr
 	return &r
 }
 
-// show writes the plan: as text to stdout, and to stderr if the question is asked there and stdout is not seen.
+// show prints the plan: to stdout if the result is text, and to stderr if the question is asked there and the user does not see stdout.
+// Nobody is asked to confirm a plan that they cannot see.
 func (f fixRun) show(r *report.FixResult, asks bool) error {
 	if f.flags.format == output.Text {
 		if err := f.write(f.streams.out, r, output.WriteFixPlan); err != nil {
@@ -158,23 +163,24 @@ func (f fixRun) show(r *report.FixResult, asks bool) error {
 	return nil
 }
 
+// write prints a part of the result to a stream in the way that the stream allows.
 func (f fixRun) write(w io.Writer, r *report.FixResult, writer func(io.Writer, *report.FixResult, output.Options) error) error {
-	return writer(w, r, f.streams.displayOn(w, f.flags.color, r.Time))
+	return writer(w, r, f.streams.display(w, f.flags.color, r.Time))
 }
 
-// ask asks whether the plan is to be written.
+// ask asks the user to confirm the plan. Without a terminal that is an error: no answer must never mean yes.
 func (f fixRun) ask(ctx context.Context, r *report.FixResult) (bool, error) {
 	if !f.streams.canAsk() {
-		return false, hinted{error: errors.New("nothing was written: this needs somebody's consent, and there is no terminal to ask on"),
+		return false, hinted{error: errors.New("nothing was written: fix asks before it writes, and there is no terminal to ask on"),
 			hint: "--yes writes without asking, --dry-run only shows what would be written"}
 	}
 	if err := f.write(f.streams.err, r, output.WriteFixQuestion); err != nil {
 		return false, err
 	}
-	return f.streams.yes(ctx)
+	return f.streams.readYes(ctx)
 }
 
-// unconfirmed are the outcomes of a plan that was not confirmed.
+// unconfirmed returns the outcomes of a plan that was not confirmed.
 func unconfirmed(r *report.FixResult) []report.FixOutcome {
 	var out []report.FixOutcome
 	for _, p := range r.Plan {
@@ -183,7 +189,8 @@ func unconfirmed(r *report.FixResult) []report.FixOutcome {
 	return out
 }
 
-// backup saves the planned objects that exist, before the first write. Secret fields are left out of the files, and stderr names them.
+// backup saves the planned objects that exist, before the first write, if --backup asks for it. Secret fields are left out of the files,
+// and notes on stderr name them. Objects that the fix creates have nothing to save.
 func (f fixRun) backup(plan *repair.Plan) error {
 	if f.flags.backup == "" {
 		return nil
@@ -195,15 +202,15 @@ func (f fixRun) backup(plan *repair.Plan) error {
 		if o.Create != nil || live == nil {
 			continue
 		}
-		bare := threeway.Bare(live)
+		content := threeway.Bare(live)
 		if !f.flags.showSecrets && !secret.Kind(o.Ref.Group, o.Ref.Kind) {
 			var paths []string
-			if bare, paths = f.before.Comparison.WithoutSecrets(o.Ref, bare); len(paths) > 0 {
-				notes = append(notes, fmt.Sprintf("the backup of %s lacks what is secret: %s; --show-secrets keeps it",
+			if content, paths = f.before.Comparison.WithoutSecrets(o.Ref, content); len(paths) > 0 {
+				notes = append(notes, fmt.Sprintf("the backup of %s leaves out secret fields: %s; --show-secrets keeps them",
 					o.Ref.Key, strings.Join(paths, ", ")))
 			}
 		}
-		objects[o.Ref] = bare
+		objects[o.Ref] = content
 	}
 	leftOut, err := writeBackup(f.flags.backup, objects)
 	for _, ref := range leftOut {
@@ -216,7 +223,7 @@ func (f fixRun) backup(plan *repair.Plan) error {
 	return err
 }
 
-// compareAgain compares again, unless the run was interrupted.
+// compareAgain compares after the writes, unless the run was interrupted.
 func (f fixRun) compareAgain(ctx context.Context) (*threeway.Comparison, error) {
 	if ctx.Err() != nil {
 		return nil, errors.New("interrupted")
@@ -228,9 +235,9 @@ func (f fixRun) compareAgain(ctx context.Context) (*threeway.Comparison, error) 
 	return after.Comparison, nil
 }
 
-// tell writes the result, and returns the exit code.
-func (f fixRun) tell(r *report.FixResult) error {
-	if err := output.WriteFix(f.streams.out, f.flags.format, r, f.streams.display(f.flags.color, r.Time)); err != nil {
+// finish prints the result and returns the exit code. Objects that turned out to have no drift do not count.
+func (f fixRun) finish(r *report.FixResult) error {
+	if err := output.WriteFix(f.streams.out, f.flags.format, r, f.streams.display(f.streams.out, f.flags.color, r.Time)); err != nil {
 		return err
 	}
 	counting := *r

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/pflag"
 	"helm.sh/helm/v3/pkg/helmpath"
@@ -17,16 +16,17 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
-// desiredOptions are the flags that say what the release shall become: Helm's own for values and charts, and a few more.
+// desiredOptions are the flags that say what the release is to become. Most are Helm's own for values and charts, with Helm's names and
+// meaning, so that the flags of a helm upgrade can be copied; docs/desired.md describes them.
 type desiredOptions struct {
 	toRevision int
 	install    bool
 	helm       oneOf
 	dryRun     oneOf
 	serverSide oneOf
-	// forceConflicts lets a server-side apply take over what others own.
+	// forceConflicts lets a server-side apply take over fields that others own.
 	forceConflicts bool
-	// forceReplace lets Helm replace what it would patch; takeOwnership lets it adopt what is another's.
+	// forceReplace lets Helm replace objects instead of patching them; takeOwnership lets it adopt objects of somebody else.
 	forceReplace, takeOwnership bool
 
 	values                          render.ValueOptions
@@ -37,15 +37,16 @@ type desiredOptions struct {
 	noLookup, enableDNS, skipSchema bool
 	postRenderer                    string
 	postRendererArgs                []string
-	bounds                          bounds
+	limits                          limits
 	stdin                           io.Reader
 }
 
+// newDesiredOptions returns the defaults. The files and directories are those that Helm uses.
 func newDesiredOptions(s streams) desiredOptions {
 	return desiredOptions{
 		helm: oneOf{words: []string{"3", "4"}}, dryRun: oneOf{words: []string{"server"}},
 		serverSide: oneOf{words: []string{"auto", "true", "false"}, word: "auto"}, stdin: s.in,
-		bounds: newBounds(s),
+		limits: newLimits(s),
 		source: fetch.Options{
 			RepositoryConfig: orDefault(s.env("HELM_REPOSITORY_CONFIG"), helmpath.ConfigPath("repositories.yaml")),
 			RepositoryCache:  orDefault(s.env("HELM_REPOSITORY_CACHE"), helmpath.CachePath("repository")),
@@ -55,6 +56,7 @@ func newDesiredOptions(s streams) desiredOptions {
 	}
 }
 
+// orDefault returns value, or another one if it is empty.
 func orDefault(value, otherwise string) string {
 	if value == "" {
 		return otherwise
@@ -66,9 +68,9 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.toRevision, "to-revision", 0, "show what helm rollback to revision `N` would do; -1 is the one before the last")
 	fs.BoolVar(&o.install, "install", false, "if the release is not installed, show what helm upgrade --install would create")
 	fs.Var(&o.helm, "helm-version", "predict Helm 3 or Helm 4 (default: the one that wrote the last revision)")
-	fs.Var(&o.dryRun, "dry-run", "server: also let the API server try each write, as a dry run that stores nothing")
+	fs.Var(&o.dryRun, "dry-run", "also let the API server try each write, as a dry run that stores nothing")
 
-	fs.Var(&o.serverSide, "server-side", "whether Helm uses server-side apply; auto does as the last revision did")
+	fs.Var(&o.serverSide, "server-side", "whether Helm applies server-side; auto: as it did for the last revision")
 	fs.BoolVar(&o.forceConflicts, "force-conflicts", false,
 		"with server-side apply, overwrite fields of other field managers instead of failing")
 
@@ -98,8 +100,8 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.source.CAFile, "ca-file", "", "certificate authority `file` for the chart repository")
 	fs.BoolVar(&o.source.InsecureSkipTLSVerify, "insecure-skip-tls-verify", false, "do not verify the certificate of the chart repository")
 	fs.BoolVar(&o.source.PlainHTTP, "plain-http", false, "use HTTP instead of HTTPS for the chart's registry")
-	fs.BoolVar(&o.source.PassCredentials, "pass-credentials", false, "send the credentials of the repository to all domains")
-	fs.BoolVar(&o.source.Verify, "verify", false, "verify the chart with its provenance file")
+	fs.BoolVar(&o.source.PassCredentials, "pass-credentials", false, "send the credentials of the repository to other hosts too")
+	fs.BoolVar(&o.source.Verify, "verify", false, "verify the chart against its provenance file")
 	fs.StringVar(&o.source.Keyring, "keyring", o.source.Keyring, "`file` with public keys for --verify")
 	fs.StringVar(&o.source.RepositoryConfig, "repository-config", o.source.RepositoryConfig,
 		"`file` with repository names and URLs [HELM_REPOSITORY_CONFIG]")
@@ -115,11 +117,11 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.skipSchema, "skip-schema-validation", false, "do not validate values against the chart's schema")
 	fs.StringVar(&o.postRenderer, "post-renderer", "", "`program` that changes the rendered manifest, as for helm upgrade")
 	fs.StringArrayVar(&o.postRendererArgs, "post-renderer-args", nil, "`argument` for the post-renderer; may be repeated")
-	o.bounds.addFlags(fs)
+	o.limits.addFlags(fs)
 }
 
-// needChart are the flags that mean nothing without a chart.
-func needChart() []string {
+// chartFlags returns the flags that have no effect without a chart.
+func chartFlags() []string {
 	return []string{
 		"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values", "reset-then-reuse-values",
 		"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "insecure-skip-tls-verify", "plain-http",
@@ -128,30 +130,31 @@ func needChart() []string {
 	}
 }
 
-// check refuses flags that contradict each other or would have no effect.
+// check refuses flags that contradict each other or would have no effect. A flag without effect is an error because whoever gave it expects
+// one: --set without a chart would look like a preview and be none.
 func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	switch {
 	case o.toRevision != 0 && hasChart:
-		return errors.New("--to-revision and CHART are two desired states: give one of them")
+		return errors.New("--to-revision and CHART exclude each other: each of them is a desired state")
 	case o.toRevision != 0 && flags.Changed("revision"):
 		return hinted{error: errors.New("--to-revision and --revision exclude each other"),
 			hint: "helm rollback always starts from the last revision"}
 	case flags.Changed("to-revision") && o.toRevision == 0:
 		return errors.New("--to-revision 0: revisions begin at 1; -1 is the one before the last")
 	}
-	for _, name := range needChart() {
+	for _, name := range chartFlags() {
 		if !hasChart && flags.Changed(name) {
-			return hinted{error: fmt.Errorf("--%s needs a CHART", name), hint: "without a chart, the stored manifest is compared as it is"}
+			return hinted{error: fmt.Errorf("--%s needs a CHART", name), hint: "without CHART, diff compares with the stored manifest"}
 		}
 	}
 	if o.helm.word == "3" && (o.serverSide.word == "true" || o.forceConflicts) {
-		return errors.New("--server-side=true and --force-conflicts are Helm 4's: leave out --helm-version 3")
+		return errors.New("--server-side=true and --force-conflicts need Helm 4, and --helm-version is 3")
 	}
 	if o.forceReplace && o.forceConflicts {
-		return errors.New("--force and --force-conflicts exclude each other: a replacement meets no conflicts")
+		return errors.New("--force and --force-conflicts exclude each other: replacing an object causes no conflicts")
 	}
 	if o.forceReplace && o.serverSide.word == "true" && !o.install {
-		return replaceServerSide()
+		return errReplaceServerSide()
 	}
 	if o.install && flags.Changed("revision") {
 		return errors.New("--install and --revision exclude each other")
@@ -159,13 +162,13 @@ func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	return nil
 }
 
-// replaceServerSide refuses --force where Helm applies server-side (helm v4.3.1 pkg/kube/client.go Update).
-func replaceServerSide() error {
-	return hinted{error: errors.New("cannot use server-side apply and --force together, and Helm 4 refuses it too"),
-		hint: "--server-side=false shows what a replacement would do; --force-conflicts is what server-side apply has in its place"}
+// errReplaceServerSide returns the error of --force if Helm applies server-side (helm v4.3.1 pkg/kube/client.go Update).
+func errReplaceServerSide() error {
+	return hinted{error: errors.New("--force cannot be used with server-side apply; Helm 4 refuses it too"),
+		hint: "--server-side=false shows what replacing would do; the similar flag for server-side apply is --force-conflicts"}
 }
 
-// options are those of a comparison that these flags set.
+// options returns the options of a comparison that these flags set.
 func (o *desiredOptions) options() drift.Options {
 	out := drift.Options{
 		Helm: o.helm.word, ForceConflicts: o.forceConflicts, ForceReplace: o.forceReplace, TakeOwnership: o.takeOwnership,
@@ -178,7 +181,7 @@ func (o *desiredOptions) options() drift.Options {
 	return out
 }
 
-// chart is the chart that ref names, with the flags that say what its templates see.
+// chart returns the chart that ref names, with what the flags say about its values and about what its templates see.
 func (o *desiredOptions) chart(ref string) *drift.Chart {
 	out := &drift.Chart{
 		Ref: ref, Source: o.source, Values: o.valueOptions(), Install: o.install, KubeVersion: o.kubeVersion, APIVersions: o.apiVersions,
@@ -186,12 +189,12 @@ func (o *desiredOptions) chart(ref string) *drift.Chart {
 		ReadFile: func(ctx context.Context, name string) ([]byte, error) { return fetch.ReadFile(ctx, name, o.stdin) },
 	}
 	if o.postRenderer != "" {
-		out.PostRender = postRenderer{command: o.postRenderer, args: o.postRendererArgs, most: o.bounds.maxAnswer()}.run
+		out.PostRender = postRenderer{command: o.postRenderer, args: o.postRendererArgs, maxOutput: o.limits.maxAnswer()}.run
 	}
 	return out
 }
 
-// valueOptions are the values with Helm's precedence among the policies (helm v3.22.0 pkg/action/upgrade.go reuseValues).
+// valueOptions returns the values with the policy for those of the release. If several policies are given, the order is Helm's (helm v3.22.0 pkg/action/upgrade.go reuseValues).
 func (o *desiredOptions) valueOptions() render.ValueOptions {
 	values := o.values
 	switch {
@@ -204,26 +207,3 @@ func (o *desiredOptions) valueOptions() render.ValueOptions {
 	}
 	return values
 }
-
-// oneOf is a flag value that is one of a few words, or not given.
-type oneOf struct {
-	words []string
-	word  string
-}
-
-// String returns the word.
-func (o *oneOf) String() string { return o.word }
-
-// Set refuses any other word.
-func (o *oneOf) Set(word string) error {
-	for _, known := range o.words {
-		if word == known {
-			o.word = word
-			return nil
-		}
-	}
-	return fmt.Errorf("must be %s", strings.Join(o.words, " or "))
-}
-
-// Type is the placeholder in help texts.
-func (o *oneOf) Type() string { return strings.Join(o.words, "|") }

@@ -1,0 +1,11 @@
+//go:build unix
+
+package main
+
+import "syscall"
+
+// forbidCoreDumps keeps a crash from writing the memory, and the secrets in it, to a file. The error is ignored: if the system refuses, a
+// crash is no worse than that of any other program.
+func forbidCoreDumps() {
+	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
+}

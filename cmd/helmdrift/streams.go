@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+)
+
+// streams is everything that a command reads from and writes to beside the cluster. Tests replace it.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+	// env returns an environment variable; empty if it is not set.
+	env func(string) string
+	// known is what this run knows to be secret. Errors and Helm's own log are scrubbed with it.
+	known *secret.Known
+}
+
+// explain prints an error, and on a line of its own what to try if there is a hint. Secrets are removed from the error. Hints are this
+// program's own words.
+func (s streams) explain(err error) {
+	s.print("Error: ", s.known.Scrub(err.Error()))
+	if hint := drift.Hint(err); hint != "" {
+		s.print("Hint: ", hint)
+	}
+}
+
+// print prints a prefix and a message to stderr. The message is escaped like the text of a report: it may quote what somebody else wrote,
+// and that must not control the terminal.
+func (s streams) print(prefix, message string) {
+	fmt.Fprintln(s.err, prefix+output.EscapeLines(message, !s.unicode()))
+}
+
+// unicode reports whether the locale allows more than ASCII. It reads the variables as C programs do: the first one that is set decides,
+// and the locale C means ASCII.
+func (s streams) unicode() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale := s.env(name); locale != "" {
+			return strings.Contains(strings.ToLower(strings.ReplaceAll(locale, "-", "")), "utf8")
+		}
+	}
+	return true
+}

@@ -1,0 +1,49 @@
+package repair
+
+import (
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// StaleError is the error of ObjectPlan.Patch and HandOver if the object no longer is what the plan saw: a planned field has changed, or
+// another object has the name. It names places and no values.
+type StaleError struct {
+	// Fields are the ids of the planned fields that changed; empty if the reason concerns the whole object.
+	Fields []string
+	// Reason says in a sentence what changed.
+	Reason string
+}
+
+// Error returns the reason.
+func (e *StaleError) Error() string { return e.Reason }
+
+// staleFields names the planned fields that changed.
+func staleFields(changes []Change) *StaleError {
+	out := &StaleError{}
+	var paths []string
+	for _, c := range changes {
+		paths = append(paths, c.Path.String())
+		out.Fields = append(out.Fields, c.ID)
+	}
+	out.Reason = strings.Join(paths, ", ") + " changed after the plan was made"
+	return out
+}
+
+// beingDeleted is why nothing is written to an object that will be gone.
+const beingDeleted = "it is being deleted"
+
+// staleObject reports that live is not the object of the plan; nil if it is. The uid decides, because a name can be used again.
+func (o *ObjectPlan) staleObject(live map[string]any) *StaleError {
+	metadata := object.Child(live, "metadata")
+	uid, _ := metadata["uid"].(string)
+	switch {
+	case live == nil:
+		return &StaleError{Reason: "it is gone: it was deleted after the plan was made"}
+	case uid != o.UID:
+		return &StaleError{Reason: "another object has its name now: it was deleted and made again after the plan was made"}
+	case metadata["deletionTimestamp"] != nil:
+		return &StaleError{Reason: beingDeleted}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package threeway
+
+import (
+	"sync"
+
+	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/internal/verdict"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// comparer compares the objects of one release.
+type comparer struct {
+	in     Input
+	writer engine.Writer
+}
+
+func newComparer(in Input) comparer {
+	return comparerOf(in, sync.OnceValue(func() owners.Deployer { return deployerOf(in) }))
+}
+
+// comparerOf returns a comparer that asks deployer under which name Helm writes: most client-side comparisons never need to know.
+func comparerOf(in Input, deployer func() owners.Deployer) comparer {
+	return comparer{in: in, writer: engine.Writer{
+		ServerSide: in.serverSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
+		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Strict: in.helm4(),
+		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, Deployer: deployer,
+	}}
+}
+
+// shapeOf returns the shape of a kind: native, from its CRD, or metadata alone.
+func (c comparer) shapeOf(ref object.Ref) *kinds.Shape {
+	return kinds.ShapeOf(ref, c.in.Schemas[ref.GroupKind()])
+}
+
+// compareFields compares field by field. Original is the text that Helm takes as original for its patch.
+func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, original map[string]any) fields {
+	ref := p.desired.Ref
+	out := fields{liveText: live, desiredText: object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)}
+	done, err := c.writer.Write(ref, original, out.desiredText, live)
+	if err != nil {
+		done.Result = live
+	}
+	f := kinds.NewNormalizer(ref.Key, c.shapeOf(ref), live)
+	n := c.sidesOf(f, p, out, done)
+	w := &verdict.Walker{
+		Key: ref.Key, Shape: f.Shape, Engine: done.Engine, Custom: kinds.Native().Shape(ref.GVK()) == nil, Unpatched: err != nil,
+		Command: c.in.Operation.Command(), Owners: owners.New(live, c.in.Managers, c.in.Name, c.writer.Deployer),
+		Autoscaler: c.in.Autoscaled[ref.Key], NullsStored: done.Engine == report.EngineApply && !c.in.Migrates, Rules: rules,
+		Template: p.desired.Source, Volatile: p.desired.Again != nil, Kept: done.Kept,
+	}
+	if n.Last.Named {
+		w.LastRevision = c.in.Last.Revision
+		if p.last.Version != ref.Version && p.last.Version != p.old.Version {
+			w.LastVersion = p.last.APIVersion()
+		}
+	}
+	out.Engine, out.conflict, out.invalid, out.wantsSchema, out.unpatched = done.Engine, done.Refusal, done.Invalid, done.WantsSchema, err
+	out.Old, out.Desired, out.Live, out.Result = n.Old.Object(), n.Desired.Object(), n.Live.Object(), n.Result.Object()
+	if w.Custom {
+		out.Old, _ = kinds.PlainNulls(out.Old).(map[string]any)
+		out.Desired, _ = kinds.PlainNulls(out.Desired).(map[string]any)
+	}
+	var spelled *verdict.States
+	if f.Respelled {
+		own := c.sidesOf(f.AsSpelled(), p, out, done)
+		spelled = &own
+	}
+	out.Findings = w.Compare(n, spelled, live, done.Conflicts)
+	out.doubt(done.Doubts)
+	if c.in.Operation == report.OperationDrift {
+		verdict.OnlyLiveMoved(out.Findings)
+	}
+	if !c.in.ShowControllers {
+		out.countControllers()
+	}
+	if !c.in.serverSide() {
+		out.duplicates = apiserver.Duplicates(out.Desired, f.Shape, nil)
+	}
+	return out
+}
+
+// sidesOf brings the texts of an object to the sides that are compared.
+func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
+	read := f.Manifest
+	if p.old.Version != p.desired.Version {
+		read = f.ManifestOfOtherVersion
+	}
+	n := verdict.States{
+		Old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), Desired: f.Manifest(out.desiredText),
+		Live: f.Stored(out.liveText), Result: f.Stored(done.Result), StoresNulls: done.Engine == report.EngineApply || done.Engine == report.EngineReplace,
+	}
+	apiserver.ApplyServerRules(p.desired.Key, n.Live, n.Result)
+	n.Again, n.AtOnce = n.Desired, n.Desired
+	if again := p.desired.Again; again != nil {
+		n.Again = f.Manifest(object.HelmMetadata(again, c.in.Name, c.in.Namespace))
+		n.AtOnce = n.Again
+		if atOnce := p.desired.AtOnce; atOnce != nil {
+			n.AtOnce = f.Manifest(object.HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
+		}
+	}
+	if p.last != nil && c.in.Last != nil {
+		n.Last = f.Manifest(object.HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace))
+	}
+	return n
+}
+
+// found is what was read of one object.
+type found struct {
+	// live was read at desired's version, was at old's where that is another one.
+	live, was Live
+}
+
+// object is the live object, at whichever version it was read; nil where there is none.
+func (f found) object() map[string]any {
+	if f.live.Object != nil {
+		return f.live.Object
+	}
+	return f.was.Object
+}
+
+// find returns what was read of an object. What nobody read is not absent.
+func (c comparer) find(p pair) (found, *report.ObjectError) {
+	if p.main().Problem != "" || p.main().Name == "" {
+		return found{}, nil
+	}
+	read := func(ref object.Ref) Live {
+		live, ok := c.in.Live[ref]
+		if !ok {
+			return Live{Err: &report.ObjectError{Code: "not-read", Message: ref.Key.String() + " was not read"}}
+		}
+		return live
+	}
+	out := found{live: read(p.main().Ref)}
+	if out.was = out.live; p.old != nil && p.old.Ref != p.main().Ref {
+		out.was = read(p.old.Ref)
+	}
+	if out.live.Err != nil {
+		return out, out.live.Err
+	}
+	return out, out.was.Err
+}
+
+// textsOf are the texts of an object: old's, desired's and live's; nil for those that there are not.
+func textsOf(p pair, live map[string]any) []map[string]any {
+	out := []map[string]any{nil, nil, live}
+	if p.old != nil {
+		out[0] = p.old.Content
+	}
+	if p.desired != nil {
+		out[1] = p.desired.Content
+	}
+	return out
+}

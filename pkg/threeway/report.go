@@ -1,0 +1,147 @@
+package threeway
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/verdict"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Report makes the part of a Report that speaks of this release. It is the only way from clear values to what is written.
+func (c *Comparison) Report(mask Mask) report.Release {
+	in := c.Input
+	scrub := func(text string) string { return text }
+	if !mask.Show {
+		scrub = c.Scrub
+	}
+	r := report.Release{
+		Name: in.Name, Namespace: in.Namespace, StorageNamespace: in.StorageNamespace, Cluster: in.Cluster,
+		Terminating: in.Terminating[in.Namespace] || in.Terminating[in.StorageNamespace],
+		Operation:   in.Operation, Old: in.Old, Last: in.Last, Desired: in.Desired, ApplyMethod: in.ApplyMethod,
+		Warnings: scrubbed(c.Warnings, scrub), Errors: scrubbed(in.Errors, scrub), NotCompared: orEmpty(in.NotCompared),
+		Objects: []report.Object{}, Compared: len(c.Objects),
+	}
+	if d := c.Deployer(); in.serverSide() && d.Known {
+		r.FieldManager = d.Manager
+	}
+	for i := range c.Objects {
+		if o := &c.Objects[i]; o.speaks() {
+			shown := o.report(c.masker(o, mask))
+			shown.Notes.Add(report.NoteUncertain, deletionNote(o, c.Objects))
+			r.Objects = append(r.Objects, shown)
+		}
+	}
+	r.Drifted = r.HasDrifted()
+	return r
+}
+
+func scrubbed(messages []report.Message, scrub func(string) string) []report.Message {
+	out := make([]report.Message, len(messages))
+	for i, m := range messages {
+		m.Message = scrub(m.Message)
+		out[i] = m
+	}
+	return out
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func (o *ObjectComparison) report(mask *masker) report.Object {
+	scrub := mask.scrub
+	out := report.Object{
+		ID:         hashOf(o.key.String(), string(o.Action), goneWord(o)),
+		APIVersion: o.APIVersion(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
+		Source: o.Source, Action: o.Action, Reason: scrub(o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
+		Missing: o.Missing, Terminating: o.Terminating, Drifted: o.Drifted(), Notes: o.Notes.Map(scrub), DryRun: shownDryRun(o.DryRun, scrub),
+		Fields:    []report.Finding{},
+		IgnoredBy: shownRule(o.IgnoredBy, scrub), Controllers: o.Controllers, Forgotten: o.Forgotten,
+	}
+	if out.OnlyConflicts = o.failure.onlyConflicts; out.OnlyConflicts && o.IgnoredBy == nil {
+		out.IgnoredBy = shownRule(o.conflictsIgnoredBy, scrub)
+	}
+	if o.Err != nil {
+		out.Error = &report.ObjectError{Code: o.Err.Code, Message: scrub(o.Err.Message)}
+	}
+	for _, f := range o.Findings {
+		out.Fields = append(out.Fields, o.fieldReport(f, mask))
+	}
+	return out
+}
+
+// goneWord is what the identifier of an object says of its absence.
+func goneWord(o *ObjectComparison) string {
+	switch {
+	case o.Missing:
+		return "missing"
+	case o.Terminating:
+		return "terminating"
+	}
+	return ""
+}
+
+func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.Finding {
+	out := report.Finding{
+		ID: hashOf(o.key.String(), mask.hidden(f.Path).String(), string(f.Verdict)), Path: mask.path(f.Path).String(),
+		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,
+		Notes: f.Notes.Map(mask.scrub), Equivalent: f.Equivalent, Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: shownRule(f.IgnoredBy, mask.scrub),
+		Pattern: mask.pattern(f.Path), Masked: mask.hides(f), Unrecorded: f.Unrecorded,
+	}
+	out.Pointer, out.DesiredPointer = o.pointers(f.Path)
+	if !out.Masked {
+		out.Old, out.Desired, out.Live, out.After = f.Old, f.Desired, f.Live, f.After
+	}
+	return out
+}
+
+// shownRule is a rule as a report has it: its name may have the path that somebody wrote.
+func shownRule(r *report.IgnoreRule, scrub func(string) string) *report.IgnoreRule {
+	if r == nil {
+		return nil
+	}
+	return &report.IgnoreRule{Rule: scrub(r.Rule), Reason: scrub(r.Reason)}
+}
+
+// pointers leads into live as it was read, or, where live lacks the field, into what Helm would send: at most one is not
+// empty. What a Secret's manifest writes as stringData is compared as data, and pointed at where it stands.
+func (o *ObjectComparison) pointers(path object.Path) (live, desired string) {
+	if pointer, ok := path.PointerInto(o.liveText, o.Live); ok {
+		return pointer.String(), ""
+	}
+	if len(path) == 2 && path[0].Name == "data" && object.Has(object.Child(o.desiredText, "stringData"), path[1].Name) {
+		return "", object.Pointer{"stringData", path[1].Name}.String()
+	}
+	if pointer, ok := path.PointerInto(o.desiredText, o.Desired); ok {
+		return "", pointer.String()
+	}
+	return "", ""
+}
+
+// hashOf gives a short stable identifier of its parts.
+func hashOf(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(p))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// Quiet reports whether there is nothing to report: every object was seen, none has anything to say, and no namespace is going.
+func (c *Comparison) Quiet() bool {
+	return len(c.Input.Terminating) == 0 && !slices.ContainsFunc(c.Objects, ObjectComparison.speaks)
+}
+
+// speaks reports whether a report lists the object: it has a finding, an action, a remark, a value by forgotten writers, could not be seen,
+// or the server disagrees.
+func (o ObjectComparison) speaks() bool {
+	disagrees := o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees
+	return len(o.Findings) > 0 || o.Action != report.ActionNone || o.Err != nil || len(o.Notes) > 0 || o.Forgotten > 0 || disagrees
+}
