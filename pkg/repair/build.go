@@ -17,10 +17,10 @@ type builder struct {
 	compared *threeway.ObjectComparison
 }
 
-// shown is a path of the object as a report names it.
+// shown is a path of the object as a report prints it.
 func (b *builder) shown(path object.Path) string { return b.shownPath(b.compared, path) }
 
-// build turns drift into changes, and what was added, as far as the API server would store them.
+// build turns drift, and additions to be pruned, into changes that the API server would store.
 func (b *builder) build(drift, added []threeway.Finding) {
 	var base []Change
 	for _, f := range drift {
@@ -38,10 +38,10 @@ func (b *builder) build(drift, added []threeway.Finding) {
 	b.plan.Changes = changes
 }
 
-// change makes the change of one finding, or says why there is none.
+// change makes the change of one finding, or returns why there is none.
 func (b *builder) change(f threeway.Finding) (Change, string) {
 	if hasIndex(f.Path) || b.plan.ambiguous(b.plan.source.Live, f.Path) {
-		return Change{}, "the items of its list lack their keys or share them, so it is not certain which one is meant"
+		return Change{}, "the items of its list lack their keys or share them, so it is unclear which one is meant"
 	}
 	source := b.plan.source
 	whole := source.Whole(f.Path)
@@ -50,7 +50,7 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 		if len(whole) < len(f.Path) {
 			what = b.shown(whole)
 		}
-		return Change{}, fmt.Sprintf("%s holds what is ignored by %s, and can only be put back as a whole", what, rule.Rule)
+		return Change{}, fmt.Sprintf("a part of %s is ignored by %s, and %[1]s can only be put back as a whole", what, rule.Rule)
 	}
 	if part := b.findOfFailed(whole); part != nil && len(whole) < len(f.Path) {
 		return Change{}, fmt.Sprintf("%s%s %s, and %s can only be put back as a whole%s",
@@ -78,7 +78,7 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 		c.kind = putAtomic
 	}
 	if c.To == nil && c.From == nil {
-		return c, "there is nothing in live that could be taken away here, and nothing in the manifest that could be put back"
+		return c, "live has nothing here to remove, and the manifest has nothing to put back"
 	}
 	if _, err := b.plan.repaired(source.Live, []Change{c}); err != nil {
 		return c, err.Error()
@@ -86,8 +86,8 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 	return c, ""
 }
 
-// ownerOf reports whether nothing but the ownership of a field is to be put back, on which an apply conflicts although live means the
-// same as old; or says why that cannot be done.
+// ownerOf reports whether only the ownership of a field is put back: live means the same as old, and an apply conflicts on it all the
+// same. Otherwise it returns why that cannot be done, if anything prevents it.
 func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 	source := b.plan.source
 	if allocated, _ := source.Filled(f.Path); allocated {
@@ -95,7 +95,7 @@ func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 			"helm upgrade conflicts on it as long as the chart names it"
 	}
 	if _, declared := f.Path.Lookup(source.Declared()); !declared {
-		return false, "it is no part of what fix compares and puts back; helm upgrade --force-conflicts writes it"
+		return false, "fix does not compare it; helm upgrade --force-conflicts writes it"
 	}
 	owned := source.AppliedAt(f.Path)
 	if !source.Spelled(source.Live, f.Path) || owned.Empty() {
@@ -113,14 +113,14 @@ func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 	return true, ""
 }
 
-// areMaps tells whether both values are maps. The comparison goes into maps, so such a change is about what is one value.
+// areMaps reports whether both values are maps. The comparison goes into maps, so a change of a map concerns one that is one value.
 func areMaps(a, b any) bool {
 	_, isMap := a.(map[string]any)
 	_, alsoMap := b.(map[string]any)
 	return isMap && alsoMap
 }
 
-// wholeOf makes the change of a finding that lies in what is one value for a server-side apply.
+// atomicChange makes the change of a finding inside of what is one value for a server-side apply.
 func (b *builder) atomicChange(f threeway.Finding, path object.Path) Change {
 	id := b.id(b.compared, f)
 	f.Old, _ = b.plan.source.Stated(path)
@@ -130,6 +130,7 @@ func (b *builder) atomicChange(f threeway.Finding, path object.Path) Change {
 	return Change{ID: id, Path: path, kind: putAtomic, finding: f}
 }
 
+// orderOf makes the change that puts the order of a list back.
 func (b *builder) orderOf(f threeway.Finding) Change {
 	c := Change{ID: b.id(b.compared, f), Path: f.Path, kind: putOrder, finding: f}
 	c.From = b.plan.order(b.plan.source.Live, f.Path)
@@ -139,7 +140,7 @@ func (b *builder) orderOf(f threeway.Finding) Change {
 	return c
 }
 
-// goes makes the change that takes away what no manifest names, for the sake of another change.
+// removal makes the change that removes what no manifest names, because another change needs that.
 func (b *builder) removal(path object.Path, kind changeKind, note string) Change {
 	c := Change{Path: path, kind: kind}
 	c.From, _ = b.plan.rawAt(b.plan.source.Live, path)
@@ -155,8 +156,8 @@ func (b *builder) removal(path object.Path, kind changeKind, note string) Change
 	return c
 }
 
-// accepted gives the changes that the API server would store, and those that these need. A change that cannot stand beside what live
-// holds is left, so that it does not cost the others; what is pruned is left first.
+// accepted returns the changes that the API server would store together, and the changes that these need. One that does not fit is
+// declined, so that it does not prevent the others. Pruning gives way first, because it is the extra wish.
 func (b *builder) accepted(base, pruned []Change) []Change {
 	together := slices.Concat(base, pruned)
 	all, reason := b.completed(together)
@@ -178,7 +179,7 @@ func (b *builder) accepted(base, pruned []Change) []Change {
 // refusedAhead begins the reason of a change that is not even tried.
 const refusedAhead = "the API server would refuse it: "
 
-// storable gives those changes that the API server would store.
+// storable returns the changes that the API server would store, and declines the others.
 func (b *builder) storable(base []Change) []Change {
 	for len(base) > 0 {
 		_, reason := b.completed(base)
@@ -199,7 +200,7 @@ func (b *builder) storable(base []Change) []Change {
 	return nil
 }
 
-// culprit gives the change without which the others would be stored; nil where no single one is it.
+// culprit returns the change without which the others would be stored; nil if no single one is to blame.
 func (b *builder) culprit(base []Change) *Change {
 	for i := range base {
 		others := slices.Delete(slices.Clone(base), i, i+1)
@@ -210,8 +211,7 @@ func (b *builder) culprit(base []Change) *Change {
 	return nil
 }
 
-// completed adds to changes what they need, and says why the API server would refuse the outcome; empty where nothing speaks
-// against it.
+// completed adds what the changes need. It returns why the API server would refuse the result; empty if nothing prevents it.
 func (b *builder) completed(base []Change) ([]Change, string) {
 	if len(base) == 0 {
 		return nil, ""
@@ -229,7 +229,7 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 	}
 	for _, path := range b.plan.source.Superfluous(after) {
 		if _, there := b.plan.rawAt(live, path); there && b.whyKept(path) == "" {
-			all = append(all, b.removal(path, putValue, "the API server does not take it beside what is put back"))
+			all = append(all, b.removal(path, putValue, "the API server rejects it beside what is put back"))
 		}
 	}
 	if after, err = b.plan.repaired(live, all); err != nil {
@@ -238,12 +238,12 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 	return all, b.plan.source.Refusal(live, after)
 }
 
-// kept says of a place why it may not go for the sake of a chosen one; empty where it may.
+// whyKept returns why a place must stay although another change needs its removal; empty if it may go. The text completes "it …".
 func (b *builder) whyKept(path object.Path) string {
 	rule, ofFailed := b.ignoredAt(path), b.findOfFailed(path)
 	switch {
 	case reachOf(b.choice.skip, b.plan.Ref.Key, path) != outside:
-		return "is to be skipped"
+		return "is skipped"
 	case rule != nil:
 		return "is ignored by " + rule.Rule
 	case ofFailed != nil:
@@ -252,7 +252,7 @@ func (b *builder) whyKept(path object.Path) string {
 	return ""
 }
 
-// ignoredAt gives the rule that silences a place, or something that live has below; nil where none does.
+// ignoredAt returns the rule that ignores a place, or something below it in live; nil if there is none.
 func (b *builder) ignoredAt(path object.Path) *report.IgnoreRule {
 	if rule := ignoredIn(b.compared.Findings, path); rule != nil {
 		return rule
@@ -260,7 +260,7 @@ func (b *builder) ignoredAt(path object.Path) *report.IgnoreRule {
 	return b.plan.source.HoldsIgnored(path)
 }
 
-// ignoredIn gives the rule that silences a finding at a place, above it or below.
+// ignoredIn returns the rule that ignores a finding at path, above it or below it.
 func ignoredIn(found []threeway.Finding, path object.Path) *report.IgnoreRule {
 	for _, f := range found {
 		if f.IgnoredBy != nil && f.Path.Overlaps(path) {

@@ -348,7 +348,7 @@ func TestRunTellsWhatLasts(t *testing.T) {
 		"not allowed": {refusal(405), "refused: said 405", 0},
 		"too large":   {refusal(413), "refused: said 413", 0},
 		"a proxy":     {refusal(404, metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse}), "refused: said 404", 0},
-		"never holds": {doesNotHold(), "failed: the API server says that the patch does not hold, and all that it tests does: " + doesNotHold().Error(), 0},
+		"never holds": {doesNotHold(), "failed: the API server says that a test of the patch fails, but all of them hold: " + doesNotHold().Error(), 0},
 		"conflict":    {refusal(409), "failed: gave up: said 409", time.Minute},
 		"throttled":   {throttled(0), "failed: gave up: slow down", time.Minute},
 		"told later":  {throttled(3600), "failed: gave up: slow down", 0},
@@ -387,7 +387,7 @@ func TestRunLosesTheOwnershipPatch(t *testing.T) {
 	}{
 		"forbidden":   {refusal(403), back + "said 403" + complete},
 		"down":        {refusal(500), back + "gave up: said 500" + complete},
-		"never holds": {doesNotHold(), back + "the API server says that the patch does not hold, and all that it tests does: " + doesNotHold().Error() + complete},
+		"never holds": {doesNotHold(), back + "the API server says that a test of the patch fails, but all of them hold: " + doesNotHold().Error() + complete},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -411,7 +411,7 @@ func TestRunDeclinesWhatMoved(t *testing.T) {
 		want      string
 	}{
 		"deleted":     {func(m *memory) { delete(m.objects, "one") }, "it is gone: it was deleted after the plan was made"},
-		"made again":  {func(m *memory) { set(m, "uid", "another") }, "another object has its name now: it was deleted and made again after the plan was made"},
+		"made again":  {func(m *memory) { set(m, "uid", "another") }, "another object has its name now: it was deleted and created again after the plan was made"},
 		"going":       {func(m *memory) { set(m, "deletionTimestamp", "2026-11-21T10:00:00Z") }, "it is being deleted"},
 		"other value": {func(m *memory) { m.objects["one"]["data"] = map[string]any{"a": "later"} }, "data.a changed after the plan was made"},
 	} {
@@ -451,7 +451,7 @@ func TestRunDeclinesWhatAppeared(t *testing.T) {
 					m.objects["zero"] = decode(t, `{"metadata":{"uid":"theirs","managedFields":[{"manager":"kubectl-create","operation":"Update"}]}}`)
 				}
 				m.faults = []fault{wrong}
-				wantTold(t, plan.Run(t.Context(), m, RunOptions{}), "zero declined: it is there again: it was made after the plan was")
+				wantTold(t, plan.Run(t.Context(), m, RunOptions{}), "zero declined: it exists again: it was created after the plan was made")
 				if len(m.done) > 0 {
 					t.Errorf("written %q", m.done)
 				}
@@ -468,7 +468,7 @@ func TestRunDoesNotFight(t *testing.T) {
 				plan, m := staged(t, serverSide, "one")
 				rewrite := func() { m.objects["one"]["data"] = map[string]any{"a": value} }
 				m.faults = []fault{{}, {meanwhile: rewrite, err: refusal(409)}}
-				want := "one declined: it was put back and did not stay: something writes the drift again"
+				want := "one declined: it was put back and did not stay: something writes the drift back"
 				if value == "later" {
 					want = "one declined: data.a changed after the plan was made"
 				}
