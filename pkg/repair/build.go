@@ -27,11 +27,12 @@ func (b *builder) build(drift, added []threeway.Finding) {
 		if c, reason := b.change(f); reason != "" {
 			b.decline(b.compared, b.id(b.compared, f), reason)
 		} else if c.kind == putOrder && object.Equal(c.From, c.To) {
-			continue // it comes right with the items of the list
+			continue // the order is right again once the items of the list are
 		} else if !slices.ContainsFunc(base, func(other Change) bool { return other.Path.Equal(c.Path) && other.kind == c.kind }) {
 			base = append(base, c)
 		}
 	}
+	// Renames come first: they change which items are missing, and so what is pruned beside them.
 	base = b.renames(base)
 	changes := b.accepted(base, b.pruned(added, base))
 	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Path.String(), b.Path.String()) })
@@ -56,11 +57,11 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 		return Change{}, fmt.Sprintf("%s%s %s, and %s can only be put back as a whole%s",
 			b.failedRevision(), failedVerb(*part), b.shown(part.Path), b.shown(whole), b.undoFailedHint())
 	}
-	if source.IsPlacement(f) {
+	if source.IsPlacement(f) { // a finding of the order alone; its values are the items of the list
 		return b.orderOf(f), ""
 	}
 	c := Change{ID: b.id(b.compared, f), Path: f.Path, finding: f}
-	if f.Equivalent {
+	if f.Equivalent { // the value is right already, so at most its owner is to be changed
 		if owner, reason := b.ownerOf(f); owner || reason != "" {
 			c.kind = putOwner
 			return c, reason
@@ -70,6 +71,7 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 		c = b.atomicChange(f, whole)
 	}
 	stated, names := source.Stated(c.Path)
+	// The manifest may say null. The API server stores a null of an untyped field, which is not the same as no field.
 	if c.To = stated; names && stated == nil {
 		c.To = object.Null{}
 	}
@@ -80,6 +82,7 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 	if c.To == nil && c.From == nil {
 		return c, "live has nothing here to remove, and the manifest has nothing to put back"
 	}
+	// A change that cannot be made alone would fail the patch of the whole object later.
 	if _, err := b.plan.repaired(source.Live, []Change{c}); err != nil {
 		return c, err.Error()
 	}
@@ -105,9 +108,10 @@ func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 	if len(losers) == 0 {
 		return false, "its owner is not named in managedFields, so it cannot be handed over to " + b.plan.Deployer
 	}
-	for _, w := range losers {
-		if w.raw["apiVersion"] != b.plan.Ref.APIVersion() {
-			return false, fmt.Sprintf("%v owns it at another version than %s", w.raw["manager"], b.plan.Ref.APIVersion())
+	// An entry at another version names fields as that version has them, so taking ours from it could take the wrong ones.
+	for _, e := range losers {
+		if e.raw["apiVersion"] != b.plan.Ref.APIVersion() {
+			return false, fmt.Sprintf("%s owns it at another version than %s", e.owner.Manager, b.plan.Ref.APIVersion())
 		}
 	}
 	return true, ""
@@ -165,6 +169,7 @@ func (b *builder) accepted(base, pruned []Change) []Change {
 		return all
 	}
 	kept := b.storable(base)
+	// One at a time: each is tried beside all that fitted before it.
 	for _, c := range pruned {
 		if _, reason := b.completed(append(slices.Clip(kept), c)); reason != "" {
 			b.decline(b.compared, c.ID, refusedAhead+reason)
@@ -227,6 +232,7 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 	if err != nil {
 		return nil, err.Error()
 	}
+	// What old puts back may exclude what somebody set in its place, such as another member of a union.
 	for _, path := range b.plan.source.Superfluous(after) {
 		if _, there := b.plan.rawAt(live, path); there && b.whyKept(path) == "" {
 			all = append(all, b.removal(path, putValue, "the API server rejects it beside what is put back"))

@@ -3,6 +3,7 @@ package repair
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -75,7 +76,7 @@ func (o *ObjectPlan) pending(live map[string]any) ([]Change, error) {
 		}
 	}
 	if len(gone) > 0 {
-		return nil, staleFields(gone)
+		return nil, staleFields(gone) // one patch writes the object, so one stale field stops all of it
 	}
 	return open, nil
 }
@@ -119,7 +120,7 @@ func (p *patcher) walk(pointer object.Pointer, path object.Path, was, is any) {
 		p.walkItems(pointer, path, keys, was, is)
 		return
 	}
-	p.change("replace", pointer, was, is)
+	p.change("replace", pointer, was, is) // scalars, types that differ, and lists without keys
 }
 
 func (p *patcher) walkMap(pointer object.Pointer, path object.Path, was, is map[string]any) {
@@ -138,7 +139,8 @@ func (p *patcher) walkMap(pointer object.Pointer, path object.Path, was, is map[
 	}
 }
 
-// sameItems reports whether two values are lists of the same items at the same indexes, and by which keys.
+// sameItems reports whether two values are lists of the same items at the same indexes, and by which keys. If an item is added, removed or
+// moved, the indexes of the others mean something else, so the list is tested and replaced as one value.
 func (p *patcher) sameItems(path object.Path, was, is any) ([]string, bool) {
 	left, isList := was.([]any)
 	right, alsoList := is.([]any)
@@ -182,12 +184,8 @@ func (p *patcher) change(op string, pointer object.Pointer, was, is any) {
 
 // sortedKeys returns the keys of both maps, sorted.
 func sortedKeys(a, b map[string]any) []string {
-	var out []string
-	for _, m := range []map[string]any{a, b} {
-		for name := range m {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	both := map[string]any{}
+	maps.Copy(both, a)
+	maps.Copy(both, b)
+	return object.SortedKeys(both)
 }

@@ -153,7 +153,7 @@ func (p *planner) whyNotCreated(o *threeway.ObjectComparison) string {
 	case p.whyNoOwner() != "":
 		return p.whyNoOwner()
 	case o.Kind == "Job" && o.Group == "batch" && spec["ttlSecondsAfterFinished"] != nil && !p.choice.isNamed(o.Key):
-		// Nobody comes here but with --no-default-ignores: to run a Job once more is more than to put it back.
+		// This takes --no-default-ignores. To create the Job is to run its work once more, which is more than putting it back.
 		return fmt.Sprintf("it may have finished and expired (ttlSecondsAfterFinished); --only Job/%s creates it again", o.Name)
 	}
 	return ""
@@ -171,7 +171,7 @@ func (p *planner) planPresent(o *threeway.ObjectComparison) {
 	drift, added := p.selected(o), p.additions(o)
 	plan := ObjectPlan{Ref: o.Ref, ServerSide: p.serverSide(), Manager: p.managerOfValues(), Deployer: p.deployer, compared: o}
 	if reason := p.whyNotWritable(&plan); reason != "" {
-		if len(drift) > 0 {
+		if len(drift) > 0 { // the reason concerns the whole object
 			p.decline(o, "", reason)
 			return
 		}
@@ -180,6 +180,7 @@ func (p *planner) planPresent(o *threeway.ObjectComparison) {
 		}
 		return
 	}
+	// An object without a change is still planned if an earlier run has left its ownership with the repairer.
 	b := &builder{planner: p, plan: &plan, compared: o}
 	if b.build(drift, added); len(plan.Changes) > 0 || p.needsHandOver(&plan) {
 		p.plan.Objects = append(p.plan.Objects, plan)

@@ -75,6 +75,7 @@ func (b *builder) pruned(added []threeway.Finding, planned []Change) []Change {
 		goesAlong := func(c Change) bool {
 			return c.kind != putOrder && f.Path.HasPrefix(c.Path) || c.kind == putName && f.Path.HasPrefix(c.livePath)
 		}
+		// A planned change of an order touches no values, so nothing goes along with it.
 		if slices.ContainsFunc(planned, goesAlong) || b.plan.isDefault(beside, f.Path) {
 			continue
 		}
@@ -84,6 +85,7 @@ func (b *builder) pruned(added []threeway.Finding, planned []Change) []Change {
 			b.decline(b.compared, c.ID, reason)
 			continue
 		}
+		// Somebody else owns the map itself, so it stays as an empty one and their ownership stays true.
 		if _, held := b.plan.isWrittenBy(f.Owners, b.plan.source.Live, f.Path); held {
 			c.To = map[string]any{}
 		}
@@ -122,6 +124,7 @@ func (b *builder) whyNotPruned(c Change, candidates map[string][]object.Path) st
 		}
 		return "it is a part of " + b.shown(item) + why
 	}
+	// Pruned, an item could not be renamed back any more.
 	for _, missing := range slices.Sorted(maps.Keys(candidates)) {
 		if slices.ContainsFunc(candidates[missing], func(path object.Path) bool { return c.Path.HasPrefix(path) }) {
 			return "it may be " + missing + " under another name"
@@ -190,7 +193,7 @@ func (o *ObjectPlan) isWrittenBy(writers []report.Owner, live map[string]any, pa
 	for _, raw := range owners.RawEntries(live) {
 		fields, err := owners.Fields(raw)
 		if err != nil {
-			return false, false
+			return false, false // the entry may own anything
 		}
 		below := owners.OwnsBelow(fields, path)
 		switch by := owners.OwnerOf(raw); {

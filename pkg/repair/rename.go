@@ -28,7 +28,7 @@ func (b *builder) renames(changes []Change) []Change {
 		case b.whyKept(found[0]) != "":
 			b.decline(b.compared, c.ID, "it was renamed to "+b.shown(found[0])+", which "+b.whyKept(found[0]))
 		default:
-			c.kind, c.livePath = putName, found[0]
+			c.kind, c.livePath = putName, found[0] // exactly one candidate, which no other missing item has
 			out = append(out, c)
 		}
 	}
@@ -98,6 +98,7 @@ func (b *builder) sameButKeys(missing, other object.Path) bool {
 		if slices.Contains(keys, name) || object.Equal(old[name], live[name]) {
 			continue
 		}
+		// The two may differ in a default or an allocated value, and in nothing that the manifest or a person set.
 		allocated, defaulted := source.Filled(other.Field(name))
 		_, held := live[name]
 		if source.Named(missing.Field(name)) || held && !allocated && !defaulted {

@@ -10,7 +10,7 @@ import (
 // repaired returns the repaired object: a copy of live in which the changes, and nothing else, are made. Missing items come after renamed
 // ones, because their places depend on the names beside them. Orders come last.
 func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string]any, error) {
-	out, _ := object.Copy(live).(map[string]any)
+	out, _ := object.Copy(live).(map[string]any) // the plan needs live as it was
 	var missing []Change
 	for _, c := range changes {
 		var err error
@@ -23,7 +23,7 @@ func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string
 			err = o.put(out, c)
 		case putName:
 			err = o.rename(out, c)
-		case dropName, putOrder, putOwner:
+		case dropName, putOrder, putOwner: // the rename does the first, the end of this function the second, HandOver the third
 		}
 		if err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func (o *ObjectPlan) put(obj map[string]any, c Change) error {
 	switch {
 	case len(c.Path) == 0:
 		return fmt.Errorf("the whole object cannot be put back")
-	case areDuplicates(c.Path, c.From, c.To):
+	case areDuplicates(c.Path, c.From, c.To): // one step stands for several items, so no pointer leads there
 		return o.putDuplicates(obj, c.Path, c.To)
 	case there && c.To == nil:
 		pointer.Remove(obj)
@@ -68,7 +68,7 @@ func (o *ObjectPlan) add(object map[string]any, path object.Path, value any) err
 		n--
 		pointer, there = o.source.Locate(object, path[:n])
 	}
-	for i := len(path) - 1; i > n; i-- {
+	for i := len(path) - 1; i > n; i-- { // from the inside out, up to what the object has
 		value = wrap(path[i], value)
 	}
 	var err error
@@ -262,36 +262,38 @@ func (o *ObjectPlan) order(text map[string]any, list object.Path) []any {
 	return out
 }
 
-// reorder puts the items of a list that old names into old's order, among the places that they hold. Items that old does not name stay.
-func (o *ObjectPlan) reorder(object map[string]any, list object.Path) {
-	pointer, ok := o.source.Locate(object, list)
-	value, _ := pointer.Lookup(object)
+// reorder puts the items of a list that old names into old's order, among the places that they hold. Items that old does not name stay
+// where they are. If live has more items of one name than old, the order means nothing and the list stays as it is.
+func (o *ObjectPlan) reorder(obj map[string]any, list object.Path) {
+	pointer, ok := o.source.Locate(obj, list)
+	value, _ := pointer.Lookup(obj)
 	items, isList := value.([]any)
-	names := o.names(o.source.Normal(object), list)
+	names, declared := o.names(o.source.Normal(obj), list), o.names(o.source.Declared(), list)
 	if !ok || !isList || len(names) != len(items) {
 		return
 	}
 	var places []int
 	for i, name := range names {
-		if name != "" && slices.Contains(o.names(o.source.Declared(), list), name) {
+		if name != "" && slices.Contains(declared, name) {
 			places = append(places, i)
 		}
 	}
-	var order []any
+	var ordered []any
 	taken := make([]bool, len(items))
-	for _, name := range o.names(o.source.Declared(), list) {
-		for from := range names {
-			if names[from] == name && name != "" && !taken[from] {
-				order, taken[from] = append(order, items[from]), true
+	for _, name := range declared {
+		for i := range names {
+			if names[i] == name && name != "" && !taken[i] {
+				ordered, taken[i] = append(ordered, items[i]), true
 				break
 			}
 		}
 	}
-	out := slices.Clone(items)
-	for i := range min(len(places), len(order)) {
-		if len(places) == len(order) {
-			out[places[i]] = order[i]
-		}
+	if len(places) != len(ordered) {
+		return
 	}
-	pointer.Edit(object, func(any) any { return out })
+	out := slices.Clone(items)
+	for i, place := range places {
+		out[place] = ordered[i]
+	}
+	pointer.Edit(obj, func(any) any { return out })
 }

@@ -61,10 +61,10 @@ func (w *work) step(ctx context.Context) (report.FixOutcome, error) {
 func (w *work) restore(ctx context.Context, live map[string]any) (report.FixOutcome, error) {
 	body, err := w.plan.Patch(live)
 	switch left := w.deviation(body, err); {
-	case left != nil && !w.restored:
+	case left != nil && !w.restored: // nothing was written yet
 		return *left, nil
 	case left != nil:
-		w.overwritten = left
+		w.overwritten = left // told at the end, after the hand-over
 	case body != nil:
 		return w.restoreValues(ctx, body)
 	}
@@ -210,6 +210,7 @@ func (w *work) afterPatchError(body []byte, err error) (report.FixOutcome, error
 // afterError decides how to go on after an error: with an outcome, or with another step.
 func (w *work) afterError(err error) (report.FixOutcome, error) {
 	switch {
+	// A 404 of a creation concerns the namespace, which does not come back by waiting.
 	case !isFinal(err) && !(w.plan.Create != nil && codeOf(err) == codeNotFound):
 		return report.FixOutcome{}, err
 	case w.restored:
