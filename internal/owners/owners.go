@@ -174,8 +174,8 @@ func (o *Ownership) IsRecorded() bool {
 	return slices.ContainsFunc(o.entries, func(e Entry) bool { return e.Subresource != "status" })
 }
 
-// OwnersOf returns the managers of the field at path, the latest first: those that own it, something below it, or, if nobody does, the nearest
-// atomic value that holds it.
+// OwnersOf returns the managers of the field at path, the latest first: those that own it, something below it, or, if nobody does, the
+// nearest atomic value that holds it.
 func (o *Ownership) OwnersOf(path object.Path) []report.Owner {
 	if owners := o.matching(func(s *fieldpath.Set) bool { return OwnsWithin(s, path) }); len(owners) > 0 {
 		return owners

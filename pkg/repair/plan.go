@@ -249,7 +249,8 @@ func (p *planner) uncertainty(o *threeway.ObjectComparison, f threeway.Finding) 
 	case p.plan.comparison.MaybeAutoscaled(f):
 		return "an autoscaler may set it, and autoscalers could not be read"
 	case !p.plan.comparison.Described(o) && f.Path[0].Name != "metadata" && holdsList(f.Live):
-		return "the definition of its kind could not be read, so its lists count as one value each, and what others added to them would be removed"
+		return "the definition of its kind could not be read, so its lists count as one value each, " +
+			"and what others added to them would be removed"
 	}
 	return ""
 }

@@ -142,8 +142,8 @@ func (b *builder) addedItem(path object.Path) object.Path {
 			continue
 		}
 		isKey := func(f threeway.Finding) bool {
-			last := len(f.Path) - 1
-			return last == n && isAdded(f) && f.Path.HasPrefix(item) && slices.ContainsFunc(path[n-1].Keys, func(k object.ListKey) bool { return k.Name == f.Path[last].Name })
+			named := func(k object.ListKey) bool { return k.Name == f.Path[n].Name }
+			return len(f.Path) == n+1 && isAdded(f) && f.Path.HasPrefix(item) && slices.ContainsFunc(path[n-1].Keys, named)
 		}
 		if slices.ContainsFunc(b.compared.Findings, isKey) {
 			return item

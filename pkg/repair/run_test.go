@@ -294,8 +294,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Each fault hits each write once; what was to be done is done all the same, and once.
-func TestRunGetsThroughFaults(t *testing.T) {
+// TestRunSurvivesFaults: each fault hits each write once; everything is done all the same, and only once.
+func TestRunSurvivesFaults(t *testing.T) {
 	for name, wrong := range map[string]fault{
 		"conflict":             {err: refusal(409)},
 		"test failed":          {err: doesNotHold()},
@@ -334,8 +334,8 @@ func TestRunGetsThroughFaults(t *testing.T) {
 	}
 }
 
-// What lasts ends the work on one object, and not that on the others.
-func TestRunTellsWhatLasts(t *testing.T) {
+// TestRunReportsPermanentFaults: a fault that lasts ends the work on one object, but not on the others.
+func TestRunReportsPermanentFaults(t *testing.T) {
 	const again = "; it is not known whether the last write took place: run helmdrift fix again"
 	for name, test := range map[string]struct {
 		err   error
@@ -378,8 +378,8 @@ func TestRunTellsWhatLasts(t *testing.T) {
 	}
 }
 
-// Values that are back without their ownership are told so, and a second run completes them.
-func TestRunLosesTheOwnershipPatch(t *testing.T) {
+// TestRunWithoutOwnershipPatch: if the values are back without their ownership, the outcome says so, and a second run completes it.
+func TestRunWithoutOwnershipPatch(t *testing.T) {
 	const back, complete = "the values are back, but helm does not own them yet: ", "; helmdrift fix, run again, completes it"
 	for name, test := range map[string]struct {
 		err  error
@@ -403,8 +403,8 @@ func TestRunLosesTheOwnershipPatch(t *testing.T) {
 	}
 }
 
-// TestRunDeclinesWhatMoved: the object changes, or goes (C10), after the plan was made, before or while it is written.
-func TestRunDeclinesWhatMoved(t *testing.T) {
+// TestRunDeclinesChangedObjects: the object changes or is deleted after the plan was made, before or while it is written.
+func TestRunDeclinesChangedObjects(t *testing.T) {
 	set := func(m *memory, name string, value any) { m.objects["one"]["metadata"].(map[string]any)[name] = value }
 	for name, test := range map[string]struct {
 		meanwhile func(m *memory)
@@ -441,8 +441,8 @@ func TestRunDeclinesWhatMoved(t *testing.T) {
 	}
 }
 
-// An object that was missing is there again, before or while it is made.
-func TestRunDeclinesWhatAppeared(t *testing.T) {
+// TestRunDeclinesObjectsThatExistAgain: somebody creates a missing object before fix does, or at the same time.
+func TestRunDeclinesObjectsThatExistAgain(t *testing.T) {
 	for _, method := range []string{clientSide, serverSide} {
 		for _, wrong := range []fault{{}, {err: errLost}} {
 			synctest.Test(t, func(t *testing.T) {
@@ -460,7 +460,7 @@ func TestRunDeclinesWhatAppeared(t *testing.T) {
 	}
 }
 
-// A value that does not stay is not fought for; what stayed is handed over.
+// TestRunDoesNotFight: a value that does not stay is not written again; what stays is handed over.
 func TestRunDoesNotFight(t *testing.T) {
 	for name, value := range map[string]string{"the drift": "live", "another value": "later"} {
 		t.Run(name, func(t *testing.T) {
@@ -482,8 +482,8 @@ func TestRunDoesNotFight(t *testing.T) {
 	}
 }
 
-// The release is looked at before each write of values; a release that moved ends the run.
-func TestRunAsksBefore(t *testing.T) {
+// TestRunCallsBefore: Before checks the release before each write of values, and its error ends the run.
+func TestRunCallsBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan, m := staged(t, serverSide, "one", "two", "zero")
 		asked := 0
@@ -501,7 +501,7 @@ func TestRunAsksBefore(t *testing.T) {
 	})
 }
 
-// An interrupt lets the request in flight end, and nothing begins after it.
+// TestRunIsInterrupted: an interrupt lets the request in flight end, and nothing begins after it.
 func TestRunIsInterrupted(t *testing.T) {
 	const interrupted = " failed: interrupted"
 	for name, test := range map[string]struct {
@@ -539,8 +539,8 @@ func TestRunIsInterrupted(t *testing.T) {
 	wantTold(t, plan.Run(ctx, m, RunOptions{}), "one"+interrupted)
 }
 
-// A server that says when to come back is not asked before.
-func TestRunComesBackWhenTold(t *testing.T) {
+// TestRunWaitsAsLongAsAsked: a server that says when to come back gets no request before.
+func TestRunWaitsAsLongAsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan, m := staged(t, clientSide, "one")
 		m.faults = []fault{{err: throttled(7)}}
@@ -552,8 +552,8 @@ func TestRunComesBackWhenTold(t *testing.T) {
 	})
 }
 
-// A dry run sends the values alone, stores nothing and tells only what would not be put back.
-func TestRunTries(t *testing.T) {
+// TestDryRun: a dry run sends the values alone, stores nothing and returns only what would not be put back.
+func TestDryRun(t *testing.T) {
 	for _, method := range []string{clientSide, serverSide} {
 		plan, m := staged(t, method, "one", "two", "zero")
 		m.faults = []fault{{}, {err: invalid()}}
@@ -566,8 +566,9 @@ func TestRunTries(t *testing.T) {
 	}
 }
 
-// A dry run that gets no judgement is over at once, since the connection repeats it as far as that makes sense, and nothing was written.
-func TestRunTriesOnce(t *testing.T) {
+// TestDryRunTriesOnce: a dry run without a judgement ends at once. The connection repeats it as far as that helps, and nothing was
+// written.
+func TestDryRunTriesOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
 		want string
@@ -593,8 +594,9 @@ func TestRunTriesOnce(t *testing.T) {
 	}
 }
 
-// A dry run waits for the server's own answer, which names the webhook that it waited for, and is broken off by an interrupt.
-func TestRunTriesAsLongAsTheServerDoes(t *testing.T) {
+// TestDryRunWaitsForTheServer: a dry run waits for the server's own answer, which names the webhook that it waited for; an interrupt ends
+// it.
+func TestDryRunWaitsForTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan, m := staged(t, clientSide, "one")
 		slow := &slowServer{memory: m, answers: 34 * time.Second}
@@ -624,8 +626,8 @@ func (s *slowServer) Write(ctx context.Context, r threeway.Request, manager stri
 	}
 }
 
-// In a dry run the namespace that the plan makes is not there, so nothing can be tried in it.
-func TestRunTriesNothingInAMissingNamespace(t *testing.T) {
+// TestDryRunInNewNamespace: in a dry run the namespace that the plan creates does not exist, so nothing can be tried in it.
+func TestDryRunInNewNamespace(t *testing.T) {
 	plan, m := staged(t, clientSide, "zero")
 	namespace := ObjectPlan{Ref: object.Ref{Key: object.Key{Kind: "Namespace", Name: "d"}, Version: "v1"}, Create: map[string]any{"metadata": map[string]any{}}}
 	plan.Objects = append([]ObjectPlan{namespace}, plan.Objects...)
@@ -651,7 +653,7 @@ func TestRunSurvivesAPanic(t *testing.T) {
 	}
 }
 
-// What a controller wrote back after the run is not called fixed.
+// TestConfirmed: what a controller wrote back after the run is not fixed.
 func TestConfirmed(t *testing.T) {
 	plan, m := staged(t, clientSide, "one", "two", "zero")
 	in := plan.comparison.Input

@@ -29,7 +29,10 @@ func ParseSelector(text string) (Selector, error) {
 	text = strings.TrimSpace(text)
 	kind, rest, ok := strings.Cut(text, "/")
 	if !ok || kind == "" || rest == "" || strings.HasPrefix(rest, ":") {
-		return Selector{}, &SelectorError{fmt.Sprintf("%q selects nothing", text), "write KIND/NAME or KIND/NAME:PATH, such as Deployment/web:spec.replicas"}
+		return Selector{}, &SelectorError{
+			fmt.Sprintf("%q selects nothing", text),
+			"write KIND/NAME or KIND/NAME:PATH, such as Deployment/web:spec.replicas",
+		}
 	}
 	kind, group, _ := strings.Cut(kind, ".")
 	return Selector{kind: strings.ToLower(kind), group: strings.ToLower(group), rest: rest, text: text}, nil
