@@ -161,7 +161,7 @@ func (b *builder) removal(path object.Path, kind changeKind, note string) Change
 }
 
 // accepted returns the changes that the API server would store together, and the changes that these need. One that does not fit is
-// declined, so that it does not prevent the others. Pruning gives way first, because it is the extra wish.
+// declined, so that it does not prevent the others. Pruned fields are declined first, because putting back matters more.
 func (b *builder) accepted(base, pruned []Change) []Change {
 	together := slices.Concat(base, pruned)
 	all, reason := b.completed(together)

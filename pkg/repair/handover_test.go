@@ -181,13 +181,13 @@ func TestHandOverOfUnusualEntries(t *testing.T) {
 		entries []any
 		want    string
 	}{
-		"nobody":             {nil, "null"},
-		"not ours":           {[]any{helms, entry("kubectl-edit", "Update", "apps/v1", `{"f:spec":{"f:replicas":{}}}`), scale}, "null"},
-		"no helm":            {[]any{ours}, `add /- helm Apply {"f:spec":{"f:replicas":{}}}, remove /0`},
-		"two of ours":        {[]any{ours, helms, more}, `replace /1/fieldsV1 {"f:spec":{"f:replicas":{},"f:selector":{},"f:template":{"f:spec":{"f:nodeSelector":{}}}}}, remove /2, remove /0`},
-		"nothing in common":  {[]any{helms, entry("helmdrift", "Update", "apps/v1", `{"f:spec":{"f:paused":{}}}`)}, "remove /1"},
-		"other version":      {[]any{entry("helm", "Apply", "apps/v1beta1", `{"f:spec":{"f:selector":{}}}`), ours}, "helm owns fields of it at another version than apps/v1"},
-		"fields of no sense": {[]any{helms, map[string]any{"manager": "helmdrift", "operation": "Update", "fieldsV1": map[string]any{"x": int64(1)}}}, "an entry of its managedFields cannot be read"},
+		"nobody":            {nil, "null"},
+		"not ours":          {[]any{helms, entry("kubectl-edit", "Update", "apps/v1", `{"f:spec":{"f:replicas":{}}}`), scale}, "null"},
+		"no helm":           {[]any{ours}, `add /- helm Apply {"f:spec":{"f:replicas":{}}}, remove /0`},
+		"two of ours":       {[]any{ours, helms, more}, `replace /1/fieldsV1 {"f:spec":{"f:replicas":{},"f:selector":{},"f:template":{"f:spec":{"f:nodeSelector":{}}}}}, remove /2, remove /0`},
+		"nothing in common": {[]any{helms, entry("helmdrift", "Update", "apps/v1", `{"f:spec":{"f:paused":{}}}`)}, "remove /1"},
+		"other version":     {[]any{entry("helm", "Apply", "apps/v1beta1", `{"f:spec":{"f:selector":{}}}`), ours}, "helm owns fields of it at another version than apps/v1"},
+		"invalid fields":    {[]any{helms, map[string]any{"manager": "helmdrift", "operation": "Update", "fieldsV1": map[string]any{"x": int64(1)}}}, "an entry of its managedFields cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := driftedSite(t)

@@ -43,8 +43,8 @@ func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
 	if o.source == nil || len(o.Changes) == 0 {
 		return nil, nil
 	}
-	if gone := o.staleObject(live); gone != nil {
-		return nil, gone
+	if stale := o.staleObject(live); stale != nil {
+		return nil, stale
 	}
 	open, err := o.pending(live)
 	if err != nil || len(open) == 0 {
@@ -64,19 +64,19 @@ func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
 
 // pending returns the changes that are still to be made.
 func (o *ObjectPlan) pending(live map[string]any) ([]Change, error) {
-	var open, gone []Change
+	var open, changed []Change
 	found := o.source.Findings(live)
 	for _, c := range o.Changes {
 		switch o.stateOf(c, live, found) {
 		case pending:
 			open = append(open, c)
 		case stale:
-			gone = append(gone, c)
+			changed = append(changed, c)
 		case done:
 		}
 	}
-	if len(gone) > 0 {
-		return nil, staleFields(gone) // one patch writes the object, so one stale field stops all of it
+	if len(changed) > 0 {
+		return nil, staleFields(changed) // one patch writes the object, so one stale field stops all of it
 	}
 	return open, nil
 }
@@ -92,9 +92,9 @@ func (o *ObjectPlan) atomicPointers(live map[string]any, changes []Change) []str
 	return out
 }
 
+// testUID begins every patch: a name can be used again by another object.
 func testUID(live map[string]any) operation {
-	metadata, _ := live["metadata"].(map[string]any)
-	return operation{"test", "/metadata/uid", metadata["uid"]}
+	return operation{"test", "/metadata/uid", object.Child(live, "metadata")["uid"]}
 }
 
 // patcher collects the operations that lead from one text to another.

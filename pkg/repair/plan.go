@@ -135,7 +135,7 @@ func (p *planner) declineTerminating(o *threeway.ObjectComparison) {
 
 // whyNotCreated returns why a missing object is not created; empty if it is.
 func (p *planner) whyNotCreated(o *threeway.ObjectComparison) string {
-	spec, _ := o.Content["spec"].(map[string]any)
+	spec := object.Child(o.Content, "spec")
 	absence := p.plan.comparison.Input.Live[o.Ref].Absence
 	switch {
 	case p.choice.object(o.Key) == outside:
@@ -193,9 +193,8 @@ func (p *planner) whyNotWritable(plan *ObjectPlan) string {
 	if !known {
 		return "it was not compared at " + plan.Ref.APIVersion() + ", the version of the manifest"
 	}
-	metadata, _ := source.Live["metadata"].(map[string]any)
 	plan.source = source
-	plan.UID, _ = metadata["uid"].(string)
+	plan.UID, _ = object.Child(source.Live, "metadata")["uid"].(string)
 	if reason := p.whyNoOwner(); reason != "" {
 		return reason
 	}

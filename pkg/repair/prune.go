@@ -114,7 +114,7 @@ func (b *builder) whyNotPruned(c Change, candidates map[string][]object.Path) st
 	if rule := b.ignoredAt(c.Path); rule != nil {
 		return "a part of it is ignored by " + rule.Rule
 	}
-	if yes, _ := b.plan.isWrittenBy(c.finding.Owners, source.Live, c.Path); !yes {
+	if alone, _ := b.plan.isWrittenBy(c.finding.Owners, source.Live, c.Path); !alone {
 		return "somebody else wrote a part of it"
 	}
 	if item := b.addedItem(c.Path); item != nil {
@@ -158,8 +158,8 @@ func (o *ObjectPlan) isPrunable(c Change, live map[string]any, found []threeway.
 		return false
 	}
 	return slices.ContainsFunc(found, func(f threeway.Finding) bool {
-		yes, held := o.isWrittenBy(f.Owners, live, c.Path)
-		return isAdded(f) && c.Path.HasPrefix(f.Path) && yes && held == (c.To != nil)
+		alone, held := o.isWrittenBy(f.Owners, live, c.Path)
+		return isAdded(f) && c.Path.HasPrefix(f.Path) && alone && held == (c.To != nil)
 	})
 }
 
@@ -188,7 +188,7 @@ func (o *ObjectPlan) isDefault(live map[string]any, path object.Path) bool {
 // isWrittenBy reports whether only these writers own what stands at path and below it. A finding names the owners of the value that it is
 // about; what others filled in beside it is theirs. Held reports that somebody else wrote the map itself, which the writers then filled,
 // such as the resources of a container, which the API server never omits. The map stays then.
-func (o *ObjectPlan) isWrittenBy(writers []report.Owner, live map[string]any, path object.Path) (yes, held bool) {
+func (o *ObjectPlan) isWrittenBy(writers []report.Owner, live map[string]any, path object.Path) (alone, held bool) {
 	target, filled := owners.FieldPath(path), false
 	for _, raw := range owners.RawEntries(live) {
 		fields, err := owners.Fields(raw)

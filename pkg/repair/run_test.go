@@ -138,7 +138,7 @@ func (m *memory) patch(live map[string]any, body []byte, manager string) (map[st
 		m.t.Fatal(err)
 	}
 	if text, err = patch.Apply(text); err != nil {
-		return nil, doesNotHold()
+		return nil, failedTest()
 	}
 	out := decode(m.t, string(text))
 	if manager == owners.Repairer && !strings.Contains(string(body), managedFields) {
@@ -160,7 +160,7 @@ func decode(t *testing.T, text string) map[string]any {
 }
 
 // The answers of an API server.
-func doesNotHold() error {
+func failedTest() error {
 	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", "test failed", 0, false)
 }
 
@@ -298,7 +298,7 @@ func TestRun(t *testing.T) {
 func TestRunSurvivesFaults(t *testing.T) {
 	for name, wrong := range map[string]fault{
 		"conflict":             {err: refusal(409)},
-		"test failed":          {err: doesNotHold()},
+		"test failed":          {err: failedTest()},
 		"throttled":            {err: throttled(0)},
 		"failed before":        {err: refusal(500)},
 		"failed after":         {err: refusal(500), after: true},
@@ -342,20 +342,20 @@ func TestRunReportsPermanentFaults(t *testing.T) {
 		want  string
 		after time.Duration
 	}{
-		"validation":  {invalid(), "refused: said 422", 0},
-		"forbidden":   {refusal(403), "refused: said 403", 0},
-		"bad request": {refusal(400), "refused: said 400", 0},
-		"not allowed": {refusal(405), "refused: said 405", 0},
-		"too large":   {refusal(413), "refused: said 413", 0},
-		"a proxy":     {refusal(404, metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse}), "refused: said 404", 0},
-		"never holds": {doesNotHold(), "failed: the API server says that a test of the patch fails, but all of them hold: " + doesNotHold().Error(), 0},
-		"conflict":    {refusal(409), "failed: gave up: said 409", time.Minute},
-		"throttled":   {throttled(0), "failed: gave up: slow down", time.Minute},
-		"told later":  {throttled(3600), "failed: gave up: slow down", 0},
-		"down":        {refusal(503), "failed: gave up: said 503" + again, time.Minute},
-		"lost":        {errLost, "failed: gave up: " + errLost.Error() + again, time.Minute},
-		"no answer":   {context.DeadlineExceeded, "failed: gave up: no answer in time" + again, time.Minute},
-		"no webhook":  {webhookDown(), "failed: gave up: " + webhookDown().Error(), time.Minute},
+		"validation":   {invalid(), "refused: said 422", 0},
+		"forbidden":    {refusal(403), "refused: said 403", 0},
+		"bad request":  {refusal(400), "refused: said 400", 0},
+		"not allowed":  {refusal(405), "refused: said 405", 0},
+		"too large":    {refusal(413), "refused: said 413", 0},
+		"a proxy":      {refusal(404, metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse}), "refused: said 404", 0},
+		"failing test": {failedTest(), "failed: the API server says that a test of the patch fails, but all of them hold: " + failedTest().Error(), 0},
+		"conflict":     {refusal(409), "failed: gave up: said 409", time.Minute},
+		"throttled":    {throttled(0), "failed: gave up: slow down", time.Minute},
+		"told later":   {throttled(3600), "failed: gave up: slow down", 0},
+		"down":         {refusal(503), "failed: gave up: said 503" + again, time.Minute},
+		"lost":         {errLost, "failed: gave up: " + errLost.Error() + again, time.Minute},
+		"no answer":    {context.DeadlineExceeded, "failed: gave up: no answer in time" + again, time.Minute},
+		"no webhook":   {webhookDown(), "failed: gave up: " + webhookDown().Error(), time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -385,9 +385,9 @@ func TestRunWithoutOwnershipPatch(t *testing.T) {
 		err  error
 		want string
 	}{
-		"forbidden":   {refusal(403), back + "said 403" + complete},
-		"down":        {refusal(500), back + "gave up: said 500" + complete},
-		"never holds": {doesNotHold(), back + "the API server says that a test of the patch fails, but all of them hold: " + doesNotHold().Error() + complete},
+		"forbidden":    {refusal(403), back + "said 403" + complete},
+		"down":         {refusal(500), back + "gave up: said 500" + complete},
+		"failing test": {failedTest(), back + "the API server says that a test of the patch fails, but all of them hold: " + failedTest().Error() + complete},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -410,10 +410,10 @@ func TestRunDeclinesChangedObjects(t *testing.T) {
 		meanwhile func(m *memory)
 		want      string
 	}{
-		"deleted":     {func(m *memory) { delete(m.objects, "one") }, "it is gone: it was deleted after the plan was made"},
-		"made again":  {func(m *memory) { set(m, "uid", "another") }, "another object has its name now: it was deleted and created again after the plan was made"},
-		"going":       {func(m *memory) { set(m, "deletionTimestamp", "2026-11-21T10:00:00Z") }, "it is being deleted"},
-		"other value": {func(m *memory) { m.objects["one"]["data"] = map[string]any{"a": "later"} }, "data.a changed after the plan was made"},
+		"deleted":       {func(m *memory) { delete(m.objects, "one") }, "it is gone: it was deleted after the plan was made"},
+		"created again": {func(m *memory) { set(m, "uid", "another") }, "another object has its name now: it was deleted and created again after the plan was made"},
+		"being deleted": {func(m *memory) { set(m, "deletionTimestamp", "2026-11-21T10:00:00Z") }, "it is being deleted"},
+		"other value":   {func(m *memory) { m.objects["one"]["data"] = map[string]any{"a": "later"} }, "data.a changed after the plan was made"},
 	} {
 		for _, moment := range []string{"before", "while"} {
 			if moment == "while" && name == "going" {
