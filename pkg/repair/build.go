@@ -41,21 +41,10 @@ func (b *builder) build(drift, added []threeway.Finding) {
 
 // change makes the change of one finding, or returns why there is none.
 func (b *builder) change(f threeway.Finding) (Change, string) {
-	if hasIndex(f.Path) || b.plan.ambiguous(b.plan.source.Live, f.Path) {
-		return Change{}, "the items of its list lack their keys or share them, so it is unclear which one is meant"
-	}
 	source := b.plan.source
-	whole := source.Whole(f.Path)
-	if rule := b.ignoredAt(whole); rule != nil {
-		what := "it"
-		if len(whole) < len(f.Path) {
-			what = b.shown(whole)
-		}
-		return Change{}, fmt.Sprintf("a part of %s is ignored by %s, and %[1]s can only be put back as a whole", what, rule.Rule)
-	}
-	if part := b.findOfFailed(whole); part != nil && len(whole) < len(f.Path) {
-		return Change{}, fmt.Sprintf("%s%s %s, and %s can only be put back as a whole%s",
-			b.failedRevision(), failedVerb(*part), b.shown(part.Path), b.shown(whole), b.undoFailedHint())
+	atomic := source.Whole(f.Path)
+	if reason := b.whyNotPutBack(f.Path, atomic); reason != "" {
+		return Change{}, reason
 	}
 	if source.IsPlacement(f) { // a finding of the order alone; its values are the items of the list
 		return b.orderOf(f), ""
@@ -67,8 +56,8 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 			return c, reason
 		}
 	}
-	if len(whole) < len(f.Path) {
-		c = b.atomicChange(f, whole)
+	if len(atomic) < len(f.Path) {
+		c = b.atomicChange(f, atomic)
 	}
 	stated, names := source.Stated(c.Path)
 	// The manifest may say null. The API server stores a null of an untyped field, which is not the same as no field.
@@ -88,6 +77,29 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 	}
 	return c, ""
 }
+
+// whyNotPutBack returns why the place at path stays as it is; empty if it can be put back. Atomic is the part of path that is written as
+// one value, so everything inside it counts: what a rule ignores there, and what the failed revision wrote.
+func (b *builder) whyNotPutBack(path, atomic object.Path) string {
+	if hasIndex(path) || b.plan.ambiguous(b.plan.source.Live, path) {
+		return unclearItem
+	}
+	what := "it"
+	if len(atomic) < len(path) {
+		what = b.shown(atomic)
+	}
+	if rule := b.ignoredAt(atomic); rule != nil {
+		return fmt.Sprintf("a part of %s is ignored by %s, and %[1]s can only be put back as a whole", what, rule.Rule)
+	}
+	if part := b.findOfFailed(atomic); part != nil && len(atomic) < len(path) {
+		return fmt.Sprintf("%s%s %s, and %s can only be put back as a whole%s",
+			b.failedRevision(), failedVerb(*part), b.shown(part.Path), what, b.undoFailedHint())
+	}
+	return ""
+}
+
+// unclearItem is the reason of a path through an item of a list that nothing identifies.
+const unclearItem = "the items of its list lack their keys or share them, so it is unclear which one is meant"
 
 // ownerOf reports whether only the ownership of a field is put back: live means the same as old, and an apply conflicts on it all the
 // same. Otherwise it returns why that cannot be done, if anything prevents it.

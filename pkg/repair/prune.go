@@ -102,7 +102,7 @@ func (b *builder) whyNotPruned(c Change, candidates map[string][]object.Path) st
 	case doubt != "" && reachOf(b.choice.only, b.compared.Key, c.Path) != inside:
 		return fmt.Sprintf("%s; --only %s/%s:%s removes it", doubt, b.compared.Kind, b.compared.Name, b.shown(c.Path))
 	case hasIndex(c.Path) || b.plan.ambiguous(source.Live, c.Path):
-		return "the items of its list lack their keys or share them, so it is unclear which one is meant"
+		return unclearItem
 	case c.From == nil:
 		return "live has nothing here to remove"
 	case len(source.Whole(c.Path)) < len(c.Path):
