@@ -17,7 +17,7 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 		out.Plan = append(out.Plan, p.shown(&p.Objects[i], mask))
 	}
 	scrub := p.comparison.Scrub
-	if mask.Show {
+	if mask.Show { // the user asked for clear values
 		scrub = func(text string) string { return text }
 	}
 	for _, outcome := range outcomes {
