@@ -90,7 +90,7 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	o.ignoreOptions.addFlags(fs)
 	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
 	fs.BoolVar(&o.showControllers, "show-controllers", false,
-		"list fields that no manifest names and only controllers or unknown writers wrote, instead of counting them")
+		"list fields that no manifest names and only controllers or forgotten writers wrote, instead of counting them")
 	fs.StringVar(&o.baseline, "baseline", "", "count only what is new since the report in this `file` (JSON or YAML)")
 	o.desiredOptions.addFlags(fs)
 	o.repair.addFlags(fs)
