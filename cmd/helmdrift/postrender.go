@@ -37,6 +37,7 @@ func (p postRenderer) run(ctx context.Context, manifest []byte) ([]byte, error) 
 	out, complaint := &head{limit: p.maxOutput}, &head{limit: 2 * maxComplaint}
 	cmd := exec.CommandContext(ctx, path, p.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(manifest), out, complaint, outputDelay
+	// The program is killed when the context ends, and the error then says why it ended.
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
