@@ -19,6 +19,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
+// This file is the command diff: its flags and their contradictions, the comparison, the report, and the command that would put the drift
+// back. It writes nothing to the cluster unless --fix says so.
+
 // diffOptions are the flags of diff: how to compare, which findings count, and how the report looks.
 type diffOptions struct {
 	compareOptions

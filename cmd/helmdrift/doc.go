@@ -56,6 +56,18 @@
 // name (limits.go, jobs.go). It holds no credentials of the cluster. When a template reads a file or looks up an object, the child asks
 // its parent.
 //
+// # Adding a flag
+//
+// A flag is a field of an options struct, a line in its addFlags, and a name below a heading in help.go; TestHelpGroups fails without the
+// heading. A flag with a fixed set of words is a oneOf. If the flag contradicts another one or needs a chart, check refuses it, and
+// testdata/script/usage.txtar shows the message. A flag that decides what the comparison is made with must not be allowed together with
+// --fix (checkFix), and one that fix needs to reach the same result belongs into fixCommand, which the last line of a report quotes.
+//
+// # Messages
+//
+// An error says what is wrong and quotes the flag, file or object. A hint says what to type or to change. Two flags that do not go together
+// "exclude each other"; a value "must be" something; a flag that lacks a condition "needs" it. Values of --set and tokens are never quoted.
+//
 // # What goes where
 //
 // Reports go to stdout; errors, hints, notes and questions go to stderr. Everything that was written by others is escaped on both, and

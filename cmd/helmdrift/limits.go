@@ -12,6 +12,9 @@ import (
 	"github.com/helmdrift/helmdrift/internal/confine"
 )
 
+// This file says what work on foreign text may take, and starts the child process that does it. What the jobs are is in jobs.go, and how a
+// child is started, watched and ended is in internal/confine.
+
 // limits are the time and the memory that work on foreign text may take. A template can loop forever or fill the memory, and so can the
 // text of a manifest or of an index. Go cannot stop such work within a process, so it is a job of a child process (jobs.go), which can be
 // ended. A limit of zero means no limit.

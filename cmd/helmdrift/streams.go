@@ -10,6 +10,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
+// This file is the only way to stderr. Everything that somebody else may have written passes through print, which escapes it.
+
 // streams is everything that a command reads from and writes to beside the cluster. Tests replace it.
 type streams struct {
 	in       io.Reader
