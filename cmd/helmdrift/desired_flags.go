@@ -16,11 +16,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
-// This file holds the flags that say what the release is to become. Most of them are those of helm upgrade, and they are passed on without
-// a change of meaning: the values to pkg/render, the source of the chart to pkg/fetch, and how Helm writes to pkg/drift.
+// This file holds the flags that say what the release is to become. Most of them are those of helm upgrade, with Helm's names and meaning,
+// so that the flags of an upgrade can be copied. They are passed on as they are: the values to pkg/render, the source of the chart to
+// pkg/fetch, and how Helm writes to pkg/drift.
 
-// desiredOptions are the flags that say what the release is to become. Most are Helm's own for values and charts, with Helm's names and
-// meaning, so that the flags of a helm upgrade can be copied; docs/desired.md describes them.
+// desiredOptions are the values of these flags. docs/desired.md describes what they do, and in what helmdrift differs from Helm.
 type desiredOptions struct {
 	// toRevision predicts a rollback and install a first installation; otherwise an upgrade is predicted.
 	toRevision int

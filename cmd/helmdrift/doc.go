@@ -61,7 +61,7 @@
 // A flag is a field of an options struct, a line in its addFlags, and a name below a heading in help.go; TestHelpGroups fails without the
 // heading. A flag with a fixed set of words is a oneOf. If the flag contradicts another one or needs a chart, check refuses it, and
 // testdata/script/usage.txtar shows the message. A flag that decides what the comparison is made with must not be allowed together with
-// --fix (checkFix), and one that fix needs to reach the same result belongs into fixCommand, which the last line of a report quotes.
+// --fix (checkFix), and one that fix needs to reach the same result belongs in fixCommand, which the last line of a report quotes.
 //
 // # Messages
 //

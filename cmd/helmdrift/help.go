@@ -134,6 +134,7 @@ func writeFlags(w io.Writer, cmd *cobra.Command) {
 			rest.AddFlag(f)
 		}
 	})
+	// Empty sections print nothing.
 	fmt.Fprint(w, flagSection("Flags", rest), strings.Join(sections, ""))
 }
 

@@ -65,6 +65,7 @@ func (l limits) maxAnswer() int64 { return l.memory.Value() / answerShare }
 // runJob runs a job in a child process within the limits. Doing names the work in messages, such as "rendering the chart". The child asks
 // its questions through calls.
 func runJob[In, Out any](ctx context.Context, l limits, doing, job string, in In, calls map[string]confine.Call) (Out, error) {
+	// A fault is the error of the job itself, which says what it was doing. Errors of the way to and from the child do not.
 	out, err := confine.Run[In, Out](ctx, l.program, confine.Limits{Time: l.time, Memory: l.memory.Value()}, job, in, calls)
 	var fault *confine.Fault
 	switch {

@@ -10,7 +10,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
-// This file is the only way to stderr. Everything that somebody else may have written passes through print, which escapes it.
+// This file holds what a command reads and writes, so that a test can run the whole program in its own process. It also holds the form of
+// messages on stderr: whatever somebody else may have written is printed by print, which escapes it.
 
 // streams is everything that a command reads from and writes to beside the cluster. Tests replace it.
 type streams struct {
