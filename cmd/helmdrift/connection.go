@@ -95,7 +95,8 @@ func (c *connection) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.timeout, "request-timeout", c.timeout, "time limit for one request including its retries; 0 for none")
 	fs.Float32Var(&c.qps, "qps", c.qps,
 		"limit of `requests` per second (default: none if the server has Priority and Fairness, else 50) [HELM_QPS]")
-	fs.IntVar(&c.burst, "burst-limit", c.burst, "`requests` that may exceed --qps for a moment (default: 300 if requests are limited) [HELM_BURST_LIMIT]")
+	fs.IntVar(&c.burst, "burst-limit", c.burst,
+		"`requests` that may exceed --qps for a moment (default: 300 if requests are limited) [HELM_BURST_LIMIT]")
 	fs.BoolVar(&c.debug, "debug", c.debug, "print Helm's log, and the stack trace of an internal error [HELM_DEBUG]")
 	_ = fs.MarkHidden("context")
 	fs.Lookup("kube-token").DefValue = "" // help prints defaults, and this one comes from the environment

@@ -39,12 +39,12 @@
 //
 //	main.go                                            the process: signals, panics, the exit code
 //	root.go, help.go                                   the command tree and the layout of its help
-//	diff.go, fix.go, version.go, completion.go         one command or one kind of completion each
+//	diff.go, fix.go, completion.go                     one command each, and the completion of their arguments
 //	fix_run.go, fix_backup.go                          the steps of a fix after its comparison
 //	session.go                                         from the flags to a comparison of one release
 //	compare_flags.go, desired_flags.go, fix_flags.go   the flags, by topic: what they are called, how they are checked, what they set
 //	ignore.go, config*.go, baseline.go                 what the user has decided to ignore
-//	connection.go                                      which cluster, and as whom
+//	connection.go, version.go                          which cluster, as whom, and the version that the API server is told
 //	jobs.go, limits.go, postrender.go                  work on text that others wrote, under limits of time and memory
 //	exit.go                                            from a report to an exit code
 //	terminal.go, streams.go, log.go                    stdin, stdout, stderr, and what may be printed there

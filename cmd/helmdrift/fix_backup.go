@@ -16,8 +16,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// This file writes the objects that a fix will change to a directory, one YAML file each, so that kubectl can put back what the fix replaced.
-// A backup is made for a bad day: it must be complete before the first write, and it must not replace an older one.
+// This file writes the objects that a fix will change to a directory, one YAML file each, so that kubectl can restore them.
+// A backup is made for a bad day: it is on the disk before the first write, and it never replaces an older one.
 
 // maxFileName is how long the name of a backup file may be. File systems allow 255 bytes; some room is left for the extension.
 const maxFileName = 200

@@ -39,7 +39,9 @@ type fixOptions struct {
 
 // newFixOptions returns the defaults: text, and a plan that is confirmed before it is written.
 func newFixOptions() fixOptions {
-	return fixOptions{format: output.Text, color: newColor(), dryRun: oneOf{words: []string{"client", "server"}}, timeout: repair.DefaultTimeout}
+	return fixOptions{
+		format: output.Text, color: newColor(), dryRun: oneOf{words: []string{"client", "server"}}, timeout: repair.DefaultTimeout,
+	}
 }
 
 // addFlags adds the flags that fix and diff --fix share.

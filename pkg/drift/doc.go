@@ -55,6 +55,6 @@
 //
 // # Errors
 //
-// An error says what went wrong. If there is advice, Hint returns it. ErrForceConflicts, ErrForceReplace and FluxError belong to options, so
-// that a program can name its own flag or setting instead.
+// An error says what went wrong. If there is advice, Hint returns it. ErrForceConflicts, ErrForceReplace and FluxError belong to options, so that a
+// program can name its own flag or setting instead.
 package drift

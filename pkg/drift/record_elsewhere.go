@@ -36,7 +36,8 @@ func (r *Result) RecordElsewhere() bool {
 }
 
 // isFluxStorage reports whether Flux stores the records of the release where they were found: in the namespace of the HelmRelease that the
-// objects name, or in the storage namespace of that HelmRelease (fluxcd/helm-controller v1.6 api/v2/helmrelease_types.go GetStorageNamespace).
+// objects name, or in the storage namespace of that HelmRelease (fluxcd/helm-controller v1.6 api/v2/helmrelease_types.go
+// GetStorageNamespace).
 func (r run) isFluxStorage(ctx context.Context, in threeway.Input) bool {
 	name, namespace := fluxOwner(append(liveObjects(in), in.OldObjects...))
 	if name == "" {

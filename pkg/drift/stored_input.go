@@ -116,7 +116,8 @@ func (r run) helmVersion(last *release.Record) string {
 }
 
 // applyMethod returns how that Helm writes, unless the options say it: Helm 3 applies client-side. Helm 4 applies as the decisive record
-// says, which is the last one or the target of a rollback, and it installs server-side (helm v4.3.1 pkg/action/upgrade.go getUpgradeServerSideValue, pkg/cmd/install.go).
+// says, which is the last one or the target of a rollback, and it installs server-side (helm v4.3.1 pkg/action/upgrade.go
+// getUpgradeServerSideValue, pkg/cmd/install.go).
 func (r run) applyMethod(helm string, decisive *release.Record) string {
 	serverSide := helm == "4" && (decisive == nil || decisive.ApplyMethod == release.ApplyServerSide)
 	if r.options.ServerSide != nil {
