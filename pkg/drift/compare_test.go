@@ -53,7 +53,7 @@ var web = drift.Target{Namespace: "prod", Release: "web"}
 
 // TestReleaseChangesMeanwhile: a comparison is made again once, and then says that it cannot be made.
 func TestReleaseChangesMeanwhile(t *testing.T) {
-	for upgrades, want := range map[int]string{0: "", 1: "", 2: `release "web" changed while reading, twice`} {
+	for upgrades, want := range map[int]string{0: "", 1: "", 2: `release "web" changed twice while it was compared`} {
 		lists := 0
 		records := upgrading{inMemory: edited(""), lists: &lists, upgrades: &upgrades}
 		before := upgrades
