@@ -62,7 +62,8 @@ type planner struct {
 
 func (p *planner) serverSide() bool { return p.plan.comparison.Input.ApplyMethod == "server-side" }
 
-// managerOfValues is the field manager under which values are written.
+// managerOfValues is the field manager under which values are written. Helm does not look at the owners of a client-side release, so there
+// the values are the deployer's at once.
 func (p *planner) managerOfValues() string {
 	if p.serverSide() {
 		return repairer
@@ -218,7 +219,8 @@ func (p *planner) needsHandOver(o *ObjectPlan) bool {
 	return body != nil
 }
 
-// selected returns the selected drift of an object. A field that is selected in part is declined.
+// selected returns the selected drift of an object. A field that is selected in part is declined, because writing it would write more than
+// the selectors name.
 func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
 	var out []threeway.Finding
 	for _, f := range drifted(o.Findings) {
@@ -254,7 +256,7 @@ func (p *planner) uncertainty(o *threeway.ObjectComparison, f threeway.Finding) 
 	return ""
 }
 
-// holdsList reports whether a value contains a list.
+// holdsList reports whether a value contains a list. Without the definition of a kind, the keys of its lists are unknown.
 func holdsList(v any) bool {
 	switch v := v.(type) {
 	case []any:

@@ -15,7 +15,8 @@ import (
 // What no manifest names is not Helm's, and a repair leaves it. With Prune it removes the part that persons wrote and nobody else did. What
 // controllers or unknown programs own, alone or beside a person, and what nobody has signed, stays.
 
-// isAdded reports whether a finding is what persons added. If several own a value, all of them have to be persons.
+// isAdded reports whether a finding is what persons added. If several own a value, all of them have to be persons: a controller that also
+// owns it would write it again.
 func isAdded(f threeway.Finding) bool {
 	isNoPerson := func(o report.Owner) bool { return o.Group != report.ManagerPerson }
 	return !f.Managed && f.Cause != report.CauseChange && f.Live != nil && !f.Silenced() && len(f.Path) > 0 &&

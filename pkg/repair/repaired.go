@@ -124,8 +124,9 @@ func areDuplicates(path object.Path, values ...any) bool {
 	return path[len(path)-1].Form != object.FieldStep && slices.ContainsFunc(values, isList)
 }
 
-// putDuplicates makes the items of a list that share a name those of old's manifest. An item that live has already stays as and where it
-// is. The others get the remaining places, and surplus items are removed.
+// putDuplicates makes the items of a list that share a name those of old's manifest. Such items have one path together, so they are put
+// back together. An item that live has already stays as and where it is; the others get the remaining places, and surplus items are
+// removed.
 func (o *ObjectPlan) putDuplicates(obj map[string]any, path object.Path, to any) error {
 	list, step := path[:len(path)-1], path[len(path)-1]
 	wanted, several := to.([]any)
@@ -147,7 +148,7 @@ func (o *ObjectPlan) putDuplicates(obj map[string]any, path object.Path, to any)
 	if len(own) > 0 {
 		end = own[len(own)-1] + 1
 	}
-	for i := range len(items) + 1 {
+	for i := range len(items) + 1 { // one more than there are items, because the rest may belong at the end
 		if i == end {
 			out = append(out, rest...)
 		}
@@ -175,7 +176,7 @@ func (o *ObjectPlan) indexes(object map[string]any, list object.Path, step objec
 }
 
 // assignDuplicates returns the item for each index of live's items of one name, in old's order. What live has already keeps its index if
-// that order allows it. Rest are the items that get no index.
+// that order allows it, so that fields that somebody else added to the item stay with it. Rest are the items that get no index.
 func (o *ObjectPlan) assignDuplicates(obj map[string]any, path object.Path, own []int, wanted []any) (placed map[int]any, rest []any) {
 	is, _ := o.source.At(obj, path)
 	normal, _ := path.Lookup(o.source.Normal(obj))
@@ -187,6 +188,7 @@ func (o *ObjectPlan) assignDuplicates(obj map[string]any, path object.Path, own 
 		if next == len(wanted) {
 			break
 		}
+		// An item in the wrong place is overwritten, unless the wanted one comes later and enough places are left until there.
 		comesLater := slices.ContainsFunc(stored[i+1:], func(v any) bool { return object.Equal(v, declared[next]) })
 		switch spare := len(own) - i - 1; {
 		case object.Equal(stored[i], declared[next]):
@@ -245,7 +247,7 @@ func (o *ObjectPlan) names(normal map[string]any, list object.Path) []string {
 	return out
 }
 
-// nameOf distinguishes the steps into one list.
+// nameOf distinguishes the steps into one list. Unlike the step it is comparable.
 func nameOf(step object.Step) string { return fmt.Sprintf("%#v %#v", step.Keys, step.Value) }
 
 // order returns the names of those items of a list that old names, in the order that they have in a text.

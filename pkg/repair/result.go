@@ -34,7 +34,7 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 	return out
 }
 
-// shown returns one object of the plan as a FixResult has it.
+// shown returns one object of the plan as a FixResult has it. Pruned fields are listed apart from those that are put back.
 func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) report.FixPlan {
 	out := report.FixPlan{
 		Object: report.ObjectKey{Key: o.Ref.Key}, UID: o.UID, Create: o.Create != nil, HandOver: o.Create == nil && len(o.Changes) == 0,

@@ -169,7 +169,8 @@ func (w *work) creator() string {
 	return w.plan.Manager
 }
 
-// createdMeanwhile ends the repair of an object that was missing and exists now. If the answer to its creation was lost, it may be ours.
+// createdMeanwhile ends the repair of an object that was missing and exists now. It is not compared with the manifest: whoever created it
+// may have meant it so. If the answer to our own creation was lost, the object may be ours.
 func (w *work) createdMeanwhile(live map[string]any) report.FixOutcome {
 	isOurs := func(raw map[string]any) bool { return raw["manager"] == w.creator() }
 	if w.unanswered && slices.ContainsFunc(owners.RawEntries(live), isOurs) {
