@@ -24,15 +24,16 @@ func NullsReason(definition *kinds.CustomSchema, ref object.Ref, live, result ma
 		return "", true
 	}
 	var errs []string
-	kinds.WalkDeclared(result, definition.Roots[ref.Version], nil, func(path object.Path, v any, schema map[string]any) {
-		if v != nil || schema == nil || !kinds.RefusesNull(schema) {
+	root, _ := definition.Schema(ref.Version)
+	kinds.WalkDeclared(result, root, nil, func(path object.Path, v any, schema map[string]any) {
+		if v != nil || schema == nil || !refusesNull(schema) {
 			return
 		}
 		if was, has := path.Lookup(live); has && was == nil {
 			return // the server does not check again what is stored already
 		}
 		const refusal = `%[1]s: Invalid value: "null": %[1]s in body must be of type %[2]s: "null"`
-		errs = append(errs, fmt.Sprintf(refusal, path, kinds.JSONType(schema)))
+		errs = append(errs, fmt.Sprintf(refusal, path, jsonType(schema)))
 	})
 	if len(errs) == 0 {
 		return "", false
@@ -50,6 +51,20 @@ func invalidObject(ref object.Ref, errs []string) string {
 		text = "[" + text + "]"
 	}
 	return fmt.Sprintf("%s %q is invalid: %s", ref.GroupKind().String(), ref.Name, text)
+}
+
+// refusesNull reports whether the server neither accepts a null by a schema nor replaces it by a default.
+func refusesNull(schema map[string]any) bool {
+	return schema["nullable"] != true && schema["default"] == nil && jsonType(schema) != ""
+}
+
+// jsonType returns the type that a schema asks for, as the API server names it in errors; empty if it accepts any.
+func jsonType(schema map[string]any) string {
+	if schema["x-kubernetes-int-or-string"] == true {
+		return "integer,string"
+	}
+	name, _ := schema["type"].(string)
+	return name
 }
 
 // addsNull reports whether a value has nulls where live has none.

@@ -101,7 +101,7 @@ func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versi
 		return out, doubts, nil
 	}
 	definition := c.Schemas[ref.GroupKind()]
-	out.ownsStatus = definition != nil && !definition.Status[ref.Version]
+	out.ownsStatus = definition != nil && !definition.HasStatusSubresource(ref.Version)
 	for _, gv := range others {
 		if err := unconvertible(definition, gv, ref, desired, live); err != nil {
 			return out, doubts, err
@@ -166,7 +166,7 @@ func unconvertible(s *kinds.CustomSchema, gv schema.GroupVersion, ref object.Ref
 	if s == nil {
 		return nil
 	}
-	root, known := s.Roots[gv.Version]
+	root, known := s.Schema(gv.Version)
 	if gv.Group != ref.Group || !known {
 		return fmt.Errorf("request to convert CR to an invalid group/version: %s", gv)
 	}
@@ -197,7 +197,8 @@ func (t *ApplyTypes) at(gvk schema.GroupVersionKind, gv schema.GroupVersion, def
 	if t == nil || definition == nil || definition.Webhook {
 		return nil
 	}
-	own, other := t.schemaOf(gvk), kinds.ParseSchema(definition.Roots[gv.Version])
+	root, _ := definition.Schema(gv.Version)
+	own, other := t.schemaOf(gvk), kinds.ParseOpenAPI(root)
 	if own == nil || other == nil {
 		return nil
 	}

@@ -84,8 +84,8 @@ func FieldsV1(set *fieldpath.Set) (json.RawMessage, error) {
 	return text, nil
 }
 
-// addFields adds to a set what fieldsV1 names, as FromJSON of fieldpath.Set does with the text of it; false if it cannot be decoded. A field
-// with nothing below it, or with a dot below it, is owned itself. Elements of an unknown kind are left out.
+// addFields adds to a set what fieldsV1 names, as FromJSON of fieldpath.Set does with the text of it; false if it cannot be decoded. A
+// field with nothing below it, or with a dot below it, is owned itself. Elements of an unknown kind are left out.
 func addFields(set *fieldpath.Set, fields map[string]any) bool {
 	for _, name := range object.SortedKeys(fields) {
 		if name == "." {

@@ -34,10 +34,11 @@ func newStorage(t testing.TB, o sample) *storage {
 	job := newComparer(Input{Schemas: o.schemas})
 	out := &storage{sample: o, shape: job.shapeOf(o.Ref)}
 	custom := o.schemas[schema.GroupKind{Group: o.Group, Kind: o.Kind}]
-	if custom == nil || custom.Roots[o.Version] == nil {
+	root, _ := custom.Schema(o.Version)
+	if root == nil {
 		return out
 	}
-	raw, err := json.Marshal(custom.Roots[o.Version])
+	raw, err := json.Marshal(root)
 	if err != nil {
 		t.Fatal(err)
 	}
