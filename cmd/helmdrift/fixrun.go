@@ -195,7 +195,7 @@ func (f fixRun) backup(plan *repair.Plan) error {
 		if o.Create != nil || live == nil {
 			continue
 		}
-		bare := threeway.Bare(live)
+		bare := threeway.StripServerFields(live)
 		if !f.flags.showSecrets && !secret.Kind(o.Ref.Group, o.Ref.Kind) {
 			var paths []string
 			if bare, paths = f.before.Comparison.WithoutSecrets(o.Ref, bare); len(paths) > 0 {

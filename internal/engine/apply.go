@@ -69,7 +69,7 @@ func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom boo
 	if custom {
 		create = managedfields.NewDefaultCRDFieldManager
 	}
-	as := byName{types.versions()}
+	as := nameConverter{types.versions()}
 	m, err := create(types, as, as, as, gvk, gvk.GroupVersion(), "", types.withoutStatus())
 	if err != nil {
 		return serverSide{}, fmt.Errorf("preparing a server-side apply of %s: %w", gvk.Kind, err)

@@ -47,26 +47,26 @@ func clientSideFor(c *kinds.Catalog, gvk schema.GroupVersionKind, desired map[st
 		return merge
 	}
 	typed, err := c.HelmScheme.New(gvk)
-	if err != nil || holdsAbsurd(desired, c.Shape(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
+	if err != nil || holdsHugeQuantity(desired, c.Shape(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
 		return merge
 	}
 	return ClientSide{Engine: report.EngineStrategic, Typed: typed}
 }
 
 // holdsAbsurd tells whether a value has a quantity in it that would take for ever to decode.
-func holdsAbsurd(v any, s *kinds.Shape) bool {
+func holdsHugeQuantity(v any, s *kinds.Shape) bool {
 	if s == nil {
 		return false
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
-			if holdsAbsurd(below, s.Field(name)) {
+			if holdsHugeQuantity(below, s.Field(name)) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return holdsAbsurd(item, s.Item()) })
+		return slices.ContainsFunc(v, func(item any) bool { return holdsHugeQuantity(item, s.Item()) })
 	case string:
 		return s.Quantity && kinds.IsAbsurd(v)
 	}
@@ -76,7 +76,7 @@ func holdsAbsurd(v any, s *kinds.Shape) bool {
 // result gives live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
 // the texts as they are; live is not changed. Its managedFields are left out: no patch is about them, and they are much of the text.
 func (p ClientSide) result(old, desired, live map[string]any) (map[string]any, error) {
-	live = withoutOwners(live)
+	live = withoutManagedFields(live)
 	patch, err := p.patch(old, desired, live)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (p ClientSide) result(old, desired, live map[string]any) (map[string]any, e
 }
 
 // withoutOwners is an object without its managedFields. It shares the rest with the one given.
-func withoutOwners(live map[string]any) map[string]any {
+func withoutManagedFields(live map[string]any) map[string]any {
 	meta := maps.Clone(object.Child(live, "metadata"))
 	if meta == nil {
 		return live

@@ -14,7 +14,7 @@ import (
 // replaced foretells a replacement: helm --force, which Helm 4 calls --force-replace (helm v3.22.0 pkg/kube/client.go
 // updateResource, v4.3.1 replaceResource). Helm sends desired itself over whatever is there, so live counts for nothing but what
 // the API server gives back or refuses to lose (server_update.go, immutable.go). Old is not looked at.
-func replaced(desired map[string]any) Written {
+func predictReplacement(desired map[string]any) Written {
 	return Written{Engine: report.EngineReplace, applied: applied{Result: runtime.DeepCopyJSON(desired)}}
 }
 

@@ -50,7 +50,7 @@ func (t versionedTypes) ObjectToTyped(obj runtime.Object, options ...typed.Valid
 
 // reads tells whether a manifest is an object of the version at which Helm applies. The server looks at that before it looks at what
 // others wrote (apimachinery v0.37.0 pkg/util/managedfields/internal/structuredmerge.go Apply).
-func (t versionedTypes) reads(manifest map[string]any) bool {
+func (t versionedTypes) canRead(manifest map[string]any) bool {
 	_, err := t.TypeConverter.ObjectToTyped(&unstructured.Unstructured{Object: manifest})
 	return err == nil
 }
@@ -89,11 +89,11 @@ func (c Writer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.TypeC
 }
 
 // typesOf are the types by which an object is applied. The error is what the server says of managers that it cannot follow.
-func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versionedTypes, doubts []Doubt, err error) {
+func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versionedTypes, doubts []Uncertainty, err error) {
 	out = versionedTypes{gvk: ref.GVK(), known: map[schema.GroupVersion]managedfields.TypeConverter{}}
 	var known bool
 	if out.TypeConverter, known = c.ownTypes(out.gvk); !known {
-		doubts = append(doubts, Doubt{Reason: "the schema of the kind is not known, so its lists are taken as one value each"})
+		doubts = append(doubts, Uncertainty{Reason: "the schema of the kind is not known, so its lists are taken as one value each"})
 	}
 	others := otherVersions(live, ref.APIVersion())
 	if kinds.NativeApply().Scheme.Recognizes(out.gvk) {
@@ -106,7 +106,7 @@ func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versi
 		if err := unconvertible(definition, gv, ref, desired, live); err != nil {
 			return out, doubts, err
 		}
-		if types := c.ApplyTypes[out.gvk.GroupVersion()].at(out.gvk, gv, definition); types != nil {
+		if types := c.ApplyTypes[out.gvk.GroupVersion()].typesAt(out.gvk, gv, definition); types != nil {
 			out.known[gv] = types
 		} else {
 			out.guessed = append(out.guessed, gv)
@@ -193,7 +193,7 @@ func undeclared(root, obj map[string]any) (paths []object.Path) {
 
 // at gives the types of a custom kind at another version as its definition says them; nil where that is not known, or where a
 // webhook converts between the versions. What they have in common with the version that was read is taken from there.
-func (t *ApplyTypes) at(gvk schema.GroupVersionKind, gv schema.GroupVersion, definition *kinds.CustomSchema) managedfields.TypeConverter {
+func (t *ApplyTypes) typesAt(gvk schema.GroupVersionKind, gv schema.GroupVersion, definition *kinds.CustomSchema) managedfields.TypeConverter {
 	if t == nil || definition == nil || definition.Webhook {
 		return nil
 	}
@@ -244,13 +244,13 @@ func atVersion(u *unstructured.Unstructured, gv schema.GroupVersion) *unstructur
 }
 
 // byName converts, defaults and creates for a server that converts between versions by their name alone.
-type byName struct{ versions []schema.GroupVersion }
+type nameConverter struct{ versions []schema.GroupVersion }
 
 // Convert is not called for unstructured objects.
-func (byName) Convert(_, _, _ any) error { return nil }
+func (nameConverter) Convert(_, _, _ any) error { return nil }
 
 // ConvertToVersion knows the versions it was made for.
-func (r byName) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+func (r nameConverter) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
 	u, ok := in.(*unstructured.Unstructured)
 	target, one := to.(schema.GroupVersion)
 	if !ok || !one || !slices.Contains(r.versions, target) {
@@ -263,17 +263,17 @@ func (r byName) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (
 }
 
 // ConvertFieldLabel is not called.
-func (byName) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
+func (nameConverter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
 	return label, value, nil
 }
 
 // Default leaves the defaults to the normal form.
-func (byName) Default(runtime.Object) {}
+func (nameConverter) Default(runtime.Object) {}
 
 // New makes an empty object, which the API server compares live with where managedFields are empty, to see what was there before the
 // first apply. One of a native kind is not quite empty: it writes its required fields, as live does (apimachinery v0.37.0
 // pkg/util/managedfields/internal/skipnonapplied.go Apply).
-func (byName) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+func (nameConverter) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	u := &unstructured.Unstructured{}
 	if typed, err := kinds.NativeApply().Scheme.New(gvk); err == nil {
 		if u.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(typed); err != nil {

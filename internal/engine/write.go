@@ -45,7 +45,7 @@ type Written struct {
 	Engine report.Engine
 	applied
 	// Doubts say what of the result is not certain.
-	Doubts []Doubt
+	Uncertainties []Uncertainty
 	// Invalid is what the API server says of the result where it does not take it.
 	Invalid string
 	// Kept is where the API server keeps metrics of an autoscaler that the apply drops; nil for most.
@@ -61,7 +61,7 @@ func (c Writer) Write(ref object.Ref, original, desired, live map[string]any) (W
 		return c.writeServerSide(ref, desired, live)
 	}
 	if c.ForceReplace {
-		return replaced(desired), nil
+		return predictReplacement(desired), nil
 	}
 	engine := c.clientSide(ref, desired)
 	result, err := engine.result(original, desired, live)
@@ -75,9 +75,9 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 	}
 	deployer := c.Deployer()
 	original := live
-	live = c.asApplied(original, deployer.Manager)
+	live = c.liveBeforeApply(original, deployer.Manager)
 	types, doubts, err := c.typesOf(ref, desired, live)
-	if err != nil && types.reads(desired) {
+	if err != nil && types.canRead(desired) {
 		return out, applyFailed(ref, err)
 	}
 	gvk := ref.GVK()
@@ -94,14 +94,14 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 		out.Invalid = applyFailed(ref, errors.New(reason)).Error()
 	}
 	out.WantsSchema = out.WantsSchema || len(types.guessed) > 0 || desired["status"] != nil
-	out.Doubts = append(doubts, apply.doubts(types, desired, live, c.ForceConflicts, out.applied)...)
-	out.Doubts = append(out.Doubts, c.otherDeployers(apply, desired, original, out.applied)...)
+	out.Uncertainties = append(doubts, apply.uncertainties(types, desired, live, c.ForceConflicts, out.applied)...)
+	out.Uncertainties = append(out.Uncertainties, c.otherDeployers(apply, desired, original, out.applied)...)
 	out.keepMetrics(ref, live)
 	return out, nil
 }
 
 // asApplied is live as it is just before a deployer applies.
-func (c Writer) asApplied(live map[string]any, deployer string) map[string]any {
+func (c Writer) liveBeforeApply(live map[string]any, deployer string) map[string]any {
 	if c.Migrates {
 		return migrated(live, deployer)
 	}

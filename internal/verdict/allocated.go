@@ -39,7 +39,7 @@ func (w *Walker) allocation(path object.Path) *Allocation {
 // value that would count. What an upgrade takes away for good is worth a word all the same.
 func (w *Walker) isAllocated(path object.Path, n States) bool {
 	line := w.allocation(path)
-	if line == nil || !line.Even && !(object.IsZero(n.Old.Written) && object.IsZero(n.Desired.Written)) {
+	if line == nil || !line.OverridesManifest && !(object.IsZero(n.Old.Written) && object.IsZero(n.Desired.Written)) {
 		return false
 	}
 	goes := n.Live.Present && !n.Result.Present
@@ -48,11 +48,11 @@ func (w *Walker) isAllocated(path object.Path, n States) bool {
 		return !goes || !line.lost && fits
 	}
 	comesBack := !line.lost && line.Kind != "Service" // whose type says what it has
-	return !goes || comesBack || n.leaving || n.Desired.Named || line.Even
+	return !goes || comesBack || n.leaving || n.Desired.Named || line.OverridesManifest
 }
 
 // oldAllocated gives old what was allocated to it, where only desired names the place: the allocation is no drift.
-func (w *Walker) oldAllocated(path object.Path, n States) kinds.State {
+func (w *Walker) withAllocatedOld(path object.Path, n States) kinds.State {
 	line := w.allocation(path)
 	never := line != nil && line.Kind == "Service" && !apiserver.ServiceOf(w.old).MayHave(path[len(path)-1].Name)
 	if line != nil && object.IsZero(n.Old.Written) && !never {

@@ -16,7 +16,7 @@ type Allocation struct {
 	// when names a condition; nil means always.
 	when condition
 	// Even tells that a manifest's own value does not count: a controller overwrites it by design.
-	Even bool
+	OverridesManifest bool
 	// Edited is set where a person's ownership makes an edit of it: whoever owns the place has changed its value or made the object with
 	// it, for the API server allocates without an owner. kubectl's own annotations are a person's and say nothing.
 	Edited bool
@@ -75,18 +75,18 @@ var Allocations = sync.OnceValue(func() []Allocation {
 		{Kind: "DaemonSet.apps", Path: "metadata.annotations/deprecated.daemonset.template.generation", Edited: true, Reason: "the API server counts templates"},
 		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "metadata.annotations/autoscaling.alpha.kubernetes.io/conditions", Edited: true, Reason: "status, as version 1 has it"},
 		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "metadata.annotations/autoscaling.alpha.kubernetes.io/current-metrics", Edited: true, Reason: "status, as version 1 has it"},
-		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "spec.targetCPUUtilizationPercentage", when: defaultTarget, Reason: "version 2's default metric, read at version 1"},
+		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "spec.targetCPUUtilizationPercentage", when: hasDefaultTarget, Reason: "version 2's default metric, read at version 1"},
 
-		{Kind: "ClusterRole.rbac.authorization.k8s.io", Path: "rules", when: aggregated, Even: true, Reason: "the aggregation controller fills the rules"},
+		{Kind: "ClusterRole.rbac.authorization.k8s.io", Path: "rules", when: isAggregated, OverridesManifest: true, Reason: "the aggregation controller fills the rules"},
 		{Kind: mutating, Path: webhook, lost: true, Reason: "an injector fills it"},
-		{Kind: mutating, Path: webhook, when: injected, Even: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: mutating, Path: webhook, when: hasInjector, OverridesManifest: true, Reason: "an injector named by an annotation fills it"},
 		{Kind: validating, Path: webhook, lost: true, Reason: "an injector fills it"},
-		{Kind: validating, Path: webhook, when: injected, Even: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: validating, Path: webhook, when: hasInjector, OverridesManifest: true, Reason: "an injector named by an annotation fills it"},
 		{Kind: definition, Path: conversion, lost: true, Reason: "an injector fills it"},
-		{Kind: definition, Path: conversion, when: injected, Even: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: definition, Path: conversion, when: hasInjector, OverridesManifest: true, Reason: "an injector named by an annotation fills it"},
 		{Kind: definition, Path: "metadata.finalizers/customresourcecleanup.apiextensions.k8s.io", Reason: "the server removes custom resources by it"},
 		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", lost: true, Reason: "an injector fills it"},
-		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", when: injected, Even: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", when: hasInjector, OverridesManifest: true, Reason: "an injector named by an annotation fills it"},
 		{Kind: "APIService.apiregistration.k8s.io", Path: "metadata.labels/kube-aggregator.kubernetes.io/automanaged", Reason: "the aggregator's bookkeeping"},
 
 		{Kind: "Namespace", Path: "spec.finalizers", Reason: "set by the API server"},
@@ -94,11 +94,11 @@ var Allocations = sync.OnceValue(func() []Allocation {
 		{Kind: "Namespace", Path: "metadata.annotations/openshift.io/sa.scc.*", Edited: true, Reason: "OpenShift gives every namespace its ranges"},
 		{Kind: "ServiceAccount", Path: "secrets/{name}-token-*", lost: true, Reason: "the token controller's"},
 		{Kind: "ServiceAccount", Path: "secrets/{name}-dockercfg-*", lost: true, Reason: "OpenShift's registry login"},
-		{Kind: "Secret", Path: "data/token", when: accountToken, lost: true, Reason: "the token controller's"},
-		{Kind: "Secret", Path: "data/ca.crt", when: accountToken, Reason: "the token controller's"},
-		{Kind: "Secret", Path: "data/namespace", when: accountToken, Reason: "the token controller's"},
-		{Kind: "Secret", Path: "metadata.annotations/kubernetes.io/service-account.uid", when: accountToken, Edited: true, Reason: "the token controller's"},
-		{Kind: "Secret", Path: "metadata.labels/kubernetes.io/legacy-token-*", when: accountToken, Reason: "the API server notes when the token was used"},
+		{Kind: "Secret", Path: "data/token", when: isAccountToken, lost: true, Reason: "the token controller's"},
+		{Kind: "Secret", Path: "data/ca.crt", when: isAccountToken, Reason: "the token controller's"},
+		{Kind: "Secret", Path: "data/namespace", when: isAccountToken, Reason: "the token controller's"},
+		{Kind: "Secret", Path: "metadata.annotations/kubernetes.io/service-account.uid", when: isAccountToken, Edited: true, Reason: "the token controller's"},
+		{Kind: "Secret", Path: "metadata.labels/kubernetes.io/legacy-token-*", when: isAccountToken, Reason: "the API server notes when the token was used"},
 
 		{Kind: "Pod", Path: "spec.nodeName", Reason: "chosen by the scheduler"},
 		{Kind: "Pod", Path: "spec.priority", Reason: "resolved by admission from the class"},
@@ -112,20 +112,20 @@ var Allocations = sync.OnceValue(func() []Allocation {
 })
 
 // aggregated tells that a ClusterRole collects the rules of others.
-func aggregated(live map[string]any) bool { return object.Child(live, "aggregationRule") != nil }
+func isAggregated(live map[string]any) bool { return object.Child(live, "aggregationRule") != nil }
 
 // defaultTarget tells that an autoscaler has the target that the API gives one without metrics.
-func defaultTarget(live map[string]any) bool {
+func hasDefaultTarget(live map[string]any) bool {
 	return object.Equal(object.Child(live, "spec")["targetCPUUtilizationPercentage"], int64(80))
 }
 
 // accountToken tells that a Secret is filled with the token of a service account.
-func accountToken(live map[string]any) bool {
+func isAccountToken(live map[string]any) bool {
 	return live["type"] == "kubernetes.io/service-account-token"
 }
 
 // injected tells that an annotation asks a controller to fill in a CA.
-func injected(live map[string]any) bool {
+func hasInjector(live map[string]any) bool {
 	for name := range object.Child(object.Child(live, "metadata"), "annotations") {
 		if strings.HasPrefix(name, "cert-manager.io/inject-") || strings.HasSuffix(name, "/inject-cabundle") ||
 			strings.HasSuffix(name, "/inject-ca-bundle") {

@@ -55,11 +55,11 @@ func (f Finding) Silenced() bool {
 func (f Finding) Acts() bool { return f.Writes() || f.Verdict == report.Conflict }
 
 // IsDoubted reports whether a doubt is about the finding.
-func (f Finding) IsDoubted(d engine.Doubt) bool {
-	if d.At != nil && !d.At(f.Path) {
+func (f Finding) IsAffectedBy(d engine.Uncertainty) bool {
+	if d.Matches != nil && !d.Matches(f.Path) {
 		return false
 	}
-	switch d.Which {
+	switch d.Affects {
 	case engine.Acting:
 		return f.Acts()
 	case engine.Writing:

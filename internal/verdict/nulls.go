@@ -17,7 +17,7 @@ func (w *Walker) valueOf(s kinds.State) any {
 // An apply stores a null each time. Client-side Helm stores it where it creates the object; a patch that brings it takes the field away,
 // so that it is absent or has its default, and later patches do not mention it. Which of these happened long ago is not known, so
 // neither an absent field nor a default that the release itself caused is drift.
-func (w *Walker) settleNulls(path object.Path, n States) States {
+func (w *Walker) resolveNulls(path object.Path, n States) States {
 	_, was := n.Old.Value.(object.CustomNull)
 	_, is := n.Desired.Value.(object.CustomNull)
 	if was {
@@ -65,7 +65,7 @@ func (w *Walker) withStoredNulls(path object.Path, n States) kinds.State {
 	stored := make(map[string]any, len(written))
 	for name := range written {
 		below := path.Field(name)
-		if old := w.withStoredNulls(below, w.settleNulls(below, n.at(name))); old.Present {
+		if old := w.withStoredNulls(below, w.resolveNulls(below, n.field(name))); old.Present {
 			stored[name] = old.Value
 		}
 	}

@@ -44,7 +44,7 @@ func (w *Walker) noteReplicas(e *entry, n States) {
 }
 
 // scalerNote says who sets the replicas, and what the operation makes of that.
-func (w *Walker) scalerNote(f Finding) string {
+func (w *Walker) autoscalerNote(f Finding) string {
 	note := w.Autoscaler.Name + " sets the replicas"
 	switch {
 	case f.Verdict == report.Ignore || f.Verdict == report.Conflict:

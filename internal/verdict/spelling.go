@@ -15,7 +15,7 @@ const (
 
 // respelled adds to findings what Helm's write changes in the spelling alone: the order of a set, 0.5 for 500m. The sides of n keep
 // their own spelling. What the write leaves is no finding, since it means the same.
-func (w *Walker) respelled(found []Finding, n States) []Finding {
+func (w *Walker) withRespelled(found []Finding, n States) []Finding {
 	literal := *w
 	literal.Live, literal.old, literal.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
 	out := found
@@ -38,7 +38,7 @@ func (w *Walker) respelled(found []Finding, n States) []Finding {
 
 // OnlyLiveMoved sets the cause of the findings of an object that is compared with itself. Desired is old, so a field that live has
 // left has drifted, and one that live has not left is a finding for the way in which it is written.
-func OnlyLiveMoved(findings []Finding) {
+func SetCausesToDrift(findings []Finding) {
 	for i := range findings {
 		f := &findings[i]
 		f.Equivalent = f.Equivalent || f.Cause == report.CauseChange

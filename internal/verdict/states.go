@@ -21,44 +21,44 @@ type States struct {
 	StoresNulls bool
 }
 
-func (n States) at(name string) States {
-	return n.each(func(s kinds.State) kinds.State { return s.At(name) })
+func (n States) field(name string) States {
+	return n.mapStates(func(s kinds.State) kinds.State { return s.At(name) })
 }
 
 func (n States) item(step object.Step) States {
-	return n.each(func(s kinds.State) kinds.State { return s.Item(step) })
+	return n.mapStates(func(s kinds.State) kinds.State { return s.Item(step) })
 }
 
-func (n States) each(below func(kinds.State) kinds.State) States {
+func (n States) mapStates(below func(kinds.State) kinds.State) States {
 	return States{
 		Old: below(n.Old), Desired: below(n.Desired), Live: below(n.Live), Result: below(n.Result), Last: below(n.Last),
-		Again: below(n.Again), AtOnce: below(n.AtOnce), leaving: n.leaves(), StoresNulls: n.StoresNulls,
+		Again: below(n.Again), AtOnce: below(n.AtOnce), leaving: n.isRemoved(), StoresNulls: n.StoresNulls,
 	}
 }
 
 // leaves tells whether Helm's patch takes the place away, or what holds it.
-func (n States) leaves() bool { return n.leaving || n.Live.Present && !n.Result.Present }
+func (n States) isRemoved() bool { return n.leaving || n.Live.Present && !n.Result.Present }
 
 // compared gives the sides that are compared, desired first, since that gives lists their order.
-func (n States) compared() []kinds.State {
+func (n States) comparedStates() []kinds.State {
 	return []kinds.State{n.Desired, n.Live, n.Old, n.Result, n.Again, n.AtOnce}
 }
 
 // managed tells whether a manifest names the place.
-func (n States) managed() bool { return n.Old.Named || n.Desired.Named }
+func (n States) isManaged() bool { return n.Old.Named || n.Desired.Named }
 
 // converged tells that Helm wants what is there and leaves it: no finding, whatever old was.
-func (n States) converged() bool { return n.Desired.Same(n.Live) && n.Live.Same(n.Result) }
+func (n States) hasConverged() bool { return n.Desired.Same(n.Live) && n.Live.Same(n.Result) }
 
 // maps tells whether every present side is a map, and at least one is.
-func (n States) maps() bool { return every[map[string]any](n) }
+func (n States) areMaps() bool { return allAre[map[string]any](n) }
 
 // lists tells whether every present side is a list, and at least one is.
-func (n States) lists() bool { return every[[]any](n) }
+func (n States) areLists() bool { return allAre[[]any](n) }
 
-func every[T any](n States) bool {
+func allAre[T any](n States) bool {
 	some := false
-	for _, s := range n.compared() {
+	for _, s := range n.comparedStates() {
 		if !s.Present {
 			continue
 		}
@@ -71,9 +71,9 @@ func every[T any](n States) bool {
 }
 
 // names gives the keys of all sides, sorted.
-func (n States) names() []string {
+func (n States) fieldNames() []string {
 	set := map[string]bool{}
-	for _, s := range n.compared() {
+	for _, s := range n.comparedStates() {
 		m, _ := s.Value.(map[string]any)
 		for k := range m {
 			set[k] = true
@@ -91,7 +91,7 @@ const (
 // steps returns the steps to the items of all sides, desired's first, and a note where items had to be told apart by index.
 func (n States) steps(rule kinds.ListRule) (steps []object.Step, note string) {
 	seen := map[string]bool{}
-	for _, s := range n.compared() {
+	for _, s := range n.comparedStates() {
 		list, _ := s.Value.([]any)
 		for _, v := range list {
 			step, ok := kinds.StepTo(v, rule)
@@ -110,7 +110,7 @@ func (n States) steps(rule kinds.ListRule) (steps []object.Step, note string) {
 
 // holdsSeveral reports whether any side has several items of the name that a step has.
 func (n States) holdsSeveral(step object.Step) bool {
-	return step.Form != object.IndexStep && slices.ContainsFunc(n.compared(), func(s kinds.State) bool {
+	return step.Form != object.IndexStep && slices.ContainsFunc(n.comparedStates(), func(s kinds.State) bool {
 		_, several := s.Value.([]any)
 		return several
 	})
@@ -118,7 +118,7 @@ func (n States) holdsSeveral(step object.Step) bool {
 
 func (n States) indexSteps() []object.Step {
 	longest := 0
-	for _, s := range n.compared() {
+	for _, s := range n.comparedStates() {
 		list, _ := s.Value.([]any)
 		longest = max(longest, len(list))
 	}
@@ -131,18 +131,18 @@ func (n States) indexSteps() []object.Step {
 
 // sameAfter reports whether Helm wants what is there and nobody moved, once strip was applied to each side.
 func (n States) sameAfter(strip func(any) any) bool {
-	n = n.each(func(s kinds.State) kinds.State {
+	n = n.mapStates(func(s kinds.State) kinds.State {
 		s.Value = strip(s.Value)
 		return s
 	})
-	return n.converged() && n.Old.Same(n.Live)
+	return n.hasConverged() && n.Old.Same(n.Live)
 }
 
 // down returns the sides at a path.
-func (n States) down(path object.Path) States {
+func (n States) lookup(path object.Path) States {
 	for _, step := range path {
 		if step.Form == object.FieldStep {
-			n = n.at(step.Name)
+			n = n.field(step.Name)
 		} else {
 			n = n.item(step)
 		}

@@ -8,7 +8,7 @@ import "github.com/helmdrift/helmdrift/internal/kinds"
 // ignored as long as live has not left old.
 
 // volatile tells whether the two renderings differ at the place.
-func (n States) volatile() bool {
+func (n States) isVolatile() bool {
 	n = n.withoutNulls()
 	return !n.Again.Same(n.Desired)
 }
@@ -16,8 +16,8 @@ func (n States) volatile() bool {
 // anew takes a second rendering for the first where the first happens to be what live holds. The place is not converged: the
 // upgrade's own rendering will be neither of the two. What only the clock makes otherwise is converged: an upgrade at this time
 // writes what the first rendering has.
-func (n States) anew() States {
-	if plain := n.withoutNulls(); n.converged() && !plain.AtOnce.Same(plain.Desired) {
+func (n States) preferSecondRendering() States {
+	if plain := n.withoutNulls(); n.hasConverged() && !plain.AtOnce.Same(plain.Desired) {
 		n.Desired, n.Again = n.AtOnce, n.Desired
 		wanted := n.withoutNulls().Desired
 		n.Result = kinds.State{Value: wanted.Value, Present: wanted.Present}
@@ -30,7 +30,7 @@ func (n States) anew() States {
 type renaming struct{ second, old bool }
 
 // renamed looks for such entries among those of one place, by their names or steps.
-func renamed[T any](w *Walker, names []T, at func(T) States) renaming {
+func findRenaming[T any](w *Walker, names []T, at func(T) States) renaming {
 	if !w.Volatile {
 		return renaming{}
 	}
@@ -54,7 +54,7 @@ type presence [3]bool
 
 // of gives the sides of one entry as they are to be walked, false where the entry is the other name of one that is walked. An
 // entry that has lost its name to a new one counts as kept by the second rendering, so that its going is volatile.
-func (r renaming) of(n States) (States, bool) {
+func (r renaming) apply(n States) (States, bool) {
 	switch {
 	case r.old && n.Old.Present && n.Live.Present && !n.Desired.Present && !n.Again.Present:
 		n.Again = n.Old

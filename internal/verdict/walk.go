@@ -83,13 +83,13 @@ func (w *Walker) Compare(n States, spelled *States, text map[string]any, conflic
 	out, literal := w.Findings(n), n
 	if spelled != nil {
 		literal = *spelled
-		out = w.respelled(out, literal)
+		out = w.withRespelled(out, literal)
 	}
 	if apiserver.ChangesService(w.Key, w.Live, w.result) {
 		noteDropped(out)
 	}
 	w.noteKept(out)
-	return w.conflicting(out, n, literal)
+	return w.withConflicts(out, n, literal)
 }
 
 // noteKept says why metrics stay that the chart drops.
@@ -120,32 +120,32 @@ func Sort(findings []Finding) {
 
 // walk compares one place and everything below it.
 func (w *Walker) walk(path object.Path, n States, s *kinds.Shape) []entry {
-	n = w.settleNulls(path, n)
+	n = w.resolveNulls(path, n)
 	if w.Volatile {
-		n = n.anew()
+		n = n.preferSecondRendering()
 	}
-	if n.converged() {
+	if n.hasConverged() {
 		return nil
 	}
 	if w.isAllocated(path, n) {
 		return []entry{{weight: silent}}
 	}
-	n.Old = w.oldAllocated(path, n)
-	if below := w.below(path, n, s); len(below) > 0 {
+	n.Old = w.withAllocatedOld(path, n)
+	if below := w.walkBelow(path, n, s); len(below) > 0 {
 		return w.fold(path, n, below)
 	}
-	if (s.Keyed() && n.lists() || n.maps()) && n.Desired.Present && n.Live.Present && n.Result.Present {
+	if (s.Keyed() && n.areLists() || n.areMaps()) && n.Desired.Present && n.Live.Present && n.Result.Present {
 		return nil // the same items, and Helm leaves live's order
 	}
 	return []entry{w.classify(path, n)}
 }
 
 // below compares what is below a place, nothing where it is one value.
-func (w *Walker) below(path object.Path, n States, s *kinds.Shape) []entry {
+func (w *Walker) walkBelow(path object.Path, n States, s *kinds.Shape) []entry {
 	switch {
-	case n.maps():
-		return w.walkMap(path, n, s, n.names())
-	case s.Keyed() && n.lists():
+	case n.areMaps():
+		return w.walkMap(path, n, s, n.fieldNames())
+	case s.Keyed() && n.areLists():
 		steps, note := n.steps(s.Merges())
 		return w.walkList(path, n, s, steps, note)
 	}
@@ -154,9 +154,9 @@ func (w *Walker) below(path object.Path, n States, s *kinds.Shape) []entry {
 
 func (w *Walker) walkMap(path object.Path, n States, s *kinds.Shape, names []string) []entry {
 	var out []entry
-	rename := renamed(w, names, n.at)
+	rename := findRenaming(w, names, n.field)
 	for _, name := range names {
-		below, walked := rename.of(n.at(name))
+		below, walked := rename.apply(n.field(name))
 		if !walked {
 			continue
 		}
@@ -171,9 +171,9 @@ func (w *Walker) walkMap(path object.Path, n States, s *kinds.Shape, names []str
 
 func (w *Walker) walkList(path object.Path, n States, s *kinds.Shape, steps []object.Step, note string) []entry {
 	var out []entry
-	rename := renamed(w, steps, n.item)
+	rename := findRenaming(w, steps, n.item)
 	for _, step := range steps {
-		below, walked := rename.of(n.item(step))
+		below, walked := rename.apply(n.item(step))
 		if !walked {
 			continue
 		}
@@ -187,7 +187,7 @@ func (w *Walker) walkList(path object.Path, n States, s *kinds.Shape, steps []ob
 		out = append(out, found...)
 	}
 	if note == "" {
-		order := w.order(path, n, steps)
+		order := w.orderFindings(path, n, steps)
 		for i := range order {
 			order[i].Equivalent = s.Merges().Set // whose order means nothing
 		}
@@ -202,16 +202,16 @@ func (w *Walker) fold(path object.Path, n States, entries []entry) []entry {
 	if len(path) == 0 || w.holdsConflict(path) || n.Old.Present && n.Desired.Present && n.Live.Present && n.Result.Present {
 		return entries
 	}
-	loud := loudest(entries)
+	loud := decisiveEntries(entries)
 	if len(loud) == 0 && w.isEditedDefault(path, n, entries) {
 		e := w.verdict(path, n, false)
 		e.weight, e.IgnoredBy = hard, w.Rules.Field(path, e.Owners, false)
-		if w.isLeft(path, n) {
-			w.markLeft(&e)
+		if w.isLeftByLast(path, n) {
+			w.markLeftByLast(&e)
 		}
 		return []entry{e}
 	}
-	if len(loud) == 0 || loud[0].presence != n.presence() || !agree(loud) || isIgnoredInPart(entries) {
+	if len(loud) == 0 || loud[0].presence != n.presence() || !mayFold(loud) || isIgnoredInPart(entries) {
 		return entries
 	}
 	first := loud[0]
@@ -220,7 +220,7 @@ func (w *Walker) fold(path object.Path, n States, entries []entry) []entry {
 		return entries
 	}
 	whole.Owners, whole.Cause, whole.weight, whole.IgnoredBy = first.Owners, causeOfAll(loud), first.weight, first.IgnoredBy
-	w.giveClass(&whole, first.Class)
+	w.setClass(&whole, first.Class)
 	if whole.Managed {
 		whole.weight = hard
 	}
@@ -248,12 +248,12 @@ func isIgnoredInPart(entries []entry) bool {
 func (w *Walker) isEditedDefault(path object.Path, n States, entries []entry) bool {
 	added := n.presence() == presence{false, false, true} && n.Live.Same(n.Result)
 	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
-	return added && !inherited && !w.isDefault(path, n.Live.Value) && (w.isLeft(path, n) || w.isEdit(w.Owners.OwnersOf(path)))
+	return added && !inherited && !w.isDefault(path, n.Live.Value) && (w.isLeftByLast(path, n) || w.isEdit(w.Owners.OwnersOf(path)))
 }
 
 // loudest picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else
 // whatever there is.
-func loudest(entries []entry) []entry {
+func decisiveEntries(entries []entry) []entry {
 	for _, speaks := range []func(entry) bool{
 		func(e entry) bool { return e.weight == hard },
 		func(e entry) bool { return e.weight == soft && e.Managed },
@@ -284,7 +284,7 @@ func causeOfAll(entries []entry) report.Cause {
 }
 
 // agree tells whether all findings may be parts of one.
-func agree(entries []entry) bool {
+func mayFold(entries []entry) bool {
 	first := entries[0]
 	return !slices.ContainsFunc(entries[1:], func(e entry) bool {
 		return e.presence != first.presence || e.Managed != first.Managed || e.Class != first.Class || !sameOwners(e.Owners, first.Owners)
@@ -309,7 +309,7 @@ func (e *entry) addListNote(note string) {
 }
 
 // order reports managed items of a keyed list whose order Helm's patch changes.
-func (w *Walker) order(path object.Path, n States, steps []object.Step) []entry {
+func (w *Walker) orderFindings(path object.Path, n States, steps []object.Step) []entry {
 	live, result := n.orderOf(n.Live, steps), n.orderOf(n.Result, steps)
 	if object.EqualLists(live, result) || len(live) != len(result) {
 		return nil
@@ -328,7 +328,7 @@ func (w *Walker) order(path object.Path, n States, steps []object.Step) []entry 
 	e := entry{Finding: f, weight: hard, presence: n.presence()}
 	e.IgnoredBy = w.Rules.Field(path, nil, true)
 	if w.Volatile && !object.EqualLists(desired, n.orderOf(n.Again, steps)) {
-		w.giveClass(&e, report.ClassVolatile)
+		w.setClass(&e, report.ClassVolatile)
 	}
 	return []entry{e}
 }

@@ -12,24 +12,24 @@ import (
 )
 
 // absent decides about an object that is not live.
-func (c comparer) absent(p pair, why Absence) decision {
+func (c comparer) decideMissing(p pair, why Absence) decision {
 	if p.desired == nil {
 		return decision{} // old alone had it, and it is gone: converged
 	}
-	d := decision{missing: p.old != nil, action: report.ActionCreate, sending: sending{method: MethodCreate}}
+	d := decision{missing: p.old != nil, action: report.ActionCreate, write: write{method: MethodCreate}}
 	if d.missing && c.in.LastObjects != nil && p.last == nil && c.in.Last != nil {
 		d.ofLast = true
 		d.notes.Add(report.NoteFailedRevision, fmt.Sprintf("failed revision %d no longer has it", c.in.Last.Revision))
 	}
 	switch namespace := p.desired.Namespace; {
 	case c.in.Terminating[namespace]:
-		d.fail(stopRest, noNewContent(resourceOf(p.desired.Ref), p.desired.Name, namespace))
+		d.fail(scopeLater, namespaceTerminating(resourceOf(p.desired.Ref), p.desired.Name, namespace))
 	case why != AbsentNamespace:
-		d.waitsFor = c.firstNeeds(p.desired)
+		d.waitsFor = c.prerequisite(p.desired)
 	case c.in.Operation == report.OperationInstall && namespace == c.in.StorageNamespace:
-		d.fail(stopAll, noRecord+noNamespace(namespace))
-	case !c.creates("Namespace", "", namespace):
-		d.fail(stopRest, noNamespace(namespace))
+		d.fail(scopeAll, recordError+namespaceNotFound(namespace))
+	case !c.releaseCreates("Namespace", "", namespace):
+		d.fail(scopeLater, namespaceNotFound(namespace))
 	default:
 		d.waitsFor = "its namespace"
 	}
@@ -37,19 +37,19 @@ func (c comparer) absent(p pair, why Absence) decision {
 }
 
 // noNamespace is what the API server says of a write into a namespace that is not there.
-func noNamespace(name string) string { return fmt.Sprintf("namespaces %q not found", name) }
+func namespaceNotFound(name string) string { return fmt.Sprintf("namespaces %q not found", name) }
 
 // creates tells whether the release brings an object of the core group that is not live yet.
-func (c comparer) creates(kind, namespace, name string) bool {
+func (c comparer) releaseCreates(kind, namespace, name string) bool {
 	return slices.ContainsFunc(c.in.DesiredObjects, func(o object.Object) bool {
 		return o.Key == object.Key{Kind: kind, Namespace: namespace, Name: name} && c.in.Live[o.Ref].Object == nil
 	})
 }
 
 // firstNeeds names what a Pod needs before the API server admits it, where the release brings that too.
-func (c comparer) firstNeeds(o *object.Object) string {
+func (c comparer) prerequisite(o *object.Object) string {
 	account, _ := object.Child(o.Content, "spec")["serviceAccountName"].(string)
-	if o.Kind == "Pod" && o.Group == "" && c.creates("ServiceAccount", o.Namespace, account) {
+	if o.Kind == "Pod" && o.Group == "" && c.releaseCreates("ServiceAccount", o.Namespace, account) {
 		return "its ServiceAccount"
 	}
 	return ""
@@ -59,19 +59,19 @@ func (c comparer) firstNeeds(o *object.Object) string {
 // carries this release's metadata, or --take-ownership is given, and otherwise stops before it writes anything. What it takes over
 // it patches with old = desired, so it removes next to nothing, and of a custom resource it changes nothing at all; but for an
 // installation with --take-ownership, which looks at live then.
-func (c comparer) adopt(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
+func (c comparer) decideAdopted(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	target := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	p.old = p.desired
-	d := c.update(p, rules, live, target)
+	d := c.decideUpdate(p, rules, live, target)
 	d.action = report.ActionAdopt
 	if c.in.ForceReplace && c.in.serverSide() {
-		d.fail(stopAll, "invalid operation: cannot use server-side apply and force replace together")
+		d.fail(scopeAll, "invalid operation: cannot use server-side apply and force replace together")
 	}
 	c.checkOwnership(&d, p.desired, live)
 	kept := d.Findings[:0]
 	for _, f := range d.Findings {
 		if f.Managed || f.Writes() {
-			kept = append(kept, c.adopted(f))
+			kept = append(kept, c.withoutOld(f))
 		}
 	}
 	d.Findings, d.Old = kept, nil
@@ -80,7 +80,7 @@ func (c comparer) adopt(p pair, rules *ignore.ObjectRules, live map[string]any) 
 
 // adopted turns a finding made with old = desired into one without old: nothing can have drifted, and what desired brings is
 // added, whatever live holds.
-func (c comparer) adopted(f verdict.Finding) verdict.Finding {
+func (c comparer) withoutOld(f verdict.Finding) verdict.Finding {
 	f.Cause, f.Old = report.CauseChange, nil
 	switch f.Verdict {
 	case report.Overwrite:
@@ -102,7 +102,7 @@ func (c comparer) checkOwnership(d *decision, o *object.Object, live map[string]
 	if reason == "" || c.in.TakeOwnership || c.in.Operation == report.OperationRollback {
 		return
 	}
-	d.fail(stopAll, fmt.Sprintf("%s %q in namespace %q exists and cannot be imported into the current release: invalid ownership metadata; %s",
+	d.fail(scopeAll, fmt.Sprintf("%s %q in namespace %q exists and cannot be imported into the current release: invalid ownership metadata; %s",
 		o.Kind, o.Name, o.Namespace, reason))
 }
 
@@ -132,8 +132,8 @@ func (c comparer) becomesHook(o *object.Object) bool {
 
 // drop decides an object that desired no longer has. Helm deletes it unless the live object, not the manifest, carries the
 // keep policy, spelled exactly so (helm v3.22.0 pkg/kube/client.go update). What drifted on it is told all the same.
-func (c comparer) drop(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
-	compared := c.compareFields(p.unchanged(), rules, live, p.old.Content) // no patch will be sent, so it need not be possible
+func (c comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
+	compared := c.compareFields(p.withoutChange(), rules, live, p.old.Content) // no patch will be sent, so it need not be possible
 	d := decision{action: report.ActionDelete}
 	word, notes := report.Remove, report.Notes(nil)
 	switch {
@@ -159,19 +159,19 @@ func (c comparer) drop(p pair, rules *ignore.ObjectRules, live map[string]any) d
 }
 
 // update decides about an object that Helm patches, or replaces. Original is the text that it takes as original for its patch.
-func (c comparer) update(p pair, rules *ignore.ObjectRules, live, original map[string]any) decision {
+func (c comparer) decideUpdate(p pair, rules *ignore.ObjectRules, live, original map[string]any) decision {
 	d := decision{fields: c.compareFields(p, rules, live, original)}
 	if d.unpatched != nil {
-		d.fail(stopNothing, d.unpatched.Error())
+		d.fail(scopeDeletions, d.unpatched.Error())
 		return d
 	}
 	if d.conflict != "" {
 		reason := fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s", p.desired.Namespace, p.desired.Name, p.desired.GVK(), d.conflict)
-		d.failures = append(d.failures, failure{scope: stopNothing, reason: reason, onlyConflicts: true})
+		d.failures = append(d.failures, failure{scope: scopeDeletions, reason: reason, onlyConflicts: true})
 	}
-	d.sending = sending{method: MethodPatch, original: original}
+	d.write = write{method: MethodPatch, original: original}
 	if d.Engine == report.EngineReplace {
-		d.sending = sending{method: MethodReplace}
+		d.write = write{method: MethodReplace}
 	}
 	return d
 }

@@ -25,7 +25,7 @@ func TestAllocations(t *testing.T) {
 			if !c.Quiet() {
 				t.Errorf("not silent: %s", describe(c))
 			}
-			if line.Even {
+			if line.OverridesManifest {
 				return
 			}
 			w := walkerOf(c, old, live)
@@ -114,7 +114,7 @@ func seedCase(line verdict.Allocation, content map[string]any) {
 	path, _, _ := strings.Cut(line.Path, "/")
 	annotations := map[string]any{}
 	switch {
-	case strings.HasSuffix(path, "caBundle") && line.Even:
+	case strings.HasSuffix(path, "caBundle") && line.OverridesManifest:
 		annotations["cert-manager.io/inject-ca-from"] = "d/x"
 	case line.Kind == "ClusterRole.rbac.authorization.k8s.io":
 		content["aggregationRule"] = map[string]any{}

@@ -46,7 +46,7 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 		done.Result = live
 	}
 	f := kinds.NewNormalizer(ref.Key, c.shapeOf(ref), live)
-	n := c.sidesOf(f, p, out, done)
+	n := c.statesOf(f, p, out, done)
 	w := &verdict.Walker{
 		Key: ref.Key, Shape: f.Shape, Engine: done.Engine, Custom: kinds.Native().Shape(ref.GVK()) == nil, Unpatched: err != nil,
 		Command: c.in.Operation.Command(), Owners: owners.Lazy(live, c.in.Managers, c.in.Name, c.writer.Deployer),
@@ -67,13 +67,13 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 	}
 	var spelled *verdict.States
 	if f.Respelled {
-		own := c.sidesOf(f.AsSpelled(), p, out, done)
+		own := c.statesOf(f.AsSpelled(), p, out, done)
 		spelled = &own
 	}
 	out.Findings = w.Compare(n, spelled, live, done.Conflicts)
-	out.doubt(done.Doubts)
+	out.addUncertainties(done.Uncertainties)
 	if c.in.Operation == report.OperationDrift {
-		verdict.OnlyLiveMoved(out.Findings)
+		verdict.SetCausesToDrift(out.Findings)
 	}
 	if !c.in.ShowControllers {
 		out.countControllers()
@@ -85,7 +85,7 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 }
 
 // sidesOf brings the texts of an object to the sides that are compared.
-func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
+func (c comparer) statesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
 	read := f.Manifest
 	if p.old.Version != p.desired.Version {
 		read = f.ForeignManifest
@@ -125,7 +125,7 @@ func (f found) object() map[string]any {
 
 // find returns what was read of an object. What nobody read is not absent.
 func (c comparer) find(p pair) (found, *report.ObjectError) {
-	if p.main().Problem != "" || p.main().Name == "" {
+	if p.subject().Problem != "" || p.subject().Name == "" {
 		return found{}, nil
 	}
 	read := func(ref object.Ref) Live {
@@ -135,8 +135,8 @@ func (c comparer) find(p pair) (found, *report.ObjectError) {
 		}
 		return live
 	}
-	out := found{live: read(p.main().Ref)}
-	if out.was = out.live; p.old != nil && p.old.Ref != p.main().Ref {
+	out := found{live: read(p.subject().Ref)}
+	if out.was = out.live; p.old != nil && p.old.Ref != p.subject().Ref {
 		out.was = read(p.old.Ref)
 	}
 	if out.live.Err != nil {

@@ -27,7 +27,7 @@ type ObjectComparison struct {
 	// Object is desired's, or old's where desired has none.
 	object.Object
 	fields
-	sending
+	write
 	Action    report.Action
 	Reason    string
 	BlockedBy []report.ObjectKey
@@ -46,7 +46,7 @@ type ObjectComparison struct {
 
 	// key and place are the pair's.
 	key   object.Key
-	place int
+	index int
 	// failure is why Helm fails on the object; its zero value belongs to one that does not fail.
 	failure failure
 	// deletes is set where Helm deletes the object unless another one fails.
@@ -65,25 +65,27 @@ func (o ObjectComparison) Drifted() bool {
 func (o ObjectComparison) Gone() bool { return o.Missing || o.Terminating }
 
 // certain tells whether everything that is said of the object could be decided.
-func (o *ObjectComparison) certain() bool {
+func (o *ObjectComparison) isCertain() bool {
 	return !slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return !f.Certain })
 }
 
 // isSent tells whether Helm comes to write the object. It does so where a failure is foretold too, unless that ends the upgrade
 // before any write.
-func (o *ObjectComparison) isSent() bool {
+func (o *ObjectComparison) isWritten() bool {
 	switch o.Action {
 	case report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionAdopt, report.ActionCreate:
 		return o.method != ""
 	case report.ActionFail:
-		return o.method != "" && o.failure.scope != stopAll
+		return o.method != "" && o.failure.scope != scopeAll
 	case report.ActionDelete, report.ActionKeep, report.ActionSkip:
 	}
 	return false
 }
 
 // isMade tells whether the upgrade creates the object, of a kind that is there.
-func (o ObjectComparison) isMade() bool { return o.Action == report.ActionCreate && o.waitsFor == "" }
+func (o ObjectComparison) isCreated() bool {
+	return o.Action == report.ActionCreate && o.waitsFor == ""
+}
 
 // uid is the live object's own, empty where it has none.
 func (o *ObjectComparison) uid() string {
@@ -106,8 +108,8 @@ func (c *Comparison) Deployer() owners.Deployer { return c.deployer() }
 func (c *Comparison) warn(messages ...report.Message) { c.Warnings = append(c.Warnings, messages...) }
 
 // stopsAll reports whether an object ends the upgrade before it writes anything.
-func stopsAll(objects []ObjectComparison) bool {
-	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope == stopAll })
+func anyStopsAll(objects []ObjectComparison) bool {
+	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope == scopeAll })
 }
 
 // Finding is one field with a verdict, its values in clear. It never leaves the process: Comparison.Report masks it.

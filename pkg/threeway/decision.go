@@ -12,11 +12,11 @@ type scope int
 
 const (
 	// stopNothing: the visit of the others goes on, but nothing is deleted.
-	stopNothing scope = iota
+	scopeDeletions scope = iota
 	// stopRest: objects after this one are not reached.
-	stopRest
+	scopeLater
 	// stopAll: the upgrade ends before it writes anything.
-	stopAll
+	scopeAll
 )
 
 // failure is why Helm fails on an object, and how far that reaches.
@@ -28,7 +28,7 @@ type failure struct {
 }
 
 // furthest chooses the failure that reaches furthest; of several, the one that was found last.
-func furthest(failures []failure) (out failure, ok bool) {
+func furthestFailure(failures []failure) (out failure, ok bool) {
 	for _, f := range failures {
 		if !ok || f.scope >= out.scope {
 			out, ok = f, true
@@ -41,7 +41,7 @@ func furthest(failures []failure) (out failure, ok bool) {
 // undone by a later one.
 type decision struct {
 	fields
-	sending
+	write
 	// action and reason are what Helm does if nothing fails. ActionNone with findings that an upgrade writes is an update.
 	action report.Action
 	reason string
@@ -52,7 +52,7 @@ type decision struct {
 }
 
 // sending is how Helm writes an object when it reaches it.
-type sending struct {
+type write struct {
 	// method is empty where Helm sends nothing.
 	method Method
 	// original is the text that Helm takes as original for a patch.
@@ -63,7 +63,7 @@ type sending struct {
 
 // outcome is the action with its reason: the failure that reaches furthest, if there is one.
 func (d decision) outcome() (report.Action, string, failure) {
-	if fails, ok := furthest(d.failures); ok {
+	if fails, ok := furthestFailure(d.failures); ok {
 		return report.ActionFail, fails.reason, fails
 	}
 	switch {

@@ -151,7 +151,7 @@ func tableCell(t *testing.T, old, desired, live string) string {
 }
 
 // TestVerdictsWords: the document explains every word of the contract, and shows each in an example.
-func TestVerdictsWords(t *testing.T) {
+func TestVerdictsVocabulary(t *testing.T) {
 	doc := verdicts(t)
 	examples := ""
 	for _, block := range fenced().FindAllStringSubmatch(doc, -1) {

@@ -8,10 +8,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-const noName = "resource name may not be empty"
+const emptyName = "resource name may not be empty"
 
 // unnamed compares the texts of an object that asks the server for a name. It has no live side, so it cannot drift.
-func (c comparer) unnamed(p pair, rules *ignore.ObjectRules) decision {
+func (c comparer) decideUnnamed(p pair, rules *ignore.ObjectRules) decision {
 	var d decision
 	if p.desired == nil {
 		return d
@@ -37,12 +37,12 @@ func (c comparer) refuseUnnamed(d *decision, p pair) {
 	asksFirst := p.old == nil && c.in.Operation != report.OperationRollback && !c.in.helm4()
 	switch {
 	case asksFirst:
-		d.fail(stopAll, fmt.Sprintf("could not get information about the resource %s %q in namespace %q: %s", p.desired.Kind, "", p.desired.Namespace, noName))
+		d.fail(scopeAll, fmt.Sprintf("could not get information about the resource %s %q in namespace %q: %s", p.desired.Kind, "", p.desired.Namespace, emptyName))
 	case c.in.Operation == report.OperationInstall && c.in.serverSide():
-		d.fail(stopRest, fmt.Sprintf("server-side apply failed for object %s/ %s: %s", p.desired.Namespace, p.desired.GVK(), noName))
+		d.fail(scopeLater, fmt.Sprintf("server-side apply failed for object %s/ %s: %s", p.desired.Namespace, p.desired.GVK(), emptyName))
 	case c.in.Operation == report.OperationInstall:
 		d.action = report.ActionCreate
 	default:
-		d.fail(stopRest, noName+": Helm cannot upgrade an object with generateName")
+		d.fail(scopeLater, emptyName+": Helm cannot upgrade an object with generateName")
 	}
 }

@@ -57,14 +57,14 @@ func rootOf(ref object.Ref, sides ...map[string]any) secret.Place {
 // masker hides the secrets of one object.
 type masker struct {
 	// shows is set where all may be shown.
-	shows bool
-	known *secret.Known
-	root  secret.Place
+	showsAll bool
+	known    *secret.Known
+	root     secret.Place
 	// sides are those that paths are looked up in, live first.
-	sides []namedSide
+	states []namedState
 }
 
-type namedSide struct {
+type namedState struct {
 	name  string
 	value map[string]any
 }
@@ -72,14 +72,14 @@ type namedSide struct {
 // masker is the masker of an object.
 func (c *Comparison) masker(o *ObjectComparison, mask Mask) *masker {
 	return &masker{
-		shows: mask.Show, known: c.secrets(), root: rootOf(o.Ref, o.Content, o.liveText, o.desiredText),
-		sides: []namedSide{{"", o.Live}, {"desired", o.Desired}, {"old", o.Old}, {"after", o.Result}},
+		showsAll: mask.Show, known: c.secrets(), root: rootOf(o.Ref, o.Content, o.liveText, o.desiredText),
+		states: []namedState{{"", o.Live}, {"desired", o.Desired}, {"old", o.Old}, {"after", o.Result}},
 	}
 }
 
 // scrub takes the secrets out of a text.
 func (m *masker) scrub(text string) string {
-	if m.shows {
+	if m.showsAll {
 		return text
 	}
 	return m.known.Scrub(text)
@@ -87,7 +87,7 @@ func (m *masker) scrub(text string) string {
 
 // hides reports whether a finding's values stay in the process.
 func (m *masker) hides(f verdict.Finding) bool {
-	if m.shows {
+	if m.showsAll {
 		return false
 	}
 	place := m.placeAt(f.Path)
@@ -115,7 +115,7 @@ func (m *masker) itemName(path object.Path) string {
 			return name
 		}
 	}
-	for _, side := range m.sides {
+	for _, side := range m.states {
 		item, _ := path.Lookup(side.value)
 		for _, field := range []string{"name", "key"} {
 			if name, ok := object.Field(item, field).(string); ok {
@@ -127,15 +127,15 @@ func (m *masker) itemName(path object.Path) string {
 }
 
 // path is a path as it is shown.
-func (m *masker) path(path object.Path) object.Path {
-	if m.shows {
+func (m *masker) shownPath(path object.Path) object.Path {
+	if m.showsAll {
 		return path
 	}
-	return m.hidden(path)
+	return m.hiddenPath(path)
 }
 
 // hidden is a path in which an item that is named by a secret is named by its place in the list instead.
-func (m *masker) hidden(path object.Path) object.Path {
+func (m *masker) hiddenPath(path object.Path) object.Path {
 	var shown object.Path
 	for i, s := range path {
 		if hidden := m.hiddenKeys(path[:i], s); len(hidden) > 0 {
@@ -186,7 +186,7 @@ func hideKeys(s object.Step, hidden []int, shown string) object.Step {
 // ordinal tells the items of a list apart whose keys are hidden: the item's number in live's list, or in that of another side.
 func (m *masker) ordinal(path object.Path) string {
 	last := len(path) - 1
-	for _, side := range m.sides {
+	for _, side := range m.states {
 		if list, ok := path[:last].Lookup(side.value); ok {
 			if index, _, found := path[last].Find(list); found {
 				n, _ := strconv.Atoi(index)
@@ -200,7 +200,7 @@ func (m *masker) ordinal(path object.Path) string {
 // pattern is the path as an ignore rule may name it: an item that is named by a secret by its index in live's list. Where live lacks such
 // an item there is no pattern.
 func (m *masker) pattern(path object.Path) string {
-	if m.shows {
+	if m.showsAll {
 		return ignore.PatternOf(path)
 	}
 	shown := slices.Clone(path)
@@ -208,7 +208,7 @@ func (m *masker) pattern(path object.Path) string {
 		if len(m.hiddenKeys(path[:i], s)) == 0 {
 			continue
 		}
-		list, _ := path[:i].Lookup(m.sides[0].value)
+		list, _ := path[:i].Lookup(m.states[0].value)
 		index, _, found := s.Find(list)
 		if !found {
 			return ""
@@ -221,5 +221,5 @@ func (m *masker) pattern(path object.Path) string {
 
 // ShownPath is a path as a Report names it.
 func (c *Comparison) ShownPath(o *ObjectComparison, path object.Path) object.Path {
-	return c.masker(o, Mask{}).path(path)
+	return c.masker(o, Mask{}).shownPath(path)
 }

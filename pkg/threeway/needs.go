@@ -32,15 +32,15 @@ func (c *Comparison) Needs() Needs {
 	var needs Needs
 	for _, o := range c.Objects {
 		kind := o.GroupKind()
-		if _, asked := c.Input.Schemas[kind]; !asked && kinds.Native().Shape(o.GVK()) == nil && o.asksForSchema() {
+		if _, asked := c.Input.Schemas[kind]; !asked && kinds.Native().Shape(o.GVK()) == nil && o.needsSchema() {
 			crds[kind] = true
 		}
 		// What a failed revision left may be an item of a list that nothing but the schema tells apart.
-		if len(o.Findings) == 0 && !o.leftBehind() && !o.isMade() && c.Input.LastObjects == nil {
+		if len(o.Findings) == 0 && !o.hasRepairerEntry() && !o.isCreated() && c.Input.LastObjects == nil {
 			continue
 		}
-		applied := o.Engine == report.EngineApply || o.isMade() && c.Input.serverSide()
-		if gv := o.GVK().GroupVersion(); applied && !kinds.NativeApply().Scheme.Recognizes(o.GVK()) && !c.knowsTypes(gv) &&
+		applied := o.Engine == report.EngineApply || o.isCreated() && c.Input.serverSide()
+		if gv := o.GVK().GroupVersion(); applied && !kinds.NativeApply().Scheme.Recognizes(o.GVK()) && !c.hasApplyTypes(gv) &&
 			!slices.Contains(needs.ApplyTypes, gv) {
 			needs.ApplyTypes = append(needs.ApplyTypes, gv)
 		}
@@ -58,12 +58,12 @@ func (c *Comparison) Needs() Needs {
 
 // asksForSchema reports whether what the API knows of a custom resource would make the answer better: it differs, or it is created, and
 // its schema says what the server makes of it.
-func (o ObjectComparison) asksForSchema() bool {
-	return o.wantsSchema || len(o.Findings) > 0 || o.isMade()
+func (o ObjectComparison) needsSchema() bool {
+	return o.wantsSchema || len(o.Findings) > 0 || o.isCreated()
 }
 
 // knowsTypes tells whether a document was read, or could not be.
-func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {
+func (c *Comparison) hasApplyTypes(gv schema.GroupVersion) bool {
 	_, asked := c.Input.ApplyTypes[gv]
 	return asked
 }
@@ -74,7 +74,7 @@ func (c *Comparison) MaybeAutoscaled(f verdict.Finding) bool {
 }
 
 // leftBehind tells whether a repair that was broken off has left its name on an object of a release that is applied server-side.
-func (o *ObjectComparison) leftBehind() bool {
+func (o *ObjectComparison) hasRepairerEntry() bool {
 	isRepairer := func(e owners.Entry) bool { return e.Manager == owners.Repairer && e.Operation == "Update" }
 	return o.Engine == report.EngineApply && slices.ContainsFunc(owners.Entries(o.liveText, nil), isRepairer)
 }

@@ -66,7 +66,7 @@ func ownerships(live map[string]any) map[string]map[string]any {
 
 // TestWhateverManagedFieldsSay: an untouched object of a native kind is silent whatever its managedFields look like, and what drifted of
 // what its manifest names is told alike.
-func TestWhateverManagedFieldsSay(t *testing.T) {
+func TestArbitraryManagedFields(t *testing.T) {
 	drifted := 0
 	for _, o := range samples(t) {
 		if mangled(o.Content) || kinds.Native().Shape(o.GVK()) == nil {

@@ -17,11 +17,11 @@ type pair struct {
 	old, desired, last *object.Object
 	// place is the object's place in desired's manifest, which Helm visits in that order; old's objects that desired lacks
 	// come after all of them, since Helm deletes last.
-	place int
+	index int
 }
 
 // main is the object the report speaks of.
-func (p pair) main() *object.Object {
+func (p pair) subject() *object.Object {
 	if p.desired != nil {
 		return p.desired
 	}
@@ -29,7 +29,7 @@ func (p pair) main() *object.Object {
 }
 
 // unchanged is the pair as it would be if desired were old: what is left is drift.
-func (p pair) unchanged() pair {
+func (p pair) withoutChange() pair {
 	p.desired = p.old
 	return p
 }
@@ -39,13 +39,13 @@ func pairs(in Input) []pair {
 	byKey := map[object.Key]*pair{}
 	at := func(key object.Key, place int) *pair {
 		if byKey[key] == nil {
-			byKey[key] = &pair{key: key, place: place}
+			byKey[key] = &pair{key: key, index: place}
 		}
 		return byKey[key]
 	}
-	each(in.DesiredObjects, func(i int, key object.Key, o *object.Object) { at(key, i).desired = o })
-	each(in.OldObjects, func(i int, key object.Key, o *object.Object) { at(key, len(in.DesiredObjects)+i).old = o })
-	each(in.LastObjects, func(_ int, key object.Key, o *object.Object) {
+	eachObject(in.DesiredObjects, func(i int, key object.Key, o *object.Object) { at(key, i).desired = o })
+	eachObject(in.OldObjects, func(i int, key object.Key, o *object.Object) { at(key, len(in.DesiredObjects)+i).old = o })
+	eachObject(in.LastObjects, func(_ int, key object.Key, o *object.Object) {
 		if p := byKey[key]; p != nil {
 			p.last = o
 		}
@@ -63,7 +63,7 @@ func pairs(in Input) []pair {
 
 // each calls f for every object with its place and its key. Objects that ask for a name are told apart by their place among
 // their like.
-func each(objects []object.Object, f func(int, object.Key, *object.Object)) {
+func eachObject(objects []object.Object, f func(int, object.Key, *object.Object)) {
 	nth := map[object.Key]int{}
 	for i := range objects {
 		key := objects[i].Key

@@ -169,7 +169,7 @@ func TestEveryEditIsReported(t *testing.T) {
 
 // TestVerdictsAreTheEffect: with random edits of desired and live, what differs between live and what Helm's patch leaves is
 // exactly what findings that write cover.
-func TestVerdictsAreTheEffect(t *testing.T) {
+func TestVerdictsMatchThePatch(t *testing.T) {
 	for _, o := range samples(t) {
 		rng := o.random(2)
 		for range *rounds {
@@ -291,7 +291,7 @@ func placesThatDiffer(path object.Path, a, b any) []object.Path {
 func touches(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
 
 // TestSecretsStayInside: whatever is edited on a Secret, its values are in the comparison and not in the report.
-func TestSecretsStayInside(t *testing.T) {
+func TestReportHoldsNoSecret(t *testing.T) {
 	for _, o := range samples(t) {
 		if o.Kind != "Secret" {
 			continue
@@ -319,7 +319,7 @@ func TestSecretsStayInside(t *testing.T) {
 }
 
 // TestCompareLeavesItsInputAlone, and gives the same answer each time.
-func TestCompareLeavesItsInputAlone(t *testing.T) {
+func TestCompareKeepsItsInput(t *testing.T) {
 	for _, o := range samples(t) {
 		rng := o.random(4)
 		live := o.installed()

@@ -15,7 +15,7 @@ func (c comparer) refuse(d *decision, p pair) {
 	case len(d.failures) > 0:
 	case d.action == report.ActionCreate:
 		text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
-		stored := c.installed(p.desired.Ref, text)
+		stored := c.storedForm(p.desired.Ref, text)
 		if !c.in.serverSide() {
 			d.duplicates = apiserver.Duplicates(stored, c.shapeOf(p.desired.Ref), nil)
 		}
@@ -31,28 +31,28 @@ func (c comparer) refuse(d *decision, p pair) {
 			reason = apiserver.Join(reason, creation.Invalid())
 		}
 		if reason != "" {
-			d.fail(stopRest, reason)
+			d.fail(scopeLater, reason)
 		}
 	case d.Live != nil && d.Result != nil:
 		reason := apiserver.Join(c.unknownFields(p, d), d.invalid)
 		if reason == "" && !object.Equal(d.Live, d.Result) {
-			update := apiserver.Update{Ref: p.main().Ref, Definition: c.in.Schemas[p.main().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
+			update := apiserver.Update{Ref: p.subject().Ref, Definition: c.in.Schemas[p.subject().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
 			reason = update.Refused(d.Engine != report.EngineStrategic)
 		}
 		if reason != "" {
-			d.fail(stopNothing, reason)
+			d.fail(scopeDeletions, reason)
 		}
 	}
 }
 
 // installed is the normal form of what the server would store of a new object.
-func (c comparer) installed(ref object.Ref, text map[string]any) map[string]any {
+func (c comparer) storedForm(ref object.Ref, text map[string]any) map[string]any {
 	out, _ := kinds.PlainNulls(kinds.NewNormalizer(ref.Key, c.shapeOf(ref), nil).Manifest(text).Object()).(map[string]any)
 	return out
 }
 
 // noteUnreadable says where the characters stand on which a server-side apply of an object fails.
-func (c comparer) noteUnreadable(d *decision, p pair) {
+func (c comparer) noteControlCharacters(d *decision, p pair) {
 	if !c.in.serverSide() || p.desired == nil || len(d.failures) == 0 {
 		return
 	}
@@ -62,7 +62,7 @@ func (c comparer) noteUnreadable(d *decision, p pair) {
 }
 
 // refuseListed fails an item of a List that kubectl's schema does not take.
-func (c comparer) refuseListed(d *decision, p pair) {
+func (c comparer) refuseListItem(d *decision, p pair) {
 	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == report.OperationRollback || c.in.Operation == report.OperationDrift {
 		return
 	}
@@ -74,7 +74,7 @@ func (c comparer) refuseListed(d *decision, p pair) {
 	text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
 	if fault := apiserver.ListItemReason(p.desired.GVK(), definition, text, p.desired.Listed); fault != "" {
-		d.fail(stopAll, fault)
+		d.fail(scopeAll, fault)
 		d.notes.Add(report.NoteObject, "it stands in a List, whose items Helm checks before it writes anything")
 	}
 }
@@ -84,5 +84,5 @@ func (c comparer) unknownFields(p pair, d *decision) string {
 	if d.Engine != report.EngineReplace {
 		return ""
 	}
-	return c.writer.StrictReason(p.main().Ref, d.desiredText)
+	return c.writer.StrictReason(p.subject().Ref, d.desiredText)
 }

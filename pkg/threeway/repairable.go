@@ -211,7 +211,7 @@ func (c *Comparison) Field(o *ObjectComparison, f verdict.Finding, mask Mask) re
 func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
 	mask := c.masker(o, Mask{})
 	visit := func(path object.Path) {
-		if clear := path.String(); clear == text || mask.path(path).String() == text {
+		if clear := path.String(); clear == text || mask.shownPath(path).String() == text {
 			place = clear
 		}
 	}

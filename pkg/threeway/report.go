@@ -31,7 +31,7 @@ func (c *Comparison) Report(mask Mask) report.Release {
 	for i := range c.Objects {
 		o := &c.Objects[i]
 		r.Drifted = r.Drifted || o.Drifted()
-		if o.speaks() {
+		if o.isReported() {
 			shown := o.report(c.masker(o, mask))
 			shown.Notes.Add(report.NoteUncertain, deletionNote(o, c.Objects))
 			r.Objects = append(r.Objects, shown)
@@ -59,7 +59,7 @@ func orEmpty[T any](list []T) []T {
 func (o *ObjectComparison) report(mask *masker) report.Object {
 	scrub := mask.scrub
 	out := report.Object{
-		ID:         hashOf(o.key.String(), string(o.Action), goneWord(o)),
+		ID:         hashOf(o.key.String(), string(o.Action), absenceID(o)),
 		APIVersion: o.APIVersion(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 		Source: o.Source, Action: o.Action, Reason: scrub(o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
 		Missing: o.Missing, Terminating: o.Terminating, Drifted: o.Drifted(), Notes: o.Notes.Map(scrub), DryRun: shownDryRun(o.DryRun, scrub),
@@ -79,7 +79,7 @@ func (o *ObjectComparison) report(mask *masker) report.Object {
 }
 
 // goneWord is what the identifier of an object says of its absence.
-func goneWord(o *ObjectComparison) string {
+func absenceID(o *ObjectComparison) string {
 	switch {
 	case o.Missing:
 		return "missing"
@@ -91,7 +91,7 @@ func goneWord(o *ObjectComparison) string {
 
 func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.Finding {
 	out := report.Finding{
-		ID: hashOf(o.key.String(), mask.hidden(f.Path).String(), string(f.Verdict)), Path: mask.path(f.Path).String(),
+		ID: hashOf(o.key.String(), mask.hiddenPath(f.Path).String(), string(f.Verdict)), Path: mask.shownPath(f.Path).String(),
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,
 		Notes: f.Notes.Map(mask.scrub), Equivalent: f.Equivalent, Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: shownRule(f.IgnoredBy, mask.scrub),
 		Pattern: mask.pattern(f.Path), Masked: mask.hides(f), Unrecorded: f.Unrecorded,
@@ -138,12 +138,12 @@ func hashOf(parts ...string) string {
 
 // Quiet reports whether there is nothing to report: every object was seen, none has anything to say, and no namespace is going.
 func (c *Comparison) Quiet() bool {
-	return len(c.Input.Terminating) == 0 && !slices.ContainsFunc(c.Objects, ObjectComparison.speaks)
+	return len(c.Input.Terminating) == 0 && !slices.ContainsFunc(c.Objects, ObjectComparison.isReported)
 }
 
 // speaks reports whether a report lists the object: it has a finding, an action, a remark, a value by forgotten writers, could not be seen,
 // or the server disagrees.
-func (o ObjectComparison) speaks() bool {
+func (o ObjectComparison) isReported() bool {
 	disagrees := o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees
 	return len(o.Findings) > 0 || o.Action != report.ActionNone || o.Err != nil || len(o.Notes) > 0 || o.Forgotten > 0 || disagrees
 }

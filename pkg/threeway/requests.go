@@ -24,7 +24,7 @@ func (c *Comparison) Requests() []Request {
 
 // request is the write for one object, false where Helm sends none.
 func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
-	if !o.isSent() || c.unasked(o) != "" {
+	if !o.isWritten() || c.notAskedReason(o) != "" {
 		return Request{}, false
 	}
 	out := Request{Ref: o.Ref, Method: o.method}
@@ -49,7 +49,7 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 }
 
 // unasked says why there is no request for an object that Helm writes; empty where there may be one.
-func (c *Comparison) unasked(o *ObjectComparison) string {
+func (c *Comparison) notAskedReason(o *ObjectComparison) string {
 	switch {
 	case c.comparer().writer.MigratesFirst(o.liveText):
 		return "Helm first makes its own earlier writes part of the apply, which a dry run cannot do"

@@ -70,7 +70,7 @@ func contrary(t *testing.T, file string) *Comparison {
 func expect(t *testing.T, file string, c *Comparison, want string) {
 	t.Helper()
 	for _, r := range c.Requests() {
-		if want == report.DryRunDisagrees && !comparisonOf(t, file).object(r.Ref).certain() {
+		if want == report.DryRunDisagrees && !comparisonOf(t, file).object(r.Ref).isCertain() {
 			continue // the server's word is taken
 		}
 		if got := c.object(r.Ref).DryRun; got == nil || got.Result != want {
@@ -181,7 +181,7 @@ spec:
 
 // TestVerifySpeaks: an object that has nothing else to say is listed where the server disagrees, and what the server said is
 // scrubbed.
-func TestVerifySpeaks(t *testing.T) {
+func TestVerifyReportsDisagreement(t *testing.T) {
 	in := caseInput(t, map[string]string{
 		"old.yaml":  "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: the-canary}\n",
 		"live.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: dGhlLWNhbmFyeQ==}\n",
@@ -204,7 +204,7 @@ func TestVerifySpeaks(t *testing.T) {
 }
 
 // TestVerifyUnasked: what cannot be asked says so.
-func TestVerifyUnasked(t *testing.T) {
+func TestVerifyNotAsked(t *testing.T) {
 	for file, want := range map[string]map[string]string{
 		"migration": {"": "not asked: Helm first makes its own earlier writes part of the apply, which a dry run cannot do"},
 		"install-create": {
@@ -232,17 +232,17 @@ func TestVerifyUnasked(t *testing.T) {
 }
 
 // TestDryRunSettles: what was not certain is certain once the server has said it, whatever it says.
-func TestDryRunSettles(t *testing.T) {
+func TestDryRunDecidesUncertain(t *testing.T) {
 	for file, refused := range map[string]bool{"webhook": true, "native-moved": false} {
 		file = "../../testdata/threeway/other-version-" + file + ".txtar"
 		for _, c := range []*Comparison{foretold(t, file), contrary(t, file)} {
 			for _, r := range c.Requests() {
 				was, is := comparisonOf(t, file).object(r.Ref), c.object(r.Ref)
-				if was.certain() || (was.Action == report.ActionFail) != refused {
+				if was.isCertain() || (was.Action == report.ActionFail) != refused {
 					t.Errorf("%s is another case than it was", r.Ref.Key)
 				}
-				if !is.certain() || is.DryRun.Result != report.DryRunAgrees {
-					t.Errorf("%s: certain %v, %v", r.Ref.Key, is.certain(), is.DryRun)
+				if !is.isCertain() || is.DryRun.Result != report.DryRunAgrees {
+					t.Errorf("%s: certain %v, %v", r.Ref.Key, is.isCertain(), is.DryRun)
 				}
 			}
 		}
@@ -256,7 +256,7 @@ func TestDryRunSettles(t *testing.T) {
 }
 
 // TestDryRunSettlesDeletions: a deletion that hangs on an object that is not certain is as certain as that is.
-func TestDryRunSettlesDeletions(t *testing.T) {
+func TestDryRunDecidesDeletions(t *testing.T) {
 	for file, predicted := range map[string]report.Action{
 		"deletion-hangs-on-an-uncertain-conflict":    report.ActionDelete,
 		"deletion-skipped-for-an-uncertain-conflict": report.ActionSkip,

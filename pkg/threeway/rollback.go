@@ -13,12 +13,12 @@ import (
 // who owns it, and takes live as the original of its patch ("using cluster state as baseline", helm v3.22.0 pkg/kube/client.go
 // update): whatever desired does not name goes, so it is all but a replacement. The resourceVersion goes too, and some kinds are
 // not written without one.
-func (c comparer) rollOver(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
+func (c comparer) decideRolledBack(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	p.old = p.desired
-	d := c.update(p, rules, live, live)
+	d := c.decideUpdate(p, rules, live, live)
 	d.action = report.ActionAdopt
 	if len(d.failures) == 0 && d.method == MethodPatch && (d.Engine == report.EngineMerge || wantsResourceVersion(p.desired.Key)) {
-		d.fail(stopNothing, fmt.Sprintf("cannot patch %q with kind %s: metadata.resourceVersion: Invalid value: 0: must be specified for an update",
+		d.fail(scopeDeletions, fmt.Sprintf("cannot patch %q with kind %s: metadata.resourceVersion: Invalid value: 0: must be specified for an update",
 			p.desired.Name, p.desired.Kind))
 	}
 	kept := d.Findings[:0]
@@ -26,7 +26,7 @@ func (c comparer) rollOver(p pair, rules *ignore.ObjectRules, live map[string]an
 		if !f.Managed && !f.Writes() {
 			continue
 		}
-		f = c.adopted(f)
+		f = c.withoutOld(f)
 		if !f.Managed {
 			f.Notes = report.NotesOf(report.NoteObject, "the last revision does not have the object, so the rollback removes what its target does not name")
 		}

@@ -8,7 +8,7 @@ import (
 
 // Bare gives a live object as somebody could write it again: without its identity, its status, the books that the API server
 // keeps on it, and the annotations in which tools keep whole objects, which may be Secrets. The object stays as it is.
-func Bare(object map[string]any) map[string]any {
+func StripServerFields(object map[string]any) map[string]any {
 	bare := maps.Clone(object)
 	delete(bare, "status")
 	metadata, ok := object["metadata"].(map[string]any)

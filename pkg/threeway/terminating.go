@@ -31,7 +31,7 @@ func (c comparer) terminatingNote(ref object.Ref, live map[string]any) string {
 
 // noNewContent is what the API server says of a creation in a namespace that is being deleted (apiserver v0.37
 // pkg/admission/plugin/namespace/lifecycle/admission.go Admit).
-func noNewContent(resource schema.GroupResource, name, namespace string) string {
+func namespaceTerminating(resource schema.GroupResource, name, namespace string) string {
 	return fmt.Sprintf("%v %q is forbidden: unable to create new content in namespace %s because it is being terminated",
 		resource, name, namespace)
 }
@@ -44,14 +44,14 @@ func resourceOf(ref object.Ref) schema.GroupResource {
 
 // noRecord is what Helm says where it cannot store the record of a first revision, which it does before it creates anything: a
 // namespace among the chart's own objects comes too late (helm v3.22.0 pkg/action/install.go RunWithContext).
-const noRecord = "create: failed to create: "
+const recordError = "create: failed to create: "
 
 // failRecord fails the operation where Helm cannot store the record of the new revision because its namespace is being deleted. Helm
 // does that before it writes anything, but after it has looked for what it cannot build or adopt (helm v3.22.0 and v4.3.1
 // pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).
 func (c *Comparison) failRecord() {
 	in := c.Input
-	if !in.Terminating[in.StorageNamespace] || stopsAll(c.Objects) {
+	if !in.Terminating[in.StorageNamespace] || anyStopsAll(c.Objects) {
 		return
 	}
 	revision := 1
@@ -60,6 +60,6 @@ func (c *Comparison) failRecord() {
 	}
 	record := fmt.Sprintf("sh.helm.release.v1.%s.v%d", in.Name, revision)
 	for i := range c.Objects {
-		c.Objects[i].fail(stopAll, noRecord+noNewContent(schema.GroupResource{Resource: in.Records}, record, in.StorageNamespace))
+		c.Objects[i].fail(scopeAll, recordError+namespaceTerminating(schema.GroupResource{Resource: in.Records}, record, in.StorageNamespace))
 	}
 }

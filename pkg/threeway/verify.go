@@ -20,17 +20,17 @@ const mostPathsNamed = 5
 // one of which nothing can be asked says why. Where a verdict was not certain, the answer settles it.
 func (c *Comparison) Verify(answers map[object.Ref]Answer) {
 	job := c.comparer()
-	defer func() { block(c.Objects) }() // an object that was not certain may turn out to fail
+	defer func() { propagateFailures(c.Objects) }() // an object that was not certain may turn out to fail
 	for i := range c.Objects {
 		o := &c.Objects[i]
-		if !o.isSent() {
+		if !o.isWritten() {
 			continue
 		}
-		if reason := c.unasked(o); reason != "" {
+		if reason := c.notAskedReason(o); reason != "" {
 			o.DryRun = &report.DryRun{Result: report.DryRunRefused, Message: "not asked: " + reason}
 		} else if answer, asked := answers[o.Ref]; asked {
-			job.settle(o, answer)
-			said := job.judge(o, answer)
+			job.applyAnswer(o, answer)
+			said := job.dryRunResult(o, answer)
 			o.DryRun = &said
 		}
 	}
@@ -38,16 +38,16 @@ func (c *Comparison) Verify(answers map[object.Ref]Answer) {
 
 // settle takes the server's word on an object of which not all was certain: it refuses the write, or does as was foretold. Where it
 // does otherwise, the verdicts stay uncertain.
-func (c comparer) settle(o *ObjectComparison, answer Answer) {
+func (c comparer) applyAnswer(o *ObjectComparison, answer Answer) {
 	switch {
-	case o.certain() || answer.Refused != "":
+	case o.isCertain() || answer.Refused != "":
 		return
 	case answer.Rejected != "" && o.Action != report.ActionFail:
-		o.fail(stopNothing, answer.Rejected)
+		o.fail(scopeDeletions, answer.Rejected)
 	case answer.Object != nil && len(c.differences(o, answer.Object)) > 0:
 		return
 	case answer.Object != nil && o.Action == report.ActionFail:
-		o.take()
+		o.clearConflicts()
 	}
 	for i := range o.Findings {
 		if f := &o.Findings[i]; !f.Certain {
@@ -58,7 +58,7 @@ func (c comparer) settle(o *ObjectComparison, answer Answer) {
 }
 
 // take makes an update of an object that was to fail on conflicts: the server finds none.
-func (o *ObjectComparison) take() {
+func (o *ObjectComparison) clearConflicts() {
 	o.Action, o.Reason, o.failure = report.ActionUpdate, "", failure{}
 	for i := range o.Findings {
 		f := &o.Findings[i]
@@ -86,7 +86,7 @@ func shownDryRun(d *report.DryRun, scrub func(string) string) *report.DryRun {
 }
 
 // judge compares one answer with what was foretold.
-func (c comparer) judge(o *ObjectComparison, answer Answer) report.DryRun {
+func (c comparer) dryRunResult(o *ObjectComparison, answer Answer) report.DryRun {
 	switch fails := o.Action == report.ActionFail; {
 	case answer.Refused != "":
 		return report.DryRun{Result: report.DryRunRefused, Message: answer.Refused}
@@ -101,11 +101,11 @@ func (c comparer) judge(o *ObjectComparison, answer Answer) report.DryRun {
 	if len(paths) == 0 {
 		return report.DryRun{Result: report.DryRunAgrees}
 	}
-	return report.DryRun{Result: report.DryRunDisagrees, Message: "the server's answer differs at " + listed(paths)}
+	return report.DryRun{Result: report.DryRunDisagrees, Message: "the server's answer differs at " + joinPaths(paths)}
 }
 
 // listed names paths, never values.
-func listed(paths []object.Path) string {
+func joinPaths(paths []object.Path) string {
 	var names []string
 	for _, p := range paths[:min(len(paths), mostPathsNamed)] {
 		names = append(names, p.String())

@@ -10,7 +10,7 @@ import (
 )
 
 // warnOfRepeated tells of such items of desired where Helm does not fail on them.
-func (c *Comparison) warnOfRepeated() {
+func (c *Comparison) warnOfDuplicates() {
 	for i := range c.Objects {
 		if o := &c.Objects[i]; len(o.duplicates) > 0 && o.Action != report.ActionFail {
 			c.warn(report.Message{Code: "repeated-items", Object: o.key.String(),

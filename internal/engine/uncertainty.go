@@ -13,11 +13,11 @@ import (
 )
 
 // Doubt is why some verdicts of an object are not certain.
-type Doubt struct {
+type Uncertainty struct {
 	Reason string
 	// Which are the findings that it is about: those of this kind, at places that At takes. Without At it is about all places.
-	Which Which
-	At    func(object.Path) bool
+	Affects FindingKind
+	Matches func(object.Path) bool
 	// Spreads is set where the write as a whole may fail because of those, Clears where it may go through although it is predicted to fail
 	// on conflicts.
 	Spreads, Clears bool
@@ -26,11 +26,11 @@ type Doubt struct {
 }
 
 // Which is a kind of findings, by what becomes of them.
-type Which int
+type FindingKind int
 
 // The kinds of findings: all of them, those on which the upgrade acts (it writes or fails), those that it writes, and conflicts.
 const (
-	AnyFinding Which = iota
+	AnyFinding FindingKind = iota
 	Acting
 	Writing
 	Conflicting
@@ -38,15 +38,15 @@ const (
 
 // doubts say what of an apply depends on managers that wrote at versions which are only guessed to be like the request's. Those
 // whose entries change nothing of the outcome are no reason for any; nor do status and its like matter, which no apply touches.
-func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, force bool, got applied) []Doubt {
-	out := hidden(live, force)
+func (s serverSide) uncertainties(types versionedTypes, desired, live map[string]any, force bool, got applied) []Uncertainty {
+	out := hiddenField(live, force)
 	for _, entry := range guessedEntries(live, types.guessed) {
 		reason := entry.Manager + " wrote at " + entry.Version + ", which only the server can convert"
 		own := entry.Manager == s.deployer
-		if moved := entry.moved(live); len(moved) > 0 {
-			d := Doubt{Reason: reason, Which: Acting, Spreads: !own && !force, At: func(path object.Path) bool { return isAnyNear(path, moved) }}
+		if moved := entry.unmappedParts(live); len(moved) > 0 {
+			d := Uncertainty{Reason: reason, Affects: Acting, Spreads: !own && !force, Matches: func(path object.Path) bool { return isAnyNear(path, moved) }}
 			if own {
-				d.Which, d.Vanishing = AnyFinding, entry.inAnnotations()
+				d.Affects, d.Vanishing = AnyFinding, entry.annotationsAtVersion1()
 			}
 			out = append(out, d)
 		}
@@ -54,40 +54,40 @@ func (s serverSide) doubts(types versionedTypes, desired, live map[string]any, f
 			// The server looks at version 1 for what Helm no longer names, and an autoscaler comes back from there with its metrics in
 			// another order (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
 			metrics := []object.Path{object.Path{}.Field("spec").Field("metrics")}
-			out = append(out, Doubt{Reason: reason, Which: Writing, At: func(path object.Path) bool { return isAnyNear(path, metrics) }})
+			out = append(out, Uncertainty{Reason: reason, Affects: Writing, Matches: func(path object.Path) bool { return isAnyNear(path, metrics) }})
 		}
 		switch {
 		case force:
 		case own && s.hasOthers(live):
 			// What Helm no longer names is taken away at the version at which it was applied, and what becomes of it on the way there
 			// and back may be others'.
-			out = append(out, Doubt{Reason: reason, Which: Acting, Spreads: true})
+			out = append(out, Uncertainty{Reason: reason, Affects: Acting, Spreads: true})
 		case !own:
-			out = append(out, Doubt{Reason: reason, Which: Writing, At: entry.holdsWhole, Spreads: true})
+			out = append(out, Uncertainty{Reason: reason, Affects: Writing, Matches: entry.holdsWhole, Spreads: true})
 		}
-		without, err := s.result(desired, entry.left(live), force)
+		without, err := s.result(desired, entry.removedFrom(live), force)
 		switch {
 		case err != nil || without.Refusal != got.Refusal:
-			out = append(out, Doubt{Reason: reason, Which: Acting, Clears: err == nil && without.Refusal == ""})
-		case !object.Equal(unowned(without.Result), unowned(got.Result)):
-			out = append(out, Doubt{Reason: reason, At: entry.touches})
+			out = append(out, Uncertainty{Reason: reason, Affects: Acting, Clears: err == nil && without.Refusal == ""})
+		case !object.Equal(withoutManagedFields(without.Result), withoutManagedFields(got.Result)):
+			out = append(out, Uncertainty{Reason: reason, Matches: entry.touches})
 		}
 	}
 	return out
 }
 
 // otherDeployers are the doubts about an object on which an apply by another program that may be the deployer has another outcome.
-func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got applied) (out []Doubt) {
+func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got applied) (out []Uncertainty) {
 	d := c.Deployer()
 	for _, other := range d.Others {
 		s.deployer = other
-		theirs, err := s.result(desired, c.asApplied(live, other), c.ForceConflicts)
+		theirs, err := s.result(desired, c.liveBeforeApply(live, other), c.ForceConflicts)
 		fails := err != nil || theirs.Refusal != ""
 		switch {
-		case err != nil || !object.Equal(unowned(theirs.Result), unowned(got.Result)):
-			out = append(out, Doubt{Reason: d.Doubt(), Spreads: fails, Clears: !fails})
+		case err != nil || !object.Equal(withoutManagedFields(theirs.Result), withoutManagedFields(got.Result)):
+			out = append(out, Uncertainty{Reason: d.Doubt(), Spreads: fails, Clears: !fails})
 		case theirs.Refusal != got.Refusal:
-			out = append(out, Doubt{Reason: d.Doubt(), Which: Acting, Spreads: fails, Clears: !fails})
+			out = append(out, Uncertainty{Reason: d.Doubt(), Affects: Acting, Spreads: fails, Clears: !fails})
 		}
 	}
 	return out
@@ -95,13 +95,13 @@ func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got a
 
 // hidden is the doubt about a field that the API server keeps and does not show, of a Service without an address (kubernetes v1.36.3
 // pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy): somebody owns it, with whatever value.
-func hidden(live map[string]any, force bool) []Doubt {
+func hiddenField(live map[string]any, force bool) []Uncertainty {
 	if live["apiVersion"] != "v1" || live["kind"] != "Service" || apiserver.ServiceOf(live).HasAddress() {
 		return nil
 	}
 	path := object.Path{}.Field("spec").Field("internalTrafficPolicy")
 	reason := "the API server does not show which value it keeps here"
-	return []Doubt{{Reason: reason, Which: Conflicting, At: path.Equal, Spreads: !force}}
+	return []Uncertainty{{Reason: reason, Affects: Conflicting, Matches: path.Equal, Spreads: !force}}
 }
 
 // hasOthers tells whether anybody but Helm owns a part of live that an apply may touch.
@@ -136,7 +136,7 @@ func guessedEntries(live map[string]any, guessed []schema.GroupVersion) []guesse
 }
 
 // left gives live without the entry.
-func (e guessedEntry) left(live map[string]any) map[string]any {
+func (e guessedEntry) removedFrom(live map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(live)
 	meta := object.Child(out, "metadata")
 	managed, _ := meta["managedFields"].([]any)
@@ -155,7 +155,7 @@ func (e guessedEntry) holdsWhole(path object.Path) bool { return owners.OwnsArou
 
 // moved lists the parts of the object in which the entry has a field that live does not have at the version that was read: the
 // conversion makes something else of it, and nothing tells where that stands. An annotation may stand for anything.
-func (e guessedEntry) moved(live map[string]any) []object.Path {
+func (e guessedEntry) unmappedParts(live map[string]any) []object.Path {
 	var out []object.Path
 	e.Fields.Leaves().Iterate(func(leaf fieldpath.Path) {
 		if len(leaf) == 0 || leaf[0].FieldName == nil || *leaf[0].FieldName == "status" || holdsPath(live, leaf) {
@@ -172,7 +172,7 @@ func (e guessedEntry) moved(live map[string]any) []object.Path {
 
 // inAnnotations lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields go
 // where the manifest no longer has them.
-func (e guessedEntry) inAnnotations() []object.Path {
+func (e guessedEntry) annotationsAtVersion1() []object.Path {
 	if e.Version != "autoscaling/v2" {
 		return nil
 	}
@@ -202,11 +202,4 @@ func holdsPath(v any, path fieldpath.Path) bool {
 		v = m[*element.FieldName]
 	}
 	return true
-}
-
-// unowned gives an object without its managedFields.
-func unowned(obj map[string]any) map[string]any {
-	out := runtime.DeepCopyJSON(obj)
-	delete(object.Child(out, "metadata"), "managedFields")
-	return out
 }
