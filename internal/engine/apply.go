@@ -86,7 +86,7 @@ type applied struct {
 	Refusal string
 }
 
-// result gives live after an apply of desired. Neither of them is changed.
+// result returns live after an apply of desired. Neither of them is changed.
 func (s serverSide) result(desired, live map[string]any, force bool) (applied, error) {
 	out, err := s.apply(desired, live, force)
 	conflicts := conflictsOf(err)
@@ -161,7 +161,7 @@ func migrated(live map[string]any, deployer string) map[string]any {
 	return u.Object
 }
 
-// isMigrated tells whether Helm has to do that.
+// isMigrated reports whether Helm has to do that.
 func isMigrated(live map[string]any, deployer string) bool {
 	return live != nil && !object.Equal(object.Child(live, "metadata")["managedFields"], object.Child(migrated(live, deployer), "metadata")["managedFields"])
 }

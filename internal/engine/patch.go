@@ -26,7 +26,7 @@ type ClientSide struct {
 	Engine report.Engine
 	// Typed is the Go type that a strategic patch is computed by; nil for the merge engine.
 	Typed runtime.Object
-	// threeWay tells that the merge engine looks at live, too.
+	// threeWay is set if the merge engine looks at live, too.
 	threeWay bool
 }
 
@@ -53,7 +53,7 @@ func clientSideFor(c *kinds.Catalog, gvk schema.GroupVersionKind, desired map[st
 	return ClientSide{Engine: report.EngineStrategic, Typed: typed}
 }
 
-// holdsAbsurd tells whether a value has a quantity in it that would take for ever to decode.
+// holdsHugeQuantity reports whether a value has a quantity in it that would take for ever to decode.
 func holdsHugeQuantity(v any, s *kinds.Shape) bool {
 	if s == nil {
 		return false
@@ -73,7 +73,7 @@ func holdsHugeQuantity(v any, s *kinds.Shape) bool {
 	return false
 }
 
-// result gives live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
+// result returns live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
 // the texts as they are; live is not changed. Its managedFields are left out: no patch is about them, and they are much of the text.
 func (p ClientSide) result(old, desired, live map[string]any) (map[string]any, error) {
 	live = withoutManagedFields(live)
@@ -174,7 +174,7 @@ func Guarded(merge func() ([]byte, error)) (out []byte, err error) {
 
 var errPatchPanic = errors.New("the patch library that Helm uses crashes on the object")
 
-// patchFault gives the text of a library's error in so far as it quotes no value: items of lists may hold secrets.
+// patchFault returns the text of a library's error in so far as it quotes no value: items of lists may hold secrets.
 func patchFault(err error) string {
 	text := err.Error()
 	unknown, keyless := "unable to find api field in struct ", " does not contain declared merge key: "

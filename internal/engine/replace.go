@@ -11,7 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// replaced foretells a replacement: helm --force, which Helm 4 calls --force-replace (helm v3.22.0 pkg/kube/client.go
+// predictReplacement predicts a replacement: helm --force, which Helm 4 calls --force-replace (helm v3.22.0 pkg/kube/client.go
 // updateResource, v4.3.1 replaceResource). Helm sends desired itself over whatever is there, so live counts for nothing but what
 // the API server gives back or refuses to lose (server_update.go, immutable.go). Old is not looked at.
 func predictReplacement(desired map[string]any) Written {

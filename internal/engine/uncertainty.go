@@ -12,10 +12,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Doubt is why some verdicts of an object are not certain.
+// Uncertainty is why some verdicts of an object are not certain.
 type Uncertainty struct {
 	Reason string
-	// Which are the findings that it is about: those of this kind, at places that At takes. Without At it is about all places.
+	// Affects are the findings that it is about: those of this kind, at places that At takes. Without At it is about all places.
 	Affects FindingKind
 	Matches func(object.Path) bool
 	// Spreads is set where the write as a whole may fail because of those, Clears where it may go through although it is predicted to fail
@@ -25,7 +25,7 @@ type Uncertainty struct {
 	Vanishing []object.Path
 }
 
-// Which is a kind of findings, by what becomes of them.
+// FindingKind is a kind of findings, by what becomes of them.
 type FindingKind int
 
 // The kinds of findings: all of them, those on which the upgrade acts (it writes or fails), those that it writes, and conflicts.
@@ -36,7 +36,7 @@ const (
 	Conflicting
 )
 
-// doubts say what of an apply depends on managers that wrote at versions which are only guessed to be like the request's. Those
+// uncertainties say what of an apply depends on managers that wrote at versions which are only guessed to be like the request's. Those
 // whose entries change nothing of the outcome are no reason for any; nor do status and its like matter, which no apply touches.
 func (s serverSide) uncertainties(types versionedTypes, desired, live map[string]any, force bool, got applied) []Uncertainty {
 	out := hiddenField(live, force)
@@ -93,7 +93,7 @@ func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got a
 	return out
 }
 
-// hidden is the doubt about a field that the API server keeps and does not show, of a Service without an address (kubernetes v1.36.3
+// hiddenField is the doubt about a field that the API server keeps and does not show, of a Service without an address (kubernetes v1.36.3
 // pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy): somebody owns it, with whatever value.
 func hiddenField(live map[string]any, force bool) []Uncertainty {
 	if live["apiVersion"] != "v1" || live["kind"] != "Service" || apiserver.ServiceOf(live).HasAddress() {
@@ -104,7 +104,7 @@ func hiddenField(live map[string]any, force bool) []Uncertainty {
 	return []Uncertainty{{Reason: reason, Affects: Conflicting, Matches: path.Equal, Spreads: !force}}
 }
 
-// hasOthers tells whether anybody but Helm owns a part of live that an apply may touch.
+// hasOthers reports whether anybody but Helm owns a part of live that an apply may touch.
 func (s serverSide) hasOthers(live map[string]any) bool {
 	return slices.ContainsFunc(owners.Entries(live, nil), func(e owners.Entry) bool {
 		return e.Manager != s.deployer && e.Subresource == ""
@@ -135,7 +135,7 @@ func guessedEntries(live map[string]any, guessed []schema.GroupVersion) []guesse
 	return out
 }
 
-// left gives live without the entry.
+// removedFrom returns live without the entry.
 func (e guessedEntry) removedFrom(live map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(live)
 	meta := object.Child(out, "metadata")
@@ -144,16 +144,16 @@ func (e guessedEntry) removedFrom(live map[string]any) map[string]any {
 	return out
 }
 
-// touches tells whether the entry has the path, something below it, or what holds it as one value.
+// touches reports whether the entry has the path, something below it, or what holds it as one value.
 func (e guessedEntry) touches(path object.Path) bool {
 	return owners.OwnsWithin(e.Fields, path) || e.holdsWhole(path)
 }
 
-// holdsWhole tells whether what holds the path is one value at the entry's version. At the request's it may not be, so that no
+// holdsWhole reports whether what holds the path is one value at the entry's version. At the request's it may not be, so that no
 // conflict is seen where the server sees one.
 func (e guessedEntry) holdsWhole(path object.Path) bool { return owners.OwnsAround(e.Fields, path) }
 
-// moved lists the parts of the object in which the entry has a field that live does not have at the version that was read: the
+// unmappedParts lists the parts of the object in which the entry has a field that live does not have at the version that was read: the
 // conversion makes something else of it, and nothing tells where that stands. An annotation may stand for anything.
 func (e guessedEntry) unmappedParts(live map[string]any) []object.Path {
 	var out []object.Path
@@ -170,7 +170,7 @@ func (e guessedEntry) unmappedParts(live map[string]any) []object.Path {
 	return out
 }
 
-// inAnnotations lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields go
+// annotationsAtVersion1 lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields go
 // where the manifest no longer has them.
 func (e guessedEntry) annotationsAtVersion1() []object.Path {
 	if e.Version != "autoscaling/v2" {
@@ -189,7 +189,7 @@ func isAnyNear(path object.Path, parts []object.Path) bool {
 	return slices.ContainsFunc(parts, func(part object.Path) bool { return path.HasPrefix(part) })
 }
 
-// holdsPath tells whether an object has what a path of managedFields leads to. Items of lists are taken as there.
+// holdsPath reports whether an object has what a path of managedFields leads to. Items of lists are taken as there.
 func holdsPath(v any, path fieldpath.Path) bool {
 	for _, element := range path {
 		m, ok := v.(map[string]any)

@@ -32,7 +32,7 @@ type versionedTypes struct {
 	known map[schema.GroupVersion]managedfields.TypeConverter
 	// guessed are the other versions that are taken to be the same.
 	guessed []schema.GroupVersion
-	// ownsStatus tells that the kind has no status apart, so that an apply writes it like any other field.
+	// ownsStatus is set if the kind has no status apart, so that an apply writes it like any other field.
 	ownsStatus bool
 }
 
@@ -48,7 +48,7 @@ func (t versionedTypes) ObjectToTyped(obj runtime.Object, options ...typed.Valid
 	return t.TypeConverter.ObjectToTyped(obj, options...)
 }
 
-// reads tells whether a manifest is an object of the version at which Helm applies. The server looks at that before it looks at what
+// canRead reports whether a manifest is an object of the version at which Helm applies. The server looks at that before it looks at what
 // others wrote (apimachinery v0.37.0 pkg/util/managedfields/internal/structuredmerge.go Apply).
 func (t versionedTypes) canRead(manifest map[string]any) bool {
 	_, err := t.TypeConverter.ObjectToTyped(&unstructured.Unstructured{Object: manifest})
@@ -142,7 +142,7 @@ func otherVersions(live map[string]any, version string) []schema.GroupVersion {
 // oldestServer is the minor version of Kubernetes below which no server is that Helm 4 speaks to.
 const oldestServer = 30
 
-// isUnserved tells whether no server converts a native kind to another version any more. What was written there is forgotten.
+// isUnserved reports whether no server converts a native kind to another version any more. What was written there is forgotten.
 func isUnserved(gvk schema.GroupVersionKind, group string) bool {
 	if gvk.Group != group {
 		return true // extensions/v1beta1 and its like
@@ -191,7 +191,7 @@ func undeclared(root, obj map[string]any) (paths []object.Path) {
 	return paths
 }
 
-// at gives the types of a custom kind at another version as its definition says them; nil where that is not known, or where a
+// typesAt returns the types of a custom kind at another version as its definition says them; nil where that is not known, or where a
 // webhook converts between the versions. What they have in common with the version that was read is taken from there.
 func (t *ApplyTypes) typesAt(gvk schema.GroupVersionKind, gv schema.GroupVersion, definition *kinds.CustomSchema) managedfields.TypeConverter {
 	if t == nil || definition == nil || definition.Webhook {
@@ -236,14 +236,14 @@ func (t *ApplyTypes) schemaOf(gvk schema.GroupVersionKind) *spec.Schema {
 	return nil
 }
 
-// atVersion gives an object at another version, which differs in its apiVersion only.
+// atVersion returns an object at another version, which differs in its apiVersion only.
 func atVersion(u *unstructured.Unstructured, gv schema.GroupVersion) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
 	out.SetAPIVersion(gv.String())
 	return out
 }
 
-// byName converts, defaults and creates for a server that converts between versions by their name alone.
+// nameConverter converts, defaults and creates for a server that converts between versions by their name alone.
 type nameConverter struct{ versions []schema.GroupVersion }
 
 // Convert is not called for unstructured objects.

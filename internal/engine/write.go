@@ -44,17 +44,17 @@ func (c Writer) shapeOf(ref object.Ref) *kinds.Shape {
 type Written struct {
 	Engine report.Engine
 	applied
-	// Doubts say what of the result is not certain.
+	// Uncertainties say what of the result is not certain.
 	Uncertainties []Uncertainty
 	// Invalid is what the API server says of the result where it does not take it.
 	Invalid string
 	// Kept is where the API server keeps metrics of an autoscaler that the apply drops; nil for most.
 	Kept object.Path
-	// WantsSchema tells that the definition of a custom kind would tell more.
+	// WantsSchema is set if the definition of a custom kind would tell more.
 	WantsSchema bool
 }
 
-// Write foretells Helm's write of desired over live, by the engine of the release. Original is the text that a client-side patch
+// Write predicts Helm's write of desired over live, by the engine of the release. Original is the text that a client-side patch
 // takes as old.
 func (c Writer) Write(ref object.Ref, original, desired, live map[string]any) (Written, error) {
 	if c.ServerSide {
@@ -100,7 +100,7 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 	return out, nil
 }
 
-// asApplied is live as it is just before a deployer applies.
+// liveBeforeApply is live as it is just before a deployer applies.
 func (c Writer) liveBeforeApply(live map[string]any, deployer string) map[string]any {
 	if c.Migrates {
 		return migrated(live, deployer)
@@ -134,7 +134,7 @@ const notDeclared = "field not declared in schema"
 // unquoted matches what may be a value in an error of the field manager: whatever stands in quotes or brackets of an item.
 var unquoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`expected [^,]+, got &?\{.*|\bgot [^:]*$`) })
 
-// applyFault gives the field manager's text in so far as it quotes no value.
+// applyFault returns the field manager's text in so far as it quotes no value.
 func applyFault(err error) string {
 	text := unquoted().ReplaceAllString(err.Error(), "another type stands there")
 	if head, list, several := strings.Cut(text, "errors:\n"); several {

@@ -35,7 +35,7 @@ func (w *Walker) allocation(path object.Path) *Allocation {
 	return line
 }
 
-// isAllocated tells whether the place belongs to the server or a controller: the table has it, and no manifest gives it a
+// isAllocated reports whether the place belongs to the server or a controller: the table has it, and no manifest gives it a
 // value that would count. What an upgrade takes away for good is worth a word all the same.
 func (w *Walker) isAllocated(path object.Path, n States) bool {
 	line := w.allocation(path)
@@ -51,7 +51,7 @@ func (w *Walker) isAllocated(path object.Path, n States) bool {
 	return !goes || comesBack || n.leaving || n.Desired.Named || line.OverridesManifest
 }
 
-// oldAllocated gives old what was allocated to it, where only desired names the place: the allocation is no drift.
+// withAllocatedOld returns old what was allocated to it, where only desired names the place: the allocation is no drift.
 func (w *Walker) withAllocatedOld(path object.Path, n States) kinds.State {
 	line := w.allocation(path)
 	never := line != nil && line.Kind == "Service" && !apiserver.ServiceOf(w.old).MayHave(path[len(path)-1].Name)

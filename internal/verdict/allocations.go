@@ -15,12 +15,12 @@ type Allocation struct {
 	Path string
 	// when names a condition; nil means always.
 	when condition
-	// Even tells that a manifest's own value does not count: a controller overwrites it by design.
+	// OverridesManifest is set if a manifest's own value does not count: a controller overwrites it by design.
 	OverridesManifest bool
 	// Edited is set where a person's ownership makes an edit of it: whoever owns the place has changed its value or made the object with
 	// it, for the API server allocates without an owner. kubectl's own annotations are a person's and say nothing.
 	Edited bool
-	// lost tells that it does not come back by itself, or not as it was, after --force has replaced the object without it.
+	// lost is set if it does not come back by itself, or not as it was, after --force has replaced the object without it.
 	lost   bool
 	Reason string
 }
@@ -111,20 +111,20 @@ var Allocations = sync.OnceValue(func() []Allocation {
 	}
 })
 
-// aggregated tells that a ClusterRole collects the rules of others.
+// isAggregated is set if a ClusterRole collects the rules of others.
 func isAggregated(live map[string]any) bool { return object.Child(live, "aggregationRule") != nil }
 
-// defaultTarget tells that an autoscaler has the target that the API gives one without metrics.
+// hasDefaultTarget is set if an autoscaler has the target that the API gives one without metrics.
 func hasDefaultTarget(live map[string]any) bool {
 	return object.Equal(object.Child(live, "spec")["targetCPUUtilizationPercentage"], int64(80))
 }
 
-// accountToken tells that a Secret is filled with the token of a service account.
+// isAccountToken is set if a Secret is filled with the token of a service account.
 func isAccountToken(live map[string]any) bool {
 	return live["type"] == "kubernetes.io/service-account-token"
 }
 
-// injected tells that an annotation asks a controller to fill in a CA.
+// hasInjector is set if an annotation asks a controller to fill in a CA.
 func hasInjector(live map[string]any) bool {
 	for name := range object.Child(object.Child(live, "metadata"), "annotations") {
 		if strings.HasPrefix(name, "cert-manager.io/inject-") || strings.HasSuffix(name, "/inject-cabundle") ||

@@ -24,7 +24,7 @@ func (w *Walker) classify(path object.Path, n States) entry {
 	return e
 }
 
-// weighed is the verdict on one place, and what it means for what holds it.
+// classifyWithoutRules is the verdict on one place, and what it means for what holds it.
 func (w *Walker) classifyWithoutRules(path object.Path, n States) entry {
 	e := w.verdict(path, n, n.isManaged() || w.isSwitchedOff(path, n) && !object.IsZero(n.Old.Value))
 	if e.Verdict == "" {
@@ -94,7 +94,7 @@ func (w *Walker) classOf(path object.Path, n States) report.Class {
 	return ""
 }
 
-// giveClass puts a finding into a class, with what is to be said of that.
+// setClass puts a finding into a class, with what is to be said of that.
 func (w *Walker) setClass(e *entry, class report.Class) {
 	switch e.Class = class; class {
 	case report.ClassAutoscaled:
@@ -105,7 +105,7 @@ func (w *Walker) setClass(e *entry, class report.Class) {
 	}
 }
 
-// word is the verdict, and a note where it needs one; empty where there is nothing to say.
+// verdictWithNotes is the verdict, and a note where it needs one; empty where there is nothing to say.
 func (w *Walker) verdictWithNotes(n States, managed bool) (report.Verdict, report.Notes) {
 	switch {
 	case n.hasConverged():
@@ -118,7 +118,7 @@ func (w *Walker) verdictWithNotes(n States, managed bool) (report.Verdict, repor
 	return "", nil
 }
 
-// dropped tells that desired's manifest no longer names what old's does: it counts as absent even if it has a default.
+// isDropped is set if desired's manifest no longer names what old's does: it counts as absent even if it has a default.
 func (n States) isDropped() bool { return n.Old.Named && !n.Desired.Named }
 
 func (n States) hasDrifted() bool { return !n.Live.Same(n.Old) }
@@ -154,7 +154,7 @@ func causeOf(drifted, changed bool) report.Cause {
 	return report.CauseChange
 }
 
-// patchWord is the verdict where Helm's patch changes live: the table's word, unless the patch does something else.
+// patchVerdict is the verdict where Helm's patch changes live: the table's word, unless the patch does something else.
 func (w *Walker) patchVerdict(n States) (report.Verdict, report.Notes) {
 	word, effect := tableVerdict(n), patchEffect(n)
 	agreed := word == effect || word != report.Ignore && (n.isDropped() || n.Result.Same(n.Desired))
@@ -173,7 +173,7 @@ func (w *Walker) patchVerdict(n States) (report.Verdict, report.Notes) {
 	return word, report.NotesOf(report.NotePatch, w.patchNote(n, effect))
 }
 
-// tableWord is the word of the table for client-side apply.
+// tableVerdict is the word of the table for client-side apply.
 func tableVerdict(n States) report.Verdict {
 	old, desired := n.Old.Shown().Present, n.Desired.Shown().Present && !n.isDropped()
 	switch {
@@ -187,7 +187,7 @@ func tableVerdict(n States) report.Verdict {
 	return report.Ignore
 }
 
-// effectOf is what the patch visibly does to live.
+// patchEffect is what the patch visibly does to live.
 func patchEffect(n States) report.Verdict {
 	switch {
 	case !n.Live.Present:
@@ -250,12 +250,12 @@ func bothNumbers(n States) bool {
 	return desired && live
 }
 
-// defaulted tells that nobody wrote the field: it is a default that comes or goes with what holds it.
+// isDefaulted is set if nobody wrote the field: it is a default that comes or goes with what holds it.
 func isDefaulted(n States) bool {
 	return !n.Live.Present || n.Old.Present && n.Old.Same(n.Live)
 }
 
-// unmanaged decides whether a field that only live has, or only a default, is anybody's edit (design section 5.4).
+// classifyUnmanaged decides whether a field that only live has, or only a default, is anybody's edit (design section 5.4).
 func (w *Walker) classifyUnmanaged(e entry, n States) entry {
 	switch {
 	case !n.Live.Present:
@@ -275,7 +275,7 @@ func (w *Walker) classifyUnmanaged(e entry, n States) entry {
 	return entry{weight: silent}
 }
 
-// isEdit tells whether a live-only value was written by somebody other than the release: nobody's and the deployer's values
+// isEdit reports whether a live-only value was written by somebody other than the release: nobody's and the deployer's values
 // are allocated, and forgotten writers prove nothing. Where the object names no writers at all, nobody can be ruled out.
 func (w *Walker) isEdit(writers []report.Owner) bool {
 	if !w.Owners.IsRecorded() {
@@ -289,7 +289,7 @@ func (w *Walker) isEdit(writers []report.Owner) bool {
 	return false
 }
 
-// isDefault tells whether the API would default the live value in live's own context.
+// isDefault reports whether the API would default the live value in live's own context.
 func (w *Walker) isDefault(path object.Path, value any) bool {
 	if holder := w.Shape.ShapeAt(path[:len(path)-1]); holder != nil && holder.Form == kinds.FormMap && holder.Rule == nil {
 		return false // keys of a map have no defaults

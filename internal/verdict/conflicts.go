@@ -43,7 +43,7 @@ func conflictPlaces(n States, s *kinds.Shape, conflicts []engine.Conflict) []con
 	return out
 }
 
-// unknownPlace is a path of the server's to what a normal form does not have, such as a status that a kind lets others write.
+// unknownPath is a path of the server's to what a normal form does not have, such as a status that a kind lets others write.
 func unknownPath(field string) object.Path {
 	field = strings.TrimPrefix(field, ".")
 	if strings.Contains(field, "[") {
@@ -56,7 +56,7 @@ func unknownPath(field string) object.Path {
 	return path
 }
 
-// conflicting turns the findings at the places of conflicts into conflicts. A conflict on what is one value for the API server, an
+// withConflicts turns the findings at the places of conflicts into conflicts. A conflict on what is one value for the API server, an
 // atomic map or struct, is one finding with all that stands in it, foreign keys included.
 // The sides of spelled keep their own spelling.
 func (w *Walker) withConflicts(findings []Finding, n, spelled States) []Finding {
@@ -67,14 +67,14 @@ func (w *Walker) withConflicts(findings []Finding, n, spelled States) []Finding 
 	return findings
 }
 
-// holdsConflict tells whether an apply fails on something below a path, so that what is there is not one finding.
+// holdsConflict reports whether an apply fails on something below a path, so that what is there is not one finding.
 func (w *Walker) holdsConflict(path object.Path) bool {
 	return slices.ContainsFunc(w.conflicts, func(place conflictPlace) bool {
 		return len(path) < len(place.path) && place.path.HasPrefix(path)
 	})
 }
 
-// conflictAt makes one conflict of the findings at a path and below it. Where a side has no such place, the finding around it becomes one.
+// withConflict makes one conflict of the findings at a path and below it. Where a side has no such place, the finding around it becomes one.
 func (w *Walker) withConflict(findings []Finding, n, spelled States, place conflictPlace) []Finding {
 	path := place.path
 	for i := range findings {
@@ -105,7 +105,7 @@ func (w *Walker) withConflict(findings []Finding, n, spelled States, place confl
 	return append(findings, e.Finding)
 }
 
-// spelledOtherwise is the finding on a conflict about values that mean the same. Who made them conflict is whoever wrote his in
+// equivalentConflict is the finding on a conflict about values that mean the same. Who made them conflict is whoever wrote his in
 // another way, or, where the API server stores both in one way, whoever took the field over.
 func (w *Walker) equivalentConflict(path object.Path, here, spelled States) Finding {
 	out := Finding{Path: path, Managed: true, Certain: true, Owners: w.Owners.OwnersOf(path)}

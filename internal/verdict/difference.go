@@ -13,10 +13,10 @@ func Differences(key object.Key, shape *kinds.Shape, live map[string]any, predic
 	return d.paths
 }
 
-// difference collects the places at which what was foretold (old) and what the server said (live) differ.
+// differenceWalk collects the places at which what was predicted (old) and what the server said (live) differ.
 type differenceWalk struct {
 	allocated *AllocatedFields
-	// named tells that only what the manifest names counts.
+	// onlyNamed is set if only what the manifest names counts.
 	onlyNamed bool
 	paths     []object.Path
 }

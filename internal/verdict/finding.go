@@ -12,7 +12,7 @@ type Finding struct {
 	Path    object.Path
 	Verdict report.Verdict
 	Cause   report.Cause
-	// Managed tells whether the manifest of old or desired names the field.
+	// Managed reports whether the manifest of old or desired names the field.
 	Managed bool
 	// Certain is false where the verdict could not be decided read-only, and a note says why.
 	Certain bool
@@ -28,7 +28,7 @@ type Finding struct {
 	// Equivalent reports that live has not left old but for the way it is written. Only Helm's write, or its conflict, makes a finding
 	// of it.
 	Equivalent bool
-	// Blocked tells that nothing happens to the field because its object fails or is not reached.
+	// Blocked is set if nothing happens to the field because its object fails or is not reached.
 	Blocked bool
 	// OfLast is set where live has what the last revision wrote, which is not old because it failed, or where it cannot be told apart
 	// from that.
@@ -46,7 +46,7 @@ func (f Finding) Drifted() bool {
 // Writes reports whether the upgrade changes the field.
 func (f Finding) Writes() bool { return f.Verdict.Writes() }
 
-// Silenced tells whether the finding is listed and counted as ignored only. A volatile one is where live has not left old.
+// Silenced reports whether the finding is listed and counted as ignored only. A volatile one is where live has not left old.
 func (f Finding) Silenced() bool {
 	return f.IgnoredBy != nil || f.Class == report.ClassAutoscaled || f.Class == report.ClassVolatile && f.Cause == report.CauseChange
 }
@@ -54,7 +54,7 @@ func (f Finding) Silenced() bool {
 // Acts reports whether the upgrade changes the field or fails on it.
 func (f Finding) Acts() bool { return f.Writes() || f.Verdict == report.Conflict }
 
-// IsDoubted reports whether a doubt is about the finding.
+// IsAffectedBy reports whether a doubt is about the finding.
 func (f Finding) IsAffectedBy(d engine.Uncertainty) bool {
 	if d.Matches != nil && !d.Matches(f.Path) {
 		return false

@@ -13,7 +13,7 @@ func (w *Walker) valueOf(s kinds.State) any {
 	return object.Copy(s.OrNil())
 }
 
-// settleNulls decides what the nulls of manifests have become at one place of a custom resource whose schema lets the server store them.
+// resolveNulls decides what the nulls of manifests have become at one place of a custom resource whose schema lets the server store them.
 // An apply stores a null each time. Client-side Helm stores it where it creates the object; a patch that brings it takes the field away,
 // so that it is absent or has its default, and later patches do not mention it. Which of these happened long ago is not known, so
 // neither an absent field nor a default that the release itself caused is drift.

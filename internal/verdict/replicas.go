@@ -43,7 +43,7 @@ func (w *Walker) noteReplicas(e *entry, n States) {
 	}
 }
 
-// scalerNote says who sets the replicas, and what the operation makes of that.
+// autoscalerNote says who sets the replicas, and what the operation makes of that.
 func (w *Walker) autoscalerNote(f Finding) string {
 	note := w.Autoscaler.Name + " sets the replicas"
 	switch {

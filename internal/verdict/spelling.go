@@ -13,7 +13,7 @@ const (
 	noteSpelling = "both mean the same; Helm's patch writes it as the manifest does"
 )
 
-// respelled adds to findings what Helm's write changes in the spelling alone: the order of a set, 0.5 for 500m. The sides of n keep
+// withRespelled adds to findings what Helm's write changes in the spelling alone: the order of a set, 0.5 for 500m. The sides of n keep
 // their own spelling. What the write leaves is no finding, since it means the same.
 func (w *Walker) withRespelled(found []Finding, n States) []Finding {
 	literal := *w
@@ -36,7 +36,7 @@ func (w *Walker) withRespelled(found []Finding, n States) []Finding {
 	return out
 }
 
-// OnlyLiveMoved sets the cause of the findings of an object that is compared with itself. Desired is old, so a field that live has
+// SetCausesToDrift sets the cause of the findings of an object that is compared with itself. Desired is old, so a field that live has
 // left has drifted, and one that live has not left is a finding for the way in which it is written.
 func SetCausesToDrift(findings []Finding) {
 	for i := range findings {

@@ -14,9 +14,9 @@ type States struct {
 	// Again is a second rendering of desired, and desired itself where that made the same. atOnce is one at the same time: it is again
 	// unless that was rendered with the clock put forward.
 	Again, AtOnce kinds.State
-	// leaving tells that Helm's patch takes away what holds the place.
+	// leaving is set if Helm's patch takes away what holds the place.
 	leaving bool
-	// StoresNulls tells that a null in a manifest is stored as the zero value each time, as a server-side apply does it; a
+	// StoresNulls is set if a null in a manifest is stored as the zero value each time, as a server-side apply does it; a
 	// client-side patch stores it once, at install, and then removes it.
 	StoresNulls bool
 }
@@ -36,24 +36,24 @@ func (n States) mapStates(below func(kinds.State) kinds.State) States {
 	}
 }
 
-// leaves tells whether Helm's patch takes the place away, or what holds it.
+// isRemoved reports whether Helm's patch takes the place away, or what holds it.
 func (n States) isRemoved() bool { return n.leaving || n.Live.Present && !n.Result.Present }
 
-// compared gives the sides that are compared, desired first, since that gives lists their order.
+// comparedStates returns the sides that are compared, desired first, since that gives lists their order.
 func (n States) comparedStates() []kinds.State {
 	return []kinds.State{n.Desired, n.Live, n.Old, n.Result, n.Again, n.AtOnce}
 }
 
-// managed tells whether a manifest names the place.
+// isManaged reports whether a manifest names the place.
 func (n States) isManaged() bool { return n.Old.Named || n.Desired.Named }
 
-// converged tells that Helm wants what is there and leaves it: no finding, whatever old was.
+// hasConverged is set if Helm wants what is there and leaves it: no finding, whatever old was.
 func (n States) hasConverged() bool { return n.Desired.Same(n.Live) && n.Live.Same(n.Result) }
 
-// maps tells whether every present side is a map, and at least one is.
+// areMaps reports whether every present side is a map, and at least one is.
 func (n States) areMaps() bool { return allAre[map[string]any](n) }
 
-// lists tells whether every present side is a list, and at least one is.
+// areLists reports whether every present side is a list, and at least one is.
 func (n States) areLists() bool { return allAre[[]any](n) }
 
 func allAre[T any](n States) bool {
@@ -70,7 +70,7 @@ func allAre[T any](n States) bool {
 	return some
 }
 
-// names gives the keys of all sides, sorted.
+// fieldNames returns the keys of all sides, sorted.
 func (n States) fieldNames() []string {
 	set := map[string]bool{}
 	for _, s := range n.comparedStates() {
@@ -138,7 +138,7 @@ func (n States) sameAfter(strip func(any) any) bool {
 	return n.hasConverged() && n.Old.Same(n.Live)
 }
 
-// down returns the sides at a path.
+// lookup returns the sides at a path.
 func (n States) lookup(path object.Path) States {
 	for _, step := range path {
 		if step.Form == object.FieldStep {

@@ -7,13 +7,13 @@ import "github.com/helmdrift/helmdrift/internal/kinds"
 // upgrade, which renders once more, will write yet another value. So the finding stays and says what Helm does, but is counted as
 // ignored as long as live has not left old.
 
-// volatile tells whether the two renderings differ at the place.
+// isVolatile reports whether the two renderings differ at the place.
 func (n States) isVolatile() bool {
 	n = n.withoutNulls()
 	return !n.Again.Same(n.Desired)
 }
 
-// anew takes a second rendering for the first where the first happens to be what live holds. The place is not converged: the
+// preferSecondRendering takes a second rendering for the first where the first happens to be what live holds. The place is not converged: the
 // upgrade's own rendering will be neither of the two. What only the clock makes otherwise is converged: an upgrade at this time
 // writes what the first rendering has.
 func (n States) preferSecondRendering() States {
@@ -29,7 +29,7 @@ func (n States) preferSecondRendering() States {
 // rendering has as only the first has, or as only old has.
 type renaming struct{ second, old bool }
 
-// renamed looks for such entries among those of one place, by their names or steps.
+// findRenaming looks for such entries among those of one place, by their names or steps.
 func findRenaming[T any](w *Walker, names []T, at func(T) States) renaming {
 	if !w.Volatile {
 		return renaming{}
@@ -52,7 +52,7 @@ func findRenaming[T any](w *Walker, names []T, at func(T) States) renaming {
 // presence says which of three sides have a place.
 type presence [3]bool
 
-// of gives the sides of one entry as they are to be walked, false where the entry is the other name of one that is walked. An
+// apply returns the sides of one entry as they are to be walked, false where the entry is the other name of one that is walked. An
 // entry that has lost its name to a new one counts as kept by the second rendering, so that its going is volatile.
 func (r renaming) apply(n States) (States, bool) {
 	switch {

@@ -19,9 +19,9 @@ type Walker struct {
 	Key    object.Key
 	Shape  *kinds.Shape
 	Engine report.Engine
-	// Custom tells that no Go type of the kind is known.
+	// Custom is set if no Go type of the kind is known.
 	Custom bool
-	// Unpatched tells that Helm's patch could not be made, so that result says nothing.
+	// Unpatched is set if Helm's patch could not be made, so that result says nothing.
 	Unpatched bool
 	Owners    *owners.Ownership
 	// Live is the whole live object in normal form, for the question what the API would default in live's own context.
@@ -36,7 +36,7 @@ type Walker struct {
 	Autoscaler object.Autoscaler
 	// NullsStored reports that old was applied server-side, which stores the nulls of its manifest.
 	NullsStored bool
-	// Template is the file of the chart that the object comes from, and volatile tells that a second rendering made another one.
+	// Template is the file of the chart that the object comes from, and volatile is set if a second rendering made another one.
 	Template string
 	Volatile bool
 	// LastRevision is the number of a last revision that is not old, 0 where there is none. LastVersion is the API version of its manifest
@@ -55,7 +55,7 @@ type Walker struct {
 type entry struct {
 	Finding
 	weight weight
-	// isDefault tells that the entry is silent because the API would make the value so where live has it.
+	// isDefault is set if the entry is silent because the API would make the value so where live has it.
 	isDefault bool
 	// presence says which of old, desired and live have the field.
 	presence presence
@@ -140,7 +140,7 @@ func (w *Walker) walk(path object.Path, n States, s *kinds.Shape) []entry {
 	return []entry{w.classify(path, n)}
 }
 
-// below compares what is below a place, nothing where it is one value.
+// walkBelow compares what is below a place, nothing where it is one value.
 func (w *Walker) walkBelow(path object.Path, n States, s *kinds.Shape) []entry {
 	switch {
 	case n.areMaps():
@@ -232,7 +232,7 @@ func (w *Walker) fold(path object.Path, n States, entries []entry) []entry {
 	return []entry{whole}
 }
 
-// isIgnoredInPart tells whether rules silence some of the entries and not others: then each is told by itself.
+// isIgnoredInPart reports whether rules silence some of the entries and not others: then each is told by itself.
 func isIgnoredInPart(entries []entry) bool {
 	some, all := false, true
 	for _, e := range entries {
@@ -251,7 +251,7 @@ func (w *Walker) isEditedDefault(path object.Path, n States, entries []entry) bo
 	return added && !inherited && !w.isDefault(path, n.Live.Value) && (w.isLeftByLast(path, n) || w.isEdit(w.Owners.OwnersOf(path)))
 }
 
-// loudest picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else
+// decisiveEntries picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else
 // whatever there is.
 func decisiveEntries(entries []entry) []entry {
 	for _, speaks := range []func(entry) bool{
@@ -283,7 +283,7 @@ func causeOfAll(entries []entry) report.Cause {
 	return cause
 }
 
-// agree tells whether all findings may be parts of one.
+// mayFold reports whether all findings may be parts of one.
 func mayFold(entries []entry) bool {
 	first := entries[0]
 	return !slices.ContainsFunc(entries[1:], func(e entry) bool {
@@ -308,7 +308,7 @@ func (e *entry) addListNote(note string) {
 	}
 }
 
-// order reports managed items of a keyed list whose order Helm's patch changes.
+// orderFindings reports managed items of a keyed list whose order Helm's patch changes.
 func (w *Walker) orderFindings(path object.Path, n States, steps []object.Step) []entry {
 	live, result := n.orderOf(n.Live, steps), n.orderOf(n.Result, steps)
 	if object.EqualLists(live, result) || len(live) != len(result) {
@@ -333,7 +333,7 @@ func (w *Walker) orderFindings(path object.Path, n States, steps []object.Step) 
 	return []entry{e}
 }
 
-// orderOf gives the names of the managed items that live and result share, in a side's order.
+// orderOf returns the names of the managed items that live and result share, in a side's order.
 func (n States) orderOf(s kinds.State, steps []object.Step) []any {
 	list, _ := s.Value.([]any)
 	out := []any{}

@@ -11,7 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// absent decides about an object that is not live.
+// decideMissing decides about an object that is not live.
 func (c comparer) decideMissing(p pair, why Absence) decision {
 	if p.desired == nil {
 		return decision{} // old alone had it, and it is gone: converged
@@ -36,17 +36,17 @@ func (c comparer) decideMissing(p pair, why Absence) decision {
 	return d
 }
 
-// noNamespace is what the API server says of a write into a namespace that is not there.
+// namespaceNotFound is what the API server says of a write into a namespace that is not there.
 func namespaceNotFound(name string) string { return fmt.Sprintf("namespaces %q not found", name) }
 
-// creates tells whether the release brings an object of the core group that is not live yet.
+// releaseCreates reports whether the release brings an object of the core group that is not live yet.
 func (c comparer) releaseCreates(kind, namespace, name string) bool {
 	return slices.ContainsFunc(c.in.DesiredObjects, func(o object.Object) bool {
 		return o.Key == object.Key{Kind: kind, Namespace: namespace, Name: name} && c.in.Live[o.Ref].Object == nil
 	})
 }
 
-// firstNeeds names what a Pod needs before the API server admits it, where the release brings that too.
+// prerequisite names what a Pod needs before the API server admits it, where the release brings that too.
 func (c comparer) prerequisite(o *object.Object) string {
 	account, _ := object.Child(o.Content, "spec")["serviceAccountName"].(string)
 	if o.Kind == "Pod" && o.Group == "" && c.releaseCreates("ServiceAccount", o.Namespace, account) {
@@ -55,7 +55,7 @@ func (c comparer) prerequisite(o *object.Object) string {
 	return ""
 }
 
-// adopt decides an object that old does not have, desired brings, and the cluster already holds: Helm takes it over if it
+// decideAdopted decides an object that old does not have, desired brings, and the cluster already holds: Helm takes it over if it
 // carries this release's metadata, or --take-ownership is given, and otherwise stops before it writes anything. What it takes over
 // it patches with old = desired, so it removes next to nothing, and of a custom resource it changes nothing at all; but for an
 // installation with --take-ownership, which looks at live then.
@@ -78,7 +78,7 @@ func (c comparer) decideAdopted(p pair, rules *ignore.ObjectRules, live map[stri
 	return d
 }
 
-// adopted turns a finding made with old = desired into one without old: nothing can have drifted, and what desired brings is
+// withoutOld turns a finding made with old = desired into one without old: nothing can have drifted, and what desired brings is
 // added, whatever live holds.
 func (c comparer) withoutOld(f verdict.Finding) verdict.Finding {
 	f.Cause, f.Old = report.CauseChange, nil
@@ -124,13 +124,13 @@ func ownershipConflict(live map[string]any, release, namespace string) string {
 	return strings.Join(errs, "; ")
 }
 
-// becomesHook tells whether the operation runs the object as a hook. Unless the hook names another policy, Helm deletes what is there
+// becomesHook reports whether the operation runs the object as a hook. Unless the hook names another policy, Helm deletes what is there
 // before it creates one (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
 func (c comparer) becomesHook(o *object.Object) bool {
 	return slices.Contains(c.in.Hooks, Hook{Kind: o.Kind, Name: o.Name})
 }
 
-// drop decides an object that desired no longer has. Helm deletes it unless the live object, not the manifest, carries the
+// decideDropped decides an object that desired no longer has. Helm deletes it unless the live object, not the manifest, carries the
 // keep policy, spelled exactly so (helm v3.22.0 pkg/kube/client.go update). What drifted on it is told all the same.
 func (c comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	compared := c.compareFields(p.withoutChange(), rules, live, p.old.Content) // no patch will be sent, so it need not be possible
@@ -158,7 +158,7 @@ func (c comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[stri
 	return d
 }
 
-// update decides about an object that Helm patches, or replaces. Original is the text that it takes as original for its patch.
+// decideUpdate decides about an object that Helm patches, or replaces. Original is the text that it takes as original for its patch.
 func (c comparer) decideUpdate(p pair, rules *ignore.ObjectRules, live, original map[string]any) decision {
 	d := decision{fields: c.compareFields(p, rules, live, original)}
 	if d.unpatched != nil {

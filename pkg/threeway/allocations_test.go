@@ -109,7 +109,7 @@ func allocatedCase(line verdict.Allocation) (object.Object, map[string]any) {
 	return old, live
 }
 
-// seedCase gives the object what the line's condition asks for, and the lists that it goes through.
+// seedCase returns the object what the line's condition asks for, and the lists that it goes through.
 func seedCase(line verdict.Allocation, content map[string]any) {
 	path, _, _ := strings.Cut(line.Path, "/")
 	annotations := map[string]any{}

@@ -28,7 +28,7 @@ func caseFiles(t testing.TB, pattern string) []string {
 	return files
 }
 
-// readCase gives the files of a case by their names.
+// readCase returns the files of a case by their names.
 func readCase(t testing.TB, file string) map[string]string {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)

@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// doubt marks the verdicts that are not certain, each with the reason. Where an object may fail because of one field, all that would
+// addUncertainties marks the verdicts that are not certain, each with the reason. Where an object may fail because of one field, all that would
 // happen to the others is as doubtful as that.
 func (o *fields) addUncertainties(doubts []engine.Uncertainty) {
 	for _, d := range doubts {
@@ -26,7 +26,7 @@ func (o *fields) addUncertainties(doubts []engine.Uncertainty) {
 	}
 }
 
-// mayVanish adds findings for what may go.
+// addVanishing adds findings for what may go.
 func (o *fields) addVanishing(d engine.Uncertainty) {
 	for _, path := range d.Vanishing {
 		v, there := path.Lookup(o.Live)

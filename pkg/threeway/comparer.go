@@ -84,7 +84,7 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 	return out
 }
 
-// sidesOf brings the texts of an object to the sides that are compared.
+// statesOf brings the texts of an object to the sides that are compared.
 func (c comparer) statesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
 	read := f.Manifest
 	if p.old.Version != p.desired.Version {

@@ -64,12 +64,12 @@ func (o ObjectComparison) Drifted() bool {
 // after it has gone makes it again.
 func (o ObjectComparison) Gone() bool { return o.Missing || o.Terminating }
 
-// certain tells whether everything that is said of the object could be decided.
+// isCertain reports whether everything that is said of the object could be decided.
 func (o *ObjectComparison) isCertain() bool {
 	return !slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return !f.Certain })
 }
 
-// isSent tells whether Helm comes to write the object. It does so where a failure is foretold too, unless that ends the upgrade
+// isWritten reports whether Helm comes to write the object. It does so where a failure is predicted too, unless that ends the upgrade
 // before any write.
 func (o *ObjectComparison) isWritten() bool {
 	switch o.Action {
@@ -82,7 +82,7 @@ func (o *ObjectComparison) isWritten() bool {
 	return false
 }
 
-// isMade tells whether the upgrade creates the object, of a kind that is there.
+// isCreated reports whether the upgrade creates the object, of a kind that is there.
 func (o ObjectComparison) isCreated() bool {
 	return o.Action == report.ActionCreate && o.waitsFor == ""
 }
@@ -107,7 +107,7 @@ func (c *Comparison) Deployer() owners.Deployer { return c.deployer() }
 // warn adds warnings.
 func (c *Comparison) warn(messages ...report.Message) { c.Warnings = append(c.Warnings, messages...) }
 
-// stopsAll reports whether an object ends the upgrade before it writes anything.
+// anyStopsAll reports whether an object ends the upgrade before it writes anything.
 func anyStopsAll(objects []ObjectComparison) bool {
 	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope == scopeAll })
 }

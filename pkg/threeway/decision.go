@@ -11,11 +11,11 @@ import (
 type scope int
 
 const (
-	// stopNothing: the visit of the others goes on, but nothing is deleted.
+	// scopeDeletions: the visit of the others goes on, but nothing is deleted.
 	scopeDeletions scope = iota
-	// stopRest: objects after this one are not reached.
+	// scopeLater: objects after this one are not reached.
 	scopeLater
-	// stopAll: the upgrade ends before it writes anything.
+	// scopeAll: the upgrade ends before it writes anything.
 	scopeAll
 )
 
@@ -27,7 +27,7 @@ type failure struct {
 	onlyConflicts bool
 }
 
-// furthest chooses the failure that reaches furthest; of several, the one that was found last.
+// furthestFailure chooses the failure that reaches furthest; of several, the one that was found last.
 func furthestFailure(failures []failure) (out failure, ok bool) {
 	for _, f := range failures {
 		if !ok || f.scope >= out.scope {
@@ -51,7 +51,7 @@ type decision struct {
 	notes                        report.Notes
 }
 
-// sending is how Helm writes an object when it reaches it.
+// write is how Helm writes an object when it reaches it.
 type write struct {
 	// method is empty where Helm sends nothing.
 	method Method

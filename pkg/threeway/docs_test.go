@@ -150,7 +150,7 @@ func tableCell(t *testing.T, old, desired, live string) string {
 	return cell
 }
 
-// TestVerdictsWords: the document explains every word of the contract, and shows each in an example.
+// TestVerdictsVocabulary: the document explains every word of the contract, and shows each in an example.
 func TestVerdictsVocabulary(t *testing.T) {
 	doc := verdicts(t)
 	examples := ""

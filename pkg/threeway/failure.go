@@ -8,7 +8,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// block tells every object what a failing one keeps Helm from doing to it: one that cannot be built or adopted stops the
+// propagateFailures tells every object what a failing one keeps Helm from doing to it: one that cannot be built or adopted stops the
 // upgrade before any write, one that cannot be created stops it there, and any failure suppresses deletions (helm v3.22.0
 // pkg/kube/client.go update). "There" is a place in the manifest, not in the report.
 func propagateFailures(objects []ObjectComparison) {

@@ -10,7 +10,7 @@ import (
 
 const emptyName = "resource name may not be empty"
 
-// unnamed compares the texts of an object that asks the server for a name. It has no live side, so it cannot drift.
+// decideUnnamed compares the texts of an object that asks the server for a name. It has no live side, so it cannot drift.
 func (c comparer) decideUnnamed(p pair, rules *ignore.ObjectRules) decision {
 	var d decision
 	if p.desired == nil {

@@ -24,7 +24,7 @@ type Input struct {
 	// ApplyMethod is "client-side" or "server-side", of the last revision.
 	ApplyMethod string
 
-	// Migrates tells that Helm, before it applies server-side, makes its own earlier client-side writes part of the apply.
+	// Migrates is set if Helm, before it applies server-side, makes its own earlier client-side writes part of the apply.
 	Migrates bool
 	// ForceConflicts is Helm 4's flag: a server-side apply takes over what others own.
 	ForceConflicts bool
@@ -57,7 +57,7 @@ type Input struct {
 	ApplyTypes map[schema.GroupVersion]*engine.ApplyTypes
 	// Autoscaled holds the autoscaler of each object whose replicas one governs.
 	Autoscaled map[object.Key]object.Autoscaler
-	// AutoscalersUnseen tells that not all autoscalers that were asked for could be read, so that replicas may be theirs.
+	// AutoscalersUnseen is set if not all autoscalers that were asked for could be read, so that replicas may be theirs.
 	AutoscalersUnseen bool
 
 	// Rules silence findings. Managers are names of field managers beside those that are known. ShowControllers makes findings of
@@ -74,7 +74,7 @@ type Input struct {
 
 func (in Input) serverSide() bool { return in.ApplyMethod == "server-side" }
 
-// helm4 tells whether it is Helm 4 whose doing is foretold.
+// helm4 reports whether it is Helm 4 whose doing is predicted.
 func (in Input) helm4() bool { return in.Desired != nil && in.Desired.Helm == "4" }
 
 // Hook names an object that Helm runs beside the manifest.

@@ -8,7 +8,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// createsTwice fails the objects that the chart names more than once. Client-side, Helm creates each of them, and the second creation
+// failDuplicateCreations fails the objects that the chart names more than once. Client-side, Helm creates each of them, and the second creation
 // finds the object of the first (helm v3.22.0 pkg/kube/client.go Create). Server-side, each is an apply, which goes through.
 func (c *Comparison) failDuplicateCreations() {
 	for i := range c.Objects {
@@ -20,7 +20,7 @@ func (c *Comparison) failDuplicateCreations() {
 	}
 }
 
-// installAtOnce tells that an install which takes nothing over creates its objects kind by kind, those of a kind side by side, and
+// applyInstallRules is set if an install which takes nothing over creates its objects kind by kind, those of a kind side by side, and
 // goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). One that finds an object in the cluster, whether it
 // gets that object or not, works as an upgrade does, which asks for each object by its name (helm v4.3.1 pkg/action/install.go
 // performInstall, toBeAdopted).

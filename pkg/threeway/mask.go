@@ -56,11 +56,11 @@ func rootOf(ref object.Ref, sides ...map[string]any) secret.Place {
 
 // masker hides the secrets of one object.
 type masker struct {
-	// shows is set where all may be shown.
+	// showsAll is set where all may be shown.
 	showsAll bool
 	known    *secret.Known
 	root     secret.Place
-	// sides are those that paths are looked up in, live first.
+	// states are those that paths are looked up in, live first.
 	states []namedState
 }
 
@@ -126,7 +126,7 @@ func (m *masker) itemName(path object.Path) string {
 	return ""
 }
 
-// path is a path as it is shown.
+// shownPath is a path as it is shown.
 func (m *masker) shownPath(path object.Path) object.Path {
 	if m.showsAll {
 		return path
@@ -134,7 +134,7 @@ func (m *masker) shownPath(path object.Path) object.Path {
 	return m.hiddenPath(path)
 }
 
-// hidden is a path in which an item that is named by a secret is named by its place in the list instead.
+// hiddenPath is a path in which an item that is named by a secret is named by its place in the list instead.
 func (m *masker) hiddenPath(path object.Path) object.Path {
 	var shown object.Path
 	for i, s := range path {

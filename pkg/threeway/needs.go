@@ -23,7 +23,7 @@ type Needs struct {
 	Autoscalers []string
 }
 
-// Empty tells that nothing more is needed.
+// Empty is set if nothing more is needed.
 func (n Needs) Empty() bool { return len(n.CRDs)+len(n.ApplyTypes)+len(n.Autoscalers) == 0 }
 
 // Needs tells what more to read. What the input already holds, be it empty, is not asked for again.
@@ -56,24 +56,24 @@ func (c *Comparison) Needs() Needs {
 	return needs
 }
 
-// asksForSchema reports whether what the API knows of a custom resource would make the answer better: it differs, or it is created, and
+// needsSchema reports whether what the API knows of a custom resource would make the answer better: it differs, or it is created, and
 // its schema says what the server makes of it.
 func (o ObjectComparison) needsSchema() bool {
 	return o.wantsSchema || len(o.Findings) > 0 || o.isCreated()
 }
 
-// knowsTypes tells whether a document was read, or could not be.
+// hasApplyTypes reports whether a document was read, or could not be.
 func (c *Comparison) hasApplyTypes(gv schema.GroupVersion) bool {
 	_, asked := c.Input.ApplyTypes[gv]
 	return asked
 }
 
-// MaybeAutoscaled tells whether an autoscaler that could not be seen may have set the field.
+// MaybeAutoscaled reports whether an autoscaler that could not be seen may have set the field.
 func (c *Comparison) MaybeAutoscaled(f verdict.Finding) bool {
 	return c.Input.AutoscalersUnseen && verdict.IsReplicas(f.Path)
 }
 
-// leftBehind tells whether a repair that was broken off has left its name on an object of a release that is applied server-side.
+// hasRepairerEntry reports whether a repair that was broken off has left its name on an object of a release that is applied server-side.
 func (o *ObjectComparison) hasRepairerEntry() bool {
 	isRepairer := func(e owners.Entry) bool { return e.Manager == owners.Repairer && e.Operation == "Update" }
 	return o.Engine == report.EngineApply && slices.ContainsFunc(owners.Entries(o.liveText, nil), isRepairer)

@@ -15,12 +15,12 @@ type pair struct {
 	// key tells objects apart, those without a name too.
 	key                object.Key
 	old, desired, last *object.Object
-	// place is the object's place in desired's manifest, which Helm visits in that order; old's objects that desired lacks
+	// index is the object's place in desired's manifest, which Helm visits in that order; old's objects that desired lacks
 	// come after all of them, since Helm deletes last.
 	index int
 }
 
-// main is the object the report speaks of.
+// subject is the object the report speaks of.
 func (p pair) subject() *object.Object {
 	if p.desired != nil {
 		return p.desired
@@ -28,7 +28,7 @@ func (p pair) subject() *object.Object {
 	return p.old
 }
 
-// unchanged is the pair as it would be if desired were old: what is left is drift.
+// withoutChange is the pair as it would be if desired were old: what is left is drift.
 func (p pair) withoutChange() pair {
 	p.desired = p.old
 	return p
@@ -61,7 +61,7 @@ func pairs(in Input) []pair {
 	return out
 }
 
-// each calls f for every object with its place and its key. Objects that ask for a name are told apart by their place among
+// eachObject calls f for every object with its place and its key. Objects that ask for a name are told apart by their place among
 // their like.
 func eachObject(objects []object.Object, f func(int, object.Key, *object.Object)) {
 	nth := map[object.Key]int{}

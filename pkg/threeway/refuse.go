@@ -45,13 +45,13 @@ func (c comparer) refuse(d *decision, p pair) {
 	}
 }
 
-// installed is the normal form of what the server would store of a new object.
+// storedForm is the normal form of what the server would store of a new object.
 func (c comparer) storedForm(ref object.Ref, text map[string]any) map[string]any {
 	out, _ := kinds.PlainNulls(kinds.NewNormalizer(ref.Key, c.shapeOf(ref), nil).Manifest(text).Object()).(map[string]any)
 	return out
 }
 
-// noteUnreadable says where the characters stand on which a server-side apply of an object fails.
+// noteControlCharacters says where the characters stand on which a server-side apply of an object fails.
 func (c comparer) noteControlCharacters(d *decision, p pair) {
 	if !c.in.serverSide() || p.desired == nil || len(d.failures) == 0 {
 		return
@@ -61,7 +61,7 @@ func (c comparer) noteControlCharacters(d *decision, p pair) {
 	}
 }
 
-// refuseListed fails an item of a List that kubectl's schema does not take.
+// refuseListItem fails an item of a List that kubectl's schema does not take.
 func (c comparer) refuseListItem(d *decision, p pair) {
 	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == report.OperationRollback || c.in.Operation == report.OperationDrift {
 		return

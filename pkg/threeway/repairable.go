@@ -36,7 +36,7 @@ type Repairable struct {
 	unapplied error
 }
 
-// Repairable gives what a repair has to know of an object of c; false where old and live were not compared at old's own version:
+// Repairable returns what a repair has to know of an object of c; false where old and live were not compared at old's own version:
 // the object was not read, is missing, or its kind is no longer served so.
 func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	if o.Err != nil || o.liveText == nil || o.Name == "" || versionOf(o.liveText, o.Version) != o.Version {
@@ -59,7 +59,7 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	return r, true
 }
 
-// Described tells whether the object's kind is known: native, or by its CustomResourceDefinition.
+// Described reports whether the object's kind is known: native, or by its CustomResourceDefinition.
 func (c *Comparison) Described(o *ObjectComparison) bool {
 	return kinds.Native().Shape(o.GVK()) != nil || c.Input.Schemas[o.GroupKind()].Shape(o.Version) != nil
 }
@@ -95,7 +95,7 @@ func (r *Repairable) At(text map[string]any, path object.Path) (any, bool) {
 	return path.LookupIn(text, r.Normal(text))
 }
 
-// Named tells whether old's manifest names a path; a null names it too.
+// Named reports whether old's manifest names a path; a null names it too.
 func (r *Repairable) Named(path object.Path) bool {
 	return r.manifest.Down(path).Named
 }
@@ -119,7 +119,7 @@ func (r *Repairable) StepTo(list object.Path, item any) (object.Step, bool) {
 	return kinds.StepTo(item, r.shape.ShapeAt(list).Merges())
 }
 
-// Whole gives the path of what is one value for a server-side apply and holds the path: an atomic map, struct or list. Where there
+// Whole returns the path of what is one value for a server-side apply and holds the path: an atomic map, struct or list. Where there
 // is none, or Helm does not apply, it is the path itself.
 func (r *Repairable) Whole(path object.Path) object.Path {
 	if r.applied == nil {
@@ -133,13 +133,13 @@ func (r *Repairable) Whole(path object.Path) object.Path {
 	return path
 }
 
-// Filled tells whether the place of live is the server's or a controller's to fill: it is allocated, or the API would default it to
+// Filled reports whether the place of live is the server's or a controller's to fill: it is allocated, or the API would default it to
 // what it holds.
 func (r *Repairable) Filled(path object.Path) (allocated, defaulted bool) {
 	return verdict.Filled(r.object.Key, r.shape, r.Live, r.Normal(r.Live), path)
 }
 
-// HoldsIgnored gives the rule that silences something below a path in which live and old differ; nil where none does. What holds it
+// HoldsIgnored returns the rule that silences something below a path in which live and old differ; nil where none does. What holds it
 // cannot be put back without touching it.
 func (r *Repairable) HoldsIgnored(path object.Path) *report.IgnoreRule {
 	live, there := path.Lookup(r.Normal(r.Live))
@@ -184,7 +184,7 @@ func (r *Repairable) Refusal(was, is map[string]any) string {
 	return apiserver.Update{Ref: r.object.Ref, Text: was, Live: before.Object(), Result: after.Object()}.RefusedFields()
 }
 
-// Applied gives the fields that an apply of old owns of an object, as managedFields have them.
+// Applied returns the fields that an apply of old owns of an object, as managedFields have them.
 func (r *Repairable) Applied() (*fieldpath.Set, error) {
 	if r.applied == nil && r.unapplied == nil {
 		return nil, errors.New("the release is not applied server-side")

@@ -78,7 +78,7 @@ func (o *ObjectComparison) report(mask *masker) report.Object {
 	return out
 }
 
-// goneWord is what the identifier of an object says of its absence.
+// absenceID is what the identifier of an object says of its absence.
 func absenceID(o *ObjectComparison) string {
 	switch {
 	case o.Missing:
@@ -126,7 +126,7 @@ func (o *ObjectComparison) pointers(path object.Path) (live, desired string) {
 	return "", ""
 }
 
-// hashOf gives a short stable identifier of its parts.
+// hashOf returns a short stable identifier of its parts.
 func hashOf(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -141,7 +141,7 @@ func (c *Comparison) Quiet() bool {
 	return len(c.Input.Terminating) == 0 && !slices.ContainsFunc(c.Objects, ObjectComparison.isReported)
 }
 
-// speaks reports whether a report lists the object: it has a finding, an action, a remark, a value by forgotten writers, could not be seen,
+// isReported reports whether a report lists the object: it has a finding, an action, a remark, a value by forgotten writers, could not be seen,
 // or the server disagrees.
 func (o ObjectComparison) isReported() bool {
 	disagrees := o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees

@@ -44,11 +44,11 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 	case MethodCreate:
 		out.Body, err = json.Marshal(target)
 	}
-	// Helm sends no patch that is empty (helm v3.22.0 pkg/kube/client.go updateResource). One that cannot be made was foretold.
+	// Helm sends no patch that is empty (helm v3.22.0 pkg/kube/client.go updateResource). One that cannot be made was predicted.
 	return out, err == nil && string(out.Body) != "{}"
 }
 
-// unasked says why there is no request for an object that Helm writes; empty where there may be one.
+// notAskedReason says why there is no request for an object that Helm writes; empty where there may be one.
 func (c *Comparison) notAskedReason(o *ObjectComparison) string {
 	switch {
 	case c.comparer().writer.MigratesFirst(o.liveText):

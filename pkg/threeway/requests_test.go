@@ -16,13 +16,13 @@ import (
 )
 
 // TestVerifyCases answers the requests of every case as the prediction has it: the server agrees with each, and would not if it
-// took what was foretold to fail, or refused what was not.
+// took what was predicted to fail, or refused what was not.
 func TestVerifyCases(t *testing.T) {
 	asked := 0
 	for _, file := range caseFiles(t, "*.txtar") {
 		requests := comparisonOf(t, file).Requests()
 		asked += len(requests)
-		expect(t, file, foretold(t, file), report.DryRunAgrees)
+		expect(t, file, predicted(t, file), report.DryRunAgrees)
 		expect(t, file, contrary(t, file), report.DryRunDisagrees)
 	}
 	if asked < 50 {
@@ -35,8 +35,8 @@ func comparisonOf(t *testing.T, file string) *Comparison {
 	return Compare(caseInput(t, readCase(t, file)))
 }
 
-// foretold verifies a case with the answers that it expects itself.
-func foretold(t *testing.T, file string) *Comparison {
+// predicted verifies a case with the answers that it expects itself.
+func predicted(t *testing.T, file string) *Comparison {
 	t.Helper()
 	c := comparisonOf(t, file)
 	answers := map[object.Ref]Answer{}
@@ -89,7 +89,7 @@ func (c *Comparison) object(ref object.Ref) *ObjectComparison {
 }
 
 // stored is what an API server without defaults of its own makes of a request. It has a mind of its own about Services, and
-// its own field manager serves to foretell what it applies; of those it is what was foretold.
+// its own field manager serves to foretell what it applies; of those it is what was predicted.
 func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
 	t.Helper()
 	if o.Kind == "Service" && r.Method == MethodPatch || o.Engine == report.EngineApply {
@@ -179,7 +179,7 @@ spec:
 	}
 }
 
-// TestVerifySpeaks: an object that has nothing else to say is listed where the server disagrees, and what the server said is
+// TestVerifyReportsDisagreement: an object that has nothing else to say is listed where the server disagrees, and what the server said is
 // scrubbed.
 func TestVerifyReportsDisagreement(t *testing.T) {
 	in := caseInput(t, map[string]string{
@@ -203,7 +203,7 @@ func TestVerifyReportsDisagreement(t *testing.T) {
 	}
 }
 
-// TestVerifyUnasked: what cannot be asked says so.
+// TestVerifyNotAsked: what cannot be asked says so.
 func TestVerifyNotAsked(t *testing.T) {
 	for file, want := range map[string]map[string]string{
 		"migration": {"": "not asked: Helm first makes its own earlier writes part of the apply, which a dry run cannot do"},
@@ -231,11 +231,11 @@ func TestVerifyNotAsked(t *testing.T) {
 	}
 }
 
-// TestDryRunSettles: what was not certain is certain once the server has said it, whatever it says.
+// TestDryRunDecidesUncertain: what was not certain is certain once the server has said it, whatever it says.
 func TestDryRunDecidesUncertain(t *testing.T) {
 	for file, refused := range map[string]bool{"webhook": true, "native-moved": false} {
 		file = "../../testdata/threeway/other-version-" + file + ".txtar"
-		for _, c := range []*Comparison{foretold(t, file), contrary(t, file)} {
+		for _, c := range []*Comparison{predicted(t, file), contrary(t, file)} {
 			for _, r := range c.Requests() {
 				was, is := comparisonOf(t, file).object(r.Ref), c.object(r.Ref)
 				if was.isCertain() || (was.Action == report.ActionFail) != refused {
@@ -246,8 +246,8 @@ func TestDryRunDecidesUncertain(t *testing.T) {
 				}
 			}
 		}
-		if said := foretold(t, file).Objects[0].Action; (said == report.ActionFail) != refused {
-			t.Errorf("%s: foretold: %s", file, said)
+		if said := predicted(t, file).Objects[0].Action; (said == report.ActionFail) != refused {
+			t.Errorf("%s: predicted: %s", file, said)
 		}
 		if said := contrary(t, file).Objects[0].Action; (said == report.ActionFail) == refused {
 			t.Errorf("%s: the contrary: %s", file, said)
@@ -255,7 +255,7 @@ func TestDryRunDecidesUncertain(t *testing.T) {
 	}
 }
 
-// TestDryRunSettlesDeletions: a deletion that hangs on an object that is not certain is as certain as that is.
+// TestDryRunDecidesDeletions: a deletion that hangs on an object that is not certain is as certain as that is.
 func TestDryRunDecidesDeletions(t *testing.T) {
 	for file, predicted := range map[string]report.Action{
 		"deletion-hangs-on-an-uncertain-conflict":    report.ActionDelete,
@@ -263,7 +263,7 @@ func TestDryRunDecidesDeletions(t *testing.T) {
 	} {
 		file = "../../testdata/threeway/" + file + ".txtar"
 		other := map[report.Action]report.Action{report.ActionDelete: report.ActionSkip, report.ActionSkip: report.ActionDelete}[predicted]
-		for action, c := range map[report.Action]*Comparison{predicted: foretold(t, file), other: contrary(t, file)} {
+		for action, c := range map[report.Action]*Comparison{predicted: predicted(t, file), other: contrary(t, file)} {
 			got := c.Report(Mask{}).Objects[0]
 			if got.Action != action || (len(got.BlockedBy) > 0) != (action == report.ActionSkip) || len(got.Notes) > 0 {
 				t.Errorf("%s: got %s, blocked by %v, note %q; want %s", file, got.Action, got.BlockedBy, got.Notes, action)

@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// rollOver decides an object that the last revision does not have, desired brings, and the cluster holds. A rollback asks nobody
+// decideRolledBack decides an object that the last revision does not have, desired brings, and the cluster holds. A rollback asks nobody
 // who owns it, and takes live as the original of its patch ("using cluster state as baseline", helm v3.22.0 pkg/kube/client.go
 // update): whatever desired does not name goes, so it is all but a replacement. The resourceVersion goes too, and some kinds are
 // not written without one.

@@ -6,7 +6,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// Bare gives a live object as somebody could write it again: without its identity, its status, the books that the API server
+// StripServerFields returns a live object as somebody could write it again: without its identity, its status, the books that the API server
 // keeps on it, and the annotations in which tools keep whole objects, which may be Secrets. The object stays as it is.
 func StripServerFields(object map[string]any) map[string]any {
 	bare := maps.Clone(object)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestBare: what somebody can write again is kept, what the server or a tool keeps about the object is not, and the object itself
+// TestStripServerFields: what somebody can write again is kept, what the server or a tool keeps about the object is not, and the object itself
 // stays as it is.
 func TestStripServerFields(t *testing.T) {
 	object := func() map[string]any {

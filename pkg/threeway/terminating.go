@@ -29,7 +29,7 @@ func (c comparer) terminatingNote(ref object.Ref, live map[string]any) string {
 	return ""
 }
 
-// noNewContent is what the API server says of a creation in a namespace that is being deleted (apiserver v0.37
+// namespaceTerminating is what the API server says of a creation in a namespace that is being deleted (apiserver v0.37
 // pkg/admission/plugin/namespace/lifecycle/admission.go Admit).
 func namespaceTerminating(resource schema.GroupResource, name, namespace string) string {
 	return fmt.Sprintf("%v %q is forbidden: unable to create new content in namespace %s because it is being terminated",
@@ -42,7 +42,7 @@ func resourceOf(ref object.Ref) schema.GroupResource {
 	return resource.GroupResource()
 }
 
-// noRecord is what Helm says where it cannot store the record of a first revision, which it does before it creates anything: a
+// recordError is what Helm says where it cannot store the record of a first revision, which it does before it creates anything: a
 // namespace among the chart's own objects comes too late (helm v3.22.0 pkg/action/install.go RunWithContext).
 const recordError = "create: failed to create: "
 

@@ -36,7 +36,7 @@ func (c *Comparison) Verify(answers map[object.Ref]Answer) {
 	}
 }
 
-// settle takes the server's word on an object of which not all was certain: it refuses the write, or does as was foretold. Where it
+// applyAnswer takes the server's word on an object of which not all was certain: it refuses the write, or does as was predicted. Where it
 // does otherwise, the verdicts stay uncertain.
 func (c comparer) applyAnswer(o *ObjectComparison, answer Answer) {
 	switch {
@@ -57,7 +57,7 @@ func (c comparer) applyAnswer(o *ObjectComparison, answer Answer) {
 	}
 }
 
-// take makes an update of an object that was to fail on conflicts: the server finds none.
+// clearConflicts makes an update of an object that was to fail on conflicts: the server finds none.
 func (o *ObjectComparison) clearConflicts() {
 	o.Action, o.Reason, o.failure = report.ActionUpdate, "", failure{}
 	for i := range o.Findings {
@@ -85,7 +85,7 @@ func shownDryRun(d *report.DryRun, scrub func(string) string) *report.DryRun {
 	return &report.DryRun{Result: d.Result, Message: message}
 }
 
-// judge compares one answer with what was foretold.
+// dryRunResult compares one answer with what was predicted.
 func (c comparer) dryRunResult(o *ObjectComparison, answer Answer) report.DryRun {
 	switch fails := o.Action == report.ActionFail; {
 	case answer.Refused != "":
@@ -104,7 +104,7 @@ func (c comparer) dryRunResult(o *ObjectComparison, answer Answer) report.DryRun
 	return report.DryRun{Result: report.DryRunDisagrees, Message: "the server's answer differs at " + joinPaths(paths)}
 }
 
-// listed names paths, never values.
+// joinPaths names paths, never values.
 func joinPaths(paths []object.Path) string {
 	var names []string
 	for _, p := range paths[:min(len(paths), mostPathsNamed)] {
@@ -116,7 +116,7 @@ func joinPaths(paths []object.Path) string {
 	return strings.Join(names, ", ")
 }
 
-// differences are the places at which what the server would store is not what was foretold. Of an object to be created that is
+// differences are the places at which what the server would store is not what was predicted. Of an object to be created that is
 // what the manifest names: the rest is the server's own.
 func (c comparer) differences(o *ObjectComparison, stored map[string]any) []object.Path {
 	shape := c.shapeOf(o.Ref)

@@ -10,7 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// unserved decides an object whose kind the cluster does not serve at the version that a manifest names. Helm then ends before
+// decideUnserved decides an object whose kind the cluster does not serve at the version that a manifest names. Helm then ends before
 // it writes anything: it builds the objects of old as well as those of desired. Drift is told all the same, at the version
 // that was read.
 func (c comparer) decideUnserved(p pair, f found, rules *ignore.ObjectRules) decision {
@@ -35,7 +35,7 @@ func (c comparer) decideUnserved(p pair, f found, rules *ignore.ObjectRules) dec
 	return d
 }
 
-// refusedToBuild is what Helm says of manifests that it cannot build, in the order in which it builds them: an upgrade first checks what
+// buildError is what Helm says of manifests that it cannot build, in the order in which it builds them: an upgrade first checks what
 // comes, and adds no words of its own there (helm v3.22.0 pkg/action upgrade.go validateManifest; rollback.go, install.go).
 func (c comparer) buildError(p pair, was, live Live) string {
 	oldGone := p.old != nil && was.Absence == AbsentKind
@@ -69,7 +69,7 @@ func versionOf(object map[string]any, otherwise string) string {
 	return apiVersion
 }
 
-// convert compares an object whose manifests name different versions. Drift is what left old at old's version; verdicts are
+// decideConverted compares an object whose manifests name different versions. Drift is what left old at old's version; verdicts are
 // Helm's patch at desired's. Helm checks the ownership of such an object as if it were new.
 func (c comparer) decideConverted(p pair, rules *ignore.ObjectRules, was, live map[string]any) decision {
 	var then fields

@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// warnOfRepeated tells of such items of desired where Helm does not fail on them.
+// warnOfDuplicates tells of such items of desired where Helm does not fail on them.
 func (c *Comparison) warnOfDuplicates() {
 	for i := range c.Objects {
 		if o := &c.Objects[i]; len(o.duplicates) > 0 && o.Action != report.ActionFail {
