@@ -15,17 +15,17 @@ type Allocation struct {
 	Path string
 	// when names a condition; nil means always.
 	when condition
-	// OverridesManifest is set if a manifest's own value does not count: a controller overwrites it by design.
+	// OverridesManifest is set if a controller overwrites the manifest's own value by design, so that the value does not count.
 	OverridesManifest bool
-	// Edited is set where a person's ownership makes an edit of it: whoever owns the place has changed its value or made the object with
-	// it, for the API server allocates without an owner. kubectl's own annotations are a person's and say nothing.
+	// Edited is set if an owner who is a person proves an edit: the API server allocates without an owner, so the owner has changed the
+	// value or created the object with it. The annotations that kubectl writes belong to a person and prove nothing.
 	Edited bool
-	// lost is set if it does not come back by itself, or not as it was, after --force has replaced the object without it.
+	// lost is set if the value does not come back by itself, or not unchanged, after --force has replaced the object without it.
 	lost   bool
 	Reason string
 }
 
-// condition is what must hold of the live object for a line of the table to apply.
+// condition reports whether a line of the table applies to a live object.
 type condition func(live map[string]any) bool
 
 // Allocations is the table. A field in it is taken from live unless a manifest gives it a non-empty value.
@@ -114,7 +114,7 @@ var Allocations = sync.OnceValue(func() []Allocation {
 // isAggregated is set if a ClusterRole collects the rules of others.
 func isAggregated(live map[string]any) bool { return object.Child(live, "aggregationRule") != nil }
 
-// hasDefaultTarget is set if an autoscaler has the target that the API gives one without metrics.
+// hasDefaultTarget is set if an autoscaler has the target that the API sets on one without metrics.
 func hasDefaultTarget(live map[string]any) bool {
 	return object.Equal(object.Child(live, "spec")["targetCPUUtilizationPercentage"], int64(80))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// classify decides one place that the walk does not go below, and whether a rule silences it.
+// classify returns the entry for one place that the walk does not go below, with the rule that silences it.
 func (w *Walker) classify(path object.Path, n States) entry {
 	written := n.Old
 	n.Old = w.withStoredNulls(path, n)
@@ -24,7 +24,7 @@ func (w *Walker) classify(path object.Path, n States) entry {
 	return e
 }
 
-// classifyWithoutRules is the verdict on one place, and what it means for what holds it.
+// classifyWithoutRules returns the finding at path, and the weight that it has when its parent is folded.
 func (w *Walker) classifyWithoutRules(path object.Path, n States) entry {
 	e := w.verdict(path, n, n.isManaged() || w.isSwitchedOff(path, n) && !object.IsZero(n.Old.Value))
 	if e.Verdict == "" {
@@ -40,7 +40,7 @@ func (w *Walker) classifyWithoutRules(path object.Path, n States) entry {
 	case e.Verdict == report.Ignore:
 		return w.classifyUnmanaged(e, n)
 	case w.Engine == report.EngineReplace && !w.isEdit(e.Owners):
-		e.Cause, e.weight = report.CauseChange, hard // it is Helm that moves it
+		e.Cause, e.weight = report.CauseChange, hard // Helm changes it
 		if isDefaulted(n) {
 			e.weight = soft
 		}
@@ -52,8 +52,8 @@ func (w *Walker) classifyWithoutRules(path object.Path, n States) entry {
 	return e
 }
 
-// verdict says what becomes of one place, by the table of design section 2 and by Helm's own patch; Verdict is empty where
-// there is nothing to say.
+// verdict decides what happens to one place, by the table in the package comment and by Helm's own patch. Verdict is empty if there
+// is nothing to report.
 func (w *Walker) verdict(path object.Path, n States, managed bool) entry {
 	n = n.withoutNulls()
 	if w.Unpatched {
@@ -83,7 +83,7 @@ func (w *Walker) verdict(path object.Path, n States, managed bool) entry {
 	return e
 }
 
-// classOf is the class of one place, empty for most.
+// classOf returns the class of one place, which is empty for most.
 func (w *Walker) classOf(path object.Path, n States) report.Class {
 	switch {
 	case w.Autoscaler.Name != "" && IsReplicas(path) && !w.isSwitchedOff(path, n):
@@ -94,7 +94,7 @@ func (w *Walker) classOf(path object.Path, n States) report.Class {
 	return ""
 }
 
-// setClass puts a finding into a class, with what is to be said of that.
+// setClass sets the class of a finding, and the note or template that belongs to the class.
 func (w *Walker) setClass(e *entry, class report.Class) {
 	switch e.Class = class; class {
 	case report.ClassAutoscaled:
@@ -105,7 +105,7 @@ func (w *Walker) setClass(e *entry, class report.Class) {
 	}
 }
 
-// verdictWithNotes is the verdict, and a note where it needs one; empty where there is nothing to say.
+// verdictWithNotes returns the verdict, and a note if it needs one. Both are empty if there is nothing to report.
 func (w *Walker) verdictWithNotes(n States, managed bool) (report.Verdict, report.Notes) {
 	switch {
 	case n.hasConverged():
@@ -143,7 +143,7 @@ func (n States) withoutNulls() States {
 	return n
 }
 
-// causeOf says which side moved. Where neither did and Helm's patch changes live all the same, the change is Helm's.
+// causeOf returns which state differs from old. If neither does and Helm's patch changes live anyway, the cause is a change.
 func causeOf(drifted, changed bool) report.Cause {
 	switch {
 	case drifted && changed:
@@ -154,7 +154,7 @@ func causeOf(drifted, changed bool) report.Cause {
 	return report.CauseChange
 }
 
-// patchVerdict is the verdict where Helm's patch changes live: the table's word, unless the patch does something else.
+// patchVerdict returns the verdict on a place that Helm's patch changes: the table's, unless the patch does something else.
 func (w *Walker) patchVerdict(n States) (report.Verdict, report.Notes) {
 	word, effect := tableVerdict(n), patchEffect(n)
 	agreed := word == effect || word != report.Ignore && (n.isDropped() || n.Result.Same(n.Desired))
@@ -173,7 +173,7 @@ func (w *Walker) patchVerdict(n States) (report.Verdict, report.Notes) {
 	return word, report.NotesOf(report.NotePatch, w.patchNote(n, effect))
 }
 
-// tableVerdict is the word of the table for client-side apply.
+// tableVerdict returns the verdict of the table in the package comment.
 func tableVerdict(n States) report.Verdict {
 	old, desired := n.Old.Shown().Present, n.Desired.Shown().Present && !n.isDropped()
 	switch {
@@ -187,7 +187,7 @@ func tableVerdict(n States) report.Verdict {
 	return report.Ignore
 }
 
-// patchEffect is what the patch visibly does to live.
+// patchEffect returns what the patch visibly does to live.
 func patchEffect(n States) report.Verdict {
 	switch {
 	case !n.Live.Present:
@@ -198,10 +198,10 @@ func patchEffect(n States) report.Verdict {
 	return report.Overwrite
 }
 
-// noteGoesAlong is the remark on what goes for the sake of what it stands in.
+// noteGoesAlong is the note on a field that is removed together with its parent.
 const noteGoesAlong = "goes with what holds it"
 
-// patchNote says why a patch does what the manifests alone do not tell.
+// patchNote explains an effect of the patch that the manifests alone do not show; it is empty for most.
 func (w *Walker) patchNote(n States, effect report.Verdict) string {
 	switch {
 	case !n.isManaged() && effect != report.Add && w.Engine == report.EngineReplace:
@@ -224,6 +224,7 @@ func (w *Walker) patchNote(n States, effect report.Verdict) string {
 	return "Helm's patch leaves another value here: it tells items of a list apart by fewer keys than the API does"
 }
 
+// ignoreNote explains why the upgrade does not change a managed field.
 func (w *Walker) ignoreNote(n States, managed bool) string {
 	switch {
 	case !managed:
@@ -255,7 +256,7 @@ func isDefaulted(n States) bool {
 	return !n.Live.Present || n.Old.Present && n.Old.Same(n.Live)
 }
 
-// classifyUnmanaged decides whether a field that only live has, or only a default, is anybody's edit (design section 5.4).
+// classifyUnmanaged decides whether a field that no manifest names is an edit.
 func (w *Walker) classifyUnmanaged(e entry, n States) entry {
 	switch {
 	case !n.Live.Present:
@@ -269,14 +270,14 @@ func (w *Walker) classifyUnmanaged(e entry, n States) entry {
 		e.weight = hard
 		return e
 	case owners.AreForgotten(e.Owners):
-		e.weight = soft // it is counted, and a part of what somebody else added around it
+		e.weight = soft // it is counted, and folded into what another writer added around it
 		return e
 	}
 	return entry{weight: silent}
 }
 
-// isEdit reports whether a live-only value was written by somebody other than the release: nobody's and the deployer's values
-// are allocated, and forgotten writers prove nothing. Where the object names no writers at all, nobody can be ruled out.
+// isEdit reports whether somebody other than the deployer wrote a value that only live has. A value without an owner is allocated, and
+// forgotten writers prove nothing. If the object records no writers at all, every value counts as an edit.
 func (w *Walker) isEdit(writers []report.Owner) bool {
 	if !w.Owners.IsRecorded() {
 		return true

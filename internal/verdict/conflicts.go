@@ -13,7 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// conflictPlace is one place on which an apply fails, with the server's words on each of the managers.
+// conflictPlace is one place on which an apply fails, with the server's message about each of the managers.
 type conflictPlace struct {
 	path  object.Path
 	notes report.Notes
@@ -43,7 +43,7 @@ func conflictPlaces(n States, s *kinds.Shape, conflicts []engine.Conflict) []con
 	return out
 }
 
-// unknownPath is a path of the server's to what a normal form does not have, such as a status that a kind lets others write.
+// unknownPath parses the server's path to a field that no normal form has, such as a status that a kind lets others write.
 func unknownPath(field string) object.Path {
 	field = strings.TrimPrefix(field, ".")
 	if strings.Contains(field, "[") {
@@ -56,9 +56,9 @@ func unknownPath(field string) object.Path {
 	return path
 }
 
-// withConflicts turns the findings at the places of conflicts into conflicts. A conflict on what is one value for the API server, an
-// atomic map or struct, is one finding with all that stands in it, foreign keys included.
-// The sides of spelled keep their own spelling.
+// withConflicts turns the findings at the places of conflicts into conflicts. A conflict on an atomic map or struct, which is one value for
+// the API server, is one finding with all of its keys, those of other managers included.
+// The states of spelled keep their own spelling.
 func (w *Walker) withConflicts(findings []Finding, n, spelled States) []Finding {
 	for _, place := range w.conflicts {
 		findings = w.withConflict(findings, n, spelled, place)
@@ -74,7 +74,7 @@ func (w *Walker) holdsConflict(path object.Path) bool {
 	})
 }
 
-// withConflict makes one conflict of the findings at a path and below it. Where a side has no such place, the finding around it becomes one.
+// withConflict replaces the findings at a path and below it by one conflict. If a finding covers a parent of the path, that one becomes it.
 func (w *Walker) withConflict(findings []Finding, n, spelled States, place conflictPlace) []Finding {
 	path := place.path
 	for i := range findings {
@@ -90,7 +90,7 @@ func (w *Walker) withConflict(findings []Finding, n, spelled States, place confl
 		e.Finding = w.equivalentConflict(path, here, spelled.lookup(path).withoutNulls())
 	}
 	if w.isAllocated(path, here) {
-		e.Cause = report.CauseChange // a controller filled it, as it should; it is Helm that minds
+		e.Cause = report.CauseChange // a controller fills it in by design, and the chart sets it
 	}
 	e.Verdict, e.Notes, e.After = report.Conflict, nil, nil
 	if class := w.classOf(path, here); class != "" {
@@ -105,8 +105,8 @@ func (w *Walker) withConflict(findings []Finding, n, spelled States, place confl
 	return append(findings, e.Finding)
 }
 
-// equivalentConflict is the finding on a conflict about values that mean the same. Who made them conflict is whoever wrote his in
-// another way, or, where the API server stores both in one way, whoever took the field over.
+// equivalentConflict returns the finding on a conflict between values that mean the same. The cause is the state that spells the value in
+// another way, or, if the API server stores both in one spelling, the manager that took the field over.
 func (w *Walker) equivalentConflict(path object.Path, here, spelled States) Finding {
 	out := Finding{Path: path, Managed: true, Certain: true, Owners: w.Owners.OwnersOf(path)}
 	switch {

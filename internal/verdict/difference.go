@@ -13,10 +13,10 @@ func Differences(key object.Key, shape *kinds.Shape, live map[string]any, predic
 	return d.paths
 }
 
-// differenceWalk collects the places at which what was predicted (old) and what the server said (live) differ.
+// differenceWalk collects the places at which the prediction (old) and the server's answer (live) differ.
 type differenceWalk struct {
 	allocated *AllocatedFields
-	// onlyNamed is set if only what the manifest names counts.
+	// onlyNamed ignores what the manifest does not name.
 	onlyNamed bool
 	paths     []object.Path
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// valueOf is a side as a finding has it.
+// valueOf returns the value of a state as a finding holds it.
 func (w *Walker) valueOf(s kinds.State) any {
 	if w.Custom && s.Present && s.Value == nil {
 		return object.Null{}
@@ -13,10 +13,10 @@ func (w *Walker) valueOf(s kinds.State) any {
 	return object.Copy(s.OrNil())
 }
 
-// resolveNulls decides what the nulls of manifests have become at one place of a custom resource whose schema lets the server store them.
-// An apply stores a null each time. Client-side Helm stores it where it creates the object; a patch that brings it takes the field away,
-// so that it is absent or has its default, and later patches do not mention it. Which of these happened long ago is not known, so
-// neither an absent field nor a default that the release itself caused is drift.
+// resolveNulls replaces the nulls of manifests at one place of a custom resource, whose schema lets the server store them, by what they
+// have become. An apply stores a null each time. Client-side, Helm stores it when it creates the object; a patch that adds it removes the
+// field, which is then absent or has its default, and later patches do not mention it. Nothing shows which of these happened, so neither an
+// absent field nor a default that the release itself caused is drift.
 func (w *Walker) resolveNulls(path object.Path, n States) States {
 	_, was := n.Old.Value.(object.CustomNull)
 	_, is := n.Desired.Value.(object.CustomNull)
@@ -42,7 +42,7 @@ func (w *Walker) resolveNulls(path object.Path, n States) States {
 	return n
 }
 
-// storedNull is what the null of old's manifest was stored as, false where it left nothing.
+// storedNull returns the value that the null of old's manifest was stored as, false if the field is absent.
 func (w *Walker) storedNull(path object.Path, live kinds.State) (any, bool) {
 	switch {
 	case w.NullsStored:
@@ -55,8 +55,8 @@ func (w *Walker) storedNull(path object.Path, live kinds.State) (any, bool) {
 	return nil, true
 }
 
-// withStoredNulls returns old at path with the nulls below it as the API server stored them. A map that the walk finds alike on all sides, but
-// for its nulls, is classified as one value, and must not count as drifted because of them.
+// withStoredNulls returns old at path with the nulls below it as the API server stored them. A map whose
+// states differ in nothing below it is classified as one value, and must not count as drifted because of a null that a patch removed.
 func (w *Walker) withStoredNulls(path object.Path, n States) kinds.State {
 	written, isMap := n.Old.Value.(map[string]any)
 	if !isMap || !w.Custom {

@@ -29,7 +29,7 @@ func (w *Walker) isScaled(path object.Path, owners []report.Owner) bool {
 	return !w.Custom && IsReplicas(path) && len(owners) == 0
 }
 
-// noteReplicas adds what explains replicas that are 0: the autoscaler did not do it, and why nobody is named.
+// noteReplicas explains replicas that are 0: the autoscaler did not set them, and the API server records no owner.
 func (w *Walker) noteReplicas(e *entry, n States) {
 	if !isZeroReplicas(e.Path, n.Live) || e.Cause == report.CauseChange {
 		return
@@ -43,7 +43,7 @@ func (w *Walker) noteReplicas(e *entry, n States) {
 	}
 }
 
-// autoscalerNote says who sets the replicas, and what the operation makes of that.
+// autoscalerNote names the autoscaler that sets the replicas, and explains what the operation does to them.
 func (w *Walker) autoscalerNote(f Finding) string {
 	note := w.Autoscaler.Name + " sets the replicas"
 	switch {

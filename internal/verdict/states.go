@@ -8,16 +8,16 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// States are the four sides at one place, and the last revision's where that is not old.
+// States are old, desired, live and result at one place, and the last revision's state if that is not old.
 type States struct {
 	Old, Desired, Live, Result, Last kinds.State
-	// Again is a second rendering of desired, and desired itself where that made the same. atOnce is one at the same time: it is again
-	// unless that was rendered with the clock put forward.
+	// Again is a second rendering of desired, or desired itself if that is the same. AtOnce is one at the same time: it is Again unless
+	// that was rendered with the clock put forward.
 	Again, AtOnce kinds.State
-	// leaving is set if Helm's patch takes away what holds the place.
+	// leaving is set if Helm's patch removes a parent of the place.
 	leaving bool
-	// StoresNulls is set if a null in a manifest is stored as the zero value each time, as a server-side apply does it; a
-	// client-side patch stores it once, at install, and then removes it.
+	// StoresNulls is set if each write stores a null of the manifest as the zero value, as a server-side apply does. A client-side patch
+	// stores it once, at install, and then removes it.
 	StoresNulls bool
 }
 
@@ -36,10 +36,10 @@ func (n States) mapStates(below func(kinds.State) kinds.State) States {
 	}
 }
 
-// isRemoved reports whether Helm's patch takes the place away, or what holds it.
+// isRemoved reports whether Helm's patch removes the place or a parent of it.
 func (n States) isRemoved() bool { return n.leaving || n.Live.Present && !n.Result.Present }
 
-// comparedStates returns the sides that are compared, desired first, since that gives lists their order.
+// comparedStates returns the states that are compared, desired first, since desired decides the order of lists.
 func (n States) comparedStates() []kinds.State {
 	return []kinds.State{n.Desired, n.Live, n.Old, n.Result, n.Again, n.AtOnce}
 }
@@ -50,10 +50,10 @@ func (n States) isManaged() bool { return n.Old.Named || n.Desired.Named }
 // hasConverged is set if Helm wants what is there and leaves it: no finding, whatever old was.
 func (n States) hasConverged() bool { return n.Desired.Same(n.Live) && n.Live.Same(n.Result) }
 
-// areMaps reports whether every present side is a map, and at least one is.
+// areMaps reports whether every present state is a map, and at least one is.
 func (n States) areMaps() bool { return allAre[map[string]any](n) }
 
-// areLists reports whether every present side is a list, and at least one is.
+// areLists reports whether every present state is a list, and at least one is.
 func (n States) areLists() bool { return allAre[[]any](n) }
 
 func allAre[T any](n States) bool {
@@ -70,7 +70,7 @@ func allAre[T any](n States) bool {
 	return some
 }
 
-// fieldNames returns the keys of all sides, sorted.
+// fieldNames returns the keys of all states, sorted.
 func (n States) fieldNames() []string {
 	set := map[string]bool{}
 	for _, s := range n.comparedStates() {
@@ -82,13 +82,13 @@ func (n States) fieldNames() []string {
 	return object.SortedKeys(set)
 }
 
-// noteByIndex and noteTogether are the remarks on items that their list-map keys do not tell apart.
+// noteByIndex and noteTogether are the notes on items that their list-map keys do not distinguish.
 const (
-	noteByIndex  = "items of this list lack their keys, so they are told apart by index"
+	noteByIndex  = "items of this list lack their keys, so they are matched by index"
 	noteTogether = "several items of this list share these keys, so they are compared together"
 )
 
-// steps returns the steps to the items of all sides, desired's first, and a note where items had to be told apart by index.
+// steps returns the steps to the items of all states, desired's first, and a note if the items are matched by index.
 func (n States) steps(rule kinds.ListRule) (steps []object.Step, note string) {
 	seen := map[string]bool{}
 	for _, s := range n.comparedStates() {
@@ -108,7 +108,7 @@ func (n States) steps(rule kinds.ListRule) (steps []object.Step, note string) {
 	return steps, ""
 }
 
-// holdsSeveral reports whether any side has several items of the name that a step has.
+// holdsSeveral reports whether any state has several items that match a step.
 func (n States) holdsSeveral(step object.Step) bool {
 	return step.Form != object.IndexStep && slices.ContainsFunc(n.comparedStates(), func(s kinds.State) bool {
 		_, several := s.Value.([]any)
@@ -129,7 +129,7 @@ func (n States) indexSteps() []object.Step {
 	return steps
 }
 
-// sameAfter reports whether Helm wants what is there and nobody moved, once strip was applied to each side.
+// sameAfter reports whether all states are the same after strip was applied to each.
 func (n States) sameAfter(strip func(any) any) bool {
 	n = n.mapStates(func(s kinds.State) kinds.State {
 		s.Value = strip(s.Value)
@@ -138,7 +138,7 @@ func (n States) sameAfter(strip func(any) any) bool {
 	return n.hasConverged() && n.Old.Same(n.Live)
 }
 
-// lookup returns the sides at a path.
+// lookup returns the states at a path.
 func (n States) lookup(path object.Path) States {
 	for _, step := range path {
 		if step.Form == object.FieldStep {

@@ -14,36 +14,36 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Walker goes through the four sides of one object and collects its findings.
+// Walker walks the states of one object and collects its findings.
 type Walker struct {
 	Key    object.Key
 	Shape  *kinds.Shape
 	Engine report.Engine
-	// Custom is set if no Go type of the kind is known.
+	// Custom is set if the kind has no known Go type.
 	Custom bool
-	// Unpatched is set if Helm's patch could not be made, so that result says nothing.
+	// Unpatched is set if Helm's patch cannot be made, so that there is no result.
 	Unpatched bool
 	Owners    *owners.Ownership
-	// Live is the whole live object in normal form, for the question what the API would default in live's own context.
+	// Live is the whole live object in normal form, to find what the API would default in live's own context.
 	Live map[string]any
-	// old and result are the whole of these; nil where there is none.
+	// old and result are the whole objects; nil if absent.
 	old, result map[string]any
 	// Allocated are the fields that the server or a controller fills (allocated.go), for this kind.
 	Allocated *AllocatedFields
-	// Command is what does the upgrade, for remarks.
+	// Command is the helm command that does the upgrade, for notes.
 	Command string
-	// Autoscaler governs the object's replicas; it has no name where nothing does.
+	// Autoscaler sets the object's replicas; its name is empty if there is none.
 	Autoscaler object.Autoscaler
-	// NullsStored reports that old was applied server-side, which stores the nulls of its manifest.
+	// NullsStored is set if old was applied server-side, which stores the nulls of its manifest.
 	NullsStored bool
 	// Template is the file of the chart that the object comes from, and volatile is set if a second rendering made another one.
 	Template string
 	Volatile bool
-	// LastRevision is the number of a last revision that is not old, 0 where there is none. LastVersion is the API version of its manifest
-	// where neither old's manifest nor the object that was read has it, empty for most.
+	// LastRevision is the number of a last revision that is not old, 0 if there is none. LastVersion is the API version of its manifest if
+	// neither old's manifest nor the object that was read has it; it is empty for most.
 	LastRevision int
 	LastVersion  string
-	// Kept is where the API server keeps metrics of an autoscaler that the apply drops; nil for most.
+	// Kept is the path at which the API server keeps metrics of an autoscaler that the apply drops; nil for most.
 	Kept object.Path
 	// Rules are those that silence findings of the object.
 	Rules *ignore.ObjectRules
@@ -51,29 +51,29 @@ type Walker struct {
 	conflicts []conflictPlace
 }
 
-// entry is what one place of the walk came to.
+// entry is the outcome for one place of the walk.
 type entry struct {
 	Finding
 	weight weight
-	// isDefault is set if the entry is silent because the API would make the value so where live has it.
+	// isDefault is set if the entry is silent because the API would default the place to live's value.
 	isDefault bool
-	// presence says which of old, desired and live have the field.
+	// presence holds which of old, desired and live have the field.
 	presence presence
 }
 
-// weight tells what an entry means for the subtree it stands in.
+// weight is how much an entry counts when the subtree around it is folded.
 type weight int
 
 const (
-	// silent is no finding, and does not keep a subtree from being one.
+	// silent is no finding, and does not prevent that the subtree becomes one.
 	silent weight = iota
-	// soft is a finding that follows from others: a default that comes or goes with what holds it.
+	// soft is a finding that follows from others: a default that is added or removed together with its parent.
 	soft
 	// hard is a finding of its own.
 	hard
 )
 
-// Compare returns the findings on an object. Spelled are its sides in their own spelling, nil if no value was respelled. Conflicts are
+// Compare returns the findings on an object. Spelled are its states in their own spelling, nil if no value was respelled. Conflicts are
 // those of a server-side apply, text is the object as it was read.
 func (w *Walker) Compare(n States, spelled *States, text map[string]any, conflicts []engine.Conflict) []Finding {
 	w.Live, w.old, w.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
@@ -92,7 +92,7 @@ func (w *Walker) Compare(n States, spelled *States, text map[string]any, conflic
 	return w.withConflicts(out, n, literal)
 }
 
-// noteKept says why metrics stay that the chart drops.
+// noteKept explains why metrics that the chart drops are kept.
 func (w *Walker) noteKept(findings []Finding) {
 	for i := range findings {
 		if f := &findings[i]; w.Kept != nil && f.Verdict == report.Ignore && f.Path.Equal(w.Kept) {
@@ -101,7 +101,7 @@ func (w *Walker) noteKept(findings []Finding) {
 	}
 }
 
-// Findings walks the object and gives its findings in order of their paths.
+// Findings walks the object and returns its findings in the order of their paths.
 func (w *Walker) Findings(n States) []Finding {
 	var out []Finding
 	for _, e := range w.walk(nil, n, w.Shape) {
@@ -113,7 +113,7 @@ func (w *Walker) Findings(n States) []Finding {
 	return out
 }
 
-// Sort puts findings into the order of their paths.
+// Sort sorts findings by path.
 func Sort(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
 }
@@ -140,7 +140,7 @@ func (w *Walker) walk(path object.Path, n States, s *kinds.Shape) []entry {
 	return []entry{w.classify(path, n)}
 }
 
-// walkBelow compares what is below a place, nothing where it is one value.
+// walkBelow compares everything below a place; it returns nothing if the place is one value.
 func (w *Walker) walkBelow(path object.Path, n States, s *kinds.Shape) []entry {
 	switch {
 	case n.areMaps():
@@ -162,7 +162,7 @@ func (w *Walker) walkMap(path object.Path, n States, s *kinds.Shape, names []str
 		}
 		found := w.walk(path.Field(name), below, s.Field(name))
 		if len(found) == 1 && found[0].weight == hard && path.EndsInKey(name) {
-			found[0].weight = soft // a list-map key comes and goes with its item
+			found[0].weight = soft // a list-map key is added and removed with its item
 		}
 		out = append(out, found...)
 	}
@@ -189,21 +189,21 @@ func (w *Walker) walkList(path object.Path, n States, s *kinds.Shape, steps []ob
 	if note == "" {
 		order := w.orderFindings(path, n, steps)
 		for i := range order {
-			order[i].Equivalent = s.Merges().Set // whose order means nothing
+			order[i].Equivalent = s.Merges().Set // the order of a set has no meaning
 		}
 		out = append(out, order...)
 	}
 	return out
 }
 
-// fold makes one finding of a one-sided subtree whose findings agree in owner, class and side: an added container is one
-// finding, not one for each of its fields. Folding never crosses from unmanaged to managed.
+// fold replaces the findings of a subtree that some states lack by one finding, if they agree in owner, class and presence: an added
+// container is one finding, not one for each of its fields. Managed and unmanaged findings are never folded into one.
 func (w *Walker) fold(path object.Path, n States, entries []entry) []entry {
 	if len(path) == 0 || w.holdsConflict(path) || n.Old.Present && n.Desired.Present && n.Live.Present && n.Result.Present {
 		return entries
 	}
-	loud := decisiveEntries(entries)
-	if len(loud) == 0 && w.isEditedDefault(path, n, entries) {
+	decisive := decisiveEntries(entries)
+	if len(decisive) == 0 && w.isEditedDefault(path, n, entries) {
 		e := w.verdict(path, n, false)
 		e.weight, e.IgnoredBy = hard, w.Rules.Field(path, e.Owners, false)
 		if w.isLeftByLast(path, n) {
@@ -211,28 +211,28 @@ func (w *Walker) fold(path object.Path, n States, entries []entry) []entry {
 		}
 		return []entry{e}
 	}
-	if len(loud) == 0 || loud[0].presence != n.presence() || !mayFold(loud) || isIgnoredInPart(entries) {
+	if len(decisive) == 0 || decisive[0].presence != n.presence() || !mayFold(decisive) || isIgnoredInPart(entries) {
 		return entries
 	}
-	first := loud[0]
+	first := decisive[0]
 	whole := w.verdict(path, n, first.Managed)
 	if whole.Verdict == "" {
 		return entries
 	}
-	whole.Owners, whole.Cause, whole.weight, whole.IgnoredBy = first.Owners, causeOfAll(loud), first.weight, first.IgnoredBy
+	whole.Owners, whole.Cause, whole.weight, whole.IgnoredBy = first.Owners, causeOfAll(decisive), first.weight, first.IgnoredBy
 	w.setClass(&whole, first.Class)
 	if whole.Managed {
 		whole.weight = hard
 	}
 	whole.Old, whole.Desired = n.Old.Text(whole.Old), n.Desired.Text(whole.Desired)
-	if len(loud) == 1 && !first.Notes.Has(report.NoteGoesAlong) || len(whole.Notes) == 0 {
+	if len(decisive) == 1 && !first.Notes.Has(report.NoteGoesAlong) || len(whole.Notes) == 0 {
 		whole.Notes = first.Notes
 	}
-	whole.OfLast = first.OfLast && !slices.ContainsFunc(loud, func(e entry) bool { return !e.OfLast })
+	whole.OfLast = first.OfLast && !slices.ContainsFunc(decisive, func(e entry) bool { return !e.OfLast })
 	return []entry{whole}
 }
 
-// isIgnoredInPart reports whether rules silence some of the entries and not others: then each is told by itself.
+// isIgnoredInPart reports whether rules silence some of the entries and not others. Each is reported by itself then.
 func isIgnoredInPart(entries []entry) bool {
 	some, all := false, true
 	for _, e := range entries {
@@ -243,25 +243,25 @@ func isIgnoredInPart(entries []entry) bool {
 	return some && !all
 }
 
-// isEditedDefault reports whether somebody, or a failed last revision, added a subtree that holds nothing but defaults, and is none
-// itself: each of its leaves is as the API would make it, but the API would not make the whole.
+// isEditedDefault reports whether somebody, or a failed last revision, added a subtree that holds nothing but defaults, but is no default
+// itself: the API would set each of its leaves so, but would not create the subtree.
 func (w *Walker) isEditedDefault(path object.Path, n States, entries []entry) bool {
 	added := n.presence() == presence{false, false, true} && n.Live.Same(n.Result)
 	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
 	return added && !inherited && !w.isDefault(path, n.Live.Value) && (w.isLeftByLast(path, n) || w.isEdit(w.Owners.OwnersOf(path)))
 }
 
-// decisiveEntries picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else
-// whatever there is.
+// decisiveEntries returns the entries that decide about their subtree: the hard ones; if there are none, the managed soft ones; otherwise
+// all soft ones.
 func decisiveEntries(entries []entry) []entry {
-	for _, speaks := range []func(entry) bool{
+	for _, isDecisive := range []func(entry) bool{
 		func(e entry) bool { return e.weight == hard },
 		func(e entry) bool { return e.weight == soft && e.Managed },
 		func(e entry) bool { return e.weight == soft },
 	} {
 		var out []entry
 		for _, e := range entries {
-			if speaks(e) {
+			if isDecisive(e) {
 				out = append(out, e)
 			}
 		}
@@ -272,7 +272,7 @@ func decisiveEntries(entries []entry) []entry {
 	return nil
 }
 
-// causeOfAll is the cause of a subtree: what its own findings say, not what is silent in it, such as an allocation.
+// causeOfAll returns the cause of a subtree from its findings. Silent entries, such as allocations, do not count.
 func causeOfAll(entries []entry) report.Cause {
 	cause := entries[0].Cause
 	for _, e := range entries {
@@ -283,7 +283,7 @@ func causeOfAll(entries []entry) report.Cause {
 	return cause
 }
 
-// mayFold reports whether all findings may be parts of one.
+// mayFold reports whether all findings can be folded into one.
 func mayFold(entries []entry) bool {
 	first := entries[0]
 	return !slices.ContainsFunc(entries[1:], func(e entry) bool {
@@ -301,14 +301,14 @@ func (n States) presence() presence {
 	return presence{n.Old.Shown().Present, n.Desired.Shown().Present, n.Live.Present}
 }
 
-// addListNote says how the items of a list were told apart.
+// addListNote adds a note on how the items of a list were matched.
 func (e *entry) addListNote(note string) {
 	if e.weight != silent {
 		e.Notes.Add(report.NoteList, note)
 	}
 }
 
-// orderFindings reports managed items of a keyed list whose order Helm's patch changes.
+// orderFindings returns a finding if Helm's patch changes the order of the managed items of a keyed list.
 func (w *Walker) orderFindings(path object.Path, n States, steps []object.Step) []entry {
 	live, result := n.orderOf(n.Live, steps), n.orderOf(n.Result, steps)
 	if object.EqualLists(live, result) || len(live) != len(result) {
@@ -324,7 +324,7 @@ func (w *Walker) orderFindings(path object.Path, n States, steps []object.Step) 
 		f.OfLast = true
 		f.Notes.Add(report.NoteFailedRevision, fmt.Sprintf("written by failed revision %d", w.LastRevision))
 	}
-	// No owner: managedFields know who wrote an item, not who moved it.
+	// There is no owner: managedFields record who wrote an item, not who moved it.
 	e := entry{Finding: f, weight: hard, presence: n.presence()}
 	e.IgnoredBy = w.Rules.Field(path, nil, true)
 	if w.Volatile && !object.EqualLists(desired, n.orderOf(n.Again, steps)) {
@@ -333,7 +333,7 @@ func (w *Walker) orderFindings(path object.Path, n States, steps []object.Step) 
 	return []entry{e}
 }
 
-// orderOf returns the names of the managed items that live and result share, in a side's order.
+// orderOf returns the names of the managed items that live and result share, in the order of a state.
 func (n States) orderOf(s kinds.State, steps []object.Step) []any {
 	list, _ := s.Value.([]any)
 	out := []any{}
@@ -349,7 +349,7 @@ func (n States) orderOf(s kinds.State, steps []object.Step) []any {
 	return out
 }
 
-// noteDropped says why a field of a Service goes that the chart does not drop.
+// noteDropped explains why a field of a Service that the chart does not drop is removed.
 func noteDropped(findings []Finding) {
 	for i := range findings {
 		f := &findings[i]
