@@ -6,8 +6,8 @@ import (
 )
 
 // keepMetrics puts back the metrics of an autoscaler that an apply drops. To see what others own, the API server converts the object to
-// each version at which somebody wrote, and back. On the way from version 1 it makes the default metric where there is none, so the metrics
-// count as still there, and stay as they are (structured-merge-diff v6.4.2 merge/update.go addBackOwnedItems, addBackDanglingItems;
+// each version at which somebody wrote, and back. The conversion from version 1 creates the default metric if there is none, so the
+// metrics count as present, and stay as they are (structured-merge-diff v6.4.2 merge/update.go addBackOwnedItems, addBackDanglingItems;
 // kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go).
 func (w *Written) keepMetrics(ref object.Ref, live map[string]any) {
 	path := owners.MetricsAt(ref)

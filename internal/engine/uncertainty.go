@@ -12,20 +12,19 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Uncertainty is why some verdicts of an object are not certain.
+// Uncertainty is a reason why some verdicts on an object are not certain.
 type Uncertainty struct {
 	Reason string
-	// Affects are the findings that it is about: those of this kind, at places that At takes. Without At it is about all places.
+	// Affects is the kind of the findings that it is about, at paths that Matches accepts. If Matches is nil, it is about all paths.
 	Affects FindingKind
 	Matches func(object.Path) bool
-	// Spreads is set where the write as a whole may fail because of those, Clears where it may go through although it is predicted to fail
-	// on conflicts.
+	// Spreads is set if the whole write may fail because of them, Clears if it may succeed although it is predicted to fail on conflicts.
 	Spreads, Clears bool
-	// Vanishing are fields of live that may go although nothing here shows it.
+	// Vanishing are fields of live that the write may remove although the prediction keeps them.
 	Vanishing []object.Path
 }
 
-// FindingKind is a kind of findings, by what becomes of them.
+// FindingKind is a kind of findings, by what the upgrade does to them.
 type FindingKind int
 
 // The kinds of findings: all of them, those on which the upgrade acts (it writes or fails), those that it writes, and conflicts.
@@ -36,8 +35,8 @@ const (
 	Conflicting
 )
 
-// uncertainties say what of an apply depends on managers that wrote at versions which are only guessed to be like the request's. Those
-// whose entries change nothing of the outcome are no reason for any; nor do status and its like matter, which no apply touches.
+// uncertainties returns those of an apply that come from managers which wrote at versions that are only guessed to be like the request's.
+// An entry that does not change the outcome causes none, nor does one of a subresource such as status, which no apply writes.
 func (s serverSide) uncertainties(types versionedTypes, desired, live map[string]any, force bool, got applied) []Uncertainty {
 	out := hiddenField(live, force)
 	for _, entry := range guessedEntries(live, types.guessed) {
@@ -59,8 +58,8 @@ func (s serverSide) uncertainties(types versionedTypes, desired, live map[string
 		switch {
 		case force:
 		case own && s.hasOthers(live):
-			// What Helm no longer names is taken away at the version at which it was applied, and what becomes of it on the way there
-			// and back may be others'.
+			// The server removes what Helm no longer names at the version at which it was applied. The conversion there and back may
+			// change fields that others own.
 			out = append(out, Uncertainty{Reason: reason, Affects: Acting, Spreads: true})
 		case !own:
 			out = append(out, Uncertainty{Reason: reason, Affects: Writing, Matches: entry.holdsWhole, Spreads: true})
@@ -76,7 +75,7 @@ func (s serverSide) uncertainties(types versionedTypes, desired, live map[string
 	return out
 }
 
-// otherDeployers are the doubts about an object on which an apply by another program that may be the deployer has another outcome.
+// otherDeployers returns the uncertainties of an object on which an apply under another possible name of the deployer has another outcome.
 func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got applied) (out []Uncertainty) {
 	d := c.Deployer()
 	for _, other := range d.Others {
@@ -93,8 +92,8 @@ func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got a
 	return out
 }
 
-// hiddenField is the doubt about a field that the API server keeps and does not show, of a Service without an address (kubernetes v1.36.3
-// pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy): somebody owns it, with whatever value.
+// hiddenField returns the uncertainty about a field that the API server stores but does not show, of a Service without an address (kubernetes v1.36.3
+// pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy): it has an owner, but its value is not known.
 func hiddenField(live map[string]any, force bool) []Uncertainty {
 	if live["apiVersion"] != "v1" || live["kind"] != "Service" || apiserver.ServiceOf(live).HasAddress() {
 		return nil
@@ -104,17 +103,17 @@ func hiddenField(live map[string]any, force bool) []Uncertainty {
 	return []Uncertainty{{Reason: reason, Affects: Conflicting, Matches: path.Equal, Spreads: !force}}
 }
 
-// hasOthers reports whether anybody but Helm owns a part of live that an apply may touch.
+// hasOthers reports whether a manager other than Helm's owns a part of live that an apply may write.
 func (s serverSide) hasOthers(live map[string]any) bool {
 	return slices.ContainsFunc(owners.Entries(live, nil), func(e owners.Entry) bool {
 		return e.Manager != s.deployer && e.Subresource == ""
 	})
 }
 
-// guessedEntry is what a manager wrote at a version that is only guessed to be like the request's.
+// guessedEntry is an entry of managedFields at a version that is only guessed to be like the request's.
 type guessedEntry struct {
 	owners.Entry
-	// index is its place in managedFields.
+	// index is its position in managedFields.
 	index int
 }
 
@@ -144,17 +143,17 @@ func (e guessedEntry) removedFrom(live map[string]any) map[string]any {
 	return out
 }
 
-// touches reports whether the entry has the path, something below it, or what holds it as one value.
+// touches reports whether the entry owns the path, something below it, or an atomic parent of it.
 func (e guessedEntry) touches(path object.Path) bool {
 	return owners.OwnsWithin(e.Fields, path) || e.holdsWhole(path)
 }
 
-// holdsWhole reports whether what holds the path is one value at the entry's version. At the request's it may not be, so that no
-// conflict is seen where the server sees one.
+// holdsWhole reports whether a parent of the path is atomic at the entry's version. It may not be at the request's version; the server then
+// finds a conflict that the prediction misses.
 func (e guessedEntry) holdsWhole(path object.Path) bool { return owners.OwnsAround(e.Fields, path) }
 
-// unmappedParts lists the parts of the object in which the entry has a field that live does not have at the version that was read: the
-// conversion makes something else of it, and nothing tells where that stands. An annotation may stand for anything.
+// unmappedParts lists the top-level parts of the object in which the entry owns a field that live lacks at the version that was read. The
+// conversion moves such a field to an unknown place. A metadata field, such as an annotation, may stand for any part.
 func (e guessedEntry) unmappedParts(live map[string]any) []object.Path {
 	var out []object.Path
 	e.Fields.Leaves().Iterate(func(leaf fieldpath.Path) {
@@ -170,8 +169,8 @@ func (e guessedEntry) unmappedParts(live map[string]any) []object.Path {
 	return out
 }
 
-// annotationsAtVersion1 lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields go
-// where the manifest no longer has them.
+// annotationsAtVersion1 lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields are
+// removed if the manifest no longer has them.
 func (e guessedEntry) annotationsAtVersion1() []object.Path {
 	if e.Version != "autoscaling/v2" {
 		return nil
@@ -189,7 +188,7 @@ func isAnyNear(path object.Path, parts []object.Path) bool {
 	return slices.ContainsFunc(parts, func(part object.Path) bool { return path.HasPrefix(part) })
 }
 
-// holdsPath reports whether an object has what a path of managedFields leads to. Items of lists are taken as there.
+// holdsPath reports whether an object has what a path of managedFields leads to. Items of lists are assumed to exist.
 func holdsPath(v any, path fieldpath.Path) bool {
 	for _, element := range path {
 		m, ok := v.(map[string]any)
