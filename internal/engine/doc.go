@@ -1,5 +1,5 @@
-// Package engine predicts Helm's writes: live after Helm's own patch. No merge rule is written again here. Each engine calls the library that
-// Helm, or the API server, calls for the same purpose, on the texts as they are.
+// Package engine predicts Helm's writes: live after Helm's own patch. No merge rule is written again here. Each engine calls the library
+// that Helm, or the API server, calls for the same purpose, on the texts as they are.
 //
 //	original, desired, live ─► Writer.Write ─┬─ strategic   three-way strategic merge patch: kinds of Helm's native scheme
 //	                                         ├─ merge       JSON merge patch from original to desired: all other kinds
@@ -15,6 +15,7 @@
 //
 // # Sources
 //
-// helm v3.22.0 pkg/kube/client.go (createPatch, updateResource, Create), v4.3.1 pkg/kube/client.go (patchResourceServerSide, replaceResource,
-// upgradeClientSideFieldManager). k8s.io/apimachinery v0.37 pkg/util/strategicpatch, jsonmergepatch, managedfields; client-go csaupgrade.
+// helm v3.22.0 pkg/kube/client.go (createPatch, updateResource, Create), v4.3.1 pkg/kube/client.go (patchResourceServerSide,
+// replaceResource, upgradeClientSideFieldManager). k8s.io/apimachinery v0.37 pkg/util/strategicpatch, jsonmergepatch, managedfields;
+// client-go csaupgrade.
 package engine

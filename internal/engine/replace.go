@@ -18,8 +18,8 @@ func predictReplacement(desired map[string]any) Written {
 	return Written{Engine: report.EngineReplace, applied: applied{Result: runtime.DeepCopyJSON(desired)}}
 }
 
-// replacement returns the body that Helm sends then: desired with live's resourceVersion, unless the manifest names one (k8s.io/cli-runtime v0.37
-// pkg/resource/helper.go Replace).
+// replacement returns the body that Helm sends then: desired with live's resourceVersion, unless the manifest names one
+// (k8s.io/cli-runtime v0.37 pkg/resource/helper.go Replace).
 func replacement(desired, live map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(desired)
 	meta, version := object.Child(out, "metadata"), object.Child(live, "metadata")["resourceVersion"]
@@ -29,9 +29,9 @@ func replacement(desired, live map[string]any) map[string]any {
 	return out
 }
 
-// StrictReason returns the reason why the API server rejects a replacement with fields that no type knows; empty if it does not. Helm 4 asks the server for strict
-// validation then, as it does for an apply (helm v4.3.1 pkg/kube/client.go replaceResource). Its patches and creations, and all that
-// Helm 3 sends, lose such fields with a warning.
+// StrictReason returns the reason why the API server rejects a replacement with fields that no type knows; empty if it does not. Helm 4
+// asks the server for strict validation then, as it does for an apply (helm v4.3.1 pkg/kube/client.go replaceResource). Its patches and
+// creations, and all that Helm 3 sends, lose such fields with a warning.
 func (c Writer) StrictReason(ref object.Ref, desired map[string]any) string {
 	if !c.ForceReplace || !c.Strict {
 		return ""

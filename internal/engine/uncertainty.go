@@ -92,8 +92,9 @@ func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got a
 	return out
 }
 
-// hiddenField returns the uncertainty about a field that the API server stores but does not show, of a Service without an address (kubernetes v1.36.3
-// pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy): it has an owner, but its value is not known.
+// hiddenField returns the uncertainty about a field that the API server stores but does not show, of a Service without an address
+// (kubernetes v1.36.3 pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy): it has an owner, but its value is
+// not known.
 func hiddenField(live map[string]any, force bool) []Uncertainty {
 	if live["apiVersion"] != "v1" || live["kind"] != "Service" || apiserver.ServiceOf(live).HasAddress() {
 		return nil
@@ -169,8 +170,8 @@ func (e guessedEntry) unmappedParts(live map[string]any) []object.Path {
 	return out
 }
 
-// annotationsAtVersion1 lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields are
-// removed if the manifest no longer has them.
+// annotationsAtVersion1 lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields
+// are removed if the manifest no longer has them.
 func (e guessedEntry) annotationsAtVersion1() []object.Path {
 	if e.Version != "autoscaling/v2" {
 		return nil

@@ -76,8 +76,8 @@ func (t versionedTypes) withoutStatus() map[fieldpath.APIVersion]fieldpath.Filte
 	return out
 }
 
-// ownTypes are the types of a kind at the version at which Helm applies. Known reports whether its schema is known; without it every list is one
-// value.
+// ownTypes are the types of a kind at the version at which Helm applies. Known reports whether its schema is known; without it every list
+// is one value.
 func (c Writer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.TypeConverter, known bool) {
 	if kinds.NativeApply().Scheme.Recognizes(gvk) {
 		return kinds.NativeApply().Types, true

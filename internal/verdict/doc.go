@@ -26,14 +26,14 @@
 //	z    -        -      (none)
 //	-    -        y      ignore     drift, unmanaged
 //
-// The table only names the verdict. The result shows whether anything happens. If the result equals live, the verdict is ignore, or there is
-// none if nothing changed. If the table and the patch disagree, the patch wins, and a note explains why (classify.go).
+// The table only names the verdict. The result shows whether anything happens. If the result equals live, the verdict is ignore, or there
+// is none if nothing changed. If the table and the patch disagree, the patch wins, and a note explains why (classify.go).
 //
 // # Who owns a value
 //
-// A field is managed if the manifest of old or desired names it, with a zero value or a null too. A field that
-// only live or only a default has is unmanaged. It is a finding only if a manager other than the deployer wrote it: the API server records the
-// defaults that a write causes under the writer, and records no owner for what it allocates itself. It never makes an object drifted.
+// A field is managed if the manifest of old or desired names it, with a zero value or a null too. A field that only live or only a default
+// has is unmanaged. It is a finding only if a manager other than the deployer wrote it: the API server records the defaults that a write
+// causes under the writer, and records no owner for what it allocates itself. It never makes an object drifted.
 //
 // # Volatile values
 //
@@ -43,8 +43,8 @@
 //
 // # An example
 //
-// A Deployment's pod labels. Old has label-1, label-2 and label-3, all "install". Somebody sets all of them to "manual" and adds new-one. The
-// new chart keeps label-1, sets label-2 to "upgrade", drops label-3 and brings label-4:
+// A Deployment's pod labels. Old has label-1, label-2 and label-3, all "install". Somebody sets all of them to "manual" and adds new-one.
+// The new chart keeps label-1, sets label-2 to "upgrade", drops label-3 and brings label-4:
 //
 //	label-1  overwrite, drift    install in both manifests: the patch restores it
 //	label-2  overwrite, both     the chart and the person changed it

@@ -35,8 +35,8 @@ type Finding struct {
 	IgnoredBy *report.IgnoreRule
 }
 
-// Drifted reports whether the finding makes its object drifted: the field is managed, and live differs from old. A value that means the same
-// as old counts only if Helm fails on it.
+// Drifted reports whether the finding makes its object drifted: the field is managed, and live differs from old. A value that means the
+// same as old counts only if Helm fails on it.
 func (f Finding) Drifted() bool {
 	return f.Managed && f.Cause != report.CauseChange && !(f.Equivalent && f.Verdict != report.Conflict) && !f.Silenced()
 }

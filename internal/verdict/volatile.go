@@ -13,9 +13,9 @@ func (n States) isVolatile() bool {
 	return !n.Again.Same(n.Desired)
 }
 
-// preferSecondRendering swaps the two renderings if the first happens to equal live. The place has not converged: the upgrade's own rendering
-// will be neither of the two. A value that differs only because of the clock has converged: an upgrade at this time writes what the first
-// rendering has.
+// preferSecondRendering swaps the two renderings if the first happens to equal live. The place has not converged: the upgrade's own
+// rendering will be neither of the two. A value that differs only because of the clock has converged: an upgrade at this time writes what
+// the first rendering has.
 func (n States) preferSecondRendering() States {
 	if plain := n.withoutNulls(); n.hasConverged() && !plain.AtOnce.Same(plain.Desired) {
 		n.Desired, n.Again = n.AtOnce, n.Desired

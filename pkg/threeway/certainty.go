@@ -9,8 +9,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// addUncertainties marks the verdicts that are not certain, each with the reason. Where an object may fail because of one field, all that would
-// happen to the others is as doubtful as that.
+// addUncertainties marks the verdicts that are not certain, each with the reason. If an object may fail because of one field, the changes
+// of the other fields are not certain either.
 func (o *fields) addUncertainties(doubts []engine.Uncertainty) {
 	for _, d := range doubts {
 		o.addVanishing(d)
@@ -26,7 +26,7 @@ func (o *fields) addUncertainties(doubts []engine.Uncertainty) {
 	}
 }
 
-// addVanishing adds findings for what may go.
+// addVanishing adds findings for fields that the write may remove.
 func (o *fields) addVanishing(d engine.Uncertainty) {
 	for _, path := range d.Vanishing {
 		v, there := path.Lookup(o.Live)

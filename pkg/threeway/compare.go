@@ -11,7 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Compare compares one release. It is pure: what more could be read to make the answer better, Needs says.
+// Compare compares one release. It is pure: Needs lists what could be read to make the answer better.
 func Compare(in Input) *Comparison {
 	job := newComparer(in)
 	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), Warnings: slices.Clone(in.Warnings), deployer: job.writer.Deployer}
@@ -27,7 +27,7 @@ func Compare(in Input) *Comparison {
 	return c
 }
 
-// compareAll compares each object by itself, on all processors. A panic comes out here, as if it had happened here.
+// compareAll compares each object by itself, on all processors. A panic in a worker is raised again here.
 func (c comparer) compareAll(all []pair) []ObjectComparison {
 	out := make([]ObjectComparison, len(all))
 	panics := make([]any, len(all))
@@ -49,7 +49,7 @@ func (c comparer) compareAll(all []pair) []ObjectComparison {
 	return out
 }
 
-// compare compares one object: it reads what there is, decides what Helm does, and applies the rules of what to ignore.
+// compare compares one object: it finds the live states, decides what Helm does, and applies the ignore rules.
 func (c comparer) compare(p pair) ObjectComparison {
 	out := ObjectComparison{Object: *p.subject(), key: p.key, index: p.index}
 	found, err := c.find(p)

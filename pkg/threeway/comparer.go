@@ -23,7 +23,8 @@ func newComparer(in Input) comparer {
 	return comparerOf(in, sync.OnceValue(func() owners.Deployer { return deployerOf(in) }))
 }
 
-// comparerOf returns a comparer that asks deployer under which name Helm writes: most client-side comparisons never need to know.
+// comparerOf returns a comparer. It calls deployer for the field manager of the release only if it needs that, which most client-side
+// comparisons do not.
 func comparerOf(in Input, deployer func() owners.Deployer) comparer {
 	return comparer{in: in, writer: engine.Writer{
 		ServerSide: in.serverSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
@@ -37,7 +38,7 @@ func (c comparer) shapeOf(ref object.Ref) *kinds.Shape {
 	return kinds.ShapeOf(ref, c.in.Schemas[ref.GroupKind()])
 }
 
-// compareFields compares field by field. Original is the text that Helm takes as original for its patch.
+// compareFields compares an object field by field. Original is the text from which Helm computes its patch.
 func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, original map[string]any) fields {
 	ref := p.desired.Ref
 	out := fields{liveText: live, desiredText: object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)}
@@ -84,7 +85,7 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 	return out
 }
 
-// statesOf brings the texts of an object to the sides that are compared.
+// statesOf returns the normal forms of the texts of an object.
 func (c comparer) statesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
 	read := f.Manifest
 	if p.old.Version != p.desired.Version {
@@ -109,13 +110,13 @@ func (c comparer) statesOf(f *kinds.Normalizer, p pair, out fields, done engine.
 	return n
 }
 
-// found is what was read of one object.
+// found holds the live states of one object.
 type found struct {
-	// live was read at desired's version, was at old's where that is another one.
+	// live was read at desired's version, was at old's version, which may be the same.
 	live, was Live
 }
 
-// object is the live object, at whichever version it was read; nil where there is none.
+// object returns the live object, at whichever version it was read; nil if there is none.
 func (f found) object() map[string]any {
 	if f.live.Object != nil {
 		return f.live.Object
@@ -123,7 +124,7 @@ func (f found) object() map[string]any {
 	return f.was.Object
 }
 
-// find returns what was read of an object. What nobody read is not absent.
+// find returns the live states of an object. A state that was not read is an error, not an absence.
 func (c comparer) find(p pair) (found, *report.ObjectError) {
 	if p.subject().Problem != "" || p.subject().Name == "" {
 		return found{}, nil
@@ -145,7 +146,7 @@ func (c comparer) find(p pair) (found, *report.ObjectError) {
 	return out, out.was.Err
 }
 
-// textsOf are the texts of an object: old's, desired's and live's; nil for those that there are not.
+// textsOf returns the texts of an object: old's, desired's and live's; nil for those that are absent.
 func textsOf(p pair, live map[string]any) []map[string]any {
 	out := []map[string]any{nil, nil, live}
 	if p.old != nil {

@@ -14,9 +14,9 @@ import (
 type Comparison struct {
 	Input   Input
 	Objects []ObjectComparison
-	// Warnings are those of the input, and what the comparison itself has to say.
+	// Warnings are those of the input and of the comparison itself.
 	Warnings []report.Message
-	// known is what the objects hold of secrets, once it was asked for.
+	// known holds the secrets of the objects. It is made on first use.
 	known *secret.Known
 
 	deployer func() owners.Deployer
@@ -24,7 +24,7 @@ type Comparison struct {
 
 // ObjectComparison is one object compared.
 type ObjectComparison struct {
-	// Object is desired's, or old's where desired has none.
+	// Object is desired's, or old's if desired has none.
 	object.Object
 	fields
 	write
@@ -32,26 +32,26 @@ type ObjectComparison struct {
 	Reason    string
 	BlockedBy []report.ObjectKey
 	Missing   bool
-	// Terminating is set where old has the object and it, or its namespace, is being deleted.
+	// Terminating is set if old has the object and it, or its namespace, is being deleted.
 	Terminating bool
 	// OfLast is set for a missing object that the last revision, which is not old because it failed, no longer has.
 	OfLast bool
 	Err    *report.ObjectError
 	Notes  report.Notes
-	// DryRun is what the API server said of the write, where it was asked.
+	// DryRun is the API server's answer to a dry run of the write; nil if there was none.
 	DryRun *report.DryRun
-	// IgnoredBy is the rule that silences what is said of the object itself: its action, and that it is missing. conflictsIgnoredBy is the
-	// rule that silences a failure on conflicts alone.
+	// IgnoredBy is the rule that silences the object itself: its action, and that it is missing. conflictsIgnoredBy is the rule that
+	// silences a failure on conflicts alone.
 	IgnoredBy, conflictsIgnoredBy *report.IgnoreRule
 
-	// key and place are the pair's.
+	// key and index are the pair's.
 	key   object.Key
 	index int
 	// failure is why Helm fails on the object; its zero value belongs to one that does not fail.
 	failure failure
-	// deletes is set where Helm deletes the object unless another one fails.
+	// deletes is set if Helm deletes the object unless another one fails.
 	deletes bool
-	// remarks say what is wrong with the rules that the object itself has.
+	// remarks describe the faults in the rules of the object's own annotations.
 	remarks []string
 }
 
@@ -60,16 +60,16 @@ func (o ObjectComparison) Drifted() bool {
 	return o.Gone() && o.IgnoredBy == nil || slices.ContainsFunc(o.Findings, verdict.Finding.Drifted)
 }
 
-// Gone reports whether the object is missing or is being deleted: either way it is not what Helm deployed, and nothing but an upgrade
-// after it has gone makes it again.
+// Gone reports whether the object is missing or is being deleted: either way it is not what Helm deployed, and only an upgrade
+// after the deletion creates it again.
 func (o ObjectComparison) Gone() bool { return o.Missing || o.Terminating }
 
-// isCertain reports whether everything that is said of the object could be decided.
+// isCertain reports whether all verdicts on the object are certain.
 func (o *ObjectComparison) isCertain() bool {
 	return !slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return !f.Certain })
 }
 
-// isWritten reports whether Helm comes to write the object. It does so where a failure is predicted too, unless that ends the upgrade
+// isWritten reports whether Helm sends a write for the object. It does so even if a failure is predicted, unless that ends the upgrade
 // before any write.
 func (o *ObjectComparison) isWritten() bool {
 	switch o.Action {
@@ -87,27 +87,27 @@ func (o ObjectComparison) isCreated() bool {
 	return o.Action == report.ActionCreate && o.waitsFor == ""
 }
 
-// uid is the live object's own, empty where it has none.
+// uid returns the live object's uid, empty if it has none.
 func (o *ObjectComparison) uid() string {
 	uid, _ := object.Child(o.liveText, "metadata")["uid"].(string)
 	return uid
 }
 
-// fail lets an object fail for what is known of the release as a whole.
+// fail makes an object fail for a reason that concerns the release as a whole.
 func (o *ObjectComparison) fail(scope scope, reason string) {
 	o.Action, o.Reason, o.failure = report.ActionFail, reason, failure{scope: scope, reason: reason}
 }
 
-// comparer compares what the comparison was made from once more, or a part of it.
+// comparer returns a comparer of the input of c.
 func (c *Comparison) comparer() comparer { return comparerOf(c.Input, c.deployer) }
 
-// Deployer is the field manager under which the release is written.
+// Deployer returns the field manager under which Helm writes the release.
 func (c *Comparison) Deployer() owners.Deployer { return c.deployer() }
 
 // warn adds warnings.
 func (c *Comparison) warn(messages ...report.Message) { c.Warnings = append(c.Warnings, messages...) }
 
-// anyStopsAll reports whether an object ends the upgrade before it writes anything.
+// anyStopsAll reports whether a failing object ends the upgrade before it writes anything.
 func anyStopsAll(objects []ObjectComparison) bool {
 	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope == scopeAll })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// decide decides what Helm does with an object. An object that could not be seen is left undecided.
+// decide returns what Helm does with an object; the zero decision if the object could not be read.
 func (c comparer) decide(p pair, f found, rules *ignore.ObjectRules, unseen *report.ObjectError) decision {
 	switch main := p.subject(); {
 	case main.Problem != "":
@@ -28,7 +28,7 @@ func (c comparer) decide(p pair, f found, rules *ignore.ObjectRules, unseen *rep
 	return d
 }
 
-// decideNamed decides about an object that the cluster can be asked for.
+// decideNamed decides about an object that has a name, so that its live state is known.
 func (c comparer) decideNamed(p pair, f found, rules *ignore.ObjectRules) decision {
 	switch ref := p.subject().Ref; {
 	case p.old == nil && f.live.Absence == AbsentKind && slices.Contains(c.in.Brings, ref.GroupKind()):

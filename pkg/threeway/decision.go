@@ -7,13 +7,13 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// scope is what a failing object keeps Helm from doing.
+// scope is how far a failure reaches: which other objects Helm does not process because of it.
 type scope int
 
 const (
-	// scopeDeletions: the visit of the others goes on, but nothing is deleted.
+	// scopeDeletions: Helm processes the other objects, but deletes none.
 	scopeDeletions scope = iota
-	// scopeLater: objects after this one are not reached.
+	// scopeLater: Helm does not process the objects after this one.
 	scopeLater
 	// scopeAll: the upgrade ends before it writes anything.
 	scopeAll
@@ -23,11 +23,11 @@ const (
 type failure struct {
 	scope  scope
 	reason string
-	// onlyConflicts is set where a server-side apply fails on nothing but conflicts.
+	// onlyConflicts is set if a server-side apply fails on conflicts alone.
 	onlyConflicts bool
 }
 
-// furthestFailure chooses the failure that reaches furthest; of several, the one that was found last.
+// furthestFailure returns the failure with the widest scope; of several, the last.
 func furthestFailure(failures []failure) (out failure, ok bool) {
 	for _, f := range failures {
 		if !ok || f.scope >= out.scope {
@@ -37,8 +37,7 @@ func furthestFailure(failures []failure) (out failure, ok bool) {
 	return out, ok
 }
 
-// decision is what Helm does with one object, with what it was decided from. Each step returns one; nothing that a step wrote is
-// undone by a later one.
+// decision is what Helm does with one object, and the comparison on which that is based. Steps add to it; none undoes another.
 type decision struct {
 	fields
 	write
@@ -51,17 +50,17 @@ type decision struct {
 	notes                        report.Notes
 }
 
-// write is how Helm writes an object when it reaches it.
+// write is how Helm writes an object.
 type write struct {
-	// method is empty where Helm sends nothing.
+	// method is empty if Helm sends nothing.
 	method Method
-	// original is the text that Helm takes as original for a patch.
+	// original is the text from which Helm computes a patch.
 	original map[string]any
-	// waitsFor is what the release itself brings before it creates the object; empty for most.
+	// waitsFor names an object of the release that Helm creates first and that this one needs; empty for most.
 	waitsFor string
 }
 
-// outcome is the action with its reason: the failure that reaches furthest, if there is one.
+// outcome returns the action with its reason: the failure with the widest scope, if there is one.
 func (d decision) outcome() (report.Action, string, failure) {
 	if fails, ok := furthestFailure(d.failures); ok {
 		return report.ActionFail, fails.reason, fails

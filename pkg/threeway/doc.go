@@ -14,21 +14,21 @@
 //
 // # Two questions
 //
-// Has live left old? That is drift. What does the upgrade do? That is the verdict. They are different: Helm 3 leaves a custom resource that
-// drifted as it is. So each finding has both: a cause, which says who moved away from old (drift: live; change: the chart or its values; both),
-// and a verdict, which says what Helm does (add, remove, overwrite, ignore, conflict).
+// Has live left old? That is drift. What does the upgrade do? That is the verdict. They are different: Helm 3 leaves a custom resource
+// that drifted as it is. So each finding has both: a cause, which says who moved away from old (drift: live; change: the chart or its
+// values; both), and a verdict, which says what Helm does (add, remove, overwrite, ignore, conflict).
 //
 // # Whole objects
 //
-// What Helm does with an object as a whole depends on the operation. With --force it replaces instead of patching. An upgrade asks who owns an
-// object that it finds and old does not have (actions.go). A rollback does not ask and takes live for old there, so that it takes away what its
-// target does not name (rollback.go). An install has no old: it creates or adopts everything (install.go). An object whose kind moves to another
-// API group while it stays the same object is deleted by what was to update it (groupchange.go).
+// What Helm does with an object as a whole depends on the operation. With --force it replaces instead of patching. An upgrade asks who
+// owns an object that it finds and old does not have (actions.go). A rollback does not ask and takes live for old there, so that it takes
+// away what its target does not name (rollback.go). An install has no old: it creates or adopts everything (install.go). An object whose
+// kind moves to another API group while it stays the same object is deleted by what was to update it (groupchange.go).
 //
 // # What more could be read
 //
-// [Comparison.Needs] names what would make the answer better: the definition of a custom resource that differs, an autoscaler where replicas
-// differ. The caller reads it and compares again.
+// [Comparison.Needs] names what would make the answer better: the definition of a custom resource that differs, an autoscaler where
+// replicas differ. The caller reads it and compares again.
 //
 // # The server's word
 //

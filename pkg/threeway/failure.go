@@ -8,9 +8,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// propagateFailures tells every object what a failing one keeps Helm from doing to it: one that cannot be built or adopted stops the
-// upgrade before any write, one that cannot be created stops it there, and any failure suppresses deletions (helm v3.22.0
-// pkg/kube/client.go update). "There" is a place in the manifest, not in the report.
+// propagateFailures marks the objects that Helm does not process because another one fails. An object that cannot be built or adopted ends
+// the upgrade before any write, one that cannot be created ends it at its position in the manifest, and any failure prevents deletions
+// (helm v3.22.0 pkg/kube/client.go update).
 func propagateFailures(objects []ObjectComparison) {
 	for i := range objects {
 		objects[i].unblockDeletion()
@@ -33,7 +33,7 @@ func propagateFailures(objects []ObjectComparison) {
 	}
 }
 
-// failuresInOrder lists the objects that fail, in the order in which Helm comes to them.
+// failuresInOrder lists the objects that fail, in the order in which Helm processes them.
 func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
 	var failing []*ObjectComparison
 	for i := range objects {
@@ -66,7 +66,7 @@ func (o *ObjectComparison) blockFields() {
 	}
 }
 
-// unblockDeletion undoes skip: an object that was predicted to fail may turn out not to.
+// unblockDeletion reverts skip for a deletion: after a dry run, the object that prevented it may no longer fail.
 func (o *ObjectComparison) unblockDeletion() {
 	if !o.deletes || o.Action != report.ActionSkip {
 		return
@@ -82,7 +82,7 @@ func (o *ObjectComparison) isOpen() bool {
 	return o.open && !o.isCertain() && o.Action != report.ActionSkip && (o.Action != report.ActionFail || o.failure.onlyConflicts)
 }
 
-// deletionNote says why the deletion of an object is not certain: it depends on whether others fail. It is empty for most.
+// deletionNote returns the reason why the deletion of an object is not certain: it depends on whether others fail. It is empty for most.
 func deletionNote(o *ObjectComparison, objects []ObjectComparison) string {
 	if !o.deletes {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// failDuplicateCreations fails the objects that the chart names more than once. Client-side, Helm creates each of them, and the second creation
-// finds the object of the first (helm v3.22.0 pkg/kube/client.go Create). Server-side, each is an apply, which goes through.
+// failDuplicateCreations fails the objects that the chart names more than once. Client-side, Helm creates each of them, and the second
+// creation finds the object of the first (helm v3.22.0 pkg/kube/client.go Create). Server-side, each is an apply, which goes through.
 func (c *Comparison) failDuplicateCreations() {
 	for i := range c.Objects {
 		o := &c.Objects[i]
@@ -20,9 +20,9 @@ func (c *Comparison) failDuplicateCreations() {
 	}
 }
 
-// applyInstallRules is set if an install which takes nothing over creates its objects kind by kind, those of a kind side by side, and
-// goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). One that finds an object in the cluster, whether it
-// gets that object or not, works as an upgrade does, which asks for each object by its name (helm v4.3.1 pkg/action/install.go
+// applyInstallRules adapts the failures to an install. One that adopts nothing creates its objects kind by kind, those of a kind in
+// parallel, and goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). One that finds an object in the cluster,
+// whether Helm adopts it or not, works as an upgrade does, which reads each object by its name (helm v4.3.1 pkg/action/install.go
 // performInstall, toBeAdopted).
 func (c *Comparison) applyInstallRules() {
 	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil })

@@ -10,17 +10,17 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// pair is one object on its manifests' sides.
+// pair is one object as the manifests of old, desired and the last revision have it.
 type pair struct {
-	// key tells objects apart, those without a name too.
+	// key identifies the object, also if it has no name.
 	key                object.Key
 	old, desired, last *object.Object
-	// index is the object's place in desired's manifest, which Helm visits in that order; old's objects that desired lacks
-	// come after all of them, since Helm deletes last.
+	// index is the object's position in desired's manifest, the order in which Helm visits the objects. Objects of old that desired
+	// lacks come last, since Helm deletes last.
 	index int
 }
 
-// subject is the object the report speaks of.
+// subject is the object that the report names: desired's, or old's if desired has none.
 func (p pair) subject() *object.Object {
 	if p.desired != nil {
 		return p.desired
@@ -28,7 +28,7 @@ func (p pair) subject() *object.Object {
 	return p.old
 }
 
-// withoutChange is the pair as it would be if desired were old: what is left is drift.
+// withoutChange returns the pair with old as desired: all its findings are drift.
 func (p pair) withoutChange() pair {
 	p.desired = p.old
 	return p
@@ -61,8 +61,7 @@ func pairs(in Input) []pair {
 	return out
 }
 
-// eachObject calls f for every object with its place and its key. Objects that ask for a name are told apart by their place among
-// their like.
+// eachObject calls f for every object with its index and its key. Objects with generateName are numbered in the order of the manifest.
 func eachObject(objects []object.Object, f func(int, object.Key, *object.Object)) {
 	nth := map[object.Key]int{}
 	for i := range objects {

@@ -7,8 +7,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// refuse fails an object that the API server will not store as Helm sends it, as far as that can be told without asking: a value
-// of another type than the field's, a change of what cannot be changed, fields that contradict each other. One that cannot be
+// refuse fails an object that the API server is predicted to reject as Helm sends it: a value
+// of another type than the field's, a change of an immutable field, fields that contradict each other. One that cannot be
 // created ends the upgrade there; one that cannot be patched does not (helm v3.22.0 pkg/kube/client.go update).
 func (c comparer) refuse(d *decision, p pair) {
 	switch {
@@ -26,7 +26,7 @@ func (c comparer) refuse(d *decision, p pair) {
 			refused, d.wantsSchema = c.writer.Creation(p.desired.Ref, text)
 		}
 		if refused != "" {
-			reason = apiserver.Join(refused, reason) // the server comes to nothing else
+			reason = apiserver.Join(refused, reason) // the server checks nothing after that
 		} else {
 			reason = apiserver.Join(reason, creation.Invalid())
 		}
@@ -45,23 +45,23 @@ func (c comparer) refuse(d *decision, p pair) {
 	}
 }
 
-// storedForm is the normal form of what the server would store of a new object.
+// storedForm returns the normal form of a new object as the server would store it.
 func (c comparer) storedForm(ref object.Ref, text map[string]any) map[string]any {
 	out, _ := kinds.PlainNulls(kinds.NewNormalizer(ref.Key, c.shapeOf(ref), nil).Manifest(text).Object()).(map[string]any)
 	return out
 }
 
-// noteControlCharacters says where the characters stand on which a server-side apply of an object fails.
+// noteControlCharacters adds a note with the places of control characters, on which a server-side apply fails.
 func (c comparer) noteControlCharacters(d *decision, p pair) {
 	if !c.in.serverSide() || p.desired == nil || len(d.failures) == 0 {
 		return
 	}
 	if places := apiserver.Unreadable(p.desired.Content, nil); len(places) > 0 {
-		d.notes.Add(report.NoteObject, "control characters stand at "+apiserver.JoinPaths(places))
+		d.notes.Add(report.NoteObject, "control characters at "+apiserver.JoinPaths(places))
 	}
 }
 
-// refuseListItem fails an item of a List that kubectl's schema does not take.
+// refuseListItem fails an item of a List that kubectl's schema rejects.
 func (c comparer) refuseListItem(d *decision, p pair) {
 	if p.desired == nil || p.desired.Listed == "" || c.in.Operation == report.OperationRollback || c.in.Operation == report.OperationDrift {
 		return
@@ -75,11 +75,11 @@ func (c comparer) refuseListItem(d *decision, p pair) {
 	text["metadata"] = p.desired.Content["metadata"] // the schema sees the document as it is written
 	if fault := apiserver.ListItemReason(p.desired.GVK(), definition, text, p.desired.Listed); fault != "" {
 		d.fail(scopeAll, fault)
-		d.notes.Add(report.NoteObject, "it stands in a List, whose items Helm checks before it writes anything")
+		d.notes.Add(report.NoteObject, "it is an item of a List, whose items Helm checks before it writes anything")
 	}
 }
 
-// unknownFields says why Helm 4 fails to replace an object whose manifest has fields that no type knows.
+// unknownFields returns the reason why Helm 4 fails to replace an object whose manifest has unknown fields; empty if it does not.
 func (c comparer) unknownFields(p pair, d *decision) string {
 	if d.Engine != report.EngineReplace {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Report makes the part of a Report that speaks of this release. It is the only way from clear values to what is written.
+// Report returns the part of a report that describes this release. It is the only way from clear values to output.
 func (c *Comparison) Report(mask Mask) report.Release {
 	in := c.Input
 	scrub := func(text string) string { return text }
@@ -78,7 +78,7 @@ func (o *ObjectComparison) report(mask *masker) report.Object {
 	return out
 }
 
-// absenceID is what the identifier of an object says of its absence.
+// absenceID returns the part of an object's identifier that describes its absence.
 func absenceID(o *ObjectComparison) string {
 	switch {
 	case o.Missing:
@@ -103,7 +103,7 @@ func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.F
 	return out
 }
 
-// shownRule is a rule as a report has it: its name may have the path that somebody wrote.
+// shownRule returns a rule with secrets replaced: a path that somebody wrote may hold one.
 func shownRule(r *report.IgnoreRule, scrub func(string) string) *report.IgnoreRule {
 	if r == nil {
 		return nil
@@ -111,8 +111,8 @@ func shownRule(r *report.IgnoreRule, scrub func(string) string) *report.IgnoreRu
 	return &report.IgnoreRule{Rule: scrub(r.Rule), Reason: scrub(r.Reason)}
 }
 
-// pointers leads into live as it was read, or, where live lacks the field, into what Helm would send: at most one is not
-// empty. What a Secret's manifest writes as stringData is compared as data, and pointed at where it stands.
+// pointers returns the pointer of a path into live as it was read, or, if live lacks the field, into what Helm would send: at most one is
+// not empty. The stringData of a Secret's manifest is compared as data, but its pointer leads to stringData.
 func (o *ObjectComparison) pointers(path object.Path) (live, desired string) {
 	if pointer, ok := path.PointerInto(o.liveText, o.Live); ok {
 		return pointer.String(), ""
@@ -136,13 +136,13 @@ func hashOf(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// Quiet reports whether there is nothing to report: every object was seen, none has anything to say, and no namespace is going.
+// Quiet reports whether there is nothing to report: every object was read, none is reported, and no namespace is being deleted.
 func (c *Comparison) Quiet() bool {
 	return len(c.Input.Terminating) == 0 && !slices.ContainsFunc(c.Objects, ObjectComparison.isReported)
 }
 
-// isReported reports whether a report lists the object: it has a finding, an action, a remark, a value by forgotten writers, could not be seen,
-// or the server disagrees.
+// isReported reports whether a report lists the object: it has a finding, an action, a note, or a value by forgotten writers, could not be
+// read, or the server disagrees with its prediction.
 func (o ObjectComparison) isReported() bool {
 	disagrees := o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees
 	return len(o.Findings) > 0 || o.Action != report.ActionNone || o.Err != nil || len(o.Notes) > 0 || o.Forgotten > 0 || disagrees

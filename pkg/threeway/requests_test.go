@@ -22,7 +22,7 @@ func TestVerifyCases(t *testing.T) {
 	for _, file := range caseFiles(t, "*.txtar") {
 		requests := comparisonOf(t, file).Requests()
 		asked += len(requests)
-		expect(t, file, predicted(t, file), report.DryRunAgrees)
+		expect(t, file, verifiedCase(t, file), report.DryRunAgrees)
 		expect(t, file, contrary(t, file), report.DryRunDisagrees)
 	}
 	if asked < 50 {
@@ -35,8 +35,8 @@ func comparisonOf(t *testing.T, file string) *Comparison {
 	return Compare(caseInput(t, readCase(t, file)))
 }
 
-// predicted verifies a case with the answers that it expects itself.
-func predicted(t *testing.T, file string) *Comparison {
+// verifiedCase verifies a case with the answers that it expects itself.
+func verifiedCase(t *testing.T, file string) *Comparison {
 	t.Helper()
 	c := comparisonOf(t, file)
 	answers := map[object.Ref]Answer{}
@@ -89,7 +89,7 @@ func (c *Comparison) object(ref object.Ref) *ObjectComparison {
 }
 
 // stored is what an API server without defaults of its own makes of a request. It has a mind of its own about Services, and
-// its own field manager serves to foretell what it applies; of those it is what was predicted.
+// its own field manager serves to predict what it applies; of those it is what was predicted.
 func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
 	t.Helper()
 	if o.Kind == "Service" && r.Method == MethodPatch || o.Engine == report.EngineApply {
@@ -206,11 +206,11 @@ func TestVerifyReportsDisagreement(t *testing.T) {
 // TestVerifyNotAsked: what cannot be asked says so.
 func TestVerifyNotAsked(t *testing.T) {
 	for file, want := range map[string]map[string]string{
-		"migration": {"": "not asked: Helm first makes its own earlier writes part of the apply, which a dry run cannot do"},
+		"migration": {"": "not asked: Helm first turns its own earlier writes into an apply, which a dry run cannot do"},
 		"install-create": {
-			"Thing.ex.com d/t": "not asked: the release brings its CustomResourceDefinition first",
-			"ConfigMap own/a":  "not asked: the release brings its namespace first",
-			"Pod d/p":          "not asked: the release brings its ServiceAccount first",
+			"Thing.ex.com d/t": "not asked: the release creates its CustomResourceDefinition first",
+			"ConfigMap own/a":  "not asked: the release creates its namespace first",
+			"Pod d/p":          "not asked: the release creates its ServiceAccount first",
 		},
 	} {
 		c := comparisonOf(t, "../../testdata/threeway/"+file+".txtar")
@@ -235,7 +235,7 @@ func TestVerifyNotAsked(t *testing.T) {
 func TestDryRunDecidesUncertain(t *testing.T) {
 	for file, refused := range map[string]bool{"webhook": true, "native-moved": false} {
 		file = "../../testdata/threeway/other-version-" + file + ".txtar"
-		for _, c := range []*Comparison{predicted(t, file), contrary(t, file)} {
+		for _, c := range []*Comparison{verifiedCase(t, file), contrary(t, file)} {
 			for _, r := range c.Requests() {
 				was, is := comparisonOf(t, file).object(r.Ref), c.object(r.Ref)
 				if was.isCertain() || (was.Action == report.ActionFail) != refused {
@@ -246,8 +246,8 @@ func TestDryRunDecidesUncertain(t *testing.T) {
 				}
 			}
 		}
-		if said := predicted(t, file).Objects[0].Action; (said == report.ActionFail) != refused {
-			t.Errorf("%s: predicted: %s", file, said)
+		if action := verifiedCase(t, file).Objects[0].Action; (action == report.ActionFail) != refused {
+			t.Errorf("%s: predicted: %s", file, action)
 		}
 		if said := contrary(t, file).Objects[0].Action; (said == report.ActionFail) == refused {
 			t.Errorf("%s: the contrary: %s", file, said)
@@ -255,15 +255,15 @@ func TestDryRunDecidesUncertain(t *testing.T) {
 	}
 }
 
-// TestDryRunDecidesDeletions: a deletion that hangs on an object that is not certain is as certain as that is.
+// TestDryRunDecidesDeletions: a deletion that depends on an uncertain object becomes certain with it.
 func TestDryRunDecidesDeletions(t *testing.T) {
-	for file, predicted := range map[string]report.Action{
+	for file, wantAction := range map[string]report.Action{
 		"deletion-hangs-on-an-uncertain-conflict":    report.ActionDelete,
 		"deletion-skipped-for-an-uncertain-conflict": report.ActionSkip,
 	} {
 		file = "../../testdata/threeway/" + file + ".txtar"
-		other := map[report.Action]report.Action{report.ActionDelete: report.ActionSkip, report.ActionSkip: report.ActionDelete}[predicted]
-		for action, c := range map[report.Action]*Comparison{predicted: predicted(t, file), other: contrary(t, file)} {
+		other := map[report.Action]report.Action{report.ActionDelete: report.ActionSkip, report.ActionSkip: report.ActionDelete}[wantAction]
+		for action, c := range map[report.Action]*Comparison{wantAction: verifiedCase(t, file), other: contrary(t, file)} {
 			got := c.Report(Mask{}).Objects[0]
 			if got.Action != action || (len(got.BlockedBy) > 0) != (action == report.ActionSkip) || len(got.Notes) > 0 {
 				t.Errorf("%s: got %s, blocked by %v, note %q; want %s", file, got.Action, got.BlockedBy, got.Notes, action)

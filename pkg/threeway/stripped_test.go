@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStripServerFields: what somebody can write again is kept, what the server or a tool keeps about the object is not, and the object itself
-// stays as it is.
+// TestStripServerFields: what somebody can write again is kept, what the server or a tool keeps about the object is not, and the object
+// itself stays as it is.
 func TestStripServerFields(t *testing.T) {
 	object := func() map[string]any {
 		return map[string]any{

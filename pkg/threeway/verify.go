@@ -10,17 +10,17 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// longestMessage bounds, in bytes, what is shown of a server's words: it may quote the whole object.
+// longestMessage is the most bytes that are shown of a server's message, which may quote the whole object.
 const longestMessage = 800
 
-// mostPathsNamed bounds how many differences a disagreement names.
+// mostPathsNamed is the most paths that a disagreement names.
 const mostPathsNamed = 5
 
-// Verify holds the comparison against what the API server said to its Requests. An object without an answer was not asked about;
-// one of which nothing can be asked says why. Where a verdict was not certain, the answer settles it.
+// Verify compares the predictions with the API server's answers to the Requests. An object that Helm writes but for which there can be no
+// request gets the reason. If verdicts were not certain, the answer decides them.
 func (c *Comparison) Verify(answers map[object.Ref]Answer) {
 	job := c.comparer()
-	defer func() { propagateFailures(c.Objects) }() // an object that was not certain may turn out to fail
+	defer func() { propagateFailures(c.Objects) }() // an object whose verdicts were not certain may turn out to fail
 	for i := range c.Objects {
 		o := &c.Objects[i]
 		if !o.isWritten() {
@@ -30,14 +30,14 @@ func (c *Comparison) Verify(answers map[object.Ref]Answer) {
 			o.DryRun = &report.DryRun{Result: report.DryRunRefused, Message: "not asked: " + reason}
 		} else if answer, asked := answers[o.Ref]; asked {
 			job.applyAnswer(o, answer)
-			said := job.dryRunResult(o, answer)
-			o.DryRun = &said
+			dryRun := job.dryRunResult(o, answer)
+			o.DryRun = &dryRun
 		}
 	}
 }
 
-// applyAnswer takes the server's word on an object of which not all was certain: it refuses the write, or does as was predicted. Where it
-// does otherwise, the verdicts stay uncertain.
+// applyAnswer decides the uncertain verdicts of an object by the server's answer: the server rejects the write, or stores what was
+// predicted. If it stores something else, the verdicts stay uncertain.
 func (c comparer) applyAnswer(o *ObjectComparison, answer Answer) {
 	switch {
 	case o.isCertain() || answer.Refused != "":
@@ -57,7 +57,7 @@ func (c comparer) applyAnswer(o *ObjectComparison, answer Answer) {
 	}
 }
 
-// clearConflicts makes an update of an object that was to fail on conflicts: the server finds none.
+// clearConflicts turns a predicted failure on conflicts into an update: the server finds no conflict.
 func (o *ObjectComparison) clearConflicts() {
 	o.Action, o.Reason, o.failure = report.ActionUpdate, "", failure{}
 	for i := range o.Findings {
@@ -73,7 +73,7 @@ func (o *ObjectComparison) clearConflicts() {
 	}
 }
 
-// shownDryRun is the answer as a report has it. It is shortened after it was scrubbed, so that no value is left in part.
+// shownDryRun returns the answer as a report has it. It is shortened after scrubbing, so that no part of a secret is left.
 func shownDryRun(d *report.DryRun, scrub func(string) string) *report.DryRun {
 	if d == nil {
 		return nil
@@ -85,7 +85,7 @@ func shownDryRun(d *report.DryRun, scrub func(string) string) *report.DryRun {
 	return &report.DryRun{Result: d.Result, Message: message}
 }
 
-// dryRunResult compares one answer with what was predicted.
+// dryRunResult compares one answer with the prediction.
 func (c comparer) dryRunResult(o *ObjectComparison, answer Answer) report.DryRun {
 	switch fails := o.Action == report.ActionFail; {
 	case answer.Refused != "":
@@ -104,7 +104,7 @@ func (c comparer) dryRunResult(o *ObjectComparison, answer Answer) report.DryRun
 	return report.DryRun{Result: report.DryRunDisagrees, Message: "the server's answer differs at " + joinPaths(paths)}
 }
 
-// joinPaths names paths, never values.
+// joinPaths lists paths for a message, never values.
 func joinPaths(paths []object.Path) string {
 	var names []string
 	for _, p := range paths[:min(len(paths), mostPathsNamed)] {
@@ -116,8 +116,8 @@ func joinPaths(paths []object.Path) string {
 	return strings.Join(names, ", ")
 }
 
-// differences are the places at which what the server would store is not what was predicted. Of an object to be created that is
-// what the manifest names: the rest is the server's own.
+// differences returns the paths at which what the server would store differs from the prediction. For a new object, only what the manifest
+// names counts.
 func (c comparer) differences(o *ObjectComparison, stored map[string]any) []object.Path {
 	shape := c.shapeOf(o.Ref)
 	if o.method != MethodCreate {

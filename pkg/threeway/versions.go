@@ -10,9 +10,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// decideUnserved decides an object whose kind the cluster does not serve at the version that a manifest names. Helm then ends before
-// it writes anything: it builds the objects of old as well as those of desired. Drift is told all the same, at the version
-// that was read.
+// decideUnserved decides about an object whose kind the cluster does not serve at the version that a manifest names. Helm then ends before
+// it writes anything, since it builds the objects of old as well as those of desired. Drift is reported anyway, at the version that was
+// read.
 func (c comparer) decideUnserved(p pair, f found, rules *ignore.ObjectRules) decision {
 	var d decision
 	d.fail(scopeAll, c.buildError(p, f.was, f.live))
@@ -35,8 +35,8 @@ func (c comparer) decideUnserved(p pair, f found, rules *ignore.ObjectRules) dec
 	return d
 }
 
-// buildError is what Helm says of manifests that it cannot build, in the order in which it builds them: an upgrade first checks what
-// comes, and adds no words of its own there (helm v3.22.0 pkg/action upgrade.go validateManifest; rollback.go, install.go).
+// buildError returns Helm's error for manifests that it cannot build, in the order in which it builds them. An upgrade first checks
+// desired, and adds no prefix there (helm v3.22.0 pkg/action upgrade.go validateManifest; rollback.go, install.go).
 func (c comparer) buildError(p pair, was, live Live) string {
 	oldGone := p.old != nil && was.Absence == AbsentKind
 	desiredGone := p.desired != nil && live.Absence == AbsentKind
@@ -55,7 +55,7 @@ func noKindMatch(o *object.Object) string {
 	return fmt.Sprintf("no matches for kind %q in version %q; ensure CRDs are installed first", o.Kind, o.APIVersion())
 }
 
-// versionOf is the version at which an object was read.
+// versionOf returns the version at which an object was read.
 func versionOf(object map[string]any, otherwise string) string {
 	apiVersion, _ := object["apiVersion"].(string)
 	for i := len(apiVersion) - 1; i >= 0; i-- {
@@ -69,12 +69,12 @@ func versionOf(object map[string]any, otherwise string) string {
 	return apiVersion
 }
 
-// decideConverted compares an object whose manifests name different versions. Drift is what left old at old's version; verdicts are
+// decideConverted decides about an object whose manifests have different versions. Drift is found at old's version, verdicts are those of
 // Helm's patch at desired's. Helm checks the ownership of such an object as if it were new.
 func (c comparer) decideConverted(p pair, rules *ignore.ObjectRules, was, live map[string]any) decision {
 	var then fields
 	if was != nil {
-		then = c.compareFields(p.withoutChange(), rules, was, p.old.Content) // Helm makes no patch there, so it need not be possible
+		then = c.compareFields(p.withoutChange(), rules, was, p.old.Content) // Helm makes no patch there, so an error does not matter
 	}
 	d := c.decideUpdate(p, rules, live, p.old.Content)
 	c.checkOwnership(&d, p.desired, live)
@@ -88,8 +88,8 @@ func (c comparer) decideConverted(p pair, rules *ignore.ObjectRules, was, live m
 	return d
 }
 
-// mergeVersions joins what drifted at old's version with what the upgrade does at desired's. A difference at desired's version
-// is drift only if the object drifted: old's text, read at a version it was not written for, proves nothing.
+// mergeVersions joins the drift at old's version with the verdicts at desired's. A difference at desired's version is drift only if the
+// object drifted: old's text, read at a version for which it was not written, proves nothing.
 func mergeVersions(then, now []verdict.Finding, note string) []verdict.Finding {
 	drift, drifted := map[string]verdict.Finding{}, false
 	for _, f := range then {
