@@ -89,22 +89,22 @@ func (c Writer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.TypeC
 }
 
 // typesOf returns the types by which an object is applied. The error is the server's message about a version that it cannot convert to.
-func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versionedTypes, doubts []Uncertainty, err error) {
+func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versionedTypes, uncertainties []Uncertainty, err error) {
 	out = versionedTypes{gvk: ref.GVK(), known: map[schema.GroupVersion]managedfields.TypeConverter{}}
 	var known bool
 	if out.TypeConverter, known = c.ownTypes(out.gvk); !known {
-		doubts = append(doubts, Uncertainty{Reason: "the schema of the kind is not known, so its lists are taken as one value each"})
+		uncertainties = append(uncertainties, Uncertainty{Reason: "the schema of the kind is not known, so its lists are taken as one value each"})
 	}
 	others := otherVersions(live, ref.APIVersion())
 	if kinds.NativeApply().Scheme.Recognizes(out.gvk) {
 		out.guessed = slices.DeleteFunc(others, func(gv schema.GroupVersion) bool { return isUnserved(gv.WithKind(ref.Kind), ref.Group) })
-		return out, doubts, nil
+		return out, uncertainties, nil
 	}
 	definition := c.Schemas[ref.GroupKind()]
 	out.ownsStatus = definition != nil && !definition.Status[ref.Version]
 	for _, gv := range others {
 		if err := unconvertible(definition, gv, ref, desired, live); err != nil {
-			return out, doubts, err
+			return out, uncertainties, err
 		}
 		if types := c.ApplyTypes[out.gvk.GroupVersion()].typesAt(out.gvk, gv, definition); types != nil {
 			out.known[gv] = types
@@ -112,7 +112,7 @@ func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versi
 			out.guessed = append(out.guessed, gv)
 		}
 	}
-	return out, doubts, nil
+	return out, uncertainties, nil
 }
 
 // applyFor prepares an apply of a kind on objects that nobody wrote yet. Known is as in ownTypes.

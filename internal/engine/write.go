@@ -76,7 +76,7 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 	deployer := c.Deployer()
 	original := live
 	live = c.liveBeforeApply(original, deployer.Manager)
-	types, doubts, err := c.typesOf(ref, desired, live)
+	types, uncertainties, err := c.typesOf(ref, desired, live)
 	if err != nil && types.canRead(desired) {
 		return out, applyFailed(ref, err)
 	}
@@ -94,7 +94,7 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 		out.Invalid = applyFailed(ref, errors.New(reason)).Error()
 	}
 	out.WantsSchema = out.WantsSchema || len(types.guessed) > 0 || desired["status"] != nil
-	out.Uncertainties = append(doubts, apply.uncertainties(types, desired, live, c.ForceConflicts, out.applied)...)
+	out.Uncertainties = append(uncertainties, apply.uncertainties(types, desired, live, c.ForceConflicts, out.applied)...)
 	out.Uncertainties = append(out.Uncertainties, c.otherDeployers(apply, desired, original, out.applied)...)
 	out.keepMetrics(ref, live)
 	return out, nil

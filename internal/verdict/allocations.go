@@ -111,20 +111,20 @@ var Allocations = sync.OnceValue(func() []Allocation {
 	}
 })
 
-// isAggregated is set if a ClusterRole collects the rules of others.
+// isAggregated reports whether a ClusterRole collects the rules of others.
 func isAggregated(live map[string]any) bool { return object.Child(live, "aggregationRule") != nil }
 
-// hasDefaultTarget is set if an autoscaler has the target that the API sets on one without metrics.
+// hasDefaultTarget reports whether an autoscaler has the target that the API sets on one without metrics.
 func hasDefaultTarget(live map[string]any) bool {
 	return object.Equal(object.Child(live, "spec")["targetCPUUtilizationPercentage"], int64(80))
 }
 
-// isAccountToken is set if a Secret is filled with the token of a service account.
+// isAccountToken reports whether a Secret is filled with the token of a service account.
 func isAccountToken(live map[string]any) bool {
 	return live["type"] == "kubernetes.io/service-account-token"
 }
 
-// hasInjector is set if an annotation asks a controller to fill in a CA.
+// hasInjector reports whether an annotation asks a controller to fill in a CA.
 func hasInjector(live map[string]any) bool {
 	for name := range object.Child(object.Child(live, "metadata"), "annotations") {
 		if strings.HasPrefix(name, "cert-manager.io/inject-") || strings.HasSuffix(name, "/inject-cabundle") ||

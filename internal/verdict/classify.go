@@ -63,18 +63,18 @@ func (w *Walker) verdict(path object.Path, n States, managed bool) entry {
 		}
 	}
 	e := entry{presence: n.presence()}
-	word, notes := w.verdictWithNotes(n, managed)
-	if word == "" {
+	v, notes := w.verdictWithNotes(n, managed)
+	if v == "" {
 		return e
 	}
 	e.Finding = Finding{
-		Path: path, Verdict: word, Cause: causeOf(n.hasDrifted(), n.hasChanged()), Managed: managed, Certain: true,
+		Path: path, Verdict: v, Cause: causeOf(n.hasDrifted(), n.hasChanged()), Managed: managed, Certain: true,
 		Old: w.valueOf(n.Old.Shown()), Desired: w.valueOf(n.Desired.Shown()), Live: w.valueOf(n.Live), Notes: notes,
 	}
 	if n.isDropped() {
 		e.Desired = nil
 	}
-	if word != report.Ignore && n.Result.Present && (n.isDropped() || !n.Result.Same(n.Desired)) {
+	if v != report.Ignore && n.Result.Present && (n.isDropped() || !n.Result.Same(n.Desired)) {
 		e.After = w.valueOf(n.Result)
 	}
 	if n.Live.Present {
@@ -118,7 +118,7 @@ func (w *Walker) verdictWithNotes(n States, managed bool) (report.Verdict, repor
 	return "", nil
 }
 
-// isDropped is set if desired's manifest no longer names what old's does: it counts as absent even if it has a default.
+// isDropped reports whether desired's manifest no longer names what old's does: it counts as absent even if it has a default.
 func (n States) isDropped() bool { return n.Old.Named && !n.Desired.Named }
 
 func (n States) hasDrifted() bool { return !n.Live.Same(n.Old) }
@@ -156,8 +156,8 @@ func causeOf(drifted, changed bool) report.Cause {
 
 // patchVerdict returns the verdict on a place that Helm's patch changes: the table's, unless the patch does something else.
 func (w *Walker) patchVerdict(n States) (report.Verdict, report.Notes) {
-	word, effect := tableVerdict(n), patchEffect(n)
-	agreed := word == effect || word != report.Ignore && (n.isDropped() || n.Result.Same(n.Desired))
+	v, effect := tableVerdict(n), patchEffect(n)
+	agreed := v == effect || v != report.Ignore && (n.isDropped() || n.Result.Same(n.Desired))
 	if n.Desired.Named && n.Desired.Written == nil && effect == report.Remove {
 		if w.Engine == report.EngineApply {
 			return report.Remove, report.NotesOf(report.NotePatch, "the manifest sets it to null, and so does Helm's apply")
@@ -165,12 +165,12 @@ func (w *Walker) patchVerdict(n States) (report.Verdict, report.Notes) {
 		return report.Remove, report.NotesOf(report.NotePatch, "the manifest sets it to null, which Helm's patch sends as a removal")
 	}
 	if !agreed {
-		word = effect
+		v = effect
 	}
 	if n.leaving && !n.isManaged() && !(effect != report.Add && w.Engine == report.EngineReplace) {
-		return word, report.NotesOf(report.NoteGoesAlong, noteGoesAlong)
+		return v, report.NotesOf(report.NoteGoesAlong, noteGoesAlong)
 	}
-	return word, report.NotesOf(report.NotePatch, w.patchNote(n, effect))
+	return v, report.NotesOf(report.NotePatch, w.patchNote(n, effect))
 }
 
 // tableVerdict returns the verdict of the table in the package comment.
@@ -251,7 +251,7 @@ func bothNumbers(n States) bool {
 	return desired && live
 }
 
-// isDefaulted is set if nobody wrote the field: it is a default that comes or goes with what holds it.
+// isDefaulted reports whether the field is a default that is added or removed together with its parent.
 func isDefaulted(n States) bool {
 	return !n.Live.Present || n.Old.Present && n.Old.Same(n.Live)
 }

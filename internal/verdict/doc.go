@@ -4,7 +4,7 @@
 //	States ─► Walker.Compare
 //	             walk        goes down maps and keyed lists, and folds a one-sided subtree into one finding
 //	             classify    the verdict on one place: the table below, and what Helm's patch really does
-//	             allocations what the API server and controllers fill in belongs to nobody
+//	             allocations the fields that the API server and controllers fill in
 //	             spelling    what a write changes in the spelling alone; conflicts: what a server-side apply fails on
 //	          ─► []Finding, in order of their paths
 //

@@ -81,7 +81,7 @@ func ownedBy(manager string, live map[string]any, line verdict.Allocation) map[s
 	}
 }
 
-// walkerOf and sidesOf make the walk of a comparison anew.
+// walkerOf and sidesOf repeat the walk of a comparison.
 func walkerOf(c *Comparison, old object.Object, live map[string]any) *verdict.Walker {
 	s := newComparer(Input{}).shapeOf(old.Ref)
 	return &verdict.Walker{Shape: s, Engine: c.Objects[0].Engine, Owners: owners.Read(live, nil), Live: c.Objects[0].Live}

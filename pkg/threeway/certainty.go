@@ -11,8 +11,8 @@ import (
 
 // addUncertainties marks the verdicts that are not certain, each with the reason. If an object may fail because of one field, the changes
 // of the other fields are not certain either.
-func (o *fields) addUncertainties(doubts []engine.Uncertainty) {
-	for _, d := range doubts {
+func (o *fields) addUncertainties(uncertainties []engine.Uncertainty) {
+	for _, d := range uncertainties {
 		o.addVanishing(d)
 		fails := d.Spreads && slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Acts() && f.IsAffectedBy(d) })
 		o.open = o.open || fails && o.conflict == "" || d.Clears && o.conflict != ""

@@ -47,7 +47,7 @@ func TestDeployer(t *testing.T) {
 		"a repair that was broken off":           {[]string{"helmdrift Update annotation, helm Apply data"}, known("helm")},
 		"annotation removed, a known name":       {[]string{"bare helm Apply data, kubectl-edit Update annotation"}, known("helm")},
 		"annotation removed, an unknown name":    {[]string{"bare mytool Apply data"}, unknown("helm", "mytool")},
-		"writers that nobody remembers":          {[]string{"before-first-apply Update *, helm Apply *"}, known("helm")},
+		"forgotten writers":                      {[]string{"before-first-apply Update *, helm Apply *"}, known("helm")},
 		"a status that somebody wrote":           {[]string{"mytool Apply *, kubelet Update status"}, known("mytool")},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ type editor struct {
 }
 
 // edit edits an object of the sample's kind in place, where an API server would store the edit and no controller owns the
-// place. It gives the paths that have changed, none where there was nothing to edit.
+// place. It returns the paths that have changed, none if there was nothing to edit.
 func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 	job := newComparer(Input{Schemas: o.schemas})
 	s := job.shapeOf(o.Ref)
@@ -62,7 +62,7 @@ func (e *editor) changed(s *kinds.Shape, before, after any, manifest map[string]
 	})
 }
 
-// touching returns the place of a finding that speaks of one of the paths, -1 where none does.
+// touching returns the place of a finding at or around one of the paths, -1 if there is none.
 func touching(findings []verdict.Finding, paths []object.Path) int {
 	return slices.IndexFunc(findings, func(f verdict.Finding) bool {
 		return slices.ContainsFunc(paths, func(p object.Path) bool { return touches(f.Path.String(), p.String()) })

@@ -23,7 +23,7 @@ type Needs struct {
 	Autoscalers []string
 }
 
-// Empty is set if nothing more is needed.
+// Empty reports whether nothing more is needed.
 func (n Needs) Empty() bool { return len(n.CRDs)+len(n.ApplyTypes)+len(n.Autoscalers) == 0 }
 
 // Needs returns what should be read. It does not list what the input already holds, even if that is empty.

@@ -65,7 +65,7 @@ func ownerships(live map[string]any) map[string]map[string]any {
 }
 
 // TestArbitraryManagedFields: an untouched object of a native kind is silent whatever its managedFields look like, and what drifted of
-// what its manifest names is told alike.
+// what its manifest names is reported in the same way.
 func TestArbitraryManagedFields(t *testing.T) {
 	drifted := 0
 	for _, o := range samples(t) {

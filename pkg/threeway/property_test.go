@@ -318,7 +318,7 @@ func TestReportHoldsNoSecret(t *testing.T) {
 	}
 }
 
-// TestCompareKeepsItsInput, and gives the same answer each time.
+// TestCompareKeepsItsInput, and returns the same answer each time.
 func TestCompareKeepsItsInput(t *testing.T) {
 	for _, o := range samples(t) {
 		rng := o.random(4)

@@ -179,7 +179,7 @@ spec:
 	}
 }
 
-// TestVerifyReportsDisagreement: an object that has nothing else to say is listed where the server disagrees, and what the server said is
+// TestVerifyReportsDisagreement: an object without findings is listed if the server disagrees, and the server's message is
 // scrubbed.
 func TestVerifyReportsDisagreement(t *testing.T) {
 	in := caseInput(t, map[string]string{
@@ -215,23 +215,23 @@ func TestVerifyNotAsked(t *testing.T) {
 	} {
 		c := comparisonOf(t, "../../testdata/threeway/"+file+".txtar")
 		c.Verify(nil)
-		said := 0
+		notAsked := 0
 		for _, o := range c.Objects {
 			if o.DryRun == nil {
 				continue
 			}
-			said++
+			notAsked++
 			if message := want[""] + want[o.key.String()]; o.DryRun.Result != report.DryRunRefused || o.DryRun.Message != message {
 				t.Errorf("%s: %s: got %v, want %q", file, o.key, *o.DryRun, message)
 			}
 		}
-		if said < len(want) {
-			t.Errorf("%s: only %d objects say that they were not asked about", file, said)
+		if notAsked < len(want) {
+			t.Errorf("%s: only %d objects report that they were not asked about", file, notAsked)
 		}
 	}
 }
 
-// TestDryRunDecidesUncertain: what was not certain is certain once the server has said it, whatever it says.
+// TestDryRunDecidesUncertain: uncertain verdicts are certain after the server's answer, whatever it is.
 func TestDryRunDecidesUncertain(t *testing.T) {
 	for file, refused := range map[string]bool{"webhook": true, "native-moved": false} {
 		file = "../../testdata/threeway/other-version-" + file + ".txtar"
@@ -249,8 +249,8 @@ func TestDryRunDecidesUncertain(t *testing.T) {
 		if action := verifiedCase(t, file).Objects[0].Action; (action == report.ActionFail) != refused {
 			t.Errorf("%s: predicted: %s", file, action)
 		}
-		if said := contrary(t, file).Objects[0].Action; (said == report.ActionFail) == refused {
-			t.Errorf("%s: the contrary: %s", file, said)
+		if action := contrary(t, file).Objects[0].Action; (action == report.ActionFail) == refused {
+			t.Errorf("%s: the contrary: %s", file, action)
 		}
 	}
 }
