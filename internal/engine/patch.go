@@ -96,7 +96,7 @@ func (p ClientSide) result(old, desired, live map[string]any) (map[string]any, e
 	return out, nil
 }
 
-// withoutOwners is an object without its managedFields. It shares the rest with the one given.
+// withoutOwners is an object without its managedFields. It shares the rest with live.
 func withoutManagedFields(live map[string]any) map[string]any {
 	meta := maps.Clone(object.Child(live, "metadata"))
 	if meta == nil {

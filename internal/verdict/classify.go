@@ -118,7 +118,7 @@ func (w *Walker) verdictWithNotes(n States, managed bool) (report.Verdict, repor
 	return "", nil
 }
 
-// isDropped reports whether desired's manifest no longer names what old's does: it counts as absent even if it has a default.
+// isDropped reports whether desired's manifest no longer names what old's names. The field counts as absent even if it has a default.
 func (n States) isDropped() bool { return n.Old.Named && !n.Desired.Named }
 
 func (n States) hasDrifted() bool { return !n.Live.Same(n.Old) }

@@ -47,7 +47,7 @@ func (n States) comparedStates() []kinds.State {
 // isManaged reports whether a manifest names the place.
 func (n States) isManaged() bool { return n.Old.Named || n.Desired.Named }
 
-// hasConverged reports whether Helm wants what is there and leaves it: no finding, whatever old was.
+// hasConverged reports whether live is as desired and stays so: there is no finding, whatever old was.
 func (n States) hasConverged() bool { return n.Desired.Same(n.Live) && n.Live.Same(n.Result) }
 
 // areMaps reports whether every present state is a map, and at least one is.
