@@ -51,7 +51,7 @@ func (w *Walker) isAllocated(path object.Path, n States) bool {
 	return !goes || comesBack || n.leaving || n.Desired.Named || line.OverridesManifest
 }
 
-// withAllocatedOld returns old what was allocated to it, where only desired names the place: the allocation is no drift.
+// withAllocatedOld returns old with live's allocated value if old's manifest does not set the place: the allocation is no drift.
 func (w *Walker) withAllocatedOld(path object.Path, n States) kinds.State {
 	line := w.allocation(path)
 	never := line != nil && line.Kind == "Service" && !apiserver.ServiceOf(w.old).MayHave(path[len(path)-1].Name)
