@@ -1,17 +1,17 @@
 package main
 
-import (
-	"fmt"
-)
+import "fmt"
 
-// compareOptions are the flags that diff and fix share because both begin with a comparison. fix adds only some of them as flags; the
-// others keep their zero values there.
+// compareOptions are the options of a comparison, with which both diff and fix begin. diff has flags for all of them. fix has flags for the
+// ignore rules, the limits and the revision only: it compares with what Helm deployed, and how the release is applied is in its record.
 type compareOptions struct {
 	desiredOptions
 	ignoreOptions
+	// revision is the stored revision to start from; 0 means the one that helm upgrade would start from.
 	revision int
 }
 
+// newCompareOptions returns the defaults.
 func newCompareOptions(s streams) compareOptions {
 	return compareOptions{desiredOptions: newDesiredOptions(s)}
 }

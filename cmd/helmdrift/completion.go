@@ -10,6 +10,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
+// This file completes the names of releases in the shell. The commands that print completion scripts come from cobra.
+
 // completionTimeout is how long the shell waits for the names of releases. Somebody pressed the tab key and waits too.
 const completionTimeout = 3 * time.Second
 
@@ -18,6 +20,7 @@ const completionTimeout = 3 * time.Second
 // command line.
 func completeRelease(c *connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		// The second argument of diff is a chart, often a directory.
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
@@ -34,6 +37,7 @@ func completeRelease(c *connection) cobra.CompletionFunc {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
+		// Some names are better than none if a part of the records cannot be read.
 		found, err := store.Names(cmd.Context())
 		if err != nil && len(found) == 0 {
 			return nil, cobra.ShellCompDirectiveError

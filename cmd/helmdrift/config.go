@@ -16,6 +16,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
+// This file reads the configuration, which is YAML in a repository that a team shares. Its errors name the place in the file and not the Go
+// type that the decoder had in mind.
+
 // configFile is the content of a configuration file. docs/config.schema.json is its JSON Schema, and docs/ignore.md describes it.
 type configFile struct {
 	APIVersion string `json:"apiVersion,omitempty"`

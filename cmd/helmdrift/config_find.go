@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 )
 
+// This file decides which configuration is used if --config names none. Whoever can put a file there decides what a run ignores, so the
+// search is as careful as that of git for its repository.
+
 // configName is the name of the file that is searched for, from the working directory upwards.
 const configName = ".helmdrift.yaml"
 
@@ -15,6 +18,7 @@ const configName = ".helmdrift.yaml"
 // belong to somebody who may decide that: the search ends at the root of the repository and at the home directory, and a file that
 // somebody else owns or can write to is an error. To skip it silently would hide that the rules of the team are not applied.
 type configFinder struct {
+	// home is the home directory, and env reads the environment.
 	home string
 	env  func(string) string
 }
@@ -32,7 +36,8 @@ func (f configFinder) find(dir string) (string, error) {
 		case err == nil:
 			return path, f.check(path, info)
 		case !errors.Is(err, fs.ErrNotExist):
-			return "", hinted{error: fmt.Errorf("looking for a configuration: %w", err), hint: "--config FILE names one, --config " + os.DevNull + " uses none"}
+			return "", hinted{error: fmt.Errorf("looking for a configuration: %w", err),
+				hint: "--config FILE names one, --config " + os.DevNull + " uses none"}
 		}
 		above := filepath.Dir(dir)
 		if above == dir || f.endsAt(dir) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSearchEnds: a configuration above the repository, or above the home directory, concerns nobody in it.
+// TestSearchEnds: a configuration above the repository, or above the home directory, is not used below it.
 func TestSearchEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		make []string // a name that ends in / is a directory
@@ -42,7 +42,7 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// TestSearchGoesBySymlinks: what is above a directory is what holds it, not the link that leads there.
+// TestSearchGoesBySymlinks checks that the search goes up from the directory that a link points to, not from the link.
 func TestSearchGoesBySymlinks(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir, "real/.git/", "real/in/", "links/.helmdrift.yaml", ".git/")
@@ -54,7 +54,7 @@ func TestSearchGoesBySymlinks(t *testing.T) {
 	}
 }
 
-// TestConfigIsAFile: a directory of that name is an error, as it was before it could be anything else.
+// TestConfigIsAFile checks that a directory with the name of the configuration is an error.
 func TestConfigIsAFile(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir, ".helmdrift.yaml/")

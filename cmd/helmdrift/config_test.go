@@ -20,7 +20,7 @@ import (
 
 const configSchema = "../../docs/config.schema.json"
 
-// TestConfigExamples: the configurations that docs/ignore.md shows are read without a warning, and are what the schema takes.
+// TestConfigExamples checks that the configurations in docs/ignore.md are read without a warning and are valid by the schema.
 func TestConfigExamples(t *testing.T) {
 	text, err := os.ReadFile("../../docs/ignore.md")
 	if err != nil {
@@ -65,7 +65,7 @@ func TestConfigExamples(t *testing.T) {
 	}
 }
 
-// TestConfigSchemaHasEveryWord: the schema and what is read have the same words.
+// TestConfigSchemaHasEveryWord checks that the schema and configFile have the same words.
 func TestConfigSchemaHasEveryWord(t *testing.T) {
 	raw, err := os.ReadFile(configSchema)
 	if err != nil {

@@ -20,19 +20,25 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/live"
 )
 
+// This file turns flags and the environment into a cluster and a namespace. It reads kubeconfigs and sends no requests: pkg/live connects.
+// Errors name the files and contexts that exist, because most of them are a wrong name.
+
 // connection holds the flags that say which cluster to ask and as whom. They are Helm's own flags, with Helm's environment variables as
 // defaults (helm v3.22.0 pkg/cli/environment.go EnvSettings), and kubectl's --context and --request-timeout. A command line that works
 // with helm must reach the same cluster with helmdrift.
 type connection struct {
+	// An empty kubeconfig means the standard places; an empty context or namespace means the one that the kubeconfig says.
 	kubeconfig, context, namespace string
 	token, server, caFile, tlsName string
 	asUser                         string
 	asGroups                       []string
 	insecure, debug                bool
-	qps                            float32
-	burst                          int
-	timeout                        time.Duration
-	driver                         string
+	// qps and burst limit the requests; if both are 0, the server's first answer decides (pkg/live).
+	qps     float32
+	burst   int
+	timeout time.Duration
+	// driver is HELM_DRIVER: where release records are stored. Helm has no flag for it.
+	driver string
 	// envErrors are the errors of environment variables. resolve returns them, so that help and version work in spite of them.
 	envErrors []error
 	// known is what this run knows to be secret.
@@ -49,6 +55,7 @@ func newConnection(env func(string) string) *connection {
 	if groups := env("HELM_KUBEASGROUPS"); groups != "" {
 		c.asGroups = strings.Split(groups, ",")
 	}
+	// Helm ignores values that are no booleans, so they are ignored here.
 	c.insecure, _ = strconv.ParseBool(env("HELM_KUBEINSECURE_SKIP_TLS_VERIFY"))
 	c.debug, _ = strconv.ParseBool(env("HELM_DEBUG"))
 	if text := env("HELM_QPS"); text != "" {
@@ -70,6 +77,7 @@ func numberError(name, text string, err error) error {
 	return fmt.Errorf("environment variable %s is %q, which is not a number", name, text)
 }
 
+// addFlags adds the flags to the root command. --context is hidden: kubectl calls --kube-context so, and people type both.
 func (c *connection) addFlags(fs *pflag.FlagSet) {
 	fs.StringVarP(&c.namespace, "namespace", "n", c.namespace, "`namespace` of the release record [HELM_NAMESPACE]")
 	fs.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` [KUBECONFIG]")
@@ -87,7 +95,8 @@ func (c *connection) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.timeout, "request-timeout", c.timeout, "time limit for one request including its retries; 0 for none")
 	fs.Float32Var(&c.qps, "qps", c.qps,
 		"limit of `requests` per second (default: none if the server has Priority and Fairness, else 50) [HELM_QPS]")
-	fs.IntVar(&c.burst, "burst-limit", c.burst, "`requests` that may exceed --qps for a moment (default: 300) [HELM_BURST_LIMIT]")
+	fs.IntVar(&c.burst, "burst-limit", c.burst,
+		"`requests` that may exceed --qps for a moment (default: 300 if requests are limited) [HELM_BURST_LIMIT]")
 	fs.BoolVar(&c.debug, "debug", c.debug, "print Helm's log, and the stack trace of an internal error [HELM_DEBUG]")
 	_ = fs.MarkHidden("context")
 	fs.Lookup("kube-token").DefValue = "" // help prints defaults, and this one comes from the environment

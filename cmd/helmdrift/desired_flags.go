@@ -16,11 +16,16 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
-// desiredOptions are the flags that say what the release is to become. Most are Helm's own for values and charts, with Helm's names and
-// meaning, so that the flags of a helm upgrade can be copied; docs/desired.md describes them.
+// This file holds the flags that say what the release is to become. Most of them are those of helm upgrade, with Helm's names and meaning,
+// so that the flags of an upgrade can be copied. They are passed on as they are: the values to pkg/render, the source of the chart to
+// pkg/fetch, and how Helm writes to pkg/drift.
+
+// desiredOptions are the values of these flags. docs/desired.md describes what they do, and in what helmdrift differs from Helm.
 type desiredOptions struct {
+	// toRevision predicts a rollback and install a first installation; otherwise an upgrade is predicted.
 	toRevision int
 	install    bool
+	// helm is the Helm that is predicted, dryRun asks the server as well, and serverSide says how Helm applies.
 	helm       oneOf
 	dryRun     oneOf
 	serverSide oneOf
@@ -29,6 +34,7 @@ type desiredOptions struct {
 	// forceReplace lets Helm replace objects instead of patching them; takeOwnership lets it adopt objects of somebody else.
 	forceReplace, takeOwnership bool
 
+	// The fields below say where the chart comes from and what its templates see.
 	values                          render.ValueOptions
 	reset, reuse, resetThenReuse    bool
 	source                          fetch.Options
@@ -38,7 +44,8 @@ type desiredOptions struct {
 	postRenderer                    string
 	postRendererArgs                []string
 	limits                          limits
-	stdin                           io.Reader
+	// stdin is what "--values -" reads.
+	stdin io.Reader
 }
 
 // newDesiredOptions returns the defaults. The files and directories are those that Helm uses.
@@ -64,6 +71,8 @@ func orDefault(value, otherwise string) string {
 	return value
 }
 
+// addFlags adds the flags: what is predicted, how Helm writes, values, where the chart comes from, and how it is rendered. desiredGroups
+// gives them their headings in the help.
 func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.toRevision, "to-revision", 0, "show what helm rollback to revision `N` would do; -1 is the one before the last")
 	fs.BoolVar(&o.install, "install", false, "if the release is not installed, show what helm upgrade --install would create")
@@ -174,6 +183,7 @@ func (o *desiredOptions) options() drift.Options {
 		Helm: o.helm.word, ForceConflicts: o.forceConflicts, ForceReplace: o.forceReplace, TakeOwnership: o.takeOwnership,
 		DryRun: o.dryRun.word != "",
 	}
+	// A nil ServerSide means auto.
 	if word := o.serverSide.word; word != "auto" {
 		serverSide := word == "true"
 		out.ServerSide = &serverSide
@@ -188,13 +198,15 @@ func (o *desiredOptions) chart(ref string) *drift.Chart {
 		NoLookup: o.noLookup, EnableDNS: o.enableDNS, SkipSchemaValidation: o.skipSchema,
 		ReadFile: func(ctx context.Context, name string) ([]byte, error) { return fetch.ReadFile(ctx, name, o.stdin) },
 	}
+	// The post-renderer and the values files are the user's own: they are read and run in this process, which has the terminal.
 	if o.postRenderer != "" {
 		out.PostRender = postRenderer{command: o.postRenderer, args: o.postRendererArgs, maxOutput: o.limits.maxAnswer()}.run
 	}
 	return out
 }
 
-// valueOptions returns the values with the policy for those of the release. If several policies are given, the order is Helm's (helm v3.22.0 pkg/action/upgrade.go reuseValues).
+// valueOptions returns the values with the policy for those of the release. If several policies are given, the order is Helm's (helm
+// v3.22.0 pkg/action/upgrade.go reuseValues).
 func (o *desiredOptions) valueOptions() render.ValueOptions {
 	values := o.values
 	switch {

@@ -19,7 +19,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// diffOptions are the flags of diff.
+// This file is the command diff: its flags and their contradictions, the comparison, the report, and the command that would put the drift
+// back. It writes nothing to the cluster unless --fix says so.
+
+// diffOptions are the flags of diff: how to compare, which findings count, and how the report looks.
 type diffOptions struct {
 	compareOptions
 	format      output.Format
@@ -27,12 +30,14 @@ type diffOptions struct {
 	color       oneOf
 	showSecrets bool
 	showIgnored bool
-	baseline    string
+	// baseline is the file of an earlier report; see readBaseline.
+	baseline string
 	// fix says that drift is put back after the report. The flags of repair are hidden in the help, and allowed only together with it.
 	fix    bool
 	repair fixOptions
 }
 
+// newDiff returns the command diff. Its text names the signs and the exit codes, since they are what a reader of a report looks up.
 func newDiff(s streams, c *connection) *cobra.Command {
 	o := diffOptions{
 		compareOptions: newCompareOptions(s), format: output.Text, failOn: defaultFailOn(), color: newColor(), repair: newFixOptions(),
@@ -87,12 +92,15 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	fs.IntVar(&o.revision, "revision", 0, "compare with stored revision `N` instead of the one helm upgrade would start from")
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them")
 	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted as helmdrift fix does; its flags are then accepted too")
+
 	o.ignoreOptions.addFlags(fs)
 	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
 	fs.BoolVar(&o.showControllers, "show-controllers", false,
-		"list fields that no manifest names and only controllers or unknown writers wrote, instead of counting them")
+		"list fields that no manifest names and only controllers or forgotten writers wrote, instead of counting them")
 	fs.StringVar(&o.baseline, "baseline", "", "count only what is new since the report in this `file` (JSON or YAML)")
 	o.desiredOptions.addFlags(fs)
+
+	// The flags of fix would fill a page of the help of a command that writes nothing without --fix.
 	o.repair.addFlags(fs)
 	for _, name := range fixFlags() {
 		_ = fs.MarkHidden(name)
@@ -132,6 +140,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	if hasChart {
 		return hinted{error: errors.New("--fix puts back what Helm deployed: leave out CHART"), hint: outOfScope}
 	}
+	// How the report looks, where the release is and what is ignored may be chosen. Everything else would compare with another state.
 	allowed := []string{"fix", "revision", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help"}
 	allowed = slices.Concat(allowed, fixFlags(), ignoreFlags(), limitFlags())
 	hints := map[string]string{
@@ -171,6 +180,7 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 		return err
 	}
 	now := time.Now()
+	// From here on nothing is in clear text unless --show-secrets says so.
 	release := result.Report(threeway.Mask{Show: o.showSecrets})
 	if o.baseline != "" {
 		release.Accept(known, "--baseline "+filepath.Base(o.baseline))
@@ -181,6 +191,7 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	if o.fix && o.format != output.Text {
 		return d.fix(ctx, s, o.repairOptions(), result)
 	}
+	// The last line of the text names the fix if fix would see the same findings.
 	if !o.fix && o.format == output.Text && o.revision == 0 && d.target.Chart == nil && o.baseline == "" && !result.RecordElsewhere() {
 		look.Fix, look.Plan = fixCommand(d.target, flags), planned(result.Comparison)
 	}

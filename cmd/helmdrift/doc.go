@@ -39,12 +39,12 @@
 //
 //	main.go                                            the process: signals, panics, the exit code
 //	root.go, help.go                                   the command tree and the layout of its help
-//	diff.go, fix.go, version.go, completion.go         one command or one kind of completion each
+//	diff.go, fix.go, completion.go                     one command each, and the completion of their arguments
 //	fix_run.go, fix_backup.go                          the steps of a fix after its comparison
 //	session.go                                         from the flags to a comparison of one release
 //	compare_flags.go, desired_flags.go, fix_flags.go   the flags, by topic: what they are called, how they are checked, what they set
 //	ignore.go, config*.go, baseline.go                 what the user has decided to ignore
-//	connection.go                                      which cluster, and as whom
+//	connection.go, version.go                          which cluster, as whom, and the version that the API server is told
 //	jobs.go, limits.go, postrender.go                  work on text that others wrote, under limits of time and memory
 //	exit.go                                            from a report to an exit code
 //	terminal.go, streams.go, log.go                    stdin, stdout, stderr, and what may be printed there
@@ -55,6 +55,18 @@
 // Charts, long manifests and indexes of repositories are read and rendered in a child process, which is this program again under another
 // name (limits.go, jobs.go). It holds no credentials of the cluster. When a template reads a file or looks up an object, the child asks
 // its parent.
+//
+// # Adding a flag
+//
+// A flag is a field of an options struct, a line in its addFlags, and a name below a heading in help.go; TestHelpGroups fails without the
+// heading. A flag with a fixed set of words is a oneOf. If the flag contradicts another one or needs a chart, check refuses it, and
+// testdata/script/usage.txtar shows the message. A flag that decides what the comparison is made with must not be allowed together with
+// --fix (checkFix), and one that fix needs to reach the same result belongs in fixCommand, which the last line of a report quotes.
+//
+// # Messages
+//
+// An error says what is wrong and quotes the flag, file or object. A hint says what to type or to change. Two flags that do not go together
+// "exclude each other"; a value "must be" something; a flag that lacks a condition "needs" it. Values of --set and tokens are never quoted.
 //
 // # What goes where
 //

@@ -10,6 +10,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
+// This file turns a report into an exit code. The rules are about what was found, so they read reports and not comparisons: whoever has
+// the JSON of a report can apply them too. What is ignored, or known from the baseline, never sets an exit code.
+
 // The exit codes of every command. They depend on what was found, never on the output format.
 const (
 	// exitClean means that nothing was found that --fail-on selects.
@@ -41,6 +44,9 @@ type exitStatus int
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // failOn is the value of --fail-on: the set of kinds of findings that make diff exit with 2.
+//
+// Drift is what differs from what Helm deployed, change is what the chart changes, unmanaged is what no manifest names, conflict and fail
+// are fields and objects on which the operation fails, effect is every write, and none is nothing.
 type failOn map[string]bool
 
 // failOnWords returns the words of --fail-on in the order of its help.
@@ -130,6 +136,7 @@ func (f failOn) selectsRelease(r report.Release) bool {
 
 // selectsObject reports whether an object or one of its fields sets exit code 2.
 func (f failOn) selectsObject(o report.Object) bool {
+	// A whole object counts if it is gone, if the operation fails on it or writes it, or if the change is the object itself.
 	whole := f["drift"] && o.Gone() ||
 		f["fail"] && o.Action == report.ActionFail ||
 		f["effect"] && o.Action.Writes() ||

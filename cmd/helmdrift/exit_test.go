@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestFailOnForms: words with a + add to the default, words without a + replace it, and a list of both is an error that says what to type.
+// TestFailOnForms checks both forms of --fail-on: words with a + add to the default, words without a + replace it, and a list of both is an error that says what to type.
 func TestFailOnForms(t *testing.T) {
 	times := func(given ...string) []string { return given }
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestFailOnForms(t *testing.T) {
 	}
 }
 
-// TestKnownWritesSelectNothing: a write that a baseline has selects neither effect nor change.
+// TestKnownWritesSelectNothing checks that a write that the baseline has counts for neither effect nor change.
 func TestKnownWritesSelectNothing(t *testing.T) {
 	all := failOn{"drift": true, "change": true, "effect": true, "fail": true}
 	for _, action := range []report.Action{report.ActionUpdate, report.ActionReplace, report.ActionAdopt} {

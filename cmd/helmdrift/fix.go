@@ -12,6 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 )
 
+// newFix returns the command fix. It lacks the flags of diff that choose a desired state, because it only puts back what Helm deployed.
 func newFix(s streams, c *connection) *cobra.Command {
 	o, compare := newFixOptions(), newCompareOptions(s)
 	cmd := &cobra.Command{
@@ -49,6 +50,7 @@ For charts, values and other revisions, use helm upgrade and helm rollback.
 	addColorFlag(fs, &o.color)
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them, and keep secret fields in the backup")
 	fs.Var(&o.dryRun, "dry-run", "write nothing; client: only show the plan; server: the API server also tries the writes and stores none")
+	// --dry-run without a value means --dry-run=client.
 	fs.Lookup("dry-run").NoOptDefVal = "client"
 	fs.IntVar(&compare.revision, "revision", 0, "after a failed upgrade, put back revision `N`: the failed one or the one before it")
 	compare.ignoreOptions.addFlags(fs)
@@ -73,7 +75,7 @@ func oneRelease(cmd *cobra.Command, args []string) error {
 	return hinted{error: errors.New("fix takes a release and nothing else"), hint: outOfScope}
 }
 
-// runFix compares, and puts back what drifted.
+// runFix compares, and puts back what drifted. The rest is in fix_run.go, which diff --fix shares.
 func runFix(ctx context.Context, s streams, c *connection, compare compareOptions, o fixOptions, args []string) error {
 	d, err := begin(ctx, s, c, compare, args, "fix")
 	if err != nil {

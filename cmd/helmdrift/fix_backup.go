@@ -16,6 +16,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
+// This file writes the objects that a fix will change to a directory, one YAML file each, so that kubectl can restore them.
+// A backup is made for a bad day: it is on the disk before the first write, and it never replaces an older one.
+
 // maxFileName is how long the name of a backup file may be. File systems allow 255 bytes; some room is left for the extension.
 const maxFileName = 200
 
@@ -45,6 +48,7 @@ func writeNew(dir string, files map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
+	// written lists what has to be removed if a later file fails. A file that existed is not among them.
 	var written []string
 	for name, content := range files {
 		err := writeFile(name, content)

@@ -13,24 +13,35 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/repair"
 )
 
+// This file holds the flags of fix and diff --fix. They choose among the drift that was found and say how to write; none of them changes
+// what counts as drift.
+
 // fixOptions are the flags that say what a fix puts back and how. diff --fix has those of addFlags too, and brings its own format, colour
 // and masking.
 type fixOptions struct {
-	format          output.Format
-	color           oneOf
-	showSecrets     bool
-	dryRun          oneOf
-	yes             bool
-	only, skip      []string
-	prune           bool
-	manager         string
+	format      output.Format
+	color       oneOf
+	showSecrets bool
+	dryRun      oneOf
+	yes         bool
+	// only and skip are selectors: KIND/NAME or KIND/NAME:PATH.
+	only, skip []string
+	prune      bool
+	// manager is the field manager of the release if the cluster does not show it.
+	manager string
+	// targetNamespace is the namespace that the user allows fix to write to; see checkNamespace.
 	targetNamespace string
-	timeout         time.Duration
-	backup          string
+	// timeout limits the retries for one object.
+	timeout time.Duration
+	// backup is the directory to save objects in before they are written; empty means no backup.
+	backup string
 }
 
+// newFixOptions returns the defaults: text, and a plan that is confirmed before it is written.
 func newFixOptions() fixOptions {
-	return fixOptions{format: output.Text, color: newColor(), dryRun: oneOf{words: []string{"client", "server"}}, timeout: repair.DefaultTimeout}
+	return fixOptions{
+		format: output.Text, color: newColor(), dryRun: oneOf{words: []string{"client", "server"}}, timeout: repair.DefaultTimeout,
+	}
 }
 
 // addFlags adds the flags that fix and diff --fix share.

@@ -18,9 +18,18 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
+// This file holds the steps of a fix after the comparison. pkg/repair makes the plan and writes it; here are the questions that only the
+// user can answer (is this the right release, namespace and plan?) and what is printed at each step:
+//
+//     plan ─► show ─┬─► nothing to do, or --dry-run=client ───────────────────────────► finish
+//                   ├─► --dry-run=server: the API server tries the writes ────────────► finish
+//                   └─► ask ─┬─► no ──────────────────────────────────────────────────► finish
+//                            └─► yes, or --yes ─► backup ─► write ─► compare again ───► finish
+
 // fixRun is one run of fix after its comparison: what the user asked for, and what the comparison found.
 type fixRun struct {
 	session
+	// flags are those of fix, or those of diff --fix.
 	flags   fixOptions
 	streams streams
 	before  *drift.Result
@@ -39,6 +48,7 @@ func (f fixRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// A result without outcomes is a plan: what would be written.
 	planned := f.result(plan, nil, f.before.Comparison)
 	asks := len(plan.Objects) > 0 && f.flags.dryRun.word == "" && !f.flags.yes
 	if err := f.show(planned, asks); err != nil {
@@ -62,11 +72,13 @@ func (f fixRun) run(ctx context.Context) error {
 	if err := f.backup(plan); err != nil {
 		return err
 	}
+	// The user may have thought about the question for an hour. CheckUnchanged makes sure that nobody deployed meanwhile.
 	outcomes := plan.Run(ctx, f.cluster, repair.RunOptions{Timeout: f.flags.timeout, Before: f.before.CheckUnchanged})
 	after, err := f.compareAgain(ctx)
 	if err != nil {
 		f.streams.explain(err)
 	} else {
+		// A controller may have undone a write a moment after Run saw it in place. Such an object is not called fixed.
 		outcomes = plan.Confirmed(outcomes, after)
 	}
 	return f.finish(f.result(plan, outcomes, after))
@@ -86,6 +98,7 @@ func (f fixRun) plan() (*repair.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	// With server-side apply, the deployer must own what it applied, or its next upgrade has a conflict.
 	d := f.before.Comparison.Deployer()
 	if f.before.Comparison.Input.ApplyMethod == "server-side" && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
 		return nil, hinted{error: fmt.Errorf("--field-manager %s: this release is applied server-side by %s", chosen.Manager, d.Manager),
@@ -105,6 +118,7 @@ func (f fixRun) checkRevision() error {
 	if loaded.LastProblem != nil {
 		return loaded.LastProblem
 	}
+	// After a failed upgrade, the last revision and the one that an upgrade would start from are not the same. Both may be wanted.
 	current, err := loaded.History.Choose(0)
 	switch {
 	case err != nil:
@@ -240,6 +254,7 @@ func (f fixRun) finish(r *report.FixResult) error {
 	if err := output.WriteFix(f.streams.out, f.flags.format, r, f.streams.display(f.streams.out, f.flags.color, r.Time)); err != nil {
 		return err
 	}
+	// The result lists these objects, but they were as deployed already, so nothing remains to be done for them.
 	counting := *r
 	counting.Results = slices.DeleteFunc(slices.Clone(r.Results), r.IsNoDrift)
 	return fixStatus(&counting)

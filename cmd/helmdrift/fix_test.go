@@ -15,8 +15,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestFixInterrupted: the request in flight is finished, nothing new begins, what was done is told, and the next run completes
-// it. The interrupt comes while the server works on the first patch, which no signal could be sure of.
+// TestFixInterrupted interrupts a fix. The request in flight is finished, no other is sent, the result says what was done, and the next
+// run completes the fix. The interrupt comes while the server works on the first patch; a real signal could not be timed so well.
 func TestFixInterrupted(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/script/fix.txtar")
 	if err != nil {
@@ -60,7 +60,7 @@ func TestFixInterrupted(t *testing.T) {
 	}
 }
 
-// TestBackupNames: each key has a file name of its own, which every system takes.
+// TestBackupNames checks that each object has its own file name, which is valid on every system.
 func TestBackupNames(t *testing.T) {
 	long := strings.Repeat("n", 253)
 	for _, c := range []struct {
@@ -81,7 +81,7 @@ func TestBackupNames(t *testing.T) {
 	}
 }
 
-// TestBackupIsAllOrNothing: where one file cannot be written, none stays, and what was there before is as it was.
+// TestBackupIsAllOrNothing checks that no file is left if one cannot be written, and that files that existed are not changed.
 func TestBackupIsAllOrNothing(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "b"), []byte("old"), 0o600); err != nil {
@@ -95,7 +95,7 @@ func TestBackupIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestFixDocNamesItsTests: each guarantee of docs/fix.md is held by a test that is there.
+// TestFixDocNamesItsTests checks that the test of each guarantee in docs/fix.md exists.
 func TestFixDocNamesItsTests(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/fix.md")
 	if err != nil {

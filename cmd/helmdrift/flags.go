@@ -60,6 +60,7 @@ func flagError(err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
+	// Values of this program have errors of their own, which are kept. Those of the standard types are the parser's.
 	flag, cause := wrong.GetFlag(), wrong.Unwrap().Error()
 	switch flag.Value.Type() {
 	case "int":

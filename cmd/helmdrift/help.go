@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// This file lays out the help. diff has some fifty flags, most of them Helm's, so they stand below headings by topic, and the flags that
+// people need most come first. The texts of the flags are where the flags are added.
+
 // flagGroup is a heading of the help and the names of the flags below it, the most used first. TestHelpGroups checks that every flag has
 // exactly one heading.
 type flagGroup struct {
@@ -17,7 +20,8 @@ type flagGroup struct {
 	flags []string
 }
 
-// flagGroups returns the headings of the help of a command.
+// flagGroups returns the headings of the help of a command, in the order in which a reader needs them: first what the command does, and
+// last how it connects, which is the same for all.
 func flagGroups(command string) []flagGroup {
 	switch command {
 	case "diff":
@@ -106,6 +110,7 @@ func writeUsage(cmd *cobra.Command) error {
 
 // writeFlags writes the visible flags of a command by topic. Flags without a topic come first; the commands that cobra adds have some.
 func writeFlags(w io.Writer, cmd *cobra.Command) {
+	// left holds all flags of the command: its own, and those of the root command.
 	left := pflag.NewFlagSet("", pflag.ContinueOnError)
 	left.AddFlagSet(cmd.LocalFlags())
 	left.AddFlagSet(cmd.InheritedFlags())
@@ -122,12 +127,14 @@ func writeFlags(w io.Writer, cmd *cobra.Command) {
 		}
 		sections = append(sections, flagSection(group.title, flags))
 	}
+	// What has no heading is collected last, when the headings are known, and printed first.
 	rest := pflag.NewFlagSet("", pflag.ContinueOnError)
 	left.VisitAll(func(f *pflag.Flag) {
 		if !grouped[f.Name] {
 			rest.AddFlag(f)
 		}
 	})
+	// Empty sections print nothing.
 	fmt.Fprint(w, flagSection("Flags", rest), strings.Join(sections, ""))
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestHelpGroups holds the headings of the help to the flags: each visible flag stands below exactly one, and each name is a flag.
+// TestHelpGroups checks that each visible flag is below exactly one heading of the help, and that each name below a heading is a flag.
 func TestHelpGroups(t *testing.T) {
 	root := newRoot(streams{env: func(string) string { return "" }})
 	root.InitDefaultHelpCmd()

@@ -14,8 +14,12 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
+// This file turns the configuration and the flags into ignore rules. A mistake here hides drift without a trace, so nothing is guessed: an
+// unreadable flag, an unknown word in the configuration and a rule for everything are errors, and reports name the rule of each finding.
+
 // ignoreOptions are the flags that say what to ignore. docs/ignore.md describes rules, and how those of several sources add up.
 type ignoreOptions struct {
+	// config is the file that --config names; empty means that one is searched for.
 	config          string
 	paths, managers []string
 	fromFlux        bool
@@ -29,7 +33,8 @@ func (o *ignoreOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.paths, "ignore", nil, "ignore this `path` in all objects, such as /spec/replicas; may be repeated")
 	fs.StringArrayVar(&o.managers, "ignore-manager", nil, "ignore fields that only the field manager `name` owns; may be repeated")
 	fs.StringVar(&o.config, "config", "",
-		"configuration `file` with ignore rules (default: the nearest "+configName+" between the working directory and the repository root)")
+		"configuration `file` with ignore rules (default: the nearest "+configName+
+			" between the working directory and the repository root)")
 	fs.BoolVar(&o.fromFlux, "from-flux", false, "also use the rules in spec.driftDetection.ignore of the HelmRelease that deploys the release")
 	fs.BoolVar(&o.noDefaults, "no-default-ignores", false, "do not use the built-in ignore rules; diff --show-ignored lists what they ignore")
 }
@@ -57,6 +62,7 @@ func (o *ignoreOptions) addRules(out *drift.Options, s streams, now time.Time) e
 		return err
 	}
 	out.Rules = append(out.Rules, flagRules...)
+	// The check comes last, so that it holds for rules of every source. readConfig checks the texts of rules that could not be read, too.
 	for _, rule := range out.Rules {
 		if rule.SelectsEverything() {
 			return fmt.Errorf("%s: %w", rule.Name, ignore.ErrSelectsEverything)

@@ -145,6 +145,7 @@ type chartAnswer struct {
 
 // renderChart implements drift.Options.Render in a child process, which asks this one for files, lookups and the post-renderer.
 func (l limits) renderChart(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
+	// Each function of the request becomes a question that the child may ask.
 	calls := map[string]confine.Call{
 		askFile: confine.NewCall(q.ReadFile), askLookup: confine.NewCall(q.Lookup), askPostRender: confine.NewCall(q.PostRender),
 	}

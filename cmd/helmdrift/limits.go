@@ -12,6 +12,9 @@ import (
 	"github.com/helmdrift/helmdrift/internal/confine"
 )
 
+// This file says what work on foreign text may take, and starts the child process that does it. What the jobs are is in jobs.go, and how a
+// child is started, watched and ended is in internal/confine.
+
 // limits are the time and the memory that work on foreign text may take. A template can loop forever or fill the memory, and so can the
 // text of a manifest or of an index. Go cannot stop such work within a process, so it is a job of a child process (jobs.go), which can be
 // ended. A limit of zero means no limit.
@@ -62,6 +65,7 @@ func (l limits) maxAnswer() int64 { return l.memory.Value() / answerShare }
 // runJob runs a job in a child process within the limits. Doing names the work in messages, such as "rendering the chart". The child asks
 // its questions through calls.
 func runJob[In, Out any](ctx context.Context, l limits, doing, job string, in In, calls map[string]confine.Call) (Out, error) {
+	// A fault is the error of the job itself, which says what it was doing. Errors of the way to and from the child do not.
 	out, err := confine.Run[In, Out](ctx, l.program, confine.Limits{Time: l.time, Memory: l.memory.Value()}, job, in, calls)
 	var fault *confine.Fault
 	switch {

@@ -19,7 +19,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// deployed is the manifest of the release in these tests, and live what the cluster holds of it: somebody scaled it.
+// deployed is the manifest of the release in these tests, and edited is the live object, which somebody changed.
 const deployed = `
 apiVersion: v1
 kind: ConfigMap
@@ -73,13 +73,13 @@ func chartWith(t *testing.T, template string) string {
 	return dir
 }
 
-// aliases is a manifest of few bytes, packed, that makes one of n times 300 KB. The YAML library allows it.
+// aliases returns a short manifest whose aliases expand it to n times 300 KB. The YAML library allows that.
 func aliases(n int) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  a: &a " + strings.Repeat("x", 300_000) + "\n  b: [" +
 		strings.TrimSuffix(strings.Repeat("*a, ", n), ", ") + "]\n"
 }
 
-// TestManifestOutOfBounds: a stored manifest that takes the memory or the time of the machine is a clear error that names the release.
+// TestManifestOutOfBounds checks that a stored manifest that exceeds a limit is an error that names the release.
 func TestManifestOutOfBounds(t *testing.T) {
 	for name, test := range map[string]struct {
 		manifest string
@@ -104,7 +104,7 @@ func TestManifestOutOfBounds(t *testing.T) {
 	}
 }
 
-// TestAliases: aliases that make a document of gigabytes are an error of that document. The rest of the release is compared.
+// TestAliases checks that aliases that expand a document to gigabytes are an error of that document only.
 func TestAliases(t *testing.T) {
 	code, r, stderr := onPlane(t, deployed+"---\n"+strings.ReplaceAll(aliases(900), "{name: web}", "{name: bomb}"), "diff", "web")
 	if code != exitFailure || len(r.Releases) != 1 {
@@ -122,7 +122,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestChartOutOfBounds: whatever a chart does, the drift is told, with what became of the chart.
+// TestChartOutOfBounds checks that the drift is reported whatever a chart does, together with the error of the chart.
 func TestChartOutOfBounds(t *testing.T) {
 	for name, test := range map[string]struct{ template, timeout, want string }{
 		"one large text":    {`{{ repeat 3000000000 "x" }}`, "5m", "rendering the chart takes more memory than 200Mi; --render-memory allows more"},
@@ -148,7 +148,7 @@ func TestChartOutOfBounds(t *testing.T) {
 	}
 }
 
-// TestRecursion: a template that calls itself is the engine's own error, with its place, and not one of the bounds.
+// TestRecursion checks that a template that calls itself is an error of the engine with file and line, and not one of the limits.
 func TestRecursion(t *testing.T) {
 	chart := chartWith(t, `{{ define "again" }}{{ template "again" . }}{{ end }}{{ template "again" . }}`)
 	_, r, stderr := onPlane(t, deployed, "diff", "web", chart, "--render-timeout", "5m")
@@ -157,7 +157,7 @@ func TestRecursion(t *testing.T) {
 	}
 }
 
-// TestIndexOutOfBounds: an index that takes many times its size is an error, and the drift is told.
+// TestIndexOutOfBounds checks that an index that takes many times its size is an error, and that the drift is reported.
 func TestIndexOutOfBounds(t *testing.T) {
 	var index bytes.Buffer
 	index.WriteString("apiVersion: v1\nentries:\n  web:\n")
@@ -179,7 +179,7 @@ func TestIndexOutOfBounds(t *testing.T) {
 	}
 }
 
-// TestChartInAChild: what a chart needs from outside reaches it in its process: values of every kind, lookups, the post-renderer.
+// TestChartInAChild checks that a chart in a child gets what it needs from outside: values of every kind, lookups, the post-renderer.
 func TestChartInAChild(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("f"), 0o600); err != nil {
@@ -214,7 +214,7 @@ data:
 	}
 }
 
-// TestEverythingCrosses: what is between the processes has every field of what it stands for, and none that a pipe would lose.
+// TestEverythingCrosses checks that orders and answers lose no field on their way between the processes.
 func TestEverythingCrosses(t *testing.T) {
 	// Each field has a namesake.
 	request := reflect.TypeFor[drift.ChartRequest]()
@@ -258,7 +258,7 @@ func TestEverythingCrosses(t *testing.T) {
 	check(reflect.TypeFor[manifestAnswer]())
 }
 
-// TestChildEnvironment: a child sees where it is, and no credentials of the cluster.
+// TestChildEnvironment checks that the environment of a child has no credentials of the cluster.
 func TestChildEnvironment(t *testing.T) {
 	env := childEnv(func(name string) string { return "value of " + name })
 	for _, pair := range env {

@@ -33,6 +33,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	s.known = &secret.Known{}
 	root := newRoot(s)
 	root.SetArgs(args)
+	// recover must run before the exit code is returned: the runtime would end the process with 2, which means drift.
 	defer func() {
 		if cause := recover(); cause != nil {
 			code = exitFailure

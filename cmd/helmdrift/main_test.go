@@ -12,8 +12,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestStderrIsEscapedAsStdout: a hostile text does nothing to a terminal or a CI agent, whether it is in a report, an error, a hint, a note
-// or Helm's log.
+// TestStderrIsEscapedAsStdout checks that hostile text cannot control a terminal or a CI agent, whether it is in a report, an error, a
+// hint, a note or Helm's log.
 func TestStderrIsEscapedAsStdout(t *testing.T) {
 	for _, locale := range []string{"C", "C.UTF-8"} {
 		for _, hostile := range []string{

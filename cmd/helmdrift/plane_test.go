@@ -27,8 +27,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// plane is as much of a Kubernetes API server as scripts need where an outcome depends on the moment: reads, JSON patches and
-// creations of a few kinds, and refusals on demand. It knows no defaults, owners or validation; test/e2e has a real one.
+// plane is a fake Kubernetes API server for scripts whose outcome depends on the moment: it serves reads, JSON patches and creations of a
+// few kinds, and refuses on demand. It knows no defaults, owners or validation; test/e2e has a real one.
 type plane struct {
 	mu      sync.Mutex
 	objects map[string]map[string]any
@@ -65,7 +65,7 @@ func planeKinds() map[string]metav1.GroupVersionKind {
 	}
 }
 
-// planeCommands are what scripts say to their plane. Each script has one of its own, as the environment's value.
+// planeCommands are the commands of scripts for their plane. Each script has its own plane, in a value of its environment.
 func planeCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	of := func(do func(ts *testscript.TestScript, p *plane, args []string)) func(*testscript.TestScript, bool, []string) {
 		return func(ts *testscript.TestScript, _ bool, args []string) {
@@ -192,7 +192,7 @@ func record(revision int, status, manifest string) map[string]any {
 	}
 }
 
-// store keeps an object with what a server gives it.
+// store stores an object with the metadata that a server adds.
 func (p *plane) store(object map[string]any) error {
 	u := unstructured.Unstructured{Object: object}
 	for path, k := range planeKinds() {

@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// This file runs the program of --post-renderer. The program is the user's choice, so it is trusted with the manifest; it is still bounded
+// in what it may print, because its output is read into memory.
+
 // postRenderer runs the program of --post-renderer as Helm 3 does: the program reads the rendered manifest from its standard input, and
 // what it prints replaces the manifest (helm v3.22.0 pkg/postrender/exec.go). Apart from credential plugins of the kubeconfig, it is the
 // only other program that helmdrift runs, and only if the user asks for it. It runs in the parent process, with the user's environment.
@@ -37,6 +40,7 @@ func (p postRenderer) run(ctx context.Context, manifest []byte) ([]byte, error) 
 	out, complaint := &head{limit: p.maxOutput}, &head{limit: 2 * maxComplaint}
 	cmd := exec.CommandContext(ctx, path, p.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(manifest), out, complaint, outputDelay
+	// The program is killed when the context ends, and the error then says why it ended.
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

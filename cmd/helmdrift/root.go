@@ -10,6 +10,9 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 )
 
+// This file builds the command tree and decides what a command line means before any command runs: unknown commands, wrong flags, and the
+// log that --debug asks for. A new command is a file of its own with a function newX that is added here.
+
 // newRoot returns the command tree. The flags of the connection are flags of the root command, so that every command has them. Cobra
 // prints neither errors nor usage by itself: run prints errors in the form that all of them have.
 func newRoot(s streams) *cobra.Command {
@@ -31,6 +34,7 @@ puts back what drifted and nothing else.`,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(*cobra.Command, []string) {
+			// Flags are parsed by now. Until here, quiet has discarded every log.
 			if c.debug {
 				log.SetOutput(newHelmLog(s.known, output.EscapeWriter(s.err, !s.unicode())))
 			}
@@ -42,6 +46,7 @@ puts back what drifted and nothing else.`,
 	root.SetUsageFunc(writeUsage)
 	c.addFlags(root.PersistentFlags())
 	root.AddCommand(newDiff(s, c), newFix(s, c), newVersion(s))
+	// Namespaces are not completed, and without this the shell would offer files.
 	_ = root.RegisterFlagCompletionFunc("namespace", cobra.NoFileCompletions)
 	return root
 }

@@ -9,13 +9,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what scripts compare with")
 
-// TestMain makes the program itself a command of the scripts, in this process, and its children too.
+// TestMain makes the program and its children commands of the scripts; both are this test binary.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"helmdrift": main, childName: main})
 }
 
-// TestScripts runs testdata/script: what a user types and sees where no cluster answers, or one that only seems to be one (see
-// plane). What needs a real one is in test/e2e.
+// TestScripts runs testdata/script: what a user types and sees without a cluster or with a fake one (see plane). What needs a real cluster
+// is in test/e2e.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// commands are what scripts can say beside what testscript knows.
+// commands are the commands of scripts in addition to those of testscript.
 func commands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	all := planeCommands()
 	all["terminal"] = onTerminal

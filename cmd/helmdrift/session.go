@@ -12,8 +12,12 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
+// This file is the way from flags to a comparison. Both diff and fix take it, so that both compare in the same way: what diff reports as
+// drift is what fix puts back.
+
 // session is what diff and fix have in common: a connected cluster, and a release of it that can be compared. fix compares twice.
 type session struct {
+	// cluster is where fix writes; comparisons read through the comparer.
 	cluster  *live.Cluster
 	comparer *drift.Comparer
 	target   drift.Target
@@ -44,7 +48,9 @@ func begin(ctx context.Context, s streams, c *connection, o compareOptions, args
 	if len(args) > 1 {
 		target.Chart = o.chart(args[1])
 	}
+	// The comparison learns secrets while it reads. Sharing them with the connection lets explain and --debug remove them.
 	options.Known = c.known
+	// Work on foreign text is done in child processes instead of this one.
 	limits := o.limits.withLog(c.debug)
 	options.Fetch, options.ReadManifest, options.Render = limits.fetchChart, limits.readManifest, limits.renderChart
 	comparer := drift.New(drift.LiveConnection(cluster, found.cluster, c.driver), options)

@@ -10,6 +10,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
+// This file holds what a command reads and writes, so that a test can run the whole program in its own process. It also holds the form of
+// messages on stderr: whatever somebody else may have written is printed by print, which escapes it.
+
 // streams is everything that a command reads from and writes to beside the cluster. Tests replace it.
 type streams struct {
 	in       io.Reader

@@ -17,8 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// onTerminal runs a program as somebody at a terminal would: terminal COLUMNS ANSWER COMMAND ARG..., where the answer may be ^D. What is seen there goes to
-// stdout, where the script finds it, and the exit code into its last line. Scripts say it behind [linux].
+// onTerminal runs a program on a pseudo-terminal: terminal COLUMNS ANSWER COMMAND ARG..., where the answer may be ^D. What the terminal
+// shows goes to stdout of the script, with the exit code in the last line. Scripts use it behind [linux].
 func onTerminal(ts *testscript.TestScript, _ bool, args []string) {
 	columns, err := strconv.Atoi(args[0])
 	ts.Check(err)

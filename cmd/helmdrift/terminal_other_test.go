@@ -4,7 +4,7 @@ package main
 
 import "github.com/rogpeppe/go-internal/testscript"
 
-// onTerminal is for Linux only: each system makes its terminals in a way of its own.
+// onTerminal is for Linux only, since each system has its own way to open a pseudo-terminal.
 func onTerminal(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Fatalf("no terminal on this system")
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// This file prints the version of this binary and of what it is linked with.
+
 // version is the version of helmdrift. The Makefile sets it through the linker; reports and the user agent carry it.
 var version = "v0.1.0-dev"
 

@@ -32,7 +32,8 @@ func NullsReason(definition *kinds.CustomSchema, ref object.Ref, live, result ma
 		if was, has := path.Lookup(live); has && was == nil {
 			return // the server does not check again what is stored already
 		}
-		errs = append(errs, fmt.Sprintf(`%[1]s: Invalid value: "null": %[1]s in body must be of type %[2]s: "null"`, path, jsonType(schema)))
+		const refusal = `%[1]s: Invalid value: "null": %[1]s in body must be of type %[2]s: "null"`
+		errs = append(errs, fmt.Sprintf(refusal, path, jsonType(schema)))
 	})
 	if len(errs) == 0 {
 		return "", false

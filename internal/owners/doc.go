@@ -3,7 +3,8 @@
 //
 //	live object ─► Entries ─► Ownership ─► OwnersOf(path): the managers of a field, the latest first
 //	                 │            └──────► IsDeployer: whether the release itself wrote it
-//	                 └─► FindDeployer: the field manager under which Helm writes the release
+//	                 ├─► FindDeployer: the field manager under which Helm writes the release
+//	                 └── RawEntries ─► Fields, OwnerOf: one entry with its index, for a patch of managedFields; FieldsV1 writes it back
 //	Managers (managers.yaml and a configuration) ─► the group of a manager: deployer, person, controller, or unknown
 //
 // # What managedFields prove

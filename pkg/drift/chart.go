@@ -17,16 +17,17 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// fetchedChart is a chart that is being brought to this machine. Its other fields hold once ready is closed.
+// fetchedChart is a chart that is being fetched. The other fields may be read when ready is closed.
 type fetchedChart struct {
 	ready chan struct{}
 	path  string
-	// discard removes what was fetched; it may be nil.
+	// discard removes the files that were fetched; it may be nil.
 	discard func()
 	err     error
 }
 
-// fetchChart starts to fetch the chart of the target, if it has one; the cluster is read meanwhile.
+// fetchChart starts to fetch the chart of the target, if it has one. The cluster is read meanwhile. A panic becomes an error, since it
+// would end the process of the caller.
 func (r run) fetchChart(ctx context.Context) *fetchedChart {
 	f := &fetchedChart{ready: make(chan struct{})}
 	if r.target.Chart == nil {
@@ -45,7 +46,7 @@ func (r run) fetchChart(ctx context.Context) *fetchedChart {
 	return f
 }
 
-// close waits for the chart and removes what was fetched.
+// close waits for the fetch and removes its files.
 func (f *fetchedChart) close() {
 	<-f.ready
 	if f.discard != nil {
@@ -53,8 +54,8 @@ func (f *fetchedChart) close() {
 	}
 }
 
-// withChartOrError returns the input with the chart as the desired state. What is wrong with the chart is an error in the input, so that
-// the drift is reported.
+// withChartOrError returns the input with the chart as the desired state. If that fails, it returns the input as it was and adds the error
+// to it, so that the drift is reported together with the error. Only the end of the context is an error of its own.
 func (r run) withChartOrError(ctx context.Context, loaded *release.Loaded, f *fetchedChart, in threeway.Input) (threeway.Input, error) {
 	in.Known = &secret.Known{}
 	desired, err := r.withChart(ctx, loaded, f, in)
@@ -68,7 +69,7 @@ func (r run) withChartOrError(ctx context.Context, loaded *release.Loaded, f *fe
 	return desired, nil
 }
 
-// withChart returns the input with the chart as the desired state.
+// withChart returns the input with the objects of the rendered chart as the desired state.
 func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedChart, in threeway.Input) (threeway.Input, error) {
 	<-f.ready
 	if f.err != nil {
@@ -94,19 +95,19 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 	in.Warnings = slices.Concat(in.Warnings, r.connection.Cluster.Incomplete(rendered.Undiscovered), rendered.Warnings)
 	if r.target.Chart.Source.RepoURL != "" && fetch.IsLocal(r.target.Chart.Ref) {
 		in.Warnings = append(in.Warnings, report.Message{Code: "local-chart",
-			Message: "a chart of this name is on this machine, and wins over --repo, as it does for helm"})
+			Message: "a local chart has this name and is used instead of the one in the repository, as helm does"})
 	}
-	in.DesiredObjects = r.objects(answer.Manifest, in.Namespace, &in)
+	in.DesiredObjects = r.objectsOf(answer.Manifest, in.Namespace, &in)
 	if loaded.Old == nil {
 		in.Brings = rendered.Brings
 	}
 	if answer.Again != nil {
-		r.addAgain(in.DesiredObjects, answer, in.Namespace)
+		r.addSecondRendering(in.DesiredObjects, answer, in.Namespace)
 	}
 	return in, nil
 }
 
-// chartRequest is all that the templates of the chart see.
+// chartRequest returns the chart to render and everything that its templates see.
 func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threeway.Input, path string) (ChartRequest, error) {
 	chart := r.target.Chart
 	capabilities, err := r.connection.Cluster.Capabilities(ctx)
@@ -116,7 +117,7 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 	if capabilities, err = render.OverrideCapabilities(capabilities, chart.KubeVersion, chart.APIVersions); err != nil {
 		return ChartRequest{}, err
 	}
-	learnFrom(in, r.options.Known)
+	addSecrets(in, r.options.Known)
 	q := ChartRequest{
 		Path: path, Helm4: in.Desired.Helm == "4", Install: loaded.Old == nil, ReleaseName: in.Name, Namespace: in.Namespace,
 		Values: chart.Values, Capabilities: capabilities, Undiscovered: r.connection.Cluster.Undiscovered(), Known: r.options.Known,
@@ -137,8 +138,8 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 	return q, err
 }
 
-// renderError is the failure of a chart as a report has it, with file and line if a template failed. A chart that was fetched is called
-// what the user called it, not what it is called on this machine.
+// renderError returns the error of a chart as a report shows it, with file and line if a template failed. The path of a chart that was
+// fetched is replaced by the name that the user gave: the path is a temporary one.
 func (r run) renderError(err error, path string) report.Message {
 	m := report.Message{Code: "render", Message: err.Error()}
 	var failed *render.Error
@@ -148,7 +149,7 @@ func (r run) renderError(err error, path string) report.Message {
 	if hint := Hint(err); hint != "" {
 		separator := "; "
 		if strings.Contains(m.Message, "\n") {
-			separator = "\n\n" // after a command in the last line, the hint would look like a part of it
+			separator = "\n\n" // the last line may be a command, and the hint would look like a part of it
 		}
 		m.Message += separator + hint
 	}
@@ -158,8 +159,9 @@ func (r run) renderError(err error, path string) report.Message {
 	return m
 }
 
-// addAgain adds to each object what a second rendering made of it, if that differs.
-func (r run) addAgain(objects []object.Object, answer *RenderedChart, namespace string) {
+// addSecondRendering adds to each object what the second rendering made of it, if that differs. Those differences are volatile: they say
+// nothing about the cluster.
+func (r run) addSecondRendering(objects []object.Object, answer *RenderedChart, namespace string) {
 	contents := func(documents []render.Document) map[object.Key]map[string]any {
 		out := map[object.Key]map[string]any{}
 		for _, o := range render.Objects(documents, render.ParseOptions{Namespace: namespace, Scope: r.connection.Cluster.Scope}).Objects {

@@ -13,7 +13,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Comparer compares releases of one cluster.
+// Comparer compares releases of one cluster, all with the same Options. Its Known grows with each comparison, so that a secret of one
+// release is removed from the errors of all.
 type Comparer struct {
 	connection Connection
 	options    Options
@@ -24,9 +25,9 @@ func New(c Connection, o Options) *Comparer {
 	return &Comparer{connection: c, options: o.withDefaults()}
 }
 
-// Result is one release compared.
+// Result is the comparison of one release.
 type Result struct {
-	// Comparison and Loaded hold values in clear.
+	// Comparison and Loaded hold values in clear. pkg/repair plans a fix from the Comparison.
 	Comparison *threeway.Comparison
 	Loaded     *release.Loaded
 
@@ -34,10 +35,11 @@ type Result struct {
 	records Records
 }
 
-// Report returns the part of a report that describes the release, masked.
+// Report returns what a report says about the release, with secret values masked. report.New makes a report of it.
 func (r *Result) Report(mask threeway.Mask) report.Release { return r.Comparison.Report(mask) }
 
-// Compare compares one release. It starts again, once, if the release changes meanwhile.
+// Compare compares one release. If the release changes meanwhile, it compares once more; if it changes again, that is an error. An object
+// or a chart that could not be read is not an error of Compare but one in the report, so that the rest can be shown.
 func (c *Comparer) Compare(ctx context.Context, t Target) (*Result, error) {
 	result, err := c.compare(ctx, t)
 	if err != nil {
@@ -48,7 +50,7 @@ func (c *Comparer) Compare(ctx context.Context, t Target) (*Result, error) {
 
 func (c *Comparer) compare(ctx context.Context, t Target) (*Result, error) {
 	if c.options.DryRun && c.connection.DryRun == nil {
-		return nil, errors.New("a dry run needs an API server, and there is none")
+		return nil, errors.New("a dry run needs an API server, and this connection has none")
 	}
 	records, err := c.connection.Records(t.Namespace)
 	if err != nil {
@@ -56,7 +58,7 @@ func (c *Comparer) compare(ctx context.Context, t Target) (*Result, error) {
 	}
 	r := run{Comparer: c, target: t, records: records}
 	for range 2 {
-		result, err := r.once(ctx)
+		result, err := r.compareOnce(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -69,18 +71,19 @@ func (c *Comparer) compare(ctx context.Context, t Target) (*Result, error) {
 			return result, nil
 		}
 	}
-	return nil, advised{error: fmt.Errorf("release %q changed while reading, twice", t.Release),
-		hint: "somebody is deploying it; try again when that is done"}
+	return nil, advised{error: fmt.Errorf("release %q changed twice while it was compared", t.Release),
+		hint: "somebody is deploying it; try again later"}
 }
 
-// verify lets the API server try the writes, if the options ask for that.
+// verify lets the API server try the predicted writes if the options ask for it.
 func (c *Comparer) verify(ctx context.Context, comparison *threeway.Comparison) {
 	if c.options.DryRun {
 		comparison.Verify(c.connection.DryRun(ctx, comparison.Requests(), comparison.Deployer().Manager))
 	}
 }
 
-// unchanged reports whether the release still has the revisions that were compared. A comparison that found nothing needs no answer.
+// unchanged reports whether the release still has the revisions that were compared. It does not ask if the comparison found nothing:
+// only findings can be wrong because somebody deploys meanwhile.
 func (r *Result) unchanged(ctx context.Context) (bool, error) {
 	if r.Comparison.Quiet() {
 		return true, nil
@@ -89,7 +92,7 @@ func (r *Result) unchanged(ctx context.Context) (bool, error) {
 	return slices.Equal(now.Entries, r.Loaded.History.Entries), err
 }
 
-// history lists the records as they are now.
+// history reads the list of revisions as it is now.
 func (r *Result) history(ctx context.Context) (release.History, error) {
 	now, err := r.records.History(ctx, r.release)
 	if err != nil {
@@ -98,7 +101,8 @@ func (r *Result) history(ctx context.Context) (release.History, error) {
 	return now, err
 }
 
-// CheckUnchanged returns an error if the release was uninstalled or has changed since it was compared.
+// CheckUnchanged returns an error if the release was uninstalled or has changed since it was compared. Call it before writing anything
+// that depends on the comparison.
 func (r *Result) CheckUnchanged(ctx context.Context) error {
 	now, err := r.history(ctx)
 	switch {
@@ -120,16 +124,16 @@ type run struct {
 	records Records
 }
 
-// once reads the records and the cluster, and compares. With a chart, all that shows drift is read before the chart is rendered: if that
-// fails, the drift is reported all the same.
-func (r run) once(ctx context.Context) (*Result, error) {
+// compareOnce reads the records and the cluster, and compares. With a chart, everything that shows drift is read before the chart is
+// rendered, so that the drift is reported even if the chart cannot be rendered.
+func (r run) compareOnce(ctx context.Context) (*Result, error) {
 	loaded, err := r.load(ctx)
 	if err != nil {
 		return nil, err
 	}
 	fetched := r.fetchChart(ctx)
 	defer fetched.close()
-	in, err := r.stored(ctx, loaded)
+	in, err := r.storedInput(ctx, loaded)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +143,7 @@ func (r run) once(ctx context.Context) (*Result, error) {
 	if err := checkForce(in); err != nil {
 		return nil, err
 	}
-	if in.Live, err = r.read(ctx, in); err != nil {
+	if in.Live, err = r.readLive(ctx, in); err != nil {
 		return nil, err
 	}
 	in.Warnings = append(in.Warnings, r.recordElsewhere(ctx, in)...)
@@ -173,7 +177,7 @@ func (r run) load(ctx context.Context) (*release.Loaded, error) {
 	return &release.Loaded{History: history}, err
 }
 
-// checkForce refuses flags that Helm refuses for the way in which the release is applied (helm v4.3.1 pkg/kube/client.go Update).
+// checkForce refuses options that Helm refuses because of the way in which the release is applied (helm v4.3.1 pkg/kube/client.go Update).
 func checkForce(in threeway.Input) error {
 	switch {
 	case in.ForceConflicts && in.ApplyMethod == "client-side":
@@ -184,10 +188,11 @@ func checkForce(in threeway.Input) error {
 	return nil
 }
 
-// compareInput reads what the input names and does not hold yet, and compares. What the comparison needs then is read once.
+// compareInput reads the live objects that the input still lacks, and compares. If the comparison needs more, that is read once and the
+// comparison is made again.
 func (r run) compareInput(ctx context.Context, in threeway.Input) (*threeway.Comparison, error) {
 	var err error
-	if in.Live, err = r.read(ctx, in); err != nil {
+	if in.Live, err = r.readLive(ctx, in); err != nil {
 		return nil, err
 	}
 	in.Terminating = r.connection.Cluster.Terminating(ctx, namespacesOf(in))
@@ -199,9 +204,9 @@ func (r run) compareInput(ctx context.Context, in threeway.Input) (*threeway.Com
 	return comparison, nil
 }
 
-// read returns the live objects of the input: those that it holds, and those that it names and lacks.
-func (r run) read(ctx context.Context, in threeway.Input) (map[object.Ref]threeway.Live, error) {
-	missing := slices.DeleteFunc(refs(in), func(ref object.Ref) bool { _, known := in.Live[ref]; return known })
+// readLive returns the live objects of the input: those that it has, and those of old and desired that it lacks.
+func (r run) readLive(ctx context.Context, in threeway.Input) (map[object.Ref]threeway.Live, error) {
+	missing := slices.DeleteFunc(refs(in), func(ref object.Ref) bool { _, found := in.Live[ref]; return found })
 	var found map[object.Ref]threeway.Live
 	if len(missing) > 0 {
 		found = r.connection.Cluster.Read(ctx, missing)
@@ -209,10 +214,10 @@ func (r run) read(ctx context.Context, in threeway.Input) (map[object.Ref]threew
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("reading the cluster: %w", err)
 	}
-	return joined(in.Live, found), nil
+	return merged(in.Live, found), nil
 }
 
-// refs lists what is to be read: every object of old and desired, at the versions they name.
+// refs returns every object of old and desired, at the versions that they name.
 func refs(in threeway.Input) []object.Ref {
 	seen := map[object.Ref]bool{}
 	var out []object.Ref
@@ -225,7 +230,7 @@ func refs(in threeway.Input) []object.Ref {
 	return out
 }
 
-// namespacesOf lists the namespaces of the records and of what was read.
+// namespacesOf returns the namespaces of the records and of the live objects. Namespaces may occur several times.
 func namespacesOf(in threeway.Input) []string {
 	out := []string{in.StorageNamespace}
 	for ref := range in.Live {
@@ -236,8 +241,8 @@ func namespacesOf(in threeway.Input) []string {
 	return out
 }
 
-// joined returns a map with the entries of both.
-func joined[K comparable, V any](a, b map[K]V) map[K]V {
+// merged returns a new map with the entries of both; those of b win.
+func merged[K comparable, V any](a, b map[K]V) map[K]V {
 	out := make(map[K]V, len(a)+len(b))
 	for _, m := range []map[K]V{a, b} {
 		for k, v := range m {
@@ -247,8 +252,8 @@ func joined[K comparable, V any](a, b map[K]V) map[K]V {
 	return out
 }
 
-// learnFrom adds what the objects of a release hold to what is known to be secret: a chart may print any of it, and Helm may log it.
-func learnFrom(in threeway.Input, known *secret.Known) {
+// addSecrets adds the secrets of the release to what is known to be secret: a chart may print any of them, and Helm may log them.
+func addSecrets(in threeway.Input, known *secret.Known) {
 	for _, o := range in.OldObjects {
 		known.AddObject(o.Group, o.Kind, o.Content)
 	}

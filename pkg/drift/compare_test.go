@@ -51,9 +51,9 @@ func on(r drift.Records, c drift.Cluster) drift.Connection {
 
 var web = drift.Target{Namespace: "prod", Release: "web"}
 
-// TestReleaseChangesMeanwhile: a comparison is made again once, and then says that it cannot be made.
+// TestReleaseChangesMeanwhile checks that a comparison is made again once, and is an error if the release changes again.
 func TestReleaseChangesMeanwhile(t *testing.T) {
-	for upgrades, want := range map[int]string{0: "", 1: "", 2: `release "web" changed while reading, twice`} {
+	for upgrades, want := range map[int]string{0: "", 1: "", 2: `release "web" changed twice while it was compared`} {
 		lists := 0
 		records := upgrading{inMemory: edited(""), lists: &lists, upgrades: &upgrades}
 		before := upgrades
@@ -75,7 +75,7 @@ func TestReleaseChangesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestErrors: what callers tell apart, and advise on, they can.
+// TestErrors checks that callers can tell errors apart and find their hints.
 func TestErrors(t *testing.T) {
 	memory := edited("helm.toolkit.fluxcd.io/name: shop, helm.toolkit.fluxcd.io/namespace: flux")
 	compare := func(o drift.Options) error {
@@ -102,7 +102,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestFromFlux: an error of Flux's rules is a FluxError, whichever part is missing.
+// TestFromFlux checks that an error about the rules of Flux is a FluxError, whichever part is missing.
 func TestFromFlux(t *testing.T) {
 	for _, labels := range []string{"", "helm.toolkit.fluxcd.io/name: shop, helm.toolkit.fluxcd.io/namespace: flux"} {
 		memory := edited(labels)
@@ -115,7 +115,7 @@ func TestFromFlux(t *testing.T) {
 	}
 }
 
-// TestRecordElsewhere: a record that names another namespace than its own is warned of.
+// TestRecordElsewhere checks the warning about a record that names another namespace than the one it is stored in.
 func TestRecordElsewhere(t *testing.T) {
 	for namespace, want := range map[string]bool{"prod": false, "backup": true} {
 		memory := edited("")
@@ -126,7 +126,7 @@ func TestRecordElsewhere(t *testing.T) {
 	}
 }
 
-// TestIgnore: rules are plain data; one that cannot be read is a warning.
+// TestIgnore checks that rules can be given as plain data, and that one that cannot be read is a warning.
 func TestIgnore(t *testing.T) {
 	memory := edited("")
 	options := drift.Options{Ignore: []report.RuleText{{Paths: []string{"/data/mode"}}, {Paths: []string{"no pointer"}}}}

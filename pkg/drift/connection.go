@@ -14,24 +14,26 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Connection is all that comparisons read. LiveConnection makes one to a cluster.
+// Connection is everything that comparisons read. LiveConnection returns one to a cluster. Records and Cluster must be set; the other
+// fields may be empty.
 type Connection struct {
-	// Name is what reports call the cluster; it may be empty.
+	// Name is the name of the cluster in reports.
 	Name string
 	// Records opens the release records of a namespace.
 	Records func(namespace string) (Records, error)
 	Cluster Cluster
-	// Lookups begins to answer what the templates of one chart look up in the cluster. It returns the address of the server, for messages,
-	// and adds the Secrets among the answers to known. If it is nil, lookups find nothing.
+	// Lookups starts to answer what the templates of one chart look up in the cluster. It returns the address of the server for messages,
+	// and adds the Secrets among the answers to known. If it is nil, lookups find nothing. Its parameters have a type of an internal
+	// package, so other modules can only pass on the method of *live.Cluster.
 	Lookups func(known ...*secret.Known) (server string, answer LookupFunc, err error)
-	// DryRun lets the API server try writes that store nothing; nil if there is no server to ask.
+	// DryRun lets the API server try writes that store nothing. It is nil if there is no server to ask; Options.DryRun is an error then.
 	DryRun func(ctx context.Context, requests []threeway.Request, manager string) map[object.Ref]threeway.Answer
 }
 
-// LookupFunc answers one request of a template.
+// LookupFunc answers one lookup of a template.
 type LookupFunc = func(context.Context, live.LookupRequest) (live.LookupAnswer, error)
 
-// Records are the release records of one namespace. *release.Store implements it.
+// Records are the release records of one namespace. *release.Store implements it, and documents each method.
 type Records interface {
 	// Resource is the resource that the records are stored in: secrets or configmaps.
 	Resource() string
@@ -40,19 +42,19 @@ type Records interface {
 	LoadRollback(ctx context.Context, release string, to int, o release.Options) (*release.Loaded, error)
 }
 
-// Cluster is what a comparison reads beside the records. *live.Cluster implements it, and documents each method.
+// Cluster is everything that a comparison reads apart from the records. *live.Cluster implements it, and documents each method.
 type Cluster interface {
 	Scope(kind schema.GroupVersionKind) (namespaced, known bool)
 	Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live
 	Terminating(ctx context.Context, namespaces []string) map[string]bool
 
-	// These are called only if the comparison says that it needs them; see threeway.Needs.
+	// The following methods are called only if the comparison needs them; see threeway.Needs.
 
 	CRDs(ctx context.Context, kinds []schema.GroupKind) (map[schema.GroupKind]map[string]any, []report.Message)
 	OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message)
 	Autoscalers(ctx context.Context, namespaces []string) (map[object.Key]object.Autoscaler, []report.Message)
 
-	// These are called only if a chart is rendered.
+	// The following methods are called only if a chart is rendered.
 
 	Capabilities(ctx context.Context) (*chartutil.Capabilities, error)
 	Undiscovered() []string

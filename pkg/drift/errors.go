@@ -6,7 +6,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// Errors of options that do not fit the way in which the release is applied.
+// The errors of options that do not fit the way in which the release is applied.
 var (
 	// ErrForceConflicts is the error of Options.ForceConflicts if Helm applies client-side, where nothing conflicts.
 	ErrForceConflicts = errors.New("forcing conflicts needs server-side apply, and this release is applied client-side")
@@ -14,7 +14,7 @@ var (
 	ErrForceReplace = errors.New("replacing objects needs client-side apply, and this release is applied server-side")
 )
 
-// FluxError says why Options.FromFlux found no rules.
+// FluxError is the error of Options.FromFlux if the rules could not be read.
 type FluxError struct{ Err error }
 
 // Error names Flux and the cause.
@@ -23,7 +23,7 @@ func (e *FluxError) Error() string { return "reading the rules of Flux: " + e.Er
 // Unwrap returns the cause.
 func (e *FluxError) Unwrap() error { return e.Err }
 
-// Hint returns the advice that comes with an error; empty if there is none.
+// Hint returns the advice that comes with an error of any package of this module; empty if there is none.
 func Hint(err error) string {
 	var hint interface{ Hint() string }
 	if errors.As(err, &hint) {
@@ -38,13 +38,13 @@ type advised struct {
 	hint string
 }
 
-// Hint says what to try.
+// Hint returns the advice.
 func (a advised) Hint() string { return a.hint }
 
 // Unwrap returns the cause.
 func (a advised) Unwrap() error { return a.error }
 
-// scrubbed is an error whose text is freed of what is known to be secret when it is read.
+// scrubbed is an error whose secrets are removed when its text is read. What becomes known after the error was made is removed too.
 type scrubbed struct {
 	error
 	known *secret.Known

@@ -16,7 +16,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Flux puts the name of the HelmRelease on every object that it deploys (fluxcd/helm-controller v1.6
+// Flux labels every object that it deploys with the name of its HelmRelease (fluxcd/helm-controller v1.6
 // internal/postrender/origin_labels.go).
 const (
 	fluxGroup          = "helm.toolkit.fluxcd.io"
@@ -24,7 +24,7 @@ const (
 	fluxNamespaceLabel = fluxGroup + "/namespace"
 )
 
-// addIgnoreRules adds the rules of what to ignore to the input: those of Flux, of the options, and the built-in ones.
+// addIgnoreRules adds the ignore rules to the input: those of Flux, those of the options, and the built-in ones.
 func (r run) addIgnoreRules(ctx context.Context, in *threeway.Input) error {
 	in.Managers, in.ShowControllers = r.options.Managers, r.options.ShowControllers
 	in.Warnings = append(in.Warnings, r.options.Warnings...)
@@ -43,7 +43,7 @@ func (r run) addIgnoreRules(ctx context.Context, in *threeway.Input) error {
 	return nil
 }
 
-// fluxRules reads the rules of the HelmRelease that the objects of the release name.
+// fluxRules reads the rules in the HelmRelease that the objects of the release name.
 func (r run) fluxRules(ctx context.Context, in *threeway.Input) ([]ignore.Rule, []report.Message, error) {
 	name, namespace := fluxOwner(in.OldObjects)
 	if name == "" {
@@ -56,7 +56,7 @@ func (r run) fluxRules(ctx context.Context, in *threeway.Input) ([]ignore.Rule, 
 		return nil, nil, fmt.Errorf("%s: %w", title, err)
 	case owner == nil:
 		return nil, nil, advised{error: fmt.Errorf("%s does not exist", title),
-			hint: "it may have been deleted, or be in another cluster than the objects that it deploys"}
+			hint: "it may have been deleted, or it is in another cluster than the objects that it deploys"}
 	}
 	detection, _, err := unstructured.NestedMap(owner, "spec", "driftDetection")
 	var spec struct {

@@ -11,13 +11,14 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// readNeeds adds what a comparison needs to its input. What cannot be read is added as nil, so that it is not asked for again.
+// readNeeds adds what a comparison needs to its input. What cannot be read is added as nil, so that the next comparison does not need it
+// again.
 func (r run) readNeeds(ctx context.Context, needs threeway.Needs, in *threeway.Input) {
 	if len(needs.CRDs) > 0 {
-		in.Schemas = joined(in.Schemas, r.schemas(ctx, needs.CRDs, in))
+		in.Schemas = merged(in.Schemas, r.schemas(ctx, needs.CRDs, in))
 	}
 	if len(needs.ApplyTypes) > 0 {
-		in.ApplyTypes = joined(in.ApplyTypes, r.applyTypes(ctx, needs.ApplyTypes, in))
+		in.ApplyTypes = merged(in.ApplyTypes, r.applyTypes(ctx, needs.ApplyTypes, in))
 	}
 	if len(needs.Autoscalers) > 0 {
 		scaled, warnings := r.connection.Cluster.Autoscalers(ctx, needs.Autoscalers)
@@ -25,7 +26,7 @@ func (r run) readNeeds(ctx context.Context, needs threeway.Needs, in *threeway.I
 	}
 }
 
-// schemas reads the definitions of custom kinds.
+// schemas reads the CustomResourceDefinitions of custom kinds. A definition that cannot be used is a warning.
 func (r run) schemas(ctx context.Context, wanted []schema.GroupKind, in *threeway.Input) map[schema.GroupKind]*kinds.CustomSchema {
 	crds, warnings := r.connection.Cluster.CRDs(ctx, wanted)
 	in.Warnings = append(in.Warnings, warnings...)
@@ -46,7 +47,7 @@ func (r run) schemas(ctx context.Context, wanted []schema.GroupKind, in *threewa
 	return out
 }
 
-// applyTypes reads what the server publishes of custom resources that are applied server-side.
+// applyTypes reads the OpenAPI documents of custom resources that are applied server-side. The field manager needs them to merge lists.
 func (r run) applyTypes(
 	ctx context.Context, wanted []schema.GroupVersion, in *threeway.Input,
 ) map[schema.GroupVersion]*engine.ApplyTypes {

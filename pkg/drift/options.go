@@ -11,72 +11,75 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Target is one release, and what it is compared with: by default its stored manifest.
+// Target is one release and what it is compared with. By default that is its stored manifest, which shows drift. At most one of RollbackTo
+// and Chart is set.
 type Target struct {
-	// Namespace is that of the release records.
+	// Namespace is the namespace of the release records, and Release the name of the release.
 	Namespace, Release string
-	// Revision is the stored revision to start from; 0 is the one that helm upgrade would start from.
+	// Revision is the stored revision to start from; 0 means the one that helm upgrade would start from.
 	Revision int
-	// RollbackTo is the revision that helm rollback would go back to, instead of an upgrade; a negative number counts back from the last.
+	// RollbackTo predicts helm rollback to this revision instead of helm upgrade. A negative number counts back from the last revision.
 	RollbackTo int
-	// Chart is the chart that helm upgrade would install; nil for none.
+	// Chart predicts helm upgrade with this chart.
 	Chart *Chart
 }
 
-// Chart is a chart to compare with, and what its templates see. Fields without a comment are Helm's flags of their name.
+// Chart is a chart to compare with, and what its templates see. Fields without a comment are the flags of helm upgrade of the same name.
 type Chart struct {
 	// Ref is what Helm takes as CHART: a directory, an archive, a URL, repo/name or oci://….
 	Ref    string
 	Source fetch.Options
 	Values render.ValueOptions
-	// ReadFile reads a values file; fetch.ReadFile without standard input if it is nil.
+	// ReadFile reads a values file. If it is nil, fetch.ReadFile does, without standard input.
 	ReadFile func(ctx context.Context, name string) ([]byte, error)
-	// Install shows what helm upgrade --install would create if the release is not installed.
+	// Install predicts helm upgrade --install if the release is not installed. Without it, such a release is an error.
 	Install bool
-	// KubeVersion replaces the version of Kubernetes that templates see, and APIVersions are added to those of the cluster.
+	// KubeVersion replaces the version of Kubernetes that templates see. APIVersions are added to those of the cluster.
 	KubeVersion string
 	APIVersions []string
-	// NoLookup lets lookups find nothing.
+	// NoLookup makes lookups find nothing instead of reading the cluster.
 	NoLookup, EnableDNS, SkipSchemaValidation bool
-	// PostRender changes the rendered manifest; nil changes nothing.
+	// PostRender returns what a post-renderer makes of the rendered manifest. If it is nil, there is none.
 	PostRender func(ctx context.Context, manifest []byte) ([]byte, error)
 }
 
 // Options say how releases are compared. The zero value compares as helmdrift diff does without flags.
 type Options struct {
-	// Helm is the major version whose upgrade is predicted, "3" or "4"; by default the one that wrote the last revision.
+	// Helm is the major version of Helm that is predicted, "3" or "4"; by default the one that wrote the last revision.
 	Helm string
-	// ServerSide says whether Helm applies server-side; nil does as the last revision did.
+	// ServerSide says whether Helm applies server-side; nil means as it did for the last revision.
 	ServerSide *bool
 	// ForceConflicts, ForceReplace and TakeOwnership are flags of helm upgrade.
 	ForceConflicts, ForceReplace, TakeOwnership bool
-	// DryRun also lets the API server try every write that is predicted.
+	// DryRun also lets the API server try every predicted write. The report says where the server disagrees.
 	DryRun bool
 
-	// Ignore says what to ignore, beside the built-in rules; a rule that cannot be read is a warning in the report. Rules are such rules that
-	// were read already. FromFlux adds the rules of the HelmRelease that owns the release.
-	Ignore         []report.RuleText
-	Rules          []ignore.Rule
-	NoBuiltInRules bool
-	FromFlux       bool
-	// Managers are names of field managers beside those that are known; they may begin or end in *.
+	// Ignore lists rules of what to ignore, in addition to the built-in ones. A rule that cannot be read is a warning in the report.
+	Ignore []report.RuleText
+	// NoBuiltInRules leaves out the built-in rules, and FromFlux adds those of the HelmRelease that deploys the release.
+	NoBuiltInRules, FromFlux bool
+	// Managers lists names of field managers by group, in addition to those that are built in. They may begin or end in *.
 	Managers map[report.ManagerGroup][]string
-	// ShowControllers lists what controllers wrote and no manifest names.
+	// ShowControllers lists fields that controllers wrote and no manifest names, instead of counting them.
 	ShowControllers bool
-	// Warnings go into every report, such as those about the reading of Rules.
+
+	// Rules are ignore rules that the caller has read already, and Warnings are added to every report, such as those about reading Rules. The
+	// rules have a type of an internal package. Other modules use Ignore.
+	Rules    []ignore.Rule
 	Warnings []report.Message
 
-	// Known is what is known to be secret: comparisons add to it, and errors are freed of it. A nil Known is replaced by an empty one.
+	// Known is what is known to be secret. Comparisons add to it, and it is removed from their errors. The commands of this module share it
+	// with their log. Its type is internal, so other modules leave it nil; each Comparer then has its own.
 	Known *secret.Known
 
-	// Fetch brings a chart to this machine, ReadManifest reads the manifest of a record, and Render renders a chart. A nil function is
-	// replaced by one that works in this process: fetch.Chart, render.Read and RenderChart. See the package comment.
+	// Fetch fetches a chart and returns its path, ReadManifest reads the manifest of a record, and Render renders a chart. If one is nil,
+	// fetch.Chart, render.ReadDocuments or RenderChart does it in this process. See the package comment.
 	Fetch        func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
 	Render       func(ctx context.Context, q ChartRequest) (*RenderedChart, error)
 }
 
-// withDefaults replaces what is nil.
+// withDefaults returns the options with a default for every function that is nil, and for Known.
 func (o Options) withDefaults() Options {
 	if o.Known == nil {
 		o.Known = &secret.Known{}

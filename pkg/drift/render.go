@@ -12,33 +12,33 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
-// ChartRequest is a chart to render, and all that its templates see. encoding/gob carries all of it but the functions, so that another
-// process can render.
+// ChartRequest is a chart to render and everything that its templates see. encoding/gob can encode all of it except the functions, so that
+// another process can render the chart.
 type ChartRequest struct {
 	// Path is a chart directory or an archive on this machine.
 	Path                   string
 	Helm4, Install         bool
 	ReleaseName, Namespace string
 	LastRevision           int
-	// Previous are the values of the old revision, still as text: decoded they take several times the memory.
+	// Previous are the values of the old revision. They are still text, because decoded values take several times the memory.
 	Previous     release.Values
 	Values       render.ValueOptions
 	Capabilities *chartutil.Capabilities
 	Undiscovered []string
-	// Known is what is known to be secret; rendering adds to it.
+	// Known is what is known to be secret, and rendering adds to it. Options.Render gets it and passes it on.
 	Known                           *secret.Known
 	EnableDNS, SkipSchemaValidation bool
 
 	// ReadFile reads a values file.
 	ReadFile func(ctx context.Context, name string) ([]byte, error)
-	// Server is the address of the API server in messages, and Lookup answers lookups; if it is nil, they find nothing.
+	// Server is the address of the API server in messages. Lookup answers lookups; if it is nil, they find nothing.
 	Server string
 	Lookup LookupFunc
 	// PostRender changes the rendered manifest; nil changes nothing.
 	PostRender func(ctx context.Context, manifest []byte) ([]byte, error)
 }
 
-// RenderedChart is a rendered chart whose manifests are read.
+// RenderedChart is a rendered chart whose manifests were read.
 type RenderedChart struct {
 	// Rendered lacks the texts of the manifests.
 	Rendered render.Rendered
@@ -46,7 +46,8 @@ type RenderedChart struct {
 	Manifest, Again, AtOnce []render.Document
 }
 
-// RenderChart renders a chart and reads its manifests in this process. What is wrong with the chart or its values is a *render.Error.
+// RenderChart renders a chart and reads its manifests in this process. It is the default of Options.Render. If the chart or its values are
+// wrong, the error is a *render.Error with the file and line.
 func RenderChart(ctx context.Context, q ChartRequest) (*RenderedChart, error) {
 	options, err := q.options(ctx)
 	if err != nil {
@@ -63,6 +64,7 @@ func RenderChart(ctx context.Context, q ChartRequest) (*RenderedChart, error) {
 	return out, nil
 }
 
+// readIfAny returns the documents of a manifest; nil if it is empty, which means that there was no such rendering.
 func readIfAny(manifest string) []render.Document {
 	if manifest == "" {
 		return nil
@@ -70,7 +72,7 @@ func readIfAny(manifest string) []render.Document {
 	return render.ReadDocuments(manifest)
 }
 
-// options are the same for pkg/render.
+// options returns the request as pkg/render takes it.
 func (q ChartRequest) options(ctx context.Context) (render.ChartOptions, error) {
 	out := render.ChartOptions{
 		Path: q.Path, Helm4: q.Helm4, Install: q.Install, ReleaseName: q.ReleaseName, Namespace: q.Namespace,

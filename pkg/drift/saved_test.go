@@ -178,7 +178,7 @@ func copied(t *testing.T, in saved) (out saved) {
 	return out
 }
 
-// TestSavedAnswersGiveTheSameReport: plain data stands in for a cluster, with and without a chart, for kinds of every sort.
+// TestSavedAnswersGiveTheSameReport checks that saved answers can replace a cluster, with and without a chart, for all sorts of kinds.
 func TestSavedAnswersGiveTheSameReport(t *testing.T) {
 	chart := t.TempDir()
 	files := map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.3.0\n", "templates/all.yaml": chartTemplate}

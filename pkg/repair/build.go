@@ -17,59 +17,50 @@ type builder struct {
 	compared *threeway.ObjectComparison
 }
 
-// shown is a path of the object as a report names it.
+// shown is a path of the object as a report prints it.
 func (b *builder) shown(path object.Path) string { return b.shownPath(b.compared, path) }
 
-// build turns drift into changes, and what was added, as far as the API server would store them.
+// build turns drift, and additions to be pruned, into changes that the API server would store.
 func (b *builder) build(drift, added []threeway.Finding) {
 	var base []Change
 	for _, f := range drift {
 		if c, reason := b.change(f); reason != "" {
 			b.decline(b.compared, b.id(b.compared, f), reason)
 		} else if c.kind == putOrder && object.Equal(c.From, c.To) {
-			continue // it comes right with the items of the list
+			continue // the order is right again once the items of the list are
 		} else if !slices.ContainsFunc(base, func(other Change) bool { return other.Path.Equal(c.Path) && other.kind == c.kind }) {
 			base = append(base, c)
 		}
 	}
+	// Renames come first: they change which items are missing, and so what is pruned beside them.
 	base = b.renames(base)
 	changes := b.accepted(base, b.pruned(added, base))
 	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Path.String(), b.Path.String()) })
 	b.plan.Changes = changes
 }
 
-// change makes the change of one finding, or says why there is none.
+// change makes the change of one finding, or returns why there is none.
 func (b *builder) change(f threeway.Finding) (Change, string) {
-	if hasIndex(f.Path) || b.plan.ambiguous(b.plan.source.Live, f.Path) {
-		return Change{}, "the items of its list lack their keys or share them, so it is not certain which one is meant"
-	}
 	source := b.plan.source
-	whole := source.Whole(f.Path)
-	if rule := b.ignoredAt(whole); rule != nil {
-		what := "it"
-		if len(whole) < len(f.Path) {
-			what = b.shown(whole)
-		}
-		return Change{}, fmt.Sprintf("%s holds what is ignored by %s, and can only be put back as a whole", what, rule.Rule)
+	atomic := source.Whole(f.Path)
+	if reason := b.whyNotPutBack(f.Path, atomic); reason != "" {
+		return Change{}, reason
 	}
-	if part := b.findOfFailed(whole); part != nil && len(whole) < len(f.Path) {
-		return Change{}, fmt.Sprintf("%s%s %s, and %s can only be put back as a whole%s",
-			b.failedRevision(), failedVerb(*part), b.shown(part.Path), b.shown(whole), b.undoFailedHint())
-	}
-	if source.IsPlacement(f) {
+	if source.IsPlacement(f) { // a finding of the order alone; its values are the items of the list
 		return b.orderOf(f), ""
 	}
 	c := Change{ID: b.id(b.compared, f), Path: f.Path, finding: f}
-	if f.Equivalent {
+	if f.Equivalent { // the value is right already, so at most its owner is to be changed
 		if owner, reason := b.ownerOf(f); owner || reason != "" {
 			c.kind = putOwner
 			return c, reason
 		}
 	}
-	if len(whole) < len(f.Path) {
-		c = b.atomicChange(f, whole)
+	if len(atomic) < len(f.Path) {
+		c = b.atomicChange(f, atomic)
 	}
 	stated, names := source.Stated(c.Path)
+	// The manifest may say null. The API server stores a null of an untyped field, which is not the same as no field.
 	if c.To = stated; names && stated == nil {
 		c.To = object.Null{}
 	}
@@ -78,16 +69,40 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 		c.kind = putAtomic
 	}
 	if c.To == nil && c.From == nil {
-		return c, "there is nothing in live that could be taken away here, and nothing in the manifest that could be put back"
+		return c, "live has nothing here to remove, and the manifest has nothing to put back"
 	}
+	// A change that cannot be made alone would fail the patch of the whole object later.
 	if _, err := b.plan.repaired(source.Live, []Change{c}); err != nil {
 		return c, err.Error()
 	}
 	return c, ""
 }
 
-// ownerOf reports whether nothing but the ownership of a field is to be put back, on which an apply conflicts although live means the
-// same as old; or says why that cannot be done.
+// whyNotPutBack returns why the place at path stays as it is; empty if it can be put back. Atomic is the part of path that is written as
+// one value, so everything inside it counts: what a rule ignores there, and what the failed revision wrote.
+func (b *builder) whyNotPutBack(path, atomic object.Path) string {
+	if hasIndex(path) || b.plan.ambiguous(b.plan.source.Live, path) {
+		return unclearItem
+	}
+	what := "it"
+	if len(atomic) < len(path) {
+		what = b.shown(atomic)
+	}
+	if rule := b.ignoredAt(atomic); rule != nil {
+		return fmt.Sprintf("a part of %s is ignored by %s, and %[1]s can only be put back as a whole", what, rule.Rule)
+	}
+	if part := b.findOfFailed(atomic); part != nil && len(atomic) < len(path) {
+		return fmt.Sprintf("%s%s %s, and %s can only be put back as a whole%s",
+			b.failedRevision(), failedVerb(*part), b.shown(part.Path), what, b.undoFailedHint())
+	}
+	return ""
+}
+
+// unclearItem is the reason of a path through an item of a list that nothing identifies.
+const unclearItem = "the items of its list lack their keys or share them, so it is unclear which one is meant"
+
+// ownerOf reports whether only the ownership of a field is put back: live means the same as old, and an apply conflicts on it all the
+// same. Otherwise it returns why that cannot be done, if anything prevents it.
 func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 	source := b.plan.source
 	if allocated, _ := source.Filled(f.Path); allocated {
@@ -95,7 +110,7 @@ func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 			"helm upgrade conflicts on it as long as the chart names it"
 	}
 	if _, declared := f.Path.Lookup(source.Declared()); !declared {
-		return false, "it is no part of what fix compares and puts back; helm upgrade --force-conflicts writes it"
+		return false, "fix does not compare it; helm upgrade --force-conflicts writes it"
 	}
 	owned := source.AppliedAt(f.Path)
 	if !source.Spelled(source.Live, f.Path) || owned.Empty() {
@@ -105,22 +120,23 @@ func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 	if len(losers) == 0 {
 		return false, "its owner is not named in managedFields, so it cannot be handed over to " + b.plan.Deployer
 	}
-	for _, w := range losers {
-		if w.raw["apiVersion"] != b.plan.Ref.APIVersion() {
-			return false, fmt.Sprintf("%v owns it at another version than %s", w.raw["manager"], b.plan.Ref.APIVersion())
+	// An entry at another version names fields as that version has them, so taking ours from it could take the wrong ones.
+	for _, e := range losers {
+		if e.raw["apiVersion"] != b.plan.Ref.APIVersion() {
+			return false, fmt.Sprintf("%s owns it at another version than %s", e.owner.Manager, b.plan.Ref.APIVersion())
 		}
 	}
 	return true, ""
 }
 
-// areMaps tells whether both values are maps. The comparison goes into maps, so such a change is about what is one value.
+// areMaps reports whether both values are maps. The comparison goes into maps, so a change of a map concerns one that is one value.
 func areMaps(a, b any) bool {
 	_, isMap := a.(map[string]any)
 	_, alsoMap := b.(map[string]any)
 	return isMap && alsoMap
 }
 
-// wholeOf makes the change of a finding that lies in what is one value for a server-side apply.
+// atomicChange makes the change of a finding inside of what is one value for a server-side apply.
 func (b *builder) atomicChange(f threeway.Finding, path object.Path) Change {
 	id := b.id(b.compared, f)
 	f.Old, _ = b.plan.source.Stated(path)
@@ -130,6 +146,7 @@ func (b *builder) atomicChange(f threeway.Finding, path object.Path) Change {
 	return Change{ID: id, Path: path, kind: putAtomic, finding: f}
 }
 
+// orderOf makes the change that puts the order of a list back.
 func (b *builder) orderOf(f threeway.Finding) Change {
 	c := Change{ID: b.id(b.compared, f), Path: f.Path, kind: putOrder, finding: f}
 	c.From = b.plan.order(b.plan.source.Live, f.Path)
@@ -139,7 +156,7 @@ func (b *builder) orderOf(f threeway.Finding) Change {
 	return c
 }
 
-// goes makes the change that takes away what no manifest names, for the sake of another change.
+// removal makes the change that removes what no manifest names, because another change needs that.
 func (b *builder) removal(path object.Path, kind changeKind, note string) Change {
 	c := Change{Path: path, kind: kind}
 	c.From, _ = b.plan.rawAt(b.plan.source.Live, path)
@@ -156,8 +173,8 @@ func (b *builder) removal(path object.Path, kind changeKind, note string) Change
 	return c
 }
 
-// accepted gives the changes that the API server would store, and those that these need. A change that cannot stand beside what live
-// holds is left, so that it does not cost the others; what is pruned is left first.
+// accepted returns the changes that the API server would store together, and the changes that these need. One that does not fit is
+// declined, so that it does not prevent the others. Pruned fields are declined first, because putting back matters more.
 func (b *builder) accepted(base, pruned []Change) []Change {
 	together := slices.Concat(base, pruned)
 	all, reason := b.completed(together)
@@ -165,6 +182,7 @@ func (b *builder) accepted(base, pruned []Change) []Change {
 		return all
 	}
 	kept := b.storable(base)
+	// One at a time: each is tried beside all that fitted before it.
 	for _, c := range pruned {
 		if _, reason := b.completed(append(slices.Clip(kept), c)); reason != "" {
 			b.decline(b.compared, c.ID, refusedAhead+reason)
@@ -179,7 +197,7 @@ func (b *builder) accepted(base, pruned []Change) []Change {
 // refusedAhead begins the reason of a change that is not even tried.
 const refusedAhead = "the API server would refuse it: "
 
-// storable gives those changes that the API server would store.
+// storable returns the changes that the API server would store, and declines the others.
 func (b *builder) storable(base []Change) []Change {
 	for len(base) > 0 {
 		_, reason := b.completed(base)
@@ -200,7 +218,7 @@ func (b *builder) storable(base []Change) []Change {
 	return nil
 }
 
-// culprit gives the change without which the others would be stored; nil where no single one is it.
+// culprit returns the change without which the others would be stored; nil if no single one is to blame.
 func (b *builder) culprit(base []Change) *Change {
 	for i := range base {
 		others := slices.Delete(slices.Clone(base), i, i+1)
@@ -211,8 +229,7 @@ func (b *builder) culprit(base []Change) *Change {
 	return nil
 }
 
-// completed adds to changes what they need, and says why the API server would refuse the outcome; empty where nothing speaks
-// against it.
+// completed adds what the changes need. It returns why the API server would refuse the result; empty if nothing prevents it.
 func (b *builder) completed(base []Change) ([]Change, string) {
 	if len(base) == 0 {
 		return nil, ""
@@ -228,9 +245,10 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 	if err != nil {
 		return nil, err.Error()
 	}
+	// What old puts back may exclude what somebody set in its place, such as another member of a union.
 	for _, path := range b.plan.source.Superfluous(after) {
 		if _, there := b.plan.rawAt(live, path); there && b.whyKept(path) == "" {
-			all = append(all, b.removal(path, putValue, "the API server does not take it beside what is put back"))
+			all = append(all, b.removal(path, putValue, "the API server rejects it beside what is put back"))
 		}
 	}
 	if after, err = b.plan.repaired(live, all); err != nil {
@@ -239,12 +257,12 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 	return all, b.plan.source.Refusal(live, after)
 }
 
-// kept says of a place why it may not go for the sake of a chosen one; empty where it may.
+// whyKept returns why a place must stay although another change needs its removal; empty if it may go. The text completes "it …".
 func (b *builder) whyKept(path object.Path) string {
 	rule, ofFailed := b.ignoredAt(path), b.findOfFailed(path)
 	switch {
 	case reachOf(b.choice.skip, b.plan.Ref.Key, path) != outside:
-		return "is to be skipped"
+		return "is skipped"
 	case rule != nil:
 		return "is ignored by " + rule.Rule
 	case ofFailed != nil:
@@ -253,7 +271,7 @@ func (b *builder) whyKept(path object.Path) string {
 	return ""
 }
 
-// ignoredAt gives the rule that silences a place, or something that live has below; nil where none does.
+// ignoredAt returns the rule that ignores a place, or something below it in live; nil if there is none.
 func (b *builder) ignoredAt(path object.Path) *report.IgnoreRule {
 	if rule := ignoredIn(b.compared.Findings, path); rule != nil {
 		return rule
@@ -261,7 +279,7 @@ func (b *builder) ignoredAt(path object.Path) *report.IgnoreRule {
 	return b.plan.source.HoldsIgnored(path)
 }
 
-// ignoredIn gives the rule that silences a finding at a place, above it or below.
+// ignoredIn returns the rule that ignores a finding at path, above it or below it.
 func ignoredIn(found []threeway.Finding, path object.Path) *report.IgnoreRule {
 	for _, f := range found {
 		if f.IgnoredBy != nil && f.Path.Overlaps(path) {

@@ -104,7 +104,7 @@ func runCase(t *testing.T, file string) {
 	}
 }
 
-// drift puts objects in the place of what was installed; the rest is deleted.
+// drift replaces what was installed with other objects, and deletes the rest.
 func (w *site) drift(objects []map[string]any, withMetadata bool) {
 	w.t.Helper()
 	there := map[object.Ref]bool{}
@@ -129,7 +129,7 @@ func (w *site) drift(objects []map[string]any, withMetadata bool) {
 	}
 }
 
-// written puts objects in the place of those that are there, as a field manager writes them.
+// written replaces objects as a field manager writes them.
 func (w *site) written(objects []map[string]any, manager string) {
 	w.t.Helper()
 	for _, content := range objects {
@@ -176,7 +176,7 @@ func (w *site) ignore(text string) {
 	w.rules = append(w.rules, read...)
 }
 
-// described tells whether the kind of an object is known; of others the field manager knows nothing.
+// described reports whether the kind of an object is known; the field manager cannot follow others.
 func (w *site) described(o object.Object) bool {
 	gvk := schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind}
 	return clientscheme.Scheme.Recognizes(gvk) || w.converters[gvk.GroupVersion()] != nil
@@ -205,7 +205,7 @@ func selectors(t *testing.T, text string) []Selector {
 	return out
 }
 
-// describe writes a plan down.
+// describe writes a plan as text.
 func describe(t *testing.T, p *Plan) string {
 	t.Helper()
 	var b strings.Builder

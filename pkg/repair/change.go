@@ -2,7 +2,6 @@ package repair
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -13,19 +12,19 @@ import (
 type changeKind int
 
 const (
-	// putValue sets the value at a path, or takes it away.
+	// putValue sets the value at a path, or removes it.
 	putValue changeKind = iota
-	// putAtomic is putValue for what is one value to a server-side apply: what stands in it and no manifest names goes too.
+	// putAtomic is putValue for what is one value for a server-side apply: what others wrote into it goes too.
 	putAtomic
-	// putOrder gives the items of a list that old names the order they have there, among the places that they hold.
+	// putOrder restores the order of those items of a list that old names, among the places that they hold.
 	putOrder
 	// putName gives an item of a list its old keys back.
 	putName
-	// dropName is the going of the name that putName takes away.
+	// dropName stands for the edited name of an item, which putName removes.
 	dropName
-	// prune takes away what a person added and no manifest names.
+	// prune removes what a person added and no manifest names.
 	prune
-	// putOwner hands the deployer the ownership of a value that is as old has it, and on which an apply conflicts with somebody else.
+	// putOwner hands the deployer the ownership of a value that is as old has it, and on which an apply conflicts with another owner.
 	putOwner
 )
 
@@ -33,16 +32,16 @@ const (
 type state int
 
 const (
-	// pending: the field is as the plan saw it.
+	// pending means that the field is as the plan saw it.
 	pending state = iota
-	// done: the field is as the plan would make it.
+	// done means that the field is as the plan would make it.
 	done
-	// moved: it is neither.
+	// stale means that it is neither: somebody else wrote it.
 	stale
 )
 
-// stateOf tells how a change stands in live, given the findings that live has now. What a rule has come to silence since the plan was
-// made, by an annotation of live, is not touched any more.
+// stateOf returns the state of a change in live, given the findings that live has now. A field that a rule has come to ignore since the
+// plan was made, by an annotation of live, is not written any more.
 func (o *ObjectPlan) stateOf(c Change, live map[string]any, found []threeway.Finding) state {
 	isIgnored := ignoredIn(found, c.Path) != nil || c.kind == putName && ignoredIn(found, c.livePath) != nil
 	switch {
@@ -56,6 +55,7 @@ func (o *ObjectPlan) stateOf(c Change, live map[string]any, found []threeway.Fin
 	return stale
 }
 
+// isDone reports whether live is as the change would make it. Drift at the path, above it or below it says that it is not.
 func (o *ObjectPlan) isDone(c Change, live map[string]any, found []threeway.Finding) bool {
 	hasLeft := func(f threeway.Finding) bool {
 		return f.Drifted() && !o.isOwnership(f, live) || f.Managed && f.IgnoredBy != nil
@@ -86,18 +86,19 @@ func (o *ObjectPlan) isDone(c Change, live map[string]any, found []threeway.Find
 	})
 }
 
-// holdsOld tells whether live holds what old declares at a path.
+// holdsOld reports whether live has what old declares at path.
 func (o *ObjectPlan) holdsOld(path object.Path, live map[string]any) bool {
 	is, there := path.Lookup(o.source.Normal(live))
 	was, declared := path.Lookup(o.source.Declared())
 	return there == declared && object.Equal(is, was) || o.source.Spelled(live, path)
 }
 
-// isOwnership reports whether a finding is about the owner of a field alone: live holds what an apply of old would store.
+// isOwnership reports whether a finding concerns only the owner of a field: live has what an apply of old would store.
 func (o *ObjectPlan) isOwnership(f threeway.Finding, live map[string]any) bool {
 	return f.Equivalent && o.source.Spelled(live, f.Path)
 }
 
+// isPending reports whether live is as the plan saw it.
 func (o *ObjectPlan) isPending(c Change, live map[string]any, found []threeway.Finding) bool {
 	switch c.kind {
 	case prune:
@@ -117,19 +118,19 @@ func (o *ObjectPlan) isPending(c Change, live map[string]any, found []threeway.F
 	return object.Equal(is, c.From)
 }
 
-// hasConflict reports whether an apply conflicts at a path.
+// hasConflict reports whether an apply conflicts at path, above it or below it.
 func hasConflict(found []threeway.Finding, path object.Path) bool {
 	return slices.ContainsFunc(found, func(f threeway.Finding) bool {
 		return f.Verdict == report.Conflict && f.IgnoredBy == nil && f.Path.Overlaps(path)
 	})
 }
 
-// ambiguous reports whether a path leads through items of a list that share their name, in a text or in old. Where it ends at them, it
-// means them all.
+// ambiguous reports whether a path leads through items of a list that share their name, in a text or in old. A path that ends at such
+// items means all of them.
 func (o *ObjectPlan) ambiguous(text map[string]any, path object.Path) bool {
 	for _, normal := range []map[string]any{o.source.Normal(text), o.source.Declared()} {
 		for n, step := range path {
-			if n < len(path)-1 && step.Form != object.FieldStep && count(o.names(normal, path[:n]), nameOf(step)) > 1 {
+			if n < len(path)-1 && step.Form != object.FieldStep && hasTwice(o.names(normal, path[:n]), nameOf(step)) {
 				return true
 			}
 		}
@@ -137,44 +138,18 @@ func (o *ObjectPlan) ambiguous(text map[string]any, path object.Path) bool {
 	return false
 }
 
-func count(names []string, name string) int {
-	n := 0
-	for _, other := range names {
-		if other == name {
-			n++
-		}
-	}
-	return n
+func hasTwice(names []string, name string) bool {
+	i := slices.Index(names, name)
+	return i >= 0 && slices.Contains(names[i+1:], name)
 }
 
-// rawAt returns the value at a path in a text as the API server wrote it. A null is nothing.
+// rawAt returns the value at path in a text as the API server wrote it. A null counts as absent.
 func (o *ObjectPlan) rawAt(text map[string]any, path object.Path) (any, bool) {
 	v, _ := o.source.At(text, path)
 	return v, v != nil
 }
 
-// within tells whether a path leads to or through a place that is named by a text.
-func within(path object.Path, text string) bool {
-	for n := 1; n <= len(path); n++ {
-		if path[:n].String() == text {
-			return true
-		}
-	}
-	return false
-}
-
-// leadsInto tells whether a text names a place below a path.
-func leadsInto(path object.Path, text string) bool {
-	rest, below := strings.CutPrefix(text, path.String())
-	return below && rest != "" && (rest[0] == '.' || rest[0] == '[')
-}
-
-// hasIndex tells whether a path names an item by its index alone.
+// hasIndex reports whether a path names an item only by its index, which another writer can shift.
 func hasIndex(path object.Path) bool {
-	for _, s := range path {
-		if s.Form == object.IndexStep {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(path, func(s object.Step) bool { return s.Form == object.IndexStep })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// checkPatch sends what is planned for one object, and holds the outcome to all that a repair promises.
+// checkPatch sends what is planned for one object, and checks everything that a repair promises.
 func (w *site) checkPatch(o *ObjectPlan) {
 	w.t.Helper()
 	live := w.live[o.Ref]
@@ -35,21 +35,21 @@ func (w *site) checkPatch(o *ObjectPlan) {
 	}
 	w.checkOutside(o, live, after)
 	w.checkDone(o, after)
-	w.checkMoved(o, live)
+	w.checkStale(o, live)
 }
 
 // checkOutside: nothing but what is planned differs.
 func (w *site) checkOutside(o *ObjectPlan, live, after map[string]any) {
 	w.t.Helper()
 	for _, path := range differing(o.source, nil, live, after) {
-		if !slices.ContainsFunc(o.Changes, func(c Change) bool { return touchesText(c.Path, path) }) {
+		if !slices.ContainsFunc(o.Changes, func(c Change) bool { return isPlannedPlace(c.Path, path) }) {
 			w.t.Errorf("%s: the patch changes %s, which is not planned: %v", o.Ref.Key, path, paths(o.Changes))
 		}
 	}
 }
 
-// touchesText tells whether a place is at a planned path, or below it. A planned path may lead through maps that are not there.
-func touchesText(planned, place object.Path) bool { return planned.Overlaps(place) }
+// isPlannedPlace reports whether a place is at a planned path, or below it. A planned path may lead through maps that do not exist.
+func isPlannedPlace(planned, place object.Path) bool { return planned.Overlaps(place) }
 
 // checkDone: after the patch, live shows no drift at what was planned, and there is nothing more to patch.
 func (w *site) checkDone(o *ObjectPlan, after map[string]any) {
@@ -67,8 +67,8 @@ func (w *site) checkDone(o *ObjectPlan, after map[string]any) {
 	}
 }
 
-// checkMoved: where a planned field is neither as it was nor as it will be, there is no patch.
-func (w *site) checkMoved(o *ObjectPlan, live map[string]any) {
+// checkStale: where a planned field is neither as it was nor as it will be, there is no patch.
+func (w *site) checkStale(o *ObjectPlan, live map[string]any) {
 	w.t.Helper()
 	for _, c := range o.Changes {
 		pointer, ok := o.source.Locate(live, c.Path)
@@ -76,7 +76,7 @@ func (w *site) checkMoved(o *ObjectPlan, live map[string]any) {
 			continue
 		}
 		elsewhere, _ := object.Copy(live).(map[string]any)
-		pointer.Edit(elsewhere, moveOn)
+		pointer.Edit(elsewhere, otherValue)
 		if is, there := o.rawAt(elsewhere, c.Path); there && object.Equal(is, c.From) || object.Equal(elsewhere, live) {
 			continue
 		}
@@ -100,8 +100,8 @@ func asMoved(err error, moved **StaleError) bool {
 	return ok
 }
 
-// moveOn makes another value of the same type.
-func moveOn(v any) any {
+// otherValue makes another value of the same type.
+func otherValue(v any) any {
 	switch v := v.(type) {
 	case string:
 		return "bW92ZWQ="
@@ -111,12 +111,12 @@ func moveOn(v any) any {
 		return !v
 	case map[string]any:
 		for _, name := range sortedKeys(v, nil) {
-			v[name] = moveOn(v[name])
+			v[name] = otherValue(v[name])
 			return v
 		}
 	case []any:
 		if len(v) > 0 {
-			v[0] = moveOn(v[0])
+			v[0] = otherValue(v[0])
 		}
 	}
 	return v

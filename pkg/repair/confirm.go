@@ -8,7 +8,7 @@ import (
 )
 
 // didNotStay is the reason of a repair that somebody took back.
-const didNotStay = "it was put back and did not stay: something writes the drift again"
+const didNotStay = "it was put back and did not stay: something writes the drift back"
 
 // Confirmed checks the outcomes of a run against the comparison made after it. An object that was fixed is declined if a planned field has
 // drifted again, or a pruned one is there again. A controller that writes the drift back does so a moment after the repair, when Run has

@@ -13,6 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
+// managedFields is the pointer to what the API server has recorded about the writers of an object. A client may write it.
 const managedFields = "/metadata/managedFields"
 
 // HandOver returns the JSON patch that hands the deployer what the repair wrote. It changes managedFields alone: what the repairer's
@@ -60,6 +61,8 @@ type entry struct {
 // entries are managedFields by writer: the repairer's updates, the deployer's applies, and all others.
 type entries struct{ ours, deployers, others []entry }
 
+// entriesOf sorts managedFields by writer. A subresource, such as scale, has entries of its own under the same manager, and they stay: a
+// repair writes none.
 func (o *ObjectPlan) entriesOf(live map[string]any) (out entries) {
 	for i, raw := range owners.RawEntries(live) {
 		e := entry{index: i, raw: raw, owner: owners.OwnerOf(raw)}
@@ -126,7 +129,8 @@ func (o *ObjectPlan) absentFields() *fieldpath.Set {
 	return out
 }
 
-// handOver is the ownership patch of one object.
+// handOver is the ownership patch of one object. It moves fields between entries and never writes an object's values, so the API server
+// changes nothing else.
 type handOver struct {
 	plan *ObjectPlan
 	entries

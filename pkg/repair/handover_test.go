@@ -36,10 +36,10 @@ data: {a: YQ==}
 stringData: {pw: hunter2}
 `
 
-// drifted gives a site on which somebody has edited both objects.
+// driftedSite returns a site on which somebody has edited both objects.
 func driftedSite(t *testing.T) *site { return driftedSiteOf(t, "helm") }
 
-// driftedSiteOf gives one whose release was deployed by a field manager.
+// driftedSiteOf returns one whose release was deployed by a field manager.
 func driftedSiteOf(t *testing.T, deployer string) *site {
 	w := newSite(t, handOverManifest, "", true)
 	w.deployer = deployer
@@ -70,8 +70,8 @@ data: {a: eA==, pw: eA==, more: eA==}
 	return w
 }
 
-// TestHandOver: after the repair and the hand-over, the deployer owns what it owned before the drift, also where stringData was put back,
-// and the repairer owns nothing. What others own stays theirs. The deployer is the helm command, or a program that uses Helm's library.
+// TestHandOver: after the repair and the hand-over, the deployer owns what it owned before the drift, also if stringData was put back, and
+// the repairer owns nothing. What others own stays theirs. The deployer is the helm command, or a program that uses Helm's library.
 func TestHandOver(t *testing.T) {
 	for _, deployer := range []string{"helm", "helm-controller", "mytool"} {
 		t.Run(deployer, func(t *testing.T) { testHandOver(t, deployer) })
@@ -123,9 +123,9 @@ func theirs(object map[string]any) []string {
 	return out
 }
 
-// TestBrokenOffRepairIsHandedOver: a repair that was broken off after the values were put back left its entry behind. The next plan
+// TestInterruptedRepairIsHandedOver: a repair that was interrupted after it had put the values back left its entry behind. The next plan
 // has no change, and hands over.
-func TestBrokenOffRepairIsHandedOver(t *testing.T) {
+func TestInterruptedRepairIsHandedOver(t *testing.T) {
 	w := driftedSite(t)
 	first := w.plan(Options{})
 	for i := range first.Objects {
@@ -164,8 +164,8 @@ func TestBrokenOffRepairIsHandedOver(t *testing.T) {
 	}
 }
 
-// TestHandOverOfOddEntries: entries of managedFields that are not as a release leaves them.
-func TestHandOverOfOddEntries(t *testing.T) {
+// TestHandOverOfUnusualEntries: managedFields that no release leaves by itself.
+func TestHandOverOfUnusualEntries(t *testing.T) {
 	entry := func(manager, operation, version, fields string) map[string]any {
 		return map[string]any{
 			"manager": manager, "operation": operation, "apiVersion": version, "fieldsType": "FieldsV1", "time": "2026-11-20T10:00:00Z",
@@ -181,13 +181,13 @@ func TestHandOverOfOddEntries(t *testing.T) {
 		entries []any
 		want    string
 	}{
-		"nobody":             {nil, "null"},
-		"not ours":           {[]any{helms, entry("kubectl-edit", "Update", "apps/v1", `{"f:spec":{"f:replicas":{}}}`), scale}, "null"},
-		"no helm":            {[]any{ours}, `add /- helm Apply {"f:spec":{"f:replicas":{}}}, remove /0`},
-		"two of ours":        {[]any{ours, helms, more}, `replace /1/fieldsV1 {"f:spec":{"f:replicas":{},"f:selector":{},"f:template":{"f:spec":{"f:nodeSelector":{}}}}}, remove /2, remove /0`},
-		"nothing in common":  {[]any{helms, entry("helmdrift", "Update", "apps/v1", `{"f:spec":{"f:paused":{}}}`)}, "remove /1"},
-		"other version":      {[]any{entry("helm", "Apply", "apps/v1beta1", `{"f:spec":{"f:selector":{}}}`), ours}, "helm owns fields of it at another version than apps/v1"},
-		"fields of no sense": {[]any{helms, map[string]any{"manager": "helmdrift", "operation": "Update", "fieldsV1": map[string]any{"x": int64(1)}}}, "an entry of its managedFields cannot be read"},
+		"nobody":            {nil, "null"},
+		"not ours":          {[]any{helms, entry("kubectl-edit", "Update", "apps/v1", `{"f:spec":{"f:replicas":{}}}`), scale}, "null"},
+		"no helm":           {[]any{ours}, `add /- helm Apply {"f:spec":{"f:replicas":{}}}, remove /0`},
+		"two of ours":       {[]any{ours, helms, more}, `replace /1/fieldsV1 {"f:spec":{"f:replicas":{},"f:selector":{},"f:template":{"f:spec":{"f:nodeSelector":{}}}}}, remove /2, remove /0`},
+		"nothing in common": {[]any{helms, entry("helmdrift", "Update", "apps/v1", `{"f:spec":{"f:paused":{}}}`)}, "remove /1"},
+		"other version":     {[]any{entry("helm", "Apply", "apps/v1beta1", `{"f:spec":{"f:selector":{}}}`), ours}, "helm owns fields of it at another version than apps/v1"},
+		"invalid fields":    {[]any{helms, map[string]any{"manager": "helmdrift", "operation": "Update", "fieldsV1": map[string]any{"x": int64(1)}}}, "an entry of its managedFields cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := driftedSite(t)
@@ -207,7 +207,7 @@ func TestHandOverOfOddEntries(t *testing.T) {
 	}
 }
 
-// summary writes the operations of an ownership patch that change something.
+// summary returns those operations of an ownership patch that change something.
 func summary(t *testing.T, body []byte) string {
 	t.Helper()
 	if body == nil {

@@ -60,7 +60,7 @@ func newSite(t testing.TB, old, crds string, serverSide bool) *site {
 	return w
 }
 
-// define takes in a CustomResourceDefinition.
+// define adds a CustomResourceDefinition.
 func (w *site) define(crd map[string]any) {
 	s, err := kinds.NewCustomSchema(crd)
 	if err != nil {
@@ -85,7 +85,7 @@ func (w *site) define(crd map[string]any) {
 	}
 }
 
-// inputOf is the comparison's input.
+// input is the comparison's input.
 func (w *site) input() threeway.Input {
 	in := threeway.Input{
 		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, ApplyMethod: "client-side",
@@ -167,7 +167,7 @@ func (w *site) install(o object.Object) bool {
 	return w.update(o, stored, w.deployer)
 }
 
-// update stores an object as any client does; false where the field manager cannot follow, so that nobody's name is written.
+// update stores an object as any client does; false if the field manager cannot follow, so that nobody's name is written.
 func (w *site) update(o object.Object, obj map[string]any, manager string) bool {
 	next := w.served(o, obj)
 	if was, ok := w.live[o.Ref]["metadata"].(map[string]any); ok && was["managedFields"] != nil {
@@ -270,7 +270,7 @@ func documents(t testing.TB, text string) []map[string]any {
 	return out
 }
 
-// objectOf is an object of a manifest; those that may have a namespace are in d unless they say.
+// objectOf is an object of a manifest. A namespaced object without a namespace is in d.
 func objectOf(content map[string]any) object.Object {
 	apiVersion, _ := content["apiVersion"].(string)
 	gv, _ := schema.ParseGroupVersion(apiVersion)

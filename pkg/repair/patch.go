@@ -3,6 +3,7 @@ package repair
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -14,11 +15,11 @@ import (
 type operation struct {
 	Op   string `json:"op"`
 	Path string `json:"path"`
-	// Value is left out of a removal only: a test against null is one.
+	// Value is written for every operation but a removal, because a test against null has one.
 	Value any `json:"value"`
 }
 
-// MarshalJSON leaves the value out where the operation has none.
+// MarshalJSON omits the value of a removal.
 func (op operation) MarshalJSON() ([]byte, error) {
 	out := map[string]any{"op": op.Op, "path": op.Path}
 	if op.Op != "remove" {
@@ -27,9 +28,8 @@ func (op operation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Patch makes the JSON patch from live to the repaired object, every operation behind tests of what it is about. Live may have been
-// read after the plan was made: where a planned field has left what the plan saw, the error is a *StaleError. The patch is nil where
-// all is as planned already.
+// Patch returns the JSON patch from live to the repaired object, with tests before every operation. Live may be newer than the plan: if a
+// planned field is no longer what the plan saw, the error is a *StaleError. The patch is nil if everything is as planned already.
 func (o *ObjectPlan) Patch(live map[string]any) ([]byte, error) {
 	ops, err := o.operations(live)
 	if err != nil || len(ops) == 0 {
@@ -38,12 +38,13 @@ func (o *ObjectPlan) Patch(live map[string]any) ([]byte, error) {
 	return json.Marshal(ops)
 }
 
+// operations returns the operations of Patch, the test of the uid first.
 func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
 	if o.source == nil || len(o.Changes) == 0 {
 		return nil, nil
 	}
-	if gone := o.staleObject(live); gone != nil {
-		return nil, gone
+	if stale := o.staleObject(live); stale != nil {
+		return nil, stale
 	}
 	open, err := o.pending(live)
 	if err != nil || len(open) == 0 {
@@ -61,26 +62,26 @@ func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
 	return append([]operation{testUID(live)}, p.ops...), nil
 }
 
-// pending gives the changes that are still to be made.
+// pending returns the changes that are still to be made.
 func (o *ObjectPlan) pending(live map[string]any) ([]Change, error) {
-	var open, gone []Change
+	var open, changed []Change
 	found := o.source.Findings(live)
 	for _, c := range o.Changes {
 		switch o.stateOf(c, live, found) {
 		case pending:
 			open = append(open, c)
 		case stale:
-			gone = append(gone, c)
+			changed = append(changed, c)
 		case done:
 		}
 	}
-	if len(gone) > 0 {
-		return nil, staleFields(gone)
+	if len(changed) > 0 {
+		return nil, staleFields(changed) // one patch writes the object, so one stale field stops all of it
 	}
 	return open, nil
 }
 
-// wholes are the pointers to what is replaced as one value, though it is a map.
+// atomicPointers are the pointers to maps that are replaced as one value.
 func (o *ObjectPlan) atomicPointers(live map[string]any, changes []Change) []string {
 	var out []string
 	for _, c := range changes {
@@ -91,9 +92,9 @@ func (o *ObjectPlan) atomicPointers(live map[string]any, changes []Change) []str
 	return out
 }
 
+// testUID begins every patch: a name can be used again by another object.
 func testUID(live map[string]any) operation {
-	metadata, _ := live["metadata"].(map[string]any)
-	return operation{"test", "/metadata/uid", metadata["uid"]}
+	return operation{"test", "/metadata/uid", object.Child(live, "metadata")["uid"]}
 }
 
 // patcher collects the operations that lead from one text to another.
@@ -103,8 +104,8 @@ type patcher struct {
 	ops    []operation
 }
 
-// walk compares one place of both texts, which both have it. Maps are entered, and lists whose items are the same ones by their
-// list-map keys; everything else is replaced as it is.
+// walk compares a place that both texts have. It goes into maps, and into lists whose items are the same by their list-map keys, so that
+// the patch touches nothing beside the change. Everything else is replaced as one value.
 func (p *patcher) walk(pointer object.Pointer, path object.Path, was, is any) {
 	if object.Equal(was, is) {
 		return
@@ -119,7 +120,7 @@ func (p *patcher) walk(pointer object.Pointer, path object.Path, was, is any) {
 		p.walkItems(pointer, path, keys, was, is)
 		return
 	}
-	p.change("replace", pointer, was, is)
+	p.change("replace", pointer, was, is) // scalars, types that differ, and lists without keys
 }
 
 func (p *patcher) walkMap(pointer object.Pointer, path object.Path, was, is map[string]any) {
@@ -138,7 +139,8 @@ func (p *patcher) walkMap(pointer object.Pointer, path object.Path, was, is map[
 	}
 }
 
-// sameItems tells whether two values are lists of the same items in the same places, and by which keys.
+// sameItems reports whether two values are lists of the same items at the same indexes, and by which keys. If an item is added, removed or
+// moved, the indexes of the others mean something else, so the list is tested and replaced as one value.
 func (p *patcher) sameItems(path object.Path, was, is any) ([]string, bool) {
 	left, isList := was.([]any)
 	right, alsoList := is.([]any)
@@ -157,7 +159,7 @@ func (p *patcher) sameItems(path object.Path, was, is any) ([]string, bool) {
 	return keys, true
 }
 
-// walkItems goes into the items that differ. An index alone says nothing, so all keys of the item are tested.
+// walkItems goes into the items that differ. An index alone does not identify an item, so all its keys are tested.
 func (p *patcher) walkItems(pointer object.Pointer, path object.Path, keys []string, was, is any) {
 	left, _ := was.([]any)
 	right, _ := is.([]any)
@@ -174,20 +176,16 @@ func (p *patcher) walkItems(pointer object.Pointer, path object.Path, keys []str
 	}
 }
 
-// change tests what stands at a place, null where nothing does, and changes it.
+// change tests the value at a place, null if there is none, and changes it.
 func (p *patcher) change(op string, pointer object.Pointer, was, is any) {
 	at := pointer.String()
 	p.ops = append(p.ops, operation{"test", at, was}, operation{op, at, is})
 }
 
-// names are the keys of both maps, sorted.
+// sortedKeys returns the keys of both maps, sorted.
 func sortedKeys(a, b map[string]any) []string {
-	var out []string
-	for _, m := range []map[string]any{a, b} {
-		for name := range m {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	both := map[string]any{}
+	maps.Copy(both, a)
+	maps.Copy(both, b)
+	return object.SortedKeys(both)
 }

@@ -11,24 +11,24 @@ import (
 )
 
 // repairer is the field manager under which values are written to a server-side release; HandOver then gives the fields to the deployer.
-// To a client-side release, values are written as the deployer itself.
+// The values of a client-side release are written as the deployer itself.
 const repairer = owners.Repairer
 
-// Options says what a plan is to be about.
+// Options says what a plan is about.
 type Options struct {
-	// Only restricts the plan to what the selectors name; none means everything. Skip takes out of it what they name.
+	// Only restricts the plan to what the selectors name; none means everything. Skip excludes what they name.
 	Only, Skip []Selector
-	// Prune takes away, beside, what no manifest names and a person added.
+	// Prune also removes what no manifest names and a person added.
 	Prune bool
 	// Manager is the deployer, the field manager under which the release is written; empty means the one that the cluster shows.
 	Manager string
 }
 
-// New makes the plan of a repair: of all that drifted in c, which compares a release with itself, what can be put back. What
-// drifted and is not in the plan is Left, with the reason.
+// New plans the repair of a release: everything that drifted in c, which compares the release with itself, and can be put back. Drift that
+// is not in the plan is Declined, with the reason.
 func New(c *threeway.Comparison, o Options) (*Plan, error) {
 	if c.Input.Operation != report.OperationDrift {
-		return nil, fmt.Errorf("a repair puts back what drifted, not what a chart or another revision would change")
+		return nil, fmt.Errorf("a repair needs a comparison of a release with itself, not with a chart or another revision")
 	}
 	chosen, err := choice{o.Only, o.Skip}.checked(c)
 	if err != nil {
@@ -44,10 +44,10 @@ func New(c *threeway.Comparison, o Options) (*Plan, error) {
 	return p.plan, nil
 }
 
-// Empty tells that there is nothing to write.
+// Empty reports whether there is nothing to write.
 func (p *Plan) Empty() bool { return len(p.Objects) == 0 }
 
-// notSelected is the reason of all that drifted and was not selected.
+// notSelected is the reason of all drift that the selectors leave out.
 const notSelected = "not selected"
 
 // planner makes a plan.
@@ -56,13 +56,14 @@ type planner struct {
 	choice   choice
 	prunes   bool
 	deployer string
-	// unsure says that the deployer is a guess; empty where it is not.
+	// deployerDoubt says that the deployer is a guess; empty if it is known.
 	deployerDoubt string
 }
 
 func (p *planner) serverSide() bool { return p.plan.comparison.Input.ApplyMethod == "server-side" }
 
-// managerOfValues is the field manager under which values are written.
+// managerOfValues is the field manager under which values are written. Helm does not look at the owners of a client-side release, so there
+// the values are the deployer's at once.
 func (p *planner) managerOfValues() string {
 	if p.serverSide() {
 		return repairer
@@ -70,8 +71,8 @@ func (p *planner) managerOfValues() string {
 	return p.deployer
 }
 
-// unowned says why nobody could be made the owner of what is put back; empty where somebody can. Under the wrong owner, the next upgrade
-// would conflict with the repair. On a client-side release the owner does not matter to Helm.
+// whyNoOwner returns why nobody can become the owner of what is put back; empty if the deployer can. Under the wrong owner, the next
+// upgrade would conflict with the repair. In a client-side release Helm does not check owners.
 func (p *planner) whyNoOwner() string {
 	if p.deployerDoubt == "" || !p.serverSide() {
 		return ""
@@ -84,12 +85,12 @@ func (p *planner) decline(o *threeway.ObjectComparison, id, reason string) {
 	p.plan.Declined = append(p.plan.Declined, Declined{Ref: o.Ref, ID: id, Reason: reason})
 }
 
-// shownPath is a path of an object as a report names it.
+// shownPath is a path of an object as a report prints it.
 func (p *planner) shownPath(o *threeway.ObjectComparison, path object.Path) string {
 	return p.plan.comparison.ShownPath(o, path).String()
 }
 
-// object plans one object. One that a rule silences is left without a word; if it is missing, it can be asked for by name.
+// planObject plans one object. An object that a rule ignores is left without a reason; if it is missing, a selector can still name it.
 func (p *planner) planObject(o *threeway.ObjectComparison) {
 	switch {
 	case o.IgnoredBy != nil && !(o.Missing && p.choice.isNamed(o.Key)):
@@ -106,7 +107,7 @@ func (p *planner) planObject(o *threeway.ObjectComparison) {
 	}
 }
 
-// missing plans an object that is not there.
+// planMissing plans the creation of a missing object.
 func (p *planner) planMissing(o *threeway.ObjectComparison) {
 	switch reason := p.whyNotCreated(o); {
 	case reason != "":
@@ -120,9 +121,10 @@ func (p *planner) planMissing(o *threeway.ObjectComparison) {
 	}
 }
 
-// terminating leaves an object that is being deleted: what is written to it goes with it, and nobody can make it again while it is there.
+// declineTerminating declines an object that is being deleted: what is written to it is deleted with it, and nobody can create it anew
+// while it exists.
 func (p *planner) declineTerminating(o *threeway.ObjectComparison) {
-	reason := beingDeleted + "; once it has gone, helmdrift fix makes it again"
+	reason := beingDeleted + "; once it has gone, helmdrift fix creates it again"
 	switch {
 	case p.choice.object(o.Key) == outside:
 		reason = notSelected
@@ -132,45 +134,45 @@ func (p *planner) declineTerminating(o *threeway.ObjectComparison) {
 	p.decline(o, "", reason)
 }
 
-// notMade says why a missing object is not made again; empty where it is.
+// whyNotCreated returns why a missing object is not created; empty if it is.
 func (p *planner) whyNotCreated(o *threeway.ObjectComparison) string {
-	spec, _ := o.Content["spec"].(map[string]any)
+	spec := object.Child(o.Content, "spec")
 	absence := p.plan.comparison.Input.Live[o.Ref].Absence
 	switch {
 	case p.choice.object(o.Key) == outside:
 		return notSelected
 	case p.choice.object(o.Key) == inPart:
-		return "it is missing, and can only be made again as a whole"
+		return "it is missing, and can only be created as a whole"
 	case absence == threeway.AbsentKind:
 		return "the cluster does not serve its kind at " + o.APIVersion() + "; run helmdrift fix again once it does"
 	case p.plan.comparison.Input.Terminating[o.Namespace]:
-		return fmt.Sprintf("its namespace %q is being deleted, and takes nothing new", o.Namespace)
-	case absence == threeway.AbsentNamespace && !p.createsNamespace(o.Namespace):
-		return fmt.Sprintf("its namespace %q is not there", o.Namespace)
+		return fmt.Sprintf("its namespace %q is being deleted, and accepts no new objects", o.Namespace)
+	case absence == threeway.AbsentNamespace && !p.plan.createsNamespace(o.Namespace):
+		return fmt.Sprintf("its namespace %q does not exist", o.Namespace)
 	case o.OfLast && !p.choice.isNamed(o.Key):
 		return p.failedRevision() + " no longer has it" + p.undoFailedHint()
 	case p.whyNoOwner() != "":
 		return p.whyNoOwner()
 	case o.Kind == "Job" && o.Group == "batch" && spec["ttlSecondsAfterFinished"] != nil && !p.choice.isNamed(o.Key):
-		// Nobody comes here but with --no-default-ignores: to run a Job once more is more than to put it back.
-		return fmt.Sprintf("it may have finished and expired (ttlSecondsAfterFinished); --only Job/%s makes it again", o.Name)
+		// This takes --no-default-ignores. To create the Job is to run its work once more, which is more than putting it back.
+		return fmt.Sprintf("it may have finished and expired (ttlSecondsAfterFinished); --only Job/%s creates it again", o.Name)
 	}
 	return ""
 }
 
-// makesNamespace tells whether the plan makes a namespace, which comes before all that is in it.
-func (p *planner) createsNamespace(name string) bool {
-	return slices.ContainsFunc(p.plan.Objects, func(o ObjectPlan) bool {
+// createsNamespace reports whether the plan creates a namespace. Helm's install order puts it before everything in it.
+func (p *Plan) createsNamespace(name string) bool {
+	return slices.ContainsFunc(p.Objects, func(o ObjectPlan) bool {
 		return o.Create != nil && o.Ref.Kind == "Namespace" && o.Ref.Group == "" && o.Ref.Name == name
 	})
 }
 
-// present plans an object that is there.
+// planPresent plans the changes of an object that exists.
 func (p *planner) planPresent(o *threeway.ObjectComparison) {
 	drift, added := p.selected(o), p.additions(o)
 	plan := ObjectPlan{Ref: o.Ref, ServerSide: p.serverSide(), Manager: p.managerOfValues(), Deployer: p.deployer, compared: o}
 	if reason := p.whyNotWritable(&plan); reason != "" {
-		if len(drift) > 0 {
+		if len(drift) > 0 { // the reason concerns the whole object
 			p.decline(o, "", reason)
 			return
 		}
@@ -179,33 +181,33 @@ func (p *planner) planPresent(o *threeway.ObjectComparison) {
 		}
 		return
 	}
+	// An object without a change is still planned if an earlier run has left its ownership with the repairer.
 	b := &builder{planner: p, plan: &plan, compared: o}
 	if b.build(drift, added); len(plan.Changes) > 0 || p.needsHandOver(&plan) {
 		p.plan.Objects = append(p.plan.Objects, plan)
 	}
 }
 
-// unfit looks at the live object, and says why it is not to be written to; empty where it may be.
+// whyNotWritable reads the live object into the plan. It returns why nothing may be written to it; empty if something may.
 func (p *planner) whyNotWritable(plan *ObjectPlan) string {
 	source, known := p.plan.comparison.Repairable(plan.compared)
 	if !known {
-		return "it was not compared at " + plan.Ref.APIVersion() + ", as old's manifest has it"
+		return "it was not compared at " + plan.Ref.APIVersion() + ", the version of the manifest"
 	}
-	metadata, _ := source.Live["metadata"].(map[string]any)
 	plan.source = source
-	plan.UID, _ = metadata["uid"].(string)
+	plan.UID, _ = object.Child(source.Live, "metadata")["uid"].(string)
 	if reason := p.whyNoOwner(); reason != "" {
 		return reason
 	}
 	if plan.ServerSide {
 		if err := plan.checkHandOver(source.Live); err != nil {
-			return fmt.Sprintf("what would be put back could not be handed over to %s: %v", p.deployer, err)
+			return fmt.Sprintf("the ownership of what is put back could not be handed over to %s: %v", p.deployer, err)
 		}
 	}
 	return ""
 }
 
-// leftBehind tells whether ownership alone is to be handed over: a repair that was broken off has put the values back.
+// needsHandOver reports whether only ownership is left to hand over, because an earlier repair ended after it had put the values back.
 func (p *planner) needsHandOver(o *ObjectPlan) bool {
 	if p.choice.object(o.Ref.Key) != inside {
 		return false
@@ -217,7 +219,8 @@ func (p *planner) needsHandOver(o *ObjectPlan) bool {
 	return body != nil
 }
 
-// selected gives the drift of an object that is chosen. What is chosen in part is left.
+// selected returns the selected drift of an object. A field that is selected in part is declined, because writing it would write more than
+// the selectors name.
 func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
 	var out []threeway.Finding
 	for _, f := range drifted(o.Findings) {
@@ -233,7 +236,7 @@ func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
 			}
 			out = append(out, f)
 		case inPart:
-			p.decline(o, p.id(o, f), "it can only be put back as a atomic: select "+p.shownPath(o, f.Path))
+			p.decline(o, p.id(o, f), "it can only be put back as a whole: select "+p.shownPath(o, f.Path))
 		case outside:
 			p.decline(o, p.id(o, f), notSelected)
 		}
@@ -241,18 +244,19 @@ func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
 	return out
 }
 
-// doubt says what could not be read and makes it unsafe to put a field back, unless somebody asks for it; empty for most.
+// uncertainty returns what could not be read and makes a change unsafe unless a selector names the field; empty for most fields.
 func (p *planner) uncertainty(o *threeway.ObjectComparison, f threeway.Finding) string {
 	switch {
 	case p.plan.comparison.MaybeAutoscaled(f):
 		return "an autoscaler may set it, and autoscalers could not be read"
 	case !p.plan.comparison.Described(o) && f.Path[0].Name != "metadata" && holdsList(f.Live):
-		return "the definition of its kind could not be read, so its lists are one value each, and what others added to them would go"
+		return "the definition of its kind could not be read, so its lists count as one value each, " +
+			"and what others added to them would be removed"
 	}
 	return ""
 }
 
-// holdsList tells whether a value has a list in it.
+// holdsList reports whether a value contains a list. Without the definition of a kind, the keys of its lists are unknown.
 func holdsList(v any) bool {
 	switch v := v.(type) {
 	case []any:

@@ -43,7 +43,7 @@ func samples(t testing.TB) []sample {
 			texts[f.Name] = string(f.Data)
 		}
 		for _, content := range documents(t, texts["old.yaml"]) {
-			if o := objectOf(content); o.Name != "" && !mangled(content) {
+			if o := objectOf(content); o.Name != "" && !isPatchedDifferently(content) {
 				out = append(out, sample{filepath.Base(file), texts["crd.yaml"], content})
 			}
 		}
@@ -58,24 +58,25 @@ func (s sample) random(try uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(try, h.Sum64()))
 }
 
-// mangled tells whether a manifest holds what Helm's patch does not send as it is: directives, and nulls among the items of a list.
-func mangled(v any) bool {
+// isPatchedDifferently reports whether a manifest has what Helm's patch does not send unchanged: directives, and nulls among the items of
+// a list.
+func isPatchedDifferently(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
-			if strings.HasPrefix(name, "$") || mangled(below) {
+			if strings.HasPrefix(name, "$") || isPatchedDifferently(below) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return item == nil || mangled(item) })
+		return slices.ContainsFunc(v, func(item any) bool { return item == nil || isPatchedDifferently(item) })
 	}
 	return false
 }
 
-// TestRepairOfRandomDrift: whatever somebody edits, the repaired object has what was planned and nothing else, the patch leads there,
-// and where the release is applied server-side, helm owns what it owned before. Every second time what was added is pruned, after a
-// controller or a script has edited the object as well; what that added stays.
+// TestRepairOfRandomDrift: whatever somebody edits, the repaired object has what was planned and nothing else, the patch leads there, and
+// in a server-side release helm owns what it owned before. Every second time additions are pruned, after a controller or a script has
+// edited the object as well; its additions stay.
 func TestRepairOfRandomDrift(t *testing.T) {
 	for _, serverSide := range []bool{false, true} {
 		tried, planned, pruned := 0, 0, 0
@@ -160,8 +161,8 @@ func countPrunes(changes []Change) int {
 	return n
 }
 
-// checkOthersStay: what no person added to the fresh object, and nobody edited since, is there after the repair, unless it stood in
-// the way of what came back.
+// checkOthersStay: what no person added to the fresh object, and nobody edited since, exists after the repair, unless it excluded what
+// came back.
 func (w *site) checkOthersStay(o *ObjectPlan, fresh, controllers, edited, after map[string]any) {
 	w.t.Helper()
 	if countPrunes(o.Changes) == 0 {
@@ -174,7 +175,7 @@ func (w *site) checkOthersStay(o *ObjectPlan, fresh, controllers, edited, after 
 		if !there || before || !still || !object.Equal(was, is) || len(path) == 1 || path[1].Name == "managedFields" {
 			continue
 		}
-		if heldWhole(edited, "kubectl-edit", path) {
+		if isHeldAsOne(edited, "kubectl-edit", path) {
 			continue
 		}
 		planned := func(c Change) bool { return c.kind != prune && c.Path.Overlaps(path) }
@@ -184,8 +185,8 @@ func (w *site) checkOthersStay(o *ObjectPlan, fresh, controllers, edited, after 
 	}
 }
 
-// heldWhole tells whether a manager owns something above a place as one value. Who added the place to it, nobody remembers.
-func heldWhole(obj map[string]any, manager string, path object.Path) bool {
+// isHeldAsOne reports whether a manager owns something above a place as one value. Nobody remembers who added the place to it.
+func isHeldAsOne(obj map[string]any, manager string, path object.Path) bool {
 	metadata, _ := obj["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
 	for _, v := range entries {
@@ -200,8 +201,8 @@ func heldWhole(obj map[string]any, manager string, path object.Path) bool {
 	return false
 }
 
-// TestIgnoredFieldsStay: whatever a rule ignores of what somebody edited, a repair that puts back and prunes the rest leaves it as it is,
-// and what it plans it does.
+// TestIgnoredFieldsStay: an ignored edit stays as it is while a repair puts back and prunes the rest, and the repair does all that it
+// plans.
 func TestIgnoredFieldsStay(t *testing.T) {
 	for _, serverSide := range []bool{false, true} {
 		ignored, planned := 0, 0
@@ -280,7 +281,7 @@ func somewhereIn(rng *rand.Rand, v any) string {
 	return ""
 }
 
-// isListAt tells whether a list stands at a place. Of one whose items can be told apart, a difference is one of their order.
+// isListAt reports whether a place holds a list. If its items have keys, a difference of the list is one of their order.
 func isListAt(o *ObjectPlan, live map[string]any, path object.Path) bool {
 	v, _ := o.rawAt(live, path)
 	_, isList := v.([]any)
@@ -298,7 +299,7 @@ func (w *site) checkRepaired(o *ObjectPlan, prunes bool) {
 	}
 }
 
-// checkHandedOver: helm owns what it owned before the drift, if all of that was put back, and nobody remembers the repairer.
+// checkHandedOver: helm owns what it owned before the drift, if all of that was put back, and the repairer is no owner any more.
 func (w *site) checkHandedOver(o *ObjectPlan, whole bool, before string) {
 	w.t.Helper()
 	ref := o.Ref
@@ -325,8 +326,8 @@ func (w *site) manifest(ref object.Ref) map[string]any {
 	return w.old[slices.IndexFunc(w.old, func(o object.Object) bool { return o.Ref == ref })].Content
 }
 
-// withoutEmpty leaves out, of the fields that helm owned, the empty maps that live has no more. To remove one is no drift: nothing puts
-// it back, and nobody owns what is not there.
+// withoutEmpty omits, from the fields that helm owned, the empty maps that live no longer has. Removing one is no drift: nothing puts it
+// back, and nobody owns what does not exist.
 func withoutEmpty(t testing.TB, owned string, manifest, live map[string]any) string {
 	t.Helper()
 	var fields map[string]any

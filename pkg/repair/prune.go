@@ -12,18 +12,19 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// What no manifest names is not Helm's, and a repair leaves it. Asked to prune, it takes away of that what persons wrote and nobody
-// else: not what controllers, unknown programs or several writers own, nor what no name is signed to.
+// What no manifest names is not Helm's, and a repair leaves it. With Prune it removes the part that persons wrote and nobody else did. What
+// controllers or unknown programs own, alone or beside a person, and what nobody has signed, stays.
 
-// isAdded tells whether a finding is what persons added. Two that both own a value are two persons.
+// isAdded reports whether a finding is what persons added. If several own a value, all of them have to be persons: a controller that also
+// owns it would write it again.
 func isAdded(f threeway.Finding) bool {
 	isNoPerson := func(o report.Owner) bool { return o.Group != report.ManagerPerson }
 	return !f.Managed && f.Cause != report.CauseChange && f.Live != nil && !f.Silenced() && len(f.Path) > 0 &&
 		len(f.Owners) > 0 && !slices.ContainsFunc(f.Owners, isNoPerson) && !isInstruction(f.Path)
 }
 
-// instructs tells whether a path leads to an annotation or a label by which people tell Helm, Flux, Argo CD or this program how to
-// treat the object. Taken away, the next upgrade, uninstall or repair would do what somebody has forbidden.
+// isInstruction reports whether a path leads to an annotation or a label by which people tell Helm, Flux, Argo CD or this program how to
+// treat the object. Without it, the next upgrade, uninstall or repair would do what somebody has forbidden.
 func isInstruction(path object.Path) bool {
 	if len(path) < 3 || path[0].Name != "metadata" || path[1].Name != "annotations" && path[1].Name != "labels" {
 		return false
@@ -37,7 +38,7 @@ func isInstruction(path object.Path) bool {
 	return false
 }
 
-// added gives what is to be pruned of an object. What is not selected is left without a word: it is no drift.
+// additions returns what is to be pruned of an object. What is not selected is left without a reason, because it is no drift.
 func (p *planner) additions(o *threeway.ObjectComparison) []threeway.Finding {
 	var out []threeway.Finding
 	for _, f := range o.Findings {
@@ -52,15 +53,15 @@ func (p *planner) additions(o *threeway.ObjectComparison) []threeway.Finding {
 			}
 			out = append(out, f)
 		case inPart:
-			p.decline(o, p.id(o, f), "it can only go as a atomic: select "+p.shownPath(o, f.Path))
+			p.decline(o, p.id(o, f), "it can only go as a whole: select "+p.shownPath(o, f.Path))
 		case outside:
 		}
 	}
 	return out
 }
 
-// pruned makes the changes that take away what was added, but for what goes along with planned ones, and for what is a
-// default beside them: a value that follows from another one that somebody wrote is a finding while that stands.
+// pruned makes the changes that remove additions. It skips what a planned change removes anyway, and what would be a default once the
+// planned changes are made: a default that depends on an edited value is a finding only as long as the edit stands.
 func (b *builder) pruned(added []threeway.Finding, planned []Change) []Change {
 	if len(added) == 0 {
 		return nil
@@ -75,6 +76,7 @@ func (b *builder) pruned(added []threeway.Finding, planned []Change) []Change {
 		goesAlong := func(c Change) bool {
 			return c.kind != putOrder && f.Path.HasPrefix(c.Path) || c.kind == putName && f.Path.HasPrefix(c.livePath)
 		}
+		// A planned change of an order touches no values, so nothing goes along with it.
 		if slices.ContainsFunc(planned, goesAlong) || b.plan.isDefault(beside, f.Path) {
 			continue
 		}
@@ -84,6 +86,7 @@ func (b *builder) pruned(added []threeway.Finding, planned []Change) []Change {
 			b.decline(b.compared, c.ID, reason)
 			continue
 		}
+		// Somebody else owns the map itself, so it stays as an empty one and their ownership stays true.
 		if _, held := b.plan.isWrittenBy(f.Owners, b.plan.source.Live, f.Path); held {
 			c.To = map[string]any{}
 		}
@@ -92,36 +95,37 @@ func (b *builder) pruned(added []threeway.Finding, planned []Change) []Change {
 	return out
 }
 
-// notPruned says why what was added is left; empty where it goes.
+// whyNotPruned returns why an addition stays; empty if it goes.
 func (b *builder) whyNotPruned(c Change, candidates map[string][]object.Path) string {
 	source := b.plan.source
 	doubt := b.uncertainty(b.compared, c.finding)
 	switch {
 	case doubt != "" && reachOf(b.choice.only, b.compared.Key, c.Path) != inside:
-		return fmt.Sprintf("%s; --only %s/%s:%s takes it away", doubt, b.compared.Kind, b.compared.Name, b.shown(c.Path))
+		return fmt.Sprintf("%s; --only %s/%s:%s removes it", doubt, b.compared.Kind, b.compared.Name, b.shown(c.Path))
 	case hasIndex(c.Path) || b.plan.ambiguous(source.Live, c.Path):
-		return "the items of its list lack their keys or share them, so it is not certain which one is meant"
+		return unclearItem
 	case c.From == nil:
-		return "there is nothing in live that could be taken away here"
+		return "live has nothing here to remove"
 	case len(source.Whole(c.Path)) < len(c.Path):
 		return b.shown(source.Whole(c.Path)) + " is one value for a server-side apply, and the manifest names it"
 	}
 	if allocated, _ := source.Filled(c.Path); allocated {
-		return "the API server or a controller fills it in, and what it had filled in is not known"
+		return "the API server or a controller fills it in, and the earlier value is not known"
 	}
 	if rule := b.ignoredAt(c.Path); rule != nil {
-		return "it holds what is ignored by " + rule.Rule
+		return "a part of it is ignored by " + rule.Rule
 	}
-	if yes, _ := b.plan.isWrittenBy(c.finding.Owners, source.Live, c.Path); !yes {
-		return "it holds what somebody else wrote"
+	if alone, _ := b.plan.isWrittenBy(c.finding.Owners, source.Live, c.Path); !alone {
+		return "somebody else wrote a part of it"
 	}
 	if item := b.addedItem(c.Path); item != nil {
 		why := ", which others wrote into as well"
 		if rule := b.ignoredAt(item); rule != nil {
-			why = ", which holds what is ignored by " + rule.Rule
+			why = ", a part of which is ignored by " + rule.Rule
 		}
 		return "it is a part of " + b.shown(item) + why
 	}
+	// Pruned, an item could not be renamed back any more.
 	for _, missing := range slices.Sorted(maps.Keys(candidates)) {
 		if slices.ContainsFunc(candidates[missing], func(path object.Path) bool { return c.Path.HasPrefix(path) }) {
 			return "it may be " + missing + " under another name"
@@ -130,8 +134,8 @@ func (b *builder) whyNotPruned(c Change, candidates map[string][]object.Path) st
 	return ""
 }
 
-// addedItem gives the item of a list that holds a path, where a person added it and cannot be taken away atomic: others wrote into it,
-// or a rule ignores a part. Without the other part, or its keys, it would be no item that the API server takes.
+// addedItem returns the item of a list around path that a person added and that cannot be removed as one: others wrote into it, or a rule
+// ignores a part. Removing only the person's part, which includes the keys, would leave an item that the API server refuses.
 func (b *builder) addedItem(path object.Path) object.Path {
 	for n := 1; n < len(path); n++ {
 		item := path[:n]
@@ -139,8 +143,8 @@ func (b *builder) addedItem(path object.Path) object.Path {
 			continue
 		}
 		isKey := func(f threeway.Finding) bool {
-			last := len(f.Path) - 1
-			return last == n && isAdded(f) && f.Path.HasPrefix(item) && slices.ContainsFunc(path[n-1].Keys, func(k object.ListKey) bool { return k.Name == f.Path[last].Name })
+			named := func(k object.ListKey) bool { return k.Name == f.Path[n].Name }
+			return len(f.Path) == n+1 && isAdded(f) && f.Path.HasPrefix(item) && slices.ContainsFunc(path[n-1].Keys, named)
 		}
 		if slices.ContainsFunc(b.compared.Findings, isKey) {
 			return item
@@ -149,19 +153,18 @@ func (b *builder) addedItem(path object.Path) object.Path {
 	return nil
 }
 
-// isPersons tells whether live still holds what was planned to go, and still nobody's but a person's.
+// isPrunable reports whether live still holds what is to be pruned, and persons alone still own it.
 func (o *ObjectPlan) isPrunable(c Change, live map[string]any, found []threeway.Finding) bool {
 	if is, there := o.rawAt(live, c.Path); !there || !object.Equal(is, c.From) {
 		return false
 	}
 	return slices.ContainsFunc(found, func(f threeway.Finding) bool {
-		yes, held := o.isWrittenBy(f.Owners, live, c.Path)
-		return isAdded(f) && c.Path.HasPrefix(f.Path) && yes && held == (c.To != nil)
+		alone, held := o.isWrittenBy(f.Owners, live, c.Path)
+		return isAdded(f) && c.Path.HasPrefix(f.Path) && alone && held == (c.To != nil)
 	})
 }
 
-// isPruned tells whether what was added is gone: nothing is there, or what the plan leaves there, or the default that the API puts in its
-// place.
+// isPruned reports whether an addition is gone: live has nothing there, or what the plan leaves, or the API's default.
 func (o *ObjectPlan) isPruned(c Change, live map[string]any) bool {
 	is, there := o.rawAt(live, c.Path)
 	if !there || c.To != nil && object.Equal(is, c.To) {
@@ -170,7 +173,7 @@ func (o *ObjectPlan) isPruned(c Change, live map[string]any) bool {
 	return !object.Equal(is, c.From) && o.isDefault(live, c.Path)
 }
 
-// isDefault tells whether the API would put in a place what stands there, were it taken away.
+// isDefault reports whether the API would set the same value at path again if it were removed.
 func (o *ObjectPlan) isDefault(live map[string]any, path object.Path) bool {
 	pointer, there := o.source.Locate(live, path)
 	if !there {
@@ -183,15 +186,15 @@ func (o *ObjectPlan) isDefault(live map[string]any, path object.Path) bool {
 	return defaulted && object.Equal(byDefault, is)
 }
 
-// isWrittenBy tells whether nobody but these owners has signed what stands at a path and below it: a finding names the owners of what
-// it is about, and what others have filled in beside that is theirs. Somebody else may have written the bare map that the owners then
-// filled, such as the resources of a container, which the API server never leaves out. That is held, and stays.
-func (o *ObjectPlan) isWrittenBy(writers []report.Owner, live map[string]any, path object.Path) (yes, held bool) {
+// isWrittenBy reports whether only these writers own what stands at path and below it. A finding names the owners of the value that it is
+// about; what others filled in beside it is theirs. Held reports that somebody else wrote the map itself, which the writers then filled,
+// such as the resources of a container, which the API server never omits. The map stays then.
+func (o *ObjectPlan) isWrittenBy(writers []report.Owner, live map[string]any, path object.Path) (alone, held bool) {
 	target, filled := owners.FieldPath(path), false
 	for _, raw := range owners.RawEntries(live) {
 		fields, err := owners.Fields(raw)
 		if err != nil {
-			return false, false
+			return false, false // the entry may own anything
 		}
 		below := owners.OwnsBelow(fields, path)
 		switch by := owners.OwnerOf(raw); {

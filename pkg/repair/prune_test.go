@@ -65,9 +65,9 @@ func fieldsOfMap(object map[string]any, names ...string) map[string]any {
 	return object
 }
 
-// TestPruneMeetsOthers: what is as the plan saw it goes, what is gone is done, and what somebody has changed or taken over since is
-// declined, by name.
-func TestPruneMeetsOthers(t *testing.T) {
+// TestPruneBesideOtherWriters: what is as the plan saw it is removed, what is gone is done, and what somebody has changed or taken over
+// since is declined, by name.
+func TestPruneBesideOtherWriters(t *testing.T) {
 	const label, limit = "metadata.labels.mine", "spec.revisionHistoryLimit"
 	for name, c := range map[string]struct {
 		meanwhile func(w *site)
@@ -160,8 +160,8 @@ func removed(t *testing.T, body []byte) string {
 	return strings.Join(out, " ")
 }
 
-// TestPruneHandsNothingOver: of what is pruned nobody is the owner afterwards, helm least of all, and its entry is as it was. That the
-// API puts a default in the place makes no difference.
+// TestPruneHandsNothingOver: nobody owns what was pruned, helm least of all, and helm's entry is as it was. A default that the API sets in
+// its place makes no difference.
 func TestPruneHandsNothingOver(t *testing.T) {
 	w, o, _ := withAdditions(t, true)
 	before := w.deployersFields(w.live[o.Ref])
@@ -184,8 +184,8 @@ func TestPruneHandsNothingOver(t *testing.T) {
 	}
 }
 
-// TestPruneLeavesTheMapThatHelmHolds: the API server never leaves out the resources of a container, so helm owns the bare map. What a
-// person put into it goes, and the map stays.
+// TestPruneLeavesTheMapThatHelmHolds: the API server never omits the resources of a container, so helm owns the empty map. What a person
+// put into it goes, and the map stays.
 func TestPruneLeavesTheMapThatHelmHolds(t *testing.T) {
 	w := newSite(t, prunedManifest, "", false)
 	w.install(w.old[0])
@@ -217,7 +217,7 @@ func TestPruneLeavesTheMapThatHelmHolds(t *testing.T) {
 	}
 }
 
-// TestPruneIsConfirmed: what was pruned and is there again is not called fixed, whoever wrote it.
+// TestPruneIsConfirmed: what was pruned and exists again is not fixed, whoever wrote it.
 func TestPruneIsConfirmed(t *testing.T) {
 	for _, manager := range []string{"kubectl-edit", "some-operator"} {
 		w, o, p := withAdditions(t, false)
@@ -240,9 +240,9 @@ func TestPruneIsConfirmed(t *testing.T) {
 	}
 }
 
-// TestPruneIsShownApart: what goes is not among what is put back, keeps the report's id, and is masked as there. What the plan left of it
-// is no drift.
-func TestPruneIsShownApart(t *testing.T) {
+// TestPruneIsListedSeparately: pruned fields are not among those put back, keep the report's ids, and are masked as in the report.
+// Additions that the plan leaves are no drift.
+func TestPruneIsListedSeparately(t *testing.T) {
 	const canary = "aHVudGVyMi1jYW5hcnk="
 	w := newSite(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: YQ==}\n", "", false)
 	w.install(w.old[0])
@@ -273,9 +273,8 @@ func TestPruneIsShownApart(t *testing.T) {
 	}
 }
 
-// TestWhatPruneLeavesIsNoDrift: a fix whose plan left unmanaged fields is complete without them; of drift, and of what was planned, that
-// is not so.
-func TestWhatPruneLeavesIsNoDrift(t *testing.T) {
+// TestUnprunedFieldsAreNoDrift: a fix whose plan left unmanaged fields is complete without them, but not without drift or planned fields.
+func TestUnprunedFieldsAreNoDrift(t *testing.T) {
 	w, _, p := withAdditions(t, false)
 	id := p.Objects[0].Changes[0].ID
 	r := p.Result(threeway.Mask{}, nil)

@@ -7,12 +7,12 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Items of a list are told apart by their keys. Where somebody edits a key, one item is missing and another one is there that no
-// manifest names. Put back as it is written, the missing one would stand beside the other: two containers, or two ports of one
-// name, which the API server refuses. So the item gets its old keys back.
+// Keys identify the items of a list. If somebody edits a key, one item is missing, and live has another one that no manifest names. If the
+// missing one were simply added, both would stand side by side: two containers, or two ports of one name, which the API server refuses.
+// So the edited item gets its old keys back.
 
-// renames turns the return of a missing item into the renaming of the one item of live that is it but for its keys. Where that is
-// not certain, the change is left, and so it is where the renaming would touch what is to be skipped or ignored.
+// renames turns the return of a missing item into a rename of the one item of live that equals it but for its keys. The change is declined
+// if more than one item comes into question, or if the rename would touch what is skipped or ignored.
 func (b *builder) renames(changes []Change) []Change {
 	candidates := b.candidates()
 	var out []Change
@@ -24,18 +24,18 @@ func (b *builder) renames(changes []Change) []Change {
 		case len(found) == 0:
 			out = append(out, c)
 		case len(found) > 1 || slices.ContainsFunc(found, rivals):
-			b.decline(b.compared, c.ID, "it is not certain whether it was renamed: but for its keys, it is like "+b.joined(found, " and like "))
+			b.decline(b.compared, c.ID, "it is not certain whether it was renamed: but for its keys, it equals "+b.joined(found, " and "))
 		case b.whyKept(found[0]) != "":
 			b.decline(b.compared, c.ID, "it was renamed to "+b.shown(found[0])+", which "+b.whyKept(found[0]))
 		default:
-			c.kind, c.livePath = putName, found[0]
+			c.kind, c.livePath = putName, found[0] // exactly one candidate, which no other missing item has
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// claimed counts the missing items that an item of live may be.
+// countClaims counts the missing items for which an item of live is a candidate.
 func countClaims(candidates map[string][]object.Path, path object.Path) int {
 	n := 0
 	for _, paths := range candidates {
@@ -46,7 +46,7 @@ func countClaims(candidates map[string][]object.Path, path object.Path) int {
 	return n
 }
 
-// candidates gives, by the path of each missing item of the object, the items of live that may be it.
+// candidates returns, by the path of each missing item of the object, the items of live that may be it under another name.
 func (b *builder) candidates() map[string][]object.Path {
 	out := map[string][]object.Path{}
 	for _, f := range drifted(b.compared.Findings) {
@@ -64,8 +64,8 @@ func (b *builder) candidates() map[string][]object.Path {
 	return out
 }
 
-// alike lists the items of live that no manifest names, that somebody wrote, and that are the missing one but for their keys. Several
-// findings are about one item where it has several owners, or a rule ignores a part of it.
+// candidatesFor returns the items of live that somebody wrote, that no manifest names, and that equal the missing one but for their keys.
+// An item has several findings if it has several owners, or if a rule ignores a part of it.
 func (b *builder) candidatesFor(list, missing object.Path) []object.Path {
 	var out []object.Path
 	n := len(list) + 1
@@ -82,8 +82,8 @@ func (b *builder) candidatesFor(list, missing object.Path) []object.Path {
 	return out
 }
 
-// sameButKeys compares old's item with one of live. What no manifest names there may differ, as long as the API server or a
-// controller has filled it in.
+// sameButKeys compares old's item with one of live. Fields that no manifest names may differ if the API server or a controller filled them
+// in.
 func (b *builder) sameButKeys(missing, other object.Path) bool {
 	source := b.plan.source
 	v, _ := missing.Lookup(source.Declared())
@@ -98,6 +98,7 @@ func (b *builder) sameButKeys(missing, other object.Path) bool {
 		if slices.Contains(keys, name) || object.Equal(old[name], live[name]) {
 			continue
 		}
+		// The two may differ in a default or an allocated value, and in nothing that the manifest or a person set.
 		allocated, defaulted := source.Filled(other.Field(name))
 		_, held := live[name]
 		if source.Named(missing.Field(name)) || held && !allocated && !defaulted {
@@ -107,7 +108,8 @@ func (b *builder) sameButKeys(missing, other object.Path) bool {
 	return true
 }
 
-// rename gives an item of a list its old keys back. What the API had filled in after the edited keys goes, to be filled in anew.
+// rename gives an item of a list its old keys back. It removes the defaults that depend on the edited keys, so that the API sets them
+// anew.
 func (o *ObjectPlan) rename(obj map[string]any, c Change) error {
 	pointer, there := o.source.Locate(obj, c.livePath)
 	value, _ := pointer.Lookup(obj)

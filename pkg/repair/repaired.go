@@ -7,10 +7,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// repaired gives the repaired object: a copy of live in which the changes, and nothing else, are made. Items that are missing come
-// after those that get their names back, beside which they have their places. Changes that concern an order come last.
+// repaired returns the repaired object: a copy of live in which the changes, and nothing else, are made. Missing items come after renamed
+// ones, because their places depend on the names beside them. Orders come last.
 func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string]any, error) {
-	out, _ := object.Copy(live).(map[string]any)
+	out, _ := object.Copy(live).(map[string]any) // the plan needs live as it was
 	var missing []Change
 	for _, c := range changes {
 		var err error
@@ -23,7 +23,7 @@ func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string
 			err = o.put(out, c)
 		case putName:
 			err = o.rename(out, c)
-		case dropName, putOrder, putOwner:
+		case dropName, putOrder, putOwner: // the rename does the first, the end of this function the second, HandOver the third
 		}
 		if err != nil {
 			return nil, err
@@ -42,13 +42,13 @@ func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string
 	return out, nil
 }
 
-// put sets or takes away the value of one change.
+// put sets or removes the value of one change.
 func (o *ObjectPlan) put(obj map[string]any, c Change) error {
 	pointer, there := o.source.Locate(obj, c.Path)
 	switch {
 	case len(c.Path) == 0:
 		return fmt.Errorf("the whole object cannot be put back")
-	case areDuplicates(c.Path, c.From, c.To):
+	case areDuplicates(c.Path, c.From, c.To): // one step stands for several items, so no pointer leads there
 		return o.putDuplicates(obj, c.Path, c.To)
 	case there && c.To == nil:
 		pointer.Remove(obj)
@@ -60,7 +60,7 @@ func (o *ObjectPlan) put(obj map[string]any, c Change) error {
 	return nil
 }
 
-// add brings a value to a place that the object lacks, together with what holds it.
+// add sets a value at a path that the object lacks, and creates the maps and lists that hold it.
 func (o *ObjectPlan) add(object map[string]any, path object.Path, value any) error {
 	n := len(path) - 1
 	pointer, there := o.source.Locate(object, path[:n])
@@ -68,7 +68,7 @@ func (o *ObjectPlan) add(object map[string]any, path object.Path, value any) err
 		n--
 		pointer, there = o.source.Locate(object, path[:n])
 	}
-	for i := len(path) - 1; i > n; i-- {
+	for i := len(path) - 1; i > n; i-- { // from the inside out, up to what the object has
 		value = wrap(path[i], value)
 	}
 	var err error
@@ -80,7 +80,7 @@ func (o *ObjectPlan) add(object map[string]any, path object.Path, value any) err
 	return err
 }
 
-// holding is a map or list that holds nothing but one value, at a step.
+// wrap returns a map or list with one value in it, at a step.
 func wrap(step object.Step, value any) any {
 	if step.Form == object.FieldStep {
 		return map[string]any{step.Name: value}
@@ -88,7 +88,7 @@ func wrap(step object.Step, value any) any {
 	return []any{withKeys(step, value)}
 }
 
-// keyed is an item of a list with the keys that name it.
+// withKeys adds to an item of a list the keys that name it.
 func withKeys(step object.Step, item any) any {
 	if m, ok := item.(map[string]any); ok {
 		for _, key := range step.Keys {
@@ -100,7 +100,7 @@ func withKeys(step object.Step, item any) any {
 	return item
 }
 
-// added puts a value into what holds it.
+// insert adds a value to the map or list that holds it.
 func (o *ObjectPlan) insert(obj map[string]any, holder any, at object.Path, step object.Step, value any) (any, error) {
 	switch h := holder.(type) {
 	case nil:
@@ -115,17 +115,18 @@ func (o *ObjectPlan) insert(obj map[string]any, holder any, at object.Path, step
 			return slices.Insert(h, o.insertIndex(obj, at, step, len(h)), value), nil
 		}
 	}
-	return holder, fmt.Errorf("%s is of another type now", at)
+	return holder, fmt.Errorf("%s has another type now", at)
 }
 
-// areSeveral reports whether one of some values at a path is the list of several items that share one name.
+// areDuplicates reports whether one of some values at a path is the list of several items that share one name.
 func areDuplicates(path object.Path, values ...any) bool {
 	isList := func(v any) bool { _, yes := v.([]any); return yes }
 	return path[len(path)-1].Form != object.FieldStep && slices.ContainsFunc(values, isList)
 }
 
-// putSeveral makes those items of a list that share a name the ones of old's manifest. An item of live that is one of them stays as it
-// is and where it is; the others take the places that are left, and what is too many goes.
+// putDuplicates makes the items of a list that share a name those of old's manifest. Such items have one path together, so they are put
+// back together. An item that live has already stays as and where it is; the others get the remaining places, and surplus items are
+// removed.
 func (o *ObjectPlan) putDuplicates(obj map[string]any, path object.Path, to any) error {
 	list, step := path[:len(path)-1], path[len(path)-1]
 	wanted, several := to.([]any)
@@ -139,7 +140,7 @@ func (o *ObjectPlan) putDuplicates(obj map[string]any, path object.Path, to any)
 	case !there:
 		return o.add(obj, list, object.Copy(wanted))
 	case !isList:
-		return fmt.Errorf("%s is of another type now", list)
+		return fmt.Errorf("%s has another type now", list)
 	}
 	own := o.indexes(obj, list, step)
 	placed, rest := o.assignDuplicates(obj, path, own, wanted)
@@ -147,7 +148,7 @@ func (o *ObjectPlan) putDuplicates(obj map[string]any, path object.Path, to any)
 	if len(own) > 0 {
 		end = own[len(own)-1] + 1
 	}
-	for i := range len(items) + 1 {
+	for i := range len(items) + 1 { // one more than there are items, because the rest may belong at the end
 		if i == end {
 			out = append(out, rest...)
 		}
@@ -163,7 +164,7 @@ func (o *ObjectPlan) putDuplicates(obj map[string]any, path object.Path, to any)
 	return nil
 }
 
-// indexes are the places of the items that a step names in a list of an object.
+// indexes returns the indexes of the items that a step names in a list of an object.
 func (o *ObjectPlan) indexes(object map[string]any, list object.Path, step object.Step) []int {
 	var out []int
 	for i, name := range o.names(o.source.Normal(object), list) {
@@ -174,8 +175,8 @@ func (o *ObjectPlan) indexes(object map[string]any, list object.Path, step objec
 	return out
 }
 
-// assigned returns the item that belongs into each place of live's items of one name, in old's order. What live holds already keeps its
-// place where that order allows it. What finds no place is the rest.
+// assignDuplicates returns the item for each index of live's items of one name, in old's order. What live has already keeps its index if
+// that order allows it, so that fields that somebody else added to the item stay with it. Rest are the items that get no index.
 func (o *ObjectPlan) assignDuplicates(obj map[string]any, path object.Path, own []int, wanted []any) (placed map[int]any, rest []any) {
 	is, _ := o.source.At(obj, path)
 	normal, _ := path.Lookup(o.source.Normal(obj))
@@ -187,6 +188,7 @@ func (o *ObjectPlan) assignDuplicates(obj map[string]any, path object.Path, own 
 		if next == len(wanted) {
 			break
 		}
+		// An item in the wrong place is overwritten, unless the wanted one comes later and enough places are left until there.
 		comesLater := slices.ContainsFunc(stored[i+1:], func(v any) bool { return object.Equal(v, declared[next]) })
 		switch spare := len(own) - i - 1; {
 		case object.Equal(stored[i], declared[next]):
@@ -201,7 +203,7 @@ func (o *ObjectPlan) assignDuplicates(obj map[string]any, path object.Path, own 
 	return placed, rest
 }
 
-// itemsOf are the n items that a value at one name of a list stands for.
+// itemsOf returns the n items that a value at one name of a list stands for.
 func itemsOf(v any, n int) []any {
 	if items, several := v.([]any); several && len(items) == n {
 		return items
@@ -213,9 +215,9 @@ func itemsOf(v any, n int) []any {
 	return out
 }
 
-// placeFor is where a missing item of a list belongs: right after the item that comes before it in the manifest, as far as that is
-// there, else right before the one that comes after it, else at the end. Appended without need, it would be moved by the next
-// upgrade, which puts the items that it knows into the manifest's order.
+// insertIndex returns where a missing item of a list belongs: right after the nearest item before it in the manifest that live has,
+// otherwise right before the nearest one after it, otherwise at the end. The next upgrade puts the items that it knows into the manifest's
+// order, so it would move an item that was simply appended.
 func (o *ObjectPlan) insertIndex(object map[string]any, list object.Path, step object.Step, end int) int {
 	there, wanted := o.names(o.source.Normal(object), list), o.names(o.source.Declared(), list)
 	own := slices.Index(wanted, nameOf(step))
@@ -232,7 +234,7 @@ func (o *ObjectPlan) insertIndex(object map[string]any, list object.Path, step o
 	return end
 }
 
-// names are the names of the items of a list in a normal form. An item without a name has an empty one.
+// names returns the names of the items of a list in a normal form. An item without a name has an empty one.
 func (o *ObjectPlan) names(normal map[string]any, list object.Path) []string {
 	v, _ := list.Lookup(normal)
 	items, _ := v.([]any)
@@ -245,10 +247,10 @@ func (o *ObjectPlan) names(normal map[string]any, list object.Path) []string {
 	return out
 }
 
-// nameOf tells steps into one list apart.
+// nameOf distinguishes the steps into one list. Unlike the step it is comparable.
 func nameOf(step object.Step) string { return fmt.Sprintf("%#v %#v", step.Keys, step.Value) }
 
-// order gives the names of those items of a list that old names, in the order that they have in a text.
+// order returns the names of those items of a list that old names, in the order that they have in a text.
 func (o *ObjectPlan) order(text map[string]any, list object.Path) []any {
 	v, _ := list.Lookup(o.source.Normal(text))
 	items, _ := v.([]any)
@@ -262,36 +264,38 @@ func (o *ObjectPlan) order(text map[string]any, list object.Path) []any {
 	return out
 }
 
-// reorder gives the items of a list that old names the order that they have there, among the places that they hold.
-func (o *ObjectPlan) reorder(object map[string]any, list object.Path) {
-	pointer, ok := o.source.Locate(object, list)
-	value, _ := pointer.Lookup(object)
+// reorder puts the items of a list that old names into old's order, among the places that they hold. Items that old does not name stay
+// where they are. If live has more items of one name than old, the order means nothing and the list stays as it is.
+func (o *ObjectPlan) reorder(obj map[string]any, list object.Path) {
+	pointer, ok := o.source.Locate(obj, list)
+	value, _ := pointer.Lookup(obj)
 	items, isList := value.([]any)
-	names := o.names(o.source.Normal(object), list)
+	names, declared := o.names(o.source.Normal(obj), list), o.names(o.source.Declared(), list)
 	if !ok || !isList || len(names) != len(items) {
 		return
 	}
 	var places []int
 	for i, name := range names {
-		if name != "" && slices.Contains(o.names(o.source.Declared(), list), name) {
+		if name != "" && slices.Contains(declared, name) {
 			places = append(places, i)
 		}
 	}
-	var order []any
+	var ordered []any
 	taken := make([]bool, len(items))
-	for _, name := range o.names(o.source.Declared(), list) {
-		for from := range names {
-			if names[from] == name && name != "" && !taken[from] {
-				order, taken[from] = append(order, items[from]), true
+	for _, name := range declared {
+		for i := range names {
+			if names[i] == name && name != "" && !taken[i] {
+				ordered, taken[i] = append(ordered, items[i]), true
 				break
 			}
 		}
 	}
-	out := slices.Clone(items)
-	for i := range min(len(places), len(order)) {
-		if len(places) == len(order) {
-			out[places[i]] = order[i]
-		}
+	if len(places) != len(ordered) {
+		return
 	}
-	pointer.Edit(object, func(any) any { return out })
+	out := slices.Clone(items)
+	for i, place := range places {
+		out[place] = ordered[i]
+	}
+	pointer.Edit(obj, func(any) any { return out })
 }

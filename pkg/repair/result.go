@@ -17,7 +17,7 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 		out.Plan = append(out.Plan, p.shown(&p.Objects[i], mask))
 	}
 	scrub := p.comparison.Scrub
-	if mask.Show {
+	if mask.Show { // the user asked for clear values
 		scrub = func(text string) string { return text }
 	}
 	for _, outcome := range outcomes {
@@ -34,7 +34,7 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 	return out
 }
 
-// shown returns one object of the plan as a FixResult has it.
+// shown returns one object of the plan as a FixResult has it. Pruned fields are listed apart from those that are put back.
 func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) report.FixPlan {
 	out := report.FixPlan{
 		Object: report.ObjectKey{Key: o.Ref.Key}, UID: o.UID, Create: o.Create != nil, HandOver: o.Create == nil && len(o.Changes) == 0,

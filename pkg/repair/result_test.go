@@ -10,7 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// TestSecretsAreRepairedAndNotShown (D2, E12): the patch holds the real value, nothing that is shown does, and showing changes no plan.
+// TestSecretsAreRepairedAndNotShown: the patch has the real value, nothing that is shown has it, and showing changes no plan.
 func TestSecretsAreRepairedAndNotShown(t *testing.T) {
 	const canary = "hunter2-canary"
 	for _, serverSide := range []bool{false, true} {
@@ -106,8 +106,8 @@ func patchText(t *testing.T, o *ObjectPlan) string {
 	return string(body)
 }
 
-// TestResultHasThePlanAsTheReportHasIt: ids and paths are the report's, requests have every operation, what was left is declined.
-func TestResultHasThePlanAsTheReportHasIt(t *testing.T) {
+// TestResultMatchesReport: ids and paths are the report's, requests list every operation, and what the plan leaves is declined.
+func TestResultMatchesReport(t *testing.T) {
 	w := driftedSite(t)
 	p := w.plan(Options{})
 	known := map[string]string{}

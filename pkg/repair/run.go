@@ -9,27 +9,27 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// DefaultTimeout bounds the work on one object where RunOptions does not say.
+// DefaultTimeout bounds the work on one object if RunOptions names no timeout.
 const DefaultTimeout = time.Minute
 
 // RunOptions says how a plan is run.
 type RunOptions struct {
-	// DryRun sends the requests that carry values with dryRun=All, so that nothing is stored, and tells only what would not be
-	// put back.
+	// DryRun sends the requests that carry values with dryRun=All, so that nothing is stored, and returns only the objects that would not
+	// be put back.
 	DryRun bool
-	// Timeout bounds the work on one object with all its repetitions, as Helm's --timeout bounds one operation; zero means
-	// DefaultTimeout. A write gets half of it, so that after one without an answer there is time to look. A dry run, after which
-	// there is nothing to look for, gets all of it: the API server answers within 34 s, and says then which webhook it waited for
-	// (k8s.io/apiserver v0.37.2 pkg/endpoints/handlers/rest.go requestTimeoutUpperBound).
+	// Timeout bounds the work on one object with all its repetitions, as Helm's --timeout bounds one operation; zero means DefaultTimeout.
+	// A write gets half of it, which leaves time to look after a write without an answer. A dry run gets all of it, because there is
+	// nothing to look for afterwards: the API server answers within 34 s and then names the webhook that it waited for (k8s.io/apiserver
+	// v0.37.2 pkg/endpoints/handlers/rest.go requestTimeoutUpperBound).
 	Timeout time.Duration
-	// Before is asked before each object is looked at whose values may have to be written: is the release still the one that was
-	// planned for? Its error ends the run, and is the reason told of every object that was not done. May be nil.
+	// Before is called before each object whose values may have to be written. It checks that the release is still the one of the plan.
+	// Its error ends the run, and is the reason of every object that was not done. May be nil.
 	Before func(ctx context.Context) error
 }
 
-// Run writes the plan, one object after the other, and tells what became of each. That one fails does not keep the others from
-// being repaired. When ctx ends, the request in flight is finished and nothing new begins. Whatever a run leaves undone, the
-// next one completes.
+// Run writes the plan, one object after the other, and returns the outcome of each. An object that fails does not prevent the others from
+// being repaired. When ctx ends, the request in flight is finished and nothing new begins. The next run completes what this one leaves
+// undone.
 func (p *Plan) Run(ctx context.Context, w Writer, o RunOptions) []report.FixOutcome {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -50,14 +50,14 @@ type run struct {
 	RunOptions
 	plan   *Plan
 	server Writer
-	// ended is why nothing is begun any more.
+	// ended is why nothing is begun any more; empty while the run goes on.
 	ended string
-	// weary tells that the last object ran out of time for a fault of the server or of the way to it. What comes after it is
-	// tried without patience, or a server that is down would take the time of every object.
+	// lastTimedOut reports that the last object ran out of time because of the server or the connection. The next object then gets a
+	// single attempt, because a server that is down would otherwise take the whole timeout of every object.
 	lastTimedOut bool
 }
 
-// repair works on one object until that ends: in steps, each of which looks at the object anew.
+// repair works on one object in attempts, each of which reads it anew.
 func (r *run) repair(ctx context.Context, o *ObjectPlan) (out report.FixOutcome) {
 	w := &work{run: r, plan: o}
 	defer func() {
@@ -90,7 +90,7 @@ func (r *run) repair(ctx context.Context, o *ObjectPlan) (out report.FixOutcome)
 	}
 }
 
-// stopped is why nothing begins any more; empty while the run goes on.
+// stopped returns why nothing begins any more; empty while the run goes on.
 func (r *run) stopped(ctx context.Context) string {
 	if r.ended == "" && ctx.Err() != nil {
 		return "interrupted"
@@ -98,7 +98,7 @@ func (r *run) stopped(ctx context.Context) string {
 	return r.ended
 }
 
-// ask asks Before, whose no ends the run.
+// checkBefore calls Before, whose error ends the run.
 func (r *run) checkBefore(ctx context.Context) error {
 	if r.Before == nil || r.DryRun {
 		return nil
@@ -117,8 +117,8 @@ func (r *run) get(ctx context.Context, ref object.Ref) (map[string]any, error) {
 	return r.server.Get(ctx, ref)
 }
 
-// send writes. What has begun is not broken off by an interrupt, nor by the end of the object's time; a dry run is, since it leaves
-// nothing behind.
+// send writes. Neither an interrupt nor the end of the object's time cancels a write that has begun, because its result would then be
+// unknown. They cancel a dry run, which leaves nothing behind.
 func (r *run) send(ctx context.Context, request threeway.Request, manager string) (map[string]any, error) {
 	if r.DryRun {
 		return r.server.Write(ctx, request, manager, true)

@@ -138,7 +138,7 @@ func (m *memory) patch(live map[string]any, body []byte, manager string) (map[st
 		m.t.Fatal(err)
 	}
 	if text, err = patch.Apply(text); err != nil {
-		return nil, doesNotHold()
+		return nil, failedTest()
 	}
 	out := decode(m.t, string(text))
 	if manager == owners.Repairer && !strings.Contains(string(body), managedFields) {
@@ -160,7 +160,7 @@ func decode(t *testing.T, text string) map[string]any {
 }
 
 // The answers of an API server.
-func doesNotHold() error {
+func failedTest() error {
 	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", "test failed", 0, false)
 }
 
@@ -294,11 +294,11 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Each fault hits each write once; what was to be done is done all the same, and once.
-func TestRunGetsThroughFaults(t *testing.T) {
+// TestRunSurvivesFaults: each fault hits each write once; everything is done all the same, and only once.
+func TestRunSurvivesFaults(t *testing.T) {
 	for name, wrong := range map[string]fault{
 		"conflict":             {err: refusal(409)},
-		"test failed":          {err: doesNotHold()},
+		"test failed":          {err: failedTest()},
 		"throttled":            {err: throttled(0)},
 		"failed before":        {err: refusal(500)},
 		"failed after":         {err: refusal(500), after: true},
@@ -334,28 +334,28 @@ func TestRunGetsThroughFaults(t *testing.T) {
 	}
 }
 
-// What lasts ends the work on one object, and not that on the others.
-func TestRunTellsWhatLasts(t *testing.T) {
+// TestRunReportsPermanentFaults: a fault that lasts ends the work on one object, but not on the others.
+func TestRunReportsPermanentFaults(t *testing.T) {
 	const again = "; it is not known whether the last write took place: run helmdrift fix again"
 	for name, test := range map[string]struct {
 		err   error
 		want  string
 		after time.Duration
 	}{
-		"validation":  {invalid(), "refused: said 422", 0},
-		"forbidden":   {refusal(403), "refused: said 403", 0},
-		"bad request": {refusal(400), "refused: said 400", 0},
-		"not allowed": {refusal(405), "refused: said 405", 0},
-		"too large":   {refusal(413), "refused: said 413", 0},
-		"a proxy":     {refusal(404, metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse}), "refused: said 404", 0},
-		"never holds": {doesNotHold(), "failed: the API server says that the patch does not hold, and all that it tests does: " + doesNotHold().Error(), 0},
-		"conflict":    {refusal(409), "failed: gave up: said 409", time.Minute},
-		"throttled":   {throttled(0), "failed: gave up: slow down", time.Minute},
-		"told later":  {throttled(3600), "failed: gave up: slow down", 0},
-		"down":        {refusal(503), "failed: gave up: said 503" + again, time.Minute},
-		"lost":        {errLost, "failed: gave up: " + errLost.Error() + again, time.Minute},
-		"no answer":   {context.DeadlineExceeded, "failed: gave up: no answer in time" + again, time.Minute},
-		"no webhook":  {webhookDown(), "failed: gave up: " + webhookDown().Error(), time.Minute},
+		"validation":   {invalid(), "refused: said 422", 0},
+		"forbidden":    {refusal(403), "refused: said 403", 0},
+		"bad request":  {refusal(400), "refused: said 400", 0},
+		"not allowed":  {refusal(405), "refused: said 405", 0},
+		"too large":    {refusal(413), "refused: said 413", 0},
+		"a proxy":      {refusal(404, metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse}), "refused: said 404", 0},
+		"failing test": {failedTest(), "failed: the API server says that a test of the patch fails, but all of them hold: " + failedTest().Error(), 0},
+		"conflict":     {refusal(409), "failed: gave up: said 409", time.Minute},
+		"throttled":    {throttled(0), "failed: gave up: slow down", time.Minute},
+		"told later":   {throttled(3600), "failed: gave up: slow down", 0},
+		"down":         {refusal(503), "failed: gave up: said 503" + again, time.Minute},
+		"lost":         {errLost, "failed: gave up: " + errLost.Error() + again, time.Minute},
+		"no answer":    {context.DeadlineExceeded, "failed: gave up: no answer in time" + again, time.Minute},
+		"no webhook":   {webhookDown(), "failed: gave up: " + webhookDown().Error(), time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -378,16 +378,16 @@ func TestRunTellsWhatLasts(t *testing.T) {
 	}
 }
 
-// Values that are back without their ownership are told so, and a second run completes them.
-func TestRunLosesTheOwnershipPatch(t *testing.T) {
+// TestRunWithoutOwnershipPatch: if the values are back without their ownership, the outcome says so, and a second run completes it.
+func TestRunWithoutOwnershipPatch(t *testing.T) {
 	const back, complete = "the values are back, but helm does not own them yet: ", "; helmdrift fix, run again, completes it"
 	for name, test := range map[string]struct {
 		err  error
 		want string
 	}{
-		"forbidden":   {refusal(403), back + "said 403" + complete},
-		"down":        {refusal(500), back + "gave up: said 500" + complete},
-		"never holds": {doesNotHold(), back + "the API server says that the patch does not hold, and all that it tests does: " + doesNotHold().Error() + complete},
+		"forbidden":    {refusal(403), back + "said 403" + complete},
+		"down":         {refusal(500), back + "gave up: said 500" + complete},
+		"failing test": {failedTest(), back + "the API server says that a test of the patch fails, but all of them hold: " + failedTest().Error() + complete},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -403,20 +403,20 @@ func TestRunLosesTheOwnershipPatch(t *testing.T) {
 	}
 }
 
-// TestRunDeclinesWhatMoved: the object changes, or goes (C10), after the plan was made, before or while it is written.
-func TestRunDeclinesWhatMoved(t *testing.T) {
+// TestRunDeclinesChangedObjects: the object changes or is deleted after the plan was made, before or while it is written.
+func TestRunDeclinesChangedObjects(t *testing.T) {
 	set := func(m *memory, name string, value any) { m.objects["one"]["metadata"].(map[string]any)[name] = value }
 	for name, test := range map[string]struct {
 		meanwhile func(m *memory)
 		want      string
 	}{
-		"deleted":     {func(m *memory) { delete(m.objects, "one") }, "it is gone: it was deleted after the plan was made"},
-		"made again":  {func(m *memory) { set(m, "uid", "another") }, "another object has its name now: it was deleted and made again after the plan was made"},
-		"going":       {func(m *memory) { set(m, "deletionTimestamp", "2026-11-21T10:00:00Z") }, "it is being deleted"},
-		"other value": {func(m *memory) { m.objects["one"]["data"] = map[string]any{"a": "later"} }, "data.a changed after the plan was made"},
+		"deleted":       {func(m *memory) { delete(m.objects, "one") }, "it is gone: it was deleted after the plan was made"},
+		"created again": {func(m *memory) { set(m, "uid", "another") }, "another object has its name now: it was deleted and created again after the plan was made"},
+		"being deleted": {func(m *memory) { set(m, "deletionTimestamp", "2026-11-21T10:00:00Z") }, "it is being deleted"},
+		"other value":   {func(m *memory) { m.objects["one"]["data"] = map[string]any{"a": "later"} }, "data.a changed after the plan was made"},
 	} {
 		for _, moment := range []string{"before", "while"} {
-			if moment == "while" && name == "going" {
+			if moment == "while" && name == "being deleted" {
 				continue // the patch goes through: a finalizer keeps the object there
 			}
 			t.Run(name+", "+moment, func(t *testing.T) {
@@ -441,8 +441,8 @@ func TestRunDeclinesWhatMoved(t *testing.T) {
 	}
 }
 
-// An object that was missing is there again, before or while it is made.
-func TestRunDeclinesWhatAppeared(t *testing.T) {
+// TestRunDeclinesObjectsThatExistAgain: somebody creates a missing object before fix does, or at the same time.
+func TestRunDeclinesObjectsThatExistAgain(t *testing.T) {
 	for _, method := range []string{clientSide, serverSide} {
 		for _, wrong := range []fault{{}, {err: errLost}} {
 			synctest.Test(t, func(t *testing.T) {
@@ -451,7 +451,7 @@ func TestRunDeclinesWhatAppeared(t *testing.T) {
 					m.objects["zero"] = decode(t, `{"metadata":{"uid":"theirs","managedFields":[{"manager":"kubectl-create","operation":"Update"}]}}`)
 				}
 				m.faults = []fault{wrong}
-				wantTold(t, plan.Run(t.Context(), m, RunOptions{}), "zero declined: it is there again: it was made after the plan was")
+				wantTold(t, plan.Run(t.Context(), m, RunOptions{}), "zero declined: it exists again: it was created after the plan was made")
 				if len(m.done) > 0 {
 					t.Errorf("written %q", m.done)
 				}
@@ -460,7 +460,7 @@ func TestRunDeclinesWhatAppeared(t *testing.T) {
 	}
 }
 
-// A value that does not stay is not fought for; what stayed is handed over.
+// TestRunDoesNotFight: a value that does not stay is not written again; what stays is handed over.
 func TestRunDoesNotFight(t *testing.T) {
 	for name, value := range map[string]string{"the drift": "live", "another value": "later"} {
 		t.Run(name, func(t *testing.T) {
@@ -468,7 +468,7 @@ func TestRunDoesNotFight(t *testing.T) {
 				plan, m := staged(t, serverSide, "one")
 				rewrite := func() { m.objects["one"]["data"] = map[string]any{"a": value} }
 				m.faults = []fault{{}, {meanwhile: rewrite, err: refusal(409)}}
-				want := "one declined: it was put back and did not stay: something writes the drift again"
+				want := "one declined: it was put back and did not stay: something writes the drift back"
 				if value == "later" {
 					want = "one declined: data.a changed after the plan was made"
 				}
@@ -482,8 +482,8 @@ func TestRunDoesNotFight(t *testing.T) {
 	}
 }
 
-// The release is looked at before each write of values; a release that moved ends the run.
-func TestRunAsksBefore(t *testing.T) {
+// TestRunCallsBefore: Before checks the release before each write of values, and its error ends the run.
+func TestRunCallsBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan, m := staged(t, serverSide, "one", "two", "zero")
 		asked := 0
@@ -501,7 +501,7 @@ func TestRunAsksBefore(t *testing.T) {
 	})
 }
 
-// An interrupt lets the request in flight end, and nothing begins after it.
+// TestRunIsInterrupted: an interrupt lets the request in flight end, and nothing begins after it.
 func TestRunIsInterrupted(t *testing.T) {
 	const interrupted = " failed: interrupted"
 	for name, test := range map[string]struct {
@@ -539,8 +539,8 @@ func TestRunIsInterrupted(t *testing.T) {
 	wantTold(t, plan.Run(ctx, m, RunOptions{}), "one"+interrupted)
 }
 
-// A server that says when to come back is not asked before.
-func TestRunComesBackWhenTold(t *testing.T) {
+// TestRunWaitsAsLongAsAsked: a server that says when to come back gets no request before.
+func TestRunWaitsAsLongAsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan, m := staged(t, clientSide, "one")
 		m.faults = []fault{{err: throttled(7)}}
@@ -552,8 +552,8 @@ func TestRunComesBackWhenTold(t *testing.T) {
 	})
 }
 
-// A dry run sends the values alone, stores nothing and tells only what would not be put back.
-func TestRunTries(t *testing.T) {
+// TestDryRun: a dry run sends the values alone, stores nothing and returns only what would not be put back.
+func TestDryRun(t *testing.T) {
 	for _, method := range []string{clientSide, serverSide} {
 		plan, m := staged(t, method, "one", "two", "zero")
 		m.faults = []fault{{}, {err: invalid()}}
@@ -566,8 +566,9 @@ func TestRunTries(t *testing.T) {
 	}
 }
 
-// A dry run that gets no judgement is over at once, since the connection repeats it as far as that makes sense, and nothing was written.
-func TestRunTriesOnce(t *testing.T) {
+// TestDryRunTriesOnce: a dry run without a judgement ends at once. The connection repeats it as far as that helps, and nothing was
+// written.
+func TestDryRunTriesOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
 		want string
@@ -593,8 +594,9 @@ func TestRunTriesOnce(t *testing.T) {
 	}
 }
 
-// A dry run waits for the server's own answer, which names the webhook that it waited for, and is broken off by an interrupt.
-func TestRunTriesAsLongAsTheServerDoes(t *testing.T) {
+// TestDryRunWaitsForTheServer: a dry run waits for the server's own answer, which names the webhook that it waited for; an interrupt ends
+// it.
+func TestDryRunWaitsForTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan, m := staged(t, clientSide, "one")
 		slow := &slowServer{memory: m, answers: 34 * time.Second}
@@ -624,8 +626,8 @@ func (s *slowServer) Write(ctx context.Context, r threeway.Request, manager stri
 	}
 }
 
-// In a dry run the namespace that the plan makes is not there, so nothing can be tried in it.
-func TestRunTriesNothingInAMissingNamespace(t *testing.T) {
+// TestDryRunInNewNamespace: in a dry run the namespace that the plan creates does not exist, so nothing can be tried in it.
+func TestDryRunInNewNamespace(t *testing.T) {
 	plan, m := staged(t, clientSide, "zero")
 	namespace := ObjectPlan{Ref: object.Ref{Key: object.Key{Kind: "Namespace", Name: "d"}, Version: "v1"}, Create: map[string]any{"metadata": map[string]any{}}}
 	plan.Objects = append([]ObjectPlan{namespace}, plan.Objects...)
@@ -651,7 +653,7 @@ func TestRunSurvivesAPanic(t *testing.T) {
 	}
 }
 
-// What a controller wrote back after the run is not called fixed.
+// TestConfirmed: what a controller wrote back after the run is not fixed.
 func TestConfirmed(t *testing.T) {
 	plan, m := staged(t, clientSide, "one", "two", "zero")
 	in := plan.comparison.Input

@@ -12,11 +12,11 @@ import (
 // Selector names objects of a release, and maybe one place in them, as a person writes it:
 //
 //	KIND/NAME              every object of the kind with that name: deployment/web
-//	KIND.GROUP/NAME        where the kind alone is not enough: Ingress.networking.k8s.io/web
+//	KIND.GROUP/NAME        if the kind alone is not enough: Ingress.networking.k8s.io/web
 //	KIND/NAME:PATH         one field, as the report prints its path: deployment/web:spec.replicas
 //
-// The kind and its group are not case-sensitive. PATH may end before any step of the field's path; it then names all that drifted
-// below: deployment/web:spec.template, or deployment/web:spec.template.spec.containers[name=web].
+// The kind and its group are not case-sensitive. PATH may end before any step of the field's path; it then names all that drifted below:
+// deployment/web:spec.template, or deployment/web:spec.template.spec.containers[name=web].
 type Selector struct {
 	kind, group string
 	// rest is the name, and the path after a colon. A name may have colons itself, so the objects decide where it ends.
@@ -29,13 +29,16 @@ func ParseSelector(text string) (Selector, error) {
 	text = strings.TrimSpace(text)
 	kind, rest, ok := strings.Cut(text, "/")
 	if !ok || kind == "" || rest == "" || strings.HasPrefix(rest, ":") {
-		return Selector{}, &SelectorError{fmt.Sprintf("%q selects nothing", text), "write KIND/NAME or KIND/NAME:PATH, such as Deployment/web:spec.replicas"}
+		return Selector{}, &SelectorError{
+			fmt.Sprintf("%q selects nothing", text),
+			"write KIND/NAME or KIND/NAME:PATH, such as Deployment/web:spec.replicas",
+		}
 	}
 	kind, group, _ := strings.Cut(kind, ".")
 	return Selector{kind: strings.ToLower(kind), group: strings.ToLower(group), rest: rest, text: text}, nil
 }
 
-// String gives the selector as it was written.
+// String returns the selector as it was written.
 func (s Selector) String() string { return s.text }
 
 // SelectorError is the error of a selector that cannot be read, or that matches nothing.
@@ -47,7 +50,7 @@ func (e *SelectorError) Error() string { return e.message }
 // Hint says what to try.
 func (e *SelectorError) Hint() string { return e.hint }
 
-// object tells whether the selector names an object, and which place of it; an empty place is all of it.
+// object reports whether the selector names an object, and which place of it; an empty place is the whole object.
 func (s Selector) object(key object.Key) (place string, ok bool) {
 	if s.kind != strings.ToLower(key.Kind) || s.group != "" && s.group != strings.ToLower(key.Group) {
 		return "", false
@@ -59,27 +62,36 @@ func (s Selector) object(key object.Key) (place string, ok bool) {
 	return strings.TrimSpace(place), ok
 }
 
-// choice is what a repair is to be about.
+// choice is what the selectors of a plan select.
 type choice struct{ only, skip []Selector }
 
-// reach tells how far a field, or an object, is chosen.
+// reach is how far a field, or an object, is selected.
 type reach int
 
 const (
-	// outside: it is not chosen.
+	// outside means that it is not selected.
 	outside reach = iota
-	// inPart: something that it holds is named, and it can only be put back as a whole.
+	// inPart means that something inside it is named, and it can only be put back as a whole.
 	inPart
-	// inside: it is chosen.
+	// inside means that it is selected.
 	inside
 )
 
-// field tells how far a field is chosen. What holds a place that is to be skipped is not put back around it.
+// field returns how far a field is selected. A value around a skipped place is not put back: that would write the place too.
 func (c choice) field(key object.Key, path object.Path) reach {
-	skipped := reachOf(c.skip, key, path)
-	chosen := inside
+	return c.reach(func(selectors []Selector) reach { return reachOf(selectors, key, path) })
+}
+
+// object returns how far an object as a whole is selected, for what does not concern one of its fields.
+func (c choice) object(key object.Key) reach {
+	return c.reach(func(selectors []Selector) reach { return reachOfObject(selectors, key) })
+}
+
+// reach combines what Only and Skip select.
+func (c choice) reach(of func([]Selector) reach) reach {
+	skipped, chosen := of(c.skip), inside
 	if len(c.only) > 0 {
-		chosen = reachOf(c.only, key, path)
+		chosen = of(c.only)
 	}
 	switch {
 	case skipped == inside || chosen == outside:
@@ -90,38 +102,23 @@ func (c choice) field(key object.Key, path object.Path) reach {
 	return inside
 }
 
-// reachOf is how far selectors name a field.
+// reachOf returns how far selectors name a field.
 func reachOf(selectors []Selector, key object.Key, path object.Path) reach {
 	out := outside
 	for _, s := range selectors {
 		place, ok := s.object(key)
 		switch {
-		case ok && (place == "" || within(path, place)):
+		case ok && (place == "" || isWithin(path, place)):
 			return inside
-		case ok && leadsInto(path, place):
+		case ok && isAbove(path, place):
 			out = inPart
 		}
 	}
 	return out
 }
 
-// object tells how far an object as a whole is chosen, for what is not about one field of it.
-func (c choice) object(key object.Key) reach {
-	skipped, chosen := wholeOf(c.skip, key), inside
-	if len(c.only) > 0 {
-		chosen = wholeOf(c.only, key)
-	}
-	switch {
-	case skipped == inside || chosen == outside:
-		return outside
-	case skipped == inPart || chosen == inPart:
-		return inPart
-	}
-	return inside
-}
-
-// wholeOf is how far selectors name an object.
-func wholeOf(selectors []Selector, key object.Key) reach {
+// reachOfObject returns how far selectors name an object.
+func reachOfObject(selectors []Selector, key object.Key) reach {
 	out := outside
 	for _, s := range selectors {
 		place, ok := s.object(key)
@@ -135,10 +132,27 @@ func wholeOf(selectors []Selector, key object.Key) reach {
 	return out
 }
 
-// named tells whether a selector asks for the object expressly.
-func (c choice) isNamed(key object.Key) bool { return wholeOf(c.only, key) == inside }
+// isWithin reports whether a path is the place that a selector names, or leads through it.
+func isWithin(path object.Path, place string) bool {
+	for n := 1; n <= len(path); n++ {
+		if path[:n].String() == place {
+			return true
+		}
+	}
+	return false
+}
 
-// checked refuses selectors that match nothing of the release. Paths become those of the objects, where a report shows others.
+// isAbove reports whether the place that a selector names is below a path.
+func isAbove(path object.Path, place string) bool {
+	rest, below := strings.CutPrefix(place, path.String())
+	return below && rest != "" && (rest[0] == '.' || rest[0] == '[')
+}
+
+// isNamed reports whether a selector asks for the whole object by name.
+func (c choice) isNamed(key object.Key) bool { return reachOfObject(c.only, key) == inside }
+
+// checked refuses selectors that match nothing of the release. If a report prints a path in another way than the object has it, the
+// selector gets the object's.
 func (c choice) checked(in *threeway.Comparison) (out choice, err error) {
 	out = choice{only: slices.Clone(c.only), skip: slices.Clone(c.skip)}
 	for _, selectors := range [][]Selector{out.only, out.skip} {
@@ -151,7 +165,7 @@ func (c choice) checked(in *threeway.Comparison) (out choice, err error) {
 	return out, nil
 }
 
-// check refuses a selector that names no object, or no place that its object has on any side.
+// check refuses a selector that names no object, or no place that any side of its object has.
 func (s *Selector) check(in *threeway.Comparison) error {
 	var place, owner string
 	var all []string

@@ -52,7 +52,7 @@ func TestSelectorOfObjects(t *testing.T) {
 	}
 }
 
-// TestSelectorOfFields: a path names all below it, at the boundaries of steps alone; what holds a place is reached in part.
+// TestSelectorOfFields: a path names everything below it, at the boundaries of steps only; what contains a place is selected in part.
 func TestSelectorOfFields(t *testing.T) {
 	key := object.Key{Group: "apps", Kind: "Deployment", Namespace: "d", Name: "web"}
 	containers := object.Path{}.Field("spec").Field("template").Field("spec").Field("containers")
@@ -92,8 +92,8 @@ func TestSelectorOfFields(t *testing.T) {
 	}
 }
 
-// TestPlanIsOfDriftAlone: a comparison with a chart or another revision is none to repair from.
-func TestPlanIsOfDriftAlone(t *testing.T) {
+// TestPlanNeedsDrift: a comparison with a chart or another revision makes no plan.
+func TestPlanNeedsDrift(t *testing.T) {
 	w := driftedSite(t)
 	for _, operation := range []report.Operation{report.OperationUpgrade, report.OperationRollback, report.OperationInstall} {
 		in := w.input()
@@ -111,8 +111,8 @@ func TestPlanIsOfDriftAlone(t *testing.T) {
 	}
 }
 
-// TestWhatCouldNotBeReadIsLeft, as is what could not be handed over, with the reason.
-func TestWhatCouldNotBeReadIsLeft(t *testing.T) {
+// TestUnreadableObjectsAreDeclined: so is what could not be handed over, with the reason.
+func TestUnreadableObjectsAreDeclined(t *testing.T) {
 	w := driftedSite(t)
 	in := w.input()
 	for _, o := range w.old {

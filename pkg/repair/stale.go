@@ -41,7 +41,7 @@ func (o *ObjectPlan) staleObject(live map[string]any) *StaleError {
 	case live == nil:
 		return &StaleError{Reason: "it is gone: it was deleted after the plan was made"}
 	case uid != o.UID:
-		return &StaleError{Reason: "another object has its name now: it was deleted and made again after the plan was made"}
+		return &StaleError{Reason: "another object has its name now: it was deleted and created again after the plan was made"}
 	case metadata["deletionTimestamp"] != nil:
 		return &StaleError{Reason: beingDeleted}
 	}

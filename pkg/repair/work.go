@@ -16,26 +16,25 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// maxRefusals is how often the server may say of one and the same patch that it does not hold, although all that it tests was
-// so when the object was read just before.
+// maxRefusals is how often the server may refuse the same patch although all its tests held when the object was read just before.
 const maxRefusals = 3
 
 // work is the repair of one object.
 type work struct {
 	*run
 	plan *ObjectPlan
-	// right tells that the planned values were seen to be back; rewritten is how they then left again.
+	// restored reports that the planned values were seen in place; overwritten is the outcome if they changed again after that.
 	restored    bool
 	overwritten *report.FixOutcome
-	// unanswered tells that of some write it is not known whether it took place.
+	// unanswered reports that nobody knows of some write whether it took place.
 	unanswered bool
-	// refused is the last patch of which the server said that it does not hold, and refusals how often in a row it said so.
+	// refused is the last patch of which the server said that a test fails; refusals counts how often in a row.
 	refused  []byte
 	refusals int
 }
 
-// step looks at the object and sends the next requests for it. An error says why another step is needed. Nothing is asked between
-// the look and the write: the longer that takes, the more a busy writer gets in between.
+// step reads the object and sends the next requests for it. An error means that another step is needed. Nothing happens between the read
+// and the write: the longer that takes, the more often a busy writer gets in between.
 func (w *work) step(ctx context.Context) (report.FixOutcome, error) {
 	if !w.restored {
 		if err := w.checkBefore(ctx); err != nil {
@@ -57,15 +56,15 @@ func (w *work) step(ctx context.Context) (report.FixOutcome, error) {
 	return w.restore(ctx, live)
 }
 
-// restore brings the values back where they are not, and then their ownership. Values that were back and left again are not
-// written again, which would be a fight; the ownership of the others is handed over all the same.
+// restore puts the values back, and then their ownership. Values that were in place and have changed again are not written a second time,
+// which would be a fight. The ownership of the others is handed over all the same.
 func (w *work) restore(ctx context.Context, live map[string]any) (report.FixOutcome, error) {
 	body, err := w.plan.Patch(live)
 	switch left := w.deviation(body, err); {
-	case left != nil && !w.restored:
+	case left != nil && !w.restored: // nothing was written yet
 		return *left, nil
 	case left != nil:
-		w.overwritten = left
+		w.overwritten = left // told at the end, after the hand-over
 	case body != nil:
 		return w.restoreValues(ctx, body)
 	}
@@ -73,7 +72,7 @@ func (w *work) restore(ctx context.Context, live map[string]any) (report.FixOutc
 	return w.restoreOwnership(ctx, live)
 }
 
-// departure tells how the object has left the plan; nil where it has not.
+// deviation returns the outcome of an object that no longer fits the plan; nil if it fits.
 func (w *work) deviation(body []byte, err error) *report.FixOutcome {
 	var stale *StaleError
 	var out report.FixOutcome
@@ -91,6 +90,7 @@ func (w *work) deviation(body []byte, err error) *report.FixOutcome {
 	return &out
 }
 
+// restoreValues sends the patch of values. It continues with the server's answer, which saves a read.
 func (w *work) restoreValues(ctx context.Context, body []byte) (report.FixOutcome, error) {
 	after, err := w.write(ctx, w.jsonPatch(body), w.plan.Manager)
 	if err != nil {
@@ -103,6 +103,7 @@ func (w *work) restoreValues(ctx context.Context, body []byte) (report.FixOutcom
 	return w.restore(ctx, after)
 }
 
+// restoreOwnership hands the values over to the deployer. A dry run sends nothing: the entries to change exist only after the first write.
 func (w *work) restoreOwnership(ctx context.Context, live map[string]any) (report.FixOutcome, error) {
 	body, err := w.plan.HandOver(live)
 	var stale *StaleError
@@ -122,9 +123,9 @@ func (w *work) restoreOwnership(ctx context.Context, live map[string]any) (repor
 	return w.end(report.FixFixed, ""), nil
 }
 
-// create makes the missing object.
+// create creates the missing object.
 func (w *work) create(ctx context.Context) (report.FixOutcome, error) {
-	if w.DryRun && w.awaitsNamespace() {
+	if w.DryRun && w.run.plan.createsNamespace(w.plan.Ref.Namespace) { // which a dry run does not store
 		return w.end(report.FixFixed, ""), nil
 	}
 	request, err := w.creation()
@@ -137,12 +138,12 @@ func (w *work) create(ctx context.Context) (report.FixOutcome, error) {
 	return w.end(report.FixFixed, ""), nil
 }
 
-// noVersion is a resource version that no object has. An apply with it creates the object or meets a 409. Without it, an object
-// that has appeared meanwhile would be changed, and one that Helm itself has just made without any conflict (k8s.io/apiserver
-// v0.37.2 pkg/registry/generic/registry/store.go Update compares the versions only where an object is there).
+// noVersion is a resource version that no object has. An apply with it creates the object or gets a 409. Without it, an apply would change
+// an object that has appeared meanwhile, and without any conflict if Helm itself has just created it (k8s.io/apiserver v0.37.2
+// pkg/registry/generic/registry/store.go Update compares the versions only if the object exists).
 const noVersion = "1"
 
-// creation is the request that makes the object.
+// creation returns the request that creates the object.
 func (w *work) creation() (threeway.Request, error) {
 	request := threeway.Request{Ref: w.plan.Ref, Method: threeway.MethodCreate}
 	object := w.plan.Create
@@ -155,12 +156,12 @@ func (w *work) creation() (threeway.Request, error) {
 	}
 	var err error
 	if request.Body, err = json.Marshal(object); err != nil {
-		return request, fmt.Errorf("write the object down: %w", err)
+		return request, fmt.Errorf("encode the object: %w", err)
 	}
 	return request, nil
 }
 
-// creator is the field manager that makes the object. What a server-side apply makes is the deployer's at once.
+// creator is the field manager that creates the object. What a server-side apply creates is the deployer's at once.
 func (w *work) creator() string {
 	if w.plan.ServerSide {
 		return w.plan.Deployer
@@ -168,27 +169,21 @@ func (w *work) creator() string {
 	return w.plan.Manager
 }
 
-// appeared ends the repair of an object that was missing and is there. If the answer to its creation was lost, it may be ours.
+// createdMeanwhile ends the repair of an object that was missing and exists now. It is not compared with the manifest: whoever created it
+// may have meant it so. If the answer to our own creation was lost, the object may be ours.
 func (w *work) createdMeanwhile(live map[string]any) report.FixOutcome {
 	isOurs := func(raw map[string]any) bool { return raw["manager"] == w.creator() }
 	if w.unanswered && slices.ContainsFunc(owners.RawEntries(live), isOurs) {
 		return w.end(report.FixFixed, "")
 	}
-	return w.end(report.FixDeclined, "it is there again: it was made after the plan was")
-}
-
-// awaitsNamespace tells whether the object's namespace is one that the plan makes: in a dry run it is not there.
-func (w *work) awaitsNamespace() bool {
-	return slices.ContainsFunc(w.run.plan.Objects, func(o ObjectPlan) bool {
-		return o.Create != nil && o.Ref.Group == "" && o.Ref.Kind == "Namespace" && o.Ref.Name == w.plan.Ref.Namespace
-	})
+	return w.end(report.FixDeclined, "it exists again: it was created after the plan was made")
 }
 
 func (w *work) jsonPatch(body []byte) threeway.Request {
 	return threeway.Request{Ref: w.plan.Ref, Method: threeway.MethodPatch, PatchType: string(types.JSONPatchType), Body: body}
 }
 
-// write sends a request, and remembers where it got no answer.
+// write sends a request and remembers if it got no answer.
 func (w *work) write(ctx context.Context, request threeway.Request, manager string) (map[string]any, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -198,7 +193,8 @@ func (w *work) write(ctx context.Context, request threeway.Request, manager stri
 	return after, err
 }
 
-// judgePatch says what the failure of a JSON patch means.
+// afterPatchError decides how to go on after the error of a JSON patch. A failed test usually means that somebody wrote in between, so it
+// is another step; the same patch failing again and again means that the server sees something else than it shows.
 func (w *work) afterPatchError(body []byte, err error) (report.FixOutcome, error) {
 	if !testFailed(err) {
 		return w.afterError(err)
@@ -209,12 +205,13 @@ func (w *work) afterPatchError(body []byte, err error) (report.FixOutcome, error
 	if w.refusals++; w.refusals < maxRefusals {
 		return report.FixOutcome{}, err
 	}
-	return w.unfinished("the API server says that the patch does not hold, and all that it tests does: " + err.Error()), nil
+	return w.unfinished("the API server says that a test of the patch fails, but all of them hold: " + err.Error()), nil
 }
 
-// judge says what a failure means: the end, or another step.
+// afterError decides how to go on after an error: with an outcome, or with another step.
 func (w *work) afterError(err error) (report.FixOutcome, error) {
 	switch {
+	// A 404 of a creation concerns the namespace, which does not come back by waiting.
 	case !isFinal(err) && !(w.plan.Create != nil && codeOf(err) == codeNotFound):
 		return report.FixOutcome{}, err
 	case w.restored:
@@ -223,11 +220,12 @@ func (w *work) afterError(err error) (report.FixOutcome, error) {
 	return w.end(report.FixRefused, err.Error()), nil
 }
 
+// end returns the outcome of the object.
 func (w *work) end(status report.FixStatus, reason string) report.FixOutcome {
 	return report.FixOutcome{Object: report.ObjectKey{Key: w.plan.Ref.Key}, Status: status, Reason: reason}
 }
 
-// unfinished is the end for a reason that lies not in the object, and says how far its repair had come.
+// unfinished returns the outcome for a reason outside the object, and says how far the repair had come.
 func (w *work) unfinished(reason string) report.FixOutcome {
 	switch {
 	case w.restored:
@@ -238,7 +236,7 @@ func (w *work) unfinished(reason string) report.FixOutcome {
 	return w.end(report.FixFailed, reason)
 }
 
-// panicked is a fault of this program, in words. They may quote content, which those about a Secret must not.
+// panicked describes a fault of this program. The text may quote content, so for a Secret it is left out.
 func (w *work) panicked(value any) string {
 	if w.plan.Ref.Group == "" && w.plan.Ref.Kind == "Secret" {
 		return "internal error"

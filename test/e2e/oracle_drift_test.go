@@ -23,13 +23,13 @@ func (r *oracleRun) judgeDrift(report *driftReport, before map[string]map[string
 		case r.testCase.installs:
 			r.judgeInstall(o, reported[o.name])
 		case r.testCase.rollback && isHook(o.new): // old does not have it, so it cannot have drifted, whoever edited it
-			r.judgeUntouched(o, reported[o.name])
+			r.judgeNoDrift(o, reported[o.name])
 		case !known:
 			r.tolerated.count(tolerateFailedUpgrade)
 		case r.testCase.rollback && sharesPort(o.new) && !r.route.appliesServerSide():
 			r.tolerated.count(tolerateSharedPort)
 		case untouched:
-			r.judgeUntouched(o, reported[o.name])
+			r.judgeNoDrift(o, reported[o.name])
 		case !stored || was == nil:
 		case is == nil:
 			if reported := reported[o.name]; !reported.Missing && !reported.Terminating {
@@ -44,7 +44,7 @@ func (r *oracleRun) judgeDrift(report *driftReport, before map[string]map[string
 // judgeInstall checks that what is not deployed yet has not drifted.
 func (r *oracleRun) judgeInstall(o *oracleObject, reported objectReport) {
 	if !r.testCase.wasEdited(o) {
-		r.judgeUntouched(o, reported)
+		r.judgeNoDrift(o, reported)
 	}
 }
 
@@ -129,10 +129,11 @@ func sharesPort(obj map[string]any) bool {
 	return false
 }
 
-func (r *oracleRun) judgeUntouched(o *oracleObject, reported objectReport) {
+// judgeNoDrift checks that the report has no drift of an object.
+func (r *oracleRun) judgeNoDrift(o *oracleObject, reported objectReport) {
 	name := o.name
 	if reported.Drifted || reported.Missing {
-		r.mispredict(name, "untouched, and reported as drifted or missing")
+		r.mispredict(name, "has not drifted, and is reported as drifted or missing")
 	}
 	limited := slices.ContainsFunc(r.testCase.objects, func(o *oracleObject) bool { return o.kind.name == "limitrange" })
 	for _, f := range reported.Fields {
@@ -141,7 +142,7 @@ func (r *oracleRun) judgeUntouched(o *oracleObject, reported objectReport) {
 		case limited && o.kind.name == "pod" && !f.Managed && strings.HasSuffix(f.Path, ".resources"):
 			r.tolerated.count(tolerateLimitRange) // Helm's apply removes what a LimitRange added to the Pod
 		default:
-			r.mispredict(name, "untouched, and reported as drifted: %s", f.line())
+			r.mispredict(name, "has not drifted, and is reported as drifted: %s", f.line())
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"testing"
 )
 
 // tolerances counts, by name, the differences that the judge excuses because it cannot know what is right. A difference that the API
@@ -13,8 +14,8 @@ import (
 type tolerances map[string]int
 
 // toleranceRates says in how many of a hundred cases each tolerance is used: the highest of 502 cases of Helm 3, as many of Helm 4, and
-// the stories, and 0.4 if fewer than two cases were seen, as 502 cases do not show that a rate is below 0.6 (three by n). A run fails if
-// it uses a tolerance much more often, or uses one without a rate.
+// the stories, and 0.4 if fewer than two cases were seen, as 502 cases do not show that a rate is below 0.6 (three divided by their
+// number). A run fails if it uses a tolerance much more often, or uses one without a rate.
 var toleranceRates = map[string]float64{
 	tolerateUncertain:     0.4,
 	tolerateUnreached:     0.4,
@@ -46,11 +47,14 @@ var toleranceRates = map[string]float64{
 // chance once in ten thousand runs: cases are drawn independently, so their number has a Poisson distribution.
 func mostCases(perHundred float64, cases int) int {
 	mean := perHundred * float64(cases) / 100
-	most, more := -1, 1.0
+	if mean == 0 {
+		return 0
+	}
+	most, more := -1, 1.0 // more is the probability of more than most
 	for more > 1e-4 {
 		most++
-		factorial, _ := math.Lgamma(float64(most) + 1)
-		more -= math.Exp(float64(most)*math.Log(mean) - mean - factorial)
+		logFactorial, _ := math.Lgamma(float64(most) + 1)
+		more -= math.Exp(float64(most)*math.Log(mean) - mean - logFactorial)
 	}
 	return most
 }
@@ -119,4 +123,20 @@ func (l tolerances) String() string {
 		fmt.Fprintf(&out, "\n  %d× %s", l[name], name)
 	}
 	return out.String()
+}
+
+// TestTolerances checks that a run fails if it uses a tolerance in too many cases.
+func TestTolerances(t *testing.T) {
+	wantFailedTally(t, tally{cases: 20, tolerated: tolerances{tolerateUnreached: 3}})
+	wantFailedTally(t, tally{cases: 2000, tolerated: tolerances{"something new": 1}})
+	wantPassedTally(t, tally{cases: 200, tolerated: tolerances{tolerateUnreached: 3}})
+	wantPassedTally(t, tally{cases: 500, tolerated: tolerances{tolerateRules: 12}})
+	wantFailedTally(t, tally{cases: 500, tolerated: tolerances{tolerateRules: 30}})
+	wantPassedTally(t, tally{cases: 100000, tolerated: tolerances{tolerateRules: 2500}})
+	wantFailedTally(t, tally{cases: 100000, tolerated: tolerances{tolerateRules: 2700}})
+	counted := tolerances{}
+	counted.add(tolerances{tolerateRules: 5})
+	if counted[tolerateRules] != 1 {
+		t.Errorf("one case is counted as %d", counted[tolerateRules])
+	}
 }

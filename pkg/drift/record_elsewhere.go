@@ -12,9 +12,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// recordElsewhere warns of a record that names another namespace than the one that it is kept in. Flux keeps records apart from the
-// objects, which its HelmRelease says. Any other such record was probably copied, as by a backup that was restored under another name,
-// and the objects that it names belong to the release that it was copied from.
+// recordElsewhere returns a warning if the record names another namespace than the one it is stored in. Flux can store records apart from
+// the objects, and its HelmRelease says so. Any other such record was probably copied, as by a backup that was restored into another
+// namespace, and the objects that it names belong to the release that it was copied from.
 //
 // Helm itself uses both namespaces: templates and the release annotations get the record's, and objects without a namespace of their own
 // go to the one that helm was called with (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade and pkg/kube/client.go newBuilder, helm
@@ -29,13 +29,15 @@ func (r run) recordElsewhere(ctx context.Context, in threeway.Input) []report.Me
 		in.StorageNamespace, in.Namespace, in.Namespace, in.StorageNamespace, in.StorageNamespace)}}
 }
 
-// RecordElsewhere reports whether the comparison warns that the release record may be a copy: it names another namespace than its own.
+// RecordElsewhere reports whether the comparison warns that the release record may be a copy, because it names another namespace than the
+// one it is stored in. A program that writes should ask before it writes to that namespace.
 func (r *Result) RecordElsewhere() bool {
 	return slices.ContainsFunc(r.Comparison.Input.Warnings, func(m report.Message) bool { return m.Code == report.WarnRecordElsewhere })
 }
 
-// isFluxStorage reports whether Flux keeps the records of the release where they were found: in the namespace of the HelmRelease that the
-// objects name, or in the one that it names (fluxcd/helm-controller v1.6 api/v2/helmrelease_types.go GetStorageNamespace).
+// isFluxStorage reports whether Flux stores the records of the release where they were found: in the namespace of the HelmRelease that the
+// objects name, or in the storage namespace of that HelmRelease (fluxcd/helm-controller v1.6 api/v2/helmrelease_types.go
+// GetStorageNamespace).
 func (r run) isFluxStorage(ctx context.Context, in threeway.Input) bool {
 	name, namespace := fluxOwner(append(liveObjects(in), in.OldObjects...))
 	if name == "" {
@@ -52,7 +54,7 @@ func (r run) isFluxStorage(ctx context.Context, in threeway.Input) bool {
 	return err == nil && storage == in.StorageNamespace
 }
 
-// liveObjects are the live objects of the release.
+// liveObjects returns the live objects of the release, without those that are missing.
 func liveObjects(in threeway.Input) (out []object.Object) {
 	for _, o := range in.OldObjects {
 		if live := in.Live[o.Ref].Object; live != nil {

@@ -12,9 +12,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// stored makes the input of what the records say: old, and as desired old again or, for a rollback, the revision to return to.
-func (r run) stored(ctx context.Context, loaded *release.Loaded) (in threeway.Input, err error) {
-	in = r.base()
+// storedInput returns the input that the records alone give. Desired is the same manifest as old or, for a rollback, that of the revision
+// to return to. Without records it is the input of an installation.
+func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threeway.Input, err error) {
+	in = r.baseInput()
 	old, last := loaded.Old, loaded.Last
 	if old == nil {
 		return in, nil
@@ -28,13 +29,13 @@ func (r run) stored(ctx context.Context, loaded *release.Loaded) (in threeway.In
 	in.Desired = &report.Desired{Source: source, Revision: desired.Revision, Chart: chartOf(desired), Helm: r.helmVersion(last)}
 	in.ApplyMethod = r.applyMethod(in.Desired.Helm, decisive)
 	in.Migrates = loaded.Target != nil || old.ApplyMethod != release.ApplyServerSide
-	if in.OldObjects, err = r.parse(ctx, old, old.Namespace, &in); err != nil {
+	if in.OldObjects, err = r.readManifest(ctx, old, old.Namespace, &in); err != nil {
 		return in, err
 	}
 	in.DesiredObjects = in.OldObjects
 	if loaded.Target != nil {
 		in.NotCompared = nil
-		if in.DesiredObjects, err = r.parse(ctx, desired, old.Namespace, &in); err != nil {
+		if in.DesiredObjects, err = r.readManifest(ctx, desired, old.Namespace, &in); err != nil {
 			return in, err
 		}
 	}
@@ -44,8 +45,8 @@ func (r run) stored(ctx context.Context, loaded *release.Loaded) (in threeway.In
 	return in, r.addLast(ctx, loaded, &in)
 }
 
-// base is the input of an installation: what is the same for every release, and what an installation has in the place of old.
-func (r run) base() threeway.Input {
+// baseInput returns the input of an installation. storedInput replaces what the records say otherwise.
+func (r run) baseInput() threeway.Input {
 	o := r.options
 	helm := r.helmVersion(nil)
 	return threeway.Input{
@@ -56,12 +57,12 @@ func (r run) base() threeway.Input {
 	}
 }
 
-// addLast adds the last revision to the input if it is not old.
+// addLast adds the last revision to the input if it is not old, which is so after a failed upgrade. What it wrote explains live values.
 func (r run) addLast(ctx context.Context, loaded *release.Loaded, in *threeway.Input) error {
 	old, last := loaded.Old, loaded.Last
 	if problem := loaded.LastProblem; problem != nil {
 		in.Warnings = append(in.Warnings, report.Message{Code: "last-unreadable", Message: problem.Error() +
-			"; how Helm would write is taken from the revision that was asked for"})
+			"; the way in which Helm would write is taken from the revision that was asked for"})
 		in.Last = &report.Revision{Revision: loaded.Choice.Last.Revision, Status: loaded.Choice.Last.Status}
 	}
 	if last.Revision == old.Revision || r.target.Revision != 0 {
@@ -70,12 +71,12 @@ func (r run) addLast(ctx context.Context, loaded *release.Loaded, in *threeway.I
 	in.Warnings = append(in.Warnings, report.Message{Code: "last-not-old", Message: fmt.Sprintf(
 		"the last revision, %d, is %s; helm upgrade would start from revision %d, so that is compared",
 		last.Revision, last.Status, old.Revision)})
-	parsed, err := r.parse(ctx, last, last.Namespace, &threeway.Input{})
+	parsed, err := r.readManifest(ctx, last, last.Namespace, &threeway.Input{})
 	in.LastObjects = append([]object.Object{}, parsed...) // an empty manifest is not nil
 	return err
 }
 
-// addHook adds a hook to what is not compared, and to the hooks that the operation runs if it does.
+// addHook adds a hook to what is not compared, and to the hooks that the operation runs if it runs this one.
 func addHook(in *threeway.Input, kind, name string, events []string) {
 	in.NotCompared = append(in.NotCompared, report.NotCompared{Kind: kind, Name: name, Reason: "hook"})
 	during := "-" + string(in.Operation)
@@ -84,17 +85,17 @@ func addHook(in *threeway.Input, kind, name string, events []string) {
 	}
 }
 
-// parse reads the manifest of a record.
-func (r run) parse(ctx context.Context, record *release.Record, namespace string, in *threeway.Input) ([]object.Object, error) {
+// readManifest returns the objects of the manifest of a record, and adds what else the manifest says to the input.
+func (r run) readManifest(ctx context.Context, record *release.Record, namespace string, in *threeway.Input) ([]object.Object, error) {
 	documents, err := r.options.ReadManifest(ctx, record)
 	if err != nil {
 		return nil, err
 	}
-	return r.objects(documents, namespace, in), nil
+	return r.objectsOf(documents, namespace, in), nil
 }
 
-// objects returns the objects of documents, and adds what else they say to the input.
-func (r run) objects(documents []render.Document, namespace string, in *threeway.Input) []object.Object {
+// objectsOf returns the objects of the documents of a manifest. Hooks, warnings and errors of the documents are added to the input.
+func (r run) objectsOf(documents []render.Document, namespace string, in *threeway.Input) []object.Object {
 	m := render.Objects(documents, render.ParseOptions{Namespace: namespace, Scope: r.connection.Cluster.Scope})
 	in.NotCompared = append(in.NotCompared, m.NotCompared...)
 	in.Warnings = append(in.Warnings, m.Warnings...)
@@ -102,8 +103,8 @@ func (r run) objects(documents []render.Document, namespace string, in *threeway
 	return m.Objects
 }
 
-// helmVersion is the Helm that is predicted: what the options say, else the one that wrote the last record; Helm 3 if the record does
-// not show it.
+// helmVersion returns the major version of Helm that is predicted: that of the options, or else the one that wrote the last record. It is 3
+// if the record does not show it.
 func (r run) helmVersion(last *release.Record) string {
 	switch {
 	case r.options.Helm != "":
@@ -114,8 +115,9 @@ func (r run) helmVersion(last *release.Record) string {
 	return "3"
 }
 
-// applyMethod is how that Helm writes. If the options do not say it, Helm 3 applies client-side, and Helm 4 does as the decisive record
-// says, and installs server-side (helm v4.3.1 pkg/action/upgrade.go getUpgradeServerSideValue, pkg/cmd/install.go).
+// applyMethod returns how that Helm writes, unless the options say it: Helm 3 applies client-side. Helm 4 applies as the decisive record
+// says, which is the last one or the target of a rollback, and it installs server-side (helm v4.3.1 pkg/action/upgrade.go
+// getUpgradeServerSideValue, pkg/cmd/install.go).
 func (r run) applyMethod(helm string, decisive *release.Record) string {
 	serverSide := helm == "4" && (decisive == nil || decisive.ApplyMethod == release.ApplyServerSide)
 	if r.options.ServerSide != nil {
@@ -127,10 +129,12 @@ func (r run) applyMethod(helm string, decisive *release.Record) string {
 	return "client-side"
 }
 
+// revisionOf returns what a report says about a revision.
 func revisionOf(r *release.Record) *report.Revision {
 	return &report.Revision{Revision: r.Revision, Status: r.Status, Chart: chartOf(r)}
 }
 
+// chartOf returns the name and version of the chart of a record; empty if the record does not name a chart.
 func chartOf(r *release.Record) string {
 	if r.ChartName == "" {
 		return ""
