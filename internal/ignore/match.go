@@ -63,6 +63,7 @@ func (t token) matchesStep(step object.Step, holders []any) bool {
 // matchesIndex reports whether the step's item is at the token's index in the first list: live's, or that of the next side if live has
 // none.
 func (t token) matchesIndex(step object.Step, holders []any) bool {
+	// Without a list to look in, only a step that is an index can be at the index.
 	if len(holders) == 0 {
 		return step.Form == object.IndexStep && step.Index == t.index
 	}

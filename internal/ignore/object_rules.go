@@ -99,7 +99,8 @@ func (o *ObjectRules) Field(path object.Path, writers []report.Owner, managed bo
 // sparesPersons reports whether the rule is built in, names no managers, and a person wrote the value: a manual edit is reported unless a
 // rule names the manager.
 func (r Rule) sparesPersons(writers []report.Owner) bool {
-	return r.BuiltIn && len(r.Managers) == 0 && slices.ContainsFunc(writers, func(o report.Owner) bool { return o.Group == report.ManagerPerson })
+	isPerson := func(o report.Owner) bool { return o.Group == report.ManagerPerson }
+	return r.BuiltIn && len(r.Managers) == 0 && slices.ContainsFunc(writers, isPerson)
 }
 
 // Object returns the rule that silences what is said of the object as a whole: its action, and that it is missing or being deleted; nil if

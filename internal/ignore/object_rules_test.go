@@ -94,7 +94,8 @@ func TestBuiltInRules(t *testing.T) {
 	job.gone = &gone
 	rules, _ := ForObject([]Rule{job}, "web", deployment)
 	with, without := map[string]any{"spec": map[string]any{"ttl": int64(1)}}, map[string]any{}
-	if rules.Object(true, with) == nil || rules.Object(false, with) != nil || rules.Object(true, without) != nil || rules.Field(image, nil, false) != nil {
+	if rules.Object(true, with) == nil || rules.Object(false, with) != nil || rules.Object(true, without) != nil ||
+		rules.Field(image, nil, false) != nil {
 		t.Error("the rule silences a missing object whose manifest has the place, and nothing else")
 	}
 	added := readAll(t, report.RuleText{Paths: []string{"/spec/image"}})[0]
@@ -118,7 +119,8 @@ func TestFieldByParts(t *testing.T) {
 		want  bool
 	}{
 		"both fields": {[]report.RuleText{v, w}, true}, "one of two": {[]report.RuleText{v}, false}, "nothing": {nil, false},
-		"the item": {[]report.RuleText{{Paths: []string{"/spec/list/1"}}}, true}, "another list": {[]report.RuleText{{Paths: []string{"/spec/other/1"}}}, false},
+		"the item":     {[]report.RuleText{{Paths: []string{"/spec/list/1"}}}, true},
+		"another list": {[]report.RuleText{{Paths: []string{"/spec/other/1"}}}, false},
 	} {
 		rules, _ := ForObject(readAll(t, c.rules...), "web", deployment)
 		rules = rules.WithStates(state(live), state(old))
@@ -138,7 +140,8 @@ func TestFieldByParts(t *testing.T) {
 
 // TestConflicts checks which rule silences a failure on conflicts.
 func TestConflicts(t *testing.T) {
-	rules, _ := ForObject(readAll(t, report.RuleText{Paths: []string{"/a"}}, report.RuleText{Paths: []string{"/b"}, Conflicts: true}), "web", deployment)
+	texts := []report.RuleText{{Paths: []string{"/a"}}, {Paths: []string{"/b"}, Conflicts: true}}
+	rules, _ := ForObject(readAll(t, texts...), "web", deployment)
 	if got := rules.Conflicts(); got == nil || got.Rule != "file ignore[1]" {
 		t.Errorf("got %v", got)
 	}

@@ -83,6 +83,7 @@ func splitPattern(text string) []string {
 	return append(out, text[start:])
 }
 
+// parseToken parses what stands between two slashes. A number is a token of its own, because it may be an index or the name of a field.
 func parseToken(text string) (token, error) {
 	if text == "*" {
 		return token{form: tokenAny}, nil

@@ -61,6 +61,7 @@ func ruleOf(t report.RuleText, name string) (Rule, error) {
 	return out, err
 }
 
+// targetOf returns the target that a text is, or all errors in it.
 func targetOf(t report.TargetText) (Target, error) {
 	var out Target
 	var errs []error

@@ -36,6 +36,7 @@ type Catalog struct {
 // Native returns the catalog of all kinds that are linked in.
 var Native = sync.OnceValue(newCatalog)
 
+// newCatalog returns a catalog without shapes, which are made at the first question for their kind.
 func newCatalog() *Catalog {
 	c := &Catalog{HelmScheme: runtime.NewScheme(), KnownScheme: runtime.NewScheme(), shapes: map[reflect.Type]*Shape{}}
 	for _, s := range []*runtime.Scheme{c.HelmScheme, c.KnownScheme} {

@@ -71,6 +71,7 @@ func fillStruct(v map[string]any, s *Shape) {
 			fillValue(child, f.Shape)
 			continue
 		}
+		// Only a struct that is a value exists without being written; pointers and lists stay absent.
 		if f.wire != omitZero || f.Shape == nil || f.Form != FormStruct {
 			continue
 		}
@@ -96,6 +97,7 @@ func SetDefault(v map[string]any, name string, value any) {
 // addDefaults adds to a native shape what the table and the rules have for a Go type: its own, or an embedded one.
 func (s *Shape) addDefaults(t reflect.Type) {
 	versioned, unversioned := typeNames(t)
+	// The map of the table belongs to all shapes, so the first entry is a copy of it.
 	if table := defaultsTable()[versioned]; len(table) > 0 && s.defaults == nil {
 		s.defaults = maps.Clone(table)
 	} else {

@@ -32,6 +32,7 @@ func defaultContainer(m map[string]any) {
 
 // defaultVolume: SetDefaults_Volume. A volume without a source is an empty directory.
 func defaultVolume(m map[string]any) {
+	// Every field other than the name is a source.
 	for name := range m {
 		if name != "name" {
 			return
@@ -73,12 +74,15 @@ func defaultService(m map[string]any) {
 	spec := ensureChild(m, "spec")
 	SetDefault(spec, "type", "ClusterIP")
 	for _, port := range object.Items(spec, "ports") {
+		// A zero target port counts as absent.
 		if object.IsZero(port["targetPort"]) {
 			delete(port, "targetPort")
 			CopyDefault(port, "targetPort", port, "port")
 		}
 	}
 	defaultAffinity(spec)
+	// The traffic policies exist only for Services that have an address, and the external one only if something outside of the cluster can
+	// reach the Service.
 	kind := spec["type"]
 	outside := kind == "NodePort" || kind == "LoadBalancer"
 	if outside || kind == "ClusterIP" && !object.IsZero(spec["externalIPs"]) {
@@ -112,6 +116,7 @@ func defaultPersistentVolume(m map[string]any) {
 
 // defaultLimitRangeItem: SetDefaults_LimitRangeItem. Limits default to maxima, requests to limits, then to minima.
 func defaultLimitRangeItem(m map[string]any) {
+	// Limits of Pods and of volume claims have no defaults.
 	if m["type"] != "Container" {
 		return
 	}

@@ -61,10 +61,12 @@ func defaultJob(m map[string]any) {
 		SetDefault(ensureChild(m, "metadata"), "labels", labels)
 	}
 	spec := ensureChild(m, "spec")
+	// Only a Job without parallelism is complete after one Pod; otherwise absent completions mean a work queue.
 	if _, ok := spec["parallelism"]; !ok {
 		SetDefault(spec, "completions", int64(1))
 	}
 	SetDefault(spec, "parallelism", int64(1))
+	// With a limit for each index, the limit for the whole Job is practically none.
 	if _, ok := spec["backoffLimitPerIndex"]; ok {
 		SetDefault(spec, "backoffLimit", int64(math.MaxInt32))
 	}
@@ -80,7 +82,7 @@ func defaultJob(m map[string]any) {
 
 // defaultPolicyTypes: SetDefaults_NetworkPolicy.
 func defaultPolicyTypes(m map[string]any) {
-	types := []any{"Ingress"}
+	types := []any{"Ingress"} // even if the policy has no rules for it
 	if !object.IsZero(m["egress"]) {
 		types = append(types, "Egress")
 	}

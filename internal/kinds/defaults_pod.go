@@ -18,6 +18,7 @@ func defaultPod(m map[string]any) {
 		defaultAmounts(resources, "requests", object.Child(resources, "limits"))
 	}
 	defaultPodResources(spec)
+	// On the host's network, each port of a container is a port of the host.
 	if spec["hostNetwork"] != true {
 		return
 	}
@@ -34,6 +35,7 @@ func defaultPodResources(spec map[string]any) {
 	if object.IsZero(resources["limits"]) && object.IsZero(resources["requests"]) {
 		return
 	}
+	// Huge pages are limited to what the containers may use, unless the Pod requests them itself.
 	for name, amount := range podAmounts(spec, "limits") {
 		_, requested := object.Child(resources, "requests")[name]
 		if strings.HasPrefix(name, "hugepages-") && !requested {
@@ -44,6 +46,7 @@ func defaultPodResources(spec map[string]any) {
 	if len(limits) == 0 {
 		return
 	}
+	// Requests default to the sum of the containers' requests, and then to the Pod's own limits.
 	for name, amount := range podAmounts(spec, "requests") {
 		if name == "cpu" || name == "memory" {
 			SetDefault(ensureChild(resources, "requests"), name, amount.String())
@@ -68,6 +71,7 @@ func podAmounts(spec map[string]any, list string) amounts {
 	}
 	for _, c := range object.Items(spec, "initContainers") {
 		own := amountsOf(c, list)
+		// A sidecar runs beside all that come after it.
 		if c["restartPolicy"] == "Always" {
 			sum.add(own)
 			sidecars.add(own)

@@ -7,6 +7,7 @@ import "github.com/helmdrift/helmdrift/pkg/object"
 
 // WithoutNulls returns the state with live's value for each NullKey whose zero value live has, and without the other NullKeys.
 func (s State) WithoutNulls(live any) State {
+	// A state that is itself a NullKey is present only if live has its zero value.
 	_, null := s.Value.(object.NullKey)
 	s.Value = withoutNullKeys(s.Value, live)
 	s.Present = s.Present && (!null || s.Value != nil)
@@ -36,6 +37,7 @@ func withoutNullKeys(v, live any) any {
 	return v
 }
 
+// hasNullKey reports whether a map has a NullKey at any depth.
 func hasNullKey(m map[string]any) bool {
 	for _, v := range m {
 		switch v := v.(type) {

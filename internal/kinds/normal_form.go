@@ -43,6 +43,7 @@ func normalObject(obj map[string]any, s *Shape, f fidelity) map[string]any {
 			root[k] = v
 		}
 	}
+	// Of the metadata, only these are compared: the rest identifies the object, or is the server's own.
 	if meta, ok := obj["metadata"].(map[string]any); ok {
 		root["metadata"] = keepKeys(meta, "labels", "annotations", "finalizers", "ownerReferences")
 	}
@@ -100,6 +101,7 @@ func normalize(v any, s *Shape, f fidelity) any {
 			return normalList(v, s, f)
 		}
 	}
+	// A value that does not decode stays as it is, and so does one of another form than the shape's.
 	if s != nil && s.Form == FormLeaf {
 		if out, ok := s.Canonical(v); ok {
 			v = out
@@ -117,6 +119,7 @@ func normalStruct(v map[string]any, s *Shape, f fidelity) map[string]any {
 		field, known := s.Fields[k]
 		if child == nil {
 			switch {
+			// A custom resource keeps the null if its schema says nullable, or leaves the field open.
 			case known && field.nullable, !known && s.isOpen():
 				out[k] = f.null()
 			case f == asWritten:
@@ -177,6 +180,7 @@ func normalMap(v map[string]any, s *Shape, f fidelity) map[string]any {
 			out[k] = f.null()
 		case f == asWritten:
 			out[k] = nil
+		// A null of a manifest may have become the zero value, or may have removed the key; what live has tells (manifest_nulls.go).
 		case s.nulls == nullDeletes && f == asRead:
 			out[k] = zeroOf(s.Elem)
 		case s.nulls == nullDeletes:
@@ -196,6 +200,7 @@ func zeroOf(elem *Shape) any {
 	case elem.Form == FormList:
 		return []any{}
 	}
+	// The zero value of a scalar type is the one of these that decodes into it.
 	for _, zero := range []any{"", int64(0), false} {
 		if out, ok := elem.Canonical(zero); ok {
 			return out

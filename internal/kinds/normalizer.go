@@ -93,6 +93,7 @@ func (n *Normalizer) alignWithLive(v any, s *Shape, live *liveValues) any {
 
 // respell returns the value of live that means the same as v; v itself if live has none.
 func (n *Normalizer) respell(v any, s *Shape, live *liveValues) any {
+	// Live may have several values there, such as the items of a list; the same spelling comes before one that means the same.
 	for _, other := range live.values {
 		if object.Equal(v, other) {
 			return v

@@ -25,6 +25,7 @@ func canonicalOf(t reflect.Type) func(any) (any, bool) {
 	case reflect.TypeFor[runtime.RawExtension]():
 		return unchanged
 	}
+	// Times, patches and the like have their own JSON.
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return func(v any) (any, bool) { return roundTrip(t, v) }
 	}
@@ -38,6 +39,7 @@ func canonicalOf(t reflect.Type) func(any) (any, bool) {
 	}
 }
 
+// unchanged is the canonical form of values that the server stores as they are written.
 func unchanged(v any) (any, bool) { return v, true }
 
 // roundTrip decodes a value into a Go type and encodes it again, by the type's own JSON methods.
@@ -89,6 +91,7 @@ func HasHugeExponent(text string) bool {
 	return i > 0 && len(strings.TrimLeft(text[i+1:], "+-")) > 3 && strings.Trim(text, "0123456789.+-eE") == ""
 }
 
+// canonicalIntOrString keeps an integer and a string apart: for the API, 80 and "80" are different values.
 func canonicalIntOrString(v any) (any, bool) {
 	switch v.(type) {
 	case string, int64:
@@ -117,6 +120,7 @@ func decodesInto(kind reflect.Kind, v any) bool {
 		return kind == reflect.String
 	case bool:
 		return kind == reflect.Bool
+	// An integer decodes into every kind of number, a float only into a float.
 	case int64:
 		return kind != reflect.String && kind != reflect.Bool
 	case float64:

@@ -54,9 +54,12 @@ func customNulls(stored bool) nullRule {
 	return nullIsAbsent
 }
 
+// customStruct returns the shape of an object with properties. It is closed, which means that the server prunes other fields, unless the
+// schema says that unknown fields are preserved.
 func customStruct(schema, properties map[string]any) *Shape {
 	open := isPreserving(schema)
 	s := &Shape{Form: FormStruct, closed: !open, nulls: customNulls(open), Fields: map[string]*structField{}, defaults: map[string]any{}}
+	// An embedded resource may have these fields without naming them.
 	if schema["x-kubernetes-embedded-resource"] == true {
 		for _, name := range []string{"apiVersion", "kind", "metadata"} {
 			s.Fields[name] = &structField{wire: keepAll}

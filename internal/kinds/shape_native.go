@@ -21,6 +21,7 @@ func (c *Catalog) ofType(t reflect.Type) *Shape {
 	}
 	s := &Shape{}
 	c.shapes[t] = s
+	// A type that marshals itself is a leaf, although it may be a struct, such as a quantity or a time.
 	switch canonical := canonicalOf(t); {
 	case canonical != nil:
 		s.Form, s.Canonical, s.Quantity = FormLeaf, canonical, t == reflect.TypeFor[resource.Quantity]()
@@ -48,6 +49,7 @@ func (c *Catalog) addFields(s *Shape, t reflect.Type) {
 			c.addFields(s, f.Type)
 		case name != "":
 			field := &structField{Shape: c.fieldShape(t, name, f)}
+			// What the server writes for a zero value depends on the Go type of the field.
 			switch {
 			case f.Type.Kind() == reflect.Pointer:
 				field.wire = omitNil
@@ -90,6 +92,7 @@ func (c *Catalog) listRule(owner reflect.Type, name string, f reflect.StructFiel
 	return ListRule{Keys: []string{mergeKey}}
 }
 
+// listMapKeys returns the list-map keys of a list in the linked schema; nil if that has none.
 func (c *Catalog) listMapKeys(owner reflect.Type, name string) []string {
 	def, ok := c.lists.FindNamedType(schemaName(owner))
 	if !ok || def.Map == nil {

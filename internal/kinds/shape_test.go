@@ -37,10 +37,11 @@ func TestShapeOfNativeKinds(t *testing.T) {
 			t.Errorf("%s, keyed %t (-want +got):\n%s", tt.path, s.Keyed(), diff)
 		}
 	}
-	if s := deployment.Lookup(pod.Field("typo")); s != nil || !deployment.Lookup(pod).Prunes("typo") || deployment.Lookup(pod).Prunes("hostNetwork") {
+	podShape := deployment.Lookup(pod)
+	if podShape.Field("typo") != nil || !podShape.Prunes("typo") || podShape.Prunes("hostNetwork") {
 		t.Error("the server drops a field that the type does not have, and no other")
 	}
-	if !deployment.Lookup(container.Field("resources").Field("limits")).HasDefaults() || deployment.Lookup(pod.Field("nodeSelector")).HasDefaults() {
+	if !deployment.Lookup(container.Field("resources").Field("limits")).HasDefaults() || podShape.Field("nodeSelector").HasDefaults() {
 		t.Error("of these maps, only the resource list has a rule")
 	}
 }
@@ -71,7 +72,8 @@ func TestStepTo(t *testing.T) {
 // TestHasHugeExponent checks which texts are not decoded as quantities.
 func TestHasHugeExponent(t *testing.T) {
 	for text, want := range map[string]bool{
-		"1e1000": true, "1E+99999": true, "-1e-1000": true, "1e999": false, "1e3": false, "1Ei": false, "e1000": false, "name1000": false, "100": false,
+		"1e1000": true, "1E+99999": true, "-1e-1000": true,
+		"1e999": false, "1e3": false, "1Ei": false, "e1000": false, "name1000": false, "100": false,
 	} {
 		if HasHugeExponent(text) != want {
 			t.Errorf("%s: %t", text, !want)

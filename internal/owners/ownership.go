@@ -97,6 +97,7 @@ func (o *Ownership) OwnersOf(path object.Path) []report.Owner {
 	return nil
 }
 
+// matching returns the owners whose fields meet a condition, the latest first.
 func (o *Ownership) matching(owns func(*fieldpath.Set) bool) []report.Owner {
 	o.decodeOnce()
 	var out []report.Owner

@@ -20,8 +20,10 @@ import (
 // some that no server would write.
 func TestFields(t *testing.T) {
 	texts := []string{
-		`null`, `"text"`, `[]`, `{}`, `{".": {}}`, `{"f:a": {}}`, `{"f:a": null}`, `{"f:a": {".": {}}}`, `{"f:a": {".": {}, "f:b": {}}}`, `{"f:b": {}, "f:a": {"f:c": {}}}`,
-		`{"k:{\"b\":1,\"a\":\"x\"}": {"f:a": {}}}`, `{"v:\"x\"": {}, "v:1": {}, "i:0": {}}`, `{"x:future": {"f:a": {}}}`, `{"f:a": {"x:future": {}}}`,
+		`null`, `"text"`, `[]`, `{}`, `{".": {}}`, `{"f:a": {}}`, `{"f:a": null}`, `{"f:a": {".": {}}}`, `{"f:a": {".": {}, "f:b": {}}}`,
+		`{"f:b": {}, "f:a": {"f:c": {}}}`,
+		`{"k:{\"b\":1,\"a\":\"x\"}": {"f:a": {}}}`, `{"v:\"x\"": {}, "v:1": {}, "i:0": {}}`, `{"x:future": {"f:a": {}}}`,
+		`{"f:a": {"x:future": {}}}`,
 		`{"f:a": "text"}`, `{"k:broken": {}}`, `{"f:": {}}`, `{"": {}}`, `{"f:a.b/c": {}, "f:a": {}, "f:A": {}}`,
 	}
 	for _, text := range append(texts, fieldsOfCases(t)...) {
@@ -96,7 +98,8 @@ func noDeployer() Deployer { return Deployer{} }
 func TestOwnersOf(t *testing.T) {
 	o := New(liveWith("web",
 		entry("a", "Update", "v1", "01", `{"f:spec": {"f:replicas": {}, "f:template": {".": {}, "f:x": {}}}}`),
-		entry("b", "Apply", "v1", "02", `{"f:spec": {"f:template": {"f:x": {}}, "f:atomic": {}, "f:list": {"k:{\"name\":\"i\"}": {".": {}, "f:v": {}}}}}`),
+		entry("b", "Apply", "v1", "02",
+			`{"f:spec": {"f:template": {"f:x": {}}, "f:atomic": {}, "f:list": {"k:{\"name\":\"i\"}": {".": {}, "f:v": {}}}}}`),
 		entry("c", "Update", "v1", "03", `{"f:metadata": {"f:finalizers": {"v:\"x\"": {}}}}`),
 	), nil, "web", noDeployer)
 	spec := object.Path{}.Field("spec")
@@ -130,6 +133,7 @@ func TestOwnersOf(t *testing.T) {
 // TestIsDeployer checks whose writes are the release itself.
 func TestIsDeployer(t *testing.T) {
 	mytool := entry("mytool", "Apply", "v1", "01", annotationField)
+	person := entry("kubectl", "Update", "v1", "01", annotationField)
 	known := func() Deployer { return Deployer{Manager: "mytool", Known: true} }
 	bare := map[string]any{"metadata": map[string]any{"managedFields": []any{mytool}}}
 	for name, c := range map[string]struct {
@@ -141,7 +145,7 @@ func TestIsDeployer(t *testing.T) {
 		"owns the annotation":                        {liveWith("web", mytool), noDeployer, "mytool", true},
 		"owns the annotation of another release":     {liveWith("other", mytool), noDeployer, "mytool", false},
 		"another manager":                            {liveWith("web", mytool), noDeployer, "yourtool", false},
-		"a person owns the annotation":               {liveWith("web", entry("kubectl", "Update", "v1", "01", annotationField)), noDeployer, "kubectl", false},
+		"a person owns the annotation":               {liveWith("web", person), noDeployer, "kubectl", false},
 		"without annotation":                         {bare, noDeployer, "mytool", false},
 		"without annotation, known by other objects": {bare, known, "mytool", true},
 	} {

@@ -46,7 +46,9 @@ func TestMatchName(t *testing.T) {
 	for _, tt := range []struct {
 		pattern, name string
 		want          bool
-	}{{"web", "web", true}, {"web", "web-1", false}, {"web*", "web-1", true}, {"*", "", true}, {"*web", "a-web", false}, {"w*b*", "w*bx", true}} {
+	}{
+		{"web", "web", true}, {"web", "web-1", false}, {"web*", "web-1", true}, {"*", "", true}, {"*web", "a-web", false}, {"w*b*", "w*bx", true},
+	} {
 		if MatchName(tt.pattern, tt.name) != tt.want {
 			t.Errorf("%s matches %s: %t", tt.pattern, tt.name, !tt.want)
 		}
@@ -55,7 +57,9 @@ func TestMatchName(t *testing.T) {
 
 // TestKey checks the text of keys and their order.
 func TestKey(t *testing.T) {
-	keys := []Key{{Kind: "Pod", Namespace: "n", Name: "a"}, {Kind: "Service", Namespace: "a", Name: "a"}, {Group: "apps", Kind: "Deployment", Name: "a"}}
+	keys := []Key{
+		{Kind: "Pod", Namespace: "n", Name: "a"}, {Kind: "Service", Namespace: "a", Name: "a"}, {Group: "apps", Kind: "Deployment", Name: "a"},
+	}
 	for i, want := range []string{"Pod n/a", "Service a/a", "Deployment.apps a"} {
 		if got := keys[i].String(); got != want {
 			t.Errorf("String is %s, want %s", got, want)

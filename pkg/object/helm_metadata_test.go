@@ -20,10 +20,12 @@ func TestHelmMetadata(t *testing.T) {
 		{"kept", map[string]any{"labels": map[string]any{"a": "1"}, "annotations": map[string]any{"b": "2"}}, map[string]any{
 			"labels":      map[string]any{"a": "1", ManagedByLabel: "Helm"},
 			"annotations": map[string]any{"b": "2", ReleaseNameAnnotation: "web", ReleaseNamespaceAnnotation: "prod"}}},
-		{"overwritten", map[string]any{"labels": map[string]any{ManagedByLabel: "Custom"}}, map[string]any{"labels": managed, "annotations": owned}},
+		{"overwritten", map[string]any{"labels": map[string]any{ManagedByLabel: "Custom"}}, map[string]any{
+			"labels": managed, "annotations": owned}},
 		{"null value", map[string]any{"labels": map[string]any{"a": nil}}, map[string]any{
 			"labels": map[string]any{"a": "", ManagedByLabel: "Helm"}, "annotations": owned}},
-		{"number drops the map", map[string]any{"labels": map[string]any{"a": int64(1), "b": "2"}}, map[string]any{"labels": managed, "annotations": owned}},
+		{"number drops the map", map[string]any{"labels": map[string]any{"a": int64(1), "b": "2"}}, map[string]any{
+			"labels": managed, "annotations": owned}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -32,11 +32,13 @@ func TestPath(t *testing.T) {
 		isNotThere bool
 	}{
 		{path: web.Field("image"), text: "spec.containers[name=web].image", value: "w", pointer: "/spec/containers/1/image"},
-		{path: web.Field("env").Index(1).Field("name"), text: "spec.containers[name=web].env[1].name", value: "B", pointer: "/spec/containers/1/env/1/name"},
+		{path: web.Field("env").Index(1).Field("name"), text: "spec.containers[name=web].env[1].name", value: "B",
+			pointer: "/spec/containers/1/env/1/name"},
 		{path: web.Field("env").Item(item("A")), text: "spec.containers[name=web].env[name=A]", pointer: "/spec/containers/1/env/0",
 			value: []any{map[string]any{"name": "A", "value": "1"}, map[string]any{"name": "A", "value": "2"}}},
 		{path: metadata.Field("finalizers").SetItem("b"), text: `metadata.finalizers["b"]`, value: "b", pointer: "/metadata/finalizers/1"},
-		{path: metadata.Field("annotations").Field("a/b~c"), text: `metadata.annotations["a/b~c"]`, value: "x", pointer: "/metadata/annotations/a~1b~0c"},
+		{path: metadata.Field("annotations").Field("a/b~c"), text: `metadata.annotations["a/b~c"]`, value: "x",
+			pointer: "/metadata/annotations/a~1b~0c"},
 		{path: web.Field("ports").Item([]ListKey{{"containerPort", int64(53)}, {"protocol", "UDP"}}), isNotThere: true,
 			text: "spec.containers[name=web].ports[containerPort=53,protocol=UDP]"},
 		{path: metadata.Field("finalizers").Index(2), text: "metadata.finalizers[2]", isNotThere: true},

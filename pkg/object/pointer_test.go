@@ -37,7 +37,8 @@ func TestPointerEdit(t *testing.T) {
 func TestPointerInto(t *testing.T) {
 	text := map[string]any{"ports": []any{map[string]any{"port": "80"}, map[string]any{"port": "80"}, map[string]any{"port": "53"}}}
 	normal := map[string]any{"ports": []any{
-		map[string]any{"port": int64(80), "protocol": "TCP"}, map[string]any{"port": int64(80), "protocol": "TCP"}, map[string]any{"port": int64(53)},
+		map[string]any{"port": int64(80), "protocol": "TCP"}, map[string]any{"port": int64(80), "protocol": "TCP"},
+		map[string]any{"port": int64(53)},
 	}}
 	ports := func(port int64) Path { return Path{}.Field("ports").Item([]ListKey{{"port", port}}) }
 	if got, ok := ports(53).Field("port").PointerInto(text, normal); !ok || got.String() != "/ports/2/port" {

@@ -11,7 +11,10 @@ func TestAccept(t *testing.T) {
 	drift := Finding{ID: "f", Verdict: Overwrite, Cause: CauseDrift, Managed: true}
 	with := func(change func(*Finding)) Finding { f := drift; change(&f); return f }
 	unmanaged := with(func(f *Finding) { f.Managed = false })
+	live := func(value string) Finding { return with(func(f *Finding) { f.Live = value }) }
 	autoscaled := with(func(f *Finding) { f.Class = ClassAutoscaled })
+	volatile := with(func(f *Finding) { f.Class, f.Cause = ClassVolatile, CauseChange })
+	second := with(func(f *Finding) { f.ID = "g" })
 	ignored := with(func(f *Finding) { f.IgnoredBy = rule })
 	having := func(fields ...Finding) Object {
 		return Object{ID: "o", Action: ActionUpdate, Fields: fields}
@@ -24,7 +27,7 @@ func TestAccept(t *testing.T) {
 		known     bool
 	}{
 		"the same drift":                        {having(drift), having(drift), true},
-		"another live value":                    {having(with(func(f *Finding) { f.Live = "a" })), having(with(func(f *Finding) { f.Live = "b" })), true},
+		"another live value":                    {having(live("a")), having(live("b")), true},
 		"an edit of a field that was to change": {having(with(func(f *Finding) { f.Cause = CauseChange })), having(drift), false},
 		"an edit under a change":                {having(with(func(f *Finding) { f.Cause = CauseBoth })), having(drift), false},
 		"ignored before":                        {having(ignored), having(drift), false},
@@ -32,7 +35,7 @@ func TestAccept(t *testing.T) {
 		"ignored now":                           {having(drift), having(ignored), true},
 		"autoscaled before":                     {having(autoscaled), having(drift), false},
 		"autoscaled before and now":             {having(autoscaled), having(autoscaled), true},
-		"volatile before":                       {having(with(func(f *Finding) { f.Class, f.Cause = ClassVolatile, CauseChange })), having(drift), false},
+		"volatile before":                       {having(volatile), having(drift), false},
 		"unmanaged before":                      {having(unmanaged), having(drift), false},
 		"missing":                               {whole(ActionCreate, true, "", nil), whole(ActionCreate, true, "", nil), true},
 		"missing, ignored before":               {whole(ActionCreate, true, "", rule), whole(ActionCreate, true, "", nil), false},
@@ -48,9 +51,9 @@ func TestAccept(t *testing.T) {
 		"failing for another reason":             {whole(ActionFail, false, "a", nil), whole(ActionFail, false, "b", nil), false},
 		"failing, ignored before":                {whole(ActionFail, false, "a", rule), whole(ActionFail, false, "a", nil), false},
 		"to be deleted":                          {whole(ActionDelete, false, "", nil), whole(ActionDelete, false, "", nil), true},
-		"a second field":                         {having(drift), having(drift, with(func(f *Finding) { f.ID = "g" })), false},
-		"one of two fields":                      {having(drift, with(func(f *Finding) { f.ID = "g" })), having(drift), true},
-		"a replacement with a second field":      {replaced(having(drift)), replaced(having(drift, with(func(f *Finding) { f.ID = "g" }))), false},
+		"a second field":                         {having(drift), having(drift, second), false},
+		"one of two fields":                      {having(drift, second), having(drift), true},
+		"a replacement with a second field":      {replaced(having(drift)), replaced(having(drift, second)), false},
 		"the same replacement":                   {replaced(having(drift)), replaced(having(drift)), true},
 		"an update that was a replacement":       {replaced(having(drift)), having(drift), false},
 		"a second field that the upgrade leaves": {having(drift), having(drift, with(func(f *Finding) { f.ID, f.Verdict = "g", Ignore })), false},

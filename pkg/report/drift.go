@@ -34,6 +34,7 @@ func (f Finding) Silenced() bool { return f.classification().Silenced() }
 // Drifted reports whether the finding makes its object drifted.
 func (f Finding) Drifted() bool { return f.classification().Drifted() }
 
+// classification returns the part of the finding that decides whether it counts.
 func (f Finding) classification() Classification {
 	return Classification{
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Class: f.Class, Equivalent: f.Equivalent, IgnoredBy: f.IgnoredBy,
@@ -66,6 +67,7 @@ func (s ObjectState) countsWhole() bool {
 // Gone reports whether the object is missing or is being deleted.
 func (o Object) Gone() bool { return o.state().Gone() }
 
+// state returns what decides whether the object counts as a whole.
 func (o Object) state() ObjectState {
 	return ObjectState{Action: o.Action, Missing: o.Missing, Terminating: o.Terminating, IgnoredBy: o.IgnoredBy}
 }

@@ -5,28 +5,38 @@ import "testing"
 // TestDrifted checks which findings drifted and which are silenced.
 func TestDrifted(t *testing.T) {
 	rule := &IgnoreRule{Rule: "r"}
+	drift := func(change func(*Classification)) Classification {
+		out := Classification{Verdict: Overwrite, Cause: CauseDrift, Managed: true}
+		if change != nil {
+			change(&out)
+		}
+		return out
+	}
 	for name, c := range map[string]struct {
 		in                Classification
 		drifted, silenced bool
 	}{
-		"live left old":                        {Classification{Verdict: Overwrite, Cause: CauseDrift, Managed: true}, true, false},
-		"live and the chart left old":          {Classification{Verdict: Overwrite, Cause: CauseBoth, Managed: true}, true, false},
-		"the chart left old":                   {Classification{Verdict: Overwrite, Cause: CauseChange, Managed: true}, false, false},
-		"no manifest names the field":          {Classification{Verdict: Ignore, Cause: CauseDrift}, false, false},
-		"a rule ignores it":                    {Classification{Verdict: Overwrite, Cause: CauseDrift, Managed: true, IgnoredBy: rule}, false, true},
-		"an autoscaler sets it":                {Classification{Verdict: Overwrite, Cause: CauseDrift, Managed: true, Class: ClassAutoscaled}, false, true},
-		"each rendering generates it":          {Classification{Verdict: Overwrite, Cause: CauseChange, Managed: true, Class: ClassVolatile}, false, true},
-		"each rendering generates it, edited":  {Classification{Verdict: Overwrite, Cause: CauseBoth, Managed: true, Class: ClassVolatile}, true, false},
-		"the items have another order":         {Classification{Verdict: Overwrite, Cause: CauseDrift, Managed: true, Class: ClassOrder}, true, false},
-		"live means the same":                  {Classification{Verdict: Overwrite, Cause: CauseDrift, Managed: true, Equivalent: true}, false, false},
-		"live means the same, and Helm fails":  {Classification{Verdict: Conflict, Cause: CauseDrift, Managed: true, Equivalent: true}, true, false},
-		"a rule ignores what Helm fails on":    {Classification{Verdict: Conflict, Cause: CauseDrift, Managed: true, IgnoredBy: rule}, false, true},
-		"Helm fails on what the chart changes": {Classification{Verdict: Conflict, Cause: CauseChange, Managed: true}, false, false},
+		"live left old":                        {drift(nil), true, false},
+		"live and the chart left old":          {drift(func(c *Classification) { c.Cause = CauseBoth }), true, false},
+		"the chart left old":                   {drift(func(c *Classification) { c.Cause = CauseChange }), false, false},
+		"no manifest names the field":          {drift(func(c *Classification) { c.Managed = false }), false, false},
+		"a rule ignores it":                    {drift(func(c *Classification) { c.IgnoredBy = rule }), false, true},
+		"an autoscaler sets it":                {drift(func(c *Classification) { c.Class = ClassAutoscaled }), false, true},
+		"each rendering generates it":          {drift(func(c *Classification) { c.Class, c.Cause = ClassVolatile, CauseChange }), false, true},
+		"each rendering generates it, edited":  {drift(func(c *Classification) { c.Class, c.Cause = ClassVolatile, CauseBoth }), true, false},
+		"the items have another order":         {drift(func(c *Classification) { c.Class = ClassOrder }), true, false},
+		"live means the same":                  {drift(func(c *Classification) { c.Equivalent = true }), false, false},
+		"live means the same, and Helm fails":  {drift(func(c *Classification) { c.Equivalent, c.Verdict = true, Conflict }), true, false},
+		"a rule ignores what Helm fails on":    {drift(func(c *Classification) { c.Verdict, c.IgnoredBy = Conflict, rule }), false, true},
+		"Helm fails on what the chart changes": {drift(func(c *Classification) { c.Verdict, c.Cause = Conflict, CauseChange }), false, false},
 	} {
 		if c.in.Drifted() != c.drifted || c.in.Silenced() != c.silenced {
 			t.Errorf("%s: drifted %t, silenced %t", name, c.in.Drifted(), c.in.Silenced())
 		}
-		f := Finding{Verdict: c.in.Verdict, Cause: c.in.Cause, Managed: c.in.Managed, Class: c.in.Class, Equivalent: c.in.Equivalent, IgnoredBy: c.in.IgnoredBy}
+		f := Finding{
+			Verdict: c.in.Verdict, Cause: c.in.Cause, Managed: c.in.Managed,
+			Class: c.in.Class, Equivalent: c.in.Equivalent, IgnoredBy: c.in.IgnoredBy,
+		}
 		if f.Drifted() != c.drifted || f.Silenced() != c.silenced {
 			t.Errorf("%s: in a report, drifted %t, silenced %t", name, f.Drifted(), f.Silenced())
 		}

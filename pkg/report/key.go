@@ -13,8 +13,8 @@ type ObjectKey struct{ object.Key }
 // MarshalText returns the text of the key.
 func (k ObjectKey) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads a key from the text of a decoded report. No other code reads a key from text. The text is unambiguous for every key
-// that the API server takes: a kind has no dot, a group and a namespace have neither blank nor slash, and a name has no slash.
+// UnmarshalText parses the text of a key in a saved report. No other code parses keys. The text is unambiguous for every key that the API
+// server accepts: a kind has no dot, a group and a namespace have neither blank nor slash, and a name has no slash.
 func (k *ObjectKey) UnmarshalText(text []byte) error {
 	kind, name, found := strings.Cut(string(text), " ")
 	if !found {

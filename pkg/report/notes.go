@@ -13,17 +13,17 @@ type NoteKind string
 const (
 	// NoteStays says why the upgrade leaves a value that is not as the manifest has it.
 	NoteStays NoteKind = "stays"
-	// NotePatch says why Helm's write does what the manifests alone do not tell, NoteGoesAlong that a value goes with what holds it, and
-	// NoteServer that the API server itself drops it.
+	// NotePatch says why Helm's write does something that the manifests alone do not show, NoteGoesAlong that a value is removed with the
+	// value around it, and NoteServer that the API server itself drops it.
 	NotePatch     NoteKind = "patch"
 	NoteGoesAlong NoteKind = "goes-along"
 	NoteServer    NoteKind = "server"
-	// NoteConflict is the API server's word on a conflict, with the manager that owns the value.
+	// NoteConflict is the API server's message about a conflict, with the manager that owns the value.
 	NoteConflict NoteKind = "conflict"
-	// NoteUncertain says why a verdict is not certain, NoteSettled what made it so.
+	// NoteUncertain says why a verdict is not certain, NoteSettled what made it certain.
 	NoteUncertain NoteKind = "uncertain"
 	NoteSettled   NoteKind = "settled"
-	// NoteAutoscaler says who sets the replicas, NoteUnrecorded that nobody is recorded as the writer.
+	// NoteAutoscaler says which autoscaler sets the replicas, NoteUnrecorded that no writer is recorded.
 	NoteAutoscaler NoteKind = "autoscaler"
 	NoteUnrecorded NoteKind = "unrecorded"
 	// NoteFailedRevision says what a failed last revision has to do with a value or an object.
@@ -37,7 +37,7 @@ const (
 	NoteObject NoteKind = "object"
 )
 
-// Note is a remark for the reader. Its kind is for formats, which may leave it out, group it or say it otherwise.
+// Note is a remark for people. By its kind, a format may leave it out, group it with others or word it differently.
 type Note struct {
 	Kind NoteKind
 	Text string
@@ -48,7 +48,7 @@ type Note struct {
 // Notes are the remarks on a finding or an object. In JSON they are one text.
 type Notes []Note
 
-// noteSeparator stands between two notes in a text.
+// noteSeparator separates two notes in a text.
 const noteSeparator = "; "
 
 // NotesOf returns one note, and none if the text is empty.
@@ -92,10 +92,10 @@ func (n Notes) String() string {
 	return strings.Join(texts, noteSeparator)
 }
 
-// MarshalJSON writes the notes as one text.
+// MarshalJSON encodes the notes as one text.
 func (n Notes) MarshalJSON() ([]byte, error) { return json.Marshal(n.String()) }
 
-// UnmarshalJSON reads them as MarshalJSON writes them. A saved report has no kinds, so it is one note of no kind.
+// UnmarshalJSON decodes the text of notes. A saved report does not have their kinds, so the text becomes one note without a kind.
 func (n *Notes) UnmarshalJSON(raw []byte) error {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {

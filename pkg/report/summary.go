@@ -76,6 +76,7 @@ func (r *Report) Disputed() bool {
 	return slices.ContainsFunc(r.Releases, func(rel Release) bool { return slices.ContainsFunc(rel.Objects, Object.disputed) })
 }
 
+// disputed reports whether the API server contradicts the report of the object, all of whose findings are certain.
 func (o Object) disputed() bool {
 	return o.DryRun != nil && o.DryRun.Result == DryRunDisagrees && !slices.ContainsFunc(o.Fields, func(f Finding) bool { return !f.Certain })
 }
