@@ -216,15 +216,15 @@ func (f fixRun) backup(plan *repair.Plan) error {
 		if o.Create != nil || live == nil {
 			continue
 		}
-		content := threeway.Bare(live)
+		bare := threeway.StripServerFields(live)
 		if !f.flags.showSecrets && !secret.Kind(o.Ref.Group, o.Ref.Kind) {
 			var paths []string
-			if content, paths = f.before.Comparison.WithoutSecrets(o.Ref, content); len(paths) > 0 {
+			if bare, paths = f.before.Comparison.WithoutSecrets(o.Ref, bare); len(paths) > 0 {
 				notes = append(notes, fmt.Sprintf("the backup of %s leaves out secret fields: %s; --show-secrets keeps them",
 					o.Ref.Key, strings.Join(paths, ", ")))
 			}
 		}
-		objects[o.Ref] = content
+		objects[o.Ref] = bare
 	}
 	leftOut, err := writeBackup(f.flags.backup, objects)
 	for _, ref := range leftOut {

@@ -45,9 +45,9 @@ func NewApplyTypes(document []byte) (*ApplyTypes, error) {
 	return &ApplyTypes{converter, doc.Components.Schemas}, nil
 }
 
-// serverSide is Helm 4's server-side apply of one object: the API server's own field manager, the very code that answers such a
-// request (k8s.io/apimachinery v0.37 pkg/util/managedfields), run here on live and its managedFields. Validation, admission and
-// defaulting are not in it; what comes out goes through the rules for those.
+// serverSide is Helm 4's server-side apply of one object: the API server's own field manager, the code that answers such a
+// request (k8s.io/apimachinery v0.37 pkg/util/managedfields), run here on live and its managedFields. It does not include
+// validation, admission and defaulting; the rules for those are applied to its result.
 type serverSide struct {
 	manager *managedfields.FieldManager
 	gvk     schema.GroupVersionKind
@@ -69,7 +69,7 @@ func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom boo
 	if custom {
 		create = managedfields.NewDefaultCRDFieldManager
 	}
-	as := byName{types.versions()}
+	as := nameConverter{types.versions()}
 	m, err := create(types, as, as, as, gvk, gvk.GroupVersion(), "", types.withoutStatus())
 	if err != nil {
 		return serverSide{}, fmt.Errorf("preparing a server-side apply of %s: %w", gvk.Kind, err)
@@ -86,7 +86,7 @@ type applied struct {
 	Refusal string
 }
 
-// result gives live after an apply of desired. Neither of them is changed.
+// result returns live after an apply of desired. It changes neither of them.
 func (s serverSide) result(desired, live map[string]any, force bool) (applied, error) {
 	out, err := s.apply(desired, live, force)
 	conflicts := conflictsOf(err)
@@ -120,7 +120,7 @@ func (s serverSide) apply(desired, live map[string]any, force bool) (out map[str
 
 var errApplyPanic = errors.New("the API server's field manager crashes on the object")
 
-// conflictsOf takes the fields out of a refusal, in an order of their own: the server goes through managers in none.
+// conflictsOf returns the conflicts of a refusal, sorted: the server lists managers in no fixed order.
 func conflictsOf(err error) []Conflict {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) || status.Status().Details == nil {
@@ -138,7 +138,7 @@ func conflictsOf(err error) []Conflict {
 	return out
 }
 
-// managerIn returns the manager that the server names in its word on a conflict (k8s.io/apimachinery v0.37
+// managerIn returns the manager that the server names in its message about a conflict (k8s.io/apimachinery v0.37
 // pkg/util/managedfields/internal/conflict.go printManager); empty if it names none.
 func managerIn(message string) string {
 	_, rest, _ := strings.Cut(message, "conflict with ")
@@ -161,7 +161,7 @@ func migrated(live map[string]any, deployer string) map[string]any {
 	return u.Object
 }
 
-// isMigrated tells whether Helm has to do that.
+// isMigrated reports whether Helm migrates live in this way.
 func isMigrated(live map[string]any, deployer string) bool {
 	return live != nil && !object.Equal(object.Child(live, "metadata")["managedFields"], object.Child(migrated(live, deployer), "metadata")["managedFields"])
 }

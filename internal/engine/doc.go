@@ -1,20 +1,21 @@
-// Package engine predicts Helm's writes: live after Helm's own patch. No merge rule is written again here. Each engine calls the library that
-// Helm, or the API server, calls for the same purpose, on the texts as they are.
+// Package engine predicts Helm's writes: live after Helm's own patch. No merge rule is written again here. Each engine calls the library
+// that Helm, or the API server, calls for the same purpose, on the texts as they are.
 //
 //	original, desired, live ─► Writer.Write ─┬─ strategic   three-way strategic merge patch: kinds of Helm's native scheme
 //	                                         ├─ merge       JSON merge patch from original to desired: all other kinds
-//	                                         ├─ replace     desired in the place of live: helm upgrade --force
+//	                                         ├─ replace     desired instead of live: helm upgrade --force
 //	                                         └─ apply       server-side apply: the API server's own field manager, run on live's managedFields
 //	                                                │
-//	                                                └─► Written: the result, conflicts, what the server refuses, and Doubts
+//	                                                └─► Written: the result, conflicts, what the server refuses, and Uncertainties
 //
 // # Certainty
 //
-// An apply depends on what managers wrote at other versions of the API, and on the name under which Helm writes. Where the outcome hangs
-// on what cannot be seen from outside, a [Doubt] says why, and which verdicts it is about.
+// An apply depends on what managers wrote at other versions of the API, and on the name under which Helm writes. If the outcome
+// depends on state that cannot be read, an [Uncertainty] says why, and which verdicts it affects.
 //
 // # Sources
 //
-// helm v3.22.0 pkg/kube/client.go (createPatch, updateResource, Create), v4.3.1 pkg/kube/client.go (patchResourceServerSide, replaceResource,
-// upgradeClientSideFieldManager). k8s.io/apimachinery v0.37 pkg/util/strategicpatch, jsonmergepatch, managedfields; client-go csaupgrade.
+// helm v3.22.0 pkg/kube/client.go (createPatch, updateResource, Create), v4.3.1 pkg/kube/client.go (patchResourceServerSide,
+// replaceResource, upgradeClientSideFieldManager). k8s.io/apimachinery v0.37 pkg/util/strategicpatch, jsonmergepatch, managedfields;
+// client-go csaupgrade.
 package engine

@@ -49,8 +49,8 @@ func (w *Written) keepMetrics(ref object.Ref, live map[string]any) {
 		w.Kept = path
 		object.Child(w.Result, "spec")[path[1].Name] = object.Copy(was)
 	case ref.Version == "v1":
-		w.Doubts = append(w.Doubts, Doubt{
-			Reason: "it stays once the controller of autoscalers has written its status, at autoscaling/v2", Which: Writing, At: path.Equal,
+		w.Uncertainties = append(w.Uncertainties, Uncertainty{
+			Reason: "it stays once the controller of autoscalers has written its status, at autoscaling/v2", Affects: Writing, Matches: path.Equal,
 		})
 	}
 }

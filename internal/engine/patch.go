@@ -21,17 +21,17 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// ClientSide is Helm's own patch for one object: the engine it takes, and live after it.
+// ClientSide computes Helm's own patch for one object: the engine that Helm chooses, and live after the patch.
 type ClientSide struct {
 	Engine report.Engine
-	// Typed is the Go type that a strategic patch is computed by; nil for the merge engine.
+	// Typed is the Go type from which a strategic patch is computed; nil for the merge engine.
 	Typed runtime.Object
-	// threeWay tells that the merge engine looks at live, too.
+	// threeWay is set if the merge engine looks at live too.
 	threeWay bool
 }
 
-// clientSide chooses the engine for an object of the release. Only an installation with --take-ownership merges three ways what is
-// none of Helm's own kinds (helm v3.22.0 pkg/action/install.go performInstall, UpdateThreeWayMerge).
+// clientSide chooses the engine for an object of the release. Only an installation with --take-ownership uses a three-way merge
+// for kinds outside Helm's native scheme (helm v3.22.0 pkg/action/install.go performInstall, UpdateThreeWayMerge).
 func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
 	out := clientSideFor(kinds.Native(), ref.GVK(), desired)
 	out.threeWay = c.ThreeWayMerge
@@ -47,36 +47,36 @@ func clientSideFor(c *kinds.Catalog, gvk schema.GroupVersionKind, desired map[st
 		return merge
 	}
 	typed, err := c.HelmScheme.New(gvk)
-	if err != nil || holdsHugeExponent(desired, c.Shape(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
+	if err != nil || holdsHugeQuantity(desired, c.Shape(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
 		return merge
 	}
 	return ClientSide{Engine: report.EngineStrategic, Typed: typed}
 }
 
-// holdsHugeExponent tells whether a value has a quantity in it that would take for ever to decode.
-func holdsHugeExponent(v any, s *kinds.Shape) bool {
+// holdsHugeQuantity reports whether a value holds a quantity that would take too long to decode.
+func holdsHugeQuantity(v any, s *kinds.Shape) bool {
 	if s == nil {
 		return false
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
-			if holdsHugeExponent(below, s.Field(name)) {
+			if holdsHugeQuantity(below, s.Field(name)) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return holdsHugeExponent(item, s.Item()) })
+		return slices.ContainsFunc(v, func(item any) bool { return holdsHugeQuantity(item, s.Item()) })
 	case string:
 		return s.Quantity && kinds.HasHugeExponent(v)
 	}
 	return false
 }
 
-// result gives live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
-// the texts as they are; live is not changed. Its managedFields are left out: no patch is about them, and they are much of the text.
+// result returns live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
+// the texts as they are; live is not changed. Its managedFields are left out: no patch changes them, and they are a large part of the text.
 func (p ClientSide) result(old, desired, live map[string]any) (map[string]any, error) {
-	live = withoutOwners(live)
+	live = withoutManagedFields(live)
 	patch, err := p.patch(old, desired, live)
 	if err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func (p ClientSide) result(old, desired, live map[string]any) (map[string]any, e
 	return out, nil
 }
 
-// withoutOwners is an object without its managedFields. It shares the rest with the one given.
-func withoutOwners(live map[string]any) map[string]any {
+// withoutOwners is an object without its managedFields. It shares the rest with live.
+func withoutManagedFields(live map[string]any) map[string]any {
 	meta := maps.Clone(object.Child(live, "metadata"))
 	if meta == nil {
 		return live
@@ -108,7 +108,7 @@ func withoutOwners(live map[string]any) map[string]any {
 	return out
 }
 
-// patch is what Helm sends for an object that lives: helm v3.22.0 pkg/kube/client.go createPatch. The merge engine does not look
+// patch returns the patch that Helm sends for a live object: helm v3.22.0 pkg/kube/client.go createPatch. The merge engine does not look
 // at live, unless it merges three ways. Its preconditions there, the same kind and name, cannot fail: live was found by them.
 func (p ClientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 	o, err := json.Marshal(old)
@@ -138,7 +138,7 @@ func (p ClientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 	})
 }
 
-// Apply is what the API server does with such a patch.
+// Apply applies such a patch as the API server does.
 func (p ClientSide) Apply(live, patch []byte) ([]byte, error) {
 	if p.Engine != report.EngineStrategic {
 		return jsonpatch.MergePatch(live, patch)
@@ -158,8 +158,8 @@ func (p ClientSide) patchType() types.PatchType {
 	return types.MergePatchType
 }
 
-// Guarded calls a merge of the libraries. Some objects make them panic, a null among the items of a list for one; Helm dies of
-// it then, and the prediction is that it fails.
+// Guarded calls a merge function of the libraries, and returns an error if it panics. Some objects make it panic, such as one with a null
+// among the items of a list; Helm crashes then, and the prediction is that it fails.
 func Guarded(merge func() ([]byte, error)) (out []byte, err error) {
 	defer func() {
 		if recover() != nil {
@@ -174,7 +174,7 @@ func Guarded(merge func() ([]byte, error)) (out []byte, err error) {
 
 var errPatchPanic = errors.New("the patch library that Helm uses crashes on the object")
 
-// patchFault gives the text of a library's error in so far as it quotes no value: items of lists may hold secrets.
+// patchFault returns the parts of a library's error that quote no value: items of lists may hold secrets.
 func patchFault(err error) string {
 	text := err.Error()
 	unknown, keyless := "unable to find api field in struct ", " does not contain declared merge key: "

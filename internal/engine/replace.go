@@ -11,15 +11,15 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// replaced foretells a replacement: helm --force, which Helm 4 calls --force-replace (helm v3.22.0 pkg/kube/client.go
-// updateResource, v4.3.1 replaceResource). Helm sends desired itself over whatever is there, so live counts for nothing but what
-// the API server gives back or refuses to lose (server_update.go, immutable.go). Old is not looked at.
-func replaced(desired map[string]any) Written {
+// predictReplacement predicts a replacement: helm --force, which Helm 4 calls --force-replace (helm v3.22.0 pkg/kube/client.go
+// updateResource, v4.3.1 replaceResource). Helm sends desired itself, so live only matters for what the API server restores or
+// refuses to remove (internal/apiserver). Old is not used.
+func predictReplacement(desired map[string]any) Written {
 	return Written{Engine: report.EngineReplace, applied: applied{Result: runtime.DeepCopyJSON(desired)}}
 }
 
-// replacement is what Helm sends then: desired with live's resourceVersion, unless the manifest names one (k8s.io/cli-runtime v0.37
-// pkg/resource/helper.go Replace).
+// replacement returns the body that Helm sends then: desired with live's resourceVersion, unless the manifest names one
+// (k8s.io/cli-runtime v0.37 pkg/resource/helper.go Replace).
 func replacement(desired, live map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(desired)
 	meta, version := object.Child(out, "metadata"), object.Child(live, "metadata")["resourceVersion"]
@@ -29,9 +29,9 @@ func replacement(desired, live map[string]any) map[string]any {
 	return out
 }
 
-// StrictReason names fields of a manifest that no type knows, where Helm 4 replaces an object: it asks the server for strict
-// validation then, as it does for an apply (helm v4.3.1 pkg/kube/client.go replaceResource). Its patches and creations, and all that
-// Helm 3 sends, lose such fields with a warning.
+// StrictReason returns the reason why the API server rejects a replacement with fields that no type knows; empty if it does not. Helm 4
+// asks the server for strict validation then, as it does for an apply (helm v4.3.1 pkg/kube/client.go replaceResource). Its patches and
+// creations, and all that Helm 3 sends, lose such fields with a warning.
 func (c Writer) StrictReason(ref object.Ref, desired map[string]any) string {
 	if !c.ForceReplace || !c.Strict {
 		return ""
@@ -69,7 +69,7 @@ func unknownFields(v any, s *kinds.Shape, path object.Path) []object.Path {
 	return out
 }
 
-// isTopLevel tells the fields that every object has and no shape describes.
+// isTopLevel reports whether a path is one of the fields that every object has and no shape describes.
 func isTopLevel(path object.Path) bool {
 	return len(path) == 1 && (path[0].Name == "apiVersion" || path[0].Name == "kind" || path[0].Name == "status")
 }

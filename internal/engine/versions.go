@@ -19,9 +19,9 @@ import (
 
 // Each entry of managedFields names the version of the API at which its manager wrote. To see what a manager owns, the API server
 // converts the object to that version (structured-merge-diff v6.4.2 merge/update.go). Objects of a CustomResourceDefinition
-// without a conversion webhook change nothing but their apiVersion on that way, so it can be gone here. What a webhook or the
-// server's own code would make of an object cannot be known: there the fields are taken to be the same at both versions, and what
-// depends on it is not certain (doubt.go).
+// without a conversion webhook change only their apiVersion on conversion, so this package can convert them. The result of a webhook or of
+// the server's own conversion is not known: the fields are assumed to be the same at both versions, and verdicts that depend on it are not
+// certain (uncertainty.go).
 
 // versionedTypes are the types of one kind at the versions at which managers wrote it.
 type versionedTypes struct {
@@ -30,9 +30,9 @@ type versionedTypes struct {
 	gvk schema.GroupVersionKind
 	// known are the other versions with types of their own.
 	known map[schema.GroupVersion]managedfields.TypeConverter
-	// guessed are the other versions that are taken to be the same.
+	// guessed are the other versions that are assumed to be the same.
 	guessed []schema.GroupVersion
-	// ownsStatus tells that the kind has no status apart, so that an apply writes it like any other field.
+	// ownsStatus is set if the kind has no status subresource, so that an apply writes the status like any other field.
 	ownsStatus bool
 }
 
@@ -48,9 +48,9 @@ func (t versionedTypes) ObjectToTyped(obj runtime.Object, options ...typed.Valid
 	return t.TypeConverter.ObjectToTyped(obj, options...)
 }
 
-// reads tells whether a manifest is an object of the version at which Helm applies. The server looks at that before it looks at what
+// canRead reports whether a manifest is an object of the version at which Helm applies. The server checks that before it reads what
 // others wrote (apimachinery v0.37.0 pkg/util/managedfields/internal/structuredmerge.go Apply).
-func (t versionedTypes) reads(manifest map[string]any) bool {
+func (t versionedTypes) canRead(manifest map[string]any) bool {
 	_, err := t.TypeConverter.ObjectToTyped(&unstructured.Unstructured{Object: manifest})
 	return err == nil
 }
@@ -63,7 +63,7 @@ func (t versionedTypes) versions() []schema.GroupVersion {
 	return out
 }
 
-// withoutStatus keeps what a manifest says of the status out of an apply, as the API server does for kinds whose status has a
+// withoutStatus returns the filters that remove the status of a manifest from an apply, as the API server does for kinds whose status has a
 // subresource (k8s.io/apiserver v0.36.3 pkg/registry/rest ResetFieldsStrategy). Every native kind that has a status is one.
 func (t versionedTypes) withoutStatus() map[fieldpath.APIVersion]fieldpath.Filter {
 	if t.ownsStatus {
@@ -76,8 +76,8 @@ func (t versionedTypes) withoutStatus() map[fieldpath.APIVersion]fieldpath.Filte
 	return out
 }
 
-// ownTypes are the types of a kind at the version at which Helm applies. Known tells that its schema is; without it every list is one
-// value.
+// ownTypes are the types of a kind at the version at which Helm applies. Known reports whether its schema is known; without it every list
+// is one value.
 func (c Writer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.TypeConverter, known bool) {
 	if kinds.NativeApply().Scheme.Recognizes(gvk) {
 		return kinds.NativeApply().Types, true
@@ -88,34 +88,34 @@ func (c Writer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.TypeC
 	return managedfields.NewDeducedTypeConverter(), false
 }
 
-// typesOf are the types by which an object is applied. The error is what the server says of managers that it cannot follow.
-func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versionedTypes, doubts []Doubt, err error) {
+// typesOf returns the types by which an object is applied. The error is the server's message about a version that it cannot convert to.
+func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versionedTypes, uncertainties []Uncertainty, err error) {
 	out = versionedTypes{gvk: ref.GVK(), known: map[schema.GroupVersion]managedfields.TypeConverter{}}
 	var known bool
 	if out.TypeConverter, known = c.ownTypes(out.gvk); !known {
-		doubts = append(doubts, Doubt{Reason: "the schema of the kind is not known, so its lists are taken as one value each"})
+		uncertainties = append(uncertainties, Uncertainty{Reason: "the schema of the kind is not known, so its lists are taken as one value each"})
 	}
 	others := otherVersions(live, ref.APIVersion())
 	if kinds.NativeApply().Scheme.Recognizes(out.gvk) {
 		out.guessed = slices.DeleteFunc(others, func(gv schema.GroupVersion) bool { return isUnserved(gv.WithKind(ref.Kind), ref.Group) })
-		return out, doubts, nil
+		return out, uncertainties, nil
 	}
 	definition := c.Schemas[ref.GroupKind()]
 	out.ownsStatus = definition != nil && !definition.HasStatusSubresource(ref.Version)
 	for _, gv := range others {
 		if err := unconvertible(definition, gv, ref, desired, live); err != nil {
-			return out, doubts, err
+			return out, uncertainties, err
 		}
-		if types := c.ApplyTypes[out.gvk.GroupVersion()].at(out.gvk, gv, definition); types != nil {
+		if types := c.ApplyTypes[out.gvk.GroupVersion()].typesAt(out.gvk, gv, definition); types != nil {
 			out.known[gv] = types
 		} else {
 			out.guessed = append(out.guessed, gv)
 		}
 	}
-	return out, doubts, nil
+	return out, uncertainties, nil
 }
 
-// applyFor prepares an apply of a kind on objects that nobody wrote yet. Known is as ownTypes has it.
+// applyFor prepares an apply of a kind on objects that nobody wrote yet. Known is as in ownTypes.
 func (c Writer) applyFor(ref object.Ref) (apply serverSide, known bool, err error) {
 	gvk := ref.GVK()
 	types, known := c.ownTypes(gvk)
@@ -139,10 +139,10 @@ func otherVersions(live map[string]any, version string) []schema.GroupVersion {
 	return out
 }
 
-// oldestServer is the minor version of Kubernetes below which no server is that Helm 4 speaks to.
+// oldestServer is the minor version of the oldest Kubernetes server that Helm 4 supports.
 const oldestServer = 30
 
-// isUnserved tells whether no server converts a native kind to another version any more. What was written there is forgotten.
+// isUnserved reports whether no supported server serves a native kind at a version. The server ignores what was written there.
 func isUnserved(gvk schema.GroupVersionKind, group string) bool {
 	if gvk.Group != group {
 		return true // extensions/v1beta1 and its like
@@ -159,7 +159,7 @@ func isUnserved(gvk schema.GroupVersionKind, group string) bool {
 	return minor <= oldestServer
 }
 
-// unconvertible is what the API server says where it cannot convert an object to a version at which somebody wrote, for which it fails every
+// unconvertible returns the API server's error if it cannot convert an object to a version at which somebody wrote; it then fails every
 // apply: the definition no longer has the version (apiextensions-apiserver v0.36.3 pkg/apiserver/conversion/converter.go
 // ConvertToVersion), or the version's schema has not all fields of the object.
 func unconvertible(s *kinds.CustomSchema, gv schema.GroupVersion, ref object.Ref, desired, live map[string]any) error {
@@ -191,9 +191,9 @@ func undeclared(root, obj map[string]any) (paths []object.Path) {
 	return paths
 }
 
-// at gives the types of a custom kind at another version as its definition says them; nil where that is not known, or where a
-// webhook converts between the versions. What they have in common with the version that was read is taken from there.
-func (t *ApplyTypes) at(gvk schema.GroupVersionKind, gv schema.GroupVersion, definition *kinds.CustomSchema) managedfields.TypeConverter {
+// typesAt returns the types of a custom kind at another version from its definition; nil if that is not known, or if a webhook converts
+// between the versions. The fields that every object has are taken from the version that was read.
+func (t *ApplyTypes) typesAt(gvk schema.GroupVersionKind, gv schema.GroupVersion, definition *kinds.CustomSchema) managedfields.TypeConverter {
 	if t == nil || definition == nil || definition.Webhook {
 		return nil
 	}
@@ -237,21 +237,21 @@ func (t *ApplyTypes) schemaOf(gvk schema.GroupVersionKind) *spec.Schema {
 	return nil
 }
 
-// atVersion gives an object at another version, which differs in its apiVersion only.
+// atVersion returns an object at another version, which differs in its apiVersion only.
 func atVersion(u *unstructured.Unstructured, gv schema.GroupVersion) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
 	out.SetAPIVersion(gv.String())
 	return out
 }
 
-// byName converts, defaults and creates for a server that converts between versions by their name alone.
-type byName struct{ versions []schema.GroupVersion }
+// nameConverter converts, defaults and creates objects of versions that differ in their name only.
+type nameConverter struct{ versions []schema.GroupVersion }
 
-// Convert is not called for unstructured objects.
-func (byName) Convert(_, _, _ any) error { return nil }
+// Convert implements runtime.ObjectConvertor. It is not called for unstructured objects.
+func (nameConverter) Convert(_, _, _ any) error { return nil }
 
-// ConvertToVersion knows the versions it was made for.
-func (r byName) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+// ConvertToVersion converts to the versions that the converter has.
+func (r nameConverter) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
 	u, ok := in.(*unstructured.Unstructured)
 	target, one := to.(schema.GroupVersion)
 	if !ok || !one || !slices.Contains(r.versions, target) {
@@ -263,18 +263,18 @@ func (r byName) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (
 	return atVersion(u, target), nil
 }
 
-// ConvertFieldLabel is not called.
-func (byName) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
+// ConvertFieldLabel implements runtime.ObjectConvertor. It is not called.
+func (nameConverter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
 	return label, value, nil
 }
 
-// Default leaves the defaults to the normal form.
-func (byName) Default(runtime.Object) {}
+// Default does nothing: the normal form has the defaults.
+func (nameConverter) Default(runtime.Object) {}
 
-// New makes an empty object, which the API server compares live with where managedFields are empty, to see what was there before the
-// first apply. One of a native kind is not quite empty: it writes its required fields, as live does (apimachinery v0.37.0
+// New returns an empty object. If managedFields are empty, the API server compares live with it to find what was there before the first
+// apply. An object of a native kind has its required fields, as live does (apimachinery v0.37.0
 // pkg/util/managedfields/internal/skipnonapplied.go Apply).
-func (byName) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+func (nameConverter) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	u := &unstructured.Unstructured{}
 	if typed, err := kinds.NativeApply().Scheme.New(gvk); err == nil {
 		if u.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(typed); err != nil {

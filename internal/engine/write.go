@@ -21,14 +21,14 @@ import (
 
 // Writer predicts the writes of one release.
 type Writer struct {
-	// ServerSide is set for a release that is applied server-side; ForceConflicts lets it take over what others own, and Migrates lets Helm
-	// make its own earlier client-side writes part of the apply first.
+	// ServerSide is set for a release that is applied server-side. ForceConflicts lets an apply take over fields that others own. Migrates
+	// lets Helm first turn its own earlier client-side writes into an apply.
 	ServerSide, ForceConflicts, Migrates bool
-	// ForceReplace is Helm's --force: what lives is replaced, not patched.
+	// ForceReplace is Helm's --force: live objects are replaced, not patched.
 	ForceReplace bool
-	// ThreeWayMerge lets the merge engine look at live, too. Strict lets the server refuse a replacement that has fields it does not know.
+	// ThreeWayMerge lets the merge engine look at live too. Strict lets the server reject a replacement with unknown fields.
 	ThreeWayMerge, Strict bool
-	// Schemas holds what CRDs say of custom kinds, ApplyTypes the schemas by which custom resources are applied.
+	// Schemas holds the schemas of custom kinds from their CRDs, ApplyTypes those by which custom resources are applied server-side.
 	Schemas    map[schema.GroupKind]*kinds.CustomSchema
 	ApplyTypes map[schema.GroupVersion]*ApplyTypes
 	// Deployer finds the field manager under which Helm writes.
@@ -40,28 +40,28 @@ func (c Writer) shapeOf(ref object.Ref) *kinds.Shape {
 	return kinds.ShapeOf(ref, c.Schemas[ref.GroupKind()])
 }
 
-// Written is what Helm's write makes of a live object.
+// Written is the outcome of Helm's write to a live object.
 type Written struct {
 	Engine report.Engine
 	applied
-	// Doubts say what of the result is not certain.
-	Doubts []Doubt
-	// Invalid is what the API server says of the result where it does not take it.
+	// Uncertainties are the reasons why parts of the result are not certain.
+	Uncertainties []Uncertainty
+	// Invalid is the API server's message if it rejects the result.
 	Invalid string
-	// Kept is where the API server keeps metrics of an autoscaler that the apply drops; nil for most.
+	// Kept is the path at which the API server keeps metrics of an autoscaler that the apply drops; nil for most.
 	Kept object.Path
-	// WantsSchema tells that the definition of a custom kind would tell more.
+	// WantsSchema is set if the definition of a custom kind would make the prediction better.
 	WantsSchema bool
 }
 
-// Write foretells Helm's write of desired over live, by the engine of the release. Original is the text that a client-side patch
+// Write predicts Helm's write of desired over live, by the engine of the release. Original is the text that a client-side patch
 // takes as old.
 func (c Writer) Write(ref object.Ref, original, desired, live map[string]any) (Written, error) {
 	if c.ServerSide {
 		return c.writeServerSide(ref, desired, live)
 	}
 	if c.ForceReplace {
-		return replaced(desired), nil
+		return predictReplacement(desired), nil
 	}
 	engine := c.clientSide(ref, desired)
 	result, err := engine.result(original, desired, live)
@@ -75,9 +75,9 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 	}
 	deployer := c.Deployer()
 	original := live
-	live = c.asApplied(original, deployer.Manager)
-	types, doubts, err := c.typesOf(ref, desired, live)
-	if err != nil && types.reads(desired) {
+	live = c.liveBeforeApply(original, deployer.Manager)
+	types, uncertainties, err := c.typesOf(ref, desired, live)
+	if err != nil && types.canRead(desired) {
 		return out, applyFailed(ref, err)
 	}
 	gvk := ref.GVK()
@@ -94,27 +94,27 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 		out.Invalid = applyFailed(ref, errors.New(reason)).Error()
 	}
 	out.WantsSchema = out.WantsSchema || len(types.guessed) > 0 || desired["status"] != nil
-	out.Doubts = append(doubts, apply.doubts(types, desired, live, c.ForceConflicts, out.applied)...)
-	out.Doubts = append(out.Doubts, c.otherDeployers(apply, desired, original, out.applied)...)
+	out.Uncertainties = append(uncertainties, apply.uncertainties(types, desired, live, c.ForceConflicts, out.applied)...)
+	out.Uncertainties = append(out.Uncertainties, c.otherDeployers(apply, desired, original, out.applied)...)
 	out.keepMetrics(ref, live)
 	return out, nil
 }
 
-// asApplied is live as it is just before a deployer applies.
-func (c Writer) asApplied(live map[string]any, deployer string) map[string]any {
+// liveBeforeApply returns live as it is just before a deployer applies.
+func (c Writer) liveBeforeApply(live map[string]any, deployer string) map[string]any {
 	if c.Migrates {
 		return migrated(live, deployer)
 	}
 	return live
 }
 
-// applyFailed says what Helm says of an apply that the server refuses (helm v4.3.1 pkg/kube/client.go patchResourceServerSide).
+// applyFailed returns Helm's error for an apply that the server rejects (helm v4.3.1 pkg/kube/client.go patchResourceServerSide).
 func applyFailed(ref object.Ref, err error) error {
 	return fmt.Errorf("server-side apply failed for object %s/%s %s: %s", ref.Namespace, ref.Name, ref.GVK(), applyFault(err))
 }
 
-// undeclaredFirst names all fields of a manifest that the kind does not have. The server names the one that it comes upon first, and
-// it goes through them in no order.
+// undeclaredFirst names all fields of a manifest that the kind does not have. The server names the first that it finds, in
+// no fixed order.
 func (c Writer) undeclaredFirst(ref object.Ref, desired map[string]any, err error) error {
 	if !strings.Contains(err.Error(), notDeclared) {
 		return err
@@ -131,22 +131,22 @@ func (c Writer) undeclaredFirst(ref object.Ref, desired map[string]any, err erro
 
 const notDeclared = "field not declared in schema"
 
-// unquoted matches what may be a value in an error of the field manager: whatever stands in quotes or brackets of an item.
-var unquoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`expected [^,]+, got &?\{.*|\bgot [^:]*$`) })
+// quotedValue matches what may be a value in an error of the field manager: text in quotes or in brackets of an item.
+var quotedValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`expected [^,]+, got &?\{.*|\bgot [^:]*$`) })
 
-// applyFault gives the field manager's text in so far as it quotes no value.
+// applyFault returns the parts of the field manager's error that quote no value.
 func applyFault(err error) string {
-	text := unquoted().ReplaceAllString(err.Error(), "another type stands there")
+	text := quotedValue().ReplaceAllString(err.Error(), "another type stands there")
 	if head, list, several := strings.Cut(text, "errors:\n"); several {
-		lines := strings.Split(list, "\n") // they come in no order
+		lines := strings.Split(list, "\n") // the server lists them in no fixed order
 		slices.Sort(lines)
 		text = head + "errors:\n" + strings.Join(lines, "\n")
 	}
 	return text
 }
 
-// Creation is what a server-side apply makes of nothing: why the API server would not create the object, empty if nothing speaks against
-// it, and whether the definition of the kind would tell more.
+// Creation predicts a server-side apply that creates an object. It returns the reason why the API server would reject it, empty if none is
+// known, and whether the definition of the kind would make the prediction better.
 func (c Writer) Creation(ref object.Ref, desired map[string]any) (reason string, wantsSchema bool) {
 	nothing := map[string]any{"apiVersion": desired["apiVersion"], "kind": desired["kind"]}
 	done, err := c.writeServerSide(ref, desired, nothing)
@@ -156,12 +156,12 @@ func (c Writer) Creation(ref object.Ref, desired map[string]any) (reason string,
 	return done.Invalid, done.WantsSchema
 }
 
-// MigratesFirst reports whether Helm, before it applies, makes its own earlier writes part of the apply.
+// MigratesFirst reports whether Helm, before it applies, turns its own earlier client-side writes into an apply.
 func (c Writer) MigratesFirst(live map[string]any) bool {
 	return c.ServerSide && c.Migrates && isMigrated(live, c.Deployer().Manager)
 }
 
-// Patch is the client-side patch that Helm sends, and its content type. Helm sends no patch that is empty (helm v3.22.0
+// Patch returns the client-side patch that Helm sends, and its content type. Helm sends no patch that is empty (helm v3.22.0
 // pkg/kube/client.go updateResource).
 func (c Writer) Patch(ref object.Ref, original, target, live map[string]any) (contentType string, body []byte, err error) {
 	engine := c.clientSide(ref, target)
@@ -169,12 +169,12 @@ func (c Writer) Patch(ref object.Ref, original, target, live map[string]any) (co
 	return string(engine.patchType()), body, err
 }
 
-// Replacement is the object that Helm sends in the place of live.
+// Replacement returns the object that Helm sends to replace live.
 func (c Writer) Replacement(target, live map[string]any) ([]byte, error) {
 	return json.Marshal(replacement(target, live))
 }
 
-// OwnedBy are the fields that an apply of desired owns where nothing was before; that depends on desired alone.
+// OwnedBy returns the fields that an apply of desired owns if it creates the object; they depend on desired alone.
 func (c Writer) OwnedBy(ref object.Ref, desired map[string]any) (*fieldpath.Set, error) {
 	apply, known, err := c.applyFor(ref)
 	if err != nil {

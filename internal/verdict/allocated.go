@@ -26,7 +26,7 @@ func AllocatedFor(key object.Key, live map[string]any) *AllocatedFields {
 	return tree
 }
 
-// allocation is the table's line for a place; nil where there is none, or a person has edited what stands there.
+// allocation returns the table's line for a place; nil if there is none, or if a person has edited the value.
 func (w *Walker) allocation(path object.Path) *Allocation {
 	line := w.Allocated.At(path).Value()
 	if line != nil && line.Edited && w.Owners.HasPerson(path) {
@@ -35,11 +35,11 @@ func (w *Walker) allocation(path object.Path) *Allocation {
 	return line
 }
 
-// isAllocated tells whether the place belongs to the server or a controller: the table has it, and no manifest gives it a
-// value that would count. What an upgrade takes away for good is worth a word all the same.
+// isAllocated reports whether the server or a controller fills in the place: the table has it, and no manifest sets a value that
+// counts. A value that the upgrade removes for good is not allocated: it is reported.
 func (w *Walker) isAllocated(path object.Path, n States) bool {
 	line := w.allocation(path)
-	if line == nil || !line.Even && !(object.IsZero(n.Old.Written) && object.IsZero(n.Desired.Written)) {
+	if line == nil || !line.OverridesManifest && !(object.IsZero(n.Old.Written) && object.IsZero(n.Desired.Written)) {
 		return false
 	}
 	goes := n.Live.Present && !n.Result.Present
@@ -47,12 +47,12 @@ func (w *Walker) isAllocated(path object.Path, n States) bool {
 		fits := line.Kind != "Service" || apiserver.ServiceOf(w.result).MayHave(path[len(path)-1].Name)
 		return !goes || !line.lost && fits
 	}
-	comesBack := !line.lost && line.Kind != "Service" // whose type says what it has
-	return !goes || comesBack || n.leaving || n.Desired.Named || line.Even
+	comesBack := !line.lost && line.Kind != "Service" // the type of a Service decides which fields it has
+	return !goes || comesBack || n.leaving || n.Desired.Named || line.OverridesManifest
 }
 
-// oldAllocated gives old what was allocated to it, where only desired names the place: the allocation is no drift.
-func (w *Walker) oldAllocated(path object.Path, n States) kinds.State {
+// withAllocatedOld returns old with live's allocated value if old's manifest does not set the place: the allocation is no drift.
+func (w *Walker) withAllocatedOld(path object.Path, n States) kinds.State {
 	line := w.allocation(path)
 	never := line != nil && line.Kind == "Service" && !apiserver.ServiceOf(w.old).MayHave(path[len(path)-1].Name)
 	if line != nil && object.IsZero(n.Old.Written) && !never {
@@ -61,8 +61,8 @@ func (w *Walker) oldAllocated(path object.Path, n States) kinds.State {
 	return n.Old
 }
 
-// Filled reports whether a place of live is the server's or a controller's to fill: it is allocated, or the API would default it to what it
-// holds. Text is the object as it was read, live its normal form.
+// Filled reports whether the server or a controller fills in a place of live: it is allocated, or the API would default it to the value
+// that it has. Text is the object as it was read, live its normal form.
 func Filled(key object.Key, shape *kinds.Shape, text, live map[string]any, path object.Path) (allocated, defaulted bool) {
 	w := &Walker{Shape: shape, Live: live}
 	v, ok := path.Lookup(live)

@@ -15,17 +15,17 @@ type Allocation struct {
 	Path string
 	// when names a condition; nil means always.
 	when condition
-	// Even tells that a manifest's own value does not count: a controller overwrites it by design.
-	Even bool
-	// Edited is set where a person's ownership makes an edit of it: whoever owns the place has changed its value or made the object with
-	// it, for the API server allocates without an owner. kubectl's own annotations are a person's and say nothing.
+	// OverridesManifest is set if a controller overwrites the manifest's own value by design, so that the value does not count.
+	OverridesManifest bool
+	// Edited is set if an owner who is a person proves an edit: the API server allocates without an owner, so the owner has changed the
+	// value or created the object with it. The annotations that kubectl writes belong to a person and prove nothing.
 	Edited bool
-	// lost tells that it does not come back by itself, or not as it was, after --force has replaced the object without it.
+	// lost is set if the value does not come back by itself, or not unchanged, after --force has replaced the object without it.
 	lost   bool
 	Reason string
 }
 
-// condition is what must hold of the live object for a line of the table to apply.
+// condition reports whether a line of the table applies to a live object.
 type condition func(live map[string]any) bool
 
 // Allocations is the table. A field in it is taken from live unless a manifest gives it a non-empty value.
@@ -75,18 +75,18 @@ var Allocations = sync.OnceValue(func() []Allocation {
 		{Kind: "DaemonSet.apps", Path: "metadata.annotations/deprecated.daemonset.template.generation", Edited: true, Reason: "the API server counts templates"},
 		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "metadata.annotations/autoscaling.alpha.kubernetes.io/conditions", Edited: true, Reason: "status, as version 1 has it"},
 		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "metadata.annotations/autoscaling.alpha.kubernetes.io/current-metrics", Edited: true, Reason: "status, as version 1 has it"},
-		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "spec.targetCPUUtilizationPercentage", when: defaultTarget, Reason: "version 2's default metric, read at version 1"},
+		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "spec.targetCPUUtilizationPercentage", when: hasDefaultTarget, Reason: "version 2's default metric, read at version 1"},
 
-		{Kind: "ClusterRole.rbac.authorization.k8s.io", Path: "rules", when: aggregated, Even: true, Reason: "the aggregation controller fills the rules"},
+		{Kind: "ClusterRole.rbac.authorization.k8s.io", Path: "rules", when: isAggregated, OverridesManifest: true, Reason: "the aggregation controller fills the rules"},
 		{Kind: mutating, Path: webhook, lost: true, Reason: "an injector fills it"},
-		{Kind: mutating, Path: webhook, when: injected, Even: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: mutating, Path: webhook, when: hasInjector, OverridesManifest: true, Reason: "an injector named by an annotation fills it"},
 		{Kind: validating, Path: webhook, lost: true, Reason: "an injector fills it"},
-		{Kind: validating, Path: webhook, when: injected, Even: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: validating, Path: webhook, when: hasInjector, OverridesManifest: true, Reason: "an injector named by an annotation fills it"},
 		{Kind: definition, Path: conversion, lost: true, Reason: "an injector fills it"},
-		{Kind: definition, Path: conversion, when: injected, Even: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: definition, Path: conversion, when: hasInjector, OverridesManifest: true, Reason: "an injector named by an annotation fills it"},
 		{Kind: definition, Path: "metadata.finalizers/customresourcecleanup.apiextensions.k8s.io", Reason: "the server removes custom resources by it"},
 		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", lost: true, Reason: "an injector fills it"},
-		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", when: injected, Even: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", when: hasInjector, OverridesManifest: true, Reason: "an injector named by an annotation fills it"},
 		{Kind: "APIService.apiregistration.k8s.io", Path: "metadata.labels/kube-aggregator.kubernetes.io/automanaged", Reason: "the aggregator's bookkeeping"},
 
 		{Kind: "Namespace", Path: "spec.finalizers", Reason: "set by the API server"},
@@ -94,11 +94,11 @@ var Allocations = sync.OnceValue(func() []Allocation {
 		{Kind: "Namespace", Path: "metadata.annotations/openshift.io/sa.scc.*", Edited: true, Reason: "OpenShift gives every namespace its ranges"},
 		{Kind: "ServiceAccount", Path: "secrets/{name}-token-*", lost: true, Reason: "the token controller's"},
 		{Kind: "ServiceAccount", Path: "secrets/{name}-dockercfg-*", lost: true, Reason: "OpenShift's registry login"},
-		{Kind: "Secret", Path: "data/token", when: accountToken, lost: true, Reason: "the token controller's"},
-		{Kind: "Secret", Path: "data/ca.crt", when: accountToken, Reason: "the token controller's"},
-		{Kind: "Secret", Path: "data/namespace", when: accountToken, Reason: "the token controller's"},
-		{Kind: "Secret", Path: "metadata.annotations/kubernetes.io/service-account.uid", when: accountToken, Edited: true, Reason: "the token controller's"},
-		{Kind: "Secret", Path: "metadata.labels/kubernetes.io/legacy-token-*", when: accountToken, Reason: "the API server notes when the token was used"},
+		{Kind: "Secret", Path: "data/token", when: isAccountToken, lost: true, Reason: "the token controller's"},
+		{Kind: "Secret", Path: "data/ca.crt", when: isAccountToken, Reason: "the token controller's"},
+		{Kind: "Secret", Path: "data/namespace", when: isAccountToken, Reason: "the token controller's"},
+		{Kind: "Secret", Path: "metadata.annotations/kubernetes.io/service-account.uid", when: isAccountToken, Edited: true, Reason: "the token controller's"},
+		{Kind: "Secret", Path: "metadata.labels/kubernetes.io/legacy-token-*", when: isAccountToken, Reason: "the API server notes when the token was used"},
 
 		{Kind: "Pod", Path: "spec.nodeName", Reason: "chosen by the scheduler"},
 		{Kind: "Pod", Path: "spec.priority", Reason: "resolved by admission from the class"},
@@ -111,21 +111,21 @@ var Allocations = sync.OnceValue(func() []Allocation {
 	}
 })
 
-// aggregated tells that a ClusterRole collects the rules of others.
-func aggregated(live map[string]any) bool { return object.Child(live, "aggregationRule") != nil }
+// isAggregated reports whether a ClusterRole collects the rules of others.
+func isAggregated(live map[string]any) bool { return object.Child(live, "aggregationRule") != nil }
 
-// defaultTarget tells that an autoscaler has the target that the API gives one without metrics.
-func defaultTarget(live map[string]any) bool {
+// hasDefaultTarget reports whether an autoscaler has the target that the API sets on one without metrics.
+func hasDefaultTarget(live map[string]any) bool {
 	return object.Equal(object.Child(live, "spec")["targetCPUUtilizationPercentage"], int64(80))
 }
 
-// accountToken tells that a Secret is filled with the token of a service account.
-func accountToken(live map[string]any) bool {
+// isAccountToken reports whether a Secret is filled with the token of a service account.
+func isAccountToken(live map[string]any) bool {
 	return live["type"] == "kubernetes.io/service-account-token"
 }
 
-// injected tells that an annotation asks a controller to fill in a CA.
-func injected(live map[string]any) bool {
+// hasInjector reports whether an annotation asks a controller to fill in a CA.
+func hasInjector(live map[string]any) bool {
 	for name := range object.Child(object.Child(live, "metadata"), "annotations") {
 		if strings.HasPrefix(name, "cert-manager.io/inject-") || strings.HasSuffix(name, "/inject-cabundle") ||
 			strings.HasSuffix(name, "/inject-ca-bundle") {

@@ -7,11 +7,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// classify decides one place that the walk does not go below, and whether a rule silences it.
+// classify returns the entry for one place that the walk does not go below, with the rule that silences it.
 func (w *Walker) classify(path object.Path, n States) entry {
 	written := n.Old
 	n.Old = w.withStoredNulls(path, n)
-	e := w.weighed(path, n)
+	e := w.classifyWithoutRules(path, n)
 	if e.Verdict == "" {
 		return e
 	}
@@ -24,13 +24,13 @@ func (w *Walker) classify(path object.Path, n States) entry {
 	return e
 }
 
-// weighed is the verdict on one place, and what it means for what holds it.
-func (w *Walker) weighed(path object.Path, n States) entry {
-	e := w.verdict(path, n, n.managed() || w.isSwitchedOff(path, n) && !object.IsZero(n.Old.Value))
+// classifyWithoutRules returns the finding at path, and the weight that it has when its parent is folded.
+func (w *Walker) classifyWithoutRules(path object.Path, n States) entry {
+	e := w.verdict(path, n, n.isManaged() || w.isSwitchedOff(path, n) && !object.IsZero(n.Old.Value))
 	if e.Verdict == "" {
 		return entry{weight: silent}
 	}
-	w.giveClass(&e, w.classOf(path, n))
+	w.setClass(&e, w.classOf(path, n))
 	w.noteReplicas(&e, n)
 	switch {
 	case e.Managed:
@@ -38,13 +38,13 @@ func (w *Walker) weighed(path object.Path, n States) entry {
 		w.markLast(&e.Finding, n)
 		return e
 	case e.Verdict == report.Ignore:
-		return w.unmanaged(e, n)
+		return w.classifyUnmanaged(e, n)
 	case w.Engine == report.EngineReplace && !w.isEdit(e.Owners):
-		e.Cause, e.weight = report.CauseChange, hard // it is Helm that moves it
-		if defaulted(n) {
+		e.Cause, e.weight = report.CauseChange, hard // Helm changes it
+		if isDefaulted(n) {
 			e.weight = soft
 		}
-	case defaulted(n) || n.leaving && len(e.Owners) == 0 && w.isDefault(path, n.Live.Value):
+	case isDefaulted(n) || n.leaving && len(e.Owners) == 0 && w.isDefault(path, n.Live.Value):
 		e.weight = soft
 	default:
 		e.weight = hard
@@ -52,8 +52,8 @@ func (w *Walker) weighed(path object.Path, n States) entry {
 	return e
 }
 
-// verdict says what becomes of one place, by the table of design section 2 and by Helm's own patch; Verdict is empty where
-// there is nothing to say.
+// verdict decides what happens to one place, by the table in the package comment and by Helm's own patch. Verdict is empty if there
+// is nothing to report.
 func (w *Walker) verdict(path object.Path, n States, managed bool) entry {
 	n = n.withoutNulls()
 	if w.Unpatched {
@@ -63,18 +63,18 @@ func (w *Walker) verdict(path object.Path, n States, managed bool) entry {
 		}
 	}
 	e := entry{presence: n.presence()}
-	word, notes := w.word(n, managed)
-	if word == "" {
+	v, notes := w.verdictWithNotes(n, managed)
+	if v == "" {
 		return e
 	}
 	e.Finding = Finding{
-		Path: path, Classification: report.Classification{Verdict: word, Cause: causeOf(n.drifted(), n.changed()), Managed: managed}, Certain: true,
+		Path: path, Classification: report.Classification{Verdict: v, Cause: causeOf(n.hasDrifted(), n.hasChanged()), Managed: managed}, Certain: true,
 		Old: w.valueOf(n.Old.Shown()), Desired: w.valueOf(n.Desired.Shown()), Live: w.valueOf(n.Live), Notes: notes,
 	}
-	if n.dropped() {
+	if n.isDropped() {
 		e.Desired = nil
 	}
-	if word != report.Ignore && n.Result.Present && (n.dropped() || !n.Result.Same(n.Desired)) {
+	if v != report.Ignore && n.Result.Present && (n.isDropped() || !n.Result.Same(n.Desired)) {
 		e.After = w.valueOf(n.Result)
 	}
 	if n.Live.Present {
@@ -83,47 +83,47 @@ func (w *Walker) verdict(path object.Path, n States, managed bool) entry {
 	return e
 }
 
-// classOf is the class of one place, empty for most.
+// classOf returns the class of one place, which is empty for most.
 func (w *Walker) classOf(path object.Path, n States) report.Class {
 	switch {
 	case w.Autoscaler.Name != "" && IsReplicas(path) && !w.isSwitchedOff(path, n):
 		return report.ClassAutoscaled
-	case w.Volatile && n.volatile():
+	case w.Volatile && n.isVolatile():
 		return report.ClassVolatile
 	}
 	return ""
 }
 
-// giveClass puts a finding into a class, with what is to be said of that.
-func (w *Walker) giveClass(e *entry, class report.Class) {
+// setClass sets the class of a finding, and the note or template that belongs to the class.
+func (w *Walker) setClass(e *entry, class report.Class) {
 	switch e.Class = class; class {
 	case report.ClassAutoscaled:
-		e.Notes = report.Notes{{Kind: report.NoteAutoscaler, Text: w.scalerNote(e.Finding)}}
+		e.Notes = report.Notes{{Kind: report.NoteAutoscaler, Text: w.autoscalerNote(e.Finding)}}
 	case report.ClassVolatile:
 		e.Template = w.Template
 	case report.ClassOrder:
 	}
 }
 
-// word is the verdict, and a note where it needs one; empty where there is nothing to say.
-func (w *Walker) word(n States, managed bool) (report.Verdict, report.Notes) {
+// verdictWithNotes returns the verdict, and a note if it needs one. Both are empty if there is nothing to report.
+func (w *Walker) verdictWithNotes(n States, managed bool) (report.Verdict, report.Notes) {
 	switch {
-	case n.converged():
+	case n.hasConverged():
 		return "", nil
 	case !n.Live.Same(n.Result):
-		return w.patchWord(n)
-	case n.drifted() || managed:
+		return w.patchVerdict(n)
+	case n.hasDrifted() || managed:
 		return report.Ignore, report.NotesOf(report.NoteStays, w.ignoreNote(n, managed))
 	}
 	return "", nil
 }
 
-// dropped tells that desired's manifest no longer names what old's does: it counts as absent even if it has a default.
-func (n States) dropped() bool { return n.Old.Named && !n.Desired.Named }
+// isDropped reports whether desired's manifest no longer names what old's names. The field counts as absent even if it has a default.
+func (n States) isDropped() bool { return n.Old.Named && !n.Desired.Named }
 
-func (n States) drifted() bool { return !n.Live.Same(n.Old) }
+func (n States) hasDrifted() bool { return !n.Live.Same(n.Old) }
 
-func (n States) changed() bool { return n.dropped() || !n.Desired.Same(n.Old) }
+func (n States) hasChanged() bool { return n.isDropped() || !n.Desired.Same(n.Old) }
 
 // withoutNulls resolves nulls that a manifest writes into a map of a native kind. The server stored the zero value at install
 // and Helm's next client-side upgrade deletes the key, so both count as undrifted.
@@ -143,7 +143,7 @@ func (n States) withoutNulls() States {
 	return n
 }
 
-// causeOf says which side moved. Where neither did and Helm's patch changes live all the same, the change is Helm's.
+// causeOf returns which state differs from old. If neither does and Helm's patch changes live anyway, the cause is a change.
 func causeOf(drifted, changed bool) report.Cause {
 	switch {
 	case drifted && changed:
@@ -154,10 +154,10 @@ func causeOf(drifted, changed bool) report.Cause {
 	return report.CauseChange
 }
 
-// patchWord is the verdict where Helm's patch changes live: the table's word, unless the patch does something else.
-func (w *Walker) patchWord(n States) (report.Verdict, report.Notes) {
-	word, effect := tableWord(n), effectOf(n)
-	agreed := word == effect || word != report.Ignore && (n.dropped() || n.Result.Same(n.Desired))
+// patchVerdict returns the verdict on a place that Helm's patch changes: the table's, unless the patch does something else.
+func (w *Walker) patchVerdict(n States) (report.Verdict, report.Notes) {
+	v, effect := tableVerdict(n), patchEffect(n)
+	agreed := v == effect || v != report.Ignore && (n.isDropped() || n.Result.Same(n.Desired))
 	if n.Desired.Named && n.Desired.Written == nil && effect == report.Remove {
 		if w.Engine == report.EngineApply {
 			return report.Remove, report.NotesOf(report.NotePatch, "the manifest sets it to null, and so does Helm's apply")
@@ -165,17 +165,17 @@ func (w *Walker) patchWord(n States) (report.Verdict, report.Notes) {
 		return report.Remove, report.NotesOf(report.NotePatch, "the manifest sets it to null, which Helm's patch sends as a removal")
 	}
 	if !agreed {
-		word = effect
+		v = effect
 	}
-	if n.leaving && !n.managed() && !(effect != report.Add && w.Engine == report.EngineReplace) {
-		return word, report.NotesOf(report.NoteGoesAlong, noteGoesAlong)
+	if n.leaving && !n.isManaged() && !(effect != report.Add && w.Engine == report.EngineReplace) {
+		return v, report.NotesOf(report.NoteGoesAlong, noteGoesAlong)
 	}
-	return word, report.NotesOf(report.NotePatch, w.patchNote(n, effect))
+	return v, report.NotesOf(report.NotePatch, w.patchNote(n, effect))
 }
 
-// tableWord is the word of the table for client-side apply.
-func tableWord(n States) report.Verdict {
-	old, desired := n.Old.Shown().Present, n.Desired.Shown().Present && !n.dropped()
+// tableVerdict returns the verdict of the table in the package comment.
+func tableVerdict(n States) report.Verdict {
+	old, desired := n.Old.Shown().Present, n.Desired.Shown().Present && !n.isDropped()
 	switch {
 	case desired && n.Live.Present && old:
 		return report.Overwrite
@@ -187,8 +187,8 @@ func tableWord(n States) report.Verdict {
 	return report.Ignore
 }
 
-// effectOf is what the patch visibly does to live.
-func effectOf(n States) report.Verdict {
+// patchEffect returns what the patch visibly does to live.
+func patchEffect(n States) report.Verdict {
 	switch {
 	case !n.Live.Present:
 		return report.Add
@@ -198,23 +198,23 @@ func effectOf(n States) report.Verdict {
 	return report.Overwrite
 }
 
-// noteGoesAlong is the remark on what goes for the sake of what it stands in.
+// noteGoesAlong is the note on a field that is removed together with its parent.
 const noteGoesAlong = "goes with what holds it"
 
-// patchNote says why a patch does what the manifests alone do not tell.
+// patchNote explains an effect of the patch that the manifests alone do not show; it is empty for most.
 func (w *Walker) patchNote(n States, effect report.Verdict) string {
 	switch {
-	case !n.managed() && effect != report.Add && w.Engine == report.EngineReplace:
+	case !n.isManaged() && effect != report.Add && w.Engine == report.EngineReplace:
 		return "--force replaces the object, and no manifest names this"
-	case !n.managed() && effect == report.Add:
+	case !n.isManaged() && effect == report.Add:
 		return "a default that comes with another change"
-	case !n.managed() && w.Engine == report.EngineApply:
+	case !n.isManaged() && w.Engine == report.EngineApply:
 		return "no manifest names it, but Helm's apply owns it or what holds it, and takes it away"
-	case !n.managed() && w.Engine == report.EngineMerge:
+	case !n.isManaged() && w.Engine == report.EngineMerge:
 		return "Helm's patch writes the whole list that holds it"
-	case !n.managed():
+	case !n.isManaged():
 		return "no manifest names it, but Helm's patch keeps here only what the manifest names ($retainKeys or patchStrategy: replace)"
-	case n.dropped() || n.Result.Same(n.Desired):
+	case n.isDropped() || n.Result.Same(n.Desired):
 		return ""
 	case w.Engine == report.EngineApply:
 		return "Helm's apply leaves another value here"
@@ -224,19 +224,20 @@ func (w *Walker) patchNote(n States, effect report.Verdict) string {
 	return "Helm's patch leaves another value here: it tells items of a list apart by fewer keys than the API does"
 }
 
+// ignoreNote explains why the upgrade does not change a managed field.
 func (w *Walker) ignoreNote(n States, managed bool) string {
 	switch {
 	case !managed:
 		return ""
-	case w.Engine == report.EngineApply && n.dropped():
+	case w.Engine == report.EngineApply && n.isDropped():
 		return "no longer in the manifest, but Helm is not its only owner, so it stays"
 	case w.Engine == report.EngineApply:
 		return w.Command + " (server-side) leaves it as it is"
-	case w.Engine == report.EngineMerge && n.drifted() && w.Custom:
+	case w.Engine == report.EngineMerge && n.hasDrifted() && w.Custom:
 		return w.Command + " (client-side) will not put this back: it does not look at live custom resources"
-	case w.Engine == report.EngineMerge && n.drifted():
+	case w.Engine == report.EngineMerge && n.hasDrifted():
 		return w.Command + " (client-side) will not put this back: it does not look at live objects of this kind"
-	case n.drifted():
+	case n.hasDrifted():
 		return w.Command + " will not put this back: its patch does not reach this field"
 	case w.Engine == report.EngineMerge && bothNumbers(n):
 		return "this change will not happen: Helm compares numbers of such objects as floating point, where these are the same"
@@ -250,33 +251,33 @@ func bothNumbers(n States) bool {
 	return desired && live
 }
 
-// defaulted tells that nobody wrote the field: it is a default that comes or goes with what holds it.
-func defaulted(n States) bool {
+// isDefaulted reports whether the field is a default that is added or removed together with its parent.
+func isDefaulted(n States) bool {
 	return !n.Live.Present || n.Old.Present && n.Old.Same(n.Live)
 }
 
-// unmanaged decides whether a field that only live has, or only a default, is anybody's edit (design section 5.4).
-func (w *Walker) unmanaged(e entry, n States) entry {
+// classifyUnmanaged decides whether a field that no manifest names is an edit.
+func (w *Walker) classifyUnmanaged(e entry, n States) entry {
 	switch {
 	case !n.Live.Present:
 		return entry{weight: silent}
 	case w.isDefault(e.Path, n.Live.Value):
 		return entry{weight: silent, isDefault: true}
-	case w.isLeft(e.Path, n):
-		w.markLeft(&e)
+	case w.isLeftByLast(e.Path, n):
+		w.markLeftByLast(&e)
 		return e
 	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
 		e.weight = hard
 		return e
 	case owners.AreForgotten(e.Owners):
-		e.weight = soft // it is counted, and a part of what somebody else added around it
+		e.weight = soft // it is counted, and folded into what another writer added around it
 		return e
 	}
 	return entry{weight: silent}
 }
 
-// isEdit tells whether a live-only value was written by somebody other than the release: nobody's and the deployer's values
-// are allocated, and forgotten writers prove nothing. Where the object names no writers at all, nobody can be ruled out.
+// isEdit reports whether somebody other than the deployer wrote a value that only live has. A value without an owner is allocated, and
+// forgotten writers prove nothing. If the object records no writers at all, every value counts as an edit.
 func (w *Walker) isEdit(writers []report.Owner) bool {
 	if !w.Owners.IsRecorded() {
 		return true
@@ -289,7 +290,7 @@ func (w *Walker) isEdit(writers []report.Owner) bool {
 	return false
 }
 
-// isDefault tells whether the API would default the live value in live's own context.
+// isDefault reports whether the API would default the live value in live's own context.
 func (w *Walker) isDefault(path object.Path, value any) bool {
 	if !w.Shape.Lookup(path[:len(path)-1]).HasDefaults() {
 		return false // keys of a map have no defaults

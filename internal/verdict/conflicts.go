@@ -13,7 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// conflictPlace is one place on which an apply fails, with the server's words on each of the managers.
+// conflictPlace is one place on which an apply fails, with the server's message about each of the managers.
 type conflictPlace struct {
 	path  object.Path
 	notes report.Notes
@@ -32,7 +32,7 @@ func conflictPlaces(n States, s *kinds.Shape, conflicts []engine.Conflict) []con
 	for _, c := range conflicts {
 		path, known := paths[c.Field]
 		if !known {
-			path = unknownPlace(c.Field)
+			path = unknownPath(c.Field)
 		}
 		i := slices.IndexFunc(out, func(p conflictPlace) bool { return p.path.Equal(path) })
 		if i < 0 {
@@ -43,8 +43,8 @@ func conflictPlaces(n States, s *kinds.Shape, conflicts []engine.Conflict) []con
 	return out
 }
 
-// unknownPlace is a path of the server's to what a normal form does not have, such as a status that a kind lets others write.
-func unknownPlace(field string) object.Path {
+// unknownPath parses the server's path to a field that no normal form has, such as a status that a kind lets others write.
+func unknownPath(field string) object.Path {
 	field = strings.TrimPrefix(field, ".")
 	if strings.Contains(field, "[") {
 		return object.Path{}.Field(field)
@@ -56,26 +56,26 @@ func unknownPlace(field string) object.Path {
 	return path
 }
 
-// conflicting turns the findings at the places of conflicts into conflicts. A conflict on what is one value for the API server, an
-// atomic map or struct, is one finding with all that stands in it, foreign keys included.
-// The sides of spelled keep their own spelling.
-func (w *Walker) conflicting(findings []Finding, n, spelled States) []Finding {
+// withConflicts turns the findings at the places of conflicts into conflicts. A conflict on an atomic map or struct, which is one value for
+// the API server, is one finding with all of its keys, those of other managers included.
+// The states of spelled keep their own spelling.
+func (w *Walker) withConflicts(findings []Finding, n, spelled States) []Finding {
 	for _, place := range w.conflicts {
-		findings = w.conflictAt(findings, n, spelled, place)
+		findings = w.withConflict(findings, n, spelled, place)
 	}
 	Sort(findings)
 	return findings
 }
 
-// holdsConflict tells whether an apply fails on something below a path, so that what is there is not one finding.
+// holdsConflict reports whether an apply fails on something below a path, so that what is there is not one finding.
 func (w *Walker) holdsConflict(path object.Path) bool {
 	return slices.ContainsFunc(w.conflicts, func(place conflictPlace) bool {
 		return len(path) < len(place.path) && place.path.HasPrefix(path)
 	})
 }
 
-// conflictAt makes one conflict of the findings at a path and below it. Where a side has no such place, the finding around it becomes one.
-func (w *Walker) conflictAt(findings []Finding, n, spelled States, place conflictPlace) []Finding {
+// withConflict replaces the findings at a path and below it by one conflict. If a finding covers a parent of the path, that one becomes it.
+func (w *Walker) withConflict(findings []Finding, n, spelled States, place conflictPlace) []Finding {
 	path := place.path
 	for i := range findings {
 		if around := findings[i].Path; len(around) < len(path) && path.HasPrefix(around) {
@@ -84,17 +84,17 @@ func (w *Walker) conflictAt(findings []Finding, n, spelled States, place conflic
 		}
 	}
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Path.HasPrefix(path) })
-	here := w.settleNulls(path, n.down(path)).withoutNulls()
+	here := w.resolveNulls(path, n.lookup(path)).withoutNulls()
 	e := w.verdict(path, here, true)
 	if e.Path == nil {
-		e.Finding = w.spelledOtherwise(path, here, spelled.down(path).withoutNulls())
+		e.Finding = w.equivalentConflict(path, here, spelled.lookup(path).withoutNulls())
 	}
 	if w.isAllocated(path, here) {
-		e.Cause = report.CauseChange // a controller filled it, as it should; it is Helm that minds
+		e.Cause = report.CauseChange // a controller fills it in by design, and the chart sets it
 	}
 	e.Verdict, e.Notes, e.After = report.Conflict, nil, nil
 	if class := w.classOf(path, here); class != "" {
-		w.giveClass(&e, class)
+		w.setClass(&e, class)
 	}
 	e.Notes = append(e.Notes, place.notes...)
 	w.markLast(&e.Finding, here)
@@ -105,15 +105,15 @@ func (w *Walker) conflictAt(findings []Finding, n, spelled States, place conflic
 	return append(findings, e.Finding)
 }
 
-// spelledOtherwise is the finding on a conflict about values that mean the same. Who made them conflict is whoever wrote his in
-// another way, or, where the API server stores both in one way, whoever took the field over.
-func (w *Walker) spelledOtherwise(path object.Path, here, spelled States) Finding {
+// equivalentConflict returns the finding on a conflict between values that mean the same. The cause is the state that spells the value in
+// another way, or, if the API server stores both in one spelling, the manager that took the field over.
+func (w *Walker) equivalentConflict(path object.Path, here, spelled States) Finding {
 	out := Finding{Path: path, Classification: report.Classification{Managed: true}, Certain: true, Owners: w.Owners.OwnersOf(path)}
 	switch {
-	case here.drifted() || here.changed():
-		out.Cause = causeOf(here.drifted(), here.changed())
-	case spelled.changed():
-		out.Cause, out.Equivalent = causeOf(spelled.drifted(), true), true
+	case here.hasDrifted() || here.hasChanged():
+		out.Cause = causeOf(here.hasDrifted(), here.hasChanged())
+	case spelled.hasChanged():
+		out.Cause, out.Equivalent = causeOf(spelled.hasDrifted(), true), true
 	default:
 		out.Cause, out.Equivalent = report.CauseDrift, true
 	}

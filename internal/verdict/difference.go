@@ -8,33 +8,33 @@ import (
 // Differences lists the places at which what the server would store is not what was predicted. Live is the object by which the allocated
 // fields are known. If onlyNamed is set, only what the manifest names counts: the rest of a new object is the server's own.
 func Differences(key object.Key, shape *kinds.Shape, live map[string]any, predicted, stored kinds.State, onlyNamed bool) []object.Path {
-	d := difference{allocated: AllocatedFor(key, live), named: onlyNamed}
+	d := differenceWalk{allocated: AllocatedFor(key, live), onlyNamed: onlyNamed}
 	d.walk(nil, States{Old: predicted, Live: stored}, shape)
 	return d.paths
 }
 
-// difference collects the places at which what was foretold (old) and what the server said (live) differ.
-type difference struct {
+// differenceWalk collects the places at which the prediction (old) and the server's answer (live) differ.
+type differenceWalk struct {
 	allocated *AllocatedFields
-	// named tells that only what the manifest names counts.
-	named bool
-	paths []object.Path
+	// onlyNamed ignores what the manifest does not name.
+	onlyNamed bool
+	paths     []object.Path
 }
 
-func (d *difference) walk(path object.Path, n States, s *kinds.Shape) {
+func (d *differenceWalk) walk(path object.Path, n States, s *kinds.Shape) {
 	n = n.withoutNulls()
 	switch {
 	case n.Old.Same(n.Live) || d.allocated.At(path).Value() != nil:
-	case n.maps():
-		for _, name := range n.names() {
-			d.walk(path.Field(name), n.at(name), s.Field(name))
+	case n.areMaps():
+		for _, name := range n.fieldNames() {
+			d.walk(path.Field(name), n.field(name), s.Field(name))
 		}
-	case s.Keyed() && n.lists():
+	case s.Keyed() && n.areLists():
 		steps, _ := n.steps(s.ListRule())
 		for _, step := range steps {
 			d.walk(path.With(step), n.item(step), s.Item())
 		}
-	case !d.named || n.Old.Named:
+	case !d.onlyNamed || n.Old.Named:
 		d.paths = append(d.paths, path)
 	}
 }

@@ -1,16 +1,16 @@
-// Package verdict says of each field of one object what the next upgrade does with it, and who moved it. It goes through the [States] of an
-// object at once (old, desired, live, and result: live after Helm's own patch), and makes a [Finding] of each place at which they differ.
+// Package verdict decides for each field of one object what the next upgrade does with it, and who changed it. It walks the [States] of an
+// object together (old, desired, live, and result: live after Helm's own patch), and makes a [Finding] for each place at which they differ.
 //
 //	States ─► Walker.Compare
 //	             walk        goes down maps and keyed lists, and folds a one-sided subtree into one finding
-//	             classify    the word for one place: the table below, and what Helm's patch really does
-//	             allocations what the API server and controllers fill in belongs to nobody
+//	             classify    the verdict on one place: the table below, and what Helm's patch really does
+//	             allocations the fields that the API server and controllers fill in
 //	             spelling    what a write changes in the spelling alone; conflicts: what a server-side apply fails on
 //	          ─► []Finding, in order of their paths
 //
 // # The table
 //
-// Where old, desired and live hold x, y, z or nothing (-), the word is:
+// If old, desired and live hold x, y, z or nothing (-), the verdict is:
 //
 //	old  desired  live   verdict    cause
 //	any  x        x      (none: converged, whatever old was)
@@ -26,29 +26,29 @@
 //	z    -        -      (none)
 //	-    -        y      ignore     drift, unmanaged
 //
-// The table only gives the word. Whether anything happens is read off the result. Where the result is live, the verdict is ignore, or
-// nothing if nobody moved; where table and patch disagree, the patch wins, and a note says why (classify.go).
+// The table only names the verdict. The result shows whether anything happens. If the result equals live, the verdict is ignore, or there
+// is none if nothing changed. If the table and the patch disagree, the patch wins, and a note explains why (classify.go).
 //
-// # Whose a value is
+// # Who owns a value
 //
-// A field is managed if the manifest of old or desired names it, with a zero value or a null too. The rest, what only live or only a default
-// has, is unmanaged. It is a finding only if somebody other than the deployer wrote it: the API server credits a client's write with the
-// defaults that it caused, and what the server allocates itself belongs to nobody. It is no drift.
+// A field is managed if the manifest of old or desired names it, with a zero value or a null too. A field that only live or only a default
+// has is unmanaged. It is a finding only if a manager other than the deployer wrote it: the API server records the defaults that a write
+// causes under the writer, and records no owner for what it allocates itself. It never makes an object drifted.
 //
-// # Values that are made anew
+// # Volatile values
 //
-// A chart may make a value each time it is rendered, a password for one. What a second rendering makes differently is volatile: the upgrade
-// writes it, so the finding stands. But that desired differs from old there proves no change of the chart, so it counts as ignored as long
-// as live has not left old (volatile.go).
+// A chart may generate a value each time it is rendered, such as a password. A value that differs in a second rendering is volatile: the
+// upgrade writes it, so the finding is reported. A difference between desired and old does not prove a change of the chart there, so the
+// finding counts as ignored as long as live equals old (volatile.go).
 //
 // # An example
 //
-// A Deployment's pod labels. Old has label-1, label-2 and label-3, all "install". Somebody sets all of them to "manual" and adds new-one. The
-// new chart keeps label-1, sets label-2 to "upgrade", drops label-3 and brings label-4:
+// A Deployment's pod labels. Old has label-1, label-2 and label-3, all "install". Somebody sets all of them to "manual" and adds new-one.
+// The new chart keeps label-1, sets label-2 to "upgrade", drops label-3 and brings label-4:
 //
-//	label-1  overwrite, drift    install in both manifests: the patch puts it back
-//	label-2  overwrite, both     the chart and the person moved it
-//	label-3  remove, both        dropped by the chart; that live has changed does not save it
+//	label-1  overwrite, drift    install in both manifests: the patch restores it
+//	label-2  overwrite, both     the chart and the person changed it
+//	label-3  remove, both        dropped by the chart; the edit in live does not keep it
 //	label-4  add, change
 //	new-one  ignore, drift       no manifest names it: unmanaged, it stays
 package verdict

@@ -34,13 +34,13 @@ func (w *Walker) markLast(f *Finding, n States) {
 	f.Notes.Add(report.NoteFailedRevision, fmt.Sprintf(note, w.LastRevision))
 }
 
-// isLeft reports whether the last revision, which failed, wrote what only live has.
-func (w *Walker) isLeft(path object.Path, n States) bool {
+// isLeftByLast reports whether the last revision, which failed, wrote what only live has.
+func (w *Walker) isLeftByLast(path object.Path, n States) bool {
 	return n.Last.Named && n.Last.Same(n.Live) || w.isWrittenByLast(path, n)
 }
 
-// markLeft marks an entry of what only live has, and the last revision wrote.
-func (w *Walker) markLeft(e *entry) {
+// markLeftByLast marks an entry of what only live has, and the last revision wrote.
+func (w *Walker) markLeftByLast(e *entry) {
 	e.weight, e.OfLast = hard, true
 	e.Notes = report.NotesOf(report.NoteFailedRevision, fmt.Sprintf("left by failed revision %d", w.LastRevision))
 }

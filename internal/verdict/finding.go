@@ -37,12 +37,12 @@ func (f Finding) Writes() bool { return f.Verdict.Writes() }
 // Acts reports whether the upgrade changes the field or fails on it.
 func (f Finding) Acts() bool { return f.Writes() || f.Verdict == report.Conflict }
 
-// IsDoubted reports whether a doubt is about the finding.
-func (f Finding) IsDoubted(d engine.Doubt) bool {
-	if d.At != nil && !d.At(f.Path) {
+// IsAffectedBy reports whether an uncertainty is about the finding.
+func (f Finding) IsAffectedBy(d engine.Uncertainty) bool {
+	if d.Matches != nil && !d.Matches(f.Path) {
 		return false
 	}
-	switch d.Which {
+	switch d.Affects {
 	case engine.Acting:
 		return f.Acts()
 	case engine.Writing:

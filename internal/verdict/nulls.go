@@ -5,7 +5,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// valueOf returns the value of a side as a finding has it: nil if the side is absent.
+// valueOf returns the value of a state as a finding holds it.
 func (w *Walker) valueOf(s kinds.State) any {
 	switch {
 	case !s.Present:
@@ -16,11 +16,11 @@ func (w *Walker) valueOf(s kinds.State) any {
 	return object.Copy(s.Value)
 }
 
-// settleNulls decides what the nulls of manifests have become at one place of a custom resource whose schema lets the server store them.
-// An apply stores a null each time. Client-side Helm stores it where it creates the object; a patch that brings it takes the field away,
-// so that it is absent or has its default, and later patches do not mention it. Which of these happened long ago is not known, so
-// neither an absent field nor a default that the release itself caused is drift.
-func (w *Walker) settleNulls(path object.Path, n States) States {
+// resolveNulls replaces the nulls of manifests at one place of a custom resource, whose schema lets the server store them, by what they
+// have become. An apply stores a null each time. Client-side, Helm stores it when it creates the object; a patch that adds it removes the
+// field, which is then absent or has its default, and later patches do not mention it. Nothing shows which of these happened, so neither an
+// absent field nor a default that the release itself caused is drift.
+func (w *Walker) resolveNulls(path object.Path, n States) States {
 	_, was := n.Old.Value.(object.CustomNull)
 	_, is := n.Desired.Value.(object.CustomNull)
 	if was {
@@ -45,7 +45,7 @@ func (w *Walker) settleNulls(path object.Path, n States) States {
 	return n
 }
 
-// storedNull is what the null of old's manifest was stored as, false where it left nothing.
+// storedNull returns the value that the null of old's manifest was stored as, false if the field is absent.
 func (w *Walker) storedNull(path object.Path, live kinds.State) (any, bool) {
 	switch {
 	case w.NullsStored:
@@ -58,8 +58,8 @@ func (w *Walker) storedNull(path object.Path, live kinds.State) (any, bool) {
 	return nil, true
 }
 
-// withStoredNulls returns old at path with the nulls below it as the API server stored them. A map that the walk finds alike on all sides, but
-// for its nulls, is classified as one value, and must not count as drifted because of them.
+// withStoredNulls returns old at path with the nulls below it as the API server stored them. A map whose
+// states differ in nothing below it is classified as one value, and must not count as drifted because of a null that a patch removed.
 func (w *Walker) withStoredNulls(path object.Path, n States) kinds.State {
 	written, isMap := n.Old.Value.(map[string]any)
 	if !isMap || !w.Custom {
@@ -68,7 +68,7 @@ func (w *Walker) withStoredNulls(path object.Path, n States) kinds.State {
 	stored := make(map[string]any, len(written))
 	for name := range written {
 		below := path.Field(name)
-		if old := w.withStoredNulls(below, w.settleNulls(below, n.at(name))); old.Present {
+		if old := w.withStoredNulls(below, w.resolveNulls(below, n.field(name))); old.Present {
 			stored[name] = old.Value
 		}
 	}

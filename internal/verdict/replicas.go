@@ -29,7 +29,7 @@ func (w *Walker) isScaled(path object.Path, owners []report.Owner) bool {
 	return !w.Custom && IsReplicas(path) && len(owners) == 0
 }
 
-// noteReplicas adds what explains replicas that are 0: the autoscaler did not do it, and why nobody is named.
+// noteReplicas explains replicas that are 0: the autoscaler did not set them, and the API server records no owner.
 func (w *Walker) noteReplicas(e *entry, n States) {
 	if !isZeroReplicas(e.Path, n.Live) || e.Cause == report.CauseChange {
 		return
@@ -43,8 +43,8 @@ func (w *Walker) noteReplicas(e *entry, n States) {
 	}
 }
 
-// scalerNote says who sets the replicas, and what the operation makes of that.
-func (w *Walker) scalerNote(f Finding) string {
+// autoscalerNote names the autoscaler that sets the replicas, and explains what the operation does to them.
+func (w *Walker) autoscalerNote(f Finding) string {
 	note := w.Autoscaler.Name + " sets the replicas"
 	switch {
 	case f.Verdict == report.Ignore || f.Verdict == report.Conflict:

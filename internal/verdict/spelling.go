@@ -7,21 +7,21 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// The remarks on what means the same on all sides and is yet written anew.
+// The notes on values that mean the same in all states, but are written again.
 const (
 	noteOrder    = "Helm's patch puts the items in the manifest's order"
 	noteSpelling = "both mean the same; Helm's patch writes it as the manifest does"
 )
 
-// respelled adds to findings what Helm's write changes in the spelling alone: the order of a set, 0.5 for 500m. The sides of n keep
-// their own spelling. What the write leaves is no finding, since it means the same.
-func (w *Walker) respelled(found []Finding, n States) []Finding {
+// withRespelled adds findings for values of which Helm's write changes the spelling alone: the order of a set, 0.5 for 500m. The states of
+// n keep their own spelling. A value that the write leaves alone is no finding, since it means the same.
+func (w *Walker) withRespelled(found []Finding, n States) []Finding {
 	literal := *w
 	literal.Live, literal.old, literal.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
 	out := found
 	for _, f := range literal.Findings(n) {
-		told := slices.ContainsFunc(found, func(other Finding) bool { return f.Path.Overlaps(other.Path) })
-		if told || !f.Writes() {
+		isFound := slices.ContainsFunc(found, func(other Finding) bool { return f.Path.Overlaps(other.Path) })
+		if isFound || !f.Writes() {
 			continue
 		}
 		f.Equivalent, f.Notes = true, report.NotesOf(report.NoteSpelling, noteSpelling)
@@ -36,9 +36,9 @@ func (w *Walker) respelled(found []Finding, n States) []Finding {
 	return out
 }
 
-// OnlyLiveMoved sets the cause of the findings of an object that is compared with itself. Desired is old, so a field that live has
-// left has drifted, and one that live has not left is a finding for the way in which it is written.
-func OnlyLiveMoved(findings []Finding) {
+// SetCausesToDrift sets the cause of all findings to drift. It is for comparisons in which desired is old: a field of live that differs
+// from old has drifted, and one that does not is a finding because of its spelling.
+func SetCausesToDrift(findings []Finding) {
 	for i := range findings {
 		f := &findings[i]
 		f.Equivalent = f.Equivalent || f.Cause == report.CauseChange

@@ -8,57 +8,57 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// States are the four sides at one place, and the last revision's where that is not old.
+// States are old, desired, live and result at one place, and the last revision's state if that is not old.
 type States struct {
 	Old, Desired, Live, Result, Last kinds.State
-	// Again is a second rendering of desired, and desired itself where that made the same. atOnce is one at the same time: it is again
-	// unless that was rendered with the clock put forward.
+	// Again is a second rendering of desired, or desired itself if that is the same. AtOnce is one at the same time: it is Again unless
+	// that was rendered with the clock put forward.
 	Again, AtOnce kinds.State
-	// leaving tells that Helm's patch takes away what holds the place.
+	// leaving is set if Helm's patch removes a parent of the place.
 	leaving bool
-	// StoresNulls tells that a null in a manifest is stored as the zero value each time, as a server-side apply does it; a
-	// client-side patch stores it once, at install, and then removes it.
+	// StoresNulls is set if each write stores a null of the manifest as the zero value, as a server-side apply does. A client-side patch
+	// stores it once, at install, and then removes it.
 	StoresNulls bool
 }
 
-func (n States) at(name string) States {
-	return n.each(func(s kinds.State) kinds.State { return s.Field(name) })
+func (n States) field(name string) States {
+	return n.mapStates(func(s kinds.State) kinds.State { return s.Field(name) })
 }
 
 func (n States) item(step object.Step) States {
-	return n.each(func(s kinds.State) kinds.State { return s.Item(step) })
+	return n.mapStates(func(s kinds.State) kinds.State { return s.Item(step) })
 }
 
-func (n States) each(below func(kinds.State) kinds.State) States {
+func (n States) mapStates(below func(kinds.State) kinds.State) States {
 	return States{
 		Old: below(n.Old), Desired: below(n.Desired), Live: below(n.Live), Result: below(n.Result), Last: below(n.Last),
-		Again: below(n.Again), AtOnce: below(n.AtOnce), leaving: n.leaves(), StoresNulls: n.StoresNulls,
+		Again: below(n.Again), AtOnce: below(n.AtOnce), leaving: n.isRemoved(), StoresNulls: n.StoresNulls,
 	}
 }
 
-// leaves tells whether Helm's patch takes the place away, or what holds it.
-func (n States) leaves() bool { return n.leaving || n.Live.Present && !n.Result.Present }
+// isRemoved reports whether Helm's patch removes the place or a parent of it.
+func (n States) isRemoved() bool { return n.leaving || n.Live.Present && !n.Result.Present }
 
-// compared gives the sides that are compared, desired first, since that gives lists their order.
-func (n States) compared() []kinds.State {
+// comparedStates returns the states that are compared, desired first, since desired decides the order of lists.
+func (n States) comparedStates() []kinds.State {
 	return []kinds.State{n.Desired, n.Live, n.Old, n.Result, n.Again, n.AtOnce}
 }
 
-// managed tells whether a manifest names the place.
-func (n States) managed() bool { return n.Old.Named || n.Desired.Named }
+// isManaged reports whether a manifest names the place.
+func (n States) isManaged() bool { return n.Old.Named || n.Desired.Named }
 
-// converged tells that Helm wants what is there and leaves it: no finding, whatever old was.
-func (n States) converged() bool { return n.Desired.Same(n.Live) && n.Live.Same(n.Result) }
+// hasConverged reports whether live is as desired and stays so: there is no finding, whatever old was.
+func (n States) hasConverged() bool { return n.Desired.Same(n.Live) && n.Live.Same(n.Result) }
 
-// maps tells whether every present side is a map, and at least one is.
-func (n States) maps() bool { return every[map[string]any](n) }
+// areMaps reports whether every present state is a map, and at least one is.
+func (n States) areMaps() bool { return allAre[map[string]any](n) }
 
-// lists tells whether every present side is a list, and at least one is.
-func (n States) lists() bool { return every[[]any](n) }
+// areLists reports whether every present state is a list, and at least one is.
+func (n States) areLists() bool { return allAre[[]any](n) }
 
-func every[T any](n States) bool {
+func allAre[T any](n States) bool {
 	some := false
-	for _, s := range n.compared() {
+	for _, s := range n.comparedStates() {
 		if !s.Present {
 			continue
 		}
@@ -70,10 +70,10 @@ func every[T any](n States) bool {
 	return some
 }
 
-// names gives the keys of all sides, sorted.
-func (n States) names() []string {
+// fieldNames returns the keys of all states, sorted.
+func (n States) fieldNames() []string {
 	set := map[string]bool{}
-	for _, s := range n.compared() {
+	for _, s := range n.comparedStates() {
 		m, _ := s.Value.(map[string]any)
 		for k := range m {
 			set[k] = true
@@ -82,16 +82,16 @@ func (n States) names() []string {
 	return object.SortedKeys(set)
 }
 
-// noteByIndex and noteTogether are the remarks on items that their list-map keys do not tell apart.
+// noteByIndex and noteTogether are the notes on items that their list-map keys do not distinguish.
 const (
-	noteByIndex  = "items of this list lack their keys, so they are told apart by index"
+	noteByIndex  = "items of this list lack their keys, so they are matched by index"
 	noteTogether = "several items of this list share these keys, so they are compared together"
 )
 
-// steps returns the steps to the items of all sides, desired's first, and a note where items had to be told apart by index.
+// steps returns the steps to the items of all states, desired's first, and a note if the items are matched by index.
 func (n States) steps(rule kinds.ListRule) (steps []object.Step, note string) {
 	seen := map[string]bool{}
-	for _, s := range n.compared() {
+	for _, s := range n.comparedStates() {
 		list, _ := s.Value.([]any)
 		for _, v := range list {
 			step, ok := kinds.StepTo(v, rule)
@@ -108,9 +108,9 @@ func (n States) steps(rule kinds.ListRule) (steps []object.Step, note string) {
 	return steps, ""
 }
 
-// holdsSeveral reports whether any side has several items of the name that a step has.
+// holdsSeveral reports whether any state has several items that match a step.
 func (n States) holdsSeveral(step object.Step) bool {
-	return step.Form != object.IndexStep && slices.ContainsFunc(n.compared(), func(s kinds.State) bool {
+	return step.Form != object.IndexStep && slices.ContainsFunc(n.comparedStates(), func(s kinds.State) bool {
 		_, several := s.Value.([]any)
 		return several
 	})
@@ -118,7 +118,7 @@ func (n States) holdsSeveral(step object.Step) bool {
 
 func (n States) indexSteps() []object.Step {
 	longest := 0
-	for _, s := range n.compared() {
+	for _, s := range n.comparedStates() {
 		list, _ := s.Value.([]any)
 		longest = max(longest, len(list))
 	}
@@ -129,20 +129,20 @@ func (n States) indexSteps() []object.Step {
 	return steps
 }
 
-// sameAfter reports whether Helm wants what is there and nobody moved, once strip was applied to each side.
+// sameAfter reports whether all states are the same after strip was applied to each.
 func (n States) sameAfter(strip func(any) any) bool {
-	n = n.each(func(s kinds.State) kinds.State {
+	n = n.mapStates(func(s kinds.State) kinds.State {
 		s.Value = strip(s.Value)
 		return s
 	})
-	return n.converged() && n.Old.Same(n.Live)
+	return n.hasConverged() && n.Old.Same(n.Live)
 }
 
-// down returns the sides at a path.
-func (n States) down(path object.Path) States {
+// lookup returns the states at a path.
+func (n States) lookup(path object.Path) States {
 	for _, step := range path {
 		if step.Form == object.FieldStep {
-			n = n.at(step.Name)
+			n = n.field(step.Name)
 		} else {
 			n = n.item(step)
 		}

@@ -14,36 +14,36 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Walker goes through the four sides of one object and collects its findings.
+// Walker walks the states of one object and collects its findings.
 type Walker struct {
 	Key    object.Key
 	Shape  *kinds.Shape
 	Engine report.Engine
-	// Custom tells that no Go type of the kind is known.
+	// Custom is set if the kind has no known Go type.
 	Custom bool
-	// Unpatched tells that Helm's patch could not be made, so that result says nothing.
+	// Unpatched is set if Helm's patch cannot be made, so that there is no result.
 	Unpatched bool
 	Owners    *owners.Ownership
-	// Live is the whole live object in normal form, for the question what the API would default in live's own context.
+	// Live is the whole live object in normal form, to find what the API would default in live's own context.
 	Live map[string]any
-	// old and result are the whole of these; nil where there is none.
+	// old and result are the whole objects; nil if absent.
 	old, result map[string]any
 	// Allocated are the fields that the server or a controller fills (allocated.go), for this kind.
 	Allocated *AllocatedFields
-	// Command is what does the upgrade, for remarks.
+	// Command is the helm command that does the upgrade, for notes.
 	Command string
-	// Autoscaler governs the object's replicas; it has no name where nothing does.
+	// Autoscaler sets the object's replicas; its name is empty if there is none.
 	Autoscaler object.Autoscaler
-	// NullsStored reports that old was applied server-side, which stores the nulls of its manifest.
+	// NullsStored is set if old was applied server-side, which stores the nulls of its manifest.
 	NullsStored bool
-	// Template is the file of the chart that the object comes from, and volatile tells that a second rendering made another one.
+	// Template is the file of the chart that the object comes from, and volatile is set if a second rendering made another one.
 	Template string
 	Volatile bool
-	// LastRevision is the number of a last revision that is not old, 0 where there is none. LastVersion is the API version of its manifest
-	// where neither old's manifest nor the object that was read has it, empty for most.
+	// LastRevision is the number of a last revision that is not old, 0 if there is none. LastVersion is the API version of its manifest if
+	// neither old's manifest nor the object that was read has it; it is empty for most.
 	LastRevision int
 	LastVersion  string
-	// Kept is where the API server keeps metrics of an autoscaler that the apply drops; nil for most.
+	// Kept is the path at which the API server keeps metrics of an autoscaler that the apply drops; nil for most.
 	Kept object.Path
 	// Rules are those that silence findings of the object.
 	Rules *ignore.ObjectRules
@@ -51,29 +51,29 @@ type Walker struct {
 	conflicts []conflictPlace
 }
 
-// entry is what one place of the walk came to.
+// entry is the outcome for one place of the walk.
 type entry struct {
 	Finding
 	weight weight
-	// isDefault tells that the entry is silent because the API would make the value so where live has it.
+	// isDefault is set if the entry is silent because the API would default the place to live's value.
 	isDefault bool
-	// presence says which of old, desired and live have the field.
+	// presence holds which of old, desired and live have the field.
 	presence presence
 }
 
-// weight tells what an entry means for the subtree it stands in.
+// weight is how much an entry counts when the subtree around it is folded.
 type weight int
 
 const (
-	// silent is no finding, and does not keep a subtree from being one.
+	// silent is no finding, and does not prevent that the subtree becomes one.
 	silent weight = iota
-	// soft is a finding that follows from others: a default that comes or goes with what holds it.
+	// soft is a finding that follows from others: a default that is added or removed together with its parent.
 	soft
 	// hard is a finding of its own.
 	hard
 )
 
-// Compare returns the findings on an object. Spelled are its sides in their own spelling, nil if no value was respelled. Conflicts are
+// Compare returns the findings on an object. Spelled are its states in their own spelling, nil if no value was respelled. Conflicts are
 // those of a server-side apply, text is the object as it was read.
 func (w *Walker) Compare(n States, spelled *States, text map[string]any, conflicts []engine.Conflict) []Finding {
 	w.Live, w.old, w.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
@@ -83,16 +83,16 @@ func (w *Walker) Compare(n States, spelled *States, text map[string]any, conflic
 	out, literal := w.Findings(n), n
 	if spelled != nil {
 		literal = *spelled
-		out = w.respelled(out, literal)
+		out = w.withRespelled(out, literal)
 	}
 	if apiserver.ChangesService(w.Key, w.Live, w.result) {
 		noteDropped(out)
 	}
 	w.noteKept(out)
-	return w.conflicting(out, n, literal)
+	return w.withConflicts(out, n, literal)
 }
 
-// noteKept says why metrics stay that the chart drops.
+// noteKept explains why metrics that the chart drops are kept.
 func (w *Walker) noteKept(findings []Finding) {
 	for i := range findings {
 		if f := &findings[i]; w.Kept != nil && f.Verdict == report.Ignore && f.Path.Equal(w.Kept) {
@@ -101,7 +101,7 @@ func (w *Walker) noteKept(findings []Finding) {
 	}
 }
 
-// Findings walks the object and gives its findings in order of their paths.
+// Findings walks the object and returns its findings in the order of their paths.
 func (w *Walker) Findings(n States) []Finding {
 	var out []Finding
 	for _, e := range w.walk(nil, n, w.Shape) {
@@ -113,39 +113,39 @@ func (w *Walker) Findings(n States) []Finding {
 	return out
 }
 
-// Sort puts findings into the order of their paths.
+// Sort sorts findings by path.
 func Sort(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
 }
 
 // walk compares one place and everything below it.
 func (w *Walker) walk(path object.Path, n States, s *kinds.Shape) []entry {
-	n = w.settleNulls(path, n)
+	n = w.resolveNulls(path, n)
 	if w.Volatile {
-		n = n.anew()
+		n = n.preferSecondRendering()
 	}
-	if n.converged() {
+	if n.hasConverged() {
 		return nil
 	}
 	if w.isAllocated(path, n) {
 		return []entry{{weight: silent}}
 	}
-	n.Old = w.oldAllocated(path, n)
-	if below := w.below(path, n, s); len(below) > 0 {
+	n.Old = w.withAllocatedOld(path, n)
+	if below := w.walkBelow(path, n, s); len(below) > 0 {
 		return w.fold(path, n, below)
 	}
-	if (s.Keyed() && n.lists() || n.maps()) && n.Desired.Present && n.Live.Present && n.Result.Present {
+	if (s.Keyed() && n.areLists() || n.areMaps()) && n.Desired.Present && n.Live.Present && n.Result.Present {
 		return nil // the same items, and Helm leaves live's order
 	}
 	return []entry{w.classify(path, n)}
 }
 
-// below compares what is below a place, nothing where it is one value.
-func (w *Walker) below(path object.Path, n States, s *kinds.Shape) []entry {
+// walkBelow compares everything below a place; it returns nothing if the place is one value.
+func (w *Walker) walkBelow(path object.Path, n States, s *kinds.Shape) []entry {
 	switch {
-	case n.maps():
-		return w.walkMap(path, n, s, n.names())
-	case s.Keyed() && n.lists():
+	case n.areMaps():
+		return w.walkMap(path, n, s, n.fieldNames())
+	case s.Keyed() && n.areLists():
 		steps, note := n.steps(s.ListRule())
 		return w.walkList(path, n, s, steps, note)
 	}
@@ -154,15 +154,15 @@ func (w *Walker) below(path object.Path, n States, s *kinds.Shape) []entry {
 
 func (w *Walker) walkMap(path object.Path, n States, s *kinds.Shape, names []string) []entry {
 	var out []entry
-	rename := renamed(w, names, n.at)
+	rename := findRenaming(w, names, n.field)
 	for _, name := range names {
-		below, walked := rename.of(n.at(name))
+		below, walked := rename.apply(n.field(name))
 		if !walked {
 			continue
 		}
 		found := w.walk(path.Field(name), below, s.Field(name))
 		if len(found) == 1 && found[0].weight == hard && path.EndsInKey(name) {
-			found[0].weight = soft // a list-map key comes and goes with its item
+			found[0].weight = soft // a list-map key is added and removed with its item
 		}
 		out = append(out, found...)
 	}
@@ -171,9 +171,9 @@ func (w *Walker) walkMap(path object.Path, n States, s *kinds.Shape, names []str
 
 func (w *Walker) walkList(path object.Path, n States, s *kinds.Shape, steps []object.Step, note string) []entry {
 	var out []entry
-	rename := renamed(w, steps, n.item)
+	rename := findRenaming(w, steps, n.item)
 	for _, step := range steps {
-		below, walked := rename.of(n.item(step))
+		below, walked := rename.apply(n.item(step))
 		if !walked {
 			continue
 		}
@@ -187,53 +187,53 @@ func (w *Walker) walkList(path object.Path, n States, s *kinds.Shape, steps []ob
 		out = append(out, found...)
 	}
 	if note == "" {
-		order := w.order(path, n, steps)
+		order := w.orderFindings(path, n, steps)
 		for i := range order {
-			order[i].Equivalent = s.ListRule().Set // whose order means nothing
+			order[i].Equivalent = s.ListRule().Set // the order of a set has no meaning
 		}
 		out = append(out, order...)
 	}
 	return out
 }
 
-// fold makes one finding of a one-sided subtree whose findings agree in owner, class and side: an added container is one
-// finding, not one for each of its fields. Folding never crosses from unmanaged to managed.
+// fold replaces the findings of a subtree that some states lack by one finding, if they agree in owner, class and presence: an added
+// container is one finding, not one for each of its fields. Managed and unmanaged findings are never folded into one.
 func (w *Walker) fold(path object.Path, n States, entries []entry) []entry {
 	if len(path) == 0 || w.holdsConflict(path) || n.Old.Present && n.Desired.Present && n.Live.Present && n.Result.Present {
 		return entries
 	}
-	loud := loudest(entries)
-	if len(loud) == 0 && w.isEditedDefault(path, n, entries) {
+	decisive := decisiveEntries(entries)
+	if len(decisive) == 0 && w.isEditedDefault(path, n, entries) {
 		e := w.verdict(path, n, false)
 		e.weight, e.IgnoredBy = hard, w.Rules.Field(path, e.Owners, false)
-		if w.isLeft(path, n) {
-			w.markLeft(&e)
+		if w.isLeftByLast(path, n) {
+			w.markLeftByLast(&e)
 		}
 		return []entry{e}
 	}
-	if len(loud) == 0 || loud[0].presence != n.presence() || !agree(loud) || isIgnoredInPart(entries) {
+	if len(decisive) == 0 || decisive[0].presence != n.presence() || !mayFold(decisive) || isIgnoredInPart(entries) {
 		return entries
 	}
-	first := loud[0]
+	first := decisive[0]
 	whole := w.verdict(path, n, first.Managed)
 	if whole.Verdict == "" {
 		return entries
 	}
-	whole.Owners, whole.Cause, whole.weight, whole.IgnoredBy = first.Owners, causeOfAll(loud), first.weight, first.IgnoredBy
-	w.giveClass(&whole, first.Class)
+	whole.Owners, whole.Cause, whole.weight, whole.IgnoredBy = first.Owners, causeOfAll(decisive), first.weight, first.IgnoredBy
+	w.setClass(&whole, first.Class)
 	if whole.Managed {
 		whole.weight = hard
 	}
 	whole.Old, whole.Desired = n.Old.WrittenOr(whole.Old), n.Desired.WrittenOr(whole.Desired)
-	if len(loud) == 1 && !first.Notes.Has(report.NoteGoesAlong) || len(whole.Notes) == 0 {
+	if len(decisive) == 1 && !first.Notes.Has(report.NoteGoesAlong) || len(whole.Notes) == 0 {
 		whole.Notes = first.Notes
 	}
-	whole.OfLast = first.OfLast && !slices.ContainsFunc(loud, func(e entry) bool { return !e.OfLast })
-	whole.DroppedByLast = whole.OfLast && !slices.ContainsFunc(loud, func(e entry) bool { return !e.DroppedByLast })
+	whole.OfLast = first.OfLast && !slices.ContainsFunc(decisive, func(e entry) bool { return !e.OfLast })
+	whole.DroppedByLast = whole.OfLast && !slices.ContainsFunc(decisive, func(e entry) bool { return !e.DroppedByLast })
 	return []entry{whole}
 }
 
-// isIgnoredInPart tells whether rules silence some of the entries and not others: then each is told by itself.
+// isIgnoredInPart reports whether rules silence some of the entries and not others. Each is reported by itself then.
 func isIgnoredInPart(entries []entry) bool {
 	some, all := false, true
 	for _, e := range entries {
@@ -244,25 +244,25 @@ func isIgnoredInPart(entries []entry) bool {
 	return some && !all
 }
 
-// isEditedDefault reports whether somebody, or a failed last revision, added a subtree that holds nothing but defaults, and is none
-// itself: each of its leaves is as the API would make it, but the API would not make the whole.
+// isEditedDefault reports whether somebody, or a failed last revision, added a subtree that holds nothing but defaults, but is no default
+// itself: the API would set each of its leaves so, but would not create the subtree.
 func (w *Walker) isEditedDefault(path object.Path, n States, entries []entry) bool {
 	added := n.presence() == presence{false, false, true} && n.Live.Same(n.Result)
 	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
-	return added && !inherited && !w.isDefault(path, n.Live.Value) && (w.isLeft(path, n) || w.isEdit(w.Owners.OwnersOf(path)))
+	return added && !inherited && !w.isDefault(path, n.Live.Value) && (w.isLeftByLast(path, n) || w.isEdit(w.Owners.OwnersOf(path)))
 }
 
-// loudest picks the entries that decide about their subtree: those of their own, else what follows from a manifest, else
-// whatever there is.
-func loudest(entries []entry) []entry {
-	for _, speaks := range []func(entry) bool{
+// decisiveEntries returns the entries that decide about their subtree: the hard ones; if there are none, the managed soft ones; otherwise
+// all soft ones.
+func decisiveEntries(entries []entry) []entry {
+	for _, isDecisive := range []func(entry) bool{
 		func(e entry) bool { return e.weight == hard },
 		func(e entry) bool { return e.weight == soft && e.Managed },
 		func(e entry) bool { return e.weight == soft },
 	} {
 		var out []entry
 		for _, e := range entries {
-			if speaks(e) {
+			if isDecisive(e) {
 				out = append(out, e)
 			}
 		}
@@ -273,7 +273,7 @@ func loudest(entries []entry) []entry {
 	return nil
 }
 
-// causeOfAll is the cause of a subtree: what its own findings say, not what is silent in it, such as an allocation.
+// causeOfAll returns the cause of a subtree from its findings. Silent entries, such as allocations, do not count.
 func causeOfAll(entries []entry) report.Cause {
 	cause := entries[0].Cause
 	for _, e := range entries {
@@ -284,8 +284,8 @@ func causeOfAll(entries []entry) report.Cause {
 	return cause
 }
 
-// agree tells whether all findings may be parts of one.
-func agree(entries []entry) bool {
+// mayFold reports whether all findings can be folded into one.
+func mayFold(entries []entry) bool {
 	first := entries[0]
 	return !slices.ContainsFunc(entries[1:], func(e entry) bool {
 		return e.presence != first.presence || e.Managed != first.Managed || e.Class != first.Class || !sameOwners(e.Owners, first.Owners)
@@ -302,15 +302,15 @@ func (n States) presence() presence {
 	return presence{n.Old.Shown().Present, n.Desired.Shown().Present, n.Live.Present}
 }
 
-// addListNote says how the items of a list were told apart.
+// addListNote adds a note on how the items of a list were matched.
 func (e *entry) addListNote(note string) {
 	if e.weight != silent {
 		e.Notes.Add(report.NoteList, note)
 	}
 }
 
-// order reports managed items of a keyed list whose order Helm's patch changes.
-func (w *Walker) order(path object.Path, n States, steps []object.Step) []entry {
+// orderFindings returns a finding if Helm's patch changes the order of the managed items of a keyed list.
+func (w *Walker) orderFindings(path object.Path, n States, steps []object.Step) []entry {
 	live, result := n.orderOf(n.Live, steps), n.orderOf(n.Result, steps)
 	if object.EqualLists(live, result) || len(live) != len(result) {
 		return nil
@@ -326,16 +326,16 @@ func (w *Walker) order(path object.Path, n States, steps []object.Step) []entry 
 		f.OfLast = true
 		f.Notes.Add(report.NoteFailedRevision, fmt.Sprintf("written by failed revision %d", w.LastRevision))
 	}
-	// No owner: managedFields know who wrote an item, not who moved it.
+	// There is no owner: managedFields record who wrote an item, not who moved it.
 	e := entry{Finding: f, weight: hard, presence: n.presence()}
 	e.IgnoredBy = w.Rules.Field(path, nil, true)
 	if w.Volatile && !object.EqualLists(desired, n.orderOf(n.Again, steps)) {
-		w.giveClass(&e, report.ClassVolatile)
+		w.setClass(&e, report.ClassVolatile)
 	}
 	return []entry{e}
 }
 
-// orderOf gives the names of the managed items that live and result share, in a side's order.
+// orderOf returns the names of the managed items that live and result share, in the order of a state.
 func (n States) orderOf(s kinds.State, steps []object.Step) []any {
 	list, _ := s.Value.([]any)
 	out := []any{}
@@ -351,7 +351,7 @@ func (n States) orderOf(s kinds.State, steps []object.Step) []any {
 	return out
 }
 
-// noteDropped says why a field of a Service goes that the chart does not drop.
+// noteDropped explains why a field of a Service that the chart does not drop is removed.
 func noteDropped(findings []Finding) {
 	for i := range findings {
 		f := &findings[i]

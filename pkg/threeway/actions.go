@@ -11,76 +11,76 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// absent decides about an object that is not live.
-func (c comparer) absent(p pair, why Absence) decision {
+// decideMissing decides about an object that is not live.
+func (c comparer) decideMissing(p pair, why Absence) decision {
 	if p.desired == nil {
-		return decision{} // old alone had it, and it is gone: converged
+		return decision{} // neither desired nor live has it: converged
 	}
-	d := decision{missing: p.old != nil, action: report.ActionCreate, sending: sending{method: MethodCreate}}
+	d := decision{missing: p.old != nil, action: report.ActionCreate, write: write{method: MethodCreate}}
 	if d.missing && c.in.LastObjects != nil && p.last == nil && c.in.Last != nil {
 		d.ofLast = true
 		d.notes.Add(report.NoteFailedRevision, fmt.Sprintf("failed revision %d no longer has it", c.in.Last.Revision))
 	}
 	switch namespace := p.desired.Namespace; {
 	case c.in.Terminating[namespace]:
-		d.fail(stopRest, noNewContent(resourceOf(p.desired.Ref), p.desired.Name, namespace))
+		d.fail(scopeLater, namespaceTerminating(resourceOf(p.desired.Ref), p.desired.Name, namespace))
 	case why != AbsentNamespace:
-		d.waitsFor = c.firstNeeds(p.desired)
+		d.waitsFor = c.prerequisite(p.desired)
 	case c.in.Operation == report.OperationInstall && namespace == c.in.StorageNamespace:
-		d.fail(stopAll, noRecord+noNamespace(namespace))
-	case !c.creates("Namespace", "", namespace):
-		d.fail(stopRest, noNamespace(namespace))
+		d.fail(scopeAll, recordError+namespaceNotFound(namespace))
+	case !c.releaseCreates("Namespace", "", namespace):
+		d.fail(scopeLater, namespaceNotFound(namespace))
 	default:
 		d.waitsFor = "its namespace"
 	}
 	return d
 }
 
-// noNamespace is what the API server says of a write into a namespace that is not there.
-func noNamespace(name string) string { return fmt.Sprintf("namespaces %q not found", name) }
+// namespaceNotFound returns the API server's error for a write into a namespace that does not exist.
+func namespaceNotFound(name string) string { return fmt.Sprintf("namespaces %q not found", name) }
 
-// creates tells whether the release brings an object of the core group that is not live yet.
-func (c comparer) creates(kind, namespace, name string) bool {
+// releaseCreates reports whether the release creates an object of the core group.
+func (c comparer) releaseCreates(kind, namespace, name string) bool {
 	return slices.ContainsFunc(c.in.DesiredObjects, func(o object.Object) bool {
 		return o.Key == object.Key{Kind: kind, Namespace: namespace, Name: name} && c.in.Live[o.Ref].Object == nil
 	})
 }
 
-// firstNeeds names what a Pod needs before the API server admits it, where the release brings that too.
-func (c comparer) firstNeeds(o *object.Object) string {
+// prerequisite names an object of the release that must exist before the API server admits a Pod; empty if there is none.
+func (c comparer) prerequisite(o *object.Object) string {
 	account, _ := object.Child(o.Content, "spec")["serviceAccountName"].(string)
-	if o.Kind == "Pod" && o.Group == "" && c.creates("ServiceAccount", o.Namespace, account) {
+	if o.Kind == "Pod" && o.Group == "" && c.releaseCreates("ServiceAccount", o.Namespace, account) {
 		return "its ServiceAccount"
 	}
 	return ""
 }
 
-// adopt decides an object that old does not have, desired brings, and the cluster already holds: Helm takes it over if it
-// carries this release's metadata, or --take-ownership is given, and otherwise stops before it writes anything. What it takes over
-// it patches with old = desired, so it removes next to nothing, and of a custom resource it changes nothing at all; but for an
-// installation with --take-ownership, which looks at live then.
-func (c comparer) adopt(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
+// decideAdopted decides about an object that old lacks, desired has, and the cluster already holds. Helm adopts it if it carries this
+// release's metadata, or with --take-ownership; otherwise Helm stops before it writes anything. It patches an adopted object with old =
+// desired, so that it removes next to nothing, and does not change a custom resource at all. An installation with --take-ownership is the
+// exception: it merges with live.
+func (c comparer) decideAdopted(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	target := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	p.old = p.desired
-	d := c.update(p, rules, live, target)
+	d := c.decideUpdate(p, rules, live, target)
 	d.action = report.ActionAdopt
 	if c.in.ForceReplace && c.in.serverSide() {
-		d.fail(stopAll, "invalid operation: cannot use server-side apply and force replace together")
+		d.fail(scopeAll, "invalid operation: cannot use server-side apply and force replace together")
 	}
 	c.checkOwnership(&d, p.desired, live)
 	kept := d.Findings[:0]
 	for _, f := range d.Findings {
 		if f.Managed || f.Writes() {
-			kept = append(kept, c.adopted(f))
+			kept = append(kept, c.withoutOld(f))
 		}
 	}
 	d.Findings, d.Old = kept, nil
 	return d
 }
 
-// adopted turns a finding made with old = desired into one without old: nothing can have drifted, and what desired brings is
-// added, whatever live holds.
-func (c comparer) adopted(f verdict.Finding) verdict.Finding {
+// withoutOld turns a finding that was made with old = desired into one without old. Nothing can have drifted, and the verdict on what
+// desired sets is add, whatever live holds.
+func (c comparer) withoutOld(f verdict.Finding) verdict.Finding {
 	f.Cause, f.Old = report.CauseChange, nil
 	switch f.Verdict {
 	case report.Overwrite:
@@ -88,25 +88,25 @@ func (c comparer) adopted(f verdict.Finding) verdict.Finding {
 			f.Verdict = report.Add
 		}
 	case report.Ignore:
-		f.Notes = report.Notes{{Kind: report.NoteStays, Text: c.in.Operation.Command() + " (client-side) takes the object over without changing it"}}
+		f.Notes = report.Notes{{Kind: report.NoteStays, Text: c.in.Operation.Command() + " (client-side) adopts the object without changing it"}}
 	case report.Add, report.Remove, report.Conflict:
 	}
 	return f
 }
 
-// checkOwnership refuses an object that does not carry this release's metadata (helm v3.22.0 pkg/action/validate.go
-// existingResourceConflict). Helm asks for it wherever old has no object of the same version, but for a rollback, and not with
+// checkOwnership fails an object that does not carry this release's metadata (helm v3.22.0 pkg/action/validate.go
+// existingResourceConflict). Helm checks it if old has no object of the same version, except in a rollback or with
 // --take-ownership (requireAdoption).
 func (c comparer) checkOwnership(d *decision, o *object.Object, live map[string]any) {
 	reason := ownershipConflict(live, c.in.Name, c.in.Namespace)
 	if reason == "" || c.in.TakeOwnership || c.in.Operation == report.OperationRollback {
 		return
 	}
-	d.fail(stopAll, fmt.Sprintf("%s %q in namespace %q exists and cannot be imported into the current release: invalid ownership metadata; %s",
+	d.fail(scopeAll, fmt.Sprintf("%s %q in namespace %q exists and cannot be imported into the current release: invalid ownership metadata; %s",
 		o.Kind, o.Name, o.Namespace, reason))
 }
 
-// ownershipConflict says why Helm refuses an object, in Helm's words; empty where it does not.
+// ownershipConflict returns Helm's reason for not adopting an object; empty if Helm adopts it.
 func ownershipConflict(live map[string]any, release, namespace string) string {
 	meta := object.Child(live, "metadata")
 	var errs []string
@@ -124,24 +124,24 @@ func ownershipConflict(live map[string]any, release, namespace string) string {
 	return strings.Join(errs, "; ")
 }
 
-// becomesHook tells whether the operation runs the object as a hook. Unless the hook names another policy, Helm deletes what is there
-// before it creates one (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
+// becomesHook reports whether the operation runs the object as a hook. Unless the hook has another policy, Helm deletes the live object
+// before it creates the hook (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
 func (c comparer) becomesHook(o *object.Object) bool {
 	return slices.Contains(c.in.Hooks, Hook{Kind: o.Kind, Name: o.Name})
 }
 
-// drop decides an object that desired no longer has. Helm deletes it unless the live object, not the manifest, carries the
-// keep policy, spelled exactly so (helm v3.22.0 pkg/kube/client.go update). What drifted on it is told all the same.
-func (c comparer) drop(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
-	compared := c.compareFields(p.unchanged(), rules, live, p.old.Content) // no patch will be sent, so it need not be possible
+// decideDropped decides about an object that desired no longer has. Helm deletes it unless the live object, not the manifest, has the
+// keep policy in exactly this spelling (helm v3.22.0 pkg/kube/client.go update). Its drift is reported anyway.
+func (c comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
+	compared := c.compareFields(p.withoutChange(), rules, live, p.old.Content) // Helm sends no patch, so an error does not matter
 	d := decision{action: report.ActionDelete}
-	word, notes := report.Remove, report.Notes(nil)
+	fieldVerdict, notes := report.Remove, report.Notes(nil)
 	switch {
 	case c.becomesHook(p.old):
-		d.reason = "the chart makes a hook of it: Helm deletes what is there, whatever its resource policy, before it runs the hook"
+		d.reason = "the chart turns it into a hook: Helm deletes the live object, whatever its resource policy, before it runs the hook"
 	case object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep":
 		d.action, d.reason = report.ActionKeep, "helm.sh/resource-policy: keep"
-		word, notes = report.Ignore, report.Notes{{Kind: report.NoteObject, Text: "the object is kept as it is"}}
+		fieldVerdict, notes = report.Ignore, report.Notes{{Kind: report.NoteObject, Text: "the object is kept as it is"}}
 	}
 	for _, f := range compared.Findings {
 		if f.Cause == report.CauseChange {
@@ -150,7 +150,7 @@ func (c comparer) drop(p pair, rules *ignore.ObjectRules, live map[string]any) d
 		if f.Managed {
 			f.Cause = report.CauseBoth
 		}
-		f.Verdict, f.Certain, f.Notes, f.Desired, f.After = word, true, notes, nil, nil
+		f.Verdict, f.Certain, f.Notes, f.Desired, f.After = fieldVerdict, true, notes, nil, nil
 		d.Findings = append(d.Findings, f)
 	}
 	d.Old, d.Live, d.liveText = compared.Old, compared.Live, compared.liveText
@@ -158,20 +158,20 @@ func (c comparer) drop(p pair, rules *ignore.ObjectRules, live map[string]any) d
 	return d
 }
 
-// update decides about an object that Helm patches, or replaces. Original is the text that it takes as original for its patch.
-func (c comparer) update(p pair, rules *ignore.ObjectRules, live, original map[string]any) decision {
+// decideUpdate decides about an object that Helm patches or replaces. Original is the text from which Helm computes its patch.
+func (c comparer) decideUpdate(p pair, rules *ignore.ObjectRules, live, original map[string]any) decision {
 	d := decision{fields: c.compareFields(p, rules, live, original)}
 	if d.unpatched != nil {
-		d.fail(stopNothing, d.unpatched.Error())
+		d.fail(scopeDeletions, d.unpatched.Error())
 		return d
 	}
 	if d.conflict != "" {
 		reason := fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s", p.desired.Namespace, p.desired.Name, p.desired.GVK(), d.conflict)
-		d.failures = append(d.failures, failure{scope: stopNothing, reason: reason, onlyConflicts: true})
+		d.failures = append(d.failures, failure{scope: scopeDeletions, reason: reason, onlyConflicts: true})
 	}
-	d.sending = sending{method: MethodPatch, original: original}
+	d.write = write{method: MethodPatch, original: original}
 	if d.Engine == report.EngineReplace {
-		d.sending = sending{method: MethodReplace}
+		d.write = write{method: MethodReplace}
 	}
 	return d
 }

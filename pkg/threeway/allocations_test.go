@@ -25,7 +25,7 @@ func TestAllocations(t *testing.T) {
 			if !c.Quiet() {
 				t.Errorf("not silent: %s", describe(c))
 			}
-			if line.Even {
+			if line.OverridesManifest {
 				return
 			}
 			w := walkerOf(c, old, live)
@@ -81,7 +81,7 @@ func ownedBy(manager string, live map[string]any, line verdict.Allocation) map[s
 	}
 }
 
-// walkerOf and sidesOf make the walk of a comparison anew.
+// walkerOf and sidesOf repeat the walk of a comparison.
 func walkerOf(c *Comparison, old object.Object, live map[string]any) *verdict.Walker {
 	s := newComparer(Input{}).shapeOf(old.Ref)
 	return &verdict.Walker{Shape: s, Engine: c.Objects[0].Engine, Owners: owners.New(live, nil, "r", func() owners.Deployer { return owners.Deployer{} }), Live: c.Objects[0].Live}
@@ -109,12 +109,12 @@ func allocatedCase(line verdict.Allocation) (object.Object, map[string]any) {
 	return old, live
 }
 
-// seedCase gives the object what the line's condition asks for, and the lists that it goes through.
+// seedCase returns the object what the line's condition asks for, and the lists that it goes through.
 func seedCase(line verdict.Allocation, content map[string]any) {
 	path, _, _ := strings.Cut(line.Path, "/")
 	annotations := map[string]any{}
 	switch {
-	case strings.HasSuffix(path, "caBundle") && line.Even:
+	case strings.HasSuffix(path, "caBundle") && line.OverridesManifest:
 		annotations["cert-manager.io/inject-ca-from"] = "d/x"
 	case line.Kind == "ClusterRole.rbac.authorization.k8s.io":
 		content["aggregationRule"] = map[string]any{}

@@ -28,7 +28,7 @@ func caseFiles(t testing.TB, pattern string) []string {
 	return files
 }
 
-// readCase gives the files of a case by their names.
+// readCase returns the files of a case by their names.
 func readCase(t testing.TB, file string) map[string]string {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
@@ -62,7 +62,7 @@ func filesOf(archive *txtar.Archive) map[string]string {
 //	managers.yaml                       names of field managers by group
 //	options                             words: raw (live is as written, without Helm's metadata), server-side, migrates, force, replace, take-ownership,
 //	                                    unread (schemas and autoscalers were not asked for), install, rollback, helm4,
-//	                                    built-in (the built-in rules hold), controllers (what they wrote is told)
+//	                                    built-in (the built-in rules hold), controllers (what they wrote is reported)
 //	want                                the findings
 //	requests                            what Helm would send
 //	report.json                         the masked report

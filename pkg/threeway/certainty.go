@@ -9,16 +9,16 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// doubt marks the verdicts that are not certain, each with the reason. Where an object may fail because of one field, all that would
-// happen to the others is as doubtful as that.
-func (o *fields) doubt(doubts []engine.Doubt) {
-	for _, d := range doubts {
-		o.mayVanish(d)
-		fails := d.Spreads && slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Acts() && f.IsDoubted(d) })
+// addUncertainties marks the verdicts that are not certain, each with the reason. If an object may fail because of one field, the changes
+// of the other fields are not certain either.
+func (o *fields) addUncertainties(uncertainties []engine.Uncertainty) {
+	for _, d := range uncertainties {
+		o.addVanishing(d)
+		fails := d.Spreads && slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Acts() && f.IsAffectedBy(d) })
 		o.open = o.open || fails && o.conflict == "" || d.Clears && o.conflict != ""
 		for i := range o.Findings {
 			f := &o.Findings[i]
-			if f.IsDoubted(d) || fails && f.Acts() {
+			if f.IsAffectedBy(d) || fails && f.Acts() {
 				f.Certain = false
 				f.Notes.Add(report.NoteUncertain, d.Reason)
 			}
@@ -26,8 +26,8 @@ func (o *fields) doubt(doubts []engine.Doubt) {
 	}
 }
 
-// mayVanish adds findings for what may go.
-func (o *fields) mayVanish(d engine.Doubt) {
+// addVanishing adds findings for fields that the write may remove.
+func (o *fields) addVanishing(d engine.Uncertainty) {
 	for _, path := range d.Vanishing {
 		v, there := path.Lookup(o.Live)
 		isKnown := slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Path.Equal(path) })

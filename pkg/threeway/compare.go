@@ -11,23 +11,23 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Compare compares one release. It is pure: what more could be read to make the answer better, Needs says.
+// Compare compares one release. It is pure: Needs lists what could be read to make the answer better.
 func Compare(in Input) *Comparison {
 	job := newComparer(in)
 	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), Warnings: slices.Clone(in.Warnings), deployer: job.writer.Deployer}
 	if in.Operation == report.OperationInstall {
-		c.installAtOnce()
+		c.applyInstallRules()
 	}
 	c.failRecord()
-	block(c.Objects)
+	propagateFailures(c.Objects)
 	c.warnOfRules()
-	c.warnOfRepeated()
+	c.warnOfDuplicates()
 	c.warnOfDeployer()
 	c.noteGroupChanges()
 	return c
 }
 
-// compareAll compares each object by itself, on all processors. A panic comes out here, as if it had happened here.
+// compareAll compares each object by itself, on all processors. A panic in a worker is raised again here.
 func (c comparer) compareAll(all []pair) []ObjectComparison {
 	out := make([]ObjectComparison, len(all))
 	panics := make([]any, len(all))
@@ -49,9 +49,9 @@ func (c comparer) compareAll(all []pair) []ObjectComparison {
 	return out
 }
 
-// compare compares one object: it reads what there is, decides what Helm does, and applies the rules of what to ignore.
+// compare compares one object: it finds the live states, decides what Helm does, and applies the ignore rules.
 func (c comparer) compare(p pair) ObjectComparison {
-	out := ObjectComparison{Object: *p.main(), key: p.key, place: p.place}
+	out := ObjectComparison{Object: *p.subject(), key: p.key, index: p.index}
 	found, err := c.find(p)
 	if err != nil {
 		out.Err = err
@@ -59,7 +59,7 @@ func (c comparer) compare(p pair) ObjectComparison {
 	texts := textsOf(p, found.object())
 	rules, remarks := ignore.ForObject(c.in.Rules, c.in.Name, out.Ref, texts...)
 	d := c.decide(p, found, rules, err)
-	out.fields, out.sending, out.remarks = d.fields, d.sending, remarks
+	out.fields, out.write, out.remarks = d.fields, d.write, remarks
 	out.Action, out.Reason, out.failure = d.outcome()
 	out.deletes = out.Action == report.ActionDelete
 	out.Missing, out.Terminating, out.OfLast = d.missing, d.terminating, d.ofLast

@@ -23,7 +23,8 @@ func newComparer(in Input) comparer {
 	return comparerOf(in, sync.OnceValue(func() owners.Deployer { return deployerOf(in) }))
 }
 
-// comparerOf returns a comparer that asks deployer under which name Helm writes: most client-side comparisons never need to know.
+// comparerOf returns a comparer. It calls deployer for the field manager of the release only if it needs that, which most client-side
+// comparisons do not.
 func comparerOf(in Input, deployer func() owners.Deployer) comparer {
 	return comparer{in: in, writer: engine.Writer{
 		ServerSide: in.serverSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
@@ -37,7 +38,7 @@ func (c comparer) shapeOf(ref object.Ref) *kinds.Shape {
 	return kinds.ShapeOf(ref, c.in.Schemas[ref.GroupKind()])
 }
 
-// compareFields compares field by field. Original is the text that Helm takes as original for its patch.
+// compareFields compares an object field by field. Original is the text from which Helm computes its patch.
 func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, original map[string]any) fields {
 	ref := p.desired.Ref
 	out := fields{liveText: live, desiredText: object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)}
@@ -46,7 +47,7 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 		done.Result = live
 	}
 	f := kinds.NewNormalizer(ref.Key, c.shapeOf(ref), live)
-	n := c.sidesOf(f, p, out, done)
+	n := c.statesOf(f, p, out, done)
 	w := &verdict.Walker{
 		Key: ref.Key, Shape: f.Shape, Engine: done.Engine, Custom: kinds.Native().Shape(ref.GVK()) == nil, Unpatched: err != nil,
 		Command: c.in.Operation.Command(), Owners: owners.New(live, c.in.Managers, c.in.Name, c.writer.Deployer),
@@ -67,13 +68,13 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 	}
 	var spelled *verdict.States
 	if f.Respelled {
-		own := c.sidesOf(f.AsSpelled(), p, out, done)
+		own := c.statesOf(f.AsSpelled(), p, out, done)
 		spelled = &own
 	}
 	out.Findings = w.Compare(n, spelled, live, done.Conflicts)
-	out.doubt(done.Doubts)
+	out.addUncertainties(done.Uncertainties)
 	if c.in.Operation == report.OperationDrift {
-		verdict.OnlyLiveMoved(out.Findings)
+		verdict.SetCausesToDrift(out.Findings)
 	}
 	if !c.in.ShowControllers {
 		out.countControllers()
@@ -84,8 +85,8 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 	return out
 }
 
-// sidesOf brings the texts of an object to the sides that are compared.
-func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
+// statesOf returns the normal forms of the texts of an object.
+func (c comparer) statesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
 	read := f.Manifest
 	if p.old.Version != p.desired.Version {
 		read = f.ManifestOfOtherVersion
@@ -109,13 +110,13 @@ func (c comparer) sidesOf(f *kinds.Normalizer, p pair, out fields, done engine.W
 	return n
 }
 
-// found is what was read of one object.
+// found holds the live states of one object.
 type found struct {
-	// live was read at desired's version, was at old's where that is another one.
+	// live was read at desired's version, was at old's version, which may be the same.
 	live, was Live
 }
 
-// object is the live object, at whichever version it was read; nil where there is none.
+// object returns the live object, at whichever version it was read; nil if there is none.
 func (f found) object() map[string]any {
 	if f.live.Object != nil {
 		return f.live.Object
@@ -123,9 +124,9 @@ func (f found) object() map[string]any {
 	return f.was.Object
 }
 
-// find returns what was read of an object. What nobody read is not absent.
+// find returns the live states of an object. A state that was not read is an error, not an absence.
 func (c comparer) find(p pair) (found, *report.ObjectError) {
-	if p.main().Problem != "" || p.main().Name == "" {
+	if p.subject().Problem != "" || p.subject().Name == "" {
 		return found{}, nil
 	}
 	read := func(ref object.Ref) Live {
@@ -135,8 +136,8 @@ func (c comparer) find(p pair) (found, *report.ObjectError) {
 		}
 		return live
 	}
-	out := found{live: read(p.main().Ref)}
-	if out.was = out.live; p.old != nil && p.old.Ref != p.main().Ref {
+	out := found{live: read(p.subject().Ref)}
+	if out.was = out.live; p.old != nil && p.old.Ref != p.subject().Ref {
 		out.was = read(p.old.Ref)
 	}
 	if out.live.Err != nil {
@@ -145,7 +146,7 @@ func (c comparer) find(p pair) (found, *report.ObjectError) {
 	return out, out.was.Err
 }
 
-// textsOf are the texts of an object: old's, desired's and live's; nil for those that there are not.
+// textsOf returns the texts of an object: old's, desired's and live's; nil for those that are absent.
 func textsOf(p pair, live map[string]any) []map[string]any {
 	out := []map[string]any{nil, nil, live}
 	if p.old != nil {

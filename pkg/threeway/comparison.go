@@ -14,9 +14,9 @@ import (
 type Comparison struct {
 	Input   Input
 	Objects []ObjectComparison
-	// Warnings are those of the input, and what the comparison itself has to say.
+	// Warnings are those of the input and of the comparison itself.
 	Warnings []report.Message
-	// known is what the objects hold of secrets, once it was asked for.
+	// known holds the secrets of the objects. It is made on first use.
 	known *secret.Known
 
 	deployer func() owners.Deployer
@@ -24,10 +24,10 @@ type Comparison struct {
 
 // ObjectComparison is one object compared.
 type ObjectComparison struct {
-	// Object is desired's, or old's where desired has none.
+	// Object is desired's, or old's if desired has none.
 	object.Object
 	fields
-	sending
+	write
 	report.ObjectState
 	Reason    string
 	BlockedBy []report.ObjectKey
@@ -35,19 +35,19 @@ type ObjectComparison struct {
 	OfLast bool
 	Err    *report.ObjectError
 	Notes  report.Notes
-	// DryRun is what the API server said of the write, where it was asked.
+	// DryRun is the API server's answer to a dry run of the write; nil if there was none.
 	DryRun *report.DryRun
 	// conflictsIgnoredBy is the rule that silences a failure on conflicts alone.
 	conflictsIgnoredBy *report.IgnoreRule
 
-	// key and place are the pair's.
+	// key and index are the pair's.
 	key   object.Key
-	place int
+	index int
 	// failure is why Helm fails on the object; its zero value belongs to one that does not fail.
 	failure failure
-	// deletes is set where Helm deletes the object unless another one fails.
+	// deletes is set if Helm deletes the object unless another one fails.
 	deletes bool
-	// remarks say what is wrong with the rules that the object itself has.
+	// remarks describe the faults in the rules of the object's own annotations.
 	remarks []string
 }
 
@@ -56,50 +56,52 @@ func (o ObjectComparison) Drifted() bool {
 	return o.ObjectState.Drifted() || slices.ContainsFunc(o.Findings, verdict.Finding.Drifted)
 }
 
-// certain tells whether everything that is said of the object could be decided.
-func (o *ObjectComparison) certain() bool {
+// isCertain reports whether all verdicts on the object are certain.
+func (o *ObjectComparison) isCertain() bool {
 	return !slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return !f.Certain })
 }
 
-// isSent tells whether Helm comes to write the object. It does so where a failure is foretold too, unless that ends the upgrade
+// isWritten reports whether Helm sends a write for the object. It does so even if a failure is predicted, unless that ends the upgrade
 // before any write.
-func (o *ObjectComparison) isSent() bool {
+func (o *ObjectComparison) isWritten() bool {
 	switch o.Action {
 	case report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionAdopt, report.ActionCreate:
 		return o.method != ""
 	case report.ActionFail:
-		return o.method != "" && o.failure.scope != stopAll
+		return o.method != "" && o.failure.scope != scopeAll
 	case report.ActionDelete, report.ActionKeep, report.ActionSkip:
 	}
 	return false
 }
 
-// isMade tells whether the upgrade creates the object, of a kind that is there.
-func (o ObjectComparison) isMade() bool { return o.Action == report.ActionCreate && o.waitsFor == "" }
+// isCreated reports whether the upgrade creates the object, of a kind that is there.
+func (o ObjectComparison) isCreated() bool {
+	return o.Action == report.ActionCreate && o.waitsFor == ""
+}
 
-// uid is the live object's own, empty where it has none.
+// uid returns the live object's uid, empty if it has none.
 func (o *ObjectComparison) uid() string {
 	uid, _ := object.Child(o.liveText, "metadata")["uid"].(string)
 	return uid
 }
 
-// fail lets an object fail for what is known of the release as a whole.
+// fail makes an object fail for a reason that concerns the release as a whole.
 func (o *ObjectComparison) fail(scope scope, reason string) {
 	o.Action, o.Reason, o.failure = report.ActionFail, reason, failure{scope: scope, reason: reason}
 }
 
-// comparer compares what the comparison was made from once more, or a part of it.
+// comparer returns a comparer of the input of c.
 func (c *Comparison) comparer() comparer { return comparerOf(c.Input, c.deployer) }
 
-// Deployer is the field manager under which the release is written.
+// Deployer returns the field manager under which Helm writes the release.
 func (c *Comparison) Deployer() owners.Deployer { return c.deployer() }
 
 // warn adds warnings.
 func (c *Comparison) warn(messages ...report.Message) { c.Warnings = append(c.Warnings, messages...) }
 
-// stopsAll reports whether an object ends the upgrade before it writes anything.
-func stopsAll(objects []ObjectComparison) bool {
-	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope == stopAll })
+// anyStopsAll reports whether a failing object ends the upgrade before it writes anything.
+func anyStopsAll(objects []ObjectComparison) bool {
+	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope == scopeAll })
 }
 
 // Finding is one field with a verdict, its values in clear. It never leaves the process: Comparison.Report masks it.

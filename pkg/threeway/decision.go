@@ -7,28 +7,28 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// scope is what a failing object keeps Helm from doing.
+// scope is how far a failure reaches: which other objects Helm does not process because of it.
 type scope int
 
 const (
-	// stopNothing: the visit of the others goes on, but nothing is deleted.
-	stopNothing scope = iota
-	// stopRest: objects after this one are not reached.
-	stopRest
-	// stopAll: the upgrade ends before it writes anything.
-	stopAll
+	// scopeDeletions: Helm processes the other objects, but deletes none.
+	scopeDeletions scope = iota
+	// scopeLater: Helm does not process the objects after this one.
+	scopeLater
+	// scopeAll: the upgrade ends before it writes anything.
+	scopeAll
 )
 
 // failure is why Helm fails on an object, and how far that reaches.
 type failure struct {
 	scope  scope
 	reason string
-	// onlyConflicts is set where a server-side apply fails on nothing but conflicts.
+	// onlyConflicts is set if a server-side apply fails on conflicts alone.
 	onlyConflicts bool
 }
 
-// furthest chooses the failure that reaches furthest; of several, the one that was found last.
-func furthest(failures []failure) (out failure, ok bool) {
+// furthestFailure returns the failure with the widest scope; of several, the last.
+func furthestFailure(failures []failure) (out failure, ok bool) {
 	for _, f := range failures {
 		if !ok || f.scope >= out.scope {
 			out, ok = f, true
@@ -37,11 +37,10 @@ func furthest(failures []failure) (out failure, ok bool) {
 	return out, ok
 }
 
-// decision is what Helm does with one object, with what it was decided from. Each step returns one; nothing that a step wrote is
-// undone by a later one.
+// decision is what Helm does with one object, and the comparison on which that is based. Steps add to it; none undoes another.
 type decision struct {
 	fields
-	sending
+	write
 	// action and reason are what Helm does if nothing fails. ActionNone with findings that an upgrade writes is an update.
 	action report.Action
 	reason string
@@ -51,19 +50,19 @@ type decision struct {
 	notes                        report.Notes
 }
 
-// sending is how Helm writes an object when it reaches it.
-type sending struct {
-	// method is empty where Helm sends nothing.
+// write is how Helm writes an object.
+type write struct {
+	// method is empty if Helm sends nothing.
 	method Method
-	// original is the text that Helm takes as original for a patch.
+	// original is the text from which Helm computes a patch.
 	original map[string]any
-	// waitsFor is what the release itself brings before it creates the object; empty for most.
+	// waitsFor names an object of the release that Helm creates first and that this one needs; empty for most.
 	waitsFor string
 }
 
-// outcome is the action with its reason: the failure that reaches furthest, if there is one.
+// outcome returns the action with its reason: the failure with the widest scope, if there is one.
 func (d decision) outcome() (report.Action, string, failure) {
-	if fails, ok := furthest(d.failures); ok {
+	if fails, ok := furthestFailure(d.failures); ok {
 		return report.ActionFail, fails.reason, fails
 	}
 	switch {

@@ -18,7 +18,7 @@ func deployerOf(in Input) owners.Deployer {
 	return owners.FindDeployer(live, in.Managers, in.Name, in.Operation == report.OperationInstall)
 }
 
-// releaseRefs are the objects of old and desired, in an order of their own.
+// releaseRefs returns the objects of old and desired, sorted.
 func releaseRefs(in Input) []object.Ref {
 	var out []object.Ref
 	for _, o := range slices.Concat(in.OldObjects, in.DesiredObjects) {

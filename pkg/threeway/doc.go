@@ -1,40 +1,40 @@
-// Package threeway compares what Helm deployed (old), what it would deploy (desired) and what the cluster holds (live), and says what the
-// next upgrade does to every object and field. It is pure: it reads nothing, knows no client and changes none of its input.
+// Package threeway compares what Helm deployed (old), what it would deploy (desired) and what the cluster holds (live), and predicts what
+// the next upgrade does to every object and field. It is pure: it uses no client and does not change its input.
 //
 //	Input (old, desired, live, rules) ─► Compare
 //	    pairs       match old and desired by group, kind, namespace and name
 //	    decide      what Helm does with the object: create, adopt, update, delete, keep, convert …
 //	    fields      internal/engine: live after Helm's write; internal/kinds: normal forms; internal/verdict: a finding per field
-//	    refuse      internal/apiserver: what the server would refuse
-//	    failure     which failure reaches furthest, and what it keeps Helm from doing to the others
+//	    refuse      internal/apiserver: what the server would reject
+//	    failure     which other objects Helm does not process because one fails
 //	 ─► Comparison (every value in clear) ─► Report (masked)
-//	                                     └─► Requests, Verify (what a dry run says of the prediction)
+//	                                     └─► Requests, Verify (compares a dry run with the prediction)
 //
 // A [Comparison] never leaves the process. [Comparison.Report] is the only way from there to what output formats show.
 //
 // # Two questions
 //
-// Has live left old? That is drift. What does the upgrade do? That is the verdict. They are different: Helm 3 leaves a custom resource that
-// drifted as it is. So each finding has both: a cause, which says who moved away from old (drift: live; change: the chart or its values; both),
-// and a verdict, which says what Helm does (add, remove, overwrite, ignore, conflict).
+// Does live differ from old? That is drift. What does the upgrade do? That is the verdict. They are independent: Helm 3 does not change a
+// custom resource that drifted. So each finding has both: a cause, which names what differs from old (drift: live; change: the chart or
+// its values; both), and a verdict, which names what Helm does (add, remove, overwrite, ignore, conflict).
 //
 // # Whole objects
 //
-// What Helm does with an object as a whole depends on the operation. With --force it replaces instead of patching. An upgrade asks who owns an
-// object that it finds and old does not have (actions.go). A rollback does not ask and takes live for old there, so that it takes away what its
-// target does not name (rollback.go). An install has no old: it creates or adopts everything (install.go). An object whose kind moves to another
-// API group while it stays the same object is deleted by what was to update it (groupchange.go).
+// What Helm does with an object as a whole depends on the operation. With --force it replaces instead of patching. An upgrade checks who
+// owns an object that is live and that old lacks (actions.go). A rollback does not check, and uses live instead of old there, so that it
+// removes what its target does not name (rollback.go). An install has no old: it creates or adopts everything (install.go). An object
+// that moves to another API group and stays the same object is deleted by the upgrade that updates it (groupchange.go).
 //
 // # What more could be read
 //
-// [Comparison.Needs] names what would make the answer better: the definition of a custom resource that differs, an autoscaler where replicas
-// differ. The caller reads it and compares again.
+// [Comparison.Needs] lists what would make the answer better: the definition of a custom resource that differs, an autoscaler where
+// replicas differ. The caller reads it and compares again.
 //
-// # The server's word
+// # Dry runs
 //
 // [Comparison.Requests] are the writes that Helm would send, computed by the same code as the prediction. [Comparison.Verify] compares the
-// prediction with what the API server answers to a dry run of them. Where the server disagrees with a certain verdict, the prediction has a
-// fault, and the report says so.
+// prediction with what the API server answers to a dry run of them. If the server disagrees with a certain verdict, the prediction is
+// wrong, and the report says so.
 //
 // # Sources
 //

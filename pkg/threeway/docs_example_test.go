@@ -177,7 +177,7 @@ func (e example) installed(t *testing.T, o object.Object) map[string]any {
 	}
 	applied, ok := out.(*unstructured.Unstructured)
 	if !ok {
-		t.Fatalf("the field manager gives %T", out)
+		t.Fatalf("the field manager returns %T", out)
 	}
 	return withManagers(stored, applied.GetManagedFields())
 }

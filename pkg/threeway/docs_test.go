@@ -48,7 +48,7 @@ func verdicts(t *testing.T) string {
 	return string(raw)
 }
 
-// saysLine parts what is compared from what is said of it.
+// saysLine separates the input of an example from its report.
 const saysLine = "says: |\n"
 
 // fenced matches an example.
@@ -129,7 +129,7 @@ func TestVerdictsTable(t *testing.T) {
 	}
 }
 
-// tableCell compares one key of a ConfigMap and gives "verdict cause".
+// tableCell compares one key of a ConfigMap and returns "verdict cause".
 func tableCell(t *testing.T, old, desired, live string) string {
 	t.Helper()
 	object := func(value string) string {
@@ -150,13 +150,13 @@ func tableCell(t *testing.T, old, desired, live string) string {
 	return cell
 }
 
-// TestVerdictsWords: the document explains every word of the contract, and shows each in an example.
-func TestVerdictsWords(t *testing.T) {
+// TestVerdictsVocabulary: the document explains every word of the contract, and shows each in an example.
+func TestVerdictsVocabulary(t *testing.T) {
 	doc := verdicts(t)
 	examples := ""
 	for _, block := range fenced().FindAllStringSubmatch(doc, -1) {
-		_, said, _ := strings.Cut(block[1], saysLine)
-		examples += said
+		_, output, _ := strings.Cut(block[1], saysLine)
+		examples += output
 	}
 	shown := map[string][]string{}
 	for _, v := range []report.Verdict{report.Add, report.Remove, report.Overwrite, report.Ignore, report.Conflict} {

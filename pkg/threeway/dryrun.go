@@ -20,17 +20,17 @@ type Request struct {
 	PatchType string
 	// Force lets a server-side apply take over what other managers own.
 	Force bool
-	// Strict lets the server refuse a replacement that has fields it does not know; it refuses an apply that has such in any case.
+	// Strict lets the server reject a replacement with unknown fields; it rejects an apply with such fields in any case.
 	Strict bool
 	Body   []byte
 }
 
-// Answer is what the API server said to a Request that it was only to try (dryRun=All). Exactly one of its fields is set.
+// Answer is the API server's answer to a dry run of a Request (dryRun=All). Exactly one of its fields is set.
 type Answer struct {
 	// Object is what the server would have stored.
 	Object map[string]any
-	// Rejected is why the server would not store it: the real upgrade fails with the same words.
+	// Rejected is why the server would not store it: the real upgrade fails with the same message.
 	Rejected string
-	// Refused is why the server could not be asked: no permission, a webhook that is down or knows no dry run. It proves nothing.
+	// Refused is why the server made no dry run: a missing permission, or a webhook that is down or has side effects. It proves nothing.
 	Refused string
 }

@@ -17,7 +17,7 @@ type editor struct {
 }
 
 // edit edits an object of the sample's kind in place, where an API server would store the edit and no controller owns the
-// place. It gives the paths that have changed, none where there was nothing to edit.
+// place. It returns the paths that have changed, none if there was nothing to edit.
 func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 	job := newComparer(Input{Schemas: o.schemas})
 	s := job.shapeOf(o.Ref)
@@ -62,7 +62,7 @@ func (e *editor) changed(s *kinds.Shape, before, after any, manifest map[string]
 	})
 }
 
-// touching gives the place of a finding that speaks of one of the paths, -1 where none does.
+// touching returns the place of a finding at or around one of the paths, -1 if there is none.
 func touching(findings []verdict.Finding, paths []object.Path) int {
 	return slices.IndexFunc(findings, func(f verdict.Finding) bool {
 		return slices.ContainsFunc(paths, func(p object.Path) bool { return touches(f.Path.String(), p.String()) })
@@ -137,7 +137,7 @@ func (e *editor) editMap(m map[string]any, s *kinds.Shape, names []string) {
 	}
 }
 
-// edited gives a value with one edit in it.
+// edited returns a value with one edit in it.
 func (e *editor) edited(v any, s *kinds.Shape) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -170,7 +170,7 @@ func (e *editor) editedList(v []any, s *kinds.Shape) any {
 	}
 }
 
-// other gives another scalar of the same type.
+// other returns another scalar of the same type.
 func (e *editor) other(v any, s *kinds.Shape) any {
 	for range 10 {
 		if w := e.scalar(s); !object.Equal(v, w) {
@@ -180,7 +180,7 @@ func (e *editor) other(v any, s *kinds.Shape) any {
 	return fmt.Sprint(v, "x")
 }
 
-// scalar gives a value that decodes.
+// scalar returns a value that decodes.
 func (e *editor) scalar(s *kinds.Shape) any {
 	some := []any{"x", "eA==", "7", "Zmlm", int64(7), int64(0), true, false, "5Gi", "2026-11-20T10:00:00Z"}
 	e.rng.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
@@ -195,7 +195,7 @@ func (e *editor) scalar(s *kinds.Shape) any {
 	return "x"
 }
 
-// invented gives a new value of a shape.
+// invented returns a new value of a shape.
 func (e *editor) invented(s *kinds.Shape, depth int) any {
 	switch {
 	case s == nil || s.Form == kinds.FormLeaf || s.Form == kinds.FormPlain:
@@ -216,7 +216,7 @@ func (e *editor) invented(s *kinds.Shape, depth int) any {
 	return out
 }
 
-// item gives a new item of a list, with its keys.
+// item returns a new item of a list, with its keys.
 func (e *editor) item(list *kinds.Shape, depth int) any {
 	v := e.invented(list.Item(), depth-1)
 	m, ok := v.(map[string]any)

@@ -8,24 +8,24 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// block tells every object what a failing one keeps Helm from doing to it: one that cannot be built or adopted stops the
-// upgrade before any write, one that cannot be created stops it there, and any failure suppresses deletions (helm v3.22.0
-// pkg/kube/client.go update). "There" is a place in the manifest, not in the report.
-func block(objects []ObjectComparison) {
+// propagateFailures marks the objects that Helm does not process because another one fails. An object that cannot be built or adopted ends
+// the upgrade before any write, one that cannot be created ends it at its position in the manifest, and any failure prevents deletions
+// (helm v3.22.0 pkg/kube/client.go update).
+func propagateFailures(objects []ObjectComparison) {
 	for i := range objects {
 		objects[i].unblockDeletion()
 	}
 	failing := failuresInOrder(objects)
-	all := keysOf(failing, func(o *ObjectComparison) bool { return o.failure.scope == stopAll })
-	rest := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.failure.scope == stopRest })
+	all := keysOf(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeAll })
+	rest := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeLater })
 	for i := range objects {
 		o := &objects[i]
 		switch {
-		case o.Action == report.ActionFail && (len(all) == 0 || o.failure.scope == stopAll):
+		case o.Action == report.ActionFail && (len(all) == 0 || o.failure.scope == scopeAll):
 			o.blockFields()
 		case len(all) > 0:
 			o.skip(all)
-		case rest >= 0 && o.place > failing[rest].place:
+		case rest >= 0 && o.index > failing[rest].index:
 			o.skip([]report.ObjectKey{{Key: failing[rest].key}})
 		case len(failing) > 0 && o.Action == report.ActionDelete:
 			o.skip(keysOf(failing, func(*ObjectComparison) bool { return true }))
@@ -33,7 +33,7 @@ func block(objects []ObjectComparison) {
 	}
 }
 
-// failuresInOrder lists the objects that fail, in the order in which Helm comes to them.
+// failuresInOrder lists the objects that fail, in the order in which Helm processes them.
 func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
 	var failing []*ObjectComparison
 	for i := range objects {
@@ -41,7 +41,7 @@ func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
 			failing = append(failing, &objects[i])
 		}
 	}
-	slices.SortFunc(failing, func(a, b *ObjectComparison) int { return cmp.Compare(a.place, b.place) })
+	slices.SortFunc(failing, func(a, b *ObjectComparison) int { return cmp.Compare(a.index, b.index) })
 	return failing
 }
 
@@ -66,7 +66,7 @@ func (o *ObjectComparison) blockFields() {
 	}
 }
 
-// unblockDeletion undoes skip: an object that was predicted to fail may turn out not to.
+// unblockDeletion reverts skip for a deletion: after a dry run, the object that prevented it may no longer fail.
 func (o *ObjectComparison) unblockDeletion() {
 	if !o.deletes || o.Action != report.ActionSkip {
 		return
@@ -79,10 +79,10 @@ func (o *ObjectComparison) unblockDeletion() {
 
 // isOpen reports whether it is not certain that the object fails, or that it does not.
 func (o *ObjectComparison) isOpen() bool {
-	return o.open && !o.certain() && o.Action != report.ActionSkip && (o.Action != report.ActionFail || o.failure.onlyConflicts)
+	return o.open && !o.isCertain() && o.Action != report.ActionSkip && (o.Action != report.ActionFail || o.failure.onlyConflicts)
 }
 
-// deletionNote says why the deletion of an object is not certain: it depends on whether others fail. It is empty for most.
+// deletionNote returns the reason why the deletion of an object is not certain: it depends on whether others fail. It is empty for most.
 func deletionNote(o *ObjectComparison, objects []ObjectComparison) string {
 	if !o.deletes {
 		return ""

@@ -74,7 +74,7 @@ func newFieldServer(t *testing.T, types managedfields.TypeConverter, ref object.
 	return fieldServer{m}
 }
 
-// write gives the object as it is stored; false where it does not fit its type, so that nobody's names are written.
+// write returns the object as it is stored; false where it does not fit its type, so that nobody's names are written.
 func (s fieldServer) write(live, obj map[string]any, manager string) (map[string]any, bool) {
 	before, _ := object.Copy(live).(map[string]any)
 	after, _ := object.Copy(obj).(map[string]any)

@@ -7,33 +7,32 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// fields is what the comparison of an object field by field came to. Its zero value belongs to an object whose fields were not compared.
+// fields is the result of comparing an object field by field. Its zero value belongs to an object whose fields were not compared.
 type fields struct {
 	Engine   report.Engine
 	Findings []verdict.Finding
-	// Old, Desired, Live and Result are the normal forms that were compared; nil where a side is absent.
+	// Old, Desired, Live and Result are the normal forms that were compared; nil if absent.
 	Old, Desired, Live, Result map[string]any
-	// Controllers and Forgotten count what controllers and forgotten writers wrote and no upgrade touches.
+	// Controllers and Forgotten count fields that controllers and forgotten writers wrote and no upgrade changes.
 	Controllers, Forgotten int
 
-	// liveText and desiredText are what was read and what Helm would send; pointers of a report lead into them.
+	// liveText is the object as it was read, and desiredText the one that Helm would send; pointers of a report refer to them.
 	liveText, desiredText map[string]any
-	// conflict is the API server's text where it refuses a server-side apply because of other managers.
+	// conflict is the API server's message if it rejects a server-side apply because of other managers.
 	conflict string
-	// invalid is the API server's text where it does not take what an apply makes of live.
+	// invalid is the API server's message if it rejects the result of an apply.
 	invalid string
-	// wantsSchema is set where the definition of the kind would tell more, even if nothing differs.
+	// wantsSchema is set if the definition of the kind would make the prediction better, even if nothing differs.
 	wantsSchema bool
-	// open is set where managers of which not all is known decide whether an apply fails.
+	// open is set if it is not certain whether an apply fails, because of managers at other versions or an unknown deployer.
 	open bool
 	// duplicates are items that desired has more than once.
 	duplicates []object.Path
-	// unpatched is why Helm can make no patch of the texts. The findings are those that the table alone gives then.
+	// unpatched is the reason why Helm cannot make a patch. The findings follow from the table alone then.
 	unpatched error
 }
 
-// countControllers folds what controllers wrote and no upgrade touches into a number, and into another one what is signed by nobody but
-// forgotten writers.
+// countControllers replaces findings that no upgrade changes by counts: those of controllers, and those of forgotten writers alone.
 func (o *fields) countControllers() {
 	kept := o.Findings[:0]
 	for _, f := range o.Findings {

@@ -106,7 +106,7 @@ func cutLast(apiVersion string) (group, version string, found bool) {
 	return apiVersion[:len(apiVersion)-len(version)-1], version, true
 }
 
-// mangled tells whether a manifest holds what Helm's patch does not send as it is: directives, nulls among the items of a
+// mangled reports whether a manifest holds what Helm's patch does not send as it is: directives, nulls among the items of a
 // list, items that share their merge key, numbers that floating point changes.
 func mangled(v any) bool {
 	switch v := v.(type) {

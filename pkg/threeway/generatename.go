@@ -8,10 +8,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-const noName = "resource name may not be empty"
+const emptyName = "resource name may not be empty"
 
-// unnamed compares the texts of an object that asks the server for a name. It has no live side, so it cannot drift.
-func (c comparer) unnamed(p pair, rules *ignore.ObjectRules) decision {
+// decideUnnamed compares the manifests of an object with generateName. It has no live state, so it cannot drift.
+func (c comparer) decideUnnamed(p pair, rules *ignore.ObjectRules) decision {
 	var d decision
 	if p.desired == nil {
 		return d
@@ -29,20 +29,20 @@ func (c comparer) unnamed(p pair, rules *ignore.ObjectRules) decision {
 	return d
 }
 
-// refuseUnnamed says where Helm ends when it asks the cluster for an object without a name. An upgrade asks when it comes to the
-// object (helm v3.22.0 pkg/kube/client.go update); Helm 3 asks for a new one before that, to see who owns it, at an install too
-// (pkg/action/validate.go existingResourceConflict). Helm 4 does not (v4.3.1, the same function), so its install goes through, but
-// for a server-side one: the API server makes up no names for an apply.
+// refuseUnnamed fails an object at the step in which Helm reads it without a name. An upgrade reads an object when it processes it (helm
+// v3.22.0 pkg/kube/client.go update); Helm 3 reads a new one before that, to check its owner, at an install too (pkg/action/validate.go
+// existingResourceConflict). Helm 4 does not (v4.3.1, the same function), so its install succeeds, except server-side: the API server
+// generates no names for an apply.
 func (c comparer) refuseUnnamed(d *decision, p pair) {
-	asksFirst := p.old == nil && c.in.Operation != report.OperationRollback && !c.in.helm4()
+	readsFirst := p.old == nil && c.in.Operation != report.OperationRollback && !c.in.helm4()
 	switch {
-	case asksFirst:
-		d.fail(stopAll, fmt.Sprintf("could not get information about the resource %s %q in namespace %q: %s", p.desired.Kind, "", p.desired.Namespace, noName))
+	case readsFirst:
+		d.fail(scopeAll, fmt.Sprintf("could not get information about the resource %s %q in namespace %q: %s", p.desired.Kind, "", p.desired.Namespace, emptyName))
 	case c.in.Operation == report.OperationInstall && c.in.serverSide():
-		d.fail(stopRest, fmt.Sprintf("server-side apply failed for object %s/ %s: %s", p.desired.Namespace, p.desired.GVK(), noName))
+		d.fail(scopeLater, fmt.Sprintf("server-side apply failed for object %s/ %s: %s", p.desired.Namespace, p.desired.GVK(), emptyName))
 	case c.in.Operation == report.OperationInstall:
 		d.action = report.ActionCreate
 	default:
-		d.fail(stopRest, noName+": Helm cannot upgrade an object with generateName")
+		d.fail(scopeLater, emptyName+": Helm cannot upgrade an object with generateName")
 	}
 }

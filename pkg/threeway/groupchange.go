@@ -7,7 +7,7 @@ import (
 )
 
 // noteGroupChanges marks an object that moves to another API group while it stays the same object. Helm matches objects by group,
-// so it patches the one of desired and then deletes the one of old, which is the very same (helm v3.22.0 pkg/kube/client.go update,
+// so it patches the object of desired and then deletes that of old, which is the same (helm v3.22.0 pkg/kube/client.go update,
 // resource.go isMatchingInfo and Difference).
 func (c *Comparison) noteGroupChanges() {
 	kept := map[string]*ObjectComparison{}

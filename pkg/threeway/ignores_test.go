@@ -29,21 +29,21 @@ func TestBuiltInRulesHaveCases(t *testing.T) {
 		}
 		files = slices.DeleteFunc(files, func(f string) bool { return f == file })
 		c := Compare(caseInput(t, readCase(t, file)))
-		silenced, told := 0, 0
+		silenced, reported := 0, 0
 		for _, o := range c.Objects {
 			silenced += count(o.IgnoredBy, rule.Name)
 			if o.Missing && o.IgnoredBy == nil {
-				told++
+				reported++
 			}
 			for _, f := range o.Findings {
 				silenced += count(f.IgnoredBy, rule.Name)
 				if f.IgnoredBy == nil {
-					told++
+					reported++
 				}
 			}
 		}
-		if silenced == 0 || told == 0 {
-			t.Errorf("%s silences %d and leaves %d in its case", rule.Name, silenced, told)
+		if silenced == 0 || reported == 0 {
+			t.Errorf("%s silences %d and leaves %d in its case", rule.Name, silenced, reported)
 		}
 	}
 	if len(files) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Input is all that the comparison of one release is made from. Compare reads it and changes none of it.
+// Input is everything from which one release is compared. Compare reads it and does not change it.
 type Input struct {
 	// Name, Namespace and StorageNamespace of the release; Namespace is the record's own.
 	Name, Namespace, StorageNamespace string
@@ -24,24 +24,24 @@ type Input struct {
 	// ApplyMethod is "client-side" or "server-side", of the last revision.
 	ApplyMethod string
 
-	// Migrates tells that Helm, before it applies server-side, makes its own earlier client-side writes part of the apply.
+	// Migrates is set if Helm turns its own earlier client-side writes into an apply before it applies server-side.
 	Migrates bool
 	// ForceConflicts is Helm 4's flag: a server-side apply takes over what others own.
 	ForceConflicts bool
-	// ForceReplace is --force, Helm 4's --force-replace: what lives is replaced, not patched. Helm refuses it together with
+	// ForceReplace is --force, Helm 4's --force-replace: live objects are replaced, not patched. Helm rejects it together with
 	// server-side apply.
 	ForceReplace bool
-	// TakeOwnership is Helm's flag: what lives is adopted, whoever owns it.
+	// TakeOwnership is Helm's flag: live objects are adopted, whoever owns them.
 	TakeOwnership bool
 
 	OldObjects     []object.Object
 	DesiredObjects []object.Object
-	// LastObjects is the manifest of the last revision where that is not old, and old was not asked for; nil otherwise.
+	// LastObjects is the manifest of the last revision if that is not old and the user did not choose old; nil otherwise.
 	LastObjects []object.Object
 	NotCompared []report.NotCompared
 	// Hooks are the objects that Helm runs as hooks in the course of the operation, by kind and name.
 	Hooks []Hook
-	// Brings are the kinds that Helm itself creates before it builds the manifest: those of the chart's crds folder, at an install.
+	// Brings are the kinds that Helm creates before it builds the manifest: those of the chart's crds folder, at an install.
 	Brings []schema.GroupKind
 
 	// Live holds what was read, for every Ref of old and desired.
@@ -50,51 +50,51 @@ type Input struct {
 	// records are stored: secrets or configmaps.
 	Terminating map[string]bool
 	Records     string
-	// Schemas holds what CRDs say of custom kinds; a kind that is not in it is compared without a schema.
-	// Comparison.Needs says which would help.
+	// Schemas holds the schemas of custom kinds from their CRDs; a kind that is not in it is compared without a schema.
+	// Comparison.Needs lists those that would help.
 	Schemas map[schema.GroupKind]*kinds.CustomSchema
 	// ApplyTypes are the schemas by which custom resources are applied server-side.
 	ApplyTypes map[schema.GroupVersion]*engine.ApplyTypes
-	// Autoscaled holds the autoscaler of each object whose replicas one governs.
+	// Autoscaled holds the autoscaler of each object whose replicas an autoscaler sets.
 	Autoscaled map[object.Key]object.Autoscaler
-	// AutoscalersUnseen tells that not all autoscalers that were asked for could be read, so that replicas may be theirs.
+	// AutoscalersUnseen is set if some autoscalers could not be read, so that one of them may have set replicas.
 	AutoscalersUnseen bool
 
-	// Rules silence findings. Managers are names of field managers beside those that are known. ShowControllers makes findings of
-	// what controllers wrote and no manifest names.
+	// Rules silence findings. Managers are names of field managers in addition to the known ones. ShowControllers reports fields
+	// that controllers wrote and no manifest names.
 	Rules           []ignore.Rule
 	Managers        owners.Managers
 	ShowControllers bool
 
 	Warnings, Errors []report.Message
 
-	// Known is what is known to be secret beside what the objects hold, such as the Secrets that a chart looked up; nil for nothing.
+	// Known holds secrets in addition to those of the objects, such as the Secrets that a chart looked up; nil if there are none.
 	Known *secret.Known
 }
 
 func (in Input) serverSide() bool { return in.ApplyMethod == "server-side" }
 
-// helm4 tells whether it is Helm 4 whose doing is foretold.
+// helm4 reports whether Helm 4 does the operation.
 func (in Input) helm4() bool { return in.Desired != nil && in.Desired.Helm == "4" }
 
 // Hook names an object that Helm runs beside the manifest.
 type Hook struct{ Kind, Name string }
 
-// Live is what a read of one Ref brought: an object, or the reason why there is none.
+// Live is the result of reading one Ref: an object, or the reason why there is none.
 type Live struct {
-	// Object is the live object; nil where there is none.
+	// Object is the live object; nil if there is none.
 	Object map[string]any
-	// Absence says why Object is nil. With AbsentKind it may be set all the same: the version asked for is not served, and
+	// Absence says why Object is nil. With AbsentKind Object may be set anyway: the requested version is not served, and
 	// Object was read at another one, found by group and kind.
 	Absence Absence
-	// Err is set when the object could not be seen, which is never the same as absent.
+	// Err is set if the object could not be read, which does not mean that it is absent.
 	Err *report.ObjectError
 }
 
 // Absence is why there is no live object.
 type Absence string
 
-// The absences: the object, its namespace, or its kind at this version is not there.
+// The absences: the object, its namespace, or its kind at this version does not exist.
 const (
 	AbsentObject    Absence = "object"
 	AbsentNamespace Absence = "namespace"

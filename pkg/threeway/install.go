@@ -8,36 +8,36 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// createsTwice fails the objects that the chart names more than once. Client-side, Helm creates each of them, and the second creation
-// finds the object of the first (helm v3.22.0 pkg/kube/client.go Create). Server-side, each is an apply, which goes through.
-func (c *Comparison) createsTwice() {
+// failDuplicateCreations fails the objects that the chart names more than once. Client-side, Helm creates each of them, and the second
+// creation finds the object of the first (helm v3.22.0 pkg/kube/client.go Create). Server-side, each is an apply, which goes through.
+func (c *Comparison) failDuplicateCreations() {
 	for i := range c.Objects {
 		o := &c.Objects[i]
 		if o.Times < 2 || o.Action != report.ActionCreate || c.Input.serverSide() {
 			continue
 		}
-		o.fail(stopNothing, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name).Error())
+		o.fail(scopeDeletions, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name).Error())
 	}
 }
 
-// installAtOnce tells that an install which takes nothing over creates its objects kind by kind, those of a kind side by side, and
-// goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). One that finds an object in the cluster, whether it
-// gets that object or not, works as an upgrade does, which asks for each object by its name (helm v4.3.1 pkg/action/install.go
+// applyInstallRules adapts the failures to an install. One that adopts nothing creates its objects kind by kind, those of a kind in
+// parallel, and goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). One that finds an object in the cluster,
+// whether Helm adopts it or not, works as an upgrade does, which reads each object by its name (helm v4.3.1 pkg/action/install.go
 // performInstall, toBeAdopted).
-func (c *Comparison) installAtOnce() {
+func (c *Comparison) applyInstallRules() {
 	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil })
 	for i := range c.Objects {
-		if o := &c.Objects[i]; adopts && o.Name == "" && o.failure.scope != stopAll {
-			o.fail(stopRest, "could not get information about the resource: "+noName)
+		if o := &c.Objects[i]; adopts && o.Name == "" && o.failure.scope != scopeAll {
+			o.fail(scopeLater, "could not get information about the resource: "+emptyName)
 		}
 	}
 	if adopts {
 		return
 	}
-	c.createsTwice()
+	c.failDuplicateCreations()
 	for i := range c.Objects {
-		if c.Objects[i].failure.scope == stopRest {
-			c.Objects[i].failure.scope = stopNothing
+		if c.Objects[i].failure.scope == scopeLater {
+			c.Objects[i].failure.scope = scopeDeletions
 		}
 	}
 }

@@ -20,7 +20,7 @@ type Mask struct {
 // the object it refused.
 func (c *Comparison) Scrub(text string) string { return c.secrets().Scrub(text) }
 
-// secrets is what the objects of the comparison hold of secrets. It is made when the first of them could be shown.
+// secrets returns the secrets in the objects of the comparison. It collects them on first use.
 func (c *Comparison) secrets() *secret.Known {
 	if c.known != nil {
 		return c.known
@@ -44,7 +44,7 @@ func (c *Comparison) WithoutSecrets(ref object.Ref, object map[string]any) (stri
 	return rootOf(ref, object).Strip(object, c.secrets())
 }
 
-// rootOf is the place of an object: a Secret is one by its key, or by any side's own word.
+// rootOf returns the place of an object. It is a Secret if its key says so, or the kind of any state.
 func rootOf(ref object.Ref, sides ...map[string]any) secret.Place {
 	for _, side := range sides {
 		if kind, _ := side["kind"].(string); secret.Kind("", kind) {
@@ -56,45 +56,45 @@ func rootOf(ref object.Ref, sides ...map[string]any) secret.Place {
 
 // masker hides the secrets of one object.
 type masker struct {
-	// shows is set where all may be shown.
-	shows bool
-	known *secret.Known
-	root  secret.Place
-	// sides are those that paths are looked up in, live first.
-	sides []namedSide
+	// showsAll turns masking off.
+	showsAll bool
+	known    *secret.Known
+	root     secret.Place
+	// states are those in which paths are looked up, live first.
+	states []namedState
 }
 
-type namedSide struct {
+type namedState struct {
 	name  string
 	value map[string]any
 }
 
-// masker is the masker of an object.
+// masker returns the masker of an object.
 func (c *Comparison) masker(o *ObjectComparison, mask Mask) *masker {
 	return &masker{
-		shows: mask.Show, known: c.secrets(), root: rootOf(o.Ref, o.Content, o.liveText, o.desiredText),
-		sides: []namedSide{{"", o.Live}, {"desired", o.Desired}, {"old", o.Old}, {"after", o.Result}},
+		showsAll: mask.Show, known: c.secrets(), root: rootOf(o.Ref, o.Content, o.liveText, o.desiredText),
+		states: []namedState{{"", o.Live}, {"desired", o.Desired}, {"old", o.Old}, {"after", o.Result}},
 	}
 }
 
-// scrub takes the secrets out of a text.
+// scrub replaces the secrets in a text.
 func (m *masker) scrub(text string) string {
-	if m.shows {
+	if m.showsAll {
 		return text
 	}
 	return m.known.Scrub(text)
 }
 
-// hides reports whether a finding's values stay in the process.
+// hides reports whether a finding's values are masked.
 func (m *masker) hides(f verdict.Finding) bool {
-	if m.shows {
+	if m.showsAll {
 		return false
 	}
 	place := m.placeAt(f.Path)
 	return slices.ContainsFunc([]any{f.Old, f.Desired, f.Live, f.After}, func(v any) bool { return place.Holds(v) || m.known.Holds(v) })
 }
 
-// placeAt is the place to which a path leads.
+// placeAt returns the place of a path.
 func (m *masker) placeAt(path object.Path) secret.Place {
 	place := m.root
 	for i, s := range path {
@@ -107,15 +107,14 @@ func (m *masker) placeAt(path object.Path) secret.Place {
 	return place
 }
 
-// itemName is what the item of a list at the end of a path is called. An item without keys of the API's, or with those of another item,
-// has its name on the sides.
+// itemName returns the name of the list item at the end of a path: that of its keys, or else of the item itself in one of the states.
 func (m *masker) itemName(path object.Path) string {
 	for _, k := range path[len(path)-1].Keys {
 		if name, ok := k.Value.(string); ok && (k.Name == "name" || k.Name == "key") {
 			return name
 		}
 	}
-	for _, side := range m.sides {
+	for _, side := range m.states {
 		item, _ := path.Lookup(side.value)
 		for _, field := range []string{"name", "key"} {
 			if name, ok := object.Field(item, field).(string); ok {
@@ -126,16 +125,16 @@ func (m *masker) itemName(path object.Path) string {
 	return ""
 }
 
-// path is a path as it is shown.
-func (m *masker) path(path object.Path) object.Path {
-	if m.shows {
+// shownPath returns a path as a report has it.
+func (m *masker) shownPath(path object.Path) object.Path {
+	if m.showsAll {
 		return path
 	}
-	return m.hidden(path)
+	return m.hiddenPath(path)
 }
 
-// hidden is a path in which an item that is named by a secret is named by its place in the list instead.
-func (m *masker) hidden(path object.Path) object.Path {
+// hiddenPath returns a path in which secret keys of list items are replaced by the number of the item.
+func (m *masker) hiddenPath(path object.Path) object.Path {
 	var shown object.Path
 	for i, s := range path {
 		if hidden := m.hiddenKeys(path[:i], s); len(hidden) > 0 {
@@ -151,7 +150,7 @@ func (m *masker) hidden(path object.Path) object.Path {
 	return shown
 }
 
-// hiddenKeys are the indexes of those keys of a step below a path that are secret; 0 is the member of a set.
+// hiddenKeys returns the indexes of the secret keys of a step below a path; for the member of a set, 0.
 func (m *masker) hiddenKeys(path object.Path, s object.Step) (hidden []int) {
 	switch s.Form {
 	case object.KeyStep:
@@ -170,7 +169,7 @@ func (m *masker) hiddenKeys(path object.Path, s object.Step) (hidden []int) {
 	return hidden
 }
 
-// hideKeys is a step with other values of some of its keys.
+// hideKeys returns a step in which the values of hidden keys are replaced by shown.
 func hideKeys(s object.Step, hidden []int, shown string) object.Step {
 	if s.Form == object.SetStep {
 		s.Value = shown
@@ -183,10 +182,10 @@ func hideKeys(s object.Step, hidden []int, shown string) object.Step {
 	return s
 }
 
-// ordinal tells the items of a list apart whose keys are hidden: the item's number in live's list, or in that of another side.
+// ordinal identifies an item whose keys are hidden: its number in live's list, or in that of another state.
 func (m *masker) ordinal(path object.Path) string {
 	last := len(path) - 1
-	for _, side := range m.sides {
+	for _, side := range m.states {
 		if list, ok := path[:last].Lookup(side.value); ok {
 			if index, _, found := path[last].Find(list); found {
 				n, _ := strconv.Atoi(index)
@@ -197,10 +196,10 @@ func (m *masker) ordinal(path object.Path) string {
 	return ""
 }
 
-// pattern is the path as an ignore rule may name it: an item that is named by a secret by its index in live's list. Where live lacks such
-// an item there is no pattern.
+// pattern returns the pattern of an ignore rule for a path. An item with secret keys is named by its index in live's list; the pattern is
+// empty if live lacks such an item.
 func (m *masker) pattern(path object.Path) string {
-	if m.shows {
+	if m.showsAll {
 		return ignore.PatternOf(path)
 	}
 	shown := slices.Clone(path)
@@ -208,7 +207,7 @@ func (m *masker) pattern(path object.Path) string {
 		if len(m.hiddenKeys(path[:i], s)) == 0 {
 			continue
 		}
-		list, _ := path[:i].Lookup(m.sides[0].value)
+		list, _ := path[:i].Lookup(m.states[0].value)
 		index, _, found := s.Find(list)
 		if !found {
 			return ""
@@ -219,7 +218,7 @@ func (m *masker) pattern(path object.Path) string {
 	return ignore.PatternOf(shown)
 }
 
-// ShownPath is a path as a Report names it.
+// ShownPath returns a path as a Report names it.
 func (c *Comparison) ShownPath(o *ObjectComparison, path object.Path) object.Path {
-	return c.masker(o, Mask{}).path(path)
+	return c.masker(o, Mask{}).shownPath(path)
 }

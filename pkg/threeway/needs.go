@@ -13,34 +13,34 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Needs names what more could be read to settle findings.
+// Needs lists what could be read to make findings more certain.
 type Needs struct {
-	// CRDs are kinds whose schema would tell defaults and list keys.
+	// CRDs are kinds whose schema is needed for defaults and list keys.
 	CRDs []schema.GroupKind
-	// ApplyTypes are groups and versions whose OpenAPI document would tell how custom resources are applied server-side.
+	// ApplyTypes are groups and versions whose OpenAPI document is needed to apply custom resources server-side.
 	ApplyTypes []schema.GroupVersion
 	// Autoscalers are namespaces in which an autoscaler may own replicas that differ.
 	Autoscalers []string
 }
 
-// Empty tells that nothing more is needed.
+// Empty reports whether nothing more is needed.
 func (n Needs) Empty() bool { return len(n.CRDs)+len(n.ApplyTypes)+len(n.Autoscalers) == 0 }
 
-// Needs tells what more to read. What the input already holds, be it empty, is not asked for again.
+// Needs returns what should be read. It does not list what the input already holds, even if that is empty.
 func (c *Comparison) Needs() Needs {
 	crds, namespaces := map[schema.GroupKind]bool{}, map[string]bool{}
 	var needs Needs
 	for _, o := range c.Objects {
 		kind := o.GroupKind()
-		if _, asked := c.Input.Schemas[kind]; !asked && kinds.Native().Shape(o.GVK()) == nil && o.asksForSchema() {
+		if _, asked := c.Input.Schemas[kind]; !asked && kinds.Native().Shape(o.GVK()) == nil && o.needsSchema() {
 			crds[kind] = true
 		}
-		// What a failed revision left may be an item of a list that nothing but the schema tells apart.
-		if len(o.Findings) == 0 && !o.leftBehind() && !o.isMade() && c.Input.LastObjects == nil {
+		// A failed revision may have left a list item that only the schema distinguishes.
+		if len(o.Findings) == 0 && !o.hasRepairerEntry() && !o.isCreated() && c.Input.LastObjects == nil {
 			continue
 		}
-		applied := o.Engine == report.EngineApply || o.isMade() && c.Input.serverSide()
-		if gv := o.GVK().GroupVersion(); applied && !kinds.NativeApply().Scheme.Recognizes(o.GVK()) && !c.knowsTypes(gv) &&
+		applied := o.Engine == report.EngineApply || o.isCreated() && c.Input.serverSide()
+		if gv := o.GVK().GroupVersion(); applied && !kinds.NativeApply().Scheme.Recognizes(o.GVK()) && !c.hasApplyTypes(gv) &&
 			!slices.Contains(needs.ApplyTypes, gv) {
 			needs.ApplyTypes = append(needs.ApplyTypes, gv)
 		}
@@ -56,25 +56,24 @@ func (c *Comparison) Needs() Needs {
 	return needs
 }
 
-// asksForSchema reports whether what the API knows of a custom resource would make the answer better: it differs, or it is created, and
-// its schema says what the server makes of it.
-func (o ObjectComparison) asksForSchema() bool {
-	return o.wantsSchema || len(o.Findings) > 0 || o.isMade()
+// needsSchema reports whether the schema of a custom resource would make the answer better: the object differs, or it is created.
+func (o ObjectComparison) needsSchema() bool {
+	return o.wantsSchema || len(o.Findings) > 0 || o.isCreated()
 }
 
-// knowsTypes tells whether a document was read, or could not be.
-func (c *Comparison) knowsTypes(gv schema.GroupVersion) bool {
+// hasApplyTypes reports whether reading a document was tried.
+func (c *Comparison) hasApplyTypes(gv schema.GroupVersion) bool {
 	_, asked := c.Input.ApplyTypes[gv]
 	return asked
 }
 
-// MaybeAutoscaled tells whether an autoscaler that could not be seen may have set the field.
+// MaybeAutoscaled reports whether an autoscaler that could not be read may have set the field.
 func (c *Comparison) MaybeAutoscaled(f verdict.Finding) bool {
 	return c.Input.AutoscalersUnseen && verdict.IsReplicas(f.Path)
 }
 
-// leftBehind tells whether a repair that was broken off has left its name on an object of a release that is applied server-side.
-func (o *ObjectComparison) leftBehind() bool {
+// hasRepairerEntry reports whether an interrupted repair has left its entry in the managedFields of an object that is applied server-side.
+func (o *ObjectComparison) hasRepairerEntry() bool {
 	isRepairer := func(e owners.Entry) bool { return e.Manager == owners.Repairer && e.Operation == "Update" }
 	return o.Engine == report.EngineApply && slices.ContainsFunc(owners.Entries(o.liveText, nil), isRepairer)
 }

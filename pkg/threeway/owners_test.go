@@ -21,7 +21,7 @@ func fieldsOf(v any) map[string]any {
 	return out
 }
 
-// owning gives a copy of an object with other managedFields; nil takes them away.
+// owning returns a copy of an object with other managedFields; nil takes them away.
 func owning(live map[string]any, entries ...any) map[string]any {
 	out := maps.Clone(live)
 	out["metadata"] = maps.Clone(object.Child(live, "metadata"))
@@ -60,9 +60,9 @@ func ownerships(live map[string]any) map[string]map[string]any {
 	}
 }
 
-// TestWhateverManagedFieldsSay: an untouched object of a native kind is silent whatever its managedFields look like, and what drifted of
-// what its manifest names is told alike.
-func TestWhateverManagedFieldsSay(t *testing.T) {
+// TestArbitraryManagedFields: an untouched object of a native kind is silent whatever its managedFields look like, and what drifted of
+// what its manifest names is reported in the same way.
+func TestArbitraryManagedFields(t *testing.T) {
 	drifted := 0
 	for _, o := range samples(t) {
 		if mangled(o.Content) || kinds.Native().Shape(o.GVK()) == nil {

@@ -10,26 +10,26 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// pair is one object on its manifests' sides.
+// pair is one object as the manifests of old, desired and the last revision have it.
 type pair struct {
-	// key tells objects apart, those without a name too.
+	// key identifies the object, also if it has no name.
 	key                object.Key
 	old, desired, last *object.Object
-	// place is the object's place in desired's manifest, which Helm visits in that order; old's objects that desired lacks
-	// come after all of them, since Helm deletes last.
-	place int
+	// index is the object's position in desired's manifest, the order in which Helm visits the objects. Objects of old that desired
+	// lacks come last, since Helm deletes last.
+	index int
 }
 
-// main is the object the report speaks of.
-func (p pair) main() *object.Object {
+// subject is the object that the report names: desired's, or old's if desired has none.
+func (p pair) subject() *object.Object {
 	if p.desired != nil {
 		return p.desired
 	}
 	return p.old
 }
 
-// unchanged is the pair as it would be if desired were old: what is left is drift.
-func (p pair) unchanged() pair {
+// withoutChange returns the pair with old as desired: all its findings are drift.
+func (p pair) withoutChange() pair {
 	p.desired = p.old
 	return p
 }
@@ -39,13 +39,13 @@ func pairs(in Input) []pair {
 	byKey := map[object.Key]*pair{}
 	at := func(key object.Key, place int) *pair {
 		if byKey[key] == nil {
-			byKey[key] = &pair{key: key, place: place}
+			byKey[key] = &pair{key: key, index: place}
 		}
 		return byKey[key]
 	}
-	each(in.DesiredObjects, func(i int, key object.Key, o *object.Object) { at(key, i).desired = o })
-	each(in.OldObjects, func(i int, key object.Key, o *object.Object) { at(key, len(in.DesiredObjects)+i).old = o })
-	each(in.LastObjects, func(_ int, key object.Key, o *object.Object) {
+	eachObject(in.DesiredObjects, func(i int, key object.Key, o *object.Object) { at(key, i).desired = o })
+	eachObject(in.OldObjects, func(i int, key object.Key, o *object.Object) { at(key, len(in.DesiredObjects)+i).old = o })
+	eachObject(in.LastObjects, func(_ int, key object.Key, o *object.Object) {
 		if p := byKey[key]; p != nil {
 			p.last = o
 		}
@@ -61,9 +61,8 @@ func pairs(in Input) []pair {
 	return out
 }
 
-// each calls f for every object with its place and its key. Objects that ask for a name are told apart by their place among
-// their like.
-func each(objects []object.Object, f func(int, object.Key, *object.Object)) {
+// eachObject calls f for every object with its index and its key. Objects with generateName are numbered in the order of the manifest.
+func eachObject(objects []object.Object, f func(int, object.Key, *object.Object)) {
 	nth := map[object.Key]int{}
 	for i := range objects {
 		key := objects[i].Key

@@ -167,9 +167,9 @@ func TestEveryEditIsReported(t *testing.T) {
 	}
 }
 
-// TestVerdictsAreTheEffect: with random edits of desired and live, what differs between live and what Helm's patch leaves is
+// TestVerdictsMatchThePatch: with random edits of desired and live, what differs between live and what Helm's patch leaves is
 // exactly what findings that write cover.
-func TestVerdictsAreTheEffect(t *testing.T) {
+func TestVerdictsMatchThePatch(t *testing.T) {
 	for _, o := range samples(t) {
 		rng := o.random(2)
 		for range *rounds {
@@ -287,11 +287,11 @@ func placesThatDiffer(path object.Path, a, b any) []object.Path {
 	return out
 }
 
-// touches tells whether one of two paths leads to or through the other.
+// touches reports whether one of two paths leads to or through the other.
 func touches(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
 
-// TestSecretsStayInside: whatever is edited on a Secret, its values are in the comparison and not in the report.
-func TestSecretsStayInside(t *testing.T) {
+// TestReportHoldsNoSecret: whatever is edited on a Secret, its values are in the comparison and not in the report.
+func TestReportHoldsNoSecret(t *testing.T) {
 	for _, o := range samples(t) {
 		if o.Kind != "Secret" {
 			continue
@@ -318,8 +318,8 @@ func TestSecretsStayInside(t *testing.T) {
 	}
 }
 
-// TestCompareLeavesItsInputAlone, and gives the same answer each time.
-func TestCompareLeavesItsInputAlone(t *testing.T) {
+// TestCompareKeepsItsInput, and returns the same answer each time.
+func TestCompareKeepsItsInput(t *testing.T) {
 	for _, o := range samples(t) {
 		rng := o.random(4)
 		live := o.installed()

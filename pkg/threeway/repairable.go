@@ -16,12 +16,12 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Repairable is one compared object as a repair has to know it: what was read, what old's manifest says at each place, and the
-// API's own rules for both. It holds values in clear and, like the Comparison, never leaves the process.
+// Repairable is one compared object for a repair: live as it was read, what old's manifest says at each place, and the API's own
+// rules for both. It holds values in clear and, like the Comparison, never leaves the process.
 //
 // A text is an object as the API server writes it. Its normal form has the items of its lists in the same places.
 type Repairable struct {
-	// Live is the text that was read. Nobody may change it.
+	// Live is the text that was read. It must not be changed.
 	Live map[string]any
 
 	job      comparer
@@ -30,14 +30,14 @@ type Repairable struct {
 	manifest kinds.State
 	// stated is old's normal form without defaults, and spelled the one with defaults, each in the manifest's own spelling.
 	stated, spelled map[string]any
-	// applied are the fields that an apply of old owns; nil where Helm does not apply.
+	// applied are the fields that an apply of old owns; nil if Helm does not apply.
 	applied *fieldpath.Set
-	// unapplied is why applied is not known.
+	// unapplied is the reason why applied is not known.
 	unapplied error
 }
 
-// Repairable gives what a repair has to know of an object of c; false where old and live were not compared at old's own version:
-// the object was not read, is missing, or its kind is no longer served so.
+// Repairable returns the Repairable of an object of c; false if old and live were not compared at old's own version:
+// the object was not read, is missing, or its kind is no longer served at that version.
 func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	if o.Err != nil || o.liveText == nil || o.Name == "" || versionOf(o.liveText, o.Version) != o.Version {
 		return nil, false
@@ -59,25 +59,25 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	return r, true
 }
 
-// Described tells whether the object's kind is known: native, or by its CustomResourceDefinition.
+// Described reports whether the object's kind is known: native, or by its CustomResourceDefinition.
 func (c *Comparison) Described(o *ObjectComparison) bool {
 	return kinds.Native().Shape(o.GVK()) != nil || c.Input.Schemas[o.GroupKind()].Shape(o.Version) != nil
 }
 
-// old is the text that Helm sent.
+// old returns the text that Helm sent.
 func (r *Repairable) old() map[string]any {
 	return object.HelmMetadata(r.object.Content, r.job.in.Name, r.job.in.Namespace)
 }
 
-// Normal is the normal form of a text of the object, defaults included.
+// Normal returns the normal form of a text of the object, defaults included.
 func (r *Repairable) Normal(text map[string]any) map[string]any {
 	return kinds.NewNormalizer(r.object.Key, r.shape, text).Stored(text).Object()
 }
 
-// Declared is old's normal form, defaults included.
+// Declared returns old's normal form, defaults included.
 func (r *Repairable) Declared() map[string]any { return r.manifest.Object() }
 
-// Stated is what old's manifest says at a path, in normal form and without defaults; false where it says that nothing stands there.
+// Stated returns what old's manifest sets at a path, in normal form and without defaults; false if it sets nothing.
 func (r *Repairable) Stated(path object.Path) (any, bool) {
 	v, ok := path.LookupIn(r.stated, r.Declared())
 	return object.Copy(v), ok
@@ -95,32 +95,31 @@ func (r *Repairable) At(text map[string]any, path object.Path) (any, bool) {
 	return path.LookupIn(text, r.Normal(text))
 }
 
-// Named tells whether old's manifest names a path; a null names it too.
+// Named reports whether old's manifest names a path; a null names it too.
 func (r *Repairable) Named(path object.Path) bool {
 	return r.manifest.Lookup(path).Named
 }
 
-// Locate returns the pointer of a path in a text. It is false where the text lacks the place, also where the place has a default.
+// Locate returns the pointer of a path in a text; false if the text lacks the place, even if the place has a default.
 func (r *Repairable) Locate(text map[string]any, path object.Path) (object.Pointer, bool) {
 	return path.PointerInto(text, r.Normal(text))
 }
 
-// Keys are the list-map keys of the list at a path; none where its items are not told apart by keys.
+// Keys returns the list-map keys of the list at a path; none if its items have no keys.
 func (r *Repairable) Keys(list object.Path) []string { return r.shape.Lookup(list).ListRule().Keys }
 
-// IsPlacement reports whether a finding is about the places of items that are told apart by keys. Another list is a value, in whatever
-// order.
+// IsPlacement reports whether a finding is about the order of items with keys. Any other list is one value.
 func (r *Repairable) IsPlacement(f verdict.Finding) bool {
 	return f.Class == report.ClassOrder && len(r.Keys(f.Path)) > 0
 }
 
-// StepTo names an item of the list at a path; false where it cannot be named.
+// StepTo returns the step to an item of the list at a path; false if the item lacks its keys.
 func (r *Repairable) StepTo(list object.Path, item any) (object.Step, bool) {
 	return kinds.StepTo(item, r.shape.Lookup(list).ListRule())
 }
 
-// Whole gives the path of what is one value for a server-side apply and holds the path: an atomic map, struct or list. Where there
-// is none, or Helm does not apply, it is the path itself.
+// Whole returns the path of the atomic map, struct or list that holds a path, which is one value for a server-side apply. If there is
+// none, or Helm does not apply, it returns the path itself.
 func (r *Repairable) Whole(path object.Path) object.Path {
 	if r.applied == nil {
 		return path
@@ -133,14 +132,14 @@ func (r *Repairable) Whole(path object.Path) object.Path {
 	return path
 }
 
-// Filled tells whether the place of live is the server's or a controller's to fill: it is allocated, or the API would default it to
-// what it holds.
+// Filled reports whether the server or a controller fills in the place of live: it is allocated, or the API would default it to the
+// value that it has.
 func (r *Repairable) Filled(path object.Path) (allocated, defaulted bool) {
 	return verdict.Filled(r.object.Key, r.shape, r.Live, r.Normal(r.Live), path)
 }
 
-// HoldsIgnored gives the rule that silences something below a path in which live and old differ; nil where none does. What holds it
-// cannot be put back without touching it.
+// HoldsIgnored returns the rule that silences a difference of live and old below a path; nil if there is none. The path cannot be
+// restored as a whole without changing that difference.
 func (r *Repairable) HoldsIgnored(path object.Path) *report.IgnoreRule {
 	live, there := path.Lookup(r.Normal(r.Live))
 	if !there {
@@ -151,13 +150,13 @@ func (r *Repairable) HoldsIgnored(path object.Path) *report.IgnoreRule {
 	return rules.WithStates(r.Normal(r.Live), r.Declared()).DifferingPart(path, live, old)
 }
 
-// Findings compares old with another text of the object, such as one that was read later. What a repair wrote there counts as Helm's,
-// to whom it is handed over.
+// Findings compares old with another text of the object, such as one that was read later. Fields that a repair wrote count as
+// Helm's.
 func (r *Repairable) Findings(live map[string]any) []verdict.Finding {
 	live = withoutRepairer(live)
 	p := pair{key: r.object.Key, old: &r.object, desired: &r.object}
 	rules, _ := ignore.ForObject(r.job.in.Rules, r.job.in.Name, r.object.Ref, textsOf(p, live)...)
-	return r.job.compareFields(p, rules, live, r.object.Content).Findings // the findings are known where no patch can be made, too
+	return r.job.compareFields(p, rules, live, r.object.Content).Findings // the findings are known even if no patch can be made
 }
 
 // withoutRepairer returns an object without the repairer's entries in managedFields.
@@ -176,7 +175,7 @@ func withoutRepairer(live map[string]any) map[string]any {
 	return out
 }
 
-// Refusal says why the API server would not store is in the place of was; empty where nothing speaks against it.
+// Refusal returns the reason why the API server would reject an update from was to is; empty if none is known.
 func (r *Repairable) Refusal(was, is map[string]any) string {
 	f := kinds.NewNormalizer(r.object.Key, r.shape, was)
 	before, after := f.Stored(was), f.Stored(is)
@@ -184,7 +183,7 @@ func (r *Repairable) Refusal(was, is map[string]any) string {
 	return apiserver.Update{Ref: r.object.Ref, Text: was, Live: before.Object(), Result: after.Object()}.RefusedFields()
 }
 
-// Applied gives the fields that an apply of old owns of an object, as managedFields have them.
+// Applied returns the fields that an apply of old owns, as managedFields record them.
 func (r *Repairable) Applied() (*fieldpath.Set, error) {
 	if r.applied == nil && r.unapplied == nil {
 		return nil, errors.New("the release is not applied server-side")
@@ -192,8 +191,8 @@ func (r *Repairable) Applied() (*fieldpath.Set, error) {
 	return r.applied, r.unapplied
 }
 
-// AppliedAt is the part of Applied that stands at a path itself, for what old's manifest names and the API server leaves out: an empty
-// list, a null.
+// AppliedAt returns the part of Applied at a path itself. It is for what old's manifest names and the API server leaves out: an empty list
+// or a null.
 func (r *Repairable) AppliedAt(path object.Path) *fieldpath.Set {
 	if r.applied == nil {
 		return &fieldpath.Set{}
@@ -201,17 +200,17 @@ func (r *Repairable) AppliedAt(path object.Path) *fieldpath.Set {
 	return fieldpath.NewSet(owners.FieldPath(path)).Intersection(r.applied)
 }
 
-// Field is a finding as a report has it, masked.
+// Field returns a finding as a report has it, masked.
 func (c *Comparison) Field(o *ObjectComparison, f verdict.Finding, mask Mask) report.Finding {
 	return o.fieldReport(f, c.masker(o, mask))
 }
 
-// PlaceOf is the path, as a Path writes itself, that a text names: that of a place which a side of an object has, or of one of its
-// findings, or the beginning of such a path up to a step, as it is or as a Report shows it. It is empty where there is none.
+// PlaceOf returns the path, as Path.String writes it, that a text names: the path of a place in a state of the object or of one of its
+// findings, or a parent of such a path, in clear or as a Report shows it. It is empty if there is none.
 func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
 	mask := c.masker(o, Mask{})
 	visit := func(path object.Path) {
-		if clear := path.String(); clear == text || mask.path(path).String() == text {
+		if clear := path.String(); clear == text || mask.shownPath(path).String() == text {
 			place = clear
 		}
 	}
@@ -227,9 +226,8 @@ func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
 	return place
 }
 
-// Superfluous lists what the API server refuses in a text because of what old's manifest names there, and what no manifest names. A
-// repair meets it where somebody moved from one member of a union to another: what old has is put back, and the other one still stands
-// beside it.
+// Superfluous returns the fields of a text that no manifest names and that the API server rejects next to what old's manifest names. A
+// repair meets them if somebody changed the member of a union: it restores the member of old, and the other one is still there.
 func (r *Repairable) Superfluous(text map[string]any) []object.Path {
 	return slices.DeleteFunc(apiserver.Superfluous(r.object.Key, r.Normal(text), r.Named), func(path object.Path) bool {
 		_, there := r.Locate(text, path)

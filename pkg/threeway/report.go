@@ -10,7 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Report makes the part of a Report that speaks of this release. It is the only way from clear values to what is written.
+// Report returns the part of a report that describes this release. It is the only way from clear values to output.
 func (c *Comparison) Report(mask Mask) report.Release {
 	in := c.Input
 	scrub := func(text string) string { return text }
@@ -28,7 +28,9 @@ func (c *Comparison) Report(mask Mask) report.Release {
 		r.FieldManager = d.Manager
 	}
 	for i := range c.Objects {
-		if o := &c.Objects[i]; o.speaks() {
+		o := &c.Objects[i]
+		r.Drifted = r.Drifted || o.Drifted()
+		if o.isReported() {
 			shown := o.report(c.masker(o, mask))
 			shown.Notes.Add(report.NoteUncertain, deletionNote(o, c.Objects))
 			r.Objects = append(r.Objects, shown)
@@ -57,7 +59,7 @@ func orEmpty[T any](list []T) []T {
 func (o *ObjectComparison) report(mask *masker) report.Object {
 	scrub := mask.scrub
 	out := report.Object{
-		ID:         hashOf(o.key.String(), string(o.Action), goneWord(o)),
+		ID:         hashOf(o.key.String(), string(o.Action), absenceID(o)),
 		APIVersion: o.APIVersion(), Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 		Source: o.Source, Action: o.Action, Reason: scrub(o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
 		Missing: o.Missing, Terminating: o.Terminating, Drifted: o.Drifted(), Notes: o.Notes.Map(scrub), DryRun: shownDryRun(o.DryRun, scrub),
@@ -76,8 +78,8 @@ func (o *ObjectComparison) report(mask *masker) report.Object {
 	return out
 }
 
-// goneWord is what the identifier of an object says of its absence.
-func goneWord(o *ObjectComparison) string {
+// absenceID returns the part of an object's identifier that describes its absence.
+func absenceID(o *ObjectComparison) string {
 	switch {
 	case o.Missing:
 		return "missing"
@@ -89,7 +91,7 @@ func goneWord(o *ObjectComparison) string {
 
 func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.Finding {
 	out := report.Finding{
-		ID: hashOf(o.key.String(), mask.hidden(f.Path).String(), string(f.Verdict)), Path: mask.path(f.Path).String(),
+		ID: hashOf(o.key.String(), mask.hiddenPath(f.Path).String(), string(f.Verdict)), Path: mask.shownPath(f.Path).String(),
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,
 		Notes: f.Notes.Map(mask.scrub), Equivalent: f.Equivalent, Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: shownRule(f.IgnoredBy, mask.scrub),
 		Pattern: mask.pattern(f.Path), Masked: mask.hides(f), Unrecorded: f.Unrecorded,
@@ -101,7 +103,7 @@ func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.F
 	return out
 }
 
-// shownRule is a rule as a report has it: its name may have the path that somebody wrote.
+// shownRule returns a rule with secrets replaced: a path that somebody wrote may hold one.
 func shownRule(r *report.IgnoreRule, scrub func(string) string) *report.IgnoreRule {
 	if r == nil {
 		return nil
@@ -109,8 +111,8 @@ func shownRule(r *report.IgnoreRule, scrub func(string) string) *report.IgnoreRu
 	return &report.IgnoreRule{Rule: scrub(r.Rule), Reason: scrub(r.Reason)}
 }
 
-// pointers leads into live as it was read, or, where live lacks the field, into what Helm would send: at most one is not
-// empty. What a Secret's manifest writes as stringData is compared as data, and pointed at where it stands.
+// pointers returns the pointer of a path into live as it was read, or, if live lacks the field, into what Helm would send: at most one is
+// not empty. The stringData of a Secret's manifest is compared as data, but its pointer leads to stringData.
 func (o *ObjectComparison) pointers(path object.Path) (live, desired string) {
 	if pointer, ok := path.PointerInto(o.liveText, o.Live); ok {
 		return pointer.String(), ""
@@ -124,7 +126,7 @@ func (o *ObjectComparison) pointers(path object.Path) (live, desired string) {
 	return "", ""
 }
 
-// hashOf gives a short stable identifier of its parts.
+// hashOf returns a short stable identifier of its parts.
 func hashOf(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -134,14 +136,14 @@ func hashOf(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// Quiet reports whether there is nothing to report: every object was seen, none has anything to say, and no namespace is going.
+// Quiet reports whether there is nothing to report: every object was read, none is reported, and no namespace is being deleted.
 func (c *Comparison) Quiet() bool {
-	return len(c.Input.Terminating) == 0 && !slices.ContainsFunc(c.Objects, ObjectComparison.speaks)
+	return len(c.Input.Terminating) == 0 && !slices.ContainsFunc(c.Objects, ObjectComparison.isReported)
 }
 
-// speaks reports whether a report lists the object: it has a finding, an action, a remark, a value by forgotten writers, could not be seen,
-// or the server disagrees.
-func (o ObjectComparison) speaks() bool {
+// isReported reports whether a report lists the object: it has a finding, an action, a note, or a value by forgotten writers, could not be
+// read, or the server disagrees with its prediction.
+func (o ObjectComparison) isReported() bool {
 	disagrees := o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees
 	return len(o.Findings) > 0 || o.Action != report.ActionNone || o.Err != nil || len(o.Notes) > 0 || o.Forgotten > 0 || disagrees
 }

@@ -121,7 +121,7 @@ func TestProblem(t *testing.T) {
 }
 
 // TestScenarioC8: objects have no size limit.
-func TestScenarioC8(t *testing.T) {
+func TestLargeValue(t *testing.T) {
 	large := strings.Repeat("x", 11<<20)
 	in := caseOf(t, map[string]string{"old.yaml": configMap, "live.yaml": configMap})
 	object.Child(in.OldObjects[0].Content, "data")["large"] = large

@@ -8,10 +8,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Requests are the writes that Helm would send if the upgrade began now: what it creates and what it patches, also where the
-// patch changes nothing or the prediction is that the server will refuse it. Deletions are not among them, nor is anything of an
-// object that Helm does not come to, or that the server cannot judge before the release has brought its kind or its namespace.
-// Bodies are made here and kept by nobody.
+// Requests returns the writes that Helm would send if the upgrade began now: creations, patches and replacements, also if a patch changes
+// nothing or the server is predicted to reject it. It does not return deletions, writes of objects that Helm does not process, or writes
+// that the server cannot check before the release has created the kind or the namespace. Bodies are not kept.
 func (c *Comparison) Requests() []Request {
 	var out []Request
 	for i := range c.Objects {
@@ -22,9 +21,9 @@ func (c *Comparison) Requests() []Request {
 	return out
 }
 
-// request is the write for one object, false where Helm sends none.
+// request returns the write for one object, false if Helm sends none.
 func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
-	if !o.isSent() || c.unasked(o) != "" {
+	if !o.isWritten() || c.notAskedReason(o) != "" {
 		return Request{}, false
 	}
 	out := Request{Ref: o.Ref, Method: o.method}
@@ -44,17 +43,17 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 	case MethodCreate:
 		out.Body, err = json.Marshal(target)
 	}
-	// Helm sends no patch that is empty (helm v3.22.0 pkg/kube/client.go updateResource). One that cannot be made was foretold.
+	// Helm sends no patch that is empty (helm v3.22.0 pkg/kube/client.go updateResource). A patch that cannot be made is a predicted failure.
 	return out, err == nil && string(out.Body) != "{}"
 }
 
-// unasked says why there is no request for an object that Helm writes; empty where there may be one.
-func (c *Comparison) unasked(o *ObjectComparison) string {
+// notAskedReason returns the reason why there is no request for an object that Helm writes; empty if there may be one.
+func (c *Comparison) notAskedReason(o *ObjectComparison) string {
 	switch {
 	case c.comparer().writer.MigratesFirst(o.liveText):
-		return "Helm first makes its own earlier writes part of the apply, which a dry run cannot do"
+		return "Helm first turns its own earlier writes into an apply, which a dry run cannot do"
 	case o.waitsFor != "":
-		return "the release brings " + o.waitsFor + " first"
+		return "the release creates " + o.waitsFor + " first"
 	}
 	return ""
 }

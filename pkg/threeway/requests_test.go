@@ -16,13 +16,13 @@ import (
 )
 
 // TestVerifyCases answers the requests of every case as the prediction has it: the server agrees with each, and would not if it
-// took what was foretold to fail, or refused what was not.
+// took what was predicted to fail, or refused what was not.
 func TestVerifyCases(t *testing.T) {
 	asked := 0
 	for _, file := range caseFiles(t, "*.txtar") {
 		requests := comparisonOf(t, file).Requests()
 		asked += len(requests)
-		expect(t, file, foretold(t, file), report.DryRunAgrees)
+		expect(t, file, verifiedCase(t, file), report.DryRunAgrees)
 		expect(t, file, contrary(t, file), report.DryRunDisagrees)
 	}
 	if asked < 50 {
@@ -35,8 +35,8 @@ func comparisonOf(t *testing.T, file string) *Comparison {
 	return Compare(caseInput(t, readCase(t, file)))
 }
 
-// foretold verifies a case with the answers that it expects itself.
-func foretold(t *testing.T, file string) *Comparison {
+// verifiedCase verifies a case with the answers that it expects itself.
+func verifiedCase(t *testing.T, file string) *Comparison {
 	t.Helper()
 	c := comparisonOf(t, file)
 	answers := map[object.Ref]Answer{}
@@ -70,7 +70,7 @@ func contrary(t *testing.T, file string) *Comparison {
 func expect(t *testing.T, file string, c *Comparison, want string) {
 	t.Helper()
 	for _, r := range c.Requests() {
-		if want == report.DryRunDisagrees && !comparisonOf(t, file).object(r.Ref).certain() {
+		if want == report.DryRunDisagrees && !comparisonOf(t, file).object(r.Ref).isCertain() {
 			continue // the server's word is taken
 		}
 		if got := c.object(r.Ref).DryRun; got == nil || got.Result != want {
@@ -89,7 +89,7 @@ func (c *Comparison) object(ref object.Ref) *ObjectComparison {
 }
 
 // stored is what an API server without defaults of its own makes of a request. It has a mind of its own about Services, and
-// its own field manager serves to foretell what it applies; of those it is what was foretold.
+// its own field manager serves to predict what it applies; of those it is what was predicted.
 func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
 	t.Helper()
 	if o.Kind == "Service" && r.Method == MethodPatch || o.Engine == report.EngineApply {
@@ -179,9 +179,9 @@ spec:
 	}
 }
 
-// TestVerifySpeaks: an object that has nothing else to say is listed where the server disagrees, and what the server said is
+// TestVerifyReportsDisagreement: an object without findings is listed if the server disagrees, and the server's message is
 // scrubbed.
-func TestVerifySpeaks(t *testing.T) {
+func TestVerifyReportsDisagreement(t *testing.T) {
 	in := caseInput(t, map[string]string{
 		"old.yaml":  "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: the-canary}\n",
 		"live.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: dGhlLWNhbmFyeQ==}\n",
@@ -203,67 +203,67 @@ func TestVerifySpeaks(t *testing.T) {
 	}
 }
 
-// TestVerifyUnasked: what cannot be asked says so.
-func TestVerifyUnasked(t *testing.T) {
+// TestVerifyNotAsked: what cannot be asked says so.
+func TestVerifyNotAsked(t *testing.T) {
 	for file, want := range map[string]map[string]string{
-		"migration": {"": "not asked: Helm first makes its own earlier writes part of the apply, which a dry run cannot do"},
+		"migration": {"": "not asked: Helm first turns its own earlier writes into an apply, which a dry run cannot do"},
 		"install-create": {
-			"Thing.ex.com d/t": "not asked: the release brings its CustomResourceDefinition first",
-			"ConfigMap own/a":  "not asked: the release brings its namespace first",
-			"Pod d/p":          "not asked: the release brings its ServiceAccount first",
+			"Thing.ex.com d/t": "not asked: the release creates its CustomResourceDefinition first",
+			"ConfigMap own/a":  "not asked: the release creates its namespace first",
+			"Pod d/p":          "not asked: the release creates its ServiceAccount first",
 		},
 	} {
 		c := comparisonOf(t, "../../testdata/threeway/"+file+".txtar")
 		c.Verify(nil)
-		said := 0
+		notAsked := 0
 		for _, o := range c.Objects {
 			if o.DryRun == nil {
 				continue
 			}
-			said++
+			notAsked++
 			if message := want[""] + want[o.key.String()]; o.DryRun.Result != report.DryRunRefused || o.DryRun.Message != message {
 				t.Errorf("%s: %s: got %v, want %q", file, o.key, *o.DryRun, message)
 			}
 		}
-		if said < len(want) {
-			t.Errorf("%s: only %d objects say that they were not asked about", file, said)
+		if notAsked < len(want) {
+			t.Errorf("%s: only %d objects report that they were not asked about", file, notAsked)
 		}
 	}
 }
 
-// TestDryRunSettles: what was not certain is certain once the server has said it, whatever it says.
-func TestDryRunSettles(t *testing.T) {
+// TestDryRunDecidesUncertain: uncertain verdicts are certain after the server's answer, whatever it is.
+func TestDryRunDecidesUncertain(t *testing.T) {
 	for file, refused := range map[string]bool{"webhook": true, "native-moved": false} {
 		file = "../../testdata/threeway/other-version-" + file + ".txtar"
-		for _, c := range []*Comparison{foretold(t, file), contrary(t, file)} {
+		for _, c := range []*Comparison{verifiedCase(t, file), contrary(t, file)} {
 			for _, r := range c.Requests() {
 				was, is := comparisonOf(t, file).object(r.Ref), c.object(r.Ref)
-				if was.certain() || (was.Action == report.ActionFail) != refused {
+				if was.isCertain() || (was.Action == report.ActionFail) != refused {
 					t.Errorf("%s is another case than it was", r.Ref.Key)
 				}
-				if !is.certain() || is.DryRun.Result != report.DryRunAgrees {
-					t.Errorf("%s: certain %v, %v", r.Ref.Key, is.certain(), is.DryRun)
+				if !is.isCertain() || is.DryRun.Result != report.DryRunAgrees {
+					t.Errorf("%s: certain %v, %v", r.Ref.Key, is.isCertain(), is.DryRun)
 				}
 			}
 		}
-		if said := foretold(t, file).Objects[0].Action; (said == report.ActionFail) != refused {
-			t.Errorf("%s: foretold: %s", file, said)
+		if action := verifiedCase(t, file).Objects[0].Action; (action == report.ActionFail) != refused {
+			t.Errorf("%s: predicted: %s", file, action)
 		}
-		if said := contrary(t, file).Objects[0].Action; (said == report.ActionFail) == refused {
-			t.Errorf("%s: the contrary: %s", file, said)
+		if action := contrary(t, file).Objects[0].Action; (action == report.ActionFail) == refused {
+			t.Errorf("%s: the contrary: %s", file, action)
 		}
 	}
 }
 
-// TestDryRunSettlesDeletions: a deletion that hangs on an object that is not certain is as certain as that is.
-func TestDryRunSettlesDeletions(t *testing.T) {
-	for file, predicted := range map[string]report.Action{
+// TestDryRunDecidesDeletions: a deletion that depends on an uncertain object becomes certain with it.
+func TestDryRunDecidesDeletions(t *testing.T) {
+	for file, wantAction := range map[string]report.Action{
 		"deletion-hangs-on-an-uncertain-conflict":    report.ActionDelete,
 		"deletion-skipped-for-an-uncertain-conflict": report.ActionSkip,
 	} {
 		file = "../../testdata/threeway/" + file + ".txtar"
-		other := map[report.Action]report.Action{report.ActionDelete: report.ActionSkip, report.ActionSkip: report.ActionDelete}[predicted]
-		for action, c := range map[report.Action]*Comparison{predicted: foretold(t, file), other: contrary(t, file)} {
+		other := map[report.Action]report.Action{report.ActionDelete: report.ActionSkip, report.ActionSkip: report.ActionDelete}[wantAction]
+		for action, c := range map[report.Action]*Comparison{wantAction: verifiedCase(t, file), other: contrary(t, file)} {
 			got := c.Report(Mask{}).Objects[0]
 			if got.Action != action || (len(got.BlockedBy) > 0) != (action == report.ActionSkip) || len(got.Notes) > 0 {
 				t.Errorf("%s: got %s, blocked by %v, note %q; want %s", file, got.Action, got.BlockedBy, got.Notes, action)

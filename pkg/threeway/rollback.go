@@ -9,16 +9,16 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// rollOver decides an object that the last revision does not have, desired brings, and the cluster holds. A rollback asks nobody
-// who owns it, and takes live as the original of its patch ("using cluster state as baseline", helm v3.22.0 pkg/kube/client.go
-// update): whatever desired does not name goes, so it is all but a replacement. The resourceVersion goes too, and some kinds are
-// not written without one.
-func (c comparer) rollOver(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
+// decideRolledBack decides about an object that the last revision lacks, desired has, and the cluster holds. A rollback does not check
+// who owns it, and uses live as the original of its patch ("using cluster state as baseline", helm v3.22.0 pkg/kube/client.go
+// update): it removes whatever desired does not name, much like a replacement. It also removes the resourceVersion, without which
+// the API server rejects some kinds.
+func (c comparer) decideRolledBack(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	p.old = p.desired
-	d := c.update(p, rules, live, live)
+	d := c.decideUpdate(p, rules, live, live)
 	d.action = report.ActionAdopt
 	if len(d.failures) == 0 && d.method == MethodPatch && (d.Engine == report.EngineMerge || wantsResourceVersion(p.desired.Key)) {
-		d.fail(stopNothing, fmt.Sprintf("cannot patch %q with kind %s: metadata.resourceVersion: Invalid value: 0: must be specified for an update",
+		d.fail(scopeDeletions, fmt.Sprintf("cannot patch %q with kind %s: metadata.resourceVersion: Invalid value: 0: must be specified for an update",
 			p.desired.Name, p.desired.Kind))
 	}
 	kept := d.Findings[:0]
@@ -26,7 +26,7 @@ func (c comparer) rollOver(p pair, rules *ignore.ObjectRules, live map[string]an
 		if !f.Managed && !f.Writes() {
 			continue
 		}
-		f = c.adopted(f)
+		f = c.withoutOld(f)
 		if !f.Managed {
 			f.Notes = report.NotesOf(report.NoteObject, "the last revision does not have the object, so the rollback removes what its target does not name")
 		}
@@ -36,9 +36,9 @@ func (c comparer) rollOver(p pair, rules *ignore.ObjectRules, live map[string]an
 	return d
 }
 
-// wantsResourceVersion names the kinds that the API server does not write without a resourceVersion (kubernetes v1.36.3
+// wantsResourceVersion reports whether the API server rejects updates of a kind without a resourceVersion (kubernetes v1.36.3
 // pkg/registry/*/*/strategy.go AllowUnconditionalUpdate, and apiextensions-apiserver's). Custom resources and APIServices are
-// among them; Helm's engine tells those.
+// among them; they are known by Helm's engine.
 func wantsResourceVersion(key object.Key) bool {
 	kinds := map[string][]string{
 		"admissionregistration.k8s.io": {

@@ -35,7 +35,7 @@ func TestRulesSilenceTheirReport(t *testing.T) {
 			if left := r.Rules(); len(left) > 0 || r.Summary.Missing+r.Summary.DriftedObjects+r.Summary.Managed+r.Summary.Unmanaged > 0 {
 				t.Errorf("%s: %s leave %+v of %+v", filepath.Base(file), name, left, before.Rules())
 			}
-			if name == "baseline" && findingsIn(r) != findingsIn(before) { // rules may fold what was told apart
+			if name == "baseline" && findingsIn(r) != findingsIn(before) { // rules may fold findings that were separate
 				t.Errorf("%s: the baseline leaves %d findings of %d", filepath.Base(file), findingsIn(r), findingsIn(before))
 			}
 		}

@@ -149,7 +149,7 @@ func (s *storage) edits(before, after map[string]any) []object.Path {
 	})
 }
 
-// demanded are the paths that a report has to speak of: all but those of defaults that came with another field, where there is one.
+// demanded are the paths that a report has to cover: all except defaults that came with another field, if there is one.
 func (s *storage) demanded(paths []object.Path, after map[string]any) []object.Path {
 	others := slices.DeleteFunc(slices.Clone(paths), func(path object.Path) bool {
 		without, _ := object.Copy(after).(map[string]any)

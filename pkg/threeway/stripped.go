@@ -6,9 +6,9 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// Bare gives a live object as somebody could write it again: without its identity, its status, the books that the API server
-// keeps on it, and the annotations in which tools keep whole objects, which may be Secrets. The object stays as it is.
-func Bare(object map[string]any) map[string]any {
+// StripServerFields returns a live object in the form in which it could be created again: without its identity, its status, the metadata
+// that the API server maintains, and the annotations in which tools store whole objects, which may be Secrets. It does not change object.
+func StripServerFields(object map[string]any) map[string]any {
 	bare := maps.Clone(object)
 	delete(bare, "status")
 	metadata, ok := object["metadata"].(map[string]any)

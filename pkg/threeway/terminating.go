@@ -11,8 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// terminatingNote says that an object, or its namespace, is being deleted, and what keeps it; empty where it stays. What old or desired
-// lacks cannot have drifted by it: one is new, the other is dropped anyway.
+// terminatingNote describes that an object or its namespace is being deleted, and which finalizers delay that; empty if neither is.
 func (c comparer) terminatingNote(ref object.Ref, live map[string]any) string {
 	switch {
 	case live == nil:
@@ -29,29 +28,29 @@ func (c comparer) terminatingNote(ref object.Ref, live map[string]any) string {
 	return ""
 }
 
-// noNewContent is what the API server says of a creation in a namespace that is being deleted (apiserver v0.37
+// namespaceTerminating returns the API server's error for a creation in a namespace that is being deleted (apiserver v0.37
 // pkg/admission/plugin/namespace/lifecycle/admission.go Admit).
-func noNewContent(resource schema.GroupResource, name, namespace string) string {
+func namespaceTerminating(resource schema.GroupResource, name, namespace string) string {
 	return fmt.Sprintf("%v %q is forbidden: unable to create new content in namespace %s because it is being terminated",
 		resource, name, namespace)
 }
 
-// resourceOf is the resource of a kind as the API server names it. Kinds are spelled regularly, but for a few custom ones.
+// resourceOf returns the resource of a kind. It is guessed from the kind, which is wrong for a few custom kinds.
 func resourceOf(ref object.Ref) schema.GroupResource {
 	resource, _ := meta.UnsafeGuessKindToResource(ref.GVK())
 	return resource.GroupResource()
 }
 
-// noRecord is what Helm says where it cannot store the record of a first revision, which it does before it creates anything: a
-// namespace among the chart's own objects comes too late (helm v3.22.0 pkg/action/install.go RunWithContext).
-const noRecord = "create: failed to create: "
+// recordError begins Helm's error if it cannot store the record of a first revision. It stores it before it creates anything, so a
+// namespace among the chart's own objects is created too late (helm v3.22.0 pkg/action/install.go RunWithContext).
+const recordError = "create: failed to create: "
 
-// failRecord fails the operation where Helm cannot store the record of the new revision because its namespace is being deleted. Helm
+// failRecord fails the operation if Helm cannot store the record of the new revision because its namespace is being deleted. Helm
 // does that before it writes anything, but after it has looked for what it cannot build or adopt (helm v3.22.0 and v4.3.1
 // pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).
 func (c *Comparison) failRecord() {
 	in := c.Input
-	if !in.Terminating[in.StorageNamespace] || stopsAll(c.Objects) {
+	if !in.Terminating[in.StorageNamespace] || anyStopsAll(c.Objects) {
 		return
 	}
 	revision := 1
@@ -60,6 +59,6 @@ func (c *Comparison) failRecord() {
 	}
 	record := fmt.Sprintf("sh.helm.release.v1.%s.v%d", in.Name, revision)
 	for i := range c.Objects {
-		c.Objects[i].fail(stopAll, noRecord+noNewContent(schema.GroupResource{Resource: in.Records}, record, in.StorageNamespace))
+		c.Objects[i].fail(scopeAll, recordError+namespaceTerminating(schema.GroupResource{Resource: in.Records}, record, in.StorageNamespace))
 	}
 }

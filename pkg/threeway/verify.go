@@ -10,44 +10,44 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// longestMessage bounds, in bytes, what is shown of a server's words: it may quote the whole object.
+// longestMessage is the most bytes that are shown of a server's message, which may quote the whole object.
 const longestMessage = 800
 
-// mostPathsNamed bounds how many differences a disagreement names.
+// mostPathsNamed is the most paths that a disagreement names.
 const mostPathsNamed = 5
 
-// Verify holds the comparison against what the API server said to its Requests. An object without an answer was not asked about;
-// one of which nothing can be asked says why. Where a verdict was not certain, the answer settles it.
+// Verify compares the predictions with the API server's answers to the Requests. An object that Helm writes but for which there can be no
+// request gets the reason. If verdicts were not certain, the answer decides them.
 func (c *Comparison) Verify(answers map[object.Ref]Answer) {
 	job := c.comparer()
-	defer func() { block(c.Objects) }() // an object that was not certain may turn out to fail
+	defer func() { propagateFailures(c.Objects) }() // an object whose verdicts were not certain may turn out to fail
 	for i := range c.Objects {
 		o := &c.Objects[i]
-		if !o.isSent() {
+		if !o.isWritten() {
 			continue
 		}
-		if reason := c.unasked(o); reason != "" {
+		if reason := c.notAskedReason(o); reason != "" {
 			o.DryRun = &report.DryRun{Result: report.DryRunRefused, Message: "not asked: " + reason}
 		} else if answer, asked := answers[o.Ref]; asked {
-			job.settle(o, answer)
-			said := job.judge(o, answer)
-			o.DryRun = &said
+			job.applyAnswer(o, answer)
+			dryRun := job.dryRunResult(o, answer)
+			o.DryRun = &dryRun
 		}
 	}
 }
 
-// settle takes the server's word on an object of which not all was certain: it refuses the write, or does as was foretold. Where it
-// does otherwise, the verdicts stay uncertain.
-func (c comparer) settle(o *ObjectComparison, answer Answer) {
+// applyAnswer decides the uncertain verdicts of an object by the server's answer: the server rejects the write, or stores what was
+// predicted. If it stores something else, the verdicts stay uncertain.
+func (c comparer) applyAnswer(o *ObjectComparison, answer Answer) {
 	switch {
-	case o.certain() || answer.Refused != "":
+	case o.isCertain() || answer.Refused != "":
 		return
 	case answer.Rejected != "" && o.Action != report.ActionFail:
-		o.fail(stopNothing, answer.Rejected)
+		o.fail(scopeDeletions, answer.Rejected)
 	case answer.Object != nil && len(c.differences(o, answer.Object)) > 0:
 		return
 	case answer.Object != nil && o.Action == report.ActionFail:
-		o.take()
+		o.clearConflicts()
 	}
 	for i := range o.Findings {
 		if f := &o.Findings[i]; !f.Certain {
@@ -57,8 +57,8 @@ func (c comparer) settle(o *ObjectComparison, answer Answer) {
 	}
 }
 
-// take makes an update of an object that was to fail on conflicts: the server finds none.
-func (o *ObjectComparison) take() {
+// clearConflicts turns a predicted failure on conflicts into an update: the server finds no conflict.
+func (o *ObjectComparison) clearConflicts() {
 	o.Action, o.Reason, o.failure = report.ActionUpdate, "", failure{}
 	for i := range o.Findings {
 		f := &o.Findings[i]
@@ -73,7 +73,7 @@ func (o *ObjectComparison) take() {
 	}
 }
 
-// shownDryRun is the answer as a report has it. It is shortened after it was scrubbed, so that no value is left in part.
+// shownDryRun returns the answer as a report has it. It is shortened after scrubbing, so that no part of a secret is left.
 func shownDryRun(d *report.DryRun, scrub func(string) string) *report.DryRun {
 	if d == nil {
 		return nil
@@ -85,8 +85,8 @@ func shownDryRun(d *report.DryRun, scrub func(string) string) *report.DryRun {
 	return &report.DryRun{Result: d.Result, Message: message}
 }
 
-// judge compares one answer with what was foretold.
-func (c comparer) judge(o *ObjectComparison, answer Answer) report.DryRun {
+// dryRunResult compares one answer with the prediction.
+func (c comparer) dryRunResult(o *ObjectComparison, answer Answer) report.DryRun {
 	switch fails := o.Action == report.ActionFail; {
 	case answer.Refused != "":
 		return report.DryRun{Result: report.DryRunRefused, Message: answer.Refused}
@@ -101,11 +101,11 @@ func (c comparer) judge(o *ObjectComparison, answer Answer) report.DryRun {
 	if len(paths) == 0 {
 		return report.DryRun{Result: report.DryRunAgrees}
 	}
-	return report.DryRun{Result: report.DryRunDisagrees, Message: "the server's answer differs at " + listed(paths)}
+	return report.DryRun{Result: report.DryRunDisagrees, Message: "the server's answer differs at " + joinPaths(paths)}
 }
 
-// listed names paths, never values.
-func listed(paths []object.Path) string {
+// joinPaths lists paths for a message, never values.
+func joinPaths(paths []object.Path) string {
 	var names []string
 	for _, p := range paths[:min(len(paths), mostPathsNamed)] {
 		names = append(names, p.String())
@@ -116,8 +116,8 @@ func listed(paths []object.Path) string {
 	return strings.Join(names, ", ")
 }
 
-// differences are the places at which what the server would store is not what was foretold. Of an object to be created that is
-// what the manifest names: the rest is the server's own.
+// differences returns the paths at which what the server would store differs from the prediction. For a new object, only what the manifest
+// names counts.
 func (c comparer) differences(o *ObjectComparison, stored map[string]any) []object.Path {
 	shape := c.shapeOf(o.Ref)
 	if o.method != MethodCreate {

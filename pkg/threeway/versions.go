@@ -10,12 +10,12 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// unserved decides an object whose kind the cluster does not serve at the version that a manifest names. Helm then ends before
-// it writes anything: it builds the objects of old as well as those of desired. Drift is told all the same, at the version
-// that was read.
-func (c comparer) unserved(p pair, f found, rules *ignore.ObjectRules) decision {
+// decideUnserved decides about an object whose kind the cluster does not serve at the version that a manifest names. Helm then ends before
+// it writes anything, since it builds the objects of old as well as those of desired. Drift is reported anyway, at the version that was
+// read.
+func (c comparer) decideUnserved(p pair, f found, rules *ignore.ObjectRules) decision {
 	var d decision
-	d.fail(stopAll, c.refusedToBuild(p, f.was, f.live))
+	d.fail(scopeAll, c.buildError(p, f.was, f.live))
 	live := f.was.Object
 	if live == nil {
 		live = f.live.Object
@@ -28,34 +28,34 @@ func (c comparer) unserved(p pair, f found, rules *ignore.ObjectRules) decision 
 		old := *p.old
 		old.Version = versionOf(live, old.Version)
 		p.old = &old
-		if d.fields = c.compareFields(p.unchanged(), rules, live, old.Content); d.unpatched != nil {
+		if d.fields = c.compareFields(p.withoutChange(), rules, live, old.Content); d.unpatched != nil {
 			d.notes.Add(report.NoteObject, d.unpatched.Error())
 		}
 	}
 	return d
 }
 
-// refusedToBuild is what Helm says of manifests that it cannot build, in the order in which it builds them: an upgrade first checks what
-// comes, and adds no words of its own there (helm v3.22.0 pkg/action upgrade.go validateManifest; rollback.go, install.go).
-func (c comparer) refusedToBuild(p pair, was, live Live) string {
+// buildError returns Helm's error for manifests that it cannot build, in the order in which it builds them. An upgrade first checks
+// desired, and adds no prefix there (helm v3.22.0 pkg/action upgrade.go validateManifest; rollback.go, install.go).
+func (c comparer) buildError(p pair, was, live Live) string {
 	oldGone := p.old != nil && was.Absence == AbsentKind
 	desiredGone := p.desired != nil && live.Absence == AbsentKind
 	switch {
 	case c.in.Operation == report.OperationInstall:
-		return "unable to build kubernetes objects from release manifest: " + noMatch(p.desired)
+		return "unable to build kubernetes objects from release manifest: " + noKindMatch(p.desired)
 	case c.in.Operation != report.OperationRollback && desiredGone:
-		return noMatch(p.desired)
+		return noKindMatch(p.desired)
 	case oldGone:
-		return "unable to build kubernetes objects from current release manifest: " + noMatch(p.old)
+		return "unable to build kubernetes objects from current release manifest: " + noKindMatch(p.old)
 	}
-	return "unable to build kubernetes objects from new release manifest: " + noMatch(p.desired)
+	return "unable to build kubernetes objects from new release manifest: " + noKindMatch(p.desired)
 }
 
-func noMatch(o *object.Object) string {
+func noKindMatch(o *object.Object) string {
 	return fmt.Sprintf("no matches for kind %q in version %q; ensure CRDs are installed first", o.Kind, o.APIVersion())
 }
 
-// versionOf is the version at which an object was read.
+// versionOf returns the version at which an object was read.
 func versionOf(object map[string]any, otherwise string) string {
 	apiVersion, _ := object["apiVersion"].(string)
 	for i := len(apiVersion) - 1; i >= 0; i-- {
@@ -69,14 +69,14 @@ func versionOf(object map[string]any, otherwise string) string {
 	return apiVersion
 }
 
-// convert compares an object whose manifests name different versions. Drift is what left old at old's version; verdicts are
+// decideConverted decides about an object whose manifests have different versions. Drift is found at old's version, verdicts are those of
 // Helm's patch at desired's. Helm checks the ownership of such an object as if it were new.
-func (c comparer) convert(p pair, rules *ignore.ObjectRules, was, live map[string]any) decision {
+func (c comparer) decideConverted(p pair, rules *ignore.ObjectRules, was, live map[string]any) decision {
 	var then fields
 	if was != nil {
-		then = c.compareFields(p.unchanged(), rules, was, p.old.Content) // Helm makes no patch there, so it need not be possible
+		then = c.compareFields(p.withoutChange(), rules, was, p.old.Content) // Helm makes no patch there, so an error does not matter
 	}
-	d := c.update(p, rules, live, p.old.Content)
+	d := c.decideUpdate(p, rules, live, p.old.Content)
 	c.checkOwnership(&d, p.desired, live)
 	if p.last != nil && p.last.Version == p.desired.Version {
 		// What the last revision left is reported at the version at which it was written.
@@ -88,8 +88,8 @@ func (c comparer) convert(p pair, rules *ignore.ObjectRules, was, live map[strin
 	return d
 }
 
-// mergeVersions joins what drifted at old's version with what the upgrade does at desired's. A difference at desired's version
-// is drift only if the object drifted: old's text, read at a version it was not written for, proves nothing.
+// mergeVersions joins the drift at old's version with the verdicts at desired's. A difference at desired's version is drift only if the
+// object drifted: old's text, read at a version for which it was not written, proves nothing.
 func mergeVersions(then, now []verdict.Finding, note string) []verdict.Finding {
 	drift, drifted := map[string]verdict.Finding{}, false
 	for _, f := range then {

@@ -42,7 +42,7 @@ func TestVolatileChangesAreSilenced(t *testing.T) {
 	}
 }
 
-// TestVolatileHidesNoDrift: whatever a second rendering makes, what drifted is told as drift.
+// TestVolatileHidesNoDrift: drift is reported as drift, whatever a second rendering returns.
 func TestVolatileHidesNoDrift(t *testing.T) {
 	for _, o := range samples(t) {
 		rng := o.random(8)

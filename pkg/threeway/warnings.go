@@ -9,8 +9,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// warnOfRepeated tells of such items of desired where Helm does not fail on them.
-func (c *Comparison) warnOfRepeated() {
+// warnOfDuplicates warns of duplicate items of desired on which Helm does not fail.
+func (c *Comparison) warnOfDuplicates() {
 	for i := range c.Objects {
 		if o := &c.Objects[i]; len(o.duplicates) > 0 && o.Action != report.ActionFail {
 			c.warn(report.Message{Code: "repeated-items", Object: o.key.String(),
@@ -35,7 +35,7 @@ func (c *Comparison) warnOfRules() {
 	}
 }
 
-// subject is an object as the use of rules is judged by it.
+// subject returns an object in the form in which the rules of what to ignore are matched with it.
 func (c *Comparison) subject(o *ObjectComparison) ignore.Subject {
 	out := ignore.Subject{
 		Ref: o.Ref, Shape: c.comparer().shapeOf(o.Ref), Live: o.liveText,
@@ -49,10 +49,10 @@ func (c *Comparison) subject(o *ObjectComparison) ignore.Subject {
 	return out
 }
 
-// WarnDeployer is the code of the warning that the field manager of a release cannot be told.
+// WarnDeployer is the code of the warning that the field manager of a release is not known.
 const WarnDeployer = "deployer-unknown"
 
-// warnOfDeployer says that predictions of server-side applies may be made under the wrong name.
+// warnOfDeployer warns that server-side applies may be predicted under the wrong field manager.
 func (c *Comparison) warnOfDeployer() {
 	if !c.Input.serverSide() {
 		return
