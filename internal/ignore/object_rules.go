@@ -9,9 +9,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Annotation is the annotation on an object, in a manifest or live, that silences what its value names: paths of ignore rules, separated by
-// spaces or line breaks, or the whole object if it names none ("", "true", "*").
-const Annotation = "helmdrift.io/ignore"
+// ignoreAnnotation is the annotation on an object, in a manifest or live, that silences what its value names: paths of ignore rules,
+// separated by spaces or line breaks, or the whole object if it names none ("", "true", "*").
+const ignoreAnnotation = "helmdrift.io/ignore"
 
 // fluxDriftDetection is the name under which Flux has the same, as a label or an annotation with the value "disabled"
 // (fluxcd/helm-controller v1.6 internal/action/diff.go).
@@ -52,10 +52,10 @@ func (o *ObjectRules) WithStates(states ...any) *ObjectRules {
 
 // annotate adds the rules of an object's annotations.
 func (o *ObjectRules) annotate(meta map[string]any) (remarks []string) {
-	if value, ok := object.Child(meta, "annotations")[Annotation].(string); ok && value != "false" {
+	if value, ok := object.Child(meta, "annotations")[ignoreAnnotation].(string); ok && value != "false" {
 		rule, err := annotationRule(value)
 		if err != nil {
-			return []string{fmt.Sprintf("its annotation %s has no effect: %v", Annotation, err)}
+			return []string{fmt.Sprintf("its annotation %s has no effect: %v", ignoreAnnotation, err)}
 		}
 		o.rules = append(o.rules, rule)
 	}
@@ -67,9 +67,9 @@ func (o *ObjectRules) annotate(meta map[string]any) (remarks []string) {
 	return nil
 }
 
-// annotationRule returns the rule that the value of the Annotation is.
+// annotationRule returns the rule that the value of the ignoreAnnotation is.
 func annotationRule(value string) (Rule, error) {
-	rule := Rule{Name: "annotation " + Annotation}
+	rule := Rule{Name: "annotation " + ignoreAnnotation}
 	for _, word := range strings.Fields(value) {
 		if word == "true" || word == "*" {
 			continue

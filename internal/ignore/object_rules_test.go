@@ -65,11 +65,11 @@ func TestAnnotations(t *testing.T) {
 		meta                 map[string]any
 		field, whole, remark bool
 	}{
-		"a path":             {map[string]any{"annotations": map[string]any{Annotation: "/spec/image\n/data"}}, true, false, false},
-		"another path":       {map[string]any{"annotations": map[string]any{Annotation: "/data"}}, false, false, false},
-		"the object":         {map[string]any{"annotations": map[string]any{Annotation: "true"}}, true, true, false},
-		"switched off":       {map[string]any{"annotations": map[string]any{Annotation: "false"}}, false, false, false},
-		"an invalid path":    {map[string]any{"annotations": map[string]any{Annotation: "spec"}}, false, false, true},
+		"a path":             {map[string]any{"annotations": map[string]any{ignoreAnnotation: "/spec/image\n/data"}}, true, false, false},
+		"another path":       {map[string]any{"annotations": map[string]any{ignoreAnnotation: "/data"}}, false, false, false},
+		"the object":         {map[string]any{"annotations": map[string]any{ignoreAnnotation: "true"}}, true, true, false},
+		"switched off":       {map[string]any{"annotations": map[string]any{ignoreAnnotation: "false"}}, false, false, false},
+		"an invalid path":    {map[string]any{"annotations": map[string]any{ignoreAnnotation: "spec"}}, false, false, true},
 		"Flux's annotation":  {map[string]any{"annotations": map[string]any{fluxDriftDetection: "disabled"}}, true, true, false},
 		"Flux's label":       {map[string]any{"labels": map[string]any{fluxDriftDetection: "disabled"}}, true, true, false},
 		"another Flux value": {map[string]any{"labels": map[string]any{fluxDriftDetection: "enabled"}}, false, false, false},

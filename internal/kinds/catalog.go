@@ -83,7 +83,7 @@ func ShapeOf(ref object.Ref, definition *CustomSchema) *Shape {
 	if s := Native().Shape(ref.GVK()); s != nil {
 		return s
 	}
-	return Native().WithMetadata(definition.Shape(ref.Version))
+	return Native().withMetadata(definition.Shape(ref.Version))
 }
 
 // Shape returns the shape of a native kind; nil for all others.
@@ -97,8 +97,8 @@ func (c *Catalog) Shape(gvk schema.GroupVersionKind) *Shape {
 	return c.ofType(t)
 }
 
-// WithMetadata returns the shape of a custom kind with the API's own metadata. A kind without a schema has nothing else.
-func (c *Catalog) WithMetadata(root *Shape) *Shape {
+// withMetadata returns the shape of a custom kind with the API's own metadata. A kind without a schema has nothing else.
+func (c *Catalog) withMetadata(root *Shape) *Shape {
 	out := &Shape{Form: FormStruct, Fields: map[string]*structField{}}
 	if root != nil {
 		out.defaults, out.closed, out.nulls = root.defaults, root.closed, root.nulls

@@ -63,7 +63,7 @@ type strength int
 
 const (
 	noEvidence strength = iota
-	// onlyOthers: managers that nobody knows applied something of the object. Any of them may have deployed it.
+	// onlyOthers: managers of which nothing else is known applied something of the object. Any of them may have deployed it.
 	onlyOthers
 	// controllerApplied: a controller owns the release annotation by an apply. It is an operator that uses Helm's library, or one that
 	// applies objects which have the annotation already.

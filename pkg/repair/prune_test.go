@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
-	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -96,7 +95,7 @@ func TestPruneBesideOtherWriters(t *testing.T) {
 		}, label + ", " + limit, ""},
 		"it is ignored now": {func(w *site) {
 			w.edit("kubectl-edit", func(o map[string]any) {
-				fieldsOfMap(o, "metadata", "annotations")[ignore.Annotation] = "/metadata/labels/mine"
+				fieldsOfMap(o, "metadata", "annotations")["helmdrift.io/ignore"] = "/metadata/labels/mine"
 			})
 		}, label, ""},
 		"others wrote into the container": {func(w *site) {
