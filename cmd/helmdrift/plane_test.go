@@ -35,7 +35,7 @@ type plane struct {
 	// faults are answers in place of the server's own, by verb and path; a patch is held while hold is open.
 	faults map[string]fault
 	hold   chan struct{}
-	// held tells that a patch has come.
+	// held is closed when a patch arrives.
 	held chan struct{}
 	// meanwhile is called while a request is worked on; may be nil.
 	meanwhile func(*http.Request)
