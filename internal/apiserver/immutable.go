@@ -93,6 +93,7 @@ func changedFields(mutable *mutableFields, c change, path object.Path, was, is a
 	return []object.Path{path}
 }
 
+// isMapOrNil reports whether a value can be compared field by field.
 func isMapOrNil(v any) bool {
 	_, ok := v.(map[string]any)
 	return ok || v == nil

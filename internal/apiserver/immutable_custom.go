@@ -18,6 +18,7 @@ const rulesExtension = "x-kubernetes-validations"
 // brokenRule is an error for a change that the rule self == oldSelf forbids.
 type brokenRule struct{ err *field.Error }
 
+// Error returns the API server's words.
 func (e brokenRule) Error() string { return e.err.Error() }
 
 // brokenRules returns the errors of the rules by which a value that has changed may not change (apiextensions-apiserver v0.37.1
@@ -33,6 +34,7 @@ func brokenRules(schema *spec.Schema, at *field.Path, is any) (out []error) {
 	return out
 }
 
+// saysImmutable reports whether a rule in CEL says that a value never changes, however it is spaced.
 func saysImmutable(rule string) bool {
 	rule = strings.Join(strings.Fields(rule), "")
 	return rule == "self==oldSelf" || rule == "oldSelf==self"

@@ -16,6 +16,7 @@ var immutables = sync.OnceValue(func() []immutability {
 	)
 })
 
+// immutableWorkloads are the controllers of pods: selectors, and of StatefulSets all but a few fields (pkg/apis/apps/validation).
 func immutableWorkloads() []immutability {
 	return []immutability{
 		{kind: "Deployment.apps", paths: []string{"spec.selector"}, source: "ValidateDeploymentUpdate"},
@@ -32,6 +33,7 @@ func immutableWorkloads() []immutability {
 	}
 }
 
+// immutableJobs depend on whether the Job is suspended: then more of its template may change (pkg/apis/batch/validation).
 func immutableJobs() []immutability {
 	return []immutability{
 		{
@@ -57,6 +59,7 @@ func immutableJobs() []immutability {
 	}
 }
 
+// immutablePods are those of Pods that no controller owns. Almost nothing may change (pkg/apis/core/validation).
 func immutablePods() []immutability {
 	return []immutability{
 		{kind: "Pod", paths: []string{"spec.containers"}, when: containersAddedOrRemoved, source: "ValidateContainerUpdates"},
@@ -78,6 +81,7 @@ func immutablePods() []immutability {
 	}
 }
 
+// immutableServices are addresses and what belongs to a load balancer (pkg/apis/core/validation).
 func immutableServices() []immutability {
 	return []immutability{
 		{kind: "Service", paths: []string{"spec.clusterIP"}, when: clusterIPKept, source: "validateUpgradeDowngradeClusterIPs"},
@@ -100,6 +104,7 @@ func immutableServices() []immutability {
 	}
 }
 
+// immutableStorage are claims, volumes and classes. A claim may grow once it is bound (pkg/apis/core and storage/validation).
 func immutableStorage() []immutability {
 	return []immutability{
 		{
@@ -144,6 +149,7 @@ func immutableStorage() []immutability {
 	}
 }
 
+// immutableRest are data that was sealed, references of bindings, and fields that name what an object is.
 func immutableRest() []immutability {
 	return []immutability{
 		{kind: "Secret", paths: []string{"type"}, source: "ValidateSecretUpdate"},

@@ -64,6 +64,7 @@ func jobSuspended(c change) bool {
 	return object.Child(c.was, "spec")["suspend"] == true && idle && integer(status["active"]) == 0
 }
 
+// jobNotSuspended reports whether a Job may have pods, so that its template is fixed.
 func jobNotSuspended(c change) bool { return !jobSuspended(c) }
 
 // Pods. The API server first compares how many containers there are, then the deadline, then the rest of the spec. It stops at the first
@@ -86,6 +87,7 @@ func deadlineRaised(c change) bool {
 // restCompared reports whether the API server compares the rest of the spec.
 func restCompared(c change) bool { return containersKept(c) && !deadlineRaised(c) }
 
+// containersKept reports whether a Pod has as many containers and init containers as before.
 func containersKept(c change) bool {
 	return !lengthChanges(c, "containers") && !lengthChanges(c, "initContainers")
 }
@@ -141,16 +143,19 @@ func ipFamiliesKept(c change) bool {
 	return was.HasAddress() && is.HasAddress() && !was.headless() && !is.headless()
 }
 
+// loadBalancerKept reports whether a Service is a load balancer before and after.
 func loadBalancerKept(c change) bool {
 	return ServiceOf(c.was)["type"] == "LoadBalancer" && ServiceOf(c.is)["type"] == "LoadBalancer"
 }
 
+// healthCheckKept reports whether a Service has a port for health checks before and after.
 func healthCheckKept(c change) bool {
 	return ServiceOf(c.was).hasHealthCheck() && ServiceOf(c.is).hasHealthCheck()
 }
 
 // Claims.
 
+// bound reports whether a claim has its volume.
 func bound(c change) bool { return object.Child(c.live, "status")["phase"] == "Bound" }
 
 // boundClaimGrows accepts that a bound claim requests more than before, or at least more than its capacity. Whether the storage class

@@ -26,6 +26,7 @@ func newlyInvalidReason(key object.Key, obj, live map[string]any) string {
 	return strings.Join(slices.Concat(fresh, emptiedListReasons(key, obj, live), emptyUnionReasons(key, obj, live)), "; ")
 }
 
+// invalidReasons returns all reasons that depend on the object alone. Kinds that make pods are also checked for these.
 func invalidReasons(key object.Key, obj map[string]any) []string {
 	reasons := slices.Concat(unionReasons(key, obj), dependentReasons(key, obj), kindReasons(key, obj))
 	if base := podSpecOf(key); base != nil {

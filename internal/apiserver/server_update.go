@@ -68,10 +68,12 @@ func ServiceOf(obj map[string]any) service { return object.Child(obj, "spec") }
 // HasAddress reports whether a Service of this type has an address in the cluster.
 func (s service) HasAddress() bool { return s["type"] != "ExternalName" }
 
+// headless reports whether a Service has no address by its own wish.
 func (s service) headless() bool {
 	return s["clusterIP"] == "None" || object.Equal(s["clusterIPs"], []any{"None"})
 }
 
+// hasNodePorts reports whether a Service of this type may have node ports.
 func (s service) hasNodePorts() bool { return s["type"] == "NodePort" || s["type"] == "LoadBalancer" }
 
 // allocatesNodePorts is hasNodePorts, except for load balancers that want none.
@@ -79,6 +81,7 @@ func (s service) allocatesNodePorts() bool {
 	return s["type"] == "NodePort" || s["type"] == "LoadBalancer" && s["allocateLoadBalancerNodePorts"] != false
 }
 
+// hasHealthCheck reports whether the API server allocates a port for health checks to the Service.
 func (s service) hasHealthCheck() bool {
 	return s["type"] == "LoadBalancer" && s["externalTrafficPolicy"] == "Local"
 }

@@ -138,6 +138,8 @@ func unionsOf(key object.Key, obj map[string]any) []union {
 	return podUnions(podSpecOf(key), obj)
 }
 
+// podUnions returns the unions in the spec of a pod: probes and hooks have one handler, an env variable one value, a volume one
+// source.
 func podUnions(base object.Path, obj map[string]any) []union {
 	if base == nil {
 		return nil

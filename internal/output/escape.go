@@ -79,6 +79,7 @@ func gutter(ascii bool) string {
 // EscapeWriter returns a writer that passes each write on to w as a message that went through EscapeLines. Loggers write a message at once.
 func EscapeWriter(w io.Writer, ascii bool) io.Writer { return escapeWriter{w, ascii} }
 
+// escapeWriter escapes what is written to it. Each Write is one message, which becomes one line or more, as Go's loggers write.
 type escapeWriter struct {
 	to    io.Writer
 	ascii bool
@@ -103,6 +104,7 @@ func isHidden(r rune) bool {
 // isMark reports whether a character combines with the one before it. The first such character is U+0300.
 func isMark(r rune) bool { return r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me) }
 
+// isLetter reports whether r is a letter of ASCII.
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
 // startsCommand reports whether s begins with "##[", "##vso[", "##teamcity[" or the like. CI agents obey these anywhere in a line, so a
@@ -148,6 +150,7 @@ func escapeLiteral(s string, escape func(rune) string) string {
 	return b.String()
 }
 
+// jsonEscape writes a rune as an escape of a JSON string. JSON knows 16 bits, so a rune beyond them is a surrogate pair.
 func jsonEscape(r rune) string {
 	if high, low := utf16.EncodeRune(r); high != unicode.ReplacementChar {
 		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
@@ -155,6 +158,7 @@ func jsonEscape(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
+// yamlEscape writes a rune as an escape of a YAML string in double quotes.
 func yamlEscape(r rune) string {
 	if r > 0xffff {
 		return fmt.Sprintf(`\U%08x`, r)

@@ -49,6 +49,7 @@ func WriteFix(w io.Writer, f Format, r *report.FixResult, opts Options) error {
 	return write(w, f, func(e format) ([]byte, error) { return e.fix(r, opts) })
 }
 
+// write finds a format, lets it make the document, and writes it. Nothing is written if the document cannot be made.
 func write(w io.Writer, f Format, document func(format) ([]byte, error)) error {
 	entry, err := find(f)
 	if err != nil {

@@ -33,6 +33,7 @@ type style struct {
 	arrow, ellipsis, dot, gutter, mask string
 }
 
+// newStyle chooses the characters that the terminal can show.
 func newStyle(o Options) style {
 	s := style{ascii: !o.Unicode, colour: o.Color, gutter: gutter(!o.Unicode)}
 	if s.ascii {
@@ -63,6 +64,7 @@ func (s style) sign(v report.Verdict) string {
 // heading marks a line that begins an object or a release.
 func (s style) heading(line string) string { return s.paint(line, color.Bold) }
 
+// either returns the text for terminals with Unicode, or the one for those without.
 func (s style) either(unicode, ascii string) string {
 	if s.ascii {
 		return ascii
@@ -70,6 +72,7 @@ func (s style) either(unicode, ascii string) string {
 	return unicode
 }
 
+// paint colours a text, if colours are wanted.
 func (s style) paint(text string, attributes ...color.Attribute) string {
 	if !s.colour {
 		return text

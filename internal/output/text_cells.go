@@ -84,6 +84,7 @@ func (t *text) cells(f report.Finding, c columns) (cells, below []string) {
 	return c.pick(sides{shown[0], shown[1], shown[2]}), nil
 }
 
+// sidesOf renders old, desired and live with one function.
 func sidesOf(f report.Finding, show func(side any) string) sides {
 	return sides{show(f.Old), show(f.Desired), show(f.Live)}
 }
@@ -248,6 +249,7 @@ func (t *text) stringLines(from, to any) []string {
 	return append(t.signed("- ", numbered(both[:len(gone)], start)), t.signed("+ ", numbered(both[len(gone):], start))...)
 }
 
+// splitLines returns the lines of a text; a value that is no text has one empty line.
 func splitLines(v any) []string {
 	s, _ := v.(string)
 	return strings.Split(s, "\n")

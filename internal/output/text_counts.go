@@ -52,6 +52,7 @@ func countsOf(releases []report.Release) counts {
 	return c
 }
 
+// object counts what becomes of an object, and its findings. An object that could not be seen counts as an error alone.
 func (c *counts) object(o report.Object) {
 	c.drifted += oneIf(o.Drifted)
 	c.terminating += oneIf(o.Terminating && o.IgnoredBy == nil)
@@ -79,11 +80,14 @@ func (c *counts) object(o report.Object) {
 	c.deletedEdits += oneIf(o.Action == report.ActionDelete && o.Drifted && o.IgnoredBy == nil)
 }
 
+// silenced counts what a rule or a baseline silences; rule is nil for what counts.
 func (c *counts) silenced(rule *report.IgnoreRule) {
 	c.ignored += oneIf(rule != nil && !rule.Baseline)
 	c.known += oneIf(rule != nil && rule.Baseline)
 }
 
+// field counts a finding by its verdict. What is silenced, or does not happen because the object fails or goes, is not
+// counted as a write.
 func (c *counts) field(f report.Finding, o report.Object) {
 	c.silenced(f.IgnoredBy)
 	if f.Silenced() {
@@ -198,6 +202,7 @@ func editOf(f report.Finding) (edit, bool) {
 // edits counts the edits among findings.
 type edits map[edit]int
 
+// editsOf counts the edits among findings that nobody silenced.
 func editsOf(fields []report.Finding) edits {
 	n := edits{}
 	for _, f := range fields {

@@ -110,6 +110,7 @@ func fixFindings(fields []report.Finding) []report.Finding {
 // work counts what a plan, or a part of it, writes.
 type work struct{ fields, prunes, creates, handOvers int }
 
+// workOf adds up what plans write.
 func workOf(plans []report.FixPlan) work {
 	var w work
 	for _, p := range plans {

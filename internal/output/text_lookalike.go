@@ -41,6 +41,7 @@ func skeleton(s string) string {
 	}, norm.NFKD.String(s))
 }
 
+// isASCII reports whether a text has ASCII characters only. Such texts have no look-alikes.
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
@@ -90,6 +91,7 @@ func withCodePoints(s, other string) string {
 	return `"` + quote(before) + b.String() + quote(after) + `"`
 }
 
+// firstRune returns the first rune of a text that is not empty.
 func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
 
 // sharedBytes returns the length of the longest beginning that two texts share, at the edge of a character.

@@ -49,6 +49,7 @@ type kind struct {
 	version string
 }
 
+// kindOf returns the kind of an object, with its version if the name of the kind alone does not identify it.
 func (s style) kindOf(o report.Object) kind {
 	k := kind{name: s.word(o.Kind)}
 	if isCustomGroup(o.Key().Group) || o.Engine == report.EngineMerge {
@@ -121,6 +122,7 @@ func (s style) keyName(k report.ObjectKey, namespace string) string {
 	return s.word(kind) + " " + s.qualified(k.Namespace, name, namespace)
 }
 
+// qualified puts the namespace before a name, unless it is that of the release.
 func (s style) qualified(namespace, name, ofRelease string) string {
 	if namespace == "" || namespace == ofRelease {
 		return name

@@ -104,6 +104,7 @@ func (t *text) leads(rows []row) (lead, path int, fits bool) {
 	return lead, path, lead > signWidth && (t.width == 0 || path >= min(minPath, widestPath(rows)))
 }
 
+// widestPath returns the display width of the longest path, by which the values of all rows are aligned.
 func widestPath(rows []row) int {
 	widest := 0
 	for _, r := range rows {

@@ -16,6 +16,7 @@ func displayWidth(s string) int {
 	return n
 }
 
+// runeWidth returns the number of terminal columns that a rune takes: none for a combining mark, two for wide East Asian characters.
 func runeWidth(r rune) int {
 	switch {
 	case r < utf8.RuneSelf:
