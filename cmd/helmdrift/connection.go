@@ -18,6 +18,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
 // This file turns flags and the environment into a cluster and a namespace. It reads kubeconfigs and sends no requests: pkg/live connects.
@@ -38,7 +39,7 @@ type connection struct {
 	burst   int
 	timeout time.Duration
 	// driver is HELM_DRIVER: where release records are stored. Helm has no flag for it.
-	driver string
+	driver release.Driver
 	// envErrors are the errors of environment variables. resolve returns them, so that help and version work in spite of them.
 	envErrors []error
 	// known is what this run knows to be secret.
@@ -50,7 +51,7 @@ func newConnection(env func(string) string) *connection {
 	c := &connection{
 		context: env("HELM_KUBECONTEXT"), namespace: env("HELM_NAMESPACE"), token: env("HELM_KUBETOKEN"),
 		server: env("HELM_KUBEAPISERVER"), caFile: env("HELM_KUBECAFILE"), tlsName: env("HELM_KUBETLS_SERVER_NAME"),
-		asUser: env("HELM_KUBEASUSER"), driver: env("HELM_DRIVER"), timeout: 30 * time.Second,
+		asUser: env("HELM_KUBEASUSER"), driver: release.Driver{Name: env("HELM_DRIVER")}, timeout: 30 * time.Second,
 	}
 	if groups := env("HELM_KUBEASGROUPS"); groups != "" {
 		c.asGroups = strings.Split(groups, ",")
@@ -192,4 +193,9 @@ func kubeconfigError(err error, rules *clientcmd.ClientConfigLoadingRules) error
 // options returns the limits on requests, and the name under which the API server logs them.
 func (c *connection) options() live.Options {
 	return live.Options{UserAgent: "helmdrift/" + version, QPS: c.qps, Burst: c.burst}
+}
+
+// records returns the storage of the release records. It sends no request.
+func (c *connection) records(cluster *live.Cluster) (*release.Storage, error) {
+	return release.Open(c.driver, cluster.Metadata(), cluster.Dynamic())
 }

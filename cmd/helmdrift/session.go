@@ -39,10 +39,14 @@ func begin(ctx context.Context, s streams, c *connection, o compareOptions, args
 	if err != nil {
 		return session{}, err
 	}
+	storage, err := c.records(cluster)
+	if err != nil {
+		return session{}, err
+	}
 	target := drift.Target{Namespace: found.namespace, Revision: o.revision, RollbackTo: o.toRevision}
 	if len(args) > 0 {
 		target.Release = args[0]
-	} else if target.Release, err = onlyRelease(ctx, cluster, c.driver, found.namespace, command); err != nil {
+	} else if target.Release, err = onlyRelease(ctx, storage, found.namespace, command); err != nil {
 		return session{}, err
 	}
 	if len(args) > 1 {
@@ -53,13 +57,13 @@ func begin(ctx context.Context, s streams, c *connection, o compareOptions, args
 	// Work on foreign text is done in child processes instead of this one.
 	limits := o.limits.withLog(c.debug)
 	options.Fetch, options.ReadManifest, options.Render = limits.fetchChart, limits.readManifest, limits.renderChart
-	comparer := drift.New(drift.LiveConnection(cluster, found.cluster, c.driver), options)
+	comparer := drift.New(drift.LiveConnection(cluster, found.cluster, storage), options)
 	return session{cluster: cluster, comparer: comparer, target: target}, nil
 }
 
 // onlyRelease returns the name of the release of a namespace that has exactly one. If there are more, the error lists them.
-func onlyRelease(ctx context.Context, cluster *live.Cluster, driver, namespace, command string) (string, error) {
-	store, err := release.Open(driver, namespace, cluster.Metadata(), cluster.Dynamic())
+func onlyRelease(ctx context.Context, storage *release.Storage, namespace, command string) (string, error) {
+	store, err := storage.Namespace(namespace)
 	if err != nil {
 		return "", err
 	}
