@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,11 +30,15 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("fleetbench", flag.ExitOnError)
 	var options fleet.Options
 	kubeconfig := flags.String("kubeconfig", "", "the cluster to fill")
+	fill := flags.Bool("fill", false, "fill the cluster and do not measure")
 	releases := flags.Int("releases", 20, "the number of releases")
 	flags.IntVar(&options.Objects, "objects", 15, "the number of objects of each release")
 	flags.Uint64Var(&options.Seed, "seed", 1, "the seed of the generator")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if !*fill {
+		return errors.New("only -fill exists")
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
 	if err != nil {
