@@ -302,7 +302,7 @@ func TestGetRefuses(t *testing.T) {
 // ConfigMap has none.
 func TestGetNotBase64(t *testing.T) {
 	obj := &unstructured.Unstructured{Object: map[string]any{
-		"type": secretType, "data": map[string]any{"release": "%%%"},
+		"type": recordType, "data": map[string]any{"release": "%%%"},
 	}}
 	_, err := objects{objectKind: kindSecret}.payload(obj)
 	wantError(t, err, "backup", "its data is not base64")
