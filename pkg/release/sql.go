@@ -28,7 +28,8 @@ SELECT c.relname, row_security_active(c.oid) AND NOT EXISTS (
 	WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd IN ('r', '*') AND EXISTS (
 		SELECT FROM unnest(p.polroles) AS role WHERE role = 0 OR pg_has_role(role, 'USAGE')))
 FROM pg_catalog.pg_class c
-WHERE c.relname ~ '^(releases|custom_labels)_v[0-9]+$' AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_table_is_visible(c.oid)`
+WHERE c.relname ~ '^(releases|custom_labels)_v[0-9]+$' AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_table_is_visible(c.oid)
+ORDER BY c.relname DESC`
 
 // listRows lists all columns but the body. The system column xmin is the transaction that last wrote the row, so it
 // changes with each write; modifiedAt counts seconds. Its parameters are a namespace and a release, or empty texts for
@@ -156,9 +157,11 @@ func (d database) scan(rows *sql.Rows) (Listed, error) {
 	case hasNewerFormat(l.Name):
 		l.Problem = newerFormat(fmt.Errorf("%s is a release record of an unknown format", where))
 	case l.Release == "" || l.Revision < 1:
-		l.Revision = 0
 		l.Problem = withHint(fmt.Errorf("%s is a release record of Helm, but its columns do not tell a name and a revision", where),
 			"correct the columns name and version of the row, or its column owner if it is something else")
+	}
+	if l.Problem != nil {
+		l.Revision = 0
 	}
 	return l, nil
 }
