@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The tables of Helm's driver sql. Versions of Helm before 3.13 have no table of labels.
+// The tables of Helm's driver sql. Older versions of Helm 3 have no table of labels.
 const (
 	recordTable = "releases_v1"
 	labelTable  = "custom_labels_v1"
