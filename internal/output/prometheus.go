@@ -49,8 +49,8 @@ type samples map[string]map[string]float64
 
 // writePrometheus returns the counts of a report as metrics.
 //
-// The text is OpenMetrics. Because it has gauges only and no timestamps, it is the older text format of Prometheus too, which the Pushgateway
-// and the textfile collector of the node exporter read: that format takes the lines with UNIT and EOF for comments.
+// The text is OpenMetrics. Because it has gauges only and no timestamps, it is the older text format of Prometheus too, which the
+// Pushgateway and the textfile collector of the node exporter read: that format takes the lines with UNIT and EOF for comments.
 func writePrometheus(r *report.Report, _ Options) ([]byte, error) {
 	s := samples{}
 	s.addScan(r)
@@ -83,8 +83,9 @@ func (s samples) addScan(r *report.Report) {
 	}
 }
 
-// addClusters adds the samples that every cluster has, whatever was found in it: zeros, the number of namespaces that could not be searched,
-// and when the cluster was last read without an error. An error that belongs to no cluster may concern any, so no cluster is without one.
+// addClusters adds the samples that every cluster has, whatever was found in it: zeros, the number of namespaces that could not be
+// searched, and when the cluster was last read without an error. An error that belongs to no cluster may concern any, so after one no
+// cluster was read with success.
 func (s samples) addClusters(r *report.Report) {
 	failed := map[string]bool{}
 	if r.Scan != nil {

@@ -68,7 +68,8 @@ func TestPrometheusIsBounded(t *testing.T) {
 		for k := range 100 {
 			fields = append(fields, report.Finding{Path: fmt.Sprint(k), Verdict: report.Ignore, Cause: report.CauseDrift})
 		}
-		releases = append(releases, report.Release{Cluster: "a", Namespace: fmt.Sprint(i), Name: "web", Objects: []report.Object{{Fields: fields}}})
+		r := report.Release{Cluster: "a", Namespace: fmt.Sprint(i), Name: "web", Objects: []report.Object{{Fields: fields}}}
+		releases = append(releases, r)
 	}
 	if many := lines(releases...); many != few+1 {
 		t.Errorf("1,000 clean releases have %d samples, one has %d: want one more, for the unmanaged fields", many, few)
@@ -86,9 +87,11 @@ func TestPrometheusIsBounded(t *testing.T) {
 	}
 }
 
-// TestPrometheusLastSuccess: a cluster in which anything failed was not read with success, and after an error that belongs to no cluster none was.
+// TestPrometheusLastSuccess: a cluster in which anything failed was not read with success, and after an error that belongs to no cluster
+// none was.
 func TestPrometheusLastSuccess(t *testing.T) {
-	releases := []report.Release{{Cluster: "a"}, {Cluster: "b", Objects: []report.Object{{Error: &report.ObjectError{}}}}, {Cluster: "b"}, {Cluster: "c"}}
+	failed := []report.Object{{Error: &report.ObjectError{}}}
+	releases := []report.Release{{Cluster: "a"}, {Cluster: "b", Objects: failed}, {Cluster: "b"}, {Cluster: "c"}}
 	scan := report.Scan{Clusters: []string{"a", "b", "c", "d"}}
 	for _, test := range []struct {
 		errors []report.ScanError
@@ -100,7 +103,8 @@ func TestPrometheusLastSuccess(t *testing.T) {
 	} {
 		out := string(render(t, Prometheus, report.NewScan("v", fixedTime, releases, test.errors, scan), Options{}))
 		var got []string
-		for _, line := range regexp.MustCompile(`(?m)^helmdrift_last_success_timestamp_seconds\{cluster="(.)"\} 1795168800$`).FindAllStringSubmatch(out, -1) {
+		success := regexp.MustCompile(`(?m)^helmdrift_last_success_timestamp_seconds\{cluster="(.)"\} 1795168800$`)
+		for _, line := range success.FindAllStringSubmatch(out, -1) {
 			got = append(got, line[1])
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
@@ -123,7 +127,8 @@ func TestPrometheusEscapes(t *testing.T) {
 
 // TestFixHasNoMetrics: the format is refused for the result of a fix.
 func TestFixHasNoMetrics(t *testing.T) {
-	if err := WriteFix(nil, Prometheus, &report.FixResult{}, Options{}); err == nil || !strings.Contains(err.Error(), "only diff writes metrics") {
+	err := WriteFix(nil, Prometheus, &report.FixResult{}, Options{})
+	if err == nil || !strings.Contains(err.Error(), "only diff writes metrics") {
 		t.Errorf("%v, want a refusal", err)
 	}
 }
