@@ -28,8 +28,15 @@ func flagGroups(command string) []flagGroup {
 		return slices.Concat(selectionGroups(), desiredGroups(), diffGroups(), commonGroups())
 	case "fix":
 		return slices.Concat(fixGroups(), commonGroups())
+	case "report":
+		return slices.Concat(reportGroups(), commonGroups())
 	}
 	return commonGroups()
+}
+
+// reportGroups returns the flags of report.
+func reportGroups() []flagGroup {
+	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "show-ignored", "color"}}}
 }
 
 // selectionGroups returns the flags that select releases.
