@@ -1,8 +1,9 @@
 // Package output writes a report.Report, or the report.FixResult of a fix, in the format that a reader asked for: text for people, JSON and
-// YAML for programs, and rules for the configuration. Each format is a view of the same report in files of its own:
+// YAML for programs, rules for the configuration, and metrics for Prometheus. Each format is a view of the same report in files of its own:
 //
 //	                ┌─► text: values ─► lines ─► table ─► section ─► object ─► fold ─► release ─► text, fix
 //	Report ─► Write ┼─► json ─► yaml ─► rules
+//	                ├─► prometheus
 //	                └─► every foreign text ─► Escape ◄─ the command's own messages on stderr
 //
 // A file uses only what stands to the left of it. The package decides nothing: verdicts, causes and counts come with the report, and values
