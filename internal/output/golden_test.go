@@ -124,18 +124,20 @@ func TestReportsCountRight(t *testing.T) {
 	}
 }
 
-// TestDocShowsAPreview: the example in the package comment is what is written.
-func TestDocShowsAPreview(t *testing.T) {
+// TestDocShowsReports: the examples in the package comment are what is written.
+func TestDocShowsReports(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var example strings.Builder
-	for _, l := range strings.Split(strings.TrimSpace(string(render(t, Text, reports(t)["preview"], Options{Unicode: true}))), "\n") {
-		example.WriteString(strings.TrimRight("//\t"+l, "\t") + "\n")
-	}
-	if !strings.Contains(string(doc), example.String()) {
-		t.Errorf("doc.go does not show\n%s", example.String())
+	for _, name := range []string{"preview", "scan"} {
+		var example strings.Builder
+		for _, l := range strings.Split(strings.TrimSpace(string(render(t, Text, reports(t)[name], Options{Unicode: true}))), "\n") {
+			example.WriteString(strings.TrimRight("//\t"+l, "\t") + "\n")
+		}
+		if !strings.Contains(string(doc), example.String()) {
+			t.Errorf("doc.go does not show\n%s", example.String())
+		}
 	}
 }
 

@@ -117,9 +117,10 @@ func TestTally(t *testing.T) {
 		want   string
 	}{
 		"nothing found": {scanOf(nil), "no releases found on dev · 4.1 s\n"},
-		"nothing found where it was searched": {scanOf(nil, unread("ops")), "no releases found on dev, but not everything could be searched · 4.1 s\n" +
-			"could not search namespace ops on dev: no secrets in namespace ops\n" +
-			"incomplete: the releases of 1 namespace are not in this report\n"},
+		"nothing found where it was searched": {scanOf(nil, unread("ops")),
+			"no releases found on dev, but not everything could be searched · 4.1 s\n" +
+				"could not search namespace ops on dev: no secrets in namespace ops\n" +
+				"incomplete: the releases of 1 namespace are not in this report\n"},
 		"nothing searched": {scanOf(nil, report.ScanError{Cluster: "dev", Code: "x", Message: "no"}),
 			"no releases found, but not everything could be searched · 4.1 s\ncould not search cluster dev: no\n" +
 				"incomplete: the releases of 1 cluster are not in this report\n"},
@@ -130,7 +131,8 @@ func TestTally(t *testing.T) {
 			"\n2 releases: 2 clean · 4.1 s\nno drift: 30 objects compared\n"},
 		"every state": {scanOf([]report.Release{drifted, changed, broken, cleanRelease(9)}),
 			"\n4 releases: 1 drifted, 1 changed, 1 error (1 drifted), 1 clean · 4.1 s\n" +
-				"2 objects drifted in 2 of 4 releases; the next upgrade overwrites 4 fields; 1 unmanaged field\nthe comparison is incomplete: 1 error\n"},
+				"2 objects drifted in 2 of 4 releases; the next upgrade overwrites 4 fields; 1 unmanaged field\n" +
+				"the comparison is incomplete: 1 error\n"},
 		"a warning without details": {scanOf([]report.Release{warned}),
 			"\n1 release: 1 clean · 4.1 s\nno drift: 15 objects compared\n2 warnings about 1 release (see -v)\n"},
 		"what could not be searched is not clean": {scanOf([]report.Release{cleanRelease(1)}, unread("a"), unread("b"), unread("c")),
@@ -155,9 +157,10 @@ func TestTroubles(t *testing.T) {
 		"the same": {"no", "no", "error: app-0 in team-0 on dev: no\n│ the same for 1 more: app-1 in team-1 on dev\n"},
 		"the names differ": {"get secrets/sh.helm.release.v1.app-0.v3 in team-0", "get secrets/sh.helm.release.v1.app-1.v12 in team-1",
 			"error: app-0 in team-0 on dev: get secrets/sh.helm.release.v1.app-0.v3 in team-0\n│ the same for 1 more: app-1 in team-1 on dev\n"},
-		"something else differs": {"app-0: 403", "app-1: 500", "error: app-0 in team-0 on dev: app-0: 403\nerror: app-1 in team-1 on dev: app-1: 500\n"},
-		"a name within a word":   {"app-0x", "app-1x", "error: app-0 in team-0 on dev: app-0x\nerror: app-1 in team-1 on dev: app-1x\n"},
-		"several lines":          {"a\nb", "a\nb", "error: app-0 in team-0 on dev: a\n│ b\n│ the same for 1 more: app-1 in team-1 on dev\n"},
+		"something else differs": {"app-0: 403", "app-1: 500",
+			"error: app-0 in team-0 on dev: app-0: 403\nerror: app-1 in team-1 on dev: app-1: 500\n"},
+		"a name within a word": {"app-0x", "app-1x", "error: app-0 in team-0 on dev: app-0x\nerror: app-1 in team-1 on dev: app-1x\n"},
+		"several lines":        {"a\nb", "a\nb", "error: app-0 in team-0 on dev: a\n│ b\n│ the same for 1 more: app-1 in team-1 on dev\n"},
 	} {
 		out := string(render(t, Text, scanOf([]report.Release{failedRelease(0, c.a), failedRelease(1, c.b)}), Options{Unicode: true}))
 		if !strings.Contains(out, "\n\n"+c.want+"\n") {
