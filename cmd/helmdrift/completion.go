@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helmdrift/helmdrift/pkg/live"
-	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
 // This file completes the names of releases in the shell. The commands that print completion scripts come from cobra.
@@ -33,7 +32,11 @@ func completeRelease(c *connection) cobra.CompletionFunc {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		store, err := release.Open(c.driver, at.namespace, cluster.Metadata(), cluster.Dynamic())
+		storage, err := c.records(cluster)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		store, err := storage.Namespace(at.namespace)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

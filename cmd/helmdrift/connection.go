@@ -18,6 +18,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
 // This file turns flags and the environment into a cluster and a namespace. It reads kubeconfigs and sends no requests: pkg/live connects.
@@ -38,7 +39,7 @@ type connection struct {
 	burst   int
 	timeout time.Duration
 	// driver is HELM_DRIVER: where release records are stored. Helm has no flag for it.
-	driver string
+	driver release.Driver
 	// envErrors are the errors of environment variables. resolve returns them, so that help and version work in spite of them.
 	envErrors []error
 	// known is what this run knows to be secret.
@@ -50,7 +51,7 @@ func newConnection(env func(string) string) *connection {
 	c := &connection{
 		context: env("HELM_KUBECONTEXT"), namespace: env("HELM_NAMESPACE"), token: env("HELM_KUBETOKEN"),
 		server: env("HELM_KUBEAPISERVER"), caFile: env("HELM_KUBECAFILE"), tlsName: env("HELM_KUBETLS_SERVER_NAME"),
-		asUser: env("HELM_KUBEASUSER"), driver: env("HELM_DRIVER"), timeout: 30 * time.Second,
+		asUser: env("HELM_KUBEASUSER"), driver: release.Driver{Name: env("HELM_DRIVER")}, timeout: 30 * time.Second,
 	}
 	if groups := env("HELM_KUBEASGROUPS"); groups != "" {
 		c.asGroups = strings.Split(groups, ",")
@@ -116,9 +117,7 @@ func (c *connection) resolve() (target, error) {
 	if err := errors.Join(c.envErrors...); err != nil {
 		return target{}, err
 	}
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = c.kubeconfig
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, c.overrides())
+	loader, rules := c.loader()
 	if err := c.checkContext(loader); err != nil {
 		return target{}, err
 	}
@@ -132,6 +131,23 @@ func (c *connection) resolve() (target, error) {
 		return target{}, kubeconfigError(err, rules)
 	}
 	return target{config: config, namespace: namespace, cluster: c.clusterName(loader)}, nil
+}
+
+// loader returns the kubeconfig and the rules by which its files are found.
+func (c *connection) loader() (clientcmd.ClientConfig, *clientcmd.ClientConfigLoadingRules) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.kubeconfig
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, c.overrides()), rules
+}
+
+// rawConfig returns the kubeconfig as it is written.
+func (c *connection) rawConfig() (api.Config, error) {
+	loader, rules := c.loader()
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return raw, kubeconfigError(err, rules)
+	}
+	return raw, nil
 }
 
 // overrides returns what the flags replace in the kubeconfig.
@@ -192,4 +208,9 @@ func kubeconfigError(err error, rules *clientcmd.ClientConfigLoadingRules) error
 // options returns the limits on requests, and the name under which the API server logs them.
 func (c *connection) options() live.Options {
 	return live.Options{UserAgent: "helmdrift/" + version, QPS: c.qps, Burst: c.burst}
+}
+
+// records returns the storage of the release records. It sends no request.
+func (c *connection) records(cluster *live.Cluster) (*release.Storage, error) {
+	return release.Open(c.driver, cluster.Metadata(), cluster.Dynamic())
 }

@@ -25,6 +25,7 @@ import (
 // diffOptions are the flags of diff: how to compare, which findings count, and how the report looks.
 type diffOptions struct {
 	compareOptions
+	selectionOptions
 	format      output.Format
 	failOn      failOn
 	color       oneOf
@@ -73,6 +74,12 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 			if err := o.check(cmd.Flags(), hasChart); err != nil {
 				return err
 			}
+			if names, several := o.several(cmd.Flags(), args); several {
+				if err := o.checkScan(cmd.Flags(), hasChart); err != nil {
+					return err
+				}
+				return runScan(cmd.Context(), s, c, o, names)
+			}
 			if err := o.checkFix(cmd.LocalNonPersistentFlags(), hasChart); err != nil {
 				return err
 			}
@@ -93,6 +100,7 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them")
 	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted as helmdrift fix does; its flags are then accepted too")
 
+	o.selectionOptions.addFlags(fs)
 	o.ignoreOptions.addFlags(fs)
 	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
 	fs.BoolVar(&o.showControllers, "show-controllers", false,
@@ -116,6 +124,15 @@ func releaseAndChart(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: cmd.UseLine()}
+}
+
+// several reports whether releases are selected, and returns their names if they are named. diff --fix without a name takes the only release
+// of the namespace, since a fix takes one release.
+func (o *diffOptions) several(flags *pflag.FlagSet, args []string) (names []string, several bool) {
+	if len(args) > 0 {
+		names = strings.Split(args[0], ",")
+	}
+	return names, len(names) > 1 || o.isSet(flags) || len(names) == 0 && !o.fix
 }
 
 // check refuses flags that contradict each other or would have no effect.

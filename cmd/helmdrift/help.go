@@ -25,12 +25,15 @@ type flagGroup struct {
 func flagGroups(command string) []flagGroup {
 	switch command {
 	case "diff":
-		return slices.Concat(desiredGroups(), diffGroups(), commonGroups())
+		return slices.Concat(selectionGroups(), desiredGroups(), diffGroups(), commonGroups())
 	case "fix":
 		return slices.Concat(fixGroups(), commonGroups())
 	}
 	return commonGroups()
 }
+
+// selectionGroups returns the flags that select releases.
+func selectionGroups() []flagGroup { return []flagGroup{{"Which releases", selectionFlags()}} }
 
 // desiredGroups returns the flags that choose what the release is compared with.
 func desiredGroups() []flagGroup {

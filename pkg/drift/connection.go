@@ -61,12 +61,10 @@ type Cluster interface {
 	Incomplete(groups []string) []report.Message
 }
 
-// LiveConnection returns the connection to a cluster that live.Connect has connected to. Driver is a value of HELM_DRIVER.
-func LiveConnection(cluster *live.Cluster, name, driver string) Connection {
+// LiveConnection returns the connection to a cluster that live.Connect has connected to, and to the records of its releases.
+func LiveConnection(cluster *live.Cluster, name string, storage *release.Storage) Connection {
 	return Connection{
 		Name: name, Cluster: cluster, Lookups: cluster.Lookups, DryRun: cluster.DryRun,
-		Records: func(namespace string) (Records, error) {
-			return release.Open(driver, namespace, cluster.Metadata(), cluster.Dynamic())
-		},
+		Records: func(namespace string) (Records, error) { return storage.Namespace(namespace) },
 	}
 }

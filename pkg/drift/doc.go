@@ -5,7 +5,8 @@
 // A Connection says where to read, Options say how to compare, a Target says what, and Compare returns a Result:
 //
 //	cluster, err := live.Connect(ctx, config, live.Options{})
-//	comparer := drift.New(drift.LiveConnection(cluster, "prod-cluster", ""), drift.Options{})
+//	storage, err := release.Open(release.Driver{}, cluster.Metadata(), cluster.Dynamic())
+//	comparer := drift.New(drift.LiveConnection(cluster, "prod-cluster", storage), drift.Options{})
 //	result, err := comparer.Compare(ctx, drift.Target{Namespace: "prod", Release: "web"})
 //	r := report.New("v1", time.Now(), []report.Release{result.Report(threeway.Mask{})})
 //

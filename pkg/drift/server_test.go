@@ -19,6 +19,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
 // servedKinds are the kinds of the API server in these tests, by the paths of their collections.
@@ -54,7 +55,11 @@ func connect(t *testing.T, record map[string]any, objects string) drift.Connecti
 	if err != nil {
 		t.Fatal(err)
 	}
-	return drift.LiveConnection(cluster, "test", "")
+	storage, err := release.Open(release.Driver{}, cluster.Metadata(), cluster.Dynamic())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return drift.LiveConnection(cluster, "test", storage)
 }
 
 func (s apiServer) add(object map[string]any) {

@@ -12,7 +12,7 @@
 // from.
 //
 // Store.Load does the three steps in order, and Store.LoadRollback does so for helm rollback. Store.Names lists all releases of
-// the namespace.
+// the namespace. Storage.List lists the records of all namespaces, also without reading one.
 //
 // # Where the rules come from
 //

@@ -1,16 +1,12 @@
 package release
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 
 	"helm.sh/helm/v3/pkg/chartutil"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -47,81 +43,46 @@ type Summary struct {
 // History lists the records of a release without reading them. A release without records has an empty history, for
 // which Choose returns the error.
 func (s *Store) History(ctx context.Context, name string) (History, error) {
-	h := History{Release: name, Kind: s.kind, Namespace: s.namespace}
+	if h, listed := s.listed[name]; listed {
+		return h, nil
+	}
+	h := History{Release: name, Kind: s.kind(), Namespace: s.namespace}
 	// An invalid name could change the meaning of the label selector. The text of the error is that of "helm upgrade".
 	if err := chartutil.ValidateReleaseName(name); err != nil {
 		return h, fmt.Errorf("release name is invalid: %s", name)
 	}
-	items, err := s.list(ctx, labels.Set{"owner": "helm", "name": name}.AsSelector().String())
+	found, err := s.list(ctx, s.namespace, labels.SelectorFromSet(labels.Set{"owner": "helm", "name": name}))
 	if err != nil {
 		return h, fmt.Errorf("find release %s: %w", name, err)
 	}
 	var errs []error
-	for i := range items {
-		e, err := s.entry(&items[i])
-		errs = append(errs, err)
-		h.Entries = append(h.Entries, e)
+	for _, l := range found {
+		errs = append(errs, l.Problem)
+		h.Entries = append(h.Entries, l.Entry)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return h, fmt.Errorf("find release %s: %w", name, err)
 	}
-	// Two records of one revision are ordered by name, so that the order does not depend on the server.
-	slices.SortFunc(h.Entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(h.Entries, compareEntries)
 	return h, nil
 }
 
 // Names lists the releases of the namespace, by name, without reading a record. The error reports records with
 // invalid labels; the other releases are returned with it.
 func (s *Store) Names(ctx context.Context) ([]Summary, error) {
-	items, err := s.list(ctx, labels.Set{"owner": "helm"}.AsSelector().String())
+	listed, err := (&Storage{s.backend}).List(ctx, s.namespace, labels.Everything())
 	if err != nil {
-		return nil, fmt.Errorf("find releases: %w", err)
+		return nil, err
 	}
-	latest := map[string]Summary{}
+	var found []Summary
 	var errs []error
-	for i := range items {
-		e, err := s.entry(&items[i])
-		if err != nil {
-			errs = append(errs, err)
-			continue
+	for _, l := range Latest(listed) {
+		if l.Revision > 0 {
+			found = append(found, Summary{Name: l.Release, Revision: l.Revision, Status: l.Status})
 		}
-		if e.Revision > latest[e.Release].Revision {
-			latest[e.Release] = Summary{Name: e.Release, Revision: e.Revision, Status: e.Status}
-		}
+		errs = append(errs, l.Problem)
 	}
-	found := slices.SortedFunc(maps.Values(latest), func(a, b Summary) int { return cmp.Compare(a.Name, b.Name) })
 	return found, errors.Join(errs...)
-}
-
-// entry reads the labels of a record.
-func (s *Store) entry(m *metav1.PartialObjectMetadata) (Entry, error) {
-	e := Entry{Name: m.Name, Release: m.Labels["name"], Status: m.Labels["status"], ResourceVersion: m.ResourceVersion}
-	if hasNewerFormat(m.Name) {
-		return e, newerFormat(fmt.Errorf("%s is a release record of an unknown format", s.storedAs(m.Name)))
-	}
-	if e.Release == "" {
-		return e, s.labelError(m.Name, errors.New("it has no label name"))
-	}
-	version, ok := m.Labels["version"]
-	if !ok {
-		return e, s.labelError(m.Name, errors.New("it has no label version"))
-	}
-	revision, err := strconv.Atoi(version)
-	if err != nil || revision < 1 {
-		return e, s.labelError(m.Name, fmt.Errorf("its label version is %q, not a revision", version))
-	}
-	e.Revision = revision
-	return e, nil
-}
-
-// labelError is the error of a record whose labels do not tell its release and revision. Ignoring the record could
-// make an older revision the last one.
-func (s *Store) labelError(name string, cause error) error {
-	return withHint(fmt.Errorf("%s is labelled as a release record of Helm, but %w", s.storedAs(name), cause),
-		"Helm takes every %s with the label owner=helm for a release record; correct the labels of this one, "+
-			"or remove the label owner if it is something else", s.kind)
 }
 
 // newerFormat adds the advice for a record that a newer Helm may have written.

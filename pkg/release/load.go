@@ -2,20 +2,8 @@ package release
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-)
-
-// The type that Helm gives its Secrets, its prefix in every format, and the key of their data.
-const (
-	secretType    = secretTypeAny + "v1"
-	secretTypeAny = "helm.sh/release."
-	recordKey     = "release"
 )
 
 // Loaded is what a comparison needs from the storage.
@@ -106,13 +94,16 @@ func (s *Store) LoadRollback(ctx context.Context, name string, to int, opts Opti
 
 // Get reads and decodes the record of an entry.
 func (s *Store) Get(ctx context.Context, e Entry, opts Options) (*Record, error) {
-	obj, err := s.objects.Get(ctx, e.Name, metav1.GetOptions{})
+	text, problem, err := s.text(ctx, s.namespace, e.Name)
 	if err != nil {
-		return nil, s.withPermissionHint("get", fmt.Errorf("get %s: %w", s.storedAs(e.Name), err))
+		return nil, err
 	}
-	r, err := s.decode(obj, e, opts)
-	if err != nil {
-		return nil, &recordError{where: fmt.Sprintf("read revision %d of %s from %s", e.Revision, e.Release, s.storedAs(e.Name)), err: err}
+	var r *Record
+	if problem == nil {
+		r, problem = s.decode(text, e, opts)
+	}
+	if problem != nil {
+		return nil, &recordError{where: fmt.Sprintf("read revision %d of %s from %s", e.Revision, e.Release, s.storedAs(e.Name)), err: problem}
 	}
 	r.StoredAs = s.storedAs(e.Name)
 	if r.Namespace == "" {
@@ -133,12 +124,8 @@ func (e *recordError) Error() string { return e.where + ": " + e.err.Error() }
 // Unwrap returns the cause.
 func (e *recordError) Unwrap() error { return e.err }
 
-// decode reads the record in an object and checks that it is the one that the labels announce.
-func (s *Store) decode(obj *unstructured.Unstructured, e Entry, opts Options) (*Record, error) {
-	text, err := s.payload(obj)
-	if err != nil {
-		return nil, err
-	}
+// decode decodes the text of a record and checks that it is the one that its entry announces.
+func (s *Store) decode(text []byte, e Entry, opts Options) (*Record, error) {
 	r, err := Decode(text, opts)
 	if err != nil {
 		return nil, err
@@ -154,42 +141,5 @@ func (s *Store) decode(obj *unstructured.Unstructured, e Entry, opts Options) (*
 		return r, nil
 	}
 	return nil, withHint(err, "the %s was copied or its labels were edited; correct its name and labels, "+
-		"or remove the label owner if it is a backup", s.kind)
-}
-
-// payload returns the base64 text of the record from its object.
-func (s *Store) payload(obj *unstructured.Unstructured) ([]byte, error) {
-	if s.kind == kindSecret {
-		if err := checkType(obj); err != nil {
-			return nil, err
-		}
-	}
-	text, found, err := unstructured.NestedString(obj.Object, "data", recordKey)
-	if err != nil || !found {
-		return nil, unreadableRecord(fmt.Errorf("its data has no text under %q", recordKey))
-	}
-	if s.kind == kindConfigMap {
-		return []byte(text), nil
-	}
-	// In JSON the bytes of a Secret are base64, in addition to Helm's own base64. Typed clients hide this layer.
-	inner, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil, unreadableRecord(fmt.Errorf("its data is not base64: %w", err))
-	}
-	return inner, nil
-}
-
-// checkType refuses Secrets that are no records of the known format. ConfigMaps have no type.
-func checkType(secret *unstructured.Unstructured) error {
-	got, _, _ := unstructured.NestedString(secret.Object, "type")
-	switch {
-	case got == secretType:
-		return nil
-	case strings.HasPrefix(got, secretTypeAny):
-		return newerFormat(fmt.Errorf("its type is %.60q, a record format that this version does not know", got))
-	default:
-		return withHint(fmt.Errorf("its type is %.60q, not %s", got, secretType),
-			"a Secret that was restored by hand must be created with --type=%s; "+
-				"remove the label owner if it is no release record", secretType)
-	}
+		"or remove the label owner if it is a backup", s.kind())
 }

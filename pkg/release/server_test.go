@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -42,7 +43,9 @@ func newAPIServer(t *testing.T, objects ...metav1.Object) *apiServer {
 	t.Helper()
 	s := &apiServer{t: t, objects: objects, page: 1000}
 	for i, o := range objects {
-		o.SetNamespace("prod")
+		if o.GetNamespace() == "" {
+			o.SetNamespace("prod")
+		}
 		o.SetResourceVersion(strconv.Itoa(i + 1))
 	}
 	h := httptest.NewServer(s)
@@ -51,8 +54,18 @@ func newAPIServer(t *testing.T, objects ...metav1.Object) *apiServer {
 	return s
 }
 
-// open returns the store of a driver on this server.
+// open returns the store of a driver in the namespace prod of this server.
 func (s *apiServer) open(driver string) *Store {
+	s.t.Helper()
+	store, err := s.storage(driver).Namespace("prod")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return store
+}
+
+// storage returns the storage of a driver on this server.
+func (s *apiServer) storage(driver string) *Storage {
 	s.t.Helper()
 	config := &rest.Config{Host: s.url, QPS: -1}
 	meta, err := metadata.NewForConfig(config)
@@ -63,11 +76,11 @@ func (s *apiServer) open(driver string) *Store {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	store, err := Open(driver, "prod", meta, dyn)
+	storage, err := Open(Driver{Name: driver}, meta, dyn)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return store
+	return storage
 }
 
 // asked returns the requests so far and forgets them.
@@ -80,8 +93,12 @@ func (s *apiServer) asked() []string {
 }
 
 func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	rest, ok := strings.CutPrefix(r.URL.Path, "/api/v1/namespaces/prod/")
-	if !ok || r.Method != http.MethodGet || r.URL.Query().Has("watch") {
+	rest, inNamespace := strings.CutPrefix(r.URL.Path, "/api/v1/namespaces/")
+	namespace, rest, _ := strings.Cut(rest, "/")
+	if !inNamespace {
+		namespace, rest = "", strings.TrimPrefix(r.URL.Path, "/api/v1/")
+	}
+	if r.Method != http.MethodGet || r.URL.Query().Has("watch") {
 		s.t.Errorf("unexpected request %s %s", r.Method, r.URL)
 	}
 	resource, name, isGet := strings.Cut(rest, "/")
@@ -96,14 +113,14 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case s.forbid == verb:
 		s.fail(w, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, name, fmt.Errorf("user bob cannot")))
 	case isGet:
-		s.get(w, resource, name)
+		s.get(w, resource, namespace, name)
 	default:
-		s.list(w, r, resource)
+		s.list(w, r, resource, namespace)
 	}
 }
 
-func (s *apiServer) get(w http.ResponseWriter, resource, name string) {
-	for _, o := range s.sorted(resource) {
+func (s *apiServer) get(w http.ResponseWriter, resource, namespace, name string) {
+	for _, o := range s.sorted(resource, namespace) {
 		if o.GetName() == name {
 			s.write(w, http.StatusOK, o)
 			return
@@ -112,7 +129,7 @@ func (s *apiServer) get(w http.ResponseWriter, resource, name string) {
 	s.fail(w, apierrors.NewNotFound(schema.GroupResource{Resource: resource}, name))
 }
 
-func (s *apiServer) list(w http.ResponseWriter, r *http.Request, resource string) {
+func (s *apiServer) list(w http.ResponseWriter, r *http.Request, resource, namespace string) {
 	if !strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadataList") {
 		s.t.Errorf("list asks for whole objects: Accept %q", r.Header.Get("Accept"))
 	}
@@ -124,10 +141,11 @@ func (s *apiServer) list(w http.ResponseWriter, r *http.Request, resource string
 	list := metav1.PartialObjectMetadataList{
 		TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
 	}
-	for _, o := range s.sorted(resource) {
+	for _, o := range s.sorted(resource, namespace) {
 		if selector.Matches(labels.Set(o.GetLabels())) {
 			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 				Name: o.GetName(), Namespace: o.GetNamespace(), Labels: o.GetLabels(), ResourceVersion: o.GetResourceVersion(),
+				CreationTimestamp: o.GetCreationTimestamp(),
 			}})
 		}
 	}
@@ -152,15 +170,18 @@ func (s *apiServer) list(w http.ResponseWriter, r *http.Request, resource string
 	s.write(w, http.StatusOK, &list)
 }
 
-// sorted returns the objects of a resource in the order of their names, as a server does.
-func (s *apiServer) sorted(resource string) []metav1.Object {
+// sorted returns the objects of a resource in one namespace, or in all if it is empty, in the order of a server.
+func (s *apiServer) sorted(resource, namespace string) []metav1.Object {
 	var found []metav1.Object
 	for _, o := range s.objects {
-		if _, isSecret := o.(*corev1.Secret); isSecret == (resource == "secrets") {
+		_, isSecret := o.(*corev1.Secret)
+		if isSecret == (resource == "secrets") && (namespace == "" || namespace == o.GetNamespace()) {
 			found = append(found, o)
 		}
 	}
-	slices.SortFunc(found, func(a, b metav1.Object) int { return strings.Compare(a.GetName(), b.GetName()) })
+	slices.SortFunc(found, func(a, b metav1.Object) int {
+		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
+	})
 	return found
 }
 

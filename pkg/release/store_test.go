@@ -21,7 +21,7 @@ func TestOpen(t *testing.T) {
 	for driver, kind := range map[string]string{
 		"": kindSecret, "secret": kindSecret, "secrets": kindSecret, "configmap": kindConfigMap, "configmaps": kindConfigMap,
 	} {
-		if got := s.open(driver).kind; got != kind {
+		if got := s.open(driver).kind(); got != kind {
 			t.Errorf("driver %q opens %s, want %s", driver, got, kind)
 		}
 	}
@@ -31,10 +31,10 @@ func TestOpen(t *testing.T) {
 		"Secrets": `unknown driver "Secrets"`,
 		"etcd":    `unknown driver "etcd"`,
 	} {
-		_, err := Open(driver, "prod", nil, nil)
+		_, err := Open(Driver{Name: driver}, nil, nil)
 		wantError(t, err, "secret (the default) and configmap", want)
 	}
-	_, err := Open("", "", nil, nil)
+	_, err := s.storage("").Namespace("")
 	wantError(t, err, "", "no namespace given")
 }
 
@@ -304,7 +304,7 @@ func TestGetNotBase64(t *testing.T) {
 	obj := &unstructured.Unstructured{Object: map[string]any{
 		"type": secretType, "data": map[string]any{"release": "%%%"},
 	}}
-	_, err := (&Store{kind: kindSecret}).payload(obj)
+	_, err := objects{objectKind: kindSecret}.payload(obj)
 	wantError(t, err, "backup", "its data is not base64")
 
 	odd := helmConfigMap(t, helmRelease("web", 2, helm.StatusDeployed))

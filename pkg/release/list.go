@@ -1,0 +1,96 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Listed is what a list shows of one record.
+type Listed struct {
+	Entry
+	// Namespace is that of the storage.
+	Namespace string
+	// Labels are those of the record: name, owner, status and version, createdAt and modifiedAt, and the user's own.
+	Labels map[string]string
+	// Created is when the record was stored, which is the start of the operation that made the revision.
+	Created time.Time
+	// Problem is the reason why the revision is unknown: labels that were edited, or a newer format. Revision is 0
+	// then, and Release can be empty.
+	Problem error
+}
+
+// List lists the records of a namespace, or of all namespaces if it is empty, by namespace, release and revision. It
+// reads no record. The selector applies to the labels of each record. Records of one release can have different labels,
+// so the last revision of a list with a selector need not be the last revision of the release: a caller that selects
+// releases lists everything, takes Latest and then applies its selector, as "helm list" does (helm v3.22.0
+// pkg/action/list.go, List.Run).
+func (s *Storage) List(ctx context.Context, namespace string, selector labels.Selector) ([]Listed, error) {
+	requirements, selectable := selector.Requirements()
+	if !selectable {
+		return nil, nil // labels.Nothing
+	}
+	owned := labels.SelectorFromSet(labels.Set{"owner": "helm"}).Add(requirements...)
+	found, err := s.list(ctx, namespace, owned)
+	if err != nil {
+		return nil, fmt.Errorf("find releases: %w", err)
+	}
+	slices.SortFunc(found, func(a, b Listed) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Release, b.Release), compareEntries(a.Entry, b.Entry))
+	})
+	return found, nil
+}
+
+// compareEntries orders the records of a release by revision. Two records of one revision are ordered by name, so that
+// the order does not depend on the server.
+func compareEntries(a, b Entry) int {
+	return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Name, b.Name))
+}
+
+// Latest returns the last revision of each release in the result of List, in the same order. If the revision of any
+// record of a release is unknown, its Problem is set, because that record could be the last one. Records that do not
+// name their release are returned as they are.
+func Latest(listed []Listed) []Listed {
+	var latest []Listed
+	for i, l := range listed {
+		if i == 0 || l.Release == "" || l.Namespace != listed[i-1].Namespace || l.Release != listed[i-1].Release {
+			latest = append(latest, l)
+			continue
+		}
+		last := &latest[len(latest)-1]
+		l.Problem = errors.Join(last.Problem, l.Problem)
+		*last = l
+	}
+	return latest
+}
+
+// Released is one release in the result of List: its last record and the list of all of them.
+type Released struct {
+	Last    Listed
+	History History
+	// Problem is the reason why History cannot be trusted: the revision of one of the records is unknown.
+	Problem error
+}
+
+// Releases groups the result of a List without a selector by release, in the same order. Records that do not name their
+// release are left out of the groups and returned as nameless.
+func (s *Storage) Releases(listed []Listed) (found []Released, nameless []Listed) {
+	for _, l := range listed {
+		if l.Release == "" {
+			nameless = append(nameless, l)
+			continue
+		}
+		if n := len(found); n == 0 || found[n-1].Last.Namespace != l.Namespace || found[n-1].Last.Release != l.Release {
+			found = append(found, Released{History: History{Release: l.Release, Kind: s.kind(), Namespace: l.Namespace}})
+		}
+		r := &found[len(found)-1]
+		r.Last, r.Problem = l, errors.Join(r.Problem, l.Problem)
+		r.History.Entries = append(r.History.Entries, l.Entry)
+	}
+	return found, nameless
+}

@@ -1,0 +1,201 @@
+package release
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+)
+
+// The kinds of object that Helm stores records in.
+const (
+	kindSecret    = "Secret"
+	kindConfigMap = "ConfigMap"
+)
+
+const (
+	// pageSize is the number of objects per list request, the same as kubectl's.
+	pageSize = 500
+	// maxPages allows half a million records, which no etcd could hold.
+	maxPages = 1000
+)
+
+// The type that Helm gives its Secrets, its prefix in every format, and the key of their data.
+const (
+	secretType    = secretTypeAny + "v1"
+	secretTypeAny = "helm.sh/release."
+	recordKey     = "release"
+)
+
+// objects is the backend of Helm's drivers secret and configmap: one object of the cluster per record.
+type objects struct {
+	objectKind string // Secret or ConfigMap
+	resource   string // secrets or configmaps
+	meta       metadata.Getter
+	dyn        dynamic.NamespaceableResourceInterface
+}
+
+var _ backend = objects{}
+
+// newObjects returns the backend for one kind of object.
+func newObjects(kind, resource string, meta metadata.Interface, dyn dynamic.Interface) objects {
+	gvr := schema.GroupVersionResource{Version: "v1", Resource: resource}
+	return objects{objectKind: kind, resource: resource, meta: meta.Resource(gvr), dyn: dyn.Resource(gvr)}
+}
+
+// Resource returns secrets or configmaps.
+func (o objects) Resource() string { return o.resource }
+
+func (o objects) kind() string { return o.objectKind }
+
+// list reads the metadata of the records page by page, and keeps of each page only what List returns.
+func (o objects) list(ctx context.Context, namespace string, selector labels.Selector) ([]Listed, error) {
+	opts := metav1.ListOptions{LabelSelector: selector.String(), Limit: pageSize}
+	var found []Listed
+	for range maxPages {
+		page, err := o.meta.Namespace(namespace).List(ctx, opts)
+		if apierrors.IsResourceExpired(err) && opts.Continue != "" {
+			// The snapshot behind the pages was compacted. The pages so far may not match the later ones, so the
+			// list starts again, in one request that cannot expire.
+			found, opts.Continue, opts.Limit = nil, "", 0
+			continue
+		}
+		if err != nil {
+			return nil, o.withPermissionHint("list", namespace, fmt.Errorf("list %s in %s: %w", o.resource, inNamespace(namespace), err))
+		}
+		for i := range page.Items {
+			found = append(found, o.listed(&page.Items[i]))
+		}
+		if page.Continue == "" {
+			return found, nil
+		}
+		if page.Continue == opts.Continue || len(page.Items) == 0 {
+			return nil, o.endlessError(namespace) // the page leads to itself, or is empty
+		}
+		opts.Continue = page.Continue
+	}
+	return nil, o.endlessError(namespace)
+}
+
+// listed reads the metadata of one record.
+func (o objects) listed(m *metav1.PartialObjectMetadata) Listed {
+	l := Listed{Namespace: m.Namespace, Labels: m.Labels, Created: m.CreationTimestamp.Time,
+		Entry: Entry{Name: m.Name, Release: m.Labels["name"], Status: m.Labels["status"], ResourceVersion: m.ResourceVersion}}
+	version, ok := m.Labels["version"]
+	revision, err := strconv.Atoi(version)
+	switch {
+	case hasNewerFormat(m.Name):
+		l.Problem = newerFormat(fmt.Errorf("%s is a release record of an unknown format", storedAs(o, m.Namespace, m.Name)))
+	case l.Release == "":
+		l.Problem = o.labelError(m, errors.New("it has no label name"))
+	case !ok:
+		l.Problem = o.labelError(m, errors.New("it has no label version"))
+	case err != nil || revision < 1:
+		l.Problem = o.labelError(m, fmt.Errorf("its label version is %q, not a revision", version))
+	default:
+		l.Revision = revision
+	}
+	return l
+}
+
+// labelError is the error of a record whose labels do not tell its release and revision. Ignoring the record could
+// make an older revision the last one.
+func (o objects) labelError(m *metav1.PartialObjectMetadata, cause error) error {
+	return withHint(fmt.Errorf("%s is labelled as a release record of Helm, but %w", storedAs(o, m.Namespace, m.Name), cause),
+		"Helm takes every %s with the label owner=helm for a release record; correct the labels of this one, "+
+			"or remove the label owner if it is something else", o.objectKind)
+}
+
+// endlessError is the error of a list that does not end.
+func (o objects) endlessError(namespace string) error {
+	return withHint(fmt.Errorf("list %s in %s: the server sends pages without an end", o.resource, inNamespace(namespace)),
+		"a proxy in front of the API server may be broken or hostile: see what kubectl get %s %s --chunk-size=%d does",
+		o.resource, namespaceFlag(namespace), pageSize)
+}
+
+// withPermissionHint adds the needed permissions to the error of a forbidden request, and returns other errors
+// unchanged.
+func (o objects) withPermissionHint(verb, namespace string, err error) error {
+	if !apierrors.IsForbidden(err) {
+		return err
+	}
+	other := "get"
+	if verb == "get" {
+		other = "list"
+	}
+	return withHint(err, "reading a release needs the verbs %s and %s on %s in %s; see what you may do there with: kubectl auth can-i %s %s %s",
+		verb, other, o.resource, inNamespace(namespace), verb, o.resource, namespaceFlag(namespace))
+}
+
+// inNamespace names a namespace in messages. The empty one is all namespaces.
+func inNamespace(namespace string) string {
+	if namespace == "" {
+		return "all namespaces"
+	}
+	return "namespace " + namespace
+}
+
+// namespaceFlag returns the flag of kubectl for a namespace or for all.
+func namespaceFlag(namespace string) string {
+	if namespace == "" {
+		return "-A"
+	}
+	return "-n " + namespace
+}
+
+// text reads the object of a record.
+func (o objects) text(ctx context.Context, namespace, name string) (text []byte, problem, err error) {
+	obj, err := o.dyn.Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, nil, o.withPermissionHint("get", namespace, fmt.Errorf("get %s: %w", storedAs(o, namespace, name), err))
+	}
+	text, problem = o.payload(obj)
+	return text, problem, nil
+}
+
+// payload returns the base64 text of the record from its object.
+func (o objects) payload(obj *unstructured.Unstructured) ([]byte, error) {
+	if o.objectKind == kindSecret {
+		if err := checkType(obj); err != nil {
+			return nil, err
+		}
+	}
+	text, found, err := unstructured.NestedString(obj.Object, "data", recordKey)
+	if err != nil || !found {
+		return nil, unreadableRecord(fmt.Errorf("its data has no text under %q", recordKey))
+	}
+	if o.objectKind == kindConfigMap {
+		return []byte(text), nil
+	}
+	// In JSON the bytes of a Secret are base64, in addition to Helm's own base64. Typed clients hide this layer.
+	inner, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, unreadableRecord(fmt.Errorf("its data is not base64: %w", err))
+	}
+	return inner, nil
+}
+
+// checkType refuses Secrets that are no records of the known format. ConfigMaps have no type.
+func checkType(secret *unstructured.Unstructured) error {
+	got, _, _ := unstructured.NestedString(secret.Object, "type")
+	switch {
+	case got == secretType:
+		return nil
+	case strings.HasPrefix(got, secretTypeAny):
+		return newerFormat(fmt.Errorf("its type is %.60q, a record format that this version does not know", got))
+	default:
+		return withHint(fmt.Errorf("its type is %.60q, not %s", got, secretType),
+			"a Secret that was restored by hand must be created with --type=%s; "+
+				"remove the label owner if it is no release record", secretType)
+	}
+}
