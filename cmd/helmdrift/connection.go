@@ -121,9 +121,7 @@ func (c *connection) resolve() (target, error) {
 	if err := errors.Join(c.envErrors...); err != nil {
 		return target{}, err
 	}
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = c.kubeconfig
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, c.overrides())
+	loader, rules := c.loader()
 	if err := c.checkContext(loader); err != nil {
 		return target{}, err
 	}
@@ -137,6 +135,23 @@ func (c *connection) resolve() (target, error) {
 		return target{}, kubeconfigError(err, rules)
 	}
 	return target{config: config, namespace: namespace, cluster: c.clusterName(loader)}, nil
+}
+
+// loader returns the kubeconfig and the rules by which its files are found.
+func (c *connection) loader() (clientcmd.ClientConfig, *clientcmd.ClientConfigLoadingRules) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.kubeconfig
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, c.overrides()), rules
+}
+
+// rawConfig returns the kubeconfig as it is written.
+func (c *connection) rawConfig() (api.Config, error) {
+	loader, rules := c.loader()
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return raw, kubeconfigError(err, rules)
+	}
+	return raw, nil
 }
 
 // overrides returns what the flags replace in the kubeconfig.

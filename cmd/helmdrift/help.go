@@ -25,12 +25,22 @@ type flagGroup struct {
 func flagGroups(command string) []flagGroup {
 	switch command {
 	case "diff":
-		return slices.Concat(desiredGroups(), diffGroups(), commonGroups())
+		return slices.Concat(selectionGroups(), desiredGroups(), diffGroups(), commonGroups())
 	case "fix":
 		return slices.Concat(fixGroups(), commonGroups())
+	case "report":
+		return slices.Concat(reportGroups(), commonGroups())
 	}
 	return commonGroups()
 }
+
+// reportGroups returns the flags of report.
+func reportGroups() []flagGroup {
+	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "verbose", "show-ignored", "color"}}}
+}
+
+// selectionGroups returns the flags that select releases.
+func selectionGroups() []flagGroup { return []flagGroup{{"Which releases", selectionFlags()}} }
 
 // desiredGroups returns the flags that choose what the release is compared with.
 func desiredGroups() []flagGroup {
@@ -55,7 +65,7 @@ func diffGroups() []flagGroup {
 	return []flagGroup{
 		{"What counts", []string{"fail-on", "baseline"}},
 		{"What to ignore", ignoreFlags()},
-		{"Output", []string{"output", "show-ignored", "show-controllers", "show-secrets", "color"}},
+		{"Output", []string{"output", "verbose", "show-ignored", "show-controllers", "show-secrets", "color"}},
 		{"Repair", []string{"fix"}},
 	}
 }

@@ -23,9 +23,10 @@ const module = "github.com/helmdrift/helmdrift/"
 func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/helmdrift": {"internal/confine", "internal/ignore", "internal/output", "internal/owners", "internal/secret", "pkg/drift", "pkg/fetch",
-			"pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report", "pkg/threeway"},
+			"pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report", "pkg/threeway"},
 		"pkg/drift": {"internal/engine", "internal/ignore", "internal/kinds", "internal/secret", "pkg/fetch", "pkg/live", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
+		"pkg/fleet":   {"pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/report", "pkg/threeway"},
 		"pkg/release": {},
 		"pkg/fetch":   {"internal/secret"},
 		"pkg/render":  {"internal/secret", "pkg/object", "pkg/report"},

@@ -23,14 +23,28 @@ type session struct {
 	target   drift.Target
 }
 
-// begin connects to the cluster and finds the release for a command. The configuration is read first: what is wrong with it is an error
-// even if no cluster answers.
-func begin(ctx context.Context, s streams, c *connection, o compareOptions, args []string, command string) (session, error) {
+// comparison returns the options of a comparison. The configuration is read first: what is wrong with it is an error even if no cluster
+// answers.
+func (o compareOptions) comparison(s streams, c *connection) (drift.Options, error) {
 	options := o.options()
 	if err := o.addRules(&options, s, time.Now()); err != nil {
+		return options, err
+	}
+	// The comparison learns secrets while it reads. Sharing them with the connection lets explain and --debug remove them.
+	c.known.Add(c.token, o.source.Password)
+	options.Known = c.known
+	// Work on foreign text is done in child processes instead of this one.
+	limits := o.limits.withLog(c.debug)
+	options.Fetch, options.ReadManifest, options.Render = limits.fetchChart, limits.readManifest, limits.renderChart
+	return options, nil
+}
+
+// begin connects to the cluster and finds the release for a command.
+func begin(ctx context.Context, s streams, c *connection, o compareOptions, args []string, command string) (session, error) {
+	options, err := o.comparison(s, c)
+	if err != nil {
 		return session{}, err
 	}
-	c.known.Add(c.token, o.source.Password)
 	found, err := c.resolve()
 	if err != nil {
 		return session{}, err
@@ -52,11 +66,6 @@ func begin(ctx context.Context, s streams, c *connection, o compareOptions, args
 	if len(args) > 1 {
 		target.Chart = o.chart(args[1])
 	}
-	// The comparison learns secrets while it reads. Sharing them with the connection lets explain and --debug remove them.
-	options.Known = c.known
-	// Work on foreign text is done in child processes instead of this one.
-	limits := o.limits.withLog(c.debug)
-	options.Fetch, options.ReadManifest, options.Render = limits.fetchChart, limits.readManifest, limits.renderChart
 	comparer := drift.New(drift.LiveConnection(cluster, found.cluster, storage), options)
 	return session{cluster: cluster, comparer: comparer, target: target}, nil
 }

@@ -18,6 +18,7 @@ import (
 type Comparer struct {
 	connection Connection
 	options    Options
+	parsed     parsed
 }
 
 // New returns a Comparer that reads from a connection.

@@ -2,6 +2,8 @@ package drift
 
 import (
 	"context"
+	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -37,7 +39,7 @@ func (r run) schemas(ctx context.Context, wanted []schema.GroupKind, in *threewa
 		if !found {
 			continue
 		}
-		known, err := kinds.NewCustomSchema(crd)
+		known, err := r.parsed.schema(crd)
 		if err != nil {
 			in.Warnings = append(in.Warnings, report.Message{Code: "schema", Message: err.Error(), Object: kind.String()})
 			continue
@@ -60,11 +62,49 @@ func (r run) applyTypes(
 		if !found {
 			continue
 		}
-		known, err := engine.NewApplyTypes(document)
+		known, err := r.parsed.applyTypes(document)
 		if err != nil {
 			in.Warnings = append(in.Warnings, report.Message{Code: "schema", Message: gv.String() + ": " + err.Error()})
 		}
 		out[gv] = known
 	}
 	return out
+}
+
+// parsed holds what was parsed for all comparisons of a Comparer: definitions of custom resources and OpenAPI documents can be megabytes.
+// What was read again is parsed again, unless it is the same.
+type parsed struct{ schemas, types sync.Map }
+
+// outcome is the result of parsing.
+type outcome[T any] struct {
+	value T
+	err   error
+}
+
+// schema returns the schema of a definition, which its uid and resourceVersion identify.
+func (p *parsed) schema(crd map[string]any) (*kinds.CustomSchema, error) {
+	metadata, _ := crd["metadata"].(map[string]any)
+	uid, version := metadata["uid"], metadata["resourceVersion"]
+	if uid == nil || version == nil {
+		return kinds.NewCustomSchema(crd)
+	}
+	return parseOnce(&p.schemas, fmt.Sprint(uid, version), func() (*kinds.CustomSchema, error) { return kinds.NewCustomSchema(crd) })
+}
+
+// applyTypes returns the types of a document, which the place of its text in memory identifies.
+func (p *parsed) applyTypes(document []byte) (*engine.ApplyTypes, error) {
+	if len(document) == 0 {
+		return engine.NewApplyTypes(document)
+	}
+	return parseOnce(&p.types, &document[0], func() (*engine.ApplyTypes, error) { return engine.NewApplyTypes(document) })
+}
+
+// parseOnce returns what parse returned for a key, and calls it if nothing has.
+func parseOnce[T any](all *sync.Map, key any, parse func() (T, error)) (T, error) {
+	once, _ := all.LoadOrStore(key, sync.OnceValue(func() outcome[T] {
+		value, err := parse()
+		return outcome[T]{value, err}
+	}))
+	done := once.(func() outcome[T])()
+	return done.value, done.err
 }

@@ -131,7 +131,7 @@ func (l autoscalerList) addTo(out map[object.Key]object.Autoscaler) {
 		if err != nil || text("name") == "" {
 			continue
 		}
-		key := object.Key{Group: gv.Group, Kind: cmp.Or(text("kind"), l.target), Namespace: l.namespace, Name: text("name")}
+		key := object.Key{Group: gv.Group, Kind: cmp.Or(text("kind"), l.target), Namespace: o.GetNamespace(), Name: text("name")}
 		found := object.Autoscaler{Name: l.kind + " " + o.GetName(), ToZero: l.reachesZero(&o)}
 		if other, taken := out[key]; !taken || precedes(found, other) {
 			out[key] = found

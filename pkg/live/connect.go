@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -27,6 +28,8 @@ type Cluster struct {
 	dynamic  dynamic.Interface
 	metadata metadata.Interface
 	served   *catalog
+	// sent counts the requests.
+	sent atomic.Int64
 	// config and options are those that it was made with.
 	config  *rest.Config
 	options Options
@@ -44,13 +47,25 @@ func New(cfg *rest.Config, opts Options) (*Cluster, error) {
 	// Warnings about deprecated versions would be printed to stderr once per request.
 	cfg.WarningHandler, cfg.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &retryTransport{next: next, rateLimit: rateLimit}
+		return &retryTransport{next: counted{next, &c.sent}, rateLimit: rateLimit}
 	})
 
 	if err := c.makeClients(cfg); err != nil {
 		return nil, connectError(c.server, err)
 	}
 	return c, nil
+}
+
+// counted counts the requests that it sends.
+type counted struct {
+	next http.RoundTripper
+	sent *atomic.Int64
+}
+
+// RoundTrip sends a request.
+func (c counted) RoundTrip(req *http.Request) (*http.Response, error) {
+	c.sent.Add(1)
+	return c.next.RoundTrip(req)
 }
 
 // makeClients creates the three clients over one HTTP client, so that they share connections.
@@ -88,6 +103,9 @@ func Connect(ctx context.Context, cfg *rest.Config, opts Options) (*Cluster, err
 
 // Dynamic returns a client for objects of any kind. It shares transport and rate limit with the other clients.
 func (c *Cluster) Dynamic() dynamic.Interface { return c.dynamic }
+
+// Requests returns the number of requests that were sent, with all repetitions.
+func (c *Cluster) Requests() int { return int(c.sent.Load()) }
 
 // Metadata returns a client that reads only the metadata of objects. It shares transport and rate limit with the
 // other clients.

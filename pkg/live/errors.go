@@ -122,6 +122,12 @@ func classify(err error) (code, text string) {
 	return CodeUnreadable, "the answer could not be read"
 }
 
+// ErrorCode returns the code of an error that a request of any client of a Cluster returned.
+func ErrorCode(err error) string {
+	code, _ := classify(err)
+	return code
+}
+
 // detailOf returns what the error says beyond its class.
 func detailOf(err error) string {
 	var group *groupError

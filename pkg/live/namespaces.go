@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,6 +61,28 @@ func (c *Cluster) namespaceMissing(ctx context.Context, name string, out answers
 	_, err := c.dynamic.Resource(namespaceResource).Get(ctx, name, metav1.GetOptions{})
 	return isObjectNotFound(err)
 }
+
+// Namespaces lists all namespaces. The value of each says whether it is being deleted.
+func (c *Cluster) Namespaces(ctx context.Context) (map[string]bool, error) {
+	out := map[string]bool{}
+	options := metav1.ListOptions{Limit: namespacePage}
+	for {
+		page, err := c.metadata.Resource(namespaceResource).List(ctx, options)
+		if err != nil {
+			return nil, fmt.Errorf("list namespaces: %w", err)
+		}
+		for _, n := range page.Items {
+			out[n.Name] = n.DeletionTimestamp != nil
+		}
+		if page.Continue == "" || len(page.Items) == 0 {
+			return out, nil
+		}
+		options.Continue = page.Continue
+	}
+}
+
+// namespacePage is the number of namespaces of a page. Only their metadata is read.
+const namespacePage = 500
 
 // Terminating returns the namespaces that are being deleted, with one get each. A namespace that cannot be read,
 // often because the role does not allow it, is left out: objects that are being deleted in it say so themselves.

@@ -47,9 +47,14 @@ type job struct {
 // each wanted Ref: the object, an absence or an error. If the kind is absent at this version but served at another
 // one, the answer also has the object at that version. The namespace of a cluster-scoped object is ignored.
 func (c *Cluster) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
+	return c.read(ctx, wanted, c.planJobs)
+}
+
+// read is Read with another plan for the first round.
+func (c *Cluster) read(ctx context.Context, wanted []object.Ref, planJobs func([]target) []job) map[object.Ref]threeway.Live {
 	out := answers{}
 	targets := c.targets(wanted, out)
-	left := out.run(ctx, c.planJobs(targets))
+	left := out.run(ctx, planJobs(targets))
 	out.run(ctx, c.getJobs(left))
 	c.markMissingNamespaces(ctx, targets, out)
 	c.findAtOtherVersions(ctx, out)
@@ -121,39 +126,50 @@ func (t target) invalidReason() string {
 
 // planJobs returns the jobs of the first round: a list for each group that is large enough, and gets for the others.
 func (c *Cluster) planJobs(targets []target) []job {
+	var jobs []job
+	for _, group := range groups(targets) {
+		jobs = append(jobs, c.groupJobs(group)...)
+	}
+	return jobs
+}
+
+// groupJobs returns the jobs that read a group.
+func (c *Cluster) groupJobs(group []target) []job {
+	if isWorthListing(group) {
+		return []job{c.listJob(group)}
+	}
+	return c.getJobs(group)
+}
+
+// groups divides the targets by kind and namespace, in the order of the first of each.
+func groups(targets []target) [][]target {
 	type group struct {
 		schema.GroupVersionResource
 		namespace string
 	}
-	groups := map[group][]target{}
-	var order []group
+	at := map[group]int{}
+	var out [][]target
 	for _, t := range targets {
 		g := group{t.GroupVersionResource, t.namespace()}
-		if groups[g] == nil {
-			order = append(order, g)
+		i, begun := at[g]
+		if !begun {
+			i = len(out)
+			at[g], out = i, append(out, nil)
 		}
-		groups[g] = append(groups[g], t)
+		out[i] = append(out[i], t)
 	}
-	var jobs []job
-	for _, g := range order {
-		if members := groups[g]; isWorthListing(members) {
-			jobs = append(jobs, c.listJob(members))
-		} else {
-			jobs = append(jobs, c.getJobs(members)...)
-		}
-	}
-	return jobs
+	return out
 }
 
 // isWorthListing reports whether a list is cheaper than a get for each object of the group.
 func isWorthListing(group []target) bool {
 	first := group[0]
-	// A release has few definitions, but a page of them holds megabytes of definitions of other releases.
-	if !first.list || first.Resource == "customresourcedefinitions" {
-		return false
-	}
-	return first.namespaced && len(group) >= listFrom || len(group) > clusterListAbove
+	return first.isListed() && (first.namespaced && len(group) >= listFrom || len(group) > clusterListAbove)
 }
+
+// isListed reports whether the kind is ever listed. A release has few definitions, but a page of them holds megabytes of definitions of
+// other releases.
+func (t target) isListed() bool { return t.list && t.Resource != "customresourcedefinitions" }
 
 // getJobs returns one job for each target.
 func (c *Cluster) getJobs(targets []target) []job {

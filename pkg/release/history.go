@@ -43,6 +43,9 @@ type Summary struct {
 // History lists the records of a release without reading them. A release without records has an empty history, for
 // which Choose returns the error.
 func (s *Store) History(ctx context.Context, name string) (History, error) {
+	if h, listed := s.listed[name]; listed {
+		return h, nil
+	}
 	h := History{Release: name, Kind: s.kind(), Namespace: s.namespace}
 	// An invalid name could change the meaning of the label selector. The text of the error is that of "helm upgrade".
 	if err := chartutil.ValidateReleaseName(name); err != nil {

@@ -68,3 +68,29 @@ func Latest(listed []Listed) []Listed {
 	}
 	return latest
 }
+
+// Released is one release in the result of List: its last record and the list of all of them.
+type Released struct {
+	Last    Listed
+	History History
+	// Problem is the reason why History cannot be trusted: the revision of one of the records is unknown.
+	Problem error
+}
+
+// Releases groups the result of a List without a selector by release, in the same order. Records that do not name their
+// release are left out of the groups and returned as nameless.
+func (s *Storage) Releases(listed []Listed) (found []Released, nameless []Listed) {
+	for _, l := range listed {
+		if l.Release == "" {
+			nameless = append(nameless, l)
+			continue
+		}
+		if n := len(found); n == 0 || found[n-1].Last.Namespace != l.Namespace || found[n-1].Last.Release != l.Release {
+			found = append(found, Released{History: History{Release: l.Release, Kind: s.kind(), Namespace: l.Namespace}})
+		}
+		r := &found[len(found)-1]
+		r.Last, r.Problem = l, errors.Join(r.Problem, l.Problem)
+		r.History.Entries = append(r.History.Entries, l.Entry)
+	}
+	return found, nameless
+}

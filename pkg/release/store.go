@@ -19,6 +19,8 @@ type Storage struct{ backend }
 type Store struct {
 	backend
 	namespace string
+	// listed are the histories that were listed before, by release.
+	listed map[string]History
 }
 
 // backend reads records from where one driver of Helm stores them. The name of a record is that of objectName.
@@ -75,6 +77,12 @@ func (s *Storage) Namespace(namespace string) (*Store, error) {
 		return nil, errors.New("open the release storage: no namespace given")
 	}
 	return &Store{backend: s.backend, namespace: namespace}, nil
+}
+
+// Listed returns the store of one namespace whose History knows the releases that were listed before. It does not list
+// their records again.
+func (s *Storage) Listed(namespace string, listed map[string]History) *Store {
+	return &Store{backend: s.backend, namespace: namespace, listed: listed}
 }
 
 // refuseDriver returns the reason why a driver cannot be used. Helm also has memory, and accepts only lower case.

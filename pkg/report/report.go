@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"iter"
 	"strings"
 	"time"
 
@@ -22,6 +23,35 @@ type Report struct {
 	Time       time.Time `json:"time"`
 	Summary    Summary   `json:"summary"`
 	Releases   []Release `json:"releases"`
+	// Errors are about what no entry of Releases can stand for: a cluster that did not answer, a namespace whose records cannot be read.
+	Errors []ScanError `json:"errors,omitempty"`
+	// Scan is set if the releases were selected, not named.
+	Scan *Scan `json:"scan,omitempty"`
+}
+
+// ScanError says what could not be searched for releases. Namespace is empty if it is the whole cluster.
+type ScanError struct {
+	Cluster   string `json:"cluster,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+}
+
+// Scan says what a selection of releases covers and what it took.
+type Scan struct {
+	// Clusters are the clusters that were searched, also those without a release.
+	Clusters []string `json:"clusters,omitempty"`
+	// Seconds is how long it took, and Requests how many requests were sent.
+	Seconds  float64 `json:"seconds"`
+	Requests int     `json:"requests,omitempty"`
+	// Shard is set if only one part of the selected releases was compared.
+	Shard *Shard `json:"shard,omitempty"`
+}
+
+// Shard is one of Count parts of a selection. Index counts from 0.
+type Shard struct {
+	Index int `json:"index"`
+	Count int `json:"count"`
 }
 
 // Summary counts over all releases. A finding that a rule or a class silences is counted in Ignored and nowhere else.
@@ -212,15 +242,19 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	type plain Finding
 	out := plain(f)
 	out.Nulls = nil
-	for _, side := range []struct {
-		name  string
-		value *any
-	}{{"old", &out.Old}, {"desired", &out.Desired}, {"live", &out.Live}, {"after", &out.After}} {
-		if *side.value == (object.Null{}) {
-			*side.value, out.Nulls = nil, append(out.Nulls, side.name)
+	for name, side := range (*Finding)(&out).sides() {
+		if *side == (object.Null{}) {
+			*side, out.Nulls = nil, append(out.Nulls, name)
 		}
 	}
 	return json.Marshal(out)
+}
+
+// sides returns the values of the finding by their keys, in the order of a report.
+func (f *Finding) sides() iter.Seq2[string, *any] {
+	return func(yield func(string, *any) bool) {
+		_ = yield("old", &f.Old) && yield("desired", &f.Desired) && yield("live", &f.Live) && yield("after", &f.After)
+	}
 }
 
 // Key returns what identifies the object.

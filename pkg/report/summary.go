@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -11,6 +12,17 @@ func New(version string, now time.Time, releases []Release) *Report {
 	for _, release := range releases {
 		r.Summary.add(release)
 	}
+	return r
+}
+
+// NewScan returns the report of a selection of releases, which it sorts by cluster, namespace and name.
+func NewScan(version string, now time.Time, releases []Release, errors []ScanError, scan Scan) *Report {
+	slices.SortStableFunc(releases, func(a, b Release) int {
+		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.StorageNamespace, b.StorageNamespace), cmp.Compare(a.Name, b.Name))
+	})
+	r := New(version, now, releases)
+	r.Errors, r.Scan = errors, &scan
+	r.Summary.Errors += len(errors)
 	return r
 }
 
@@ -66,9 +78,12 @@ func (s *Summary) addField(f Finding) {
 
 // HasError reports whether anything could not be read or compared.
 func (r *Report) HasError() bool {
-	return slices.ContainsFunc(r.Releases, func(rel Release) bool {
-		return len(rel.Errors) > 0 || slices.ContainsFunc(rel.Objects, func(o Object) bool { return o.Error != nil })
-	})
+	return len(r.Errors) > 0 || slices.ContainsFunc(r.Releases, Release.HasError)
+}
+
+// HasError reports whether anything of the release could not be read or compared.
+func (r Release) HasError() bool {
+	return len(r.Errors) > 0 || slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Error != nil })
 }
 
 // Disputed reports whether the API server was asked and contradicts the report of an object all of whose findings are certain.

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/helmdrift/helmdrift/pkg/fleet"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file holds the flags that select releases. The names are those of helm list and kubectl. Without any of them, and without the name
+// of a release, the releases of the namespace are selected.
+
+// selectionOptions are the values of these flags.
+type selectionOptions struct {
+	allNamespaces   bool
+	labels          string
+	filter, exclude string
+	statuses        []string
+	shard           string
+	contexts        []string
+	allContexts     bool
+	concurrency     int
+}
+
+func (o *selectionOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "releases of all namespaces")
+	fs.StringVarP(&o.labels, "selector", "l", "", "releases whose last record has these `labels`, such as team=web")
+	fs.StringVar(&o.filter, "filter", "", "releases whose name matches this regular `expression`")
+	fs.StringVar(&o.exclude, "exclude", "", "no releases whose name matches this regular `expression`")
+	fs.StringSliceVar(&o.statuses, "status", nil, "releases whose last revision has one of these `statuses` (default: all but uninstalled)")
+	fs.StringSliceVar(&o.contexts, "contexts", nil, "the clusters of these kubeconfig `contexts`")
+	fs.BoolVar(&o.allContexts, "all-contexts", false, "the clusters of all contexts of the kubeconfig")
+	fs.StringVar(&o.shard, "shard", "", "only part `i/n` of the releases, where i counts from 0; auto: as the environment of the job says")
+	fs.IntVar(&o.concurrency, "concurrency", fleet.DefaultConcurrency, "how many releases of a cluster are compared at the same time")
+}
+
+// selectionFlags returns the names of the flags of addFlags.
+func selectionFlags() []string { return namesOf((&selectionOptions{}).addFlags) }
+
+// isSet reports whether a flag asks for a selection.
+func (o *selectionOptions) isSet(flags *pflag.FlagSet) bool {
+	for _, name := range selectionFlags() {
+		if name != "concurrency" && flags.Changed(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// check refuses values that cannot be meant.
+func (o *selectionOptions) check(flags *pflag.FlagSet) error {
+	switch {
+	case o.concurrency < 1:
+		return fmt.Errorf("--concurrency %d: at least one release must be compared at a time", o.concurrency)
+	case o.allContexts && len(o.contexts) > 0:
+		return errors.New("--contexts and --all-contexts exclude each other")
+	}
+	for _, name := range []string{"kube-context", "context"} {
+		if (o.allContexts || len(o.contexts) > 0) && flags.Changed(name) {
+			return fmt.Errorf("--%s cannot be used with several contexts", name)
+		}
+	}
+	return nil
+}
+
+// selection returns what the flags and the names select. The namespace is the one to search unless all are searched.
+func (o *selectionOptions) selection(names []string, namespace string, env func(string) string) (out fleet.Selection, err error) {
+	out = fleet.Selection{Namespace: namespace, Fallback: namespace, Names: names, Statuses: o.statuses}
+	if o.allNamespaces {
+		out.Namespace = ""
+	}
+	if o.labels != "" {
+		if out.Labels, err = labels.Parse(o.labels); err != nil {
+			return out, hinted{error: fmt.Errorf("--selector %q: %w", o.labels, err), hint: "a selector looks like team=web,tier!=test"}
+		}
+	}
+	if out.Filter, err = expression("filter", o.filter); err != nil {
+		return out, err
+	}
+	if out.Exclude, err = expression("exclude", o.exclude); err != nil {
+		return out, err
+	}
+	out.Shard, err = readShard(o.shard, env)
+	return out, err
+}
+
+// expression compiles the regular expression of a flag; nil if it is empty.
+func expression(flag, text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	compiled, err := regexp.Compile(text)
+	if err != nil {
+		return nil, hinted{error: fmt.Errorf("--%s %q: %w", flag, text, err), hint: "expressions are those of Go: https://pkg.go.dev/regexp/syntax"}
+	}
+	return compiled, nil
+}
+
+// readShard reads the value of --shard; nil if it is empty.
+func readShard(text string, env func(string) string) (*report.Shard, error) {
+	if text == "" {
+		return nil, nil
+	}
+	given := text
+	if text == "auto" {
+		found, err := shardOfJob(env)
+		if err != nil {
+			return nil, err
+		}
+		given = found
+	}
+	index, count, found := strings.Cut(given, "/")
+	i, iErr := strconv.Atoi(index)
+	n, nErr := strconv.Atoi(count)
+	switch {
+	case !found || iErr != nil || nErr != nil:
+		return nil, hinted{error: fmt.Errorf("--shard %s: %q is not i/n", text, given), hint: "--shard 0/4 is the first of four parts, --shard 3/4 the last"}
+	case n < 1 || i < 0 || i >= n:
+		return nil, hinted{error: fmt.Errorf("--shard %s: there is no part %d of %d", text, i, n), hint: "parts are counted from 0"}
+	}
+	return &report.Shard{Index: i, Count: n}, nil
+}
+
+// jobVariables are pairs of environment variables that hold the index and the number of the jobs of a set, and the number from which the
+// index counts. An Indexed Job of Kubernetes sets only its index, so its number of completions must be given as HELMDRIFT_SHARDS.
+func jobVariables() []struct {
+	index, count string
+	from         int
+} {
+	return []struct {
+		index, count string
+		from         int
+	}{
+		{"JOB_COMPLETION_INDEX", "HELMDRIFT_SHARDS", 0},               // Kubernetes, Indexed Job
+		{"CI_NODE_INDEX", "CI_NODE_TOTAL", 1},                         // GitLab CI, parallel
+		{"CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL", 0},                 // CircleCI, parallelism
+		{"BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", 0}, // Buildkite, parallelism
+		{"SYSTEM_JOBPOSITIONINPHASE", "SYSTEM_TOTALJOBSINPHASE", 1},   // Azure Pipelines, parallel
+	}
+}
+
+// shardOfJob returns the shard that the environment says, as i/n.
+func shardOfJob(env func(string) string) (string, error) {
+	for _, v := range jobVariables() {
+		index, count := env(v.index), env(v.count)
+		if index == "" {
+			continue
+		}
+		i, err := strconv.Atoi(index)
+		if err != nil || count == "" {
+			return "", hinted{error: fmt.Errorf("--shard auto: %s is %q and %s is %q", v.index, index, v.count, count),
+				hint: v.count + " must be the number of jobs that share the work"}
+		}
+		return strconv.Itoa(i-v.from) + "/" + count, nil
+	}
+	var names []string
+	for _, v := range jobVariables() {
+		names = append(names, v.index)
+	}
+	return "", hinted{error: errors.New("--shard auto: the environment does not say which part this is"),
+		hint: "one of these variables must be set: " + strings.Join(names, ", ")}
+}

@@ -1,0 +1,237 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// Options say how the releases of a fleet are compared.
+type Options struct {
+	drift.Options
+	Mask threeway.Mask
+	// Concurrency is how many releases are compared at the same time; 0 means DefaultConcurrency.
+	Concurrency int
+	// Progress is called after each release, one call at a time. It may be nil.
+	Progress func(Progress)
+}
+
+// DefaultConcurrency is enough to keep a few processors busy while records are on their way.
+const DefaultConcurrency = 16
+
+// Progress says how far a comparison has come.
+type Progress struct{ Done, Total, Drifted, Errors int }
+
+// wideFrom is the number of namespaces from which one list across all namespaces is cheaper than a list for each, if most of what it
+// lists is wanted.
+const wideFrom = 3
+
+// Compare compares the releases and returns a report of each. What goes wrong with a release is an error in its report; the error of Compare
+// is that of the context.
+func (s Source) Compare(ctx context.Context, found Found, o Options) ([]report.Release, error) {
+	c := s.newComparison(ctx, found, o)
+	defer c.cluster.sweep.Close()
+	c.compareAll(ctx)
+	c.compareChanged(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("comparing releases: %w", err)
+	}
+	out := make([]report.Release, 0, len(c.results))
+	for _, r := range c.results {
+		if !r.gone {
+			out = append(out, r.Release)
+		}
+	}
+	return out, nil
+}
+
+// comparison is one call of Compare.
+type comparison struct {
+	Source
+	Options
+	found   []release.Released
+	cluster *shared
+	// together reads through cluster and knows the records that were listed; alone reads everything by itself.
+	together, alone *drift.Comparer
+
+	mu       sync.Mutex
+	next     int
+	results  []result
+	progress Progress
+}
+
+// result is the report of one release.
+type result struct {
+	report.Release
+	done bool
+	// gone is set if the release was uninstalled meanwhile.
+	gone bool
+}
+
+func (s Source) newComparison(ctx context.Context, found Found, o Options) *comparison {
+	if o.Concurrency <= 0 {
+		o.Concurrency = DefaultConcurrency
+	}
+	histories := map[string]map[string]release.History{}
+	for _, r := range found.Releases {
+		if histories[r.Last.Namespace] == nil {
+			histories[r.Last.Namespace] = map[string]release.History{}
+		}
+		histories[r.Last.Namespace][r.Last.Release] = r.History
+	}
+	wide := found.Namespaces == nil && len(histories) >= wideFrom && 2*len(found.Releases) >= found.Total
+	c := &comparison{
+		Source: s, Options: o, found: found.Releases,
+		cluster: &shared{Cluster: s.Cluster, sweep: s.Cluster.Sweep(ctx, wide), wide: wide},
+		results: make([]result, len(found.Releases)), progress: Progress{Total: len(found.Releases)},
+	}
+	connection := drift.LiveConnection(s.Cluster, s.Name, s.Storage)
+	c.alone = drift.New(connection, o.Options)
+	connection.Cluster = c.cluster
+	connection.Records = func(namespace string) (drift.Records, error) {
+		return s.Storage.Listed(namespace, histories[namespace]), nil
+	}
+	c.together = drift.New(connection, o.Options)
+	return c
+}
+
+// compareAll compares every release once.
+func (c *comparison) compareAll(ctx context.Context) {
+	var workers sync.WaitGroup
+	for range min(c.Concurrency, len(c.found)) {
+		workers.Go(func() {
+			for {
+				i, ok := c.take()
+				if !ok || ctx.Err() != nil {
+					return
+				}
+				if r := c.found[i]; r.Problem != nil {
+					c.finish(i, c.failed(r, r.Problem))
+				} else {
+					c.finish(i, c.compare(ctx, c.together, r))
+				}
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// take returns the next release to compare, and tells the sweep which namespaces are worked on.
+func (c *comparison) take() (i int, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next == len(c.found) {
+		return 0, false
+	}
+	i = c.next
+	c.next++
+	first := slices.IndexFunc(c.results, func(r result) bool { return !r.done })
+	c.cluster.sweep.Window(c.found[first].Last.Namespace, c.found[i].Last.Namespace)
+	return i, true
+}
+
+// finish stores the result of a release.
+func (c *comparison) finish(i int, r report.Release) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.results[i] = result{Release: r, done: true}
+	c.progress.Done++
+	if r.Drifted {
+		c.progress.Drifted++
+	}
+	if r.HasError() {
+		c.progress.Errors++
+	}
+	if c.Progress != nil {
+		c.Progress(c.progress)
+	}
+}
+
+// compare compares one release. Whatever goes wrong is an error in the report.
+func (c *comparison) compare(ctx context.Context, comparer *drift.Comparer, r release.Released) (out report.Release) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			out = c.failed(r, fmt.Errorf("internal error: %v", cause))
+		}
+	}()
+	result, err := comparer.Compare(ctx, drift.Target{Namespace: r.Last.Namespace, Release: r.Last.Release})
+	if err != nil {
+		return c.failed(r, err)
+	}
+	return result.Report(c.Mask)
+}
+
+// failed returns the report of a release that could not be compared.
+func (c *comparison) failed(r release.Released, err error) report.Release {
+	e := c.scanError("", "release", err)
+	return report.Release{
+		Name: r.Last.Release, Namespace: r.Last.Namespace, StorageNamespace: r.Last.Namespace, Cluster: c.Name, Operation: report.OperationDrift,
+		Last:     &report.Revision{Revision: r.Last.Revision, Status: r.Last.Status},
+		Warnings: []report.Message{}, NotCompared: []report.NotCompared{}, Objects: []report.Object{},
+		Errors: []report.Message{{Code: e.Code, Message: e.Message}},
+	}
+}
+
+// compareChanged compares the releases again whose records changed since they were listed, as far as their reports could be wrong: a
+// comparison that found nothing is right for the revision that it compared.
+func (c *comparison) compareChanged(ctx context.Context) {
+	var doubtful []int
+	for i, r := range c.results {
+		if r.HasError() || len(r.Objects) > 0 {
+			doubtful = append(doubtful, i)
+		}
+	}
+	if len(doubtful) == 0 || ctx.Err() != nil {
+		return
+	}
+	now := c.listAgain(ctx, doubtful)
+	for _, i := range doubtful {
+		r := c.found[i]
+		key := [2]string{r.Last.Namespace, r.Last.Release}
+		switch present, listed := now[key]; {
+		case listed && len(present.History.Entries) == 0:
+			c.results[i].gone = true
+		case !listed || !slices.Equal(present.History.Entries, r.History.Entries):
+			c.results[i].Release = c.compare(ctx, c.alone, r)
+		}
+	}
+}
+
+// listAgain lists the records of the doubtful releases. A release that is not in the result could not be listed; one that was uninstalled
+// has no entries.
+func (c *comparison) listAgain(ctx context.Context, doubtful []int) map[[2]string]release.Released {
+	namespaces := []string{""}
+	if !c.cluster.wide {
+		namespaces = nil
+		for _, i := range doubtful {
+			namespaces = append(namespaces, c.found[i].Last.Namespace)
+		}
+		slices.Sort(namespaces)
+		namespaces = slices.Compact(namespaces)
+	}
+	out := map[[2]string]release.Released{}
+	for _, namespace := range namespaces {
+		listed, err := c.Storage.List(ctx, namespace, labels.Everything())
+		if err != nil {
+			continue // its releases are compared again, and that reports the error
+		}
+		for _, i := range doubtful {
+			if last := c.found[i].Last; namespace == "" || last.Namespace == namespace {
+				out[[2]string{last.Namespace, last.Release}] = release.Released{}
+			}
+		}
+		present, _ := c.Storage.Releases(listed)
+		for _, r := range present {
+			out[[2]string{r.Last.Namespace, r.Last.Release}] = r
+		}
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Source is one cluster and the records of its releases.
+type Source struct {
+	Cluster *live.Cluster
+	Storage *release.Storage
+	// Name is the name of the cluster in reports.
+	Name string
+}
+
+// Found is the result of Find.
+type Found struct {
+	// Releases are the selected ones, in the order in which they are compared: as the API server lists their objects.
+	Releases []release.Released
+	// Total is the number of releases in the namespaces that were searched, selected or not.
+	Total int
+	// Errors say what could not be searched.
+	Errors []report.ScanError
+	// Namespaces are the namespaces that were searched one by one, because the role may not list all at once; nil otherwise.
+	Namespaces []string
+}
+
+// Find returns the releases that are selected. It reads no record. If the role may not list the records of all namespaces at once, each
+// namespace is searched by itself. A name that no release has is one of the Errors.
+func (s Source) Find(ctx context.Context, selection Selection) (Found, error) {
+	var found Found
+	listed, err := s.Storage.List(ctx, selection.Namespace, labels.Everything())
+	if selection.Namespace == "" && apierrors.IsForbidden(err) {
+		listed, err = s.searchNamespaces(ctx, selection, &found)
+	}
+	if err != nil {
+		return found, err
+	}
+	all, nameless := s.Storage.Releases(listed)
+	found.Total = len(all)
+	found.Errors = append(found.Errors, s.unknownNames(selection, all)...)
+	for _, l := range nameless {
+		found.Errors = append(found.Errors, s.scanError(l.Namespace, "record", l.Problem))
+	}
+	for _, r := range all {
+		if selection.selects(s.Name, r) {
+			found.Releases = append(found.Releases, r)
+		}
+	}
+	slices.SortFunc(found.Releases, func(a, b release.Released) int {
+		return cmp.Or(live.CompareNamespaces(a.Last.Namespace, b.Last.Namespace), cmp.Compare(a.Last.Release, b.Last.Release))
+	})
+	return found, nil
+}
+
+// unknownNames returns an error for each name that no release has. Of several shards, the first one reports them.
+func (s Source) unknownNames(selection Selection, all []release.Released) (errs []report.ScanError) {
+	if selection.Shard != nil && selection.Shard.Index > 0 {
+		return nil
+	}
+	where := "in any namespace"
+	if selection.Namespace != "" {
+		where = "in namespace " + selection.Namespace
+	}
+	for _, name := range selection.Names {
+		if !slices.ContainsFunc(all, func(r release.Released) bool { return r.Last.Release == name }) {
+			errs = append(errs, s.scanError(selection.Namespace, "not-found", fmt.Errorf("there is no release %s %s", name, where)))
+		}
+	}
+	return errs
+}
+
+// inFlight is the number of namespaces that are searched at the same time.
+const inFlight = 16
+
+// searchNamespaces lists the records of each namespace. What the role may not list is an error of found. If it may not even list
+// namespaces, only the fallback is searched.
+func (s Source) searchNamespaces(ctx context.Context, selection Selection, found *Found) ([]release.Listed, error) {
+	names := []string{selection.Fallback}
+	if existing, err := s.Cluster.Namespaces(ctx); err == nil {
+		names = object.SortedKeys(existing)
+	} else {
+		found.Errors = append(found.Errors, s.scanError("", live.ErrorCode(err), fmt.Errorf(
+			"the role may list neither the records of all namespaces nor the namespaces, so only namespace %s was searched", selection.Fallback)))
+	}
+	results, errs := make([][]release.Listed, len(names)), make([]error, len(names))
+	var group errgroup.Group
+	group.SetLimit(inFlight)
+	for i, name := range names {
+		group.Go(func() error {
+			results[i], errs[i] = s.Storage.List(ctx, name, labels.Everything())
+			return nil
+		})
+	}
+	_ = group.Wait() // no search returns an error
+	for i, err := range errs {
+		switch {
+		case errors.Is(err, context.Canceled):
+			return nil, err
+		case err != nil:
+			found.Errors = append(found.Errors, s.scanError(names[i], live.ErrorCode(err), err))
+		default:
+			found.Namespaces = append(found.Namespaces, names[i])
+		}
+	}
+	return slices.Concat(results...), nil
+}
+
+// scanError returns the error of a namespace; an empty one means the whole cluster.
+func (s Source) scanError(namespace, code string, err error) report.ScanError {
+	message := err.Error()
+	if hint := drift.Hint(err); hint != "" {
+		message += " (" + hint + ")"
+	}
+	return report.ScanError{Cluster: s.Name, Namespace: namespace, Code: code, Message: message}
+}

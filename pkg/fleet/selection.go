@@ -1,0 +1,56 @@
+package fleet
+
+import (
+	"hash/fnv"
+	"regexp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Selection says which releases are compared. Every condition that is set must hold.
+type Selection struct {
+	// Namespace is the namespace of the records. It is empty for all namespaces.
+	Namespace string
+	// Fallback is the namespace that is searched instead of all if the role allows nothing else.
+	Fallback string
+	// Names are names of releases; Filter and Exclude match names.
+	Names           []string
+	Filter, Exclude *regexp.Regexp
+	// Labels selects by the labels of the last record of a release, as helm list does (helm v3.22.0 pkg/action/list.go filterSelector).
+	Labels labels.Selector
+	// Statuses are those of the last revision. If there are none, every release is selected that was not uninstalled.
+	Statuses []string
+	// Shard selects one part of the releases; nil selects all.
+	Shard *report.Shard
+}
+
+// selects reports whether a release of the cluster is selected. A name that was given selects whatever its status is.
+func (s Selection) selects(cluster string, r release.Released) bool {
+	last := r.Last
+	switch {
+	case len(s.Names) > 0 && !slices.Contains(s.Names, last.Release),
+		s.Filter != nil && !s.Filter.MatchString(last.Release),
+		s.Exclude != nil && s.Exclude.MatchString(last.Release),
+		s.Labels != nil && !s.Labels.Matches(labels.Set(last.Labels)),
+		s.Shard != nil && shardOf(cluster, last.Namespace, last.Release, s.Shard.Count) != s.Shard.Index:
+		return false
+	case len(s.Statuses) > 0:
+		return slices.Contains(s.Statuses, last.Status)
+	}
+	return len(s.Names) > 0 || last.Status != statusUninstalled
+}
+
+// statusUninstalled is the status of a release whose history was kept by helm uninstall --keep-history. Nothing of it is deployed.
+const statusUninstalled = "uninstalled"
+
+// shardOf returns the part of count parts that a release belongs to. It depends on nothing but its arguments, so that the processes that
+// share the work agree: the 64-bit FNV-1a hash of cluster/namespace/name modulo count.
+func shardOf(cluster, namespace, name string, count int) int {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(cluster + "/" + namespace + "/" + name)) // a hash never fails
+	return int(h.Sum64() % uint64(count))                          //nolint:gosec // count is at least 1, and the result is below it
+}

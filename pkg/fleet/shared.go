@@ -1,0 +1,151 @@
+package fleet
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// shared is the cluster that the comparisons of a fleet read. What they have in common is read once. Its answers are those of the cluster
+// that it embeds, so a release has the same report as if it were compared alone.
+type shared struct {
+	*live.Cluster
+	sweep *live.Sweep
+	// wide says that namespaces and autoscalers are listed for the whole cluster.
+	wide bool
+
+	definitions once[schema.GroupKind, answer[map[string]any]]
+	documents   once[schema.GroupVersion, answer[[]byte]]
+	autoscalers once[string, answer[map[object.Key]object.Autoscaler]]
+	namespaces  once[string, namespaces]
+}
+
+// answer is what was read of one thing; nil if there is no such thing.
+type answer[T any] struct {
+	found    T
+	any      bool
+	warnings []report.Message
+}
+
+// namespaces are all namespaces and whether each is being deleted. Listed is false if the role may not list them.
+type namespaces struct {
+	terminating map[string]bool
+	listed      bool
+}
+
+// Read implements drift.Cluster with the lists of the sweep.
+func (s *shared) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
+	return s.sweep.Read(ctx, wanted)
+}
+
+// Terminating implements drift.Cluster.
+func (s *shared) Terminating(ctx context.Context, names []string) map[string]bool {
+	if s.wide {
+		all := s.namespaces.get("", func() namespaces {
+			found, err := s.Cluster.Namespaces(ctx)
+			return namespaces{terminating: found, listed: err == nil}
+		})
+		if all.listed {
+			return chosen(names, func(name string) bool { return all.terminating[name] })
+		}
+	}
+	return chosen(names, func(name string) bool {
+		return s.namespaces.get(name, func() namespaces {
+			return namespaces{terminating: s.Cluster.Terminating(ctx, []string{name})}
+		}).terminating[name]
+	})
+}
+
+// chosen returns the names for which is reports true.
+func chosen(names []string, is func(string) bool) map[string]bool {
+	out := map[string]bool{}
+	for _, name := range names {
+		if is(name) {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+// CRDs implements drift.Cluster.
+func (s *shared) CRDs(ctx context.Context, kinds []schema.GroupKind) (map[schema.GroupKind]map[string]any, []report.Message) {
+	return collect(&s.definitions, kinds, func(kind schema.GroupKind) (map[schema.GroupKind]map[string]any, []report.Message) {
+		return s.Cluster.CRDs(ctx, []schema.GroupKind{kind})
+	})
+}
+
+// OpenAPI implements drift.Cluster.
+func (s *shared) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
+	return collect(&s.documents, wanted, func(gv schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
+		return s.Cluster.OpenAPI(ctx, []schema.GroupVersion{gv})
+	})
+}
+
+// collect returns the answers about several keys, each of which is asked for once.
+func collect[K comparable, T any](all *once[K, answer[T]], keys []K, ask func(K) (map[K]T, []report.Message)) (map[K]T, []report.Message) {
+	out := map[K]T{}
+	var warnings []report.Message
+	for _, key := range keys {
+		a := all.get(key, func() answer[T] {
+			found, warnings := ask(key)
+			value, any := found[key]
+			return answer[T]{value, any, warnings}
+		})
+		if a.any {
+			out[key] = a.found
+		}
+		warnings = append(warnings, a.warnings...)
+	}
+	return out, warnings
+}
+
+// Autoscalers implements drift.Cluster. If the autoscalers of the whole cluster cannot be listed, each namespace is asked for its own.
+func (s *shared) Autoscalers(ctx context.Context, names []string) (map[object.Key]object.Autoscaler, []report.Message) {
+	ask := func(namespace string) answer[map[object.Key]object.Autoscaler] {
+		return s.autoscalers.get(namespace, func() (a answer[map[object.Key]object.Autoscaler]) {
+			a.found, a.warnings = s.Cluster.Autoscalers(ctx, []string{namespace})
+			return a
+		})
+	}
+	if s.wide {
+		if all := ask(""); len(all.warnings) == 0 {
+			return all.found, nil
+		}
+	}
+	out := map[object.Key]object.Autoscaler{}
+	var warnings []report.Message
+	for _, name := range names {
+		a := ask(name)
+		maps.Copy(out, a.found)
+		warnings = append(warnings, a.warnings...)
+	}
+	return out, warnings
+}
+
+// once holds the values of keys. Each is made once, by the first caller that needs it; other callers wait for it.
+type once[K comparable, V any] struct {
+	mu     sync.Mutex
+	values map[K]func() V
+}
+
+// get returns the value of a key, which it makes if there is none yet.
+func (o *once[K, V]) get(key K, make func() V) V {
+	o.mu.Lock()
+	if o.values == nil {
+		o.values = map[K]func() V{}
+	}
+	value, begun := o.values[key]
+	if !begun {
+		value = sync.OnceValue(make)
+		o.values[key] = value
+	}
+	o.mu.Unlock()
+	return value()
+}

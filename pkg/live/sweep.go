@@ -1,0 +1,109 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// Sweep reads the objects of many releases with lists that they share. The API server lists objects by namespace and then by name. If the
+// releases are read in that order (CompareNamespaces), one paged list of each kind goes along with them: a page is read when a release
+// needs it, and dropped when the releases of its namespaces are done. So the memory does not grow with the number of releases.
+//
+// What the lists do not have is read as Cluster.Read does: objects that lost Helm's label, objects in a namespace that was dropped or is
+// still far ahead, and everything of a kind that cannot be listed.
+//
+// A Sweep is safe for concurrent use. Close ends its requests.
+type Sweep struct {
+	cluster *Cluster
+	// wide says that lists go across all namespaces; otherwise each namespace has lists of its own.
+	wide bool
+	// ctx is that of the lists, which outlive a call of Read.
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu    sync.Mutex
+	lists map[listOf]*sharedList
+	// The releases that are worked on are in the namespaces from first to last.
+	first, last string
+}
+
+// listOf identifies a list. The namespace is empty if it goes across all namespaces.
+type listOf struct {
+	schema.GroupVersionResource
+	namespace string
+}
+
+// Sweep starts to read many releases. If wide is set, it lists across namespaces, which is cheaper if most namespaces have releases.
+func (c *Cluster) Sweep(ctx context.Context, wide bool) *Sweep {
+	ctx, cancel := context.WithCancel(ctx)
+	return &Sweep{cluster: c, wide: wide, ctx: ctx, cancel: cancel, lists: map[listOf]*sharedList{}}
+}
+
+// Close ends all requests of the sweep.
+func (s *Sweep) Close() { s.cancel() }
+
+// CompareNamespaces orders namespaces as the API server lists their objects. It sorts by the keys of etcd, which are namespace/name, so
+// that a-b is before a.
+func CompareNamespaces(a, b string) int { return cmp.Compare(a+"/", b+"/") }
+
+// Window says that the releases that are worked on are in the namespaces from first to last. Neither may go back. Objects in namespaces
+// before first are dropped.
+func (s *Sweep) Window(first, last string) {
+	s.mu.Lock()
+	moved := first != s.first
+	s.first, s.last = first, last
+	lists := slices.Collect(maps.Values(s.lists))
+	s.mu.Unlock()
+	if !moved {
+		return
+	}
+	for _, l := range lists {
+		l.drop(first)
+	}
+}
+
+// Read returns what Cluster.Read returns.
+func (s *Sweep) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
+	return s.cluster.read(ctx, wanted, s.planJobs)
+}
+
+// planJobs returns the jobs of the first round: one for each shared list, and those of Cluster.Read for what has none.
+func (s *Sweep) planJobs(targets []target) []job {
+	var jobs []job
+	for _, group := range groups(targets) {
+		if list := s.list(group[0]); list != nil {
+			jobs = append(jobs, list.job(s.cluster, group))
+		} else {
+			jobs = append(jobs, s.cluster.groupJobs(group)...)
+		}
+	}
+	return jobs
+}
+
+// list returns the list that should have the target, which may not have begun; nil if the target should be read by itself.
+func (s *Sweep) list(t target) *sharedList {
+	key, client := listOf{GroupVersionResource: t.GroupVersionResource}, s.cluster.client(t)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	namespace := t.namespace()
+	switch outside := CompareNamespaces(namespace, s.first) < 0 || CompareNamespaces(namespace, s.last) > 0; {
+	case !t.isListed() || t.namespaced && outside:
+		return nil
+	case t.namespaced && s.wide:
+		client = s.cluster.dynamic.Resource(t.GroupVersionResource)
+	case t.namespaced:
+		key.namespace = namespace
+	}
+	if s.lists[key] == nil {
+		s.lists[key] = newSharedList(s.ctx, client, s.first)
+	}
+	return s.lists[key]
+}

@@ -1,0 +1,163 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// sweepPage is the number of objects of a page. Of each kind, one page is held at a time, and the next one is on its way.
+const sweepPage = 250
+
+// sharedList is the list of one kind in a sweep: the pages that were read so far, without what was dropped.
+type sharedList struct {
+	ctx    context.Context
+	client dynamic.ResourceInterface
+
+	mu sync.Mutex
+	// objects are in the namespace first or behind it.
+	objects map[place]*unstructured.Unstructured
+	first   string
+	// reached is the namespace of the last object that was read. The namespaces before it are complete.
+	reached string
+	// done is set after the last page.
+	done bool
+	// options are those of the next page, and coming receives it if it was asked for already.
+	options metav1.ListOptions
+	coming  chan listPage
+}
+
+// place is the place of an object among those of its kind.
+type place struct{ namespace, name string }
+
+// listPage is an answer to a list.
+type listPage struct {
+	*unstructured.UnstructuredList
+	err error
+}
+
+func newSharedList(ctx context.Context, client dynamic.ResourceInterface, first string) *sharedList {
+	return &sharedList{
+		ctx: ctx, client: client, first: first, objects: map[place]*unstructured.Unstructured{},
+		options: metav1.ListOptions{LabelSelector: helmSelector, Limit: sweepPage},
+	}
+}
+
+// job returns the job that finds a group of objects of one namespace in the list. It leaves those that the list does not have.
+func (l *sharedList) job(c *Cluster, group []target) job {
+	return job{group, func(ctx context.Context) (answers, []target) {
+		found, err := l.find(ctx, group)
+		left := unanswered(found, group)
+		if err == nil {
+			return found, left
+		}
+		// The reason may concern only the list across all namespaces.
+		if rest := (answers{}); mayGetInstead(err) {
+			left = rest.run(ctx, c.groupJobs(left))
+			maps.Copy(found, rest)
+			return found, left
+		}
+		for _, t := range left {
+			found[t.ref] = threeway.Live{Err: t.objectError("list", err)}
+		}
+		return found, nil
+	}}
+}
+
+// find returns those of the objects that the list has. It reads pages until it has all of them, or has passed their namespace.
+func (l *sharedList) find(ctx context.Context, group []target) (answers, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found, namespace := answers{}, group[0].namespace()
+	for {
+		for _, t := range group {
+			if o := l.objects[place{namespace, t.ref.Name}]; o != nil && t.matches(o) {
+				found[t.ref] = threeway.Live{Object: o.Object}
+			}
+		}
+		if len(found) == len(group) || l.done || CompareNamespaces(l.reached, namespace) > 0 {
+			return found, nil
+		}
+		if err := l.readPage(ctx); err != nil {
+			return found, err
+		}
+	}
+}
+
+// readPage waits for the next page and asks for the one after it.
+func (l *sharedList) readPage(ctx context.Context) error {
+	if l.coming == nil {
+		l.ask()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case page := <-l.coming:
+		l.coming = nil
+		if page.err != nil {
+			return l.resume(page.err)
+		}
+		l.add(page.Items)
+		l.options.Continue = page.GetContinue()
+		l.done = l.options.Continue == "" || len(page.Items) == 0
+		if !l.done {
+			l.ask()
+		}
+		return nil
+	}
+}
+
+// ask asks for the next page.
+func (l *sharedList) ask() {
+	coming, options := make(chan listPage, 1), l.options
+	l.coming = coming
+	go func() {
+		var page listPage
+		defer func() { coming <- page }()
+		defer recoverError(&page.err)
+		page.UnstructuredList, page.err = l.client.List(l.ctx, options)
+	}()
+}
+
+// resume decides what follows an error. If the API server has forgotten the state in which the list began, the error has a token by which
+// the list continues with the present state. After any other error, the next caller asks for the page again.
+func (l *sharedList) resume(err error) error {
+	var status apierrors.APIStatus
+	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) || l.options.Continue == "" {
+		return err
+	}
+	if token := status.Status().Continue; token != "" && token != l.options.Continue {
+		l.options.Continue = token
+		return nil
+	}
+	return err
+}
+
+// add adds the objects of a page.
+func (l *sharedList) add(items []unstructured.Unstructured) {
+	for i := range items {
+		o := &items[i]
+		l.reached = o.GetNamespace()
+		if CompareNamespaces(l.reached, l.first) >= 0 || l.reached == "" {
+			l.objects[place{l.reached, o.GetName()}] = o
+		}
+	}
+}
+
+// drop forgets the objects in the namespaces before first.
+func (l *sharedList) drop(first string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.first = first
+	maps.DeleteFunc(l.objects, func(at place, _ *unstructured.Unstructured) bool {
+		return at.namespace != "" && CompareNamespaces(at.namespace, first) < 0
+	})
+}

@@ -1,0 +1,12 @@
+// Command kubectl is the real kubectl. Its module has no main package, so that this one calls what it exports. Fleetbench compares
+// helmdrift with it.
+package main
+
+import (
+	"os"
+
+	"k8s.io/component-base/cli"
+	"k8s.io/kubectl/pkg/cmd"
+)
+
+func main() { os.Exit(cli.Run(cmd.NewDefaultKubectlCommand())) }
