@@ -58,7 +58,8 @@ func connectionStringError(err error) error {
 	text := err.Error()
 	switch {
 	case wrongVariable.MatchString(text):
-		return withHint(fmt.Errorf("connect to PostgreSQL: the environment variable %s cannot be used", wrongVariable.FindStringSubmatch(text)[1]),
+		name := wrongVariable.FindStringSubmatch(text)[1]
+		return withHint(fmt.Errorf("connect to PostgreSQL: the environment variable %s cannot be used", name),
 			"its value is wrong, or the PostgreSQL driver for Go does not support it; unset it, or see what psql says of its value")
 	case wrongParameter.MatchString(text):
 		err = fmt.Errorf("the parameter %s in %s has a wrong value", wrongParameter.FindStringSubmatch(text)[1], connectionVariable)
