@@ -68,7 +68,7 @@ func connectionStringError(err error) error {
 	}
 	return withHint(err, "it is either a URL, postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=MODE, where special characters "+
 		"are written as %%40, or parameters, host=HOST user=USER password='PASSWORD' dbname=DATABASE, where quotes and "+
-		"backslashes follow a backslash")
+		"backslashes follow a backslash; a service must be in the service file, and the user may be left out only if the system knows one")
 }
 
 // Secrets returns what must not be shown of a connection: its string, and the passwords in it and in the environment.
