@@ -80,8 +80,9 @@ func (r run) addLast(ctx context.Context, loaded *release.Loaded, in *threeway.I
 func addHook(in *threeway.Input, kind, name string, events []string) {
 	in.NotCompared = append(in.NotCompared, report.NotCompared{Kind: kind, Name: name, Reason: "hook"})
 	during := "-" + string(in.Operation)
-	if slices.ContainsFunc(events, func(event string) bool { return event == "pre"+during || event == "post"+during }) {
-		in.Hooks = append(in.Hooks, threeway.Hook{Kind: kind, Name: name})
+	first := slices.Contains(events, "pre"+during)
+	if first || slices.Contains(events, "post"+during) {
+		in.Hooks = append(in.Hooks, threeway.Hook{Kind: kind, Name: name, First: first})
 	}
 }
 

@@ -47,6 +47,8 @@ type decision struct {
 	// failures are all that Helm fails on, in the order in which they were found.
 	failures                     []failure
 	missing, terminating, ofLast bool
+	// deletesFirst is set if Helm deletes the object before it writes the manifest.
+	deletesFirst bool
 	notes                        report.Notes
 }
 
