@@ -229,10 +229,10 @@ var conflictField = regexp.MustCompile(`(?m)(?:^- |conflict with "[^"]*"(?: with
 
 // misnamed replaces fields that the API server calls by another name than the API, or only mentions (kubernetes v1.36.3
 // pkg/apis/storage/validation ValidateCSIDriverUpdate, pkg/apis/core/validation ValidatePersistentVolumeUpdate and
-// ValidateServiceClusterIPsRelatedFields, ValidateService).
+// ValidateServiceClusterIPsRelatedFields, ValidateService, pkg/registry/core/service/storage/alloc.go updateNodePorts).
 var misnamed = strings.NewReplacer("spec.attachedRequired", "spec.attachRequired", "spec.persistentvolumesource", "spec",
 	" nodeAffinity:", " spec.nodeAffinity:", " volumeMode:", " spec.volumeMode:", "indicated by `ipFamilies[0]`", "spec.ipFamilies: Invalid value",
-	"spec.LoadBalancerSourceRanges", "spec.loadBalancerSourceRanges")
+	"spec.LoadBalancerSourceRanges", "spec.loadBalancerSourceRanges", "duplicate nodePort: ", "spec.ports.nodePort: Duplicate value: ")
 
 // judgeReason compares a predicted reason with Helm's error.
 func (j *outcomeJudge) judgeReason(o objectReport) {
