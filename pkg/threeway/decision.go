@@ -49,7 +49,7 @@ type decision struct {
 	missing, terminating, ofLast bool
 	// deletesFirst is set if Helm deletes the object before it writes the manifest.
 	deletesFirst bool
-	notes                        report.Notes
+	notes        report.Notes
 }
 
 // write is how Helm writes an object.
