@@ -124,9 +124,8 @@ func ownershipConflict(live map[string]any, release, namespace string) string {
 	return strings.Join(errs, "; ")
 }
 
-// becomesHook reports whether the operation runs the object as a hook, and whether it does so before it writes the manifest. Unless the
-// hook has another policy, Helm deletes the live object before it creates the hook (helm v3.22.0 pkg/action/hooks.go execHook,
-// release.HookBeforeHookCreation).
+// becomesHook reports whether the operation runs the object as a hook, and whether it does so before it writes the manifest. Helm deletes
+// the live object before it creates the hook (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
 func (c comparer) becomesHook(o *object.Object) (hook, first bool) {
 	for _, h := range c.in.Hooks {
 		if h.Kind == o.Kind && h.Name == o.Name {

@@ -39,7 +39,7 @@ type Input struct {
 	// LastObjects is the manifest of the last revision if that is not old and the user did not choose old; nil otherwise.
 	LastObjects []object.Object
 	NotCompared []report.NotCompared
-	// Hooks are the objects that Helm runs as hooks in the course of the operation.
+	// Hooks are the hooks that Helm runs in the course of the operation and before whose creation it deletes what exists.
 	Hooks []Hook
 	// Brings are the kinds that Helm creates before it builds the manifest: those of the chart's crds folder, at an install.
 	Brings []schema.GroupKind

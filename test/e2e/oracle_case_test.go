@@ -248,6 +248,11 @@ func (o *oracleObject) target(rollback bool) map[string]any {
 	return nil
 }
 
+// becomesFirstHook reports whether the target has the object as a hook that Helm runs before it writes anything else.
+func (o *oracleObject) becomesFirstHook(rollback bool) bool {
+	return strings.HasPrefix(hookOf(o.deployed(!rollback)), "pre-")
+}
+
 // hookAnnotation marks a hook.
 const hookAnnotation = "helm.sh/hook"
 

@@ -162,9 +162,13 @@ func (j *outcomeJudge) judgeEachFailure(failing []objectReport) {
 	j.judgeNoDeletion()
 }
 
+// judgeNoDeletion checks that no object is predicted to be deleted, except by a hook that runs before Helm fails.
 func (j *outcomeJudge) judgeNoDeletion() {
 	for _, o := range j.report.Releases[0].Objects {
-		if o.Action == "delete" {
+		byHook := slices.ContainsFunc(j.testCase.objects, func(object *oracleObject) bool {
+			return object.name == o.Name && object.becomesFirstHook(j.testCase.rollback)
+		})
+		if o.Action == "delete" && !byHook {
 			j.mispredict(o.Name, "predicted to be deleted, although Helm fails on others")
 		}
 	}

@@ -125,7 +125,7 @@ func (j *outcomeJudge) stoppedByHook(before, after map[string]map[string]any) bo
 		was, is := withoutServerChoices(before[o.name]), withoutServerChoices(after[o.name])
 		diff := cmp.Diff(withoutEmpty(was), withoutEmpty(is))
 		switch deleted := uidOf(before[o.name]) != uidOf(after[o.name]); {
-		case o.target(j.testCase.rollback) == nil && strings.HasPrefix(hookOf(o.new), "pre-"):
+		case o.becomesFirstHook(j.testCase.rollback):
 			if predicted := j.objects[o.name].Action; was != nil && deleted != (predicted == "delete") {
 				j.mispredict(o.name, "becomes a hook that runs first, predicted: %q, deleted: %v", predicted, deleted)
 			}
