@@ -124,10 +124,15 @@ func ownershipConflict(live map[string]any, release, namespace string) string {
 	return strings.Join(errs, "; ")
 }
 
-// becomesHook reports whether the operation runs the object as a hook. Unless the hook has another policy, Helm deletes the live object
-// before it creates the hook (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
-func (c comparer) becomesHook(o *object.Object) bool {
-	return slices.Contains(c.in.Hooks, Hook{Kind: o.Kind, Name: o.Name})
+// becomesHook reports whether the operation runs the object as a hook, and whether it does so before it writes the manifest. Helm deletes
+// the live object before it creates the hook (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
+func (c comparer) becomesHook(o *object.Object) (hook, first bool) {
+	for _, h := range c.in.Hooks {
+		if h.Kind == o.Kind && h.Name == o.Name {
+			hook, first = true, first || h.First
+		}
+	}
+	return hook, first
 }
 
 // decideDropped decides about an object that desired no longer has. Helm deletes it unless the live object, not the manifest, has the
@@ -136,8 +141,9 @@ func (c comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[stri
 	compared := c.compareFields(p.withoutChange(), rules, live, p.old.Content) // Helm sends no patch, so an error does not matter
 	d := decision{action: report.ActionDelete}
 	fieldVerdict, notes := report.Remove, report.Notes(nil)
-	switch {
-	case c.becomesHook(p.old):
+	hook, first := c.becomesHook(p.old)
+	switch d.deletesFirst = first; {
+	case hook:
 		d.reason = "the chart turns it into a hook: Helm deletes the live object, whatever its resource policy, before it runs the hook"
 	case object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep":
 		d.action, d.reason = report.ActionKeep, "helm.sh/resource-policy: keep"

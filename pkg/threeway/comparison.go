@@ -45,8 +45,9 @@ type ObjectComparison struct {
 	index int
 	// failure is why Helm fails on the object; its zero value belongs to one that does not fail.
 	failure failure
-	// deletes is set if Helm deletes the object unless another one fails.
-	deletes bool
+	// deletes is set if Helm deletes the object unless another one fails. deletesFirst is set if it does so before it writes the manifest,
+	// so that only a failure before any write prevents it.
+	deletes, deletesFirst bool
 	// remarks describe the faults in the rules of the object's own annotations.
 	remarks []string
 }
