@@ -17,19 +17,20 @@ func TestSQLUnreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	list := func(connection string) error {
-		_, err := openSQL(t, Driver{Name: "sql", Connection: connection, Timeout: 200 * time.Millisecond}).
+	list := func(connection string, timeout time.Duration) error {
+		_, err := openSQL(t, Driver{Name: "sql", Connection: connection, Timeout: timeout}).
 			List(t.Context(), "", labels.Everything())
 		return err
 	}
-	wantError(t, list("postgres://helm:hunter2@127.0.0.1:1/helm"), "the host and the port",
+	wantError(t, list("postgres://helm:hunter2@127.0.0.1:1/helm", time.Minute), "the host and the port",
 		"list the rows of releases_v1 in all namespaces: cannot reach the database: dial tcp 127.0.0.1:1: connect: connection refused")
 	_, port, _ := net.SplitHostPort(silent.Addr().String())
 	begun := time.Now()
 	for _, mode := range []string{"disable", "require"} {
-		wantError(t, list("host=127.0.0.1 password=hunter2 sslmode="+mode+" port="+port), "--request-timeout", "does not answer in time")
+		err := list("host=127.0.0.1 password=hunter2 sslmode="+mode+" port="+port, 200*time.Millisecond)
+		wantError(t, err, "--request-timeout", "does not answer in time")
 	}
-	if took := time.Since(begun); took > 10*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("a silent server held two lists for %v", took)
 	}
 }
