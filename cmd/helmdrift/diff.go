@@ -127,12 +127,15 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.failOn.completions(), cobra.ShellCompDirectiveNoFileComp))
 }
 
+// commaHint says how several releases are named.
+const commaHint = "several releases are written with commas: helmdrift diff web,api"
+
 // releaseAndChart refuses more than two arguments.
-func releaseAndChart(cmd *cobra.Command, args []string) error {
+func releaseAndChart(_ *cobra.Command, args []string) error {
 	if len(args) <= 2 {
 		return nil
 	}
-	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: cmd.UseLine()}
+	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: commaHint}
 }
 
 // several reports whether releases are selected, and returns their names if they are named. diff --fix without a name takes the only release

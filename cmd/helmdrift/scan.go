@@ -27,7 +27,7 @@ import (
 // checkScan refuses flags that need one release.
 func (o *diffOptions) checkScan(flags *pflag.FlagSet, hasChart bool) error {
 	if hasChart {
-		return hinted{error: errors.New("CHART needs one release"), hint: "several releases are written with commas: helmdrift diff web,api"}
+		return hinted{error: errors.New("CHART needs one release"), hint: commaHint}
 	}
 	for _, name := range []string{"to-revision", "revision", "install"} {
 		if flags.Changed(name) {
@@ -236,8 +236,12 @@ func (o *selectionOptions) connections(c *connection) ([]*connection, error) {
 			return nil, errors.New("--all-contexts: the kubeconfig has no contexts")
 		}
 	}
-	if len(contexts) == 0 {
+	switch {
+	case len(contexts) == 0:
 		return []*connection{c}, nil
+	case c.driver.Name == "sql":
+		return nil, hinted{error: errors.New("several contexts need records that are stored in the clusters, and HELM_DRIVER is sql"),
+			hint: "run helmdrift once for each context, with the database of its cluster"}
 	}
 	var out []*connection
 	for _, name := range contexts {
