@@ -82,14 +82,14 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 			if err := o.check(cmd.Flags(), hasChart); err != nil {
 				return err
 			}
+			if err := o.checkFix(cmd.LocalNonPersistentFlags(), hasChart); err != nil {
+				return err
+			}
 			if names, several := o.several(cmd.Flags(), args); several {
 				if err := o.checkScan(cmd.Flags(), hasChart); err != nil {
 					return err
 				}
 				return runScan(cmd.Context(), s, c, o, names)
-			}
-			if err := o.checkFix(cmd.LocalNonPersistentFlags(), hasChart); err != nil {
-				return err
 			}
 			return runDiff(cmd.Context(), s, c, o, args, cmd.Flags())
 		},
