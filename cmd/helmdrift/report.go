@@ -22,6 +22,7 @@ type reportOptions struct {
 	failOn      failOn
 	color       oneOf
 	showIgnored bool
+	verbose     bool
 }
 
 // newReport returns the command report.
@@ -49,6 +50,7 @@ there twice is an error.
 	fs.VarP(&o.format, "output", "o", "format of the report: "+strings.Join(output.Formats(), ", "))
 	fs.Var(&o.failOn, "fail-on", "`list` of what sets exit code 2: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
 	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and the details of all")
 	addColorFlag(fs, &o.color)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.failOn.completions(), cobra.ShellCompDirectiveNoFileComp))
@@ -73,7 +75,7 @@ func runReport(s streams, o reportOptions, files []string) error {
 		}
 	}
 	look := s.display(s.out, o.color, time.Now())
-	look.ShowIgnored = o.showIgnored
+	look.ShowIgnored, look.Verbose = o.showIgnored, o.verbose
 	if err := output.Write(s.out, o.format, r, look); err != nil {
 		return err
 	}

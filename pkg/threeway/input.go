@@ -47,7 +47,7 @@ type Input struct {
 	// Live holds what was read, for every Ref of old and desired.
 	Live map[object.Ref]Live
 	// Terminating are the namespaces that are being deleted, as far as they could be read. Records is the resource in which the release's
-	// records are stored: secrets or configmaps.
+	// records are stored: secrets or configmaps, or empty if they are not in the cluster.
 	Terminating map[string]bool
 	Records     string
 	// Schemas holds the schemas of custom kinds from their CRDs; a kind that is not in it is compared without a schema.

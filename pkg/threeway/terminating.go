@@ -50,7 +50,7 @@ const recordError = "create: failed to create: "
 // pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).
 func (c *Comparison) failRecord() {
 	in := c.Input
-	if !in.Terminating[in.StorageNamespace] || anyStopsAll(c.Objects) {
+	if in.Records == "" || !in.Terminating[in.StorageNamespace] || anyStopsAll(c.Objects) {
 		return
 	}
 	revision := 1
