@@ -37,13 +37,18 @@ lint:
 	cd test/deploy && $(STATICCHECK) ./...
 	cd test/controlplane && $(PLANE_ENV) $(STATICCHECK) . ./cmd/controlplane ./cmd/fakenode
 
-unit: $(PAIRS)
+unit: $(PAIRS) postgresql
 	HELMDRIFT_DEFAULTS_PAIRS=$(CURDIR)/$(PAIRS) go test ./...
 	cd test/deploy && go test ./...
 	cd test/controlplane && $(PLANE_ENV) go test ./...
 
-e2e: planes
+e2e: planes postgresql
 	cd test/e2e && go test -count=1 -timeout 90m ./...
+
+.PHONY: postgresql
+postgresql: # go test hides why it skips a test
+	@ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || \
+		echo "tests of HELM_DRIVER=sql are SKIPPED: there is no /usr/lib/postgresql/*/bin/postgres (Debian: apt-get install postgresql)"
 
 N ?= 1000
 .PHONY: oracle

@@ -130,9 +130,10 @@ func TestDocShowsReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := reports(t)
 	for _, name := range []string{"preview", "scan"} {
 		var example strings.Builder
-		for _, l := range strings.Split(strings.TrimSpace(string(render(t, Text, reports(t)[name], Options{Unicode: true}))), "\n") {
+		for _, l := range strings.Split(strings.TrimSpace(string(render(t, Text, all[name], Options{Unicode: true}))), "\n") {
 			example.WriteString(strings.TrimRight("//\t"+l, "\t") + "\n")
 		}
 		if !strings.Contains(string(doc), example.String()) {

@@ -27,7 +27,8 @@ func foundIn(rel report.Release) found {
 	return n
 }
 
-// object counts an object. The fields of an object that is gone do not count.
+// object counts an object. The fields of an object that is gone do not count, because all of them are gone with it. If a rule silences that
+// it is gone, they count as those of any other object, as they do in [report.Release.HasDrifted].
 func (n *found) object(o report.Object) {
 	isWhole := o.Gone() || o.Action == report.ActionFail
 	n.ignored += oneIf(isWhole && o.IgnoredBy != nil)
@@ -51,7 +52,7 @@ func (n *found) object(o report.Object) {
 	n.objects += oneIf(n.fields > fields)
 }
 
-// field counts a finding.
+// field counts a finding. A conflict that drifted counts as drift, since the object on which the operation fails is counted too.
 func (n *found) field(f report.Finding) {
 	switch {
 	case f.Silenced():
@@ -92,7 +93,8 @@ func (n found) String() string {
 	return strings.Join(said, ", ")
 }
 
-// foundCell returns what was found in a release, after what could not be seen.
+// foundCell returns what was found in a release, after what could not be seen. A release that could not be read must not look like one in
+// which nothing was found.
 func foundCell(e entry) string {
 	var unseen clauses
 	switch objects := countsOf([]report.Release{e.Release}).objectErrors; {

@@ -44,7 +44,7 @@ func countOfState(all []entry, state report.State) int {
 	return n
 }
 
-// cut says how far the cells of a line are cut.
+// cut says how far the cells of a line are cut: not at all, so far that readers still recognize most of them, or as far as makes sense.
 type cut int
 
 const (
@@ -99,7 +99,7 @@ func (t *text) overview(all []entry, clusters int) {
 }
 
 // layOutOverview returns the columns that fit, with their cells and widths. A column without a cell is left out, and so is the cluster if
-// there is only one.
+// there is only one. Without a terminal nothing is cut, and a cell wider than maxPadded pushes only its own line to the right.
 func (t *text) layOutOverview(all []entry, clusters int) []overviewColumn {
 	columns := t.overviewColumns()
 	for i := range columns {

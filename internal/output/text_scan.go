@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// maxDetails is how many releases of a scan have their details listed.
+// maxDetails is how many releases of a scan have their details listed. With more of them, nobody would find the overview above.
 const maxDetails = 20
 
 // scan writes the report of a selection of releases: the overview, what could not be compared, the details of what drifted, and the tally.
@@ -34,7 +34,8 @@ func (t *text) scan(r *report.Report) {
 	t.blocks(writers...)
 }
 
-// divide returns the entries whose details are written, all others, and how many of those have details that -v lists.
+// divide returns the entries whose details are written, all others, and how many of those drifted or changed, so that -v lists details. The
+// errors and warnings of the others are not among any details, so they are written or counted elsewhere.
 func (t *text) divide(all []entry) (detailed, others []entry, more int) {
 	for _, e := range all {
 		if t.hasDetails(e) && (len(detailed) < maxDetails || t.verbose) {
@@ -77,7 +78,8 @@ func searchedClusters(r *report.Report) []string {
 	})
 }
 
-// tally writes the last lines: the number of releases in each state, the summary of all, and what could not be searched.
+// tally writes the last lines: the number of releases in each state, the summary of all, and what could not be searched. That stands last,
+// since whoever reads only the last line must not take the report for complete.
 func (t *text) tally(r *report.Report, all, others []entry) {
 	if len(all) == 0 {
 		t.headline(t.noReleases(r))

@@ -175,6 +175,48 @@ func TestTroubles(t *testing.T) {
 	if !strings.Contains(out, "\nerror: 10 more messages (see -v)\n\n30 releases: 30 errors") {
 		t.Errorf("many messages are written as\n%s", out)
 	}
+	var errors []report.ScanError
+	for i := range 9 {
+		errors = append(errors, report.ScanError{Cluster: "dev", Namespace: fmt.Sprintf("n%d", i), Message: "no"})
+	}
+	out = string(render(t, Text, scanOf(nil, errors...), Options{Verbose: true}))
+	if !strings.Contains(out, "the same for 8 more: namespace n1 on dev, ") || !strings.Contains(out, ", namespace n8 on dev\n") {
+		t.Errorf("with -v, many namespaces are written as\n%s", out)
+	}
+}
+
+// TestFoundIn: each object and each finding counts once, and what is silenced is said only if nothing else is.
+func TestFoundIn(t *testing.T) {
+	rule := &report.IgnoreRule{Rule: "r"}
+	drifted := report.Finding{Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true}
+	ignored, same, clash, unmanaged, change := drifted, drifted, drifted, drifted, drifted
+	ignored.IgnoredBy, same.Equivalent, unmanaged.Managed, change.Cause = rule, true, false, report.CauseChange
+	clash.Verdict, clash.Cause = report.Conflict, report.CauseChange
+	updated := func(fields ...report.Finding) report.Object {
+		return report.Object{Action: report.ActionUpdate, Fields: fields}
+	}
+	for _, c := range []struct {
+		objects []report.Object
+		want    string
+	}{
+		{nil, ""},
+		{[]report.Object{updated(drifted, drifted), updated(drifted, ignored), updated(ignored)}, "3 fields in 2 objects"},
+		{[]report.Object{updated(ignored, ignored), {Action: report.ActionFail, IgnoredBy: rule}}, "3 ignored"},
+		{[]report.Object{updated(same, change), {Action: report.ActionCreate}}, "3 changes"},
+		{[]report.Object{updated(clash, unmanaged, unmanaged)}, "2 unmanaged, 1 conflict"},
+		{[]report.Object{{Action: report.ActionFail, Fields: []report.Finding{drifted}}}, "1 field in 1 object, fails on 1"},
+		{[]report.Object{
+			{Action: report.ActionCreate, Missing: true, Fields: []report.Finding{drifted}}, {Action: report.ActionNone, Terminating: true},
+		}, "1 missing, 1 being deleted"},
+		{[]report.Object{
+			{Action: report.ActionCreate, Missing: true, IgnoredBy: rule, Fields: []report.Finding{drifted}},
+		}, "1 field in 1 object"},
+		{[]report.Object{{Action: report.ActionNone, DryRun: &report.DryRun{Result: report.DryRunDisagrees}}}, "server disagrees on 1"},
+	} {
+		if got := foundIn(report.Release{Objects: c.objects}).String(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.objects, got, c.want)
+		}
+	}
 }
 
 // TestFixHintOfAScan: the command that fixes a release is named if it is the only one.

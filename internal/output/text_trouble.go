@@ -23,7 +23,7 @@ type trouble struct {
 	kind string
 }
 
-// releaseTroubles returns the errors of releases and of their objects.
+// releaseTroubles returns the errors of releases and of their objects, in the order of the overview.
 func (t *text) releaseTroubles(all []entry) []trouble {
 	var troubles []trouble
 	for _, e := range all {
@@ -66,14 +66,14 @@ func (t *text) scanTroubles(errors []report.ScanError) []trouble {
 	return troubles
 }
 
-// troubles writes messages, each kind of them once, and names some of the other things that it is about.
+// troubles writes messages, each kind of them once, and below it the other things that it is about. One cause, such as a missing right or
+// an API that is down, often has hundreds of them: then only a few are named, since the overview has a line for each.
 func (t *text) troubles(lead string, all []trouble) {
-	kindOf := func(x trouble) string { return x.kind }
 	alike := map[string][]trouble{}
 	for _, x := range all {
 		alike[x.kind] = append(alike[x.kind], x)
 	}
-	kinds := distinct(all, kindOf)
+	kinds := distinct(all, func(x trouble) string { return x.kind })
 	for i, kind := range kinds {
 		if i == maxTroubles && !t.verbose {
 			t.prose(fmt.Sprintf("%s%s (see -v)", lead, plural(len(kinds)-i, "more message")))
@@ -83,13 +83,18 @@ func (t *text) troubles(lead string, all []trouble) {
 		t.prose(lead + joinNonEmpty(": ", first.subject, first.message))
 		others := distinct(alike[kind], func(x trouble) string { return x.subject })
 		others = slices.DeleteFunc(others, func(subject string) bool { return subject == first.subject })
-		if len(others) > 0 {
-			t.continuation("", fmt.Sprintf("the same for %d more: %s", len(others), strings.Join(atMost(others, maxAlike), ", ")))
+		if len(others) == 0 {
+			continue
 		}
+		named := others
+		if !t.verbose {
+			named = atMost(others, maxAlike)
+		}
+		t.continuation("", fmt.Sprintf("the same for %d more: %s", len(others), strings.Join(named, ", ")))
 	}
 }
 
-// words are what names may be in a message: the name of a record, which has the name of the release and a number in it, or a word.
+// wordPattern matches what may be a name in a message: the name of a record, which has the name of a release and a number in it, or a word.
 const wordPattern = `sh\.helm\.release\.v1\.[\w.-]+|[\w-]+`
 
 // withoutNames returns a message with a mark in place of each name. Messages that differ only in names are then equal.

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The tables of Helm's driver sql. Versions of Helm before 3.13 have no table of labels.
+// The tables of Helm's driver sql. Older versions of Helm 3 have no table of labels.
 const (
 	recordTable = "releases_v1"
 	labelTable  = "custom_labels_v1"
@@ -72,7 +72,7 @@ func (d database) close() error { return d.db.Close() }
 func (d database) list(ctx context.Context, namespace string, selector labels.Selector) ([]Listed, error) {
 	release, _ := selector.RequiresExactMatch("name")
 	var found []Listed
-	err := d.read(ctx, func(tx *sql.Tx) error {
+	err := d.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		own, err := checkTables(ctx, tx)
 		if err != nil {
 			return err
@@ -173,7 +173,7 @@ const typeHint = "the column type of a record that was restored by hand must be 
 func (d database) text(ctx context.Context, namespace, name string) (text []byte, problem, err error) {
 	var kind string
 	var size int64
-	err = d.read(ctx, func(tx *sql.Tx) error {
+	err = d.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, readRow, name, namespace, maxBody).Scan(&kind, &size, &text)
 	})
 	where := storedAs(d, namespace, name)
@@ -191,7 +191,7 @@ func (d database) text(ctx context.Context, namespace, name string) (text []byte
 }
 
 // read calls do in a transaction that sees one moment of the database and cannot write to it.
-func (d database) read(ctx context.Context, do func(*sql.Tx) error) error {
+func (d database) read(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
 	if d.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, d.timeout)
@@ -202,5 +202,5 @@ func (d database) read(ctx context.Context, do func(*sql.Tx) error) error {
 		return explainSQL(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	return explainSQL(ctx, do(tx))
+	return explainSQL(ctx, do(ctx, tx))
 }

@@ -231,8 +231,8 @@ func testSQLWrites(t *testing.T, d sqlDatabase) {
 		t.Errorf("three writes changed the entry %d times", len(seen)-1)
 	}
 	for _, statement := range []string{"DELETE FROM releases_v1", "CREATE TABLE mine ()"} {
-		err := d.storage(postgres.Admin).backend.(database).read(t.Context(), func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(t.Context(), statement)
+		err := d.storage(postgres.Admin).backend.(database).read(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, statement)
 			return err
 		})
 		wantError(t, err, connectionVariable, "in a read-only transaction")
@@ -378,7 +378,7 @@ func testSQLPool(t *testing.T, d sqlDatabase) {
 		t.Errorf("%s connections, want %d", got[0], maxConnections)
 	}
 	sleep := func(ctx context.Context, storage *Storage) error {
-		return storage.backend.(database).read(ctx, func(tx *sql.Tx) error {
+		return storage.backend.(database).read(ctx, func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, "SELECT pg_sleep(60)")
 			return err
 		})
