@@ -112,12 +112,15 @@ func (b *bench) count(ctx context.Context, r runner, m *row) error {
 	return err
 }
 
-// sampleOf returns releases that are spread over a fleet.
+// sampleOf returns untouched releases that are spread over a fleet.
 func (b *bench) sampleOf(size int) []fleet.Release {
 	n := min(b.sample, size)
 	sample := make([]fleet.Release, n)
 	for i := range sample {
-		sample[i] = b.fleet.Release((i*size/n + i) % size)
+		sample[i] = b.fleet.Release(i * size / n)
+		if sample[i].Drift != fleet.NoDrift {
+			sample[i] = b.fleet.Release(i*size/n + 1)
+		}
 	}
 	return sample
 }
