@@ -8,8 +8,13 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// reasons returns the reasons why the API server refuses a Service (kubernetes v1.36.3 pkg/apis/core/validation ValidateService).
+// reasons returns the reasons why the API server refuses a Service (kubernetes v1.36.3 pkg/apis/core/validation ValidateService). It
+// allocates node ports before it validates anything, so two of one number are its only reason (pkg/registry/core/service/storage/alloc.go
+// updateNodePorts).
 func (s service) reasons() []string {
+	if reason := s.nodePortsReason(); reason != "" && s.hasNodePorts() {
+		return []string{reason}
+	}
 	var out []string
 	for _, reason := range []string{s.typeReason(), s.portsReason(), s.nodePortsReason()} {
 		if reason != "" {

@@ -46,11 +46,20 @@ func clientSideFor(c *kinds.Catalog, gvk schema.GroupVersionKind, desired map[st
 	if gvk.Group == "apiextensions.k8s.io" && gvk.Version == "v1beta1" {
 		return merge
 	}
-	typed, err := c.HelmScheme.New(gvk)
-	if err != nil || holdsHugeQuantity(desired, c.Shape(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
+	if !c.HelmScheme.Recognizes(gvk) {
 		return merge
 	}
-	return ClientSide{Engine: report.EngineStrategic, Typed: typed}
+	typed, err := c.HelmScheme.New(gvk)
+	strategic, s := ClientSide{Engine: report.EngineStrategic, Typed: typed}, c.Shape(gvk)
+	switch {
+	case err != nil:
+		return merge
+	case s.Decodes(desired):
+		return strategic
+	case holdsHugeQuantity(desired, s) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil:
+		return merge
+	}
+	return strategic
 }
 
 // holdsHugeQuantity reports whether a value holds a quantity that would take too long to decode.
@@ -75,7 +84,10 @@ func holdsHugeQuantity(v any, s *kinds.Shape) bool {
 
 // result returns live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
 // the texts as they are; live is not changed. Its managedFields are left out: no patch changes them, and they are a large part of the text.
-func (p ClientSide) result(old, desired, live map[string]any) (map[string]any, error) {
+func (p ClientSide) result(old, desired, live map[string]any, s *kinds.Shape) (map[string]any, error) {
+	if p.changesNothing(old, desired, live, s) {
+		return live, nil
+	}
 	live = withoutManagedFields(live)
 	patch, err := p.patch(old, desired, live)
 	if err != nil {

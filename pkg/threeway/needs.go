@@ -32,7 +32,7 @@ func (c *Comparison) Needs() Needs {
 	var needs Needs
 	for _, o := range c.Objects {
 		kind := o.GroupKind()
-		if _, asked := c.Input.Schemas[kind]; !asked && kinds.Native().Shape(o.GVK()) == nil && o.needsSchema() {
+		if _, asked := c.Input.Schemas[kind]; !asked && c.job.writer.ShapeOf(o.Ref).Custom && o.needsSchema() {
 			crds[kind] = true
 		}
 		// A failed revision may have left a list item that only the schema distinguishes.
