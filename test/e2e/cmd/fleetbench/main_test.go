@@ -79,13 +79,13 @@ func TestHighWater(t *testing.T) {
 
 // TestTable checks ratios, extrapolation, and that helm diff has columns only if it was measured.
 func TestTable(t *testing.T) {
-	rows := []row{{releases: 200, lists: time.Second, scan: 2 * time.Second, one: time.Second / 10, kubectl: time.Second, peak: 3e6,
+	rows := []row{{releases: 200, lists: time.Second, scan: 2 * time.Second, one: time.Second / 10, kubectl: time.Second, peak: 3e6, processor: time.Second / 2,
 		scanTraffic: traffic{requests: 230, records: 200, bytes: 5e6}}}
 	var text strings.Builder
 	printTable(&text, options{sample: 10, rounds: 3, fleet: fleet.Options{Objects: 15}}, rows)
 	for _, want := range []string{
 		"| 200 | 1.00 s | 2.00 s | 2.0 | 10.0 ms | 20.00 s | 10.0 | 200.00 s | 100.0 |\n",
-		"| 200 | 3000 | 3.0 MB | 230 | 200 | 5.0 MB | 0 | 0.0 MB |\n",
+		"| 200 | 3000 | 0.50 s | 3.0 MB | 230 | 200 | 5.0 MB | 0 | 0.0 MB |\n",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no line %s in\n%s", want, &text)
