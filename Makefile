@@ -78,9 +78,22 @@ cluster: planes ## starts a cluster for experiments
 cluster-down: $(LAUNCHER)
 	@$(LAUNCHER) stop
 
-bench: planes ## measures speed, and a large chart against Helm's own steps
+# make bench FLEET=20,200,2000 takes an hour. HELM and KUBECTL name other binaries, and HELM_DIFF that of the plugin, which is not built here.
+FLEET   ?= 20,200
+HELM    ?= bin/helm
+KUBECTL ?= bin/kubectl
+
+bin/helm: test/e2e/go.mod
+	cd test/e2e && go build -o $(CURDIR)/bin/helm helm.sh/helm/v3/cmd/helm
+
+bin/kubectl: test/e2e/go.mod $(wildcard test/e2e/cmd/kubectl/*.go)
+	cd test/e2e && go build -o $(CURDIR)/bin/kubectl ./cmd/kubectl
+
+bench: build planes $(filter bin/%,$(HELM) $(KUBECTL)) ## measures speed, a large chart against Helm's own steps, and a fleet against other tools
 	go test -run '^$$' -bench . -benchmem ./pkg/...
 	cd test/e2e && go test -run '^$$' -bench LargeChart -benchtime 10x .
+	cd test/e2e && go build -o $(CURDIR)/bin/fleetbench ./cmd/fleetbench
+	bin/fleetbench -controlplane $(LAUNCHER) -module test/controlplane -helmdrift bin/helmdrift -helm $(HELM) -kubectl $(KUBECTL) -releases $(FLEET)
 
 clean:
 	rm -rf bin dist

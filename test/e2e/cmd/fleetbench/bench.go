@@ -26,8 +26,9 @@ type row struct {
 	releases int
 	// lists and scan are for the whole fleet; the others are for one release, on average over the sample.
 	lists, scan, one, kubectl, helmDiff time.Duration
-	// peak is the memory of the scan in bytes.
+	// peak is the memory of the scan in bytes, and processor its time on processors.
 	peak                     int
+	processor                time.Duration
 	listTraffic, scanTraffic traffic
 }
 
@@ -62,14 +63,14 @@ func (b *bench) measure(ctx context.Context, size int) (row, error) {
 			return m, err
 		}
 	}
-	var lists, scans, ones, kubectls, helmDiffs []time.Duration
+	var lists, scans, processors, ones, kubectls, helmDiffs []time.Duration
 	for round := range b.rounds {
 		say("%d releases, round %d", size, round+1)
 		err := firstError(
 			timed(&lists, 1, func() error { _, err := bareLists(ctx, b.config); return err }),
 			timed(&scans, 1, func() error {
 				out, err := r.scan(ctx, b.scan)
-				m.peak = max(m.peak, out.peak)
+				m.peak, processors = max(m.peak, out.peak), append(processors, out.processor)
 				return err
 			}),
 			timed(&ones, len(sample), each(sample, func(release fleet.Release) error { return r.diffOne(ctx, release) })),
@@ -86,6 +87,7 @@ func (b *bench) measure(ctx context.Context, size int) (row, error) {
 		}
 	}
 	m.lists, m.scan, m.one, m.kubectl, m.helmDiff = median(lists), median(scans), median(ones), median(kubectls), median(helmDiffs)
+	m.processor = median(processors)
 	return m, nil
 }
 
@@ -112,12 +114,15 @@ func (b *bench) count(ctx context.Context, r runner, m *row) error {
 	return err
 }
 
-// sampleOf returns releases that are spread over a fleet.
+// sampleOf returns untouched releases that are spread over a fleet.
 func (b *bench) sampleOf(size int) []fleet.Release {
 	n := min(b.sample, size)
 	sample := make([]fleet.Release, n)
 	for i := range sample {
-		sample[i] = b.fleet.Release((i*size/n + i) % size)
+		sample[i] = b.fleet.Release(i * size / n)
+		if sample[i].Drift != fleet.NoDrift {
+			sample[i] = b.fleet.Release(i*size/n + 1)
+		}
 	}
 	return sample
 }

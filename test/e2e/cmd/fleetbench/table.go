@@ -40,6 +40,7 @@ func printTable(out io.Writer, o options, rows []row) {
 	costs := []column{
 		releases,
 		{"objects", func(m row) string { return fmt.Sprint(m.releases * o.fleet.Objects) }},
+		{"processor time", func(m row) string { return seconds(m.processor) }},
 		{"peak memory", func(m row) string { return megabytes(m.peak) }},
 		{"requests", func(m row) string { return fmt.Sprint(m.scanTraffic.requests) }},
 		{"of them for one record", func(m row) string { return fmt.Sprint(m.scanTraffic.records) }},

@@ -36,6 +36,8 @@ type result struct {
 	stdout []byte
 	// peak is the largest resident memory in bytes, or 0 if the system does not tell.
 	peak int
+	// processor is the time on processors, of the system too.
+	processor time.Duration
 }
 
 // command prepares a binary. Its caches are in the runner's folder, where they stay warm.
@@ -63,7 +65,8 @@ func wait(cmd *exec.Cmd, accepted ...int) (result, error) {
 	if err != nil {
 		err = fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, stderr.String())
 	}
-	return result{stdout: stdout.Bytes(), peak: peak}, err
+	processor := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return result{stdout: stdout.Bytes(), peak: peak, processor: processor}, err
 }
 
 // The exit codes of helmdrift and kubectl that say that something differs.
