@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -193,6 +194,8 @@ func (c *comparison) compareChanged(ctx context.Context) {
 		return
 	}
 	now := c.listAgain(ctx, doubtful)
+	var group errgroup.Group
+	group.SetLimit(c.Concurrency)
 	for _, i := range doubtful {
 		r := c.found[i]
 		key := [2]string{r.Last.Namespace, r.Last.Release}
@@ -200,9 +203,13 @@ func (c *comparison) compareChanged(ctx context.Context) {
 		case listed && len(present.History.Entries) == 0:
 			c.results[i].gone = true
 		case !listed || !slices.Equal(present.History.Entries, r.History.Entries):
-			c.results[i].Release = c.compare(ctx, c.alone, r)
+			group.Go(func() error {
+				c.results[i].Release = c.compare(ctx, c.alone, r)
+				return nil
+			})
 		}
 	}
+	_ = group.Wait() // no comparison returns an error
 }
 
 // listAgain lists the records of the doubtful releases. A release that is not in the result could not be listed; one that was uninstalled
