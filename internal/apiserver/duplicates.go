@@ -20,11 +20,7 @@ func Duplicates(v any, s *kinds.Shape, path object.Path) []object.Path {
 	case []any:
 		times := map[string]int{}
 		for i, item := range v {
-			step := object.Step{Form: object.IndexStep, Index: i}
-			if named, ok := kinds.StepTo(item, s.ListRule()); ok {
-				step = named
-			}
-			at := path.With(step)
+			at := path.With(kinds.StepAt(i, item, s.ListRule()))
 			if times[at.String()]++; times[at.String()] == 2 {
 				out = append(out, at)
 			}

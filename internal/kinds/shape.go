@@ -8,8 +8,12 @@ import (
 // the server leaves out when it writes it. Shapes of native kinds come from Go types (shape_native.go), those of custom resources from
 // their definition (shape_custom.go). A nil shape describes nothing: the value is plain JSON.
 type Shape struct {
-	Form   Form
+	Form Form
+	// Custom marks the shape of a whole object whose Go type is not known.
+	Custom bool
 	Fields map[string]*structField
+	// embedded are the fields that hold a struct and no pointer. Such a struct exists without being written; pointers and lists are absent.
+	embedded []string
 	// defaults hold wherever the struct occurs. Those of native kinds are from the table, those of custom resources from their schema.
 	defaults map[string]any
 	// rule sets the defaults that depend on a sibling. Only native kinds have such.
@@ -130,14 +134,7 @@ func (s *Shape) Item() *Shape {
 
 // Lookup returns the shape of the value at a path below s; nil if nothing is known of it.
 func (s *Shape) Lookup(path object.Path) *Shape {
-	for _, step := range path {
-		if step.Form == object.FieldStep {
-			s = s.Field(step.Name)
-		} else {
-			s = s.Item()
-		}
-	}
-	return s
+	return object.Follow(s, path, (*Shape).Field, func(s *Shape, _ object.Step) *Shape { return s.Item() })
 }
 
 // Prunes reports whether the server drops a field when it writes the struct.
@@ -186,6 +183,14 @@ func StepTo(item any, rule ListRule) (object.Step, bool) {
 	return step, len(step.Keys) > 0
 }
 
+// StepAt returns the step to the item at index i of a list: by its name, or by the index if it has none.
+func StepAt(i int, item any, rule ListRule) object.Step {
+	if step, named := StepTo(item, rule); named {
+		return step
+	}
+	return object.Step{Form: object.IndexStep, Index: i}
+}
+
 // EachPlace calls visit with the path of every value below v. Items of lists are named as the API names them.
 func EachPlace(v any, s *Shape, path object.Path, visit func(object.Path)) {
 	switch v := v.(type) {
@@ -196,12 +201,9 @@ func EachPlace(v any, s *Shape, path object.Path, visit func(object.Path)) {
 		}
 	case []any:
 		for i, item := range v {
-			step, named := StepTo(item, s.ListRule())
-			if !named {
-				step = object.Step{Form: object.IndexStep, Index: i}
-			}
-			visit(path.With(step))
-			EachPlace(item, s.Item(), path.With(step), visit)
+			at := path.With(StepAt(i, item, s.ListRule()))
+			visit(at)
+			EachPlace(item, s.Item(), at, visit)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 // Equal reports whether two values are equal. An integer equals the float of the same value, because JSON has only numbers.
 func Equal(a, b any) bool {
 	switch a := a.(type) {
+	case string:
+		return a == b
 	case map[string]any:
 		bm, ok := b.(map[string]any)
 		return ok && equalMaps(a, bm)

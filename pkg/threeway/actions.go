@@ -12,7 +12,7 @@ import (
 )
 
 // decideMissing decides about an object that is not live.
-func (c comparer) decideMissing(p pair, why Absence) decision {
+func (c *comparer) decideMissing(p pair, why Absence) decision {
 	if p.desired == nil {
 		return decision{} // neither desired nor live has it: converged
 	}
@@ -40,14 +40,14 @@ func (c comparer) decideMissing(p pair, why Absence) decision {
 func namespaceNotFound(name string) string { return fmt.Sprintf("namespaces %q not found", name) }
 
 // releaseCreates reports whether the release creates an object of the core group.
-func (c comparer) releaseCreates(kind, namespace, name string) bool {
+func (c *comparer) releaseCreates(kind, namespace, name string) bool {
 	return slices.ContainsFunc(c.in.DesiredObjects, func(o object.Object) bool {
 		return o.Key == object.Key{Kind: kind, Namespace: namespace, Name: name} && c.in.Live[o.Ref].Object == nil
 	})
 }
 
 // prerequisite names an object of the release that must exist before the API server admits a Pod; empty if there is none.
-func (c comparer) prerequisite(o *object.Object) string {
+func (c *comparer) prerequisite(o *object.Object) string {
 	account, _ := object.Child(o.Content, "spec")["serviceAccountName"].(string)
 	if o.Kind == "Pod" && o.Group == "" && c.releaseCreates("ServiceAccount", o.Namespace, account) {
 		return "its ServiceAccount"
@@ -59,7 +59,7 @@ func (c comparer) prerequisite(o *object.Object) string {
 // release's metadata, or with --take-ownership; otherwise Helm stops before it writes anything. It patches an adopted object with old =
 // desired, so that it removes next to nothing, and does not change a custom resource at all. An installation with --take-ownership is the
 // exception: it merges with live.
-func (c comparer) decideAdopted(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
+func (c *comparer) decideAdopted(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	target := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 	p.old = p.desired
 	d := c.decideUpdate(p, rules, live, target)
@@ -80,7 +80,7 @@ func (c comparer) decideAdopted(p pair, rules *ignore.ObjectRules, live map[stri
 
 // withoutOld turns a finding that was made with old = desired into one without old. Nothing can have drifted, and the verdict on what
 // desired sets is add, whatever live holds.
-func (c comparer) withoutOld(f verdict.Finding) verdict.Finding {
+func (c *comparer) withoutOld(f verdict.Finding) verdict.Finding {
 	f.Cause, f.Old = report.CauseChange, nil
 	switch f.Verdict {
 	case report.Overwrite:
@@ -97,7 +97,7 @@ func (c comparer) withoutOld(f verdict.Finding) verdict.Finding {
 // checkOwnership fails an object that does not carry this release's metadata (helm v3.22.0 pkg/action/validate.go
 // existingResourceConflict). Helm checks it if old has no object of the same version, except in a rollback or with
 // --take-ownership (requireAdoption).
-func (c comparer) checkOwnership(d *decision, o *object.Object, live map[string]any) {
+func (c *comparer) checkOwnership(d *decision, o *object.Object, live map[string]any) {
 	reason := ownershipConflict(live, c.in.Name, c.in.Namespace)
 	if reason == "" || c.in.TakeOwnership || c.in.Operation == report.OperationRollback {
 		return
@@ -126,13 +126,13 @@ func ownershipConflict(live map[string]any, release, namespace string) string {
 
 // becomesHook reports whether the operation runs the object as a hook. Unless the hook has another policy, Helm deletes the live object
 // before it creates the hook (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
-func (c comparer) becomesHook(o *object.Object) bool {
+func (c *comparer) becomesHook(o *object.Object) bool {
 	return slices.Contains(c.in.Hooks, Hook{Kind: o.Kind, Name: o.Name})
 }
 
 // decideDropped decides about an object that desired no longer has. Helm deletes it unless the live object, not the manifest, has the
 // keep policy in exactly this spelling (helm v3.22.0 pkg/kube/client.go update). Its drift is reported anyway.
-func (c comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
+func (c *comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	compared := c.compareFields(p.withoutChange(), rules, live, p.old.Content) // Helm sends no patch, so an error does not matter
 	d := decision{action: report.ActionDelete}
 	fieldVerdict, notes := report.Remove, report.Notes(nil)
@@ -159,7 +159,7 @@ func (c comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[stri
 }
 
 // decideUpdate decides about an object that Helm patches or replaces. Original is the text from which Helm computes its patch.
-func (c comparer) decideUpdate(p pair, rules *ignore.ObjectRules, live, original map[string]any) decision {
+func (c *comparer) decideUpdate(p pair, rules *ignore.ObjectRules, live, original map[string]any) decision {
 	d := decision{fields: c.compareFields(p, rules, live, original)}
 	if d.unpatched != nil {
 		d.fail(scopeDeletions, d.unpatched.Error())

@@ -19,37 +19,28 @@ type comparer struct {
 	writer engine.Writer
 }
 
-func newComparer(in Input) comparer {
-	return comparerOf(in, sync.OnceValue(func() owners.Deployer { return deployerOf(in) }))
-}
-
-// comparerOf returns a comparer. It calls deployer for the field manager of the release only if it needs that, which most client-side
-// comparisons do not.
-func comparerOf(in Input, deployer func() owners.Deployer) comparer {
-	return comparer{in: in, writer: engine.Writer{
+// newComparer returns a comparer. It looks for the field manager of the release only if it needs that, which most client-side comparisons
+// do not.
+func newComparer(in Input) *comparer {
+	return &comparer{in: in, writer: engine.Writer{
 		ServerSide: in.serverSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
 		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Strict: in.helm4(),
-		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, Deployer: deployer,
+		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, Deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) }),
 	}}
 }
 
-// shapeOf returns the shape of a kind: native, from its CRD, or metadata alone.
-func (c comparer) shapeOf(ref object.Ref) *kinds.Shape {
-	return kinds.ShapeOf(ref, c.in.Schemas[ref.GroupKind()])
-}
-
 // compareFields compares an object field by field. Original is the text from which Helm computes its patch.
-func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, original map[string]any) fields {
+func (c *comparer) compareFields(p pair, rules *ignore.ObjectRules, live, original map[string]any) fields {
 	ref := p.desired.Ref
 	out := fields{liveText: live, desiredText: object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)}
 	done, err := c.writer.Write(ref, original, out.desiredText, live)
 	if err != nil {
 		done.Result = live
 	}
-	f := kinds.NewNormalizer(ref.Key, c.shapeOf(ref), live)
+	f := kinds.NewNormalizer(ref.Key, c.writer.ShapeOf(ref), live)
 	n := c.statesOf(f, p, out, done)
 	w := &verdict.Walker{
-		Key: ref.Key, Shape: f.Shape, Engine: done.Engine, Custom: kinds.Native().Shape(ref.GVK()) == nil, Unpatched: err != nil,
+		Key: ref.Key, Shape: f.Shape, Engine: done.Engine, Custom: f.Shape.Custom, Unpatched: err != nil,
 		Command: c.in.Operation.Command(), Owners: owners.New(live, c.in.Managers, c.in.Name, c.writer.Deployer),
 		Autoscaler: c.in.Autoscaled[ref.Key], NullsStored: done.Engine == report.EngineApply && !c.in.Migrates, Rules: rules,
 		Template: p.desired.Source, Volatile: p.desired.Again != nil, Kept: done.Kept,
@@ -86,7 +77,7 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 }
 
 // statesOf returns the normal forms of the texts of an object.
-func (c comparer) statesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
+func (c *comparer) statesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
 	read := f.Manifest
 	if p.old.Version != p.desired.Version {
 		read = f.ManifestOfOtherVersion
@@ -125,7 +116,7 @@ func (f found) object() map[string]any {
 }
 
 // find returns the live states of an object. A state that was not read is an error, not an absence.
-func (c comparer) find(p pair) (found, *report.ObjectError) {
+func (c *comparer) find(p pair) (found, *report.ObjectError) {
 	if p.subject().Problem != "" || p.subject().Name == "" {
 		return found{}, nil
 	}

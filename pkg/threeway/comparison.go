@@ -19,7 +19,7 @@ type Comparison struct {
 	// known holds the secrets of the objects. It is made on first use.
 	known *secret.Known
 
-	deployer func() owners.Deployer
+	job *comparer
 }
 
 // ObjectComparison is one object compared.
@@ -90,11 +90,8 @@ func (o *ObjectComparison) fail(scope scope, reason string) {
 	o.Action, o.Reason, o.failure = report.ActionFail, reason, failure{scope: scope, reason: reason}
 }
 
-// comparer returns a comparer of the input of c.
-func (c *Comparison) comparer() comparer { return comparerOf(c.Input, c.deployer) }
-
 // Deployer returns the field manager under which Helm writes the release.
-func (c *Comparison) Deployer() owners.Deployer { return c.deployer() }
+func (c *Comparison) Deployer() owners.Deployer { return c.job.writer.Deployer() }
 
 // warn adds warnings.
 func (c *Comparison) warn(messages ...report.Message) { c.Warnings = append(c.Warnings, messages...) }

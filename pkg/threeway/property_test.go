@@ -82,7 +82,7 @@ func (s sample) installed() map[string]any {
 // served is an object as a server stores it: canonical and with defaults.
 func (s sample) served(obj map[string]any) map[string]any {
 	job := newComparer(Input{Schemas: s.schemas})
-	out, _ := object.Copy(kinds.NewNormalizer(s.Key, job.shapeOf(s.Ref), obj).Stored(obj).Value).(map[string]any)
+	out, _ := object.Copy(kinds.NewNormalizer(s.Key, job.writer.ShapeOf(s.Ref), obj).Stored(obj).Value).(map[string]any)
 	metadata := object.Child(out, "metadata")
 	if metadata == nil {
 		metadata = map[string]any{}

@@ -12,7 +12,7 @@ import (
 )
 
 // terminatingNote describes that an object or its namespace is being deleted, and which finalizers delay that; empty if neither is.
-func (c comparer) terminatingNote(ref object.Ref, live map[string]any) string {
+func (c *comparer) terminatingNote(ref object.Ref, live map[string]any) string {
 	switch {
 	case live == nil:
 		return ""
