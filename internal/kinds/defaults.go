@@ -67,17 +67,17 @@ func fillStruct(v map[string]any, s *Shape) {
 	for name, value := range s.defaults {
 		SetDefault(v, name, value)
 	}
-	for name, f := range s.Fields {
-		if child, ok := v[name]; ok {
+	for name, child := range v {
+		if f := s.Fields[name]; f != nil {
 			fillValue(child, f.Shape)
-			continue
 		}
-		// Only a struct that is a value exists without being written; pointers and lists stay absent.
-		if f.wire != omitZero || f.Shape == nil || f.Form != FormStruct {
+	}
+	for _, name := range s.embedded {
+		if object.Has(v, name) {
 			continue
 		}
 		child := map[string]any{}
-		fillStruct(child, f.Shape)
+		fillStruct(child, s.Fields[name].Shape)
 		if len(child) > 0 {
 			v[name] = child
 		}

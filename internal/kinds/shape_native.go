@@ -55,6 +55,8 @@ func (c *Catalog) addFields(s *Shape, t reflect.Type) {
 				field.wire = omitNil
 			case f.Type == reflect.TypeFor[resource.Quantity]():
 				field.zero = "0" // a struct, which omitempty does not omit
+			case f.Type.Kind() == reflect.Struct && canonicalOf(f.Type) == nil:
+				s.embedded = append(s.embedded, name)
 			}
 			s.Fields[name] = field
 		}

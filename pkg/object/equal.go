@@ -12,7 +12,7 @@ func Equal(a, b any) bool {
 		return a == b
 	case map[string]any:
 		bm, ok := b.(map[string]any)
-		return ok && equalMaps(a, bm)
+		return ok && (IsSameMap(a, bm) || equalMaps(a, bm))
 	case []any:
 		bl, ok := b.([]any)
 		return ok && EqualLists(a, bl)
@@ -26,6 +26,11 @@ func Equal(a, b any) bool {
 		}
 	}
 	return reflect.DeepEqual(a, b)
+}
+
+// IsSameMap reports whether a and b are one map, not two equal ones.
+func IsSameMap(a, b map[string]any) bool {
+	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
 }
 
 func equalMaps(a, b map[string]any) bool {

@@ -71,7 +71,7 @@ func (c *comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origin
 		out.countControllers()
 	}
 	if !c.in.serverSide() {
-		out.duplicates = apiserver.Duplicates(out.Desired, f.Shape, nil)
+		out.duplicates = apiserver.Duplicates(out.Desired, f.Shape)
 	}
 	return out
 }

@@ -17,7 +17,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 		text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
 		stored := c.storedForm(p.desired.Ref, text)
 		if !c.in.serverSide() {
-			d.duplicates = apiserver.Duplicates(stored, c.writer.ShapeOf(p.desired.Ref), nil)
+			d.duplicates = apiserver.Duplicates(stored, c.writer.ShapeOf(p.desired.Ref))
 		}
 		creation := apiserver.Creation{Ref: p.desired.Ref, Definition: c.in.Schemas[p.desired.GroupKind()], Text: text, Stored: stored}
 		reason := creation.Undecodable()
