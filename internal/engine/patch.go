@@ -38,8 +38,13 @@ func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
 	if ref.Group == "apiextensions.k8s.io" && ref.Version == "v1beta1" {
 		return merge
 	}
+	if !kinds.Native().HelmScheme.Recognizes(ref.GVK()) {
+		return merge
+	}
 	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
-	if err != nil || holdsHugeQuantity(desired, c.ShapeOf(ref)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
+	s := c.ShapeOf(ref)
+	if err != nil || !s.Decodes(desired) &&
+		(holdsHugeQuantity(desired, s) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil) {
 		return merge
 	}
 	return ClientSide{Engine: report.EngineStrategic, Typed: typed}
@@ -67,7 +72,10 @@ func holdsHugeQuantity(v any, s *kinds.Shape) bool {
 
 // result returns live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
 // the texts as they are; live is not changed. Its managedFields are left out: no patch changes them, and they are a large part of the text.
-func (p ClientSide) result(old, desired, live map[string]any) (map[string]any, error) {
+func (p ClientSide) result(old, desired, live map[string]any, s *kinds.Shape) (map[string]any, error) {
+	if p.changesNothing(old, desired, live, s) {
+		return live, nil
+	}
 	live = withoutManagedFields(live)
 	patch, err := p.patch(old, desired, live)
 	if err != nil {

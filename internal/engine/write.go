@@ -64,7 +64,7 @@ func (c Writer) Write(ref object.Ref, original, desired, live map[string]any) (W
 		return predictReplacement(desired), nil
 	}
 	engine := c.clientSide(ref, desired)
-	result, err := engine.result(original, desired, live)
+	result, err := engine.result(original, desired, live, c.ShapeOf(ref))
 	return Written{Engine: engine.Engine, applied: applied{Result: result}}, err
 }
 

@@ -42,9 +42,14 @@ func normalObject(obj map[string]any, s *Shape, f fidelity) (out map[string]any,
 			root[k] = v
 		}
 	}
-	// Of the metadata, only these are compared: the rest identifies the object, or is the server's own.
 	if meta, ok := obj["metadata"].(map[string]any); ok {
-		root["metadata"] = keepKeys(meta, "labels", "annotations", "finalizers", "ownerReferences")
+		compared := map[string]any{}
+		for name, v := range meta {
+			if IsComparedMetadata(name) {
+				compared[name] = v
+			}
+		}
+		root["metadata"] = compared
 	}
 	n := normalization{fidelity: f}
 	out, _ = n.normalize(root, s).(map[string]any)
@@ -58,15 +63,9 @@ type normalization struct {
 	loose bool
 }
 
-// keepKeys returns the entries of a map with the given keys.
-func keepKeys(m map[string]any, keys ...string) map[string]any {
-	out := map[string]any{}
-	for _, k := range keys {
-		if v, ok := m[k]; ok {
-			out[k] = v
-		}
-	}
-	return out
+// IsComparedMetadata reports whether a field of the metadata is compared. The others identify the object, or are the server's own.
+func IsComparedMetadata(name string) bool {
+	return name == "labels" || name == "annotations" || name == "finalizers" || name == "ownerReferences"
 }
 
 // foldStringData returns a Secret with its stringData in data, as the server stores it: stringData overwrites a key that both have.

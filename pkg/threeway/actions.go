@@ -60,7 +60,7 @@ func (c *comparer) prerequisite(o *object.Object) string {
 // desired, so that it removes next to nothing, and does not change a custom resource at all. An installation with --take-ownership is the
 // exception: it merges with live.
 func (c *comparer) decideAdopted(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
-	target := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
+	target := c.helmText(p.desired.Content)
 	p.old = p.desired
 	d := c.decideUpdate(p, rules, live, target)
 	d.action = report.ActionAdopt

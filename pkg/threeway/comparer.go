@@ -29,10 +29,15 @@ func newComparer(in Input) *comparer {
 	}}
 }
 
+// helmText returns a manifest's object as Helm sends it.
+func (c *comparer) helmText(content map[string]any) map[string]any {
+	return object.HelmMetadata(content, c.in.Name, c.in.Namespace)
+}
+
 // compareFields compares an object field by field. Original is the text from which Helm computes its patch.
 func (c *comparer) compareFields(p pair, rules *ignore.ObjectRules, live, original map[string]any) fields {
 	ref := p.desired.Ref
-	out := fields{liveText: live, desiredText: object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)}
+	out := fields{liveText: live, desiredText: c.helmText(p.desired.Content)}
 	done, err := c.writer.Write(ref, original, out.desiredText, live)
 	if err != nil {
 		done.Result = live
@@ -78,25 +83,31 @@ func (c *comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origin
 
 // statesOf returns the normal forms of the texts of an object.
 func (c *comparer) statesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
-	read := f.Manifest
-	if p.old.Version != p.desired.Version {
-		read = f.ManifestOfOtherVersion
-	}
 	n := verdict.States{
-		Old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), Desired: f.Manifest(out.desiredText),
-		Live: f.Stored(out.liveText), Result: f.Stored(done.Result), StoresNulls: done.Engine == report.EngineApply || done.Engine == report.EngineReplace,
+		Desired: f.Manifest(out.desiredText), Live: f.Stored(out.liveText),
+		StoresNulls: done.Engine == report.EngineApply || done.Engine == report.EngineReplace,
 	}
-	apiserver.ApplyServerRules(p.desired.Key, n.Live, n.Result)
+	// Most objects differ in nothing, so that the same texts are not normalized again.
+	n.Old, n.Result = n.Desired, n.Live
+	if p.old.Version != p.desired.Version {
+		n.Old = f.ManifestOfOtherVersion(c.helmText(p.old.Content))
+	} else if !object.Identical(p.old.Content, p.desired.Content) {
+		n.Old = f.Manifest(c.helmText(p.old.Content))
+	}
+	if !object.IsSameMap(done.Result, out.liveText) || apiserver.HasServerRules(p.desired.Key) {
+		n.Result = f.Stored(done.Result)
+		apiserver.ApplyServerRules(p.desired.Key, n.Live, n.Result)
+	}
 	n.Again, n.AtOnce = n.Desired, n.Desired
 	if again := p.desired.Again; again != nil {
-		n.Again = f.Manifest(object.HelmMetadata(again, c.in.Name, c.in.Namespace))
+		n.Again = f.Manifest(c.helmText(again))
 		n.AtOnce = n.Again
 		if atOnce := p.desired.AtOnce; atOnce != nil {
-			n.AtOnce = f.Manifest(object.HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
+			n.AtOnce = f.Manifest(c.helmText(atOnce))
 		}
 	}
 	if p.last != nil && c.in.Last != nil {
-		n.Last = f.Manifest(object.HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace))
+		n.Last = f.Manifest(c.helmText(p.last.Content))
 	}
 	return n
 }

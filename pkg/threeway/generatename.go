@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
-	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -17,7 +16,7 @@ func (c *comparer) decideUnnamed(p pair, rules *ignore.ObjectRules) decision {
 		return d
 	}
 	if p.old != nil {
-		if d.fields = c.compareFields(p, rules, object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace), p.old.Content); d.unpatched != nil {
+		if d.fields = c.compareFields(p, rules, c.helmText(p.old.Content), p.old.Content); d.unpatched != nil {
 			d.Findings = nil
 		}
 	}

@@ -14,7 +14,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 	switch {
 	case len(d.failures) > 0:
 	case d.action == report.ActionCreate:
-		text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
+		text := c.helmText(p.desired.Content)
 		stored := c.storedForm(p.desired.Ref, text)
 		if !c.in.serverSide() {
 			d.duplicates = apiserver.Duplicates(stored, c.writer.ShapeOf(p.desired.Ref))

@@ -66,7 +66,7 @@ func (c *Comparison) Described(o *ObjectComparison) bool {
 
 // old returns the text that Helm sent.
 func (r *Repairable) old() map[string]any {
-	return object.HelmMetadata(r.object.Content, r.job.in.Name, r.job.in.Namespace)
+	return r.job.helmText(r.object.Content)
 }
 
 // Normal returns the normal form of a text of the object, defaults included.

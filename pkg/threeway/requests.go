@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Requests returns the writes that Helm would send if the upgrade began now: creations, patches and replacements, also if a patch changes
@@ -27,7 +25,7 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 		return Request{}, false
 	}
 	out := Request{Ref: o.Ref, Method: o.method}
-	target := object.HelmMetadata(o.Content, c.Input.Name, c.Input.Namespace)
+	target := c.job.helmText(o.Content)
 	var err error
 	if c.Input.serverSide() {
 		out.Method, out.PatchType, out.Force = MethodPatch, string(types.ApplyYAMLPatchType), c.Input.ForceConflicts

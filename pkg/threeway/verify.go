@@ -125,7 +125,7 @@ func (c *comparer) differences(o *ObjectComparison, stored map[string]any) []obj
 		return verdict.Differences(o.Key, shape, o.liveText, kinds.State{Value: o.Result, Present: true}, f.Stored(stored), false)
 	}
 	f := kinds.NewNormalizer(o.Key, shape, stored)
-	predicted := f.Manifest(object.HelmMetadata(o.Content, c.in.Name, c.in.Namespace))
+	predicted := f.Manifest(c.helmText(o.Content))
 	predicted.Value = kinds.PlainNulls(predicted.Value)
 	return verdict.Differences(o.Key, shape, stored, predicted, f.Stored(stored), true)
 }
