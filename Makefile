@@ -28,19 +28,27 @@ fmt-check:
 vet:
 	go vet ./...
 	cd test/e2e && go vet ./...
+	cd test/deploy && go vet ./...
 	cd test/controlplane && $(PLANE_ENV) go vet ./...
 
 lint:
 	$(STATICCHECK) ./...
 	cd test/e2e && $(STATICCHECK) ./...
+	cd test/deploy && $(STATICCHECK) ./...
 	cd test/controlplane && $(PLANE_ENV) $(STATICCHECK) . ./cmd/controlplane ./cmd/fakenode
 
-unit: $(PAIRS)
+unit: $(PAIRS) postgresql
 	HELMDRIFT_DEFAULTS_PAIRS=$(CURDIR)/$(PAIRS) go test ./...
+	cd test/deploy && go test ./...
 	cd test/controlplane && $(PLANE_ENV) go test ./...
 
-e2e: planes
+e2e: planes postgresql
 	cd test/e2e && go test -count=1 -timeout 90m ./...
+
+.PHONY: postgresql
+postgresql: # go test hides why it skips a test
+	@ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || \
+		echo "tests of HELM_DRIVER=sql are SKIPPED: there is no /usr/lib/postgresql/*/bin/postgres (Debian: apt-get install postgresql)"
 
 N ?= 1000
 .PHONY: oracle
@@ -70,9 +78,22 @@ cluster: planes ## starts a cluster for experiments
 cluster-down: $(LAUNCHER)
 	@$(LAUNCHER) stop
 
-bench: planes ## measures speed, and a large chart against Helm's own steps
+# make bench FLEET=20,200,2000 takes an hour. HELM and KUBECTL name other binaries, and HELM_DIFF that of the plugin, which is not built here.
+FLEET   ?= 20,200
+HELM    ?= bin/helm
+KUBECTL ?= bin/kubectl
+
+bin/helm: test/e2e/go.mod
+	cd test/e2e && go build -o $(CURDIR)/bin/helm helm.sh/helm/v3/cmd/helm
+
+bin/kubectl: test/e2e/go.mod $(wildcard test/e2e/cmd/kubectl/*.go)
+	cd test/e2e && go build -o $(CURDIR)/bin/kubectl ./cmd/kubectl
+
+bench: build planes $(filter bin/%,$(HELM) $(KUBECTL)) ## measures speed, a large chart against Helm's own steps, and a fleet against other tools
 	go test -run '^$$' -bench . -benchmem ./pkg/...
 	cd test/e2e && go test -run '^$$' -bench LargeChart -benchtime 10x .
+	cd test/e2e && go build -o $(CURDIR)/bin/fleetbench ./cmd/fleetbench
+	bin/fleetbench -controlplane $(LAUNCHER) -module test/controlplane -helmdrift bin/helmdrift -helm $(HELM) -kubectl $(KUBECTL) -releases $(FLEET)
 
 clean:
 	rm -rf bin dist

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"os"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -22,10 +20,9 @@ func readBaseline(path string) (*report.Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}
-	var out report.Report
-	if err := yaml.Unmarshal(text, &out); err != nil || out.APIVersion != report.APIVersion || out.Kind != report.KindReport {
-		return nil, hinted{error: fmt.Errorf("--baseline %s: not a %s report", path, report.APIVersion),
-			hint: "helmdrift diff RELEASE -o json > " + path + " makes one"}
+	known, err := report.Read(text)
+	if err != nil {
+		return nil, hinted{error: fmt.Errorf("--baseline %s is not a report: %w", path, err), hint: "helmdrift diff RELEASE -o json > " + path + " makes one"}
 	}
-	return &out, nil
+	return known, nil
 }

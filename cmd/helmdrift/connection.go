@@ -38,7 +38,7 @@ type connection struct {
 	qps     float32
 	burst   int
 	timeout time.Duration
-	// driver is HELM_DRIVER: where release records are stored. Helm has no flag for it.
+	// driver is where release records are stored. Helm has no flags for it.
 	driver release.Driver
 	// envErrors are the errors of environment variables. resolve returns them, so that help and version work in spite of them.
 	envErrors []error
@@ -51,7 +51,8 @@ func newConnection(env func(string) string) *connection {
 	c := &connection{
 		context: env("HELM_KUBECONTEXT"), namespace: env("HELM_NAMESPACE"), token: env("HELM_KUBETOKEN"),
 		server: env("HELM_KUBEAPISERVER"), caFile: env("HELM_KUBECAFILE"), tlsName: env("HELM_KUBETLS_SERVER_NAME"),
-		asUser: env("HELM_KUBEASUSER"), driver: release.Driver{Name: env("HELM_DRIVER")}, timeout: 30 * time.Second,
+		asUser: env("HELM_KUBEASUSER"), timeout: 30 * time.Second,
+		driver: release.Driver{Name: env("HELM_DRIVER"), Connection: env("HELM_DRIVER_SQL_CONNECTION_STRING")},
 	}
 	if groups := env("HELM_KUBEASGROUPS"); groups != "" {
 		c.asGroups = strings.Split(groups, ",")
@@ -66,6 +67,9 @@ func newConnection(env func(string) string) *connection {
 	if text := env("HELM_BURST_LIMIT"); text != "" {
 		burst, err := strconv.Atoi(text)
 		c.burst, c.envErrors = burst, append(c.envErrors, numberError("HELM_BURST_LIMIT", text, err))
+	}
+	if c.driver.Name == "sql" && env("PQGO_DEBUG") == "1" {
+		c.envErrors = append(c.envErrors, errors.New("PQGO_DEBUG=1 lets the driver of PostgreSQL print the password: unset it"))
 	}
 	return c
 }
@@ -212,5 +216,8 @@ func (c *connection) options() live.Options {
 
 // records returns the storage of the release records. It sends no request.
 func (c *connection) records(cluster *live.Cluster) (*release.Storage, error) {
-	return release.Open(c.driver, cluster.Metadata(), cluster.Dynamic())
+	driver := c.driver
+	driver.Timeout = c.timeout
+	c.known.Add(driver.Secrets()...)
+	return release.Open(driver, cluster.Metadata(), cluster.Dynamic())
 }

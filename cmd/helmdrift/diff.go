@@ -31,6 +31,8 @@ type diffOptions struct {
 	color       oneOf
 	showSecrets bool
 	showIgnored bool
+	// verbose lists every release of a selection, with its details.
+	verbose bool
 	// baseline is the file of an earlier report; see readBaseline.
 	baseline string
 	// fix says that drift is put back after the report. The flags of repair are hidden in the help, and allowed only together with it.
@@ -44,7 +46,7 @@ func newDiff(s streams, c *connection) *cobra.Command {
 		compareOptions: newCompareOptions(s), format: output.Text, failOn: defaultFailOn(), color: newColor(), repair: newFixOptions(),
 	}
 	cmd := &cobra.Command{
-		Use:   "diff [RELEASE [CHART]]",
+		Use:   "diff [RELEASE[,RELEASE...] [CHART]]",
 		Short: "Compare a release with the cluster, field by field",
 		Long: `diff compares what Helm stored for a release with what the cluster holds. For every field that
 differs, it shows what the next helm upgrade will do to it.
@@ -52,15 +54,21 @@ differs, it shows what the next helm upgrade will do to it.
 Without CHART it shows drift: it assumes that the next upgrade sends the stored manifest again.
 With CHART it renders the chart as helm upgrade would, and also shows what that upgrade changes.
 CHART is anything that Helm accepts: a directory, a .tgz file, a URL, repo/name or oci://….
-With --to-revision it shows what helm rollback would do. Without RELEASE it compares the only
-release of the namespace. With --fix it then does what helmdrift fix does. It has the exit codes
-of helmdrift fix then, and its flags --yes, --only, --skip, --prune, --backup, --timeout,
+With --to-revision it shows what helm rollback would do.
+
+Without RELEASE it compares all releases of the namespace, with -A those of all namespaces; several
+names are written with commas. One line for each release comes first, then what drifted.
+
+With --fix it then does what helmdrift fix does. It has the exit codes of helmdrift fix then, and
+its flags --yes, --only, --skip, --prune, --backup, --timeout,
 --field-manager and --target-namespace.
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 
 ` + exitHelp,
 		Example: `  helmdrift diff web -n prod
+  helmdrift diff -A
+  helmdrift diff -l team=shop --contexts dev,stage,prod -A -o json
   helmdrift diff web ./chart -n prod -f values.yaml --set image.tag=1.27
   helmdrift diff web oci://registry.example.com/charts/web --version 1.8.1 -n prod --reuse-values
   helmdrift diff web --to-revision -1 -n prod
@@ -74,14 +82,14 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 			if err := o.check(cmd.Flags(), hasChart); err != nil {
 				return err
 			}
+			if err := o.checkFix(cmd.LocalNonPersistentFlags(), hasChart); err != nil {
+				return err
+			}
 			if names, several := o.several(cmd.Flags(), args); several {
 				if err := o.checkScan(cmd.Flags(), hasChart); err != nil {
 					return err
 				}
 				return runScan(cmd.Context(), s, c, o, names)
-			}
-			if err := o.checkFix(cmd.LocalNonPersistentFlags(), hasChart); err != nil {
-				return err
 			}
 			return runDiff(cmd.Context(), s, c, o, args, cmd.Flags())
 		},
@@ -103,6 +111,7 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	o.selectionOptions.addFlags(fs)
 	o.ignoreOptions.addFlags(fs)
 	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and the details of all")
 	fs.BoolVar(&o.showControllers, "show-controllers", false,
 		"list fields that no manifest names and only controllers or forgotten writers wrote, instead of counting them")
 	fs.StringVar(&o.baseline, "baseline", "", "count only what is new since the report in this `file` (JSON or YAML)")
@@ -118,12 +127,15 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.failOn.completions(), cobra.ShellCompDirectiveNoFileComp))
 }
 
+// commaHint says how several releases are named.
+const commaHint = "several releases are written with commas: helmdrift diff web,api"
+
 // releaseAndChart refuses more than two arguments.
-func releaseAndChart(cmd *cobra.Command, args []string) error {
+func releaseAndChart(_ *cobra.Command, args []string) error {
 	if len(args) <= 2 {
 		return nil
 	}
-	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: cmd.UseLine()}
+	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: commaHint}
 }
 
 // several reports whether releases are selected, and returns their names if they are named. diff --fix without a name takes the only release

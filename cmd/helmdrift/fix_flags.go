@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func completeFixFlags(cmd *cobra.Command) {
 // variable that was not set, and a fix without the backup that somebody asked for cannot be undone.
 func (o *fixOptions) check(flags *pflag.FlagSet) error {
 	switch {
-	case o.format == output.Rules:
+	case !slices.Contains(output.FixFormats(), string(o.format)):
 		return fmt.Errorf("-o %s: fix has the formats %s", o.format, strings.Join(output.FixFormats(), ", "))
 	case o.timeout <= 0:
 		return fmt.Errorf("--timeout %s: must be more than 0", o.timeout)

@@ -28,8 +28,15 @@ func flagGroups(command string) []flagGroup {
 		return slices.Concat(selectionGroups(), desiredGroups(), diffGroups(), commonGroups())
 	case "fix":
 		return slices.Concat(fixGroups(), commonGroups())
+	case "report":
+		return slices.Concat(reportGroups(), commonGroups())
 	}
 	return commonGroups()
+}
+
+// reportGroups returns the flags of report.
+func reportGroups() []flagGroup {
+	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "verbose", "show-ignored", "color"}}}
 }
 
 // selectionGroups returns the flags that select releases.
@@ -58,7 +65,7 @@ func diffGroups() []flagGroup {
 	return []flagGroup{
 		{"What counts", []string{"fail-on", "baseline"}},
 		{"What to ignore", ignoreFlags()},
-		{"Output", []string{"output", "show-ignored", "show-controllers", "show-secrets", "color"}},
+		{"Output", []string{"output", "verbose", "show-ignored", "show-controllers", "show-secrets", "color"}},
 		{"Repair", []string{"fix"}},
 	}
 }

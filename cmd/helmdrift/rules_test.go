@@ -48,6 +48,7 @@ func arrows() map[string][]string {
 		"internal/output":            {"pkg/report"},
 		"internal/output/schema":     {},
 		"internal/output/reporttest": {"internal/output/schema"},
+		"test/postgres":              {},
 	}
 }
 
@@ -64,7 +65,9 @@ func strangers() map[string][]string {
 		"github.com/spf13/cobra":           {"cmd/helmdrift"},
 		"github.com/spf13/pflag":           {"cmd/helmdrift"},
 		"golang.org/x/term":                {"cmd/helmdrift"},
-		"os/exec":                          {"cmd/helmdrift", "internal/confine"},
+		"os/exec":                          {"cmd/helmdrift", "internal/confine", "test/postgres"},
+		"database/sql":                     {"pkg/release", "test/postgres"},
+		"github.com/lib/pq":                {"pkg/release", "test/postgres"},
 	}
 }
 

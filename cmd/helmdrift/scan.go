@@ -27,7 +27,7 @@ import (
 // checkScan refuses flags that need one release.
 func (o *diffOptions) checkScan(flags *pflag.FlagSet, hasChart bool) error {
 	if hasChart {
-		return hinted{error: errors.New("CHART needs one release"), hint: "several releases are written with commas: helmdrift diff web,api"}
+		return hinted{error: errors.New("CHART needs one release"), hint: commaHint}
 	}
 	for _, name := range []string{"to-revision", "revision", "install"} {
 		if flags.Changed(name) {
@@ -56,7 +56,15 @@ func runScan(ctx context.Context, s streams, c *connection, o diffOptions, names
 	}
 	start := time.Now()
 	job := scan{streams: s, diffOptions: o, options: options, names: names, alone: len(connections) == 1}
-	if err := job.clusters(ctx, connections); err != nil {
+	if isTerminal(s.err) && !c.debug {
+		job.line = output.NewProgress(s.err, s.display(s.err, o.color, start), time.Now)
+		job.line.Update(0, 0, 0, 0)
+	}
+	err = job.clusters(ctx, connections)
+	if job.line != nil {
+		job.line.Done()
+	}
+	if err != nil {
 		return err
 	}
 	if o.baseline != "" {
@@ -72,7 +80,7 @@ func runScan(ctx context.Context, s streams, c *connection, o diffOptions, names
 		return job.nothingFound()
 	}
 	look := s.display(s.out, o.color, now)
-	look.ShowIgnored = o.showIgnored
+	look.ShowIgnored, look.Verbose = o.showIgnored, o.verbose
 	if err := output.Write(s.out, o.format, r, look); err != nil {
 		return err
 	}
@@ -95,12 +103,14 @@ type scan struct {
 	// searched are the namespaces that were searched, for the message that nothing was found; total is the number of their releases.
 	searched []string
 	total    int
-	progress map[string]fleet.Progress
+	// line shows how far all clusters are; nil without a terminal. progress has the part of each cluster.
+	line     *output.Progress
+	progress map[*connection]fleet.Progress
 }
 
 // clusters scans the cluster of each connection. Of several contexts of one cluster only the first is scanned.
 func (j *scan) clusters(ctx context.Context, connections []*connection) error {
-	j.progress = map[string]fleet.Progress{}
+	j.progress = map[*connection]fleet.Progress{}
 	seen := map[string]string{}
 	var group errgroup.Group
 	group.SetLimit(clustersAtOnce)
@@ -114,7 +124,7 @@ func (j *scan) clusters(ctx context.Context, connections []*connection) error {
 			continue
 		}
 		if other, again := seen[at.cluster]; again && at.cluster != "" {
-			j.print("", fmt.Sprintf("context %s is left out: its cluster is that of context %s", c.context, other))
+			j.note(fmt.Sprintf("context %s is left out: its cluster is that of context %s", c.context, other))
 			continue
 		}
 		seen[at.cluster] = c.context
@@ -128,6 +138,14 @@ func (j *scan) clusters(ctx context.Context, connections []*connection) error {
 		})
 	}
 	return group.Wait()
+}
+
+// note prints a message to stderr.
+func (j *scan) note(message string) {
+	if j.line != nil {
+		j.err = j.line
+	}
+	j.print("", message)
 }
 
 // failed adds the error of a cluster that could not be scanned.
@@ -162,6 +180,7 @@ func (j *scan) cluster(ctx context.Context, c *connection, at target) error {
 	}
 	releases, err := source.Compare(ctx, found, fleet.Options{
 		Options: j.options, Mask: threeway.Mask{Show: j.showSecrets}, Concurrency: j.concurrency,
+		Progress: func(p fleet.Progress) { j.show(c, p) },
 	})
 	if err != nil {
 		return err
@@ -174,6 +193,20 @@ func (j *scan) cluster(ctx context.Context, c *connection, at target) error {
 	j.covered.Shard = selection.Shard
 	j.searched, j.total = append(j.searched, selection.Namespace), j.total+found.Total
 	return nil
+}
+
+// show shows how far a cluster is.
+func (j *scan) show(c *connection, p fleet.Progress) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.progress[c] = p
+	var sum fleet.Progress
+	for _, p := range j.progress {
+		sum.Done, sum.Total, sum.Drifted, sum.Errors = sum.Done+p.Done, sum.Total+p.Total, sum.Drifted+p.Drifted, sum.Errors+p.Errors
+	}
+	if j.line != nil {
+		j.line.Update(sum.Done, sum.Total, sum.Drifted, sum.Errors)
+	}
 }
 
 // nothingFound returns the error of a selection without a release. A typing error in a name or a label must not look like a clean fleet.
@@ -203,8 +236,12 @@ func (o *selectionOptions) connections(c *connection) ([]*connection, error) {
 			return nil, errors.New("--all-contexts: the kubeconfig has no contexts")
 		}
 	}
-	if len(contexts) == 0 {
+	switch {
+	case len(contexts) == 0:
 		return []*connection{c}, nil
+	case c.driver.Name == "sql":
+		return nil, hinted{error: errors.New("several contexts need records that are stored in the clusters, and HELM_DRIVER is sql"),
+			hint: "run helmdrift once for each context, with the database of its cluster"}
 	}
 	var out []*connection
 	for _, name := range contexts {

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"fmt"
+
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 
@@ -10,25 +12,62 @@ import (
 
 // Duplicates lists the items of keyed lists that a normal form has more than once. The API server stores them (two variables of one name),
 // client-side Helm continues with them, and a server-side apply refuses the whole object.
-func Duplicates(v any, s *kinds.Shape, path object.Path) []object.Path {
+func Duplicates(v any, s *kinds.Shape) []object.Path {
+	if !mayRepeat(v, s) {
+		return nil
+	}
+	return duplicates(v, s, nil)
+}
+
+// mayRepeat reports whether items of a keyed list have one name, or at least the same first key.
+func mayRepeat(v any, s *kinds.Shape) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			if mayRepeat(below, s.Field(name)) {
+				return true
+			}
+		}
+	case []any:
+		rule, seen := s.ListRule(), map[string]bool{}
+		for _, item := range v {
+			if mayRepeat(item, s.Item()) {
+				return true
+			}
+			if !s.Keyed() {
+				continue
+			}
+			if len(rule.Keys) > 0 {
+				item = object.Field(item, rule.Keys[0])
+			}
+			name, isText := item.(string)
+			if !isText {
+				name = fmt.Sprint(item)
+			}
+			if seen[name] {
+				return true
+			}
+			seen[name] = true
+		}
+	}
+	return false
+}
+
+func duplicates(v any, s *kinds.Shape, path object.Path) []object.Path {
 	var out []object.Path
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range object.SortedKeys(v) {
-			out = append(out, Duplicates(v[name], s.Field(name), path.Field(name))...)
+			out = append(out, duplicates(v[name], s.Field(name), path.Field(name))...)
 		}
 	case []any:
 		times := map[string]int{}
 		for i, item := range v {
-			step := object.Step{Form: object.IndexStep, Index: i}
-			if named, ok := kinds.StepTo(item, s.ListRule()); ok {
-				step = named
-			}
-			at := path.With(step)
+			at := path.With(kinds.StepAt(i, item, s.ListRule()))
 			if times[at.String()]++; times[at.String()] == 2 {
 				out = append(out, at)
 			}
-			out = append(out, Duplicates(item, s.Item(), at)...)
+			out = append(out, duplicates(item, s.Item(), at)...)
 		}
 	}
 	return out

@@ -125,10 +125,7 @@ func changedItems(mutable *mutableFields, c change, path object.Path, was, is an
 	}
 	var out []object.Path
 	for i := range before {
-		step, named := kinds.StepTo(after[i], kinds.ListRule{Keys: []string{"name"}})
-		if !named {
-			step = object.Step{Form: object.IndexStep, Index: i}
-		}
+		step := kinds.StepAt(i, after[i], kinds.ListRule{Keys: []string{"name"}})
 		out = append(out, changedFields(mutable.Next(step), c, path.With(step), before[i], after[i])...)
 	}
 	return out, true

@@ -2,21 +2,22 @@ package apiserver
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// reasons returns the reasons why the API server refuses a Service (kubernetes v1.36.3 pkg/apis/core/validation ValidateService).
+// reasons returns the reasons why the API server refuses a Service (kubernetes v1.36.3 pkg/apis/core/validation ValidateService). It
+// allocates node ports before it validates anything, so two of one number are its only reason (pkg/registry/core/service/storage/alloc.go
+// updateNodePorts).
 func (s service) reasons() []string {
-	var out []string
-	for _, reason := range []string{s.typeReason(), s.portsReason(), s.nodePortsReason()} {
-		if reason != "" {
-			out = append(out, reason)
-		}
+	if reason := s.nodePortsReason(); reason != "" && s.hasNodePorts() {
+		return []string{reason}
 	}
-	return append(out, s.targetPortReasons()...)
+	out := []string{s.typeReason(), s.portsReason(), s.nodePortsReason()}
+	return append(slices.DeleteFunc(out, func(reason string) bool { return reason == "" }), s.targetPortReasons()...)
 }
 
 // targetPortReasons returns the server's errors for texts that are no names of ports, such as a number in quotes (core/validation

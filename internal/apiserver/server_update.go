@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -16,22 +18,35 @@ import (
 // newly allocates cannot be predicted. The spec of a CertificateSigningRequest never changes
 // (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate).
 func ApplyServerRules(key object.Key, live, result kinds.State) {
-	was, is := live.Object(), result.Object()
-	switch key.GroupKind().String() {
-	case "Service":
-		if before, after := ServiceOf(was), ServiceOf(is); before != nil && after != nil {
-			before.restoreAllocated(after)
-			before.dropUnused(after)
+	if rule := serverRule(key); rule != nil {
+		rule(live.Object(), result.Object())
+	}
+}
+
+// HasServerRules reports whether ApplyServerRules may change an object of the kind, even if the patch has changed nothing.
+func HasServerRules(key object.Key) bool { return serverRule(key) != nil }
+
+func serverRule(key object.Key) func(was, is map[string]any) {
+	switch key.GroupKind() {
+	case schema.GroupKind{Kind: "Service"}:
+		return func(was, is map[string]any) {
+			if before, after := ServiceOf(was), ServiceOf(is); before != nil && after != nil {
+				before.restoreAllocated(after)
+				before.dropUnused(after)
+			}
 		}
-	case "Namespace":
-		labelNamespace(was, is)
-	case "HorizontalPodAutoscaler.autoscaling":
-		restoreTarget(object.Child(was, "spec"), object.Child(is, "spec"))
-	case "CertificateSigningRequest.certificates.k8s.io":
-		if spec := object.Child(was, "spec"); spec != nil && is != nil {
-			is["spec"] = object.Copy(spec)
+	case schema.GroupKind{Kind: "Namespace"}:
+		return labelNamespace
+	case schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:
+		return func(was, is map[string]any) { restoreTarget(object.Child(was, "spec"), object.Child(is, "spec")) }
+	case schema.GroupKind{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}:
+		return func(was, is map[string]any) {
+			if spec := object.Child(was, "spec"); spec != nil && is != nil {
+				is["spec"] = object.Copy(spec)
+			}
 		}
 	}
+	return nil
 }
 
 // labelNamespace restores the label with the name of a namespace, whatever is written (kubernetes v1.36.3 pkg/apis/core/v1/defaults.go

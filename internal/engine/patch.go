@@ -10,7 +10,6 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
@@ -30,24 +29,22 @@ type ClientSide struct {
 	threeWay bool
 }
 
-// clientSide chooses the engine for an object of the release. Only an installation with --take-ownership uses a three-way merge
-// for kinds outside Helm's native scheme (helm v3.22.0 pkg/action/install.go performInstall, UpdateThreeWayMerge).
-func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
-	out := clientSideFor(kinds.Native(), ref.GVK(), desired)
-	out.threeWay = c.ThreeWayMerge
-	return out
-}
-
-// clientSideFor chooses the engine as helm v3.22.0 pkg/kube/client.go createPatch does: strategic for kinds of Helm's native
+// clientSide chooses the engine as helm v3.22.0 pkg/kube/client.go createPatch does: strategic for kinds of Helm's native
 // scheme, JSON merge for everything else, for CustomResourceDefinitions of v1beta1, and for objects that do not decode into
-// their Go type.
-func clientSideFor(c *kinds.Catalog, gvk schema.GroupVersionKind, desired map[string]any) ClientSide {
-	merge := ClientSide{Engine: report.EngineMerge}
-	if gvk.Group == "apiextensions.k8s.io" && gvk.Version == "v1beta1" {
+// their Go type. Only an installation with --take-ownership merges three ways there (helm v3.22.0 pkg/action/install.go performInstall,
+// UpdateThreeWayMerge).
+func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
+	merge := ClientSide{Engine: report.EngineMerge, threeWay: c.ThreeWayMerge}
+	if ref.Group == "apiextensions.k8s.io" && ref.Version == "v1beta1" {
 		return merge
 	}
-	typed, err := c.HelmScheme.New(gvk)
-	if err != nil || holdsHugeQuantity(desired, c.Shape(gvk)) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil {
+	if !kinds.Native().HelmScheme.Recognizes(ref.GVK()) {
+		return merge
+	}
+	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
+	s := c.ShapeOf(ref)
+	if err != nil || !s.Decodes(desired) &&
+		(holdsHugeQuantity(desired, s) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil) {
 		return merge
 	}
 	return ClientSide{Engine: report.EngineStrategic, Typed: typed}
@@ -75,7 +72,10 @@ func holdsHugeQuantity(v any, s *kinds.Shape) bool {
 
 // result returns live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
 // the texts as they are; live is not changed. Its managedFields are left out: no patch changes them, and they are a large part of the text.
-func (p ClientSide) result(old, desired, live map[string]any) (map[string]any, error) {
+func (p ClientSide) result(old, desired, live map[string]any, s *kinds.Shape) (map[string]any, error) {
+	if p.changesNothing(old, desired, live, s) {
+		return live, nil
+	}
 	live = withoutManagedFields(live)
 	patch, err := p.patch(old, desired, live)
 	if err != nil {

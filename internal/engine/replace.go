@@ -36,7 +36,7 @@ func (c Writer) StrictReason(ref object.Ref, desired map[string]any) string {
 	if !c.ForceReplace || !c.Strict {
 		return ""
 	}
-	paths := unknownFields(desired, c.shapeOf(ref), nil)
+	paths := unknownFields(desired, c.ShapeOf(ref), nil)
 	if len(paths) == 0 {
 		return ""
 	}

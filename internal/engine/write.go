@@ -35,8 +35,8 @@ type Writer struct {
 	Deployer func() owners.Deployer
 }
 
-// shapeOf returns the shape of a kind: native, from its CRD, or metadata alone.
-func (c Writer) shapeOf(ref object.Ref) *kinds.Shape {
+// ShapeOf returns the shape of a kind: native, from its CRD, or metadata alone.
+func (c Writer) ShapeOf(ref object.Ref) *kinds.Shape {
 	return kinds.ShapeOf(ref, c.Schemas[ref.GroupKind()])
 }
 
@@ -64,7 +64,7 @@ func (c Writer) Write(ref object.Ref, original, desired, live map[string]any) (W
 		return predictReplacement(desired), nil
 	}
 	engine := c.clientSide(ref, desired)
-	result, err := engine.result(original, desired, live)
+	result, err := engine.result(original, desired, live, c.ShapeOf(ref))
 	return Written{Engine: engine.Engine, applied: applied{Result: result}}, err
 }
 
@@ -120,7 +120,7 @@ func (c Writer) undeclaredFirst(ref object.Ref, desired map[string]any, err erro
 		return err
 	}
 	var texts []string
-	for _, path := range unknownFields(desired, c.shapeOf(ref), nil) {
+	for _, path := range unknownFields(desired, c.ShapeOf(ref), nil) {
 		texts = append(texts, "."+path.String())
 	}
 	if len(texts) == 0 {

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"reflect"
 	"sync"
 
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/applyconfigurations"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -28,8 +30,9 @@ type Catalog struct {
 	// KnownScheme has these and the aggregator's: all kinds whose Go type is linked in, however Helm patches them.
 	KnownScheme *runtime.Scheme
 
-	mu     sync.Mutex
+	mu     sync.RWMutex
 	shapes map[reflect.Type]*Shape
+	kinds  map[schema.GroupVersionKind]*Shape
 	lists  *smdschema.Schema
 }
 
@@ -38,23 +41,19 @@ var Native = sync.OnceValue(newCatalog)
 
 // newCatalog returns a catalog without shapes, which are made at the first question for their kind.
 func newCatalog() *Catalog {
-	c := &Catalog{HelmScheme: runtime.NewScheme(), KnownScheme: runtime.NewScheme(), shapes: map[reflect.Type]*Shape{}}
-	for _, s := range []*runtime.Scheme{c.HelmScheme, c.KnownScheme} {
-		must(clientscheme.AddToScheme(s))
-		must(apiextensionsbeta.AddToScheme(s))
-		must(apiextensions.AddToScheme(s))
+	c := &Catalog{
+		HelmScheme: runtime.NewScheme(), KnownScheme: runtime.NewScheme(),
+		shapes: map[reflect.Type]*Shape{}, kinds: map[schema.GroupVersionKind]*Shape{},
 	}
-	must(apiregistration.AddToScheme(c.KnownScheme))
-	must(apiregistrationbeta.AddToScheme(c.KnownScheme))
+	for _, s := range []*runtime.Scheme{c.HelmScheme, c.KnownScheme} {
+		utilruntime.Must(clientscheme.AddToScheme(s))
+		utilruntime.Must(apiextensionsbeta.AddToScheme(s))
+		utilruntime.Must(apiextensions.AddToScheme(s))
+	}
+	utilruntime.Must(apiregistration.AddToScheme(c.KnownScheme))
+	utilruntime.Must(apiregistrationbeta.AddToScheme(c.KnownScheme))
 	c.lists = linkedSchema()
 	return c
-}
-
-// must panics on an error of a registration or a table. Both are part of the program, so there is none.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }
 
 // linkedSchema returns the API's own schema as client-go has it for server-side apply. Its list-map keys name list items.
@@ -62,7 +61,7 @@ func linkedSchema() *smdschema.Schema {
 	pod := &corev1.Pod{}
 	pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
 	typed, err := NativeApply().Types.ObjectToTyped(pod)
-	must(err)
+	utilruntime.Must(err)
 	return typed.Schema()
 }
 
@@ -73,7 +72,7 @@ var NativeApply = sync.OnceValue(func() (n struct {
 	Types  managedfields.TypeConverter
 }) {
 	n.Scheme = runtime.NewScheme()
-	must(clientscheme.AddToScheme(n.Scheme))
+	utilruntime.Must(clientscheme.AddToScheme(n.Scheme))
 	n.Types = applyconfigurations.NewTypeConverter(n.Scheme)
 	return n
 })
@@ -83,8 +82,11 @@ func ShapeOf(ref object.Ref, definition *CustomSchema) *Shape {
 	if s := Native().Shape(ref.GVK()); s != nil {
 		return s
 	}
-	return Native().withMetadata(definition.Shape(ref.Version))
+	return cmp.Or(definition.Shape(ref.Version), undefined())
 }
+
+// undefined returns the shape of a custom kind of which nothing is known but its metadata.
+var undefined = sync.OnceValue(func() *Shape { return withMetadata(&Shape{Form: FormStruct, Fields: map[string]*structField{}}) })
 
 // Shape returns the shape of a native kind; nil for all others.
 func (c *Catalog) Shape(gvk schema.GroupVersionKind) *Shape {
@@ -92,22 +94,23 @@ func (c *Catalog) Shape(gvk schema.GroupVersionKind) *Shape {
 	if !ok {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ofType(t)
+	c.mu.RLock()
+	s := c.kinds[gvk]
+	c.mu.RUnlock()
+	if s == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		s = c.ofType(t)
+		c.kinds[gvk] = s
+	}
+	return s
 }
 
-// withMetadata returns the shape of a custom kind with the API's own metadata. A kind without a schema has nothing else.
-func (c *Catalog) withMetadata(root *Shape) *Shape {
-	out := &Shape{Form: FormStruct, Fields: map[string]*structField{}}
-	if root != nil {
-		out.defaults, out.closed, out.nulls = root.defaults, root.closed, root.nulls
-		for name, f := range root.Fields {
-			out.Fields[name] = f
-		}
-	}
+// withMetadata adds the API's own metadata to the shape of a custom kind, and returns it.
+func withMetadata(root *Shape) *Shape {
+	c := Native()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out.Fields["metadata"] = &structField{Shape: c.ofType(reflect.TypeFor[metav1.ObjectMeta]())}
-	return out
+	root.Fields["metadata"], root.Custom = &structField{Shape: c.ofType(reflect.TypeFor[metav1.ObjectMeta]())}, true
+	return root
 }

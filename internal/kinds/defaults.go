@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -20,7 +21,7 @@ var defaultsJSON []byte
 // Defaults that depend on a sibling or on the kind are rules (defaults_rules.go). Shapes of native kinds have both (addDefaults).
 var defaultsTable = sync.OnceValue(func() map[string]map[string]any {
 	var table map[string]map[string]any
-	must(utiljson.Unmarshal(defaultsJSON, &table))
+	utilruntime.Must(utiljson.Unmarshal(defaultsJSON, &table))
 	return table
 })
 
@@ -66,17 +67,17 @@ func fillStruct(v map[string]any, s *Shape) {
 	for name, value := range s.defaults {
 		SetDefault(v, name, value)
 	}
-	for name, f := range s.Fields {
-		if child, ok := v[name]; ok {
+	for name, child := range v {
+		if f := s.Fields[name]; f != nil {
 			fillValue(child, f.Shape)
-			continue
 		}
-		// Only a struct that is a value exists without being written; pointers and lists stay absent.
-		if f.wire != omitZero || f.Shape == nil || f.Form != FormStruct {
+	}
+	for _, name := range s.embedded {
+		if object.Has(v, name) {
 			continue
 		}
 		child := map[string]any{}
-		fillStruct(child, f.Shape)
+		fillStruct(child, s.Fields[name].Shape)
 		if len(child) > 0 {
 			v[name] = child
 		}

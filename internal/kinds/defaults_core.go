@@ -26,8 +26,10 @@ func defaultResourceList(m map[string]any) {
 
 // defaultContainer: SetDefaults_Container.
 func defaultContainer(m map[string]any) {
-	image, _ := m["image"].(string)
-	SetDefault(m, "imagePullPolicy", pullPolicy(image))
+	if !object.Has(m, "imagePullPolicy") {
+		image, _ := m["image"].(string)
+		m["imagePullPolicy"] = pullPolicy(image)
+	}
 }
 
 // defaultVolume: SetDefaults_Volume. A volume without a source is an empty directory.

@@ -23,7 +23,7 @@ func withoutNullKeys(v, live any) any {
 		}
 		return nil
 	case map[string]any:
-		if !hasNullKey(v) {
+		if !hasNull[object.NullKey](v) {
 			return v
 		}
 		out := make(map[string]any, len(v))
@@ -37,14 +37,14 @@ func withoutNullKeys(v, live any) any {
 	return v
 }
 
-// hasNullKey reports whether a map has a NullKey at any depth.
-func hasNullKey(m map[string]any) bool {
+// hasNull reports whether a map has a null of one kind at any depth.
+func hasNull[T any](m map[string]any) bool {
 	for _, v := range m {
 		switch v := v.(type) {
-		case object.NullKey:
+		case T:
 			return true
 		case map[string]any:
-			if hasNullKey(v) {
+			if hasNull[T](v) {
 				return true
 			}
 		}
@@ -81,6 +81,9 @@ func PlainNulls(v any) any {
 	case object.CustomNull:
 		return nil
 	case map[string]any:
+		if !hasNull[object.CustomNull](v) {
+			return v
+		}
 		out := make(map[string]any, len(v))
 		for name, below := range v {
 			out[name] = PlainNulls(below)

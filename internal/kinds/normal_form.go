@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -31,10 +29,11 @@ func (f fidelity) null() any {
 }
 
 // normalObject returns the normal form of a whole object without defaults. It has neither the identity of the object, nor the metadata that
-// the server keeps, nor the status. obj does not change.
-func normalObject(obj map[string]any, s *Shape, f fidelity) map[string]any {
+// the server keeps, nor the status. obj does not change. Loose is set if a part of it is compared by what live has there: a field that
+// the shape does not have, or a value that has other spellings.
+func normalObject(obj map[string]any, s *Shape, f fidelity) (out map[string]any, loose bool) {
 	if obj == nil {
-		return nil
+		return nil, false
 	}
 	obj = foldStringData(obj)
 	root := map[string]any{}
@@ -43,23 +42,30 @@ func normalObject(obj map[string]any, s *Shape, f fidelity) map[string]any {
 			root[k] = v
 		}
 	}
-	// Of the metadata, only these are compared: the rest identifies the object, or is the server's own.
 	if meta, ok := obj["metadata"].(map[string]any); ok {
-		root["metadata"] = keepKeys(meta, "labels", "annotations", "finalizers", "ownerReferences")
+		compared := map[string]any{}
+		for name, v := range meta {
+			if IsComparedMetadata(name) {
+				compared[name] = v
+			}
+		}
+		root["metadata"] = compared
 	}
-	out, _ := normalize(root, s, f).(map[string]any)
-	return out
+	n := normalization{fidelity: f}
+	out, _ = n.normalize(root, s).(map[string]any)
+	return out, n.loose
 }
 
-// keepKeys returns the entries of a map with the given keys.
-func keepKeys(m map[string]any, keys ...string) map[string]any {
-	out := map[string]any{}
-	for _, k := range keys {
-		if v, ok := m[k]; ok {
-			out[k] = v
-		}
-	}
-	return out
+// normalization is the making of one normal form.
+type normalization struct {
+	fidelity
+	// loose is set if live decides about a value of the normal form.
+	loose bool
+}
+
+// IsComparedMetadata reports whether a field of the metadata is compared. The others identify the object, or are the server's own.
+func IsComparedMetadata(name string) bool {
+	return name == "labels" || name == "annotations" || name == "finalizers" || name == "ownerReferences"
 }
 
 // foldStringData returns a Secret with its stringData in data, as the server stores it: stringData overwrites a key that both have.
@@ -85,20 +91,21 @@ func foldStringData(obj map[string]any) map[string]any {
 
 // normalize returns the normal form of a value: by its shape if one is known, and else as plain JSON, in which null is absent. The result
 // shares nothing with v.
-func normalize(v any, s *Shape, f fidelity) any {
+func (n *normalization) normalize(v any, s *Shape) any {
+	n.loose = n.loose || s != nil && s.alike != nil
 	switch v := v.(type) {
 	case map[string]any:
 		switch {
 		case s != nil && s.Form == FormStruct:
-			return normalStruct(v, s, f)
+			return n.normalStruct(v, s)
 		case s != nil && s.Form == FormMap:
-			return normalMap(v, s, f)
+			return n.normalMap(v, s)
 		case s == nil || s.Form == FormPlain:
-			return normalPlain(v, s, f)
+			return n.normalPlain(v, s)
 		}
 	case []any:
 		if s == nil || s.Form == FormList || s.Form == FormPlain {
-			return normalList(v, s, f)
+			return n.normalList(v, s)
 		}
 	}
 	// A value that does not decode stays as it is, and so does one of another form than the shape's.
@@ -107,33 +114,34 @@ func normalize(v any, s *Shape, f fidelity) any {
 			v = out
 		}
 	}
-	return runtime.DeepCopyJSONValue(v)
+	return object.Copy(v)
 }
 
 // normalStruct follows omitempty: the zero value of a field that is not a pointer is absent. Fields that the type does not know stay as
 // they are.
-func normalStruct(v map[string]any, s *Shape, f fidelity) map[string]any {
+func (n *normalization) normalStruct(v map[string]any, s *Shape) map[string]any {
 	v = withoutAlias(v, s)
 	out := make(map[string]any, len(v))
 	for k, child := range v {
 		field, known := s.Fields[k]
+		n.loose = n.loose || !known && s.closed
 		if child == nil {
 			switch {
 			// A custom resource keeps the null if its schema says nullable, or leaves the field open.
 			case known && field.nullable, !known && s.isOpen():
-				out[k] = f.null()
-			case f == asWritten:
+				out[k] = n.null()
+			case n.fidelity == asWritten:
 				out[k] = nil
 			}
 			continue
 		}
 		if !known {
-			out[k] = normalize(child, s.Field(k), f)
+			out[k] = n.normalize(child, s.Field(k))
 			continue
 		}
-		n := normalize(child, field.Shape, f)
-		if f == asWritten || !field.omits(n) {
-			out[k] = n
+		below := n.normalize(child, field.Shape)
+		if n.fidelity == asWritten || !field.omits(below) {
+			out[k] = below
 		}
 	}
 	return out
@@ -168,20 +176,20 @@ func (f *structField) omits(v any) bool {
 }
 
 // normalMap keeps every key, because zero values of a map are values. What becomes of a null depends on the shape.
-func normalMap(v map[string]any, s *Shape, f fidelity) map[string]any {
+func (n *normalization) normalMap(v map[string]any, s *Shape) map[string]any {
 	out := make(map[string]any, len(v))
 	for k, child := range v {
 		switch {
 		case child != nil:
-			out[k] = normalize(child, s.Elem, f)
+			out[k] = n.normalize(child, s.Elem)
 		case s.nulls == nullIsZero:
 			out[k] = ""
 		case s.nulls == nullIsStored:
-			out[k] = f.null()
-		case f == asWritten:
+			out[k] = n.null()
+		case n.fidelity == asWritten:
 			out[k] = nil
 		// A null of a manifest may have become the zero value, or may have removed the key; what live has tells (manifest_nulls.go).
-		case s.nulls == nullDeletes && f == asRead:
+		case s.nulls == nullDeletes && n.fidelity == asRead:
 			out[k] = zeroOf(s.Elem)
 		case s.nulls == nullDeletes:
 			out[k] = object.NullKey{Zero: zeroOf(s.Elem)}
@@ -210,15 +218,15 @@ func zeroOf(elem *Shape) any {
 }
 
 // normalPlain returns the normal form of a map that no type describes.
-func normalPlain(v map[string]any, s *Shape, f fidelity) map[string]any {
+func (n *normalization) normalPlain(v map[string]any, s *Shape) map[string]any {
 	out := make(map[string]any, len(v))
 	for k, child := range v {
 		switch {
 		case child != nil:
-			out[k] = normalize(child, s.Field(k), f)
+			out[k] = n.normalize(child, s.Field(k))
 		case s.isOpen():
-			out[k] = f.null()
-		case f == asWritten:
+			out[k] = n.null()
+		case n.fidelity == asWritten:
 			out[k] = nil
 		}
 	}
@@ -227,14 +235,16 @@ func normalPlain(v map[string]any, s *Shape, f fidelity) map[string]any {
 
 // normalList normalizes item by item. Helm always sends the whole of a list that is one value, and of any list of a custom resource, so a
 // null in such a list is always what the server makes of it.
-func normalList(v []any, s *Shape, f fidelity) []any {
+func (n *normalization) normalList(v []any, s *Shape) []any {
+	f := n.fidelity
 	if isCustom := s != nil && s.nulls != nullDeletes; f == asStored && (isCustom || !s.Keyed()) {
-		f = asRead
+		n.fidelity = asRead
 	}
 	out := make([]any, len(v))
 	for i, child := range v {
-		out[i] = normalize(child, s.Item(), f)
+		out[i] = n.normalize(child, s.Item())
 	}
+	n.fidelity = f
 	return out
 }
 

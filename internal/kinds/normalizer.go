@@ -7,7 +7,9 @@ import "github.com/helmdrift/helmdrift/pkg/object"
 type Normalizer struct {
 	key   object.Key
 	Shape *Shape
-	// live holds the values of live's normal form, before defaults.
+	// text is live as it was read, and live holds the values of its normal form before defaults. They are made on first use: most manifests
+	// have nothing that depends on live.
+	text map[string]any
 	live *liveValues
 	// keepsSpelling is set if each side keeps its own spelling.
 	keepsSpelling bool
@@ -17,18 +19,19 @@ type Normalizer struct {
 
 // NewNormalizer returns the normalizer of an object. Live is the object that was read; nil if there is none.
 func NewNormalizer(key object.Key, s *Shape, live map[string]any) *Normalizer {
-	return &Normalizer{key: key, Shape: s, live: &liveValues{values: []any{normalObject(live, s, asRead)}}}
+	return &Normalizer{key: key, Shape: s, text: live}
 }
 
 // AsSpelled returns a normalizer that makes the same normal forms, except that each side keeps its own spelling.
 func (n *Normalizer) AsSpelled() *Normalizer {
-	return &Normalizer{key: n.key, Shape: n.Shape, live: n.live, keepsSpelling: true}
+	return &Normalizer{key: n.key, Shape: n.Shape, text: n.text, live: n.live, keepsSpelling: true}
 }
 
 // Manifest returns the state of a manifest's text, with what the manifest names.
 func (n *Normalizer) Manifest(text map[string]any) State {
 	value := n.normalForm(text, asStored)
-	return State{Value: value, Present: value != nil, Written: normalObject(text, n.Shape, asWritten), Named: true}
+	written, _ := normalObject(text, n.Shape, asWritten)
+	return State{Value: value, Present: value != nil, Written: written, Named: true}
 }
 
 // ManifestOfOtherVersion returns the state of a manifest's text that was written for another version of the API. It has no defaults,
@@ -47,21 +50,36 @@ func (n *Normalizer) Stored(object map[string]any) State {
 
 // WithoutDefaults returns the normal form of a manifest's text without defaults.
 func (n *Normalizer) WithoutDefaults(text map[string]any) any {
-	return n.alignWithLive(normalObject(text, n.Shape, asStored), n.Shape, n.live)
+	normal, loose := normalObject(text, n.Shape, asStored)
+	return n.aligned(normal, loose)
 }
 
 // normalForm returns the normal form of a text with defaults.
 func (n *Normalizer) normalForm(text map[string]any, f fidelity) map[string]any {
-	normal := normalObject(text, n.Shape, f)
-	if normal == nil {
+	out, loose := normalObject(text, n.Shape, f)
+	if out == nil {
 		return nil
 	}
-	if normal["metadata"] == nil {
-		normal["metadata"] = map[string]any{} // every object has it
+	if out["metadata"] == nil {
+		out["metadata"] = map[string]any{} // every object has it
 	}
-	out, _ := n.alignWithLive(normal, n.Shape, n.live).(map[string]any)
+	// All that live's own normal form has is in live.
+	out = n.aligned(out, loose && !object.IsSameMap(text, n.text))
 	FillDefaults(out, n.Shape)
 	removeAdmitted(n.key, out)
+	return out
+}
+
+// aligned returns a normal form as alignWithLive does. Loose reports whether that may change anything.
+func (n *Normalizer) aligned(normal map[string]any, loose bool) map[string]any {
+	if !loose {
+		return normal
+	}
+	if n.live == nil {
+		live, _ := normalObject(n.text, n.Shape, asRead)
+		n.live = &liveValues{values: []any{live}}
+	}
+	out, _ := n.alignWithLive(normal, n.Shape, n.live).(map[string]any)
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -66,7 +67,12 @@ func roundTrip(t reflect.Type, v any) (any, bool) {
 func canonicalQuantity(v any) (any, bool) {
 	switch v := v.(type) {
 	case string:
-		if !HasHugeExponent(v) {
+		switch {
+		case HasHugeExponent(v):
+		case strings.Trim(v, quantityLetters) == "": // as almost all are; JSON does not change such a text
+			q, err := resource.ParseQuantity(v)
+			return q.String(), err == nil
+		default:
 			return roundTrip(reflect.TypeFor[resource.Quantity](), v)
 		}
 	case int64, float64:
@@ -74,6 +80,9 @@ func canonicalQuantity(v any) (any, bool) {
 	}
 	return nil, false
 }
+
+// quantityLetters are the letters of quantities.
+const quantityLetters = "0123456789.+-numkMGTPEie"
 
 // ParseQuantity parses a quantity. It returns false if the text is none, or has a huge exponent.
 func ParseQuantity(text string) (resource.Quantity, bool) {
@@ -106,11 +115,49 @@ func canonicalBytes(v any) (any, bool) {
 	if !ok {
 		return nil, false
 	}
+	// A large text that is canonical already is not decoded, except for its end, where padding is.
+	if end := len(text) - 4; end >= 0 && strings.Trim(text[:end], base64Letters) == "" {
+		if raw, err := base64.StdEncoding.DecodeString(text[end:]); err == nil && base64.StdEncoding.EncodeToString(raw) == text[end:] && end%4 == 0 {
+			return text, true
+		}
+	}
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return nil, false
 	}
 	return base64.StdEncoding.EncodeToString(raw), true
+}
+
+const base64Letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+// Decodes reports whether a value decodes into the Go type that a shape describes. It returns false if that is not certain.
+func (s *Shape) Decodes(v any) bool {
+	if s == nil || v == nil {
+		return true // the decoder passes over a field that no type has, and null decodes into every type
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if s.Form != FormStruct && s.Form != FormMap {
+			return false
+		}
+		for name, below := range v {
+			if !s.Field(name).Decodes(below) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return s.Form == FormList && !slices.ContainsFunc(v, func(item any) bool { return !s.Elem.Decodes(item) })
+	case int64:
+		if v != int64(int32(v)) {
+			return false // it may be too large for the type
+		}
+	}
+	if s.Form != FormLeaf {
+		return false
+	}
+	_, ok := s.Canonical(v)
+	return ok
 }
 
 // decodesInto reports whether a value decodes into a Go kind.

@@ -8,8 +8,12 @@ import (
 // the server leaves out when it writes it. Shapes of native kinds come from Go types (shape_native.go), those of custom resources from
 // their definition (shape_custom.go). A nil shape describes nothing: the value is plain JSON.
 type Shape struct {
-	Form   Form
+	Form Form
+	// Custom marks the shape of a whole object whose Go type is not known.
+	Custom bool
 	Fields map[string]*structField
+	// embedded are the fields that hold a struct and no pointer. Such a struct exists without being written; pointers and lists are absent.
+	embedded []string
 	// defaults hold wherever the struct occurs. Those of native kinds are from the table, those of custom resources from their schema.
 	defaults map[string]any
 	// rule sets the defaults that depend on a sibling. Only native kinds have such.
@@ -45,7 +49,8 @@ const (
 // structField is one field of a struct, and what the server writes for it.
 type structField struct {
 	*Shape
-	wire wireRule
+	wire  wireRule
+	patch PatchRule
 	// zero is the value that the server writes for an absent field, if that is not the zero value of its JSON type.
 	zero any
 	// nullable marks a field of a custom resource in which the server stores a null.
@@ -84,6 +89,23 @@ type ListRule struct {
 	Keys []string
 	// Set marks a list of scalars that Helm merges as a set.
 	Set bool
+	// MergeKey is the key by which Helm's strategic patch tells items apart; empty for a set.
+	MergeKey string
+}
+
+// PatchRule says how a strategic patch treats a field that is a map or a list.
+type PatchRule struct {
+	// Replaces is set if the patch always has the whole field. RetainsKeys is set if it removes what live has beside the keys of desired, in
+	// the field or in the items of the list.
+	Replaces, RetainsKeys bool
+}
+
+// PatchRule returns the rule for a field of a struct; false if the shape describes no such field.
+func (s *Shape) PatchRule(name string) (rule PatchRule, known bool) {
+	if s == nil || s.Fields[name] == nil {
+		return PatchRule{}, false
+	}
+	return s.Fields[name].patch, true
 }
 
 // openShape describes a value that the schema of a custom resource leaves open: anything, nulls included.
@@ -92,6 +114,32 @@ var openShape = &Shape{Form: FormPlain, nulls: nullIsStored}
 // isOpen reports whether the schema of a custom resource leaves the value open, or what a struct has beside its fields.
 func (s *Shape) isOpen() bool {
 	return s != nil && s.nulls == nullIsStored && (s.Form == FormPlain || s.Form == FormStruct)
+}
+
+// IsMap reports whether the values are maps whose keys are not fields.
+func (s *Shape) IsMap() bool { return s != nil && s.Form == FormMap }
+
+// Omits reports whether the server leaves out a field of a struct if a text gives it this value.
+func (s *Shape) Omits(name string, v any) bool {
+	return s != nil && s.Fields[name] != nil && object.IsZero(v) && s.Fields[name].omits(v)
+}
+
+// SameLeaf reports whether two scalars decode into the same value.
+func (s *Shape) SameLeaf(a, b any) bool {
+	if s == nil || s.Form != FormLeaf {
+		return false
+	}
+	was, ok := s.Canonical(a)
+	is, alsoOK := s.Canonical(b)
+	return ok && alsoOK && object.Equal(was, is)
+}
+
+// Defaulted returns the normal form of a part of an object as the server returns it, with the defaults that its type has anywhere.
+func (s *Shape) Defaulted(v map[string]any) any {
+	n := normalization{fidelity: asRead}
+	out := n.normalize(v, s)
+	fillValue(out, s)
+	return out
 }
 
 // Field returns the shape of a field or of the value of a map; nil if nothing is known of it.
@@ -130,14 +178,7 @@ func (s *Shape) Item() *Shape {
 
 // Lookup returns the shape of the value at a path below s; nil if nothing is known of it.
 func (s *Shape) Lookup(path object.Path) *Shape {
-	for _, step := range path {
-		if step.Form == object.FieldStep {
-			s = s.Field(step.Name)
-		} else {
-			s = s.Item()
-		}
-	}
-	return s
+	return object.Follow(s, path, (*Shape).Field, func(s *Shape, _ object.Step) *Shape { return s.Item() })
 }
 
 // Prunes reports whether the server drops a field when it writes the struct.
@@ -186,6 +227,14 @@ func StepTo(item any, rule ListRule) (object.Step, bool) {
 	return step, len(step.Keys) > 0
 }
 
+// StepAt returns the step to the item at index i of a list: by its name, or by the index if it has none.
+func StepAt(i int, item any, rule ListRule) object.Step {
+	if step, named := StepTo(item, rule); named {
+		return step
+	}
+	return object.Step{Form: object.IndexStep, Index: i}
+}
+
 // EachPlace calls visit with the path of every value below v. Items of lists are named as the API names them.
 func EachPlace(v any, s *Shape, path object.Path, visit func(object.Path)) {
 	switch v := v.(type) {
@@ -196,12 +245,9 @@ func EachPlace(v any, s *Shape, path object.Path, visit func(object.Path)) {
 		}
 	case []any:
 		for i, item := range v {
-			step, named := StepTo(item, s.ListRule())
-			if !named {
-				step = object.Step{Form: object.IndexStep, Index: i}
-			}
-			visit(path.With(step))
-			EachPlace(item, s.Item(), path.With(step), visit)
+			at := path.With(StepAt(i, item, s.ListRule()))
+			visit(at)
+			EachPlace(item, s.Item(), at, visit)
 		}
 	}
 }

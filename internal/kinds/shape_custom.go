@@ -15,7 +15,7 @@ func customRoot(schema map[string]any) *Shape {
 		return nil
 	}
 	delete(root.Fields, "status")
-	return root
+	return withMetadata(root)
 }
 
 // customShape returns the shape of a value with a structural schema: properties, additionalProperties, items and the x-kubernetes

@@ -48,13 +48,18 @@ func (c *Catalog) addFields(s *Shape, t reflect.Type) {
 		case name == "" && f.Anonymous:
 			c.addFields(s, f.Type)
 		case name != "":
-			field := &structField{Shape: c.fieldShape(t, name, f)}
+			strategy := f.Tag.Get("patchStrategy")
+			field := &structField{Shape: c.fieldShape(t, name, f), patch: PatchRule{
+				Replaces: strings.Contains(strategy, "replace"), RetainsKeys: strings.Contains(strategy, "retainKeys"),
+			}}
 			// What the server writes for a zero value depends on the Go type of the field.
 			switch {
 			case f.Type.Kind() == reflect.Pointer:
 				field.wire = omitNil
 			case f.Type == reflect.TypeFor[resource.Quantity]():
 				field.zero = "0" // a struct, which omitempty does not omit
+			case f.Type.Kind() == reflect.Struct && canonicalOf(f.Type) == nil:
+				s.embedded = append(s.embedded, name)
 			}
 			s.Fields[name] = field
 		}
@@ -87,9 +92,9 @@ func (c *Catalog) listRule(owner reflect.Type, name string, f reflect.StructFiel
 		return ListRule{Set: true}
 	}
 	if keys := c.listMapKeys(owner, name); len(keys) > 0 {
-		return ListRule{Keys: keys}
+		return ListRule{Keys: keys, MergeKey: mergeKey}
 	}
-	return ListRule{Keys: []string{mergeKey}}
+	return ListRule{Keys: []string{mergeKey}, MergeKey: mergeKey}
 }
 
 // listMapKeys returns the list-map keys of a list in the linked schema; nil if that has none.

@@ -1,9 +1,11 @@
 // Package output writes a report.Report, or the report.FixResult of a fix, in the format that a reader asked for: text for people, JSON and
-// YAML for programs, and rules for the configuration. Each format is a view of the same report in files of its own:
+// YAML for programs, rules for the configuration, and metrics for Prometheus. Each format is a view of the same report in files of its own:
 //
-//	                ┌─► text: values ─► lines ─► table ─► section ─► object ─► fold ─► release ─► text, fix
+//	                ┌─► text: values ─► lines ─► table ─► section ─► object ─► fold ─► release ─┬───────────► text, fix
+//	                │                                              found ─► overview, trouble ─┴─► scan ──┘
 //	Report ─► Write ┼─► json ─► yaml ─► rules
-//	                └─► every foreign text ─► Escape ◄─ the command's own messages on stderr
+//	                ├─► prometheus
+//	                └─► every foreign text ─► Escape ◄─ the command's own messages on stderr, Progress
 //
 // A file uses only what stands to the left of it. The package decides nothing: verdicts, causes and counts come with the report, and values
 // come masked. Text looks at two values together only to choose which part of them to show.
@@ -71,6 +73,43 @@
 //   - If the operation does not reach an object, or fails on it, its changes stand under "would change".
 //   - If the server agrees (dry run), that is only counted. If it disagrees, the object and first and last lines say so.
 //   - The lines of a message with several lines (the error of a template, the hint of Helm) stay lines, behind the gutter.
+//
+// # Scans
+//
+// The report of a selection of releases begins with an overview and ends with a tally. What stands between them is what a report of the
+// release alone says:
+//
+//	state    namespace  release  revision  found                            oldest  who
+//	error    prod       db                 could not be compared
+//	drifted  prod       web      3         2 fields in 1 object, 1 missing  3 d     kubectl, +1
+//	clean    prod       cache    12
+//
+//	error: db in prod on dev: Secret prod/sh.helm.release.v1.db.v7: the record is cut off after 1048576 bytes
+//
+//	release web in prod on dev: 2 of 42 objects drifted · revision 3 · web-1.2.0 · deployed
+//
+//	Deployment web: the next upgrade updates it
+//	  ± spec.replicas                                  2 → 5                kubectl (scale), 3 min ago
+//	  ± spec.template.spec.containers[name=web].image  web:1.25 → web:1.27  kubectl-set, 3 d ago
+//	Service web: missing; the next upgrade creates it
+//
+//	3 releases: 1 drifted, 1 error, 1 clean · 0.4 s
+//	not compared: 1 hook
+//	2 objects drifted in 1 of 3 releases; the next upgrade overwrites 2 fields and re-creates 1 object
+//	the comparison is incomplete: 1 error
+//
+// The rules of scans:
+//
+//   - The overview has a line for each release, in the order error, drifted, changed, clean, and by cluster, namespace and name. Changed
+//     means that nothing drifted but something was found that is not silenced. Up to ten clean releases are listed; of more, none is.
+//   - Oldest and who are about what drifted, or about the other edits if nothing drifted. Managers that people use are named first.
+//   - On a narrow terminal, columns give way in this order: revision, record in, who, oldest, found. State and names stay. Names lose their
+//     middle. A column that is empty for all releases is not there.
+//   - A message is written once for all releases and objects that share it, apart from the names in it.
+//   - Only what drifted has details, and only the first 20 releases. With -v every release has a line, and each of which there is more to
+//     say has details.
+//   - What could not be searched is named in the last lines. It is neither clean nor counted.
+//   - The hint about fix is written only if there is one release.
 //
 // # Silence
 //

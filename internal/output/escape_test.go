@@ -84,6 +84,11 @@ func FuzzEscape(f *testing.F) {
 		r := reportOf(s)
 		checkText(t, r, Options{Unicode: true, Width: max(0, width%200)})
 		checkText(t, r, Options{Width: max(0, width%200)})
+		scan := *r
+		scan.Scan = &report.Scan{Clusters: []string{s, s + "x"}}
+		scan.Errors = []report.ScanError{{Cluster: s, Namespace: s, Code: s, Message: s}, {Message: s}}
+		checkText(t, &scan, Options{Unicode: true, Width: max(0, width%200)})
+		checkText(t, &scan, Options{Width: max(0, width%200), Verbose: true})
 		if !utf8.ValidString(s) { // no JSON and so no API server can send it
 			return
 		}

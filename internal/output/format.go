@@ -19,6 +19,8 @@ const (
 	YAML Format = "yaml"
 	// Rules writes the rules that would silence a report. A FixResult has no such format.
 	Rules Format = "ignore"
+	// Prometheus writes the counts of a report as metrics. A FixResult has no such format.
+	Prometheus Format = "prometheus"
 )
 
 // formats returns the table of all formats. A new format is a new file and a line here.
@@ -28,6 +30,7 @@ func formats() []format {
 		{JSON, writeJSON, writeFixJSON},
 		{YAML, writeYAML, writeFixYAML},
 		{Rules, writeRules, writeFixRules},
+		{Prometheus, writePrometheus, writeFixPrometheus},
 	}
 }
 
@@ -73,7 +76,7 @@ func Formats() []string {
 
 // FixFormats returns the names of the formats that the result of a fix has.
 func FixFormats() []string {
-	return slices.DeleteFunc(Formats(), func(name string) bool { return name == string(Rules) })
+	return slices.DeleteFunc(Formats(), func(name string) bool { return name == string(Rules) || name == string(Prometheus) })
 }
 
 // String returns the name of the format.

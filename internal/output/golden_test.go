@@ -25,7 +25,7 @@ type view struct {
 	opts   Options
 }
 
-// All reports have views. Those named in wide have wideViews too, and those with true have allViews as well.
+// All reports have views. Those named in wide have wideViews too, and those with true have allViews as well. Scans have scanViews.
 var (
 	views = []view{
 		{"txt", Text, Options{Unicode: true}},
@@ -42,7 +42,10 @@ var (
 		{"yaml", YAML, Options{}},
 		{"ignored.txt", Text, Options{Unicode: true, ShowIgnored: true}},
 	}
+	scanViews = []view{{"verbose.txt", Text, Options{Unicode: true, Width: 120, Verbose: true}}}
+
 	wide = map[string]bool{
+		"scan": true, "scan-clusters": true, "scan-hostile": true, "scan-unsearched": false,
 		"drift": true, "upgrade": true, "hostile": true,
 		"noise": false, "blocked": false, "rollback": false, "install": false, "dryrun": false, "render-error": false,
 	}
@@ -57,6 +60,9 @@ func TestGolden(t *testing.T) {
 				if most {
 					all = append(all, allViews...)
 				}
+			}
+			if report.Scan != nil {
+				all = append(all, scanViews...)
 			}
 			for _, v := range all {
 				v.opts.Fix, v.opts.Plan = "helmdrift fix web -n prod", planFor(report)
@@ -111,24 +117,28 @@ func documents[T any](t *testing.T, folder string) map[string]*T {
 func TestReportsCountRight(t *testing.T) {
 	for name, r := range reports(t) {
 		want := report.New(r.Helmdrift, r.Time, r.Releases).Summary
+		want.Errors += len(r.Errors)
 		if diff := cmp.Diff(want, r.Summary); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-// TestDocShowsAPreview: the example in the package comment is what is written.
-func TestDocShowsAPreview(t *testing.T) {
+// TestDocShowsReports: the examples in the package comment are what is written.
+func TestDocShowsReports(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var example strings.Builder
-	for _, l := range strings.Split(strings.TrimSpace(string(render(t, Text, reports(t)["preview"], Options{Unicode: true}))), "\n") {
-		example.WriteString(strings.TrimRight("//\t"+l, "\t") + "\n")
-	}
-	if !strings.Contains(string(doc), example.String()) {
-		t.Errorf("doc.go does not show\n%s", example.String())
+	all := reports(t)
+	for _, name := range []string{"preview", "scan"} {
+		var example strings.Builder
+		for _, l := range strings.Split(strings.TrimSpace(string(render(t, Text, all[name], Options{Unicode: true}))), "\n") {
+			example.WriteString(strings.TrimRight("//\t"+l, "\t") + "\n")
+		}
+		if !strings.Contains(string(doc), example.String()) {
+			t.Errorf("doc.go does not show\n%s", example.String())
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ type Options struct {
 	Plan []report.FixPlan
 	// ShowIgnored lists what rules and the baseline silence, which is only counted otherwise.
 	ShowIgnored bool
+	// Verbose lists all releases of a scan, and the details of each of which there is more to say than its line says.
+	Verbose bool
 }
 
 // style holds the signs of one text. No other file knows which characters and colours there are.

@@ -11,12 +11,18 @@ import (
 // writeText returns the report for people. The package comment has the rules.
 func writeText(r *report.Report, opts Options) ([]byte, error) {
 	t := newText(opts, r.Time)
-	for _, rel := range r.Releases {
-		t.release(rel)
-		t.line("")
+	if r.Scan != nil {
+		t.scan(r)
+	} else {
+		for _, rel := range r.Releases {
+			t.release(rel)
+			t.line("")
+		}
+		t.summary(r)
 	}
-	t.summary(r)
-	t.fixHint(opts)
+	if r.Scan == nil || len(r.Releases) == 1 {
+		t.fixHint(opts)
+	}
 	return t.out.Bytes(), nil
 }
 
@@ -28,7 +34,7 @@ func (t *text) summary(r *report.Report) {
 	c := countsOf(r.Releases)
 	lines := []string{joinNonEmpty("; ", c.drift(r), c.operation(r.Releases), c.extras(), c.unlistedCounts(t.showIgnored))}
 	lines = append(lines, c.server()...)
-	for _, l := range append(lines, c.incomplete(r.Summary)...) {
+	for _, l := range append(lines, c.incomplete(r.Summary, len(r.Errors))...) {
 		if l != "" { // a first installation that cannot be rendered has no answer
 			t.prose(l)
 		}
@@ -134,8 +140,9 @@ func (c *counts) server() []string {
 	return []string{"the server " + enumerate(said)}
 }
 
-// incomplete says what could not be seen. An error that the summary counts and no release lists is an error too.
-func (c *counts) incomplete(s report.Summary) []string {
+// incomplete says what could not be seen. An error that the summary counts and no release lists is an error too, unless it is about what
+// could not be searched, of which a scan says more.
+func (c *counts) incomplete(s report.Summary, unsearched int) []string {
 	var lines []string
 	if c.objectErrors > 0 {
 		lines = append(lines, plural(c.objectErrors, "object")+" could not be compared")
@@ -143,7 +150,7 @@ func (c *counts) incomplete(s report.Summary) []string {
 	if c.renderErrors > 0 {
 		lines = append(lines, "the chart could not be rendered, so what it would change is not known")
 	}
-	if n := max(c.releaseErrors, s.Errors-c.objectErrors-c.renderErrors); n > 0 {
+	if n := max(c.releaseErrors, s.Errors-c.objectErrors-c.renderErrors-unsearched); n > 0 {
 		lines = append(lines, "the comparison is incomplete: "+plural(n, "error"))
 	}
 	return lines

@@ -32,7 +32,7 @@ func (t *text) fixSummary(r *report.FixResult) []string {
 	}
 	c := countsOf(r.After.Releases)
 	lines := []string{joinNonEmpty("; ", t.stateClause(r, said, c), c.extras())}
-	return append(lines, c.incomplete(r.After.Summary)...)
+	return append(lines, c.incomplete(r.After.Summary, 0)...)
 }
 
 // doneClause says what was written.

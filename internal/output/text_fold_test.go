@@ -76,10 +76,11 @@ func read(t *testing.T, out []byte) tally {
 }
 
 // TestNothingIsHidden: each finding of a report is listed, grouped, or counted by a line, and each object has a headline, is named in a
-// list, or is counted. This includes what rules silence if the reader asks for it.
+// list, or is counted. This includes what rules silence, and all releases of a scan, if the reader asks for it.
 func TestNothingIsHidden(t *testing.T) {
+	all := Options{Unicode: true, ShowIgnored: true, Verbose: true}
 	check := func(name string, r *report.Report, byName bool) {
-		got := read(t, render(t, Text, r, Options{Unicode: true, ShowIgnored: true}))
+		got := read(t, render(t, Text, r, all))
 		fields, objects := 0, 0
 		for _, rel := range r.Releases {
 			for _, o := range rel.Objects {
@@ -91,7 +92,7 @@ func TestNothingIsHidden(t *testing.T) {
 			}
 		}
 		if got.fields != fields {
-			t.Errorf("%s: %d of %d fields are written\n%s", name, got.fields, fields, render(t, Text, r, Options{Unicode: true, ShowIgnored: true}))
+			t.Errorf("%s: %d of %d fields are written\n%s", name, got.fields, fields, render(t, Text, r, all))
 		}
 		named := 0
 		for _, times := range got.objects {
@@ -99,7 +100,7 @@ func TestNothingIsHidden(t *testing.T) {
 		}
 		if byName && named+got.more != objects {
 			t.Errorf("%s: %d objects are named and %d counted, of %d\n%s", name, named, got.more, objects,
-				render(t, Text, r, Options{Unicode: true, ShowIgnored: true}))
+				render(t, Text, r, all))
 		}
 	}
 	for name, r := range reports(t) {

@@ -18,13 +18,13 @@ type text struct {
 	// width is the number of columns to stay within; 0 means no limit.
 	width int
 	// now is the time from which ages are counted.
-	now         time.Time
-	showIgnored bool
+	now                  time.Time
+	showIgnored, verbose bool
 }
 
 // newText returns an empty text. Made is the time of the report, from which ages are counted unless the options have a time.
 func newText(o Options, made time.Time) *text {
-	t := &text{style: newStyle(o), width: o.Width, now: o.Now, showIgnored: o.ShowIgnored}
+	t := &text{style: newStyle(o), width: o.Width, now: o.Now, showIgnored: o.ShowIgnored, verbose: o.Verbose}
 	if t.width > 0 {
 		t.width = max(t.width, minWidth)
 	}
@@ -46,6 +46,16 @@ func (t *text) prose(s string) {
 			l = t.gutter + l
 		}
 		t.line(l)
+	}
+}
+
+// headline writes escaped text as prose does, and marks it.
+func (t *text) headline(s string) {
+	for i, l := range t.wrapped(s, 0) {
+		if i > 0 {
+			l = t.gutter + l
+		}
+		t.line(t.heading(l))
 	}
 }
 

@@ -42,6 +42,18 @@ func isInstall(rel report.Release) bool {
 	return rel.Operation == report.OperationInstall && rel.Old == nil
 }
 
+// releaseName returns the name of a release with its namespace and cluster, as far as they are known: "web in prod on eu-1".
+func (s style) releaseName(rel report.Release, namespace string) string {
+	name := s.label(rel.Name)
+	if namespace != "" {
+		name += " in " + s.label(namespace)
+	}
+	if rel.Cluster != "" {
+		name += " on " + s.label(rel.Cluster)
+	}
+	return name
+}
+
 // kind is a kind of objects as readers know it. It may begin a line, so a name that is not a plain word is quoted.
 type kind struct {
 	name string

@@ -20,23 +20,12 @@ func (t *text) release(rel report.Release) {
 
 // head writes the first line of a release with the answer in it, and below it errors and warnings.
 func (t *text) head(rel report.Release, answer string) {
-	head := "release " + t.label(rel.Name)
-	if rel.Namespace != "" {
-		head += " in " + t.label(rel.Namespace)
-	}
-	if rel.Cluster != "" {
-		head += " on " + t.label(rel.Cluster)
-	}
+	head := "release " + t.releaseName(rel, rel.Namespace)
 	if hasWarning(rel, report.WarnRecordElsewhere) {
 		answer = "the record in " + t.label(rel.StorageNamespace) + " may be a copy, " + answer
 	}
 	head += ": " + strings.Join(append([]string{answer}, t.origin(rel)...), t.dot)
-	for i, l := range t.wrapped(head, 0) {
-		if i > 0 {
-			l = t.gutter + l
-		}
-		t.line(t.heading(l))
-	}
+	t.headline(head)
 	t.messages("error: ", rel.Errors)
 	t.messages("warning: ", rel.Warnings)
 }
@@ -163,22 +152,26 @@ func (t *text) origin(rel report.Release) []string {
 	return parts
 }
 
-// messages writes all warnings or errors of a release, because they say how far the rest can be trusted. File and line stand at the end of
-// the first line, where they are easier to find than among the lines of a template's own message. A message of Helm that names them in its
-// first line already does not get them twice.
+// messages writes all warnings or errors of a release, because they say how far the rest can be trusted.
 func (t *text) messages(kind string, all []report.Message) {
 	for _, m := range all {
-		lines := escapedLines(m.Message, t.ascii)
-		place := t.escape(m.File)
-		if m.Line > 0 {
-			place += fmt.Sprintf(":%d", m.Line)
-		}
-		if m.File != "" && !strings.Contains(lines[0], place) {
-			lines[0] += " (" + place + ")"
-		}
-		if m.Object != "" {
-			lines[0] = t.escape(m.Object) + ": " + lines[0]
-		}
-		t.prose(kind + strings.Join(lines, "\n"))
+		t.prose(kind + t.messageOf(m))
 	}
+}
+
+// messageOf returns a warning or an error. File and line stand at the end of the first line, where they are easier to find than among the
+// lines of a template's own message. A message of Helm that names them in its first line already does not get them twice.
+func (t *text) messageOf(m report.Message) string {
+	lines := escapedLines(m.Message, t.ascii)
+	place := t.escape(m.File)
+	if m.Line > 0 {
+		place += fmt.Sprintf(":%d", m.Line)
+	}
+	if m.File != "" && !strings.Contains(lines[0], place) {
+		lines[0] += " (" + place + ")"
+	}
+	if m.Object != "" {
+		lines[0] = t.escape(m.Object) + ": " + lines[0]
+	}
+	return strings.Join(lines, "\n")
 }

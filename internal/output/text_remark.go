@@ -99,15 +99,23 @@ func (t *text) owner(o report.Owner) string {
 
 // age says roughly how long ago something was. Clocks differ, so a time slightly in the future is now.
 func age(d time.Duration) string {
+	if d < time.Minute {
+		return "just now"
+	}
+	return span(d) + " ago"
+}
+
+// span says roughly how long something takes or took: "42 s", "3 min", "18 h", "2 d".
+func span(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case d < time.Minute:
-		return "just now"
+		return fmt.Sprintf("%d s", max(0, d)/time.Second)
 	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min ago", d/time.Minute)
+		return fmt.Sprintf("%d min", d/time.Minute)
 	case d < 2*day:
-		return fmt.Sprintf("%d h ago", d/time.Hour)
+		return fmt.Sprintf("%d h", d/time.Hour)
 	default:
-		return fmt.Sprintf("%d d ago", d/day)
+		return fmt.Sprintf("%d d", d/day)
 	}
 }

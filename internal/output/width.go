@@ -59,6 +59,15 @@ func keepEnd(s string, n int, ellipsis string) string {
 	return ellipsis + dropColumns(s, displayWidth(s)-n+displayWidth(ellipsis))
 }
 
+// keepEnds shortens s to n columns. It drops the middle.
+func keepEnds(s string, n int, ellipsis string) string {
+	if displayWidth(s) <= n {
+		return s
+	}
+	room := max(0, n-displayWidth(ellipsis))
+	return keepStart(s, room-room/2, "") + ellipsis + dropColumns(s, displayWidth(s)-room/2)
+}
+
 // dropColumns returns s without its first n columns, and without the combining marks on the last of them.
 func dropColumns(s string, n int) string {
 	for i, r := range s {

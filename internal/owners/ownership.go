@@ -17,13 +17,15 @@ type Ownership struct {
 	deployers map[string]bool
 	// decode sets the two above. It is nil once it was called.
 	decode func()
+	// isSecret is set for a Secret, whose stringData the server stores in data.
+	isSecret bool
 	// hasPerson reports whether a person's tool is among the managers.
 	hasPerson bool
 }
 
 // New returns the ownership of a live object, which it decodes on first use. Deployer finds the manager under which the release is written.
 func New(live map[string]any, known Managers, release string, deployer func() Deployer) *Ownership {
-	o := &Ownership{hasPerson: namesPerson(live, known)}
+	o := &Ownership{hasPerson: namesPerson(live, known), isSecret: live["kind"] == "Secret" && live["apiVersion"] == "v1"}
 	o.decode = func() {
 		o.decode = nil
 		o.entries, o.deployers = Entries(live, known), map[string]bool{}
@@ -89,12 +91,26 @@ func (o *Ownership) OwnersOf(path object.Path) []report.Owner {
 	if owners := o.matching(func(s *fieldpath.Set) bool { return OwnsWithin(s, path) }); len(owners) > 0 {
 		return owners
 	}
+	if owners := o.stringDataOwners(path); len(owners) > 0 {
+		return owners
+	}
 	for n := len(path) - 1; n > 0; n-- {
 		if owners := o.matching(func(s *fieldpath.Set) bool { return OwnsWhole(s, path[:n]) }); len(owners) > 0 {
 			return owners
 		}
 	}
 	return nil
+}
+
+// stringDataOwners returns those who applied a key of a Secret's data as stringData, except the deployer. The API server records an apply
+// as it was sent, and stores it in data (kubernetes v1.36.3 pkg/apis/core/v1/conversion.go Convert_v1_Secret_To_core_Secret). The deployer
+// does not own such a key: if its next apply lacks the key, the key stays.
+func (o *Ownership) stringDataOwners(path object.Path) []report.Owner {
+	if !o.isSecret || len(path) != 2 || path[0].Name != "data" {
+		return nil
+	}
+	sent := object.Path{}.Field("stringData").With(path[1])
+	return slices.DeleteFunc(o.matching(func(s *fieldpath.Set) bool { return OwnsWithin(s, sent) }), o.IsDeployer)
 }
 
 // matching returns the owners whose fields meet a condition, the latest first.

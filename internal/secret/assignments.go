@@ -150,13 +150,19 @@ func (a assignment) inSentence() bool {
 }
 
 // endOfWord returns the end of an unquoted value that directly follows its sign. A variable in the value may have
-// brackets.
+// brackets, and a blank after a backslash belongs to the value, as in the connection strings of PostgreSQL.
 func endOfWord(line string) int {
-	from := 0
+	at := 0
 	if strings.HasPrefix(line, "$(") || strings.HasPrefix(line, "${") {
-		from = strings.IndexAny(line, ")}") + 1
+		at = strings.IndexAny(line, ")}") + 1
 	}
-	return from + prefixLength(line[from:], func(c byte) bool { return strings.IndexByte(" \t\r;&,\"'`)}]<>|", c) < 0 })
+	for {
+		at += prefixLength(line[at:], func(c byte) bool { return strings.IndexByte(" \t\r;&,\"'`)}]<>|", c) < 0 })
+		if at == 0 || at == len(line) || line[at] != ' ' || line[at-1] != '\\' {
+			return at
+		}
+		at++
+	}
 }
 
 // headerValue returns the credentials in the value of an HTTP header: "Bearer x", or one word.

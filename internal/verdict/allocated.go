@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/apiserver"
@@ -58,6 +59,23 @@ func (w *Walker) withAllocatedOld(path object.Path, n States) kinds.State {
 	if line != nil && object.IsZero(n.Old.Written) && !never {
 		n.Old.Value, n.Old.Present = n.Live.Value, n.Live.Present
 	}
+	return n.Old
+}
+
+// withAllocatedBelow returns old at path with live's allocated values of its fields. A place that is one value, such as one of several items
+// that share their keys, must not count as drifted because of them.
+func (w *Walker) withAllocatedBelow(path object.Path, n States) kinds.State {
+	old, isMap := n.Old.Value.(map[string]any)
+	if !isMap || !w.Allocated.At(path).HasFields() {
+		return n.Old
+	}
+	filled := maps.Clone(old)
+	for name := range n.Live.Object() {
+		if now := w.withAllocatedOld(path.Field(name), n.field(name)); now.Present {
+			filled[name] = now.Value
+		}
+	}
+	n.Old.Value = filled
 	return n.Old
 }
 

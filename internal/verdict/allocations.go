@@ -72,7 +72,7 @@ var Allocations = sync.OnceValue(func() []Allocation {
 		{Kind: "Job.batch", Path: "metadata.labels/job-name", Reason: "labels default to the template's"},
 		{Kind: "Job.batch", Path: "metadata.labels/batch.kubernetes.io/*", Reason: "labels default to the template's"},
 		{Kind: "Deployment.apps", Path: "metadata.annotations/deployment.kubernetes.io/revision", Edited: true, Reason: "the deployment controller counts rollouts"},
-		{Kind: "DaemonSet.apps", Path: "metadata.annotations/deprecated.daemonset.template.generation", Edited: true, Reason: "the API server counts templates"},
+		{Kind: "DaemonSet.apps", Path: "metadata.annotations/deprecated.daemonset.template.generation", Reason: "the API server counts templates"},
 		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "metadata.annotations/autoscaling.alpha.kubernetes.io/conditions", Edited: true, Reason: "status, as version 1 has it"},
 		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "metadata.annotations/autoscaling.alpha.kubernetes.io/current-metrics", Edited: true, Reason: "status, as version 1 has it"},
 		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "spec.targetCPUUtilizationPercentage", when: hasDefaultTarget, Reason: "version 2's default metric, read at version 1"},

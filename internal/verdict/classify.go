@@ -11,12 +11,15 @@ import (
 func (w *Walker) classify(path object.Path, n States) entry {
 	written := n.Old
 	n.Old = w.withStoredNulls(path, n)
+	n.Old = w.withAllocatedBelow(path, n)
 	e := w.classifyWithoutRules(path, n)
-	if e.Verdict == "" {
+	switch {
+	case e.Verdict == "":
 		return e
-	}
-	if w.Custom {
+	case w.Custom:
 		e.Old = w.valueOf(written.Shown())
+	case w.Allocated.At(path).HasFields():
+		e.Old = w.valueOf(written.WithoutNulls(n.Live.Value).Shown())
 	}
 	if e.IgnoredBy = w.Rules.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
 		e.IgnoredBy = w.Rules.FieldByParts(path, e.Managed, n.sameAfter)

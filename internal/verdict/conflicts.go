@@ -89,7 +89,7 @@ func (w *Walker) withConflict(findings []Finding, n, spelled States, place confl
 	if e.Path == nil {
 		e.Finding = w.equivalentConflict(path, here, spelled.lookup(path).withoutNulls())
 	}
-	if w.isAllocated(path, here) {
+	if e.allocated = w.isAllocated(path, here); e.allocated {
 		e.Cause = report.CauseChange // a controller fills it in by design, and the chart sets it
 	}
 	e.Verdict, e.Notes, e.After = report.Conflict, nil, nil

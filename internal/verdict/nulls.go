@@ -62,7 +62,11 @@ func (w *Walker) storedNull(path object.Path, live kinds.State) (any, bool) {
 // states differ in nothing below it is classified as one value, and must not count as drifted because of a null that a patch removed.
 func (w *Walker) withStoredNulls(path object.Path, n States) kinds.State {
 	written, isMap := n.Old.Value.(map[string]any)
-	if !isMap || !w.Custom {
+	switch {
+	case w.Custom && w.isEmptied(path, n):
+		n.Old.Value = nil
+		return n.Old
+	case !isMap || !w.Custom:
 		return n.Old
 	}
 	stored := make(map[string]any, len(written))
@@ -74,4 +78,14 @@ func (w *Walker) withStoredNulls(path object.Path, n States) kinds.State {
 	}
 	n.Old.Value = stored
 	return n.Old
+}
+
+// isEmptied reports whether live's null is the empty map or list of old's manifest: an apply that takes away the last item of one leaves a
+// null (structured-merge-diff v6.4.2 typed/remove.go doMap, doList).
+func (w *Walker) isEmptied(path object.Path, n States) bool {
+	switch n.Old.Value.(type) {
+	case map[string]any, []any:
+		return n.Live.Present && n.Live.Value == nil && object.IsZero(n.Old.Value) && !w.isEdit(w.Owners.OwnersOf(path))
+	}
+	return false
 }

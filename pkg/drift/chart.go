@@ -90,7 +90,7 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 	in.Desired = &report.Desired{Source: "chart", Chart: rendered.ChartName + "-" + rendered.ChartVersion, Helm: in.Desired.Helm}
 	in.NotCompared, in.Hooks = nil, nil
 	for _, h := range rendered.Hooks {
-		addHook(&in, h.Kind, h.Name, h.Events)
+		addHook(&in, h)
 	}
 	in.Warnings = slices.Concat(in.Warnings, r.connection.Cluster.Incomplete(rendered.Undiscovered), rendered.Warnings)
 	if r.target.Chart.Source.RepoURL != "" && fetch.IsLocal(r.target.Chart.Ref) {

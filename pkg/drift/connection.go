@@ -35,7 +35,7 @@ type LookupFunc = func(context.Context, live.LookupRequest) (live.LookupAnswer, 
 
 // Records are the release records of one namespace. *release.Store implements it, and documents each method.
 type Records interface {
-	// Resource is the resource that the records are stored in: secrets or configmaps.
+	// Resource is the resource that the records are stored in: secrets or configmaps, or empty if they are not in the cluster.
 	Resource() string
 	History(ctx context.Context, release string) (release.History, error)
 	Load(ctx context.Context, release string, revision int, o release.Options) (*release.Loaded, error)

@@ -40,7 +40,7 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 		}
 	}
 	for _, h := range desired.Hooks {
-		addHook(&in, h.Kind, h.Name, h.Events)
+		addHook(&in, render.Hook{Kind: h.Kind, Name: h.Name, Events: h.Events, DeletePolicies: h.DeletePolicies})
 	}
 	return in, r.addLast(ctx, loaded, &in)
 }
@@ -76,12 +76,16 @@ func (r run) addLast(ctx context.Context, loaded *release.Loaded, in *threeway.I
 	return err
 }
 
-// addHook adds a hook to what is not compared, and to the hooks that the operation runs if it runs this one.
-func addHook(in *threeway.Input, kind, name string, events []string) {
-	in.NotCompared = append(in.NotCompared, report.NotCompared{Kind: kind, Name: name, Reason: "hook"})
+// addHook adds a hook to what is not compared, and to the hooks that replace an object if the operation runs it and Helm deletes what exists
+// before it creates the hook, which it never does to a definition (helm v3.22.0 pkg/action/hooks.go deleteHookByPolicy).
+func addHook(in *threeway.Input, h render.Hook) {
+	in.NotCompared = append(in.NotCompared, report.NotCompared{Kind: h.Kind, Name: h.Name, Reason: "hook"})
 	during := "-" + string(in.Operation)
-	if slices.ContainsFunc(events, func(event string) bool { return event == "pre"+during || event == "post"+during }) {
-		in.Hooks = append(in.Hooks, threeway.Hook{Kind: kind, Name: name})
+	first := slices.Contains(h.Events, "pre"+during)
+	runs := first || slices.Contains(h.Events, "post"+during)
+	replaces := len(h.DeletePolicies) == 0 || slices.Contains(h.DeletePolicies, "before-hook-creation")
+	if runs && replaces && h.Kind != "CustomResourceDefinition" {
+		in.Hooks = append(in.Hooks, threeway.Hook{Kind: h.Kind, Name: h.Name, First: first})
 	}
 }
 

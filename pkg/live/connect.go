@@ -28,6 +28,8 @@ type Cluster struct {
 	dynamic  dynamic.Interface
 	metadata metadata.Interface
 	served   *catalog
+	// objects is the client of dynamic, for lists that are decoded here.
+	objects rest.Interface
 	// sent counts the requests.
 	sent atomic.Int64
 	// config and options are those that it was made with.
@@ -83,6 +85,7 @@ func (c *Cluster) makeClients(cfg *rest.Config) error {
 	if err != nil {
 		return err
 	}
+	c.objects = client
 	c.dynamic = dynamic.New(noRetries{client})
 	c.metadata, err = metadata.NewForConfigAndClient(cfg, httpClient)
 	return err

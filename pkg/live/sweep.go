@@ -93,20 +93,21 @@ func (s *Sweep) planJobs(targets []target) []job {
 
 // list returns the list that should have the target, which may not have begun; nil if the target should be read by itself.
 func (s *Sweep) list(t target) *sharedList {
-	key, client := listOf{GroupVersionResource: t.GroupVersionResource}, s.cluster.client(t)
+	key := listOf{GroupVersionResource: t.GroupVersionResource}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	namespace := t.namespace()
 	switch outside := CompareNamespaces(namespace, s.first) < 0 || CompareNamespaces(namespace, s.last) > 0; {
 	case !t.isListed() || t.namespaced && outside:
 		return nil
-	case t.namespaced && s.wide:
-		client = s.cluster.dynamic.Resource(t.GroupVersionResource)
-	case t.namespaced:
+	case t.namespaced && !s.wide:
 		key.namespace = namespace
 	}
 	if s.lists[key] == nil {
-		s.lists[key] = newSharedList(s.ctx, client, s.first)
+		read := func(ctx context.Context, token string) (listPage, error) {
+			return s.cluster.readPage(ctx, key.GroupVersionResource, key.namespace, token)
+		}
+		s.lists[key] = newSharedList(s.ctx, read, s.first)
 	}
 	return s.lists[key]
 }

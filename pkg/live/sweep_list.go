@@ -7,9 +7,7 @@ import (
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -19,8 +17,9 @@ const sweepPage = 250
 
 // sharedList is the list of one kind in a sweep: the pages that were read so far, without what was dropped.
 type sharedList struct {
-	ctx    context.Context
-	client dynamic.ResourceInterface
+	ctx context.Context
+	// read reads the page with a token.
+	read func(ctx context.Context, token string) (listPage, error)
 
 	mu sync.Mutex
 	// objects are in the namespace first or behind it.
@@ -32,26 +31,23 @@ type sharedList struct {
 	done bool
 	// failed is set if no more pages can be read, but perhaps the objects by themselves.
 	failed error
-	// options are those of the next page. It was asked for already if coming is set.
-	options metav1.ListOptions
-	coming  *listPage
+	// next is the token of the next page; empty for the first one. It was asked for already if coming is set.
+	next   string
+	coming *comingPage
 }
 
 // place is the place of an object among those of its kind.
 type place struct{ namespace, name string }
 
-// listPage is an answer to a list. It is complete when done is closed.
-type listPage struct {
-	*unstructured.UnstructuredList
+// comingPage is a page that was asked for. It is complete when done is closed.
+type comingPage struct {
+	listPage
 	err  error
 	done chan struct{}
 }
 
-func newSharedList(ctx context.Context, client dynamic.ResourceInterface, first string) *sharedList {
-	return &sharedList{
-		ctx: ctx, client: client, first: first, objects: map[place]*unstructured.Unstructured{},
-		options: metav1.ListOptions{LabelSelector: helmSelector, Limit: sweepPage},
-	}
+func newSharedList(ctx context.Context, read func(context.Context, string) (listPage, error), first string) *sharedList {
+	return &sharedList{ctx: ctx, read: read, first: first, objects: map[place]*unstructured.Unstructured{}}
 }
 
 // job returns the job that finds a group of objects of one namespace in the list. It leaves those that the list does not have.
@@ -121,7 +117,7 @@ func (l *sharedList) readPage(ctx context.Context) error {
 }
 
 // take adds a page to the list.
-func (l *sharedList) take(page *listPage) {
+func (l *sharedList) take(page *comingPage) {
 	if page.err != nil {
 		page.err = l.resume(page.err)
 		if page.err != nil && mayGetInstead(page.err) {
@@ -129,9 +125,9 @@ func (l *sharedList) take(page *listPage) {
 		}
 		return
 	}
-	l.add(page.Items)
-	l.options.Continue = page.GetContinue()
-	l.done = l.options.Continue == "" || len(page.Items) == 0
+	l.add(page.items)
+	l.next = page.next
+	l.done = l.next == "" || len(page.items) == 0
 	if !l.done {
 		l.ask()
 	}
@@ -139,12 +135,12 @@ func (l *sharedList) take(page *listPage) {
 
 // ask asks for the next page.
 func (l *sharedList) ask() {
-	page, options := &listPage{done: make(chan struct{})}, l.options
+	page, token := &comingPage{done: make(chan struct{})}, l.next
 	l.coming = page
 	go func() {
 		defer close(page.done)
 		defer recoverError(&page.err)
-		page.UnstructuredList, page.err = l.client.List(l.ctx, options)
+		page.listPage, page.err = l.read(l.ctx, token)
 	}()
 }
 
@@ -153,20 +149,21 @@ func (l *sharedList) ask() {
 // asks for the page again.
 func (l *sharedList) resume(err error) error {
 	var status apierrors.APIStatus
-	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) || l.options.Continue == "" {
+	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) || l.next == "" {
 		return err
 	}
-	if token := status.Status().Continue; token != "" && token != l.options.Continue {
-		l.options.Continue = token
+	if token := status.Status().Continue; token != "" && token != l.next {
+		l.next = token
 		return nil
 	}
 	return err
 }
 
 // add adds the objects of a page.
-func (l *sharedList) add(items []unstructured.Unstructured) {
-	for i := range items {
-		o := &items[i]
+func (l *sharedList) add(items []any) {
+	for _, item := range items {
+		content, _ := item.(map[string]any)
+		o := &unstructured.Unstructured{Object: content}
 		l.reached = o.GetNamespace()
 		if CompareNamespaces(l.reached, l.first) >= 0 || l.reached == "" {
 			l.objects[place{l.reached, o.GetName()}] = o

@@ -8,9 +8,11 @@ import (
 // Equal reports whether two values are equal. An integer equals the float of the same value, because JSON has only numbers.
 func Equal(a, b any) bool {
 	switch a := a.(type) {
+	case string:
+		return a == b
 	case map[string]any:
 		bm, ok := b.(map[string]any)
-		return ok && equalMaps(a, bm)
+		return ok && (IsSameMap(a, bm) || equalMaps(a, bm))
 	case []any:
 		bl, ok := b.([]any)
 		return ok && EqualLists(a, bl)
@@ -24,6 +26,38 @@ func Equal(a, b any) bool {
 		}
 	}
 	return reflect.DeepEqual(a, b)
+}
+
+// Identical is Equal for texts: an integer is not the float of the same value.
+func Identical(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		bm, ok := b.(map[string]any)
+		if !ok || len(a) != len(bm) {
+			return false
+		}
+		if IsSameMap(a, bm) {
+			return true
+		}
+		for k, v := range a {
+			w, has := bm[k]
+			if !has || !Identical(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		bl, ok := b.([]any)
+		return ok && slices.EqualFunc(a, bl, Identical)
+	case string, int64, bool, float64:
+		return a == b
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// IsSameMap reports whether a and b are one map, not two equal ones.
+func IsSameMap(a, b map[string]any) bool {
+	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
 }
 
 func equalMaps(a, b map[string]any) bool {

@@ -11,6 +11,9 @@
 // package lists only metadata, chooses by the labels, and reads one record, or two if the last revision is not the one to start
 // from.
 //
+// With HELM_DRIVER=sql, a record is a row in PostgreSQL with the same name and encoding, and the labels are columns. This package
+// reads it in read-only transactions, and never runs Helm's migrations.
+//
 // Store.Load does the three steps in order, and Store.LoadRollback does so for helm rollback. Store.Names lists all releases of
 // the namespace. Storage.List lists the records of all namespaces, also without reading one.
 //
@@ -22,6 +25,8 @@
 //     another driver, so neither does this package.
 //   - Labels and Secret type: pkg/storage/driver/secrets.go, newSecretsObject. The labels createdAt and modifiedAt are never
 //     read here, because an upgrade copies them from one revision to the next.
+//   - Tables of the driver sql, and their migrations: pkg/storage/driver/sql.go. Helm enables row-level security without a
+//     policy, so a role other than the owner sees no rows unless somebody adds one.
 //   - Object names: pkg/storage/storage.go, makeKey. Their order is not that of age (v12 sorts before v9), so revisions are
 //     ordered by the version label, as a number.
 //   - Encoding: pkg/storage/driver/util.go, encodeRelease and decodeRelease. Old records are plain JSON without compression.

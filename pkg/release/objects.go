@@ -30,10 +30,10 @@ const (
 	maxPages = 1000
 )
 
-// The type that Helm gives its Secrets, its prefix in every format, and the key of their data.
+// The type that Helm gives its Secrets and rows, its prefix in every format, and the key in the data of an object.
 const (
-	secretType    = secretTypeAny + "v1"
-	secretTypeAny = "helm.sh/release."
+	recordType    = recordTypeAny + "v1"
+	recordTypeAny = "helm.sh/release."
 	recordKey     = "release"
 )
 
@@ -57,6 +57,9 @@ func newObjects(kind, resource string, meta metadata.Interface, dyn dynamic.Inte
 func (o objects) Resource() string { return o.resource }
 
 func (o objects) kind() string { return o.objectKind }
+
+// close does nothing: the clients belong to the caller.
+func (o objects) close() error { return nil }
 
 // list reads the metadata of the records page by page, and keeps of each page only what List returns.
 func (o objects) list(ctx context.Context, namespace string, selector labels.Selector) ([]Listed, error) {
@@ -133,7 +136,8 @@ func (o objects) withPermissionHint(verb, namespace string, err error) error {
 	if verb == "get" {
 		other = "list"
 	}
-	return withHint(err, "reading a release needs the verbs %s and %s on %s in %s; see what you may do there with: kubectl auth can-i %s %s %s",
+	return withHint(err, "reading a release needs the verbs %s and %s on %s in %s; "+
+		"see what you may do there with: kubectl auth can-i %s %s %s",
 		verb, other, o.resource, inNamespace(namespace), verb, o.resource, namespaceFlag(namespace))
 }
 
@@ -166,7 +170,9 @@ func (o objects) text(ctx context.Context, namespace, name string) (text []byte,
 // payload returns the base64 text of the record from its object.
 func (o objects) payload(obj *unstructured.Unstructured) ([]byte, error) {
 	if o.objectKind == kindSecret {
-		if err := checkType(obj); err != nil {
+		got, _, _ := unstructured.NestedString(obj.Object, "type")
+		if err := checkType(got, "a Secret that was restored by hand must be created with --type="+recordType+
+			"; remove the label owner if it is no release record"); err != nil {
 			return nil, err
 		}
 	}
@@ -185,17 +191,15 @@ func (o objects) payload(obj *unstructured.Unstructured) ([]byte, error) {
 	return inner, nil
 }
 
-// checkType refuses Secrets that are no records of the known format. ConfigMaps have no type.
-func checkType(secret *unstructured.Unstructured) error {
-	got, _, _ := unstructured.NestedString(secret.Object, "type")
+// checkType refuses Secrets and rows that are no records of the known format. ConfigMaps have no type. Hint is the
+// advice for a type that is not Helm's.
+func checkType(got, hint string) error {
 	switch {
-	case got == secretType:
+	case got == recordType:
 		return nil
-	case strings.HasPrefix(got, secretTypeAny):
+	case strings.HasPrefix(got, recordTypeAny):
 		return newerFormat(fmt.Errorf("its type is %.60q, a record format that this version does not know", got))
 	default:
-		return withHint(fmt.Errorf("its type is %.60q, not %s", got, secretType),
-			"a Secret that was restored by hand must be created with --type=%s; "+
-				"remove the label owner if it is no release record", secretType)
+		return withHint(fmt.Errorf("its type is %.60q, not %s", got, recordType), "%s", hint)
 	}
 }

@@ -90,6 +90,8 @@ type Hook struct {
 	Path string `json:"path"`
 	// Events are the events at which it runs: pre-upgrade, test …
 	Events []string `json:"events"`
+	// DeletePolicies say when Helm deletes it: before-hook-creation, hook-succeeded … Without any, it is before-hook-creation.
+	DeletePolicies []string `json:"delete_policies"`
 }
 
 // Chart is the part of the stored chart that later upgrades can reuse. Templates and files are in the record as well,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/dynamic"
@@ -24,21 +25,28 @@ type Store struct {
 
 // backend reads records from where one driver of Helm stores them. The name of a record is that of objectName.
 type backend interface {
-	// Resource returns the resource that holds the records: secrets or configmaps.
+	// Resource returns the resource of the cluster that holds the records, secrets or configmaps; empty if they are elsewhere.
 	Resource() string
-	// kind returns what holds one record, for messages: Secret or ConfigMap.
+	// kind returns what holds one record, for messages: Secret, ConfigMap or SQL row.
 	kind() string
 	// list returns the records of one namespace, or of all if it is empty, whose labels match. It reads no record.
 	list(ctx context.Context, namespace string, selector labels.Selector) ([]Listed, error)
 	// text returns the text of one record, which Decode takes. Problem is the reason why a record that was read has no
 	// such text.
 	text(ctx context.Context, namespace, name string) (text []byte, problem, err error)
+	// close ends the connections that belong to the backend alone.
+	close() error
 }
 
 // Driver says where Helm keeps its records.
 type Driver struct {
 	// Name is a value of HELM_DRIVER.
 	Name string
+	// Connection is a value of HELM_DRIVER_SQL_CONNECTION_STRING. Only the driver sql needs it.
+	Connection string
+	// Timeout limits each request to the database, and the time to connect to it; 0 means no limit. Requests to the
+	// cluster have the limit of its clients.
+	Timeout time.Duration
 }
 
 // Open returns the storage of a driver. It sends no request.
@@ -48,10 +56,19 @@ func Open(d Driver, meta metadata.Interface, dyn dynamic.Interface) (*Storage, e
 		return &Storage{newObjects(kindSecret, "secrets", meta, dyn)}, nil
 	case "configmap", "configmaps":
 		return &Storage{newObjects(kindConfigMap, "configmaps", meta, dyn)}, nil
+	case "sql":
+		b, err := newDatabase(d)
+		if err != nil {
+			return nil, err
+		}
+		return &Storage{b}, nil
 	default:
 		return nil, refuseDriver(d.Name)
 	}
 }
+
+// Close ends the connections to a database. The clients of the cluster belong to the caller.
+func (s *Storage) Close() error { return s.close() }
 
 // Namespace returns the store of one namespace. It sends no request.
 func (s *Storage) Namespace(namespace string) (*Store, error) {
@@ -68,18 +85,13 @@ func (s *Storage) Listed(namespace string, listed map[string]History) *Store {
 	return &Store{backend: s.backend, namespace: namespace, listed: listed}
 }
 
-// refuseDriver returns the reason why a driver cannot be used. Helm also has sql and memory, and accepts only lower
-// case.
+// refuseDriver returns the reason why a driver cannot be used. Helm also has memory, and accepts only lower case.
 func refuseDriver(driver string) error {
-	const supported = "the supported values of HELM_DRIVER are secret (the default) and configmap"
-	switch driver {
-	case "sql":
-		return withHint(errors.New("storage driver sql is not supported yet"), "%s; sql comes in a later version", supported)
-	case "memory":
-		return withHint(errors.New("storage driver memory holds nothing that another process can read"), supported)
-	default:
-		return withHint(fmt.Errorf("unknown driver %q", driver), supported)
+	err := fmt.Errorf("unknown driver %q", driver)
+	if driver == "memory" {
+		err = errors.New("storage driver memory holds nothing that another process can read")
 	}
+	return withHint(err, "the supported values of HELM_DRIVER are secret (the default), configmap and sql")
 }
 
 // storedAs names a record of the store in messages.

@@ -26,13 +26,12 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	for driver, want := range map[string]string{
-		"sql":     "storage driver sql is not supported yet",
 		"memory":  "storage driver memory holds nothing",
 		"Secrets": `unknown driver "Secrets"`,
 		"etcd":    `unknown driver "etcd"`,
 	} {
 		_, err := Open(Driver{Name: driver}, nil, nil)
-		wantError(t, err, "secret (the default) and configmap", want)
+		wantError(t, err, "secret (the default), configmap and sql", want)
 	}
 	_, err := s.storage("").Namespace("")
 	wantError(t, err, "", "no namespace given")
@@ -302,7 +301,7 @@ func TestGetRefuses(t *testing.T) {
 // ConfigMap has none.
 func TestGetNotBase64(t *testing.T) {
 	obj := &unstructured.Unstructured{Object: map[string]any{
-		"type": secretType, "data": map[string]any{"release": "%%%"},
+		"type": recordType, "data": map[string]any{"release": "%%%"},
 	}}
 	_, err := objects{objectKind: kindSecret}.payload(obj)
 	wantError(t, err, "backup", "its data is not base64")

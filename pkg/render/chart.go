@@ -93,6 +93,8 @@ type Hook struct {
 	Path string
 	// Events are the events at which it runs: pre-upgrade, test …
 	Events []string
+	// DeletePolicies say when Helm deletes it: before-hook-creation, hook-succeeded … Without any, it is before-hook-creation.
+	DeletePolicies []string
 }
 
 // Chart renders a chart as `helm upgrade RELEASE CHART` would. A problem with the chart or its values is an *Error.

@@ -75,11 +75,11 @@ func (i chartInfo) check(install bool) error {
 	return nil
 }
 
-// eventsOf returns the events of a hook as strings.
-func eventsOf[E ~string](events []E) []string {
-	out := make([]string, len(events))
-	for i, event := range events {
-		out[i] = string(event)
+// stringsOf returns the events or the policies of a hook as strings.
+func stringsOf[E ~string](values []E) []string {
+	out := make([]string, len(values))
+	for i, value := range values {
+		out[i] = string(value)
 	}
 	return out
 }

@@ -93,7 +93,9 @@ func (h helm4) sort(files map[string]string) ([]sortedDocument, []Hook, error) {
 	}
 	var listed []Hook
 	for _, h := range hooks {
-		listed = append(listed, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path, Events: eventsOf(h.Events)})
+		listed = append(listed, Hook{
+			Kind: h.Kind, Name: h.Name, Path: h.Path, Events: stringsOf(h.Events), DeletePolicies: stringsOf(h.DeletePolicies),
+		})
 	}
 	return sorted, listed, nil
 }

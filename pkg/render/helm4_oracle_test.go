@@ -63,7 +63,9 @@ func rendered4(releaser any, err error) (*Rendered, error) {
 	}
 	rendered := &Rendered{Manifest: r.Manifest}
 	for _, h := range r.Hooks {
-		rendered.Hooks = append(rendered.Hooks, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path, Events: eventsOf(h.Events)})
+		rendered.Hooks = append(rendered.Hooks, Hook{
+			Kind: h.Kind, Name: h.Name, Path: h.Path, Events: stringsOf(h.Events), DeletePolicies: stringsOf(h.DeletePolicies),
+		})
 	}
 	return rendered, nil
 }

@@ -78,7 +78,9 @@ func rendered3(r *release.Release, err error) (*Rendered, error) {
 	}
 	rendered := &Rendered{Manifest: r.Manifest}
 	for _, h := range r.Hooks {
-		rendered.Hooks = append(rendered.Hooks, Hook{Kind: h.Kind, Name: h.Name, Path: h.Path, Events: eventsOf(h.Events)})
+		rendered.Hooks = append(rendered.Hooks, Hook{
+			Kind: h.Kind, Name: h.Name, Path: h.Path, Events: stringsOf(h.Events), DeletePolicies: stringsOf(h.DeletePolicies),
+		})
 	}
 	return rendered, nil
 }

@@ -14,6 +14,8 @@
 //   - Is a finding silenced, so that it is listed and counted as ignored only? [Classification.Silenced].
 //   - Does the next upgrade write? [Verdict.Writes], [Action.Writes].
 //
+// [Release.State] says it of a release in one word, for lists of many releases (state.go).
+//
 // # Compatibility
 //
 // Within [APIVersion], keys are only added. internal/output/schema has the schemas of Report and FixResult.

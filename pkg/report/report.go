@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"iter"
 	"strings"
 	"time"
 
@@ -241,15 +242,19 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	type plain Finding
 	out := plain(f)
 	out.Nulls = nil
-	for _, side := range []struct {
-		name  string
-		value *any
-	}{{"old", &out.Old}, {"desired", &out.Desired}, {"live", &out.Live}, {"after", &out.After}} {
-		if *side.value == (object.Null{}) {
-			*side.value, out.Nulls = nil, append(out.Nulls, side.name)
+	for name, side := range (*Finding)(&out).sides() {
+		if *side == (object.Null{}) {
+			*side, out.Nulls = nil, append(out.Nulls, name)
 		}
 	}
 	return json.Marshal(out)
+}
+
+// sides returns the values of the finding by their keys, in the order of a report.
+func (f *Finding) sides() iter.Seq2[string, *any] {
+	return func(yield func(string, *any) bool) {
+		_ = yield("old", &f.Old) && yield("desired", &f.Desired) && yield("live", &f.Live) && yield("after", &f.After)
+	}
 }
 
 // Key returns what identifies the object.

@@ -12,7 +12,7 @@ import (
 )
 
 // decideMissing decides about an object that is not live.
-func (c comparer) decideMissing(p pair, why Absence) decision {
+func (c *comparer) decideMissing(p pair, why Absence) decision {
 	if p.desired == nil {
 		return decision{} // neither desired nor live has it: converged
 	}
@@ -40,14 +40,14 @@ func (c comparer) decideMissing(p pair, why Absence) decision {
 func namespaceNotFound(name string) string { return fmt.Sprintf("namespaces %q not found", name) }
 
 // releaseCreates reports whether the release creates an object of the core group.
-func (c comparer) releaseCreates(kind, namespace, name string) bool {
+func (c *comparer) releaseCreates(kind, namespace, name string) bool {
 	return slices.ContainsFunc(c.in.DesiredObjects, func(o object.Object) bool {
 		return o.Key == object.Key{Kind: kind, Namespace: namespace, Name: name} && c.in.Live[o.Ref].Object == nil
 	})
 }
 
 // prerequisite names an object of the release that must exist before the API server admits a Pod; empty if there is none.
-func (c comparer) prerequisite(o *object.Object) string {
+func (c *comparer) prerequisite(o *object.Object) string {
 	account, _ := object.Child(o.Content, "spec")["serviceAccountName"].(string)
 	if o.Kind == "Pod" && o.Group == "" && c.releaseCreates("ServiceAccount", o.Namespace, account) {
 		return "its ServiceAccount"
@@ -59,8 +59,8 @@ func (c comparer) prerequisite(o *object.Object) string {
 // release's metadata, or with --take-ownership; otherwise Helm stops before it writes anything. It patches an adopted object with old =
 // desired, so that it removes next to nothing, and does not change a custom resource at all. An installation with --take-ownership is the
 // exception: it merges with live.
-func (c comparer) decideAdopted(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
-	target := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
+func (c *comparer) decideAdopted(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
+	target := c.helmText(p.desired.Content)
 	p.old = p.desired
 	d := c.decideUpdate(p, rules, live, target)
 	d.action = report.ActionAdopt
@@ -80,7 +80,7 @@ func (c comparer) decideAdopted(p pair, rules *ignore.ObjectRules, live map[stri
 
 // withoutOld turns a finding that was made with old = desired into one without old. Nothing can have drifted, and the verdict on what
 // desired sets is add, whatever live holds.
-func (c comparer) withoutOld(f verdict.Finding) verdict.Finding {
+func (c *comparer) withoutOld(f verdict.Finding) verdict.Finding {
 	f.Cause, f.Old = report.CauseChange, nil
 	switch f.Verdict {
 	case report.Overwrite:
@@ -97,7 +97,7 @@ func (c comparer) withoutOld(f verdict.Finding) verdict.Finding {
 // checkOwnership fails an object that does not carry this release's metadata (helm v3.22.0 pkg/action/validate.go
 // existingResourceConflict). Helm checks it if old has no object of the same version, except in a rollback or with
 // --take-ownership (requireAdoption).
-func (c comparer) checkOwnership(d *decision, o *object.Object, live map[string]any) {
+func (c *comparer) checkOwnership(d *decision, o *object.Object, live map[string]any) {
 	reason := ownershipConflict(live, c.in.Name, c.in.Namespace)
 	if reason == "" || c.in.TakeOwnership || c.in.Operation == report.OperationRollback {
 		return
@@ -124,20 +124,27 @@ func ownershipConflict(live map[string]any, release, namespace string) string {
 	return strings.Join(errs, "; ")
 }
 
-// becomesHook reports whether the operation runs the object as a hook. Unless the hook has another policy, Helm deletes the live object
-// before it creates the hook (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
-func (c comparer) becomesHook(o *object.Object) bool {
-	return slices.Contains(c.in.Hooks, Hook{Kind: o.Kind, Name: o.Name})
+// becomesHook reports whether the operation runs the object as a hook, and whether it does so before it writes the manifest. Helm deletes
+// the live object before it creates the hook (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
+func (c *comparer) becomesHook(o *object.Object) (hook, first bool) {
+	for _, h := range c.in.Hooks {
+		if h.Kind == o.Kind && h.Name == o.Name {
+			hook, first = true, first || h.First
+		}
+	}
+	return hook, first
 }
 
 // decideDropped decides about an object that desired no longer has. Helm deletes it unless the live object, not the manifest, has the
 // keep policy in exactly this spelling (helm v3.22.0 pkg/kube/client.go update). Its drift is reported anyway.
-func (c comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
+func (c *comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	compared := c.compareFields(p.withoutChange(), rules, live, p.old.Content) // Helm sends no patch, so an error does not matter
 	d := decision{action: report.ActionDelete}
 	fieldVerdict, notes := report.Remove, report.Notes(nil)
+	hook, first := c.becomesHook(p.old)
 	switch {
-	case c.becomesHook(p.old):
+	case hook:
+		d.deletesFirst = first
 		d.reason = "the chart turns it into a hook: Helm deletes the live object, whatever its resource policy, before it runs the hook"
 	case object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep":
 		d.action, d.reason = report.ActionKeep, "helm.sh/resource-policy: keep"
@@ -159,7 +166,7 @@ func (c comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[stri
 }
 
 // decideUpdate decides about an object that Helm patches or replaces. Original is the text from which Helm computes its patch.
-func (c comparer) decideUpdate(p pair, rules *ignore.ObjectRules, live, original map[string]any) decision {
+func (c *comparer) decideUpdate(p pair, rules *ignore.ObjectRules, live, original map[string]any) decision {
 	d := decision{fields: c.compareFields(p, rules, live, original)}
 	if d.unpatched != nil {
 		d.fail(scopeDeletions, d.unpatched.Error())

@@ -83,7 +83,7 @@ func ownedBy(manager string, live map[string]any, line verdict.Allocation) map[s
 
 // walkerOf and sidesOf repeat the walk of a comparison.
 func walkerOf(c *Comparison, old object.Object, live map[string]any) *verdict.Walker {
-	s := newComparer(Input{}).shapeOf(old.Ref)
+	s := newComparer(Input{}).writer.ShapeOf(old.Ref)
 	return &verdict.Walker{Shape: s, Engine: c.Objects[0].Engine, Owners: owners.New(live, nil, "r", func() owners.Deployer { return owners.Deployer{} }), Live: c.Objects[0].Live}
 }
 

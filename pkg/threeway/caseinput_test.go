@@ -62,7 +62,8 @@ func filesOf(archive *txtar.Archive) map[string]string {
 //	managers.yaml                       names of field managers by group
 //	options                             words: raw (live is as written, without Helm's metadata), server-side, migrates, force, replace, take-ownership,
 //	                                    unread (schemas and autoscalers were not asked for), install, rollback, helm4,
-//	                                    built-in (the built-in rules hold), controllers (what they wrote is reported)
+//	                                    built-in (the built-in rules hold), controllers (what they wrote is reported),
+//	                                    sql (the records are in a database)
 //	want                                the findings
 //	requests                            what Helm would send
 //	report.json                         the masked report
@@ -75,6 +76,9 @@ func caseInput(t *testing.T, files map[string]string) Input {
 		Old: &report.Revision{Revision: 1, Status: "deployed"}, Last: &report.Revision{Revision: 1, Status: "deployed"},
 	}
 	options := strings.Fields(files["options"])
+	if slices.Contains(options, "sql") {
+		in.Records = ""
+	}
 	if slices.Contains(options, "server-side") {
 		in.ApplyMethod = "server-side"
 	}

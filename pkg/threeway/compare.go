@@ -14,7 +14,7 @@ import (
 // Compare compares one release. It is pure: Needs lists what could be read to make the answer better.
 func Compare(in Input) *Comparison {
 	job := newComparer(in)
-	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), Warnings: slices.Clone(in.Warnings), deployer: job.writer.Deployer}
+	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), Warnings: slices.Clone(in.Warnings), job: job}
 	if in.Operation == report.OperationInstall {
 		c.applyInstallRules()
 	}
@@ -28,7 +28,7 @@ func Compare(in Input) *Comparison {
 }
 
 // compareAll compares each object by itself, on all processors. A panic in a worker is raised again here.
-func (c comparer) compareAll(all []pair) []ObjectComparison {
+func (c *comparer) compareAll(all []pair) []ObjectComparison {
 	out := make([]ObjectComparison, len(all))
 	panics := make([]any, len(all))
 	var group errgroup.Group
@@ -50,7 +50,7 @@ func (c comparer) compareAll(all []pair) []ObjectComparison {
 }
 
 // compare compares one object: it finds the live states, decides what Helm does, and applies the ignore rules.
-func (c comparer) compare(p pair) ObjectComparison {
+func (c *comparer) compare(p pair) ObjectComparison {
 	out := ObjectComparison{Object: *p.subject(), key: p.key, index: p.index}
 	found, err := c.find(p)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c comparer) compare(p pair) ObjectComparison {
 	d := c.decide(p, found, rules, err)
 	out.fields, out.write, out.remarks = d.fields, d.write, remarks
 	out.Action, out.Reason, out.failure = d.outcome()
-	out.deletes = out.Action == report.ActionDelete
+	out.deletes, out.deletesFirst = out.Action == report.ActionDelete, d.deletesFirst
 	out.Missing, out.Terminating, out.OfLast = d.missing, d.terminating, d.ofLast
 	out.Notes.Add(report.NoteObject, out.Note)
 	for _, note := range d.notes {

@@ -19,37 +19,33 @@ type comparer struct {
 	writer engine.Writer
 }
 
-func newComparer(in Input) comparer {
-	return comparerOf(in, sync.OnceValue(func() owners.Deployer { return deployerOf(in) }))
-}
-
-// comparerOf returns a comparer. It calls deployer for the field manager of the release only if it needs that, which most client-side
-// comparisons do not.
-func comparerOf(in Input, deployer func() owners.Deployer) comparer {
-	return comparer{in: in, writer: engine.Writer{
+// newComparer returns a comparer. It looks for the field manager of the release only if it needs that, which most client-side comparisons
+// do not.
+func newComparer(in Input) *comparer {
+	return &comparer{in: in, writer: engine.Writer{
 		ServerSide: in.serverSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
 		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Strict: in.helm4(),
-		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, Deployer: deployer,
+		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, Deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) }),
 	}}
 }
 
-// shapeOf returns the shape of a kind: native, from its CRD, or metadata alone.
-func (c comparer) shapeOf(ref object.Ref) *kinds.Shape {
-	return kinds.ShapeOf(ref, c.in.Schemas[ref.GroupKind()])
+// helmText returns a manifest's object as Helm sends it.
+func (c *comparer) helmText(content map[string]any) map[string]any {
+	return object.HelmMetadata(content, c.in.Name, c.in.Namespace)
 }
 
 // compareFields compares an object field by field. Original is the text from which Helm computes its patch.
-func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, original map[string]any) fields {
+func (c *comparer) compareFields(p pair, rules *ignore.ObjectRules, live, original map[string]any) fields {
 	ref := p.desired.Ref
-	out := fields{liveText: live, desiredText: object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)}
+	out := fields{liveText: live, desiredText: c.helmText(p.desired.Content)}
 	done, err := c.writer.Write(ref, original, out.desiredText, live)
 	if err != nil {
 		done.Result = live
 	}
-	f := kinds.NewNormalizer(ref.Key, c.shapeOf(ref), live)
+	f := kinds.NewNormalizer(ref.Key, c.writer.ShapeOf(ref), live)
 	n := c.statesOf(f, p, out, done)
 	w := &verdict.Walker{
-		Key: ref.Key, Shape: f.Shape, Engine: done.Engine, Custom: kinds.Native().Shape(ref.GVK()) == nil, Unpatched: err != nil,
+		Key: ref.Key, Shape: f.Shape, Engine: done.Engine, Custom: f.Shape.Custom, Unpatched: err != nil,
 		Command: c.in.Operation.Command(), Owners: owners.New(live, c.in.Managers, c.in.Name, c.writer.Deployer),
 		Autoscaler: c.in.Autoscaled[ref.Key], NullsStored: done.Engine == report.EngineApply && !c.in.Migrates, Rules: rules,
 		Template: p.desired.Source, Volatile: p.desired.Again != nil, Kept: done.Kept,
@@ -80,32 +76,38 @@ func (c comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origina
 		out.countControllers()
 	}
 	if !c.in.serverSide() {
-		out.duplicates = apiserver.Duplicates(out.Desired, f.Shape, nil)
+		out.duplicates = apiserver.Duplicates(out.Desired, f.Shape)
 	}
 	return out
 }
 
 // statesOf returns the normal forms of the texts of an object.
-func (c comparer) statesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
-	read := f.Manifest
-	if p.old.Version != p.desired.Version {
-		read = f.ManifestOfOtherVersion
-	}
+func (c *comparer) statesOf(f *kinds.Normalizer, p pair, out fields, done engine.Written) verdict.States {
 	n := verdict.States{
-		Old: read(object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace)), Desired: f.Manifest(out.desiredText),
-		Live: f.Stored(out.liveText), Result: f.Stored(done.Result), StoresNulls: done.Engine == report.EngineApply || done.Engine == report.EngineReplace,
+		Desired: f.Manifest(out.desiredText), Live: f.Stored(out.liveText),
+		StoresNulls: done.Engine == report.EngineApply || done.Engine == report.EngineReplace,
 	}
-	apiserver.ApplyServerRules(p.desired.Key, n.Live, n.Result)
+	// Most objects differ in nothing, so that the same texts are not normalized again.
+	n.Old, n.Result = n.Desired, n.Live
+	if p.old.Version != p.desired.Version {
+		n.Old = f.ManifestOfOtherVersion(c.helmText(p.old.Content))
+	} else if !object.Identical(p.old.Content, p.desired.Content) {
+		n.Old = f.Manifest(c.helmText(p.old.Content))
+	}
+	if !object.IsSameMap(done.Result, out.liveText) || apiserver.HasServerRules(p.desired.Key) {
+		n.Result = f.Stored(done.Result)
+		apiserver.ApplyServerRules(p.desired.Key, n.Live, n.Result)
+	}
 	n.Again, n.AtOnce = n.Desired, n.Desired
 	if again := p.desired.Again; again != nil {
-		n.Again = f.Manifest(object.HelmMetadata(again, c.in.Name, c.in.Namespace))
+		n.Again = f.Manifest(c.helmText(again))
 		n.AtOnce = n.Again
 		if atOnce := p.desired.AtOnce; atOnce != nil {
-			n.AtOnce = f.Manifest(object.HelmMetadata(atOnce, c.in.Name, c.in.Namespace))
+			n.AtOnce = f.Manifest(c.helmText(atOnce))
 		}
 	}
 	if p.last != nil && c.in.Last != nil {
-		n.Last = f.Manifest(object.HelmMetadata(p.last.Content, c.in.Name, c.in.Namespace))
+		n.Last = f.Manifest(c.helmText(p.last.Content))
 	}
 	return n
 }
@@ -125,7 +127,7 @@ func (f found) object() map[string]any {
 }
 
 // find returns the live states of an object. A state that was not read is an error, not an absence.
-func (c comparer) find(p pair) (found, *report.ObjectError) {
+func (c *comparer) find(p pair) (found, *report.ObjectError) {
 	if p.subject().Problem != "" || p.subject().Name == "" {
 		return found{}, nil
 	}

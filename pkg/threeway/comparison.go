@@ -19,7 +19,7 @@ type Comparison struct {
 	// known holds the secrets of the objects. It is made on first use.
 	known *secret.Known
 
-	deployer func() owners.Deployer
+	job *comparer
 }
 
 // ObjectComparison is one object compared.
@@ -45,8 +45,9 @@ type ObjectComparison struct {
 	index int
 	// failure is why Helm fails on the object; its zero value belongs to one that does not fail.
 	failure failure
-	// deletes is set if Helm deletes the object unless another one fails.
-	deletes bool
+	// deletes is set if Helm deletes the object unless another one fails. deletesFirst is set if it does so before it writes the manifest,
+	// so that only a failure before any write prevents it.
+	deletes, deletesFirst bool
 	// remarks describe the faults in the rules of the object's own annotations.
 	remarks []string
 }
@@ -90,11 +91,8 @@ func (o *ObjectComparison) fail(scope scope, reason string) {
 	o.Action, o.Reason, o.failure = report.ActionFail, reason, failure{scope: scope, reason: reason}
 }
 
-// comparer returns a comparer of the input of c.
-func (c *Comparison) comparer() comparer { return comparerOf(c.Input, c.deployer) }
-
 // Deployer returns the field manager under which Helm writes the release.
-func (c *Comparison) Deployer() owners.Deployer { return c.deployer() }
+func (c *Comparison) Deployer() owners.Deployer { return c.job.writer.Deployer() }
 
 // warn adds warnings.
 func (c *Comparison) warn(messages ...report.Message) { c.Warnings = append(c.Warnings, messages...) }

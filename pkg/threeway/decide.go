@@ -8,7 +8,7 @@ import (
 )
 
 // decide returns what Helm does with an object; the zero decision if the object could not be read.
-func (c comparer) decide(p pair, f found, rules *ignore.ObjectRules, unseen *report.ObjectError) decision {
+func (c *comparer) decide(p pair, f found, rules *ignore.ObjectRules, unseen *report.ObjectError) decision {
 	switch main := p.subject(); {
 	case main.Problem != "":
 		return decision{failures: []failure{{scope: scopeAll, reason: main.Problem}}}
@@ -28,7 +28,7 @@ func (c comparer) decide(p pair, f found, rules *ignore.ObjectRules, unseen *rep
 }
 
 // decideNamed decides about an object that has a name, so that its live state is known.
-func (c comparer) decideNamed(p pair, f found, rules *ignore.ObjectRules) decision {
+func (c *comparer) decideNamed(p pair, f found, rules *ignore.ObjectRules) decision {
 	switch ref := p.subject().Ref; {
 	case p.old == nil && f.live.Absence == AbsentKind && slices.Contains(c.in.Brings, ref.GroupKind()):
 		return decision{action: report.ActionCreate, write: write{method: MethodCreate, waitsFor: "its CustomResourceDefinition"}}

@@ -47,7 +47,9 @@ type decision struct {
 	// failures are all that Helm fails on, in the order in which they were found.
 	failures                     []failure
 	missing, terminating, ofLast bool
-	notes                        report.Notes
+	// deletesFirst is set if Helm deletes the object before it writes the manifest.
+	deletesFirst bool
+	notes        report.Notes
 }
 
 // write is how Helm writes an object.

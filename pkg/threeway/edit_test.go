@@ -20,7 +20,7 @@ type editor struct {
 // place. It returns the paths that have changed, none if there was nothing to edit.
 func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 	job := newComparer(Input{Schemas: o.schemas})
-	s := job.shapeOf(o.Ref)
+	s := job.writer.ShapeOf(o.Ref)
 	tree := verdict.AllocatedFor(o.Key, obj)
 	stored := func() any { return withoutAllocated(tree, kinds.NewNormalizer(o.Key, s, obj).Stored(obj).Value) }
 	before := stored()
@@ -42,7 +42,7 @@ func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 // vary makes one edit of an object in place, whatever comes of it; it reports whether there was anything to edit.
 func (o sample) vary(rng *rand.Rand, object map[string]any) bool {
 	job := newComparer(Input{Schemas: o.schemas})
-	s := job.shapeOf(o.Ref)
+	s := job.writer.ShapeOf(o.Ref)
 	e := &editor{rng: rng}
 	e.editMap(object, s, rootNames(object, s))
 	return len(e.path) > 0

@@ -10,7 +10,7 @@ import (
 
 // propagateFailures marks the objects that Helm does not process because another one fails. An object that cannot be built or adopted ends
 // the upgrade before any write, one that cannot be created ends it at its position in the manifest, and any failure prevents deletions
-// (helm v3.22.0 pkg/kube/client.go update).
+// (helm v3.22.0 pkg/kube/client.go update). A hook that runs first has replaced its object by then (pkg/action/upgrade.go releasingUpgrade).
 func propagateFailures(objects []ObjectComparison) {
 	for i := range objects {
 		objects[i].unblockDeletion()
@@ -25,6 +25,7 @@ func propagateFailures(objects []ObjectComparison) {
 			o.blockFields()
 		case len(all) > 0:
 			o.skip(all)
+		case o.deletesFirst:
 		case rest >= 0 && o.index > failing[rest].index:
 			o.skip([]report.ObjectKey{{Key: failing[rest].key}})
 		case len(failing) > 0 && o.Action == report.ActionDelete:
@@ -84,7 +85,7 @@ func (o *ObjectComparison) isOpen() bool {
 
 // deletionNote returns the reason why the deletion of an object is not certain: it depends on whether others fail. It is empty for most.
 func deletionNote(o *ObjectComparison, objects []ObjectComparison) string {
-	if !o.deletes {
+	if !o.deletes || o.deletesFirst {
 		return ""
 	}
 	var open []string

@@ -4,20 +4,19 @@ import (
 	"fmt"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
-	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 const emptyName = "resource name may not be empty"
 
 // decideUnnamed compares the manifests of an object with generateName. It has no live state, so it cannot drift.
-func (c comparer) decideUnnamed(p pair, rules *ignore.ObjectRules) decision {
+func (c *comparer) decideUnnamed(p pair, rules *ignore.ObjectRules) decision {
 	var d decision
 	if p.desired == nil {
 		return d
 	}
 	if p.old != nil {
-		if d.fields = c.compareFields(p, rules, object.HelmMetadata(p.old.Content, c.in.Name, c.in.Namespace), p.old.Content); d.unpatched != nil {
+		if d.fields = c.compareFields(p, rules, c.helmText(p.old.Content), p.old.Content); d.unpatched != nil {
 			d.Findings = nil
 		}
 	}
@@ -33,7 +32,7 @@ func (c comparer) decideUnnamed(p pair, rules *ignore.ObjectRules) decision {
 // v3.22.0 pkg/kube/client.go update); Helm 3 reads a new one before that, to check its owner, at an install too (pkg/action/validate.go
 // existingResourceConflict). Helm 4 does not (v4.3.1, the same function), so its install succeeds, except server-side: the API server
 // generates no names for an apply.
-func (c comparer) refuseUnnamed(d *decision, p pair) {
+func (c *comparer) refuseUnnamed(d *decision, p pair) {
 	readsFirst := p.old == nil && c.in.Operation != report.OperationRollback && !c.in.helm4()
 	switch {
 	case readsFirst:

@@ -39,7 +39,7 @@ type Input struct {
 	// LastObjects is the manifest of the last revision if that is not old and the user did not choose old; nil otherwise.
 	LastObjects []object.Object
 	NotCompared []report.NotCompared
-	// Hooks are the objects that Helm runs as hooks in the course of the operation, by kind and name.
+	// Hooks are the hooks that Helm runs in the course of the operation and before whose creation it deletes what exists.
 	Hooks []Hook
 	// Brings are the kinds that Helm creates before it builds the manifest: those of the chart's crds folder, at an install.
 	Brings []schema.GroupKind
@@ -47,7 +47,7 @@ type Input struct {
 	// Live holds what was read, for every Ref of old and desired.
 	Live map[object.Ref]Live
 	// Terminating are the namespaces that are being deleted, as far as they could be read. Records is the resource in which the release's
-	// records are stored: secrets or configmaps.
+	// records are stored: secrets or configmaps, or empty if they are not in the cluster.
 	Terminating map[string]bool
 	Records     string
 	// Schemas holds the schemas of custom kinds from their CRDs; a kind that is not in it is compared without a schema.
@@ -77,8 +77,11 @@ func (in Input) serverSide() bool { return in.ApplyMethod == "server-side" }
 // helm4 reports whether Helm 4 does the operation.
 func (in Input) helm4() bool { return in.Desired != nil && in.Desired.Helm == "4" }
 
-// Hook names an object that Helm runs beside the manifest.
-type Hook struct{ Kind, Name string }
+// Hook names an object that Helm runs beside the manifest. First is set if Helm runs it before it writes the manifest.
+type Hook struct {
+	Kind, Name string
+	First      bool
+}
 
 // Live is the result of reading one Ref: an object, or the reason why there is none.
 type Live struct {

@@ -10,14 +10,14 @@ import (
 // refuse fails an object that the API server is predicted to reject as Helm sends it: a value
 // of another type than the field's, a change of an immutable field, fields that contradict each other. One that cannot be
 // created ends the upgrade there; one that cannot be patched does not (helm v3.22.0 pkg/kube/client.go update).
-func (c comparer) refuse(d *decision, p pair) {
+func (c *comparer) refuse(d *decision, p pair) {
 	switch {
 	case len(d.failures) > 0:
 	case d.action == report.ActionCreate:
-		text := object.HelmMetadata(p.desired.Content, c.in.Name, c.in.Namespace)
+		text := c.helmText(p.desired.Content)
 		stored := c.storedForm(p.desired.Ref, text)
 		if !c.in.serverSide() {
-			d.duplicates = apiserver.Duplicates(stored, c.shapeOf(p.desired.Ref), nil)
+			d.duplicates = apiserver.Duplicates(stored, c.writer.ShapeOf(p.desired.Ref))
 		}
 		creation := apiserver.Creation{Ref: p.desired.Ref, Definition: c.in.Schemas[p.desired.GroupKind()], Text: text, Stored: stored}
 		reason := creation.Undecodable()
@@ -46,13 +46,13 @@ func (c comparer) refuse(d *decision, p pair) {
 }
 
 // storedForm returns the normal form of a new object as the server would store it.
-func (c comparer) storedForm(ref object.Ref, text map[string]any) map[string]any {
-	out, _ := kinds.PlainNulls(kinds.NewNormalizer(ref.Key, c.shapeOf(ref), nil).Manifest(text).Object()).(map[string]any)
+func (c *comparer) storedForm(ref object.Ref, text map[string]any) map[string]any {
+	out, _ := kinds.PlainNulls(kinds.NewNormalizer(ref.Key, c.writer.ShapeOf(ref), nil).Manifest(text).Object()).(map[string]any)
 	return out
 }
 
 // noteControlCharacters adds a note with the places of control characters, on which a server-side apply fails.
-func (c comparer) noteControlCharacters(d *decision, p pair) {
+func (c *comparer) noteControlCharacters(d *decision, p pair) {
 	if !c.in.serverSide() || p.desired == nil || len(d.failures) == 0 {
 		return
 	}
@@ -62,7 +62,7 @@ func (c comparer) noteControlCharacters(d *decision, p pair) {
 }
 
 // unknownFields returns the reason why Helm 4 fails to replace an object whose manifest has unknown fields; empty if it does not.
-func (c comparer) unknownFields(p pair, d *decision) string {
+func (c *comparer) unknownFields(p pair, d *decision) string {
 	if d.Engine != report.EngineReplace {
 		return ""
 	}

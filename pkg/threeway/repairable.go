@@ -24,7 +24,7 @@ type Repairable struct {
 	// Live is the text that was read. It must not be changed.
 	Live map[string]any
 
-	job      comparer
+	job      *comparer
 	object   object.Object
 	shape    *kinds.Shape
 	manifest kinds.State
@@ -42,9 +42,9 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	if o.Err != nil || o.liveText == nil || o.Name == "" || versionOf(o.liveText, o.Version) != o.Version {
 		return nil, false
 	}
-	r := &Repairable{Live: o.liveText, job: c.comparer(), object: o.Object}
+	r := &Repairable{Live: o.liveText, job: c.job, object: o.Object}
 	r.object.Again = nil
-	r.shape = r.job.shapeOf(o.Ref)
+	r.shape = r.job.writer.ShapeOf(o.Ref)
 	text, f := r.old(), kinds.NewNormalizer(o.Key, r.shape, o.liveText)
 	r.manifest = f.Manifest(text)
 	if r.manifest.Written == nil {
@@ -66,7 +66,7 @@ func (c *Comparison) Described(o *ObjectComparison) bool {
 
 // old returns the text that Helm sent.
 func (r *Repairable) old() map[string]any {
-	return object.HelmMetadata(r.object.Content, r.job.in.Name, r.job.in.Namespace)
+	return r.job.helmText(r.object.Content)
 }
 
 // Normal returns the normal form of a text of the object, defaults included.
@@ -214,7 +214,7 @@ func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
 			place = clear
 		}
 	}
-	s := c.comparer().shapeOf(o.Ref)
+	s := c.job.writer.ShapeOf(o.Ref)
 	for _, side := range []map[string]any{o.Old, o.Live} {
 		kinds.EachPlace(side, s, nil, visit)
 	}

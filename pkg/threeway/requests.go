@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Requests returns the writes that Helm would send if the upgrade began now: creations, patches and replacements, also if a patch changes
@@ -27,7 +25,7 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 		return Request{}, false
 	}
 	out := Request{Ref: o.Ref, Method: o.method}
-	target := object.HelmMetadata(o.Content, c.Input.Name, c.Input.Namespace)
+	target := c.job.helmText(o.Content)
 	var err error
 	if c.Input.serverSide() {
 		out.Method, out.PatchType, out.Force = MethodPatch, string(types.ApplyYAMLPatchType), c.Input.ForceConflicts
@@ -36,10 +34,10 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 	}
 	switch o.method {
 	case MethodPatch:
-		out.PatchType, out.Body, err = c.comparer().writer.Patch(o.Ref, o.original, target, o.liveText)
+		out.PatchType, out.Body, err = c.job.writer.Patch(o.Ref, o.original, target, o.liveText)
 	case MethodReplace:
 		out.Strict = c.Input.helm4()
-		out.Body, err = c.comparer().writer.Replacement(target, o.liveText)
+		out.Body, err = c.job.writer.Replacement(target, o.liveText)
 	case MethodCreate:
 		out.Body, err = json.Marshal(target)
 	}
@@ -50,7 +48,7 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 // notAskedReason returns the reason why there is no request for an object that Helm writes; empty if there may be one.
 func (c *Comparison) notAskedReason(o *ObjectComparison) string {
 	switch {
-	case c.comparer().writer.MigratesFirst(o.liveText):
+	case c.job.writer.MigratesFirst(o.liveText):
 		return "Helm first turns its own earlier writes into an apply, which a dry run cannot do"
 	case o.waitsFor != "":
 		return "the release creates " + o.waitsFor + " first"

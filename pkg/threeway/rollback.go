@@ -13,7 +13,7 @@ import (
 // who owns it, and uses live as the original of its patch ("using cluster state as baseline", helm v3.22.0 pkg/kube/client.go
 // update): it removes whatever desired does not name, much like a replacement. It also removes the resourceVersion, without which
 // the API server rejects some kinds.
-func (c comparer) decideRolledBack(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
+func (c *comparer) decideRolledBack(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	p.old = p.desired
 	d := c.decideUpdate(p, rules, live, live)
 	d.action = report.ActionAdopt

@@ -32,7 +32,7 @@ type storage struct {
 func newStorage(t testing.TB, o sample) *storage {
 	t.Helper()
 	job := newComparer(Input{Schemas: o.schemas})
-	out := &storage{sample: o, shape: job.shapeOf(o.Ref)}
+	out := &storage{sample: o, shape: job.writer.ShapeOf(o.Ref)}
 	custom := o.schemas[schema.GroupKind{Group: o.Group, Kind: o.Kind}]
 	root, _ := custom.Schema(o.Version)
 	if root == nil {

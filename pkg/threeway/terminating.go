@@ -12,7 +12,7 @@ import (
 )
 
 // terminatingNote describes that an object or its namespace is being deleted, and which finalizers delay that; empty if neither is.
-func (c comparer) terminatingNote(ref object.Ref, live map[string]any) string {
+func (c *comparer) terminatingNote(ref object.Ref, live map[string]any) string {
 	switch {
 	case live == nil:
 		return ""
@@ -50,7 +50,7 @@ const recordError = "create: failed to create: "
 // pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).
 func (c *Comparison) failRecord() {
 	in := c.Input
-	if !in.Terminating[in.StorageNamespace] || anyStopsAll(c.Objects) {
+	if in.Records == "" || !in.Terminating[in.StorageNamespace] || anyStopsAll(c.Objects) {
 		return
 	}
 	revision := 1

@@ -19,7 +19,7 @@ const mostPathsNamed = 5
 // Verify compares the predictions with the API server's answers to the Requests. An object that Helm writes but for which there can be no
 // request gets the reason. If verdicts were not certain, the answer decides them.
 func (c *Comparison) Verify(answers map[object.Ref]Answer) {
-	job := c.comparer()
+	job := c.job
 	defer func() { propagateFailures(c.Objects) }() // an object whose verdicts were not certain may turn out to fail
 	for i := range c.Objects {
 		o := &c.Objects[i]
@@ -38,7 +38,7 @@ func (c *Comparison) Verify(answers map[object.Ref]Answer) {
 
 // applyAnswer decides the uncertain verdicts of an object by the server's answer: the server rejects the write, or stores what was
 // predicted. If it stores something else, the verdicts stay uncertain.
-func (c comparer) applyAnswer(o *ObjectComparison, answer Answer) {
+func (c *comparer) applyAnswer(o *ObjectComparison, answer Answer) {
 	switch {
 	case o.isCertain() || answer.Refused != "":
 		return
@@ -86,7 +86,7 @@ func shownDryRun(d *report.DryRun, scrub func(string) string) *report.DryRun {
 }
 
 // dryRunResult compares one answer with the prediction.
-func (c comparer) dryRunResult(o *ObjectComparison, answer Answer) report.DryRun {
+func (c *comparer) dryRunResult(o *ObjectComparison, answer Answer) report.DryRun {
 	switch fails := o.Action == report.ActionFail; {
 	case answer.Refused != "":
 		return report.DryRun{Result: report.DryRunRefused, Message: answer.Refused}
@@ -118,14 +118,14 @@ func joinPaths(paths []object.Path) string {
 
 // differences returns the paths at which what the server would store differs from the prediction. For a new object, only what the manifest
 // names counts.
-func (c comparer) differences(o *ObjectComparison, stored map[string]any) []object.Path {
-	shape := c.shapeOf(o.Ref)
+func (c *comparer) differences(o *ObjectComparison, stored map[string]any) []object.Path {
+	shape := c.writer.ShapeOf(o.Ref)
 	if o.method != MethodCreate {
 		f := kinds.NewNormalizer(o.Key, shape, o.liveText)
 		return verdict.Differences(o.Key, shape, o.liveText, kinds.State{Value: o.Result, Present: true}, f.Stored(stored), false)
 	}
 	f := kinds.NewNormalizer(o.Key, shape, stored)
-	predicted := f.Manifest(object.HelmMetadata(o.Content, c.in.Name, c.in.Namespace))
+	predicted := f.Manifest(c.helmText(o.Content))
 	predicted.Value = kinds.PlainNulls(predicted.Value)
 	return verdict.Differences(o.Key, shape, stored, predicted, f.Stored(stored), true)
 }

@@ -13,7 +13,7 @@ import (
 // decideUnserved decides about an object whose kind the cluster does not serve at the version that a manifest names. Helm then ends before
 // it writes anything, since it builds the objects of old as well as those of desired. Drift is reported anyway, at the version that was
 // read.
-func (c comparer) decideUnserved(p pair, f found, rules *ignore.ObjectRules) decision {
+func (c *comparer) decideUnserved(p pair, f found, rules *ignore.ObjectRules) decision {
 	var d decision
 	d.fail(scopeAll, c.buildError(p, f.was, f.live))
 	live := f.was.Object
@@ -37,7 +37,7 @@ func (c comparer) decideUnserved(p pair, f found, rules *ignore.ObjectRules) dec
 
 // buildError returns Helm's error for manifests that it cannot build, in the order in which it builds them. An upgrade first checks
 // desired, and adds no prefix there (helm v3.22.0 pkg/action upgrade.go validateManifest; rollback.go, install.go).
-func (c comparer) buildError(p pair, was, live Live) string {
+func (c *comparer) buildError(p pair, was, live Live) string {
 	oldGone := p.old != nil && was.Absence == AbsentKind
 	desiredGone := p.desired != nil && live.Absence == AbsentKind
 	switch {
@@ -71,7 +71,7 @@ func versionOf(object map[string]any, otherwise string) string {
 
 // decideConverted decides about an object whose manifests have different versions. Drift is found at old's version, verdicts are those of
 // Helm's patch at desired's. Helm checks the ownership of such an object as if it were new.
-func (c comparer) decideConverted(p pair, rules *ignore.ObjectRules, was, live map[string]any) decision {
+func (c *comparer) decideConverted(p pair, rules *ignore.ObjectRules, was, live map[string]any) decision {
 	var then fields
 	if was != nil {
 		then = c.compareFields(p.withoutChange(), rules, was, p.old.Content) // Helm makes no patch there, so an error does not matter

@@ -38,7 +38,7 @@ func (c *Comparison) warnOfRules() {
 // subject returns an object in the form in which the rules of what to ignore are matched with it.
 func (c *Comparison) subject(o *ObjectComparison) ignore.Subject {
 	out := ignore.Subject{
-		Ref: o.Ref, Shape: c.comparer().shapeOf(o.Ref), Live: o.liveText,
+		Ref: o.Ref, Shape: c.job.writer.ShapeOf(o.Ref), Live: o.liveText,
 		Metas:  []map[string]any{object.Child(o.liveText, "metadata"), object.Child(o.Content, "metadata"), object.Child(o.desiredText, "metadata")},
 		Texts:  []map[string]any{o.liveText, o.Live, o.Old, o.Desired, o.Content},
 		States: []any{o.Live, o.Old, o.Desired},

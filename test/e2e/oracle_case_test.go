@@ -248,12 +248,21 @@ func (o *oracleObject) target(rollback bool) map[string]any {
 	return nil
 }
 
+// becomesFirstHook reports whether the target has the object as a hook that Helm runs before it writes anything else.
+func (o *oracleObject) becomesFirstHook(rollback bool) bool {
+	return strings.HasPrefix(hookOf(o.deployed(!rollback)), "pre-")
+}
+
 // hookAnnotation marks a hook.
 const hookAnnotation = "helm.sh/hook"
 
-func isHook(obj map[string]any) bool {
-	_, marked := fieldPath{{field: "metadata"}, {field: "annotations"}, {field: hookAnnotation}}.lookup(obj)
-	return marked
+func isHook(obj map[string]any) bool { return hookOf(obj) != "" }
+
+// hookOf returns when an object runs as a hook; empty if it is none.
+func hookOf(obj map[string]any) string {
+	when, _ := fieldPath{{field: "metadata"}, {field: "annotations"}, {field: hookAnnotation}}.lookup(obj)
+	text, _ := when.(string)
+	return text
 }
 
 // gvk returns the kind at the version at which the object is judged: that of the target, as in reports.

@@ -18,11 +18,14 @@ func (r *oracleRun) judge(report *driftReport, before, after map[string]map[stri
 	if failed != nil {
 		j.helmError = failed.Error()
 	}
+	for _, o := range report.Releases[0].Objects {
+		j.objects[o.Name] = o
+	}
 	if j.stoppedByHook(before, after) || j.isUnpredicted() {
+		r.explainMispredictions(report, failed)
 		return
 	}
 	for _, o := range report.Releases[0].Objects {
-		j.objects[o.Name] = o
 		for _, f := range o.Fields {
 			if f.Certain {
 				r.certain++
@@ -105,8 +108,9 @@ func (r *oracleRun) keepUnreached(j *outcomeJudge) {
 	}
 }
 
-// stoppedByHook reports whether a hook stopped Helm before it wrote anything, and checks that it wrote nothing. Whether a hook fails is
-// not predicted. After a failing hook that runs later, everything else has happened, and Helm's error mentions nothing else.
+// stoppedByHook reports whether a hook stopped Helm before it wrote anything, and checks that it wrote nothing, but deleted what the hook
+// replaces. Whether a hook fails is not predicted. After a failing hook that runs later, everything else has happened, and Helm's error
+// mentions nothing else.
 func (j *outcomeJudge) stoppedByHook(before, after map[string]map[string]any) bool {
 	at := strings.Index(j.helmError, " hooks failed: ")
 	if at < 0 {
@@ -119,7 +123,13 @@ func (j *outcomeJudge) stoppedByHook(before, after map[string]map[string]any) bo
 	}
 	for _, o := range j.testCase.objects {
 		was, is := withoutServerChoices(before[o.name]), withoutServerChoices(after[o.name])
-		if diff := cmp.Diff(withoutEmpty(was), withoutEmpty(is)); diff != "" && !isHook(o.old) && !isHook(o.new) {
+		diff := cmp.Diff(withoutEmpty(was), withoutEmpty(is))
+		switch deleted := uidOf(before[o.name]) != uidOf(after[o.name]); {
+		case o.becomesFirstHook(j.testCase.rollback):
+			if predicted := j.objects[o.name].Action; was != nil && deleted != (predicted == "delete") {
+				j.mispredict(o.name, "becomes a hook that runs first, predicted: %q, deleted: %v", predicted, deleted)
+			}
+		case diff != "":
 			j.mispredict(o.name, "a hook stopped Helm before it wrote anything, but the object changed:\n%s", diff)
 		}
 	}

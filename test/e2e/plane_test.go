@@ -1,23 +1,22 @@
 package e2e
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os/exec"
 	"path/filepath"
 	"sync"
+
+	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
-// controlplaneModule is the module of the launcher. It links another version of Kubernetes and therefore runs as a process.
+// controlplaneModule is the module of the launcher.
 const controlplaneModule = "../controlplane"
 
-// plane is a control plane of these tests. It runs until stop is called or this process ends: the launcher watches its standard input.
+// plane is a control plane of these tests. It runs until stop is called or this process ends.
 type plane struct {
-	Kubeconfig string `json:"kubeconfig"`
+	Kubeconfig string
 	stop       func()
 }
 
@@ -41,45 +40,10 @@ func startPlane(ctx context.Context, parts ...string) (*plane, error) {
 	if err != nil {
 		return nil, err
 	}
-	process := exec.Command(launcher, append([]string{"start", "--foreground", "--module", controlplaneModule}, parts...)...)
-	stdin, err := process.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	stdout, err := process.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
 	var log bytes.Buffer
-	process.Stderr = &log
-	if err := process.Start(); err != nil {
-		return nil, fmt.Errorf("start control plane: %w", err)
+	kubeconfig, stop, err := harness.Launcher{Path: launcher, Module: controlplaneModule, Log: &log}.Start(ctx, parts...)
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, log.String())
 	}
-	p := &plane{stop: sync.OnceFunc(func() {
-		_ = stdin.Close()
-		_ = process.Wait()
-	})}
-	if err := p.waitUntilReady(ctx, stdout); err != nil {
-		p.stop()
-		return nil, fmt.Errorf("start control plane: %w\n%s", err, log.String())
-	}
-	return p, nil
-}
-
-// waitUntilReady reads the one line that the launcher prints when everything is ready.
-func (p *plane) waitUntilReady(ctx context.Context, stdout io.Reader) error {
-	line := make(chan error, 1)
-	go func() {
-		text, err := bufio.NewReader(stdout).ReadBytes('\n')
-		if err == nil {
-			err = json.Unmarshal(text, p)
-		}
-		line <- err
-	}()
-	select {
-	case err := <-line:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return &plane{Kubeconfig: kubeconfig, stop: stop}, nil
 }

@@ -1,18 +1,14 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
-	"k8s.io/client-go/rest"
+	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
 // proxy is between the binary and the API server. It lets get and list pass, and those writes that a run may send; it refuses everything
@@ -38,27 +34,10 @@ const (
 
 // startProxy serves a cluster on a loopback port and writes a kubeconfig for it into dir. The proxy acts as the cluster's administrator.
 func startProxy(c *cluster, dir string) (*proxy, error) {
-	target, err := url.Parse(c.config.Host)
-	if err != nil {
-		return nil, err
-	}
-	transport, err := rest.TransportFor(c.config)
-	if err != nil {
-		return nil, err
-	}
 	p := &proxy{kubeconfig: filepath.Join(dir, "proxy.kubeconfig")}
-	forward := &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		Transport:     transport,
-		FlushInterval: -1,
-	}
-	p.server = httptest.NewServer(p.guard(forward))
-	return p, os.WriteFile(p.kubeconfig, []byte(fmt.Sprintf(`apiVersion: v1
-kind: Config
-clusters: [{name: test, cluster: {server: %q}}]
-contexts: [{name: test, context: {cluster: test, user: ""}}]
-current-context: test
-`, p.server.URL)), 0o600)
+	var err error
+	p.server, err = harness.StartProxy(c.config, p.kubeconfig, p.guard)
+	return p, err
 }
 
 func (p *proxy) close() { p.server.Close() }

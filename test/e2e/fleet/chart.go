@@ -89,6 +89,12 @@ func (r Release) Manifest() (string, error) {
 	return manifest.String(), nil
 }
 
+// Chart returns the chart of all revisions. It must not be changed, because releases share it.
+func (r Release) Chart() *chart.Chart { return r.chart }
+
+// Config returns the values that the user gave for the last revision.
+func (r Release) Config() map[string]any { return r.config(r.Revisions) }
+
 // config returns the values that the user gave for a revision.
 func (r Release) config(revision int) map[string]any {
 	config := map[string]any{"image": map[string]any{"tag": r.tag(revision)}}

@@ -49,7 +49,7 @@ func TestObjects(t *testing.T) {
 	kinds := map[string]bool{}
 	for _, objects := range []int{MinObjects, 15, 40} {
 		f := newFleet(t, Options{Objects: objects, Seed: 1})
-		for number := range 30 {
+		for number := range 12 {
 			r := f.Release(number)
 			manifest, err := r.Manifest()
 			if err != nil {

@@ -3,9 +3,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,6 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
 // The release of the demo.
@@ -50,9 +50,10 @@ func main() {
 // demo runs all steps. The control plane ends when its standard input closes, whatever happens here.
 func demo(ctx context.Context, plane, module, helmdrift, chart string) error {
 	say("Starting a control plane of our own, on loopback …")
-	kubeconfig, stop, err := startPlane(plane, module)
+	launcher := harness.Launcher{Path: plane, Module: module, Log: os.Stderr}
+	kubeconfig, stop, err := launcher.Start(ctx, "--controllers", "--fake-node")
 	if err != nil {
-		return fmt.Errorf("starting the control plane: %w", err)
+		return err
 	}
 	defer stop()
 	if err := os.Setenv("KUBECONFIG", kubeconfig); err != nil {
@@ -73,33 +74,6 @@ func demo(ctx context.Context, plane, module, helmdrift, chart string) error {
 }
 
 func say(format string, args ...any) { fmt.Printf("# "+format+"\n", args...) }
-
-// startPlane starts the launcher in the foreground; it prints one line of JSON when the control plane is ready.
-func startPlane(launcher, module string) (kubeconfig string, stop func(), err error) {
-	cmd := exec.Command(launcher, "start", "--foreground", "--controllers", "--fake-node", "--module", module)
-	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
-	}
-	stop = func() {
-		_ = stdin.Close()
-		_ = cmd.Wait()
-	}
-	var ready struct{ Kubeconfig string }
-	if err := json.NewDecoder(bufio.NewReader(stdout)).Decode(&ready); err != nil {
-		stop()
-		return "", nil, fmt.Errorf("waiting until it is ready: %w", err)
-	}
-	return ready.Kubeconfig, stop, nil
-}
 
 func install(ctx context.Context, settings *cli.EnvSettings, path string) error {
 	kube.ManagedFieldsManager = "helm" // as the helm command calls itself

@@ -1,21 +1,76 @@
-// Command fleetbench fills a cluster with a fleet of releases.
+// Command fleetbench measures how long helmdrift takes for a fleet of releases, and prints ratios to other ways of getting an answer. It
+// starts a control plane, fills it with generated releases, and measures everything in one run, in turns:
 //
-//	fleetbench -fill -kubeconfig FILE [-releases N] [-objects N] [-seed N]
+//   - helmdrift, once for the whole fleet, and once for each release of a sample
+//   - bare paged lists of the same objects and records: what reading alone costs with the same client
+//   - helm get manifest | kubectl diff, for each release of the sample
+//   - helm diff upgrade --three-way-merge, for each release of the sample, if HELM_DIFF names its binary
+//
+// Usage:
+//
+//	fleetbench -controlplane FILE -module DIR -helmdrift FILE -helm FILE -kubectl FILE [-releases 20,200,2000] [-objects 15] [-seed 1]
+//	fleetbench -kubeconfig FILE …                           measures on a cluster that runs already and has nothing else in it
+//	fleetbench -fill -kubeconfig FILE [-releases 200]       only fills the cluster
+//
+// Make bench calls it, and docs/performance.md explains the numbers.
 package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/helmdrift/helmdrift/test/e2e/fleet"
+	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
+
+// options are the flags.
+type options struct {
+	controlplane, module, kubeconfig string
+	fill, keep                       bool
+	sizes                            sizes
+	fleet                            fleet.Options
+	rounds, sample                   int
+	// scan are the arguments with which helmdrift compares the whole fleet.
+	scan  string
+	tools tools
+}
+
+func parseOptions(args []string) (options, error) {
+	o := options{sizes: sizes{20, 200}}
+	flags := flag.NewFlagSet("fleetbench", flag.ContinueOnError)
+	flags.StringVar(&o.controlplane, "controlplane", "", "the control plane's launcher")
+	flags.StringVar(&o.module, "module", "", "the control plane's module")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "a cluster to use instead of a new control plane")
+	flags.BoolVar(&o.fill, "fill", false, "fill the cluster and measure nothing")
+	flags.BoolVar(&o.keep, "keep", false, "keep the control plane until interrupted")
+	flags.Var(&o.sizes, "releases", "the sizes of the fleet, in ascending order")
+	flags.IntVar(&o.fleet.Objects, "objects", 15, "the number of objects of each release")
+	flags.Uint64Var(&o.fleet.Seed, "seed", 1, "the seed of the generator")
+	flags.IntVar(&o.rounds, "rounds", 3, "how often everything is measured; the median counts")
+	flags.IntVar(&o.sample, "sample", 10, "how many releases are compared one by one")
+	flags.StringVar(&o.scan, "scan", "diff -A -o json", "the arguments with which helmdrift compares the whole fleet")
+	flags.StringVar(&o.tools.helmdrift, "helmdrift", "", "the helmdrift binary")
+	flags.StringVar(&o.tools.helm, "helm", "helm", "the helm binary")
+	flags.StringVar(&o.tools.kubectl, "kubectl", "kubectl", "the kubectl binary")
+	o.tools.helmDiff = os.Getenv("HELM_DIFF")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	return o, nil
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -27,31 +82,79 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("fleetbench", flag.ExitOnError)
-	var options fleet.Options
-	kubeconfig := flags.String("kubeconfig", "", "the cluster to fill")
-	fill := flags.Bool("fill", false, "fill the cluster and do not measure")
-	releases := flags.Int("releases", 20, "the number of releases")
-	flags.IntVar(&options.Objects, "objects", 15, "the number of objects of each release")
-	flags.Uint64Var(&options.Seed, "seed", 1, "the seed of the generator")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if !*fill {
-		return errors.New("only -fill exists")
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
+	o, err := parseOptions(args)
 	if err != nil {
 		return err
 	}
-	f, err := fleet.New(options)
+	if o.kubeconfig == "" {
+		stop := func() {}
+		launcher := harness.Launcher{Path: o.controlplane, Module: o.module, Log: os.Stderr}
+		if o.kubeconfig, stop, err = launcher.Start(ctx); err != nil {
+			return err
+		}
+		defer stop()
+		say("control plane: export KUBECONFIG=%s", o.kubeconfig)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
 	if err != nil {
 		return err
 	}
+	f, err := fleet.New(o.fleet)
+	if err != nil {
+		return err
+	}
+	if o.fill {
+		return fill(ctx, f, config, 0, slices.Max(o.sizes))
+	}
+	dir, err := os.MkdirTemp("", "helmdrift-fleetbench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := bench{options: o, fleet: f, config: config, dir: dir}
+	rows, err := b.run(ctx)
+	printTable(os.Stdout, o, rows)
+	if err == nil && o.keep {
+		say("the control plane runs until this program is interrupted")
+		<-ctx.Done()
+	}
+	return err
+}
+
+// fill writes a part of the fleet.
+func fill(ctx context.Context, f *fleet.Fleet, config *rest.Config, first, end int) error {
 	start := time.Now()
-	if err := f.Fill(ctx, config, 0, *releases); err != nil {
-		return err
+	err := f.Fill(ctx, config, first, end)
+	say("%d releases written in %.1f s", end-first, time.Since(start).Seconds())
+	return err
+}
+
+// say reports progress on standard error.
+func say(format string, args ...any) { fmt.Fprintf(os.Stderr, "# "+format+"\n", args...) }
+
+// sizes is the value of -releases.
+type sizes []int
+
+func (s *sizes) String() string {
+	var texts []string
+	for _, n := range *s {
+		texts = append(texts, strconv.Itoa(n))
 	}
-	fmt.Printf("%d releases in %.1f s\n", *releases, time.Since(start).Seconds())
+	return strings.Join(texts, ",")
+}
+
+// Set parses numbers that are separated by commas.
+func (s *sizes) Set(text string) error {
+	*s = nil
+	for _, field := range strings.Split(text, ",") {
+		n, err := strconv.Atoi(field)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q is not a number of releases", field)
+		}
+		*s = append(*s, n)
+	}
+	if !slices.IsSorted(*s) {
+		return fmt.Errorf("%s is not in ascending order", text)
+	}
 	return nil
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file is the command report: it reads saved reports and prints them as one. It asks no cluster.
+
+// reportOptions are the flags of report, which mean what they mean for diff.
+type reportOptions struct {
+	format      output.Format
+	failOn      failOn
+	color       oneOf
+	showIgnored bool
+	verbose     bool
+}
+
+// newReport returns the command report.
+func newReport(s streams) *cobra.Command {
+	o := reportOptions{format: output.Text, failOn: defaultFailOn(), color: newColor()}
+	cmd := &cobra.Command{
+		Use:   "report FILE...",
+		Short: "Print saved reports in any format, several as one",
+		Long: `report reads reports that helmdrift diff -o json or -o yaml wrote, and prints them as one. A FILE -
+is standard input. Parts of a fleet (diff --shard) must be complete: a part that is missing or
+there twice is an error.
+
+` + exitHelp,
+		Example: `  helmdrift diff -A -o json > fleet.json; helmdrift report fleet.json
+  helmdrift report part-0.json part-1.json part-2.json -o prometheus`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return hinted{error: errors.New("report needs a FILE"), hint: "helmdrift diff -o json > FILE writes one"}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return runReport(s, o, args) },
+	}
+	fs := cmd.Flags()
+	fs.VarP(&o.format, "output", "o", "format of the report: "+strings.Join(output.Formats(), ", "))
+	fs.Var(&o.failOn, "fail-on", "`list` of what sets exit code 2: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
+	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and the details of all")
+	addColorFlag(fs, &o.color)
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.failOn.completions(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// runReport reads the files and prints one report. A single file keeps its form: the report of one release stays one.
+func runReport(s streams, o reportOptions, files []string) error {
+	var all []report.Named
+	for _, name := range files {
+		r, err := s.readReport(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, report.Named{Name: name, Report: r})
+	}
+	r := all[0].Report
+	if len(all) > 1 || r.Scan != nil {
+		var err error
+		if r, err = report.Merge(version, all); err != nil {
+			return hinted{error: err, hint: "give the reports of all parts of one selection, each once"}
+		}
+	}
+	look := s.display(s.out, o.color, time.Now())
+	look.ShowIgnored, look.Verbose = o.showIgnored, o.verbose
+	if err := output.Write(s.out, o.format, r, look); err != nil {
+		return err
+	}
+	return o.failOn.status(r)
+}
+
+// readReport reads a saved report from a file, or from standard input if the name is -.
+func (s streams) readReport(name string) (*report.Report, error) {
+	var text []byte
+	var err error
+	if name == "-" {
+		text, err = io.ReadAll(s.in)
+	} else {
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := report.Read(text)
+	if err != nil {
+		return nil, hinted{error: fmt.Errorf("%s is not a report: %w", name, err), hint: "helmdrift diff -o json > FILE writes one"}
+	}
+	return r, nil
+}

@@ -1,0 +1,85 @@
+package report
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestReadKeepsEverything reads the reports of internal/output, as JSON and as YAML, and writes them again: nothing is lost.
+func TestReadKeepsEverything(t *testing.T) {
+	files, err := filepath.Glob("../../internal/output/testdata/*.json")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%d reports, %v", len(files), err)
+	}
+	for _, file := range files {
+		saved, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(saved), `"FixResult"`) {
+			continue
+		}
+		var want any
+		if err := json.Unmarshal(saved, &want); err != nil {
+			t.Fatal(err)
+		}
+		texts := [][]byte{saved}
+		if text, err := os.ReadFile(strings.TrimSuffix(file, "json") + "yaml"); err == nil {
+			texts = append(texts, text)
+		}
+		for _, text := range texts {
+			r, err := Read(text)
+			if err != nil {
+				t.Errorf("%s: %v", file, err)
+				continue
+			}
+			again, err := json.Marshal(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got any
+			if err := json.Unmarshal(again, &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-saved +read):\n%s", file, diff)
+			}
+		}
+	}
+}
+
+func TestReadLargeIntegersAndNulls(t *testing.T) {
+	var f Finding
+	text := `{"id":"1","path":"a","verdict":"add","cause":"drift","managed":true,"certain":true,"live":9007199254740993,"after":{"a":[18014398509481985,1.5]},"nulls":["old"]}`
+	if err := json.Unmarshal([]byte(text), &f); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(text, string(again)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                       "it has no apiVersion",
+		"a":                                      "it has no apiVersion",
+		"{":                                      "it is neither JSON nor YAML",
+		`{"apiVersion":"v1","kind":"ConfigMap"}`: "it is a v1 ConfigMap",
+		`{"apiVersion":"helmdrift.io/v1","kind":"FixResult"}`:                 "it is a helmdrift.io/v1 FixResult",
+		`{"apiVersion":"helmdrift.io/v2","kind":"Report"}`:                    "a newer helmdrift may have written it",
+		`{"apiVersion":"helmdrift.io/v1","kind":"Report","releases":{"a":1}}`: "it does not have the form of a report",
+	} {
+		if _, err := Read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/helmdrift/helmdrift/test/e2e/fleet"
+)
+
+// TestGeneratedFleet writes generated releases into a control plane without controllers. Helm reads their records, and helmdrift finds
+// drift in exactly one object of those releases that the generator edited, and none in the others.
+func TestGeneratedFleet(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	kubeconfig := os.Getenv(kubeconfigEnv)
+	if kubeconfig == "" {
+		p, err := startPlane(ctx)
+		must(t, err)
+		t.Cleanup(p.stop)
+		kubeconfig = p.Kubeconfig
+	}
+	on, err := newCluster(kubeconfig)
+	must(t, err)
+	f, err := fleet.New(fleet.Options{Objects: 15, Seed: 1})
+	must(t, err)
+	c := newCase(t, on)
+	for number := range 80 {
+		release := f.Release(number)
+		if number%20 != 0 && release.Drift == fleet.NoDrift {
+			continue
+		}
+		must(t, f.Fill(ctx, on.config, number, number+1))
+		c.release, c.ns, c.storage = release.Name, release.Namespace, release.Namespace
+		checkGenerated(t, c, release)
+	}
+}
+
+func checkGenerated(t *testing.T, c *Case, release fleet.Release) {
+	t.Helper()
+	written, err := release.Manifest()
+	must(t, err)
+	read, err := c.manifest()
+	must(t, err)
+	if read != written {
+		t.Errorf("helm reads another manifest of %s:\n%s", release.Name, read)
+	}
+	out, err := c.diff()
+	must(t, err)
+	exit, drifted := 0, 0
+	if release.Drift != fleet.NoDrift {
+		exit, drifted = 2, 1
+	}
+	lines := strings.Join(out.report.lines(), "\n")
+	if out.exit != exit || fmt.Sprint(out.report.Summary["driftedObjects"]) != fmt.Sprint(drifted) || fmt.Sprint(out.report.Summary["objects"]) != "15" {
+		t.Errorf("%s (%s): exit %d\n%s", release.Name, release.Drift, out.exit, lines)
+	}
+}
