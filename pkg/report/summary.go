@@ -23,9 +23,6 @@ func NewScan(version string, now time.Time, releases []Release, errors []ScanErr
 	slices.SortStableFunc(releases, func(a, b Release) int {
 		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.StorageNamespace, b.StorageNamespace), cmp.Compare(a.Name, b.Name))
 	})
-	if releases == nil {
-		releases = []Release{} // no null in JSON
-	}
 	r := New(version, now, releases)
 	r.Errors, r.Scan = errors, &scan
 	r.Summary.Errors += len(errors)
