@@ -29,7 +29,7 @@ func (o *diffOptions) checkScan(flags *pflag.FlagSet, hasChart bool) error {
 	if hasChart {
 		return hinted{error: errors.New("CHART needs one release"), hint: commaHint}
 	}
-	for _, name := range []string{"to-revision", "revision", "install"} {
+	for _, name := range []string{"to-revision", "revision", "install", "fix"} {
 		if flags.Changed(name) {
 			return fmt.Errorf("--%s needs one release", name)
 		}
@@ -48,6 +48,10 @@ func runScan(ctx context.Context, s streams, c *connection, o diffOptions, names
 	}
 	options, err := o.comparison(s, c)
 	if err != nil {
+		return err
+	}
+	// A flag that is wrong is wrong for every cluster.
+	if _, err := o.selection(names, "", s.env); err != nil {
 		return err
 	}
 	connections, err := o.connections(c)
