@@ -116,7 +116,7 @@ func (c *comparison) compareAll(ctx context.Context) {
 					return
 				}
 				if r := c.found[i]; r.Problem != nil {
-					c.finish(i, c.failed(r, r.Problem))
+					c.finish(i, c.failed(r, fmt.Errorf("find release %s: %w", r.Last.Release, r.Problem)))
 				} else {
 					c.finish(i, c.compare(ctx, c.together, r))
 				}
@@ -176,12 +176,15 @@ func (c *comparison) compare(ctx context.Context, comparer *drift.Comparer, r re
 // failed returns the report of a release that could not be compared.
 func (c *comparison) failed(r release.Released, err error) report.Release {
 	e := c.scanError("", "release", err)
-	return report.Release{
+	out := report.Release{
 		Name: r.Last.Release, Namespace: r.Last.Namespace, StorageNamespace: r.Last.Namespace, Cluster: c.Name, Operation: report.OperationDrift,
-		Last:     &report.Revision{Revision: r.Last.Revision, Status: r.Last.Status},
 		Warnings: []report.Message{}, NotCompared: []report.NotCompared{}, Objects: []report.Object{},
 		Errors: []report.Message{{Code: e.Code, Message: e.Message}},
 	}
+	if r.Last.Revision > 0 { // it is unknown if the labels of the record were edited
+		out.Last = &report.Revision{Revision: r.Last.Revision, Status: r.Last.Status}
+	}
+	return out
 }
 
 // compareChanged compares the releases again whose records changed since they were listed, as far as their reports could be wrong: a
@@ -203,7 +206,7 @@ func (c *comparison) compareChanged(ctx context.Context) {
 		r := c.found[i]
 		key := [2]string{r.Last.Namespace, r.Last.Release}
 		switch present, listed := now[key]; {
-		case listed && len(present.History.Entries) == 0:
+		case listed && (len(present.History.Entries) == 0 || present.Last.Status == statusUninstalled && r.Last.Status != statusUninstalled):
 			c.results[i].gone = true
 		case !listed || !slices.Equal(present.History.Entries, r.History.Entries):
 			group.Go(func() error {

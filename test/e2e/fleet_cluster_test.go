@@ -42,6 +42,7 @@ func TestFleet(t *testing.T) {
 		{"Random", testRandomFleet},
 		{"Selection", testSelection},
 		{"Soak", testSoak},
+		{"ChangedMeanwhile", testChangedMeanwhile},
 		{"Leak", testLeak},
 		{"Outage", testOutage},
 		{"Throttled", testThrottledScan},

@@ -47,7 +47,7 @@ func testContexts(c *fleetCluster) {
 func testRoles(c *fleetCluster) {
 	for _, namespace := range []string{"team-a", "team-b", "team-closed"} {
 		c.install(namespace, "clean", configMap("m", "1"))
-		must(c.t, c.install(namespace, "edited", configMap("n", "1")).patch("kubectl-edit", "configmap/n", "{data: {k: other}}"))
+		must(c.t, c.install(namespace, "edited", configMap("other", "1")).patch("kubectl-edit", "configmap/other", "{data: {k: other}}"))
 	}
 	must(c.t, c.on.create(context.Background(), `apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

@@ -91,7 +91,7 @@ func testSelection(c *fleetCluster) {
 		"-A --filter (":                 "--filter",
 		"-A --shard 3/3":                "there is no part 3 of 3",
 		"-A --shard auto":               "the environment does not say which part this is",
-		"-A --status deployed --qps -x": "invalid argument",
+		"-A --status deployed --qps -x": "must be a number",
 	} {
 		out, err := c.run(append([]string{"diff", "-o", "json"}, strings.Fields(flags)...)...)
 		must(c.t, err)

@@ -48,6 +48,9 @@ func testSoak(c *fleetCluster) {
 			}
 		})
 	}
+	for log.changes() < 2*soakNamespaces*soakReleases && !c.t.Failed() {
+		time.Sleep(10 * time.Millisecond)
+	}
 	wrong := 0
 	for range *soakScans {
 		wrong += c.soakScan(log)
@@ -189,9 +192,9 @@ type churned struct {
 	*Case
 	log    *soakLog
 	random *rand.Rand
-	// revision is 0 if the release is not installed.
-	revision, edits int
-	edited          bool
+	// revision is that of the last record, 0 if there is none.
+	revision, edits   int
+	installed, edited bool
 }
 
 // change makes one change.
@@ -200,8 +203,8 @@ func (r *churned) change() error {
 	clean := func() string { return fmt.Sprint("revision ", r.revision) }
 	n := r.random.IntN(10)
 	switch {
-	case r.revision == 0:
-		r.revision, r.edited = 1, false
+	case !r.installed:
+		r.revision, r.installed, r.edited = r.revision+1, true, false
 		defer r.log.begin(id, clean(), true)()
 		return r.deploy("install")
 	case n < 4:
@@ -210,9 +213,8 @@ func (r *churned) change() error {
 		defer r.log.begin(id, clean(), true)()
 		return r.deploy("upgrade")
 	case n < 5:
-		r.revision = 0
 		defer r.log.begin(id, soakAbsent, true)()
-		return r.uninstall()
+		return r.uninstall(r.random.IntN(2) == 0)
 	case r.edited:
 		r.edited = false
 		defer r.log.begin(id, clean(), false)()
@@ -241,13 +243,18 @@ func (r *churned) deploy(verb string) error {
 	return r.helm(false, verb, "chart.yaml")
 }
 
-// uninstall deletes the release with its history.
-func (r *churned) uninstall() error {
+// uninstall deletes the release, with or without its history.
+func (r *churned) uninstall(keepHistory bool) error {
 	cfg, err := r.config3()
 	if err != nil {
 		return err
 	}
-	_, err = action.NewUninstall(cfg).Run(r.release)
+	uninstall := action.NewUninstall(cfg)
+	uninstall.KeepHistory, r.installed = keepHistory, false
+	if !keepHistory {
+		r.revision = 0
+	}
+	_, err = uninstall.Run(r.release)
 	return err
 }
 
