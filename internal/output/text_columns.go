@@ -22,6 +22,8 @@ type column[T any] struct {
 	least map[cut]int
 	// isName means that cells lose their middle and not their end, because names often differ only in their last part.
 	isName bool
+	// paint returns a cell in its colour; nil leaves it as it is.
+	paint func(row T, cell string) string
 
 	cells []string
 	width int
@@ -35,6 +37,45 @@ func shortWidths() map[cut]int { return map[cut]int{comfortable: 12, tight: 10} 
 type dropped struct {
 	title string
 	limit cut
+}
+
+// writeTable writes the titles of the columns and a line for each row. Columns that do not fit are laid out as layOut says.
+func writeTable[T any](t *text, columns []column[T], rows []T, drop []dropped) {
+	if len(rows) == 0 {
+		return
+	}
+	columns = layOut(columns, rows, drop, t.width)
+	t.line(t.heading(strings.TrimRight(lineOf(columns, func(c column[T]) string { return pad(c.cut(t, c.title), c.width) }), " ")))
+	for i, row := range rows {
+		t.line(lineOf(columns, func(c column[T]) string {
+			cell := c.cut(t, c.cells[i])
+			blanks := pad("", c.width-displayWidth(cell))
+			if c.paint != nil {
+				cell = c.paint(row, cell)
+			}
+			return cell + blanks
+		}))
+	}
+}
+
+// lineOf joins the cells of a line.
+func lineOf[T any](columns []column[T], cell func(column[T]) string) string {
+	cells := make([]string, len(columns))
+	for i, c := range columns {
+		cells[i] = cell(c)
+	}
+	return strings.Join(cells, "  ")
+}
+
+// cut cuts a cell to the width of the column, if the width of the text is limited.
+func (c column[T]) cut(t *text, cell string) string {
+	switch {
+	case t.width == 0:
+		return cell
+	case c.isName:
+		return keepEnds(cell, c.width, t.ellipsis)
+	}
+	return keepStart(cell, c.width, t.ellipsis)
 }
 
 // layOut returns the columns that fit into a width, with their cells and widths. A column without a cell is left out. The columns of drop
@@ -101,25 +142,3 @@ func lineWidth[T any](columns []column[T], limit cut) int {
 
 // gaps returns the width of the blanks between columns.
 func gaps(columns int) int { return 2 * (columns - 1) }
-
-// titles returns the line with the titles of the columns.
-func titles[T any](t *text, columns []column[T]) string {
-	return strings.TrimRight(lineOf(t, columns, func(c column[T]) string { return c.title }), " ")
-}
-
-// lineOf returns the cells of a line in their columns, cut if there is no room for all of them.
-func lineOf[T any](t *text, columns []column[T], cellOf func(column[T]) string) string {
-	cells := make([]string, len(columns))
-	for i, c := range columns {
-		cell := cellOf(c)
-		switch {
-		case t.width == 0:
-		case c.isName:
-			cell = keepEnds(cell, c.width, t.ellipsis)
-		default:
-			cell = keepStart(cell, c.width, t.ellipsis)
-		}
-		cells[i] = pad(cell, c.width)
-	}
-	return strings.Join(cells, "  ")
-}

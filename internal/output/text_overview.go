@@ -3,7 +3,6 @@ package output
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/fatih/color"
 
@@ -47,7 +46,7 @@ func countOfState(all []entry, state report.State) int {
 // overviewColumns returns all columns in the order in which they stand. There is no column for the cluster if there is only one.
 func (t *text) overviewColumns(clusters int) []column[entry] {
 	all := []column[entry]{
-		{title: "state", cell: func(e entry) string { return string(e.state) }},
+		{title: "state", cell: func(e entry) string { return string(e.state) }, paint: func(e entry, _ string) string { return t.state(e.state) }},
 		{title: "cluster", cell: func(e entry) string { return t.label(e.Cluster) }, least: shortWidths(), isName: true},
 		{title: "namespace", cell: func(e entry) string { return t.label(namespaceOf(e.Release)) }, least: nameWidths(), isName: true},
 		{title: "release", cell: func(e entry) string { return t.label(e.Name) }, least: nameWidths(), isName: true},
@@ -71,15 +70,7 @@ func (t *text) overview(all []entry, clusters int) {
 	if clean := countOfState(all, report.StateClean); clean > maxClean && !t.verbose {
 		all = all[:len(all)-clean]
 	}
-	if len(all) == 0 {
-		return
-	}
-	columns := layOut(t.overviewColumns(clusters), all, overviewDrops(), t.width)
-	t.line(t.heading(titles(t, columns)))
-	for i, e := range all {
-		row := lineOf(t, columns, func(c column[entry]) string { return c.cells[i] })
-		t.line(t.state(e.state), strings.TrimPrefix(row, string(e.state)))
-	}
+	writeTable(t, t.overviewColumns(clusters), all, overviewDrops())
 }
 
 // state returns the word for a state in its colour.
