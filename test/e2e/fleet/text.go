@@ -15,8 +15,8 @@ const (
 )
 
 // words are the vocabulary of generated texts.
-const words = `account address agent audit backend balance batch billing broker bucket buffer cache cart catalog channel checkout client cluster
-connection consumer counter credit currency customer deadline delivery discount endpoint event export feature filter gateway handler header
+const words = `account address agent audit backend balance batch billing broker bucket buffer cache cart catalog channel checkout client
+cluster connection consumer counter credit currency customer deadline delivery discount endpoint event export feature filter gateway handler header
 host import index interval inventory invoice item job journal language ledger level limit listener locale log mail memory message metric
 notification offer order origin owner page partner path payment period pool port price priority producer product profile promotion proxy
 queue quota rate record refund region registry replica report request retry return review role route sample schedule schema search section
