@@ -82,14 +82,14 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 			if err := o.check(cmd.Flags(), hasChart); err != nil {
 				return err
 			}
+			if err := o.checkFix(cmd.LocalNonPersistentFlags(), hasChart); err != nil {
+				return err
+			}
 			if names, several := o.several(cmd.Flags(), args); several {
 				if err := o.checkScan(cmd.Flags(), hasChart); err != nil {
 					return err
 				}
 				return runScan(cmd.Context(), s, c, o, names)
-			}
-			if err := o.checkFix(cmd.LocalNonPersistentFlags(), hasChart); err != nil {
-				return err
 			}
 			return runDiff(cmd.Context(), s, c, o, args, cmd.Flags())
 		},
@@ -127,12 +127,15 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.failOn.completions(), cobra.ShellCompDirectiveNoFileComp))
 }
 
+// commaHint says how several releases are named.
+const commaHint = "several releases are written with commas: helmdrift diff web,api"
+
 // releaseAndChart refuses more than two arguments.
-func releaseAndChart(cmd *cobra.Command, args []string) error {
+func releaseAndChart(_ *cobra.Command, args []string) error {
 	if len(args) <= 2 {
 		return nil
 	}
-	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: cmd.UseLine()}
+	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: commaHint}
 }
 
 // several reports whether releases are selected, and returns their names if they are named. diff --fix without a name takes the only release
@@ -249,16 +252,7 @@ func planned(c *threeway.Comparison) []report.FixPlan {
 	return plan.Result(threeway.Mask{}, nil).Plan
 }
 
-// fixCommand returns the command that puts back what this one found. It repeats the flags that chose the cluster, so that it reaches the
-// same one, and those that chose what to ignore. It leaves out tokens.
+// fixCommand returns the command that puts back what this one found. It repeats the flags that chose what to ignore.
 func fixCommand(t drift.Target, flags *pflag.FlagSet) string {
-	words := []string{"helmdrift", "fix", t.Release, "-n", t.Namespace}
-	cluster := []string{"kubeconfig", "kube-context", "context", "kube-apiserver", "kube-as-user"}
-	for _, name := range slices.Concat(cluster, ignoreFlags(), limitFlags(), []string{"kube-as-group"}) {
-		words = append(words, givenFlag(flags.Lookup(name))...)
-	}
-	for i, w := range words {
-		words[i] = shellWord(w)
-	}
-	return strings.Join(words, " ")
+	return commandLine([]string{"helmdrift", "fix", t.Release, "-n", t.Namespace}, flags, slices.Concat(ignoreFlags(), limitFlags())...)
 }

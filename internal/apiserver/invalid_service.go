@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -15,13 +16,8 @@ func (s service) reasons() []string {
 	if reason := s.nodePortsReason(); reason != "" && s.hasNodePorts() {
 		return []string{reason}
 	}
-	var out []string
-	for _, reason := range []string{s.typeReason(), s.portsReason(), s.nodePortsReason()} {
-		if reason != "" {
-			out = append(out, reason)
-		}
-	}
-	return append(out, s.targetPortReasons()...)
+	out := []string{s.typeReason(), s.portsReason(), s.nodePortsReason()}
+	return append(slices.DeleteFunc(out, func(reason string) bool { return reason == "" }), s.targetPortReasons()...)
 }
 
 // targetPortReasons returns the server's errors for texts that are no names of ports, such as a number in quotes (core/validation

@@ -10,7 +10,6 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
@@ -30,36 +29,22 @@ type ClientSide struct {
 	threeWay bool
 }
 
-// clientSide chooses the engine for an object of the release. Only an installation with --take-ownership uses a three-way merge
-// for kinds outside Helm's native scheme (helm v3.22.0 pkg/action/install.go performInstall, UpdateThreeWayMerge).
-func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
-	out := clientSideFor(kinds.Native(), ref.GVK(), desired)
-	out.threeWay = c.ThreeWayMerge
-	return out
-}
-
-// clientSideFor chooses the engine as helm v3.22.0 pkg/kube/client.go createPatch does: strategic for kinds of Helm's native
+// clientSide chooses the engine as helm v3.22.0 pkg/kube/client.go createPatch does: strategic for kinds of Helm's native
 // scheme, JSON merge for everything else, for CustomResourceDefinitions of v1beta1, and for objects that do not decode into
-// their Go type.
-func clientSideFor(c *kinds.Catalog, gvk schema.GroupVersionKind, desired map[string]any) ClientSide {
-	merge := ClientSide{Engine: report.EngineMerge}
-	if gvk.Group == "apiextensions.k8s.io" && gvk.Version == "v1beta1" {
+// their Go type. Only an installation with --take-ownership merges three ways there (helm v3.22.0 pkg/action/install.go performInstall,
+// UpdateThreeWayMerge).
+func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
+	merge := ClientSide{Engine: report.EngineMerge, threeWay: c.ThreeWayMerge}
+	if ref.Group == "apiextensions.k8s.io" && ref.Version == "v1beta1" {
 		return merge
 	}
-	if !c.HelmScheme.Recognizes(gvk) {
+	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
+	s := c.ShapeOf(ref)
+	if err != nil || !s.Decodes(desired) &&
+		(holdsHugeQuantity(desired, s) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil) {
 		return merge
 	}
-	typed, err := c.HelmScheme.New(gvk)
-	strategic, s := ClientSide{Engine: report.EngineStrategic, Typed: typed}, c.Shape(gvk)
-	switch {
-	case err != nil:
-		return merge
-	case s.Decodes(desired):
-		return strategic
-	case holdsHugeQuantity(desired, s) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil:
-		return merge
-	}
-	return strategic
+	return ClientSide{Engine: report.EngineStrategic, Typed: typed}
 }
 
 // holdsHugeQuantity reports whether a value holds a quantity that would take too long to decode.

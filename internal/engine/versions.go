@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -126,10 +127,8 @@ func (c Writer) applyFor(ref object.Ref) (apply serverSide, known bool, err erro
 
 // otherVersions lists the versions at which managers wrote, other than the one that Helm writes at.
 func otherVersions(live map[string]any, version string) []schema.GroupVersion {
-	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
 	var out []schema.GroupVersion
-	for _, m := range managed {
-		entry, _ := m.(map[string]any)
+	for _, entry := range owners.RawEntries(live) {
 		wrote, _ := entry["apiVersion"].(string)
 		gv, err := schema.ParseGroupVersion(wrote)
 		if err == nil && wrote != "" && wrote != version && !slices.Contains(out, gv) {

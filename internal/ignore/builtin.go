@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"sync"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -23,25 +24,18 @@ var ignoresText []byte
 // BuiltInRules returns this program's own rules. They are in ignores.yaml, each with its reason.
 var BuiltInRules = sync.OnceValue(func() []Rule {
 	var texts []builtInRule
-	must(yaml.UnmarshalStrict(ignoresText, &texts))
+	utilruntime.Must(yaml.UnmarshalStrict(ignoresText, &texts))
 	out := make([]Rule, len(texts))
 	for i, text := range texts {
 		rule, err := ruleOf(text.RuleText, "built-in "+text.Name)
-		must(err)
+		utilruntime.Must(err)
 		rule.BuiltIn, rule.unmanaged = true, text.Unmanaged
 		if text.Gone != "" {
 			gone, err := ParsePattern(text.Gone)
-			must(err)
+			utilruntime.Must(err)
 			rule.gone = &gone
 		}
 		out[i] = rule
 	}
 	return out
 })
-
-// must panics on an error in the built-in rules. They are part of the program, so there is none.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}

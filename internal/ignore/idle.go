@@ -43,12 +43,7 @@ func IdleWarnings(rules []Rule, release string, subjects []Subject) []report.Mes
 
 // idle returns what of a rule matches nothing.
 func (r Rule) idle(release string, subjects []Subject) (out []string) {
-	var selected []Subject
-	for _, s := range subjects {
-		if r.selects(s.Ref, s.Metas) {
-			selected = append(selected, s)
-		}
-	}
+	selected := object.Filter(subjects, func(s Subject) bool { return r.selects(s.Ref, s.Metas) })
 	if len(selected) == 0 {
 		return []string{"matches no object of " + release + "; if it is for other releases, name them under releases"}
 	}

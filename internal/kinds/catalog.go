@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/applyconfigurations"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -45,21 +46,14 @@ func newCatalog() *Catalog {
 		shapes: map[reflect.Type]*Shape{}, kinds: map[schema.GroupVersionKind]*Shape{},
 	}
 	for _, s := range []*runtime.Scheme{c.HelmScheme, c.KnownScheme} {
-		must(clientscheme.AddToScheme(s))
-		must(apiextensionsbeta.AddToScheme(s))
-		must(apiextensions.AddToScheme(s))
+		utilruntime.Must(clientscheme.AddToScheme(s))
+		utilruntime.Must(apiextensionsbeta.AddToScheme(s))
+		utilruntime.Must(apiextensions.AddToScheme(s))
 	}
-	must(apiregistration.AddToScheme(c.KnownScheme))
-	must(apiregistrationbeta.AddToScheme(c.KnownScheme))
+	utilruntime.Must(apiregistration.AddToScheme(c.KnownScheme))
+	utilruntime.Must(apiregistrationbeta.AddToScheme(c.KnownScheme))
 	c.lists = linkedSchema()
 	return c
-}
-
-// must panics on an error of a registration or a table. Both are part of the program, so there is none.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }
 
 // linkedSchema returns the API's own schema as client-go has it for server-side apply. Its list-map keys name list items.
@@ -67,7 +61,7 @@ func linkedSchema() *smdschema.Schema {
 	pod := &corev1.Pod{}
 	pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
 	typed, err := NativeApply().Types.ObjectToTyped(pod)
-	must(err)
+	utilruntime.Must(err)
 	return typed.Schema()
 }
 
@@ -78,7 +72,7 @@ var NativeApply = sync.OnceValue(func() (n struct {
 	Types  managedfields.TypeConverter
 }) {
 	n.Scheme = runtime.NewScheme()
-	must(clientscheme.AddToScheme(n.Scheme))
+	utilruntime.Must(clientscheme.AddToScheme(n.Scheme))
 	n.Types = applyconfigurations.NewTypeConverter(n.Scheme)
 	return n
 })

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -20,7 +21,7 @@ var defaultsJSON []byte
 // Defaults that depend on a sibling or on the kind are rules (defaults_rules.go). Shapes of native kinds have both (addDefaults).
 var defaultsTable = sync.OnceValue(func() map[string]map[string]any {
 	var table map[string]map[string]any
-	must(utiljson.Unmarshal(defaultsJSON, &table))
+	utilruntime.Must(utiljson.Unmarshal(defaultsJSON, &table))
 	return table
 })
 

@@ -178,14 +178,7 @@ func (s *Shape) Item() *Shape {
 
 // Lookup returns the shape of the value at a path below s; nil if nothing is known of it.
 func (s *Shape) Lookup(path object.Path) *Shape {
-	for _, step := range path {
-		if step.Form == object.FieldStep {
-			s = s.Field(step.Name)
-		} else {
-			s = s.Item()
-		}
-	}
-	return s
+	return object.Follow(s, path, (*Shape).Field, func(s *Shape, _ object.Step) *Shape { return s.Item() })
 }
 
 // Prunes reports whether the server drops a field when it writes the struct.

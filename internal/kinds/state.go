@@ -75,12 +75,5 @@ func (s State) Object() map[string]any {
 
 // Lookup returns the state at a path below s.
 func (s State) Lookup(path object.Path) State {
-	for _, step := range path {
-		if step.Form == object.FieldStep {
-			s = s.Field(step.Name)
-		} else {
-			s = s.Item(step)
-		}
-	}
-	return s
+	return object.Follow(s, path, State.Field, State.Item)
 }

@@ -61,6 +61,12 @@ func TestJSONKeepsTheContract(t *testing.T) {
 	}
 }
 
+// TestEmptyScanKeepsTheContract: a selection without a release, such as a shard to which none belongs, has an empty list of releases.
+func TestEmptyScanKeepsTheContract(t *testing.T) {
+	r := report.NewScan("v", fixedTime, nil, nil, report.Scan{Seconds: 1, Shard: &report.Shard{Index: 1, Count: 4}})
+	reporttest.ValidateReport(t, render(t, JSON, r, Options{}))
+}
+
 func TestYAMLSaysWhatJSONSays(t *testing.T) {
 	for name, r := range reports(t) {
 		doc, err := yaml.YAMLToJSON(render(t, YAML, r, Options{}))

@@ -140,12 +140,5 @@ func (n States) sameAfter(strip func(any) any) bool {
 
 // lookup returns the states at a path.
 func (n States) lookup(path object.Path) States {
-	for _, step := range path {
-		if step.Form == object.FieldStep {
-			n = n.field(step.Name)
-		} else {
-			n = n.item(step)
-		}
-	}
-	return n
+	return object.Follow(n, path, States.field, States.item)
 }

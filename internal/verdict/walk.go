@@ -235,13 +235,9 @@ func (w *Walker) fold(path object.Path, n States, entries []entry) []entry {
 
 // isIgnoredInPart reports whether rules silence some of the entries and not others. Each is reported by itself then.
 func isIgnoredInPart(entries []entry) bool {
-	some, all := false, true
-	for _, e := range entries {
-		if e.weight != silent {
-			some, all = some || e.IgnoredBy != nil, all && e.IgnoredBy != nil
-		}
-	}
-	return some && !all
+	said := object.Filter(entries, func(e entry) bool { return e.weight != silent })
+	ignored := object.Filter(said, func(e entry) bool { return e.IgnoredBy != nil })
+	return len(ignored) > 0 && len(ignored) < len(said)
 }
 
 // isEditedDefault reports whether somebody, or a failed last revision, added a subtree that holds nothing but defaults, but is no default
@@ -260,13 +256,7 @@ func decisiveEntries(entries []entry) []entry {
 		func(e entry) bool { return e.weight == soft && e.Managed },
 		func(e entry) bool { return e.weight == soft },
 	} {
-		var out []entry
-		for _, e := range entries {
-			if isDecisive(e) {
-				out = append(out, e)
-			}
-		}
-		if len(out) > 0 {
+		if out := object.Filter(entries, isDecisive); len(out) > 0 {
 			return out
 		}
 	}
@@ -275,13 +265,11 @@ func decisiveEntries(entries []entry) []entry {
 
 // causeOfAll returns the cause of a subtree from its findings. Silent entries, such as allocations, do not count.
 func causeOfAll(entries []entry) report.Cause {
-	cause := entries[0].Cause
-	for _, e := range entries {
-		if e.Cause != cause {
-			return report.CauseBoth
-		}
+	first := entries[0].Cause
+	if slices.ContainsFunc(entries, func(e entry) bool { return e.Cause != first }) {
+		return report.CauseBoth
 	}
-	return cause
+	return first
 }
 
 // mayFold reports whether all findings can be folded into one.

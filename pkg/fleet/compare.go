@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -62,10 +63,11 @@ type comparison struct {
 	// together reads through cluster and knows the records that were listed; alone reads everything by itself.
 	together, alone *drift.Comparer
 
-	mu       sync.Mutex
-	next     int
-	results  []result
-	progress Progress
+	mu sync.Mutex
+	// next is the next release to compare, and those before first are done.
+	next, first int
+	results     []result
+	progress    Progress
 }
 
 // result is the report of one release.
@@ -114,7 +116,7 @@ func (c *comparison) compareAll(ctx context.Context) {
 					return
 				}
 				if r := c.found[i]; r.Problem != nil {
-					c.finish(i, c.failed(r, r.Problem))
+					c.finish(i, c.failed(r, fmt.Errorf("find release %s: %w", r.Last.Release, r.Problem)))
 				} else {
 					c.finish(i, c.compare(ctx, c.together, r))
 				}
@@ -133,8 +135,10 @@ func (c *comparison) take() (i int, ok bool) {
 	}
 	i = c.next
 	c.next++
-	first := slices.IndexFunc(c.results, func(r result) bool { return !r.done })
-	c.cluster.sweep.Window(c.found[first].Last.Namespace, c.found[i].Last.Namespace)
+	for c.results[c.first].done {
+		c.first++
+	}
+	c.cluster.sweep.Window(c.found[c.first].Last.Namespace, c.found[i].Last.Namespace)
 	return i, true
 }
 
@@ -172,12 +176,15 @@ func (c *comparison) compare(ctx context.Context, comparer *drift.Comparer, r re
 // failed returns the report of a release that could not be compared.
 func (c *comparison) failed(r release.Released, err error) report.Release {
 	e := c.scanError("", "release", err)
-	return report.Release{
+	out := report.Release{
 		Name: r.Last.Release, Namespace: r.Last.Namespace, StorageNamespace: r.Last.Namespace, Cluster: c.Name, Operation: report.OperationDrift,
-		Last:     &report.Revision{Revision: r.Last.Revision, Status: r.Last.Status},
 		Warnings: []report.Message{}, NotCompared: []report.NotCompared{}, Objects: []report.Object{},
 		Errors: []report.Message{{Code: e.Code, Message: e.Message}},
 	}
+	if r.Last.Revision > 0 { // it is unknown if the labels of the record were edited
+		out.Last = &report.Revision{Revision: r.Last.Revision, Status: r.Last.Status}
+	}
+	return out
 }
 
 // compareChanged compares the releases again whose records changed since they were listed, as far as their reports could be wrong: a
@@ -193,16 +200,22 @@ func (c *comparison) compareChanged(ctx context.Context) {
 		return
 	}
 	now := c.listAgain(ctx, doubtful)
+	var group errgroup.Group
+	group.SetLimit(c.Concurrency)
 	for _, i := range doubtful {
 		r := c.found[i]
 		key := [2]string{r.Last.Namespace, r.Last.Release}
 		switch present, listed := now[key]; {
-		case listed && len(present.History.Entries) == 0:
+		case listed && (len(present.History.Entries) == 0 || present.Last.Status == statusUninstalled && r.Last.Status != statusUninstalled):
 			c.results[i].gone = true
 		case !listed || !slices.Equal(present.History.Entries, r.History.Entries):
-			c.results[i].Release = c.compare(ctx, c.alone, r)
+			group.Go(func() error {
+				c.results[i].Release = c.compare(ctx, c.alone, r)
+				return nil
+			})
 		}
 	}
+	_ = group.Wait() // no comparison returns an error
 }
 
 // listAgain lists the records of the doubtful releases. A release that is not in the result could not be listed; one that was uninstalled

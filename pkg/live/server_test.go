@@ -230,9 +230,9 @@ func (f *fakeAPI) sendList(w http.ResponseWriter, r *http.Request, k fakeKind) {
 	}
 	var items []any
 	for _, path := range slices.Sorted(maps.Keys(f.objects)) {
-		name, ok := strings.CutPrefix(path, r.URL.Path+"/")
 		object := unstructured.Unstructured{Object: f.objects[path]}
-		if ok && !strings.Contains(name, "/") && selector.Matches(labels.Set(object.GetLabels())) {
+		everywhere := r.URL.Path == k.root()+"/"+k.plural && path == k.collection(object.GetNamespace())+"/"+object.GetName()
+		if (everywhere || path == r.URL.Path+"/"+object.GetName()) && selector.Matches(labels.Set(object.GetLabels())) {
 			items = append(items, object.Object)
 		}
 	}

@@ -60,6 +60,9 @@ func (s *Sweep) Window(first, last string) {
 	s.mu.Lock()
 	moved := first != s.first
 	s.first, s.last = first, last
+	maps.DeleteFunc(s.lists, func(of listOf, _ *sharedList) bool {
+		return of.namespace != "" && CompareNamespaces(of.namespace, first) < 0
+	})
 	lists := slices.Collect(maps.Values(s.lists))
 	s.mu.Unlock()
 	if !moved {

@@ -29,18 +29,21 @@ type sharedList struct {
 	reached string
 	// done is set after the last page.
 	done bool
-	// next is the token of the next page; empty for the first one. coming receives that page if it was asked for already.
+	// failed is set if no more pages can be read, but perhaps the objects by themselves.
+	failed error
+	// next is the token of the next page; empty for the first one. It was asked for already if coming is set.
 	next   string
-	coming chan pageOrError
+	coming *comingPage
 }
 
 // place is the place of an object among those of its kind.
 type place struct{ namespace, name string }
 
-// pageOrError is the answer to a request for a page.
-type pageOrError struct {
+// comingPage is a page that was asked for. It is complete when done is closed.
+type comingPage struct {
 	listPage
-	err error
+	err  error
+	done chan struct{}
 }
 
 func newSharedList(ctx context.Context, read func(context.Context, string) (listPage, error), first string) *sharedList {
@@ -82,49 +85,68 @@ func (l *sharedList) find(ctx context.Context, group []target) (answers, error) 
 		if len(found) == len(group) || l.done || CompareNamespaces(l.reached, namespace) > 0 {
 			return found, nil
 		}
+		if l.failed != nil {
+			return found, l.failed
+		}
 		if err := l.readPage(ctx); err != nil {
 			return found, err
 		}
 	}
 }
 
-// readPage waits for the next page and asks for the one after it.
+// readPage waits for the next page and asks for the one after it. It is called with the lock, and gives it up while it waits. All callers
+// that wait get the same page or the same error.
 func (l *sharedList) readPage(ctx context.Context) error {
 	if l.coming == nil {
 		l.ask()
 	}
+	page := l.coming
+	l.mu.Unlock()
 	select {
 	case <-ctx.Done():
+		l.mu.Lock()
 		return ctx.Err()
-	case page := <-l.coming:
+	case <-page.done:
+		l.mu.Lock()
+	}
+	if l.coming == page {
 		l.coming = nil
-		if page.err != nil {
-			return l.resume(page.err)
+		l.take(page)
+	}
+	return page.err
+}
+
+// take adds a page to the list.
+func (l *sharedList) take(page *comingPage) {
+	if page.err != nil {
+		page.err = l.resume(page.err)
+		if page.err != nil && mayGetInstead(page.err) {
+			l.failed = page.err
 		}
-		l.add(page.items)
-		l.next = page.next
-		l.done = l.next == "" || len(page.items) == 0
-		if !l.done {
-			l.ask()
-		}
-		return nil
+		return
+	}
+	l.add(page.items)
+	l.next = page.next
+	l.done = l.next == "" || len(page.items) == 0
+	if !l.done {
+		l.ask()
 	}
 }
 
 // ask asks for the next page.
 func (l *sharedList) ask() {
-	coming, token := make(chan pageOrError, 1), l.next
-	l.coming = coming
+	page, token := &comingPage{done: make(chan struct{})}, l.next
+	l.coming = page
 	go func() {
-		var page pageOrError
-		defer func() { coming <- page }()
+		defer close(page.done)
 		defer recoverError(&page.err)
 		page.listPage, page.err = l.read(l.ctx, token)
 	}()
 }
 
 // resume decides what follows an error. If the API server has forgotten the state in which the list began, the error has a token by which
-// the list continues with the present state. After any other error, the next caller asks for the page again.
+// the list continues with the present state. After an error that concerns more than this list, such as a lost connection, the next caller
+// asks for the page again.
 func (l *sharedList) resume(err error) error {
 	var status apierrors.APIStatus
 	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) || l.next == "" {

@@ -9,8 +9,7 @@ import (
 func Equal(a, b any) bool {
 	switch a := a.(type) {
 	case string:
-		bs, ok := b.(string)
-		return ok && a == bs
+		return a == b
 	case map[string]any:
 		bm, ok := b.(map[string]any)
 		return ok && (IsSameMap(a, bm) || equalMaps(a, bm))

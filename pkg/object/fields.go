@@ -33,6 +33,17 @@ func Has(v any, name string) bool {
 	return ok
 }
 
+// Filter returns the items of a list for which keep returns true.
+func Filter[T any](list []T, keep func(T) bool) []T {
+	var out []T
+	for _, item := range list {
+		if keep(item) {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
 // SortedKeys returns the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))

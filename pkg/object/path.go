@@ -51,6 +51,18 @@ func (p Path) Index(i int) Path { return p.With(Step{Form: IndexStep, Index: i})
 // With returns the path with one more step.
 func (p Path) With(s Step) Path { return append(slices.Clip(p), s) }
 
+// Follow returns the part of v to which a path leads. Field and item return what one step leads to.
+func Follow[T any](v T, path Path, field func(T, string) T, item func(T, Step) T) T {
+	for _, step := range path {
+		if step.Form == FieldStep {
+			v = field(v, step.Name)
+		} else {
+			v = item(v, step)
+		}
+	}
+	return v
+}
+
 // EndsInKey reports whether the last step of the path names a list item by a list-map key of that name.
 func (p Path) EndsInKey(name string) bool {
 	if len(p) == 0 || p[len(p)-1].Form != KeyStep {

@@ -136,7 +136,8 @@ func (o objects) withPermissionHint(verb, namespace string, err error) error {
 	if verb == "get" {
 		other = "list"
 	}
-	return withHint(err, "reading a release needs the verbs %s and %s on %s in %s; see what you may do there with: kubectl auth can-i %s %s %s",
+	return withHint(err, "reading a release needs the verbs %s and %s on %s in %s; "+
+		"see what you may do there with: kubectl auth can-i %s %s %s",
 		verb, other, o.resource, inNamespace(namespace), verb, o.resource, namespaceFlag(namespace))
 }
 

@@ -58,7 +58,8 @@ func connectionStringError(err error) error {
 	text := err.Error()
 	switch {
 	case wrongVariable.MatchString(text):
-		return withHint(fmt.Errorf("connect to PostgreSQL: the environment variable %s cannot be used", wrongVariable.FindStringSubmatch(text)[1]),
+		name := wrongVariable.FindStringSubmatch(text)[1]
+		return withHint(fmt.Errorf("connect to PostgreSQL: the environment variable %s cannot be used", name),
 			"its value is wrong, or the PostgreSQL driver for Go does not support it; unset it, or see what psql says of its value")
 	case wrongParameter.MatchString(text):
 		err = fmt.Errorf("the parameter %s in %s has a wrong value", wrongParameter.FindStringSubmatch(text)[1], connectionVariable)
@@ -67,7 +68,7 @@ func connectionStringError(err error) error {
 	}
 	return withHint(err, "it is either a URL, postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=MODE, where special characters "+
 		"are written as %%40, or parameters, host=HOST user=USER password='PASSWORD' dbname=DATABASE, where quotes and "+
-		"backslashes follow a backslash")
+		"backslashes follow a backslash; a service must be in the service file, and the user may be left out only if the system knows one")
 }
 
 // Secrets returns what must not be shown of a connection: its string, and the passwords in it and in the environment.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -12,10 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	helm "helm.sh/helm/v3/pkg/release"
-	"helm.sh/helm/v3/pkg/storage/driver"
-	helm4common "helm.sh/helm/v4/pkg/release/common"
-	helm4 "helm.sh/helm/v4/pkg/release/v1"
-	driver4 "helm.sh/helm/v4/pkg/storage/driver"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -41,105 +36,14 @@ func TestSQL(t *testing.T) {
 	}
 }
 
-// sqlDatabase is one database of the server.
-type sqlDatabase struct {
-	t      *testing.T
-	server *postgres.Server
-	name   string
-}
-
-func (d sqlDatabase) exec(statements ...string) {
-	d.t.Helper()
-	d.server.Exec(d.name, statements...)
-}
-
-// helm3 and helm4 return Helm's own drivers, which run Helm's migrations.
-func (d sqlDatabase) helm3() *driver.SQL {
-	d.t.Helper()
-	s, err := driver.NewSQL(d.server.Connection(d.name, postgres.Admin), func(string, ...any) {}, "")
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return s
-}
-
-func (d sqlDatabase) helm4() *driver4.SQL {
-	d.t.Helper()
-	s, err := driver4.NewSQL(d.server.Connection(d.name, postgres.Admin), "")
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return s
-}
-
-// admit lets the reader read the tables.
-func (d sqlDatabase) admit() {
-	d.t.Helper()
-	d.exec("REVOKE ALL ON releases_v1, custom_labels_v1 FROM PUBLIC", "GRANT SELECT ON releases_v1, custom_labels_v1 TO "+reader,
-		"CREATE POLICY helmdrift ON releases_v1 FOR SELECT TO "+reader+" USING (true)",
-		"CREATE POLICY helmdrift ON custom_labels_v1 FOR SELECT TO "+reader+" USING (true)")
-}
-
-// storage opens the database as a role.
-func (d sqlDatabase) storage(role string) *Storage {
-	d.t.Helper()
-	return openSQL(d.t, Driver{Name: "sql", Connection: d.server.Connection(d.name, role), Timeout: time.Minute})
-}
-
-// store opens the namespace prod.
-func (d sqlDatabase) store(role string) *Store {
-	d.t.Helper()
-	s, err := d.storage(role).Namespace("prod")
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return s
-}
-
-func openSQL(t *testing.T, d Driver) *Storage {
-	t.Helper()
-	s, err := Open(d, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
-
-// create stores records of Helm 3.
-func (d sqlDatabase) create(releases ...*helm.Release) {
-	d.t.Helper()
-	s := d.helm3()
-	for _, r := range releases {
-		if err := s.Create(objectName(r.Name, r.Version), r); err != nil {
-			d.t.Fatal(err)
-		}
-	}
-}
-
-// create4 stores a record of Helm 4.
-func (d sqlDatabase) create4(namespace, name string, revision int, own map[string]string) {
-	d.t.Helper()
-	r := &helm4.Release{Name: name, Namespace: namespace, Version: revision, ApplyMethod: ApplyServerSide, Manifest: manifest,
-		Info: &helm4.Info{Status: helm4common.StatusDeployed}, Labels: own}
-	if err := d.helm4().Create(objectName(name, revision), r); err != nil {
-		d.t.Fatal(err)
-	}
-}
-
-func inNamespaceOf(r *helm.Release, namespace string, own map[string]string) *helm.Release {
-	r.Namespace, r.Labels = namespace, own
-	return r
-}
-
 // testSQLList lists the records of both Helms, as TestList does those in Secrets.
 func testSQLList(t *testing.T, d sqlDatabase) {
 	d.create(inNamespaceOf(helmRelease("web", 10, helm.StatusDeployed), "prod", nil),
 		inNamespaceOf(helmRelease("web", 9, helm.StatusSuperseded), "prod", map[string]string{"team": "shop", "a/b": `"x"`}),
 		inNamespaceOf(helmRelease("web", 1, helm.StatusFailed), "dev", nil))
 	d.create4("dev", "db", 2, map[string]string{"team": "shop"})
-	d.exec("UPDATE releases_v1 SET createdAt = 1002, modifiedAt = 1003 WHERE name = 'db'", "UPDATE releases_v1 SET owner = 'me' WHERE false")
-	d.exec("INSERT INTO releases_v1 SELECT 'other', type, '', 'other', namespace, 1, 'deployed', 'somebody', 0 FROM releases_v1 LIMIT 1")
+	d.exec("UPDATE releases_v1 SET createdAt = 1002, modifiedAt = 1003 WHERE name = 'db'",
+		"INSERT INTO releases_v1 SELECT 'other', type, '', 'other', namespace, 1, 'deployed', 'somebody', 0 FROM releases_v1 LIMIT 1")
 	d.admit()
 	for _, tc := range []struct{ namespace, selector, want string }{
 		{"", "", "dev/db.2 deployed, dev/web.1 failed, prod/web.9 superseded, prod/web.10 deployed"},
@@ -177,8 +81,8 @@ func testSQLList(t *testing.T, d sqlDatabase) {
 
 // testSQLLoad loads records of both Helms.
 func testSQLLoad(t *testing.T, d sqlDatabase) {
-	d.create(helmRelease("web", 1, helm.StatusSuperseded), helmRelease("web", 2, helm.StatusDeployed), helmRelease("web", 3, helm.StatusFailed),
-		inNamespaceOf(helmRelease("web", 4, helm.StatusDeployed), "dev", nil), helmRelease("web2", 1, helm.StatusDeployed))
+	d.create(helmRelease("web", 1, helm.StatusSuperseded), helmRelease("web", 2, helm.StatusDeployed),
+		helmRelease("web", 3, helm.StatusFailed), inNamespaceOf(helmRelease("web", 4, helm.StatusDeployed), "dev", nil), helmRelease("web2", 1, helm.StatusDeployed))
 	d.create4("prod", "four", 1, nil)
 	d.admit()
 	s := d.store(reader)
@@ -245,7 +149,8 @@ func testSQLEmpty(t *testing.T, d sqlDatabase) {
 	_, err := s.Load(t.Context(), "web", 0, Options{})
 	wantError(t, err, "helmdrift creates nothing", "there is no table releases_v1")
 	_, err = s.Names(t.Context())
-	wantError(t, err, "helmdrift creates nothing", "find releases: list the rows of releases_v1 in namespace prod: there is no table releases_v1")
+	wantError(t, err, "helmdrift creates nothing",
+		"find releases: list the rows of releases_v1 in namespace prod: there is no table releases_v1")
 	_, err = s.Get(t.Context(), Entry{Name: objectName("web", 1), Release: "web", Revision: 1}, Options{})
 	wantError(t, err, "helmdrift creates nothing", "there is no table releases_v1")
 	if got := d.server.Tables(d.name); got != "" {
@@ -328,7 +233,8 @@ func testSQLAnswers(t *testing.T, d sqlDatabase) {
 		"database": {d.server.Connection("nowhere", reader), "creates none", `database "nowhere" does not exist`},
 		"tls": {strings.TrimSuffix(d.server.Connection(d.name, reader), "sslmode=disable"), "sslmode=disable connects without it",
 			"the database offers no TLS"},
-		"parameter": {d.server.Connection(d.name, reader) + " hunter3=x", "needs quotes", "refuses a parameter of the connection (SQLSTATE 42704)"},
+		"parameter": {d.server.Connection(d.name, reader) + " hunter3=x", "needs quotes",
+			"refuses a parameter of the connection (SQLSTATE 42704)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := openSQL(t, Driver{Name: "sql", Connection: tc.connection}).List(t.Context(), "", labels.Everything())
@@ -346,7 +252,8 @@ func testSQLForeign(t *testing.T, d sqlDatabase) {
 	d.exec("INSERT INTO releases_v1 SELECT 'a', type, body, '', namespace, 1, status, owner, 0 FROM releases_v1",
 		"INSERT INTO releases_v1 SELECT 'b', type, body, 'zero', namespace, 0, status, owner, 0 FROM releases_v1 WHERE name = 'web'")
 	got, err := d.storage(postgres.Admin).List(t.Context(), "", labels.Everything())
-	if want := "prod/.0 deployed with a problem, prod/web.1 deployed, prod/zero.0 deployed with a problem"; err != nil || summary(got) != want {
+	const want = "prod/.0 deployed with a problem, prod/web.1 deployed, prod/zero.0 deployed with a problem"
+	if err != nil || summary(got) != want {
 		t.Fatalf("%s, error %v", summary(got), err)
 	}
 	wantError(t, got[0].Problem, "column owner", "SQL row prod/a", "do not tell a name and a revision")
@@ -373,7 +280,8 @@ func testSQLPool(t *testing.T, d sqlDatabase) {
 		})
 	}
 	all.Wait()
-	got := d.server.Column(d.name, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'helmdrift' AND datname = current_database()")
+	got := d.server.Column(d.name, `SELECT count(*) FROM pg_stat_activity
+		WHERE application_name = 'helmdrift' AND datname = current_database()`)
 	if got[0] != fmt.Sprint(maxConnections) {
 		t.Errorf("%s connections, want %d", got[0], maxConnections)
 	}
@@ -388,76 +296,4 @@ func testSQLPool(t *testing.T, d sqlDatabase) {
 	wantError(t, sleep(ctx, d.storage(postgres.Admin)), "", "context canceled")
 	slow := openSQL(t, Driver{Name: "sql", Connection: d.server.Connection(d.name, postgres.Admin), Timeout: 300 * time.Millisecond})
 	wantError(t, sleep(t.Context(), slow), "--request-timeout", "does not answer in time")
-}
-
-// TestSQLUnreachable checks servers that refuse a connection, and one that accepts it and says nothing.
-func TestSQLUnreachable(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	list := func(connection string) error {
-		_, err := openSQL(t, Driver{Name: "sql", Connection: connection, Timeout: 200 * time.Millisecond}).
-			List(t.Context(), "", labels.Everything())
-		return err
-	}
-	wantError(t, list("postgres://helm:hunter2@127.0.0.1:1/helm"), "the host and the port",
-		"list the rows of releases_v1 in all namespaces: cannot reach the database: dial tcp 127.0.0.1:1: connect: connection refused")
-	_, port, _ := net.SplitHostPort(silent.Addr().String())
-	begun := time.Now()
-	for _, mode := range []string{"disable", "require"} {
-		wantError(t, list("host=127.0.0.1 password=hunter2 sslmode="+mode+" port="+port), "--request-timeout", "does not answer in time")
-	}
-	if took := time.Since(begun); took > 10*time.Second {
-		t.Errorf("a silent server held two lists for %v", took)
-	}
-}
-
-// TestSQLConnectionString checks that an unusable connection string is an error that repeats nothing of it, and that
-// the passwords of usable and unusable ones are known.
-func TestSQLConnectionString(t *testing.T) {
-	const isNone = "HELM_DRIVER_SQL_CONNECTION_STRING is no connection string of PostgreSQL"
-	for _, tc := range []struct{ connection, password, want string }{
-		{"postgres://helm:hunter2@db:5432/helm?sslmode=disable", "hunter2", ""},
-		{"postgresql://helm:hun%2Fter2@db/helm", "hun/ter2", ""},
-		{"postgres://db/helm?user=helm&password=hunter2", "hunter2", ""},
-		{"host=db user=helm password='hunter2 \\'and more' dbname=helm", "hunter2 'and more", ""},
-		{"host=db user=helm password=hun\\ ter2", "hun ter2", ""},
-		{"postgres://helm:hunter2/x@db/helm", "hunter2/x", isNone},
-		{"postgres://helm:hun%ter2@db/helm", "hun%ter2", isNone},
-		{"postgres://helm:hunter2@db:port/helm", "hunter2", isNone},
-		{"user=helm password=a hunter2", "user=helm password=a hunter2", isNone},
-		{"user=helm password='hunter2", "user=helm password='hunter2", isNone},
-		{"port=hunter2", "port=hunter2", "the parameter port in HELM_DRIVER_SQL_CONNECTION_STRING has a wrong value"},
-		{"sslmode=hunter2", "sslmode=hunter2", "the parameter sslmode in HELM_DRIVER_SQL_CONNECTION_STRING has a wrong value"},
-	} {
-		d := Driver{Name: "sql", Connection: tc.connection}
-		if secrets := d.Secrets(); !strings.Contains(strings.Join(secrets, "\n")+"\n", tc.password+"\n") {
-			t.Errorf("the secrets of %s are %q", tc.connection, secrets)
-		}
-		s, err := Open(d, nil, nil)
-		if tc.want == "" {
-			if err != nil {
-				t.Errorf("%s: %v", tc.connection, err)
-				continue
-			}
-			_ = s.Close()
-			continue
-		}
-		wantError(t, err, "special characters are written as %40", tc.want)
-		if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%v shows the password", err)
-		}
-	}
-	if got := (Driver{Connection: "postgres://helm:hunter2@db/helm"}).Secrets(); got != nil {
-		t.Errorf("another driver has the secrets %q", got)
-	}
-	t.Setenv("PGPASSWORD", "from-the-environment")
-	if got := fmt.Sprint(Driver{Name: "sql", Connection: "port=x"}.Secrets()); !strings.Contains(got, "from-the-environment") {
-		t.Errorf("secrets %s", got)
-	}
-	t.Setenv("PGPORT", "hunter2")
-	_, err := Open(Driver{Name: "sql"}, nil, nil)
-	wantError(t, err, "psql", "the environment variable PGPORT cannot be used")
 }

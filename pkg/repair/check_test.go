@@ -55,7 +55,7 @@ func isPlannedPlace(planned, place object.Path) bool { return planned.Overlaps(p
 func (w *site) checkDone(o *ObjectPlan, after map[string]any) {
 	w.t.Helper()
 	stored := w.served(o.compared.Object, after)
-	for _, f := range drifted(o.source.Findings(stored)) {
+	for _, f := range object.Filter(o.source.Findings(stored), threeway.Finding.Drifted) {
 		if !o.isOwnership(f, stored) && slices.ContainsFunc(o.Changes, func(c Change) bool { return c.Path.Overlaps(f.Path) }) {
 			w.t.Errorf("%s: %s has still drifted: %v, %v", o.Ref.Key, f.Path, f.Old, f.Live)
 		}
@@ -81,7 +81,7 @@ func (w *site) checkStale(o *ObjectPlan, live map[string]any) {
 			continue
 		}
 		restored := func(f threeway.Finding) bool { return f.Path.Overlaps(c.Path) }
-		if !slices.ContainsFunc(drifted(o.source.Findings(elsewhere)), restored) {
+		if !slices.ContainsFunc(object.Filter(o.source.Findings(elsewhere), threeway.Finding.Drifted), restored) {
 			continue // it has moved to where it belongs
 		}
 		body, err := o.Patch(elsewhere)

@@ -3,6 +3,7 @@ package repair
 import (
 	"slices"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -33,7 +34,7 @@ func (o *ObjectPlan) driftedAgain(after *threeway.Comparison) (fields []string, 
 	if i < 0 {
 		return nil, false
 	}
-	drift := drifted(after.Objects[i].Findings)
+	drift := object.Filter(after.Objects[i].Findings, threeway.Finding.Drifted)
 	now, known := after.Repairable(&after.Objects[i])
 	for _, c := range o.Changes {
 		same := func(f threeway.Finding) bool { return f.Path.Equal(c.Path) }
@@ -42,15 +43,4 @@ func (o *ObjectPlan) driftedAgain(after *threeway.Comparison) (fields []string, 
 		}
 	}
 	return fields, len(fields) > 0 || after.Objects[i].Gone()
-}
-
-// drifted returns the findings that are drift, which a repair puts back.
-func drifted(findings []threeway.Finding) []threeway.Finding {
-	var out []threeway.Finding
-	for _, f := range findings {
-		if f.Drifted() {
-			out = append(out, f)
-		}
-	}
-	return out
 }

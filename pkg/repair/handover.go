@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -83,13 +84,7 @@ func (o *ObjectPlan) entriesOf(live map[string]any) (out entries) {
 
 // holders returns the entries that own some of the fields.
 func holders(all []entry, fields *fieldpath.Set) []entry {
-	var out []entry
-	for _, e := range all {
-		if e.err == nil && !e.fields.Intersection(fields).Empty() {
-			out = append(out, e)
-		}
-	}
-	return out
+	return object.Filter(all, func(e entry) bool { return e.err == nil && !e.fields.Intersection(fields).Empty() })
 }
 
 // checkHandOver returns an error if the ownership of an object cannot be handed over. New checks it before values are planned, because

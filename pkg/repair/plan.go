@@ -222,23 +222,34 @@ func (p *planner) needsHandOver(o *ObjectPlan) bool {
 // selected returns the selected drift of an object. A field that is selected in part is declined, because writing it would write more than
 // the selectors name.
 func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
+	return p.chosen(o, object.Filter(o.Findings, threeway.Finding.Drifted), "be put back", notSelected, func(f threeway.Finding) string {
+		if doubt := p.uncertainty(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {
+			return fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, p.shownPath(o, f.Path))
+		}
+		return ""
+	})
+}
+
+// chosen returns the findings that are selected, and declines those that are selected in part, those of a failed revision, and those that
+// are doubtful. What is not selected is declined too, unless that needs no reason.
+func (p *planner) chosen(o *threeway.ObjectComparison, all []threeway.Finding, done, unselected string, doubt func(threeway.Finding) string) []threeway.Finding {
 	var out []threeway.Finding
-	for _, f := range drifted(o.Findings) {
-		switch p.choice.field(o.Key, f.Path) {
-		case inside:
-			if p.isOfFailed(o.Key, f) {
-				p.decline(o, p.id(o, f), p.ofFailedReason(f))
-				continue
-			}
-			if doubt := p.uncertainty(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {
-				p.decline(o, p.id(o, f), fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, p.shownPath(o, f.Path)))
-				continue
-			}
+	for _, f := range all {
+		reason, how := "", p.choice.field(o.Key, f.Path)
+		switch {
+		case how == inPart:
+			reason = "it can only " + done + " as a whole: select " + p.shownPath(o, f.Path)
+		case how == outside:
+			reason = unselected
+		case p.isOfFailed(o.Key, f):
+			reason = p.ofFailedReason(f)
+		default:
+			reason = doubt(f)
+		}
+		if reason != "" {
+			p.decline(o, p.id(o, f), reason)
+		} else if how == inside {
 			out = append(out, f)
-		case inPart:
-			p.decline(o, p.id(o, f), "it can only be put back as a whole: select "+p.shownPath(o, f.Path))
-		case outside:
-			p.decline(o, p.id(o, f), notSelected)
 		}
 	}
 	return out

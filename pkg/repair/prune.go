@@ -40,24 +40,10 @@ func isInstruction(path object.Path) bool {
 
 // additions returns what is to be pruned of an object. What is not selected is left without a reason, because it is no drift.
 func (p *planner) additions(o *threeway.ObjectComparison) []threeway.Finding {
-	var out []threeway.Finding
-	for _, f := range o.Findings {
-		if !p.prunes || !isAdded(f) {
-			continue
-		}
-		switch p.choice.field(o.Key, f.Path) {
-		case inside:
-			if p.isOfFailed(o.Key, f) {
-				p.decline(o, p.id(o, f), p.ofFailedReason(f))
-				continue
-			}
-			out = append(out, f)
-		case inPart:
-			p.decline(o, p.id(o, f), "it can only go as a whole: select "+p.shownPath(o, f.Path))
-		case outside:
-		}
+	if !p.prunes {
+		return nil
 	}
-	return out
+	return p.chosen(o, object.Filter(o.Findings, isAdded), "go", "", func(threeway.Finding) string { return "" })
 }
 
 // pruned makes the changes that remove additions. It skips what a planned change removes anyway, and what would be a default once the

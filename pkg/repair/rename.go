@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // Keys identify the items of a list. If somebody edits a key, one item is missing, and live has another one that no manifest names. If the
@@ -49,7 +50,7 @@ func countClaims(candidates map[string][]object.Path, path object.Path) int {
 // candidates returns, by the path of each missing item of the object, the items of live that may be it under another name.
 func (b *builder) candidates() map[string][]object.Path {
 	out := map[string][]object.Path{}
-	for _, f := range drifted(b.compared.Findings) {
+	for _, f := range object.Filter(b.compared.Findings, threeway.Finding.Drifted) {
 		last := len(f.Path) - 1
 		if last < 0 || f.Path[last].Form != object.KeyStep {
 			continue

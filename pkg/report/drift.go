@@ -1,6 +1,10 @@
 package report
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
 
 // Classification is the part of a finding that decides whether it counts. The findings of pkg/threeway embed one, so the rules below hold
 // for values in clear and for a report alike.
@@ -99,10 +103,5 @@ func (o Object) ToPutBack() (drifted []Finding, gone bool) {
 	if o.Gone() || o.IgnoredBy != nil {
 		return nil, o.state().Drifted()
 	}
-	for _, f := range o.Fields {
-		if f.Drifted() {
-			drifted = append(drifted, f)
-		}
-	}
-	return drifted, false
+	return object.Filter(o.Fields, Finding.Drifted), false
 }

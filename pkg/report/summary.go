@@ -6,8 +6,11 @@ import (
 	"time"
 )
 
-// New returns a report of releases, in their order, with the counts of its summary.
+// New returns a report of releases, in their order, with the counts of its summary. A report without a release has an empty list.
 func New(version string, now time.Time, releases []Release) *Report {
+	if releases == nil {
+		releases = []Release{}
+	}
 	r := &Report{APIVersion: APIVersion, Kind: KindReport, Helmdrift: version, Time: now.UTC().Truncate(time.Second), Releases: releases}
 	for _, release := range releases {
 		r.Summary.add(release)

@@ -142,8 +142,9 @@ func (c *comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[str
 	d := decision{action: report.ActionDelete}
 	fieldVerdict, notes := report.Remove, report.Notes(nil)
 	hook, first := c.becomesHook(p.old)
-	switch d.deletesFirst = first; {
+	switch {
 	case hook:
+		d.deletesFirst = first
 		d.reason = "the chart turns it into a hook: Helm deletes the live object, whatever its resource policy, before it runs the hook"
 	case object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep":
 		d.action, d.reason = report.ActionKeep, "helm.sh/resource-policy: keep"

@@ -40,8 +40,9 @@ func (c *Comparison) Needs() Needs {
 			continue
 		}
 		applied := o.Engine == report.EngineApply || o.isCreated() && c.Input.serverSide()
-		if gv := o.GVK().GroupVersion(); applied && !kinds.NativeApply().Scheme.Recognizes(o.GVK()) && !c.hasApplyTypes(gv) &&
-			!slices.Contains(needs.ApplyTypes, gv) {
+		gv := o.GVK().GroupVersion()
+		_, tried := c.Input.ApplyTypes[gv]
+		if applied && !kinds.NativeApply().Scheme.Recognizes(o.GVK()) && !tried && !slices.Contains(needs.ApplyTypes, gv) {
 			needs.ApplyTypes = append(needs.ApplyTypes, gv)
 		}
 		if c.Input.Autoscaled == nil && o.Namespace != "" && slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return verdict.IsReplicas(f.Path) }) {
@@ -59,12 +60,6 @@ func (c *Comparison) Needs() Needs {
 // needsSchema reports whether the schema of a custom resource would make the answer better: the object differs, or it is created.
 func (o ObjectComparison) needsSchema() bool {
 	return o.wantsSchema || len(o.Findings) > 0 || o.isCreated()
-}
-
-// hasApplyTypes reports whether reading a document was tried.
-func (c *Comparison) hasApplyTypes(gv schema.GroupVersion) bool {
-	_, asked := c.Input.ApplyTypes[gv]
-	return asked
 }
 
 // MaybeAutoscaled reports whether an autoscaler that could not be read may have set the field.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"helm.sh/helm/v3/pkg/releaseutil"
 
@@ -76,7 +77,7 @@ func eachObject(objects []object.Object, f func(int, object.Key, *object.Object)
 }
 
 // installRank orders kinds as helm v3.22.0 pkg/releaseutil InstallOrder does, unknown ones last.
-func installRank() func(kind string) int {
+var installRank = sync.OnceValue(func() func(kind string) int {
 	rank := map[string]int{}
 	for i, kind := range releaseutil.InstallOrder {
 		rank[kind] = i
@@ -87,4 +88,4 @@ func installRank() func(kind string) int {
 		}
 		return len(rank)
 	}
-}
+})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
@@ -32,7 +33,7 @@ func checkQuery(t *testing.T, query string) {
 		names[name] = true
 	}
 	for _, s := range parse(t, golden(t, "fleet")) {
-		known[s.name()] = map[string]bool{labels.MetricName: true}
+		known[s.name()] = map[string]bool{model.MetricNameLabel: true}
 		s.labels.Range(func(l labels.Label) { known[s.name()][l.Name], names[l.Name] = true, true })
 	}
 	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
@@ -107,7 +108,7 @@ func (h history) query(t *testing.T, expr string, at time.Time) map[string]float
 	for _, s := range vector {
 		var words []string
 		s.Metric.Range(func(l labels.Label) {
-			if l.Name != labels.MetricName {
+			if l.Name != model.MetricNameLabel {
 				words = append(words, l.Value)
 			}
 		})

@@ -237,11 +237,17 @@ func dropDefaults(obj map[string]any) {
 			delete(spec, name)
 		}
 	}
-	if strategy, _ := spec["updateStrategy"].(map[string]any); obj["kind"] == "StatefulSet" { // pkg/apis/apps/v1/defaults.go SetDefaults_StatefulSet
-		if cmp.Equal(strategy["rollingUpdate"], any(map[string]any{"partition": int64(0)})) {
-			delete(strategy, "rollingUpdate")
-		}
+	strategy, _ := spec["updateStrategy"].(map[string]any)
+	if rolling := rollingDefaults[fmt.Sprint(obj["kind"])]; rolling != nil && cmp.Equal(strategy["rollingUpdate"], any(rolling)) {
+		delete(strategy, "rollingUpdate")
 	}
+}
+
+// rollingDefaults are the defaults of spec.updateStrategy.rollingUpdate, which come with the type RollingUpdate (kubernetes v1.36.3
+// pkg/apis/apps/v1/defaults.go SetDefaults_StatefulSet, SetDefaults_DaemonSet).
+var rollingDefaults = map[string]map[string]any{
+	"StatefulSet": {"partition": int64(0)},
+	"DaemonSet":   {"maxSurge": int64(0), "maxUnavailable": int64(1)},
 }
 
 // jobLabel matches what the API server adds to the template of a Job.

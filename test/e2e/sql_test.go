@@ -52,6 +52,15 @@ func testRecordsInSQL(t *testing.T, by4 bool, server *postgres.Server, database 
 		}
 	}
 
+	// A scan of all namespaces finds the releases of the database, and no others.
+	out, err = c.binary("diff", "-A", "-o", "json")
+	must(t, err)
+	all, err := decodeReport(out.stdout)
+	must(t, err)
+	if len(all.Releases) != 1 || all.Releases[0].Namespace != c.ns || all.Releases[0].Drifted || out.exit != 0 {
+		t.Errorf("exit %d\n%s%s", out.exit, out.stdout, out.stderr)
+	}
+
 	must(t, c.scale("deployment/web", "5"))
 	out, err = c.diff(c.release)
 	must(t, err)

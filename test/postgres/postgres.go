@@ -1,6 +1,6 @@
 // Package postgres starts a PostgreSQL server for tests of HELM_DRIVER=sql. The server belongs to one test: its data is in a temporary
-// folder, it listens on the loopback device only, and it ends with the test. The binaries are those of Debian's package postgresql; a test is
-// skipped where they are not installed.
+// folder, it listens on the loopback device only, and it ends with the test. The binaries are those of Debian's package postgresql; a test
+// is skipped where they are not installed.
 //
 //	server := postgres.Start(t)
 //	server.Exec("postgres", "CREATE DATABASE helm")

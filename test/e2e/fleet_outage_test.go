@@ -1,0 +1,218 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// outages is a proxy in front of an API server that can go away: it closes all connections and its port, as a server that is killed.
+type outages struct {
+	kubeconfig string
+	address    string
+	pass       http.Handler
+
+	mu     sync.Mutex
+	server *http.Server
+	// seen counts requests; at the request number at, the server goes away for the duration.
+	seen, at int
+	away     time.Duration
+	// every is which requests are refused with 429; refused is when, by URI.
+	every   int
+	refused map[string]time.Time
+	sum     int
+	early   []string
+}
+
+func startOutages(t *testing.T, on *cluster) *outages {
+	t.Helper()
+	target, err := url.Parse(on.config.Host)
+	must(t, err)
+	transport, err := rest.TransportFor(on.config)
+	must(t, err)
+	p := &outages{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), address: "127.0.0.1:0", refused: map[string]time.Time{}}
+	p.pass = &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, Transport: transport, FlushInterval: -1}
+	must(t, p.begin())
+	t.Cleanup(p.end)
+	must(t, os.WriteFile(p.kubeconfig, []byte(fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: test, cluster: {server: \"http://%s\"}}]\n"+
+		"contexts: [{name: test, context: {cluster: test, user: \"\"}}]\ncurrent-context: test\n", p.address)), 0o600))
+	return p
+}
+
+// begin serves at the address, which is the same after the first call.
+func (p *outages) begin() error {
+	listener, err := net.Listen("tcp", p.address)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.address, p.server = listener.Addr().String(), &http.Server{Handler: http.HandlerFunc(p.handle), ReadHeaderTimeout: time.Minute}
+	go func(s *http.Server) { _ = s.Serve(listener) }(p.server)
+	return nil
+}
+
+// end closes the port and all connections.
+func (p *outages) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.server.Close()
+}
+
+// goAway plans an outage at a request from now on; a negative number plans none.
+func (p *outages) goAway(at int, away time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen, p.at, p.away = 0, at, away
+}
+
+// requests returns how many requests were seen since goAway.
+func (p *outages) requests() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen
+}
+
+// throttle refuses every nth request once.
+func (p *outages) throttle(every int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.every = every
+}
+
+// repeated returns how many requests were refused, and which of them were repeated before the time that they were told.
+func (p *outages) repeated() (refused int, early []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sum, p.early
+}
+
+func (p *outages) handle(w http.ResponseWriter, r *http.Request) {
+	goes, refuses := p.count(r)
+	switch {
+	case goes:
+		p.end()
+		go func() {
+			time.Sleep(p.away)
+			_ = p.begin()
+		}()
+	case refuses:
+		throttle(w, r, nil)
+	default:
+		p.pass.ServeHTTP(w, r)
+	}
+}
+
+// count counts a request and decides what happens to it.
+func (p *outages) count(r *http.Request) (goes, refuses bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen++
+	uri := r.URL.RequestURI()
+	if at, again := p.refused[uri]; again {
+		if time.Since(at) < time.Second {
+			p.early = append(p.early, uri)
+		}
+		delete(p.refused, uri)
+		return false, false
+	}
+	if p.every > 0 && p.seen%p.every == 0 {
+		p.sum++
+		p.refused[uri] = time.Now()
+		return false, true
+	}
+	return p.at > 0 && p.seen == p.at, false
+}
+
+// testOutage takes the API server away in the middle of scans. What such a report says is right or an error, and the next scan is right.
+func testOutage(c *fleetCluster) {
+	c.fill()
+	p := startOutages(c.t, c.on)
+	scan := func() scanRun {
+		out, err := c.runFor(context.Background(), p.kubeconfig, "diff", "-A", "-o", "json")
+		must(c.t, err)
+		return out
+	}
+	p.goAway(-1, 0)
+	before := scan()
+	want, err := before.byID()
+	must(c.t, err)
+	total := p.requests()
+	failed := 0
+	for i := range outageScans {
+		at, away := 1+i*total/outageScans, []time.Duration{0, 50 * time.Millisecond, time.Second}[i%3]
+		p.goAway(at, away)
+		got := scan()
+		if got.exit == 1 {
+			failed++
+		}
+		checkOutage(c.t, fmt.Sprintf("at request %d of %d for %v", at, total, away), got, want)
+		time.Sleep(away + 100*time.Millisecond)
+	}
+	if failed == 0 {
+		c.t.Errorf("no outage of %d had an effect", outageScans)
+	}
+	p.goAway(-1, 0)
+	if after := scan(); after.exit != before.exit || !equalJSON(after.Releases, before.Releases) {
+		c.t.Errorf("exit %d after the outages:\n%s%s", after.exit, after.summary(), after.stderr)
+	}
+}
+
+// outageScans is the number of scans with an outage.
+const outageScans = 9
+
+// checkOutage checks that a report has every release, and that what it says is right or an error, and then exit code 1.
+func checkOutage(t *testing.T, when string, got scanRun, want map[releaseID]map[string]any) {
+	t.Helper()
+	found, err := got.byID()
+	must(t, err)
+	errors := len(got.Errors)
+	for id, release := range found {
+		said := state(release)
+		if len(said) > 5 && said[:5] == "error" {
+			errors++
+			checkPartly(t, when, id, release, want[id])
+			continue
+		}
+		if !equalJSON(release, want[id]) && len(release["warnings"].([]any)) == 0 {
+			t.Errorf("%s: %s is %s, not %s", when, id, said, state(want[id]))
+		}
+	}
+	switch {
+	case errors > 0 && got.exit != 1, errors == 0 && got.exit == 1 && len(found) > 0:
+		t.Errorf("%s: exit %d with %d errors\n%s", when, got.exit, errors, got.stderr)
+	case len(found) == 0 && (got.exit != 1 || got.stderr == ""):
+		t.Errorf("%s: exit %d without a release and a reason", when, got.exit)
+	case len(found) > 0 && len(found) != len(want):
+		t.Errorf("%s: %d releases, not %d", when, len(found), len(want))
+	}
+}
+
+// checkPartly checks what the report of a release says in spite of an error: an object without an error is as it was.
+func checkPartly(t *testing.T, when string, id releaseID, got, want map[string]any) {
+	t.Helper()
+	right := map[string]any{}
+	for _, o := range want["objects"].([]any) {
+		right[objectName(o)] = o
+	}
+	for _, o := range got["objects"].([]any) {
+		if object := o.(map[string]any); object["error"] == nil && !equalJSON(object, right[objectName(o)]) {
+			t.Errorf("%s: %s: %s is not right: %v", when, id, objectName(o), object)
+		}
+	}
+}
+
+func objectName(o any) string {
+	object := o.(map[string]any)
+	return fmt.Sprint(object["kind"], " ", object["namespace"], "/", object["name"])
+}

@@ -1,0 +1,114 @@
+package e2e
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// TestStoriesAsFleet compares the report of a fleet with the reports of its releases one by one. The fleet is everything that the tests
+// before this one have left in the cluster: the releases of all stories, of the random tests and of those on charts. Tests run in the order
+// of their files, and those with t.Parallel after all others, so that nobody deploys meanwhile.
+func TestStoriesAsFleet(t *testing.T) {
+	c := newCase(t, suite.cluster)
+	must(t, c.helm(false, "install", "web")) // so that there is a release if this test runs by itself
+	must(t, c.scale("deployment/web", "5"))
+	deployRandom(t, c)
+	s := newScanner(t, suite.cluster)
+	for driver, resource := range map[string]string{"secret": "secrets", "configmap": "configmaps"} {
+		want := releasesStoredIn(t, suite.cluster, resource)
+		if len(want) == 0 {
+			continue
+		}
+		s := s.with("HELM_DRIVER=" + driver)
+		found, problems, err := s.differences("-A")
+		must(t, err)
+		t.Logf("%s: %d releases", driver, len(found))
+		for _, problem := range problems {
+			t.Errorf("-A: %s", problem)
+		}
+		for id := range want {
+			if found[id] == nil {
+				t.Errorf("-A does not find %s", id)
+			}
+		}
+		checkNarrow(t, s, found)
+	}
+}
+
+// deployRandom leaves releases with random charts and random edits in the namespace of a case.
+func deployRandom(t *testing.T, c *Case) {
+	t.Helper()
+	pool, err := loadPool()
+	must(t, err)
+	for seed := range randomReleases {
+		run := newOracleRun(newExtendedCase(pool, 1000+seed), c, seed%2 == 1)
+		t.Cleanup(run.clean)
+		if err := run.deployAndEdit(); err != nil {
+			t.Logf("seed %d: %v", seed, err) // a random chart need not be valid
+		}
+	}
+}
+
+// randomReleases is the number of random releases.
+const randomReleases = uint64(10)
+
+// checkNarrow compares the releases of a few namespaces, those that have most of them first.
+func checkNarrow(t *testing.T, s *scanner, found map[releaseID]map[string]any) {
+	t.Helper()
+	count := map[string]int{}
+	for id := range found {
+		count[id.namespace]++
+	}
+	var names []string
+	for name := range count {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if count[a] != count[b] {
+			return count[b] - count[a]
+		}
+		return strings.Compare(a, b)
+	})
+	for _, name := range names[:min(len(names), 6)] {
+		narrow, problems, err := s.differences("-n", name)
+		must(t, err)
+		if len(narrow) != count[name] {
+			t.Errorf("-n %s finds %d releases, -A %d", name, len(narrow), count[name])
+		}
+		for _, problem := range problems {
+			t.Errorf("-n %s: %s", name, problem)
+		}
+	}
+}
+
+// releasesStoredIn returns the releases of which Helm stored records in Secrets or ConfigMaps, without those that were uninstalled.
+func releasesStoredIn(t *testing.T, on *cluster, resource string) map[releaseID]bool {
+	t.Helper()
+	out, last := map[releaseID]bool{}, map[releaseID]int{}
+	for _, record := range recordsIn(t, on, resource, "") {
+		labels := record.GetLabels()
+		id := releaseID{record.GetNamespace(), labels["name"]}
+		if revision, _ := strconv.Atoi(labels["version"]); revision >= last[id] {
+			last[id], out[id] = revision, labels["status"] != "uninstalled"
+		}
+	}
+	maps.DeleteFunc(out, func(_ releaseID, installed bool) bool { return !installed })
+	return out
+}
+
+// recordsIn returns the records of a namespace, or of all namespaces if it is empty.
+func recordsIn(t *testing.T, on *cluster, resource, namespace string) []unstructured.Unstructured {
+	t.Helper()
+	list, err := on.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: resource}).Namespace(namespace).
+		List(context.Background(), metav1.ListOptions{LabelSelector: "owner=helm,name"})
+	must(t, err)
+	return list.Items
+}
