@@ -52,3 +52,14 @@ func completeRelease(c *connection) cobra.CompletionFunc {
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }
+
+// completeList returns the function that completes the argument of list, which has no chart.
+func completeList(c *connection) cobra.CompletionFunc {
+	first := completeRelease(c)
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return first(cmd, args, word)
+	}
+}

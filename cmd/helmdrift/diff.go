@@ -252,16 +252,7 @@ func planned(c *threeway.Comparison) []report.FixPlan {
 	return plan.Result(threeway.Mask{}, nil).Plan
 }
 
-// fixCommand returns the command that puts back what this one found. It repeats the flags that chose the cluster, so that it reaches the
-// same one, and those that chose what to ignore. It leaves out tokens.
+// fixCommand returns the command that puts back what this one found. It repeats the flags that chose what to ignore.
 func fixCommand(t drift.Target, flags *pflag.FlagSet) string {
-	words := []string{"helmdrift", "fix", t.Release, "-n", t.Namespace}
-	cluster := []string{"kubeconfig", "kube-context", "context", "kube-apiserver", "kube-as-user"}
-	for _, name := range slices.Concat(cluster, ignoreFlags(), limitFlags(), []string{"kube-as-group"}) {
-		words = append(words, givenFlag(flags.Lookup(name))...)
-	}
-	for i, w := range words {
-		words[i] = shellWord(w)
-	}
-	return strings.Join(words, " ")
+	return commandLine([]string{"helmdrift", "fix", t.Release, "-n", t.Namespace}, flags, slices.Concat(ignoreFlags(), limitFlags())...)
 }

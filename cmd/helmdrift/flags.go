@@ -91,14 +91,34 @@ func givenFlag(f *pflag.Flag) (words []string) {
 	if !f.Changed {
 		return nil
 	}
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand
+	}
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		for _, value := range list.GetSlice() {
-			words = append(words, "--"+f.Name, value)
+			words = append(words, name, value)
 		}
 		return words
 	}
-	if f.Value.Type() == "bool" {
-		return []string{"--" + f.Name + "=" + f.Value.String()}
+	switch {
+	case f.Value.Type() != "bool":
+		return []string{name, f.Value.String()}
+	case f.Value.String() == "true":
+		return []string{name}
 	}
-	return []string{"--" + f.Name, f.Value.String()}
+	return []string{name + "=" + f.Value.String()}
+}
+
+// commandLine returns words and the given ones of the named flags as a command to type. It repeats the flags that chose the cluster, so that
+// the command reaches the same one, and leaves out tokens.
+func commandLine(words []string, flags *pflag.FlagSet, names ...string) string {
+	cluster := []string{"kubeconfig", "kube-context", "context", "kube-apiserver", "kube-as-user"}
+	for _, name := range slices.Concat(cluster, names, []string{"kube-as-group"}) {
+		words = append(words, givenFlag(flags.Lookup(name))...)
+	}
+	for i, w := range words {
+		words[i] = shellWord(w)
+	}
+	return strings.Join(words, " ")
 }

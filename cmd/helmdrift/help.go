@@ -28,6 +28,8 @@ func flagGroups(command string) []flagGroup {
 		return slices.Concat(selectionGroups(), desiredGroups(), diffGroups(), commonGroups())
 	case "fix":
 		return slices.Concat(fixGroups(), commonGroups())
+	case "list":
+		return slices.Concat(selectionGroups(), []flagGroup{{"Output", []string{"output", "color"}}}, commonGroups())
 	case "report":
 		return slices.Concat(reportGroups(), commonGroups())
 	}

@@ -38,9 +38,6 @@ func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
 	if ref.Group == "apiextensions.k8s.io" && ref.Version == "v1beta1" {
 		return merge
 	}
-	if !kinds.Native().HelmScheme.Recognizes(ref.GVK()) {
-		return merge
-	}
 	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
 	s := c.ShapeOf(ref)
 	if err != nil || !s.Decodes(desired) &&

@@ -53,6 +53,9 @@ func (s State) Shown() State {
 	return s
 }
 
+// IsUnstored reports whether a manifest writes more than a zero value, and the server stores nothing.
+func (s State) IsUnstored() bool { return !s.Present && s.Named && !object.IsZero(s.Written) }
+
 // WrittenOr returns what the manifest writes, or else the given value. A finding on a whole subtree shows it, because the normal form
 // has all defaults.
 func (s State) WrittenOr(value any) any {

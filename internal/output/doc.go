@@ -1,8 +1,10 @@
-// Package output writes a report.Report, or the report.FixResult of a fix, in the format that a reader asked for: text for people, JSON and
-// YAML for programs, rules for the configuration, and metrics for Prometheus. Each format is a view of the same report in files of its own:
+// Package output writes a report.Report, the report.FixResult of a fix or a report.ReleaseList in the format that a reader asked for: text
+// for people, JSON and YAML for programs, rules for the configuration, and metrics for Prometheus. Each format is a view of the same report
+// in files of its own:
 //
 //	                ┌─► text: values ─► lines ─► table ─► section ─► object ─► fold ─► release ─┬───────────► text, fix
-//	                │                                              found ─► overview, trouble ─┴─► scan ──┘
+//	                │                   columns ─► found ─► overview, trouble ─┬─► list         │         │
+//	                │                                                          └────────────────┴─► scan ──┘
 //	Report ─► Write ┼─► json ─► yaml ─► rules
 //	                ├─► prometheus
 //	                └─► every foreign text ─► Escape ◄─ the command's own messages on stderr, Progress
@@ -110,6 +112,24 @@
 //     say has details.
 //   - What could not be searched is named in the last lines. It is neither clean nor counted.
 //   - The hint about fix is written only if there is one release.
+//
+// # Lists
+//
+// A list of releases has the columns of the overview that are known without a comparison, and those of the record:
+//
+//	namespace  release  revision  status           chart         helm  applied      age
+//	prod       cache    12        deployed         redis-20.1.0  4     server-side  42 min
+//	prod       db       7         failed           not read                         22 h
+//	prod       jobs     2         pending-upgrade  jobs-0.3.0          client-side  40 s
+//	prod       web      3         deployed         web-1.2.0     3     client-side  3 d
+//
+//	error: db in prod on dev: read revision 7 of db from Secret prod/sh.helm.release.v1.db.v7: the record is cut short
+//
+//	4 releases: 2 deployed, 1 failed, 1 pending-upgrade · 1 could not be read
+//	helmdrift diff -n prod compares them
+//
+// It is ordered by cluster, namespace and name. On a narrow terminal, columns give way in this order: applied, helm, age, chart, revision.
+// Messages, and what could not be searched, are written as in a scan.
 //
 // # Silence
 //

@@ -17,20 +17,20 @@ const (
 	Text Format = "text"
 	JSON Format = "json"
 	YAML Format = "yaml"
-	// Rules writes the rules that would silence a report. A FixResult has no such format.
+	// Rules writes the rules that would silence a report. Only a Report has this format.
 	Rules Format = "ignore"
-	// Prometheus writes the counts of a report as metrics. A FixResult has no such format.
+	// Prometheus writes the counts of a report as metrics. Only a Report has this format.
 	Prometheus Format = "prometheus"
 )
 
 // formats returns the table of all formats. A new format is a new file and a line here.
 func formats() []format {
 	return []format{
-		{Text, writeText, writeFixText},
-		{JSON, writeJSON, writeFixJSON},
-		{YAML, writeYAML, writeFixYAML},
-		{Rules, writeRules, writeFixRules},
-		{Prometheus, writePrometheus, writeFixPrometheus},
+		{Text, writeText, writeFixText, writeListText},
+		{JSON, writeJSON, writeFixJSON, writeListJSON},
+		{YAML, writeYAML, writeFixYAML, writeListYAML},
+		{Rules, writeRules, writeFixRules, writeListRules},
+		{Prometheus, writePrometheus, writeFixPrometheus, writeListPrometheus},
 	}
 }
 
@@ -39,6 +39,7 @@ type format struct {
 	name  Format
 	write func(*report.Report, Options) ([]byte, error)
 	fix   func(*report.FixResult, Options) ([]byte, error)
+	list  func(*report.ReleaseList, Options) ([]byte, error)
 }
 
 // Write writes the report to w in format f.
@@ -50,6 +51,11 @@ func Write(w io.Writer, f Format, r *report.Report, opts Options) error {
 // because WriteFixPlan writes it.
 func WriteFix(w io.Writer, f Format, r *report.FixResult, opts Options) error {
 	return write(w, f, func(e format) ([]byte, error) { return e.fix(r, opts) })
+}
+
+// WriteList writes the list of releases to w in format f.
+func WriteList(w io.Writer, f Format, l *report.ReleaseList, opts Options) error {
+	return write(w, f, func(e format) ([]byte, error) { return e.list(l, opts) })
 }
 
 // write finds a format, lets it make the document, and writes it. Nothing is written if the document cannot be made.
@@ -74,7 +80,7 @@ func Formats() []string {
 	return names
 }
 
-// FixFormats returns the names of the formats that the result of a fix has.
+// FixFormats returns the names of the formats that the result of a fix and a list of releases have.
 func FixFormats() []string {
 	return slices.DeleteFunc(Formats(), func(name string) bool { return name == string(Rules) || name == string(Prometheus) })
 }

@@ -131,9 +131,12 @@ func TestDocShowsReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := reports(t)
-	for _, name := range []string{"preview", "scan"} {
+	for _, shown := range [][]byte{
+		render(t, Text, all["preview"], Options{Unicode: true}), render(t, Text, all["scan"], Options{Unicode: true}),
+		renderList(t, Text, lists(t)["mixed"], Options{Unicode: true, Diff: "helmdrift diff -n prod"}),
+	} {
 		var example strings.Builder
-		for _, l := range strings.Split(strings.TrimSpace(string(render(t, Text, all[name], Options{Unicode: true}))), "\n") {
+		for _, l := range strings.Split(strings.TrimSpace(string(shown)), "\n") {
 			example.WriteString(strings.TrimRight("//\t"+l, "\t") + "\n")
 		}
 		if !strings.Contains(string(doc), example.String()) {

@@ -14,6 +14,9 @@ func writeJSON(r *report.Report, _ Options) ([]byte, error) { return encodeJSON(
 // writeFixJSON returns the FixResult itself.
 func writeFixJSON(r *report.FixResult, _ Options) ([]byte, error) { return encodeJSON(r, "  ") }
 
+// writeListJSON returns the ReleaseList itself.
+func writeListJSON(l *report.ReleaseList, _ Options) ([]byte, error) { return encodeJSON(l, "  ") }
+
 // encodeJSON encodes v with a newline at the end and nothing in it that a terminal or a CI agent obeys.
 // HTML escaping is off: it is for web pages, and makes "->" and "&&" in command lines unreadable.
 func encodeJSON(v any, indent string) ([]byte, error) {

@@ -19,6 +19,9 @@ const (
 // The line is written over itself at most ten times per second, and Done takes it away. Without a terminal there should be none; the
 // caller decides. Its methods may be called at the same time.
 type Progress struct {
+	// Reading says that the releases are only read and not compared.
+	Reading bool
+
 	w     io.Writer
 	style style
 	width int
@@ -78,7 +81,11 @@ func (p *Progress) line(now time.Time, done, total, drifted, errors int) string 
 	if total == 0 {
 		return "searching for releases"
 	}
-	said := []string{fmt.Sprintf("comparing %d of %s", done, plural(total, "release"))}
+	verb := "comparing"
+	if p.Reading {
+		verb = "reading"
+	}
+	said := []string{fmt.Sprintf("%s %d of %s", verb, done, plural(total, "release"))}
 	if drifted > 0 {
 		said = append(said, fmt.Sprintf("%d drifted", drifted))
 	}

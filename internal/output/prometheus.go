@@ -66,6 +66,11 @@ func writeFixPrometheus(*report.FixResult, Options) ([]byte, error) {
 	return nil, errors.New("only diff writes metrics")
 }
 
+// writeListPrometheus refuses: the metrics are about what was compared.
+func writeListPrometheus(*report.ReleaseList, Options) ([]byte, error) {
+	return nil, errors.New("only diff writes metrics")
+}
+
 // addScan adds what is about the report as a whole.
 func (s samples) addScan(r *report.Report) {
 	s.add("helmdrift_build_info", labels("version", r.Helmdrift), 1)

@@ -26,3 +26,8 @@ func writeRules(r *report.Report, _ Options) ([]byte, error) {
 func writeFixRules(*report.FixResult, Options) ([]byte, error) {
 	return nil, errors.New("only diff writes the rules that would silence a report")
 }
+
+// writeListRules refuses: a list has no findings.
+func writeListRules(*report.ReleaseList, Options) ([]byte, error) {
+	return nil, errors.New("only diff writes the rules that would silence a report")
+}

@@ -46,7 +46,8 @@ func TestSchemaHasEveryField(t *testing.T) {
 		"desired": report.Desired{}, "message": report.Message{}, "notCompared": report.NotCompared{}, "object": report.Object{},
 		"objectError": report.ObjectError{}, "ignoreRule": report.IgnoreRule{}, "dryRun": report.DryRun{}, "field": report.Finding{},
 		"owner": report.Owner{}, "fixResult": report.FixResult{}, "planned": report.FixPlan{}, "fixRequest": report.FixRequest{},
-		"fixOperation": report.FixOperation{}, "outcome": report.FixOutcome{},
+		"fixOperation": report.FixOperation{}, "outcome": report.FixOutcome{}, "scanError": report.ScanError{},
+		"releaseList": report.ReleaseList{}, "listedRelease": report.ListedRelease{},
 	} {
 		checkStruct(t, name, defs[name], reflect.TypeOf(value))
 	}
@@ -179,5 +180,19 @@ func TestSchemaRefusesAFixResult(t *testing.T) {
 		"no results":             {`"results": [`, `"outcomes": [`, false},
 		"a masked field's value": {`"masked": true`, `"masked": true, "live": "x"`, false},
 		"another dry run":        {`"kind": "FixResult"`, `"kind": "FixResult", "dryRun": "both"`, false},
+	})
+}
+
+// TestSchemaRefusesAReleaseList does the same with a list.
+func TestSchemaRefusesAReleaseList(t *testing.T) {
+	checkBroken(t, "testdata/list/mixed.json", map[string]replacement{
+		"nothing wrong":           {"", "", true},
+		"an unknown key":          {`"helm": "3"`, `"helm": "3", "later": {}`, true},
+		"an unknown Helm":         {`"helm": "3"`, `"helm": "2"`, false},
+		"an unknown apply method": {`"client-side"`, `"csa"`, false},
+		"no revision 0":           {`"revision": 3`, `"revision": 0`, false},
+		"no time":                 {`"created": "2026-11-17T10:00:00Z"`, `"created": "3 d"`, false},
+		"an error without a code": {`"error": {"code": "unreadable", `, `"error": {`, false},
+		"no releases":             {`"releases": [`, `"items": [`, false},
 	})
 }

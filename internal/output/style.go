@@ -21,6 +21,8 @@ type Options struct {
 	// Fix is the command line that puts back what drifted, and Plan is what it would write. Both are empty if there is nothing to put back.
 	Fix  string
 	Plan []report.FixPlan
+	// Diff is the command line that compares the releases of a list. It is empty if nothing should be said of it.
+	Diff string
 	// ShowIgnored lists what rules and the baseline silence, which is only counted otherwise.
 	ShowIgnored bool
 	// Verbose lists all releases of a scan, and the details of each of which there is more to say than its line says.

@@ -95,9 +95,14 @@ func (t *text) tally(r *report.Report, all, others []entry) {
 	if warnings > 0 {
 		t.prose(plural(warnings, "warning") + " about " + plural(warned, "release") + " (see -v)")
 	}
-	t.troubles("could not search ", t.scanTroubles(r.Errors))
-	if unsearched := unsearched(r.Errors); unsearched != "" {
-		t.prose("incomplete: the releases of " + unsearched + " are not in this report")
+	t.unsearched(r.Errors, "report")
+}
+
+// unsearched writes what could not be searched, and that its releases are not in this document.
+func (t *text) unsearched(errors []report.ScanError, document string) {
+	t.troubles("could not search ", t.scanTroubles(errors))
+	if unsearched := unsearched(errors); unsearched != "" {
+		t.prose("incomplete: the releases of " + unsearched + " are not in this " + document)
 	}
 }
 

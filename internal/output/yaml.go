@@ -20,6 +20,9 @@ func writeYAML(r *report.Report, _ Options) ([]byte, error) { return encodeYAML(
 // writeFixYAML returns the same document as writeFixJSON in block style.
 func writeFixYAML(r *report.FixResult, _ Options) ([]byte, error) { return encodeYAML(r) }
 
+// writeListYAML returns the same document as writeListJSON in block style.
+func writeListYAML(l *report.ReleaseList, _ Options) ([]byte, error) { return encodeYAML(l) }
+
 // encodeYAML writes the JSON document of v in YAML, so that keys, order and omissions are those of JSON.
 func encodeYAML(v any) ([]byte, error) {
 	doc, err := encodeJSON(v, "")

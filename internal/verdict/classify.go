@@ -167,6 +167,9 @@ func (w *Walker) patchVerdict(n States) (report.Verdict, report.Notes) {
 		}
 		return report.Remove, report.NotesOf(report.NotePatch, "the manifest sets it to null, which Helm's patch sends as a removal")
 	}
+	if n.Desired.IsUnstored() && effect == report.Remove {
+		return report.Remove, report.NotesOf(report.NoteServer, "the API server does not store what the manifest sets here")
+	}
 	if !agreed {
 		v = effect
 	}

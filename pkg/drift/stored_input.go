@@ -26,7 +26,7 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 	if target := loaded.Target; target != nil {
 		desired, source, decisive, in.Operation = target, "revision", target, report.OperationRollback
 	}
-	in.Desired = &report.Desired{Source: source, Revision: desired.Revision, Chart: chartOf(desired), Helm: r.helmVersion(last)}
+	in.Desired = &report.Desired{Source: source, Revision: desired.Revision, Chart: desired.Chart(), Helm: r.helmVersion(last)}
 	in.ApplyMethod = r.applyMethod(in.Desired.Helm, decisive)
 	in.Migrates = loaded.Target != nil || old.ApplyMethod != release.ApplyServerSide
 	if in.OldObjects, err = r.readManifest(ctx, old, old.Namespace, &in); err != nil {
@@ -135,13 +135,5 @@ func (r run) applyMethod(helm string, decisive *release.Record) string {
 
 // revisionOf returns what a report says about a revision.
 func revisionOf(r *release.Record) *report.Revision {
-	return &report.Revision{Revision: r.Revision, Status: r.Status, Chart: chartOf(r)}
-}
-
-// chartOf returns the name and version of the chart of a record; empty if the record does not name a chart.
-func chartOf(r *release.Record) string {
-	if r.ChartName == "" {
-		return ""
-	}
-	return r.ChartName + "-" + r.ChartVersion
+	return &report.Revision{Revision: r.Revision, Status: r.Status, Chart: r.Chart()}
 }

@@ -63,10 +63,11 @@ type comparison struct {
 	// together reads through cluster and knows the records that were listed; alone reads everything by itself.
 	together, alone *drift.Comparer
 
-	mu       sync.Mutex
-	next     int
-	results  []result
-	progress Progress
+	mu sync.Mutex
+	// next is the next release to compare, and those before first are done.
+	next, first int
+	results     []result
+	progress    Progress
 }
 
 // result is the report of one release.
@@ -134,8 +135,10 @@ func (c *comparison) take() (i int, ok bool) {
 	}
 	i = c.next
 	c.next++
-	first := slices.IndexFunc(c.results, func(r result) bool { return !r.done })
-	c.cluster.sweep.Window(c.found[first].Last.Namespace, c.found[i].Last.Namespace)
+	for c.results[c.first].done {
+		c.first++
+	}
+	c.cluster.sweep.Window(c.found[c.first].Last.Namespace, c.found[i].Last.Namespace)
 	return i, true
 }
 

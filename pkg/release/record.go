@@ -51,6 +51,14 @@ type Record struct {
 	Values *Values
 }
 
+// Chart returns the name and version of the chart; empty if the record does not name a chart.
+func (r *Record) Chart() string {
+	if r.ChartName == "" {
+		return ""
+	}
+	return r.ChartName + "-" + r.ChartVersion
+}
+
 // Values are the parts of a record that upgrades can reuse, as JSON. Many small maps take several times the memory of
 // their text, so the caller decides where to decode them.
 type Values struct {

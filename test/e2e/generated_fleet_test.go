@@ -56,7 +56,8 @@ func checkGenerated(t *testing.T, c *Case, release fleet.Release) {
 		exit, drifted = 2, 1
 	}
 	lines := strings.Join(out.report.lines(), "\n")
-	if out.exit != exit || fmt.Sprint(out.report.Summary["driftedObjects"]) != fmt.Sprint(drifted) || fmt.Sprint(out.report.Summary["objects"]) != "15" {
+	summary := out.report.Summary
+	if out.exit != exit || fmt.Sprint(summary["driftedObjects"]) != fmt.Sprint(drifted) || fmt.Sprint(summary["objects"]) != "15" {
 		t.Errorf("%s (%s): exit %d\n%s", release.Name, release.Drift, out.exit, lines)
 	}
 }

@@ -24,7 +24,8 @@ var chartFiles embed.FS
 
 // applications returns the names of the charts.
 func applications() []string {
-	return []string{"accounts", "billing", "cart", "catalog", "checkout", "gateway", "inventory", "mailer", "orders", "payments", "search", "shipping"}
+	return []string{"accounts", "billing", "cart", "catalog", "checkout", "gateway", "inventory", "mailer", "orders", "payments", "search",
+		"shipping"}
 }
 
 // firstDeployed is when the oldest release was installed.
@@ -34,6 +35,7 @@ func firstDeployed() time.Time { return time.Date(2026, time.January, 5, 9, 0, 0
 func loadCharts(seed uint64) ([]*chart.Chart, error) {
 	var charts []*chart.Chart
 	for i, name := range applications() {
+		// The complement keeps the generators of charts apart from those of releases.
 		random := rand.New(rand.NewPCG(seed, ^uint64(i)))
 		files, err := chartFilesOf(name, random)
 		if err != nil {
@@ -107,6 +109,7 @@ func (r Release) config(revision int) map[string]any {
 // Records returns what Helm stored of each revision, given the manifest of the last one.
 func (r Release) Records(manifest string) []*release.Release {
 	var records []*release.Release
+	// One release a minute was installed, and each was upgraded every week.
 	first := firstDeployed().Add(time.Duration(r.number) * time.Minute)
 	for revision := 1; revision <= r.Revisions; revision++ {
 		info := &release.Info{
@@ -118,6 +121,7 @@ func (r Release) Records(manifest string) []*release.Release {
 		if revision == 1 {
 			info.Description = "Install complete"
 		}
+		// Every older revision was replaced by the next one.
 		if revision == r.Revisions {
 			info.Status = release.StatusDeployed
 		}

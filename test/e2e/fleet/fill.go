@@ -35,7 +35,7 @@ type filler struct {
 // interrupted call can be repeated.
 func (f *Fleet) Fill(ctx context.Context, config *rest.Config, first, end int) error {
 	config = rest.CopyConfig(config)
-	config.QPS = -1
+	config.QPS = -1           // no limit: the number of writers is the limit
 	config.UserAgent = "helm" // the API server takes the field manager of records from it
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -97,7 +97,9 @@ func (w filler) write(ctx context.Context, r Release) error {
 }
 
 // create creates an object as the field manager helm, unless it exists.
-func (w filler) create(ctx context.Context, resource schema.GroupVersionResource, namespace string, object *unstructured.Unstructured) error {
+func (w filler) create(
+	ctx context.Context, resource schema.GroupVersionResource, namespace string, object *unstructured.Unstructured,
+) error {
 	_, err := w.objects.Resource(resource).Namespace(namespace).Create(ctx, object, metav1.CreateOptions{FieldManager: "helm"})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create %s %s: %w", object.GetKind(), object.GetName(), err)

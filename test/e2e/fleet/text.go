@@ -15,13 +15,14 @@ const (
 )
 
 // words are the vocabulary of generated texts.
-const words = `account address agent audit backend balance batch billing broker bucket buffer cache cart catalog channel checkout client cluster
-connection consumer counter credit currency customer deadline delivery discount endpoint event export feature filter gateway handler header
-host import index interval inventory invoice item job journal language ledger level limit listener locale log mail memory message metric
-notification offer order origin owner page partner path payment period pool port price priority producer product profile promotion proxy
-queue quota rate record refund region registry replica report request retry return review role route sample schedule schema search section
-server service session shard shipment size snapshot source stock storage stream supplier target tax template tenant threshold timeout token
-topic trace transaction transport upload user validation vendor version voucher warehouse window worker zone`
+const words = `account address agent audit backend balance batch billing broker bucket buffer cache cart catalog channel checkout
+client cluster connection consumer counter credit currency customer deadline delivery discount endpoint event export
+feature filter gateway handler header host import index interval inventory invoice item job journal language ledger
+level limit listener locale log mail memory message metric notification offer order origin owner page partner path
+payment period pool port price priority producer product profile promotion proxy queue quota rate record refund region
+registry replica report request retry return review role route sample schedule schema search section server service
+session shard shipment size snapshot source stock storage stream supplier target tax template tenant threshold timeout
+token topic trace transaction transport upload user validation vendor version voucher warehouse window worker zone`
 
 // size returns a size between least and most; small ones are more frequent.
 func size(random *rand.Rand, least, most int) int {

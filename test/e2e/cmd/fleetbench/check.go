@@ -52,7 +52,8 @@ func (b *bench) checkReport(text []byte, size int) error {
 		name := release.Namespace + "/" + release.Name
 		drifted, known := want[name]
 		if !known || drifted != release.Drifted || len(release.Errors) > 0 {
-			return fmt.Errorf("report: %s: drifted %v, errors %s; the fleet has it: %v, drifted %v", name, release.Drifted, release.Errors, known, drifted)
+			return fmt.Errorf("report: %s: drifted %v, errors %s; in the fleet: %v, drifted %v",
+				name, release.Drifted, release.Errors, known, drifted)
 		}
 		delete(want, name)
 	}

@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if o.kubeconfig == "" {
-		stop := func() {}
+		var stop func()
 		launcher := harness.Launcher{Path: o.controlplane, Module: o.module, Log: os.Stderr}
 		if o.kubeconfig, stop, err = launcher.Start(ctx); err != nil {
 			return err

@@ -79,8 +79,10 @@ func TestHighWater(t *testing.T) {
 
 // TestTable checks ratios, extrapolation, and that helm diff has columns only if it was measured.
 func TestTable(t *testing.T) {
-	rows := []row{{releases: 200, lists: time.Second, scan: 2 * time.Second, one: time.Second / 10, kubectl: time.Second, peak: 3e6, processor: time.Second / 2,
-		scanTraffic: traffic{requests: 230, records: 200, bytes: 5e6}}}
+	rows := []row{{
+		releases: 200, lists: time.Second, scan: 2 * time.Second, one: time.Second / 10, kubectl: time.Second,
+		peak: 3e6, processor: time.Second / 2, scanTraffic: traffic{requests: 230, records: 200, bytes: 5e6},
+	}}
 	var text strings.Builder
 	printTable(&text, options{sample: 10, rounds: 3, fleet: fleet.Options{Objects: 15}}, rows)
 	for _, want := range []string{

@@ -48,7 +48,8 @@ func printTable(out io.Writer, o options, rows []row) {
 		{"requests of the lists", func(m row) string { return fmt.Sprint(m.listTraffic.requests) }},
 		{"bytes of the lists", func(m row) string { return megabytes(m.listTraffic.bytes) }},
 	}
-	fmt.Fprintf(out, "%d objects per release, seed %d, medians of %d rounds. Times of tools that compare one release are those of %d releases, extrapolated.\n",
+	fmt.Fprintf(out, "%d objects per release, seed %d, medians of %d rounds. "+
+		"Times of tools that compare one release are those of %d releases, extrapolated.\n",
 		o.fleet.Objects, o.fleet.Seed, o.rounds, min(o.sample, rows[0].releases))
 	for _, columns := range [][]column{times, costs} {
 		writeTable(out, columns, rows)

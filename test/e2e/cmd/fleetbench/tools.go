@@ -107,8 +107,8 @@ func (r runner) kubectlDiff(ctx context.Context, release fleet.Release) error {
 // upgradeDiff runs helm diff upgrade with the chart and the values of the last revision.
 func (r runner) upgradeDiff(ctx context.Context, release fleet.Release) error {
 	chart := filepath.Join(r.dir, "charts", release.Name)
-	_, err := wait(r.command(ctx, r.helmDiff, "upgrade", release.Name, filepath.Join(chart, release.Chart().Name()), "--namespace", release.Namespace,
-		"--three-way-merge", "--reset-values", "--values", filepath.Join(chart, "values.yaml")))
+	_, err := wait(r.command(ctx, r.helmDiff, "upgrade", release.Name, filepath.Join(chart, release.Chart().Name()),
+		"--namespace", release.Namespace, "--three-way-merge", "--reset-values", "--values", filepath.Join(chart, "values.yaml")))
 	return err
 }
 

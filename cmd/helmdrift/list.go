@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/pkg/fleet"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// listOptions are the flags of list. Those that select releases mean what they mean for diff.
+type listOptions struct {
+	selectionOptions
+	format output.Format
+	color  oneOf
+}
+
+// newList returns the command list.
+func newList(s streams, c *connection) *cobra.Command {
+	o := listOptions{format: output.Text, color: newColor()}
+	cmd := &cobra.Command{
+		Use:     "list [NAME[,NAME...]]",
+		Aliases: []string{"ls"},
+		Short:   "List the releases that diff would compare",
+		Long: `list shows the last revision of each release of the namespace, with -A those of all namespaces:
+its status and chart, which Helm wrote its record, how Helm applied it, and its age. helmdrift diff
+with the same flags compares the releases that list shows. Uninstalled releases whose history was
+kept are listed with --status uninstalled.
+
+Exit codes:
+  0  all releases were read
+  1  usage error or failure, or something could not be read; no release is an error, too`,
+		Example: `  helmdrift list -n prod
+  helmdrift list -A -l team=shop --exclude '^test-'
+  helmdrift list -A --status failed,pending-upgrade
+  helmdrift list -A --contexts dev,stage,prod -o json`,
+		Args:              selectedNames,
+		ValidArgsFunction: completeList(c),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(cmd.Flags()); err != nil {
+				return err
+			}
+			return runList(cmd.Context(), s, c, o, args, cmd.Flags())
+		},
+	}
+	fs := cmd.Flags()
+	o.addFlags(fs)
+	fs.VarP(&o.format, "output", "o", "format of the list: "+strings.Join(output.FixFormats(), ", "))
+	addColorFlag(fs, &o.color)
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.FixFormats(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// selectedNames refuses more than one argument: names are written with commas, as for diff, whose second argument is a chart.
+func selectedNames(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return hinted{error: errors.New("list takes one argument"), hint: "several releases are written with commas: helmdrift list web,api"}
+	}
+	return nil
+}
+
+// check refuses values that cannot be meant.
+func (o *listOptions) check(flags *pflag.FlagSet) error {
+	if !slices.Contains(output.FixFormats(), string(o.format)) {
+		return hinted{error: fmt.Errorf("-o %s: list has the formats %s", o.format, strings.Join(output.FixFormats(), ", ")),
+			hint: "helmdrift diff with the same flags has all formats"}
+	}
+	return o.selectionOptions.check(flags)
+}
+
+// runList reads the last record of each selected release and prints the list.
+func runList(ctx context.Context, s streams, c *connection, o listOptions, args []string, flags *pflag.FlagSet) error {
+	var names []string
+	if len(args) > 0 {
+		names = strings.Split(args[0], ",")
+	}
+	search, err := newSearch(s, c, o.selectionOptions, names)
+	if err != nil {
+		return err
+	}
+	progress := output.NewProgress(s.err, s.display(s.err, o.color, time.Now()), time.Now)
+	progress.Reading = true
+	search.showProgress(progress)
+	releases, err := inClusters(ctx, search,
+		func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.ListedRelease, error) {
+			return source.List(ctx, found, o.concurrency, show)
+		})
+	if err != nil {
+		return err
+	}
+	for _, r := range releases {
+		if r.Error != nil {
+			r.Error.Message = s.known.Scrub(r.Error.Message)
+		}
+	}
+	if err := search.checkFound(len(releases)); err != nil {
+		return err
+	}
+	now := time.Now()
+	list := report.NewReleaseList(version, now, releases, search.errors)
+	look := s.display(s.out, o.color, now)
+	look.Diff = commandLine(append([]string{"helmdrift", "diff"}, args...), flags, append([]string{"namespace"}, selectionFlags()...)...)
+	if err := output.WriteList(s.out, o.format, list, look); err != nil {
+		return err
+	}
+	if list.HasError() {
+		return exitStatus(exitFailure)
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/fleet"
+	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file finds the selected releases in one or several clusters, for the commands that compare or list them.
+
+// clustersAtOnce is the number of clusters that are searched at the same time.
+const clustersAtOnce = 4
+
+// search finds releases, and collects what is not about one of them.
+type search struct {
+	streams
+	flags       selectionOptions
+	names       []string
+	connections []*connection
+
+	mu      sync.Mutex
+	errors  []report.ScanError
+	covered report.Scan
+	// namespaces are those that were searched, for the message that nothing was found; total is the number of their releases.
+	namespaces []string
+	total      int
+	// line shows how far all clusters are; nil without a terminal. progress has the part of each cluster.
+	line     *output.Progress
+	progress map[*connection]fleet.Progress
+}
+
+// newSearch returns the search for what the flags and the names select.
+func newSearch(s streams, c *connection, flags selectionOptions, names []string) (*search, error) {
+	// A flag that is wrong is wrong for every cluster.
+	if _, err := flags.selection(names, "", s.env); err != nil {
+		return nil, err
+	}
+	connections, err := flags.connections(c)
+	if err != nil {
+		return nil, err
+	}
+	return &search{streams: s, flags: flags, names: names, connections: connections, progress: map[*connection]fleet.Progress{}}, nil
+}
+
+// alone reports whether there is one cluster: that it does not answer is then the error of the command.
+func (j *search) alone() bool { return len(j.connections) == 1 }
+
+// showProgress makes the search show how far it is, if stderr is a terminal without a log on it.
+func (j *search) showProgress(line *output.Progress) {
+	if isTerminal(j.err) && !j.connections[0].debug {
+		j.line = line
+		j.line.Update(0, 0, 0, 0)
+	}
+}
+
+// inClusters searches the cluster of each connection, calls read with what is selected there, and returns what it read of all clusters. Read
+// calls show to say how far it is.
+func inClusters[T any](
+	ctx context.Context, j *search, read func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]T, error),
+) ([]T, error) {
+	if j.line != nil {
+		defer j.line.Done()
+	}
+	var all []T
+	err := j.each(ctx, func(c *connection, at target) error {
+		source, found, err := j.find(ctx, c, at)
+		if err != nil {
+			return err
+		}
+		some, err := read(source, found, func(p fleet.Progress) { j.show(c, p) })
+		if err != nil {
+			return err
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		all = append(all, some...)
+		for _, e := range found.Errors {
+			e.Message = j.known.Scrub(e.Message)
+			j.errors = append(j.errors, e)
+		}
+		j.total += found.Total
+		j.covered.Clusters = append(j.covered.Clusters, at.cluster)
+		j.covered.Requests += source.Cluster.Requests()
+		return nil
+	})
+	slices.Sort(j.covered.Clusters)
+	return all, err
+}
+
+// each calls do for the cluster of each connection. Of several contexts of one cluster only the first is used.
+func (j *search) each(ctx context.Context, do func(*connection, target) error) error {
+	seen := map[string]string{}
+	var group errgroup.Group
+	group.SetLimit(clustersAtOnce)
+	for _, c := range j.connections {
+		at, err := c.resolve()
+		if err != nil && j.alone() {
+			return err
+		}
+		if err != nil {
+			j.failed(c.context, err)
+			continue
+		}
+		if other, again := seen[at.cluster]; again && at.cluster != "" {
+			j.note(fmt.Sprintf("context %s is left out: its cluster is that of context %s", c.context, other))
+			continue
+		}
+		seen[at.cluster] = c.context
+		group.Go(func() error {
+			err := do(c, at)
+			if err != nil && !j.alone() && ctx.Err() == nil {
+				j.failed(at.cluster, err)
+				return nil
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// note prints a message to stderr.
+func (j *search) note(message string) {
+	if j.line != nil {
+		j.err = j.line
+	}
+	j.print("", message)
+}
+
+// failed adds the error of a cluster that could not be searched.
+func (j *search) failed(cluster string, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	message := j.known.Scrub(err.Error())
+	if hint := drift.Hint(err); hint != "" {
+		message += " (" + hint + ")"
+	}
+	j.errors = append(j.errors, report.ScanError{Cluster: cluster, Code: live.ErrorCode(err), Message: message})
+}
+
+// find returns the selected releases of one cluster.
+func (j *search) find(ctx context.Context, c *connection, at target) (source fleet.Source, found fleet.Found, err error) {
+	selection, err := j.flags.selection(j.names, at.namespace, j.env)
+	if err != nil {
+		return source, found, err
+	}
+	cluster, err := live.Connect(ctx, at.config, c.options())
+	if err != nil {
+		return source, found, err
+	}
+	storage, err := c.records(cluster)
+	if err != nil {
+		return source, found, err
+	}
+	source = fleet.Source{Cluster: cluster, Storage: storage, Name: at.cluster}
+	if found, err = source.Find(ctx, selection); err != nil {
+		return source, found, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.covered.Shard = selection.Shard
+	j.namespaces = append(j.namespaces, selection.Namespace)
+	return source, found, nil
+}
+
+// show shows how far a cluster is.
+func (j *search) show(c *connection, p fleet.Progress) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.progress[c] = p
+	var sum fleet.Progress
+	for _, p := range j.progress {
+		sum.Done, sum.Total, sum.Drifted, sum.Errors = sum.Done+p.Done, sum.Total+p.Total, sum.Drifted+p.Drifted, sum.Errors+p.Errors
+	}
+	if j.line != nil {
+		j.line.Update(sum.Done, sum.Total, sum.Drifted, sum.Errors)
+	}
+}
+
+// checkFound returns an error if nothing was found, unless something could not be searched or another shard may have releases. A typing
+// error in a name or a label must not look like a clean fleet.
+func (j *search) checkFound(releases int) error {
+	if releases+len(j.errors) > 0 || j.covered.Shard != nil {
+		return nil
+	}
+	where := "any namespace"
+	if !j.flags.allNamespaces {
+		slices.Sort(j.namespaces)
+		where = "namespace " + strings.Join(slices.Compact(j.namespaces), ", ")
+	}
+	if j.total > 0 {
+		return hinted{error: fmt.Errorf("none of the %d releases in %s is selected", j.total, where),
+			hint: "helmdrift list shows them; check --selector, --filter, --exclude and --status"}
+	}
+	return hinted{error: fmt.Errorf("there are no releases in %s", where),
+		hint: "-n chooses the namespace, -A all of them, and HELM_DRIVER where the records are stored"}
+}
+
+// connections returns a connection for each context that is searched.
+func (o *selectionOptions) connections(c *connection) ([]*connection, error) {
+	contexts := o.contexts
+	if o.allContexts {
+		raw, err := c.rawConfig()
+		if err != nil {
+			return nil, err
+		}
+		if contexts = slices.Sorted(maps.Keys(raw.Contexts)); len(contexts) == 0 {
+			return nil, errors.New("--all-contexts: the kubeconfig has no contexts")
+		}
+	}
+	switch {
+	case len(contexts) == 0:
+		return []*connection{c}, nil
+	case c.driver.Name == "sql":
+		return nil, hinted{error: errors.New("several contexts need records that are stored in the clusters, and HELM_DRIVER is sql"),
+			hint: "run helmdrift once for each context, with the database of its cluster"}
+	}
+	var out []*connection
+	for _, name := range contexts {
+		one := *c
+		one.context = name
+		out = append(out, &one)
+	}
+	return out, nil
+}

@@ -1,0 +1,107 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// List reads the last record of each release and returns what it says, concurrency releases at a time. Progress is called after each
+// release, one call at a time. What goes wrong with a release is an error in its entry; the error of List is that of the context.
+func (s Source) List(ctx context.Context, found Found, concurrency int, progress func(Progress)) ([]report.ListedRelease, error) {
+	listed, present := make([]report.ListedRelease, len(found.Releases)), make([]bool, len(found.Releases))
+	sum := Progress{Total: len(found.Releases)}
+	var mu sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(concurrency)
+	for i, r := range found.Releases {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return nil
+			}
+			listed[i], present[i] = s.listRelease(ctx, r)
+			mu.Lock()
+			defer mu.Unlock()
+			sum.Done++
+			if listed[i].Error != nil {
+				sum.Errors++
+			}
+			progress(sum)
+			return nil
+		})
+	}
+	_ = group.Wait() // no release returns an error
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("listing releases: %w", err)
+	}
+	out := make([]report.ListedRelease, 0, len(listed))
+	for i, l := range listed {
+		if present[i] {
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}
+
+// listRelease reads the last record of a release. It reports false if the release was uninstalled after it was found.
+func (s Source) listRelease(ctx context.Context, r release.Released) (out report.ListedRelease, present bool) {
+	record, err := (*release.Record)(nil), r.Problem
+	if err == nil {
+		r, record, err = s.lastRecord(ctx, r)
+	}
+	if len(r.History.Entries) == 0 {
+		return out, false
+	}
+	last := r.Last
+	out = report.ListedRelease{
+		Name: last.Release, Namespace: last.Namespace, Cluster: s.Name, Revision: last.Revision, Status: last.Status, Created: last.Created.UTC(),
+	}
+	if err != nil {
+		e := s.scanError("", live.ErrorCode(err), err)
+		out.Error = &report.ObjectError{Code: e.Code, Message: e.Message}
+		return out, true
+	}
+	out.Status, out.Chart, out.Helm, out.ApplyMethod = record.Status, record.Chart(), record.Writer, "client-side"
+	if record.ApplyMethod == release.ApplyServerSide {
+		out.ApplyMethod = "server-side"
+	}
+	return out, true
+}
+
+// superseded is the status of a revision after which a later one was deployed.
+const superseded = "superseded"
+
+// lastRecord reads the last record of a release. If the record is gone, or was superseded since it was listed, the release changed, and its
+// records are listed again, once. A release that was uninstalled is returned without entries.
+func (s Source) lastRecord(ctx context.Context, r release.Released) (release.Released, *release.Record, error) {
+	store, err := s.Storage.Namespace(r.Last.Namespace)
+	if err != nil {
+		return r, nil, err
+	}
+	record, err := store.Get(ctx, r.Last.Entry, release.Options{})
+	if !apierrors.IsNotFound(err) && (err != nil || record.Status != superseded || r.Last.Status == superseded) {
+		return r, record, err
+	}
+	again, listErr := s.Storage.List(ctx, r.Last.Namespace, labels.SelectorFromSet(labels.Set{"name": r.Last.Release}))
+	if listErr != nil {
+		return r, nil, listErr
+	}
+	present, _ := s.Storage.Releases(again)
+	if len(present) != 1 {
+		r.History.Entries = nil
+		return r, nil, nil
+	}
+	if r = present[0]; r.Problem != nil {
+		return r, nil, r.Problem
+	}
+	record, err = store.Get(ctx, r.Last.Entry, release.Options{})
+	return r, record, err
+}
