@@ -43,6 +43,10 @@ type search struct {
 
 // newSearch returns the search for what the flags and the names select.
 func newSearch(s streams, c *connection, flags selectionOptions, names []string) (*search, error) {
+	// A flag that is wrong is wrong for every cluster.
+	if _, err := flags.selection(names, "", s.env); err != nil {
+		return nil, err
+	}
 	connections, err := flags.connections(c)
 	if err != nil {
 		return nil, err
