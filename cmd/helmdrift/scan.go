@@ -23,7 +23,7 @@ func (o *diffOptions) checkScan(flags *pflag.FlagSet, hasChart bool) error {
 	if hasChart {
 		return hinted{error: errors.New("CHART needs one release"), hint: commaHint}
 	}
-	for _, name := range []string{"to-revision", "revision", "install"} {
+	for _, name := range []string{"to-revision", "revision", "install", "fix"} {
 		if flags.Changed(name) {
 			return fmt.Errorf("--%s needs one release", name)
 		}
