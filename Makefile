@@ -55,6 +55,10 @@ N ?= 1000
 oracle: planes ## predicts N random upgrades and rollbacks per engine, and compares with what Helm 3 and Helm 4 do
 	cd test/e2e && go test -count=1 -timeout 12h -run TestOracle -oracle.n=$(N) -oracle.budget=5h .
 
+.PHONY: soak
+soak: planes ## scans a fleet 100 times while others deploy
+	cd test/e2e && go test -count=1 -timeout 2h -run 'TestFleet/Soak' -soak.scans=100 .
+
 $(LAUNCHER): $(wildcard test/controlplane/*.go test/controlplane/cmd/controlplane/*.go)
 	cd test/controlplane && $(PLANE_ENV) go build -o $(CURDIR)/$(LAUNCHER) ./cmd/controlplane
 

@@ -42,6 +42,7 @@ func testChangedMeanwhile(c *fleetCluster) {
 	made["upgraded"].revision++
 	must(c.t, made["upgraded"].deploy("upgrade"))
 	must(c.t, c.forgeStatus(made["upgrading"].Case, helmrelease.StatusPendingUpgrade))
+	defer func() { must(c.t, c.forgeStatus(made["upgrading"].Case, helmrelease.StatusDeployed)) }()
 	releases, err := source.Compare(context.Background(), found, fleet.Options{})
 	must(c.t, err)
 	var got []string

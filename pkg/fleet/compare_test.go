@@ -1,0 +1,167 @@
+package fleet
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// scan finds all releases and compares them.
+func scan(t *testing.T, source Source, o Options) []report.Release {
+	t.Helper()
+	found, err := source.Find(t.Context(), Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := source.Compare(t.Context(), found, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// tally counts the releases that are drifted and those with an error.
+func tally(releases []report.Release) (drifted, errors int) {
+	for _, r := range releases {
+		if r.Drifted {
+			drifted++
+		}
+		if r.HasError() {
+			errors++
+		}
+	}
+	return drifted, errors
+}
+
+// TestCompare compares many releases at once, and checks that the progress counts them one by one.
+func TestCompare(t *testing.T) {
+	s := &server{}
+	want := s.fill(6, 15)
+	var last Progress
+	out := scan(t, s.connect(t), Options{Concurrency: 32, Progress: func(p Progress) {
+		if p.Done != last.Done+1 || p.Total != 90 {
+			t.Errorf("%+v after %+v", p, last)
+		}
+		last = p
+	}})
+	drifted, errors := tally(out)
+	if len(out) != 90 || drifted != want || errors != 0 {
+		t.Errorf("%d releases, %d drifted and %d with errors, not %d: %+v", len(out), drifted, errors, want, out[0])
+	}
+	if last != (Progress{Done: 90, Total: 90, Drifted: want}) {
+		t.Errorf("%+v", last)
+	}
+}
+
+// TestOneReleaseFails lets the server refuse one record. That is an error of its release only.
+func TestOneReleaseFails(t *testing.T) {
+	s := &server{refuse: func(path string) int {
+		if strings.HasSuffix(path, "/sh.helm.release.v1.r004.v1") {
+			return http.StatusForbidden
+		}
+		return 0
+	}}
+	want := s.fill(4, 5)
+	out := scan(t, s.connect(t), Options{})
+	if drifted, errors := tally(out); len(out) != 20 || drifted != want || errors != 1 {
+		t.Errorf("%d releases, %d drifted, %d with errors", len(out), drifted, errors)
+	}
+}
+
+// TestPanic checks that a panic while one release is compared is the error of that release.
+func TestPanic(t *testing.T) {
+	s := &server{}
+	s.fill(2, 3)
+	source := s.connect(t)
+	found, err := source.Find(t.Context(), Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := source.newComparison(t.Context(), found, Options{})
+	defer c.cluster.sweep.Close()
+	out := c.compare(t.Context(), nil, found.Releases[0]) // without a comparer
+	if !out.HasError() || !strings.Contains(out.Errors[0].Message, "internal error") || out.Name != found.Releases[0].Last.Release {
+		t.Errorf("%+v", out)
+	}
+}
+
+// TestUninstalledMeanwhile uninstalls a release after it was found.
+func TestUninstalledMeanwhile(t *testing.T) {
+	s := &server{}
+	s.fill(3, 2)
+	source := s.connect(t)
+	found, err := source.Find(t.Context(), Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.uninstall("n01", "r004")
+	out, err := source.Compare(t.Context(), found, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, errors := tally(out); len(out) != 5 || errors != 0 {
+		t.Errorf("%d releases, %d with errors", len(out), errors)
+	}
+}
+
+// TestChangedReleasesTogether checks that releases that must be compared again are so at the same time.
+func TestChangedReleasesTogether(t *testing.T) {
+	s := &server{}
+	s.fill(4, 8)
+	source := s.connect(t)
+	found, err := source.Find(t.Context(), Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range found.Releases {
+		found.Releases[i].History.Entries = []release.Entry{{Name: "gone", Release: found.Releases[i].Last.Release, Revision: 9}}
+	}
+	out, err := source.Compare(t.Context(), found, Options{Concurrency: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, errors := tally(out); len(out) != 32 || errors != 0 {
+		t.Errorf("%d releases, %d with errors", len(out), errors)
+	}
+}
+
+// TestInterrupted ends a comparison at several moments. It returns the error of its context, and leaves no goroutine behind.
+func TestInterrupted(t *testing.T) {
+	s := &server{}
+	s.fill(5, 20)
+	source := s.connect(t)
+	scan(t, source, Options{}) // opens the connections
+	before := runtime.NumGoroutine()
+	for after := range 6 {
+		ctx, cancel := context.WithCancel(t.Context())
+		found, err := source.Find(ctx, Selection{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var done atomic.Int32
+		_, err = source.Compare(ctx, found, Options{Progress: func(Progress) {
+			if int(done.Add(1)) == 1+15*after {
+				cancel()
+			}
+		}})
+		if err == nil || ctx.Err() == nil {
+			t.Errorf("interrupted after %d releases: %v", 1+15*after, err)
+		}
+		cancel()
+	}
+	const connections = 20 // of an HTTP client and its server
+	for range 100 {
+		if runtime.NumGoroutine() <= before+connections {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines became %d", before, runtime.NumGoroutine())
+}

@@ -1,0 +1,102 @@
+package fleet
+
+import (
+	"fmt"
+	"regexp"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+func TestSelects(t *testing.T) {
+	released := func(status string) release.Released {
+		return release.Released{Last: release.Listed{Namespace: "prod", Labels: map[string]string{"team": "shop"},
+			Entry: release.Entry{Release: "web-api", Status: status}}}
+	}
+	team := func(text string) labels.Selector {
+		out, err := labels.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for i, test := range []struct {
+		selection Selection
+		status    string
+		want      bool
+	}{
+		{Selection{}, "deployed", true},
+		{Selection{}, "failed", true},
+		{Selection{}, "pending-upgrade", true},
+		{Selection{}, "uninstalled", false},
+		{Selection{Names: []string{"db", "web-api"}}, "uninstalled", true},
+		{Selection{Names: []string{"web"}}, "deployed", false},
+		{Selection{Statuses: []string{"uninstalled"}}, "uninstalled", true},
+		{Selection{Statuses: []string{"failed"}}, "deployed", false},
+		{Selection{Names: []string{"web-api"}, Statuses: []string{"failed"}}, "deployed", false},
+		{Selection{Filter: regexp.MustCompile("api")}, "deployed", true},
+		{Selection{Filter: regexp.MustCompile("^api")}, "deployed", false},
+		{Selection{Exclude: regexp.MustCompile("^web")}, "deployed", false},
+		{Selection{Labels: team("team=shop")}, "deployed", true},
+		{Selection{Labels: team("team!=shop")}, "deployed", false},
+	} {
+		if got := test.selection.selects("c", released(test.status)); got != test.want {
+			t.Errorf("%d: %+v selects a release that is %s: %v", i, test.selection, test.status, got)
+		}
+	}
+}
+
+// TestShards checks that each release is in one part, that the parts have about the same size, and that the hash stays what it is: the
+// processes that share the work may run different versions.
+func TestShards(t *testing.T) {
+	const count, releases = 4, 4000
+	size := make([]int, count)
+	for n := range releases {
+		r := release.Released{Last: release.Listed{Namespace: "prod", Entry: release.Entry{Release: fmt.Sprint("r", n)}}}
+		parts := 0
+		for i := range count {
+			if (Selection{Shard: &report.Shard{Index: i, Count: count}}).selects("c", r) {
+				parts++
+				size[i]++
+			}
+		}
+		if parts != 1 {
+			t.Fatalf("%s is in %d parts", r.Last.Release, parts)
+		}
+	}
+	for i, n := range size {
+		if n < releases/count*9/10 || n > releases/count*11/10 {
+			t.Errorf("part %d has %d of %d releases", i, n, releases)
+		}
+	}
+	if got := [3]int{shardOf("eu", "prod", "web", 1000), shardOf("eu", "prod", "db", 1000), shardOf("us", "prod", "web", 1000)}; got != shardsOfVersion1 {
+		t.Errorf("%v", got)
+	}
+}
+
+// shardsOfVersion1 are the 64-bit FNV-1a hashes modulo 1000, computed with another implementation.
+var shardsOfVersion1 = [3]int{280, 252, 502}
+
+// TestOnce asks for a few values from many goroutines. Each is made once.
+func TestOnce(t *testing.T) {
+	var values once[int, int]
+	var made atomic.Int32
+	var group sync.WaitGroup
+	for i := range 64 {
+		group.Go(func() {
+			key := i % 4
+			if got := values.get(key, func() int { made.Add(1); return key * 10 }); got != key*10 {
+				t.Errorf("value of %d is %d", key, got)
+			}
+		})
+	}
+	group.Wait()
+	if made.Load() != 4 {
+		t.Errorf("%d values were made", made.Load())
+	}
+}
