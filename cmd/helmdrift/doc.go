@@ -14,7 +14,9 @@
 //	                        │                                             ▼
 //	                        ├─► runFix ──► begin ─► session.compare ─► fixRun.run ─► fixStatus ─► exit code
 //	                        │
-//	                        └─► version, completion, help
+//	                        ├─► runScan ─► inClusters ─► fleet.Source.Compare ─► output.Write ─► failOn.status ─► exit code
+//	                        ├─► runList ─► inClusters ─► fleet.Source.List ─► output.WriteList ─► exit code
+//	                        └─► report, version, completion, help
 //
 // In detail, diff and fix take these steps:
 //
@@ -26,7 +28,7 @@
 //
 // # Exit codes
 //
-//	0  nothing that --fail-on selects; for fix: everything that fix can put back is as Helm deployed it
+//	0  nothing that --fail-on selects; for fix: everything that fix can put back is as Helm deployed it; for list: everything was read
 //	1  a usage error, a failure, or something that could not be read or compared; it takes precedence over 2
 //	2  something that --fail-on selects; for fix: drift remains
 //
@@ -39,10 +41,12 @@
 //
 //	main.go                                            the process: signals, panics, the exit code
 //	root.go, help.go                                   the command tree and the layout of its help
-//	diff.go, fix.go, completion.go                     one command each, and the completion of their arguments
+//	diff.go, fix.go, list.go, report.go, completion.go one command each, and the completion of their arguments
+//	scan.go, search.go                                 diff of several releases, and how they are found in one or several clusters
 //	fix_run.go, fix_backup.go                          the steps of a fix after its comparison
 //	session.go                                         from the flags to a comparison of one release
-//	compare_flags.go, desired_flags.go, fix_flags.go   the flags, by topic: what they are called, how they are checked, what they set
+//	compare_flags.go, desired_flags.go, fix_flags.go,
+//	selection_flags.go                                 the flags, by topic: what they are called, how they are checked, what they set
 //	ignore.go, config*.go, baseline.go                 what the user has decided to ignore
 //	connection.go, version.go                          which cluster, as whom, and the version that the API server is told
 //	jobs.go, limits.go, postrender.go                  work on text that others wrote, under limits of time and memory

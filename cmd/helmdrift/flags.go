@@ -110,8 +110,8 @@ func givenFlag(f *pflag.Flag) (words []string) {
 	return []string{name + "=" + f.Value.String()}
 }
 
-// commandLine returns words and the given ones of the named flags as a command to type. It repeats the flags that chose the cluster, so that
-// the command reaches the same one, and leaves out tokens.
+// commandLine returns words and the given ones of the named flags as a command to type. It repeats the flags that chose the cluster, so
+// that the command reaches the same one, and leaves out tokens.
 func commandLine(words []string, flags *pflag.FlagSet, names ...string) string {
 	cluster := []string{"kubeconfig", "kube-context", "context", "kube-apiserver", "kube-as-user"}
 	for _, name := range slices.Concat(cluster, names, []string{"kube-as-group"}) {

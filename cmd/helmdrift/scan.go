@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -48,6 +49,7 @@ func runScan(ctx context.Context, s streams, c *connection, o diffOptions, names
 	start := time.Now()
 	search.showProgress(output.NewProgress(s.err, s.display(s.err, o.color, start), time.Now))
 	releases, err := inClusters(ctx, search, func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.Release, error) {
+		s.limitMemory(len(found.Releases))
 		return source.Compare(ctx, found, fleet.Options{
 			Options: options, Mask: threeway.Mask{Show: o.showSecrets}, Concurrency: o.concurrency, Progress: show,
 		})
@@ -72,4 +74,18 @@ func runScan(ctx context.Context, s streams, c *connection, o diffOptions, names
 		return err
 	}
 	return o.failOn.status(r)
+}
+
+// The memory that a scan aims at: a constant for the pages of objects, and what each release adds.
+const (
+	scanMemory    = 130 << 20
+	releaseMemory = 160 << 10
+)
+
+// limitMemory makes the garbage collector keep the memory of a scan low, at the price of some processor time. It is no hard limit. GOMEMLIMIT,
+// which is the user's own choice, takes precedence.
+func (s streams) limitMemory(releases int) {
+	if s.env("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(scanMemory + int64(releases)*releaseMemory)
+	}
 }

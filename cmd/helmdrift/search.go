@@ -65,8 +65,8 @@ func (j *search) showProgress(line *output.Progress) {
 	}
 }
 
-// inClusters searches the cluster of each connection, calls read with what is selected there, and returns what it read of all clusters. Read
-// calls show to say how far it is.
+// inClusters searches the cluster of each connection, calls read with what is selected there, and returns what it read of all clusters.
+// Read calls show to say how far it is.
 func inClusters[T any](
 	ctx context.Context, j *search, read func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]T, error),
 ) ([]T, error) {

@@ -78,6 +78,9 @@ func (p ClientSide) result(old, desired, live map[string]any, s *kinds.Shape) (m
 	if err != nil {
 		return nil, err
 	}
+	if p.Engine == report.EngineStrategic {
+		return Guarded(func() (map[string]any, error) { return p.applyStrategic(live, patch) })
+	}
 	text, err := json.Marshal(live)
 	if err != nil {
 		return nil, fmt.Errorf("encoding live: %w", err)
@@ -91,6 +94,19 @@ func (p ClientSide) result(old, desired, live map[string]any, s *kinds.Shape) (m
 		return nil, fmt.Errorf("decoding the patched object: %w", err)
 	}
 	return out, nil
+}
+
+// applyStrategic is Apply for an object that is decoded already. It does not change live.
+func (p ClientSide) applyStrategic(live map[string]any, patch []byte) (map[string]any, error) {
+	meta, err := strategicpatch.NewPatchMetaFromStruct(p.Typed)
+	if err != nil {
+		return nil, err
+	}
+	var decoded map[string]any
+	if err := utiljson.Unmarshal(patch, &decoded); err != nil {
+		return nil, err
+	}
+	return strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(runtime.DeepCopyJSON(live), decoded, meta)
 }
 
 // withoutOwners is an object without its managedFields. It shares the rest with live.
@@ -157,7 +173,7 @@ func (p ClientSide) patchType() types.PatchType {
 
 // Guarded calls a merge function of the libraries, and returns an error if it panics. Some objects make it panic, such as one with a null
 // among the items of a list; Helm crashes then, and the prediction is that it fails.
-func Guarded(merge func() ([]byte, error)) (out []byte, err error) {
+func Guarded[T any](merge func() (T, error)) (out T, err error) {
 	defer func() {
 		if recover() != nil {
 			err = errPatchPanic

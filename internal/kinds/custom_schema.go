@@ -14,7 +14,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// CustomSchema is what a CustomResourceDefinition says of the versions of its kind. A nil CustomSchema knows no version.
+// CustomSchema is what a CustomResourceDefinition says of the versions of its kind. A nil CustomSchema knows no version. It is safe for
+// concurrent use, and makes what it needs of a version at the first question for it.
 type CustomSchema struct {
 	// versions has one entry for each version that the definition names, be it served or not.
 	versions map[string]customVersion
@@ -26,7 +27,7 @@ type CustomSchema struct {
 // customVersion is one version of a custom kind.
 type customVersion struct {
 	schema    map[string]any
-	shape     *Shape
+	shape     func() *Shape
 	parsed    func() ParsedSchema
 	hasStatus bool
 }
@@ -48,7 +49,7 @@ func NewCustomSchema(crd map[string]any) (*CustomSchema, error) {
 		name, _ := version["name"].(string)
 		schema := object.Child(object.Child(version, "schema"), "openAPIV3Schema")
 		out.versions[name] = customVersion{
-			schema: schema, shape: customRoot(schema), parsed: sync.OnceValue(func() ParsedSchema { return parseSchema(schema) }),
+			schema: schema, shape: sync.OnceValue(func() *Shape { return customRoot(schema) }), parsed: sync.OnceValue(func() ParsedSchema { return parseSchema(schema) }),
 			hasStatus: object.Child(version, "subresources")["status"] != nil,
 		}
 	}
@@ -66,8 +67,11 @@ func (s *CustomSchema) version(name string) (customVersion, bool) {
 
 // Shape returns the shape of a version; nil if it has no schema.
 func (s *CustomSchema) Shape(version string) *Shape {
-	v, _ := s.version(version)
-	return v.shape
+	v, known := s.version(version)
+	if !known {
+		return nil
+	}
+	return v.shape()
 }
 
 // Schema returns the schema of a version as the definition has it, and reports whether the definition names the version.

@@ -21,12 +21,12 @@ func TestShapeOfNativeKinds(t *testing.T) {
 		list ListRule
 	}{
 		{deployment, object.Path{}.Field("metadata").Field("finalizers"), FormList, ListRule{Set: true}},
-		{deployment, pod.Field("containers"), FormList, ListRule{Keys: []string{"name"}}},
-		{deployment, container.Field("ports"), FormList, ListRule{Keys: []string{"containerPort", "protocol"}}},
+		{deployment, pod.Field("containers"), FormList, ListRule{Keys: []string{"name"}, MergeKey: "name"}},
+		{deployment, container.Field("ports"), FormList, ListRule{Keys: []string{"containerPort", "protocol"}, MergeKey: "containerPort"}},
 		{deployment, container.Field("args"), FormList, ListRule{}},
 		{deployment, container.Field("resources").Field("limits"), FormMap, ListRule{}},
 		{deployment, container.Field("resources").Field("limits").Field("cpu"), FormLeaf, ListRule{}},
-		{service, object.Path{}.Field("spec").Field("ports"), FormList, ListRule{Keys: []string{"port", "protocol"}}},
+		{service, object.Path{}.Field("spec").Field("ports"), FormList, ListRule{Keys: []string{"port", "protocol"}, MergeKey: "port"}},
 	} {
 		s := tt.root.Lookup(tt.path)
 		if s == nil || s.Form != tt.form {

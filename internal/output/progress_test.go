@@ -154,3 +154,13 @@ func TestProgressOfSeveralWorkers(t *testing.T) {
 		t.Errorf("%d of 400 lines are written", got)
 	}
 }
+
+// TestProgressOfAList: a list compares nothing.
+func TestProgressOfAList(t *testing.T) {
+	p, s, _ := newFakeProgress(t, Options{Unicode: true, Width: 80})
+	p.Reading = true
+	p.Update(3, 20, 0, 1)
+	if got := s.shows(); got != "reading 3 of 20 releases · 1 error" {
+		t.Errorf("shows %q", got)
+	}
+}

@@ -121,7 +121,8 @@ func unread(all []report.ListedRelease) []entry {
 	for _, r := range all {
 		if r.Error != nil {
 			out = append(out, entry{Release: report.Release{
-				Name: r.Name, StorageNamespace: r.Namespace, Cluster: r.Cluster, Errors: []report.Message{{Code: r.Error.Code, Message: r.Error.Message}},
+				Name: r.Name, StorageNamespace: r.Namespace, Cluster: r.Cluster,
+				Errors: []report.Message{{Code: r.Error.Code, Message: r.Error.Message}},
 			}})
 		}
 	}

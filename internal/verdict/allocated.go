@@ -29,6 +29,9 @@ func AllocatedFor(key object.Key, live map[string]any) *AllocatedFields {
 
 // allocation returns the table's line for a place; nil if there is none, or if a person has edited the value.
 func (w *Walker) allocation(path object.Path) *Allocation {
+	if w.Allocated == nil {
+		w.Allocated = AllocatedFor(w.Key, w.text)
+	}
 	line := w.Allocated.At(path).Value()
 	if line != nil && line.Edited && w.Owners.HasPerson(path) {
 		return nil

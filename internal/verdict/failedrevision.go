@@ -36,7 +36,7 @@ func (w *Walker) markLast(f *Finding, n States) {
 
 // isLeftByLast reports whether the last revision, which failed, wrote what only live has.
 func (w *Walker) isLeftByLast(path object.Path, n States) bool {
-	return n.Last.Named && n.Last.Same(n.Live) || w.isWrittenByLast(path, n)
+	return n.Last.Named && n.Last.WithoutNulls(n.Live.Value).Same(n.Live) || w.isWrittenByLast(path, n)
 }
 
 // markLeftByLast marks an entry of what only live has, and the last revision wrote.

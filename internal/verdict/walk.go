@@ -28,7 +28,9 @@ type Walker struct {
 	Live map[string]any
 	// old and result are the whole objects; nil if absent.
 	old, result map[string]any
-	// Allocated are the fields that the server or a controller fills (allocated.go), for this kind.
+	// text is the object as it was read, and Allocated are the fields that the server or a controller fills in there (allocated.go). They
+	// are looked up on first use.
+	text      map[string]any
 	Allocated *AllocatedFields
 	// Command is the helm command that does the upgrade, for notes.
 	Command string
@@ -77,7 +79,7 @@ const (
 // those of a server-side apply, text is the object as it was read.
 func (w *Walker) Compare(n States, spelled *States, text map[string]any, conflicts []engine.Conflict) []Finding {
 	w.Live, w.old, w.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
-	w.Allocated = AllocatedFor(w.Key, text)
+	w.text = text
 	w.Rules = w.Rules.WithStates(n.Live.Value, n.Old.Value, n.Desired.Value)
 	w.conflicts = conflictPlaces(n, w.Shape, conflicts)
 	out, literal := w.Findings(n), n

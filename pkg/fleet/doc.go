@@ -12,6 +12,8 @@
 //	                                          ▼
 //	                                   report.Release, one for each
 //
+// List takes the same releases and reads only the last record of each.
+//
 // # What is shared
 //
 // A release that is compared alone lists its records, reads one or two of them, and lists or gets its objects. In a fleet, the records

@@ -5,6 +5,7 @@
 //	                       Release ─┼─► New ─► Report ─► Release.Accept: silence what a baseline has ─► internal/output
 //	                           …   ─┘            └─────► Report.Rules: the rules that silence it
 //	repair.Plan, outcomes ─────────────────────────────► FixResult ─► internal/output
+//	records of releases ─► NewReleaseList ─────────────► ReleaseList ─► internal/output
 //
 // # What counts
 //
@@ -18,5 +19,5 @@
 //
 // # Compatibility
 //
-// Within [APIVersion], keys are only added. internal/output/schema has the schemas of Report and FixResult.
+// Within [APIVersion], keys are only added. internal/output/schema has the schemas of Report, FixResult and ReleaseList.
 package report

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -31,6 +32,22 @@ func BenchmarkCompare(b *testing.B) {
 			}
 			benchCompare(b, s, live)
 		})
+	}
+}
+
+// BenchmarkReport compares and reports an untouched Deployment as a cluster has it: with managedFields, with what its controller wrote, and
+// with the built-in ignore rules.
+func BenchmarkReport(b *testing.B) {
+	o := objectOf(b, benchObject(b, "pod-template-defaults.txtar/live.yaml"))
+	live := sample{Object: o}.stored()
+	object.Child(object.Child(live, "metadata"), "annotations")["deployment.kubernetes.io/revision"] = "3"
+	in := sample{Object: o}.input(o, owning(live, entryOf("helm", o.APIVersion(), fieldsOf(live))))
+	in.Rules = ignore.BuiltInRules()
+	b.ReportAllocs()
+	for b.Loop() {
+		if c := Compare(in); !c.Quiet() || len(c.Report(Mask{}).Objects) > 0 {
+			b.Fatal(describe(c))
+		}
 	}
 }
 

@@ -74,8 +74,14 @@ func TestPatchIsLeftOutWhereItChangesNothing(t *testing.T) {
 			for range rng.IntN(3) {
 				o.edit(rng, live)
 			}
-			if rng.IntN(4) == 0 {
+			switch rng.IntN(6) {
+			case 0:
 				live, _ = doubled(rng, live).(map[string]any)
+			case 1:
+				live, _ = vandalised(rng, live).(map[string]any)
+			case 2:
+				desired.Content, _ = vandalised(rng, desired.Content).(map[string]any)
+				live, _ = object.Copy(desired.Content).(map[string]any)
 			}
 			checkPatched(t, Compare(o.input(desired, live)))
 			checkPatched(t, Compare(sample{desired, o.schemas}.input(desired, live)))

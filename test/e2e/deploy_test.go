@@ -26,7 +26,8 @@ const (
 // deployGroups are the groups of a service account.
 var deployGroups = []string{"system:serviceaccounts", "system:serviceaccounts:helmdrift", "system:authenticated"}
 
-// TestDeploy installs the account of deploy/kubernetes and checks all manifests of that folder on the API server.
+// TestDeploy installs the account of deploy/kubernetes, checks all manifests of that folder on the API server, and runs the Job and the
+// CronJob.
 func TestDeploy(t *testing.T) {
 	c := newCase(t, suite.cluster)
 	ctx := context.Background()
@@ -49,6 +50,7 @@ func TestDeploy(t *testing.T) {
 	t.Run("reads", func(t *testing.T) { checkDeployedReads(t, c) })
 	t.Run("writes", func(t *testing.T) { checkDeployedWrites(t, c) })
 	t.Run("diff", func(t *testing.T) { checkDeployedDiff(t, c) })
+	t.Run("jobs", func(t *testing.T) { checkDeployedJobs(t, c) })
 }
 
 func deployFile(t *testing.T, name string) string {

@@ -35,6 +35,7 @@ import (
 //	proves                                             upgrades, rolls back or installs for real: exactly what the last diff said happens
 //	namespace NAME                                     creates another namespace
 //	storage NAMESPACE                                  sets the namespace of the records
+//	release NAME                                       sets the name of the release; at first it is r
 //
 // CHART is a folder of the script, a single template of it, or a folder of testdata/charts. NS, the story's namespace, is printed as NS. A
 // diff may print nothing that its want file does not list. -stories runs the stories of another folder.
@@ -120,6 +121,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 			return c.cluster.create(context.Background(), "{apiVersion: v1, kind: Namespace, metadata: {name: "+args[0]+"}}", "", "kubectl-create")
 		})},
 		"storage": {[]string{"NAMESPACE"}, silent(func(c *Case, args []string) error { c.storage = args[0]; return nil })},
+		"release": {[]string{"NAME"}, silent(func(c *Case, args []string) error { c.release = args[0]; return nil })},
 	} {
 		out[name] = adapt(name, cmd)
 	}

@@ -1,6 +1,6 @@
-// Fakenode is a node without a machine. It binds every pending pod to itself and
-// reports it as running and ready, or as succeeded if its restart policy lets it
-// end. It imitates the scheduler and the kubelet just well enough for the real
+// Fakenode is a node without a machine. It binds every pending pod of the default
+// scheduler to itself and reports it as running and ready, or as succeeded if its
+// restart policy lets it end. It imitates the scheduler and the kubelet just well enough for the real
 // controllers to finish their work on a release; volumes, images and probes always
 // succeed.
 package main

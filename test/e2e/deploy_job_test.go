@@ -1,0 +1,208 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/release"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/yaml"
+)
+
+// deployedJobs runs the Job and the CronJob of deploy/kubernetes on a few releases, one of which drifted.
+type deployedJobs struct {
+	*scanner
+	client  kubernetes.Interface
+	kubelet *kubelet
+	// selector selects the releases of this test by the labels of their records: the cluster has those of other tests too, some of which
+	// drifted or cannot be read. It is the only change to what the containers run.
+	selector string
+	drifted  *Case
+}
+
+// checkDeployedJobs runs the Job and the CronJob with the control plane's own controllers, and a kubelet that runs the binary under test.
+func checkDeployedJobs(t *testing.T, c *Case) {
+	if os.Getenv(kubeconfigEnv) != "" {
+		t.Skip("the nodes of the cluster that " + kubeconfigEnv + " names cannot run the binary under test")
+	}
+	client, err := kubernetes.NewForConfig(c.cluster.config)
+	must(t, err)
+	d := &deployedJobs{scanner: newScanner(t, c.cluster), client: client, selector: "fleet=" + c.ns}
+	for range 5 {
+		d.drifted = newCase(t, c.cluster)
+		must(t, d.drifted.helm(false, "install", "web"))
+		must(t, d.drifted.forge(func(r *release.Release) { r.Labels = map[string]string{"fleet": c.ns} }))
+	}
+	must(t, d.drifted.scale("deployment/web", "5"))
+	d.kubelet = startKubelet(t, c.cluster, client, deployNamespace)
+	t.Run("indexed", d.checkIndexedJob)
+	t.Run("cron", d.checkCronJob)
+}
+
+// checkIndexedJob runs the four parts of job.yaml. The part with the release that drifted is a failed index and is not tried again. All
+// parts together are the report of one process that has the rights of an administrator.
+func (d *deployedJobs) checkIndexedJob(t *testing.T) {
+	job := decodeDeployed[batchv1.Job](t, "job.yaml")
+	container := runHere(&job.Spec.Template)
+	container.Args = append(container.Args, "-l", d.selector)
+	job = d.runJob(t, job)
+
+	pods, err := d.client.CoreV1().Pods(deployNamespace).List(context.Background(), metav1.ListOptions{LabelSelector: "batch.kubernetes.io/job-name=" + job.Name})
+	must(t, err)
+	if len(pods.Items) != 4 {
+		t.Errorf("there were %d pods", len(pods.Items))
+	}
+	merge := []string{"report", "-o", "json"}
+	var completed, failed []string
+	for _, pod := range pods.Items {
+		index, log := pod.Annotations[batchv1.JobCompletionIndexAnnotation], d.kubelet.log(pod.Name)
+		part := filepath.Join(t.TempDir(), "part-"+index+".json")
+		must(t, os.WriteFile(part, []byte(log), 0o600))
+		merge = append(merge, part)
+		if strings.Contains(log, d.drifted.ns) {
+			failed = append(failed, index)
+		} else {
+			completed = append(completed, index)
+		}
+	}
+	slices.Sort(completed)
+	if got := indexes(job.Status.CompletedIndexes); len(failed) != 1 || *job.Status.FailedIndexes != failed[0] || !slices.Equal(got, completed) {
+		t.Errorf("completed %q, failed %q; the release that drifted is in part %q", got, *job.Status.FailedIndexes, failed)
+	}
+	if reason := finished(job).Reason; reason != batchv1.JobReasonFailedIndexes {
+		t.Errorf("the Job ended with %s", reason)
+	}
+	got, err := d.run(merge...)
+	must(t, err)
+	want := d.mustScan(t, 2, "-A", "-l", d.selector)
+	if diff := cmp.Diff(want.Releases, got.Releases); got.exit != 2 || len(want.Releases) != 5 || len(got.Errors) > 0 || diff != "" {
+		t.Errorf("exit %d, %d releases (-administrator +parts):\n%s%s%s", got.exit, len(want.Releases), diff, got.summary(), got.stderr)
+	}
+}
+
+// indexes returns the numbers of a text like 0,2-3.
+func indexes(text string) (out []string) {
+	for part := range strings.SplitSeq(text, ",") {
+		var first, last int
+		if n, _ := fmt.Sscanf(part, "%d-%d", &first, &last); n == 1 {
+			last = first
+		}
+		for ; first <= last; first++ {
+			out = append(out, fmt.Sprint(first))
+		}
+	}
+	return out
+}
+
+// checkCronJob runs the Job of cronjob.yaml as kubectl create job --from does. Its metrics reach the Pushgateway, and drift is no failure.
+// TestGoldenFilesAreMetrics in test/deploy reads such metrics with the parser of the Pushgateway.
+func (d *deployedJobs) checkCronJob(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("the script of the CronJob needs curl: ", err)
+	}
+	received := make(chan string, 10)
+	gateway := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		received <- r.Method + " " + r.URL.Path + "\n" + string(body)
+	}))
+	t.Cleanup(gateway.Close)
+
+	cron := decodeDeployed[batchv1.CronJob](t, "cronjob.yaml")
+	suspended := true // so that the schedule starts no other Job
+	cron.Spec.Suspend = &suspended
+	template := &cron.Spec.JobTemplate
+	container := runHere(&template.Spec.Template)
+	container.Args[0] = strings.Replace(container.Args[0], "--all-namespaces", "--all-namespaces -l "+d.selector, 1)
+	for i, variable := range container.Env {
+		if value, ok := map[string]string{"CLUSTER_NAME": "prod", "PUSHGATEWAY_URL": gateway.URL}[variable.Name]; ok {
+			container.Env[i].Value = value
+		}
+	}
+	cron, err := d.client.BatchV1().CronJobs(deployNamespace).Create(context.Background(), cron, metav1.CreateOptions{})
+	must(t, err)
+	job := d.runJob(t, &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "helmdrift-by-hand", Namespace: deployNamespace, Labels: template.Labels,
+			Annotations:     map[string]string{"cronjob.kubernetes.io/instantiate": "manual"},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(cron, batchv1.SchemeGroupVersion.WithKind("CronJob"))},
+		},
+		Spec: cron.Spec.JobTemplate.Spec,
+	})
+	if end := finished(job); end.Type != batchv1.JobComplete {
+		t.Errorf("the Job ended with %s: %s", end.Reason, end.Message)
+	}
+	if len(received) != 1 {
+		t.Fatalf("the Pushgateway received %d requests", len(received))
+	}
+	request, body, _ := strings.Cut(<-received, "\n")
+	if request != "PUT /metrics/job/helmdrift/cluster/prod" {
+		t.Error(request)
+	}
+	want, err := d.run("diff", "-A", "-l", d.selector, "-o", "prometheus")
+	must(t, err)
+	if diff := cmp.Diff(lastingMetrics(want.stdout), lastingMetrics(body)); diff != "" {
+		t.Errorf("metrics (-administrator +pushed):\n%s", diff)
+	}
+	line := fmt.Sprintf("helmdrift_release_drifted{cluster=%q,namespace=%q,release=%q} 1\n", "test", d.drifted.ns, d.drifted.release)
+	if !strings.Contains(body, line) {
+		t.Errorf("no %s\n%s", line, body)
+	}
+}
+
+// lastingMetrics returns the lines that do not depend on when and how the scan was made.
+func lastingMetrics(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "helmdrift_scan_") || strings.HasPrefix(line, "helmdrift_last_success_")
+	})
+}
+
+// decodeDeployed decodes a file of deploy/kubernetes that has one object.
+func decodeDeployed[T any](t *testing.T, file string) *T {
+	t.Helper()
+	out := new(T)
+	must(t, yaml.UnmarshalStrict([]byte(deployFile(t, file)), out))
+	return out
+}
+
+// runHere makes the kubelet of the test run the pods of a template, and returns their container.
+func runHere(template *corev1.PodTemplateSpec) *corev1.Container {
+	template.Spec.SchedulerName = testScheduler
+	template.Spec.Containers[0].Image = "helmdrift:test"
+	return &template.Spec.Containers[0]
+}
+
+// runJob creates a Job and waits until its controller says that it has ended.
+func (d *deployedJobs) runJob(t *testing.T, job *batchv1.Job) *batchv1.Job {
+	t.Helper()
+	ctx, jobs := context.Background(), d.client.BatchV1().Jobs(deployNamespace)
+	job, err := jobs.Create(ctx, job, metav1.CreateOptions{})
+	must(t, err)
+	must(t, poll(ctx, "the end of job "+job.Name, func() (bool, error) {
+		job, err = jobs.Get(ctx, job.Name, metav1.GetOptions{})
+		return err == nil && finished(job).Type != "", err
+	}))
+	return job
+}
+
+// finished returns the condition by which a Job is complete or failed, or an empty one.
+func finished(job *batchv1.Job) batchv1.JobCondition {
+	for _, c := range job.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return batchv1.JobCondition{}
+}

@@ -1,0 +1,227 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+const (
+	// testScheduler is the scheduler of the pods that a kubelet runs. The fake node of the control plane leaves them alone.
+	testScheduler = "e2e"
+	fakeNode      = "fakenode"
+)
+
+// kubelet is the scheduler and the kubelet of the pods of one namespace. It runs the command of each pod's only container as a process of
+// this machine, with the rights of the pod's account, and reports how it ended. Images, limits and security contexts have no effect.
+type kubelet struct {
+	t       *testing.T
+	client  kubernetes.Interface
+	cluster *cluster
+	// dir has the folder bin, in which pods find helmdrift, and a folder for each pod.
+	dir string
+
+	mu   sync.Mutex
+	logs map[string]string // what each pod wrote to stdout and stderr, which Kubernetes stores as one log
+}
+
+// startKubelet runs the pods of a namespace until the test ends.
+func startKubelet(t *testing.T, on *cluster, client kubernetes.Interface, namespace string) *kubelet {
+	t.Helper()
+	k := &kubelet{t: t, client: client, cluster: on, dir: t.TempDir(), logs: map[string]string{}}
+	must(t, os.Mkdir(filepath.Join(k.dir, "bin"), 0o700))
+	must(t, os.Symlink(suite.binary, filepath.Join(k.dir, "bin", "helmdrift")))
+	ctx, cancel := context.WithCancel(context.Background())
+	created, err := client.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector("spec.schedulerName", testScheduler).String(),
+	})
+	must(t, err)
+	var running sync.WaitGroup
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+	})
+	running.Go(func() {
+		for event := range created.ResultChan() {
+			pod, ok := event.Object.(*corev1.Pod)
+			if event.Type != watch.Added || !ok {
+				continue
+			}
+			running.Go(func() {
+				if err := k.run(ctx, pod); err != nil && ctx.Err() == nil {
+					t.Errorf("pod %s: %v", pod.Name, err)
+				}
+			})
+		}
+		if ctx.Err() == nil {
+			t.Error("the API server ended the watch of pods")
+		}
+	})
+	return k
+}
+
+// run binds a pod to the fake node, runs it, and updates its status.
+func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) error {
+	pods := k.client.CoreV1().Pods(pod.Namespace)
+	err := pods.Bind(ctx, &corev1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID},
+		Target:     corev1.ObjectReference{Kind: "Node", Name: fakeNode},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	ended := corev1.ContainerStateTerminated{StartedAt: metav1.Now(), Reason: "Completed"}
+	if ended.ExitCode, err = k.execute(ctx, pod); err != nil {
+		return err
+	}
+	ended.FinishedAt = metav1.Now()
+	phase := corev1.PodSucceeded
+	if ended.ExitCode != 0 {
+		phase, ended.Reason = corev1.PodFailed, "Error"
+	}
+	container := pod.Spec.Containers[0]
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{
+		"phase": phase,
+		"containerStatuses": []corev1.ContainerStatus{{
+			Name: container.Name, Image: container.Image, ImageID: container.Image, State: corev1.ContainerState{Terminated: &ended},
+		}},
+	}})
+	if err != nil {
+		return err
+	}
+	_, err = pods.Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
+}
+
+// execute runs the command of a pod, stores its log and returns its exit code.
+func (k *kubelet) execute(ctx context.Context, pod *corev1.Pod) (int32, error) {
+	if len(pod.Spec.Containers) != 1 || len(pod.Spec.InitContainers) > 0 {
+		return 0, errors.New("has not exactly one container")
+	}
+	dir := filepath.Join(k.dir, pod.Name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return 0, err
+	}
+	kubeconfig, err := k.writeKubeconfig(ctx, pod, dir)
+	if err != nil {
+		return 0, err
+	}
+	container := pod.Spec.Containers[0]
+	mounted, err := mountFolders(pod, dir)
+	if err != nil {
+		return 0, err
+	}
+	environment := []string{
+		"PATH=" + filepath.Join(k.dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"KUBECONFIG=" + kubeconfig, "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
+	}
+	for _, variable := range container.Env {
+		value, err := valueOf(pod, variable)
+		if err != nil {
+			return 0, err
+		}
+		environment = append(environment, variable.Name+"="+mounted.Replace(value))
+	}
+	var args []string
+	for _, arg := range append(container.Command, container.Args...) {
+		args = append(args, mounted.Replace(arg))
+	}
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
+	defer cancel()
+	var log bytes.Buffer
+	process := exec.CommandContext(ctx, "env", args...) // env finds the command in the PATH of the pod
+	process.Dir, process.Env, process.Stdout, process.Stderr = dir, environment, &log, &log
+	err = process.Run()
+	if exited := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exited) || exited.ExitCode() < 0) {
+		return 0, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.logs[pod.Name] = log.String()
+	return int32(process.ProcessState.ExitCode()), nil
+}
+
+// mountFolders returns what replaces the paths of the container's volumes, which must be empty folders, by folders of this machine.
+func mountFolders(pod *corev1.Pod, dir string) (*strings.Replacer, error) {
+	empty := map[string]bool{}
+	for _, volume := range pod.Spec.Volumes {
+		empty[volume.Name] = volume.EmptyDir != nil
+	}
+	var pairs []string
+	for _, mount := range pod.Spec.Containers[0].VolumeMounts {
+		if strings.HasPrefix(mount.MountPath, "/var/run/secrets/") {
+			continue // the account's token, which the kubeconfig has
+		}
+		folder := filepath.Join(dir, mount.Name)
+		if err := os.Mkdir(folder, 0o700); err != nil || !empty[mount.Name] {
+			return nil, fmt.Errorf("cannot mount volume %s: %w", mount.Name, err)
+		}
+		pairs = append(pairs, mount.MountPath, folder)
+	}
+	return strings.NewReplacer(pairs...), nil
+}
+
+// valueOf returns the value of an environment variable: a literal, or a label or an annotation of the pod, such as the completion index.
+func valueOf(pod *corev1.Pod, variable corev1.EnvVar) (string, error) {
+	if variable.ValueFrom == nil {
+		return variable.Value, nil
+	}
+	if ref := variable.ValueFrom.FieldRef; ref != nil {
+		field, key, _ := strings.Cut(strings.TrimSuffix(ref.FieldPath, "']"), "['")
+		switch field {
+		case "metadata.labels":
+			return pod.Labels[key], nil
+		case "metadata.annotations":
+			return pod.Annotations[key], nil
+		}
+	}
+	return "", fmt.Errorf("variable %s: unknown source %v", variable.Name, variable.ValueFrom)
+}
+
+// writeKubeconfig writes a kubeconfig with a token of the pod's account, bound to the pod. A real pod has the token in a volume and no
+// kubeconfig. The cluster has the name that it has in the kubeconfig of the proxy, because reports and shards depend on it.
+func (k *kubelet) writeKubeconfig(ctx context.Context, pod *corev1.Pod, dir string) (string, error) {
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
+		BoundObjectRef: &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID},
+	}}
+	accounts := k.client.CoreV1().ServiceAccounts(pod.Namespace)
+	request, err := accounts.CreateToken(ctx, pod.Spec.ServiceAccountName, request, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	on := k.cluster.config
+	path := filepath.Join(dir, "kubeconfig")
+	return path, clientcmd.WriteToFile(api.Config{
+		Clusters: map[string]*api.Cluster{"test": {
+			Server: on.Host, CertificateAuthority: on.CAFile, CertificateAuthorityData: on.CAData, TLSServerName: on.ServerName,
+		}},
+		AuthInfos:      map[string]*api.AuthInfo{"pod": {Token: request.Status.Token}},
+		Contexts:       map[string]*api.Context{"test": {Cluster: "test", AuthInfo: "pod"}},
+		CurrentContext: "test",
+	}, path)
+}
+
+// log returns the log of a pod.
+func (k *kubelet) log(pod string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.logs[pod]
+}
