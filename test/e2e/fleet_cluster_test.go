@@ -27,6 +27,7 @@ func TestFleet(t *testing.T) {
 	if os.Getenv(kubeconfigEnv) != "" {
 		t.Skip("would break the cluster that " + kubeconfigEnv + " names")
 	}
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	p, err := startPlane(ctx)
@@ -55,7 +56,7 @@ func TestFleet(t *testing.T) {
 }
 
 // fleetOptions and fleetReleases are the options and the number of the generated releases of TestFleet. Every 20th is drifted.
-const fleetReleases = 60
+const fleetReleases = 40
 
 func fleetOptions() fleet.Options { return fleet.Options{Objects: 9, Seed: 7} }
 

@@ -178,7 +178,7 @@ bad-c/orphan drifted
 bad-d/backend error discovery
 ! bad-a record
 `)
-	c.equalToReleases("-A")
+	c.equalToReleases("-A", "--exclude", "-0|^clean$|^r[0-9]$")
 	c.equalToReleases("-n", "bad-a")
 	c.equalToReleases("-n", "bad-b", "--status", "deployed,uninstalled,pending-upgrade")
 	wantStates(c.t, c.mustScan(c.t, 1, "gone,edited", "-n", "bad-b"), "bad-b/edited drifted\nbad-b/gone error release\n")

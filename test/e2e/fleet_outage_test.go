@@ -164,7 +164,7 @@ func testOutage(c *fleetCluster) {
 }
 
 // outageScans is the number of scans with an outage.
-const outageScans = 9
+const outageScans = 6
 
 // checkOutage checks that a report has every release, and that what it says is right or an error, and then exit code 1.
 func checkOutage(t *testing.T, when string, got scanRun, want map[releaseID]map[string]any) {
