@@ -35,8 +35,8 @@ type Progress struct{ Done, Total, Drifted, Errors int }
 // lists is wanted.
 const wideFrom = 3
 
-// Compare compares the releases and returns a report of each. What goes wrong with a release is an error in its report; the error of Compare
-// is that of the context.
+// Compare compares the releases and returns a report of each. What goes wrong with a release is an error in its report; the error of
+// Compare is that of the context.
 func (s Source) Compare(ctx context.Context, found Found, o Options) ([]report.Release, error) {
 	c := s.newComparison(ctx, found, o)
 	defer c.cluster.sweep.Close()

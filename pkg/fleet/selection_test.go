@@ -74,7 +74,8 @@ func TestShards(t *testing.T) {
 			t.Errorf("part %d has %d of %d releases", i, n, releases)
 		}
 	}
-	if got := [3]int{shardOf("eu", "prod", "web", 1000), shardOf("eu", "prod", "db", 1000), shardOf("us", "prod", "web", 1000)}; got != shardsOfVersion1 {
+	got := [3]int{shardOf("eu", "prod", "web", 1000), shardOf("eu", "prod", "db", 1000), shardOf("us", "prod", "web", 1000)}
+	if got != shardsOfVersion1 {
 		t.Errorf("%v", got)
 	}
 }

@@ -106,7 +106,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(answer)
 		return
 	}
-	reason := map[int]metav1.StatusReason{http.StatusNotFound: metav1.StatusReasonNotFound, http.StatusForbidden: metav1.StatusReasonForbidden}[code]
+	reason := metav1.StatusReasonNotFound
+	if code == http.StatusForbidden {
+		reason = metav1.StatusReasonForbidden
+	}
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
 		Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: path})
@@ -154,7 +157,8 @@ func discovery(core bool) *apidiscoveryv2.APIGroupDiscoveryList {
 			scope = apidiscoveryv2.ScopeCluster
 		}
 		version.Resources = append(version.Resources, apidiscoveryv2.APIResourceDiscovery{
-			Resource: strings.ToLower(kind) + "s", Scope: scope, Verbs: []string{"get", "list"}, ResponseKind: &metav1.GroupVersionKind{Version: "v1", Kind: kind}})
+			Resource: strings.ToLower(kind) + "s", Scope: scope, Verbs: []string{"get", "list"},
+			ResponseKind: &metav1.GroupVersionKind{Version: "v1", Kind: kind}})
 	}
 	list.Items = []apidiscoveryv2.APIGroupDiscovery{{Versions: []apidiscoveryv2.APIVersionDiscovery{version}}}
 	return list

@@ -15,8 +15,8 @@
 // judge may excuse, and how often.
 //
 // TestStoriesAsFleet compares the report of all releases that the tests have left in the cluster with the reports of these releases one by
-// one. TestFleet has a cluster of its own: it does the same with generated releases, gives entries errors, deploys during scans (-soak.scans
-// says how many, make soak takes 100), and takes the API server away.
+// one. TestFleet has a cluster of its own: it does the same with generated releases, gives entries errors, deploys during scans
+// (-soak.scans says how many, make soak takes 100), and takes the API server away.
 //
 // The launcher in test/controlplane starts the control plane once; HELMDRIFT_TEST_KUBECONFIG names a cluster to use instead. That cluster
 // should run controllers and needs a node that is ready, real or fake. If GOCOVERDIR is set, the binary counts coverage.

@@ -54,7 +54,7 @@ func TestFleet(t *testing.T) {
 	}
 }
 
-// fleetOptions and fleetReleases are those of the generated releases of TestFleet. Every 20th is drifted.
+// fleetOptions and fleetReleases are the options and the number of the generated releases of TestFleet. Every 20th is drifted.
 const fleetReleases = 60
 
 func fleetOptions() fleet.Options { return fleet.Options{Objects: 9, Seed: 7} }
@@ -89,6 +89,12 @@ func (c *fleetCluster) install(namespace, name, template string, flags ...string
 	must(c.t, os.WriteFile(filepath.Join(out.dir, "chart.yaml"), []byte(template), 0o600))
 	must(c.t, out.helm(false, append(append([]string{"install"}, flags...), "chart.yaml")...))
 	return out
+}
+
+// edit edits an object as a person does.
+func (c *fleetCluster) edit(r ref, body string) {
+	c.t.Helper()
+	must(c.t, c.on.patch(context.Background(), r, "kubectl-edit", body))
 }
 
 // configMap is the template of a ConfigMap with one key.

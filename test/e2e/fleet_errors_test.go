@@ -144,11 +144,11 @@ func testEntriesWithErrors(c *fleetCluster) {
 	must(c.t, c.install("bad-b", "edited", configMap("edited", "1")).patch("kubectl-edit", "configmap/edited", "{data: {k: other}}"))
 
 	c.install("bad-a", "broken", configMap("broken", "1"))
-	must(c.t, c.on.patch(context.Background(), ref{"secret", "bad-a", "sh.helm.release.v1.broken.v1"}, "somebody", "{data: {release: bm90IGEgcmVjb3Jk}}"))
+	c.edit(ref{"secret", "bad-a", "sh.helm.release.v1.broken.v1"}, "{data: {release: bm90IGEgcmVjb3Jk}}")
 	c.install("bad-a", "relabelled", configMap("relabelled", "1"))
-	must(c.t, c.on.patch(context.Background(), ref{"secret", "bad-a", "sh.helm.release.v1.relabelled.v1"}, "somebody", "{metadata: {labels: {version: one}}}"))
+	c.edit(ref{"secret", "bad-a", "sh.helm.release.v1.relabelled.v1"}, "{metadata: {labels: {version: one}}}")
 	c.install("bad-a", "nameless", configMap("nameless", "1"))
-	must(c.t, c.on.patch(context.Background(), ref{"secret", "bad-a", "sh.helm.release.v1.nameless.v1"}, "somebody", "{metadata: {labels: {name: null}}}"))
+	c.edit(ref{"secret", "bad-a", "sh.helm.release.v1.nameless.v1"}, "{metadata: {labels: {name: null}}}")
 
 	must(c.t, c.forgeStatus(c.install("bad-b", "pending", configMap("pending", "1")), release.StatusPendingUpgrade))
 	_, err := c.install("bad-b", "gone", configMap("gone", "1")).run(helmCall{verb: "uninstall"}) // its history is kept

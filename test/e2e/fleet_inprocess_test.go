@@ -49,7 +49,8 @@ func testChangedMeanwhile(c *fleetCluster) {
 	for _, r := range releases {
 		got = append(got, fmt.Sprintf("%s of %d drifted %v, %d errors", r.Name, r.Last.Revision, r.Drifted, len(r.Errors)))
 	}
-	want := []string{"untouched of 1 drifted true, 0 errors", "upgraded of 2 drifted false, 0 errors", "upgrading of 1 drifted false, 1 errors"}
+	want := []string{"untouched of 1 drifted true, 0 errors", "upgraded of 2 drifted false, 0 errors",
+		"upgrading of 1 drifted false, 1 errors"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		c.t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -86,7 +86,8 @@ func (s *scanner) runFor(ctx context.Context, kubeconfig string, args ...string)
 	if exited := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exited) {
 		return scanRun{}, fmt.Errorf("run helmdrift: %w", err)
 	}
-	out := scanRun{args: args, exit: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String(), memory: peakMemory(cmd.ProcessState)}
+	out := scanRun{args: args, exit: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String(),
+		memory: peakMemory(cmd.ProcessState)}
 	if out.exit < 0 || out.exit > 2 || strings.Contains(out.stdout+out.stderr, "internal error") {
 		return out, fmt.Errorf("helmdrift %s ended with %v\n%s", strings.Join(args, " "), cmd.ProcessState, out.stderr)
 	}

@@ -21,9 +21,10 @@ func testRandomFleet(c *fleetCluster) {
 	}
 	// Objects in namespaces before and behind that of the record, and in none.
 	c.install("a", "spread", configMap("here", "1")+configMap("before, namespace: a-b", "1")+configMap("behind, namespace: shop-003", "1")+
-		"{{ range $i := until 12 }}---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: \"spread-{{ $i }}\"}\nrules: []\n{{ end }}")
-	must(c.t, c.on.patch(context.Background(), ref{"configmap", "shop-003", "behind"}, "kubectl-edit", "{data: {k: edited}}"))
-	must(c.t, c.on.patch(context.Background(), ref{"clusterrole", "", "spread-3"}, "kubectl-edit", "{metadata: {labels: {app.kubernetes.io/name: x}}}"))
+		"{{ range $i := until 12 }}---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n"+
+		"metadata: {name: \"spread-{{ $i }}\"}\nrules: []\n{{ end }}")
+	c.edit(ref{"configmap", "shop-003", "behind"}, "{data: {k: edited}}")
+	c.edit(ref{"clusterrole", "", "spread-3"}, "{metadata: {labels: {app.kubernetes.io/name: x}}}")
 	c.install("z-last", "elsewhere", configMap("first, namespace: a-b", "1")+configMap("nowhere-yet", "1"))
 	must(c.t, c.install("a-b", "helm3", configMap("three", "1")).helm(false, "upgrade", "chart.yaml", "--set", "x=1"))
 	must(c.t, c.release("a-b", "helm4").helm(true, "install", "web"))
@@ -51,7 +52,7 @@ func testRandomFleet(c *fleetCluster) {
 // testSelection selects releases in every way.
 func testSelection(c *fleetCluster) {
 	c.fill()
-	must(c.t, c.on.patch(context.Background(), ref{"secret", "shop-001", c.lastRecord("shop-001")}, "helm", "{metadata: {labels: {team: web}}}"))
+	c.edit(ref{"secret", "shop-001", c.lastRecord("shop-001")}, "{metadata: {labels: {team: web}}}")
 	all, err := c.mustScan(c.t, 2, "-A").byID()
 	must(c.t, err)
 	checkShards(c, all)

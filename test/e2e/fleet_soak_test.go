@@ -35,7 +35,8 @@ func testSoak(c *fleetCluster) {
 		namespace := fmt.Sprintf("soak-%d", n)
 		var releases []*churned
 		for i := range soakReleases {
-			releases = append(releases, &churned{Case: c.release(namespace, fmt.Sprintf("r%d", i)), log: log, random: rand.New(rand.NewPCG(uint64(n), uint64(i)))})
+			random := rand.New(rand.NewPCG(uint64(n), uint64(i)))
+			releases = append(releases, &churned{Case: c.release(namespace, fmt.Sprintf("r%d", i)), log: log, random: random})
 		}
 		churners.Go(func() {
 			for ctx.Err() == nil {
