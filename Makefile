@@ -43,6 +43,7 @@ unit: $(PAIRS) postgresql
 	cd test/controlplane && $(PLANE_ENV) go test ./...
 
 e2e: planes postgresql
+	@command -v curl > /dev/null || echo "the test of the CronJob is SKIPPED: there is no curl"
 	cd test/e2e && go test -count=1 -timeout 90m ./...
 
 .PHONY: postgresql

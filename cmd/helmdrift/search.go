@@ -198,6 +198,8 @@ func (j *search) checkFound(releases int) error {
 	if !j.flags.allNamespaces {
 		slices.Sort(j.namespaces)
 		where = "namespace " + strings.Join(slices.Compact(j.namespaces), ", ")
+	} else if j.total > 0 {
+		where = "all namespaces"
 	}
 	if j.total > 0 {
 		return hinted{error: fmt.Errorf("none of the %d releases in %s is selected", j.total, where),

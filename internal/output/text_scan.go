@@ -74,7 +74,7 @@ func clustersOf(r *report.Report) []string {
 // searchedClusters returns the clusters of which at least a part was searched.
 func searchedClusters(r *report.Report) []string {
 	return slices.DeleteFunc(clustersOf(r), func(name string) bool {
-		return slices.ContainsFunc(r.Errors, func(e report.ScanError) bool { return e.Cluster == name && e.Namespace == "" })
+		return slices.ContainsFunc(r.Errors, func(e report.ScanError) bool { return e.Cluster == name && e.Namespace == "" && !isUnknownName(e) })
 	})
 }
 
@@ -100,10 +100,24 @@ func (t *text) tally(r *report.Report, all, others []entry) {
 
 // unsearched writes what could not be searched, and that its releases are not in this document.
 func (t *text) unsearched(errors []report.ScanError, document string) {
+	for _, e := range errors {
+		if isUnknownName(e) {
+			t.prose("error: " + t.message(e.Message))
+		}
+	}
+	errors = withoutUnknownNames(errors)
 	t.troubles("could not search ", t.scanTroubles(errors))
 	if unsearched := unsearched(errors); unsearched != "" {
 		t.prose("incomplete: the releases of " + unsearched + " are not in this " + document)
 	}
+}
+
+// isUnknownName reports whether the error is that no release has a name. The place was searched then.
+func isUnknownName(e report.ScanError) bool { return e.Code == report.ErrorNotFound }
+
+// withoutUnknownNames returns the errors about what could not be searched.
+func withoutUnknownNames(errors []report.ScanError) []report.ScanError {
+	return slices.DeleteFunc(slices.Clone(errors), isUnknownName)
 }
 
 // states counts the releases in each state: "200 releases: 12 drifted, 3 changed, 1 error, 184 clean · 4.1 s". A release with an error may
@@ -167,7 +181,7 @@ func (t *text) noReleases(r *report.Report) string {
 		said += " on " + enumerate(t.firstNames(searched, maxNames))
 	}
 	said += shardOf(r.Scan)
-	if len(r.Errors) > 0 {
+	if len(withoutUnknownNames(r.Errors)) > 0 {
 		said += ", but not everything could be searched"
 	}
 	return joinNonEmpty(t.dot, said, took(r.Scan.Seconds))

@@ -140,6 +140,11 @@ func TestTally(t *testing.T) {
 				"could not search namespace a on dev: no secrets in namespace a\n" +
 				"│ the same for 2 more: namespace b on dev, namespace c on dev\n" +
 				"incomplete: the releases of 3 namespaces are not in this report\n"},
+		"a name that no release has": {scanOf([]report.Release{cleanRelease(1)},
+			report.ScanError{Cluster: "dev", Code: report.ErrorNotFound, Message: "there is no release x in any namespace"}),
+			"\n1 release: 1 clean · 4.1 s\nno drift seen in 15 of 15 objects\nerror: there is no release x in any namespace\n"},
+		"only a name that no release has": {scanOf(nil, report.ScanError{Cluster: "dev", Code: report.ErrorNotFound, Message: "there is no release x"}),
+			"no releases found on dev · 4.1 s\nerror: there is no release x\n"},
 		"a shard": {report.NewScan("v0", fixedTime, []report.Release{cleanRelease(1)}, nil, report.Scan{
 			Clusters: []string{"dev", "prod"}, Seconds: 700, Shard: &report.Shard{Index: 2, Count: 8},
 		}), "\n1 release on 2 clusters in shard 2/8: 1 clean · 11 min\nno drift: 15 objects compared\n"},

@@ -77,7 +77,7 @@ func (s Source) unknownNames(selection Selection, all []release.Released) (errs 
 	}
 	for _, name := range selection.Names {
 		if !slices.ContainsFunc(all, func(r release.Released) bool { return r.Last.Release == name }) {
-			errs = append(errs, s.scanError(selection.Namespace, "not-found", fmt.Errorf("there is no release %s %s", name, where)))
+			errs = append(errs, s.scanError(selection.Namespace, report.ErrorNotFound, fmt.Errorf("there is no release %s %s", name, where)))
 		}
 	}
 	return errs

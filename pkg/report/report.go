@@ -131,6 +131,9 @@ type Message struct {
 // ErrorRender is the code of the error that the chart could not be rendered. It is part of the contract.
 const ErrorRender = "render"
 
+// ErrorNotFound is the code of the error that no release has a name that was given. It is part of the contract.
+const ErrorNotFound = "not-found"
+
 // WarnRecordElsewhere is the code of the warning that a record may be a copy: it names another namespace than the one that it is stored
 // in. The code is part of the contract.
 const WarnRecordElsewhere = "record-elsewhere"

@@ -89,17 +89,13 @@ func (c *comparer) decideConverted(p pair, rules *ignore.ObjectRules, was, live 
 }
 
 // mergeVersions joins the drift at old's version with the verdicts at desired's. A difference at desired's version is drift only if the
-// object drifted: old's text, read at a version for which it was not written, proves nothing.
+// object drifted: old's text, read at a version for which it was not written, proves nothing. A struct may be one value at one of the
+// versions alone, so a finding above or below another is about the same.
 func mergeVersions(then, now []verdict.Finding, note string) []verdict.Finding {
-	drift, drifted := map[string]verdict.Finding{}, false
-	for _, f := range then {
-		drift[f.Path.String()] = f
-		drifted = drifted || f.Drifted()
-	}
+	drifted := slices.ContainsFunc(then, verdict.Finding.Drifted)
 	var out []verdict.Finding
 	for _, f := range now {
-		_, here := drift[f.Path.String()]
-		delete(drift, f.Path.String())
+		here := slices.ContainsFunc(then, func(other verdict.Finding) bool { return f.Path.Overlaps(other.Path) })
 		switch {
 		case !here && f.Verdict == report.Ignore && f.OfLast: // of a last revision at desired's version, so its text proves something
 			f.Cause = report.CauseDrift
@@ -112,8 +108,10 @@ func mergeVersions(then, now []verdict.Finding, note string) []verdict.Finding {
 		}
 		out = append(out, f)
 	}
-	for _, path := range object.SortedKeys(drift) {
-		f := drift[path]
+	for _, f := range then {
+		if slices.ContainsFunc(now, func(other verdict.Finding) bool { return f.Path.Overlaps(other.Path) }) {
+			continue
+		}
 		f.Verdict, f.Certain, f.Notes = report.Ignore, false, report.NotesOf(report.NoteVersion, note)
 		out = append(out, f)
 	}

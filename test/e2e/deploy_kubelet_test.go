@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,20 +34,18 @@ const (
 // kubelet is the scheduler and the kubelet of the pods of one namespace. It runs the command of each pod's only container as a process of
 // this machine, with the rights of the pod's account, and reports how it ended. Images, limits and security contexts have no effect.
 type kubelet struct {
-	t       *testing.T
 	client  kubernetes.Interface
 	cluster *cluster
 	// dir has the folder bin, in which pods find helmdrift, and a folder for each pod.
 	dir string
-
-	mu   sync.Mutex
-	logs map[string]string // what each pod wrote to stdout and stderr, which Kubernetes stores as one log
+	// logs has what each pod wrote to stdout and stderr, which Kubernetes stores as one log.
+	logs sync.Map
 }
 
 // startKubelet runs the pods of a namespace until the test ends.
 func startKubelet(t *testing.T, on *cluster, client kubernetes.Interface, namespace string) *kubelet {
 	t.Helper()
-	k := &kubelet{t: t, client: client, cluster: on, dir: t.TempDir(), logs: map[string]string{}}
+	k := &kubelet{client: client, cluster: on, dir: t.TempDir()}
 	must(t, os.Mkdir(filepath.Join(k.dir, "bin"), 0o700))
 	must(t, os.Symlink(suite.binary, filepath.Join(k.dir, "bin", "helmdrift")))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -113,19 +112,13 @@ func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) error {
 
 // execute runs the command of a pod, stores its log and returns its exit code.
 func (k *kubelet) execute(ctx context.Context, pod *corev1.Pod) (int32, error) {
-	if len(pod.Spec.Containers) != 1 || len(pod.Spec.InitContainers) > 0 {
-		return 0, errors.New("has not exactly one container")
-	}
+	container := pod.Spec.Containers[0]
 	dir := filepath.Join(k.dir, pod.Name)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return 0, err
-	}
-	kubeconfig, err := k.writeKubeconfig(ctx, pod, dir)
+	mounted, err := makeVolumes(container, dir)
 	if err != nil {
 		return 0, err
 	}
-	container := pod.Spec.Containers[0]
-	mounted, err := mountFolders(pod, dir)
+	kubeconfig, err := k.writeKubeconfig(ctx, pod, dir)
 	if err != nil {
 		return 0, err
 	}
@@ -140,43 +133,34 @@ func (k *kubelet) execute(ctx context.Context, pod *corev1.Pod) (int32, error) {
 		}
 		environment = append(environment, variable.Name+"="+mounted.Replace(value))
 	}
-	var args []string
-	for _, arg := range append(container.Command, container.Args...) {
-		args = append(args, mounted.Replace(arg))
+	command := slices.Concat(container.Command, container.Args)
+	for i, arg := range command {
+		command[i] = mounted.Replace(arg)
 	}
 	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	var log bytes.Buffer
-	process := exec.CommandContext(ctx, "env", args...) // env finds the command in the PATH of the pod
+	process := exec.CommandContext(ctx, "env", command...) // env finds the command in the PATH of the pod
 	process.Dir, process.Env, process.Stdout, process.Stderr = dir, environment, &log, &log
 	err = process.Run()
 	if exited := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exited) || exited.ExitCode() < 0) {
 		return 0, err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.logs[pod.Name] = log.String()
+	k.logs.Store(pod.Name, log.String())
 	return int32(process.ProcessState.ExitCode()), nil
 }
 
-// mountFolders returns what replaces the paths of the container's volumes, which must be empty folders, by folders of this machine.
-func mountFolders(pod *corev1.Pod, dir string) (*strings.Replacer, error) {
-	empty := map[string]bool{}
-	for _, volume := range pod.Spec.Volumes {
-		empty[volume.Name] = volume.EmptyDir != nil
-	}
-	var pairs []string
-	for _, mount := range pod.Spec.Containers[0].VolumeMounts {
-		if strings.HasPrefix(mount.MountPath, "/var/run/secrets/") {
-			continue // the account's token, which the kubeconfig has
-		}
+// makeVolumes makes an empty folder for each volume of a container. It returns what replaces the paths in the container by the folders.
+func makeVolumes(container corev1.Container, dir string) (*strings.Replacer, error) {
+	var paths []string
+	for _, mount := range container.VolumeMounts {
 		folder := filepath.Join(dir, mount.Name)
-		if err := os.Mkdir(folder, 0o700); err != nil || !empty[mount.Name] {
-			return nil, fmt.Errorf("cannot mount volume %s: %w", mount.Name, err)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, err
 		}
-		pairs = append(pairs, mount.MountPath, folder)
+		paths = append(paths, mount.MountPath, folder)
 	}
-	return strings.NewReplacer(pairs...), nil
+	return strings.NewReplacer(paths...), nil
 }
 
 // valueOf returns the value of an environment variable: a literal, or a label or an annotation of the pod, such as the completion index.
@@ -219,9 +203,9 @@ func (k *kubelet) writeKubeconfig(ctx context.Context, pod *corev1.Pod, dir stri
 	}, path)
 }
 
-// log returns the log of a pod.
+// log returns the log of a pod, or nothing if it has not ended.
 func (k *kubelet) log(pod string) string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.logs[pod]
+	log, _ := k.logs.Load(pod)
+	text, _ := log.(string)
+	return text
 }
