@@ -89,7 +89,7 @@ func (s Source) newComparison(ctx context.Context, found Found, o Options) *comp
 		}
 		histories[r.Last.Namespace][r.Last.Release] = r.History
 	}
-	wide := found.Namespaces == nil && len(histories) >= wideFrom && 2*len(found.Releases) >= found.Total
+	wide := found.Namespaces == nil && len(histories) >= wideFrom && 2*found.Beside >= found.Total
 	c := &comparison{
 		Source: s, Options: o, found: found.Releases,
 		cluster: &shared{Cluster: s.Cluster, sweep: s.Cluster.Sweep(ctx, wide), wide: wide},

@@ -165,3 +165,25 @@ func TestInterrupted(t *testing.T) {
 	}
 	t.Errorf("%d goroutines became %d", before, runtime.NumGoroutine())
 }
+
+// TestShardListsTheCluster compares a third of the releases, which are in all namespaces: one list for the whole cluster reads no more
+// objects than a list for each namespace, with fewer requests. The releases of a single namespace are listed there.
+func TestShardListsTheCluster(t *testing.T) {
+	s := &server{}
+	s.fill(6, 15)
+	source := s.connect(t)
+	for _, c := range []struct {
+		selection Selection
+		wide      bool
+	}{{Selection{Shard: &report.Shard{Index: 1, Count: 3}}, true}, {Selection{Namespace: "n03"}, false}, {Selection{}, true}} {
+		found, err := source.Find(t.Context(), c.selection)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compared := source.newComparison(t.Context(), found, Options{})
+		compared.cluster.sweep.Close()
+		if compared.cluster.wide != c.wide {
+			t.Errorf("%+v: %d of %d releases, wide is %v", c.selection, len(found.Releases), found.Total, compared.cluster.wide)
+		}
+	}
+}

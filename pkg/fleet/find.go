@@ -32,6 +32,8 @@ type Found struct {
 	Releases []release.Released
 	// Total is the number of releases in the namespaces that were searched, selected or not.
 	Total int
+	// Beside is the number of releases, selected or not, in the namespaces of the selected ones.
+	Beside int
 	// Errors say what could not be searched.
 	Errors []report.ScanError
 	// Namespaces are the namespaces that were searched one by one, because the role may not list all at once; nil otherwise.
@@ -58,6 +60,15 @@ func (s Source) Find(ctx context.Context, selection Selection) (Found, error) {
 	for _, r := range all {
 		if selection.selects(s.Name, r) {
 			found.Releases = append(found.Releases, r)
+		}
+	}
+	chosen := map[string]bool{}
+	for _, r := range found.Releases {
+		chosen[r.Last.Namespace] = true
+	}
+	for _, r := range all {
+		if chosen[r.Last.Namespace] {
+			found.Beside++
 		}
 	}
 	slices.SortFunc(found.Releases, func(a, b release.Released) int {
