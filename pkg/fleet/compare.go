@@ -163,7 +163,7 @@ func (c *comparison) finish(i int, r report.Release) {
 func (c *comparison) compare(ctx context.Context, comparer *drift.Comparer, r release.Released) (out report.Release) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			out = c.failed(r, fmt.Errorf("internal error: %v", cause))
+			out = c.failed(r, fmt.Errorf("internal error: %s", c.Known.Scrub(fmt.Sprint(cause)))) // it may quote an object
 		}
 	}()
 	result, err := comparer.Compare(ctx, drift.Target{Namespace: r.Last.Namespace, Release: r.Last.Release})
