@@ -99,7 +99,7 @@ func TestSchemaHasEveryWord(t *testing.T) {
 		"verdict": {defs["field"].Properties["verdict"].Enum,
 			wordsOf(report.Add, report.Remove, report.Overwrite, report.Ignore, report.Conflict)},
 		"cause": {defs["field"].Properties["cause"].Enum, wordsOf(report.CauseDrift, report.CauseChange, report.CauseBoth)},
-		"class": {defs["field"].Properties["class"].Enum, wordsOf(report.ClassVolatile, report.ClassAutoscaled, report.ClassOrder)},
+		"class": {defs["field"].Properties["class"].Enum, wordsOf(report.ClassVolatile, report.ClassAutoscaled, report.ClassOrder, report.ClassAllocated)},
 		"action": {defs["object"].Properties["action"].Enum, wordsOf(report.ActionNone, report.ActionUpdate, report.ActionReplace,
 			report.ActionCreate, report.ActionDelete, report.ActionKeep, report.ActionAdopt, report.ActionFail, report.ActionSkip)},
 		"engine": {defs["object"].Properties["engine"].Enum,

@@ -47,6 +47,8 @@ func (t *text) class(f report.Finding) string {
 		return "volatile: each rendering changes it (" + t.escape(f.Template) + ")"
 	case report.ClassOrder:
 		return "order only"
+	case report.ClassAllocated:
+		return "a controller fills it in"
 	case report.ClassAutoscaled:
 	}
 	return t.escape(string(f.Class))

@@ -104,7 +104,7 @@ func (w *Walker) setClass(e *entry, class report.Class) {
 		e.Notes = report.Notes{{Kind: report.NoteAutoscaler, Text: w.autoscalerNote(e.Finding)}}
 	case report.ClassVolatile:
 		e.Template = w.Template
-	case report.ClassOrder:
+	case report.ClassOrder, report.ClassAllocated:
 	}
 }
 

@@ -89,8 +89,8 @@ func (w *Walker) withConflict(findings []Finding, n, spelled States, place confl
 	if e.Path == nil {
 		e.Finding = w.equivalentConflict(path, here, spelled.lookup(path).withoutNulls())
 	}
-	if e.allocated = w.isAllocated(path, here); e.allocated {
-		e.Cause = report.CauseChange // a controller fills it in by design, and the chart sets it
+	if w.isAllocated(path, here) {
+		e.Cause, e.Class = report.CauseChange, report.ClassAllocated // a controller fills it in by design, and the chart sets it
 	}
 	e.Verdict, e.Notes, e.After = report.Conflict, nil, nil
 	if class := w.classOf(path, here); class != "" {

@@ -27,8 +27,6 @@ type Finding struct {
 	// OfLast is set if live has what the last revision wrote, which is not old because it failed, or if it cannot be told apart from
 	// that.
 	OfLast bool
-	// allocated is set on a conflict about a field that a controller fills in by design, so that it cannot drift.
-	allocated bool
 	// DroppedByLast is set with OfLast if the last revision no longer names the field, and live is as that left it.
 	DroppedByLast bool
 }

@@ -37,14 +37,10 @@ func (w *Walker) withRespelled(found []Finding, n States) []Finding {
 }
 
 // SetCausesToDrift sets the cause of all findings to drift. It is for comparisons in which desired is old: a field of live that differs
-// from old has drifted, and one that does not is a finding because of its spelling. A conflict about a field that a controller fills in is
-// a change: the chart sets it.
+// from old has drifted, and one that does not is a finding because of its spelling.
 func SetCausesToDrift(findings []Finding) {
 	for i := range findings {
 		f := &findings[i]
-		if f.allocated {
-			continue
-		}
 		f.Equivalent = f.Equivalent || f.Cause == report.CauseChange
 		f.Cause = report.CauseDrift
 	}

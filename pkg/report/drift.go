@@ -27,9 +27,9 @@ func (c Classification) Silenced() bool {
 }
 
 // Drifted reports whether the finding makes its object drifted: the field is managed, and live has left old. A live value that means the
-// same as old has left it only if Helm fails on it.
+// same as old has left it only if Helm fails on it. What a controller fills in by design has not left it.
 func (c Classification) Drifted() bool {
-	return c.Managed && c.Cause != CauseChange && !(c.Equivalent && c.Verdict != Conflict) && !c.Silenced()
+	return c.Managed && c.Cause != CauseChange && c.Class != ClassAllocated && !(c.Equivalent && c.Verdict != Conflict) && !c.Silenced()
 }
 
 // Silenced reports whether the finding is listed and counted as ignored only.

@@ -66,11 +66,13 @@ const (
 // Class says what a finding is about, if that is not an ordinary value. Some classes are silenced ([Classification.Silenced]).
 type Class string
 
-// The classes: a value that each rendering generates anew, replicas under an autoscaler, the order of a list.
+// The classes: a value that each rendering generates anew, replicas under an autoscaler, the order of a list, and a conflict about a field
+// that a controller fills in by design, so that it has not drifted.
 const (
 	ClassVolatile   Class = "volatile"
 	ClassAutoscaled Class = "autoscaled"
 	ClassOrder      Class = "order"
+	ClassAllocated  Class = "allocated"
 )
 
 // Operation is the question that a report answers for one release.

@@ -233,7 +233,7 @@ func checkOnlyDrift(t *testing.T, c *Comparison) {
 	t.Helper()
 	for _, o := range c.Objects {
 		for _, f := range o.Findings {
-			if f.Cause != report.CauseDrift && !(f.Verdict == report.Conflict && f.Cause == report.CauseChange) {
+			if f.Cause != report.CauseDrift {
 				t.Errorf("%s: compared with itself, and yet %s has cause %s\n%s", o.Source, f.Path, f.Cause, describe(c))
 			}
 		}
