@@ -139,6 +139,7 @@ func (r *oracleRun) judgeNoDrift(o *oracleObject, reported objectReport) {
 	for _, f := range reported.Fields {
 		switch {
 		case f.Cause == "change", f.Equivalent && f.Verdict != "conflict": // live means the same as what was deployed
+		case f.Class == "allocated" && f.Verdict == "conflict": // a controller fills it in; the object does not count as drifted for it
 		case limited && o.kind.name == "pod" && !f.Managed && strings.HasSuffix(f.Path, ".resources"):
 			r.tolerated.count(tolerateLimitRange) // Helm's apply removes what a LimitRange added to the Pod
 		default:
