@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/helmdrift/helmdrift/internal/output"
-	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -142,11 +141,9 @@ func (j *search) note(message string) {
 func (j *search) failed(cluster string, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	message := j.known.Scrub(err.Error())
-	if hint := drift.Hint(err); hint != "" {
-		message += " (" + hint + ")"
-	}
-	j.errors = append(j.errors, report.ScanError{Cluster: cluster, Code: live.ErrorCode(err), Message: message})
+	e := fleet.NewScanError(cluster, "", live.ErrorCode(err), err)
+	e.Message = j.known.Scrub(e.Message)
+	j.errors = append(j.errors, e)
 }
 
 // find returns the selected releases of one cluster.

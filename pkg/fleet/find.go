@@ -132,9 +132,15 @@ func (s Source) searchNamespaces(ctx context.Context, selection Selection, found
 
 // scanError returns the error of a namespace; an empty one means the whole cluster.
 func (s Source) scanError(namespace, code string, err error) report.ScanError {
+	return NewScanError(s.Name, namespace, code, err)
+}
+
+// NewScanError returns the error of a namespace of a cluster, or of the whole cluster if the namespace is empty. Its message ends in the
+// advice that comes with err.
+func NewScanError(cluster, namespace, code string, err error) report.ScanError {
 	message := err.Error()
 	if hint := drift.Hint(err); hint != "" {
 		message += " (" + hint + ")"
 	}
-	return report.ScanError{Cluster: s.Name, Namespace: namespace, Code: code, Message: message}
+	return report.ScanError{Cluster: cluster, Namespace: namespace, Code: code, Message: message}
 }
