@@ -47,7 +47,7 @@ func arrows() map[string][]string {
 		"internal/owners":            {"pkg/object", "pkg/report"},
 		"internal/forecast":          {"pkg/object", "pkg/report"},
 		"internal/output":            {"internal/escape", "internal/output/ci", "pkg/report"},
-		"internal/output/ci":         {"internal/escape", "pkg/report"},
+		"internal/output/ci":         {"internal/escape", "pkg/object", "pkg/report"},
 		"internal/escape":            {},
 		"internal/output/schema":     {},
 		"internal/output/reporttest": {"internal/output/schema"},
