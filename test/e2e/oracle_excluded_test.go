@@ -168,6 +168,7 @@ func foldStringData(secret map[string]any) {
 func reportable(obj map[string]any) map[string]any {
 	out := withoutServerChoices(obj)
 	dropAggregated(out, out)
+	nameOwnUID(out)
 	metadata := fieldPath{{field: "metadata"}}
 	for _, name := range []string{"uid", "creationTimestamp"} {
 		append(metadata, pathStep{field: name}).remove(out)
@@ -180,6 +181,24 @@ func reportable(obj map[string]any) map[string]any {
 		maps.DeleteFunc(m, func(name string, _ any) bool { return managerAnnotation.MatchString(name) })
 	})
 	return out
+}
+
+// nameOwnUID gives the copies of the object's own uid that the API server writes into a Job the same text in every object. A Job that was
+// deleted and created again has another uid, which reports omit, and so are its copies (kubernetes v1.36.3
+// pkg/registry/batch/job/strategy.go generateSelector).
+func nameOwnUID(obj map[string]any) {
+	uid := uidOf(obj)
+	if obj["kind"] != "Job" || uid == nil {
+		return
+	}
+	eachNode(obj, func(v any) {
+		m, _ := v.(map[string]any)
+		for name, value := range m {
+			if value == uid && jobLabel.MatchString(name) {
+				m[name] = "its own uid"
+			}
+		}
+	})
 }
 
 // managerAnnotation matches what writeAsManyManagers writes: the API server forgets the writer of the first ones, and reports omit those.
