@@ -256,15 +256,18 @@ func dropDefaults(obj map[string]any) {
 			delete(spec, name)
 		}
 	}
-	strategy, _ := spec["updateStrategy"].(map[string]any)
-	if rolling := rollingDefaults[fmt.Sprint(obj["kind"])]; rolling != nil && cmp.Equal(strategy["rollingUpdate"], any(rolling)) {
-		delete(strategy, "rollingUpdate")
+	for _, name := range []string{"strategy", "updateStrategy"} {
+		strategy, _ := spec[name].(map[string]any)
+		if rolling := rollingDefaults[fmt.Sprint(obj["kind"])]; rolling != nil && cmp.Equal(strategy["rollingUpdate"], any(rolling)) {
+			delete(strategy, "rollingUpdate")
+		}
 	}
 }
 
-// rollingDefaults are the defaults of spec.updateStrategy.rollingUpdate, which come with the type RollingUpdate (kubernetes v1.36.3
-// pkg/apis/apps/v1/defaults.go SetDefaults_StatefulSet, SetDefaults_DaemonSet).
+// rollingDefaults are the defaults of rollingUpdate in a strategy, which come with the type RollingUpdate (kubernetes v1.36.3
+// pkg/apis/apps/v1/defaults.go SetDefaults_Deployment, SetDefaults_StatefulSet, SetDefaults_DaemonSet).
 var rollingDefaults = map[string]map[string]any{
+	"Deployment":  {"maxSurge": "25%", "maxUnavailable": "25%"},
 	"StatefulSet": {"partition": int64(0)},
 	"DaemonSet":   {"maxSurge": int64(0), "maxUnavailable": int64(1)},
 }
