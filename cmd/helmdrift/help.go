@@ -86,7 +86,7 @@ func fixGroups() []flagGroup {
 func commonGroups() []flagGroup {
 	return []flagGroup{
 		{"Connection", []string{
-			"namespace", "kube-context", "kubeconfig", "request-timeout", "kube-as-user", "kube-as-group", "kube-token", "kube-apiserver",
+			"namespace", "kube-context", "kubeconfig", "cluster-name", "request-timeout", "kube-as-user", "kube-as-group", "kube-token", "kube-apiserver",
 			"kube-ca-file", "kube-tls-server-name", "kube-insecure-skip-tls-verify", "qps", "burst-limit",
 		}},
 		{"Limits", limitFlags()},
