@@ -169,7 +169,9 @@ func lastEvents(events []corev1.Event) []report.RolloutEvent {
 			Object: event.InvolvedObject.Kind + "/" + event.InvolvedObject.Name, Reason: event.Reason, Message: event.Message,
 			Count: timesSeen(event),
 		}
-		same := func(o report.RolloutEvent) bool { return o.Object == shown.Object && o.Reason == shown.Reason && o.Message == shown.Message }
+		same := func(o report.RolloutEvent) bool {
+			return o.Object == shown.Object && o.Reason == shown.Reason && o.Message == shown.Message
+		}
 		if len(out) < maxEvents && !slices.ContainsFunc(out, same) {
 			out = append(out, shown)
 		}
