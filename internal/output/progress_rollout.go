@@ -14,7 +14,7 @@ const maxRolloutLines = 10
 
 // RolloutProgress is a block of lines on a terminal, one for each workload that is waited for:
 //
-//	Deployment web  1 of 3 updated, 2 ready, 1 unavailable
+//	Deployment web  1 of 3 pods updated, 2 ready, 1 unavailable
 //
 // Each look writes the block over the one before. Without a terminal there should be none; the caller decides. Its methods may be called at
 // the same time.

@@ -64,7 +64,7 @@ func (s style) rolloutClause(r report.Rollout) string {
 	if r.PodCounts == nil {
 		return message
 	}
-	said := fmt.Sprintf("%d of %d updated, %d ready, %d unavailable", r.Updated, r.Wanted, r.Ready, r.Unavailable)
+	said := fmt.Sprintf("%d of %s updated, %d ready, %d unavailable", r.Updated, plural(int(r.Wanted), "pod"), r.Ready, r.Unavailable)
 	if r.Updated == r.Wanted && r.Ready == r.Wanted && r.Unavailable == 0 {
 		return joinNonEmpty("; ", said, message)
 	}
@@ -83,7 +83,7 @@ func (s style) reasonClause(p report.RolloutProblem) string {
 	return joinNonEmpty(": ", strings.Join(where, ", "), s.escape(p.Reason))
 }
 
-// notUpClause counts what did not come up. It is empty if everything did, or nothing was waited for.
+// notUpClause counts what is not up. It is empty if everything did, or nothing was waited for.
 func notUpClause(r *report.FixResult) string {
 	waited, missing := 0, 0
 	for _, o := range r.Results {
@@ -93,7 +93,11 @@ func notUpClause(r *report.FixResult) string {
 	if missing == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %s did not come up; nothing was rolled back", missing, plural(waited, "object"))
+	verb := " are"
+	if missing == 1 {
+		verb = " is"
+	}
+	return fmt.Sprintf("%d of %s%s not up; nothing was rolled back", missing, plural(waited, "object"), verb)
 }
 
 // RolloutReason returns why an object does not come up, for a message while a fix waits.
