@@ -46,12 +46,13 @@ func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)
 // failOn is the value of --fail-on: the set of kinds of findings that make diff exit with 2.
 //
 // Drift is what differs from what Helm deployed, change is what the chart changes, unmanaged is what no manifest names, conflict and fail
-// are fields and objects on which the operation fails, effect is every write, and none is nothing.
+// are fields and objects on which the operation fails, effect is every write, restart and downtime are what the writes mean for pods, and
+// none is nothing.
 type failOn map[string]bool
 
 // failOnWords returns the words of --fail-on in the order of its help.
 func failOnWords() []string {
-	return []string{"drift", "change", "unmanaged", "conflict", "fail", "effect", "none"}
+	return []string{"drift", "change", "unmanaged", "conflict", "fail", "effect", "restart", "downtime", "none"}
 }
 
 // String returns the words that are set, separated by commas.
@@ -131,7 +132,7 @@ func (f failOn) status(r *report.Report) error {
 
 // selectsRelease reports whether a release sets exit code 2. A namespace that is being deleted is drift of everything in it.
 func (f failOn) selectsRelease(r report.Release) bool {
-	return f["drift"] && r.Terminating || slices.ContainsFunc(r.Objects, f.selectsObject)
+	return f["drift"] && r.Terminating || f["restart"] && r.Restarts() || f["downtime"] && r.GoesDown() || slices.ContainsFunc(r.Objects, f.selectsObject)
 }
 
 // selectsObject reports whether an object or one of its fields sets exit code 2.

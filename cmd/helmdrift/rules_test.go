@@ -22,9 +22,9 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/confine", "internal/ignore", "internal/output", "internal/owners", "internal/secret", "pkg/drift", "pkg/fetch",
+		"cmd/helmdrift": {"internal/confine", "internal/escape", "internal/ignore", "internal/output", "internal/owners", "internal/secret", "pkg/drift", "pkg/fetch",
 			"pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report", "pkg/rollout", "pkg/threeway"},
-		"pkg/drift": {"internal/engine", "internal/ignore", "internal/kinds", "internal/secret", "pkg/fetch", "pkg/live", "pkg/object",
+		"pkg/drift": {"internal/engine", "internal/forecast", "internal/ignore", "internal/kinds", "internal/secret", "pkg/fetch", "pkg/live", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"pkg/fleet":   {"pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/report", "pkg/threeway"},
 		"pkg/release": {},
@@ -46,7 +46,10 @@ func arrows() map[string][]string {
 		"internal/apiserver":         {"internal/kinds", "internal/secret", "pkg/object"},
 		"internal/ignore":            {"internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/owners":            {"pkg/object", "pkg/report"},
-		"internal/output":            {"pkg/report"},
+		"internal/forecast":          {"pkg/object", "pkg/report"},
+		"internal/output":            {"internal/escape", "internal/output/ci", "pkg/report"},
+		"internal/output/ci":         {"internal/escape", "pkg/report"},
+		"internal/escape":            {},
 		"internal/output/schema":     {},
 		"internal/output/reporttest": {"internal/output/schema"},
 		"test/postgres":              {},

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -226,5 +227,5 @@ func labels(pairs ...string) string {
 // labelValue escapes a text for the quotes around the value of a label. The format can escape only quotes, backslashes and line breaks. So
 // what else cannot be shown is written as text shows it, and the value of the label is that escape.
 func labelValue(text string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(Escape(text, false))
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(escape.Text(text, false))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fatih/color"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -39,7 +40,7 @@ type style struct {
 
 // newStyle chooses the characters that the terminal can show.
 func newStyle(o Options) style {
-	s := style{ascii: !o.Unicode, colour: o.Color, gutter: gutter(!o.Unicode)}
+	s := style{ascii: !o.Unicode, colour: o.Color, gutter: escape.Gutter(!o.Unicode)}
 	if s.ascii {
 		s.arrow, s.ellipsis, s.dot, s.mask = " -> ", "...", "; ", "***"
 	} else {
@@ -87,4 +88,4 @@ func (s style) paint(text string, attributes ...color.Attribute) string {
 }
 
 // escape makes any text of the report safe within a line.
-func (s style) escape(text string) string { return Escape(text, s.ascii) }
+func (s style) escape(text string) string { return escape.Text(text, s.ascii) }

@@ -10,6 +10,7 @@ import (
 func (t *text) object(o report.Object, rel report.Release) {
 	t.subject(t.objectName(o, rel), t.fate(o, rel))
 	t.dryRun(o.DryRun)
+	t.effect(o.Effect)
 	if len(o.Notes) > 0 {
 		t.continuation("  ", t.message(o.Notes.String()))
 	}

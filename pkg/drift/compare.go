@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/forecast"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -34,10 +35,13 @@ type Result struct {
 
 	release string
 	records Records
+	effects forecast.Effects
 }
 
 // Report returns what a report says about the release, with secret values masked. report.New makes a report of it.
-func (r *Result) Report(mask threeway.Mask) report.Release { return r.Comparison.Report(mask) }
+func (r *Result) Report(mask threeway.Mask) report.Release {
+	return withEffects(r.Comparison.Report(mask), r.effects, r.Comparison.Scrub)
+}
 
 // Compare compares one release. If the release changes meanwhile, it compares once more; if it changes again, that is an error. An object
 // or a chart that could not be read is not an error of Compare but one in the report, so that the rest can be shown.
@@ -69,6 +73,7 @@ func (c *Comparer) compare(ctx context.Context, t Target) (*Result, error) {
 		}
 		if unchanged {
 			r.verify(ctx, result.Comparison)
+			result.effects = r.forecast(ctx, result.Comparison)
 			return result, nil
 		}
 	}

@@ -54,6 +54,10 @@ type Cluster interface {
 	OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message)
 	Autoscalers(ctx context.Context, namespaces []string) (map[object.Key]object.Autoscaler, []report.Message)
 
+	// List is called only if something is written that may matter to pods.
+
+	List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
+
 	// The following methods are called only if a chart is rendered.
 
 	Capabilities(ctx context.Context) (*chartutil.Capabilities, error)

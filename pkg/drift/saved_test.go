@@ -37,6 +37,7 @@ type saved struct {
 	Caps        chartutil.Capabilities
 	Server      string
 	Lookups     map[live.LookupRequest]live.LookupAnswer
+	Lists       map[string][]map[string]any
 }
 
 // recorder passes on every question, and saves the answer.
@@ -90,6 +91,12 @@ func (r recorder) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (ma
 func (r recorder) Autoscalers(ctx context.Context, namespaces []string) (map[object.Key]object.Autoscaler, []report.Message) {
 	r.to.Scalers, r.to.Warnings["Autoscalers"] = r.Cluster.Autoscalers(ctx, namespaces)
 	return r.to.Scalers, r.to.Warnings["Autoscalers"]
+}
+
+func (r recorder) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
+	items, err := r.Cluster.List(ctx, kind, namespace)
+	r.to.Lists[kind.String()+namespace] = items
+	return items, err
 }
 
 func (r recorder) Capabilities(ctx context.Context) (*chartutil.Capabilities, error) {
@@ -148,6 +155,9 @@ func (p player) OpenAPI(context.Context, []schema.GroupVersion) (map[schema.Grou
 func (p player) Autoscalers(context.Context, []string) (map[object.Key]object.Autoscaler, []report.Message) {
 	return p.from.Scalers, p.from.Warnings["Autoscalers"]
 }
+func (p player) List(_ context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
+	return p.from.Lists[kind.String()+namespace], nil
+}
 func (p player) Capabilities(context.Context) (*chartutil.Capabilities, error) {
 	return &p.from.Caps, nil
 }
@@ -197,7 +207,7 @@ func TestSavedAnswersGiveTheSameReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			answers := saved{Scopes: map[schema.GroupVersionKind][2]bool{}, Objects: map[object.Ref]threeway.Live{},
-				Warnings: map[string][]report.Message{}, Lookups: map[live.LookupRequest]live.LookupAnswer{}}
+				Warnings: map[string][]report.Message{}, Lookups: map[live.LookupRequest]live.LookupAnswer{}, Lists: map[string][]map[string]any{}}
 			want := reported(t, record(connect(t, helm4Record, liveObjects), &answers), target)
 			if len(answers.Scalers) == 0 || len(answers.Definitions) == 0 || len(answers.Documents)+len(answers.Warnings["OpenAPI"]) == 0 {
 				t.Errorf("the comparison did not ask for all that a connection can tell: %+v", answers)

@@ -13,20 +13,21 @@ import (
 // This file has the reads of a rollout that is waited for: pods, events and logs beside the objects of a release.
 
 const (
-	// listLimit is the size of a page of List, and listPages the number of pages after which it ends. A namespace may hold more events than
-	// anybody reads.
-	listLimit = 500
-	listPages = 10
+	// selectPage is the size of a page of Select, and selectPages the number of pages after which it ends. A namespace may hold more events
+	// than anybody reads.
+	selectPage  = 500
+	selectPages = 10
 	// logLimit bounds the bytes of a log.
 	logLimit = 1 << 20
 )
 
-// List returns objects of one resource in a namespace, at most listPages pages of them. A read is repeated like those of Read.
-func (c *Cluster) List(ctx context.Context, of schema.GroupVersionResource, namespace string, options metav1.ListOptions) (
+// Select returns the objects of a resource in a namespace that the selectors of the options match, at most selectPages pages of them. Unlike
+// those of List they are as they are now.
+func (c *Cluster) Select(ctx context.Context, of schema.GroupVersionResource, namespace string, options metav1.ListOptions) (
 	items []map[string]any, err error) {
 	defer recoverError(&err)
-	options.Limit = listLimit
-	for range listPages {
+	options.Limit = selectPage
+	for range selectPages {
 		page, err := c.dynamic.Resource(of).Namespace(namespace).List(ctx, options)
 		if err != nil {
 			return items, listError(of.Resource, err)

@@ -11,18 +11,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// TestList checks that a list is read page by page with its selector, and that what cannot be read is named.
-func TestList(t *testing.T) {
+// TestSelect checks that a list is read page by page with its selector, and that what cannot be read is named.
+func TestSelect(t *testing.T) {
 	f := newFakeAPI(t)
-	f.addMany("ConfigMap", "prod", "conf", listLimit+3)
+	f.addMany("ConfigMap", "prod", "conf", selectPage+3)
 	f.add("ConfigMap", "prod", "other", map[string]any{"app": "web"})
 	c := f.connect(Options{})
 	of := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
-	all, err := c.List(t.Context(), of, "prod", metav1.ListOptions{})
-	if err != nil || len(all) != listLimit+4 {
+	all, err := c.Select(t.Context(), of, "prod", metav1.ListOptions{})
+	if err != nil || len(all) != selectPage+4 {
 		t.Errorf("%d objects: %v", len(all), err)
 	}
-	one, err := c.List(t.Context(), of, "prod", metav1.ListOptions{LabelSelector: "app=web"})
+	one, err := c.Select(t.Context(), of, "prod", metav1.ListOptions{LabelSelector: "app=web"})
 	if err != nil || len(one) != 1 {
 		t.Errorf("%d objects: %v", len(one), err)
 	}
@@ -33,7 +33,7 @@ func TestList(t *testing.T) {
 		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, "no")
 		return true
 	}
-	if _, err := c.List(t.Context(), of, "prod", metav1.ListOptions{}); err == nil || err.Error() != "configmaps: forbidden" {
+	if _, err := c.Select(t.Context(), of, "prod", metav1.ListOptions{}); err == nil || err.Error() != "configmaps: forbidden" {
 		t.Errorf("%v", err)
 	}
 }

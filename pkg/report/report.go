@@ -67,6 +67,9 @@ type Summary struct {
 	Unmanaged       int         `json:"unmanaged"`
 	Ignored         int         `json:"ignored"`
 	Fields          FieldCounts `json:"fields"`
+	// Restarts counts the pods that the operation replaces, and Downtime the workloads that have no ready pod for a time.
+	Restarts int `json:"restarts,omitempty"`
+	Downtime int `json:"downtime,omitempty"`
 }
 
 // FieldCounts counts findings by verdict.
@@ -98,6 +101,8 @@ type Release struct {
 	Errors      []Message     `json:"errors"`
 	NotCompared []NotCompared `json:"notCompared"`
 	Objects     []Object      `json:"objects"`
+	// Effect sums up what the operation means for pods; nil if it writes nothing that matters to them.
+	Effect *ReleaseEffect `json:"effect,omitempty"`
 	// Compared is the number of objects that were compared. Objects lists only those with something to report.
 	Compared int `json:"compared"`
 }
@@ -173,9 +178,11 @@ type Object struct {
 	// Controllers counts values that no manifest names and that only controllers wrote.
 	Controllers int `json:"controllers,omitempty"`
 	// Forgotten counts values that no manifest names and whose writers the API server has forgotten (ancient-changes, before-first-apply).
-	Forgotten int       `json:"forgotten,omitempty"`
-	DryRun    *DryRun   `json:"dryRun,omitempty"`
-	Fields    []Finding `json:"fields"`
+	Forgotten int     `json:"forgotten,omitempty"`
+	DryRun    *DryRun `json:"dryRun,omitempty"`
+	// Effect predicts what the write of the object means for pods and data; nil if it means nothing for them.
+	Effect *Effect   `json:"effect,omitempty"`
+	Fields []Finding `json:"fields"`
 	// OnlyConflicts is set if conflicts are the only reason why the operation fails on the object. It is not part of the contract.
 	OnlyConflicts bool `json:"-"`
 }

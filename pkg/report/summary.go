@@ -36,6 +36,10 @@ func (s *Summary) add(r Release) {
 	if r.Drifted {
 		s.DriftedReleases++
 	}
+	if r.Effect != nil {
+		s.Restarts += r.Effect.Restarts
+		s.Downtime += len(r.Effect.Downtime)
+	}
 	for _, o := range r.Objects {
 		if o.Drifted {
 			s.DriftedObjects++

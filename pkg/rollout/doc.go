@@ -3,7 +3,7 @@
 //	refs ─► Wait ─┬─► look: Get ─► judge ──► ready, or how far: updated, ready, unavailable
 //	              │     ▲            │ no
 //	              │     │            ▼
-//	              │     │      List pods, events … ─► evidence ─► diagnose ─► problem ─► Log of the container
+//	              │     │      Select pods, events ─► evidence ─► diagnose ─► problem ─► Log of the container
 //	              │     │                                                      │
 //	              │     └── again, until the timeout or an interrupt ◄─────────┤
 //	              │                                                            ▼

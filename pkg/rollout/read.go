@@ -54,10 +54,10 @@ func (r *reader) evidence(ctx context.Context, u *unstructured.Unstructured, cou
 		e.pods = decode[corev1.Pod]([]map[string]any{u.Object})
 	case selector != "":
 		matching := metav1.ListOptions{LabelSelector: selector}
-		e.pods = decode[corev1.Pod](read(r.cluster.List(ctx, corev1.SchemeGroupVersion.WithResource("pods"), namespace, matching)))
+		e.pods = decode[corev1.Pod](read(r.cluster.Select(ctx, corev1.SchemeGroupVersion.WithResource("pods"), namespace, matching)))
 		if u.GetKind() == "Deployment" {
 			sets := appsv1.SchemeGroupVersion.WithResource("replicasets")
-			e.replicaSets = decode[appsv1.ReplicaSet](read(r.cluster.List(ctx, sets, namespace, matching)))
+			e.replicaSets = decode[appsv1.ReplicaSet](read(r.cluster.Select(ctx, sets, namespace, matching)))
 		}
 	}
 	isClaim := u.GetKind() == "PersistentVolumeClaim"
@@ -91,7 +91,7 @@ func (r *reader) list(ctx context.Context, resource, namespace, fields string) (
 	r.mu.Unlock()
 	l.once.Do(func() {
 		of := corev1.SchemeGroupVersion.WithResource(resource)
-		l.items, l.err = r.cluster.List(ctx, of, namespace, metav1.ListOptions{FieldSelector: fields})
+		l.items, l.err = r.cluster.Select(ctx, of, namespace, metav1.ListOptions{FieldSelector: fields})
 	})
 	return l.items, l.err
 }

@@ -29,8 +29,8 @@ const (
 type Cluster interface {
 	// Get reads an object; nil if it does not exist.
 	Get(ctx context.Context, ref object.Ref) (map[string]any, error)
-	// List lists the objects of a resource in a namespace.
-	List(ctx context.Context, of schema.GroupVersionResource, namespace string, options metav1.ListOptions) ([]map[string]any, error)
+	// Select returns the objects of a resource in a namespace that the options select.
+	Select(ctx context.Context, of schema.GroupVersionResource, namespace string, options metav1.ListOptions) ([]map[string]any, error)
 	// Log returns the last lines of the log of a container, or of the instance that ended before the one that runs.
 	Log(ctx context.Context, namespace, pod, container string, previous bool, lines int) (string, error)
 }

@@ -74,7 +74,7 @@ func (n *namespace) Get(_ context.Context, ref object.Ref) (map[string]any, erro
 	return nil, nil
 }
 
-func (n *namespace) List(_ context.Context, of schema.GroupVersionResource, in string, o metav1.ListOptions) ([]map[string]any, error) {
+func (n *namespace) Select(_ context.Context, of schema.GroupVersionResource, in string, o metav1.ListOptions) ([]map[string]any, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.requests = append(n.requests, of.Resource)
@@ -130,7 +130,9 @@ func selecting(n *namespace) *namespace {
 }
 
 // quick are options for tests.
-func quick() Options { return Options{Timeout: 300 * time.Millisecond, Interval: 10 * time.Millisecond} }
+func quick() Options {
+	return Options{Timeout: 300 * time.Millisecond, Interval: 10 * time.Millisecond}
+}
 
 // TestWaitUntilReady checks that the wait ends when the object is ready, and that its last state has no problem.
 func TestWaitUntilReady(t *testing.T) {
@@ -268,7 +270,7 @@ func TestJudge(t *testing.T) {
 		"config map": {"{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}", judgement{isReady: true, message: "Resource is always ready"}},
 		"paused": {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: x}, spec: {paused: true}}",
 			judgement{isReady: true, message: "paused: nothing rolls out until it is resumed"}},
-		"on delete": {fmt.Sprintf(daemonSet, "OnDelete", 2), judgement{isReady: true, message: "All replicas scheduled as expected. Replicas: 2"}},
+		"on delete":                {fmt.Sprintf(daemonSet, "OnDelete", 2), judgement{isReady: true, message: "All replicas scheduled as expected. Replicas: 2"}},
 		"on delete, but not ready": {fmt.Sprintf(daemonSet, "OnDelete", 1), judgement{message: "Ready: 1/2"}},
 		"rolling":                  {fmt.Sprintf(daemonSet, "RollingUpdate", 2), judgement{message: "Updated: 1/2"}},
 		"failed pod": {"{apiVersion: v1, kind: Pod, metadata: {name: x}, status: {phase: Failed}}",

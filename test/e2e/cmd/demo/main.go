@@ -51,7 +51,7 @@ func main() {
 func demo(ctx context.Context, plane, module, helmdrift, chart string) error {
 	say("Starting a control plane of our own, on loopback …")
 	launcher := harness.Launcher{Path: plane, Module: module, Log: os.Stderr}
-	kubeconfig, stop, err := launcher.Start(ctx, "--controllers", "--fake-node")
+	kubeconfig, stop, err := launcher.Start(ctx, "--controllers", "--fake-nodes=1")
 	if err != nil {
 		return err
 	}

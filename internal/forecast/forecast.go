@@ -1,0 +1,60 @@
+package forecast
+
+import (
+	"time"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Object is an object of the release, before and after the write.
+type Object struct {
+	object.Ref
+	// Action is what happens to the object as a whole.
+	Action report.Action
+	// Before and After are the normal forms of the live object and of what the write leaves; nil if there is none. They hold no status.
+	Before, After map[string]any
+	// Live is the object as it was read, with its status and metadata; nil if there is none.
+	Live map[string]any
+	// TemplateEdited is when somebody last changed the live pod template so that it differs from what was deployed; zero if it does not.
+	TemplateEdited time.Time
+	// Doubt says why it is not certain what the write leaves; empty if it is.
+	Doubt string
+}
+
+// Input is everything from which the effects of one operation are predicted.
+type Input struct {
+	// Objects are those of the release, also those that are not written: they may use one that is.
+	Objects []Object
+	// Seen holds what was read of the lists of Wants.
+	Seen Seen
+	// Autoscaled holds the autoscaler of each object whose replicas an autoscaler sets.
+	Autoscaled map[object.Key]object.Autoscaler
+}
+
+// Effects are the predicted effects of one operation. Objects without an effect are not in it.
+type Effects struct {
+	Objects map[object.Key]*report.Effect
+	// Release is the sum; nil if no object has an effect.
+	Release *report.ReleaseEffect
+}
+
+// Predict returns the effects of an operation.
+func Predict(in Input) Effects {
+	out := Effects{Objects: map[object.Key]*report.Effect{}}
+	for i := range in.Objects {
+		if effect := in.effectOf(&in.Objects[i]); effect != nil {
+			out.Objects[in.Objects[i].Key] = effect
+		}
+	}
+	out.Release = sum(in.Objects, out.Objects)
+	return out
+}
+
+// effectOf returns the effect of an object; nil if it has none.
+func (in Input) effectOf(o *Object) *report.Effect {
+	if w, ok := workloadOf(o); ok {
+		return in.workload(w)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package drift
+
+import (
+	"context"
+	"time"
+
+	"github.com/helmdrift/helmdrift/internal/forecast"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// forecast predicts what the writes of a comparison mean for pods. It reads the lists that the forecast wants.
+func (c *Comparer) forecast(ctx context.Context, comparison *threeway.Comparison) forecast.Effects {
+	in := forecast.Input{Autoscaled: comparison.Input.Autoscaled, Seen: forecast.Seen{}}
+	for i := range comparison.Objects {
+		in.Objects = append(in.Objects, forecastObject(&comparison.Objects[i], comparison.Input))
+	}
+	return c.predict(ctx, in)
+}
+
+// predict reads what the forecast wants, and predicts.
+func (c *Comparer) predict(ctx context.Context, in forecast.Input) forecast.Effects {
+	for _, want := range forecast.Wants(in) {
+		items, err := c.connection.Cluster.List(ctx, want.Kind, want.Namespace)
+		in.Seen[want] = forecast.List{Items: items, Err: err}
+	}
+	return forecast.Predict(in)
+}
+
+// forecastObject returns an object before and after Helm's write.
+func forecastObject(o *threeway.ObjectComparison, in threeway.Input) forecast.Object {
+	out := forecast.Object{Ref: o.Ref, Action: o.Action, Live: in.Live[o.Ref].Object, Before: o.Live, After: o.Result}
+	switch o.Action {
+	case report.ActionCreate:
+		out.After = o.Desired
+	case report.ActionDelete:
+		out.After = nil
+	case report.ActionNone, report.ActionKeep, report.ActionFail, report.ActionSkip:
+		out.After = out.Before
+	}
+	out.TemplateEdited = templateEdited(o)
+	return out
+}
+
+// templateEdited returns when the live pod template last drifted; zero if it did not, or if nobody knows when.
+func templateEdited(o *threeway.ObjectComparison) time.Time {
+	var last time.Time
+	for _, f := range o.Findings {
+		if !f.Path.HasPrefix(object.Path{{Name: "spec"}, {Name: "template"}}) || f.Cause == report.CauseChange {
+			continue
+		}
+		for _, owner := range f.Owners {
+			if owner.Time != nil && owner.Time.After(last) {
+				last = *owner.Time
+			}
+		}
+	}
+	return last
+}
+
+// withEffects adds the effects to the report of a release.
+func withEffects(r report.Release, effects forecast.Effects, scrub func(string) string) report.Release {
+	for i := range r.Objects {
+		r.Objects[i].Effect = effects.Objects[r.Objects[i].Key()].Map(scrub)
+	}
+	r.Effect = effects.Release.Map(scrub)
+	return r
+}

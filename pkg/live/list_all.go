@@ -1,0 +1,27 @@
+package live
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// List returns all objects of a kind in a namespace, or in the cluster if the namespace is empty, in one request. A kind that is not served
+// has none. The API server may answer from its cache (resourceVersion 0), so the list can lag behind the objects by a moment.
+func (c *Cluster) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) (items []map[string]any, err error) {
+	defer recoverError(&err)
+	r, found, err := c.served.find(kind)
+	if err != nil || !found {
+		return nil, err
+	}
+	list, err := c.dynamic.Resource(r.GroupVersionResource).Namespace(namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+	if err != nil {
+		return nil, fmt.Errorf("listing %s in namespace %q: %w", r.Resource, namespace, err)
+	}
+	for i := range list.Items {
+		items = append(items, list.Items[i].Object)
+	}
+	return items, nil
+}
