@@ -81,7 +81,7 @@ demo: build planes
 	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo
 
 cluster: planes ## starts a cluster for experiments
-	@$(LAUNCHER) start --controllers --fake-node
+	@$(LAUNCHER) start --controllers --fake-nodes 1
 
 cluster-down: $(LAUNCHER)
 	@$(LAUNCHER) stop

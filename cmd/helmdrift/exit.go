@@ -34,7 +34,7 @@ const exitHelp = `Exit codes:
 // fixExitHelp is the same for fix. diff --fix has these codes too.
 const fixExitHelp = `Exit codes:
   0  everything that fix can put back is as Helm deployed it
-  1  usage error or failure, or something could not be read
+  1  usage error or failure; something could not be read; or, with --wait, something did not come up
   2  drift remains: you did not confirm or select it, it was a dry run, or the result says why`
 
 // exitStatus is an error that only carries an exit code. What it stands for was printed as a report.
@@ -169,14 +169,15 @@ func (f failOn) selectsField(field report.Finding) bool {
 		f["conflict"] && field.Verdict == report.Conflict
 }
 
-// fixStatus returns the exit code of a fix as an error; nil is exit code 0. What failed or could not be read takes precedence over drift
-// that remains.
+// fixStatus returns the exit code of a fix as an error; nil is exit code 0. What failed, could not be read or did not come up takes
+// precedence over drift that remains.
 func fixStatus(r *report.FixResult) error {
 	is := func(status report.FixStatus) func(report.FixOutcome) bool {
 		return func(o report.FixOutcome) bool { return o.Status == status }
 	}
 	switch {
-	case r.After == nil, r.After.HasError(), slices.ContainsFunc(r.Results, is(report.FixFailed)):
+	case r.After == nil, r.After.HasError(), slices.ContainsFunc(r.Results, is(report.FixFailed)),
+		slices.ContainsFunc(r.Results, func(o report.FixOutcome) bool { return !o.IsUp() }):
 		return exitStatus(exitFailure)
 	case r.DryRun != "" && len(r.Plan) > 0, r.After.Summary.DriftedReleases > 0,
 		slices.ContainsFunc(r.Results, is(report.FixDeclined)), slices.ContainsFunc(r.Results, is(report.FixRefused)):

@@ -76,7 +76,7 @@ func diffGroups() []flagGroup {
 func fixGroups() []flagGroup {
 	return []flagGroup{
 		{"What to put back", []string{"only", "skip", "prune", "revision", "target-namespace"}},
-		{"How to put it back", []string{"yes", "dry-run", "backup", "timeout", "field-manager"}},
+		{"How to put it back", []string{"yes", "dry-run", "backup", "wait", "wait-timeout", "timeout", "field-manager"}},
 		{"What to ignore", ignoreFlags()},
 		{"Output", []string{"output", "show-secrets", "color"}},
 	}

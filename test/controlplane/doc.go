@@ -1,6 +1,7 @@
 // Package controlplane starts a real Kubernetes control plane on loopback for
 // tests and the demo: etcd, kube-apiserver, and on request
-// kube-controller-manager and a fake node that makes pods look alive.
+// kube-controller-manager, kube-scheduler and fake nodes that make pods look
+// alive.
 //
 //	sources ─► Builder.Build ─► binaries in the cache ─► Start ─► Plane: kubeconfig, folder, processes
 //	                                                                │

@@ -20,8 +20,8 @@ type Options struct {
 	Dir string
 	// Controllers adds kube-controller-manager.
 	Controllers bool
-	// FakeNode adds a node whose pods become ready although nothing runs.
-	FakeNode bool
+	// FakeNodes is how many nodes there are, whose pods become ready although nothing runs. With one or more, kube-scheduler runs too.
+	FakeNodes int
 	// Detached lets the processes outlive the caller.
 	Detached bool
 }
@@ -33,8 +33,8 @@ func Start(ctx context.Context, options Options) (*Plane, error) {
 	if options.Controllers {
 		names = append(names, controllerManager)
 	}
-	if options.FakeNode {
-		names = append(names, fakeNode)
+	if options.FakeNodes > 0 {
+		names = append(names, fakeNode, scheduler)
 	}
 	binaries, err := options.Builder.Build(ctx, names...)
 	if err != nil {
@@ -93,7 +93,8 @@ func (p *Plane) run(ctx context.Context, options Options, layout layout, binarie
 	}{
 		{true, etcd, layout.etcdArgs(), ""},
 		{true, apiServer, layout.apiServerArgs(options.Controllers), "/readyz"},
-		{options.FakeNode, fakeNode, layout.fakeNodeArgs(), "/api/v1/nodes/" + fakeNode},
+		{options.FakeNodes > 0, fakeNode, layout.fakeNodeArgs(options.FakeNodes), "/api/v1/nodes/" + fakeNode},
+		{options.FakeNodes > 0, scheduler, layout.schedulerArgs(), ""},
 		{options.Controllers, controllerManager, layout.controllerManagerArgs(), "/api/v1/namespaces/default/serviceaccounts/default"},
 	} {
 		if !next.wanted {
@@ -203,6 +204,7 @@ func prepare(layout layout) (credentials, error) {
 		keys.write(layout.dir),
 		writeKubeconfig(layout.kubeconfig(), layout.server(), keys.ca.cert, keys.admin),
 		writeKubeconfig(layout.controllerKubeconfig(), layout.server(), keys.ca.cert, keys.controller),
+		writeKubeconfig(layout.schedulerKubeconfig(), layout.server(), keys.ca.cert, keys.scheduler),
 	)
 }
 

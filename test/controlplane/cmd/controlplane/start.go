@@ -26,7 +26,7 @@ func runStart(ctx context.Context, builder controlplane.Builder, args []string, 
 	flags.StringVar(&options.Dir, "dir", "",
 		"the plane's folder, removed by stop (default: one in the user's cache; in the foreground a temporary one)")
 	flags.BoolVar(&options.Controllers, "controllers", false, "run kube-controller-manager")
-	flags.BoolVar(&options.FakeNode, "fake-node", false, "run a node whose pods become ready although nothing runs")
+	flags.IntVar(&options.FakeNodes, "fake-nodes", 0, "run kube-scheduler and this many nodes whose pods become ready although nothing runs")
 	if err := parse(flags, args); err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func main() {
 // demo runs all steps. The control plane ends when its standard input closes, whatever happens here.
 func demo(ctx context.Context, launcher, module, helmdrift, chart string) error {
 	say("Starting a control plane of our own, on loopback …")
-	plane, err := harness.Launcher{Path: launcher, Module: module, Log: os.Stderr}.Start(ctx, "--controllers", "--fake-node")
+	plane, err := harness.Launcher{Path: launcher, Module: module, Log: os.Stderr}.Start(ctx, "--controllers", "--fake-nodes=1")
 	if err != nil {
 		return err
 	}
