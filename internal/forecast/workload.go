@@ -129,6 +129,9 @@ func (w workload) hasRestarted() bool {
 	if w.TemplateEdited.IsZero() || w.pods <= w.outdated {
 		return false
 	}
+	if w.Deployed != nil && !w.comparesUnequal(template(w.Deployed), template(w.Before)) {
+		return false // the edit only wrote it in another way
+	}
 	switch w.Kind {
 	case "Deployment":
 		return true

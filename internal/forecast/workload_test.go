@@ -284,12 +284,17 @@ func TestRestartedAt(t *testing.T) {
 	} {
 		o := written(t, c.kind, c.live, c.live, c.status)
 		o.Action, o.TemplateEdited = report.ActionNone, edited
+		o.Deployed = written(t, c.kind, strings.ReplaceAll(c.live, "T1", "T2"), c.live, "").Before
 		e := Predict(Input{Objects: []Object{o}}).Objects[o.Key]
 		if got := e != nil && e.RestartedAt != nil; got != c.want {
 			t.Errorf("%s %s: restarted %t, want %t", c.kind, c.live, got, c.want)
 		}
 		if c.want && says(e) != "restarts nothing -0~0+0" {
 			t.Errorf("%s %s: %s", c.kind, c.live, says(e))
+		}
+		o.Deployed = o.Before
+		if e := Predict(Input{Objects: []Object{o}}).Objects[o.Key]; e != nil {
+			t.Errorf("%s %s: an edit of the spelling has the effect %s", c.kind, c.live, says(e))
 		}
 	}
 }
