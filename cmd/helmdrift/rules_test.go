@@ -45,7 +45,7 @@ func arrows() map[string][]string {
 		"internal/apiserver":         {"internal/kinds", "internal/secret", "pkg/object"},
 		"internal/ignore":            {"internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/owners":            {"pkg/object", "pkg/report"},
-		"internal/forecast":          {"pkg/object", "pkg/report"},
+		"internal/forecast":          {"internal/kinds", "pkg/object", "pkg/report"},
 		"internal/output":            {"pkg/report"},
 		"internal/output/schema":     {},
 		"internal/output/reporttest": {"internal/output/schema"},

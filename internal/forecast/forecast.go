@@ -14,6 +14,8 @@ type Object struct {
 	Action report.Action
 	// Before and After are the normal forms of the live object and of what the write leaves; nil if there is none. They hold no status.
 	Before, After map[string]any
+	// Deployed is the normal form of what the manifest of the deployed revision says; nil if there is none.
+	Deployed map[string]any
 	// Live is the object as it was read, with its status and metadata; nil if there is none.
 	Live map[string]any
 	// TemplateEdited is when somebody last changed the live pod template so that it differs from what was deployed; zero if it does not.
