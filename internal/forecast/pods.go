@@ -142,6 +142,9 @@ func texts(v any) map[string]string {
 // decoded returns an object, or a part of one, as its Go type. A value of a wrong type, which the API server refuses, is left out.
 func decoded[T any](m map[string]any) T {
 	var out T
+	if hasHugeExponent(m) {
+		return out
+	}
 	if text, err := json.Marshal(m); err == nil {
 		_ = json.Unmarshal(text, &out)
 	}

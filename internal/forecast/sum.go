@@ -8,10 +8,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// sum returns the sum of the effects on objects; nil if no pod restarts, starts or stops.
+// sum returns the sum of the effects on objects; nil if no pod restarts, starts or stops, nothing goes down and nothing is lost.
 func sum(objects []Object, effects map[object.Key]*report.Effect) *report.ReleaseEffect {
 	out := &report.ReleaseEffect{}
-	var outages []string
+	var outages, lost []string
 	for i := range objects {
 		o, e := &objects[i], effects[objects[i].Key]
 		if e == nil {
@@ -25,7 +25,8 @@ func sum(objects []Object, effects map[object.Key]*report.Effect) *report.Releas
 			out.Downtime = append(out.Downtime, report.ObjectKey{Key: o.Key})
 			outages = append(outages, outage(o, e))
 		}
-		if out.Inexact == "" && e.Restarts+e.Starts+e.Stops > 0 {
+		lost = append(lost, e.Lost...)
+		if out.Inexact == "" && (e.Restarts+e.Starts+e.Stops+len(e.Lost) > 0 || e.Downtime) {
 			out.Inexact = e.Inexact
 		}
 	}
@@ -39,16 +40,26 @@ func sum(objects []Object, effects map[object.Key]*report.Effect) *report.Releas
 	if out.Stops > 0 {
 		does = append(does, "stops "+counted(out.Stops, "pod"))
 	}
-	if len(does) == 0 {
+	var clauses []string
+	if len(does) > 0 {
+		clauses = append(clauses, strings.Join(does, ", "))
+	}
+	clauses = append(clauses, outages...)
+	if len(lost) > 0 {
+		clauses = append(clauses, "lost for good: "+firstNames(lost))
+	}
+	if len(clauses) == 0 {
 		return nil
 	}
-	out.Text = strings.Join(append([]string{strings.Join(does, ", ")}, outages...), "; ")
+	out.Text = strings.Join(clauses, "; ")
 	return out
 }
 
-// outage says that a workload has no ready pod for a time, and why.
+// outage says that a workload or a Service has no ready pod for a time, and why.
 func outage(o *Object, e *report.Effect) string {
 	switch {
+	case !o.runsPods():
+		return named(o.Key) + " has no ready pod for a time"
 	case e.Restarts == 0:
 		return o.Name + " has no pods afterwards"
 	case strategyType(o.After) == recreate:
