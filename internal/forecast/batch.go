@@ -5,6 +5,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -84,7 +85,7 @@ func (in Input) cronJob(o *Object) *report.Effect {
 	case o.Before != nil && object.Equal(o.Before["spec"], object.Field(o.After, "spec")):
 		return nil
 	case o.After == nil && active > 0:
-		return &report.Effect{Text: "runs no more; " + counted(active, "running Job") + " and " + verb(active, "its", "their") + " pods are deleted"}
+		return &report.Effect{Text: "runs no more, and " + counted(active, "running Job") + " " + verb(active, "is deleted with its pods", "are deleted with their pods")}
 	case o.After == nil:
 		return &report.Effect{Text: "runs no more"}
 	case isTrue(after.Spec.Suspend) && (o.Before == nil || isTrue(before.Spec.Suspend)):
@@ -111,20 +112,23 @@ func (in Input) cronJob(o *Object) *report.Effect {
 	return e
 }
 
-// nextRun adds to the text when a CronJob runs next. What it missed meanwhile, it runs at once.
+// nextRun adds to the text when a CronJob runs next. The controller looks at it at once if anything but its schedule changes, and then
+// makes up for a run that was due; after a change of the schedule, it waits for the next time.
 func (in Input) nextRun(e *report.Effect, o *Object, live, before, after batchv1.CronJob) {
 	s, err := parseSchedule(after.Spec.Schedule)
 	zone := time.UTC
 	if name := after.Spec.TimeZone; name != nil && err == nil {
 		zone, err = time.LoadLocation(*name)
 	} else if err == nil {
-		e.Inexact = "the CronJob has no timeZone, so that of the controller manager applies; UTC is assumed"
+		e.Inexact = "the CronJob has no timeZone, so that of the controller manager applies (UTC is assumed)"
 	}
 	if err != nil || in.Now.IsZero() {
 		e.Text += " by schedule " + after.Spec.Schedule
 		return
 	}
-	if o.Before != nil && in.missed(live, after, s, zone) {
+	missed := o.Before != nil && in.missed(live, after, s, zone)
+	sameSchedule := before.Spec.Schedule == after.Spec.Schedule && equality.Semantic.DeepEqual(before.Spec.TimeZone, after.Spec.TimeZone)
+	if missed && sameSchedule {
 		e.Text = "runs at once, because it missed a run"
 		if isTrue(before.Spec.Suspend) {
 			e.Text += " while it was suspended"
@@ -136,7 +140,9 @@ func (in Input) nextRun(e *report.Effect, o *Object, live, before, after batchv1
 		e.Text, e.Inexact = "never runs: no day matches schedule "+after.Spec.Schedule, ""
 		return
 	}
-	e.Text += " on " + next.Format("2006-01-02 at 15:04 MST")
+	if e.Text += " on " + next.Format("2006-01-02 at 15:04 MST"); missed {
+		e.Text += ", or earlier, because a run was due by the new schedule since the last one"
+	}
 }
 
 // missed reports whether a run was due since the last one that is not too late.
@@ -151,6 +157,9 @@ func (in Input) missed(live, after batchv1.CronJob, s schedule, zone *time.Locat
 		}
 	}
 	due := s.next(last, zone)
+	if after.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent && len(live.Status.Active) > 0 {
+		return false
+	}
 	return !last.IsZero() && !due.IsZero() && !due.After(in.Now)
 }
 

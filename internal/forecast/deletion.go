@@ -21,14 +21,14 @@ func (in Input) definition(o *Object) *report.Effect {
 		return &report.Effect{Text: "deletes all " + what + " of the cluster", Lost: []string{"all " + what + " of the cluster"},
 			Inexact: unread(list, what)}
 	}
+	if len(list.Items) == 0 {
+		return nil
+	}
 	namespaces := map[string]bool{}
 	for _, item := range list.Items {
 		if namespace, ok := object.Child(item, "metadata")["namespace"].(string); ok {
 			namespaces[namespace] = true
 		}
-	}
-	if len(list.Items) == 0 {
-		return &report.Effect{Text: "there is no " + want.Kind.Kind + " object"}
 	}
 	text := counted(len(list.Items), want.Kind.Kind+" object")
 	if len(namespaces) > 0 {
@@ -80,7 +80,7 @@ func (in Input) serviceAccount(o *Object, effects map[object.Key]*report.Effect)
 	if len(names) == 0 {
 		return nil
 	}
-	e.Text = fmt.Sprintf("%s still %s it: their tokens are revoked, and no new pod of theirs is created", counted(len(names), "workload"),
+	e.Text = fmt.Sprintf("%s still %s it: running pods lose access to the API, and no new pod is created", counted(len(names), "workload"),
 		verb(len(names), "uses", "use"))
 	e.Notes = []string{"used by " + firstNames(names)}
 	return e

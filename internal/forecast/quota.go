@@ -56,8 +56,8 @@ func (in Input) limit(e *report.Effect, o *Object, effects map[object.Key]*repor
 	if e.Restarts+e.Starts == 0 || o.After == nil {
 		return
 	}
-	for _, want := range []Want{quotasIn(o.Namespace), rangesIn(o.Namespace)} {
-		if why := unread(in.Seen[want], strings.ToLower(want.Kind.Kind[:1])+want.Kind.Kind[1:]+"s"); why != "" && e.Inexact == "" {
+	for _, why := range []string{unread(in.Seen[quotasIn(o.Namespace)], "resource quotas"), unread(in.Seen[rangesIn(o.Namespace)], "limit ranges")} {
+		if e.Inexact == "" {
 			e.Inexact = why
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// pods of a namespace that have the same labels.
+// podGroup is a number of pods of one workload that have the same labels.
 type podGroup struct {
 	owner    object.Key
 	labels   map[string]string
@@ -101,9 +101,9 @@ func simpleSelector(m map[string]any) labels.Selector {
 	return labels.SelectorFromSet(texts(m))
 }
 
-// labelSelector returns a selector as policies have it. An absent one selects nothing, and an empty one everything.
+// labelSelector returns the selector of a policy. One that is empty or absent selects everything, as long as the policy exists.
 func labelSelector(spec map[string]any, field string) labels.Selector {
-	if spec[field] == nil {
+	if spec == nil {
 		return labels.Nothing()
 	}
 	s := decoded[metav1.LabelSelector](object.Child(spec, field))

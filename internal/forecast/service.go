@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -53,23 +54,31 @@ func (in Input) selects(e *report.Effect, o *Object, effects map[object.Key]*rep
 	before, ready := matched(p.now, simpleSelector(old))
 	atOnce, _ := matched(p.now, simpleSelector(desired))
 	after, _ := matched(p.then, simpleSelector(desired))
+	if after == before && samePods(p.now, simpleSelector(old), simpleSelector(desired)) {
+		return
+	}
 	e.Inexact = p.why
 	e.Downtime = ready > 0 && (atOnce == 0 || after == 0)
 	switch {
 	case o.After == nil && before > 0:
 		e.Text = fmt.Sprintf("nothing reaches its %s through it any more", counted(before, "pod"))
 	case o.After == nil:
-	case changed && len(desired) == 0:
-		e.Text = fmt.Sprintf("selects no pod any more, before %d", before)
-	case after == 0 && before > 0 && changed:
-		e.Text = fmt.Sprintf("selects no pod any more, before %d", before)
-	case after == 0 && before > 0:
+	case after == 0 && before > 0 && !changed:
 		e.Text = fmt.Sprintf("selects no pod any more, before %d: the new pods of %s lack its labels", before, firstNames(left))
+	case after == 0 && before > 0:
+		e.Text = fmt.Sprintf("selects no pod any more, before %d", before)
 	case atOnce == 0 && after > 0 && before > 0:
 		e.Text = fmt.Sprintf("selects no pod until new ones are ready, then %d, before %d", after, before)
+	case after == before:
+		e.Text = fmt.Sprintf("selects %s, before %d others", counted(after, "pod"), before)
 	default:
 		e.Text = fmt.Sprintf("selects %s, before %d", counted(after, "pod"), before)
 	}
+}
+
+// samePods reports whether two selectors select the same pods.
+func samePods(groups []podGroup, a, b labels.Selector) bool {
+	return !slices.ContainsFunc(groups, func(g podGroup) bool { return a.Matches(labels.Set(g.labels)) != b.Matches(labels.Set(g.labels)) })
 }
 
 // leaving returns the workloads of the release whose new pods a Service with this selector does not select, as it selects the old ones.

@@ -11,7 +11,7 @@ import (
 // sum returns the sum of the effects on objects; nil if no pod restarts, starts or stops, nothing goes down and nothing is lost.
 func sum(objects []Object, effects map[object.Key]*report.Effect) *report.ReleaseEffect {
 	out := &report.ReleaseEffect{}
-	var outages, lost []string
+	var outages, lost, cut []string
 	for i := range objects {
 		o, e := &objects[i], effects[objects[i].Key]
 		if e == nil {
@@ -23,7 +23,11 @@ func sum(objects []Object, effects map[object.Key]*report.Effect) *report.Releas
 		}
 		if e.Downtime {
 			out.Downtime = append(out.Downtime, report.ObjectKey{Key: o.Key})
-			outages = append(outages, outage(o, e))
+			if o.runsPods() {
+				outages = append(outages, outage(o, e))
+			} else {
+				cut = append(cut, named(o.Key))
+			}
 		}
 		lost = append(lost, e.Lost...)
 		if out.Inexact == "" && (e.Restarts+e.Starts+e.Stops+len(e.Lost) > 0 || e.Downtime) {
@@ -45,6 +49,9 @@ func sum(objects []Object, effects map[object.Key]*report.Effect) *report.Releas
 		clauses = append(clauses, strings.Join(does, ", "))
 	}
 	clauses = append(clauses, outages...)
+	if len(cut) > 0 {
+		clauses = append(clauses, firstNames(cut)+" "+verb(len(cut), "has", "have")+" no ready pod for a time")
+	}
 	if len(lost) > 0 {
 		clauses = append(clauses, "lost for good: "+firstNames(lost))
 	}
@@ -55,11 +62,9 @@ func sum(objects []Object, effects map[object.Key]*report.Effect) *report.Releas
 	return out
 }
 
-// outage says that a workload or a Service has no ready pod for a time, and why.
+// outage says that a workload has no ready pod for a time, and why.
 func outage(o *Object, e *report.Effect) string {
 	switch {
-	case !o.runsPods():
-		return named(o.Key) + " has no ready pod for a time"
 	case e.Restarts == 0:
 		return o.Name + " has no pods afterwards"
 	case strategyType(o.After) == recreate:
