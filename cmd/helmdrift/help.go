@@ -75,7 +75,7 @@ func diffGroups() []flagGroup {
 // fixGroups returns the flags of fix.
 func fixGroups() []flagGroup {
 	return []flagGroup{
-		{"What to put back", []string{"only", "skip", "prune", "revision", "target-namespace"}},
+		{"What to put back", []string{"only", "skip", "prune", "no-restart", "revision", "target-namespace"}},
 		{"How to put it back", []string{"yes", "dry-run", "backup", "timeout", "field-manager"}},
 		{"What to ignore", ignoreFlags()},
 		{"Output", []string{"output", "show-secrets", "color"}},

@@ -31,7 +31,7 @@ func arrows() map[string][]string {
 		"pkg/fetch":   {"internal/secret"},
 		"pkg/render":  {"internal/secret", "pkg/object", "pkg/report"},
 		"pkg/live":    {"internal/secret", "pkg/object", "pkg/report", "pkg/threeway"},
-		"pkg/repair":  {"internal/owners", "pkg/object", "pkg/report", "pkg/threeway"},
+		"pkg/repair":  {"internal/forecast", "internal/kinds", "internal/owners", "pkg/object", "pkg/report", "pkg/threeway"},
 		"pkg/threeway": {"internal/apiserver", "internal/engine", "internal/ignore", "internal/kinds", "internal/owners", "internal/secret",
 			"internal/verdict", "pkg/object", "pkg/report"},
 		"pkg/report":       {"pkg/object"},

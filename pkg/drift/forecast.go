@@ -22,11 +22,11 @@ func (c *Comparer) forecast(ctx context.Context, comparison *threeway.Comparison
 	for i := range comparison.Objects {
 		in.Objects = append(in.Objects, forecastObject(&comparison.Objects[i], comparison.Input))
 	}
-	return c.predict(ctx, in)
+	return c.Predict(ctx, in)
 }
 
-// predict reads what the forecast wants, and predicts.
-func (c *Comparer) predict(ctx context.Context, in forecast.Input) forecast.Effects {
+// Predict reads what a forecast wants, and predicts. pkg/repair predicts so what a plan means for pods.
+func (c *Comparer) Predict(ctx context.Context, in forecast.Input) forecast.Effects {
 	for _, want := range forecast.Wants(in) {
 		in.Seen[want] = c.look(ctx, want)
 	}
