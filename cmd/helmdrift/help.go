@@ -38,7 +38,7 @@ func flagGroups(command string) []flagGroup {
 
 // reportGroups returns the flags of report.
 func reportGroups() []flagGroup {
-	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "report", "verbose", "show-ignored", "color"}}}
+	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "report", "quiet", "verbose", "show-ignored", "no-pager", "color"}}}
 }
 
 // selectionGroups returns the flags that select releases.
@@ -67,7 +67,7 @@ func diffGroups() []flagGroup {
 	return []flagGroup{
 		{"What counts", []string{"fail-on", "baseline"}},
 		{"What to ignore", ignoreFlags()},
-		{"Output", []string{"output", "report", "verbose", "show-ignored", "show-controllers", "show-secrets", "color"}},
+		{"Output", []string{"output", "report", "quiet", "verbose", "show-ignored", "show-controllers", "show-secrets", "no-pager", "color"}},
 		{"Repair", []string{"fix"}},
 	}
 }
