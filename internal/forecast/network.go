@@ -102,7 +102,7 @@ func parents(spec map[string]any) []string {
 // networkPolicy returns the effect of the write of a NetworkPolicy on the pods that it applies to.
 func (in Input) networkPolicy(o *Object, effects map[object.Key]*report.Effect) *report.Effect {
 	spec, desired := object.Child(o.Before, "spec"), object.Child(o.After, "spec")
-	if object.Equal(spec, desired) {
+	if object.Equal(spec, desired) || !in.hasPods(o.Namespace) {
 		return nil
 	}
 	p := in.population(o.Namespace, effects)

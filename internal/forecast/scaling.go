@@ -69,7 +69,7 @@ func targetOf(o *Object, m map[string]any) object.Key {
 // controllers delete pods, and do not evict them.
 func (in Input) budget(o *Object, effects map[object.Key]*report.Effect) *report.Effect {
 	spec, desired := object.Child(o.Before, "spec"), object.Child(o.After, "spec")
-	if object.Equal(spec, desired) {
+	if object.Equal(spec, desired) || !in.hasPods(o.Namespace) {
 		return nil
 	}
 	p := in.population(o.Namespace, effects)
