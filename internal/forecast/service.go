@@ -23,6 +23,12 @@ func (in *prediction) service(o *Object) *report.Effect {
 	if len(before.Spec.Selector) > 0 && !isExternal(before) && (o.After == nil || !isExternal(after)) {
 		in.selects(e, o)
 	}
+	if e.Text != "" && !o.Action.Writes() {
+		// A Service that is not written may not be in the report, but the workload is.
+		for _, key := range in.leaving(o) {
+			in.effects[key].Notes = append(in.effects[key].Notes, named(o.Key)+" "+e.Text)
+		}
+	}
 	given := append(addressesGivenUp(o, before, after), portsGone(before, after, o.After != nil)...)
 	return withClauses(e, given)
 }
@@ -64,7 +70,7 @@ func (in *prediction) selects(e *report.Effect, o *Object) {
 		e.Text = fmt.Sprintf("nothing reaches its %s through it any more", counted(before, "pod"))
 	case o.After == nil:
 	case after == 0 && before > 0 && !changed:
-		e.Text = fmt.Sprintf("selects no pod any more, before %d: the new pods of %s lack its labels", before, firstNames(left))
+		e.Text = fmt.Sprintf("selects no pod any more, before %d: the new pods of %s lack its labels", before, named(left[0]))
 	case after == 0 && before > 0:
 		e.Text = fmt.Sprintf("selects no pod any more, before %d", before)
 	case atOnce == 0 && after > 0 && before > 0:
@@ -82,8 +88,8 @@ func samePods(groups []podGroup, a, b labels.Selector) bool {
 }
 
 // leaving returns the workloads of the release whose new pods a Service with this selector does not select, as it selects the old ones.
-func (in *prediction) leaving(o *Object) []string {
-	var out []string
+func (in *prediction) leaving(o *Object) []object.Key {
+	var out []object.Key
 	s := simpleSelector(object.Child(object.Child(o.After, "spec"), "selector"))
 	for i := range in.Objects {
 		w := &in.Objects[i]
@@ -92,9 +98,9 @@ func (in *prediction) leaving(o *Object) []string {
 		}
 		before, after := templateIn(w.Key, w.Before), templateIn(w.Key, w.After)
 		_, old := matched([]podGroup{{labels: labelsOf(before), n: 1, ready: 1}}, s)
-		_, new := matched([]podGroup{{labels: labelsOf(after), n: 1, ready: 1}}, s)
-		if old > new {
-			out = append(out, named(w.Key))
+		_, now := matched([]podGroup{{labels: labelsOf(after), n: 1, ready: 1}}, s)
+		if old > now {
+			out = append(out, w.Key)
 		}
 	}
 	return out
