@@ -42,7 +42,9 @@ func newForecastCase(seed uint64, release string) *forecastCase {
 	r := rand.New(rand.NewPCG(seed, 16))
 	c := &forecastCase{seed: seed, release: release, old: map[string]map[string]any{}, fixes: r.IntN(4) == 0}
 	config := release + "-config"
-	c.old[config] = map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": config}, "data": map[string]any{"k": "1"}}
+	c.old[config] = map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": config}, "data": map[string]any{"k": "1"},
+	}
 	for i := range 1 + r.IntN(3) {
 		name := fmt.Sprintf("%s-%c", release, 'a'+i)
 		c.old[name] = newWorkload(r, name, release)
@@ -109,9 +111,10 @@ func newWorkload(r *rand.Rand, name, release string) map[string]any {
 	}
 	pod := map[string]any{"containers": []any{container}}
 	useConfig(r, pod, container, release+"-config")
+	metadata := map[string]any{"labels": labels, "annotations": map[string]any{readyAfter: pick(r, delays)}}
 	spec := map[string]any{
 		"selector": map[string]any{"matchLabels": maps.Clone(labels)},
-		"template": map[string]any{"metadata": map[string]any{"labels": labels, "annotations": map[string]any{readyAfter: pick(r, delays)}}, "spec": pod},
+		"template": map[string]any{"metadata": metadata, "spec": pod},
 	}
 	obj := map[string]any{"apiVersion": "apps/v1", "kind": kind, "metadata": map[string]any{"name": name}, "spec": spec}
 	switch kind {

@@ -22,7 +22,7 @@ import (
 var (
 	forecastN      = flag.Int("forecast.n", 10, "how many seeds the test of the forecast takes per engine")
 	forecastSeed   = flag.Uint64("forecast.seed", 1, "the first seed of the test of the forecast")
-	forecastBudget = flag.Duration("forecast.budget", 30*time.Minute, "how long the test of the forecast may take; it fails if seeds are left then")
+	forecastBudget = flag.Duration("forecast.budget", 30*time.Minute, "how long that test may take; it fails if seeds are left then")
 )
 
 // forecastWorkers is how many cases run at once per engine. They wait for pods most of the time.

@@ -207,8 +207,8 @@ type rollout struct {
 	wanted, existing, ready, available, updated, mustUpdate int
 }
 
-// settled reports whether the controller has nothing left to do. What waits for a person does not count: pods that are updated on deletion,
-// those below the partition, and all of a paused Deployment.
+// settled reports whether the controller has nothing left to do. What waits for a person does not count: pods that are updated on
+// deletion, those below the partition, and all of a paused Deployment.
 func (r rollout) settled() bool {
 	return r.observed && r.existing == r.wanted && r.ready == r.wanted && r.available == r.wanted && r.updated >= r.mustUpdate
 }
