@@ -21,6 +21,8 @@ const (
 	Rules Format = "ignore"
 	// Prometheus writes the counts of a report as metrics. Only a Report has this format.
 	Prometheus Format = "prometheus"
+	// HTML writes a report as a page for a browser. Only a Report has this format.
+	HTML Format = "html"
 )
 
 // formats returns the table of all formats. A new format is a new file and a line here.
@@ -31,6 +33,7 @@ func formats() []format {
 		{YAML, writeYAML, writeFixYAML, writeListYAML},
 		{Rules, writeRules, writeFixRules, writeListRules},
 		{Prometheus, writePrometheus, writeFixPrometheus, writeListPrometheus},
+		{HTML, writeHTML, writeFixHTML, writeListHTML},
 	}
 }
 
@@ -82,7 +85,7 @@ func Formats() []string {
 
 // FixFormats returns the names of the formats that the result of a fix and a list of releases have.
 func FixFormats() []string {
-	return slices.DeleteFunc(Formats(), func(name string) bool { return name == string(Rules) || name == string(Prometheus) })
+	return slices.DeleteFunc(Formats(), func(name string) bool { return slices.Contains([]Format{Rules, Prometheus, HTML}, Format(name)) })
 }
 
 // String returns the name of the format.
