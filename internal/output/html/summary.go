@@ -21,27 +21,34 @@ type tile struct {
 // tilesOf returns the numbers at the top of the page. What is zero and says nothing by that is left out.
 func tilesOf(r *report.Report) []tile {
 	s := r.Summary
-	all := []tile{
-		{s.DriftedReleases, fmt.Sprintf("of %d", s.Releases), "releases drifted", "drift"},
-		{s.DriftedObjects, fmt.Sprintf("of %d", s.Objects), "objects drifted", "drift"},
-	}
-	for i := range all {
-		if all[i].Number == 0 {
-			all[i].Tone = "calm"
+	drifted := func(n, all int, thing string) tile {
+		out := tile{n, fmt.Sprintf("of %d", all), thing + "s drifted", "drift"}
+		if n == 0 {
+			out.Tone = "calm"
 		}
+		return out
 	}
-	for _, t := range []tile{
-		{s.Errors, "", "errors: not seen", "bad"},
-		{s.Missing, "", "objects missing", "drift"},
-		{s.Terminating, "", "objects being deleted", "drift"},
-		{s.Fields.Conflict, "", "conflicts: Helm fails", "bad"},
-		{s.Downtime, "", "workloads go down", "bad"},
-		{s.Restarts, "", "pods restart", "change"},
-		{s.Unmanaged, "", "fields unmanaged", "change"},
-		{s.Ignored, "", "fields ignored", "calm"},
+	all := []tile{drifted(s.DriftedReleases, s.Releases, "release"), drifted(s.DriftedObjects, s.Objects, "object")}
+	for _, t := range []struct {
+		n         int
+		one, many string
+		tone      string
+	}{
+		{s.Errors, "error: not all was seen", "errors: not all was seen", "bad"},
+		{s.Missing, "object missing", "objects missing", "drift"},
+		{s.Terminating, "object being deleted", "objects being deleted", "drift"},
+		{s.Fields.Conflict, "conflict", "conflicts", "bad"},
+		{s.Downtime, "workload goes down", "workloads go down", "bad"},
+		{s.Restarts, "pod restarts", "pods restart", "change"},
+		{s.Unmanaged, "field unmanaged", "fields unmanaged", "change"},
+		{s.Ignored, "field ignored", "fields ignored", "calm"},
 	} {
-		if t.Number > 0 {
-			all = append(all, t)
+		switch t.n {
+		case 0:
+		case 1:
+			all = append(all, tile{1, "", t.one, t.tone})
+		default:
+			all = append(all, tile{t.n, "", t.many, t.tone})
 		}
 	}
 	return all

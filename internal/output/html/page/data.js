@@ -23,7 +23,7 @@ const verdicts = {
 };
 const verdictOf = (name) => verdicts[name] || { sign: "?", word: name, tone: "change", says: "a verdict of a later version" };
 
-const causes = { drift: "live drifted", change: "the chart changed", both: "both" };
+const causes = { drift: "live drifted", change: "the chart changed", both: "live and chart changed" };
 const stateTones = { error: "bad", drifted: "drift", changed: "change", clean: "calm" };
 
 report.releases.forEach((release, rank) => Object.assign(release, { rank, objects: [] }));

@@ -86,7 +86,8 @@ function findingElement(finding, isTarget) {
   return make("section", { class: classes },
     make("div", { class: "head" },
       badge(tone, sign + " " + said, says), make("span", { class: "path" }, finding.path),
-      finding.drifted ? badge("drift", "drifted") : null, badge("none", causes[finding.cause] || finding.cause),
+      finding.drifted ? badge("drift", "drifted") : null,
+      finding.drifted && finding.cause === "drift" ? null : badge("none", causes[finding.cause] || finding.cause),
       finding.silenced ? badge("none", "ignored") : null,
       make("button", { type: "button", class: "link", title: "copy a link to this finding", onclick: () => copyLink(place) }, "link")),
     sidesOf(finding), ownersOf(finding), remarksOf(finding.remarks));
