@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -147,7 +148,7 @@ func (b *tab) run(actions ...chromedp.Action) {
 func (b *tab) visit(fragment string) {
 	b.t.Helper()
 	b.run(chromedp.Navigate("about:blank"), chromedp.Navigate(b.url+fragment))
-	b.wait(`document.readyState === "complete"`)
+	b.wait(`document.readyState === "complete" && !document.getElementById("app").hidden`)
 }
 
 // value evaluates an expression in the page.
@@ -179,10 +180,21 @@ func (b *tab) click(selector string) {
 	b.run(chromedp.Click(selector, chromedp.ByQuery))
 }
 
-// press presses keys.
-func (b *tab) press(keys string) {
+// press presses keys, one after the other. A key writes its character only if the page lets it, as under a person's hand; chromedp's own
+// KeyEvent always writes it.
+func (b *tab) press(keys ...string) {
 	b.t.Helper()
-	b.run(chromedp.KeyEvent(keys))
+	for _, key := range keys {
+		text, code := key, int64(0)
+		switch key {
+		case "Enter":
+			text, code = "\r", 13
+		case "Escape":
+			text, code = "", 27
+		}
+		down := input.DispatchKeyEvent(input.KeyDown).WithKey(key).WithText(text).WithWindowsVirtualKeyCode(code)
+		b.run(down, input.DispatchKeyEvent(input.KeyUp).WithKey(key).WithWindowsVirtualKeyCode(code))
+	}
 }
 
 // choose chooses an option of a select element by its value, as a person does.

@@ -13,7 +13,6 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -197,24 +196,24 @@ func TestCopyLink(t *testing.T) {
 // TestKeys: the keyboard reaches everything.
 func TestKeys(t *testing.T) {
 	b := open(t, write(t, saved(t, "scan")), 1280, 900)
-	b.press("jjj")
+	b.press("j", "j", "j")
 	if got := b.text(`.entry[aria-current="true"]`); !strings.HasPrefix(got, "Deployment web") {
 		t.Errorf("after j j j the cursor is on %s", got)
 	}
-	b.press("k" + "j" + kb.Enter)
+	b.press("k", "j", "Enter")
 	b.wait(`document.querySelector("#detail h2").innerText === "Deployment web"`)
-	b.press(kb.Escape)
+	b.press("Escape")
 	b.wait(`document.querySelector("#detail h2").innerText === "Releases"`)
 	b.press("/")
-	b.press("missing")
+	b.press(strings.Split("missing", "")...)
 	b.wait(`state.filters.q === "missing"`)
 	if got := b.text("#count"); got != "1 finding in 1 object" {
 		t.Errorf("a search for missing takes %s", got)
 	}
-	b.press(kb.Escape)
+	b.press("Escape")
 	b.press("?")
 	b.wait(`document.getElementById("keys").open`)
-	b.press(kb.Escape)
+	b.press("Escape")
 	b.wait(`!document.getElementById("keys").open`)
 	for _, theme := range []string{"light", "dark", "system"} {
 		b.press("t")

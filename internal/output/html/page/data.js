@@ -1,5 +1,5 @@
 
-// report is the data of the page. Each object gets its release and its rank, and each field its object and the time of its last write.
+// report is the data of the page.
 const report = JSON.parse(byId("data").textContent);
 const reportTime = Date.parse(report.time);
 
@@ -26,25 +26,28 @@ const verdictOf = (name) => verdicts[name] || { sign: "?", word: name, tone: "ch
 const causes = { drift: "live drifted", change: "the chart changed", both: "live and chart changed" };
 const stateTones = { error: "bad", drifted: "drift", changed: "change", clean: "calm" };
 
-report.releases.forEach((release, rank) => Object.assign(release, { rank, objects: [] }));
-for (const object of report.objects) {
-  object.parent = report.releases[object.release];
-  object.parent.objects.push(object);
-  object.fields = object.fields || [];
-  // what was found of the object as a whole is filtered as a finding is
-  if (object.whole) {
-    object.self = { verdict: object.whole, cause: object.cause, drifted: object.drifted, silenced: object.silenced, path: "", object };
-  }
-  for (const field of object.fields) {
-    field.object = object;
-    field.owners = field.owners || [];
-    const times = field.owners.map((i) => Date.parse(report.owners[i].time)).filter((time) => !Number.isNaN(time));
-    field.written = times.length > 0 ? Math.max(...times) : null;
+// connect gives each release its objects, each object its release and its findings, and each finding its object and the time of its last write.
+// What was found of an object as a whole is a finding without a path.
+function connect() {
+  for (const owner of report.owners) owner.at = Date.parse(owner.time);
+  report.releases.forEach((release, rank) => Object.assign(release, { rank, objects: [] }));
+  for (const object of report.objects) {
+    object.parent = report.releases[object.release];
+    object.parent.objects.push(object);
+    object.fields = object.fields || [];
+    object.findings = object.fields;
+    if (object.whole) {
+      object.self = { verdict: object.whole, cause: object.cause, drifted: object.drifted, silenced: object.silenced, path: "", owners: [], object };
+      object.findings = [object.self, ...object.fields];
+    }
+    for (const field of object.fields) {
+      field.object = object;
+      field.owners = field.owners || [];
+      const times = field.owners.map((i) => report.owners[i].at).filter((time) => !Number.isNaN(time));
+      field.written = times.length > 0 ? Math.max(...times) : null;
+    }
   }
 }
-
-// findingsOf returns all findings of an object, those of the whole first.
-const findingsOf = (object) => (object.self ? [object.self, ...object.fields] : object.fields);
 
 // ageOf says how long before the report something was.
 function ageOf(time) {

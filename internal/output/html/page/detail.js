@@ -129,7 +129,7 @@ function releaseHead(release, level) {
 function overview() {
   const all = report.releases.filter((r) => r.state !== "clean");
   const listed = all.slice(0, 200);
-  const used = new Set(report.objects.flatMap(findingsOf).map((f) => f.verdict));
+  const used = new Set(report.objects.flatMap((object) => object.findings).map((f) => f.verdict));
   const rows = listed.map((r) => make("tr", null,
     make("td", null, badge(stateTones[r.state] || "change", r.state)), make("td", null, make("a", { href: fragmentOf({ release: r }, state.filters) }, r.name)),
     make("td", null, r.found || r.answer), make("td", null, r.oldest ? ageOf(Date.parse(r.oldest)).replace(" before the report", "") : ""),

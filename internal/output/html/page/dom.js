@@ -23,3 +23,6 @@ const linesOf = (text) => text.split("\n").map((line) => make("span", { class: "
 
 // plural counts things.
 const plural = (n, thing) => n.toLocaleString("en") + " " + thing + (n === 1 ? "" : "s");
+
+// pause lets the browser paint and answer to a person before the work goes on.
+const pause = () => new Promise((resolve) => setTimeout(resolve, 0));

@@ -16,7 +16,7 @@ function textOf(finding) {
     for (const side of [finding.old, finding.desired, finding.live]) {
       if (side !== undefined && side !== true) said.push(typeof side === "string" ? side : side.lines || side.tree);
     }
-    for (const i of finding.owners || []) said.push(report.owners[i].manager);
+    for (const i of finding.owners) said.push(report.owners[i].manager);
     for (const i of finding.remarks || []) said.push(report.remarks[i]);
     finding.text = said.join("\n").toLowerCase();
   }
@@ -33,6 +33,15 @@ function nameOf(object) {
   return object.text;
 }
 
+// prepareSearch makes the texts of the search, a part at a time, so that the first search does not have to.
+async function prepareSearch() {
+  for (let i = 0; i < report.objects.length; i++) {
+    nameOf(report.objects[i]);
+    report.objects[i].findings.forEach(textOf);
+    if (i % 200 === 199) await pause();
+  }
+}
+
 // testOf returns a function that reports whether the filters take a finding. The words of a search may be in the finding or in the names of
 // its object and release.
 function testOf(filters) {
@@ -42,7 +51,7 @@ function testOf(filters) {
   if (wanted) tests.push((f) => wanted.has(f.verdict));
   if (filters.drifted) tests.push((f) => f.drifted);
   if (filters.cause) tests.push((f) => f.cause === filters.cause);
-  if (filters.owner) tests.push((f) => (f.owners || []).some((i) => report.owners[i].manager === filters.owner));
+  if (filters.owner) tests.push((f) => f.owners.some((i) => report.owners[i].manager === filters.owner));
   if (ages[filters.age]) tests.push((f) => f !== f.object.self && ages[filters.age].has(f.written === null ? null : reportTime - f.written));
   for (const word of (filters.q || "").toLowerCase().split(/\s+/).filter(Boolean)) {
     tests.push((f) => textOf(f).includes(word) || nameOf(f.object).includes(word) || f.object.parent.name.toLowerCase().includes(word));
@@ -60,8 +69,8 @@ function select(filters) {
     const objects = [];
     for (const object of release.objects) {
       if (filters.kind && object.kind !== filters.kind) continue;
-      const taken = findingsOf(object).filter(takes);
-      const says = isOpen && findingsOf(object).length === 0;
+      const taken = object.findings.filter(takes);
+      const says = isOpen && object.findings.length === 0;
       if (taken.length === 0 && !says) continue;
       objects.push({ object });
       found.findings += taken.length;
@@ -90,12 +99,12 @@ function countBy(values) {
 
 // prepareFilters fills the filters with what the report has.
 function prepareFilters() {
-  const findings = report.objects.flatMap(findingsOf);
+  const findings = report.objects.flatMap((object) => object.findings);
   const shown = findings.filter((f) => !f.silenced);
   choices("release", "all releases", report.releases.map((r) => [r.slug, r.name]));
   choices("kind", "all kinds", countBy(report.objects.map((o) => o.kind)).map(([kind, n]) => [kind, kind + " (" + n + ")"]));
   choices("cause", "all causes", countBy(findings.map((f) => f.cause).filter(Boolean)).map(([cause]) => [cause, causes[cause] || cause]));
-  const managers = findings.flatMap((f) => [...new Set((f.owners || []).map((i) => report.owners[i].manager))]);
+  const managers = findings.flatMap((f) => [...new Set(f.owners.map((i) => report.owners[i].manager))]);
   choices("owner", "all owners", countBy(managers).map(([name, n]) => [name, name + " (" + n + ")"]));
   choices("age", "any age", Object.entries(ages).map(([name, age]) => [name, age.word]));
   const counts = new Map(countBy(shown.map((f) => f.verdict)));

@@ -36,14 +36,28 @@ function onOpened() {
 
 let searchTimer = 0;
 
-function start() {
+// start shows the page, in steps between which the browser may do something else.
+async function start() {
   setTheme(savedTheme());
+  await pause();
+  connect();
+  await pause();
   prepareFilters();
+  await pause();
   byId("app").hidden = false;
   byId("tools").hidden = false;
-  const measure = () => document.documentElement.style.setProperty("--bar", barHeight() + "px");
   measure();
   openFragment();
+  listen();
+  await pause();
+  prepareSearch();
+}
+
+// measure tells the style how much of the window the filters cover.
+const measure = () => document.documentElement.style.setProperty("--bar", barHeight() + "px");
+
+// listen connects the controls.
+function listen() {
   addEventListener("hashchange", onOpened);
   addEventListener("keydown", onKey);
   addEventListener("scroll", showRows, { passive: true });
