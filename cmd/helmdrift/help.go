@@ -38,7 +38,7 @@ func flagGroups(command string) []flagGroup {
 
 // reportGroups returns the flags of report.
 func reportGroups() []flagGroup {
-	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "verbose", "show-ignored", "color"}}}
+	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "report", "verbose", "show-ignored", "color"}}}
 }
 
 // selectionGroups returns the flags that select releases.
@@ -67,7 +67,7 @@ func diffGroups() []flagGroup {
 	return []flagGroup{
 		{"What counts", []string{"fail-on", "baseline"}},
 		{"What to ignore", ignoreFlags()},
-		{"Output", []string{"output", "verbose", "show-ignored", "show-controllers", "show-secrets", "color"}},
+		{"Output", []string{"output", "report", "verbose", "show-ignored", "show-controllers", "show-secrets", "color"}},
 		{"Repair", []string{"fix"}},
 	}
 }
@@ -75,8 +75,8 @@ func diffGroups() []flagGroup {
 // fixGroups returns the flags of fix.
 func fixGroups() []flagGroup {
 	return []flagGroup{
-		{"What to put back", []string{"only", "skip", "prune", "revision", "target-namespace"}},
-		{"How to put it back", []string{"yes", "dry-run", "backup", "timeout", "field-manager"}},
+		{"What to put back", []string{"only", "skip", "prune", "no-restart", "revision", "target-namespace"}},
+		{"How to put it back", []string{"yes", "dry-run", "backup", "wait", "wait-timeout", "timeout", "field-manager"}},
 		{"What to ignore", ignoreFlags()},
 		{"Output", []string{"output", "show-secrets", "color"}},
 	}
@@ -86,7 +86,7 @@ func fixGroups() []flagGroup {
 func commonGroups() []flagGroup {
 	return []flagGroup{
 		{"Connection", []string{
-			"namespace", "kube-context", "kubeconfig", "request-timeout", "kube-as-user", "kube-as-group", "kube-token", "kube-apiserver",
+			"namespace", "kube-context", "kubeconfig", "cluster-name", "request-timeout", "kube-as-user", "kube-as-group", "kube-token", "kube-apiserver",
 			"kube-ca-file", "kube-tls-server-name", "kube-insecure-skip-tls-verify", "qps", "burst-limit",
 		}},
 		{"Limits", limitFlags()},

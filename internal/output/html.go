@@ -1,10 +1,10 @@
 package output
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output/html"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -15,24 +15,13 @@ func writeHTML(r *report.Report, _ Options) ([]byte, error) {
 	return html.Document(r, phrases{t})
 }
 
-// writeFixHTML refuses: the page is about what was compared.
-func writeFixHTML(*report.FixResult, Options) ([]byte, error) { return nil, errOnlyReports() }
-
-// writeListHTML refuses: a list has no findings.
-func writeListHTML(*report.ReleaseList, Options) ([]byte, error) { return nil, errOnlyReports() }
-
-// errOnlyReports returns the error for a document that has no page.
-func errOnlyReports() error {
-	return fmt.Errorf("only a report has a page; fix and list have the formats %s", strings.Join(FixFormats(), ", "))
-}
-
 // phrases are the words of the text format for the page.
 type phrases struct{ *text }
 
 var _ html.Phrases = phrases{}
 
 // Escape returns a text as it may stand within a line.
-func (p phrases) Escape(text string) string { return p.escape(text) }
+func (p phrases) Escape(text string) string { return escape.Text(text, false) }
 
 // Value returns a value on one line.
 func (p phrases) Value(value any) string { return p.value(value) }
@@ -43,7 +32,7 @@ func (p phrases) Message(m report.Message) string { return p.messageOf(m) }
 // Answer returns what the report says as a whole: the last lines of the text, apart from what could not be seen.
 func (p phrases) Answer(r *report.Report) html.Answer {
 	c := countsOf(r.Releases)
-	out := html.Answer{Drift: c.drift(r), Operation: c.operation(r.Releases)}
+	out := html.Answer{Drift: c.drift(r), Operation: c.operation(r.Releases), Effect: effectsOf(r)}
 	if len(r.Releases) == 0 && r.Scan != nil {
 		out.Drift = p.noReleases(r)
 	}
@@ -65,6 +54,13 @@ func (p phrases) Answer(r *report.Report) html.Answer {
 		out.Unseen = append(out.Unseen, joinNonEmpty(": ", t.subject, t.message))
 	}
 	return out
+}
+
+// effectsOf returns what the operations mean for the pods of all releases; empty if they mean nothing.
+func effectsOf(r *report.Report) string {
+	t := newText(Options{Unicode: true}, r.Time)
+	t.effects(r.Releases)
+	return strings.TrimSuffix(t.out.String(), "\n")
 }
 
 // Release returns the words about a release.

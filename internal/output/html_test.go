@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -21,20 +21,9 @@ import (
 func TestHTMLGolden(t *testing.T) {
 	all := reports(t)
 	assets := regexp.MustCompile(`(?s)(<style>|<script>|sha256-).*?(</style>|</script>|&#39;)`)
-	for _, name := range []string{"clean", "drift", "errors", "hostile", "masked", "preview", "scan", "scan-unsearched"} {
+	for _, name := range []string{"clean", "drift", "effects", "errors", "hostile", "masked", "preview", "scan", "scan-unsearched"} {
 		page := render(t, HTML, all[name], Options{})
 		golden(t, filepath.Join("testdata", "html", name+".html"), assets.ReplaceAll(page, []byte("$1…$2")))
-	}
-}
-
-// TestOnlyReportsHavePages: fix and list name the formats that they have.
-func TestOnlyReportsHavePages(t *testing.T) {
-	for _, err := range []error{
-		WriteFix(io.Discard, HTML, &report.FixResult{}, Options{}), WriteList(io.Discard, HTML, &report.ReleaseList{}, Options{}),
-	} {
-		if want := "format as html: only a report has a page; fix and list have the formats " + strings.Join(FixFormats(), ", "); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
 	}
 }
 
@@ -144,7 +133,7 @@ func checkData(t testing.TB, page []byte) {
 		t.Fatalf("%v in %s", err, text)
 	}
 	eachText(data, func(s string) {
-		if strings.ContainsFunc(strings.ReplaceAll(s, "\n", ""), isHidden) {
+		if strings.ContainsFunc(strings.ReplaceAll(s, "\n", ""), escape.IsHidden) {
 			t.Errorf("the data has %q", s)
 		}
 	})

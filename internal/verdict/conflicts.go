@@ -85,6 +85,9 @@ func (w *Walker) withConflict(findings []Finding, n, spelled States, place confl
 	}
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Path.HasPrefix(path) })
 	here := w.resolveNulls(path, n.lookup(path)).withoutNulls()
+	if here.Desired.IsUnstored() { // the conflict shows that the server holds a value, although it returns none
+		here.Old, here.Desired = here.Old.Shown(), here.Desired.Shown()
+	}
 	e := w.verdict(path, here, true)
 	if e.Path == nil {
 		e.Finding = w.equivalentConflict(path, here, spelled.lookup(path).withoutNulls())

@@ -79,7 +79,7 @@ func (d *data) release(r report.Release) release {
 		Errors: d.messages(r.Errors), Warnings: d.messages(r.Warnings),
 	}
 	if e := r.Effect; e != nil {
-		out.Effect = d.phrases.Escape(sentence(e.Text, e.Inexact))
+		out.Effect = d.phrases.Escape(forecast(e.Text, e.Inexact))
 		for _, key := range e.Downtime {
 			out.Down = append(out.Down, d.phrases.Escape(key.String()))
 		}
@@ -159,12 +159,12 @@ func stamp(at *time.Time) string {
 	return at.UTC().Format(time.RFC3339)
 }
 
-// sentence joins a text and a restriction of it.
-func sentence(text, restriction string) string {
-	if restriction == "" {
+// forecast joins what an effect is and why it is not exact.
+func forecast(text, inexact string) string {
+	if inexact == "" {
 		return text
 	}
-	return text + " (" + restriction + ")"
+	return text + " (not exact: " + inexact + ")"
 }
 
 // encode returns the data as JSON that may stand in a script element: the encoder writes <, >, & and the line separators of Unicode as

@@ -38,6 +38,8 @@ type Phrases interface {
 type Answer struct {
 	// Drift answers whether the cluster has left what Helm deployed, and Operation what Helm will do. One of them may be empty.
 	Drift, Operation string
+	// Effect says what the operation means for pods; empty if it means nothing for them.
+	Effect string
 	// Others count what is neither, such as what rules ignore.
 	Others []string
 	// Unseen says what could not be searched, read or compared. It is empty only if everything was seen.

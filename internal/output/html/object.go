@@ -134,7 +134,7 @@ func (d *data) effect(e *report.Effect) *effect {
 	if e == nil {
 		return nil
 	}
-	out := &effect{Text: d.phrases.Escape(sentence(e.Text, e.Inexact)), Downtime: e.Downtime}
+	out := &effect{Text: d.phrases.Escape(forecast(e.Text, e.Inexact)), Downtime: e.Downtime}
 	for _, text := range e.Lost {
 		out.Lost = append(out.Lost, d.phrases.Escape(text))
 	}
@@ -142,7 +142,7 @@ func (d *data) effect(e *report.Effect) *effect {
 		out.Notes = append(out.Notes, d.phrases.Escape(text))
 	}
 	if e.RestartedAt != nil {
-		out.Notes = append(out.Notes, "what drifted restarted the pods at "+stamp(e.RestartedAt))
+		out.Notes = append(out.Notes, "the drift restarted its pods at "+stamp(e.RestartedAt))
 	}
 	return out
 }
