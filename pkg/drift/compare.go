@@ -201,6 +201,9 @@ func (r run) compareInput(ctx context.Context, in threeway.Input) (*threeway.Com
 	if in.Live, err = r.readLive(ctx, in); err != nil {
 		return nil, err
 	}
+	if r.connection.Masked && in.Desired.Source == "chart" {
+		withoutMasked(&in)
+	}
 	in.Terminating = r.connection.Cluster.Terminating(ctx, namespacesOf(in))
 	comparison := threeway.Compare(in)
 	if needs := comparison.Needs(); !needs.Empty() {
