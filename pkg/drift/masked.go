@@ -35,7 +35,7 @@ func withoutMasked(in *threeway.Input) {
 		}
 		for _, path := range m.paths {
 			in.NotCompared = append(in.NotCompared, report.NotCompared{
-				Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Reason: report.NotComparedMasked, Path: path.String(),
+				Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Reason: report.NotComparedMasked, Path: secret.Scrub(path.String()),
 			})
 		}
 		count += len(m.paths)

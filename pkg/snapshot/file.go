@@ -144,3 +144,15 @@ func formError(err error) error {
 	}
 	return errors.New("it does not have the form of a snapshot")
 }
+
+// IsSnapshot reports whether a file begins as Write begins it.
+func IsSnapshot(r io.Reader) bool {
+	zr, err := gzip.NewReader(r)
+	if err != nil {
+		return false
+	}
+	want := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,`, APIVersion, Kind)
+	head := make([]byte, len(want))
+	_, err = io.ReadFull(zr, head)
+	return err == nil && string(head) == want
+}

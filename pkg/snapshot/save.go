@@ -296,7 +296,9 @@ func (s *saver) savedDocuments() (out []Document) {
 		}
 		out = append(out, d)
 	}
-	slices.SortFunc(out, func(a, b Document) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version)) })
+	slices.SortFunc(out, func(a, b Document) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version))
+	})
 	return out
 }
 
