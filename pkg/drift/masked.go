@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -42,7 +43,7 @@ func withoutMasked(in *threeway.Input) {
 	}
 	if count > 0 {
 		in.Warnings = append(in.Warnings, report.Message{Code: report.WarnMasked, Message: fmt.Sprintf(
-			"%d values of the chart were not compared, because the snapshot holds them masked; whether the upgrade changes them is not known", count)})
+			"the snapshot holds %d of the values masked that the chart sets in clear; whether the upgrade changes them is not known", count)})
 	}
 }
 
@@ -79,8 +80,7 @@ func (m *maskedFields) value(path object.Path, desired any, sides []any) any {
 	case []any:
 		out := make([]any, len(desired))
 		for i, item := range desired {
-			step := object.Path{{Form: object.IndexStep, Index: i}}
-			out[i] = m.value(slices.Concat(path, step), item, below(sides, func(side any) any { return itemLike(side, desired, i) }))
+			out[i] = m.value(itemPath(path, item, i), item, below(sides, func(side any) any { return itemLike(side, desired, i) }))
 		}
 		return out
 	case string:
@@ -108,6 +108,14 @@ func below(sides []any, find func(any) any) (out []any) {
 	return out
 }
 
+// itemPath returns the path of a list item as reports have it for lists of named items: env[name=PASSWORD].
+func itemPath(list object.Path, item any, i int) object.Path {
+	if name, ok := object.Field(item, "name").(string); ok {
+		return list.Item([]object.ListKey{{Name: "name", Value: name}})
+	}
+	return list.Index(i)
+}
+
 // itemLike returns the item of another list that stands for the i-th item of a list: the one with the same name or key, or else the one at
 // the same place of a list of the same length.
 func itemLike(side any, list []any, i int) any {
@@ -125,6 +133,28 @@ func itemLike(side any, list []any, i int) any {
 		return nil
 	}
 	return other[i]
+}
+
+// markMasked marks the findings about fields whose desired value was not compared: they are about old and live alone.
+func markMasked(r *report.Release) {
+	masked := map[report.NotCompared]bool{}
+	for _, n := range r.NotCompared {
+		if n.Reason == report.NotComparedMasked {
+			n.Path = strings.Replace(n.Path, "stringData.", "data.", 1)
+			masked[n] = true
+		}
+	}
+	for i := range r.Objects {
+		o := &r.Objects[i]
+		for j := range o.Fields {
+			f := &o.Fields[j]
+			at := report.NotCompared{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Path: f.Path, Reason: report.NotComparedMasked}
+			if masked[at] {
+				f.Certain = false
+				f.Notes.Add(report.NoteUncertain, "the chart's value is not compared, because the snapshot holds the old one masked")
+			}
+		}
+	}
 }
 
 // asManifest returns a known Secret with its data as the desired one writes it: what is stringData there is decoded here.

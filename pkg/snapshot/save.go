@@ -238,6 +238,8 @@ func (s *saver) savedServer() Server {
 	out := Server{APIVersions: []string{}, Kinds: []ServedKind{}, Problem: s.text(s.versionProblem)}
 	if c := s.capabilities; c != nil {
 		out.Version, out.Major, out.Minor, out.APIVersions = c.KubeVersion.Version, c.KubeVersion.Major, c.KubeVersion.Minor, c.APIVersions
+	} else if out.Problem == "" {
+		out.Problem = "the server was not asked for its version"
 	}
 	for kind, namespaced := range s.scopes {
 		out.Kinds = append(out.Kinds, ServedKind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespaced: namespaced})
