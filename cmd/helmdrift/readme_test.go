@@ -23,7 +23,7 @@ func TestFirstExampleOfReadme(t *testing.T) {
 	}
 	var out, stderr bytes.Buffer
 	exit := run(t.Context(), strings.Fields(command), streams{out: &out, err: &stderr, env: func(string) string { return "" }})
-	if exit != exitDrift || out.String() != want || stderr.Len() > 0 {
+	if exit != exitSelected || out.String() != want || stderr.Len() > 0 {
 		t.Errorf("exit %d, stderr %q; README has\n%s\nthe command prints\n%s", exit, &stderr, want, &out)
 	}
 }
