@@ -81,6 +81,8 @@ func (o *snapshotOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	switch {
 	case o.output == "":
 		return hinted{error: errors.New("snapshot needs a file to write"), hint: "-o web.json.gz names one"}
+	case o.output == "-":
+		return errors.New("snapshot writes a file, not standard output")
 	case o.dryRun.word != "":
 		return errors.New("--dry-run has no effect on a snapshot: a snapshot cannot try writes")
 	case o.install:

@@ -109,7 +109,20 @@ func (m *Masker) Object(group, kind string, object map[string]any) map[string]an
 	root := Root(group, kind)
 	out := m.fields(root, object)
 	m.managedFields(root, object, out)
+	keep(out, object, "apiVersion", "kind")
+	if metadata, ok := out["metadata"].(map[string]any); ok {
+		keep(metadata, object["metadata"].(map[string]any), "name", "namespace", "generateName", "uid", "resourceVersion")
+	}
 	return out
+}
+
+// keep puts fields back that reports show whatever they hold: the name of a role may look like an assignment (reader:token:x).
+func keep(masked, original map[string]any, names ...string) {
+	for _, name := range names {
+		if v, has := original[name]; has {
+			masked[name] = v
+		}
+	}
 }
 
 // list returns a copy of a list of objects. The items of some lists do not name their kind.

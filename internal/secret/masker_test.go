@@ -119,6 +119,19 @@ func TestMaskerFindsMembers(t *testing.T) {
 	}
 }
 
+// TestMaskerKeepsNames checks that the names of an object stay, although one of them looks like an assignment.
+func TestMaskerKeepsNames(t *testing.T) {
+	m := new(Known).Masker(nil)
+	role := map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+		"metadata": map[string]any{"name": "reader:token:abcdef", "annotations": map[string]any{"note": "token: abcdef"}},
+	}
+	got := m.Object("rbac.authorization.k8s.io", "ClusterRole", role)["metadata"].(map[string]any)
+	if got["name"] != "reader:token:abcdef" || !HoldsToken(got["annotations"]) {
+		t.Errorf("the metadata became %v", got)
+	}
+}
+
 // FuzzMasker checks that a masked text is hidden if and only if the text was.
 func FuzzMasker(f *testing.F) {
 	for _, text := range []string{"password: hunter2", "redis://:hunter2@cache", "--token x1 -pSecret", "", "Bearer abc.def", "hd-masked-12"} {
