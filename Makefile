@@ -92,6 +92,12 @@ demo: build planes
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
 	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo
 
+.PHONY: snapshots
+snapshots: build planes ## makes the snapshot of the README again, from the release of the demo
+	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
+	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo \
+		--snapshot testdata/snapshots/web.json.gz
+
 cluster: planes ## starts a cluster for experiments
 	@$(LAUNCHER) start --controllers --fake-nodes 1
 

@@ -30,10 +30,17 @@ func flagGroups(command string) []flagGroup {
 		return slices.Concat(fixGroups(), commonGroups())
 	case "list":
 		return slices.Concat(selectionGroups(), []flagGroup{{"Output", []string{"output", "color"}}}, commonGroups())
+	case "snapshot":
+		return slices.Concat(snapshotGroups(), desiredGroups(), commonGroups())
 	case "report":
 		return slices.Concat(reportGroups(), commonGroups())
 	}
 	return commonGroups()
+}
+
+// snapshotGroups returns the flags of snapshot alone.
+func snapshotGroups() []flagGroup {
+	return []flagGroup{{"What to write", []string{"output", "include-secrets", "overwrite"}}}
 }
 
 // reportGroups returns the flags of report.
@@ -65,6 +72,7 @@ func desiredGroups() []flagGroup {
 // diffGroups returns the other flags of diff.
 func diffGroups() []flagGroup {
 	return []flagGroup{
+		{"Without a cluster", []string{"snapshot"}},
 		{"What counts", []string{"fail-on", "baseline"}},
 		{"What to ignore", ignoreFlags()},
 		{"Output", []string{"output", "report", "quiet", "verbose", "show-ignored", "show-controllers", "show-secrets", "no-pager", "color"}},
