@@ -226,3 +226,14 @@ func (c *Case) chartOfTemplate(template string) (string, error) {
 		os.WriteFile(filepath.Join(dir, "templates", filepath.Base(template)), text, 0o644),
 	)
 }
+
+// runUndisturbed calls Helm, again if the write of a controller came between its read and its replacement of an object. A replacement that is
+// repeated has the same result.
+func (c *Case) runUndisturbed(call helmCall) error {
+	for deadline := time.Now().Add(waitTimeout); ; {
+		_, err := c.run(call)
+		if err == nil || !strings.Contains(err.Error(), "the object has been modified") || time.Now().After(deadline) {
+			return err
+		}
+	}
+}

@@ -39,7 +39,7 @@ func (c *Case) proves() error {
 			return other.report.Action == "delete" && other.before != nil && p.uid() == other.uid()
 		})
 	}
-	_, err = c.run(call)
+	err = c.runUndisturbed(call)
 	tolerated := tolerances{}
 	defer storyTolerances.add(tolerated)
 	if fault := checkFailures(c.last.report.failing(), err, tolerated); fault != nil {
