@@ -26,13 +26,8 @@ import (
 type diffOptions struct {
 	compareOptions
 	selectionOptions
-	format      output.Format
-	failOn      failOn
-	color       oneOf
+	shownOptions
 	showSecrets bool
-	showIgnored bool
-	// verbose lists every release of a selection, with its details.
-	verbose bool
 	// baseline is the file of an earlier report; see readBaseline.
 	baseline string
 	// fix says that drift is put back after the report. The flags of repair are hidden in the help, and allowed only together with it.
@@ -42,9 +37,7 @@ type diffOptions struct {
 
 // newDiff returns the command diff. Its text names the signs and the exit codes, since they are what a reader of a report looks up.
 func newDiff(s streams, c *connection) *cobra.Command {
-	o := diffOptions{
-		compareOptions: newCompareOptions(s), format: output.Text, failOn: defaultFailOn(), color: newColor(), repair: newFixOptions(),
-	}
+	o := diffOptions{compareOptions: newCompareOptions(s), shownOptions: newShownOptions(), repair: newFixOptions()}
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE[,RELEASE...] [CHART]]",
 		Short: "Compare a release with the cluster, field by field",
@@ -101,17 +94,13 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 // addFlags adds the flags of diff, and their completion in the shell.
 func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.VarP(&o.format, "output", "o", "format of the report: "+strings.Join(output.Formats(), ", "))
-	fs.Var(&o.failOn, "fail-on", "`list` of what sets exit code 2: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
-	addColorFlag(fs, &o.color)
+	o.shownOptions.addFlags(cmd)
 	fs.IntVar(&o.revision, "revision", 0, "compare with stored revision `N` instead of the one helm upgrade would start from")
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them")
 	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted as helmdrift fix does; its flags are then accepted too")
 
 	o.selectionOptions.addFlags(fs)
 	o.ignoreOptions.addFlags(fs)
-	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
-	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and the details of all")
 	fs.BoolVar(&o.showControllers, "show-controllers", false,
 		"list fields that no manifest names and only controllers or forgotten writers wrote, instead of counting them")
 	fs.StringVar(&o.baseline, "baseline", "", "count only what is new since the report in this `file` (JSON or YAML)")
@@ -123,8 +112,6 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 		_ = fs.MarkHidden(name)
 	}
 	completeFixFlags(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.failOn.completions(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // commaHint says how several releases are named.

@@ -68,12 +68,7 @@ func runScan(ctx context.Context, s streams, c *connection, o diffOptions, names
 	if err := search.checkFound(len(r.Releases)); err != nil {
 		return err
 	}
-	look := s.display(s.out, o.color, now)
-	look.ShowIgnored, look.Verbose = o.showIgnored, o.verbose
-	if err := output.Write(s.out, o.format, r, look); err != nil {
-		return err
-	}
-	return o.failOn.status(r)
+	return o.show(s, r, now)
 }
 
 // The memory that a scan aims at: a constant for the pages of objects, and what each release adds.
