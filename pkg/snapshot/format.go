@@ -92,6 +92,7 @@ type Hook struct {
 	Kind           string   `json:"kind"`
 	Path           string   `json:"path,omitempty"`
 	Events         []string `json:"events,omitempty"`
+	Weight         int      `json:"weight,omitempty"`
 	DeletePolicies []string `json:"deletePolicies,omitempty"`
 }
 
