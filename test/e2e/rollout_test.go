@@ -313,3 +313,26 @@ func (c *Case) mustComeUp(t *testing.T) {
 		t.Errorf("the pods are not ready: %v", err)
 	}
 }
+
+// TestRolloutOfBrokenStatefulSet checks that fix --wait says what is in the way of a StatefulSet of which the drift broke a pod: its
+// controller replaces no pod before all of them are ready, although the values are back.
+func TestRolloutOfBrokenStatefulSet(t *testing.T) {
+	t.Parallel()
+	c := newCase(t, suite.cluster)
+	chart := strings.NewReplacer("kind: Deployment", "kind: StatefulSet").Replace(rolloutCase{}.manifest())
+	must(t, os.WriteFile(filepath.Join(c.dir, "app.yaml"), []byte(chart), 0o600))
+	must(t, c.helm(false, "install", "app.yaml"))
+	web, err := c.ref("statefulset/web")
+	must(t, err)
+	must(t, c.cluster.waitFor(t.Context(), web, "ready pods", hasReadyPods))
+	must(t, c.patch("kubectl-edit", "statefulset/web", `{spec: {template: {spec: {containers: [{name: app, image: "ex.com/app:missing"}]}}}}`))
+	must(t, c.cluster.waitFor(t.Context(), web, "a broken pod", func(u *unstructured.Unstructured) bool { return !hasReadyPods(u) }))
+	out := c.runWait(t, rolloutCase{reason: "this StatefulSet replaces it only if it gets ready or is deleted"})
+	if out.exit != 1 || out.named.IsZero() || !strings.Contains(out.stderr, "not up yet: StatefulSet web: pod web-1, container app: ") {
+		t.Errorf("exit %d\n%s\n%s", out.exit, out.stdout, out.stderr)
+	}
+	pod, err := c.ref("pod/web-1")
+	must(t, err)
+	must(t, c.cluster.delete(t.Context(), pod))
+	must(t, c.cluster.waitFor(t.Context(), web, "ready pods", hasReadyPods))
+}
