@@ -130,9 +130,22 @@ func (f failOn) status(r *report.Report) error {
 	return nil
 }
 
-// selectsRelease reports whether a release sets exit code 2. A namespace that is being deleted is drift of everything in it.
+// selects reports whether an object sets exit code 2 or, if it is nil, the release itself does.
+func (f failOn) selects(r *report.Release, o *report.Object) bool {
+	if o == nil {
+		return f.selectsWhole(*r)
+	}
+	return f.selectsObject(*o)
+}
+
+// selectsRelease reports whether a release, or an object of it, sets exit code 2.
 func (f failOn) selectsRelease(r report.Release) bool {
-	return f["drift"] && r.Terminating || f["restart"] && r.Restarts() || f["downtime"] && r.GoesDown() || slices.ContainsFunc(r.Objects, f.selectsObject)
+	return f.selectsWhole(r) || slices.ContainsFunc(r.Objects, f.selectsObject)
+}
+
+// selectsWhole reports whether a release as a whole sets exit code 2. A namespace that is being deleted is drift of everything in it.
+func (f failOn) selectsWhole(r report.Release) bool {
+	return f["drift"] && r.Terminating || f["restart"] && r.Restarts() || f["downtime"] && r.GoesDown()
 }
 
 // selectsObject reports whether an object or one of its fields sets exit code 2.

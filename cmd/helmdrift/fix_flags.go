@@ -29,6 +29,8 @@ type fixOptions struct {
 	// only and skip are selectors: KIND/NAME or KIND/NAME:PATH.
 	only, skip []string
 	prune      bool
+	// noRestart leaves out what would restart pods.
+	noRestart bool
 	// manager is the field manager of the release if the cluster does not show it.
 	manager string
 	// targetNamespace is the namespace that the user allows fix to write to; see checkNamespace.
@@ -56,6 +58,7 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.only, "only", nil, "put back only this object, `KIND/NAME`, or one field of it, KIND/NAME:PATH; may be repeated")
 	fs.StringArrayVar(&o.skip, "skip", nil, "do not put back this object, `KIND/NAME`, or one field of it, KIND/NAME:PATH; may be repeated")
 	fs.BoolVar(&o.prune, "prune", false, "also remove what a person added and no manifest names; the plan lists it separately")
+	fs.BoolVar(&o.noRestart, "no-restart", false, "do not put back the fields because of which pods would restart")
 	fs.StringVar(&o.manager, "field-manager", "",
 		"field manager `name` under which Helm writes the release, if the cluster does not show it or Helm applies client-side")
 	fs.StringVar(&o.targetNamespace, "target-namespace", "",
@@ -112,7 +115,7 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 
 // selection returns what the flags select from the drift.
 func (o *fixOptions) selection() (repair.Options, error) {
-	chosen := repair.Options{Manager: o.manager, Prune: o.prune}
+	chosen := repair.Options{Manager: o.manager, Prune: o.prune, NoRestart: o.noRestart}
 	var errs []error
 	parse := func(flag string, words []string) (parsed []repair.Selector) {
 		for _, word := range words {

@@ -49,6 +49,7 @@ func (f fixRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	plan.Forecast(ctx, f.comparer.Predict)
 	// A result without outcomes is a plan: what would be written.
 	planned := f.result(plan, nil, f.before.Comparison)
 	asks := len(plan.Objects) > 0 && f.flags.dryRun.word == "" && !f.flags.yes

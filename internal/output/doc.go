@@ -7,6 +7,7 @@
 //	                │                                                          └────────────────┴─► scan ──┘
 //	Report ─► Write ┼─► json ─► yaml ─► rules
 //	                ├─► prometheus
+//	                ├─► html (words of text) ─► package html
 //	                └─► every foreign text ─► internal/escape ◄─ the command's own messages on stderr, Progress
 //
 // A file uses only what stands to the left of it. The package decides nothing: verdicts, causes and counts come with the report, and values
@@ -130,6 +131,20 @@
 //
 // It is ordered by cluster, namespace and name. On a narrow terminal, columns give way in this order: applied, helm, age, chart, revision.
 // Messages, and what could not be searched, are written as in a scan.
+//
+// # Effects
+//
+// What a write means for pods stands behind the gutter below the line of its object, and the sum of a release below its answer. Phrases come
+// with the report; only the age of an earlier restart is written here:
+//
+//	Deployment web: the next upgrade updates it
+//	  │ effect: restarts 3 pods one at a time, 2 stay ready; the drift restarted its pods 2 h ago
+//	  ± spec.template.spec.containers[name=web].image  web:1 → web:2  kubectl-set, 2 h ago
+//
+//	1 object drifted; the next upgrade overwrites 1 field
+//	the next upgrade restarts 3 pods in 1 workload
+//
+// Of several releases the counts are added up, and those in which a workload is down for a time are named.
 //
 // # Silence
 //

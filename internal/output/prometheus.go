@@ -2,7 +2,6 @@ package output
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -60,16 +59,6 @@ func writePrometheus(r *report.Report, _ Options) ([]byte, error) {
 		s.addRelease(release)
 	}
 	return s.document(), nil
-}
-
-// writeFixPrometheus refuses: what a fix did is no state that lasts, and the next report has the state.
-func writeFixPrometheus(*report.FixResult, Options) ([]byte, error) {
-	return nil, errors.New("only diff writes metrics")
-}
-
-// writeListPrometheus refuses: the metrics are about what was compared.
-func writeListPrometheus(*report.ReleaseList, Options) ([]byte, error) {
-	return nil, errors.New("only diff writes metrics")
 }
 
 // addScan adds what is about the report as a whole.

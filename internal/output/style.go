@@ -26,6 +26,10 @@ type Options struct {
 	Diff string
 	// ShowIgnored lists what rules and the baseline silence, which is only counted otherwise.
 	ShowIgnored bool
+	// Fails reports whether an object, or the release as a whole if the object is nil, sets the exit code. ChartDir is the folder of the
+	// chart, relative to the root of the repository; empty if there is none. Formats for CI systems use them.
+	Fails    func(release *report.Release, o *report.Object) bool
+	ChartDir string
 	// Verbose lists all releases of a scan, and the details of each of which there is more to say than its line says.
 	Verbose bool
 }

@@ -21,6 +21,11 @@
 //	controlplane stop
 //	controlplane start --foreground     # prints one JSON line, ends with stdin
 //
+// A launcher in the foreground takes commands on its standard input, and answers each with a line of JSON:
+//
+//	kill kube-apiserver                 # SIGKILL; {} when the process is gone
+//	restart kube-apiserver              # {} when it is ready again
+//
 // Every process is a child with a log of its own in the plane's directory.
 // Children die with a launcher in the foreground, even if it is killed (Linux).
 // A detached plane is stopped by its recorded process ids. A process is only

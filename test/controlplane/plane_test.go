@@ -104,7 +104,7 @@ func TestStopSparesUnrelatedProcesses(t *testing.T) {
 func TestWaitNoticesAnEnd(t *testing.T) {
 	dir := t.TempDir()
 	script(t, dir, etcd, "echo disk full")
-	child, err := spawn(etcd, filepath.Join(dir, etcd), filepath.Join(dir, "log"), nil, false)
+	child, err := spawn(program{name: etcd, binary: filepath.Join(dir, etcd)}, filepath.Join(dir, "log"), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ type fixPlan struct {
 	HandOver bool          `json:"handOver"`
 	Fields   []fieldReport `json:"fields"`
 	Prune    []fieldReport `json:"prune"`
+	Effect   *effectReport `json:"effect"`
 	Requests []struct {
 		Verb         string `json:"verb"`
 		FieldManager string `json:"fieldManager"`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/test/controlplane"
 )
@@ -43,10 +45,16 @@ func runStart(ctx context.Context, builder controlplane.Builder, args []string, 
 func stay(ctx context.Context, options controlplane.Options, in io.Reader, out io.Writer) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	commands := make(chan string)
 	go func() {
 		// The consumer holds the other end of the pipe, which closes when the consumer ends or dies.
-		_, _ = io.Copy(io.Discard, in)
-		cancel()
+		defer cancel()
+		for lines := bufio.NewScanner(in); lines.Scan(); {
+			select {
+			case commands <- lines.Text():
+			case <-ctx.Done():
+			}
+		}
 	}()
 	plane, err := controlplane.Start(ctx, options)
 	if err != nil {
@@ -56,7 +64,36 @@ func stay(ctx context.Context, options controlplane.Options, in io.Reader, out i
 	if err := json.NewEncoder(out).Encode(plane); err != nil {
 		return fmt.Errorf("print: %w", err)
 	}
+	go obey(ctx, plane, commands, out)
 	return plane.Wait(ctx)
+}
+
+// obey runs the commands of the consumer.
+func obey(ctx context.Context, plane *controlplane.Plane, commands <-chan string, out io.Writer) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case line := <-commands:
+			var answer struct {
+				Error string `json:"error,omitempty"`
+			}
+			if err := command(ctx, plane, line); err != nil {
+				answer.Error = err.Error()
+			}
+			_ = json.NewEncoder(out).Encode(answer) // a consumer that is gone does not read it
+		}
+	}
+}
+
+func command(ctx context.Context, plane *controlplane.Plane, line string) error {
+	switch verb, name, _ := strings.Cut(line, " "); verb {
+	case "kill":
+		return plane.Kill(name)
+	case "restart":
+		return plane.Restart(ctx, name)
+	}
+	return fmt.Errorf("no such command: %q", line)
 }
 
 // detach starts the plane of a folder, or finds that it runs already: calling make
