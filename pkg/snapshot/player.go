@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -224,13 +223,13 @@ func (p *Player) lookups(known ...*secret.Known) (server string, ask drift.Looku
 		l, found := saved[q]
 		switch {
 		case !found:
-			return live.LookupAnswer{}, errors.New("the answer to this lookup is not in the snapshot: helmdrift snapshot RELEASE CHART captures what " +
-				"the chart looks up, and --no-lookup lets lookups find nothing")
+			return live.LookupAnswer{}, errors.New("the answer to this lookup is not in the snapshot: helmdrift snapshot RELEASE CHART " +
+				"captures what the chart looks up, and --no-lookup lets lookups find nothing")
 		case l.Error != "":
 			return live.LookupAnswer{}, errors.New(l.Error)
 		}
 		addSecrets(l, known)
-		return live.LookupAnswer{Status: l.Status, Code: l.Code, Header: http.Header{"Content-Type": {l.ContentType}}, Body: []byte(l.Body)}, nil
+		return live.SavedAnswer(l.Code, l.Status, l.ContentType, []byte(l.Body)), nil
 	}, nil
 }
 

@@ -177,8 +177,8 @@ func (r recordedRecords) kept(loaded *release.Loaded) *release.Loaded {
 	return loaded
 }
 
-// recordedCluster is a cluster whose answers are kept. A question about several things is asked for one of them at a time, so that it can be
-// answered for any of them later.
+// recordedCluster is a cluster whose answers are kept. A question about several things is asked for one of them at a time, so that it can
+// be answered for any of them later.
 type recordedCluster struct {
 	drift.Cluster
 	to *Recorder

@@ -49,8 +49,8 @@ func (c *Case) checkSnapshot(args []string, fromCluster binaryRun) error {
 	return fmt.Errorf("the report from a snapshot differs (-cluster +snapshot):\n%s", problem)
 }
 
-// isForSnapshot reports whether a comparison can be made from a snapshot: it has a report on an installed release, and asks for nothing that
-// needs a server.
+// isForSnapshot reports whether a comparison can be made from a snapshot: it has a report on an installed release, and needs no server
+// otherwise.
 func isForSnapshot(args []string, out binaryRun) bool {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") || out.report == nil || len(out.report.Releases) != 1 {
 		return false
@@ -61,8 +61,8 @@ func isForSnapshot(args []string, out binaryRun) bool {
 	})
 }
 
-// differenceOfSnapshot saves a snapshot, compares it, and returns how the report differs. With includeSecrets it must not differ at all. Otherwise
-// values of a chart may be masked; then there only has to be a report.
+// differenceOfSnapshot saves a snapshot, compares it, and returns how the report differs. With includeSecrets it must not differ at all.
+// Otherwise values of a chart may be masked; then there only has to be a report.
 func (c *Case) differenceOfSnapshot(args []string, fromCluster binaryRun, includeSecrets bool) (problem string, err error) {
 	file := filepath.Join(c.dir, "snapshot.json.gz")
 	save := append([]string{"snapshot", "-o", file, "--overwrite"}, snapshotArgs(args)...)
