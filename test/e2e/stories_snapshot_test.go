@@ -49,10 +49,14 @@ func (c *Case) checkSnapshot(args []string, fromCluster binaryRun) error {
 	return fmt.Errorf("the report from a snapshot differs (-cluster +snapshot):\n%s", problem)
 }
 
-// isForSnapshot reports whether a comparison can be made from a snapshot: it has a report on an installed release, and needs no server
-// otherwise.
+// isForSnapshot reports whether a comparison can be made from a snapshot: it has a report on an installed release, its chart can be
+// rendered, and it needs no server otherwise.
 func isForSnapshot(args []string, out binaryRun) bool {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") || out.report == nil || len(out.report.Releases) != 1 {
+		return false
+	}
+	// A chart that cannot be rendered cannot be captured either.
+	if slices.ContainsFunc(out.report.Releases[0].Errors, func(m message) bool { return m.Code == "render" }) {
 		return false
 	}
 	return !slices.ContainsFunc(args, func(arg string) bool {
