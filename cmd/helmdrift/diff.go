@@ -26,13 +26,8 @@ import (
 type diffOptions struct {
 	compareOptions
 	selectionOptions
-	format      output.Format
-	failOn      failOn
-	color       oneOf
+	printOptions
 	showSecrets bool
-	showIgnored bool
-	// verbose lists every release of a selection, with its details.
-	verbose bool
 	// baseline is the file of an earlier report; see readBaseline.
 	baseline string
 	// snapshot is a file to compare instead of a cluster.
@@ -45,7 +40,7 @@ type diffOptions struct {
 // newDiff returns the command diff. Its text names the signs and the exit codes, since they are what a reader of a report looks up.
 func newDiff(s streams, c *connection) *cobra.Command {
 	o := diffOptions{
-		compareOptions: newCompareOptions(s), format: output.Text, failOn: defaultFailOn(), color: newColor(), repair: newFixOptions(),
+		compareOptions: newCompareOptions(s), printOptions: newPrintOptions(), repair: newFixOptions(),
 	}
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE[,RELEASE...] [CHART]]",
@@ -108,9 +103,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 // addFlags adds the flags of diff, and their completion in the shell.
 func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.VarP(&o.format, "output", "o", "format of the report: "+strings.Join(output.Formats(), ", "))
-	fs.Var(&o.failOn, "fail-on", "`list` of what sets exit code 2: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
-	addColorFlag(fs, &o.color)
+	o.printOptions.addFlags(cmd)
 	fs.IntVar(&o.revision, "revision", 0, "compare with stored revision `N` instead of the one helm upgrade would start from")
 	fs.StringVar(&o.snapshot, "snapshot", "", "compare what helmdrift snapshot saved in this `file`, without a cluster")
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them")
@@ -118,8 +111,6 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 
 	o.selectionOptions.addFlags(fs)
 	o.ignoreOptions.addFlags(fs)
-	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
-	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and the details of all")
 	fs.BoolVar(&o.showControllers, "show-controllers", false,
 		"list fields that no manifest names and only controllers or forgotten writers wrote, instead of counting them")
 	fs.StringVar(&o.baseline, "baseline", "", "count only what is new since the report in this `file` (JSON or YAML)")
@@ -131,8 +122,6 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 		_ = fs.MarkHidden(name)
 	}
 	completeFixFlags(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.failOn.completions(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // commaHint says how several releases are named.
@@ -182,6 +171,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	allowed = slices.Concat(allowed, fixFlags(), ignoreFlags(), limitFlags())
 	hints := map[string]string{
 		"fail-on":  "fix has its own exit codes; helmdrift fix --help lists them",
+		"report":   "run helmdrift diff --report first, and helmdrift fix after it",
 		"baseline": "use --skip KIND/NAME:PATH for what fix must not put back",
 		"dry-run":  "helmdrift fix RELEASE --dry-run=server lets the API server try the fix",
 	}
@@ -231,7 +221,9 @@ func (o *diffOptions) report(
 	}
 	report := report.New(version, now, []report.Release{release})
 	look := s.display(s.out, o.color, now)
-	look.ShowIgnored = o.showIgnored
+	if d.target.Chart != nil {
+		look.ChartDir = chartDir(d.target.Chart.Ref)
+	}
 	if o.fix && o.format != output.Text {
 		return d.fix(ctx, s, o.repairOptions(), result)
 	}
@@ -239,7 +231,7 @@ func (o *diffOptions) report(
 	if !o.fix && o.format == output.Text && o.revision == 0 && d.target.Chart == nil && o.baseline == "" && !result.RecordElsewhere() {
 		look.Fix, look.Plan = fixCommand(d.target, flags), planned(result.Comparison)
 	}
-	if err := output.Write(s.out, o.format, report, look); err != nil {
+	if err := o.print(s, report, look); err != nil {
 		return err
 	}
 	if o.fix {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/repair"
+	"github.com/helmdrift/helmdrift/pkg/rollout"
 )
 
 // This file holds the flags of fix and diff --fix. They choose among the drift that was found and say how to write; none of them changes
@@ -28,6 +29,8 @@ type fixOptions struct {
 	// only and skip are selectors: KIND/NAME or KIND/NAME:PATH.
 	only, skip []string
 	prune      bool
+	// noRestart leaves out what would restart pods.
+	noRestart bool
 	// manager is the field manager of the release if the cluster does not show it.
 	manager string
 	// targetNamespace is the namespace that the user allows fix to write to; see checkNamespace.
@@ -36,12 +39,16 @@ type fixOptions struct {
 	timeout time.Duration
 	// backup is the directory to save objects in before they are written; empty means no backup.
 	backup string
+	// wait says to wait after the writes until what was put back is as it should be, each object for at most waitTimeout.
+	wait        bool
+	waitTimeout time.Duration
 }
 
 // newFixOptions returns the defaults: text, and a plan that is confirmed before it is written.
 func newFixOptions() fixOptions {
 	return fixOptions{
 		format: output.Text, color: newColor(), dryRun: oneOf{words: []string{"client", "server"}}, timeout: repair.DefaultTimeout,
+		waitTimeout: rollout.DefaultTimeout,
 	}
 }
 
@@ -51,6 +58,7 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.only, "only", nil, "put back only this object, `KIND/NAME`, or one field of it, KIND/NAME:PATH; may be repeated")
 	fs.StringArrayVar(&o.skip, "skip", nil, "do not put back this object, `KIND/NAME`, or one field of it, KIND/NAME:PATH; may be repeated")
 	fs.BoolVar(&o.prune, "prune", false, "also remove what a person added and no manifest names; the plan lists it separately")
+	fs.BoolVar(&o.noRestart, "no-restart", false, "do not put back the fields because of which pods would restart")
 	fs.StringVar(&o.manager, "field-manager", "",
 		"field manager `name` under which Helm writes the release, if the cluster does not show it or Helm applies client-side")
 	fs.StringVar(&o.targetNamespace, "target-namespace", "",
@@ -58,6 +66,8 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to retry one object while others write to it or the server is busy")
 	fs.StringVar(&o.backup, "backup", "",
 		"before the first write, save each object to this `directory`, without Secrets and secret fields")
+	fs.BoolVar(&o.wait, "wait", false, "wait until what was put back is ready; if it is not, say why, with exit code 1")
+	fs.DurationVar(&o.waitTimeout, "wait-timeout", o.waitTimeout, "how long --wait waits for each object")
 }
 
 // fixFlags returns the names of the flags of addFlags.
@@ -68,7 +78,7 @@ func fixFlags() []string {
 
 // completeFixFlags sets what the shell completes after the flags of addFlags.
 func completeFixFlags(cmd *cobra.Command) {
-	for _, name := range []string{"only", "skip", "field-manager", "target-namespace", "timeout"} {
+	for _, name := range []string{"only", "skip", "field-manager", "target-namespace", "timeout", "wait-timeout"} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
 	}
 	_ = cmd.MarkFlagDirname("backup")
@@ -84,6 +94,12 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 		return fmt.Errorf("--timeout %s: must be more than 0", o.timeout)
 	case o.yes && o.dryRun.word != "":
 		return errors.New("--yes and --dry-run exclude each other: a dry run asks nothing and writes nothing")
+	case o.waitTimeout <= 0:
+		return fmt.Errorf("--wait-timeout %s: must be more than 0", o.waitTimeout)
+	case flags.Changed("wait-timeout") && !o.wait:
+		return errors.New("--wait-timeout needs --wait")
+	case o.dryRun.word != "" && o.wait:
+		return errors.New("--wait and --dry-run exclude each other: a dry run writes nothing")
 	case o.dryRun.word != "" && flags.Changed("backup"):
 		return errors.New("--backup and --dry-run exclude each other: a dry run writes nothing")
 	case flags.Changed("backup") && o.backup == "":
@@ -99,7 +115,7 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 
 // selection returns what the flags select from the drift.
 func (o *fixOptions) selection() (repair.Options, error) {
-	chosen := repair.Options{Manager: o.manager, Prune: o.prune}
+	chosen := repair.Options{Manager: o.manager, Prune: o.prune, NoRestart: o.noRestart}
 	var errs []error
 	parse := func(flag string, words []string) (parsed []repair.Selector) {
 		for _, word := range words {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/escape"
 )
 
 // This file builds the command tree and decides what a command line means before any command runs: unknown commands, wrong flags, and the
@@ -36,7 +36,7 @@ puts back what drifted and nothing else.`,
 		PersistentPreRun: func(*cobra.Command, []string) {
 			// Flags are parsed by now. Until here, quiet has discarded every log.
 			if c.debug {
-				log.SetOutput(newHelmLog(s.known, output.EscapeWriter(s.err, !s.unicode())))
+				log.SetOutput(newHelmLog(s.known, escape.Writer(s.err, !s.unicode())))
 			}
 		},
 	}

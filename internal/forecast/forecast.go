@@ -14,6 +14,8 @@ type Object struct {
 	Action report.Action
 	// Before and After are the normal forms of the live object and of what the write leaves; nil if there is none. They hold no status.
 	Before, After map[string]any
+	// Deployed is the normal form of what the manifest of the deployed revision says; nil if there is none.
+	Deployed map[string]any
 	// Live is the object as it was read, with its status and metadata; nil if there is none.
 	Live map[string]any
 	// TemplateEdited is when somebody last changed the live pod template so that it differs from what was deployed; zero if it does not.
@@ -30,6 +32,8 @@ type Input struct {
 	Seen Seen
 	// Autoscaled holds the autoscaler of each object whose replicas an autoscaler sets.
 	Autoscaled map[object.Key]object.Autoscaler
+	// Now is when the operation is, for what happens at a time; zero if that is not known.
+	Now time.Time
 }
 
 // Effects are the predicted effects of one operation. Objects without an effect are not in it.
@@ -47,6 +51,7 @@ func Predict(in Input) Effects {
 			out.Objects[in.Objects[i].Key] = effect
 		}
 	}
+	in.addOthers(out.Objects)
 	out.Release = sum(in.Objects, out.Objects)
 	return out
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// sum returns the sum of the effects on objects; nil if there are none.
+// sum returns the sum of the effects on objects; nil if no pod restarts, starts or stops, nothing goes down and nothing is lost.
 func sum(objects []Object, effects map[object.Key]*report.Effect) *report.ReleaseEffect {
 	out := &report.ReleaseEffect{}
-	var down []string
+	var outages, lost, cut []string
 	for i := range objects {
 		o, e := &objects[i], effects[objects[i].Key]
 		if e == nil {
@@ -23,30 +23,54 @@ func sum(objects []Object, effects map[object.Key]*report.Effect) *report.Releas
 		}
 		if e.Downtime {
 			out.Downtime = append(out.Downtime, report.ObjectKey{Key: o.Key})
-			down = append(down, o.Name)
+			if o.runsPods() {
+				outages = append(outages, outage(o, e))
+			} else {
+				cut = append(cut, named(o.Key))
+			}
 		}
-		if out.Inexact == "" {
+		lost = append(lost, e.Lost...)
+		if out.Inexact == "" && (e.Restarts+e.Starts+e.Stops+len(e.Lost) > 0 || e.Downtime) {
 			out.Inexact = e.Inexact
 		}
 	}
-	var clauses []string
+	var does []string
 	if out.Restarts > 0 {
-		clauses = append(clauses, fmt.Sprintf("restarts %s in %s", counted(out.Restarts, "pod"), counted(out.Workloads, "workload")))
+		does = append(does, fmt.Sprintf("restarts %s in %s", counted(out.Restarts, "pod"), counted(out.Workloads, "workload")))
 	}
 	if out.Starts > 0 {
-		clauses = append(clauses, "starts "+counted(out.Starts, "pod"))
+		does = append(does, "starts "+counted(out.Starts, "pod"))
 	}
 	if out.Stops > 0 {
-		clauses = append(clauses, "stops "+counted(out.Stops, "pod"))
+		does = append(does, "stops "+counted(out.Stops, "pod"))
+	}
+	var clauses []string
+	if len(does) > 0 {
+		clauses = append(clauses, strings.Join(does, ", "))
+	}
+	clauses = append(clauses, outages...)
+	if len(cut) > 0 {
+		clauses = append(clauses, firstNames(cut)+" "+verb(len(cut), "has", "have")+" no ready pod for a time")
+	}
+	if len(lost) > 0 {
+		clauses = append(clauses, "lost for good: "+firstNames(lost))
 	}
 	if len(clauses) == 0 {
 		return nil
 	}
-	out.Text = strings.Join(clauses, ", ")
-	if len(down) > 0 {
-		out.Text += "; " + strings.Join(down, ", ") + " without a ready pod meanwhile"
-	}
+	out.Text = strings.Join(clauses, "; ")
 	return out
+}
+
+// outage says that a workload has no ready pod for a time, and why.
+func outage(o *Object, e *report.Effect) string {
+	switch {
+	case e.Restarts == 0:
+		return o.Name + " has no pods afterwards"
+	case strategyType(o.After) == recreate:
+		return o.Name + " is down while it restarts (Recreate)"
+	}
+	return o.Name + " is down while it restarts"
 }
 
 // counted returns a number with its noun.

@@ -3,6 +3,8 @@ package forecast
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -10,21 +12,175 @@ import (
 // workload is an object whose controller keeps pods of a template.
 type workload struct {
 	*Object
-	// before and after are the wanted numbers of pods, and ready is how many are ready now.
-	before, after, ready int
-	// restarts reports whether the pod template changes, so that the controller replaces pods.
-	restarts bool
+	// before and after are the wanted numbers of pods. Those of a DaemonSet are the nodes on which it runs.
+	before, after int
+	// pods is the number of pods that the controller reports, outdated how many of them do not have the live template, and ready how many
+	// are ready. Reported is false if the controller has reported nothing.
+	pods, outdated, ready int
+	reported              bool
+	// changes reports whether the pod template changes as the controller compares it.
+	changes bool
 }
 
 // workloadOf returns the workload that an object is. The second result is false if it is none.
 func workloadOf(o *Object) (workload, bool) {
-	if o.Group != "apps" || o.Kind != "Deployment" {
+	if !isWorkload(o.GroupKind()) {
 		return workload{}, false
 	}
 	w := workload{Object: o, before: replicas(o.Before), after: replicas(o.After)}
-	w.ready = number(object.Child(o.Live, "status"), "readyReplicas", 0)
-	w.restarts = o.Before != nil && o.After != nil && !object.Equal(template(o.Before), template(o.After))
+	w.readStatus(object.Child(o.Live, "status"))
+	if o.Kind == "DaemonSet" {
+		w.before, w.after = onlyIf(o.Before, w.before), onlyIf(o.After, w.before)
+	}
+	w.changes = o.Before != nil && o.After != nil && w.comparesUnequal(template(o.Before), template(o.After))
 	return w, true
+}
+
+// isWorkload reports whether the controller of a kind keeps pods of a template.
+func isWorkload(kind schema.GroupKind) bool {
+	switch kind {
+	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"},
+		schema.GroupKind{Group: "apps", Kind: "DaemonSet"}, schema.GroupKind{Group: "apps", Kind: "ReplicaSet"},
+		schema.GroupKind{Kind: "ReplicationController"}:
+		return true
+	}
+	return false
+}
+
+// readStatus reads what the controller reports.
+func (w *workload) readStatus(status map[string]any) {
+	w.reported = object.Has(status, "observedGeneration")
+	if w.Kind == "DaemonSet" {
+		w.before = number(status, "desiredNumberScheduled", 0)
+		w.pods, w.ready = number(status, "currentNumberScheduled", 0), number(status, "numberReady", 0)
+		w.outdated = max(0, w.pods-number(status, "updatedNumberScheduled", 0))
+		return
+	}
+	w.pods, w.ready = number(status, "replicas", 0), number(status, "readyReplicas", 0)
+	if w.Kind == "Deployment" || w.Kind == "StatefulSet" {
+		w.outdated = max(0, w.pods-number(status, "updatedReplicas", 0))
+	}
+}
+
+// workload returns the effect of the write of a workload; nil if none of its pods changes and nothing else is to be said.
+func (in Input) workload(w workload) *report.Effect {
+	e := &report.Effect{Text: "restarts nothing"}
+	if w.hasRestarted() {
+		e.RestartedAt = &w.TemplateEdited
+	}
+	var r rollout
+	if w.Action.Writes() {
+		r = in.rollOut(w)
+	}
+	if r.changesNothing() {
+		if e.RestartedAt == nil {
+			return nil
+		}
+		return e
+	}
+	e.Text, e.Notes, e.Inexact = w.phrase(r), r.notes, w.doubt(r)
+	e.Restarts, e.Starts, e.Stops = r.restarts, r.starts, r.stops
+	if r.restarts+r.starts+r.stops > 0 {
+		e.LeastReady = &r.least
+		e.Downtime = w.ready > 0 && r.least == 0
+	}
+	return e
+}
+
+// rollOut returns what the controller does after the write.
+func (in Input) rollOut(w workload) rollout {
+	if w.After == nil {
+		return rollout{stops: max(w.pods, w.before)}
+	}
+	r := w.controller()(w)
+	scaler, scaled := in.Autoscaled[w.Key]
+	// An autoscaler that does not scale to zero is off while there are no replicas.
+	if scaled && w.Before != nil && w.before != w.after && (w.before > 0 || scaler.ToZero) {
+		r = w.scaledBack(r, scaler)
+	}
+	return r
+}
+
+// controller returns the rules of the controller of the kind.
+func (w workload) controller() func(workload) rollout {
+	switch w.Kind {
+	case "Deployment":
+		return workload.deployment
+	case "StatefulSet":
+		return workload.statefulSet
+	case "DaemonSet":
+		return workload.daemonSet
+	}
+	return workload.replicaSet
+}
+
+// scaledBack returns a roll-out after which an autoscaler sets the count back: the pods that the write takes away come back as others.
+func (w workload) scaledBack(r rollout, scaler object.Autoscaler) rollout {
+	r.restarts += r.stops
+	r.starts, r.stops = 0, 0
+	r.notes = append(r.notes, fmt.Sprintf("the write sets the count to %d, and %s sets it back", w.after, scaler.Name))
+	r.inexact = "the autoscaler decides how many pods there will be"
+	return r
+}
+
+// hasRestarted reports whether the edit of the live pod template has restarted pods. A ReplicaSet and OnDelete restart none; otherwise the
+// controller reports how many pods have the live template.
+func (w workload) hasRestarted() bool {
+	if w.TemplateEdited.IsZero() || w.pods <= w.outdated {
+		return false
+	}
+	if w.Deployed != nil && !w.comparesUnequal(template(w.Deployed), template(w.Before)) {
+		return false // the edit only wrote it in another way
+	}
+	switch w.Kind {
+	case "Deployment":
+		return true
+	case "StatefulSet", "DaemonSet":
+		return strategyType(w.Before) != onDelete
+	}
+	return false
+}
+
+// doubt returns why the forecast is not exact; empty if it is.
+func (w workload) doubt(r rollout) string {
+	switch {
+	case w.Before == nil || w.After == nil:
+		return r.inexact
+	case w.Doubt != "":
+		return w.Doubt
+	case !w.reported:
+		return "the controller has not reported on its pods"
+	case w.generation() > number(object.Child(w.Live, "status"), "observedGeneration", 0):
+		return "the controller has not seen the live object yet"
+	case w.outdated > 0 && w.isRolling():
+		return "a roll-out is under way"
+	case w.outdated > 0 && w.changes:
+		return counted(w.outdated, "pod") + " of another template than the live one"
+	case w.pods != w.before:
+		return fmt.Sprintf("it has %d of %s now", w.pods, counted(w.before, "pod"))
+	case w.ready < w.before:
+		return fmt.Sprintf("%d of %s ready now", w.ready, counted(w.before, "pod"))
+	}
+	return r.inexact
+}
+
+// generation returns the generation of the live object.
+func (w workload) generation() int {
+	return number(object.Child(w.Live, "metadata"), "generation", 0)
+}
+
+// isRolling reports whether the controller replaces outdated pods of the live object by itself.
+func (w workload) isRolling() bool {
+	spec := object.Child(w.Before, "spec")
+	switch w.Kind {
+	case "Deployment":
+		return spec["paused"] != true
+	case "StatefulSet":
+		return strategyType(w.Before) != onDelete && partition(w.Before) == 0
+	case "DaemonSet":
+		return strategyType(w.Before) != onDelete
+	}
+	return false
 }
 
 // template returns the pod template of a normal form.
@@ -40,6 +196,14 @@ func replicas(m map[string]any) int {
 	return number(object.Child(m, "spec"), "replicas", 1)
 }
 
+// onlyIf returns n if there is an object, and else 0.
+func onlyIf(m map[string]any, n int) int {
+	if m == nil {
+		return 0
+	}
+	return n
+}
+
 // number returns an integer field, or a default if it is absent.
 func number(m map[string]any, name string, otherwise int) int {
 	switch n := m[name].(type) {
@@ -49,27 +213,4 @@ func number(m map[string]any, name string, otherwise int) int {
 		return int(n)
 	}
 	return otherwise
-}
-
-// workload returns the effect of the write of a workload; nil if none of its pods changes.
-func (in Input) workload(w workload) *report.Effect {
-	e := &report.Effect{}
-	if !w.TemplateEdited.IsZero() {
-		e.RestartedAt = &w.TemplateEdited
-	}
-	if !w.Action.Writes() || !w.restarts && w.before == w.after {
-		if e.RestartedAt == nil {
-			return nil
-		}
-		e.Text = "restarts no pod"
-		return e
-	}
-	if w.restarts {
-		e.Restarts = min(w.before, w.after)
-	}
-	e.Starts, e.Stops = max(0, w.after-w.before), max(0, w.before-w.after)
-	least := min(w.ready, w.after)
-	e.LeastReady = &least
-	e.Text = fmt.Sprintf("restarts %s", counted(e.Restarts, "pod"))
-	return e
 }

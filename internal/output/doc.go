@@ -7,7 +7,8 @@
 //	                │                                                          └────────────────┴─► scan ──┘
 //	Report ─► Write ┼─► json ─► yaml ─► rules
 //	                ├─► prometheus
-//	                └─► every foreign text ─► Escape ◄─ the command's own messages on stderr, Progress
+//	                ├─► html (words of text) ─► package html
+//	                └─► every foreign text ─► internal/escape ◄─ the command's own messages on stderr, Progress
 //
 // A file uses only what stands to the left of it. The package decides nothing: verdicts, causes and counts come with the report, and values
 // come masked. Text looks at two values together only to choose which part of them to show.
@@ -131,6 +132,20 @@
 // It is ordered by cluster, namespace and name. On a narrow terminal, columns give way in this order: applied, helm, age, chart, revision.
 // Messages, and what could not be searched, are written as in a scan.
 //
+// # Effects
+//
+// What a write means for pods stands behind the gutter below the line of its object, and the sum of a release below its answer. Phrases come
+// with the report; only the age of an earlier restart is written here:
+//
+//	Deployment web: the next upgrade updates it
+//	  │ effect: restarts 3 pods one at a time, 2 stay ready; the drift restarted its pods 2 h ago
+//	  ± spec.template.spec.containers[name=web].image  web:1 → web:2  kubectl-set, 2 h ago
+//
+//	1 object drifted; the next upgrade overwrites 1 field
+//	the next upgrade restarts 3 pods in 1 workload
+//
+// Of several releases the counts are added up, and those in which a workload is down for a time are named.
+//
 // # Silence
 //
 // What rules ignore, and what a baseline knows, is counted and not listed unless the reader asks for it. The two are counted apart: a rule
@@ -155,7 +170,7 @@
 //
 // # Hostile text
 //
-// Whoever may edit a label may write to the reader's terminal and into a CI log. So each format has one escaping function (escape.go), and
+// Whoever may edit a label may write to the reader's terminal and into a CI log. So each format has one escaping function (internal/escape), and
 // each name, path, value and message goes through it. The messages that the command prints to stderr go through the same function as text.
 // Three rules hold in all formats, on a terminal or not:
 //

@@ -26,16 +26,23 @@ func writeText(r *report.Report, opts Options) ([]byte, error) {
 	return t.out.Bytes(), nil
 }
 
-// summary writes the last lines: what was left out on purpose, the answer, what the server said, and what could not be seen.
+// summary writes the last lines: what was left out on purpose, the answer, what it means for pods, what the server said,
+// and what could not be seen.
 func (t *text) summary(r *report.Report) {
 	if left := notCompared(r.Releases); left != "" {
 		t.prose("not compared: " + t.escape(left))
 	}
 	c := countsOf(r.Releases)
 	lines := []string{joinNonEmpty("; ", c.drift(r), c.operation(r.Releases), c.extras(), c.unlistedCounts(t.showIgnored))}
-	lines = append(lines, c.server()...)
-	for _, l := range append(lines, c.incomplete(r.Summary, len(r.Errors))...) {
-		if l != "" { // a first installation that cannot be rendered has no answer
+	t.lines(lines)
+	t.effects(r.Releases)
+	t.lines(append(c.server(), c.incomplete(r.Summary, len(r.Errors))...))
+}
+
+// lines writes those lines that are not empty: a first installation that cannot be rendered has no answer.
+func (t *text) lines(all []string) {
+	for _, l := range all {
+		if l != "" {
 			t.prose(l)
 		}
 	}

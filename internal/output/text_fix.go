@@ -18,6 +18,7 @@ func WriteFixPlan(w io.Writer, r *report.FixResult, opts Options) error {
 	for _, p := range r.Plan {
 		t.plannedObject(p, r.Namespace)
 	}
+	t.effectOf("the plan", r.Effect)
 	for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return isLeftOut(r, o) }) {
 		t.prose("left: " + g.String())
 	}
@@ -59,6 +60,7 @@ func (t *text) plannedObject(p report.FixPlan, namespace string) {
 	switch {
 	case p.Create:
 		t.subject(name, "missing; to be created")
+		t.effect(p.Effect)
 		return
 	case p.HandOver:
 		t.subject(name, "only its ownership: a fix that was interrupted still owns a part of it")
@@ -79,6 +81,7 @@ func (t *text) plannedObject(p report.FixPlan, namespace string) {
 		sections = append(sections, section{label: label, columns: liveBecomes, fields: fixFindings(p.Prune)})
 	}
 	t.subject(name, strings.Join(said, ", "))
+	t.effect(p.Effect)
 	t.sections("  ", sections...)
 }
 

@@ -33,8 +33,8 @@ func (b *builder) build(drift, added []threeway.Finding) {
 		}
 	}
 	// Renames come first: they change which items are missing, and so what is pruned beside them.
-	base = b.renames(base)
-	changes := b.accepted(base, b.pruned(added, base))
+	base = b.withoutRestarts(nil, b.renames(base))
+	changes := b.accepted(base, b.withoutRestarts(base, b.pruned(added, base)))
 	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Path.String(), b.Path.String()) })
 	b.plan.Changes = changes
 }

@@ -20,6 +20,8 @@ type Options struct {
 	Only, Skip []Selector
 	// Prune also removes what no manifest names and a person added.
 	Prune bool
+	// NoRestart leaves out the changes because of which pods would restart.
+	NoRestart bool
 	// Manager is the deployer, the field manager under which the release is written; empty means the one that the cluster shows.
 	Manager string
 }
@@ -34,7 +36,7 @@ func New(c *threeway.Comparison, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{plan: &Plan{comparison: c}, choice: chosen, prunes: o.Prune, deployer: o.Manager}
+	p := &planner{plan: &Plan{comparison: c}, choice: chosen, prunes: o.Prune, noRestart: o.NoRestart, deployer: o.Manager}
 	if o.Manager == "" {
 		p.deployer, p.deployerDoubt = c.Deployer().Manager, c.Deployer().Uncertainty()
 	}
@@ -52,10 +54,10 @@ const notSelected = "not selected"
 
 // planner makes a plan.
 type planner struct {
-	plan     *Plan
-	choice   choice
-	prunes   bool
-	deployer string
+	plan              *Plan
+	choice            choice
+	prunes, noRestart bool
+	deployer          string
 	// deployerDoubt says that the deployer is a guess; empty if it is known.
 	deployerDoubt string
 }

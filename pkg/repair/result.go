@@ -13,13 +13,16 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 		APIVersion: report.APIVersion, Kind: report.KindFixResult, Name: in.Name, Namespace: in.Namespace,
 		Plan: []report.FixPlan{}, Results: []report.FixOutcome{},
 	}
-	for i := range p.Objects {
-		out.Plan = append(out.Plan, p.shown(&p.Objects[i], mask))
-	}
 	scrub := p.comparison.Scrub
 	if mask.Show { // the user asked for clear values
 		scrub = func(text string) string { return text }
 	}
+	for i := range p.Objects {
+		planned := p.shown(&p.Objects[i], mask)
+		planned.Effect = p.effects.Objects[p.Objects[i].Ref.Key].Map(scrub)
+		out.Plan = append(out.Plan, planned)
+	}
+	out.Effect = p.effects.Release.Map(scrub)
 	for _, outcome := range outcomes {
 		outcome.Reason = scrub(outcome.Reason)
 		out.Results = append(out.Results, outcome)

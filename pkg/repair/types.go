@@ -3,6 +3,7 @@ package repair
 import (
 	"context"
 
+	"github.com/helmdrift/helmdrift/internal/forecast"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -14,6 +15,8 @@ type Plan struct {
 	Declined []Declined
 
 	comparison *threeway.Comparison
+	// effects are what the writes mean for pods, once Forecast was called.
+	effects forecast.Effects
 }
 
 // ObjectPlan is what a repair writes to one object.

@@ -30,9 +30,11 @@ type FixResult struct {
 	Name       string    `json:"name"`
 	Namespace  string    `json:"namespace"`
 	// DryRun is "client" if nothing was sent, "server" if the API server was asked and stored nothing, and empty otherwise.
-	DryRun  string       `json:"dryRun,omitempty"`
-	Plan    []FixPlan    `json:"plan"`
-	Results []FixOutcome `json:"results"`
+	DryRun string    `json:"dryRun,omitempty"`
+	Plan   []FixPlan `json:"plan"`
+	// Effect sums up what the plan means for pods; nil if it writes nothing that matters to them.
+	Effect  *ReleaseEffect `json:"effect,omitempty"`
+	Results []FixOutcome   `json:"results"`
 	// After is the release as it is now, compared again if anything was written; absent if that comparison failed.
 	After *Report `json:"after,omitempty"`
 }
@@ -49,7 +51,9 @@ type FixPlan struct {
 	Fields []Finding `json:"fields"`
 	// Prune are the findings that are removed: no manifest names them, and a person added them. Old, if there is one, is the default that
 	// takes its place.
-	Prune    []Finding    `json:"prune,omitempty"`
+	Prune []Finding `json:"prune,omitempty"`
+	// Effect predicts what the writes mean for pods and data; nil if they mean nothing for them.
+	Effect   *Effect      `json:"effect,omitempty"`
 	Requests []FixRequest `json:"requests"`
 }
 
@@ -74,7 +78,12 @@ type FixOutcome struct {
 	Reason string    `json:"reason,omitempty"`
 	// Fields are the ids of the fields that the status is about; absent if it is about the whole object.
 	Fields []string `json:"fields,omitempty"`
+	// Rollout is how far the object came up, if the fix waited for it.
+	Rollout *Rollout `json:"rollout,omitempty"`
 }
+
+// IsUp reports whether the object came up, or nothing waited for it.
+func (o FixOutcome) IsUp() bool { return o.Rollout == nil || o.Rollout.Status == RolloutReady }
 
 // IsNoDrift reports whether an outcome is only about unmanaged fields that the plan left as they are: the release is as Helm deployed it
 // all the same.

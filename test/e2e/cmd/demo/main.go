@@ -49,15 +49,14 @@ func main() {
 }
 
 // demo runs all steps. The control plane ends when its standard input closes, whatever happens here.
-func demo(ctx context.Context, plane, module, helmdrift, chart, snapshot string) error {
+func demo(ctx context.Context, launcher, module, helmdrift, chart, snapshot string) error {
 	say("Starting a control plane of our own, on loopback …")
-	launcher := harness.Launcher{Path: plane, Module: module, Log: os.Stderr}
-	kubeconfig, stop, err := launcher.Start(ctx, "--controllers", "--fake-node")
+	plane, err := harness.Launcher{Path: launcher, Module: module, Log: os.Stderr}.Start(ctx, "--controllers", "--fake-nodes=1")
 	if err != nil {
 		return err
 	}
-	defer stop()
-	if err := os.Setenv("KUBECONFIG", kubeconfig); err != nil {
+	defer plane.Stop()
+	if err := os.Setenv("KUBECONFIG", plane.Kubeconfig); err != nil {
 		return fmt.Errorf("setting KUBECONFIG: %w", err)
 	}
 	settings := cli.New()
