@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chartutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -46,7 +47,7 @@ func NewPlayer(s *Snapshot) *Player {
 // Connection returns the connection from which the release of the snapshot is compared. It cannot try writes.
 func (p *Player) Connection() drift.Connection {
 	return drift.Connection{
-		Name: p.from.Cluster, Cluster: p, Lookups: p.lookups, Masked: p.from.Masked,
+		Name: p.from.Cluster, Cluster: p, Lookups: p.lookups, Masked: p.from.Masked, Time: p.from.Time,
 		Records: func(namespace string) (drift.Records, error) {
 			if namespace != p.from.Namespace {
 				return nil, fmt.Errorf("the snapshot is of namespace %q", p.from.Namespace)
@@ -164,6 +165,8 @@ func (p *Player) List(_ context.Context, kind schema.GroupVersionKind, namespace
 	switch {
 	case i < 0:
 		return nil, fmt.Errorf("the list of %s in namespace %q is not in the snapshot", kind.GroupKind(), namespace)
+	case p.from.Lists[i].Forbidden:
+		return nil, apierrors.NewForbidden(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, "", errors.New(p.from.Lists[i].Error))
 	case p.from.Lists[i].Error != "":
 		return nil, errors.New(p.from.Lists[i].Error)
 	}
