@@ -263,7 +263,9 @@ func (c recordedCluster) Autoscalers(ctx context.Context, namespaces []string) (
 // List implements drift.Cluster.
 func (c recordedCluster) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
 	items, err := c.Cluster.List(ctx, kind, namespace)
-	c.to.keep(func() { c.to.lists[listed{kind, namespace}] = listAnswer{items, textOf(err), apierrors.IsForbidden(err)} })
+	c.to.keep(func() {
+		c.to.lists[listed{kind, namespace}] = listAnswer{items, textOf(err), apierrors.IsForbidden(err)}
+	})
 	return items, err
 }
 
