@@ -149,6 +149,8 @@ func (w workload) readiness(r rollout) string {
 	switch {
 	case r.restarts == 0:
 		return ""
+	case !w.reported:
+		return reason
 	case w.ready == 0:
 		return reason + "; none is ready now"
 	case r.least == 0:

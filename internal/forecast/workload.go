@@ -80,7 +80,7 @@ func (in Input) workload(w workload) *report.Effect {
 	}
 	e.Text, e.Notes, e.Inexact = w.phrase(r), r.notes, w.doubt(r)
 	e.Restarts, e.Starts, e.Stops = r.restarts, r.starts, r.stops
-	if r.restarts+r.starts+r.stops > 0 {
+	if r.restarts+r.starts+r.stops > 0 && (w.reported || w.Before == nil) {
 		e.LeastReady = &r.least
 		e.Downtime = w.ready > 0 && r.least == 0
 	}

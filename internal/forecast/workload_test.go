@@ -215,7 +215,7 @@ func TestWorkloads(t *testing.T) {
 func TestUnsteadyWorkloads(t *testing.T) {
 	for _, c := range []struct{ kind, live, after, status, want string }{
 		{"Deployment", "{replicas: 3, template: T1}", "{replicas: 3, template: T2}", "",
-			"restarts 3 pods one at a time; none is ready now -0~3+0 least 0; inexact: the controller has not reported on its pods"},
+			"restarts 3 pods one at a time -0~3+0; inexact: the controller has not reported on its pods"},
 		{"Deployment", "{replicas: 3, template: T1}", "{replicas: 3, template: T2}",
 			"{observedGeneration: 0, replicas: 3, updatedReplicas: 3, readyReplicas: 3}",
 			"restarts 3 pods one at a time, 3 stay ready -0~3+0 least 3; inexact: the controller has not seen the live object yet"},
