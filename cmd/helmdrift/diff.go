@@ -60,7 +60,7 @@ Without RELEASE it compares all releases of the namespace, with -A those of all 
 names are written with commas. One line for each release comes first, then what drifted.
 
 With --fix it then does what helmdrift fix does. It has the exit codes of helmdrift fix then, and
-its flags --yes, --only, --skip, --prune, --backup, --timeout,
+its flags --yes, --only, --skip, --prune, --no-restart, --backup, --timeout,
 --field-manager and --target-namespace.
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
@@ -102,7 +102,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.VarP(&o.format, "output", "o", "format of the report: "+strings.Join(output.Formats(), ", "))
-	fs.Var(&o.failOn, "fail-on", "`list` of what sets exit code 2: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
+	fs.Var(&o.failOn, "fail-on", failOnUsage())
 	addColorFlag(fs, &o.color)
 	fs.IntVar(&o.revision, "revision", 0, "compare with stored revision `N` instead of the one helm upgrade would start from")
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them")

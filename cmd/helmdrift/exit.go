@@ -55,6 +55,12 @@ func failOnWords() []string {
 	return []string{"drift", "change", "unmanaged", "conflict", "fail", "effect", "restart", "downtime", "none"}
 }
 
+// failOnUsage returns the help of --fail-on.
+func failOnUsage() string {
+	return "`list` of what sets exit code 2: " + strings.Join(failOnWords(), ", ") + "; +word adds to the default; " +
+		"restart is a pod that is replaced, downtime a workload without a ready pod for a time"
+}
+
 // String returns the words that are set, separated by commas.
 func (f *failOn) String() string {
 	var on []string
@@ -132,7 +138,8 @@ func (f failOn) status(r *report.Report) error {
 
 // selectsRelease reports whether a release sets exit code 2. A namespace that is being deleted is drift of everything in it.
 func (f failOn) selectsRelease(r report.Release) bool {
-	return f["drift"] && r.Terminating || f["restart"] && r.Restarts() || f["downtime"] && r.GoesDown() || slices.ContainsFunc(r.Objects, f.selectsObject)
+	return f["drift"] && r.Terminating || f["restart"] && r.Restarts() || f["downtime"] && r.GoesDown() ||
+		slices.ContainsFunc(r.Objects, f.selectsObject)
 }
 
 // selectsObject reports whether an object or one of its fields sets exit code 2.

@@ -48,7 +48,7 @@ there twice is an error.
 	}
 	fs := cmd.Flags()
 	fs.VarP(&o.format, "output", "o", "format of the report: "+strings.Join(output.Formats(), ", "))
-	fs.Var(&o.failOn, "fail-on", "`list` of what sets exit code 2: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
+	fs.Var(&o.failOn, "fail-on", failOnUsage())
 	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and the details of all")
 	addColorFlag(fs, &o.color)
