@@ -250,6 +250,34 @@ func TestUnsteadyWorkloads(t *testing.T) {
 	}
 }
 
+// TestTemplateReturns checks that a write that undoes an edit of the template restarts only the pods that the edit has reached.
+func TestTemplateReturns(t *testing.T) {
+	for _, c := range []struct{ kind, live, after, status, want string }{
+		{"Deployment", "{replicas: 3, template: T2, paused: true}", "{replicas: 3, template: T1}",
+			"{observedGeneration: 1, replicas: 3, readyReplicas: 3}", "nothing"},
+		{"Deployment", "{replicas: 3, template: T2, paused: true}", "{replicas: 3, template: T1, paused: true}",
+			"{observedGeneration: 1, replicas: 3, readyReplicas: 3}", "nothing"},
+		{"Deployment", "{replicas: 3, template: T2}", "{replicas: 3, template: T1}",
+			"{observedGeneration: 1, replicas: 3, updatedReplicas: 3, readyReplicas: 3}", "restarts 3 pods one at a time, 3 stay ready -0~3+0 least 3"},
+		{"Deployment", "{replicas: 3, template: T2}", "{replicas: 3, template: T1}",
+			"{observedGeneration: 1, replicas: 4, updatedReplicas: 2, readyReplicas: 3}",
+			"restarts 2 pods one at a time, 3 stay ready -0~2+0 least 3; inexact: a roll-out is under way"},
+		{"StatefulSet", "{replicas: 3, template: T2, updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 2}}}",
+			"{replicas: 3, template: T1, updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 0}}}",
+			"{observedGeneration: 1, replicas: 3, updatedReplicas: 1, readyReplicas: 3}", "restarts 1 pod, 2 stay ready -0~1+0 least 2"},
+		{"StatefulSet", "{replicas: 3, template: T2, updateStrategy: {type: OnDelete}}", "{replicas: 3, template: T1}",
+			"{observedGeneration: 1, replicas: 3, readyReplicas: 3}", "nothing"},
+		{"DaemonSet", "{template: T2, updateStrategy: {type: OnDelete}}", "{template: T1, updateStrategy: {type: OnDelete}}",
+			"{observedGeneration: 1, desiredNumberScheduled: 3, currentNumberScheduled: 3, numberReady: 3}", "nothing"},
+	} {
+		o := written(t, c.kind, c.live, c.after, c.status)
+		o.Deployed = written(t, c.kind, c.live, strings.ReplaceAll(c.live, "T2", "T1"), "").After
+		if got := says(Predict(Input{Objects: []Object{o}}).Objects[o.Key]); got != c.want {
+			t.Errorf("%s\n  live  %s\n  after %s\n  got   %s\n  want  %s", c.kind, c.live, c.after, got, c.want)
+		}
+	}
+}
+
 // TestAutoscaledWorkloads checks that an autoscaler sets back the count that a write changes, and that one that is off does not.
 func TestAutoscaledWorkloads(t *testing.T) {
 	for _, c := range []struct{ live, after, want string }{
