@@ -57,8 +57,8 @@ func failOnWords() []string {
 
 // failOnUsage returns the help of --fail-on.
 func failOnUsage() string {
-	return "`list` of what sets exit code 2: " + strings.Join(failOnWords(), ", ") + "; +word adds to the default; " +
-		"restart is a pod that is replaced, downtime a workload without a ready pod for a time"
+	return "`list` of what sets exit code 2: " + strings.Join(failOnWords(), ", ") + "; restart is a pod that is replaced, " +
+		"downtime a workload without a ready pod for a time; +word adds to the default"
 }
 
 // String returns the words that are set, separated by commas.
