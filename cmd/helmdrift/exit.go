@@ -55,6 +55,12 @@ func failOnWords() []string {
 	return []string{"drift", "change", "unmanaged", "conflict", "fail", "effect", "restart", "downtime", "none"}
 }
 
+// failOnUsage returns the help of --fail-on.
+func failOnUsage() string {
+	return "`list` of what sets exit code 2: " + strings.Join(failOnWords(), ", ") + "; restart is a pod that is replaced, " +
+		"downtime a workload without a ready pod for a time; +word adds to the default"
+}
+
 // String returns the words that are set, separated by commas.
 func (f *failOn) String() string {
 	var on []string

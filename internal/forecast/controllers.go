@@ -18,7 +18,7 @@ func (w workload) deployment() rollout {
 	r := w.scale()
 	switch {
 	case w.changes:
-		r.restarts = min(w.before, w.after)
+		r.restarts = w.replaced()
 	case object.Child(w.Before, "spec")["paused"] == true:
 		r.restarts = min(w.outdated, w.after)
 	}
@@ -44,7 +44,7 @@ func (w workload) paused() rollout {
 		return rollout{also: "starts nothing " + until}
 	}
 	r := w.scale()
-	if w.changes && w.keeps() {
+	if w.replaced() > 0 {
 		r.held = until
 	}
 	return r
@@ -77,14 +77,18 @@ func (w workload) statefulSet() rollout {
 	r, kept := w.statefulScale()
 	held := partition(w.After)
 	switch {
-	case strategyType(w.After) == onDelete && w.changes && kept > 0:
+	case strategyType(w.After) == onDelete && w.replaced() > 0:
 		r.held = untilDeleted
 	case strategyType(w.After) == onDelete:
 	case w.changes && kept > 0:
-		if r.restarts += max(0, kept-held); held > 0 {
+		least := held
+		if w.returns {
+			least = max(held, w.outdated) // the pods of the lowest ordinals still have the deployed template
+		}
+		if r.restarts += max(0, kept-least); held > 0 {
 			r.strategy = fmt.Sprintf("partition %d", held)
 		}
-		if kept <= held {
+		if kept <= held && !w.returns {
 			r.held = fmt.Sprintf("(partition %d)", held)
 		}
 	case !w.changes && (strategyType(w.Before) == onDelete || held < partition(w.Before)):
@@ -150,12 +154,12 @@ func (w workload) daemonSet() rollout {
 	}
 	var r rollout
 	switch {
-	case strategyType(w.After) == onDelete && w.changes && w.keeps():
+	case strategyType(w.After) == onDelete && w.replaced() > 0:
 		return rollout{held: untilDeleted}
 	case strategyType(w.After) == onDelete:
 		return r
 	case w.changes:
-		r.restarts = w.after
+		r.restarts = w.replaced()
 	case strategyType(w.Before) == onDelete:
 		r.restarts = w.outdated
 	}

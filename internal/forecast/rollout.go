@@ -95,7 +95,8 @@ func (r *rollout) addReadyNote(w workload) {
 	if r.batch > 0 {
 		steps = (r.restarts + r.batch - 1) / r.batch
 	}
-	r.notes = append(r.notes, fmt.Sprintf("a new pod counts after it was ready for %d s, so this takes at least %d s", seconds, seconds*steps))
+	note := fmt.Sprintf("a new pod counts after it was ready for %d s, so this takes at least %d s", seconds, seconds*steps)
+	r.notes = append(r.notes, note)
 }
 
 // phrase returns a roll-out in one phrase.
@@ -149,6 +150,8 @@ func (w workload) readiness(r rollout) string {
 	switch {
 	case r.restarts == 0:
 		return ""
+	case !w.reported:
+		return reason
 	case w.ready == 0:
 		return reason + "; none is ready now"
 	case r.least == 0:

@@ -18,8 +18,8 @@ type workload struct {
 	// are ready. Reported is false if the controller has reported nothing.
 	pods, outdated, ready int
 	reported              bool
-	// changes reports whether the pod template changes as the controller compares it.
-	changes bool
+	// changes reports whether the pod template changes as the controller compares it, and returns whether it becomes the deployed one again.
+	changes, returns bool
 }
 
 // workloadOf returns the workload that an object is. The second result is false if it is none.
@@ -33,7 +33,21 @@ func workloadOf(o *Object) (workload, bool) {
 		w.before, w.after = onlyIf(o.Before, w.before), onlyIf(o.After, w.before)
 	}
 	w.changes = o.Before != nil && o.After != nil && w.comparesUnequal(template(o.Before), template(o.After))
+	w.returns = w.changes && o.Deployed != nil && !w.comparesUnequal(template(o.Deployed), template(o.After))
 	return w, true
+}
+
+// replaced returns how many of the pods that the workload keeps have another template than after the write. If an edit of the template is
+// undone before it was rolled out to all pods, the others still have the deployed template.
+func (w workload) replaced() int {
+	kept := min(w.before, w.after)
+	switch {
+	case !w.changes:
+		return 0
+	case w.returns && w.reported:
+		return min(kept, w.pods-w.outdated)
+	}
+	return kept
 }
 
 // isWorkload reports whether the controller of a kind keeps pods of a template.
@@ -80,7 +94,7 @@ func (in Input) workload(w workload) *report.Effect {
 	}
 	e.Text, e.Notes, e.Inexact = w.phrase(r), r.notes, w.doubt(r)
 	e.Restarts, e.Starts, e.Stops = r.restarts, r.starts, r.stops
-	if r.restarts+r.starts+r.stops > 0 {
+	if r.restarts+r.starts+r.stops > 0 && (w.reported || w.Before == nil) {
 		e.LeastReady = &r.least
 		e.Downtime = w.ready > 0 && r.least == 0
 	}
@@ -154,7 +168,7 @@ func (w workload) doubt(r rollout) string {
 		return "the controller has not seen the live object yet"
 	case w.outdated > 0 && w.isRolling():
 		return "a roll-out is under way"
-	case w.outdated > 0 && w.changes:
+	case w.outdated > 0 && w.changes && !w.returns:
 		return counted(w.outdated, "pod") + " of another template than the live one"
 	case w.pods != w.before:
 		return fmt.Sprintf("it has %d of %s now", w.pods, counted(w.before, "pod"))

@@ -62,7 +62,8 @@ func written(t *testing.T, kind, live, after, status string) Object {
 // steady returns the status of a workload that has n pods, all of the live template and ready.
 func steady(kind string, n int) string {
 	if kind == "DaemonSet" {
-		return fmt.Sprintf("{observedGeneration: 1, desiredNumberScheduled: %d, currentNumberScheduled: %[1]d, updatedNumberScheduled: %[1]d, numberReady: %[1]d}", n)
+		return fmt.Sprintf("{observedGeneration: 1, desiredNumberScheduled: %d, currentNumberScheduled: %[1]d, "+
+			"updatedNumberScheduled: %[1]d, numberReady: %[1]d}", n)
 	}
 	return fmt.Sprintf("{observedGeneration: 1, replicas: %d, updatedReplicas: %[1]d, readyReplicas: %[1]d}", n)
 }
@@ -92,7 +93,8 @@ func says(e *report.Effect) string {
 func TestWorkloads(t *testing.T) {
 	for _, c := range []struct{ kind, live, after, want string }{
 		// The template as the controller compares it.
-		{"Deployment", "{replicas: 3, template: T1}", "{replicas: 3, template: T1, minReadySeconds: 5, revisionHistoryLimit: 3}", "nothing"},
+		{"Deployment", "{replicas: 3, template: T1}", "{replicas: 3, template: T1, minReadySeconds: 5, revisionHistoryLimit: 3}",
+			"nothing"},
 		{"Deployment", "{template: {spec: {containers: [{name: a, resources: {limits: {memory: 1Gi}}}]}}}",
 			"{template: {spec: {containers: [{name: a, resources: {limits: {memory: '1073741824'}}}]}}}", "nothing"},
 		{"DaemonSet", "{template: {spec: {containers: [{name: a, resources: {limits: {memory: 1Gi}}}]}}}",
@@ -101,28 +103,38 @@ func TestWorkloads(t *testing.T) {
 			"{template: {spec: {containers: [{name: a, resources: {limits: {memory: '1073741824'}}}]}}}",
 			"restarts 1 pod: none is ready meanwhile -0~1+0 least 0 down"},
 		{"StatefulSet", "{template: {spec: {containers: [{name: a, resources: {limits: {memory: 1Gi, cpu: 500m}}}]}}}",
-			"{template: {spec: {restartPolicy: Always, containers: [{name: a, resources: {limits: {memory: 1024Mi, cpu: 0.5}}}]}}}", "nothing"},
-		{"Deployment", "{template: {metadata: {labels: {a: b, pod-template-hash: x}}}}", "{template: {metadata: {labels: {a: b}}}}", "nothing"},
+			"{template: {spec: {restartPolicy: Always, containers: [{name: a, resources: {limits: {memory: 1024Mi, cpu: 0.5}}}]}}}",
+			"nothing"},
+		{"Deployment", "{template: {metadata: {labels: {a: b, pod-template-hash: x}}}}", "{template: {metadata: {labels: {a: b}}}}",
+			"nothing"},
 		{"Deployment", "{template: {metadata: {labels: {pod-template-hash: x}}}}", "{template: {}}", "nothing"},
 		{"Deployment", "{template: {spec: {containers: [{name: a, env: [{name: A, value: 1Gi}]}]}}}",
-			"{template: {spec: {containers: [{name: a, env: [{name: A, value: '1073741824'}]}]}}}", "restarts 1 pod, 1 stays ready -0~1+0 least 1"},
+			"{template: {spec: {containers: [{name: a, env: [{name: A, value: '1073741824'}]}]}}}",
+			"restarts 1 pod, 1 stays ready -0~1+0 least 1"},
 		{"Deployment", "{template: {metadata: {annotations: {kubectl.kubernetes.io/restartedAt: x}}}}", "{template: {}}",
 			"restarts 1 pod, 1 stays ready -0~1+0 least 1"},
-		{"Deployment", "{template: {spec: {containers: [{name: a, securityContext: {}}]}}}", "{template: {spec: {containers: [{name: a}]}}}",
+		{"Deployment", "{template: {spec: {containers: [{name: a, securityContext: {}}]}}}",
+			"{template: {spec: {containers: [{name: a}]}}}",
 			"restarts 1 pod, 1 stays ready -0~1+0 least 1"},
 
 		// Deployment, RollingUpdate.
 		{"Deployment", "{template: T1}", "{template: T2}", "restarts 1 pod, 1 stays ready -0~1+0 least 1"},
-		{"Deployment", "{replicas: 4, template: T1}", "{replicas: 4, template: T2}", "restarts 4 pods up to 2 at a time, 3 stay ready -0~4+0 least 3"},
-		{"Deployment", "{replicas: 3, template: T1}", "{replicas: 3, template: T2}", "restarts 3 pods one at a time, 3 stay ready -0~3+0 least 3"},
-		{"Deployment", "{replicas: 10, template: T1}", "{replicas: 10, template: T2, strategy: {rollingUpdate: {maxSurge: 15%, maxUnavailable: 15%}}}",
+		{"Deployment", "{replicas: 4, template: T1}", "{replicas: 4, template: T2}",
+			"restarts 4 pods up to 2 at a time, 3 stay ready -0~4+0 least 3"},
+		{"Deployment", "{replicas: 3, template: T1}", "{replicas: 3, template: T2}",
+			"restarts 3 pods one at a time, 3 stay ready -0~3+0 least 3"},
+		{"Deployment", "{replicas: 10, template: T1}",
+			"{replicas: 10, template: T2, strategy: {rollingUpdate: {maxSurge: 15%, maxUnavailable: 15%}}}",
 			"restarts 10 pods up to 3 at a time, 9 stay ready -0~10+0 least 9"},
-		{"Deployment", "{replicas: 3, template: T1}", "{replicas: 3, template: T2, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1%}}}",
+		{"Deployment", "{replicas: 3, template: T1}",
+			"{replicas: 3, template: T2, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1%}}}",
 			"restarts 3 pods one at a time, 2 stay ready -0~3+0 least 2"},
-		{"Deployment", "{replicas: 2, template: T1}", "{replicas: 2, template: T2, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 5}}}",
+		{"Deployment", "{replicas: 2, template: T1}",
+			"{replicas: 2, template: T2, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 5}}}",
 			"restarts 2 pods at once: none is ready meanwhile -0~2+0 least 0 down"},
 		{"Deployment", "{replicas: 2, template: T1}", "{replicas: 2, template: T2, minReadySeconds: 30, progressDeadlineSeconds: 90}",
-			"restarts 2 pods one at a time, 2 stay ready -0~2+0 least 2; note: a new pod counts after it was ready for 30 s, so this takes at least 60 s; " +
+			"restarts 2 pods one at a time, 2 stay ready -0~2+0 least 2; " +
+				"note: a new pod counts after it was ready for 30 s, so this takes at least 60 s; " +
 				"note: after 90 s without progress the roll-out counts as failed"},
 
 		// Deployment, replicas: the ReplicaSet of the old template is scaled first.
@@ -148,8 +160,10 @@ func TestWorkloads(t *testing.T) {
 		{"Deployment", "", "{replicas: 3, template: T1, paused: true}", "starts nothing until the roll-out is resumed (paused) -0~0+0"},
 
 		// StatefulSet.
-		{"StatefulSet", "{replicas: 3, template: T1}", "{replicas: 3, template: T2}", "restarts 3 pods one at a time, 2 stay ready -0~3+0 least 2"},
-		{"StatefulSet", "{replicas: 1, template: T1}", "{replicas: 1, template: T2}", "restarts 1 pod: none is ready meanwhile -0~1+0 least 0 down"},
+		{"StatefulSet", "{replicas: 3, template: T1}", "{replicas: 3, template: T2}",
+			"restarts 3 pods one at a time, 2 stay ready -0~3+0 least 2"},
+		{"StatefulSet", "{replicas: 1, template: T1}", "{replicas: 1, template: T2}",
+			"restarts 1 pod: none is ready meanwhile -0~1+0 least 0 down"},
 		{"StatefulSet", "{replicas: 3, template: T1}", "{replicas: 3, template: T2, updateStrategy: {rollingUpdate: {partition: 2}}}",
 			"restarts 1 of 3 pods (partition 2), 2 stay ready -0~1+0 least 2"},
 		{"StatefulSet", "{replicas: 3, template: T1}", "{replicas: 3, template: T2, updateStrategy: {rollingUpdate: {partition: 3}}}",
@@ -167,7 +181,8 @@ func TestWorkloads(t *testing.T) {
 			"{replicas: 5, template: T2, updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 50%}}}",
 			"restarts 5 pods up to 2 at a time, 3 stay ready -0~5+0 least 3"},
 		{"StatefulSet", "{replicas: 2, template: T1}", "{replicas: 2, template: T2, minReadySeconds: 10}",
-			"restarts 2 pods one at a time, 1 stays ready -0~2+0 least 1; note: a new pod counts after it was ready for 10 s, so this takes at least 20 s"},
+			"restarts 2 pods one at a time, 1 stays ready -0~2+0 least 1; " +
+				"note: a new pod counts after it was ready for 10 s, so this takes at least 20 s"},
 		{"StatefulSet", "{replicas: 3, template: T1}", "{replicas: 3, template: T1, ordinals: {start: 1}}",
 			"restarts 1 pod, 2 stay ready -0~1+0 least 2; inexact: the first ordinal changes"},
 
@@ -175,7 +190,8 @@ func TestWorkloads(t *testing.T) {
 		{"DaemonSet", "{template: T1}", "{template: T2}", "restarts 3 pods one at a time, 2 stay ready -0~3+0 least 2"},
 		{"DaemonSet", "{template: T1}", "{template: T2, updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 34%}}}",
 			"restarts 3 pods up to 2 at a time, 1 stays ready -0~3+0 least 1"},
-		{"DaemonSet", "{template: T1}", "{template: T2, updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 0, maxSurge: 1}}}",
+		{"DaemonSet", "{template: T1}",
+			"{template: T2, updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 0, maxSurge: 1}}}",
 			"restarts 3 pods one at a time, 3 stay ready -0~3+0 least 3"},
 		{"DaemonSet", "{template: T1}", "{template: T2, updateStrategy: {type: OnDelete}}",
 			"restarts nothing until somebody deletes the pods (OnDelete) -0~0+0"},
@@ -215,7 +231,7 @@ func TestWorkloads(t *testing.T) {
 func TestUnsteadyWorkloads(t *testing.T) {
 	for _, c := range []struct{ kind, live, after, status, want string }{
 		{"Deployment", "{replicas: 3, template: T1}", "{replicas: 3, template: T2}", "",
-			"restarts 3 pods one at a time; none is ready now -0~3+0 least 0; inexact: the controller has not reported on its pods"},
+			"restarts 3 pods one at a time -0~3+0; inexact: the controller has not reported on its pods"},
 		{"Deployment", "{replicas: 3, template: T1}", "{replicas: 3, template: T2}",
 			"{observedGeneration: 0, replicas: 3, updatedReplicas: 3, readyReplicas: 3}",
 			"restarts 3 pods one at a time, 3 stay ready -0~3+0 least 3; inexact: the controller has not seen the live object yet"},
@@ -250,11 +266,41 @@ func TestUnsteadyWorkloads(t *testing.T) {
 	}
 }
 
+// TestTemplateReturns checks that a write that undoes an edit of the template restarts only the pods that the edit has reached.
+func TestTemplateReturns(t *testing.T) {
+	for _, c := range []struct{ kind, live, after, status, want string }{
+		{"Deployment", "{replicas: 3, template: T2, paused: true}", "{replicas: 3, template: T1}",
+			"{observedGeneration: 1, replicas: 3, readyReplicas: 3}", "nothing"},
+		{"Deployment", "{replicas: 3, template: T2, paused: true}", "{replicas: 3, template: T1, paused: true}",
+			"{observedGeneration: 1, replicas: 3, readyReplicas: 3}", "nothing"},
+		{"Deployment", "{replicas: 3, template: T2}", "{replicas: 3, template: T1}",
+			"{observedGeneration: 1, replicas: 3, updatedReplicas: 3, readyReplicas: 3}",
+			"restarts 3 pods one at a time, 3 stay ready -0~3+0 least 3"},
+		{"Deployment", "{replicas: 3, template: T2}", "{replicas: 3, template: T1}",
+			"{observedGeneration: 1, replicas: 4, updatedReplicas: 2, readyReplicas: 3}",
+			"restarts 2 pods one at a time, 3 stay ready -0~2+0 least 3; inexact: a roll-out is under way"},
+		{"StatefulSet", "{replicas: 3, template: T2, updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 2}}}",
+			"{replicas: 3, template: T1, updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 0}}}",
+			"{observedGeneration: 1, replicas: 3, updatedReplicas: 1, readyReplicas: 3}", "restarts 1 pod, 2 stay ready -0~1+0 least 2"},
+		{"StatefulSet", "{replicas: 3, template: T2, updateStrategy: {type: OnDelete}}", "{replicas: 3, template: T1}",
+			"{observedGeneration: 1, replicas: 3, readyReplicas: 3}", "nothing"},
+		{"DaemonSet", "{template: T2, updateStrategy: {type: OnDelete}}", "{template: T1, updateStrategy: {type: OnDelete}}",
+			"{observedGeneration: 1, desiredNumberScheduled: 3, currentNumberScheduled: 3, numberReady: 3}", "nothing"},
+	} {
+		o := written(t, c.kind, c.live, c.after, c.status)
+		o.Deployed = written(t, c.kind, c.live, strings.ReplaceAll(c.live, "T2", "T1"), "").After
+		if got := says(Predict(Input{Objects: []Object{o}}).Objects[o.Key]); got != c.want {
+			t.Errorf("%s\n  live  %s\n  after %s\n  got   %s\n  want  %s", c.kind, c.live, c.after, got, c.want)
+		}
+	}
+}
+
 // TestAutoscaledWorkloads checks that an autoscaler sets back the count that a write changes, and that one that is off does not.
 func TestAutoscaledWorkloads(t *testing.T) {
 	for _, c := range []struct{ live, after, want string }{
 		{"{replicas: 5, template: T1}", "{replicas: 2, template: T1}", "restarts 3 pods, 2 stay ready -0~3+0 least 2; " +
-			"note: the write sets the count to 2, and HorizontalPodAutoscaler web sets it back; inexact: the autoscaler decides how many pods there will be"},
+			"note: the write sets the count to 2, and HorizontalPodAutoscaler web sets it back; " +
+			"inexact: the autoscaler decides how many pods there will be"},
 		{"{replicas: 5, template: T1}", "{replicas: 5, template: T2}", "restarts 5 pods up to 3 at a time, 4 stay ready -0~5+0 least 4"},
 		{"{replicas: 0, template: T1}", "{replicas: 2, template: T1}", "starts 2 pods -0~0+2 least 0"},
 	} {
@@ -306,8 +352,10 @@ func TestSum(t *testing.T) {
 		return o
 	}
 	for want, objects := range map[string][]Object{
-		"restarts 4 pods in 2 workloads, stops 2 pods; api is down while it restarts (Recreate); db is down while it restarts; old has no pods afterwards": {
-			named(written(t, "Deployment", "{replicas: 3, template: T1}", "{replicas: 3, template: T2, strategy: {type: Recreate}}", steady("Deployment", 3)), "api"),
+		"restarts 4 pods in 2 workloads, stops 2 pods; api is down while it restarts (Recreate); db is down while it restarts; " +
+			"old has no pods afterwards": {
+			named(written(t, "Deployment", "{replicas: 3, template: T1}",
+				"{replicas: 3, template: T2, strategy: {type: Recreate}}", steady("Deployment", 3)), "api"),
 			named(written(t, "StatefulSet", "{replicas: 1, template: T1}", "{replicas: 1, template: T2}", steady("StatefulSet", 1)), "db"),
 			named(written(t, "Deployment", "{replicas: 2, template: T1}", "", steady("Deployment", 2)), "old"),
 		},

@@ -77,7 +77,8 @@ func foldRelease(rel report.Release) folds {
 // or that Helm adopts or deletes.
 func placeOf(left report.Object, hadFields bool) place {
 	if len(left.Fields) > 0 || left.Gone() || left.Error != nil || len(left.Notes) > 0 || left.Reason != "" || left.IgnoredBy != nil ||
-		left.Effect != nil && left.Action != report.ActionCreate || left.Controllers > 0 || left.Forgotten > 0 || left.DryRun != nil && left.DryRun.Result != report.DryRunAgrees {
+		left.Effect != nil && left.Action != report.ActionCreate || left.Controllers > 0 || left.Forgotten > 0 ||
+		left.DryRun != nil && left.DryRun.Result != report.DryRunAgrees {
 		return inBlock
 	}
 	switch {

@@ -20,7 +20,7 @@ import (
 func (c *Comparer) forecast(ctx context.Context, comparison *threeway.Comparison) forecast.Effects {
 	in := forecast.Input{Autoscaled: comparison.Input.Autoscaled, Seen: forecast.Seen{}}
 	for i := range comparison.Objects {
-		in.Objects = append(in.Objects, forecastObject(&comparison.Objects[i], comparison.Input))
+		in.Objects = append(in.Objects, forecastObject(&comparison.Objects[i], comparison))
 	}
 	return c.Predict(ctx, in)
 }
@@ -57,10 +57,10 @@ func (c *Comparer) look(ctx context.Context, want forecast.Want) forecast.List {
 }
 
 // forecastObject returns an object before and after Helm's write.
-func forecastObject(o *threeway.ObjectComparison, in threeway.Input) forecast.Object {
+func forecastObject(o *threeway.ObjectComparison, c *threeway.Comparison) forecast.Object {
 	out := forecast.Object{
-		Ref: o.Ref, Action: o.Action, Live: in.Live[o.Ref].Object, Before: o.Live, After: o.Result, Deployed: o.Old,
-		TemplateEdited: templateEdited(o), Doubt: doubt(o),
+		Ref: o.Ref, Action: o.Action, Live: c.Input.Live[o.Ref].Object, Before: o.Live, After: o.Result, Deployed: o.Old,
+		TemplateEdited: templateEdited(o), Doubt: doubt(o, c),
 	}
 	normal := kinds.NewNormalizer(o.Key, kinds.Native().Shape(o.GVK()), out.Live)
 	if out.Before == nil && out.Live != nil {
@@ -97,13 +97,13 @@ func templateEdited(o *threeway.ObjectComparison) time.Time {
 }
 
 // doubt returns why it is not certain what the write leaves; empty if it is.
-func doubt(o *threeway.ObjectComparison) string {
+func doubt(o *threeway.ObjectComparison, c *threeway.Comparison) string {
 	if o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees {
 		return "the server disagrees about what the write leaves"
 	}
 	for _, f := range o.Findings {
 		if !f.Certain && f.Path[0].Name == "spec" {
-			return "it is not certain what becomes of " + f.Path.String()
+			return "it is not certain what becomes of " + c.ShownPath(o, f.Path).String()
 		}
 	}
 	return ""

@@ -11,11 +11,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// deploymentText is a Deployment of two pods. IMAGE, META and TEMPLATE are places to edit.
+// deploymentText is a Deployment of two pods. IMAGE, META, TEMPLATE and FIELDS are places to edit.
 const deploymentText = `
 apiVersion: apps/v1
 kind: Deployment
-metadata: 
+metadata:
   name: web
   generation: 1
   labels: {app.kubernetes.io/managed-by: HelmMETA}
@@ -28,7 +28,7 @@ spec:
 status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2}
 `
 
-// deployment returns deploymentText with edits, and the field manager of one of them: kubectl-edit wrote this path at 2025-01-01.
+// deployment returns deploymentText with edits. If edited is not empty, it is the set of fields that kubectl-edit wrote on 2025-01-01.
 func deployment(image, labels, annotations, edited string) string {
 	fields := ""
 	if edited != "" {

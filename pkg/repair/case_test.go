@@ -32,8 +32,8 @@ var update = flag.Bool("update", false, "rewrite the want files of testdata/repa
 //	crd.yaml    CustomResourceDefinitions
 //	ignore.yaml rules, as a configuration has them under ignore
 //	autoscaled  "Kind.group d/name", one a line: objects with an autoscaler
-//	options     words: server-side, raw (live is as written, without Helm's metadata), prune, built-in (the built-in rules hold),
-//	            stripped (live names no writers)
+//	options     words: server-side, raw (live is as written, without Helm's metadata), prune, no-restart, built-in (the built-in
+//	            rules hold), stripped (live names no writers)
 //	deployer    the field manager as which the manifest was installed; helm where there is none
 //	field-manager  the one that the user names
 //	only, skip  selectors, one a line
@@ -78,7 +78,7 @@ func runCase(t *testing.T, file string) {
 	}
 	options := Options{
 		Only: selectors(t, files["only"]), Skip: selectors(t, files["skip"]), Prune: strings.Contains(files["options"], "prune"),
-		Manager: strings.TrimSpace(files["field-manager"]),
+		NoRestart: strings.Contains(files["options"], "no-restart"), Manager: strings.TrimSpace(files["field-manager"]),
 	}
 	got := ""
 	p, err := New(w.compare(), options)

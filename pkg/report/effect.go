@@ -11,7 +11,7 @@ type Effect struct {
 	Starts   int `json:"starts,omitempty"`
 	Stops    int `json:"stops,omitempty"`
 	// LeastReady is the least number of ready pods while the write takes effect, if each new pod becomes ready. It is set for a workload
-	// whose pods change.
+	// whose pods change, unless no controller has reported on them.
 	LeastReady *int `json:"leastReady,omitempty"`
 	// Downtime is set if the workload has ready pods now and there is a time at which it has none. A Service has the pods that it selects.
 	Downtime bool `json:"downtime,omitempty"`
