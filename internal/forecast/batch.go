@@ -85,7 +85,8 @@ func (in Input) cronJob(o *Object) *report.Effect {
 	case o.Before != nil && object.Equal(o.Before["spec"], object.Field(o.After, "spec")):
 		return nil
 	case o.After == nil && active > 0:
-		return &report.Effect{Text: "runs no more, and " + counted(active, "running Job") + " " + verb(active, "is deleted with its pods", "are deleted with their pods")}
+		return &report.Effect{Text: "runs no more, and " + counted(active, "running Job") + " " +
+			verb(active, "is deleted with its pods", "are deleted with their pods")}
 	case o.After == nil:
 		return &report.Effect{Text: "runs no more"}
 	case isTrue(after.Spec.Suspend) && (o.Before == nil || isTrue(before.Spec.Suspend)):

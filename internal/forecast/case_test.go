@@ -110,7 +110,8 @@ func read(want Want, cluster []map[string]any, denied []string) List {
 	var out List
 	for _, m := range cluster {
 		meta := object.Child(m, "metadata")
-		if m["kind"] == want.Kind.Kind && (want.Namespace == "" || meta["namespace"] == want.Namespace) && (want.Name == "" || meta["name"] == want.Name) {
+		if m["kind"] == want.Kind.Kind && (want.Namespace == "" || meta["namespace"] == want.Namespace) &&
+			(want.Name == "" || meta["name"] == want.Name) {
 			out.Items = append(out.Items, m)
 		}
 	}
@@ -159,7 +160,8 @@ func refOf(t *testing.T, m map[string]any) object.Ref {
 	}
 	meta := object.Child(m, "metadata")
 	namespace, _ := meta["namespace"].(string)
-	return object.Ref{Key: object.Key{Group: gv.Group, Kind: m["kind"].(string), Namespace: namespace, Name: meta["name"].(string)}, Version: gv.Version}
+	key := object.Key{Group: gv.Group, Kind: m["kind"].(string), Namespace: namespace, Name: meta["name"].(string)}
+	return object.Ref{Key: key, Version: gv.Version}
 }
 
 // normalForm returns an object with the API's defaults and without its status.

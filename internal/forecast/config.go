@@ -28,6 +28,7 @@ func (in *prediction) config(o *Object) *report.Effect {
 	}
 	if o.Kind == "Secret" {
 		e.Notes = append(e.Notes, in.certificateNotes(o)...)
+		e.Notes = append(e.Notes, in.accountNotes(o)...)
 	}
 	if e.Text == "" && (len(e.Notes) > 0 || why != "" && o.Before != nil) {
 		e.Text = "no workload of the release uses it"
@@ -193,6 +194,25 @@ func (in Input) certificateNotes(o *Object) []string {
 		return []string{firstNames(names) + " " + verb(len(names), "loses its", "lose their") + " certificate"}
 	}
 	return []string{firstNames(names) + " " + verb(len(names), "takes its", "take their") + " certificate from it"}
+}
+
+// accountNotes says which ServiceAccounts of the release make their new pods pull images with a Secret.
+func (in Input) accountNotes(o *Object) []string {
+	var out []string
+	for i := range in.Objects {
+		account := &in.Objects[i]
+		if account.GroupKind() != (schema.GroupKind{Kind: "ServiceAccount"}) || account.Namespace != o.Namespace || o.Before == nil {
+			continue
+		}
+		for _, ref := range object.Items(account.After, "imagePullSecrets") {
+			if ref["name"] == o.Name && o.After == nil {
+				out = append(out, "new pods of "+named(account.Key)+" pull images without it")
+			} else if ref["name"] == o.Name {
+				out = append(out, "new pods of "+named(account.Key)+" pull images with it")
+			}
+		}
+	}
+	return out
 }
 
 // checksumNotes says which annotation of a pod template restarts the pods, because what it is a checksum of changes too.

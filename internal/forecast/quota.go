@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -56,11 +57,8 @@ func (in *prediction) limit(e *report.Effect, o *Object) {
 	if e.Restarts+e.Starts == 0 || o.After == nil {
 		return
 	}
-	for _, why := range []string{unread(in.Seen[quotasIn(o.Namespace)], "resource quotas"), unread(in.Seen[rangesIn(o.Namespace)], "limit ranges")} {
-		if e.Inexact == "" {
-			e.Inexact = why
-		}
-	}
+	e.Inexact = cmp.Or(e.Inexact, unread(in.Seen[quotasIn(o.Namespace)], "resource quotas"),
+		unread(in.Seen[rangesIn(o.Namespace)], "limit ranges"))
 	ranges := in.limitRanges(o.Namespace)
 	spec := withDefaults(podSpec(templateIn(o.Key, o.After)), ranges)
 	for _, r := range ranges {

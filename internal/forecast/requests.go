@@ -140,15 +140,21 @@ func outOfRange(item corev1.LimitRangeItem, requests, limits corev1.ResourceList
 	for _, name := range object.SortedKeys(byText(item.Min)) {
 		least := item.Min[corev1.ResourceName(name)]
 		request, found := requests[corev1.ResourceName(name)]
-		if !found || request.Cmp(least) < 0 {
-			return fmt.Sprintf("requests %s of %s, at least %s is allowed", amount(request, found), name, least.String())
+		switch {
+		case !found:
+			return fmt.Sprintf("does not request %s, at least %s is allowed", name, least.String())
+		case request.Cmp(least) < 0:
+			return fmt.Sprintf("requests %s of %s, at least %s is allowed", request.String(), name, least.String())
 		}
 	}
 	for _, name := range object.SortedKeys(byText(item.Max)) {
 		most := item.Max[corev1.ResourceName(name)]
 		limit, found := limits[corev1.ResourceName(name)]
-		if !found || limit.Cmp(most) > 0 {
-			return fmt.Sprintf("limits %s to %s, at most %s is allowed", name, amount(limit, found), most.String())
+		switch {
+		case !found:
+			return fmt.Sprintf("does not limit %s, at most %s is allowed", name, most.String())
+		case limit.Cmp(most) > 0:
+			return fmt.Sprintf("limits %s to %s, at most %s is allowed", name, limit.String(), most.String())
 		}
 	}
 	for _, name := range object.SortedKeys(byText(item.MaxLimitRequestRatio)) {
@@ -168,12 +174,4 @@ func byText(list corev1.ResourceList) map[string]resource.Quantity {
 		out[string(name)] = q
 	}
 	return out
-}
-
-// amount returns a quantity as texts show it.
-func amount(q resource.Quantity, found bool) string {
-	if !found {
-		return "nothing"
-	}
-	return q.String()
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestSchedule checks when schedules are due. The expected times are those of github.com/robfig/cron/v3 v3.0.1, which the CronJob controller
-// uses.
+// TestSchedule checks when schedules are due. The expected times are those of github.com/robfig/cron/v3 v3.0.1, which the CronJob
+// controller uses.
 func TestSchedule(t *testing.T) {
 	for _, c := range []struct{ schedule, zone, after, want string }{
 		{"* * * * *", "UTC", "2026-01-01T00:00:30Z", "2026-01-01T00:01:00Z"},

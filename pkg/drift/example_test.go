@@ -32,6 +32,9 @@ func (m inMemory) Load(ctx context.Context, name string, _ int, _ release.Option
 func (m inMemory) Resource() string                                       { return "secrets" }
 func (m inMemory) Scope(schema.GroupVersionKind) (namespaced, known bool) { return true, true }
 func (m inMemory) Terminating(context.Context, []string) map[string]bool  { return nil }
+func (m inMemory) List(context.Context, schema.GroupVersionKind, string) ([]map[string]any, error) {
+	return nil, nil
+}
 func (m inMemory) Read(_ context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
 	return map[object.Ref]threeway.Live{wanted[0]: {Object: m.live}}
 }

@@ -60,6 +60,34 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestPodsAreListedOnce checks that the releases of a namespace share the list of its pods, which only drifted ones need.
+func TestPodsAreListedOnce(t *testing.T) {
+	var lists atomic.Int32
+	s := &server{refuse: func(path string) int {
+		if strings.HasSuffix(path, "/pods") {
+			lists.Add(1)
+			return http.StatusForbidden
+		}
+		return 0
+	}}
+	drifted := s.fill(3, 14)
+	for _, r := range scan(t, s.connect(t), Options{}) {
+		inexact := 0
+		for _, o := range r.Objects {
+			if o.Effect != nil && o.Effect.Inexact == "pods may not be listed" {
+				inexact++
+			}
+		}
+		if r.HasError() || r.Drifted != (inexact == 1) {
+			t.Errorf("%s: drifted %t, %d effects without pods", r.Name, r.Drifted, inexact)
+		}
+	}
+	if n := lists.Load() / 2; n != 3 || // the server asks twice about a request that it refuses
+		drifted <= 3 {
+		t.Errorf("%d lists of pods for 3 namespaces with %d drifted releases", n, drifted)
+	}
+}
+
 // TestOneReleaseFails lets the server refuse one record. That is an error of its release only.
 func TestOneReleaseFails(t *testing.T) {
 	s := &server{refuse: func(path string) int {

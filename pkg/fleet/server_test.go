@@ -123,7 +123,7 @@ func (s *server) answer(r *http.Request, w http.ResponseWriter) any {
 	case path == "/api" || path == "/apis":
 		w.Header().Set("Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
 		return discovery(path == "/api")
-	case strings.HasSuffix(path, "/secrets"), strings.HasSuffix(path, "/configmaps"):
+	case strings.HasSuffix(path, "/secrets"), strings.HasSuffix(path, "/configmaps"), strings.HasSuffix(path, "/pods"):
 		return s.list(path, r.URL.Query().Get("labelSelector"))
 	case s.objects[path] != nil:
 		return s.objects[path]
@@ -151,7 +151,7 @@ func discovery(core bool) *apidiscoveryv2.APIGroupDiscoveryList {
 		return list
 	}
 	version := apidiscoveryv2.APIVersionDiscovery{Version: "v1", Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
-	for _, kind := range []string{"Secret", "ConfigMap", "Namespace"} {
+	for _, kind := range []string{"Secret", "ConfigMap", "Namespace", "Pod"} {
 		scope := apidiscoveryv2.ScopeNamespace
 		if kind == "Namespace" {
 			scope = apidiscoveryv2.ScopeCluster
