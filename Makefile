@@ -30,6 +30,7 @@ vet:
 	cd test/e2e && go vet ./...
 	cd test/deploy && go vet ./...
 	cd test/formats && go vet ./...
+	cd test/browser && go vet ./...
 	cd test/controlplane && $(PLANE_ENV) go vet ./...
 
 lint:
@@ -37,12 +38,14 @@ lint:
 	cd test/e2e && $(STATICCHECK) ./...
 	cd test/deploy && $(STATICCHECK) ./...
 	cd test/formats && $(STATICCHECK) ./...
+	cd test/browser && $(STATICCHECK) ./...
 	cd test/controlplane && $(PLANE_ENV) $(STATICCHECK) . ./cmd/controlplane ./cmd/fakenode
 
-unit: $(PAIRS) postgresql
+unit: $(PAIRS) postgresql chromium
 	HELMDRIFT_DEFAULTS_PAIRS=$(CURDIR)/$(PAIRS) go test ./...
 	cd test/deploy && go test ./...
 	cd test/formats && go test ./...
+	cd test/browser && go test -timeout 30m ./...
 	cd test/controlplane && $(PLANE_ENV) go test ./...
 
 e2e: planes postgresql
@@ -53,6 +56,11 @@ e2e: planes postgresql
 postgresql: # go test hides why it skips a test
 	@ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || \
 		echo "tests of HELM_DRIVER=sql are SKIPPED: there is no /usr/lib/postgresql/*/bin/postgres (Debian: apt-get install postgresql)"
+
+.PHONY: chromium
+chromium:
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null || \
+		echo "tests of -o html in a browser are SKIPPED: there is no chromium (Debian: apt-get install chromium)"
 
 N ?= 1000
 .PHONY: oracle
@@ -83,6 +91,12 @@ defaults: $(LAUNCHER) ## rewrites the table of defaults
 demo: build planes
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
 	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo
+
+.PHONY: snapshots
+snapshots: build planes ## makes the snapshot of the README again, from the release of the demo
+	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
+	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo \
+		--snapshot testdata/snapshots/web.json.gz
 
 cluster: planes ## starts a cluster for experiments
 	@$(LAUNCHER) start --controllers --fake-nodes 1

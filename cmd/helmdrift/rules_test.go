@@ -22,8 +22,11 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/confine", "internal/escape", "internal/ignore", "internal/output", "internal/owners", "internal/secret", "pkg/drift", "pkg/fetch",
-			"pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report", "pkg/rollout", "pkg/threeway"},
+		"cmd/helmdrift": {"internal/confine", "internal/escape", "internal/ignore", "internal/output", "internal/owners", "internal/secret",
+			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report",
+			"pkg/rollout", "pkg/snapshot", "pkg/threeway"},
+		"pkg/snapshot": {"internal/kinds", "internal/secret", "pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
+			"pkg/threeway"},
 		"pkg/drift": {"internal/engine", "internal/forecast", "internal/ignore", "internal/kinds", "internal/secret", "pkg/fetch", "pkg/live", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"pkg/fleet":   {"pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/report", "pkg/threeway"},
@@ -47,7 +50,8 @@ func arrows() map[string][]string {
 		"internal/ignore":            {"internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/owners":            {"pkg/object", "pkg/report"},
 		"internal/forecast":          {"internal/kinds", "pkg/object", "pkg/report"},
-		"internal/output":            {"internal/escape", "internal/output/ci", "pkg/report"},
+		"internal/output":            {"internal/escape", "internal/output/ci", "internal/output/html", "pkg/report"},
+		"internal/output/html":       {"pkg/report"},
 		"internal/output/ci":         {"internal/escape", "pkg/object", "pkg/report"},
 		"internal/escape":            {},
 		"internal/output/schema":     {},

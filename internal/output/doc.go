@@ -7,6 +7,7 @@
 //	                │                                                          └────────────────┴─► scan ──┘
 //	Report ─► Write ┼─► json ─► yaml ─► rules
 //	                ├─► prometheus
+//	                ├─► html (words of text) ─► package html
 //	                └─► every foreign text ─► internal/escape ◄─ the command's own messages on stderr, Progress
 //
 // A file uses only what stands to the left of it. The package decides nothing: verdicts, causes and counts come with the report, and values

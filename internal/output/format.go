@@ -26,6 +26,8 @@ const (
 	SARIF    Format = "sarif"
 	GitLab   Format = "gitlab"
 	GitHub   Format = "github"
+	// HTML writes a report as a page for a browser. Only a Report has this format.
+	HTML Format = "html"
 	// Rules writes the rules that would silence a report. Only a Report has this format.
 	Rules Format = "ignore"
 	// Prometheus writes the counts of a report as metrics. Only a Report has this format.
@@ -43,6 +45,7 @@ func formats() []format {
 		{name: SARIF, write: forCI(ci.SARIF)},
 		{name: GitLab, write: forCI(ci.GitLab)},
 		{name: GitHub, write: forCI(ci.GitHub)},
+		{name: HTML, write: writeHTML},
 		{name: Prometheus, write: writePrometheus},
 		{name: Rules, write: writeRules},
 	}
