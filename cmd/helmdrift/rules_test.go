@@ -68,7 +68,7 @@ func strangers() map[string][]string {
 		"k8s.io/client-go/discovery":                     {"pkg/live"},
 		"k8s.io/client-go/rest":                          {"cmd/helmdrift", "pkg/live", "pkg/render"},
 		"k8s.io/client-go/tools/clientcmd":               {"cmd/helmdrift"},
-		"net/http":                                       {"pkg/fetch", "pkg/live", "pkg/repair"},
+		"net/http":                                       {"pkg/fetch", "pkg/live", "pkg/repair", "pkg/snapshot"},
 		"github.com/fatih/color":                         {"internal/output"},
 		"github.com/spf13/cobra":                         {"cmd/helmdrift"},
 		"github.com/spf13/pflag":                         {"cmd/helmdrift"},

@@ -183,12 +183,14 @@ func described(file string, s *snapshot.Snapshot) string {
 	return text + "; it holds secrets in clear"
 }
 
-// checkFile refuses to replace a file that is no snapshot, unless --overwrite is set. It does so before the cluster is asked.
+// checkFile refuses to replace a file that is no snapshot, unless --overwrite is set, and a folder that does not exist. It does so before
+// the cluster is asked.
 func (o *snapshotOptions) checkFile() error {
 	info, err := os.Stat(o.output)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		_, err := os.Stat(filepath.Dir(o.output))
+		return err
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():

@@ -109,18 +109,24 @@ func (r inputRecords) LoadRollback(context.Context, string, int, release.Options
 func snapshotText(t *testing.T, c *threeway.Comparison, text string) string {
 	t.Helper()
 	in := c.Input
-	records := inputRecords{in, map[string]any{"plain": text, "list": []any{text, map[string]any{"password": text}}, "url": "redis://:" + text + "@cache"}}
-	recorder := snapshot.NewRecorder(drift.Connection{Cluster: inputCluster{in, said(c)}, Records: func(string) (drift.Records, error) { return records, nil }})
+	records := inputRecords{in, map[string]any{
+		"plain": text, "list": []any{text, map[string]any{"password": text}}, "url": "redis://:" + text + "@cache",
+	}}
+	recorder := snapshot.NewRecorder(drift.Connection{
+		Cluster: inputCluster{in, said(c)}, Records: func(string) (drift.Records, error) { return records, nil },
+	})
 	comparer := drift.New(recorder.Connection(), drift.Options{})
 	if _, err := comparer.Compare(t.Context(), drift.Target{Namespace: "prod", Release: in.Name}); err != nil {
 		t.Fatal(err)
 	}
 	recorder.Complete(t.Context(), "prod")
 	_, _ = recorder.Connection().Cluster.List(t.Context(), schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, "prod")
-	saved, err := recorder.Snapshot(t.Context(), snapshot.Options{Helmdrift: "test", Time: time.Unix(0, 0), Namespace: "prod", Release: in.Name,
+	saved, err := recorder.Snapshot(t.Context(), snapshot.Options{
+		Helmdrift: "test", Time: time.Unix(0, 0), Namespace: "prod", Release: in.Name,
 		ReadManifest: func(_ context.Context, r *release.Record) ([]render.Document, error) {
 			return render.ReadDocuments(r.Manifest), nil
-		}})
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

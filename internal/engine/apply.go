@@ -50,6 +50,7 @@ func NewApplyTypes(document []byte) (*ApplyTypes, error) {
 // validation, admission and defaulting; the rules for those are applied to its result.
 type serverSide struct {
 	manager *managedfields.FieldManager
+	types   versionedTypes
 	gvk     schema.GroupVersionKind
 	// deployer is the field manager that applies.
 	deployer string
@@ -74,7 +75,7 @@ func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom boo
 	if err != nil {
 		return serverSide{}, fmt.Errorf("preparing a server-side apply of %s: %w", gvk.Kind, err)
 	}
-	return serverSide{manager: m, gvk: gvk, deployer: deployer}, nil
+	return serverSide{manager: m, types: types, gvk: gvk, deployer: deployer}, nil
 }
 
 // applied is what a server-side apply makes of live.
@@ -86,8 +87,11 @@ type applied struct {
 	Refusal string
 }
 
-// result returns live after an apply of desired. It changes neither of them.
+// result returns live after an apply of desired. It changes neither of them. The result may be live itself.
 func (s serverSide) result(desired, live map[string]any, force bool) (applied, error) {
+	if s.types.appliesNothing(s.deployer, desired, live) {
+		return applied{Result: live}, nil
+	}
 	out, err := s.apply(desired, live, force)
 	conflicts := conflictsOf(err)
 	if len(conflicts) == 0 {

@@ -114,7 +114,8 @@ func TestMaskerFindsMembers(t *testing.T) {
 			t.Errorf("%s is not in %s", kept, text)
 		}
 	}
-	if config := fmt.Sprint(m.Given(map[string]any{"x": "canary-1234", "y": "plain"})); strings.Contains(config, "canary") || !strings.Contains(config, "plain") {
+	config := fmt.Sprint(m.Given(map[string]any{"x": "canary-1234", "y": "plain"}))
+	if strings.Contains(config, "canary") || !strings.Contains(config, "plain") {
 		t.Errorf("values became %s", config)
 	}
 }

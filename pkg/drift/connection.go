@@ -2,6 +2,7 @@ package drift
 
 import (
 	"context"
+	"time"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -31,6 +32,16 @@ type Connection struct {
 	// Masked says that secrets in the answers are replaced by tokens, as in a snapshot. Where a chart has a clear value and the answers a
 	// token, the value is not compared.
 	Masked bool
+	// Time is when the answers were given, if they were saved; zero means now.
+	Time time.Time
+}
+
+// now returns the time of the answers.
+func (c Connection) now() time.Time {
+	if c.Time.IsZero() {
+		return time.Now()
+	}
+	return c.Time
 }
 
 // LookupFunc answers one lookup of a template.

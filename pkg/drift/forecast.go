@@ -27,7 +27,7 @@ func (c *Comparer) forecast(ctx context.Context, comparison *threeway.Comparison
 
 // Predict reads what a forecast wants, and predicts. pkg/repair predicts so what a plan means for pods.
 func (c *Comparer) Predict(ctx context.Context, in forecast.Input) forecast.Effects {
-	in.Now = time.Now()
+	in.Now = c.connection.now()
 	for _, want := range forecast.Wants(in) {
 		in.Seen[want] = c.look(ctx, want)
 	}

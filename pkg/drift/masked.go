@@ -30,7 +30,8 @@ func withoutMasked(in *threeway.Input) {
 		known := []map[string]any{old[o.Key], in.Live[o.Ref].Object}
 		m := maskedFields{isSecret: secret.Kind(o.Group, o.Kind)}
 		o.Content = m.object(o.Content, known)
-		o.Again, o.AtOnce = new(maskedFields{isSecret: m.isSecret}).object(o.Again, known), new(maskedFields{isSecret: m.isSecret}).object(o.AtOnce, known)
+		again := maskedFields{isSecret: m.isSecret}
+		o.Again, o.AtOnce = again.object(o.Again, known), again.object(o.AtOnce, known)
 		if o.Again != nil && reflect.DeepEqual(o.Again, o.Content) {
 			o.Again, o.AtOnce = nil, nil
 		}
@@ -53,7 +54,7 @@ type maskedFields struct {
 	paths    []object.Path
 }
 
-// object returns a copy of a desired object in which every value that cannot be compared is the one of a known object, the first that has it.
+// object returns a copy of a desired object in which every value that cannot be compared is that of the first known object that has one.
 func (m *maskedFields) object(desired map[string]any, known []map[string]any) map[string]any {
 	if desired == nil {
 		return nil

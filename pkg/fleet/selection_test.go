@@ -91,7 +91,7 @@ func TestOnce(t *testing.T) {
 	for i := range 64 {
 		group.Go(func() {
 			key := i % 4
-			if got := values.get(key, func() int { made.Add(1); return key * 10 }); got != key*10 {
+			if got := values.get(key, func() (int, bool) { made.Add(1); return key * 10, true }); got != key*10 {
 				t.Errorf("value of %d is %d", key, got)
 			}
 		})

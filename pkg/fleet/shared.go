@@ -60,17 +60,17 @@ func (s *shared) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]t
 // Terminating implements drift.Cluster.
 func (s *shared) Terminating(ctx context.Context, names []string) map[string]bool {
 	if s.wide {
-		all := s.namespaces.get("", func() namespaces {
+		all := s.namespaces.get("", func() (namespaces, bool) {
 			found, err := s.Cluster.Namespaces(ctx)
-			return namespaces{terminating: found, listed: err == nil}
+			return namespaces{terminating: found, listed: err == nil}, err == nil
 		})
 		if all.listed {
 			return chosen(names, func(name string) bool { return all.terminating[name] })
 		}
 	}
 	return chosen(names, func(name string) bool {
-		return s.namespaces.get(name, func() namespaces {
-			return namespaces{terminating: s.Cluster.Terminating(ctx, []string{name})}
+		return s.namespaces.get(name, func() (namespaces, bool) {
+			return namespaces{terminating: s.Cluster.Terminating(ctx, []string{name})}, true
 		}).terminating[name]
 	})
 }
@@ -100,15 +100,15 @@ func (s *shared) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map
 	})
 }
 
-// collect returns the answers about several keys, each of which is asked for once.
+// collect returns the answers about several keys, each of which is asked for once if it is answered.
 func collect[K comparable, T any](all *once[K, answer[T]], keys []K, ask func(K) (map[K]T, []report.Message)) (map[K]T, []report.Message) {
 	out := map[K]T{}
 	var warnings []report.Message
 	for _, key := range keys {
-		a := all.get(key, func() answer[T] {
+		a := all.get(key, func() (answer[T], bool) {
 			found, warnings := ask(key)
 			value, any := found[key]
-			return answer[T]{value, any, warnings}
+			return answer[T]{value, any, warnings}, len(warnings) == 0
 		})
 		if a.any {
 			out[key] = a.found
@@ -121,9 +121,9 @@ func collect[K comparable, T any](all *once[K, answer[T]], keys []K, ask func(K)
 // Autoscalers implements drift.Cluster. If the autoscalers of the whole cluster cannot be listed, each namespace is asked for its own.
 func (s *shared) Autoscalers(ctx context.Context, names []string) (map[object.Key]object.Autoscaler, []report.Message) {
 	ask := func(namespace string) answer[map[object.Key]object.Autoscaler] {
-		return s.autoscalers.get(namespace, func() (a answer[map[object.Key]object.Autoscaler]) {
+		return s.autoscalers.get(namespace, func() (a answer[map[object.Key]object.Autoscaler], read bool) {
 			a.found, a.warnings = s.Cluster.Autoscalers(ctx, []string{namespace})
-			return a
+			return a, len(a.warnings) == 0
 		})
 	}
 	if s.wide {
@@ -143,30 +143,48 @@ func (s *shared) Autoscalers(ctx context.Context, names []string) (map[object.Ke
 
 // List implements drift.Cluster. Releases of one namespace share its list.
 func (s *shared) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
-	l := s.lists.get(listKey{kind, namespace}, func() (l list) {
+	l := s.lists.get(listKey{kind, namespace}, func() (l list, read bool) {
 		l.items, l.err = s.Cluster.List(ctx, kind, namespace)
-		return l
+		return l, l.err == nil
 	})
 	return l.items, l.err
 }
 
-// once holds the values of keys. Each is made once, by the first caller that needs it; other callers wait for it.
+// readAttempts is how often the fleet asks for what could not be read. Later releases get the last answer.
+const readAttempts = 3
+
+// once holds the values of keys. Each is read once, by the first caller that needs it; other callers wait for it. What could not be read is
+// read again for a later caller, readAttempts times in all.
 type once[K comparable, V any] struct {
 	mu     sync.Mutex
-	values map[K]func() V
+	values map[K]*reading[V]
 }
 
-// get returns the value of a key, which it makes if there is none yet.
-func (o *once[K, V]) get(key K, make func() V) V {
+// reading is one attempt to read a value.
+type reading[V any] struct {
+	get     func() (value V, read bool)
+	attempt int
+}
+
+// get returns the value of a key. Read reports whether it could read the value.
+func (o *once[K, V]) get(key K, read func() (value V, read bool)) V {
 	o.mu.Lock()
 	if o.values == nil {
-		o.values = map[K]func() V{}
+		o.values = map[K]*reading[V]{}
 	}
-	value, begun := o.values[key]
-	if !begun {
-		value = sync.OnceValue(make)
-		o.values[key] = value
+	r := o.values[key]
+	if r == nil {
+		r = &reading[V]{get: sync.OnceValues(read), attempt: 1}
+		o.values[key] = r
 	}
 	o.mu.Unlock()
-	return value()
+	value, ok := r.get()
+	if !ok {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.values[key] == r && r.attempt < readAttempts {
+			o.values[key] = &reading[V]{get: sync.OnceValues(read), attempt: r.attempt + 1}
+		}
+	}
+	return value
 }

@@ -31,6 +31,10 @@ type Sweep struct {
 
 	mu    sync.Mutex
 	lists map[listOf]*sharedList
+	// wanted counts the objects that were wanted of a list that was not begun.
+	wanted map[listOf]int
+	// silent are the kinds whose list was not answered in time. Nothing of them is asked for again, since each release would wait as long.
+	silent map[schema.GroupVersionResource]error
 	// The releases that are worked on are in the namespaces from first to last.
 	first, last string
 }
@@ -44,7 +48,8 @@ type listOf struct {
 // Sweep starts to read many releases. If wide is set, it lists across namespaces, which is cheaper if most namespaces have releases.
 func (c *Cluster) Sweep(ctx context.Context, wide bool) *Sweep {
 	ctx, cancel := context.WithCancel(ctx)
-	return &Sweep{cluster: c, wide: wide, ctx: ctx, cancel: cancel, lists: map[listOf]*sharedList{}}
+	return &Sweep{cluster: c, wide: wide, ctx: ctx, cancel: cancel, lists: map[listOf]*sharedList{},
+		wanted: map[listOf]int{}, silent: map[schema.GroupVersionResource]error{}}
 }
 
 // Close ends all requests of the sweep.
@@ -82,7 +87,9 @@ func (s *Sweep) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]th
 func (s *Sweep) planJobs(targets []target) []job {
 	var jobs []job
 	for _, group := range groups(targets) {
-		if list := s.list(group[0]); list != nil {
+		if err := s.silence(group[0].GroupVersionResource); err != nil {
+			jobs = append(jobs, failedJob(group, err))
+		} else if list := s.list(group); list != nil {
 			jobs = append(jobs, list.job(s.cluster, group))
 		} else {
 			jobs = append(jobs, s.cluster.groupJobs(group)...)
@@ -91,8 +98,42 @@ func (s *Sweep) planJobs(targets []target) []job {
 	return jobs
 }
 
-// list returns the list that should have the target, which may not have begun; nil if the target should be read by itself.
-func (s *Sweep) list(t target) *sharedList {
+// silence returns the error of a kind whose list was not answered in time; nil for other kinds.
+func (s *Sweep) silence(of schema.GroupVersionResource) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.silent[of]
+}
+
+// failedJob returns the job that answers all targets of a group with an error of their list.
+func failedJob(group []target, err error) job {
+	return job{group, func(context.Context) (answers, []target) {
+		found := answers{}
+		for _, t := range group {
+			found[t.ref] = threeway.Live{Err: t.objectError("list", err)}
+		}
+		return found, nil
+	}}
+}
+
+// readPage reads a page of a list, and remembers that the kind did not answer in time.
+func (s *Sweep) readPage(ctx context.Context, of listOf, token string) (listPage, error) {
+	if err := s.silence(of.GroupVersionResource); err != nil {
+		return listPage{}, err
+	}
+	page, err := s.cluster.readPage(ctx, of.GroupVersionResource, of.namespace, token)
+	if err != nil && isTimeout(err) && ctx.Err() == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.silent[of.GroupVersionResource] = err
+	}
+	return page, err
+}
+
+// list returns the list that should have the targets of a group, which may not have begun; nil if they should be read by themselves. The
+// list of a namespace begins when several of its objects were wanted: it may be long.
+func (s *Sweep) list(group []target) *sharedList {
+	t := group[0]
 	key := listOf{GroupVersionResource: t.GroupVersionResource}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,9 +145,10 @@ func (s *Sweep) list(t target) *sharedList {
 		key.namespace = namespace
 	}
 	if s.lists[key] == nil {
-		read := func(ctx context.Context, token string) (listPage, error) {
-			return s.cluster.readPage(ctx, key.GroupVersionResource, key.namespace, token)
+		if s.wanted[key] += len(group); key.namespace != "" && s.wanted[key] < listFrom {
+			return nil
 		}
+		read := func(ctx context.Context, token string) (listPage, error) { return s.readPage(ctx, key, token) }
 		s.lists[key] = newSharedList(s.ctx, read, s.first)
 	}
 	return s.lists[key]

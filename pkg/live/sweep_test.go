@@ -98,7 +98,7 @@ func TestSweepNarrow(t *testing.T) {
 	s := newSweep(t, f, false, "a", "b")
 	for i, name := range []string{"a", "b", "a", "b"} {
 		f.namespace(name)
-		refs := append(f.addMany("ConfigMap", name, "m", 1), roles[i])
+		refs := append(f.addMany("ConfigMap", name, "m", 3), roles[i])
 		mustFind(t, s.Read(t.Context(), refs), refs)
 	}
 	wantRequests(t, f, "/api/v1/namespaces/a/configmaps?limit=250", "/api/v1/namespaces/b/configmaps?limit=250",

@@ -27,6 +27,11 @@ type LookupAnswer struct {
 	Body   []byte
 }
 
+// SavedAnswer returns an answer that was saved, with the one header that readers of it need.
+func SavedAnswer(code int, status, contentType string, body []byte) LookupAnswer {
+	return LookupAnswer{Status: status, Code: code, Header: http.Header{"Content-Type": {contentType}}, Body: body}
+}
+
 // Lookups is LookupSender with a config of Lookups for this cluster.
 func (c *Cluster) Lookups(known ...*secret.Known) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
 	return LookupSender(Lookups(c.config, c.options, known...))

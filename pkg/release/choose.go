@@ -139,8 +139,8 @@ func (h History) checkStoredOnce(choice ...Entry) error {
 				return withHint(
 					fmt.Errorf("revision %d of %s is stored twice in namespace %s: as %s %s and %s",
 						e.Revision, h.Release, h.Namespace, h.Kind, chosen.Name, e.Name),
-					"the record of this revision is called %s; remove the label owner from the other one",
-					objectName(h.Release, e.Revision))
+					"the record of this revision is called %s; remove the %s owner from the other one",
+					objectName(h.Release, e.Revision), describedBy(h.Kind))
 			}
 		}
 	}

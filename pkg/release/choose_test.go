@@ -1,6 +1,7 @@
 package release
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -216,5 +217,17 @@ func TestPendingHints(t *testing.T) {
 	} {
 		_, err := history(t, text).Choose(0)
 		wantError(t, err, hint, inProgress)
+	}
+}
+
+// TestStoredTwiceInSQL checks that the hint about a row of a database speaks of its columns: it has no labels.
+func TestStoredTwiceInSQL(t *testing.T) {
+	for kind, want := range map[string]string{"Secret": "remove the label owner", rowKind: "remove the column owner"} {
+		h := History{Release: "web", Kind: kind, Namespace: "prod", Entries: []Entry{{Name: "a", Revision: 1}, {Name: "b", Revision: 1}}}
+		var hinted interface{ Hint() string }
+		err := h.checkStoredOnce(h.Entries[0])
+		if !errors.As(err, &hinted) || !strings.Contains(hinted.Hint(), want) {
+			t.Errorf("%s: %v", kind, err)
+		}
 	}
 }

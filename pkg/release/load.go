@@ -140,6 +140,6 @@ func (s *Store) decode(text []byte, e Entry, opts Options) (*Record, error) {
 	default:
 		return r, nil
 	}
-	return nil, withHint(err, "the %s was copied or its labels were edited; correct its name and labels, "+
-		"or remove the label owner if it is a backup", s.kind())
+	return nil, withHint(err, "the %[1]s was copied or its %[2]ss were edited; correct its name and %[2]ss, "+
+		"or remove the %[2]s owner if it is a backup", s.kind(), describedBy(s.kind()))
 }

@@ -64,7 +64,18 @@ var _ backend = database{}
 // Resource returns nothing, because the records are not in the cluster.
 func (d database) Resource() string { return "" }
 
-func (d database) kind() string { return "SQL row" }
+func (d database) kind() string { return rowKind }
+
+// rowKind is what a record in a database is called.
+const rowKind = "SQL row"
+
+// describedBy returns what says which release and revision a record of a kind belongs to: label, or column.
+func describedBy(kind string) string {
+	if kind == rowKind {
+		return "column"
+	}
+	return "label"
+}
 
 func (d database) close() error { return d.db.Close() }
 

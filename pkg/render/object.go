@@ -112,6 +112,9 @@ func problemIn(u *unstructured.Unstructured) string {
 // leaves the items of a list to the API server, which refuses them with the same message. Here both are checked, so
 // that all labels are strings.
 func checkMetadata(object map[string]any) error {
+	if isPlainMetadata(object["metadata"]) {
+		return nil
+	}
 	text, err := json.Marshal(map[string]any{"metadata": object["metadata"]})
 	if err != nil {
 		return metadataError(err)
@@ -123,4 +126,32 @@ func checkMetadata(object map[string]any) error {
 		return metadataError(err)
 	}
 	return nil
+}
+
+// isPlainMetadata reports whether metadata has nothing but names, labels and annotations, and all of them are texts. That always decodes,
+// and most metadata of charts is so.
+func isPlainMetadata(metadata any) bool {
+	fields, isMap := metadata.(map[string]any)
+	for name, v := range fields {
+		_, isText := v.(string)
+		texts, areTexts := v.(map[string]any)
+		for _, text := range texts {
+			if _, ok := text.(string); !ok {
+				return false
+			}
+		}
+		switch name {
+		case "name", "namespace":
+			if !isText {
+				return false
+			}
+		case "labels", "annotations":
+			if !areTexts {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return isMap
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 var update = flag.Bool("update", false, "rewrite the wanted sections under testdata")
@@ -201,5 +203,37 @@ func TestParseWithoutScope(t *testing.T) {
 	m := Parse("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", ParseOptions{Namespace: "prod"})
 	if len(m.Objects) != 1 || m.Objects[0].Namespace != "prod" {
 		t.Errorf("%+v", m.Objects)
+	}
+}
+
+// TestPlainMetadata holds the shortcut for metadata that is plain to the type that Kubernetes has for it.
+func TestPlainMetadata(t *testing.T) {
+	values := []any{"a", "", "\xff", nil, int64(1), true, []any{"a"}, map[string]any{}, map[string]any{"k": "v"}, map[string]any{"k": nil},
+		map[string]any{"k": int64(1)}, map[string]any{"k": map[string]any{"k": "v"}}}
+	plain := 0
+	for _, name := range []string{"name", "namespace", "labels", "annotations", "generateName", "uid", "finalizers", "creationTimestamp", "Name"} {
+		for _, v := range values {
+			metadata := map[string]any{"name": "a", name: v}
+			if !isPlainMetadata(metadata) {
+				continue
+			}
+			plain++
+			text, err := json.Marshal(metadata)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var typed metav1.ObjectMeta
+			if err := utiljson.Unmarshal(text, &typed); err != nil {
+				t.Errorf("%s: %v: %v", name, v, err)
+			}
+		}
+	}
+	for _, v := range values[:7] {
+		if isPlainMetadata(v) {
+			t.Errorf("%v is no metadata", v)
+		}
+	}
+	if plain != 10 {
+		t.Errorf("%d of the values are plain", plain)
 	}
 }

@@ -58,7 +58,7 @@ func sortedRefs[V any](objects map[object.Ref]V) []object.Ref {
 	})
 }
 
-// servedKind returns the kind that an entry of the API versions names: "v1/Pod" or "apps/v1/Deployment". An entry without a kind names none.
+// servedKind returns the kind that an entry of the API versions names, such as "v1/Pod" or "apps/v1/Deployment"; some entries name none.
 func servedKind(text string) (schema.GroupVersionKind, bool) {
 	switch parts := strings.Split(text, "/"); {
 	case len(parts) == 3:

@@ -15,15 +15,15 @@
 // # What is not there
 //
 // What was not asked for is not known, which is different from absent. A Player answers a question that was never asked with an error whose
-// code is CodeNotInSnapshot: an object that only another chart names, a revision that no comparison needed, a lookup of a chart. So a
+// code is CodeNotInSnapshot: an object that only another chart names, a revision that no comparison needed, a lookup of a chart. A
 // report never says of such an object that it is missing, and the exit code is 1. A kind that the server did not serve is the exception:
 // the snapshot knows every kind that it served.
 //
 // # Secrets
 //
 // Unless Options.IncludeSecrets is set, secrets are replaced by tokens (internal/secret, Masker). Equal secrets have equal tokens within a
-// snapshot, so a report without a chart is the same. Against a chart, a value that only one side has as a token cannot be compared; pkg/drift
-// lists it as not compared. The places that are masked:
+// snapshot, so a report without a chart is the same. Against a chart, a value that only one side has as a token cannot be compared;
+// pkg/drift lists it as not compared. The places that are masked:
 //
 //   - objects of the cluster with annotations and managedFields, answers to lookups, lists of objects
 //   - the manifests of the records, which are stored as documents without their text, because comments may hold anything

@@ -10,16 +10,20 @@ import (
 	"strings"
 )
 
-// The bounds of a snapshot. A release is a few hundred objects of some 10 KB; the documents of custom kinds are larger.
-const (
-	// maxPacked and maxSize are the largest sizes of a file in bytes, before and after it is unpacked.
-	maxPacked = 32 << 20
-	maxSize   = 128 << 20
-	// maxValues is the largest number of values: each takes some 100 bytes of memory, however short its text.
-	maxValues = 4 << 20
-	// maxDepth is how deep values may be nested. The schemas of custom kinds are the deepest.
-	maxDepth = 200
-)
+// bounds are what a snapshot may take.
+type bounds struct {
+	// packed and size are the largest sizes of a file in bytes, before and after it is unpacked.
+	packed, size int
+	// values is the largest number of values: each takes some 100 bytes of memory, however short its text.
+	values int
+	// depth is how deep values may be nested. The schemas of custom kinds are the deepest.
+	depth int
+}
+
+// defaultBounds returns the bounds of Read. A release is a few hundred objects of some 10 KB; the documents of custom kinds are larger.
+func defaultBounds() bounds {
+	return bounds{packed: 32 << 20, size: 128 << 20, values: 4 << 20, depth: 200}
+}
 
 // Write writes a snapshot.
 func (s *Snapshot) Write(w io.Writer) error {
@@ -33,12 +37,15 @@ func (s *Snapshot) Write(w io.Writer) error {
 }
 
 // Read reads a snapshot, which somebody else may have made. The error says what is wrong with it, and quotes none of its values.
-func Read(r io.Reader) (*Snapshot, error) {
-	text, err := unpack(r)
+func Read(r io.Reader) (*Snapshot, error) { return defaultBounds().read(r) }
+
+// read is Read with other bounds.
+func (b bounds) read(r io.Reader) (*Snapshot, error) {
+	text, err := b.unpack(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBounds(text); err != nil {
+	if err := b.check(text); err != nil {
 		return nil, err
 	}
 	if err := checkHead(text); err != nil {
@@ -57,13 +64,13 @@ func Read(r io.Reader) (*Snapshot, error) {
 }
 
 // unpack returns the text of a snapshot.
-func unpack(r io.Reader) ([]byte, error) {
-	packed, err := io.ReadAll(io.LimitReader(r, maxPacked+1))
+func (b bounds) unpack(r io.Reader) ([]byte, error) {
+	packed, err := io.ReadAll(io.LimitReader(r, int64(b.packed)+1))
 	switch {
 	case err != nil:
 		return nil, err
-	case len(packed) > maxPacked:
-		return nil, fmt.Errorf("it is larger than %d MiB", maxPacked>>20)
+	case len(packed) > b.packed:
+		return nil, fmt.Errorf("it is larger than %d bytes", b.packed)
 	case !bytes.HasPrefix(packed, []byte("\x1f\x8b\x08")):
 		return nil, errors.New("it is not compressed with gzip")
 	}
@@ -71,10 +78,10 @@ func unpack(r io.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its compression is damaged: %w", err)
 	}
-	text, err := io.ReadAll(io.LimitReader(zr, maxSize+1))
+	text, err := io.ReadAll(io.LimitReader(zr, int64(b.size)+1))
 	switch {
-	case len(text) > maxSize:
-		return nil, fmt.Errorf("it is larger than %d MiB unpacked", maxSize>>20)
+	case len(text) > b.size:
+		return nil, fmt.Errorf("it is larger than %d bytes unpacked", b.size)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, errors.New("it is cut short")
 	case err != nil:
@@ -83,8 +90,8 @@ func unpack(r io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// checkBounds reads the text without building values, and counts them.
-func checkBounds(text []byte) error {
+// check reads the text without building values, and counts them.
+func (b bounds) check(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	depth, values := 0, 0
@@ -104,10 +111,10 @@ func checkBounds(text []byte) error {
 		}
 		values++
 		switch {
-		case depth > maxDepth:
-			return fmt.Errorf("its values are nested deeper than %d", maxDepth)
-		case values > maxValues:
-			return fmt.Errorf("it has more than %d values", maxValues)
+		case depth > b.depth:
+			return fmt.Errorf("its values are nested deeper than %d", b.depth)
+		case values > b.values:
+			return fmt.Errorf("it has more than %d values", b.values)
 		case depth == 0 && len(bytes.TrimSpace(text[decoder.InputOffset():])) > 0:
 			return fmt.Errorf("it has text after its end, at byte %d", decoder.InputOffset())
 		}
@@ -125,7 +132,8 @@ func checkHead(text []byte) error {
 	case err != nil || head.APIVersion == "":
 		return errors.New("it has no apiVersion")
 	case head.APIVersion != APIVersion && strings.HasPrefix(head.APIVersion, "helmdrift.io/"):
-		return fmt.Errorf("its apiVersion is %.40q, and this helmdrift reads %s; a newer helmdrift may have written it", head.APIVersion, APIVersion)
+		return fmt.Errorf("its apiVersion is %.40q, and this helmdrift reads %s; a newer helmdrift may have written it",
+			head.APIVersion, APIVersion)
 	case head.APIVersion != APIVersion || head.Kind != Kind:
 		return fmt.Errorf("it is a %.40q %.40q, not a %s %s", head.APIVersion, head.Kind, APIVersion, Kind)
 	}
@@ -139,8 +147,8 @@ func formError(err error) error {
 		found, _, _ := strings.Cut(wrong.Value, " ")
 		return fmt.Errorf("its %s holds a %s", wrong.Field, found)
 	}
-	if text := err.Error(); strings.HasPrefix(text, "json: unknown field ") {
-		return fmt.Errorf("it has the %s, which this helmdrift does not know; a newer helmdrift may have written it", strings.TrimPrefix(text, "json: "))
+	if unknown, found := strings.CutPrefix(err.Error(), "json: unknown field "); found {
+		return fmt.Errorf("it has the key %.60s, which this helmdrift does not know; a newer helmdrift may have written it", unknown)
 	}
 	return errors.New("it does not have the form of a snapshot")
 }

@@ -92,6 +92,7 @@ type Hook struct {
 	Kind           string   `json:"kind"`
 	Path           string   `json:"path,omitempty"`
 	Events         []string `json:"events,omitempty"`
+	Weight         int      `json:"weight,omitempty"`
 	DeletePolicies []string `json:"deletePolicies,omitempty"`
 }
 
@@ -167,7 +168,7 @@ type Autoscaler struct {
 	ToZero     bool   `json:"toZero,omitempty"`
 }
 
-// List is a list of objects that was asked for, without managedFields, or the error of reading it.
+// List is a list of objects that was asked for, without what no forecast reads, or the error of reading it.
 type List struct {
 	Group     string            `json:"group"`
 	Version   string            `json:"version"`
@@ -175,6 +176,8 @@ type List struct {
 	Namespace string            `json:"namespace"`
 	Items     []json.RawMessage `json:"items,omitempty"`
 	Error     string            `json:"error,omitempty"`
+	// Forbidden is set if the error is that the role does not allow the list.
+	Forbidden bool `json:"forbidden,omitempty"`
 }
 
 // Lookup is what a template of the chart looked up, and the answer of the server.

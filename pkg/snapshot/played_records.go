@@ -115,8 +115,10 @@ func (p playedRecords) missing(e release.Entry) error {
 	for _, r := range p.from.Records.Revisions {
 		captured = append(captured, fmt.Sprint(r.Revision))
 	}
-	return advised{error: fmt.Errorf("the snapshot does not hold revision %d of %s; it holds %s", e.Revision, e.Release, strings.Join(captured, ", ")),
-		hint: fmt.Sprintf("helmdrift snapshot %s --to-revision %d captures it too", e.Release, e.Revision)}
+	return advised{
+		error: fmt.Errorf("the snapshot does not hold revision %d of %s; it holds %s", e.Revision, e.Release, strings.Join(captured, ", ")),
+		hint:  fmt.Sprintf("helmdrift snapshot %s --to-revision %d captures it too", e.Release, e.Revision),
+	}
 }
 
 // advised is an error together with advice.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chartutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -47,7 +47,7 @@ func NewPlayer(s *Snapshot) *Player {
 // Connection returns the connection from which the release of the snapshot is compared. It cannot try writes.
 func (p *Player) Connection() drift.Connection {
 	return drift.Connection{
-		Name: p.from.Cluster, Cluster: p, Lookups: p.lookups, Masked: p.from.Masked,
+		Name: p.from.Cluster, Cluster: p, Lookups: p.lookups, Masked: p.from.Masked, Time: p.from.Time,
 		Records: func(namespace string) (drift.Records, error) {
 			if namespace != p.from.Namespace {
 				return nil, fmt.Errorf("the snapshot is of namespace %q", p.from.Namespace)
@@ -165,6 +165,8 @@ func (p *Player) List(_ context.Context, kind schema.GroupVersionKind, namespace
 	switch {
 	case i < 0:
 		return nil, fmt.Errorf("the list of %s in namespace %q is not in the snapshot", kind.GroupKind(), namespace)
+	case p.from.Lists[i].Forbidden:
+		return nil, apierrors.NewForbidden(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, "", errors.New(p.from.Lists[i].Error))
 	case p.from.Lists[i].Error != "":
 		return nil, errors.New(p.from.Lists[i].Error)
 	}
@@ -224,13 +226,13 @@ func (p *Player) lookups(known ...*secret.Known) (server string, ask drift.Looku
 		l, found := saved[q]
 		switch {
 		case !found:
-			return live.LookupAnswer{}, errors.New("the answer to this lookup is not in the snapshot: helmdrift snapshot RELEASE CHART captures what " +
-				"the chart looks up, and --no-lookup lets lookups find nothing")
+			return live.LookupAnswer{}, errors.New("the answer to this lookup is not in the snapshot: helmdrift snapshot RELEASE CHART " +
+				"captures what the chart looks up, and --no-lookup lets lookups find nothing")
 		case l.Error != "":
 			return live.LookupAnswer{}, errors.New(l.Error)
 		}
 		addSecrets(l, known)
-		return live.LookupAnswer{Status: l.Status, Code: l.Code, Header: http.Header{"Content-Type": {l.ContentType}}, Body: []byte(l.Body)}, nil
+		return live.SavedAnswer(l.Code, l.Status, l.ContentType, []byte(l.Body)), nil
 	}, nil
 }
 

@@ -68,8 +68,9 @@ func chartOf(t *testing.T, template string) *drift.Chart {
 // revision. A kind that the server does not serve is known to be absent.
 func TestNotInSnapshot(t *testing.T) {
 	s := exampleSnapshot(t)
-	target := drift.Target{Namespace: "prod", Release: "web", Chart: chartOf(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}\n---\n"+
-		"{apiVersion: ex.com/v1, kind: Unserved, metadata: {name: x}}")}
+	target := drift.Target{Namespace: "prod", Release: "web"}
+	target.Chart = chartOf(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}\n---\n"+
+		"{apiVersion: ex.com/v1, kind: Unserved, metadata: {name: x}}")
 	got := compareTarget(t, s, target)
 	codes := map[string]string{}
 	for _, o := range got.Objects {
@@ -80,7 +81,8 @@ func TestNotInSnapshot(t *testing.T) {
 	if codes["ConfigMap"] != CodeNotInSnapshot || codes["Unserved"] == CodeNotInSnapshot {
 		t.Errorf("objects have the errors %v", codes)
 	}
-	target.Chart = chartOf(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: web-settings}, data: {x: '{{ (lookup "v1" "Secret" "prod" "web-login").kind }}'}}`)
+	target.Chart = chartOf(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: web-settings},\n"+
+		`data: {x: '{{ (lookup "v1" "Secret" "prod" "web-login").kind }}'}}`)
 	if got := compareTarget(t, s, target); len(got.Errors) != 1 || !strings.Contains(got.Errors[0].Message, "not in the snapshot") {
 		t.Errorf("a lookup has the errors %v", got.Errors)
 	}
@@ -91,12 +93,15 @@ func TestNotInSnapshot(t *testing.T) {
 	}
 }
 
-// TestMaskedChart checks what a masked value is against a chart: not compared if the chart has another text, and compared if the chart passes
-// the masked value on.
+// TestMaskedChart checks what a masked value is against a chart: not compared if the chart has another text, and compared if the chart
+// passes the masked value on.
 func TestMaskedChart(t *testing.T) {
 	s := exampleSnapshot(t)
-	template := "apiVersion: v1\nkind: Secret\nmetadata: {name: web-login}\nstringData: {password: VALUE}\n"
-	got := compareTarget(t, s, drift.Target{Namespace: "prod", Release: "web", Chart: chartOf(t, strings.ReplaceAll(template, "VALUE", "clear"))})
+	against := func(password string) *report.Release {
+		template := "apiVersion: v1\nkind: Secret\nmetadata: {name: web-login}\nstringData: {password: " + password + "}\n"
+		return compareTarget(t, s, drift.Target{Namespace: "prod", Release: "web", Chart: chartOf(t, template)})
+	}
+	got := against("clear")
 	i := slices.IndexFunc(got.NotCompared, func(n report.NotCompared) bool { return n.Reason == report.NotComparedMasked })
 	if i < 0 || got.NotCompared[i].Kind != "Secret" || got.NotCompared[i].Path != "stringData.password" {
 		t.Errorf("not compared are %+v", got.NotCompared)
@@ -105,8 +110,7 @@ func TestMaskedChart(t *testing.T) {
 		t.Errorf("the drift of the password is %+v", f)
 	}
 	s.Records.Revisions[0].Config = []json.RawMessage{json.RawMessage(`{"password": "` + tokenOfPassword(t, s) + `"}`)}
-	got = compareTarget(t, s, drift.Target{Namespace: "prod", Release: "web",
-		Chart: chartOf(t, strings.ReplaceAll(template, "VALUE", "{{ .Values.password }}"))})
+	got = against("{{ .Values.password }}")
 	if len(got.NotCompared) > 0 {
 		t.Errorf("not compared are %+v", got.NotCompared)
 	}

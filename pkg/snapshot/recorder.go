@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"helm.sh/helm/v3/pkg/chartutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -64,8 +65,9 @@ type listed struct {
 
 // listAnswer is a list, or the error of reading it.
 type listAnswer struct {
-	items   []map[string]any
-	problem string
+	items     []map[string]any
+	problem   string
+	forbidden bool
 }
 
 // lookupAnswer is the answer to a lookup, or the error of the request.
@@ -177,8 +179,8 @@ func (r recordedRecords) kept(loaded *release.Loaded) *release.Loaded {
 	return loaded
 }
 
-// recordedCluster is a cluster whose answers are kept. A question about several things is asked for one of them at a time, so that it can be
-// answered for any of them later.
+// recordedCluster is a cluster whose answers are kept. A question about several things is asked for one of them at a time, so that it can
+// be answered for any of them later.
 type recordedCluster struct {
 	drift.Cluster
 	to *Recorder
@@ -261,7 +263,9 @@ func (c recordedCluster) Autoscalers(ctx context.Context, namespaces []string) (
 // List implements drift.Cluster.
 func (c recordedCluster) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
 	items, err := c.Cluster.List(ctx, kind, namespace)
-	c.to.keep(func() { c.to.lists[listed{kind, namespace}] = listAnswer{items, textOf(err)} })
+	c.to.keep(func() {
+		c.to.lists[listed{kind, namespace}] = listAnswer{items, textOf(err), apierrors.IsForbidden(err)}
+	})
 	return items, err
 }
 

@@ -319,12 +319,13 @@ func (s *saver) savedAutoscalers() (out []Autoscalers) {
 	return out
 }
 
-// savedLists returns the lists without managedFields, which no forecast reads.
+// savedLists returns the lists.
 func (s *saver) savedLists() (out []List) {
 	for l, a := range s.lists {
-		saved := List{Group: l.kind.Group, Version: l.kind.Version, Kind: l.kind.Kind, Namespace: l.namespace, Error: s.text(a.problem)}
+		saved := List{Group: l.kind.Group, Version: l.kind.Version, Kind: l.kind.Kind, Namespace: l.namespace, Error: s.text(a.problem),
+			Forbidden: a.forbidden}
 		for _, item := range a.items {
-			saved.Items = append(saved.Items, s.object(l.kind.Group, l.kind.Kind, withoutManagedFields(item)))
+			saved.Items = append(saved.Items, s.object(l.kind.Group, l.kind.Kind, reduced(item)))
 		}
 		out = append(out, saved)
 	}
@@ -336,15 +337,6 @@ func (s *saver) savedLists() (out []List) {
 
 func gvkOf(l List) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: l.Group, Version: l.Version, Kind: l.Kind}
-}
-
-// withoutManagedFields returns a shallow copy of an object without its managedFields.
-func withoutManagedFields(o map[string]any) map[string]any {
-	out := maps.Clone(o)
-	metadata := maps.Clone(object.Child(o, "metadata"))
-	delete(metadata, "managedFields")
-	out["metadata"] = metadata
-	return out
 }
 
 // savedLookups returns the answers to lookups.

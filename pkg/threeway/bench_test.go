@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -48,6 +49,37 @@ func BenchmarkReport(b *testing.B) {
 		if c := Compare(in); !c.Quiet() || len(c.Report(Mask{}).Objects) > 0 {
 			b.Fatal(describe(c))
 		}
+	}
+}
+
+// BenchmarkCompareApplied compares a Deployment that Helm 4 applies server-side, with the managedFields that the API
+// server's own field manager writes, untouched and edited by a person.
+func BenchmarkCompareApplied(b *testing.B) {
+	o := objectOf(b, benchObject(b, "pod-template-defaults.txtar/live.yaml"))
+	pod := object.Child(object.Child(o.Content, "spec"), "template")
+	delete(object.Child(pod, "metadata"), "creationTimestamp") // no server stores these three as they are written here
+	delete(object.Child(pod, "spec"), "serviceAccount")
+	delete(object.Items(object.Child(pod, "spec"), "containers")[1], "resources")
+	server := newFieldServer(b, kinds.NativeApply().Types, o.Ref)
+	live, ok := server.applied(sample{Object: o})
+	if !ok {
+		b.Fatal("the field manager refuses the object")
+	}
+	object.Child(live, "metadata")["namespace"] = o.Namespace
+	edited, _ := object.Copy(live).(map[string]any)
+	object.Child(edited, "spec")["replicas"] = int64(7)
+	if edited, ok = server.write(live, edited, "kubectl-edit"); !ok {
+		b.Fatal("the field manager refuses the edit")
+	}
+	for name, live := range map[string]map[string]any{"untouched": live, "edited": edited} {
+		b.Run(name, func(b *testing.B) {
+			in := sample{Object: o}.input(o, live)
+			in.ApplyMethod = "server-side"
+			b.ReportAllocs()
+			for b.Loop() {
+				Compare(in)
+			}
+		})
 	}
 }
 

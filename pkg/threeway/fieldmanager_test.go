@@ -64,7 +64,7 @@ func checkOwned(t *testing.T, o sample, live map[string]any, edit []object.Path)
 // fieldServer is what an API server does with managedFields on a write.
 type fieldServer struct{ manager *managedfields.FieldManager }
 
-func newFieldServer(t *testing.T, types managedfields.TypeConverter, ref object.Ref) fieldServer {
+func newFieldServer(t testing.TB, types managedfields.TypeConverter, ref object.Ref) fieldServer {
 	t.Helper()
 	gvk := ref.GVK()
 	m, err := managedfields.NewDefaultFieldManager(types, asIs{}, asIs{}, asIs{}, gvk, gvk.GroupVersion(), "", nil)

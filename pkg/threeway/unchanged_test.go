@@ -2,13 +2,18 @@ package threeway
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -89,5 +94,138 @@ func TestPatchIsLeftOutWhereItChangesNothing(t *testing.T) {
 	}
 	if same*2 < untouched {
 		t.Errorf("the patch of only %d of %d untouched objects was left out", same, untouched)
+	}
+}
+
+// TestApplyIsLeftOutWhereItChangesNothing lets the API server's own field manager make every apply that was left out (internal/engine,
+// unchanged_apply.go): it leaves live as it is and conflicts with nobody. The objects were applied by Helm, and then edited in many ways:
+// by others, behind the back of managedFields, in the manifest, and in managedFields themselves.
+func TestApplyIsLeftOutWhereItChangesNothing(t *testing.T) {
+	untouched, same := 0, 0
+	for _, o := range samples(t) {
+		types, isNative := managedfields.NewDeducedTypeConverter(), kinds.NativeApply().Scheme.Recognizes(o.GVK())
+		if isNative {
+			types = kinds.NativeApply().Types
+		}
+		server := newFieldServer(t, types, o.Ref)
+		installed, ok := server.applied(o)
+		if !ok || mangled(o.Content) {
+			continue
+		}
+		object.Child(installed, "metadata")["namespace"] = object.Child(object.HelmMetadata(o.Content, "r", "d"), "metadata")["namespace"]
+		untouched++
+		if checkApplied(t, server, o.Object, o.schemas, installed) {
+			same++
+		}
+		rng := o.random(9)
+		for range (*rounds + 3) / 4 {
+			desired, live := o.Object, object.Copy(installed).(map[string]any)
+			desired.Content, _ = object.Copy(o.Content).(map[string]any)
+			if rng.IntN(3) == 0 {
+				o.edit(rng, desired.Content)
+			}
+			for range rng.IntN(2) {
+				live = editedBySomebody(rng, server, o, live)
+			}
+			for range rng.IntN(2) {
+				forgeOwners(rng, live)
+			}
+			checkApplied(t, server, desired, o.schemas, live)
+		}
+	}
+	if untouched < 100 || same*2 < untouched {
+		t.Errorf("the apply of only %d of %d untouched objects was left out", same, untouched)
+	}
+}
+
+// checkApplied compares an object server-side, and reports whether the apply was left out. Then it must have changed nothing.
+func checkApplied(t *testing.T, server fieldServer, desired object.Object, schemas map[schema.GroupKind]*kinds.CustomSchema, live map[string]any) bool {
+	t.Helper()
+	in := sample{desired, schemas}.input(desired, live)
+	in.ApplyMethod = "server-side"
+	c := Compare(in)
+	o := &c.Objects[0]
+	if o.unpatched != nil || o.Result == nil || !object.IsSameMap(o.Live, o.Result) {
+		return false
+	}
+	target := &unstructured.Unstructured{Object: object.HelmMetadata(object.Copy(desired.Content).(map[string]any), in.Name, in.Namespace)}
+	before := &unstructured.Unstructured{Object: object.Copy(live).(map[string]any)}
+	after, err := server.manager.Apply(before, target, c.Deployer().Manager, false)
+	if err != nil {
+		t.Errorf("%s: the apply was left out, and it fails: %v", desired.Source, err)
+		return true
+	}
+	got := after.(*unstructured.Unstructured)
+	got.SetManagedFields(nil)
+	want := &unstructured.Unstructured{Object: object.Copy(live).(map[string]any)}
+	want.SetManagedFields(nil)
+	if !object.Equal(got.Object, want.Object) {
+		t.Errorf("%s: the apply was left out, and it makes\n%v\nof\n%v", desired.Source, got.Object, want.Object)
+	}
+	return true
+}
+
+// editedBySomebody edits an object as another manager, by an update or an apply, or without a trace in managedFields.
+func editedBySomebody(rng *rand.Rand, server fieldServer, o sample, live map[string]any) map[string]any {
+	edited, _ := object.Copy(live).(map[string]any)
+	o.edit(rng, edited)
+	switch rng.IntN(3) {
+	case 0:
+		if out, ok := server.write(live, edited, "kubectl-edit"); ok {
+			return out
+		}
+	case 1:
+		target, _ := object.Copy(edited).(map[string]any)
+		delete(target, "status")
+		meta := object.Child(target, "metadata")
+		delete(meta, "managedFields")
+		for name := range meta {
+			if rng.IntN(2) == 0 && name != "name" {
+				delete(meta, name)
+			}
+		}
+		before, _ := object.Copy(live).(map[string]any)
+		out, err := server.manager.Apply(&unstructured.Unstructured{Object: before}, &unstructured.Unstructured{Object: target}, "other", true)
+		if err == nil {
+			return out.(*unstructured.Unstructured).Object
+		}
+	}
+	return edited
+}
+
+// forgeOwners changes managedFields as no API server does: it removes or adds a field somewhere, or changes who wrote when at which version.
+func forgeOwners(rng *rand.Rand, live map[string]any) {
+	entries := owners.RawEntries(live)
+	if len(entries) == 0 {
+		return
+	}
+	entry := entries[rng.IntN(len(entries))]
+	switch rng.IntN(8) {
+	case 0:
+		entry["apiVersion"] = []any{"v1", "apps/v1", "", "nonsense/v9/x"}[rng.IntN(4)]
+	case 1:
+		entry["operation"] = []any{"Update", "Apply", ""}[rng.IntN(3)]
+	case 2:
+		entry["manager"] = []any{"helm", "other", nil}[rng.IntN(3)]
+	case 3:
+		entry["time"] = nil
+	case 4:
+		entry["subresource"] = []any{"status", "", nil}[rng.IntN(3)]
+	default:
+		fields, _ := entry["fieldsV1"].(map[string]any)
+		for len(fields) > 0 {
+			name := object.SortedKeys(fields)[rng.IntN(len(fields))]
+			below, _ := fields[name].(map[string]any)
+			switch {
+			case len(below) > 0 && rng.IntN(3) > 0:
+				fields = below
+				continue
+			case rng.IntN(2) == 0:
+				delete(fields, name)
+			default:
+				fields[[]string{"f:added", ".", "k:{\"name\":\"x\"}", "v:1", "i:0", "x:"}[rng.IntN(6)]] = map[string]any{}
+			}
+			return
+		}
 	}
 }

@@ -42,9 +42,11 @@ func (c *Case) proves() error {
 	}
 	tolerated := tolerances{}
 	defer storyTolerances.add(tolerated)
-	if _, err = c.run(call); isStaleWrite(err) {
+	for range 3 {
+		if _, err = c.run(call); !isStaleWrite(err) {
+			break
+		}
 		tolerated.count(tolerateStaleWrite)
-		_, err = c.run(call)
 	}
 	if fault := checkFailures(c.last.report.failing(), err, tolerated); fault != nil {
 		return fault

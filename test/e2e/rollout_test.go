@@ -16,8 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// rolloutChart is a Deployment whose pods are said to behave in a way by annotations, images and requests (test/controlplane/cmd/fakenode).
+// rolloutChart has a Deployment whose annotations, image and requests say how its pods behave (test/controlplane/cmd/fakenode).
+// The ConfigMap shows under which name Helm deploys while the Deployment is missing.
 const rolloutChart = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: conf}
+---
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
@@ -69,12 +74,12 @@ func rolloutCases() map[string]rolloutCase {
 
 // manifest returns the chart.
 func (r rolloutCase) manifest() string {
-	return strings.NewReplacer("{ANNOTATIONS}", "{"+r.annotations+"}", "IMAGE", orElse(r.image, "app:1"), "CPU", orElse(r.cpu, "1"), "MORE", r.more).
-		Replace(rolloutChart)
+	return strings.NewReplacer("{ANNOTATIONS}", "{"+r.annotations+"}", "IMAGE", orElse(r.image, "app:1"), "CPU", orElse(r.cpu, "1"),
+		"MORE", r.more).Replace(rolloutChart)
 }
 
-// TestRollout checks that fix --wait names the reason of each case within five seconds of its first event, that its result says so too, and
-// that no secret is shown.
+// TestRollout checks that fix --wait names the reason of each case within five seconds of its first event, that its result says so too,
+// and that no secret is shown.
 func TestRollout(t *testing.T) {
 	t.Parallel()
 	for name, test := range rolloutCases() {
@@ -265,8 +270,8 @@ func (w *reasonWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// TestRolloutComesUp checks that the wait ends when the pods are ready: those of the drift that cannot start are none of them, and those of a
-// Deployment that was missing need three seconds.
+// TestRolloutComesUp checks that the wait ends when the pods are ready: those of the drift that cannot start are none of them, and those
+// of a Deployment that was missing need three seconds.
 func TestRolloutComesUp(t *testing.T) {
 	t.Parallel()
 	for name, by4 := range map[string]bool{"client-side": false, "server-side": true} {
@@ -279,7 +284,8 @@ func TestRolloutComesUp(t *testing.T) {
 			web, err := c.ref("deployment/web")
 			must(t, err)
 			must(t, c.cluster.waitFor(t.Context(), web, "ready pods", hasReadyPods))
-			must(t, c.patch("kubectl-edit", "deployment/web", `{spec: {template: {spec: {containers: [{name: app, image: "ex.com/app:missing"}]}}}}`))
+			image := `{spec: {template: {spec: {containers: [{name: app, image: "ex.com/app:missing"}]}}}}`
+			must(t, c.patch("kubectl-edit", "deployment/web", image))
 			c.mustComeUp(t)
 			must(t, c.cluster.delete(t.Context(), web))
 			c.mustComeUp(t)
@@ -306,4 +312,27 @@ func (c *Case) mustComeUp(t *testing.T) {
 	if now, err := c.cluster.get(t.Context(), web); err != nil || !hasReadyPods(now) {
 		t.Errorf("the pods are not ready: %v", err)
 	}
+}
+
+// TestRolloutOfBrokenStatefulSet checks that fix --wait says what is in the way of a StatefulSet of which the drift broke a pod: its
+// controller replaces no pod before all of them are ready, although the values are back.
+func TestRolloutOfBrokenStatefulSet(t *testing.T) {
+	t.Parallel()
+	c := newCase(t, suite.cluster)
+	chart := strings.NewReplacer("kind: Deployment", "kind: StatefulSet").Replace(rolloutCase{}.manifest())
+	must(t, os.WriteFile(filepath.Join(c.dir, "app.yaml"), []byte(chart), 0o600))
+	must(t, c.helm(false, "install", "app.yaml"))
+	web, err := c.ref("statefulset/web")
+	must(t, err)
+	must(t, c.cluster.waitFor(t.Context(), web, "ready pods", hasReadyPods))
+	must(t, c.patch("kubectl-edit", "statefulset/web", `{spec: {template: {spec: {containers: [{name: app, image: "ex.com/app:missing"}]}}}}`))
+	must(t, c.cluster.waitFor(t.Context(), web, "a broken pod", func(u *unstructured.Unstructured) bool { return !hasReadyPods(u) }))
+	out := c.runWait(t, rolloutCase{reason: "this StatefulSet replaces it only if it gets ready or is deleted"})
+	if out.exit != 1 || out.named.IsZero() || !strings.Contains(out.stderr, "not up yet: StatefulSet web: pod web-1, container app: ") {
+		t.Errorf("exit %d\n%s\n%s", out.exit, out.stdout, out.stderr)
+	}
+	pod, err := c.ref("pod/web-1")
+	must(t, err)
+	must(t, c.cluster.delete(t.Context(), pod))
+	must(t, c.cluster.waitFor(t.Context(), web, "ready pods", hasReadyPods))
 }
