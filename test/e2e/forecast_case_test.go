@@ -129,11 +129,11 @@ func newWorkload(r *rand.Rand, name, release string) map[string]any {
 	if kind != "DaemonSet" {
 		spec["replicas"] = r.Int64N(7)
 	}
-	if r.IntN(3) > 0 {
-		changeStrategy(obj, r)
-	}
 	if r.IntN(3) == 0 {
 		spec["minReadySeconds"] = r.Int64N(4)
+	}
+	if r.IntN(3) > 0 {
+		changeStrategy(obj, r)
 	}
 	return obj
 }

@@ -16,11 +16,12 @@ type workloadChange struct {
 func changesOf(obj map[string]any) []workloadChange {
 	out := []workloadChange{
 		{"image", changeImage}, {"image", changeImage}, {"env", changeEnv}, {"restartedAt", changeRestartedAt}, {"ready-after", changeDelay},
-		{"own label", changeOwnLabel}, {"spelling", changeSpelling}, {"explicit default", writeDefault}, {"minReadySeconds", changeMinReady},
+		{"own label", changeOwnLabel}, {"spelling", changeSpelling}, {"explicit default", writeDefault},
 	}
 	kind := obj["kind"]
 	if kind != "DaemonSet" {
-		out = append(out, workloadChange{"replicas", changeReplicas}, workloadChange{"replicas", changeReplicas})
+		out = append(out, workloadChange{"replicas", changeReplicas}, workloadChange{"replicas", changeReplicas},
+			workloadChange{"minReadySeconds", changeMinReady})
 	}
 	if kind == "Deployment" || kind == "StatefulSet" || kind == "DaemonSet" {
 		out = append(out, workloadChange{"strategy", changeStrategy})
@@ -128,7 +129,7 @@ func changeStrategy(obj map[string]any, r *rand.Rand) string {
 	case "StatefulSet":
 		name, strategy = "updateStrategy", statefulSetStrategy(r)
 	case "DaemonSet":
-		name, strategy = "updateStrategy", daemonSetStrategy(r)
+		name, strategy = "updateStrategy", daemonSetStrategy(r, number(child(obj, "spec"), "minReadySeconds", 0) == 0)
 	default:
 		return ""
 	}
@@ -172,12 +173,15 @@ func statefulSetStrategy(r *rand.Rand) map[string]any {
 	return rolling(map[string]any{"partition": int64(0)})
 }
 
-func daemonSetStrategy(r *rand.Rand) map[string]any {
+// daemonSetStrategy returns a strategy that may surge only without minReadySeconds. Otherwise the roll-out of Kubernetes 1.36.3 can stop
+// until something else happens: the controller comes back after minReadySeconds for the first pod that becomes ready, and where another one
+// does shortly after it, not again for that one (enqueueDaemonSetAfter in pkg/controller/daemon; a queue keeps the earlier time of a key).
+func daemonSetStrategy(r *rand.Rand, maySurge bool) map[string]any {
 	bounds := []any{int64(1), int64(2), "34%", "50%", "100%"}
-	switch r.IntN(4) {
-	case 0:
+	switch n := r.IntN(4); {
+	case n == 0:
 		return notRolling("OnDelete")
-	case 1:
+	case n == 1 && maySurge:
 		return rolling(map[string]any{"maxSurge": pick(r, bounds), "maxUnavailable": int64(0)})
 	}
 	return rolling(map[string]any{"maxSurge": int64(0), "maxUnavailable": pick(r, bounds)})
