@@ -60,7 +60,7 @@ const overlaps = `(() => {
 // cover each other, and the three sides stand beside each other where there is room.
 func TestPicture(t *testing.T) {
 	docs := map[string][]byte{"generated": write(t, generate(5))}
-	for _, name := range []string{"drift", "preview", "errors", "hostile", "masked", "scan-clusters", "scan-unsearched", "clean", "noise", "blocked"} {
+	for _, name := range []string{"effects", "hostile", "masked", "preview", "scan-clusters", "scan-unsearched"} {
 		docs[name] = write(t, saved(t, name))
 	}
 	for name, doc := range docs {

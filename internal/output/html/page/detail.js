@@ -140,10 +140,22 @@ function overview() {
     all.length === 0 ? make("p", { class: "fate" }, report.releases.length === 0 ? "The report has none." : "All are clean.")
       : make("table", null, heading(["state", "release", "found", "oldest edit", "who"]), rows),
     all.length > listed.length ? make("p", { class: "notes" }, plural(all.length - listed.length, "more release") + " in the list.") : null,
+    ...warningsOf(report.releases.filter((r) => r.warnings)),
     used.size > 0 ? make("h3", null, "What the signs mean") : null,
     used.size > 0 ? make("table", { class: "legend" }, Object.keys(verdicts).filter((name) => used.has(name)).map((name) => {
       const { sign, word: said, tone, says } = verdicts[name];
       return make("tr", null, make("td", null, badge(tone, sign + " " + said)), make("td", null, says));
     })) : null,
   ];
+}
+
+const maxWarned = 50;
+
+// warningsOf returns the warnings of releases for the overview.
+function warningsOf(releases) {
+  if (releases.length === 0) return [];
+  const more = releases.length - maxWarned;
+  return [make("h3", null, "Warnings"), ...releases.slice(0, maxWarned).map((r) => make("div", { class: "box drift" },
+    make("b", null, r.name), r.warnings.map((text) => linesOf(text)).flat())),
+  more > 0 ? make("p", { class: "notes" }, "Warnings about " + plural(more, "more release") + " are at the releases.") : null];
 }

@@ -24,8 +24,9 @@ function show(place, filters, scrolls) {
 
 // openFragment shows what the address says.
 function openFragment() {
-  const { filters, ...place } = readFragment(location.hash);
+  const { filters, isFound, ...place } = readFragment(location.hash);
   show(place, filters, true);
+  if (!isFound) toast("What the link names is not in this report");
 }
 
 // onOpened shows what the address says now. Where the list and what is open take turns, the page goes to its beginning.
