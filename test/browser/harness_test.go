@@ -107,6 +107,8 @@ func open(t testing.TB, doc []byte, width, height int64) *tab {
 	b := &tab{t, ctx, "file://" + file}
 	b.run(log.Enable(), emulation.SetDeviceMetricsOverride(width, height, 1, false))
 	b.visit("")
+	value[bool](b, `(localStorage.clear(), true)`) // the theme that a test chose is not that of the next
+	b.visit("")
 	return b
 }
 

@@ -184,7 +184,8 @@ func TestLinesOfDocuments(t *testing.T) {
 func TestCopyLink(t *testing.T) {
 	r := generate(4)
 	b := open(t, write(t, r), 1280, 900)
-	b.run(cdp.GrantPermissions([]cdp.PermissionType{cdp.PermissionTypeClipboardReadWrite, cdp.PermissionTypeClipboardSanitizedWrite}))
+	clipboard := []cdp.PermissionType{cdp.PermissionTypeClipboardReadWrite, cdp.PermissionTypeClipboardSanitizedWrite}
+	b.run(cdp.GrantPermissions(clipboard))
 	b.choose("kind", "Ingress")
 	b.search("team-03")
 	b.click(".entry.object")

@@ -59,6 +59,7 @@ const overlaps = `(() => {
 // TestPicture: at a desk and on a telephone, by day and by night, nothing reaches beyond the page, no text is too faint to read, rows do not
 // cover each other, and the three sides stand beside each other where there is room.
 func TestPicture(t *testing.T) {
+	grounds := map[string]string{"light": "rgb(245, 246, 248)", "dark": "rgb(18, 22, 28)"}
 	docs := map[string][]byte{"generated": write(t, generate(5))}
 	for _, name := range []string{"effects", "hostile", "masked", "preview", "scan-clusters", "scan-unsearched"} {
 		docs[name] = write(t, saved(t, name))
@@ -71,6 +72,9 @@ func TestPicture(t *testing.T) {
 					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
 				where := fmt.Sprintf("%s, %d pixels, %s", name, size[0], theme)
 				b.visit("")
+				if got := value[string](b, "getComputedStyle(document.body).backgroundColor"); got != grounds[theme] {
+					t.Errorf("%s: the ground is %s, want %s", where, got, grounds[theme])
+				}
 				b.look(where)
 				for _, fragment := range b.places() {
 					b.visit(fragment)
