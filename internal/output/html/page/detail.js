@@ -116,7 +116,7 @@ function releaseHead(release, level) {
   const goesDown = release.down && release.down.length > 0;
   return [
     make(level, null, release.name + " ", badge(stateTones[release.state] || "change", release.state)),
-    make("p", { class: "fate" }, release.answer), release.found ? make("p", null, "Found: " + release.found) : null,
+    make("p", { class: "fate" }, release.answer), release.found && release.found !== release.answer ? make("p", null, "Found: " + release.found) : null,
     make("p", { class: "faint" }, (release.origin || []).join(" · ")),
     ...texts("Error", "bad", release.errors), ...texts("Warning", "drift", release.warnings),
     release.effect ? make("div", { class: "box effect " + (goesDown ? "bad" : "change") }, make("b", null, "Effect: "), release.effect,
