@@ -67,6 +67,10 @@ N ?= 1000
 oracle: planes ## predicts N random upgrades and rollbacks per engine, and compares with what Helm 3 and Helm 4 do
 	cd test/e2e && go test -count=1 -timeout 12h -run TestOracle -oracle.n=$(N) -oracle.budget=5h .
 
+.PHONY: forecast
+forecast: planes ## compares the forecast of N random upgrades and fixes per engine with what the controllers do
+	cd test/e2e && go test -count=1 -timeout 12h -run TestForecast -forecast.n=$(N) -forecast.budget=5h .
+
 .PHONY: soak
 soak: planes ## scans a fleet 100 times while others deploy
 	cd test/e2e && go test -count=1 -timeout 2h -run 'TestFleet/Soak' -soak.scans=100 .
@@ -87,6 +91,12 @@ defaults: $(LAUNCHER) ## rewrites the table of defaults
 demo: build planes
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
 	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo
+
+.PHONY: snapshots
+snapshots: build planes ## makes the snapshot of the README again, from the release of the demo
+	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
+	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo \
+		--snapshot testdata/snapshots/web.json.gz
 
 cluster: planes ## starts a cluster for experiments
 	@$(LAUNCHER) start --controllers --fake-nodes 1

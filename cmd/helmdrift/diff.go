@@ -30,6 +30,8 @@ type diffOptions struct {
 	showSecrets bool
 	// baseline is the file of an earlier report; see readBaseline.
 	baseline string
+	// snapshot is a file to compare instead of a cluster.
+	snapshot string
 	// fix says that drift is put back after the report. The flags of repair are hidden in the help, and allowed only together with it.
 	fix    bool
 	repair fixOptions
@@ -50,6 +52,7 @@ Without CHART it shows drift: it assumes that the next upgrade sends the stored 
 With CHART it renders the chart as helm upgrade would, and also shows what that upgrade changes.
 CHART is anything that Helm accepts: a directory, a .tgz file, a URL, repo/name or oci://….
 With --to-revision it shows what helm rollback would do.
+With --snapshot it compares what helmdrift snapshot saved, without a cluster; RELEASE may be left out.
 
 Without RELEASE it compares all releases of the namespace, with -A those of all namespaces; several
 names are written with commas. One line for each release comes first, then what drifted.
@@ -69,10 +72,14 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
   helmdrift diff web --to-revision -1 -n prod
   helmdrift diff web -n prod -o json --fail-on +unmanaged
   helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
-  helmdrift diff web -n prod -o ignore > .helmdrift.yaml`,
+  helmdrift diff web -n prod -o ignore > .helmdrift.yaml
+  helmdrift diff --snapshot web.json.gz ./chart -f values.yaml`,
 		Args:              releaseAndChart,
 		ValidArgsFunction: completeRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("snapshot") {
+				return runDiffSnapshot(cmd.Context(), s, c, o, args, cmd.Flags())
+			}
 			hasChart := len(args) > 1
 			if err := o.check(cmd.Flags(), hasChart); err != nil {
 				return err
@@ -98,6 +105,7 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	o.printOptions.addFlags(cmd)
 	fs.IntVar(&o.revision, "revision", 0, "compare with stored revision `N` instead of the one helm upgrade would start from")
+	fs.StringVar(&o.snapshot, "snapshot", "", "compare what helmdrift snapshot saved in this `file`, without a cluster")
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them")
 	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted as helmdrift fix does; its flags are then accepted too")
 
@@ -194,11 +202,18 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	if err != nil {
 		return err
 	}
+	return o.report(ctx, s, d, known, flags, time.Now)
+}
+
+// report compares and prints the report; see runDiff. Known is the baseline, and the clock says of which time the report is.
+func (o *diffOptions) report(
+	ctx context.Context, s streams, d session, known *report.Report, flags *pflag.FlagSet, clock func() time.Time,
+) error {
 	result, err := d.compare(ctx)
 	if err != nil {
 		return err
 	}
-	now := time.Now()
+	now := clock()
 	// From here on nothing is in clear text unless --show-secrets says so.
 	release := result.Report(threeway.Mask{Show: o.showSecrets})
 	if o.baseline != "" {

@@ -66,7 +66,7 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to retry one object while others write to it or the server is busy")
 	fs.StringVar(&o.backup, "backup", "",
 		"before the first write, save each object to this `directory`, without Secrets and secret fields")
-	fs.BoolVar(&o.wait, "wait", false, "after the writes, wait until what was put back is ready, and say why it is not; exit code 1 if it is not")
+	fs.BoolVar(&o.wait, "wait", false, "wait until what was put back is ready; if it is not, say why, with exit code 1")
 	fs.DurationVar(&o.waitTimeout, "wait-timeout", o.waitTimeout, "how long --wait waits for each object")
 }
 

@@ -41,9 +41,9 @@ func (s session) fix(ctx context.Context, out streams, flags fixOptions, before 
 	return fixRun{session: s, flags: flags, streams: out, before: before}.run(ctx)
 }
 
-// run plans, shows the plan, asks, saves a backup, writes, compares again, waits if --wait says so, and prints the result. A run that writes
-// nothing ends earlier, and prints a result as well. If the last comparison fails, the result still says what was written; without that
-// comparison it has the exit code of a failure.
+// run plans, shows the plan, asks, saves a backup, writes, compares again, waits if --wait says so, and prints the result. A run that
+// writes nothing ends earlier, and prints a result as well. If the last comparison fails, the result still says what was written; without
+// that comparison it has the exit code of a failure.
 func (f fixRun) run(ctx context.Context) error {
 	plan, err := f.plan()
 	if err != nil {
@@ -84,8 +84,8 @@ func (f fixRun) run(ctx context.Context) error {
 	return f.finish(f.result(plan, outcomes, after))
 }
 
-// confirm compares again. A controller may have undone a write a moment after Run saw it in place; such an object is not called fixed. Without
-// a comparison, after is nil.
+// confirm compares again. A controller may have undone a write a moment after Run saw it in place; such an object is not called fixed.
+// If the comparison fails, after is nil.
 func (f fixRun) confirm(ctx context.Context, plan *repair.Plan, outcomes []report.FixOutcome) (
 	confirmed []report.FixOutcome, after *threeway.Comparison) {
 	after, err := f.compareAgain(ctx)

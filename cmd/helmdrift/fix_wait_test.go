@@ -65,8 +65,8 @@ func (c *waitCase) fix(ctx context.Context, args ...string) (code int, stdout, s
 	return code, out.String(), err.String()
 }
 
-// TestWaitInterrupted checks that an interrupt ends the wait, and that the result has the comparison before the wait and how far the objects
-// are.
+// TestWaitInterrupted checks that an interrupt ends the wait, and that the result has the comparison before the wait and how far the
+// objects are.
 func TestWaitInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
@@ -79,7 +79,8 @@ func TestWaitInterrupted(t *testing.T) {
 	start := time.Now()
 	code, stdout, stderr := c.fix(ctx)
 	for _, want := range []string{
-		"\nfixed: ConfigMap settings, Deployment web\nup: ConfigMap settings\ninterrupted while waiting: Deployment web: 1 of 2 pods updated, 1 ready, 1 unavailable\n" +
+		"\nfixed: ConfigMap settings, Deployment web\nup: ConfigMap settings\n" +
+			"interrupted while waiting: Deployment web: 1 of 2 pods updated, 1 ready, 1 unavailable\n" +
 			"  │ pod web-new-1, container web: CrashLoopBackOff: exit code 3",
 		"\nweb is as Helm deployed it: 2 fields put back\n1 of 2 objects is not up; nothing was rolled back\n",
 	} {
@@ -102,7 +103,8 @@ func TestWaitConfirms(t *testing.T) {
 			"conditions": [{"type": "Available", "status": "True"}]}}`)
 	})
 	code, stdout, _ := c.fix(t.Context())
-	if code != exitSelected || !strings.Contains(stdout, "\ndeclined: spec.replicas of Deployment web: ") || !strings.Contains(stdout, "\nup: ConfigMap settings, Deployment web\n") {
+	if code != exitSelected || !strings.Contains(stdout, "\ndeclined: spec.replicas of Deployment web: ") ||
+		!strings.Contains(stdout, "\nup: ConfigMap settings, Deployment web\n") {
 		t.Errorf("code %d, stdout\n%s", code, stdout)
 	}
 }
@@ -118,7 +120,8 @@ func TestWaitNamesProblemsAtOnce(t *testing.T) {
 		streams{in: strings.NewReader(""), out: &bytes.Buffer{}, err: lineWriter(printed), env: func(string) string { return "" }})
 	select {
 	case line := <-printed:
-		if !strings.HasPrefix(line, "not up yet: Deployment web: pod web-new-1, container web: CrashLoopBackOff") || time.Since(begun) > 30*time.Second {
+		const want = "not up yet: Deployment web: pod web-new-1, container web: CrashLoopBackOff"
+		if !strings.HasPrefix(line, want) || time.Since(begun) > 30*time.Second {
 			t.Errorf("%q", line)
 		}
 	case <-time.After(time.Minute):

@@ -30,15 +30,22 @@ func flagGroups(command string) []flagGroup {
 		return slices.Concat(fixGroups(), commonGroups())
 	case "list":
 		return slices.Concat(selectionGroups(), []flagGroup{{"Output", []string{"output", "color"}}}, commonGroups())
+	case "snapshot":
+		return slices.Concat(snapshotGroups(), desiredGroups(), commonGroups())
 	case "report":
 		return slices.Concat(reportGroups(), commonGroups())
 	}
 	return commonGroups()
 }
 
+// snapshotGroups returns the flags of snapshot alone.
+func snapshotGroups() []flagGroup {
+	return []flagGroup{{"What to write", []string{"output", "include-secrets", "overwrite"}}}
+}
+
 // reportGroups returns the flags of report.
 func reportGroups() []flagGroup {
-	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "report", "verbose", "show-ignored", "color"}}}
+	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "report", "quiet", "verbose", "show-ignored", "no-pager", "color"}}}
 }
 
 // selectionGroups returns the flags that select releases.
@@ -65,9 +72,10 @@ func desiredGroups() []flagGroup {
 // diffGroups returns the other flags of diff.
 func diffGroups() []flagGroup {
 	return []flagGroup{
+		{"Without a cluster", []string{"snapshot"}},
 		{"What counts", []string{"fail-on", "baseline"}},
 		{"What to ignore", ignoreFlags()},
-		{"Output", []string{"output", "report", "verbose", "show-ignored", "show-controllers", "show-secrets", "color"}},
+		{"Output", []string{"output", "report", "quiet", "verbose", "show-ignored", "show-controllers", "show-secrets", "no-pager", "color"}},
 		{"Repair", []string{"fix"}},
 	}
 }

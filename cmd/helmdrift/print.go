@@ -28,6 +28,8 @@ type printOptions struct {
 	showIgnored bool
 	// verbose lists every release of a selection, with its details.
 	verbose bool
+	// quiet prints nothing to stdout, and noPager never starts a pager.
+	quiet, noPager bool
 }
 
 func newPrintOptions() printOptions {
@@ -42,6 +44,8 @@ func (o *printOptions) addFlags(cmd *cobra.Command) {
 	fs.Var(&o.failOn, "fail-on", "`list` of what sets exit code 2: "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
 	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and the details of all")
+	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print no report: the exit code has the answer, and files of --report are written")
+	fs.BoolVar(&o.noPager, "no-pager", false, "never show a long report in a pager [HELMDRIFT_PAGER, PAGER]")
 	addColorFlag(fs, &o.color)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.failOn.completions(), cobra.ShellCompDirectiveNoFileComp))
@@ -64,7 +68,17 @@ func (o *printOptions) print(s streams, r *report.Report, look output.Options) e
 	if err := o.writeFiles(s, r, look); err != nil {
 		return err
 	}
-	return output.Write(s.out, o.format, r, look)
+	switch {
+	case o.quiet:
+		return nil
+	case o.format != output.Text || o.noPager:
+		return output.Write(s.out, o.format, r, look)
+	}
+	doc, err := output.Document(o.format, r, look)
+	if err != nil {
+		return err
+	}
+	return s.page(doc)
 }
 
 // writeFiles writes the report to the files of --report, and to the summary of the job if annotations for GitHub Actions are written there.

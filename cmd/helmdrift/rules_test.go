@@ -22,8 +22,11 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/confine", "internal/escape", "internal/ignore", "internal/output", "internal/owners", "internal/secret", "pkg/drift", "pkg/fetch",
-			"pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report", "pkg/rollout", "pkg/threeway"},
+		"cmd/helmdrift": {"internal/confine", "internal/escape", "internal/ignore", "internal/output", "internal/owners", "internal/secret",
+			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report",
+			"pkg/rollout", "pkg/snapshot", "pkg/threeway"},
+		"pkg/snapshot": {"internal/kinds", "internal/secret", "pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
+			"pkg/threeway"},
 		"pkg/drift": {"internal/engine", "internal/forecast", "internal/ignore", "internal/kinds", "internal/secret", "pkg/fetch", "pkg/live", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"pkg/fleet":   {"pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/report", "pkg/threeway"},
@@ -65,7 +68,7 @@ func strangers() map[string][]string {
 		"k8s.io/client-go/discovery":                     {"pkg/live"},
 		"k8s.io/client-go/rest":                          {"cmd/helmdrift", "pkg/live", "pkg/render"},
 		"k8s.io/client-go/tools/clientcmd":               {"cmd/helmdrift"},
-		"net/http":                                       {"pkg/fetch", "pkg/live", "pkg/repair"},
+		"net/http":                                       {"pkg/fetch", "pkg/live", "pkg/repair", "pkg/snapshot"},
 		"github.com/fatih/color":                         {"internal/output"},
 		"github.com/spf13/cobra":                         {"cmd/helmdrift"},
 		"github.com/spf13/pflag":                         {"cmd/helmdrift"},

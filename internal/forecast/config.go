@@ -12,12 +12,12 @@ import (
 )
 
 // config returns the effect of the write of a ConfigMap or a Secret on the pods that use it.
-func (in Input) config(o *Object, effects map[object.Key]*report.Effect) *report.Effect {
+func (in *prediction) config(o *Object) *report.Effect {
 	keys := changedData(o)
 	if o.Before != nil && o.After != nil && len(keys) == 0 {
 		return nil
 	}
-	users, why := in.users(o.Namespace, effects)
+	users, why := in.users(o.Namespace)
 	e := &report.Effect{Inexact: why}
 	if o.After == nil {
 		in.configDeleted(e, o, users)
@@ -161,7 +161,7 @@ func (in Input) configCreated(e *report.Effect, o *Object) {
 	pods, _ := in.pods(o.Namespace)
 	waiting := 0
 	for _, p := range pods {
-		uses := usersOf([]user{{spec: podSpec(p.object)}}, o.Kind, o.Name, nil)
+		uses := usersOf([]user{{uses: usesOf(podSpec(p.object))}}, o.Kind, o.Name, nil)
 		if len(uses) > 0 && object.Child(p.object, "status")["phase"] == "Pending" {
 			waiting++
 		}

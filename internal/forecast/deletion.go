@@ -65,11 +65,11 @@ func (in Input) namespace(o *Object) *report.Effect {
 }
 
 // serviceAccount returns the effect of the deletion of a ServiceAccount on the pods that use it.
-func (in Input) serviceAccount(o *Object, effects map[object.Key]*report.Effect) *report.Effect {
+func (in *prediction) serviceAccount(o *Object) *report.Effect {
 	if o.After != nil || o.Before == nil {
 		return nil
 	}
-	users, why := in.users(o.Namespace, effects)
+	users, why := in.users(o.Namespace)
 	e := &report.Effect{Inexact: why}
 	var names []string
 	for _, u := range users {

@@ -100,12 +100,12 @@ func parents(spec map[string]any) []string {
 }
 
 // networkPolicy returns the effect of the write of a NetworkPolicy on the pods that it applies to.
-func (in Input) networkPolicy(o *Object, effects map[object.Key]*report.Effect) *report.Effect {
+func (in *prediction) networkPolicy(o *Object) *report.Effect {
 	spec, desired := object.Child(o.Before, "spec"), object.Child(o.After, "spec")
-	if object.Equal(spec, desired) {
+	if object.Equal(spec, desired) || !in.hasPods(o.Namespace) {
 		return nil
 	}
-	p := in.population(o.Namespace, effects)
+	p := in.population(o.Namespace)
 	before, _ := matched(p.now, labelSelector(spec, "podSelector"))
 	after, _ := matched(p.then, labelSelector(desired, "podSelector"))
 	e := &report.Effect{Inexact: p.why}

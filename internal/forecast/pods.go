@@ -28,7 +28,10 @@ func podsIn(namespace string) Want {
 
 // pods returns the pods of a namespace that run, or will, and are not being deleted. The second result says why there may be more.
 func (in Input) pods(namespace string) ([]pod, string) {
-	list := in.Seen[podsIn(namespace)]
+	list, read := in.Seen[podsIn(namespace)]
+	if !read {
+		return nil, "the pods of namespace " + namespace + " were not listed"
+	}
 	var out []pod
 	for _, item := range list.Items {
 		meta, status := object.Child(item, "metadata"), object.Child(item, "status")

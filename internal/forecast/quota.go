@@ -52,7 +52,7 @@ func (in Input) limitRanges(namespace string) []corev1.LimitRange {
 }
 
 // limit adds to the effect on a workload which of its new pods are refused by a LimitRange or a ResourceQuota.
-func (in Input) limit(e *report.Effect, o *Object, effects map[object.Key]*report.Effect) {
+func (in *prediction) limit(e *report.Effect, o *Object) {
 	if e.Restarts+e.Starts == 0 || o.After == nil {
 		return
 	}
@@ -73,7 +73,7 @@ func (in Input) limit(e *report.Effect, o *Object, effects map[object.Key]*repor
 		if !counts(quota, spec) {
 			continue
 		}
-		if why := in.exceeds(quota, o, spec, effects); why != "" {
+		if why := in.exceeds(quota, o, spec); why != "" {
 			e.Notes = append(e.Notes, "ResourceQuota "+quota.Name+" refuses new pods: "+why)
 		}
 	}
@@ -136,7 +136,7 @@ func inPriority(scope corev1.ScopedResourceSelectorRequirement, class string) bo
 
 // exceeds returns why a quota refuses pods of a workload: because they do not say what they need, or need more than is left, all together
 // or one beside the old ones. It is empty if the quota refuses none.
-func (in Input) exceeds(q corev1.ResourceQuota, o *Object, spec corev1.PodSpec, effects map[object.Key]*report.Effect) string {
+func (in *prediction) exceeds(q corev1.ResourceQuota, o *Object, spec corev1.PodSpec) string {
 	hard := q.Spec.Hard
 	pod := charges(spec)
 	for _, name := range object.SortedKeys(byText(hard)) {
@@ -150,7 +150,7 @@ func (in Input) exceeds(q corev1.ResourceQuota, o *Object, spec corev1.PodSpec, 
 	}
 	surge := total.DeepCopy()
 	add(surge, pod, 1)
-	in.charge(total, q, o, effects)
+	in.charge(total, q, o)
 	for _, name := range object.SortedKeys(byText(hard)) {
 		resource := corev1.ResourceName(name)
 		most, need, beside := hard[resource], total[resource], surge[resource]
@@ -159,7 +159,7 @@ func (in Input) exceeds(q corev1.ResourceQuota, o *Object, spec corev1.PodSpec, 
 		case !charged || cost.IsZero():
 		case need.Cmp(most) > 0:
 			return fmt.Sprintf("%s would be %s of %s", name, need.String(), most.String())
-		case beside.Cmp(most) > 0 && waitsForReady(o, effects[o.Key]):
+		case beside.Cmp(most) > 0 && waitsForReady(o, in.effects[o.Key]):
 			return fmt.Sprintf("%s would be %s of %s with one pod beside the old ones, so the roll-out does not begin", name, beside.String(),
 				most.String())
 		}
@@ -168,11 +168,11 @@ func (in Input) exceeds(q corev1.ResourceQuota, o *Object, spec corev1.PodSpec, 
 }
 
 // charge adds to what is used what the workloads up to o in the release will use in addition.
-func (in Input) charge(total corev1.ResourceList, q corev1.ResourceQuota, o *Object, effects map[object.Key]*report.Effect) {
+func (in *prediction) charge(total corev1.ResourceList, q corev1.ResourceQuota, o *Object) {
 	ranges := in.limitRanges(o.Namespace)
 	for i := range in.Objects {
 		w := &in.Objects[i]
-		if e := effects[w.Key]; e != nil && w.Namespace == o.Namespace && w.runsPods() {
+		if e := in.effects[w.Key]; e != nil && w.Namespace == o.Namespace && w.runsPods() {
 			old, desired := withDefaults(podSpec(templateIn(w.Key, w.Before)), ranges), withDefaults(podSpec(templateIn(w.Key, w.After)), ranges)
 			if w.Before != nil && counts(q, old) {
 				add(total, charges(old), int64(-e.Restarts-e.Stops))

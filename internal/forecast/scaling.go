@@ -67,12 +67,12 @@ func targetOf(o *Object, m map[string]any) object.Key {
 
 // budget returns the effect of the write of a PodDisruptionBudget. It limits evictions, such as those of a node drain, but no roll-out: the
 // controllers delete pods, and do not evict them.
-func (in Input) budget(o *Object, effects map[object.Key]*report.Effect) *report.Effect {
+func (in *prediction) budget(o *Object) *report.Effect {
 	spec, desired := object.Child(o.Before, "spec"), object.Child(o.After, "spec")
-	if object.Equal(spec, desired) {
+	if object.Equal(spec, desired) || !in.hasPods(o.Namespace) {
 		return nil
 	}
-	p := in.population(o.Namespace, effects)
+	p := in.population(o.Namespace)
 	before, _ := matched(p.now, labelSelector(spec, "selector"))
 	after, _ := matched(p.then, labelSelector(desired, "selector"))
 	if o.After == nil {

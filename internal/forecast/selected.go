@@ -23,7 +23,7 @@ type population struct {
 }
 
 // population returns the pods of a namespace. If they could not be listed, it has those that the workloads of the release should have.
-func (in Input) population(namespace string, effects map[object.Key]*report.Effect) population {
+func (in *prediction) population(namespace string) population {
 	var out population
 	var listed []pod
 	if listed, out.why = in.pods(namespace); out.why == "" {
@@ -38,13 +38,13 @@ func (in Input) population(namespace string, effects map[object.Key]*report.Effe
 		out.now = in.wanted(namespace)
 	}
 	for _, g := range out.now {
-		if o := in.find(g.owner); o == nil || effects[g.owner] == nil || !o.runsPods() {
+		if o := in.find(g.owner); o == nil || in.effects[g.owner] == nil || !o.runsPods() {
 			out.then = append(out.then, g)
 		}
 	}
 	for i := range in.Objects {
-		if o := &in.Objects[i]; o.Namespace == namespace && effects[o.Key] != nil && o.runsPods() {
-			out.then = append(out.then, rolledOut(o, effects[o.Key], out.now)...)
+		if o := &in.Objects[i]; o.Namespace == namespace && in.effects[o.Key] != nil && o.runsPods() {
+			out.then = append(out.then, rolledOut(o, in.effects[o.Key], out.now)...)
 		}
 	}
 	return out

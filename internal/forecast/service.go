@@ -14,14 +14,20 @@ import (
 
 // service returns the effect of the operation on a Service: how many pods it selects, and which addresses and ports it gives up. The
 // pods of a Service that is not written may lose the labels that it selects.
-func (in Input) service(o *Object, effects map[object.Key]*report.Effect) *report.Effect {
+func (in *prediction) service(o *Object) *report.Effect {
 	if o.Before == nil {
 		return nil
 	}
 	e := &report.Effect{}
 	before, after := decoded[corev1.Service](o.Before), decoded[corev1.Service](o.After)
 	if len(before.Spec.Selector) > 0 && !isExternal(before) && (o.After == nil || !isExternal(after)) {
-		in.selects(e, o, effects)
+		in.selects(e, o)
+	}
+	if e.Text != "" && !o.Action.Writes() {
+		// A Service that is not written may not be in the report, but the workload is.
+		for _, key := range in.leaving(o) {
+			in.effects[key].Notes = append(in.effects[key].Notes, named(o.Key)+" "+e.Text)
+		}
 	}
 	given := append(addressesGivenUp(o, before, after), portsGone(before, after, o.After != nil)...)
 	return withClauses(e, given)
@@ -43,14 +49,14 @@ func isExternal(s corev1.Service) bool { return s.Spec.Type == corev1.ServiceTyp
 
 // selects says how many pods a Service selects before, right after and long after the write, if that changes for any other reason than
 // their number.
-func (in Input) selects(e *report.Effect, o *Object, effects map[object.Key]*report.Effect) {
+func (in *prediction) selects(e *report.Effect, o *Object) {
 	old, desired := object.Child(object.Child(o.Before, "spec"), "selector"), object.Child(object.Child(o.After, "spec"), "selector")
 	changed := !object.Equal(old, desired)
-	left := in.leaving(o, effects)
+	left := in.leaving(o)
 	if !changed && len(left) == 0 {
 		return
 	}
-	p := in.population(o.Namespace, effects)
+	p := in.population(o.Namespace)
 	before, ready := matched(p.now, simpleSelector(old))
 	atOnce, _ := matched(p.now, simpleSelector(desired))
 	after, _ := matched(p.then, simpleSelector(desired))
@@ -64,7 +70,7 @@ func (in Input) selects(e *report.Effect, o *Object, effects map[object.Key]*rep
 		e.Text = fmt.Sprintf("nothing reaches its %s through it any more", counted(before, "pod"))
 	case o.After == nil:
 	case after == 0 && before > 0 && !changed:
-		e.Text = fmt.Sprintf("selects no pod any more, before %d: the new pods of %s lack its labels", before, firstNames(left))
+		e.Text = fmt.Sprintf("selects no pod any more, before %d: the new pods of %s lack its labels", before, named(left[0]))
 	case after == 0 && before > 0:
 		e.Text = fmt.Sprintf("selects no pod any more, before %d", before)
 	case atOnce == 0 && after > 0 && before > 0:
@@ -82,19 +88,19 @@ func samePods(groups []podGroup, a, b labels.Selector) bool {
 }
 
 // leaving returns the workloads of the release whose new pods a Service with this selector does not select, as it selects the old ones.
-func (in Input) leaving(o *Object, effects map[object.Key]*report.Effect) []string {
-	var out []string
+func (in *prediction) leaving(o *Object) []object.Key {
+	var out []object.Key
 	s := simpleSelector(object.Child(object.Child(o.After, "spec"), "selector"))
 	for i := range in.Objects {
 		w := &in.Objects[i]
-		if effect := effects[w.Key]; w.Namespace != o.Namespace || effect == nil || effect.Restarts == 0 {
+		if effect := in.effects[w.Key]; w.Namespace != o.Namespace || effect == nil || effect.Restarts == 0 {
 			continue
 		}
 		before, after := templateIn(w.Key, w.Before), templateIn(w.Key, w.After)
 		_, old := matched([]podGroup{{labels: labelsOf(before), n: 1, ready: 1}}, s)
-		_, new := matched([]podGroup{{labels: labelsOf(after), n: 1, ready: 1}}, s)
-		if old > new {
-			out = append(out, named(w.Key))
+		_, now := matched([]podGroup{{labels: labelsOf(after), n: 1, ready: 1}}, s)
+		if old > now {
+			out = append(out, w.Key)
 		}
 	}
 	return out

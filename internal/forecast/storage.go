@@ -23,14 +23,14 @@ func storageClass(name string) Want {
 }
 
 // claim returns the effect of the write of a PersistentVolumeClaim.
-func (in Input) claim(o *Object, effects map[object.Key]*report.Effect) *report.Effect {
+func (in *prediction) claim(o *Object) *report.Effect {
 	if o.Before == nil {
 		return nil
 	}
 	if o.After == nil {
 		e := &report.Effect{Text: "is deleted"}
 		in.loseClaim(e, o.Namespace, o.Name)
-		if in.isMounted(o, effects) {
+		if in.isMounted(o) {
 			e.Notes = append(e.Notes, "stays until no pod uses it")
 		}
 		return e
@@ -78,8 +78,8 @@ func (in Input) growth(span, class string) *report.Effect {
 }
 
 // isMounted reports whether a pod uses a claim, as far as that is known.
-func (in Input) isMounted(o *Object, effects map[object.Key]*report.Effect) bool {
-	users, _ := in.users(o.Namespace, effects)
+func (in *prediction) isMounted(o *Object) bool {
+	users, _ := in.users(o.Namespace)
 	for _, u := range users {
 		for _, v := range u.spec.Volumes {
 			if v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == o.Name {

@@ -14,29 +14,48 @@ type user struct {
 	key object.Key
 	// spec is that of the pods that run once the operation is over. If the object is deleted, it is that of the pods until then.
 	spec corev1.PodSpec
+	uses []use
 	// restarts reports whether its pods start in this operation. Deleted reports whether none is left, and idle whether it has none at all.
 	restarts, deleted, idle bool
 }
 
+// knownUsers are the users in a namespace, and why there may be more.
+type knownUsers struct {
+	users []user
+	why   string
+}
+
 // users returns what runs pods in a namespace. The second result says why there may be more.
-func (in Input) users(namespace string, effects map[object.Key]*report.Effect) ([]user, string) {
-	var out []user
+func (in *prediction) users(namespace string) ([]user, string) {
+	found, known := in.known[namespace]
+	if !known {
+		found = in.findUsers(namespace)
+		in.known[namespace] = found
+	}
+	return found.users, found.why
+}
+
+// findUsers returns the users in a namespace: first those of the release.
+func (in *prediction) findUsers(namespace string) knownUsers {
+	var out knownUsers
 	for i := range in.Objects {
 		if o := &in.Objects[i]; o.Namespace == namespace && o.runsPods() {
-			out = append(out, userOf(o, effects[o.Key]))
+			out.users = append(out.users, userOf(o, in.effects[o.Key]))
 		}
 	}
-	own, seen := len(out), map[object.Key]bool{}
+	own, seen := len(out.users), map[object.Key]bool{}
 	pods, why := in.pods(namespace)
+	out.why = why
 	for _, p := range pods {
 		if o := in.find(p.owner); seen[p.owner] || o != nil && o.runsPods() {
 			continue
 		}
 		seen[p.owner] = true
-		out = append(out, user{key: p.owner, spec: podSpec(p.object)})
+		spec := podSpec(p.object)
+		out.users = append(out.users, user{key: p.owner, spec: spec, uses: usesOf(spec)})
 	}
-	slices.SortFunc(out[own:], func(a, b user) int { return a.key.Compare(b.key) })
-	return out, why
+	slices.SortFunc(out.users[own:], func(a, b user) int { return a.key.Compare(b.key) })
+	return out
 }
 
 // userOf returns a workload of the release as a user.
@@ -49,6 +68,7 @@ func userOf(o *Object, effect *report.Effect) user {
 	} else {
 		u.spec = podSpec(before)
 	}
+	u.uses = usesOf(u.spec)
 	u.idle = scales(o.Key) && replicas(o.Before) == 0 && replicas(o.After) == 0
 	return u
 }
@@ -69,7 +89,7 @@ func named(key object.Key) string { return key.Kind + " " + key.Name }
 func usersOf(users []user, kind, name string, keys []string) map[object.Key][]use {
 	out := map[object.Key][]use{}
 	for _, u := range users {
-		for _, use := range usesOf(u.spec) {
+		for _, use := range u.uses {
 			if use.kind == kind && use.name == name && use.matters(keys) {
 				out[u.key] = append(out[u.key], use)
 			}

@@ -66,12 +66,22 @@ func Wants(in Input) []Want {
 		lost = append(lost, wantsOfClaim(o)...)
 	}
 	var out []Want
-	for _, want := range slices.Concat(pods, lost, limits) {
+	for _, want := range slices.Concat(pods, together(lost), limits) {
 		if !slices.Contains(out, want) {
 			out = append(out, want)
 		}
 	}
 	return out[:min(len(out), maxWants)]
+}
+
+// together returns Wants in which several volumes are one list.
+func together(wants []Want) []Want {
+	isVolume := func(w Want) bool { return w.Kind == volumeKind() }
+	if len(object.Filter(wants, isVolume)) < 2 {
+		return wants
+	}
+	others := object.Filter(wants, func(w Want) bool { return !isVolume(w) })
+	return append(others, Want{Kind: volumeKind()})
 }
 
 // wantsOfClaim returns what to read about a claim: its volume if it is deleted, and its storage class if it grows.

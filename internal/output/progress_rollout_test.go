@@ -61,7 +61,8 @@ func TestRolloutProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Update([]report.FixOutcome{settings, rolledOut("Deployment", "web", 1), rolledOut("StatefulSet", "db", 3)})
-	screen.mustShow("not up yet", "Deployment web  1 of 3 pods updated, 3 ready, 0 unavailable", "StatefulSet db  3 of 3 pods updated, 3 ready, 0 unavailable")
+	screen.mustShow("not up yet", "Deployment web  1 of 3 pods updated, 3 ready, 0 unavailable",
+		"StatefulSet db  3 of 3 pods updated, 3 ready, 0 unavailable")
 	p.Done()
 	screen.mustShow("not up yet")
 }

@@ -18,7 +18,7 @@ import (
 
 // forecast predicts what the writes of a comparison mean for pods. It reads the lists that the forecast wants.
 func (c *Comparer) forecast(ctx context.Context, comparison *threeway.Comparison) forecast.Effects {
-	in := forecast.Input{Autoscaled: comparison.Input.Autoscaled, Seen: forecast.Seen{}, Now: time.Now()}
+	in := forecast.Input{Autoscaled: comparison.Input.Autoscaled, Seen: forecast.Seen{}}
 	for i := range comparison.Objects {
 		in.Objects = append(in.Objects, forecastObject(&comparison.Objects[i], comparison.Input))
 	}
@@ -27,6 +27,7 @@ func (c *Comparer) forecast(ctx context.Context, comparison *threeway.Comparison
 
 // Predict reads what a forecast wants, and predicts. pkg/repair predicts so what a plan means for pods.
 func (c *Comparer) Predict(ctx context.Context, in forecast.Input) forecast.Effects {
+	in.Now = time.Now()
 	for _, want := range forecast.Wants(in) {
 		in.Seen[want] = c.look(ctx, want)
 	}

@@ -30,8 +30,8 @@ type problem struct {
 	restarts         int32
 }
 
-// The weights of problems, from what every roll-out has for a moment to what is certain. A problem that weighs little is part of the result
-// and not announced before.
+// The weights of problems, from what every roll-out has for a moment to what is certain. A problem that weighs little is part of the
+// result and not announced before.
 const (
 	weighsLittle = iota + 1
 	weighsEvent
@@ -50,8 +50,8 @@ func found(weight int, code, message string) problem {
 	return p
 }
 
-// diagnose returns why an object is not ready. It looks at its current pods first, then at pods that could not be created, at conditions of
-// the object, and at last at pods of an earlier template that are in the way.
+// diagnose returns why an object is not ready. It looks at its current pods first, then at pods that could not be created, at conditions
+// of the object, and at last at pods of an earlier template that are in the way.
 func diagnose(e evidence) problem {
 	current, old, ending := e.podSets()
 	p := e.worst(current)
@@ -135,8 +135,8 @@ func (e evidence) condition() problem {
 	return problem{}
 }
 
-// inTheWay returns the problem of a pod of an earlier template. With the policy OrderedReady a StatefulSet replaces no pod before all of them
-// are ready, so a pod that the drift broke stays until somebody deletes it (k8s.io/kubernetes v1.36.3
+// inTheWay returns the problem of a pod of an earlier template. With the policy OrderedReady a StatefulSet replaces no pod before all of
+// them are ready, so a pod that the drift broke stays until somebody deletes it (k8s.io/kubernetes v1.36.3
 // pkg/controller/statefulset/stateful_set_control.go processReplica).
 func (e evidence) inTheWay(old []corev1.Pod) problem {
 	policy, _, _ := unstructured.NestedString(e.object.Object, "spec", "podManagementPolicy")
@@ -149,8 +149,8 @@ func (e evidence) inTheWay(old []corev1.Pod) problem {
 	return problem{}
 }
 
-// stillEnding returns that pods end, if nothing else is known: a Deployment with the strategy Recreate, a StatefulSet and a DaemonSet wait for
-// them.
+// stillEnding returns that pods end, if nothing else is known: a Deployment with the strategy Recreate, a StatefulSet and a DaemonSet wait
+// for them.
 func stillEnding(pods []corev1.Pod) problem {
 	if len(pods) == 0 {
 		return problem{}

@@ -77,8 +77,8 @@ func begins(reason string) bool {
 	return reason == "" || reason == "ContainerCreating" || reason == "PodInitializing"
 }
 
-// imageOrConfiguration returns why a container cannot be created. The kubelet alternates between ErrImagePull and ImagePullBackOff, which are
-// one problem.
+// imageOrConfiguration returns why a container cannot be created. The kubelet alternates between ErrImagePull and ImagePullBackOff, which
+// are one problem.
 func imageOrConfiguration(c corev1.ContainerStatus) problem {
 	p := found(weighsContainer, c.State.Waiting.Reason, c.State.Waiting.Message)
 	if strings.Contains(c.State.Waiting.Reason, "ImagePull") {
@@ -87,8 +87,8 @@ func imageOrConfiguration(c corev1.ContainerStatus) problem {
 	return p
 }
 
-// crashed returns how a container ended. Between two instances it is ended, waits, and runs for a moment, which are one problem. If a probe
-// ended it, that is the reason.
+// crashed returns how a container ended. Between two instances it is ended, waits, and runs for a moment, which are one problem. If a
+// probe ended it, the reason names the probe too.
 func crashed(c corev1.ContainerStatus, ended *corev1.ContainerStateTerminated, probe *corev1.Event) problem {
 	code := "exited"
 	if c.State.Waiting != nil {
@@ -183,8 +183,8 @@ func notReady(pod corev1.Pod) problem {
 	return problem{}
 }
 
-// lastEvent returns the last warning about a pod with a reason, or with any reason if that is empty; nil if there is none. If a container is
-// named, the event is about that container.
+// lastEvent returns the last warning about a pod with a reason, or with any reason if that is empty; nil if there is none. If a container
+// is named, the event is about that container.
 func (e evidence) lastEvent(pod corev1.Pod, container, reason string) *corev1.Event {
 	for _, event := range slices.Backward(e.eventsOf(pod.UID)) {
 		about := event.InvolvedObject.FieldPath

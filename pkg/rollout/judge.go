@@ -42,8 +42,8 @@ func judge(u *unstructured.Unstructured) (j judgement) {
 	}
 }
 
-// asIfUpdated returns an object for kstatus. It returns a DaemonSet with the strategy OnDelete as if all of its pods had the current template,
-// because its controller does not replace them.
+// asIfUpdated returns an object for kstatus. It returns a DaemonSet with the strategy OnDelete as if all of its pods had the current
+// template, because its controller does not replace them.
 func asIfUpdated(u *unstructured.Unstructured, kind string) *unstructured.Unstructured {
 	strategy, _, _ := unstructured.NestedString(u.Object, "spec", "updateStrategy", "type")
 	wanted, known, _ := unstructured.NestedInt64(u.Object, "status", "desiredNumberScheduled")

@@ -53,6 +53,8 @@ func (o *watched) look(ctx context.Context, r *reader) {
 	o.Rollout = report.Rollout{PodCounts: podCounts(u), Message: j.message}
 	if isObserved(u) {
 		o.diagnose(ctx, r, u)
+	} else {
+		o.problem = problem{}
 	}
 	if j.hasEnded {
 		o.Status = report.RolloutFailed

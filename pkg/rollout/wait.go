@@ -55,8 +55,8 @@ type State struct {
 	News bool
 }
 
-// Wait waits until all objects are as they should be, and returns the state of each in the order of refs. When ctx ends, it returns how far
-// they are.
+// Wait waits until all objects are as they should be, and returns the state of each in the order of refs. When ctx ends, it returns how
+// far they are.
 func Wait(ctx context.Context, c Cluster, refs []object.Ref, o Options) []State {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -140,8 +140,8 @@ func (w *wait) states() []State {
 	return states
 }
 
-// end gives a status to the objects that are still waited for. After the timeout it reads their logs once more: what a container says at the
-// end is why it is not ready. After an interrupt nobody wants to wait for that.
+// end gives a status to the objects that are still waited for. After the timeout it reads their logs once more, because what a container
+// says at the end is why it is not ready. After an interrupt it reads nothing.
 func (w *wait) end(ctx context.Context) {
 	if ctx.Err() == nil && !w.isDone() {
 		last, cancel := context.WithTimeout(ctx, logTimeout)

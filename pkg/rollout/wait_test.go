@@ -228,7 +228,8 @@ func TestWaitWithoutRights(t *testing.T) {
 	}
 	n = selecting(newNamespace(t, "crash-loop"))
 	n.refused = []string{"pods/log"}
-	if got := Wait(t.Context(), n, []object.Ref{n.ref()}, quick())[0]; !slices.Equal(got.Unread, []string{"pods/log: forbidden"}) || got.Log != nil {
+	got = Wait(t.Context(), n, []object.Ref{n.ref()}, quick())[0]
+	if !slices.Equal(got.Unread, []string{"pods/log: forbidden"}) || got.Log != nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -262,7 +263,8 @@ func TestWaitReadsOnce(t *testing.T) {
 // TestJudge compares what is judged differently than by kstatus, and a few objects that it judges.
 func TestJudge(t *testing.T) {
 	const daemonSet = "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: x, generation: 1}, spec: {updateStrategy: {type: %s}}, " +
-		"status: {observedGeneration: 1, desiredNumberScheduled: 2, currentNumberScheduled: 2, updatedNumberScheduled: 1, numberReady: %d, numberAvailable: 2}}"
+		"status: {observedGeneration: 1, desiredNumberScheduled: 2, currentNumberScheduled: 2, updatedNumberScheduled: 1, " +
+		"numberReady: %d, numberAvailable: 2}}"
 	for name, c := range map[string]struct {
 		object string
 		want   judgement
@@ -270,7 +272,8 @@ func TestJudge(t *testing.T) {
 		"config map": {"{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}", judgement{isReady: true, message: "Resource is always ready"}},
 		"paused": {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: x}, spec: {paused: true}}",
 			judgement{isReady: true, message: "paused: nothing rolls out until it is resumed"}},
-		"on delete":                {fmt.Sprintf(daemonSet, "OnDelete", 2), judgement{isReady: true, message: "All replicas scheduled as expected. Replicas: 2"}},
+		"on delete": {fmt.Sprintf(daemonSet, "OnDelete", 2),
+			judgement{isReady: true, message: "All replicas scheduled as expected. Replicas: 2"}},
 		"on delete, but not ready": {fmt.Sprintf(daemonSet, "OnDelete", 1), judgement{message: "Ready: 1/2"}},
 		"rolling":                  {fmt.Sprintf(daemonSet, "RollingUpdate", 2), judgement{message: "Updated: 1/2"}},
 		"failed pod": {"{apiVersion: v1, kind: Pod, metadata: {name: x}, status: {phase: Failed}}",
@@ -292,7 +295,8 @@ func TestWaitForNothing(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: "prod", Name: "gone"}, Version: "v1"}
-	if got := Wait(t.Context(), &namespace{}, []object.Ref{ref}, quick())[0]; got.Status != report.RolloutTimedOut || got.Message != "it does not exist" {
+	got := Wait(t.Context(), &namespace{}, []object.Ref{ref}, quick())[0]
+	if got.Status != report.RolloutTimedOut || got.Message != "it does not exist" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -42,9 +42,11 @@ func podCases() []podCase {
 		{name: "plain", want: "Running ready", annotations: play("log", "a\nb\n"), log: "a\nb\n"},
 		{name: "task", policy: corev1.RestartPolicyNever, want: "Succeeded exit 0"},
 		{name: "late", annotations: play("ready-after", "1s"), want: "Running ready"},
-		{name: "ill", annotations: play("unhealthy", "HTTP 503"), want: "Running", events: []string{"Unhealthy Readiness probe failed: HTTP 503"}},
+		{name: "ill", annotations: play("unhealthy", "HTTP 503"), want: "Running",
+			events: []string{"Unhealthy Readiness probe failed: HTTP 503"}},
 		{name: "fails", policy: corev1.RestartPolicyNever, annotations: play("exit-code", "3", "exit-after", "500ms"), want: "Failed exit 3"},
-		{name: "retries", policy: corev1.RestartPolicyOnFailure, annotations: play("exit-code", "3"), want: "Running CrashLoopBackOff after exit 3, restarted 1"},
+		{name: "retries", policy: corev1.RestartPolicyOnFailure, annotations: play("exit-code", "3"),
+			want: "Running CrashLoopBackOff after exit 3, restarted 1"},
 		{name: "crashes", annotations: play("exit-code", "3", "log", "panic"), want: "Running CrashLoopBackOff after exit 3, restarted 1",
 			events: []string{"BackOff Back-off restarting failed container"}, log: "panic"},
 		{name: "image", image: "ex.com/web:missing", want: "Pending ImagePullBackOff", events: []string{
@@ -96,9 +98,11 @@ func (p podCase) check(t *testing.T, client kubernetes.Interface) {
 		t.Fatalf("%v: the pod is %q, want %q; it lacks the event %q", err, got, p.want, missing)
 	}
 	if p.log != "" {
-		log, err := pods.GetLogs(p.name, &corev1.PodLogOptions{}).DoRaw(t.Context())
-		if err != nil || string(log) != p.log {
-			t.Errorf("log %q, %v, want %q", log, err, p.log)
+		one, lastLine := int64(1), p.log[strings.LastIndexByte(strings.TrimSuffix(p.log, "\n"), '\n')+1:]
+		for want, options := range map[string]*corev1.PodLogOptions{p.log: {}, lastLine: {TailLines: &one}} {
+			if log, err := pods.GetLogs(p.name, options).DoRaw(t.Context()); err != nil || string(log) != want {
+				t.Errorf("log %q, %v, want %q", log, err, want)
+			}
 		}
 	}
 	p.checkDeletion(t, client, made)
@@ -122,7 +126,9 @@ func (p podCase) checkDeletion(t *testing.T, client kubernetes.Interface, made *
 func (p podCase) pod() *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: p.name, Annotations: p.annotations},
-		Spec:       corev1.PodSpec{RestartPolicy: p.policy, SchedulerName: p.scheduler, Containers: []corev1.Container{{Name: "c", Image: "web:1"}}},
+		Spec: corev1.PodSpec{
+			RestartPolicy: p.policy, SchedulerName: p.scheduler, Containers: []corev1.Container{{Name: "c", Image: "web:1"}},
+		},
 	}
 	container := &pod.Spec.Containers[0]
 	if p.image != "" {

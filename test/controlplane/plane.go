@@ -20,7 +20,8 @@ type Options struct {
 	Dir string
 	// Controllers adds kube-controller-manager.
 	Controllers bool
-	// FakeNodes is how many nodes there are, whose pods become ready although nothing runs. With one or more, kube-scheduler runs too.
+	// FakeNodes is how many nodes there are, whose pods become ready although nothing runs. With one or more, kube-scheduler runs too. It
+	// binds pods only if there are controllers, because one of them removes the taint of a new node.
 	FakeNodes int
 	// Detached lets the processes outlive the caller.
 	Detached bool

@@ -26,7 +26,7 @@ var buildLauncher = sync.OnceValues(func() (string, error) {
 })
 
 // allComponents are the components that a control plane may have in addition to its API server.
-var allComponents = []string{"--controllers", "--fake-nodes=1"}
+var allComponents = []string{"--controllers", "--fake-nodes=3"}
 
 // startPlane starts a control plane with the given components. The first start on a machine compiles the servers, which takes minutes.
 func startPlane(ctx context.Context, parts ...string) (*harness.Plane, error) {

@@ -17,8 +17,8 @@ import (
 // logAnnotation has the log of each container of a pod.
 const logAnnotation = "node.helmdrift.io/log"
 
-// serveLogs starts the part of a kubelet's server that answers for logs. All nodes share it. The API server does not check its certificate,
-// because it has no authority for kubelets.
+// serveLogs starts the part of a kubelet's server that answers for logs. All nodes share it. The API server does not check its
+// certificate, because it has no authority for kubelets.
 func serveLogs(client kubernetes.Interface) *httptest.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", func(w http.ResponseWriter, r *http.Request) {

@@ -21,8 +21,8 @@ var podStages string
 // loadStages returns our stages of pods, and those of KWOK for nodes and for the deletion of pods, by kind.
 func loadStages() (map[internalversion.StageResourceRef][]*internalversion.Stage, error) {
 	out := map[internalversion.StageResourceRef][]*internalversion.Stage{}
-	texts := append(strings.Split(podStages, "\n---\n"), podfast.DefaultPodDelete, fast.DefaultNodeInit, heartbeat.DefaultNodeHeartbeatWithLease)
-	for _, text := range texts {
+	theirs := []string{podfast.DefaultPodDelete, fast.DefaultNodeInit, heartbeat.DefaultNodeHeartbeatWithLease}
+	for _, text := range append(strings.Split(podStages, "\n---\n"), theirs...) {
 		var written v1alpha1.Stage
 		if err := yaml.UnmarshalStrict([]byte(text), &written); err != nil {
 			return nil, fmt.Errorf("read stage: %w", err)
