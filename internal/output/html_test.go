@@ -53,15 +53,16 @@ func sha256Of(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// FuzzHTML: whatever a text of a report is, the page has no element and no attribute that another report does not have, and its data is the
-// text in which nothing is hidden.
+// FuzzHTML: whatever a text of a report is, the page has no element and no attribute that another report does not have, and its data is
+// the text in which nothing is hidden.
 func FuzzHTML(f *testing.F) {
 	for _, c := range hostile() {
 		f.Add(c.in)
 	}
 	for _, s := range []string{
 		"</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<!--<script>", "--></noscript><a href=javascript:alert(1)>x</a>",
-		`"><b onclick='x'>`, "]]>", "</title><h1>", "{{.}}", "&lt;b&gt;&#60;", "\u2028\u2029", "::error::x\n::error::y", "a\n##vso[x]\n", "`${alert(1)}`",
+		`"><b onclick='x'>`, "]]>", "</title><h1>", "{{.}}", "&lt;b&gt;&#60;", "\u2028\u2029", "::error::x\n::error::y",
+		"a\n##vso[x]\n", "`${alert(1)}`",
 		"~", "a/b?q=1#x", "[x](javascript:alert(1))", "https://example.com",
 	} {
 		f.Add(s)
@@ -79,8 +80,8 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
-// pageOf returns the page of a report all of whose texts are s, as a scan. It has a few of the objects of reportOf, because fuzzing is slow
-// with many.
+// pageOf returns the page of a report all of whose texts are s, as a scan. It has a few of the objects of reportOf, because fuzzing is
+// slow with many.
 func pageOf(t testing.TB, s string) []byte {
 	t.Helper()
 	r := reportOf(s)

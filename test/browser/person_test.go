@@ -85,7 +85,8 @@ func TestFilters(t *testing.T) {
 		"drifted": {func() { b.click("#drifted") }, func(f finding) bool { return f.Drifted() }, "#?drifted=1"},
 		"search a path and an owner": {func() { b.search("replicas K9S") },
 			func(f finding) bool { return strings.Contains(f.Path, "replicas") && owned(f, "k9s") }, "#?q=replicas+K9S"},
-		"search a value": {func() { b.search("level: debug") }, func(f finding) bool { return strings.Contains(f.Path, "application.yaml") }, "#?q=level%3A+debug"},
+		"search a value": {func() { b.search("level: debug") }, func(f finding) bool { return strings.Contains(f.Path, "application.yaml") },
+			"#?q=level%3A+debug"},
 		"search a name":  {func() { b.search("shop-004-3") }, func(f finding) bool { return f.object.Name == "shop-004-3" }, "#?q=shop-004-3"},
 		"search in vain": {func() { b.search("no such thing") }, func(f finding) bool { return false }, "#?q=no+such+thing"},
 		"kind and search": {func() { b.choose("kind", "Ingress"); b.search("image") },
@@ -123,7 +124,8 @@ func TestOpen(t *testing.T) {
 	b.wait(`document.querySelector("#detail h2").innerText === "Deployment web"`)
 	said := b.text("#detail")
 	for _, want := range []string{
-		"the next upgrade updates it", "spec.template.spec.containers[name=web].image", "web:1.25", "web:1.27", "old (deployed by Helm)", "desired",
+		"the next upgrade updates it",
+		"spec.template.spec.containers[name=web].image", "web:1.25", "web:1.27", "old (deployed by Helm)", "desired",
 		"live value by kubectl (scale)", "3 min before the report",
 	} {
 		if !strings.Contains(said, want) {
@@ -295,7 +297,8 @@ func TestWithoutScripts(t *testing.T) {
 	b := open(t, write(t, saved(t, "scan")), 1280, 900)
 	b.run(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate("about:blank"), chromedp.Navigate(b.url))
 	said := b.text("body")
-	for _, want := range []string{"2 objects drifted in 1 of 3 releases", "the record is cut off", "overwrite spec.replicas", "Scripts do not run here"} {
+	for _, want := range []string{"2 objects drifted in 1 of 3 releases", "the record is cut off", "overwrite spec.replicas",
+		"Scripts do not run here"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("without scripts the page does not say %q:\n%s", want, said)
 		}

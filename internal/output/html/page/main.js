@@ -71,7 +71,9 @@ function listen() {
     clearTimeout(searchTimer);
     searchTimer = setTimeout(() => changeFilter("q", byId("q").value.trim()), 120);
   });
-  for (const name of ["release", "kind", "cause", "owner", "age"]) byId(name).addEventListener("change", () => changeFilter(name, byId(name).value));
+  for (const name of ["release", "kind", "cause", "owner", "age"]) {
+    byId(name).addEventListener("change", () => changeFilter(name, byId(name).value));
+  }
   byId("drifted").addEventListener("change", () => changeFilter("drifted", byId("drifted").checked ? "1" : ""));
   byId("silenced").addEventListener("change", () => changeFilter("ignored", byId("silenced").checked ? "1" : ""));
   byId("reset").addEventListener("click", () => applyFilters({}));
