@@ -39,7 +39,7 @@ async function prepareSearch() {
   for (let i = 0; i < report.objects.length; i++) {
     nameOf(report.objects[i]);
     report.objects[i].findings.forEach(textOf);
-    if (i % 200 === 199) await pause();
+    if (i % 100 === 0) await pause();
   }
 }
 

@@ -36,6 +36,7 @@ function onOpened() {
 }
 
 let searchTimer = 0;
+let prepared = null; // resolves when the texts of the search are made
 
 // start shows the page, in steps between which the browser may do something else.
 async function start() {
@@ -45,13 +46,13 @@ async function start() {
   await pause();
   prepareFilters();
   await pause();
+  prepared = prepareSearch();
+  if (readFragment(location.hash).filters.q) await prepared;
   byId("app").hidden = false;
   byId("tools").hidden = false;
   measure();
   openFragment();
   listen();
-  await pause();
-  prepareSearch();
 }
 
 // measure tells the style how much of the window the filters cover.
@@ -69,7 +70,7 @@ function listen() {
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   byId("q").addEventListener("input", () => {
     clearTimeout(searchTimer);
-    searchTimer = setTimeout(() => changeFilter("q", byId("q").value.trim()), 120);
+    searchTimer = setTimeout(() => prepared.then(() => changeFilter("q", byId("q").value.trim())), 120);
   });
   for (const name of ["release", "kind", "cause", "owner", "age"]) {
     byId(name).addEventListener("change", () => changeFilter(name, byId(name).value));
