@@ -27,8 +27,9 @@ func generate(releases int) *report.Report {
 	var all []report.Release
 	n := 0
 	for i := range releases {
+		namespace := fmt.Sprintf("team-%02d", i%17)
 		r := report.Release{
-			Name: fmt.Sprintf("shop-%03d", i), Namespace: fmt.Sprintf("team-%02d", i%17), StorageNamespace: fmt.Sprintf("team-%02d", i%17), Cluster: "eu-1",
+			Name: fmt.Sprintf("shop-%03d", i), Namespace: namespace, StorageNamespace: namespace, Cluster: "eu-1",
 			Operation: report.OperationDrift, Old: &report.Revision{Revision: 3 + i, Status: "deployed", Chart: "shop-1.2.0"},
 			Desired: &report.Desired{Source: "record", Revision: 3 + i, Chart: "shop-1.2.0", Helm: "3"}, Compared: 12, Drifted: true,
 		}
@@ -46,9 +47,9 @@ func generate(releases int) *report.Report {
 // object returns an object with 5 findings, the number of which n counts.
 func object(release, k int, n *int) report.Object {
 	o := report.Object{
-		ID: fmt.Sprintf("%012x", release*100+k), APIVersion: "apps/v1", Kind: kinds[k%len(kinds)], Namespace: fmt.Sprintf("team-%02d", release%17),
-		Name: fmt.Sprintf("shop-%03d-%d", release, k), Source: "shop/templates/deployment.yaml", Action: report.ActionUpdate, Engine: report.EngineStrategic,
-		Drifted: true,
+		ID: fmt.Sprintf("%012x", release*100+k), APIVersion: "apps/v1", Kind: kinds[k%len(kinds)],
+		Namespace: fmt.Sprintf("team-%02d", release%17), Name: fmt.Sprintf("shop-%03d-%d", release, k), Source: "shop/templates/deployment.yaml",
+		Action: report.ActionUpdate, Engine: report.EngineStrategic, Drifted: true,
 	}
 	if k == 9 {
 		o.Action, o.Missing = report.ActionCreate, true

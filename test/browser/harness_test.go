@@ -107,6 +107,8 @@ func open(t testing.TB, doc []byte, width, height int64) *tab {
 	b := &tab{t, ctx, "file://" + file}
 	b.run(log.Enable(), emulation.SetDeviceMetricsOverride(width, height, 1, false))
 	b.visit("")
+	value[bool](b, `(localStorage.clear(), true)`) // the theme that a test chose is not that of the next
+	b.visit("")
 	return b
 }
 
@@ -158,7 +160,8 @@ func value[T any](b *tab, format string, args ...any) (v T) {
 	return v
 }
 
-// wait waits until an expression is true in the page. (chromedp's own Poll makes functions of texts, which the policy of the page refuses.)
+// wait waits until an expression is true in the page. (chromedp's own Poll makes functions of texts, which the policy of the page
+// refuses.)
 func (b *tab) wait(format string, args ...any) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); !value[bool](b, format, args...); time.Sleep(20 * time.Millisecond) {
@@ -209,6 +212,6 @@ func (b *tab) choose(id, option string) {
 // search writes into the search and waits until the list follows.
 func (b *tab) search(text string) {
 	b.t.Helper()
-	value[bool](b, `(() => { const q = document.getElementById("q"); q.value = %q; q.dispatchEvent(new Event("input")); return true })()`, text)
+	value[bool](b, `(byId("q").value = %q, byId("q").dispatchEvent(new Event("input")))`, text)
 	b.wait(`(state.filters.q || "") === %q`, text)
 }

@@ -66,7 +66,9 @@ func TestHostileValues(t *testing.T) {
 			t.Errorf("the page has an element %s", tag)
 		}
 	}
-	for _, fragment := range []string{"#%", "#%E0%A4%A", "#a/b/c?x=%", "#constructor/__proto__/x?kind=__proto__&age=constructor&verdict=toString", "#?q=%22%3E%3Cimg%3E"} {
+	for _, fragment := range []string{
+		"#%", "#%E0%A4%A", "#a/b/c?x=%", "#constructor/__proto__/x?kind=__proto__&verdict=toString", "#?age=constructor", "#?q=%22%3E%3Cimg%3E",
+	} {
 		b.visit(fragment)
 		look()
 	}

@@ -85,7 +85,8 @@ func TestFilters(t *testing.T) {
 		"drifted": {func() { b.click("#drifted") }, func(f finding) bool { return f.Drifted() }, "#?drifted=1"},
 		"search a path and an owner": {func() { b.search("replicas K9S") },
 			func(f finding) bool { return strings.Contains(f.Path, "replicas") && owned(f, "k9s") }, "#?q=replicas+K9S"},
-		"search a value": {func() { b.search("level: debug") }, func(f finding) bool { return strings.Contains(f.Path, "application.yaml") }, "#?q=level%3A+debug"},
+		"search a value": {func() { b.search("level: debug") }, func(f finding) bool { return strings.Contains(f.Path, "application.yaml") },
+			"#?q=level%3A+debug"},
 		"search a name":  {func() { b.search("shop-004-3") }, func(f finding) bool { return f.object.Name == "shop-004-3" }, "#?q=shop-004-3"},
 		"search in vain": {func() { b.search("no such thing") }, func(f finding) bool { return false }, "#?q=no+such+thing"},
 		"kind and search": {func() { b.choose("kind", "Ingress"); b.search("image") },
@@ -123,7 +124,8 @@ func TestOpen(t *testing.T) {
 	b.wait(`document.querySelector("#detail h2").innerText === "Deployment web"`)
 	said := b.text("#detail")
 	for _, want := range []string{
-		"the next upgrade updates it", "spec.template.spec.containers[name=web].image", "web:1.25", "web:1.27", "old (deployed by Helm)", "desired",
+		"the next upgrade updates it",
+		"spec.template.spec.containers[name=web].image", "web:1.25", "web:1.27", "old (deployed by Helm)", "desired",
 		"live value by kubectl (scale)", "3 min before the report",
 	} {
 		if !strings.Contains(said, want) {
@@ -136,10 +138,31 @@ func TestOpen(t *testing.T) {
 	}
 	b.run(chromedp.NavigateBack())
 	b.wait(`document.querySelector("#detail h2").innerText === "Releases"`)
+	if said := b.text("#detail"); strings.Contains(said, "Warnings") {
+		t.Errorf("there are no warnings:\n%s", said)
+	}
 	b.click(".entry.release")
 	b.wait(`document.querySelector("#detail h2").innerText.startsWith("db in prod on dev")`)
 	if said := b.text("#detail"); !strings.Contains(said, "the record is cut off") || !strings.Contains(said, "could not be compared") {
 		t.Errorf("a release that could not be read says\n%s", said)
+	}
+}
+
+// TestWarningsAndEffects: without a click the page shows warnings and what Helm's writes mean for pods; an object shows its own.
+func TestWarningsAndEffects(t *testing.T) {
+	r := generate(2)
+	r.Releases[1].Warnings = []report.Message{{Code: "w", Message: "the record may be a copy"}}
+	r.Summary.Restarts, r.Summary.Downtime = 6, 1
+	b := open(t, write(t, r), 1280, 900)
+	if said := b.text("#detail"); !strings.Contains(said, "Warnings") || !strings.Contains(said, "the record may be a copy") {
+		t.Errorf("the overview lacks the warning:\n%s", said)
+	}
+	if said := b.text(".tiles"); !strings.Contains(said, "6 pods restart") || !strings.Contains(said, "1 workload goes down") {
+		t.Errorf("the page says\n%s", said)
+	}
+	b.visit("#eu-1~team-00~shop-000/" + r.Releases[0].Objects[0].ID)
+	if said := b.text("#detail .effect"); said != "Effect, with downtime: restarts 3 pods, none stays ready" {
+		t.Errorf("the effect is %q", said)
 	}
 }
 
@@ -163,7 +186,8 @@ func TestLinesOfDocuments(t *testing.T) {
 func TestCopyLink(t *testing.T) {
 	r := generate(4)
 	b := open(t, write(t, r), 1280, 900)
-	b.run(cdp.GrantPermissions([]cdp.PermissionType{cdp.PermissionTypeClipboardReadWrite, cdp.PermissionTypeClipboardSanitizedWrite}))
+	clipboard := []cdp.PermissionType{cdp.PermissionTypeClipboardReadWrite, cdp.PermissionTypeClipboardSanitizedWrite}
+	b.run(cdp.GrantPermissions(clipboard))
 	b.choose("kind", "Ingress")
 	b.search("team-03")
 	b.click(".entry.object")
@@ -186,10 +210,15 @@ func TestCopyLink(t *testing.T) {
 	if got := b.text(".finding.target .path"); got != o.Fields[2].Path {
 		t.Errorf("the link shows %s", got)
 	}
-	if got := b.text("#count"); got != "10 findings in 2 objects" && got != countOf(r, func(f finding) bool {
+	takes := func(f finding) bool {
 		return !f.Silenced() && f.object.Kind == "Ingress" && f.release.Name == "shop-003"
-	}) {
-		t.Errorf("the link filters %s", got)
+	}
+	if got, want := b.text("#count"), countOf(r, takes); got != want {
+		t.Errorf("the link takes %s, want %s", got, want)
+	}
+	b.visit("#eu-1~team-03~shop-003/" + o.ID + "/gone")
+	if got := b.text("#toast"); got != "What the link names is not in this report" {
+		t.Errorf("a link to what is gone says %q", got)
 	}
 }
 
@@ -268,7 +297,8 @@ func TestWithoutScripts(t *testing.T) {
 	b := open(t, write(t, saved(t, "scan")), 1280, 900)
 	b.run(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate("about:blank"), chromedp.Navigate(b.url))
 	said := b.text("body")
-	for _, want := range []string{"2 objects drifted in 1 of 3 releases", "the record is cut off", "overwrite spec.replicas", "Scripts do not run here"} {
+	for _, want := range []string{"2 objects drifted in 1 of 3 releases", "the record is cut off", "overwrite spec.replicas",
+		"Scripts do not run here"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("without scripts the page does not say %q:\n%s", want, said)
 		}

@@ -33,7 +33,8 @@ func TestSpeed(t *testing.T) {
 	b.run(chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(`
 			window.busy = [];
-			new PerformanceObserver((all) => busy.push(...all.getEntries().map((e) => e.duration))).observe({type: "longtask", buffered: true});`).Do(ctx)
+			new PerformanceObserver((all) => busy.push(...all.getEntries().map((e) => e.duration)))
+				.observe({type: "longtask", buffered: true});`).Do(ctx)
 		return err
 	}))
 	steps := []struct {

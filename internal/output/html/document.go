@@ -52,8 +52,8 @@ type ReleasePhrases struct {
 	Origin              []string
 }
 
-// ObjectPhrases are the words about an object. Kind includes the API version of a custom resource, and Name the namespace if that is not the
-// namespace of the release.
+// ObjectPhrases are the words about an object. Kind includes the API version of a custom resource, and Name the namespace if that is not
+// the namespace of the release.
 type ObjectPhrases struct{ Kind, Name, Fate string }
 
 // page is what the template of the page takes.
@@ -88,7 +88,8 @@ func Document(r *report.Report, phrases Phrases) ([]byte, error) {
 	}
 	p := page{
 		Policy: policy(style, script), Style: template.CSS(style), Script: template.JS(script), Data: template.JS(encoded),
-		Title: title(all, answer), Version: phrases.Escape(r.Helmdrift), Time: r.Time.UTC(), Answer: answer, Tiles: tilesOf(r), Plain: all.plain(),
+		Title: title(all, answer), Version: phrases.Escape(r.Helmdrift), Time: r.Time.UTC(), Answer: answer,
+		Tiles: tilesOf(r), Plain: all.plain(),
 	}
 	split := func(text string) []string { return strings.Split(text, "\n") }
 	parsed, err := template.New("page.html").Funcs(template.FuncMap{"split": split}).ParseFS(files, "page/page.html")
@@ -120,8 +121,8 @@ func asset(names ...string) (string, error) {
 	return all.String(), nil
 }
 
-// policy returns the Content-Security-Policy of the page: it runs one script and applies one style, loads nothing, sends nothing, and never
-// parses a text as HTML.
+// policy returns the Content-Security-Policy of the page: it runs one script and applies one style, loads nothing, sends nothing, and
+// never parses a text as HTML.
 func policy(style, script string) string {
 	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'; "+
 		"require-trusted-types-for 'script'; trusted-types 'none'", hash(style), hash(script))

@@ -2,7 +2,6 @@ package html
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -91,8 +90,11 @@ func whole(o report.Object) (finding, cause string) {
 		return wholeMissing, string(report.CauseDrift)
 	case o.Terminating:
 		return wholeTerminating, string(report.CauseDrift)
-	case slices.Contains([]report.Action{report.ActionCreate, report.ActionDelete, report.ActionAdopt, report.ActionKeep, report.ActionSkip}, o.Action):
+	}
+	switch o.Action {
+	case report.ActionCreate, report.ActionDelete, report.ActionAdopt, report.ActionKeep, report.ActionSkip:
 		return string(o.Action), string(report.CauseChange)
+	case report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionFail:
 	}
 	return "", ""
 }

@@ -3,8 +3,11 @@
 const report = JSON.parse(byId("data").textContent);
 const reportTime = Date.parse(report.time);
 
+// Tables that are read by names from the report or from a link have no prototype, so that "constructor" is no name in them.
+
 // verdicts are the signs and words of findings, in the order of their urgency. The last ones are about whole objects.
 const verdicts = {
+  __proto__: null,
   error: { sign: "?", word: "not compared", tone: "bad", says: "could not be read or compared; what is true of it is not known" },
   fail: { sign: "!", word: "fails", tone: "bad", says: "the operation fails on the object" },
   disputed: { sign: "!", word: "server disagrees", tone: "bad", says: "the API server answered otherwise; please report it" },
@@ -23,11 +26,11 @@ const verdicts = {
 };
 const verdictOf = (name) => verdicts[name] || { sign: "?", word: name, tone: "change", says: "a verdict of a later version" };
 
-const causes = { drift: "live drifted", change: "the chart changed", both: "live and chart changed" };
-const stateTones = { error: "bad", drifted: "drift", changed: "change", clean: "calm" };
+const causes = { __proto__: null, drift: "live drifted", change: "the chart changed", both: "live and chart changed" };
+const stateTones = { __proto__: null, error: "bad", drifted: "drift", changed: "change", clean: "calm" };
 
-// connect gives each release its objects, each object its release and its findings, and each finding its object and the time of its last write.
-// What was found of an object as a whole is a finding without a path.
+// connect gives each release its objects, each object its release and its findings, and each finding its object and the time of its last
+// write. What was found of an object as a whole is a finding without a path.
 function connect() {
   for (const owner of report.owners) owner.at = Date.parse(owner.time);
   report.releases.forEach((release, rank) => Object.assign(release, { rank, objects: [] }));
@@ -37,7 +40,8 @@ function connect() {
     object.fields = object.fields || [];
     object.findings = object.fields;
     if (object.whole) {
-      object.self = { verdict: object.whole, cause: object.cause, drifted: object.drifted, silenced: object.silenced, path: "", owners: [], object };
+      const { whole: verdict, cause, drifted, silenced } = object;
+      object.self = { verdict, cause, drifted, silenced, path: "", owners: [], object };
       object.findings = [object.self, ...object.fields];
     }
     for (const field of object.fields) {

@@ -33,7 +33,8 @@ function objectDetail(object) {
   const hidden = object.fields.length - fields.length;
   const whole = object.whole ? verdictOf(object.whole) : null;
   return [
-    crumbs(state.place), ...objectHead(object, "h2"), whole && make("p", null, badge(whole.tone, whole.sign + " " + whole.word, whole.says)),
+    crumbs(state.place), ...objectHead(object, "h2"),
+    whole && make("p", null, badge(whole.tone, whole.sign + " " + whole.word, whole.says)),
     fieldsOf(fields, isTarget),
     hidden > 0 ? make("p", { class: "notes" }, "The filters leave out " + plural(hidden, "finding") + " of this object.") : null,
   ];
@@ -106,17 +107,20 @@ function ownersOf(finding) {
 
 // releaseDetail returns what is said of a release.
 function releaseDetail(release) {
+  const n = release.objects.length;
   return [crumbs(state.place), ...releaseHead(release, "h2"),
-    make("p", { class: "notes" }, release.objects.length === 0 ? "Nothing was found in it." : plural(release.objects.length, "object") + " with something to say.")];
+    make("p", { class: "notes" }, n === 0 ? "Nothing was found in it." : plural(n, "object") + " with something to say.")];
 }
 
 // releaseHead returns the name of a release and what is said of it as a whole. Errors come first.
 function releaseHead(release, level) {
-  const texts = (title, tone, all) => (all || []).map((text) => make("div", { class: "box " + tone }, make("b", null, title), linesOf(text)));
+  const box = (title, tone, text) => make("div", { class: "box " + tone }, make("b", null, title), linesOf(text));
+  const texts = (title, tone, all) => (all || []).map((text) => box(title, tone, text));
   const goesDown = release.down && release.down.length > 0;
   return [
     make(level, null, release.name + " ", badge(stateTones[release.state] || "change", release.state)),
-    make("p", { class: "fate" }, release.answer), release.found ? make("p", null, "Found: " + release.found) : null,
+    make("p", { class: "fate" }, release.answer),
+    release.found && release.found !== release.answer ? make("p", null, "Found: " + release.found) : null,
     make("p", { class: "faint" }, (release.origin || []).join(" · ")),
     ...texts("Error", "bad", release.errors), ...texts("Warning", "drift", release.warnings),
     release.effect ? make("div", { class: "box effect " + (goesDown ? "bad" : "change") }, make("b", null, "Effect: "), release.effect,
@@ -131,7 +135,8 @@ function overview() {
   const listed = all.slice(0, 200);
   const used = new Set(report.objects.flatMap((object) => object.findings).map((f) => f.verdict));
   const rows = listed.map((r) => make("tr", null,
-    make("td", null, badge(stateTones[r.state] || "change", r.state)), make("td", null, make("a", { href: fragmentOf({ release: r }, state.filters) }, r.name)),
+    make("td", null, badge(stateTones[r.state] || "change", r.state)),
+    make("td", null, make("a", { href: fragmentOf({ release: r }, state.filters) }, r.name)),
     make("td", null, r.found || r.answer), make("td", null, r.oldest ? ageOf(Date.parse(r.oldest)).replace(" before the report", "") : ""),
     make("td", null, (r.editors || [])[0] || "", r.editors && r.editors.length > 1 ? " +" + (r.editors.length - 1) : "")));
   const heading = (names) => make("tr", null, names.map((name) => make("th", { scope: "col" }, name)));
@@ -140,10 +145,22 @@ function overview() {
     all.length === 0 ? make("p", { class: "fate" }, report.releases.length === 0 ? "The report has none." : "All are clean.")
       : make("table", null, heading(["state", "release", "found", "oldest edit", "who"]), rows),
     all.length > listed.length ? make("p", { class: "notes" }, plural(all.length - listed.length, "more release") + " in the list.") : null,
+    ...warningsOf(report.releases.filter((r) => r.warnings)),
     used.size > 0 ? make("h3", null, "What the signs mean") : null,
     used.size > 0 ? make("table", { class: "legend" }, Object.keys(verdicts).filter((name) => used.has(name)).map((name) => {
       const { sign, word: said, tone, says } = verdicts[name];
       return make("tr", null, make("td", null, badge(tone, sign + " " + said)), make("td", null, says));
     })) : null,
   ];
+}
+
+const maxWarned = 50;
+
+// warningsOf returns the warnings of releases for the overview.
+function warningsOf(releases) {
+  if (releases.length === 0) return [];
+  const more = releases.length - maxWarned;
+  return [make("h3", null, "Warnings"), ...releases.slice(0, maxWarned).map((r) => make("div", { class: "box drift" },
+    make("b", null, r.name), r.warnings.map((text) => linesOf(text)).flat())),
+  more > 0 ? make("p", { class: "notes" }, "Warnings about " + plural(more, "more release") + " are at the releases.") : null];
 }

@@ -2,6 +2,7 @@
 // ages are the choices of the filter by age. The age of a finding is that of the last write to its value.
 const hour = 3600 * 1000;
 const ages = {
+  __proto__: null,
   hour: { word: "in the last hour", has: (age) => age !== null && age <= hour },
   day: { word: "in the last 24 hours", has: (age) => age !== null && age <= 24 * hour },
   week: { word: "in the last 7 days", has: (age) => age !== null && age <= 7 * 24 * hour },
@@ -38,12 +39,12 @@ async function prepareSearch() {
   for (let i = 0; i < report.objects.length; i++) {
     nameOf(report.objects[i]);
     report.objects[i].findings.forEach(textOf);
-    if (i % 200 === 199) await pause();
+    if (i % 100 === 0) await pause();
   }
 }
 
-// testOf returns a function that reports whether the filters take a finding. The words of a search may be in the finding or in the names of
-// its object and release.
+// testOf returns a function that reports whether the filters take a finding. The words of a search may be in the finding or in the names
+// of its object and release.
 function testOf(filters) {
   const tests = [];
   const wanted = filters.verdict ? new Set(filters.verdict.split(",")) : null;
@@ -52,14 +53,16 @@ function testOf(filters) {
   if (filters.drifted) tests.push((f) => f.drifted);
   if (filters.cause) tests.push((f) => f.cause === filters.cause);
   if (filters.owner) tests.push((f) => f.owners.some((i) => report.owners[i].manager === filters.owner));
-  if (ages[filters.age]) tests.push((f) => f !== f.object.self && ages[filters.age].has(f.written === null ? null : reportTime - f.written));
+  const age = ages[filters.age];
+  if (age) tests.push((f) => f !== f.object.self && age.has(f.written === null ? null : reportTime - f.written));
   for (const word of (filters.q || "").toLowerCase().split(/\s+/).filter(Boolean)) {
     tests.push((f) => textOf(f).includes(word) || nameOf(f.object).includes(word) || f.object.parent.name.toLowerCase().includes(word));
   }
   return (finding) => tests.every((test) => test(finding));
 }
 
-// select returns the releases, objects and findings that the filters take. Without filters also those are there of which nothing is listed.
+// select returns the releases, objects and findings that the filters take. Without filters also those are there of which nothing is
+// listed.
 function select(filters) {
   const takes = testOf(filters);
   const isOpen = !["q", "kind", "verdict", "cause", "owner", "age", "drifted"].some((name) => filters[name]);

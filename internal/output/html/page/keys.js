@@ -23,6 +23,7 @@ function onKey(event) {
 }
 
 const keys = {
+  __proto__: null,
   "/": () => byId("q").focus(),
   j: () => moveTo(Math.min(list.cursor + 1, list.rows.length - 1), true),
   k: () => moveTo(Math.max(list.cursor - 1, 0), true),

@@ -22,7 +22,8 @@ function readFragment(fragment) {
   }
   const release = report.releases.find((r) => r.slug === slug) || null;
   const object = (release && id && release.objects.find((o) => o.id === id)) || null;
-  return { release, object, finding: object && finding ? finding : "", filters };
+  const isFound = (!slug || release) && (!id || object) && (!finding || object.fields.some((f) => f.id === finding));
+  return { release, object, finding: object && finding ? finding : "", filters, isFound: Boolean(isFound) };
 }
 
 // fragmentOf returns the fragment that opens a place with filters.

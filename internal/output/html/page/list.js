@@ -83,9 +83,11 @@ function objectRow(object) {
     return make("span", { class: tone, title: word }, findings[0] === object.self && name === object.whole ? sign + " " + word : sign + n);
   });
   const paths = findings.filter((f) => f.path).map((f) => f.path);
-  const said = object.whole === "error" || paths.length === 0 ? object.fate : paths[0] + (paths.length > 1 ? " and " + (paths.length - 1) + " more" : "");
+  const more = paths.length > 1 ? " and " + (paths.length - 1) + " more" : "";
+  const said = object.whole === "error" || paths.length === 0 ? object.fate : paths[0] + more;
   return make("a", { class: "entry object" + (worst ? " isBad" : object.drifted ? " isDrift" : "") },
-    make("span", null, make("span", { class: "cut" }, object.kind + " ", make("b", null, object.name)), make("span", { class: "signs" }, signs)),
+    make("span", null, make("span", { class: "cut" }, object.kind + " ", make("b", null, object.name)),
+      make("span", { class: "signs" }, signs)),
     make("span", { class: "faint" }, make("span", { class: "cut" }, said.split("\n")[0])));
 }
 

@@ -24,8 +24,9 @@ function show(place, filters, scrolls) {
 
 // openFragment shows what the address says.
 function openFragment() {
-  const { filters, ...place } = readFragment(location.hash);
+  const { filters, isFound, ...place } = readFragment(location.hash);
   show(place, filters, true);
+  if (!isFound) toast("What the link names is not in this report");
 }
 
 // onOpened shows what the address says now. Where the list and what is open take turns, the page goes to its beginning.
@@ -35,6 +36,7 @@ function onOpened() {
 }
 
 let searchTimer = 0;
+let prepared = null; // resolves when the texts of the search are made
 
 // start shows the page, in steps between which the browser may do something else.
 async function start() {
@@ -44,13 +46,13 @@ async function start() {
   await pause();
   prepareFilters();
   await pause();
+  prepared = prepareSearch();
+  if (readFragment(location.hash).filters.q) await prepared;
   byId("app").hidden = false;
   byId("tools").hidden = false;
   measure();
   openFragment();
   listen();
-  await pause();
-  prepareSearch();
 }
 
 // measure tells the style how much of the window the filters cover.
@@ -68,9 +70,11 @@ function listen() {
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   byId("q").addEventListener("input", () => {
     clearTimeout(searchTimer);
-    searchTimer = setTimeout(() => changeFilter("q", byId("q").value.trim()), 120);
+    searchTimer = setTimeout(() => prepared.then(() => changeFilter("q", byId("q").value.trim())), 120);
   });
-  for (const name of ["release", "kind", "cause", "owner", "age"]) byId(name).addEventListener("change", () => changeFilter(name, byId(name).value));
+  for (const name of ["release", "kind", "cause", "owner", "age"]) {
+    byId(name).addEventListener("change", () => changeFilter(name, byId(name).value));
+  }
   byId("drifted").addEventListener("change", () => changeFilter("drifted", byId("drifted").checked ? "1" : ""));
   byId("silenced").addEventListener("change", () => changeFilter("ignored", byId("silenced").checked ? "1" : ""));
   byId("reset").addEventListener("click", () => applyFilters({}));

@@ -74,7 +74,8 @@ function folded(lines) {
     if (lines[i].isMarked || run.length < foldFrom) out.push(...run);
     else {
       const inner = run.slice(i === 0 ? 0 : foldKeep, end === lines.length ? run.length : -foldKeep);
-      const button = make("button", { type: "button", class: "fold", onclick: () => button.replaceWith(...inner) }, "… " + inner.length + " equal lines");
+      const unfold = () => button.replaceWith(...inner);
+      const button = make("button", { type: "button", class: "fold", onclick: unfold }, "… " + inner.length + " equal lines");
       const kept = inner.length < foldKeep ? inner : [button];
       out.push(...run.slice(0, i === 0 ? 0 : foldKeep), ...kept, ...(end === lines.length ? [] : run.slice(-foldKeep)));
     }
@@ -91,7 +92,8 @@ function sideOf(title, content) {
   return make("div", { class: "side" }, make("h4", null, title), make("div", { class: "value" }, content));
 }
 
-// sidesOf returns old, desired and live side by side. Old is marked where live differs, or else desired; the others where they differ from old.
+// sidesOf returns old, desired and live side by side. Old is marked where live differs, or else desired; the others where they differ
+// from old.
 function sidesOf(finding) {
   if (finding.masked) {
     return make("div", { class: "sides" }, ["old", "desired", "live"].map((title) => sideOf(title, word("••• hidden: secret"))));
@@ -103,7 +105,8 @@ function sidesOf(finding) {
   const same = (side, mark) => (old !== undefined && isSame(side, old) ? [word("as old: "), plainOf(side)] : value(side, old, mark));
   const contrast = isSame(old, live) ? desired : live;
   return make("div", { class: "sides" },
-    sideOf("old (deployed by Helm)", value(old, contrast, "was")), sideOf("desired", same(desired, "will")), sideOf("live", same(live, "is")));
+    sideOf("old (deployed by Helm)", value(old, contrast, "was")), sideOf("desired", same(desired, "will")),
+    sideOf("live", same(live, "is")));
 }
 
 // plainOf returns a side without marks; a long one is cut, since it stands in full beside.
