@@ -29,17 +29,23 @@ vet:
 	go vet ./...
 	cd test/e2e && go vet ./...
 	cd test/deploy && go vet ./...
+	cd test/formats && go vet ./...
+	cd test/browser && go vet ./...
 	cd test/controlplane && $(PLANE_ENV) go vet ./...
 
 lint:
 	$(STATICCHECK) ./...
 	cd test/e2e && $(STATICCHECK) ./...
 	cd test/deploy && $(STATICCHECK) ./...
+	cd test/formats && $(STATICCHECK) ./...
+	cd test/browser && $(STATICCHECK) ./...
 	cd test/controlplane && $(PLANE_ENV) $(STATICCHECK) . ./cmd/controlplane ./cmd/fakenode
 
-unit: $(PAIRS) postgresql
+unit: $(PAIRS) postgresql chromium
 	HELMDRIFT_DEFAULTS_PAIRS=$(CURDIR)/$(PAIRS) go test ./...
 	cd test/deploy && go test ./...
+	cd test/formats && go test ./...
+	cd test/browser && go test -timeout 30m ./...
 	cd test/controlplane && $(PLANE_ENV) go test ./...
 
 e2e: planes postgresql
@@ -51,10 +57,19 @@ postgresql: # go test hides why it skips a test
 	@ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || \
 		echo "tests of HELM_DRIVER=sql are SKIPPED: there is no /usr/lib/postgresql/*/bin/postgres (Debian: apt-get install postgresql)"
 
+.PHONY: chromium
+chromium:
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null || \
+		echo "tests of -o html in a browser are SKIPPED: there is no chromium (Debian: apt-get install chromium)"
+
 N ?= 1000
 .PHONY: oracle
 oracle: planes ## predicts N random upgrades and rollbacks per engine, and compares with what Helm 3 and Helm 4 do
 	cd test/e2e && go test -count=1 -timeout 12h -run TestOracle -oracle.n=$(N) -oracle.budget=5h .
+
+.PHONY: forecast
+forecast: planes ## compares the forecast of N random upgrades and fixes per engine with what the controllers do
+	cd test/e2e && go test -count=1 -timeout 12h -run TestForecast -forecast.n=$(N) -forecast.budget=5h .
 
 .PHONY: soak
 soak: planes ## scans a fleet 100 times while others deploy
@@ -77,8 +92,14 @@ demo: build planes
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
 	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo
 
+.PHONY: snapshots
+snapshots: build planes ## makes the snapshot of the README again, from the release of the demo
+	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
+	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo \
+		--snapshot testdata/snapshots/web.json.gz
+
 cluster: planes ## starts a cluster for experiments
-	@$(LAUNCHER) start --controllers --fake-node
+	@$(LAUNCHER) start --controllers --fake-nodes 1
 
 cluster-down: $(LAUNCHER)
 	@$(LAUNCHER) stop

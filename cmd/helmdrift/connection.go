@@ -30,6 +30,8 @@ import (
 type connection struct {
 	// An empty kubeconfig means the standard places; an empty context or namespace means the one that the kubeconfig says.
 	kubeconfig, context, namespace string
+	// name is the name of the cluster in reports; empty means the one that the kubeconfig gives it.
+	name                           string
 	token, server, caFile, tlsName string
 	asUser                         string
 	asGroups                       []string
@@ -49,7 +51,7 @@ type connection struct {
 // newConnection returns a connection with the defaults of Helm's environment variables.
 func newConnection(env func(string) string) *connection {
 	c := &connection{
-		context: env("HELM_KUBECONTEXT"), namespace: env("HELM_NAMESPACE"), token: env("HELM_KUBETOKEN"),
+		context: env("HELM_KUBECONTEXT"), namespace: env("HELM_NAMESPACE"), name: env("HELMDRIFT_CLUSTER_NAME"), token: env("HELM_KUBETOKEN"),
 		server: env("HELM_KUBEAPISERVER"), caFile: env("HELM_KUBECAFILE"), tlsName: env("HELM_KUBETLS_SERVER_NAME"),
 		asUser: env("HELM_KUBEASUSER"), timeout: 30 * time.Second,
 		driver: release.Driver{Name: env("HELM_DRIVER"), Connection: env("HELM_DRIVER_SQL_CONNECTION_STRING")},
@@ -88,6 +90,7 @@ func (c *connection) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` [KUBECONFIG]")
 	fs.StringVar(&c.context, "kube-context", c.context, "kubeconfig `context` to use [HELM_KUBECONTEXT]")
 	fs.StringVar(&c.context, "context", c.context, "same as --kube-context")
+	fs.StringVar(&c.name, "cluster-name", c.name, "`name` of the cluster in reports (default: that of the kubeconfig) [HELMDRIFT_CLUSTER_NAME]")
 	fs.StringVar(&c.token, "kube-token", c.token, "bearer `token` for authentication [HELM_KUBETOKEN]")
 	fs.StringVar(&c.asUser, "kube-as-user", c.asUser, "`user` to impersonate [HELM_KUBEASUSER]")
 	fs.StringArrayVar(&c.asGroups, "kube-as-group", c.asGroups, "`group` to impersonate; may be repeated [HELM_KUBEASGROUPS]")
@@ -111,7 +114,7 @@ func (c *connection) addFlags(fs *pflag.FlagSet) {
 type target struct {
 	config    *rest.Config
 	namespace string
-	// cluster is the name that the kubeconfig gives the cluster.
+	// cluster is the name of the cluster in reports.
 	cluster string
 }
 
@@ -168,8 +171,15 @@ func (c *connection) overrides() *clientcmd.ConfigOverrides {
 	return o
 }
 
-// clusterName returns the name of the cluster in the kubeconfig, which reports show; empty if the kubeconfig does not name it.
+// inCluster is the name of the cluster that a pod runs in, unless somebody gives it another one. A pod does not know the name.
+const inCluster = "in-cluster"
+
+// clusterName returns the name of the cluster that the loader connects to: the one that the user gives it, or that of the kubeconfig. It is
+// empty if there is only an address.
 func (c *connection) clusterName(loader clientcmd.ClientConfig) string {
+	if c.name != "" {
+		return c.name
+	}
 	raw, err := loader.RawConfig()
 	if err != nil {
 		return ""
@@ -180,6 +190,9 @@ func (c *connection) clusterName(loader clientcmd.ClientConfig) string {
 	}
 	if context, ok := raw.Contexts[name]; ok {
 		return context.Cluster
+	}
+	if c.server == "" { // without a context and an address, the loader finds the account of the pod
+		return inCluster
 	}
 	return ""
 }

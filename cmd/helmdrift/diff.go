@@ -26,15 +26,12 @@ import (
 type diffOptions struct {
 	compareOptions
 	selectionOptions
-	format      output.Format
-	failOn      failOn
-	color       oneOf
+	printOptions
 	showSecrets bool
-	showIgnored bool
-	// verbose lists every release of a selection, with its details.
-	verbose bool
 	// baseline is the file of an earlier report; see readBaseline.
 	baseline string
+	// snapshot is a file to compare instead of a cluster.
+	snapshot string
 	// fix says that drift is put back after the report. The flags of repair are hidden in the help, and allowed only together with it.
 	fix    bool
 	repair fixOptions
@@ -43,7 +40,7 @@ type diffOptions struct {
 // newDiff returns the command diff. Its text names the signs and the exit codes, since they are what a reader of a report looks up.
 func newDiff(s streams, c *connection) *cobra.Command {
 	o := diffOptions{
-		compareOptions: newCompareOptions(s), format: output.Text, failOn: defaultFailOn(), color: newColor(), repair: newFixOptions(),
+		compareOptions: newCompareOptions(s), printOptions: newPrintOptions(), repair: newFixOptions(),
 	}
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE[,RELEASE...] [CHART]]",
@@ -55,6 +52,7 @@ Without CHART it shows drift: it assumes that the next upgrade sends the stored 
 With CHART it renders the chart as helm upgrade would, and also shows what that upgrade changes.
 CHART is anything that Helm accepts: a directory, a .tgz file, a URL, repo/name or oci://….
 With --to-revision it shows what helm rollback would do.
+With --snapshot it compares what helmdrift snapshot saved, without a cluster; RELEASE may be left out.
 
 Without RELEASE it compares all releases of the namespace, with -A those of all namespaces; several
 names are written with commas. One line for each release comes first, then what drifted.
@@ -74,10 +72,14 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
   helmdrift diff web --to-revision -1 -n prod
   helmdrift diff web -n prod -o json --fail-on +unmanaged
   helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
-  helmdrift diff web -n prod -o ignore > .helmdrift.yaml`,
+  helmdrift diff web -n prod -o ignore > .helmdrift.yaml
+  helmdrift diff --snapshot web.json.gz ./chart -f values.yaml`,
 		Args:              releaseAndChart,
 		ValidArgsFunction: completeRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("snapshot") {
+				return runDiffSnapshot(cmd.Context(), s, c, o, args, cmd.Flags())
+			}
 			hasChart := len(args) > 1
 			if err := o.check(cmd.Flags(), hasChart); err != nil {
 				return err
@@ -101,17 +103,14 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 // addFlags adds the flags of diff, and their completion in the shell.
 func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.VarP(&o.format, "output", "o", "format of the report: "+strings.Join(output.Formats(), ", "))
-	fs.Var(&o.failOn, "fail-on", failOnUsage())
-	addColorFlag(fs, &o.color)
+	o.printOptions.addFlags(cmd)
 	fs.IntVar(&o.revision, "revision", 0, "compare with stored revision `N` instead of the one helm upgrade would start from")
+	fs.StringVar(&o.snapshot, "snapshot", "", "compare what helmdrift snapshot saved in this `file`, without a cluster")
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them")
 	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted as helmdrift fix does; its flags are then accepted too")
 
 	o.selectionOptions.addFlags(fs)
 	o.ignoreOptions.addFlags(fs)
-	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
-	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and the details of all")
 	fs.BoolVar(&o.showControllers, "show-controllers", false,
 		"list fields that no manifest names and only controllers or forgotten writers wrote, instead of counting them")
 	fs.StringVar(&o.baseline, "baseline", "", "count only what is new since the report in this `file` (JSON or YAML)")
@@ -123,8 +122,6 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 		_ = fs.MarkHidden(name)
 	}
 	completeFixFlags(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.failOn.completions(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // commaHint says how several releases are named.
@@ -174,6 +171,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	allowed = slices.Concat(allowed, fixFlags(), ignoreFlags(), limitFlags())
 	hints := map[string]string{
 		"fail-on":  "fix has its own exit codes; helmdrift fix --help lists them",
+		"report":   "run helmdrift diff --report first, and helmdrift fix after it",
 		"baseline": "use --skip KIND/NAME:PATH for what fix must not put back",
 		"dry-run":  "helmdrift fix RELEASE --dry-run=server lets the API server try the fix",
 	}
@@ -204,11 +202,18 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	if err != nil {
 		return err
 	}
+	return o.report(ctx, s, d, known, flags, time.Now)
+}
+
+// report compares and prints the report; see runDiff. Known is the baseline, and the clock says of which time the report is.
+func (o *diffOptions) report(
+	ctx context.Context, s streams, d session, known *report.Report, flags *pflag.FlagSet, clock func() time.Time,
+) error {
 	result, err := d.compare(ctx)
 	if err != nil {
 		return err
 	}
-	now := time.Now()
+	now := clock()
 	// From here on nothing is in clear text unless --show-secrets says so.
 	release := result.Report(threeway.Mask{Show: o.showSecrets})
 	if o.baseline != "" {
@@ -216,7 +221,9 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	}
 	report := report.New(version, now, []report.Release{release})
 	look := s.display(s.out, o.color, now)
-	look.ShowIgnored = o.showIgnored
+	if d.target.Chart != nil {
+		look.ChartDir = chartDir(d.target.Chart.Ref)
+	}
 	if o.fix && o.format != output.Text {
 		return d.fix(ctx, s, o.repairOptions(), result)
 	}
@@ -224,7 +231,7 @@ func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args 
 	if !o.fix && o.format == output.Text && o.revision == 0 && d.target.Chart == nil && o.baseline == "" && !result.RecordElsewhere() {
 		look.Fix, look.Plan = fixCommand(d.target, flags), planned(result.Comparison)
 	}
-	if err := output.Write(s.out, o.format, report, look); err != nil {
+	if err := o.print(s, report, look); err != nil {
 		return err
 	}
 	if o.fix {

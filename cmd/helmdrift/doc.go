@@ -24,12 +24,12 @@
 //     other. No cluster has been asked until then, so a usage error is reported at once.
 //   - begin reads the configuration, resolves the kubeconfig, connects, and finds the release if none is named.
 //   - session.compare makes the comparison and adds to its errors which flag helps.
-//   - diff prints the report. fix shows its plan, asks, saves a backup, writes, compares again and prints the result.
+//   - diff prints the report. fix shows its plan, asks, saves a backup, writes, compares again, waits with --wait, and prints the result.
 //
 // # Exit codes
 //
 //	0  nothing that --fail-on selects; for fix: everything that fix can put back is as Helm deployed it; for list: everything was read
-//	1  a usage error, a failure, or something that could not be read or compared; it takes precedence over 2
+//	1  a usage error, a failure, or something that could not be read or compared, or that does not come up with --wait; precedes 2
 //	2  something that --fail-on selects; for fix: drift remains
 //
 // A script must be able to rely on them, so a crash must not look like drift: the Go runtime ends a process that panics with 2. run
@@ -43,7 +43,7 @@
 //	root.go, help.go                                   the command tree and the layout of its help
 //	diff.go, fix.go, list.go, report.go, completion.go one command each, and the completion of their arguments
 //	scan.go, search.go                                 diff of several releases, and how they are found in one or several clusters
-//	fix_run.go, fix_backup.go                          the steps of a fix after its comparison
+//	fix_run.go, fix_backup.go, fix_wait.go             the steps of a fix after its comparison
 //	session.go                                         from the flags to a comparison of one release
 //	compare_flags.go, desired_flags.go, fix_flags.go,
 //	selection_flags.go                                 the flags, by topic: what they are called, how they are checked, what they set

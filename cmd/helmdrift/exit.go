@@ -34,7 +34,7 @@ const exitHelp = `Exit codes:
 // fixExitHelp is the same for fix. diff --fix has these codes too.
 const fixExitHelp = `Exit codes:
   0  everything that fix can put back is as Helm deployed it
-  1  usage error or failure, or something could not be read
+  1  usage error or failure; something could not be read; or, with --wait, something did not come up
   2  drift remains: you did not confirm or select it, it was a dry run, or the result says why`
 
 // exitStatus is an error that only carries an exit code. What it stands for was printed as a report.
@@ -136,10 +136,22 @@ func (f failOn) status(r *report.Report) error {
 	return nil
 }
 
-// selectsRelease reports whether a release sets exit code 2. A namespace that is being deleted is drift of everything in it.
+// selects reports whether an object sets exit code 2 or, if it is nil, the release itself does.
+func (f failOn) selects(r *report.Release, o *report.Object) bool {
+	if o == nil {
+		return f.selectsWhole(*r)
+	}
+	return f.selectsObject(*o)
+}
+
+// selectsRelease reports whether a release, or an object of it, sets exit code 2.
 func (f failOn) selectsRelease(r report.Release) bool {
-	return f["drift"] && r.Terminating || f["restart"] && r.Restarts() || f["downtime"] && r.GoesDown() ||
-		slices.ContainsFunc(r.Objects, f.selectsObject)
+	return f.selectsWhole(r) || slices.ContainsFunc(r.Objects, f.selectsObject)
+}
+
+// selectsWhole reports whether a release as a whole sets exit code 2. A namespace that is being deleted is drift of everything in it.
+func (f failOn) selectsWhole(r report.Release) bool {
+	return f["drift"] && r.Terminating || f["restart"] && r.Restarts() || f["downtime"] && r.GoesDown()
 }
 
 // selectsObject reports whether an object or one of its fields sets exit code 2.
@@ -163,14 +175,15 @@ func (f failOn) selectsField(field report.Finding) bool {
 		f["conflict"] && field.Verdict == report.Conflict
 }
 
-// fixStatus returns the exit code of a fix as an error; nil is exit code 0. What failed or could not be read takes precedence over drift
-// that remains.
+// fixStatus returns the exit code of a fix as an error; nil is exit code 0. What failed, could not be read or did not come up takes
+// precedence over drift that remains.
 func fixStatus(r *report.FixResult) error {
 	is := func(status report.FixStatus) func(report.FixOutcome) bool {
 		return func(o report.FixOutcome) bool { return o.Status == status }
 	}
 	switch {
-	case r.After == nil, r.After.HasError(), slices.ContainsFunc(r.Results, is(report.FixFailed)):
+	case r.After == nil, r.After.HasError(), slices.ContainsFunc(r.Results, is(report.FixFailed)),
+		slices.ContainsFunc(r.Results, func(o report.FixOutcome) bool { return !o.IsUp() }):
 		return exitStatus(exitFailure)
 	case r.DryRun != "" && len(r.Plan) > 0, r.After.Summary.DriftedReleases > 0,
 		slices.ContainsFunc(r.Results, is(report.FixDeclined)), slices.ContainsFunc(r.Results, is(report.FixRefused)):

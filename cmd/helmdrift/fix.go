@@ -20,7 +20,8 @@ func newFix(s streams, c *connection) *cobra.Command {
 		Short: "Put back what drifted in a release, and nothing else",
 		Long: `fix puts back what drifted in a release: the fields that diff RELEASE reports as drift, in
 built-in kinds and in custom resources, and missing objects. It shows its plan and asks; without
-a terminal it needs --yes. Afterwards it compares again and reports the result.
+a terminal it needs --yes. Afterwards it compares again and reports the result. With --wait it
+also waits until what it put back is ready, and says why if it is not.
 
 Each field is written as Helm deployed it. The API server refuses a write if anything that it
 depends on has changed meanwhile. Nothing outside the plan is touched, no hook runs, and no
@@ -36,6 +37,7 @@ For charts, values and other revisions, use helm upgrade and helm rollback.
   helmdrift fix web -n prod --yes --only Deployment/web --backup ./before
   helmdrift fix web -n prod --yes --skip ConfigMap/flags --skip Deployment/web:spec.replicas
   helmdrift fix web -n prod --prune --dry-run
+  helmdrift fix web -n prod --yes --wait --wait-timeout 10m
   helmdrift fix web -n prod --yes -o json`,
 		Args:              oneRelease,
 		ValidArgsFunction: completeRelease(c),

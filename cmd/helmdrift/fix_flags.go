@@ -12,6 +12,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/repair"
+	"github.com/helmdrift/helmdrift/pkg/rollout"
 )
 
 // This file holds the flags of fix and diff --fix. They choose among the drift that was found and say how to write; none of them changes
@@ -38,12 +39,16 @@ type fixOptions struct {
 	timeout time.Duration
 	// backup is the directory to save objects in before they are written; empty means no backup.
 	backup string
+	// wait says to wait after the writes until what was put back is as it should be, each object for at most waitTimeout.
+	wait        bool
+	waitTimeout time.Duration
 }
 
 // newFixOptions returns the defaults: text, and a plan that is confirmed before it is written.
 func newFixOptions() fixOptions {
 	return fixOptions{
 		format: output.Text, color: newColor(), dryRun: oneOf{words: []string{"client", "server"}}, timeout: repair.DefaultTimeout,
+		waitTimeout: rollout.DefaultTimeout,
 	}
 }
 
@@ -61,6 +66,8 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to retry one object while others write to it or the server is busy")
 	fs.StringVar(&o.backup, "backup", "",
 		"before the first write, save each object to this `directory`, without Secrets and secret fields")
+	fs.BoolVar(&o.wait, "wait", false, "wait until what was put back is ready; if it is not, say why, with exit code 1")
+	fs.DurationVar(&o.waitTimeout, "wait-timeout", o.waitTimeout, "how long --wait waits for each object")
 }
 
 // fixFlags returns the names of the flags of addFlags.
@@ -71,7 +78,7 @@ func fixFlags() []string {
 
 // completeFixFlags sets what the shell completes after the flags of addFlags.
 func completeFixFlags(cmd *cobra.Command) {
-	for _, name := range []string{"only", "skip", "field-manager", "target-namespace", "timeout"} {
+	for _, name := range []string{"only", "skip", "field-manager", "target-namespace", "timeout", "wait-timeout"} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
 	}
 	_ = cmd.MarkFlagDirname("backup")
@@ -87,6 +94,12 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 		return fmt.Errorf("--timeout %s: must be more than 0", o.timeout)
 	case o.yes && o.dryRun.word != "":
 		return errors.New("--yes and --dry-run exclude each other: a dry run asks nothing and writes nothing")
+	case o.waitTimeout <= 0:
+		return fmt.Errorf("--wait-timeout %s: must be more than 0", o.waitTimeout)
+	case flags.Changed("wait-timeout") && !o.wait:
+		return errors.New("--wait-timeout needs --wait")
+	case o.dryRun.word != "" && o.wait:
+		return errors.New("--wait and --dry-run exclude each other: a dry run writes nothing")
 	case o.dryRun.word != "" && flags.Changed("backup"):
 		return errors.New("--backup and --dry-run exclude each other: a dry run writes nothing")
 	case flags.Changed("backup") && o.backup == "":

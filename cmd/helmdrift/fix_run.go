@@ -24,7 +24,8 @@ import (
 //     plan ─► show ─┬─► nothing to do, or --dry-run=client ───────────────────────────► finish
 //                   ├─► --dry-run=server: the API server tries the writes ────────────► finish
 //                   └─► ask ─┬─► no ──────────────────────────────────────────────────► finish
-//                            └─► yes, or --yes ─► backup ─► write ─► compare again ───► finish
+//                            └─► yes, or --yes ─► backup ─► write ─► compare again ─┬─► finish
+//                                                                                   └─► --wait ─► compare again ─► finish
 
 // fixRun is one run of fix after its comparison: what the user asked for, and what the comparison found.
 type fixRun struct {
@@ -40,9 +41,9 @@ func (s session) fix(ctx context.Context, out streams, flags fixOptions, before 
 	return fixRun{session: s, flags: flags, streams: out, before: before}.run(ctx)
 }
 
-// run plans, shows the plan, asks, saves a backup, writes, compares again, and prints the result. A run that writes nothing ends earlier,
-// and prints a result as well. If the second comparison fails, the result still says what was written; without that comparison it has the
-// exit code of a failure.
+// run plans, shows the plan, asks, saves a backup, writes, compares again, waits if --wait says so, and prints the result. A run that
+// writes nothing ends earlier, and prints a result as well. If the last comparison fails, the result still says what was written; without
+// that comparison it has the exit code of a failure.
 func (f fixRun) run(ctx context.Context) error {
 	plan, err := f.plan()
 	if err != nil {
@@ -75,14 +76,24 @@ func (f fixRun) run(ctx context.Context) error {
 	}
 	// The user may have thought about the question for an hour. CheckUnchanged makes sure that nobody deployed meanwhile.
 	outcomes := plan.Run(ctx, f.cluster, repair.RunOptions{Timeout: f.flags.timeout, Before: f.before.CheckUnchanged})
+	outcomes, after := f.confirm(ctx, plan, outcomes)
+	if f.flags.wait && ctx.Err() == nil && f.wait(ctx, plan, outcomes) && ctx.Err() == nil {
+		// Pods take minutes to come up, in which a controller may have undone a write. An interrupt leaves the first comparison.
+		outcomes, after = f.confirm(ctx, plan, outcomes)
+	}
+	return f.finish(f.result(plan, outcomes, after))
+}
+
+// confirm compares again. A controller may have undone a write a moment after Run saw it in place; such an object is not called fixed.
+// If the comparison fails, after is nil.
+func (f fixRun) confirm(ctx context.Context, plan *repair.Plan, outcomes []report.FixOutcome) (
+	confirmed []report.FixOutcome, after *threeway.Comparison) {
 	after, err := f.compareAgain(ctx)
 	if err != nil {
 		f.streams.explain(err)
-	} else {
-		// A controller may have undone a write a moment after Run saw it in place. Such an object is not called fixed.
-		outcomes = plan.Confirmed(outcomes, after)
+		return outcomes, nil
 	}
-	return f.finish(f.result(plan, outcomes, after))
+	return plan.Confirmed(outcomes, after), after
 }
 
 // plan returns the plan. It refuses releases, revisions and namespaces that fix must not write to, before anything is shown.
@@ -258,5 +269,8 @@ func (f fixRun) finish(r *report.FixResult) error {
 	// The result lists these objects, but they were as deployed already, so nothing remains to be done for them.
 	counting := *r
 	counting.Results = slices.DeleteFunc(slices.Clone(r.Results), r.IsNoDrift)
+	if hint := f.waitHint(r); hint != "" {
+		f.streams.print("Hint: ", hint)
+	}
 	return fixStatus(&counting)
 }

@@ -30,15 +30,22 @@ func flagGroups(command string) []flagGroup {
 		return slices.Concat(fixGroups(), commonGroups())
 	case "list":
 		return slices.Concat(selectionGroups(), []flagGroup{{"Output", []string{"output", "color"}}}, commonGroups())
+	case "snapshot":
+		return slices.Concat(snapshotGroups(), desiredGroups(), commonGroups())
 	case "report":
 		return slices.Concat(reportGroups(), commonGroups())
 	}
 	return commonGroups()
 }
 
+// snapshotGroups returns the flags of snapshot alone.
+func snapshotGroups() []flagGroup {
+	return []flagGroup{{"What to write", []string{"output", "include-secrets", "overwrite"}}}
+}
+
 // reportGroups returns the flags of report.
 func reportGroups() []flagGroup {
-	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "verbose", "show-ignored", "color"}}}
+	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "report", "quiet", "verbose", "show-ignored", "no-pager", "color"}}}
 }
 
 // selectionGroups returns the flags that select releases.
@@ -65,9 +72,10 @@ func desiredGroups() []flagGroup {
 // diffGroups returns the other flags of diff.
 func diffGroups() []flagGroup {
 	return []flagGroup{
+		{"Without a cluster", []string{"snapshot"}},
 		{"What counts", []string{"fail-on", "baseline"}},
 		{"What to ignore", ignoreFlags()},
-		{"Output", []string{"output", "verbose", "show-ignored", "show-controllers", "show-secrets", "color"}},
+		{"Output", []string{"output", "report", "quiet", "verbose", "show-ignored", "show-controllers", "show-secrets", "no-pager", "color"}},
 		{"Repair", []string{"fix"}},
 	}
 }
@@ -76,7 +84,7 @@ func diffGroups() []flagGroup {
 func fixGroups() []flagGroup {
 	return []flagGroup{
 		{"What to put back", []string{"only", "skip", "prune", "no-restart", "revision", "target-namespace"}},
-		{"How to put it back", []string{"yes", "dry-run", "backup", "timeout", "field-manager"}},
+		{"How to put it back", []string{"yes", "dry-run", "backup", "wait", "wait-timeout", "timeout", "field-manager"}},
 		{"What to ignore", ignoreFlags()},
 		{"Output", []string{"output", "show-secrets", "color"}},
 	}
@@ -86,7 +94,7 @@ func fixGroups() []flagGroup {
 func commonGroups() []flagGroup {
 	return []flagGroup{
 		{"Connection", []string{
-			"namespace", "kube-context", "kubeconfig", "request-timeout", "kube-as-user", "kube-as-group", "kube-token", "kube-apiserver",
+			"namespace", "kube-context", "kubeconfig", "cluster-name", "request-timeout", "kube-as-user", "kube-as-group", "kube-token", "kube-apiserver",
 			"kube-ca-file", "kube-tls-server-name", "kube-insecure-skip-tls-verify", "qps", "burst-limit",
 		}},
 		{"Limits", limitFlags()},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -30,9 +31,9 @@ func TestStderrIsEscapedAsStdout(t *testing.T) {
 			}
 			s.explain(hinted{errors.New(hostile), hostile})
 			s.print("note: ", hostile)
-			log.New(newHelmLog(s.known, output.EscapeWriter(&stderr, !s.unicode())), "log: ", 0).Print(hostile)
+			log.New(newHelmLog(s.known, escape.Writer(&stderr, !s.unicode())), "log: ", 0).Print(hostile)
 
-			shown := output.EscapeLines(hostile, !s.unicode()) + "\n"
+			shown := escape.Lines(hostile, !s.unicode()) + "\n"
 			if !strings.Contains(stdout.String(), "\nwarning: "+shown) {
 				t.Errorf("%s: %q is on stdout as\n%s", locale, hostile, stdout.String())
 			}

@@ -60,6 +60,10 @@ func planeKinds() map[string]metav1.GroupVersionKind {
 		"/apis/apps/v1/namespaces/prod/deployments": {Group: "apps", Version: "v1", Kind: "Deployment"},
 		"/apis/ex.com/v1/namespaces/prod/things":    {Group: "ex.com", Version: "v1", Kind: "Thing"},
 
+		"/api/v1/namespaces/prod/pods":              {Version: "v1", Kind: "Pod"},
+		"/api/v1/namespaces/prod/events":            {Version: "v1", Kind: "Event"},
+		"/apis/apps/v1/namespaces/prod/replicasets": {Group: "apps", Version: "v1", Kind: "ReplicaSet"},
+
 		"/apis/helm.toolkit.fluxcd.io/v2/namespaces/prod/helmreleases":  {Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"},
 		"/apis/autoscaling/v2/namespaces/prod/horizontalpodautoscalers": {Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
 	}
@@ -260,6 +264,8 @@ func (p *plane) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.post(w, path, body, dry)
 	case isCollection:
 		p.list(w, r)
+	case name == "log": // of a pod: an annotation
+		_, _ = io.WriteString(w, (&unstructured.Unstructured{Object: p.objects[strings.TrimSuffix(path, "/log")]}).GetAnnotations()["log"])
 	case p.objects[path] == nil:
 		refuse(w, http.StatusNotFound, name+" not found")
 	case r.Method == http.MethodPatch:

@@ -5,29 +5,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file is the command report: it reads saved reports and prints them as one. It asks no cluster.
 
-// reportOptions are the flags of report, which mean what they mean for diff.
-type reportOptions struct {
-	format      output.Format
-	failOn      failOn
-	color       oneOf
-	showIgnored bool
-	verbose     bool
-}
-
 // newReport returns the command report.
 func newReport(s streams) *cobra.Command {
-	o := reportOptions{format: output.Text, failOn: defaultFailOn(), color: newColor()}
+	o := newPrintOptions()
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Print saved reports in any format, several as one",
@@ -46,19 +35,12 @@ there twice is an error.
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return runReport(s, o, args) },
 	}
-	fs := cmd.Flags()
-	fs.VarP(&o.format, "output", "o", "format of the report: "+strings.Join(output.Formats(), ", "))
-	fs.Var(&o.failOn, "fail-on", failOnUsage())
-	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
-	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and the details of all")
-	addColorFlag(fs, &o.color)
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.failOn.completions(), cobra.ShellCompDirectiveNoFileComp))
+	o.addFlags(cmd)
 	return cmd
 }
 
 // runReport reads the files and prints one report. A single file keeps its form: the report of one release stays one.
-func runReport(s streams, o reportOptions, files []string) error {
+func runReport(s streams, o printOptions, files []string) error {
 	var all []report.Named
 	for _, name := range files {
 		r, err := s.readReport(name)
@@ -74,9 +56,7 @@ func runReport(s streams, o reportOptions, files []string) error {
 			return hinted{error: err, hint: "give the reports of all parts of one selection, each once"}
 		}
 	}
-	look := s.display(s.out, o.color, time.Now())
-	look.ShowIgnored, look.Verbose = o.showIgnored, o.verbose
-	if err := output.Write(s.out, o.format, r, look); err != nil {
+	if err := o.print(s, r, s.display(s.out, o.color, time.Now())); err != nil {
 		return err
 	}
 	return o.failOn.status(r)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/escape"
 )
 
 // This file builds the command tree and decides what a command line means before any command runs: unknown commands, wrong flags, and the
@@ -36,7 +36,7 @@ puts back what drifted and nothing else.`,
 		PersistentPreRun: func(*cobra.Command, []string) {
 			// Flags are parsed by now. Until here, quiet has discarded every log.
 			if c.debug {
-				log.SetOutput(newHelmLog(s.known, output.EscapeWriter(s.err, !s.unicode())))
+				log.SetOutput(newHelmLog(s.known, escape.Writer(s.err, !s.unicode())))
 			}
 		},
 	}
@@ -45,7 +45,7 @@ puts back what drifted and nothing else.`,
 	root.SetFlagErrorFunc(usageError)
 	root.SetUsageFunc(writeUsage)
 	c.addFlags(root.PersistentFlags())
-	root.AddCommand(newDiff(s, c), newFix(s, c), newList(s, c), newReport(s), newVersion(s))
+	root.AddCommand(newDiff(s, c), newFix(s, c), newList(s, c), newReport(s), newSnapshot(s, c), newVersion(s))
 	// Namespaces are not completed, and without this the shell would offer files.
 	_ = root.RegisterFlagCompletionFunc("namespace", cobra.NoFileCompletions)
 	return root

@@ -22,8 +22,11 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/confine", "internal/ignore", "internal/output", "internal/owners", "internal/secret", "pkg/drift", "pkg/fetch",
-			"pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report", "pkg/threeway"},
+		"cmd/helmdrift": {"internal/confine", "internal/escape", "internal/ignore", "internal/output", "internal/owners", "internal/secret",
+			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report",
+			"pkg/rollout", "pkg/snapshot", "pkg/threeway"},
+		"pkg/snapshot": {"internal/kinds", "internal/secret", "pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
+			"pkg/threeway"},
 		"pkg/drift": {"internal/engine", "internal/forecast", "internal/ignore", "internal/kinds", "internal/secret", "pkg/fetch", "pkg/live", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"pkg/fleet":   {"pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/report", "pkg/threeway"},
@@ -32,6 +35,7 @@ func arrows() map[string][]string {
 		"pkg/render":  {"internal/secret", "pkg/object", "pkg/report"},
 		"pkg/live":    {"internal/secret", "pkg/object", "pkg/report", "pkg/threeway"},
 		"pkg/repair":  {"internal/forecast", "internal/kinds", "internal/owners", "pkg/object", "pkg/report", "pkg/threeway"},
+		"pkg/rollout": {"pkg/object", "pkg/report"},
 		"pkg/threeway": {"internal/apiserver", "internal/engine", "internal/ignore", "internal/kinds", "internal/owners", "internal/secret",
 			"internal/verdict", "pkg/object", "pkg/report"},
 		"pkg/report":       {"pkg/object"},
@@ -46,7 +50,10 @@ func arrows() map[string][]string {
 		"internal/ignore":            {"internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/owners":            {"pkg/object", "pkg/report"},
 		"internal/forecast":          {"internal/kinds", "pkg/object", "pkg/report"},
-		"internal/output":            {"pkg/report"},
+		"internal/output":            {"internal/escape", "internal/output/ci", "internal/output/html", "pkg/report"},
+		"internal/output/html":       {"pkg/report"},
+		"internal/output/ci":         {"internal/escape", "pkg/object", "pkg/report"},
+		"internal/escape":            {},
 		"internal/output/schema":     {},
 		"internal/output/reporttest": {"internal/output/schema"},
 		"test/postgres":              {},
@@ -56,19 +63,20 @@ func arrows() map[string][]string {
 // strangers are imports that only some packages may have: who talks to a cluster, who knows colour, flags and the process.
 func strangers() map[string][]string {
 	return map[string][]string{
-		"k8s.io/client-go/dynamic":         {"pkg/live", "pkg/release"},
-		"k8s.io/client-go/metadata":        {"pkg/live", "pkg/release"},
-		"k8s.io/client-go/discovery":       {"pkg/live"},
-		"k8s.io/client-go/rest":            {"cmd/helmdrift", "pkg/live", "pkg/render"},
-		"k8s.io/client-go/tools/clientcmd": {"cmd/helmdrift"},
-		"net/http":                         {"pkg/fetch", "pkg/live", "pkg/repair"},
-		"github.com/fatih/color":           {"internal/output"},
-		"github.com/spf13/cobra":           {"cmd/helmdrift"},
-		"github.com/spf13/pflag":           {"cmd/helmdrift"},
-		"golang.org/x/term":                {"cmd/helmdrift"},
-		"os/exec":                          {"cmd/helmdrift", "internal/confine", "test/postgres"},
-		"database/sql":                     {"pkg/release", "test/postgres"},
-		"github.com/lib/pq":                {"pkg/release", "test/postgres"},
+		"k8s.io/client-go/dynamic":                       {"pkg/live", "pkg/release"},
+		"k8s.io/client-go/metadata":                      {"pkg/live", "pkg/release"},
+		"k8s.io/client-go/discovery":                     {"pkg/live"},
+		"k8s.io/client-go/rest":                          {"cmd/helmdrift", "pkg/live", "pkg/render"},
+		"k8s.io/client-go/tools/clientcmd":               {"cmd/helmdrift"},
+		"net/http":                                       {"pkg/fetch", "pkg/live", "pkg/repair", "pkg/snapshot"},
+		"github.com/fatih/color":                         {"internal/output"},
+		"github.com/spf13/cobra":                         {"cmd/helmdrift"},
+		"github.com/spf13/pflag":                         {"cmd/helmdrift"},
+		"golang.org/x/term":                              {"cmd/helmdrift"},
+		"github.com/fluxcd/cli-utils/pkg/kstatus/status": {"pkg/rollout"},
+		"os/exec":           {"cmd/helmdrift", "internal/confine", "test/postgres"},
+		"database/sql":      {"pkg/release", "test/postgres"},
+		"github.com/lib/pq": {"pkg/release", "test/postgres"},
 	}
 }
 

@@ -68,9 +68,7 @@ func runScan(ctx context.Context, s streams, c *connection, o diffOptions, names
 	if err := search.checkFound(len(r.Releases)); err != nil {
 		return err
 	}
-	look := s.display(s.out, o.color, now)
-	look.ShowIgnored, look.Verbose = o.showIgnored, o.verbose
-	if err := output.Write(s.out, o.format, r, look); err != nil {
+	if err := o.print(s, r, s.display(s.out, o.color, now)); err != nil {
 		return err
 	}
 	return o.failOn.status(r)

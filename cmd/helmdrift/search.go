@@ -221,6 +221,9 @@ func (o *selectionOptions) connections(c *connection) ([]*connection, error) {
 	switch {
 	case len(contexts) == 0:
 		return []*connection{c}, nil
+	case c.name != "" && len(contexts) > 1:
+		return nil, hinted{error: fmt.Errorf("several contexts cannot all be called %s", c.name),
+			hint: "--cluster-name and HELMDRIFT_CLUSTER_NAME are for one cluster; otherwise names come from the kubeconfig"}
 	case c.driver.Name == "sql":
 		return nil, hinted{error: errors.New("several contexts need records that are stored in the clusters, and HELM_DRIVER is sql"),
 			hint: "run helmdrift once for each context, with the database of its cluster"}

@@ -26,8 +26,8 @@ import (
 )
 
 // FuzzNoSecretIsShown plants canaries under names, at places and in texts that internal/secret's table calls secret, on both sides of a
-// comparison, and writes all that the program writes: reports in each format, results of a fix, errors, warnings, Helm's log, a backup. No
-// canary is in any of it, while the requests of the fix have them in clear.
+// comparison, and writes all that the program writes: reports in each format, results of a fix, errors, warnings, Helm's log, a backup, a
+// snapshot. No canary is in any of it, while the requests of the fix have them in clear.
 func FuzzNoSecretIsShown(f *testing.F) {
 	words := readSecretTable(f)
 	for seed := range uint64(25) {
@@ -45,6 +45,7 @@ func FuzzNoSecretIsShown(f *testing.F) {
 			t.Fatal(err)
 		}
 		shown := everythingShown(t, c, plan)
+		shown["a snapshot"] = snapshotText(t, c, was)
 		for name, text := range shown {
 			for _, canary := range []string{was, is} {
 				for _, form := range []string{canary, base64.StdEncoding.EncodeToString([]byte(canary)), "canary"} {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 )
@@ -35,7 +35,7 @@ func (s streams) explain(err error) {
 // print prints a prefix and a message to stderr. The message is escaped like the text of a report: it may quote what somebody else wrote,
 // and that must not control the terminal.
 func (s streams) print(prefix, message string) {
-	fmt.Fprintln(s.err, prefix+output.EscapeLines(message, !s.unicode()))
+	fmt.Fprintln(s.err, prefix+escape.Lines(message, !s.unicode()))
 }
 
 // unicode reports whether the locale allows more than ASCII. It reads the variables as C programs do: the first one that is set decides,

@@ -207,9 +207,6 @@ func (s service) dropUnused(is service) {
 	drop(s.hasHealthCheck() && !is.hasHealthCheck(), "healthCheckNodePort")
 	drop(s["type"] == "LoadBalancer" && is["type"] != "LoadBalancer", "allocateLoadBalancerNodePorts", "loadBalancerClass")
 	drop(s.isExternal() && !is.isExternal(), "externalTrafficPolicy")
-	if !is.HasAddress() {
-		delete(is, "internalTrafficPolicy") // defaultOnReadInternalTrafficPolicy
-	}
 }
 
 // DependsOnType reports whether the API server drops the field of a Service if its type does not use it.

@@ -32,6 +32,8 @@ type Input struct {
 	Seen Seen
 	// Autoscaled holds the autoscaler of each object whose replicas an autoscaler sets.
 	Autoscaled map[object.Key]object.Autoscaler
+	// Now is when the operation is, for what happens at a time; zero if that is not known.
+	Now time.Time
 }
 
 // Effects are the predicted effects of one operation. Objects without an effect are not in it.
@@ -49,6 +51,7 @@ func Predict(in Input) Effects {
 			out.Objects[in.Objects[i].Key] = effect
 		}
 	}
+	in.addOthers(out.Objects)
 	out.Release = sum(in.Objects, out.Objects)
 	return out
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// sum returns the sum of the effects on objects; nil if no pod restarts, starts or stops.
+// sum returns the sum of the effects on objects; nil if no pod restarts, starts or stops, nothing goes down and nothing is lost.
 func sum(objects []Object, effects map[object.Key]*report.Effect) *report.ReleaseEffect {
 	out := &report.ReleaseEffect{}
-	var outages []string
+	var outages, lost, cut []string
 	for i := range objects {
 		o, e := &objects[i], effects[objects[i].Key]
 		if e == nil {
@@ -23,9 +23,14 @@ func sum(objects []Object, effects map[object.Key]*report.Effect) *report.Releas
 		}
 		if e.Downtime {
 			out.Downtime = append(out.Downtime, report.ObjectKey{Key: o.Key})
-			outages = append(outages, outage(o, e))
+			if o.runsPods() {
+				outages = append(outages, outage(o, e))
+			} else {
+				cut = append(cut, named(o.Key))
+			}
 		}
-		if out.Inexact == "" && e.Restarts+e.Starts+e.Stops > 0 {
+		lost = append(lost, e.Lost...)
+		if out.Inexact == "" && (e.Restarts+e.Starts+e.Stops+len(e.Lost) > 0 || e.Downtime) {
 			out.Inexact = e.Inexact
 		}
 	}
@@ -39,10 +44,21 @@ func sum(objects []Object, effects map[object.Key]*report.Effect) *report.Releas
 	if out.Stops > 0 {
 		does = append(does, "stops "+counted(out.Stops, "pod"))
 	}
-	if len(does) == 0 {
+	var clauses []string
+	if len(does) > 0 {
+		clauses = append(clauses, strings.Join(does, ", "))
+	}
+	clauses = append(clauses, outages...)
+	if len(cut) > 0 {
+		clauses = append(clauses, firstNames(cut)+" "+verb(len(cut), "has", "have")+" no ready pod for a time")
+	}
+	if len(lost) > 0 {
+		clauses = append(clauses, "lost for good: "+firstNames(lost))
+	}
+	if len(clauses) == 0 {
 		return nil
 	}
-	out.Text = strings.Join(append([]string{strings.Join(does, ", ")}, outages...), "; ")
+	out.Text = strings.Join(clauses, "; ")
 	return out
 }
 

@@ -1,16 +1,22 @@
 package forecast
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // maxWants bounds the requests that a forecast costs a release.
 const maxWants = 4
 
-// Want is a list that would make the forecast better: the objects of a kind in a namespace, or in the cluster.
+// Want is something that would make the forecast better: the objects of a kind in a namespace, or in the cluster, or one of them.
 type Want struct {
 	Kind      schema.GroupVersionKind
 	Namespace string
+	// Name is that of the object, empty for all.
+	Name string
 }
 
 // List is what was read of a Want. Err is set if it could not be read, which does not mean that it is empty.
@@ -22,9 +28,114 @@ type List struct {
 // Seen holds the lists that were read.
 type Seen map[Want]List
 
+// ofKind returns all lists of a kind.
+func (s Seen) ofKind(kind schema.GroupVersionKind) []List {
+	var out []List
+	for want, list := range s {
+		if want.Kind == kind {
+			out = append(out, list)
+		}
+	}
+	return out
+}
+
 // Wants returns the lists that would make the forecast better, the most important first, at most four. There are none if nothing is
-// written.
+// written that can matter.
 func Wants(in Input) []Want {
+	var pods, lost, limits []Want
+	for i := range in.Objects {
+		o := &in.Objects[i]
+		if !o.Action.Writes() {
+			continue
+		}
+		if in.needsPods(o) {
+			pods = append(pods, podsIn(o.Namespace))
+		}
+		switch {
+		case o.GroupKind() == schema.GroupKind{Kind: "Namespace"} && o.After == nil:
+			pods = append(pods, podsIn(o.Name))
+		case o.GroupKind() == schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"} && o.After == nil:
+			lost = append(lost, instances(o))
+		}
+		if o.startsPods() {
+			limits = append(limits, quotasIn(o.Namespace), rangesIn(o.Namespace))
+		}
+		if names, retained := lostClaims(o); len(names) > 0 && !retained {
+			lost = append(lost, Want{Kind: volumeKind()})
+		}
+		lost = append(lost, wantsOfClaim(o)...)
+	}
 	var out []Want
+	for _, want := range slices.Concat(pods, together(lost), limits) {
+		if !slices.Contains(out, want) {
+			out = append(out, want)
+		}
+	}
 	return out[:min(len(out), maxWants)]
+}
+
+// together returns Wants in which several volumes are one list.
+func together(wants []Want) []Want {
+	isVolume := func(w Want) bool { return w.Kind == volumeKind() }
+	if len(object.Filter(wants, isVolume)) < 2 {
+		return wants
+	}
+	others := object.Filter(wants, func(w Want) bool { return !isVolume(w) })
+	return append(others, Want{Kind: volumeKind()})
+}
+
+// wantsOfClaim returns what to read about a claim: its volume if it is deleted, and its storage class if it grows.
+func wantsOfClaim(o *Object) []Want {
+	if o.GroupKind() != (schema.GroupKind{Kind: "PersistentVolumeClaim"}) || o.Before == nil {
+		return nil
+	}
+	name, _ := object.Child(o.Live, "spec")["volumeName"].(string)
+	if o.After == nil && name != "" {
+		return []Want{{Kind: volumeKind(), Name: name}}
+	}
+	was, is := requested(o.Before), requested(o.After)
+	if class := className(o.Before); o.After != nil && class != "" && is.Storage().Cmp(*was.Storage()) > 0 {
+		return []Want{storageClass(class)}
+	}
+	return nil
+}
+
+// startsPods reports whether the write of an object makes its controller start pods.
+func (o *Object) startsPods() bool {
+	before, after := templateIn(o.Key, o.Before), templateIn(o.Key, o.After)
+	if after == nil || o.Kind == "CronJob" {
+		return false
+	}
+	return before == nil || !object.Equal(before, after) || scales(o.Key) && replicas(o.After) > replicas(o.Before)
+}
+
+// needsPods reports whether the effect of the write of an object depends on the pods of its namespace.
+func (in Input) needsPods(o *Object) bool {
+	spec, desired := object.Child(o.Before, "spec"), object.Child(o.After, "spec")
+	changes := !object.Equal(spec, desired)
+	switch o.GroupKind().String() {
+	case "ConfigMap", "Secret":
+		return (o.Before == nil || o.After == nil || len(changedData(o)) > 0) && in.hasPods(o.Namespace)
+	case "Service":
+		return o.Before != nil && len(object.Child(spec, "selector")) > 0 && !object.Equal(spec["selector"], desired["selector"])
+	case "NetworkPolicy.networking.k8s.io", "PodDisruptionBudget.policy":
+		return changes && in.hasPods(o.Namespace)
+	case "ServiceAccount":
+		return o.After == nil
+	}
+	before, after := templateIn(o.Key, o.Before), templateIn(o.Key, o.After)
+	if before == nil || after == nil || object.Equal(labelsOfAny(before), labelsOfAny(after)) {
+		return false
+	}
+	return slices.ContainsFunc(in.Objects, func(other Object) bool {
+		return other.GroupKind() == schema.GroupKind{Kind: "Service"} && other.Namespace == o.Namespace
+	})
+}
+
+// labelsOfAny returns the labels of a template as they are.
+func labelsOfAny(template map[string]any) any { return object.Child(template, "metadata")["labels"] }
+
+// hasPods reports whether something was in a namespace before the operation, so that there may be pods.
+func (in Input) hasPods(namespace string) bool {
+	return slices.ContainsFunc(in.Objects, func(o Object) bool { return o.Namespace == namespace && o.Before != nil })
 }

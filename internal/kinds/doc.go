@@ -15,6 +15,7 @@
 //   - Quantities, times and base64 are canonical (scalars.go).
 //   - What the server prunes is left out, and so are the zero values that it does not write (normal_form.go).
 //   - The stringData of a Secret is in its data, and a Pod has no tolerations that admission added.
+//   - A Service without an address has no internal traffic policy, which the server stores, but does not return.
 //   - Every side has the API's defaults: from a table that is generated from Kubernetes (defaults.json), and by rules for those that
 //     depend on a sibling (defaults_rules.go lists them).
 //   - If two spellings mean the same and the server keeps what was written, a manifest takes live's spelling (normalizer.go).

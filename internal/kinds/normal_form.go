@@ -265,3 +265,11 @@ func removeAdmitted(key object.Key, obj map[string]any) {
 		delete(spec, "tolerations")
 	}
 }
+
+// removeHidden removes from a Service's normal form the traffic policy that the API server stores, but does not return for a Service without
+// an address (kubernetes v1.36.3 pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy).
+func removeHidden(key object.Key, obj map[string]any) {
+	if spec := object.Child(obj, "spec"); key.Kind == "Service" && key.Group == "" && spec["type"] == "ExternalName" {
+		delete(spec, "internalTrafficPolicy")
+	}
+}

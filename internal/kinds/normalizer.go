@@ -67,6 +67,7 @@ func (n *Normalizer) normalForm(text map[string]any, f fidelity) map[string]any 
 	out = n.aligned(out, loose && !object.IsSameMap(text, n.text))
 	FillDefaults(out, n.Shape)
 	removeAdmitted(n.key, out)
+	removeHidden(n.key, out)
 	return out
 }
 

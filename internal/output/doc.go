@@ -7,7 +7,8 @@
 //	                │                                                          └────────────────┴─► scan ──┘
 //	Report ─► Write ┼─► json ─► yaml ─► rules
 //	                ├─► prometheus
-//	                └─► every foreign text ─► Escape ◄─ the command's own messages on stderr, Progress
+//	                ├─► html (words of text) ─► package html
+//	                └─► every foreign text ─► internal/escape ◄─ the command's own messages on stderr, Progress
 //
 // A file uses only what stands to the left of it. The package decides nothing: verdicts, causes and counts come with the report, and values
 // come masked. Text looks at two values together only to choose which part of them to show.
@@ -169,7 +170,7 @@
 //
 // # Hostile text
 //
-// Whoever may edit a label may write to the reader's terminal and into a CI log. So each format has one escaping function (escape.go), and
+// Whoever may edit a label may write to the reader's terminal and into a CI log. So each format has one escaping function (internal/escape), and
 // each name, path, value and message goes through it. The messages that the command prints to stderr go through the same function as text.
 // Three rules hold in all formats, on a terminal or not:
 //

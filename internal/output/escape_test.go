@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -50,23 +51,23 @@ func TestEscape(t *testing.T) {
 			if ascii && c.ascii != "" {
 				want = c.ascii
 			}
-			if got := Escape(c.in, ascii); got != want || Escape(got, ascii) != got {
+			if got := escape.Text(c.in, ascii); got != want || escape.Text(got, ascii) != got {
 				t.Errorf("Escape(%q, %t) = %s, want %s", c.in, ascii, got, want)
 			}
-			if got := EscapeLines("a\n"+c.in+" \n", ascii); got != "a\n"+gutter(ascii)+want {
+			if got := escape.Lines("a\n"+c.in+" \n", ascii); got != "a\n"+escape.Gutter(ascii)+want {
 				t.Errorf("EscapeLines(%q, %t) = %s", c.in, ascii, got)
 			}
 			var log bytes.Buffer
-			if _, err := io.WriteString(EscapeWriter(&log, ascii), "x"+c.in+"\n"); err != nil || log.String() != Escape("x"+c.in, ascii)+"\n" {
+			if _, err := io.WriteString(escape.Writer(&log, ascii), "x"+c.in+"\n"); err != nil || log.String() != escape.Text("x"+c.in, ascii)+"\n" {
 				t.Errorf("a log has %q as %q, %v", c.in, log.String(), err)
 			}
 			r := &report.Report{Releases: []report.Release{{Warnings: []report.Message{{Message: "a\n" + c.in}}}}}
-			if out := string(render(t, Text, r, Options{Unicode: !ascii})); !strings.Contains(out, "warning: "+EscapeLines("a\n"+c.in, ascii)+"\n") {
+			if out := string(render(t, Text, r, Options{Unicode: !ascii})); !strings.Contains(out, "warning: "+escape.Lines("a\n"+c.in, ascii)+"\n") {
 				t.Errorf("a report has %q as\n%s", c.in, out)
 			}
 		}
 	}
-	if got, want := Escape("a\nb", false), `a\nb`; got != want {
+	if got, want := escape.Text("a\nb", false), `a\nb`; got != want {
 		t.Errorf("a line break within a line is shown as %q", got)
 	}
 }
@@ -257,14 +258,14 @@ func checkRaw(t *testing.T, out []byte) {
 		t.Errorf("invalid UTF-8: %q", out)
 	}
 	for _, line := range strings.Split(string(out), "\n") {
-		if strings.ContainsFunc(line, isHidden) {
+		if strings.ContainsFunc(line, escape.IsHidden) {
 			t.Errorf("raw control character: %q", line)
 		}
 		if strings.HasPrefix(strings.TrimSpace(line), "::") {
 			t.Errorf("a line begins with a value: %q", line)
 		}
 		for i := range line {
-			if startsCommand(line[i:]) {
+			if escape.StartsCommand(line[i:]) {
 				t.Errorf("a CI command: %q", line)
 			}
 		}

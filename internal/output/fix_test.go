@@ -39,7 +39,7 @@ func TestFixGolden(t *testing.T) {
 	for name, r := range fixes(t) {
 		t.Run(name, func(t *testing.T) {
 			all := views
-			if slices.Contains([]string{"mixed", "hostile"}, name) {
+			if slices.Contains([]string{"mixed", "hostile", "rollout", "rollout-hostile"}, name) {
 				all = slices.Concat(views, wideViews, allViews)
 			}
 			for _, v := range all {

@@ -1,11 +1,14 @@
 package output
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/output/ci"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -17,6 +20,14 @@ const (
 	Text Format = "text"
 	JSON Format = "json"
 	YAML Format = "yaml"
+	// Markdown, JUnit, SARIF, GitLab and GitHub are what tools show about a pipeline; see package ci. Only a Report has these formats.
+	Markdown Format = "markdown"
+	JUnit    Format = "junit"
+	SARIF    Format = "sarif"
+	GitLab   Format = "gitlab"
+	GitHub   Format = "github"
+	// HTML writes a report as a page for a browser. Only a Report has this format.
+	HTML Format = "html"
 	// Rules writes the rules that would silence a report. Only a Report has this format.
 	Rules Format = "ignore"
 	// Prometheus writes the counts of a report as metrics. Only a Report has this format.
@@ -29,12 +40,19 @@ func formats() []format {
 		{Text, writeText, writeFixText, writeListText},
 		{JSON, writeJSON, writeFixJSON, writeListJSON},
 		{YAML, writeYAML, writeFixYAML, writeListYAML},
-		{Rules, writeRules, writeFixRules, writeListRules},
-		{Prometheus, writePrometheus, writeFixPrometheus, writeListPrometheus},
+		{name: Markdown, write: forCI(ci.Markdown)},
+		{name: JUnit, write: forCI(ci.JUnit)},
+		{name: SARIF, write: forCI(ci.SARIF)},
+		{name: GitLab, write: forCI(ci.GitLab)},
+		{name: GitHub, write: forCI(ci.GitHub)},
+		{name: HTML, write: writeHTML},
+		{name: Prometheus, write: writePrometheus},
+		{name: Rules, write: writeRules},
 	}
 }
 
-// format is a name and its writers. A writer returns the whole document, so a failure never leaves half of one.
+// format is a name and its writers. A writer returns the whole document, so a failure never leaves half of one. Formats of a report alone
+// lack the writers of the two other documents.
 type format struct {
 	name  Format
 	write func(*report.Report, Options) ([]byte, error)
@@ -42,21 +60,48 @@ type format struct {
 	list  func(*report.ReleaseList, Options) ([]byte, error)
 }
 
+// forCI returns the writer of a format of package ci.
+func forCI(write func(*report.Report, ci.Options) ([]byte, error)) func(*report.Report, Options) ([]byte, error) {
+	return func(r *report.Report, o Options) ([]byte, error) {
+		return write(r, ci.Options{Fails: o.Fails, ChartDir: o.ChartDir})
+	}
+}
+
 // Write writes the report to w in format f.
 func Write(w io.Writer, f Format, r *report.Report, opts Options) error {
 	return write(w, f, func(e format) ([]byte, error) { return e.write(r, opts) })
 }
 
+// Document returns the report in format f.
+func Document(f Format, r *report.Report, opts Options) ([]byte, error) {
+	var b bytes.Buffer
+	err := Write(&b, f, r, opts)
+	return b.Bytes(), err
+}
+
 // WriteFix writes the result of a fix to w in format f. The text is what became of the plan; the reader has seen the plan itself by then,
 // because WriteFixPlan writes it.
 func WriteFix(w io.Writer, f Format, r *report.FixResult, opts Options) error {
-	return write(w, f, func(e format) ([]byte, error) { return e.fix(r, opts) })
+	return write(w, f, func(e format) ([]byte, error) {
+		if e.fix == nil {
+			return nil, errReportOnly
+		}
+		return e.fix(r, opts)
+	})
 }
 
 // WriteList writes the list of releases to w in format f.
 func WriteList(w io.Writer, f Format, l *report.ReleaseList, opts Options) error {
-	return write(w, f, func(e format) ([]byte, error) { return e.list(l, opts) })
+	return write(w, f, func(e format) ([]byte, error) {
+		if e.list == nil {
+			return nil, errReportOnly
+		}
+		return e.list(l, opts)
+	})
 }
+
+// errReportOnly refuses the result of a fix and a list of releases in a format that only a report has.
+var errReportOnly = errors.New("only a report has this format")
 
 // write finds a format, lets it make the document, and writes it. Nothing is written if the document cannot be made.
 func write(w io.Writer, f Format, document func(format) ([]byte, error)) error {
@@ -82,7 +127,13 @@ func Formats() []string {
 
 // FixFormats returns the names of the formats that the result of a fix and a list of releases have.
 func FixFormats() []string {
-	return slices.DeleteFunc(Formats(), func(name string) bool { return name == string(Rules) || name == string(Prometheus) })
+	var names []string
+	for _, f := range formats() {
+		if f.fix != nil {
+			names = append(names, string(f.name))
+		}
+	}
+	return names
 }
 
 // String returns the name of the format.

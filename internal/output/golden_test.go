@@ -42,6 +42,14 @@ var (
 		{"yaml", YAML, Options{}},
 		{"ignored.txt", Text, Options{Unicode: true, ShowIgnored: true}},
 	}
+	// ciViews are for package ci. Everything that drifted sets the exit code.
+	ciViews = []view{
+		{"md", Markdown, Options{Fails: drifted}},
+		{"junit.xml", JUnit, Options{Fails: drifted}},
+		{"sarif", SARIF, Options{ChartDir: "charts/web"}},
+		{"gitlab", GitLab, Options{}},
+		{"github.txt", GitHub, Options{ChartDir: "charts/web"}},
+	}
 	scanViews = []view{{"verbose.txt", Text, Options{Unicode: true, Width: 120, Verbose: true}}}
 
 	wide = map[string]bool{
@@ -51,12 +59,16 @@ var (
 	}
 )
 
+// drifted reports whether an object drifted.
+func drifted(_ *report.Release, o *report.Object) bool { return o != nil && o.Drifted }
+
 func TestGolden(t *testing.T) {
 	for name, report := range reports(t) {
 		t.Run(name, func(t *testing.T) {
 			all := views
 			if most, ok := wide[name]; ok {
 				all = slices.Concat(all, wideViews)
+				all = slices.Concat(all, ciViews)
 				if most {
 					all = append(all, allViews...)
 				}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -27,5 +28,5 @@ func encodeJSON(v any, indent string) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return []byte(escapeJSON(buf.String())), nil
+	return []byte(escape.JSON(buf.String())), nil
 }

@@ -78,7 +78,7 @@ func TestListFitsTheTerminal(t *testing.T) {
 func TestListHasNoOtherFormat(t *testing.T) {
 	for _, f := range []Format{Rules, Prometheus} {
 		err := WriteList(&bytes.Buffer{}, f, &report.ReleaseList{}, Options{})
-		if err == nil || !strings.Contains(err.Error(), "only diff writes") {
+		if err == nil || !strings.Contains(err.Error(), "only a report has this format") {
 			t.Errorf("-o %s: %v", f, err)
 		}
 	}

@@ -2,13 +2,13 @@ package output
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -59,16 +59,6 @@ func writePrometheus(r *report.Report, _ Options) ([]byte, error) {
 		s.addRelease(release)
 	}
 	return s.document(), nil
-}
-
-// writeFixPrometheus refuses: what a fix did is no state that lasts, and the next report has the state.
-func writeFixPrometheus(*report.FixResult, Options) ([]byte, error) {
-	return nil, errors.New("only diff writes metrics")
-}
-
-// writeListPrometheus refuses: the metrics are about what was compared.
-func writeListPrometheus(*report.ReleaseList, Options) ([]byte, error) {
-	return nil, errors.New("only diff writes metrics")
 }
 
 // addScan adds what is about the report as a whole.
@@ -226,5 +216,5 @@ func labels(pairs ...string) string {
 // labelValue escapes a text for the quotes around the value of a label. The format can escape only quotes, backslashes and line breaks. So
 // what else cannot be shown is written as text shows it, and the value of the label is that escape.
 func labelValue(text string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(Escape(text, false))
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(escape.Text(text, false))
 }

@@ -128,7 +128,7 @@ func TestPrometheusEscapes(t *testing.T) {
 // TestFixHasNoMetrics: the format is refused for the result of a fix.
 func TestFixHasNoMetrics(t *testing.T) {
 	err := WriteFix(nil, Prometheus, &report.FixResult{}, Options{})
-	if err == nil || !strings.Contains(err.Error(), "only diff writes metrics") {
+	if err == nil || !strings.Contains(err.Error(), "only a report has this format") {
 		t.Errorf("%v, want a refusal", err)
 	}
 }

@@ -2,7 +2,6 @@ package output
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -20,14 +19,4 @@ func writeRules(r *report.Report, _ Options) ([]byte, error) {
 	}
 	out.Write(doc)
 	return out.Bytes(), nil
-}
-
-// writeFixRules refuses: a fix has put back what a rule would ignore.
-func writeFixRules(*report.FixResult, Options) ([]byte, error) {
-	return nil, errors.New("only diff writes the rules that would silence a report")
-}
-
-// writeListRules refuses: a list has no findings.
-func writeListRules(*report.ReleaseList, Options) ([]byte, error) {
-	return nil, errors.New("only diff writes the rules that would silence a report")
 }

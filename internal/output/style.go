@@ -5,6 +5,7 @@ import (
 
 	"github.com/fatih/color"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -25,6 +26,10 @@ type Options struct {
 	Diff string
 	// ShowIgnored lists what rules and the baseline silence, which is only counted otherwise.
 	ShowIgnored bool
+	// Fails reports whether an object, or the release as a whole if the object is nil, sets the exit code. ChartDir is the folder of the
+	// chart, relative to the root of the repository; empty if there is none. Formats for CI systems use them.
+	Fails    func(release *report.Release, o *report.Object) bool
+	ChartDir string
 	// Verbose lists all releases of a scan, and the details of each of which there is more to say than its line says.
 	Verbose bool
 }
@@ -39,7 +44,7 @@ type style struct {
 
 // newStyle chooses the characters that the terminal can show.
 func newStyle(o Options) style {
-	s := style{ascii: !o.Unicode, colour: o.Color, gutter: gutter(!o.Unicode)}
+	s := style{ascii: !o.Unicode, colour: o.Color, gutter: escape.Gutter(!o.Unicode)}
 	if s.ascii {
 		s.arrow, s.ellipsis, s.dot, s.mask = " -> ", "...", "; ", "***"
 	} else {
@@ -87,4 +92,4 @@ func (s style) paint(text string, attributes ...color.Attribute) string {
 }
 
 // escape makes any text of the report safe within a line.
-func (s style) escape(text string) string { return Escape(text, s.ascii) }
+func (s style) escape(text string) string { return escape.Text(text, s.ascii) }

@@ -175,9 +175,12 @@ func notCompared(releases []report.Release) string {
 	}
 	reasons := distinct(all, func(o report.NotCompared) string { return o.Reason })
 	for i, reason := range reasons {
-		if reason == report.NotComparedHook {
+		switch reason {
+		case report.NotComparedHook:
 			reasons[i] = plural(n[reason], "hook")
-		} else {
+		case report.NotComparedMasked:
+			reasons[i] = plural(n[reason], "masked value")
+		default:
 			reasons[i] = plural(n[reason], "object") + " (" + reason + ")"
 		}
 	}

@@ -18,6 +18,7 @@ func writeFixText(r *report.FixResult, opts Options) ([]byte, error) {
 			t.prose(string(status) + ": " + g.String())
 		}
 	}
+	t.rollouts(r)
 	for _, l := range t.fixSummary(r) {
 		t.prose(l)
 	}
@@ -28,11 +29,19 @@ func writeFixText(r *report.FixResult, opts Options) ([]byte, error) {
 func (t *text) fixSummary(r *report.FixResult) []string {
 	said := doneClause(r)
 	if r.After == nil {
-		return []string{said, "the release could not be compared again, so it is not known what remains"}
+		return withNonEmpty([]string{said, "the release could not be compared again, so it is not known what remains"}, notUpClause(r))
 	}
 	c := countsOf(r.After.Releases)
 	lines := []string{joinNonEmpty("; ", t.stateClause(r, said, c), c.extras())}
-	return append(lines, c.incomplete(r.After.Summary, 0)...)
+	return withNonEmpty(append(lines, c.incomplete(r.After.Summary, 0)...), notUpClause(r))
+}
+
+// withNonEmpty appends a line unless it is empty.
+func withNonEmpty(lines []string, line string) []string {
+	if line == "" {
+		return lines
+	}
+	return append(lines, line)
 }
 
 // doneClause says what was written.

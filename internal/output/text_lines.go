@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/helmdrift/helmdrift/internal/escape"
 )
 
 // minWidth is the narrowest terminal for which text is laid out.
@@ -88,7 +90,7 @@ func (t *text) wrapped(s string, indent int) []string {
 // message returns a message of the API server, of a template or of Helm, escaped and with its lines kept. Only messages have line breaks;
 // whatever writes text puts all lines but the first behind a gutter.
 func (s style) message(foreign string) string {
-	return strings.Join(escapedLines(foreign, s.ascii), "\n")
+	return strings.Join(escape.SplitLines(foreign, s.ascii), "\n")
 }
 
 // firstNames returns the first names. The others are counted on a terminal, and listed where no width limits the line.

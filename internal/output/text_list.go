@@ -8,6 +8,7 @@ import (
 
 	"github.com/fatih/color"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -57,7 +58,7 @@ func (t *text) list(l *report.ReleaseList) {
 
 // first returns a name that may begin a line.
 func (s style) first(name string) string {
-	begins := name != "" && (isLetter(rune(name[0])) || name[0] >= '0' && name[0] <= '9')
+	begins := name != "" && (escape.IsLetter(rune(name[0])) || name[0] >= '0' && name[0] <= '9')
 	return s.quoted(name, begins && !strings.ContainsAny(name, ` "`))
 }
 

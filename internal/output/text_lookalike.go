@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/helmdrift/helmdrift/internal/escape"
 )
 
 // Two values that differ may look the same: é written as one character and as two, or a Latin and a Cyrillic a. A reader who sees the same
@@ -72,7 +74,7 @@ func distinguish(shown []string) []string {
 // quotes gets them, because a backslash is an escape only in quotes.
 func withCodePoints(s, other string) string {
 	from, to := differing(s, other)
-	for from < to && isMark(firstRune(s[to:])) { // it combines with what differs
+	for from < to && escape.IsMark(firstRune(s[to:])) { // it combines with what differs
 		to += utf8.RuneLen(firstRune(s[to:]))
 	}
 	before, middle, after := s[:from], s[from:to], s[to:]
@@ -81,7 +83,7 @@ func withCodePoints(s, other string) string {
 		if r < utf8.RuneSelf {
 			b.WriteRune(r)
 		} else {
-			b.WriteString(textEscape(r))
+			b.WriteString(escape.Rune(r))
 		}
 	}
 	if strings.HasPrefix(s, `"`) || strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") || isASCII(middle) {

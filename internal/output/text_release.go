@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -162,7 +163,7 @@ func (t *text) messages(kind string, all []report.Message) {
 // messageOf returns a warning or an error. File and line stand at the end of the first line, where they are easier to find than among the
 // lines of a template's own message. A message of Helm that names them in its first line already does not get them twice.
 func (t *text) messageOf(m report.Message) string {
-	lines := escapedLines(m.Message, t.ascii)
+	lines := escape.SplitLines(m.Message, t.ascii)
 	place := t.escape(m.File)
 	if m.Line > 0 {
 		place += fmt.Sprintf(":%d", m.Line)

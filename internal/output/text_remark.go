@@ -13,6 +13,14 @@ const maxOwners = 3
 
 // remarks returns what signs and values do not say about a finding: who wrote the live value, and what else matters.
 func (t *text) remarks(f report.Finding) []string {
+	if owners := t.owners(f); owners != "" {
+		return append([]string{owners}, t.qualities(f)...)
+	}
+	return t.qualities(f)
+}
+
+// qualities returns the remarks on a finding that are not about its owners.
+func (t *text) qualities(f report.Finding) []string {
 	var said []string
 	add := func(condition bool, remark string) {
 		if condition && remark != "" {
@@ -20,7 +28,6 @@ func (t *text) remarks(f report.Finding) []string {
 		}
 	}
 	ignored := f.Verdict == report.Ignore
-	add(true, t.owners(f))
 	add(f.OwnerOnly, "the value stays, only its owner changes")
 	add(!f.Managed && ignored, "unmanaged: stays")
 	add(!f.Managed && !ignored, "unmanaged")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/escape"
 )
 
 // absent stands for a side without the field. No value looks like it, because strings that begin with "<" are quoted.
@@ -36,8 +38,8 @@ func (s style) label(name string) string {
 
 // word returns what should be a plain word, such as a kind or a field manager. It may begin a line.
 func (s style) word(name string) string {
-	odd := func(r rune) bool { return !isLetter(r) && !strings.ContainsRune("0123456789_./-", r) }
-	return s.quoted(name, name != "" && isLetter(rune(name[0])) && !strings.ContainsFunc(name, odd))
+	odd := func(r rune) bool { return !escape.IsLetter(r) && !strings.ContainsRune("0123456789_./-", r) }
+	return s.quoted(name, name != "" && escape.IsLetter(rune(name[0])) && !strings.ContainsFunc(name, odd))
 }
 
 // quoted returns text in quotes, or without them if it is plain and has nothing to escape.

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/width"
+
+	"github.com/helmdrift/helmdrift/internal/escape"
 )
 
 // displayWidth returns the number of terminal columns that s takes. s is escaped, so the only characters of no width are combining marks.
@@ -21,7 +23,7 @@ func runeWidth(r rune) int {
 	switch {
 	case r < utf8.RuneSelf:
 		return 1
-	case isMark(r):
+	case escape.IsMark(r):
 		return 0
 	}
 	switch width.LookupRune(r).Kind() {

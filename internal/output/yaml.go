@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -112,15 +113,15 @@ func yamlString(s string) string {
 		return s
 	}
 	quoted, _ := json.Marshal(s) // a string always encodes
-	return escapeYAML(string(quoted))
+	return escape.YAML(string(quoted))
 }
 
 // isPlainYAML reports whether every YAML parser takes s for a string: s does not begin like a number, a date or an indicator.
 func isPlainYAML(s string) bool {
-	if s == "" || !isLetter(rune(s[0])) && s[0] != '/' || strings.HasSuffix(s, ":") {
+	if s == "" || !escape.IsLetter(rune(s[0])) && s[0] != '/' || strings.HasSuffix(s, ":") {
 		return false
 	}
-	odd := func(r rune) bool { return !isLetter(r) && !strings.ContainsRune("0123456789_./:@+-", r) }
+	odd := func(r rune) bool { return !escape.IsLetter(r) && !strings.ContainsRune("0123456789_./:@+-", r) }
 	// Booleans and nulls of YAML 1.1, which Kubernetes' own parser still reads as such.
 	reserved := []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 	return !strings.ContainsFunc(s, odd) && !slices.Contains(reserved, strings.ToLower(s))

@@ -106,11 +106,19 @@ func (o *Ownership) OwnersOf(path object.Path) []report.Owner {
 // as it was sent, and stores it in data (kubernetes v1.36.3 pkg/apis/core/v1/conversion.go Convert_v1_Secret_To_core_Secret). The deployer
 // does not own such a key: if its next apply lacks the key, the key stays.
 func (o *Ownership) stringDataOwners(path object.Path) []report.Owner {
-	if !o.isSecret || len(path) != 2 || path[0].Name != "data" {
+	sent, ok := SentAsText(path)
+	if !o.isSecret || !ok {
 		return nil
 	}
-	sent := object.Path{}.Field("stringData").With(path[1])
 	return slices.DeleteFunc(o.matching(func(s *fieldpath.Set) bool { return OwnsWithin(s, sent) }), o.IsDeployer)
+}
+
+// SentAsText returns the path in stringData of a key in a Secret's data; false if the path is no such key.
+func SentAsText(path object.Path) (object.Path, bool) {
+	if len(path) != 2 || path[0].Name != "data" {
+		return nil, false
+	}
+	return object.Path{}.Field("stringData").With(path[1]), true
 }
 
 // matching returns the owners whose fields meet a condition, the latest first.

@@ -19,18 +19,23 @@ type conflictPlace struct {
 	notes report.Notes
 }
 
-// conflictPlaces finds the places of the server's conflicts.
-func conflictPlaces(n States, s *kinds.Shape, conflicts []engine.Conflict) []conflictPlace {
+// conflictPlaces finds the places of the server's conflicts. The server names what an apply of a Secret sends as stringData, and the normal
+// form has it in data.
+func (w *Walker) conflictPlaces(n States, conflicts []engine.Conflict) []conflictPlace {
 	if len(conflicts) == 0 {
 		return nil
 	}
 	paths := map[string]object.Path{}
 	name := func(path object.Path) { paths[serverText(path)] = path }
-	kinds.EachPlace(n.Desired.Written, s, nil, name) // what the server would leave out can be in conflict too
-	kinds.EachPlace(n.Desired.Value, s, nil, name)
+	kinds.EachPlace(n.Desired.Written, w.Shape, nil, name) // what the server would leave out can be in conflict too
+	kinds.EachPlace(n.Desired.Value, w.Shape, nil, name)
 	var out []conflictPlace
 	for _, c := range conflicts {
-		path, known := paths[c.Field]
+		field := c.Field
+		if sent, isText := strings.CutPrefix(field, ".stringData."); isText && w.Key.GroupKind().String() == "Secret" {
+			field = ".data." + sent
+		}
+		path, known := paths[field]
 		if !known {
 			path = unknownPath(c.Field)
 		}
@@ -85,6 +90,9 @@ func (w *Walker) withConflict(findings []Finding, n, spelled States, place confl
 	}
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Path.HasPrefix(path) })
 	here := w.resolveNulls(path, n.lookup(path)).withoutNulls()
+	if here.Desired.IsUnstored() { // the conflict shows that the server holds a value, although it returns none
+		here.Old, here.Desired = here.Old.Shown(), here.Desired.Shown()
+	}
 	e := w.verdict(path, here, true)
 	if e.Path == nil {
 		e.Finding = w.equivalentConflict(path, here, spelled.lookup(path).withoutNulls())

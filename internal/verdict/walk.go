@@ -81,7 +81,7 @@ func (w *Walker) Compare(n States, spelled *States, text map[string]any, conflic
 	w.Live, w.old, w.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
 	w.text = text
 	w.Rules = w.Rules.WithStates(n.Live.Value, n.Old.Value, n.Desired.Value)
-	w.conflicts = conflictPlaces(n, w.Shape, conflicts)
+	w.conflicts = w.conflictPlaces(n, conflicts)
 	out, literal := w.Findings(n), n
 	if spelled != nil {
 		literal = *spelled

@@ -40,7 +40,9 @@ type Result struct {
 
 // Report returns what a report says about the release, with secret values masked. report.New makes a report of it.
 func (r *Result) Report(mask threeway.Mask) report.Release {
-	return withEffects(r.Comparison.Report(mask), r.effects, r.Comparison.Scrub)
+	out := r.Comparison.Report(mask)
+	markMasked(&out)
+	return withEffects(out, r.effects, r.Comparison.Scrub)
 }
 
 // Compare compares one release. If the release changes meanwhile, it compares once more; if it changes again, that is an error. An object
@@ -200,6 +202,9 @@ func (r run) compareInput(ctx context.Context, in threeway.Input) (*threeway.Com
 	var err error
 	if in.Live, err = r.readLive(ctx, in); err != nil {
 		return nil, err
+	}
+	if r.connection.Masked && in.Desired.Source == "chart" {
+		withoutMasked(&in)
 	}
 	in.Terminating = r.connection.Cluster.Terminating(ctx, namespacesOf(in))
 	comparison := threeway.Compare(in)

@@ -28,6 +28,9 @@ type Connection struct {
 	Lookups func(known ...*secret.Known) (server string, answer LookupFunc, err error)
 	// DryRun lets the API server try writes that store nothing. It is nil if there is no server to ask; Options.DryRun is an error then.
 	DryRun func(ctx context.Context, requests []threeway.Request, manager string) map[object.Ref]threeway.Answer
+	// Masked says that secrets in the answers are replaced by tokens, as in a snapshot. Where a chart has a clear value and the answers a
+	// token, the value is not compared.
+	Masked bool
 }
 
 // LookupFunc answers one lookup of a template.

@@ -2,10 +2,15 @@ package drift
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/forecast"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -22,11 +27,33 @@ func (c *Comparer) forecast(ctx context.Context, comparison *threeway.Comparison
 
 // Predict reads what a forecast wants, and predicts. pkg/repair predicts so what a plan means for pods.
 func (c *Comparer) Predict(ctx context.Context, in forecast.Input) forecast.Effects {
+	in.Now = time.Now()
 	for _, want := range forecast.Wants(in) {
-		items, err := c.connection.Cluster.List(ctx, want.Kind, want.Namespace)
-		in.Seen[want] = forecast.List{Items: items, Err: err}
+		in.Seen[want] = c.look(ctx, want)
 	}
 	return forecast.Predict(in)
+}
+
+// look reads a list that the forecast wants, or the one object of it that has a name.
+func (c *Comparer) look(ctx context.Context, want forecast.Want) forecast.List {
+	if want.Name == "" {
+		items, err := c.connection.Cluster.List(ctx, want.Kind, want.Namespace)
+		return forecast.List{Items: items, Err: err}
+	}
+	ref := object.Ref{
+		Key:     object.Key{Group: want.Kind.Group, Kind: want.Kind.Kind, Namespace: want.Namespace, Name: want.Name},
+		Version: want.Kind.Version,
+	}
+	found := c.connection.Cluster.Read(ctx, []object.Ref{ref})[ref]
+	switch {
+	case found.Err != nil && found.Err.Code == live.CodeForbidden:
+		return forecast.List{Err: apierrors.NewForbidden(schema.GroupResource{}, ref.Name, errors.New(found.Err.Message))}
+	case found.Err != nil:
+		return forecast.List{Err: errors.New(found.Err.Message)}
+	case found.Object == nil:
+		return forecast.List{}
+	}
+	return forecast.List{Items: []map[string]any{found.Object}}
 }
 
 // forecastObject returns an object before and after Helm's write.

@@ -40,7 +40,9 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 		}
 	}
 	for _, h := range desired.Hooks {
-		addHook(&in, render.Hook{Kind: h.Kind, Name: h.Name, Events: h.Events, DeletePolicies: h.DeletePolicies})
+		addHook(&in, render.Hook{
+			Kind: h.Kind, Name: h.Name, Path: h.Path, Weight: h.Weight, Events: h.Events, DeletePolicies: h.DeletePolicies,
+		})
 	}
 	return in, r.addLast(ctx, loaded, &in)
 }
@@ -76,16 +78,20 @@ func (r run) addLast(ctx context.Context, loaded *release.Loaded, in *threeway.I
 	return err
 }
 
-// addHook adds a hook to what is not compared, and to the hooks that replace an object if the operation runs it and Helm deletes what exists
-// before it creates the hook, which it never does to a definition (helm v3.22.0 pkg/action/hooks.go deleteHookByPolicy).
+// addHook adds a hook to what is not compared, and to the hooks of the operation if that runs it. Helm never deletes a definition (helm
+// v3.22.0 pkg/action/hooks.go execHook, deleteHookByPolicy).
 func addHook(in *threeway.Input, h render.Hook) {
 	in.NotCompared = append(in.NotCompared, report.NotCompared{Kind: h.Kind, Name: h.Name, Reason: "hook"})
-	during := "-" + string(in.Operation)
-	first := slices.Contains(h.Events, "pre"+during)
-	runs := first || slices.Contains(h.Events, "post"+during)
-	replaces := len(h.DeletePolicies) == 0 || slices.Contains(h.DeletePolicies, "before-hook-creation")
-	if runs && replaces && h.Kind != "CustomResourceDefinition" {
-		in.Hooks = append(in.Hooks, threeway.Hook{Kind: h.Kind, Name: h.Name, First: first})
+	out := threeway.Hook{Kind: h.Kind, Name: h.Name, Path: h.Path, Weight: h.Weight, Event: "pre-" + string(in.Operation), First: true}
+	if !slices.Contains(h.Events, out.Event) {
+		out.Event, out.First = "post-"+string(in.Operation), false
+	}
+	if deletable := h.Kind != "CustomResourceDefinition"; deletable {
+		out.DeletedBefore = len(h.DeletePolicies) == 0 || slices.Contains(h.DeletePolicies, "before-hook-creation")
+		out.DeletedAfter = slices.Contains(h.DeletePolicies, "hook-succeeded")
+	}
+	if slices.Contains(h.Events, out.Event) {
+		in.Hooks = append(in.Hooks, out)
 	}
 }
 

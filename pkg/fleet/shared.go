@@ -25,6 +25,18 @@ type shared struct {
 	documents   once[schema.GroupVersion, answer[[]byte]]
 	autoscalers once[string, answer[map[object.Key]object.Autoscaler]]
 	namespaces  once[string, namespaces]
+	lists       once[listKey, list]
+}
+
+// listKey names a list of all objects of a kind in a namespace, and list is what was read.
+type listKey struct {
+	kind      schema.GroupVersionKind
+	namespace string
+}
+
+type list struct {
+	items []map[string]any
+	err   error
 }
 
 // answer is what was read of one thing; nil if there is no such thing.
@@ -127,6 +139,15 @@ func (s *shared) Autoscalers(ctx context.Context, names []string) (map[object.Ke
 		warnings = append(warnings, a.warnings...)
 	}
 	return out, warnings
+}
+
+// List implements drift.Cluster. Releases of one namespace share its list.
+func (s *shared) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
+	l := s.lists.get(listKey{kind, namespace}, func() (l list) {
+		l.items, l.err = s.Cluster.List(ctx, kind, namespace)
+		return l
+	})
+	return l.items, l.err
 }
 
 // once holds the values of keys. Each is made once, by the first caller that needs it; other callers wait for it.

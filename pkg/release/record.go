@@ -98,6 +98,8 @@ type Hook struct {
 	Path string `json:"path"`
 	// Events are the events at which it runs: pre-upgrade, test …
 	Events []string `json:"events"`
+	// Weight orders the hooks of one event.
+	Weight int `json:"weight"`
 	// DeletePolicies say when Helm deletes it: before-hook-creation, hook-succeeded … Without any, it is before-hook-creation.
 	DeletePolicies []string `json:"delete_policies"`
 }

@@ -93,6 +93,8 @@ type Hook struct {
 	Path string
 	// Events are the events at which it runs: pre-upgrade, test …
 	Events []string
+	// Weight orders the hooks of one event.
+	Weight int
 	// DeletePolicies say when Helm deletes it: before-hook-creation, hook-succeeded … Without any, it is before-hook-creation.
 	DeletePolicies []string
 }

@@ -79,7 +79,8 @@ func (h helm3) sort(files map[string]string) ([]sortedDocument, []Hook, error) {
 	var listed []Hook
 	for _, h := range hooks {
 		listed = append(listed, Hook{
-			Kind: h.Kind, Name: h.Name, Path: h.Path, Events: stringsOf(h.Events), DeletePolicies: stringsOf(h.DeletePolicies),
+			Kind: h.Kind, Name: h.Name, Path: h.Path, Weight: h.Weight,
+			Events: stringsOf(h.Events), DeletePolicies: stringsOf(h.DeletePolicies),
 		})
 	}
 	return sorted, listed, nil

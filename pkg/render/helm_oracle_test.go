@@ -79,7 +79,8 @@ func rendered3(r *release.Release, err error) (*Rendered, error) {
 	rendered := &Rendered{Manifest: r.Manifest}
 	for _, h := range r.Hooks {
 		rendered.Hooks = append(rendered.Hooks, Hook{
-			Kind: h.Kind, Name: h.Name, Path: h.Path, Events: stringsOf(h.Events), DeletePolicies: stringsOf(h.DeletePolicies),
+			Kind: h.Kind, Name: h.Name, Path: h.Path, Weight: h.Weight,
+			Events: stringsOf(h.Events), DeletePolicies: stringsOf(h.DeletePolicies),
 		})
 	}
 	return rendered, nil

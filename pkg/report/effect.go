@@ -13,7 +13,7 @@ type Effect struct {
 	// LeastReady is the least number of ready pods while the write takes effect, if each new pod becomes ready. It is set for a workload
 	// whose pods change, unless no controller has reported on them.
 	LeastReady *int `json:"leastReady,omitempty"`
-	// Downtime is set if the workload has ready pods now and there is a time at which it has none.
+	// Downtime is set if the workload has ready pods now and there is a time at which it has none. A Service has the pods that it selects.
 	Downtime bool `json:"downtime,omitempty"`
 	// Lost lists what is lost for good, such as the claims of a StatefulSet that is deleted.
 	Lost []string `json:"lost,omitempty"`
@@ -34,7 +34,7 @@ type ReleaseEffect struct {
 	Starts    int `json:"starts,omitempty"`
 	Stops     int `json:"stops,omitempty"`
 	Workloads int `json:"workloads"`
-	// Downtime lists the workloads that have no ready pod for a time.
+	// Downtime lists the workloads and Services that have no ready pod for a time.
 	Downtime []ObjectKey `json:"downtime,omitempty"`
 	// Inexact says why the prediction is less exact than it could be; empty if it is exact.
 	Inexact string `json:"inexact,omitempty"`

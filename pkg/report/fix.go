@@ -78,7 +78,12 @@ type FixOutcome struct {
 	Reason string    `json:"reason,omitempty"`
 	// Fields are the ids of the fields that the status is about; absent if it is about the whole object.
 	Fields []string `json:"fields,omitempty"`
+	// Rollout is how far the object came up, if the fix waited for it.
+	Rollout *Rollout `json:"rollout,omitempty"`
 }
+
+// IsUp reports whether the object came up, or nothing waited for it.
+func (o FixOutcome) IsUp() bool { return o.Rollout == nil || o.Rollout.Status == RolloutReady }
 
 // IsNoDrift reports whether an outcome is only about unmanaged fields that the plan left as they are: the release is as Helm deployed it
 // all the same.

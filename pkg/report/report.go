@@ -143,14 +143,22 @@ const ErrorNotFound = "not-found"
 // in. The code is part of the contract.
 const WarnRecordElsewhere = "record-elsewhere"
 
-// NotComparedHook is the reason of a hook.
-const NotComparedHook = "hook"
+// WarnMasked is the code of the warning that values of a chart were not compared with those of a snapshot, which are masked there.
+const WarnMasked = "masked"
 
-// NotCompared is an object of the manifest that has no live counterpart by design: a hook, or one with generateName.
+// The reasons of a hook, and of a field that is masked in a snapshot.
+const (
+	NotComparedHook   = "hook"
+	NotComparedMasked = "masked"
+)
+
+// NotCompared is an object of the manifest that has no live counterpart by design: a hook, or one with generateName. With a path it is one
+// field of an object.
 type NotCompared struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+	Path      string `json:"path,omitempty"`
 	Reason    string `json:"reason"`
 }
 

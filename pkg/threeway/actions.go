@@ -124,28 +124,22 @@ func ownershipConflict(live map[string]any, release, namespace string) string {
 	return strings.Join(errs, "; ")
 }
 
-// becomesHook reports whether the operation runs the object as a hook, and whether it does so before it writes the manifest. Helm deletes
-// the live object before it creates the hook (helm v3.22.0 pkg/action/hooks.go execHook, release.HookBeforeHookCreation).
-func (c *comparer) becomesHook(o *object.Object) (hook, first bool) {
-	for _, h := range c.in.Hooks {
-		if h.Kind == o.Kind && h.Name == o.Name {
-			hook, first = true, first || h.First
-		}
-	}
-	return hook, first
-}
-
 // decideDropped decides about an object that desired no longer has. Helm deletes it unless the live object, not the manifest, has the
 // keep policy in exactly this spelling (helm v3.22.0 pkg/kube/client.go update). Its drift is reported anyway.
 func (c *comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[string]any) decision {
 	compared := c.compareFields(p.withoutChange(), rules, live, p.old.Content) // Helm sends no patch, so an error does not matter
 	d := decision{action: report.ActionDelete}
 	fieldVerdict, notes := report.Remove, report.Notes(nil)
-	hook, first := c.becomesHook(p.old)
+	hook := c.hookOf(p.old)
 	switch {
-	case hook:
-		d.deletesFirst = first
+	case c.isDeletedByHook(hook):
+		if hook.First {
+			d.hook = c.position(hook)
+		}
 		d.reason = "the chart turns it into a hook: Helm deletes the live object, whatever its resource policy, before it runs the hook"
+		if !hook.DeletedBefore {
+			d.reason = "the chart turns it into a hook: Helm applies the hook over the live object and deletes it when it has succeeded"
+		}
 	case object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep":
 		d.action, d.reason = report.ActionKeep, "helm.sh/resource-policy: keep"
 		fieldVerdict, notes = report.Ignore, report.Notes{{Kind: report.NoteObject, Text: "the object is kept as it is"}}
@@ -160,6 +154,7 @@ func (c *comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[str
 		f.Verdict, f.Certain, f.Notes, f.Desired, f.After = fieldVerdict, true, notes, nil, nil
 		d.Findings = append(d.Findings, f)
 	}
+	c.failHook(&d, p.old, hook)
 	d.Old, d.Live, d.liveText = compared.Old, compared.Live, compared.liveText
 	d.Controllers, d.Forgotten, d.wantsSchema = compared.Controllers, compared.Forgotten, compared.wantsSchema
 	return d

@@ -61,7 +61,7 @@ func (c *comparer) compare(p pair) ObjectComparison {
 	d := c.decide(p, found, rules, err)
 	out.fields, out.write, out.remarks = d.fields, d.write, remarks
 	out.Action, out.Reason, out.failure = d.outcome()
-	out.deletes, out.deletesFirst = out.Action == report.ActionDelete, d.deletesFirst
+	out.deletes, out.hook = out.Action == report.ActionDelete, d.hook
 	out.Missing, out.Terminating, out.OfLast = d.missing, d.terminating, d.ofLast
 	out.Notes.Add(report.NoteObject, out.Note)
 	for _, note := range d.notes {

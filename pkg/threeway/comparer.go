@@ -17,12 +17,14 @@ import (
 type comparer struct {
 	in     Input
 	writer engine.Writer
+	// hooks are the input's in the order in which Helm runs them.
+	hooks []Hook
 }
 
 // newComparer returns a comparer. It looks for the field manager of the release only if it needs that, which most client-side comparisons
 // do not.
 func newComparer(in Input) *comparer {
-	return &comparer{in: in, writer: engine.Writer{
+	return &comparer{in: in, hooks: inOrder(in.Hooks), writer: engine.Writer{
 		ServerSide: in.serverSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
 		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Strict: in.helm4(),
 		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, Deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) }),

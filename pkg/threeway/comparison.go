@@ -45,9 +45,10 @@ type ObjectComparison struct {
 	index int
 	// failure is why Helm fails on the object; its zero value belongs to one that does not fail.
 	failure failure
-	// deletes is set if Helm deletes the object unless another one fails. deletesFirst is set if it does so before it writes the manifest,
-	// so that only a failure before any write prevents it.
-	deletes, deletesFirst bool
+	// deletes is set if Helm deletes the object unless another one fails. hook is the decision's: only a hook before it, or a failure before
+	// any write, prevents what it does.
+	deletes bool
+	hook    int
 	// remarks describe the faults in the rules of the object's own annotations.
 	remarks []string
 }
@@ -69,7 +70,7 @@ func (o *ObjectComparison) isWritten() bool {
 	case report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionAdopt, report.ActionCreate:
 		return o.method != ""
 	case report.ActionFail:
-		return o.method != "" && o.failure.scope != scopeAll
+		return o.method != "" && o.failure.scope < scopeManifest
 	case report.ActionDelete, report.ActionKeep, report.ActionSkip:
 	}
 	return false

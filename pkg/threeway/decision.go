@@ -11,10 +11,14 @@ import (
 type scope int
 
 const (
+	// scopeNothing: Helm has processed all other objects when it fails.
+	scopeNothing scope = iota
 	// scopeDeletions: Helm processes the other objects, but deletes none.
-	scopeDeletions scope = iota
+	scopeDeletions
 	// scopeLater: Helm does not process the objects after this one.
 	scopeLater
+	// scopeManifest: Helm runs the hooks before this one, and ends before it writes the manifest.
+	scopeManifest
 	// scopeAll: the upgrade ends before it writes anything.
 	scopeAll
 )
@@ -47,9 +51,9 @@ type decision struct {
 	// failures are all that Helm fails on, in the order in which they were found.
 	failures                     []failure
 	missing, terminating, ofLast bool
-	// deletesFirst is set if Helm deletes the object before it writes the manifest.
-	deletesFirst bool
-	notes        report.Notes
+	// hook is the position, from 1, of the hook that the object becomes, if that runs before Helm writes the manifest.
+	hook  int
+	notes report.Notes
 }
 
 // write is how Helm writes an object.

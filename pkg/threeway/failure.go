@@ -5,33 +5,49 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // propagateFailures marks the objects that Helm does not process because another one fails. An object that cannot be built or adopted ends
 // the upgrade before any write, one that cannot be created ends it at its position in the manifest, and any failure prevents deletions
-// (helm v3.22.0 pkg/kube/client.go update). A hook that runs first has replaced its object by then (pkg/action/upgrade.go releasingUpgrade).
+// (helm v3.22.0 pkg/kube/client.go update). Hooks that run first have replaced their objects by then, or one of them has ended the upgrade
+// (pkg/action/upgrade.go releasingUpgrade).
 func propagateFailures(objects []ObjectComparison) {
 	for i := range objects {
 		objects[i].unblockDeletion()
 	}
-	failing := failuresInOrder(objects)
-	all := keysOf(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeAll })
-	rest := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeLater })
+	failing := object.Filter(failuresInOrder(objects), func(o *ObjectComparison) bool { return o.failure.scope > scopeNothing })
+	all := object.Filter(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeAll })
+	hook := firstFailingHook(failing)
+	later := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeLater })
 	for i := range objects {
 		o := &objects[i]
 		switch {
-		case o.Action == report.ActionFail && (len(all) == 0 || o.failure.scope == scopeAll):
+		case len(all) > 0 && o.failure.scope != scopeAll:
+			o.skip(all...)
+		case len(all) == 0 && hook != nil && o != hook && (o.hook == 0 || o.hook > hook.hook):
+			o.skip(hook)
+		case o.Action == report.ActionFail:
 			o.blockFields()
-		case len(all) > 0:
-			o.skip(all)
-		case o.deletesFirst:
-		case rest >= 0 && o.index > failing[rest].index:
-			o.skip([]report.ObjectKey{{Key: failing[rest].key}})
+		case o.hook > 0:
+		case later >= 0 && o.index > failing[later].index:
+			o.skip(failing[later])
 		case len(failing) > 0 && o.Action == report.ActionDelete:
-			o.skip(keysOf(failing, func(*ObjectComparison) bool { return true }))
+			o.skip(failing...)
 		}
 	}
+}
+
+// firstFailingHook returns the object that becomes the first hook that fails before Helm writes the manifest; nil if there is none.
+func firstFailingHook(failing []*ObjectComparison) *ObjectComparison {
+	var first *ObjectComparison
+	for _, o := range failing {
+		if o.failure.scope == scopeManifest && (first == nil || o.hook < first.hook) {
+			first = o
+		}
+	}
+	return first
 }
 
 // failuresInOrder lists the objects that fail, in the order in which Helm processes them.
@@ -46,18 +62,11 @@ func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
 	return failing
 }
 
-func keysOf(objects []*ObjectComparison, match func(*ObjectComparison) bool) []report.ObjectKey {
-	var keys []report.ObjectKey
-	for _, o := range objects {
-		if match(o) {
-			keys = append(keys, report.ObjectKey{Key: o.key})
-		}
+func (o *ObjectComparison) skip(by ...*ObjectComparison) {
+	o.Action, o.BlockedBy = report.ActionSkip, nil
+	for _, other := range by {
+		o.BlockedBy = append(o.BlockedBy, report.ObjectKey{Key: other.key})
 	}
-	return keys
-}
-
-func (o *ObjectComparison) skip(by []report.ObjectKey) {
-	o.Action, o.BlockedBy = report.ActionSkip, by
 	o.blockFields()
 }
 
@@ -85,7 +94,7 @@ func (o *ObjectComparison) isOpen() bool {
 
 // deletionNote returns the reason why the deletion of an object is not certain: it depends on whether others fail. It is empty for most.
 func deletionNote(o *ObjectComparison, objects []ObjectComparison) string {
-	if !o.deletes || o.deletesFirst {
+	if !o.deletes || o.hook > 0 {
 		return ""
 	}
 	var open []string

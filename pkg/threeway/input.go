@@ -39,7 +39,7 @@ type Input struct {
 	// LastObjects is the manifest of the last revision if that is not old and the user did not choose old; nil otherwise.
 	LastObjects []object.Object
 	NotCompared []report.NotCompared
-	// Hooks are the hooks that Helm runs in the course of the operation and before whose creation it deletes what exists.
+	// Hooks are the hooks that Helm runs in the course of the operation.
 	Hooks []Hook
 	// Brings are the kinds that Helm creates before it builds the manifest: those of the chart's crds folder, at an install.
 	Brings []schema.GroupKind
@@ -77,10 +77,16 @@ func (in Input) serverSide() bool { return in.ApplyMethod == "server-side" }
 // helm4 reports whether Helm 4 does the operation.
 func (in Input) helm4() bool { return in.Desired != nil && in.Desired.Helm == "4" }
 
-// Hook names an object that Helm runs beside the manifest. First is set if Helm runs it before it writes the manifest.
+// Hook is an object that Helm runs beside the manifest.
 type Hook struct {
 	Kind, Name string
-	First      bool
+	// Path is the template, and Event is pre-upgrade, post-rollback …
+	Path, Event string
+	// First is set if Helm runs it before it writes the manifest. Weight orders the hooks of one event.
+	First  bool
+	Weight int
+	// DeletedBefore and DeletedAfter are set if Helm deletes what exists before it creates the hook, and the hook after it has succeeded.
+	DeletedBefore, DeletedAfter bool
 }
 
 // Live is the result of reading one Ref: an object, or the reason why there is none.

@@ -192,12 +192,16 @@ func (r *Repairable) Applied() (*fieldpath.Set, error) {
 }
 
 // AppliedAt returns the part of Applied at a path itself. It is for what old's manifest names and the API server leaves out: an empty list
-// or a null.
+// or a null. A key in the data of a Secret may have been applied as stringData.
 func (r *Repairable) AppliedAt(path object.Path) *fieldpath.Set {
 	if r.applied == nil {
 		return &fieldpath.Set{}
 	}
-	return fieldpath.NewSet(owners.FieldPath(path)).Intersection(r.applied)
+	at := fieldpath.NewSet(owners.FieldPath(path))
+	if sent, ok := owners.SentAsText(path); ok && r.object.GroupKind().String() == "Secret" {
+		at.Insert(owners.FieldPath(sent))
+	}
+	return at.Intersection(r.applied)
 }
 
 // Field returns a finding as a report has it, masked.

@@ -15,13 +15,14 @@ const (
 	etcd              = "etcd"
 	apiServer         = "kube-apiserver"
 	controllerManager = "kube-controller-manager"
+	scheduler         = "kube-scheduler"
 	fakeNode          = "fakenode"
 	genDefaults       = "gendefaults"
 )
 
 // Programs returns the programs that Build compiles.
 func Programs() []string {
-	return []string{etcd, apiServer, controllerManager, fakeNode, genDefaults}
+	return []string{etcd, apiServer, controllerManager, scheduler, fakeNode, genDefaults}
 }
 
 // Builder compiles the programs into a cache, or finds them in a folder of compiled

@@ -29,9 +29,10 @@ type keyPair struct {
 // credentials are all keys of one plane. The front proxy has an authority of its
 // own, because whoever has a certificate of that authority may impersonate anybody.
 type credentials struct {
-	ca, proxyCA                      keyPair
-	server, admin, controller, proxy keyPair
-	accounts                         keyPair // signs service account tokens; only the key is used
+	ca, proxyCA           keyPair
+	server, admin, proxy  keyPair
+	controller, scheduler keyPair
+	accounts              keyPair // signs service account tokens; only the key is used
 }
 
 // newCredentials creates the authorities and every key that they sign.
@@ -55,6 +56,7 @@ func newCredentials() (credentials, error) {
 			"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "127.0.0.1", "::1", firstServiceIP}},
 		{&c.admin, ca, pkix.Name{CommonName: "helmdrift-admin", Organization: []string{"system:masters"}}, nil},
 		{&c.controller, ca, pkix.Name{CommonName: "system:kube-controller-manager"}, nil},
+		{&c.scheduler, ca, pkix.Name{CommonName: "system:kube-scheduler"}, nil},
 		{&c.proxy, proxyCA, pkix.Name{CommonName: frontProxy}, nil},
 		{&c.accounts, ca, pkix.Name{CommonName: "service-accounts"}, nil},
 	} {

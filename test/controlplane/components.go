@@ -32,6 +32,7 @@ func (l layout) file(name string) string      { return filepath.Join(l.dir, name
 func (l layout) server() string               { return fmt.Sprintf("https://127.0.0.1:%d", l.port) }
 func (l layout) kubeconfig() string           { return l.file("kubeconfig") }
 func (l layout) controllerKubeconfig() string { return l.file("controller.kubeconfig") }
+func (l layout) schedulerKubeconfig() string  { return l.file("scheduler.kubeconfig") }
 
 // freePorts asks the system for different free loopback ports. Another process may
 // take one before it is used; Start then tries again with other ports.
@@ -94,6 +95,8 @@ func (l layout) apiServerArgs(controllers bool) []string {
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + l.file("proxy.crt"),
 		"--proxy-client-key-file=" + l.file("proxy.key"),
+		// This is the address at which the fake nodes serve logs.
+		"--kubelet-preferred-address-types=ExternalIP",
 	}
 	if !controllers {
 		// Without controllers nothing creates the default service accounts, so the plugin would refuse every pod.
@@ -124,7 +127,21 @@ func (l layout) controllerManagerArgs() []string {
 	}
 }
 
-// fakeNodeArgs returns the arguments of the fake node.
-func (l layout) fakeNodeArgs() []string {
-	return []string{"--kubeconfig=" + l.kubeconfig()}
+// schedulerArgs returns the arguments of the scheduler.
+func (l layout) schedulerArgs() []string {
+	return []string{
+		"--kubeconfig=" + l.schedulerKubeconfig(),
+		"--authentication-kubeconfig=" + l.schedulerKubeconfig(),
+		"--authorization-kubeconfig=" + l.schedulerKubeconfig(),
+		"--bind-address=127.0.0.1",
+		"--secure-port=0",
+		"--leader-elect=false",
+		"--kube-api-qps=500",
+		"--kube-api-burst=1000",
+	}
+}
+
+// fakeNodeArgs returns the arguments of the program that plays the nodes.
+func (l layout) fakeNodeArgs(nodes int) []string {
+	return []string{"--kubeconfig=" + l.kubeconfig(), fmt.Sprintf("--nodes=%d", nodes)}
 }

@@ -1,6 +1,7 @@
 // Package controlplane starts a real Kubernetes control plane on loopback for
 // tests and the demo: etcd, kube-apiserver, and on request
-// kube-controller-manager and a fake node that makes pods look alive.
+// kube-controller-manager, kube-scheduler and fake nodes that make pods look
+// alive.
 //
 //	sources ─► Builder.Build ─► binaries in the cache ─► Start ─► Plane: kubeconfig, folder, processes
 //	                                                                │
@@ -19,6 +20,11 @@
 //	controlplane start --controllers    # detached; prints export KUBECONFIG=…
 //	controlplane stop
 //	controlplane start --foreground     # prints one JSON line, ends with stdin
+//
+// A launcher in the foreground takes commands on its standard input, and answers each with a line of JSON:
+//
+//	kill kube-apiserver                 # SIGKILL; {} when the process is gone
+//	restart kube-apiserver              # {} when it is ready again
 //
 // Every process is a child with a log of its own in the plane's directory.
 // Children die with a launcher in the foreground, even if it is killed (Linux).

@@ -55,9 +55,9 @@ func newModule(dir, gomod string) (Module, error) {
 	return Module{Dir: dir, Version: match[1]}, nil
 }
 
-// key returns the name of a cache entry. Equal keys mean equal binaries.
+// key returns the name of a cache entry. Equal keys mean equal binaries. The sources include what programs embed.
 func (m Module) key() (string, error) {
-	files, err := filepath.Glob(filepath.Join(m.Dir, "cmd", "*", "*.go"))
+	files, err := filepath.Glob(filepath.Join(m.Dir, "cmd", "*", "*.*"))
 	if err != nil {
 		return "", fmt.Errorf("list sources: %w", err)
 	}

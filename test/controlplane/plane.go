@@ -20,8 +20,9 @@ type Options struct {
 	Dir string
 	// Controllers adds kube-controller-manager.
 	Controllers bool
-	// FakeNode adds a node whose pods become ready although nothing runs.
-	FakeNode bool
+	// FakeNodes is how many nodes there are, whose pods become ready although nothing runs. With one or more, kube-scheduler runs too. It
+	// binds pods only if there are controllers, because one of them removes the taint of a new node.
+	FakeNodes int
 	// Detached lets the processes outlive the caller.
 	Detached bool
 }
@@ -33,8 +34,8 @@ func Start(ctx context.Context, options Options) (*Plane, error) {
 	if options.Controllers {
 		names = append(names, controllerManager)
 	}
-	if options.FakeNode {
-		names = append(names, fakeNode)
+	if options.FakeNodes > 0 {
+		names = append(names, fakeNode, scheduler)
 	}
 	binaries, err := options.Builder.Build(ctx, names...)
 	if err != nil {
@@ -84,8 +85,8 @@ func (p *Plane) run(ctx context.Context, options Options, layout layout, binarie
 	if err != nil {
 		return err
 	}
-	// ready is a path that answers 200 as soon as the program works.
-	for _, program := range []struct {
+	p.probe = probe
+	for _, next := range []struct {
 		wanted bool
 		name   string
 		args   []string
@@ -93,20 +94,76 @@ func (p *Plane) run(ctx context.Context, options Options, layout layout, binarie
 	}{
 		{true, etcd, layout.etcdArgs(), ""},
 		{true, apiServer, layout.apiServerArgs(options.Controllers), "/readyz"},
-		{options.FakeNode, fakeNode, layout.fakeNodeArgs(), "/api/v1/nodes/" + fakeNode},
+		{options.FakeNodes > 0, fakeNode, layout.fakeNodeArgs(options.FakeNodes), "/api/v1/nodes/" + fakeNode},
+		{options.FakeNodes > 0, scheduler, layout.schedulerArgs(), ""},
 		{options.Controllers, controllerManager, layout.controllerManagerArgs(), "/api/v1/namespaces/default/serviceaccounts/default"},
 	} {
-		if !program.wanted {
+		if !next.wanted {
 			continue
 		}
-		child, err := spawn(program.name, binaries[program.name], layout.file(program.name+".log"), program.args, options.Detached)
+		child, err := spawn(program{next.name, binaries[next.name], next.args, next.ready}, layout.file(next.name+".log"), options.Detached)
 		if err != nil {
 			return err
 		}
 		p.processes = append(p.processes, child)
-		if err := errors.Join(p.save(), p.await(ctx, probe, program.ready)); err != nil {
+		if err := errors.Join(p.save(), p.await(ctx, next.ready)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// Kill ends a program as a crash does. The plane goes on without it until Restart.
+func (p *Plane) Kill(name string) error {
+	i, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.processes[i].killed = true
+	p.mu.Unlock()
+	return p.processes[i].stop(p.Dir)
+}
+
+// Restart starts a program again that was killed, and returns when it is ready.
+func (p *Plane) Restart(ctx context.Context, name string) error {
+	i, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	child, err := spawn(p.processes[i].program, p.processes[i].log, false)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.processes[i] = child
+	p.mu.Unlock()
+	return errors.Join(p.save(), p.await(ctx, child.ready))
+}
+
+// find returns the index of a program that this launcher started.
+func (p *Plane) find(name string) (int, error) {
+	for i, process := range p.processes {
+		if process.Name == name && process.exited != nil {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("this launcher did not start %s", name)
+}
+
+// ended returns the error of a process that has ended although nobody killed it; nil if there is none.
+func (p *Plane) ended() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, process := range p.processes {
+		if process.killed || process.alive(p.Dir) {
+			continue
+		}
+		tail := process.tail()
+		if strings.Contains(tail, "address already in use") {
+			return fmt.Errorf("start %s: %w", process.Name, errPortTaken)
+		}
+		return fmt.Errorf("%s ended: %s", process.Name, tail)
 	}
 	return nil
 }
@@ -148,31 +205,25 @@ func prepare(layout layout) (credentials, error) {
 		keys.write(layout.dir),
 		writeKubeconfig(layout.kubeconfig(), layout.server(), keys.ca.cert, keys.admin),
 		writeKubeconfig(layout.controllerKubeconfig(), layout.server(), keys.ca.cert, keys.controller),
+		writeKubeconfig(layout.schedulerKubeconfig(), layout.server(), keys.ca.cert, keys.scheduler),
 	)
 }
 
 // await asks for path until the server answers 200. Without a path it does not
 // wait. If a process ends, the error has the end of its log.
-func (p *Plane) await(ctx context.Context, probe probe, path string) error {
+func (p *Plane) await(ctx context.Context, path string) error {
 	if path == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for {
-		last := probe.get(ctx, path)
+		last := p.probe.get(ctx, path)
 		if last == nil {
 			return nil
 		}
-		for _, process := range p.processes {
-			if process.alive(p.Dir) {
-				continue
-			}
-			tail := process.tail()
-			if strings.Contains(tail, "address already in use") {
-				return fmt.Errorf("start %s: %w", process.Name, errPortTaken)
-			}
-			return fmt.Errorf("%s ended: %s", process.Name, tail)
+		if err := p.ended(); err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -182,7 +233,7 @@ func (p *Plane) await(ctx context.Context, probe probe, path string) error {
 	}
 }
 
-// Wait returns when ctx ends, or with an error when a process has ended.
+// Wait returns when ctx ends, or with an error when a process has ended that nobody killed.
 func (p *Plane) Wait(ctx context.Context) error {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -192,10 +243,8 @@ func (p *Plane) Wait(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		for _, process := range p.processes {
-			if !process.alive(p.Dir) {
-				return fmt.Errorf("%s ended: %s", process.Name, process.tail())
-			}
+		if err := p.ended(); err != nil {
+			return err
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestPlane(t *testing.T) {
 		t.Skip("starts the real servers")
 	}
 	options := options(t, os.Getenv("HELMDRIFT_CONTROLPLANE_ASSETS"))
-	options.Controllers, options.FakeNode = true, true
+	options.Controllers, options.FakeNodes = true, 2
 	started, err := Start(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
@@ -39,9 +39,10 @@ func TestPlane(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !plane.Running() || len(plane.processes) != 4 {
+	if !plane.Running() || len(plane.processes) != 5 {
 		t.Errorf("plane does not run: %+v", plane)
 	}
+	t.Run("nodes", func(t *testing.T) { checkNodes(t, plane.Kubeconfig) })
 	// Stop only needs the state file, as in another process.
 	if err := plane.Stop(); err != nil {
 		t.Fatal(err)
@@ -103,7 +104,7 @@ func TestStopSparesUnrelatedProcesses(t *testing.T) {
 func TestWaitNoticesAnEnd(t *testing.T) {
 	dir := t.TempDir()
 	script(t, dir, etcd, "echo disk full")
-	child, err := spawn(etcd, filepath.Join(dir, etcd), filepath.Join(dir, "log"), nil, false)
+	child, err := spawn(program{name: etcd, binary: filepath.Join(dir, etcd)}, filepath.Join(dir, "log"), false)
 	if err != nil {
 		t.Fatal(err)
 	}

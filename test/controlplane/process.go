@@ -16,18 +16,29 @@ type process struct {
 	Name string `json:"name"`
 	PID  int    `json:"pid"`
 
-	exited chan struct{} // closed when a child of this launcher has ended; nil for a recorded process
+	// What follows is known of a child of this launcher only. exited is closed when it has ended, and killed is set if Kill ended it.
+	program
 	log    string
+	exited chan struct{}
+	killed bool
+}
+
+// program is what a process runs.
+type program struct {
+	name, binary string
+	args         []string
+	// ready is a path that answers 200 as soon as the program works; empty if nothing waits for it.
+	ready string
 }
 
 // spawn starts a program with its output in a log file.
-func spawn(name, binary, log string, args []string, detached bool) (process, error) {
+func spawn(p program, log string, detached bool) (process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return process{}, fmt.Errorf("open log: %w", err)
 	}
 	defer file.Close()
-	child := exec.Command(binary, args...)
+	child := exec.Command(p.binary, p.args...)
 	child.Stdout, child.Stderr = file, file
 	child.SysProcAttr = childAttributes(detached)
 	started := make(chan error)
@@ -44,9 +55,9 @@ func spawn(name, binary, log string, args []string, detached bool) (process, err
 		}
 	}()
 	if err := <-started; err != nil {
-		return process{}, fmt.Errorf("start %s: %w", name, err)
+		return process{}, fmt.Errorf("start %s: %w", p.name, err)
 	}
-	return process{Name: name, PID: child.Process.Pid, exited: exited, log: log}, nil
+	return process{Name: p.name, PID: child.Process.Pid, program: p, log: log, exited: exited}, nil
 }
 
 // alive reports whether the process still runs and is the one that was started.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // stateFile marks a folder as that of a plane. No folder without this file is
@@ -21,12 +22,15 @@ type Plane struct {
 	// Dir contains all files of the plane.
 	Dir string `json:"dir"`
 
+	probe probe
+	// mu guards processes, because Wait looks at them while Kill and Restart change them.
+	mu        sync.Mutex
 	processes []process
 }
 
 // record is the state file: what another process needs to stop the plane.
 type record struct {
-	Plane
+	*Plane
 	Processes []process `json:"processes"`
 }
 
@@ -41,22 +45,21 @@ func Load(dir string) (*Plane, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load plane: %w", err)
 	}
-	var state record
+	state := record{Plane: &Plane{}}
 	if err := json.Unmarshal(text, &state); err != nil {
 		return nil, fmt.Errorf("load plane: %w", err)
 	}
 	if state.Dir != dir {
 		return nil, fmt.Errorf("load plane: %s describes %s", filepath.Join(dir, stateFile), state.Dir)
 	}
-	plane := state.Plane
-	plane.processes = state.Processes
-	return &plane, nil
+	state.Plane.processes = state.Processes
+	return state.Plane, nil
 }
 
 // save is called after every started process, so that Stop can clean up after a
 // launcher that died half way.
 func (p *Plane) save() error {
-	text, err := json.MarshalIndent(record{Plane: *p, Processes: p.processes}, "", "  ")
+	text, err := json.MarshalIndent(record{Plane: p, Processes: p.processes}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("save plane: %w", err)
 	}

@@ -92,7 +92,7 @@ func TestCronJobSendsMetrics(t *testing.T) {
 			return string(text)
 		}
 		cmd := exec.Command(c.Command[0], append(c.Command[1:], strings.ReplaceAll(c.Args[0], "/tmp/", dir+"/"))...)
-		cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "TMP=" + dir, "PUSHGATEWAY_URL=http://gateway:9091", "CLUSTER_NAME=prod"}
+		cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "TMP=" + dir, "PUSHGATEWAY_URL=http://gateway:9091", "HELMDRIFT_CLUSTER_NAME=prod"}
 		if _, err := cmd.Output(); err != nil && cmd.ProcessState == nil {
 			t.Fatal(err)
 		}

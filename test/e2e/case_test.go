@@ -148,11 +148,7 @@ func (c *Case) scale(object string, replicas string) error {
 // diff runs helmdrift diff through the proxy. It fails if the binary did anything except read (or, with --dry-run=server, try a write), or
 // printed a report that violates its schema.
 func (c *Case) diff(args ...string) (binaryRun, error) {
-	all := []string{"diff"}
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		all = append(all, c.release)
-	}
-	all = append(all, args...)
+	all := append([]string{"diff"}, c.named(args)...)
 	if !strings.Contains(strings.Join(args, " "), "-o ") {
 		all = append(all, "-o", "json")
 	}
@@ -162,6 +158,14 @@ func (c *Case) diff(args ...string) (binaryRun, error) {
 	}
 	c.last = out
 	return out, err
+}
+
+// named returns the arguments of a diff with the release of the story first, if they name none.
+func (c *Case) named(args []string) []string {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return append([]string{c.release}, args...)
+	}
+	return args
 }
 
 // binary runs helmdrift with any arguments.

@@ -39,7 +39,7 @@ func TestUnavailableAPIService(t *testing.T) {
 	defer cancel()
 	p, err := startPlane(ctx, allComponents...)
 	must(t, err)
-	t.Cleanup(p.stop)
+	t.Cleanup(p.Stop)
 	on, err := newCluster(p.Kubeconfig)
 	must(t, err)
 	must(t, on.installCRDs(ctx))

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -48,8 +49,44 @@ func checkDeployedJobs(t *testing.T, c *Case) {
 	}
 	must(t, d.drifted.scale("deployment/web", "5"))
 	d.kubelet = startKubelet(t, c.cluster, client, deployNamespace)
+	t.Run("account", d.checkAccount)
 	t.Run("indexed", d.checkIndexedJob)
 	t.Run("cron", d.checkCronJob)
+}
+
+// checkAccount runs a pod that has nothing but its account: no kubeconfig, and no name of the cluster.
+func (d *deployedJobs) checkAccount(t *testing.T) {
+	if d.kubelet.noAccount != nil {
+		t.Skip("this system cannot show a process the account of a pod: ", d.kubelet.noAccount)
+	}
+	template := decodeDeployed[batchv1.Job](t, "job.yaml").Spec.Template
+	container := runHere(&template)
+	container.Args = []string{"diff", "--all-namespaces", "-o", "json", "-l", d.selector}
+	setVariable(container, clusterNameEnv, "")
+	ctx, pods := context.Background(), d.client.CoreV1().Pods(deployNamespace)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "account", Namespace: deployNamespace}, Spec: template.Spec}
+	_, err := pods.Create(ctx, pod, metav1.CreateOptions{})
+	must(t, err)
+	must(t, poll(ctx, "the end of the pod", func() (bool, error) {
+		pod, err = pods.Get(ctx, pod.Name, metav1.GetOptions{})
+		return err == nil && len(pod.Status.ContainerStatuses) > 0, err
+	}))
+	log := d.kubelet.log(pod.Name)
+	var got scanReport
+	must(t, json.NewDecoder(strings.NewReader(log)).Decode(&got))
+	exit := pod.Status.ContainerStatuses[0].State.Terminated.ExitCode
+	if exit != 2 || len(got.Releases) != 5 || len(got.Errors) > 0 || !slices.Equal(got.Scan.Clusters, []string{"in-cluster"}) {
+		t.Errorf("exit %d\n%s", exit, log)
+	}
+}
+
+// clusterNameEnv names the cluster in reports.
+const clusterNameEnv = "HELMDRIFT_CLUSTER_NAME"
+
+// setVariable sets a variable that a container has.
+func setVariable(container *corev1.Container, name, value string) {
+	i := slices.IndexFunc(container.Env, func(v corev1.EnvVar) bool { return v.Name == name })
+	container.Env[i].Value = value
 }
 
 // checkIndexedJob runs the four parts of job.yaml. The part with the release that drifted is a failed index and is not tried again, and
@@ -58,6 +95,7 @@ func (d *deployedJobs) checkIndexedJob(t *testing.T) {
 	job := decodeDeployed[batchv1.Job](t, "job.yaml")
 	container := runHere(&job.Spec.Template)
 	container.Args = append(container.Args, "-l", d.selector)
+	setVariable(container, clusterNameEnv, "test")
 	job = d.runJob(t, job)
 
 	ofJob := metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job.Name}
@@ -133,12 +171,12 @@ func (d *deployedJobs) checkCronJob(t *testing.T) {
 	if request != "PUT /metrics/job/helmdrift/cluster/prod" {
 		t.Error(request)
 	}
-	want, err := d.run("diff", "-A", "-l", d.selector, "-o", "prometheus")
+	want, err := d.run("diff", "-A", "-l", d.selector, "-o", "prometheus", "--cluster-name", "prod")
 	must(t, err)
 	if diff := cmp.Diff(lastingMetrics(want.stdout), lastingMetrics(body)); diff != "" {
 		t.Errorf("metrics (-administrator +pushed):\n%s", diff)
 	}
-	line := fmt.Sprintf("helmdrift_release_drifted{cluster=%q,namespace=%q,release=%q} 1", "test", d.drifted.ns, d.drifted.release)
+	line := fmt.Sprintf("helmdrift_release_drifted{cluster=%q,namespace=%q,release=%q} 1", "prod", d.drifted.ns, d.drifted.release)
 	if !slices.Contains(strings.Split(body, "\n"), line) {
 		t.Errorf("no %s", line)
 	}
@@ -152,14 +190,8 @@ func (d *deployedJobs) installCronJob(t *testing.T, gateway string) *batchv1.Cro
 	cron.Spec.Suspend = &suspended
 	container := runHere(&cron.Spec.JobTemplate.Spec.Template)
 	container.Args[0] = strings.Replace(container.Args[0], "--all-namespaces", "--all-namespaces -l "+d.selector, 1)
-	for i, variable := range container.Env {
-		switch variable.Name {
-		case "CLUSTER_NAME":
-			container.Env[i].Value = "prod"
-		case "PUSHGATEWAY_URL":
-			container.Env[i].Value = gateway
-		}
-	}
+	setVariable(container, clusterNameEnv, "prod")
+	setVariable(container, "PUSHGATEWAY_URL", gateway)
 	cron, err := d.client.BatchV1().CronJobs(deployNamespace).Create(context.Background(), cron, metav1.CreateOptions{})
 	must(t, err)
 	return cron

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,12 +33,15 @@ const (
 )
 
 // kubelet is the scheduler and the kubelet of the pods of one namespace. It runs the command of each pod's only container as a process of
-// this machine, with the rights of the pod's account, and reports how it ended. Images, limits and security contexts have no effect.
+// this machine, which finds the pod's account where a container has it, and reports how it ended. Images, limits and security contexts have
+// no effect.
 type kubelet struct {
 	client  kubernetes.Interface
 	cluster *cluster
 	// dir has the folder bin, in which pods find helmdrift, and a folder for each pod.
 	dir string
+	// noAccount is why this system cannot show a process the account of a pod; nil if it can. Pods have a kubeconfig then.
+	noAccount error
 	// logs has what each pod wrote to stdout and stderr, which Kubernetes stores as one log.
 	logs sync.Map
 }
@@ -48,6 +52,9 @@ func startKubelet(t *testing.T, on *cluster, client kubernetes.Interface, namesp
 	k := &kubelet{client: client, cluster: on, dir: t.TempDir()}
 	must(t, os.Mkdir(filepath.Join(k.dir, "bin"), 0o700))
 	must(t, os.Symlink(suite.binary, filepath.Join(k.dir, "bin", "helmdrift")))
+	if out, err := inPod(context.Background(), filepath.Join(k.dir, "bin"), []string{"true"}).CombinedOutput(); err != nil {
+		k.noAccount = fmt.Errorf("%w: %s", err, out)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	created, err := client.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector("spec.schedulerName", testScheduler).String(),
@@ -118,13 +125,8 @@ func (k *kubelet) execute(ctx context.Context, pod *corev1.Pod) (int32, error) {
 	if err != nil {
 		return 0, err
 	}
-	kubeconfig, err := k.writeKubeconfig(ctx, pod, dir)
-	if err != nil {
-		return 0, err
-	}
 	environment := []string{
-		"PATH=" + filepath.Join(k.dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"KUBECONFIG=" + kubeconfig, "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
+		"PATH=" + filepath.Join(k.dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
 	}
 	for _, variable := range container.Env {
 		value, err := valueOf(pod, variable)
@@ -140,8 +142,11 @@ func (k *kubelet) execute(ctx context.Context, pod *corev1.Pod) (int32, error) {
 	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	var log bytes.Buffer
-	process := exec.CommandContext(ctx, "env", command...) // env finds the command in the PATH of the pod
-	process.Dir, process.Env, process.Stdout, process.Stderr = dir, environment, &log, &log
+	process, err := k.process(ctx, pod, dir, command)
+	if err != nil {
+		return 0, err
+	}
+	process.Dir, process.Env, process.Stdout, process.Stderr = dir, append(environment, process.Env...), &log, &log
 	err = process.Run()
 	if exited := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exited) || exited.ExitCode() < 0) {
 		return 0, err
@@ -180,9 +185,44 @@ func valueOf(pod *corev1.Pod, variable corev1.EnvVar) (string, error) {
 	return "", fmt.Errorf("variable %s: unknown source %v", variable.Name, variable.ValueFrom)
 }
 
-// writeKubeconfig writes a kubeconfig with a token of the pod's account, bound to the pod. A real pod has the token in a volume and no
-// kubeconfig. The cluster has the name that it has in the kubeconfig of the proxy, because reports and shards depend on it.
-func (k *kubelet) writeKubeconfig(ctx context.Context, pod *corev1.Pod, dir string) (string, error) {
+// process returns the process of a pod, with the variables that say which cluster it is in. env finds the command in the PATH of the pod.
+func (k *kubelet) process(ctx context.Context, pod *corev1.Pod, dir string, command []string) (*exec.Cmd, error) {
+	token, err := k.token(ctx, pod)
+	if err != nil {
+		return nil, err
+	}
+	on := k.cluster.config
+	if k.noAccount != nil {
+		process := exec.CommandContext(ctx, "env", command...)
+		kubeconfig := filepath.Join(dir, "kubeconfig")
+		process.Env = []string{"KUBECONFIG=" + kubeconfig}
+		return process, clientcmd.WriteToFile(api.Config{
+			Clusters:       map[string]*api.Cluster{"test": {Server: on.Host, CertificateAuthorityData: on.CAData}},
+			AuthInfos:      map[string]*api.AuthInfo{"pod": {Token: token}},
+			Contexts:       map[string]*api.Context{"test": {Cluster: "test", AuthInfo: "pod"}},
+			CurrentContext: "test",
+		}, kubeconfig)
+	}
+	account := filepath.Join(dir, "serviceaccount")
+	if err := os.MkdirAll(account, 0o700); err != nil {
+		return nil, err
+	}
+	for name, text := range map[string]string{"token": token, "ca.crt": string(on.CAData), "namespace": pod.Namespace} {
+		if err := os.WriteFile(filepath.Join(account, name), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	server, err := url.Parse(on.Host)
+	if err != nil {
+		return nil, err
+	}
+	process := inPod(ctx, account, command)
+	process.Env = []string{"KUBERNETES_SERVICE_HOST=" + server.Hostname(), "KUBERNETES_SERVICE_PORT=" + server.Port()}
+	return process, nil
+}
+
+// token returns a token of the pod's account, bound to the pod.
+func (k *kubelet) token(ctx context.Context, pod *corev1.Pod) (string, error) {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
 		BoundObjectRef: &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID},
 	}}
@@ -191,16 +231,7 @@ func (k *kubelet) writeKubeconfig(ctx context.Context, pod *corev1.Pod, dir stri
 	if err != nil {
 		return "", err
 	}
-	on := k.cluster.config
-	path := filepath.Join(dir, "kubeconfig")
-	return path, clientcmd.WriteToFile(api.Config{
-		Clusters: map[string]*api.Cluster{"test": {
-			Server: on.Host, CertificateAuthority: on.CAFile, CertificateAuthorityData: on.CAData, TLSServerName: on.ServerName,
-		}},
-		AuthInfos:      map[string]*api.AuthInfo{"pod": {Token: request.Status.Token}},
-		Contexts:       map[string]*api.Context{"test": {Cluster: "test", AuthInfo: "pod"}},
-		CurrentContext: "test",
-	}, path)
+	return request.Status.Token, nil
 }
 
 // log returns the log of a pod, or nothing if it has not ended.

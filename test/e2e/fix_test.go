@@ -25,6 +25,7 @@ type fixPlan struct {
 	HandOver bool          `json:"handOver"`
 	Fields   []fieldReport `json:"fields"`
 	Prune    []fieldReport `json:"prune"`
+	Effect   *effectReport `json:"effect"`
 	Requests []struct {
 		Verb         string `json:"verb"`
 		FieldManager string `json:"fieldManager"`
@@ -36,6 +37,11 @@ type fixOutcome struct {
 	Status string   `json:"status"`
 	Reason string   `json:"reason"`
 	Fields []string `json:"fields"`
+	// Rollout is how far the object came up, with --wait.
+	Rollout struct {
+		Status  string `json:"status"`
+		Updated int    `json:"updated"`
+	} `json:"rollout"`
 }
 
 // fix runs helmdrift fix and decodes its result.

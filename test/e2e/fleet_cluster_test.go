@@ -11,13 +11,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/helmdrift/helmdrift/test/e2e/fleet"
+	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
 // fleetCluster is a cluster in which nobody deploys but the test that has it. Nothing changes by itself, because no controllers run, so
 // that a report stays right as long as the test does nothing.
 type fleetCluster struct {
-	t  *testing.T
-	on *cluster
+	t     *testing.T
+	plane *harness.Plane
+	on    *cluster
 	*scanner
 }
 
@@ -32,7 +34,7 @@ func TestFleet(t *testing.T) {
 	defer cancel()
 	p, err := startPlane(ctx)
 	must(t, err)
-	t.Cleanup(p.stop)
+	t.Cleanup(p.Stop)
 	on, err := newCluster(p.Kubeconfig)
 	must(t, err)
 	must(t, on.installCRDs(ctx))
@@ -46,12 +48,13 @@ func TestFleet(t *testing.T) {
 		{"ChangedMeanwhile", testChangedMeanwhile},
 		{"Leak", testLeak},
 		{"Outage", testOutage},
+		{"Killed", testKilledServer},
 		{"Throttled", testThrottledScan},
 		{"Contexts", testContexts},
 		{"Roles", testRoles},
 		{"Errors", testEntriesWithErrors},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.run(&fleetCluster{t: t, on: on, scanner: newScanner(t, on)}) })
+		t.Run(part.name, func(t *testing.T) { part.run(&fleetCluster{t: t, plane: p, on: on, scanner: newScanner(t, on)}) })
 	}
 }
 

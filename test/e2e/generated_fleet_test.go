@@ -21,7 +21,7 @@ func TestGeneratedFleet(t *testing.T) {
 	if kubeconfig == "" {
 		p, err := startPlane(ctx)
 		must(t, err)
-		t.Cleanup(p.stop)
+		t.Cleanup(p.Stop)
 		kubeconfig = p.Kubeconfig
 	}
 	on, err := newCluster(kubeconfig)

@@ -30,7 +30,7 @@ func TestImmutableFields(t *testing.T) {
 	defer cancel()
 	p, err := startPlane(ctx)
 	must(t, err)
-	t.Cleanup(p.stop)
+	t.Cleanup(p.Stop)
 	on, err := newCluster(p.Kubeconfig)
 	must(t, err)
 	exists := func(*unstructured.Unstructured) bool { return true }

@@ -16,6 +16,8 @@ import (
 	kube3 "helm.sh/helm/v3/pkg/kube"
 	kube4 "helm.sh/helm/v4/pkg/kube"
 	"k8s.io/client-go/rest"
+
+	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
 // kubeconfigEnv names a cluster to use instead of the one that this package starts, binaryEnv a helmdrift to use instead of the one that
@@ -83,9 +85,9 @@ func prepare(dir string) (stop func(), err error) {
 	defer cancel()
 	kubeconfig, stop, failed := os.Getenv(kubeconfigEnv), func() {}, error(nil)
 	if kubeconfig == "" {
-		var p *plane
+		var p *harness.Plane
 		if p, failed = startPlane(ctx, allComponents...); failed == nil {
-			kubeconfig, stop = p.Kubeconfig, p.stop
+			kubeconfig, stop = p.Kubeconfig, p.Stop
 		}
 	}
 	if err := <-built; err != nil {

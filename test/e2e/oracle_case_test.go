@@ -253,8 +253,17 @@ func (o *oracleObject) becomesFirstHook(rollback bool) bool {
 	return strings.HasPrefix(hookOf(o.deployed(!rollback)), "pre-")
 }
 
-// hookAnnotation marks a hook.
-const hookAnnotation = "helm.sh/hook"
+// hasPolicy reports whether the target has the object as a hook with a delete policy of its own.
+func (o *oracleObject) hasPolicy(rollback bool) bool {
+	_, has := fieldPath{{field: "metadata"}, {field: "annotations"}, {field: policyAnnotation}}.lookup(o.deployed(!rollback))
+	return has
+}
+
+// hookAnnotation marks a hook, and policyAnnotation says when Helm deletes it.
+const (
+	hookAnnotation   = "helm.sh/hook"
+	policyAnnotation = "helm.sh/hook-delete-policy"
+)
 
 func isHook(obj map[string]any) bool { return hookOf(obj) != "" }
 

@@ -168,6 +168,7 @@ func foldStringData(secret map[string]any) {
 func reportable(obj map[string]any) map[string]any {
 	out := withoutServerChoices(obj)
 	dropAggregated(out, out)
+	nameOwnUID(out)
 	metadata := fieldPath{{field: "metadata"}}
 	for _, name := range []string{"uid", "creationTimestamp"} {
 		append(metadata, pathStep{field: name}).remove(out)
@@ -180,6 +181,24 @@ func reportable(obj map[string]any) map[string]any {
 		maps.DeleteFunc(m, func(name string, _ any) bool { return managerAnnotation.MatchString(name) })
 	})
 	return out
+}
+
+// nameOwnUID gives the copies of the object's own uid that the API server writes into a Job the same text in every object. A Job that was
+// deleted and created again has another uid, which reports omit, and so are its copies (kubernetes v1.36.3
+// pkg/registry/batch/job/strategy.go generateSelector).
+func nameOwnUID(obj map[string]any) {
+	uid := uidOf(obj)
+	if obj["kind"] != "Job" || uid == nil {
+		return
+	}
+	eachNode(obj, func(v any) {
+		m, _ := v.(map[string]any)
+		for name, value := range m {
+			if value == uid && jobLabel.MatchString(name) {
+				m[name] = "its own uid"
+			}
+		}
+	})
 }
 
 // managerAnnotation matches what writeAsManyManagers writes: the API server forgets the writer of the first ones, and reports omit those.
@@ -237,15 +256,18 @@ func dropDefaults(obj map[string]any) {
 			delete(spec, name)
 		}
 	}
-	strategy, _ := spec["updateStrategy"].(map[string]any)
-	if rolling := rollingDefaults[fmt.Sprint(obj["kind"])]; rolling != nil && cmp.Equal(strategy["rollingUpdate"], any(rolling)) {
-		delete(strategy, "rollingUpdate")
+	for _, name := range []string{"strategy", "updateStrategy"} {
+		strategy, _ := spec[name].(map[string]any)
+		if rolling := rollingDefaults[fmt.Sprint(obj["kind"])]; rolling != nil && cmp.Equal(strategy["rollingUpdate"], any(rolling)) {
+			delete(strategy, "rollingUpdate")
+		}
 	}
 }
 
-// rollingDefaults are the defaults of spec.updateStrategy.rollingUpdate, which come with the type RollingUpdate (kubernetes v1.36.3
-// pkg/apis/apps/v1/defaults.go SetDefaults_StatefulSet, SetDefaults_DaemonSet).
+// rollingDefaults are the defaults of rollingUpdate in a strategy, which come with the type RollingUpdate (kubernetes v1.36.3
+// pkg/apis/apps/v1/defaults.go SetDefaults_Deployment, SetDefaults_StatefulSet, SetDefaults_DaemonSet).
 var rollingDefaults = map[string]map[string]any{
+	"Deployment":  {"maxSurge": "25%", "maxUnavailable": "25%"},
 	"StatefulSet": {"partition": int64(0)},
 	"DaemonSet":   {"maxSurge": int64(0), "maxUnavailable": int64(1)},
 }

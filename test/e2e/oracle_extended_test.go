@@ -73,7 +73,11 @@ func (c *oracleCase) turnIntoHook(r *rand.Rand) {
 	}
 	o.new = runtime.DeepCopyJSON(o.old) // it can be created: whether a hook fails is not predicted
 	hooks := []string{"pre-upgrade", "post-upgrade", "test", "post-delete"}
-	fieldPath{{field: "metadata"}, {field: "annotations"}, {field: hookAnnotation}}.put(o.new, hooks[r.IntN(len(hooks))])
+	annotations := fieldPath{{field: "metadata"}, {field: "annotations"}}
+	append(annotations, pathStep{field: hookAnnotation}).put(o.new, hooks[r.IntN(len(hooks))])
+	if policy := []string{"", "", "hook-succeeded", "hook-failed"}[r.IntN(4)]; policy != "" {
+		append(annotations, pathStep{field: policyAnnotation}).put(o.new, policy)
+	}
 }
 
 // placeInNamespaces lets the chart write the namespace of some objects.
@@ -103,7 +107,7 @@ func (c *oracleCase) addHooks(r *rand.Rand) {
 		}
 		annotations := map[string]any{hookAnnotation: when, "helm.sh/hook-weight": "1"}
 		if r.IntN(2) == 0 {
-			annotations["helm.sh/hook-delete-policy"] = "before-hook-creation,hook-succeeded"
+			annotations[policyAnnotation] = "before-hook-creation,hook-succeeded"
 		}
 		c.extra(file, map[string]any{
 			"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"file": file},

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // judge compares the report with what happened.
@@ -109,28 +111,40 @@ func (r *oracleRun) keepUnreached(j *outcomeJudge) {
 }
 
 // stoppedByHook reports whether a hook stopped Helm before it wrote anything, and checks that it wrote nothing, but deleted what the hook
-// replaces. Whether a hook fails is not predicted. After a failing hook that runs later, everything else has happened, and Helm's error
-// mentions nothing else.
+// replaces. Whether a hook fails is not predicted, unless an object of the release is in its way. After a failing hook that runs later,
+// everything else has happened, and Helm's error mentions nothing else.
 func (j *outcomeJudge) stoppedByHook(before, after map[string]map[string]any) bool {
 	at := strings.Index(j.helmError, " hooks failed: ")
 	if at < 0 {
 		return false
 	}
-	j.tolerated.count(tolerateHook)
+	failing := object.Filter(j.report.failing(), func(o objectReport) bool { return strings.Contains(o.Reason, " hooks failed: ") })
+	predicted := len(failing) > 0
+	if !predicted {
+		j.tolerated.count(tolerateHook)
+	}
 	if when := j.helmError[:at]; !strings.Contains(when, "pre-") {
-		j.helmError = ""
+		if !predicted {
+			j.helmError = ""
+		}
 		return false
+	}
+	for _, o := range failing {
+		j.judgeReason(o)
 	}
 	for _, o := range j.testCase.objects {
 		was, is := withoutServerChoices(before[o.name]), withoutServerChoices(after[o.name])
 		diff := cmp.Diff(withoutEmpty(was), withoutEmpty(is))
 		switch deleted := uidOf(before[o.name]) != uidOf(after[o.name]); {
+		case o.becomesFirstHook(j.testCase.rollback) && !predicted && o.hasPolicy(j.testCase.rollback): // the hook's own apply may have failed
 		case o.becomesFirstHook(j.testCase.rollback):
 			if predicted := j.objects[o.name].Action; was != nil && deleted != (predicted == "delete") {
 				j.mispredict(o.name, "becomes a hook that runs first, predicted: %q, deleted: %v", predicted, deleted)
 			}
 		case diff != "":
 			j.mispredict(o.name, "a hook stopped Helm before it wrote anything, but the object changed:\n%s", diff)
+		case predicted && was != nil && j.objects[o.name].Action != "skip":
+			j.mispredict(o.name, "is not reached because of a hook that fails, predicted: %q", j.objects[o.name].Action)
 		}
 	}
 	return true

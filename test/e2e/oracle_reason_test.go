@@ -167,6 +167,9 @@ func conflictFault(o objectReport, text string) string {
 	all := conflictField.FindAllStringSubmatch(text, -1)
 	for _, m := range all {
 		at := segments(m[1])
+		if o.Kind == "Secret" { // what an apply sends as stringData is reported as data, where it is stored
+			at = stringDataFirst.ReplaceAllString(at, "data$1")
+		}
 		if !slices.ContainsFunc(open, func(path string) bool { return isBelow(path, at) || isBelow(at, path) }) {
 			theirs = append(theirs, at)
 		}
@@ -176,6 +179,9 @@ func conflictFault(o objectReport, text string) string {
 	}
 	return ""
 }
+
+// stringDataFirst matches the first segment of a path to stringData.
+var stringDataFirst = regexp.MustCompile(`^stringData(\x00|$)`)
 
 // covers reports whether each of the server's conflicts is at or below one of ours, and each of ours has one.
 func covers(ours, theirs []string) bool {

@@ -41,6 +41,7 @@ var toleranceRates = map[string]float64{
 	tolerateFailedUpgrade: 6,
 	tolerateAutoscaled:    0.4,
 	tolerateUnpredicted:   0.4,
+	tolerateStaleWrite:    0.4,
 }
 
 // mostCases returns in how many of a number of cases a tolerance with a rate may be used. A run in which nothing is wrong exceeds it by
@@ -83,6 +84,7 @@ const (
 	tolerateLimitRange    = "resources that a LimitRange added to a Pod"
 	tolerateFailedUpgrade = "drift of an object that a failed upgrade may not have reached"
 	tolerateAutoscaled    = "a field of an autoscaler had another effect"
+	tolerateStaleWrite    = "a controller wrote between Helm's read of an object and its replacement"
 	tolerateUnpredicted   = "a refusal that docs/verdicts.md lists under What is not predicted"
 )
 

@@ -14,12 +14,6 @@ import (
 // controlplaneModule is the module of the launcher.
 const controlplaneModule = "../controlplane"
 
-// plane is a control plane of these tests. It runs until stop is called or this process ends.
-type plane struct {
-	Kubeconfig string
-	stop       func()
-}
-
 // buildLauncher compiles the launcher once.
 var buildLauncher = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(suite.dir, "controlplane")
@@ -32,18 +26,18 @@ var buildLauncher = sync.OnceValues(func() (string, error) {
 })
 
 // allComponents are the components that a control plane may have in addition to its API server.
-var allComponents = []string{"--controllers", "--fake-node"}
+var allComponents = []string{"--controllers", "--fake-nodes=3"}
 
 // startPlane starts a control plane with the given components. The first start on a machine compiles the servers, which takes minutes.
-func startPlane(ctx context.Context, parts ...string) (*plane, error) {
+func startPlane(ctx context.Context, parts ...string) (*harness.Plane, error) {
 	launcher, err := buildLauncher()
 	if err != nil {
 		return nil, err
 	}
 	var log bytes.Buffer
-	kubeconfig, stop, err := harness.Launcher{Path: launcher, Module: controlplaneModule, Log: &log}.Start(ctx, parts...)
+	p, err := harness.Launcher{Path: launcher, Module: controlplaneModule, Log: &log}.Start(ctx, parts...)
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, log.String())
 	}
-	return &plane{Kubeconfig: kubeconfig, stop: stop}, nil
+	return p, nil
 }

@@ -64,10 +64,23 @@ type objectReport struct {
 	Error       *message      `json:"error"`
 	Fields      []fieldReport `json:"fields"`
 	BlockedBy   []string      `json:"blockedBy"`
+	Effect      *effectReport `json:"effect"`
 	DryRun      *struct {
 		Result  string `json:"result"`
 		Message string `json:"message"`
 	} `json:"dryRun"`
+}
+
+// effectReport predicts what the write of an object means for its pods.
+type effectReport struct {
+	Text       string   `json:"text"`
+	Restarts   int      `json:"restarts"`
+	Starts     int      `json:"starts"`
+	Stops      int      `json:"stops"`
+	LeastReady *int     `json:"leastReady"`
+	Downtime   bool     `json:"downtime"`
+	Notes      []string `json:"notes"`
+	Inexact    string   `json:"inexact"`
 }
 
 type fieldReport struct {

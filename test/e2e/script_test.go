@@ -213,6 +213,9 @@ func scriptDiff(c *Case, args []string) (string, error) {
 	if err != nil {
 		return out.stderr, err
 	}
+	if err := c.checkSnapshot(c.named(args), out); err != nil {
+		return "", err
+	}
 	if err := os.WriteFile(c.dir+"/report.json", []byte(out.stdout), 0o600); err != nil {
 		return "", err
 	}

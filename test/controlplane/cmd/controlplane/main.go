@@ -2,7 +2,7 @@
 // for tests and the demo. It compiles the servers on first use.
 //
 //	controlplane build
-//	controlplane start [--controllers] [--fake-node] [--dir DIR] [--foreground]
+//	controlplane start [--controllers] [--fake-nodes N] [--dir DIR] [--foreground]
 //	controlplane stop [--dir DIR]
 //	controlplane gendefaults [flags of cmd/gendefaults]
 //

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/test/controlplane"
 )
@@ -24,7 +26,7 @@ func runStart(ctx context.Context, builder controlplane.Builder, args []string, 
 	flags.StringVar(&options.Dir, "dir", "",
 		"the plane's folder, removed by stop (default: one in the user's cache; in the foreground a temporary one)")
 	flags.BoolVar(&options.Controllers, "controllers", false, "run kube-controller-manager")
-	flags.BoolVar(&options.FakeNode, "fake-node", false, "run a node whose pods become ready although nothing runs")
+	flags.IntVar(&options.FakeNodes, "fake-nodes", 0, "run kube-scheduler and this many nodes whose pods become ready although nothing runs")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -43,10 +45,16 @@ func runStart(ctx context.Context, builder controlplane.Builder, args []string, 
 func stay(ctx context.Context, options controlplane.Options, in io.Reader, out io.Writer) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	commands := make(chan string)
 	go func() {
 		// The consumer holds the other end of the pipe, which closes when the consumer ends or dies.
-		_, _ = io.Copy(io.Discard, in)
-		cancel()
+		defer cancel()
+		for lines := bufio.NewScanner(in); lines.Scan(); {
+			select {
+			case commands <- lines.Text():
+			case <-ctx.Done():
+			}
+		}
 	}()
 	plane, err := controlplane.Start(ctx, options)
 	if err != nil {
@@ -56,7 +64,36 @@ func stay(ctx context.Context, options controlplane.Options, in io.Reader, out i
 	if err := json.NewEncoder(out).Encode(plane); err != nil {
 		return fmt.Errorf("print: %w", err)
 	}
+	go obey(ctx, plane, commands, out)
 	return plane.Wait(ctx)
+}
+
+// obey runs the commands of the consumer.
+func obey(ctx context.Context, plane *controlplane.Plane, commands <-chan string, out io.Writer) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case line := <-commands:
+			var answer struct {
+				Error string `json:"error,omitempty"`
+			}
+			if err := command(ctx, plane, line); err != nil {
+				answer.Error = err.Error()
+			}
+			_ = json.NewEncoder(out).Encode(answer) // a consumer that is gone does not read it
+		}
+	}
+}
+
+func command(ctx context.Context, plane *controlplane.Plane, line string) error {
+	switch verb, name, _ := strings.Cut(line, " "); verb {
+	case "kill":
+		return plane.Kill(name)
+	case "restart":
+		return plane.Restart(ctx, name)
+	}
+	return fmt.Errorf("no such command: %q", line)
 }
 
 // detach starts the plane of a folder, or finds that it runs already: calling make

@@ -37,26 +37,26 @@ func main() {
 	module := flag.String("module", "", "the control plane's module")
 	helmdrift := flag.String("helmdrift", "", "the helmdrift binary")
 	chart := flag.String("chart", "", "the chart to install")
+	snapshot := flag.String("snapshot", "", "a file to save a snapshot of the drifted release in")
 	flag.Parse()
 	log.SetOutput(io.Discard) // because Helm's library logs
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := demo(ctx, *plane, *module, *helmdrift, *chart); err != nil {
+	if err := demo(ctx, *plane, *module, *helmdrift, *chart, *snapshot); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
 }
 
 // demo runs all steps. The control plane ends when its standard input closes, whatever happens here.
-func demo(ctx context.Context, plane, module, helmdrift, chart string) error {
+func demo(ctx context.Context, launcher, module, helmdrift, chart, snapshot string) error {
 	say("Starting a control plane of our own, on loopback …")
-	launcher := harness.Launcher{Path: plane, Module: module, Log: os.Stderr}
-	kubeconfig, stop, err := launcher.Start(ctx, "--controllers", "--fake-node")
+	plane, err := harness.Launcher{Path: launcher, Module: module, Log: os.Stderr}.Start(ctx, "--controllers", "--fake-nodes=1")
 	if err != nil {
 		return err
 	}
-	defer stop()
-	if err := os.Setenv("KUBECONFIG", kubeconfig); err != nil {
+	defer plane.Stop()
+	if err := os.Setenv("KUBECONFIG", plane.Kubeconfig); err != nil {
 		return fmt.Errorf("setting KUBECONFIG: %w", err)
 	}
 	settings := cli.New()
@@ -68,6 +68,11 @@ func demo(ctx context.Context, plane, module, helmdrift, chart string) error {
 	say("Changing six things behind Helm's back:")
 	if err := drift(ctx, settings); err != nil {
 		return err
+	}
+	if snapshot != "" {
+		if err := save(ctx, helmdrift, snapshot); err != nil {
+			return err
+		}
 	}
 	fmt.Printf("\n$ helmdrift diff %s -n %s\n\n", releaseName, namespace)
 	return diff(ctx, helmdrift)
@@ -147,6 +152,13 @@ func (c change) make(ctx context.Context, client dynamic.Interface) error {
 	}
 	_, err := objects.Patch(ctx, c.name, c.kind, []byte(c.patch), metav1.PatchOptions{FieldManager: c.manager}, c.subresource...)
 	return err
+}
+
+// save saves a snapshot of the release.
+func save(ctx context.Context, helmdrift, file string) error {
+	cmd := exec.CommandContext(ctx, helmdrift, "snapshot", releaseName, "-n", namespace, "-o", file)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
 }
 
 // diff runs helmdrift on the terminal. It must exit with 2: something drifted.

@@ -87,12 +87,12 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if o.kubeconfig == "" {
-		var stop func()
-		launcher := harness.Launcher{Path: o.controlplane, Module: o.module, Log: os.Stderr}
-		if o.kubeconfig, stop, err = launcher.Start(ctx); err != nil {
+		plane, err := harness.Launcher{Path: o.controlplane, Module: o.module, Log: os.Stderr}.Start(ctx)
+		if err != nil {
 			return err
 		}
-		defer stop()
+		defer plane.Stop()
+		o.kubeconfig = plane.Kubeconfig
 		say("control plane: export KUBECONFIG=%s", o.kubeconfig)
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/snapshot"
+)
+
+// This file is the command snapshot: it makes the comparisons of diff and saves what they read. diff_snapshot.go reads the file.
+
+// snapshotOptions are the flags of snapshot. The flags of diff that choose a desired state choose what is captured.
+type snapshotOptions struct {
+	compareOptions
+	output         string
+	includeSecrets bool
+	overwrite      bool
+}
+
+// newSnapshot returns the command snapshot.
+func newSnapshot(s streams, c *connection) *cobra.Command {
+	o := snapshotOptions{compareOptions: newCompareOptions(s)}
+	cmd := &cobra.Command{
+		Use:   "snapshot RELEASE [CHART] -o FILE",
+		Short: "Save what a comparison reads, so that diff can make it elsewhere",
+		Long: `snapshot reads what helmdrift diff reads of a release, and saves it in a file from which
+helmdrift diff --snapshot FILE makes the same report without a cluster. It writes nothing to the
+cluster.
+
+Secrets are replaced by random tokens, which are equal where the secrets are: the report shows that
+a password differs, and nobody can find out the password. With --include-secrets they are kept.
+
+Without CHART the file is good for drift, and for charts that name no object that the release does
+not have. With CHART it also holds the objects that CHART adds and what its templates look up. With
+--to-revision it also holds the revision to return to.`,
+		Example: `  helmdrift snapshot web -n prod -o web.json.gz
+  helmdrift snapshot web ./chart -n prod -f values.yaml -o web.json.gz
+  helmdrift diff --snapshot web.json.gz
+  helmdrift diff --snapshot web.json.gz ./chart -f values.yaml`,
+		Args:              snapshotArgs,
+		ValidArgsFunction: completeRelease(c),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(o.checkRevision(), o.check(cmd.Flags(), len(args) > 1)); err != nil {
+				return err
+			}
+			return runSnapshot(cmd.Context(), s, c, o, args)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVarP(&o.output, "output", "o", "", "`file` to write, such as web.json.gz")
+	fs.BoolVar(&o.includeSecrets, "include-secrets", false, "keep secrets as they are instead of masking them")
+	fs.BoolVar(&o.overwrite, "overwrite", false, "replace the file even if it is no snapshot")
+	fs.IntVar(&o.revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
+	o.desiredOptions.addFlags(fs)
+	return cmd
+}
+
+// snapshotArgs refuses anything but a release and a chart.
+func snapshotArgs(_ *cobra.Command, args []string) error {
+	if len(args) == 1 || len(args) == 2 {
+		return nil
+	}
+	return hinted{error: errors.New("snapshot takes a release and, if you like, a chart"), hint: "helmdrift list shows the releases"}
+}
+
+// check refuses flags that contradict each other or have no effect.
+func (o *snapshotOptions) check(flags *pflag.FlagSet, hasChart bool) error {
+	switch {
+	case o.output == "":
+		return hinted{error: errors.New("snapshot needs a file to write"), hint: "-o web.json.gz names one"}
+	case o.output == "-":
+		return errors.New("snapshot writes a file, not standard output")
+	case o.dryRun.word != "":
+		return errors.New("--dry-run has no effect on a snapshot: a snapshot cannot try writes")
+	case o.install:
+		return errors.New("--install has no effect on a snapshot, which is of an installed release")
+	}
+	return o.desiredOptions.check(flags, hasChart)
+}
+
+// runSnapshot compares and saves what the comparisons read. A comparison without the chart comes first, since a reader may want that.
+func runSnapshot(ctx context.Context, s streams, c *connection, o snapshotOptions, args []string) error {
+	if err := o.checkFile(); err != nil {
+		return err
+	}
+	options := o.options()
+	c.known.Add(c.token, o.source.Password)
+	options.Known = c.known
+	limits := o.limits.withLog(c.debug)
+	options.Fetch, options.ReadManifest, options.Render = limits.fetchChart, limits.readManifest, limits.renderChart
+	found, err := c.resolve()
+	if err != nil {
+		return err
+	}
+	cluster, err := live.Connect(ctx, found.config, c.options())
+	if err != nil {
+		return err
+	}
+	storage, err := c.records(cluster)
+	if err != nil {
+		return err
+	}
+	recorder := snapshot.NewRecorder(drift.LiveConnection(cluster, found.cluster, storage))
+	if err := o.compareAll(ctx, drift.New(recorder.Connection(), options), found.namespace, args); err != nil {
+		return err
+	}
+	recorder.Complete(ctx, found.namespace)
+	about := snapshot.Options{
+		Helmdrift: version, Time: time.Now(), Namespace: found.namespace, Release: args[0], IncludeSecrets: o.includeSecrets,
+		ReadManifest: options.ReadManifest,
+	}
+	if len(args) > 1 {
+		about.Chart = args[1]
+	}
+	saved, err := recorder.Snapshot(ctx, about)
+	if err == nil {
+		err = ctx.Err() // an interrupt looks like objects that cannot be read
+	}
+	if err != nil {
+		return err
+	}
+	if err := writeSnapshot(o.output, saved); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.out, described(o.output, saved))
+	return nil
+}
+
+// compareAll makes the comparisons whose answers are saved: that with the record, and that with the chart or the revision to return to.
+func (o *snapshotOptions) compareAll(ctx context.Context, comparer *drift.Comparer, namespace string, args []string) error {
+	target := drift.Target{Namespace: namespace, Release: args[0], Revision: o.revision}
+	if _, err := comparer.Compare(ctx, target); err != nil {
+		return withFlagHint(err, nil)
+	}
+	if target.RollbackTo = o.toRevision; target.RollbackTo != 0 {
+		_, err := comparer.Compare(ctx, target)
+		return withFlagHint(err, nil)
+	}
+	if len(args) < 2 {
+		return nil
+	}
+	target.Chart = o.chart(args[1])
+	result, err := comparer.Compare(ctx, target)
+	if err != nil {
+		return withFlagHint(err, target.Chart)
+	}
+	for _, m := range result.Comparison.Input.Errors {
+		if m.Code == report.ErrorRender {
+			return hinted{error: fmt.Errorf("the chart could not be rendered: %s", m.Message), hint: "without CHART, the release alone is saved"}
+		}
+	}
+	return nil
+}
+
+// described says in one line what was saved.
+func described(file string, s *snapshot.Snapshot) string {
+	unread := 0
+	for _, o := range s.Objects {
+		if o.Error != nil {
+			unread++
+		}
+	}
+	text := fmt.Sprintf("%s: release %s in %s, %d objects", file, s.Release, s.Namespace, len(s.Objects))
+	if unread > 0 {
+		text += fmt.Sprintf(", %d of which could not be read", unread)
+	}
+	if s.Masked {
+		return text + "; secrets are masked"
+	}
+	return text + "; it holds secrets in clear"
+}
+
+// checkFile refuses to replace a file that is no snapshot, unless --overwrite is set. It does so before the cluster is asked.
+func (o *snapshotOptions) checkFile() error {
+	info, err := os.Stat(o.output)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file", o.output)
+	case o.overwrite:
+		return nil
+	}
+	file, err := os.Open(o.output)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it is only read
+	if !snapshot.IsSnapshot(file) {
+		return hinted{error: fmt.Errorf("%s exists and is no snapshot", o.output), hint: "--overwrite replaces it anyway"}
+	}
+	return nil
+}
+
+// writeSnapshot writes a file that only the user can read. The file appears when it is complete.
+func writeSnapshot(name string, saved *snapshot.Snapshot) error {
+	var packed bytes.Buffer
+	if err := saved.Write(&packed); err != nil {
+		return err
+	}
+	if _, err := snapshot.Read(bytes.NewReader(packed.Bytes())); err != nil {
+		return fmt.Errorf("the snapshot could not be read back: %w", err)
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // its mode is 0600
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, &packed)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return err
+}

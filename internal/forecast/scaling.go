@@ -1,0 +1,115 @@
+package forecast
+
+import (
+	"fmt"
+
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// bounds are the numbers of replicas that an autoscaler may set.
+type bounds struct{ least, most int }
+
+// boundsOf returns the bounds of a HorizontalPodAutoscaler or of a ScaledObject of KEDA.
+func boundsOf(o *Object, m map[string]any) bounds {
+	spec := object.Child(m, "spec")
+	if o.Kind == "ScaledObject" {
+		return bounds{number(spec, "minReplicaCount", 0), number(spec, "maxReplicaCount", 100)}
+	}
+	return bounds{number(spec, "minReplicas", 1), number(spec, "maxReplicas", 1)}
+}
+
+// autoscaler returns the effect of the write of an autoscaler on what it scales.
+func (in Input) autoscaler(o *Object) *report.Effect {
+	m := o.After
+	if m == nil {
+		m = o.Before
+	}
+	target := targetOf(o, m)
+	scaled := in.find(target)
+	if o.After == nil {
+		return &report.Effect{Text: "nothing scales " + named(target) + " any more: it keeps its number of replicas"}
+	}
+	is := boundsOf(o, o.After)
+	if o.Before != nil && boundsOf(o, o.Before) == is || scaled == nil || scaled.After == nil {
+		return nil
+	}
+	n := replicas(scaled.After)
+	switch {
+	case n == 0 && is.least > 0:
+		return nil
+	case n < is.least:
+		return &report.Effect{Text: fmt.Sprintf("scales %s from %d to %d replicas or more", named(target), n, is.least)}
+	case n > is.most:
+		return &report.Effect{Text: fmt.Sprintf("scales %s from %d to %d replicas or less", named(target), n, is.most)}
+	}
+	return nil
+}
+
+// targetOf returns what an autoscaler scales.
+func targetOf(o *Object, m map[string]any) object.Key {
+	ref := object.Child(object.Child(m, "spec"), "scaleTargetRef")
+	key := object.Key{Group: "apps", Kind: "Deployment", Namespace: o.Namespace}
+	if version, ok := ref["apiVersion"].(string); ok {
+		gv, _ := schema.ParseGroupVersion(version)
+		key.Group = gv.Group
+	}
+	if kind, ok := ref["kind"].(string); ok {
+		key.Kind = kind
+	}
+	key.Name, _ = ref["name"].(string)
+	return key
+}
+
+// budget returns the effect of the write of a PodDisruptionBudget. It limits evictions, such as those of a node drain, but no roll-out: the
+// controllers delete pods, and do not evict them.
+func (in *prediction) budget(o *Object) *report.Effect {
+	spec, desired := object.Child(o.Before, "spec"), object.Child(o.After, "spec")
+	if object.Equal(spec, desired) || !in.hasPods(o.Namespace) {
+		return nil
+	}
+	p := in.population(o.Namespace)
+	before, _ := matched(p.now, labelSelector(spec, "selector"))
+	after, _ := matched(p.then, labelSelector(desired, "selector"))
+	if o.After == nil {
+		after = 0
+	}
+	e := &report.Effect{Inexact: p.why}
+	evictable := evictions(decoded[policyv1.PodDisruptionBudget](o.After), after)
+	switch {
+	case before == 0 && after == 0 && p.why == "":
+		return nil
+	case o.After == nil:
+		e.Text = "no longer limits the eviction of " + counted(before, "pod")
+	case after == 0:
+		e.Text = fmt.Sprintf("no longer limits the eviction of %s", counted(before, "pod"))
+	case evictable == 0:
+		e.Text = "lets none of " + counted(after, "pod") + " be evicted: node drains wait"
+	default:
+		e.Text = fmt.Sprintf("lets %d of %s be evicted at the same time", evictable, counted(after, "pod"))
+	}
+	return e
+}
+
+// evictions returns how many of n pods may be evicted at the same time if all are healthy. A budget without a bound allows none.
+func evictions(b policyv1.PodDisruptionBudget, n int) int {
+	bound := b.Spec.MaxUnavailable
+	if bound == nil {
+		bound = b.Spec.MinAvailable
+	}
+	if bound == nil {
+		return 0
+	}
+	pods, err := intstr.GetScaledValueFromIntOrPercent(bound, n, true)
+	switch {
+	case err != nil:
+		return 0
+	case b.Spec.MaxUnavailable != nil:
+		return min(n, pods)
+	}
+	return max(0, n-pods)
+}

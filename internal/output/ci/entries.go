@@ -1,0 +1,386 @@
+package ci
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Options say what a report cannot know.
+type Options struct {
+	// Fails reports whether an object or the release as a whole, if the object is nil, sets the exit code. If it is nil, nothing does.
+	Fails func(release *report.Release, o *report.Object) bool
+	// ChartDir is the folder of the chart, relative to the root of the repository; empty if there is none. It leads to the templates.
+	ChartDir string
+}
+
+// fails calls Fails.
+func (o Options) fails(release *report.Release, of *report.Object) bool {
+	return o.Fails != nil && o.Fails(release, of)
+}
+
+// level is how bad an entry is.
+type level int
+
+// The levels, the worst first.
+const (
+	levelError level = iota
+	levelWarning
+	levelNote
+	// levelSilent is what a rule, a class or the baseline silences.
+	levelSilent
+)
+
+// entry is one thing that a report says: an error, what happens to a whole object, or a finding.
+type entry struct {
+	// rule is the stable name of what it is about; see rules.
+	rule  string
+	level level
+	// release is nil for what could not be searched, object for what is about a release.
+	release *report.Release
+	object  *report.Object
+	// subject names the object, or the release. Path, change and by are the field, its sides that differ and who wrote the live one; they
+	// are empty if the entry is about no field. Says is the rest of the sentence. All of them are escaped within a line.
+	subject, path, change, by, says string
+	// id is the part of the fingerprint that tells entries of a release apart.
+	id string
+	// silencedBy is the reason why it is silent; empty if there is none to say.
+	silencedBy string
+}
+
+// text returns what is said of the subject in one line.
+func (e entry) text() string {
+	if e.path == "" {
+		return e.says
+	}
+	text := e.path + ": " + e.change
+	if e.by != "" {
+		text += " (" + e.by + ")"
+	}
+	return text + "; " + e.says
+}
+
+// sentence returns the entry in one line.
+func (e entry) sentence() string { return e.subject + ": " + e.text() }
+
+// rule is a kind of entry.
+type rule struct{ id, text string }
+
+// rules returns all kinds of entries: one for each verdict on a field, one for what happens to whole objects, and one for errors.
+func rules() []rule {
+	return []rule{
+		{"error", "Something could not be read or compared."},
+		{"fail", "Helm fails on the object."},
+		{"conflict", "Helm fails on the field, because another field manager owns it."},
+		{"missing", "The object was deployed, and the cluster does not have it."},
+		{"terminating", "The object was deployed, and it is being deleted."},
+		{"overwrite", "Helm overwrites the live value of the field."},
+		{"add", "Helm adds the field."},
+		{"remove", "Helm removes the field."},
+		{"ignore", "Helm leaves the field as it is."},
+		{"create", "Helm creates the object."},
+		{"adopt", "Helm takes over an object that the release did not create."},
+		{"replace", "Helm replaces the object."},
+		{"delete", "Helm deletes the object."},
+		{"disputed", "The API server contradicts the prediction."},
+	}
+}
+
+// entriesOf returns the entries of a report: what could not be searched first, and then release by release, each in the order of the report.
+func entriesOf(r *report.Report) []entry {
+	var out []entry
+	for _, e := range r.Errors {
+		out = append(out, entry{
+			rule: "error", level: levelError, subject: subjectOfSearch(e), says: line(e.Message), id: e.Cluster + "/" + e.Namespace + "/" + e.Code,
+		})
+	}
+	for i := range r.Releases {
+		out = append(out, releaseEntries(&r.Releases[i])...)
+	}
+	return out
+}
+
+// subjectOfSearch names what could not be searched.
+func subjectOfSearch(e report.ScanError) string {
+	switch {
+	case e.Namespace != "" && e.Cluster != "":
+		return line("namespace " + e.Namespace + " on " + e.Cluster)
+	case e.Namespace != "":
+		return line("namespace " + e.Namespace)
+	case e.Cluster != "":
+		return line("cluster " + e.Cluster)
+	}
+	return "cluster"
+}
+
+// releaseEntries returns the entries of a release.
+func releaseEntries(r *report.Release) []entry {
+	var out []entry
+	for _, m := range r.Errors {
+		out = append(out, entry{rule: "error", level: levelError, release: r, subject: releaseName(r), says: line(m.Message), id: m.Code + m.Object})
+	}
+	if r.Terminating {
+		out = append(out, entry{rule: "terminating", level: levelWarning, release: r, subject: releaseName(r), says: "its namespace is being deleted"})
+	}
+	for i := range r.Objects {
+		out = append(out, objectEntries(r, &r.Objects[i])...)
+	}
+	return out
+}
+
+// objectEntries returns the entries of an object: one for the object as a whole, if there is something to say, and one for each finding.
+func objectEntries(r *report.Release, o *report.Object) []entry {
+	var out []entry
+	if e, ok := wholeEntry(r, o); ok {
+		out = append(out, e)
+	}
+	if d := o.DryRun; d != nil && d.Result == report.DryRunDisagrees {
+		out = append(out, entry{rule: "disputed", level: levelError, release: r, object: o, subject: objectName(o),
+			says: "the API server contradicts the prediction: " + line(d.Message), id: o.ID})
+	}
+	for i := range o.Fields {
+		out = append(out, fieldEntry(r, o, &o.Fields[i]))
+	}
+	return out
+}
+
+// wholeEntry returns what is said of an object as a whole. The second result is false if that is nothing.
+func wholeEntry(r *report.Release, o *report.Object) (entry, bool) {
+	e := entry{release: r, object: o, subject: objectName(o), id: o.ID, level: levelNote}
+	op := operation(r)
+	switch {
+	case o.Error != nil:
+		e.rule, e.level, e.says = "error", levelError, "could not be compared: "+line(o.Error.Message)
+		return e, true
+	case o.Missing:
+		e.rule, e.level, e.says = "missing", levelWarning, "missing; "+op+" "+does(o)
+	case o.Terminating:
+		e.rule, e.level, e.says = "terminating", levelWarning, "being deleted; "+op+" "+does(o)
+	case o.Action == report.ActionFail:
+		e.rule, e.level, e.says = "fail", levelError, op+" "+does(o)
+	case o.Action == report.ActionCreate, o.Action == report.ActionDelete, o.Action == report.ActionReplace, o.Action == report.ActionAdopt:
+		e.rule, e.says = string(o.Action), op+" "+does(o)
+	default:
+		return entry{}, false
+	}
+	if o.Effect != nil {
+		e.says += "; " + line(o.Effect.Text)
+	}
+	e.silence(o.IgnoredBy)
+	return e, true
+}
+
+// does returns what Helm does with an object as a whole, with its reason.
+func does(o *report.Object) string {
+	words := map[report.Action]string{
+		report.ActionNone: "leaves it as it is", report.ActionUpdate: "updates it", report.ActionReplace: "replaces it whole",
+		report.ActionCreate: "creates it", report.ActionDelete: "deletes it", report.ActionAdopt: "adopts it",
+		report.ActionKeep: "drops it from the release and leaves it in the cluster", report.ActionFail: "fails on it",
+		report.ActionSkip: "does not reach it",
+	}
+	said, known := words[o.Action]
+	if !known {
+		said = line(string(o.Action))
+	}
+	if o.Reason != "" {
+		said += " (" + line(o.Reason) + ")"
+	}
+	return said
+}
+
+// fieldEntry returns the entry of a finding.
+func fieldEntry(r *report.Release, o *report.Object, f *report.Finding) entry {
+	e := entry{rule: string(f.Verdict), level: levelNote, release: r, object: o, subject: objectName(o), path: line(f.Path), id: f.ID + string(f.Cause)}
+	switch {
+	case f.Verdict == report.Conflict:
+		e.level = levelError
+	case f.Drifted():
+		e.level = levelWarning
+	}
+	e.change, e.by, e.says = values(r, f), owners(f), operation(r)+" "+effectOn(f)
+	if notes := f.Notes.String(); notes != "" {
+		e.says += " (" + line(notes) + ")"
+	}
+	e.silence(f.IgnoredBy)
+	if f.Silenced() && e.level != levelSilent {
+		e.level, e.silencedBy = levelSilent, line(string(f.Class))
+	}
+	return e
+}
+
+// silence makes the entry silent if a rule silences it.
+func (e *entry) silence(rule *report.IgnoreRule) {
+	if rule != nil {
+		e.level, e.silencedBy = levelSilent, line(strings.TrimSpace(rule.Rule+" "+rule.Reason))
+	}
+}
+
+// effectOn returns what the operation does with a field.
+func effectOn(f *report.Finding) string {
+	words := map[report.Verdict]string{
+		report.Overwrite: "overwrites it", report.Add: "adds it", report.Remove: "removes it", report.Ignore: "leaves it as it is",
+		report.Conflict: "fails on it",
+	}
+	said, known := words[f.Verdict]
+	switch {
+	case !known:
+		return line(string(f.Verdict))
+	case f.Blocked && f.Verdict != report.Conflict:
+		return "does not reach it"
+	case !f.Managed && f.Verdict == report.Ignore:
+		return "leaves it, since no manifest names it"
+	}
+	return said
+}
+
+// values returns the sides of a finding that differ: old and live of drift, all three of a preview in which live differs from old.
+func values(r *report.Release, f *report.Finding) string {
+	side := func(name string, v any) string {
+		if slices.Contains(f.Nulls, name) {
+			return "null"
+		}
+		return value(v)
+	}
+	switch old, desired, live := side("old", f.Old), side("desired", f.Desired), side("live", f.Live); {
+	case f.Masked:
+		return "secret values differ"
+	case r.Operation == report.OperationDrift || f.Desired == nil && f.Old == nil:
+		return old + " → " + live
+	case f.Cause == report.CauseChange:
+		return old + " → " + desired
+	default:
+		return "was " + old + ", is " + live + ", becomes " + desired
+	}
+}
+
+// maxValue is how many characters of a value are shown.
+const maxValue = 160
+
+// isAmbiguous reports whether a text could be taken for something else: another value in JSON, or a side that is absent.
+func isAmbiguous(text string) bool {
+	return text == "" || strings.ContainsRune(`<"{[`, rune(text[0])) || json.Valid([]byte(text))
+}
+
+// value returns a value in one line: a text as it is if it cannot be taken for something else, and everything else as JSON.
+func value(v any) string {
+	text, isText := v.(string)
+	switch {
+	case v == nil:
+		return "<absent>"
+	case v == object.Null{}:
+		return "null"
+	case isText && !isAmbiguous(text):
+	default:
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
+			return "<unreadable>"
+		}
+		text = strings.TrimSpace(b.String())
+	}
+	return shorten(line(text), maxValue)
+}
+
+// shorten returns a text of at most n characters.
+func shorten(text string, n int) string {
+	if runes := []rune(text); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return text
+}
+
+// owners returns who wrote the live value; empty if nobody knows.
+func owners(f *report.Finding) string {
+	var names []string
+	for _, o := range f.Owners {
+		name := line(o.Manager)
+		if o.Subresource != "" {
+			name += "/" + line(o.Subresource)
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// operation returns the operation of a release as the subject of a sentence.
+func operation(r *report.Release) string {
+	switch r.Operation {
+	case report.OperationUpgrade, report.OperationRollback, report.OperationInstall:
+		return "the " + string(r.Operation)
+	case report.OperationDrift:
+	}
+	return "the next upgrade"
+}
+
+// releaseName names a release: its name and namespace, and its cluster if that is known.
+func releaseName(r *report.Release) string {
+	name := "release " + r.Name + " in " + cmp.Or(r.StorageNamespace, r.Namespace)
+	if r.Cluster != "" {
+		name += " on " + r.Cluster
+	}
+	return line(name)
+}
+
+// objectName names an object.
+func objectName(o *report.Object) string {
+	name := cmp.Or(o.Name, o.GenerateName+"*")
+	if o.Namespace != "" {
+		name = o.Namespace + "/" + name
+	}
+	return line(o.Kind + " " + name)
+}
+
+// fingerprint identifies the entry in any report of the same release: it depends on neither values nor the order of a report.
+func (e entry) fingerprint() string {
+	h := sha256.New()
+	parts := []string{e.rule, e.subject, e.path, e.id}
+	if e.release != nil {
+		parts = append(parts, e.release.Cluster, e.release.StorageNamespace, e.release.Name)
+	}
+	for _, p := range parts {
+		h.Write([]byte(p))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil))[:32]
+}
+
+// file returns the template that the entry is about, relative to the root of the repository, and otherwise a name that says which release
+// it is about. Every consumer of a location wants one.
+func (e entry) file(o Options) string {
+	switch {
+	case e.object != nil && e.object.Source != "":
+		chart, template, _ := strings.Cut(e.object.Source, "/")
+		if o.ChartDir == "" {
+			return cleanPath(path.Join(chart, template))
+		}
+		return cleanPath(path.Join(o.ChartDir, template))
+	case e.release != nil:
+		return cleanPath(path.Join("helm", cmp.Or(e.release.Cluster, "cluster"), e.release.StorageNamespace, e.release.Name))
+	}
+	return "helm"
+}
+
+// cleanPath returns a path that leads nowhere above its root, without characters that are not plainly visible.
+func cleanPath(p string) string { return strings.TrimPrefix(path.Clean("/"+line(p)), "/") }
+
+// line returns a text of others as it may stand within a line.
+func line(text string) string { return escape.Text(text, false) }
+
+// counted returns a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,167 @@
+package html
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// object is what the page says of an object.
+type object struct {
+	// Release is the index of its release, and ID stands for the object in links.
+	Release int    `json:"release"`
+	ID      string `json:"id"`
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Fate    string `json:"fate"`
+	// Whole is what was found of the object as a whole, and Cause is its cause, as for a field; both are empty for most.
+	Whole    string  `json:"whole,omitempty"`
+	Cause    string  `json:"cause,omitempty"`
+	Drifted  bool    `json:"drifted,omitempty"`
+	Silenced bool    `json:"silenced,omitempty"`
+	Source   string  `json:"source,omitempty"`
+	Remarks  []int   `json:"remarks,omitempty"`
+	Effect   *effect `json:"effect,omitempty"`
+	Fields   []field `json:"fields,omitempty"`
+}
+
+// effect is what the write of an object means for pods and data.
+type effect struct {
+	Text     string   `json:"text"`
+	Downtime bool     `json:"downtime,omitempty"`
+	Lost     []string `json:"lost,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+}
+
+// field is a finding. A side without the field has no key. Desired is true if it is as old.
+type field struct {
+	ID       string `json:"id"`
+	Path     string `json:"path"`
+	Verdict  string `json:"verdict"`
+	Cause    string `json:"cause"`
+	Drifted  bool   `json:"drifted,omitempty"`
+	Silenced bool   `json:"silenced,omitempty"`
+	Masked   bool   `json:"masked,omitempty"`
+	Old      any    `json:"old,omitempty"`
+	Desired  any    `json:"desired,omitempty"`
+	Live     any    `json:"live,omitempty"`
+	Owners   []int  `json:"owners,omitempty"`
+	Remarks  []int  `json:"remarks,omitempty"`
+}
+
+// The findings about whole objects. An action that is one has its own name.
+const (
+	wholeError       = "error"
+	wholeMissing     = "missing"
+	wholeTerminating = "terminating"
+	wholeDisputed    = "disputed"
+)
+
+// object returns what the page says of an object of the release with the index.
+func (d *data) object(release int, o report.Object, r report.Release) object {
+	escape, said := d.phrases.Escape, d.phrases.Object(o, r)
+	id := escape(o.ID)
+	if id == "" { // reports of early versions
+		id = "object"
+	}
+	out := object{
+		Release: release, ID: unique(d.objectIDs, fmt.Sprint(release, " ", id))[len(fmt.Sprint(release, " ")):],
+		Kind: said.Kind, Name: said.Name, Fate: said.Fate, Drifted: o.Drifted, Source: escape(o.Source), Effect: d.effect(o.Effect),
+		Remarks: d.remarks(d.objectRemarks(o)),
+	}
+	out.Whole, out.Cause = whole(o)
+	out.Silenced = out.Whole != "" && out.Whole != wholeError && (o.IgnoredBy != nil || o.Known)
+	for _, f := range o.Fields {
+		out.Fields = append(out.Fields, d.field(f))
+	}
+	return out
+}
+
+// whole returns what was found of an object as a whole, and its cause. The most urgent comes first: what could not be seen.
+func whole(o report.Object) (finding, cause string) {
+	switch {
+	case o.Error != nil:
+		return wholeError, ""
+	case o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees:
+		return wholeDisputed, ""
+	case o.Action == report.ActionFail:
+		return string(o.Action), ""
+	case o.Missing:
+		return wholeMissing, string(report.CauseDrift)
+	case o.Terminating:
+		return wholeTerminating, string(report.CauseDrift)
+	case slices.Contains([]report.Action{report.ActionCreate, report.ActionDelete, report.ActionAdopt, report.ActionKeep, report.ActionSkip}, o.Action):
+		return string(o.Action), string(report.CauseChange)
+	}
+	return "", ""
+}
+
+// objectRemarks returns what else is said of an object: its notes, the answer of the server, and what is not listed.
+func (d *data) objectRemarks(o report.Object) []string {
+	var texts []string
+	for _, note := range o.Notes {
+		texts = append(texts, d.phrases.Message(report.Message{Message: note.Text}))
+	}
+	if run := o.DryRun; run != nil && run.Result != report.DryRunAgrees {
+		said := map[string]string{
+			report.DryRunDisagrees: "the server disagrees; please report it", report.DryRunRefused: "the server could not be asked",
+		}[run.Result]
+		if run.Message != "" {
+			said += ": " + d.phrases.Message(report.Message{Message: run.Message})
+		}
+		texts = append(texts, said)
+	}
+	if o.Controllers > 0 {
+		texts = append(texts, fmt.Sprintf("%s owned by controllers, not listed", fields(o.Controllers)))
+	}
+	if o.Forgotten > 0 {
+		texts = append(texts, fmt.Sprintf("%s by forgotten writers, not listed", fields(o.Forgotten)))
+	}
+	return texts
+}
+
+// fields counts fields.
+func fields(n int) string {
+	if n == 1 {
+		return "1 field"
+	}
+	return fmt.Sprintf("%d fields", n)
+}
+
+// effect returns what the write of an object means for pods and data.
+func (d *data) effect(e *report.Effect) *effect {
+	if e == nil {
+		return nil
+	}
+	out := &effect{Text: d.phrases.Escape(forecast(e.Text, e.Inexact)), Downtime: e.Downtime}
+	for _, text := range e.Lost {
+		out.Lost = append(out.Lost, d.phrases.Escape(text))
+	}
+	for _, text := range e.Notes {
+		out.Notes = append(out.Notes, d.phrases.Escape(text))
+	}
+	if e.RestartedAt != nil {
+		out.Notes = append(out.Notes, "the drift restarted its pods at "+stamp(e.RestartedAt))
+	}
+	return out
+}
+
+// field returns a finding.
+func (d *data) field(f report.Finding) field {
+	escape := d.phrases.Escape
+	out := field{
+		ID: escape(f.ID), Path: escape(f.Path), Verdict: escape(string(f.Verdict)), Cause: escape(string(f.Cause)), Drifted: f.Drifted(),
+		Silenced: f.Silenced(), Masked: f.Masked, Remarks: d.remarks(d.phrases.Remarks(f)),
+	}
+	if !f.Masked {
+		out.Old, out.Desired, out.Live = d.side(f.Old), d.side(f.Desired), d.side(f.Live)
+		if out.Old != nil && out.Old == out.Desired {
+			out.Desired = true
+		}
+	}
+	for _, o := range f.Owners {
+		out.Owners = append(out.Owners, d.owner(o))
+	}
+	return out
+}

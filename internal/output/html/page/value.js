@@ -1,0 +1,113 @@
+
+// maxCells bounds the work of comparing lines. Beyond it only the lines at the beginning and at the end are compared.
+const maxCells = 250000;
+const foldFrom = 9;
+const foldKeep = 3;
+
+// textLines returns the lines of a side.
+const textLines = (side) => (typeof side === "string" ? [side] : (side.lines ?? side.tree).split("\n"));
+
+// changedLines returns, for two lists of lines, a mark for each line of the second that is not in the first.
+function changedLines(from, to) {
+  let start = 0;
+  while (start < from.length && start < to.length && from[start] === to[start]) start++;
+  let end = 0;
+  while (end < from.length - start && end < to.length - start && from[from.length - 1 - end] === to[to.length - 1 - end]) end++;
+  const a = from.slice(start, from.length - end);
+  const b = to.slice(start, to.length - end);
+  const marks = to.map((_, i) => i >= start && i < to.length - end);
+  if (a.length * b.length > maxCells) return marks;
+  const longest = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1));
+  for (let i = a.length - 1; i >= 0; i--) {
+    for (let j = b.length - 1; j >= 0; j--) {
+      longest[i][j] = a[i] === b[j] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
+    }
+  }
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    if (a[i] === b[j]) {
+      marks[start + j++] = false;
+      i++;
+    } else if (longest[i + 1][j] >= longest[i][j + 1]) i++;
+    else j++;
+  }
+  return marks;
+}
+
+// isInWord reports whether a cut at i would stand within a word.
+const isInWord = (text, i) => i > 0 && i < text.length && /\w/.test(text[i - 1]) && /\w/.test(text[i]);
+
+// changedPart returns the parts of a text before, in and after the place at which it differs from another. Words stay whole.
+function changedPart(other, text) {
+  let start = 0;
+  while (start < other.length && start < text.length && other[start] === text[start]) start++;
+  while (isInWord(text, start) || isInWord(other, start)) start--;
+  let end = 0;
+  const most = Math.min(other.length, text.length) - start;
+  while (end < most && other[other.length - 1 - end] === text[text.length - 1 - end]) end++;
+  while (end > 0 && (isInWord(text, text.length - end) || isInWord(other, other.length - end))) end--;
+  return [text.slice(0, start), text.slice(start, text.length - end), text.slice(text.length - end)];
+}
+
+// marked returns a side with a mark on what differs from another side.
+function marked(side, other, mark) {
+  if (other === undefined) return textLines(side).map((line) => make("span", { class: "part" }, make("mark", { class: mark }, line)));
+  const own = textLines(side);
+  const others = textLines(other);
+  if (own.length === 1 && others.length === 1) {
+    const [before, part, after] = changedPart(others[0], own[0]);
+    return [make("span", { class: "part" }, before, part ? make("mark", { class: mark }, part) : null, after)];
+  }
+  const marks = changedLines(others, own);
+  return folded(own.map((line, i) => ({ isMarked: marks[i], element: lineOf(line, marks[i] ? mark : "") })));
+}
+
+// lineOf returns a line of a value.
+const lineOf = (line, mark) => make("span", { class: "part" }, mark ? make("mark", { class: mark }, line || " ") : line);
+
+// folded puts long runs of equal lines behind a button.
+function folded(lines) {
+  const out = [];
+  for (let i = 0; i < lines.length;) {
+    let end = i;
+    while (end < lines.length && lines[end].isMarked === lines[i].isMarked) end++;
+    const run = lines.slice(i, end).map((line) => line.element);
+    if (lines[i].isMarked || run.length < foldFrom) out.push(...run);
+    else {
+      const inner = run.slice(i === 0 ? 0 : foldKeep, end === lines.length ? run.length : -foldKeep);
+      const button = make("button", { type: "button", class: "fold", onclick: () => button.replaceWith(...inner) }, "… " + inner.length + " equal lines");
+      const kept = inner.length < foldKeep ? inner : [button];
+      out.push(...run.slice(0, i === 0 ? 0 : foldKeep), ...kept, ...(end === lines.length ? [] : run.slice(-foldKeep)));
+    }
+    i = end;
+  }
+  return out;
+}
+
+// word returns a remark that stands in place of a value.
+const word = (text) => make("span", { class: "word" }, text);
+
+// sideOf returns one column: a title, and a value or what stands in place of it.
+function sideOf(title, content) {
+  return make("div", { class: "side" }, make("h4", null, title), make("div", { class: "value" }, content));
+}
+
+// sidesOf returns old, desired and live side by side. Old is marked where live differs, or else desired; the others where they differ from old.
+function sidesOf(finding) {
+  if (finding.masked) {
+    return make("div", { class: "sides" }, ["old", "desired", "live"].map((title) => sideOf(title, word("••• hidden: secret"))));
+  }
+  const { old, live } = finding;
+  const desired = finding.desired === true ? old : finding.desired;
+  const value = (side, other, mark) => (side === undefined ? word("absent") : marked(side, other, mark));
+  const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+  const same = (side, mark) => (old !== undefined && isSame(side, old) ? [word("as old: "), plainOf(side)] : value(side, old, mark));
+  const contrast = isSame(old, live) ? desired : live;
+  return make("div", { class: "sides" },
+    sideOf("old (deployed by Helm)", value(old, contrast, "was")), sideOf("desired", same(desired, "will")), sideOf("live", same(live, "is")));
+}
+
+// plainOf returns a side without marks; a long one is cut, since it stands in full beside.
+function plainOf(side) {
+  const all = textLines(side);
+  return make("span", { class: "faint" }, all.length > 3 ? plural(all.length, "line") : all.join("\n"));
+}

@@ -1,0 +1,406 @@
+package secret
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A token stands for a secret in saved data: tokenHead and the first tokenDigits hexadecimal digits of an HMAC. Its length is a multiple
+// of three, so that the base64 form of a token has no padding.
+const (
+	tokenHead   = "hd-masked-"
+	tokenDigits = 32
+	tokenLength = len(tokenHead) + tokenDigits
+)
+
+// Masker replaces secrets by tokens, in data that is saved and carried away. Equal secrets get equal tokens, so that a comparison of masked
+// values has the result of a comparison of the values. The key of the tokens is random and is never stored: nobody can try whether a guess
+// has the token that he sees. A Masker is safe for concurrent use.
+//
+// What is replaced is what Place and Known call secret. A token is itself secret wherever it appears (tokens.go), so a report on masked
+// data hides what a report on the data hides.
+type Masker struct {
+	key []byte
+	// members replaces the values of Secrets anywhere in a text. given does the same for everything that is known to be secret.
+	members, given *strings.Replacer
+	// texts are the texts that are secret if a value of a release consists of them.
+	texts map[string]bool
+	// values is set for the values of a release: any of them may be a secret that a template puts where a name announces it.
+	values bool
+}
+
+// Masker returns a masker of everything that is known now. Public are texts that stay readable even if a Secret has such a value or a part
+// of one: the names of objects.
+func (k *Known) Masker(public []string) *Masker {
+	m := &Masker{key: make([]byte, sha256.Size), texts: map[string]bool{}}
+	_, _ = rand.Read(m.key) // it never returns an error
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.update()
+	isPublic := func(text string) bool {
+		return slices.ContainsFunc(public, func(name string) bool { return strings.Contains(name, text) })
+	}
+	var members, given []string
+	for form := range k.members {
+		if !isPublic(form) {
+			members = append(members, form)
+		}
+	}
+	for form, anywhere := range k.texts {
+		if len(form) >= shortestWord && !isPublic(form) {
+			m.texts[form] = true
+		}
+		if anywhere && !isPublic(form) {
+			given = append(given, form)
+		}
+	}
+	m.members, m.given = m.replacer(members), m.replacer(append(given, members...))
+	return m
+}
+
+// replacer returns a replacer of texts by their tokens, the longest first. The base64 form of one of the texts becomes that of its token.
+func (m *Masker) replacer(texts []string) *strings.Replacer {
+	slices.SortFunc(texts, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	texts = slices.Compact(texts)
+	known := map[string]bool{}
+	for _, text := range texts {
+		known[text] = true
+	}
+	pairs := make([]string, 0, 2*len(texts))
+	for _, text := range texts {
+		pairs = append(pairs, text, m.form(text, known))
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// form returns the token of a text, or the base64 form of a token if the text is the base64 form of one that is known.
+func (m *Masker) form(text string, known map[string]bool) string {
+	if raw, err := base64.StdEncoding.DecodeString(text); err == nil && known[strings.TrimSpace(string(raw))] {
+		return m.base64(text)
+	}
+	return m.mask(text)
+}
+
+// Object returns a copy of an object with its secrets replaced. Kind is the kind that it was asked for as. Field sets of managedFields name
+// list items by their values, so secrets are replaced in them too.
+func (m *Masker) Object(group, kind string, object map[string]any) map[string]any {
+	if object == nil {
+		return nil
+	}
+	if own, _ := object["kind"].(string); Kind("", own) {
+		group, kind = "", own
+	}
+	if items, isList := object["items"].([]any); isList && strings.HasSuffix(kind, "List") {
+		return m.list(group, strings.TrimSuffix(kind, "List"), object, items)
+	}
+	root := Root(group, kind)
+	out := m.fields(root, object)
+	m.managedFields(root, object, out)
+	keep(out, object, "apiVersion", "kind")
+	if metadata, ok := out["metadata"].(map[string]any); ok {
+		keep(metadata, object["metadata"].(map[string]any), "name", "namespace", "generateName", "uid", "resourceVersion")
+	}
+	return out
+}
+
+// keep puts fields back that reports show whatever they hold: the name of a role may look like an assignment (reader:token:x).
+func keep(masked, original map[string]any, names ...string) {
+	for _, name := range names {
+		if v, has := original[name]; has {
+			masked[name] = v
+		}
+	}
+}
+
+// list returns a copy of a list of objects. The items of some lists do not name their kind.
+func (m *Masker) list(group, kind string, list map[string]any, items []any) map[string]any {
+	out := map[string]any{}
+	for name, v := range list {
+		out[name] = m.value(Place{}, v)
+	}
+	masked := make([]any, len(items))
+	for i, item := range items {
+		masked[i] = m.value(Place{}, item)
+		if object, ok := item.(map[string]any); ok {
+			masked[i] = m.Object(group, kind, object)
+		}
+	}
+	out["items"] = masked
+	return out
+}
+
+// Value returns a copy of a value that is not an object, with its secrets replaced.
+func (m *Masker) Value(v any) any { return m.value(Place{}, v) }
+
+// Given returns a copy of the values of a release. Beyond what Value replaces, it replaces every value that is known to be secret.
+func (m *Masker) Given(v any) any {
+	given := *m
+	given.members, given.values = m.given, true
+	return given.value(Place{}, v)
+}
+
+// Text returns a text with its secrets replaced.
+func (m *Masker) Text(text string) string {
+	text = m.members.Replace(text)
+	spans := spansOf(text)
+	if len(spans) == 0 {
+		return text
+	}
+	var b strings.Builder
+	at := 0
+	for _, s := range spans {
+		b.WriteString(text[at:s.from])
+		b.WriteString(m.mask(text[s.from:s.to]))
+		at = s.to
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
+
+// value returns a copy of a value at a place. It follows Place.each, which visits what is secret.
+func (m *Masker) value(p Place, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return m.fields(p, v)
+	case []any:
+		return m.items(p, v)
+	case string:
+		return m.text(p, v)
+	case nil, bool:
+		return v
+	}
+	if p.Announced() {
+		return m.number(v)
+	}
+	return v
+}
+
+// fields returns a copy of a map. The data of a Secret is base64, and stringData is not: equal values get equal tokens in both.
+func (m *Masker) fields(p Place, in map[string]any) map[string]any {
+	p = p.mapPlace(in)
+	out := make(map[string]any, len(in))
+	for name, below := range in {
+		data, isMap := below.(map[string]any)
+		if p.form == secretRoot && name == "data" && isMap {
+			out[name] = m.data(data)
+		} else {
+			out[m.name(name)] = m.value(p.mapField(in, name), below)
+		}
+	}
+	return out
+}
+
+// data returns a copy of the data of a Secret.
+func (m *Masker) data(in map[string]any) map[string]any {
+	out := make(map[string]any, len(in))
+	for name, v := range in {
+		if text, ok := v.(string); ok {
+			out[m.name(name)] = m.base64(text)
+		} else {
+			out[m.name(name)] = m.value(Hidden(), v)
+		}
+	}
+	return out
+}
+
+// items returns a copy of a list. Its texts may be the arguments of a command.
+func (m *Masker) items(p Place, in []any) []any {
+	args := make([]string, len(in))
+	for i, item := range in {
+		args[i], _ = item.(string)
+	}
+	out := make([]any, len(in))
+	for i, offset := range argOffsets(args, false) {
+		if offset >= 0 && p.form != schema && !p.Announced() {
+			out[i] = args[i][:offset] + m.mask(args[i][offset:])
+		} else {
+			out[i] = m.value(p.Item(""), in[i])
+		}
+	}
+	return out
+}
+
+// text returns a text at a place with its secrets replaced.
+func (m *Masker) text(p Place, text string) string {
+	if p.Announced() {
+		if p.form == announced && isHarmless(text) {
+			return text
+		}
+		return m.mask(text)
+	}
+	if m.values && m.texts[strings.TrimSpace(text)] {
+		return m.form(text, m.texts)
+	}
+	return m.Text(text)
+}
+
+// name returns a key of a map with the values of Secrets replaced. A key of letters alone is the name of a field and stays.
+func (m *Masker) name(name string) string {
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		return name
+	}
+	return m.members.Replace(name)
+}
+
+// mask returns the token of a text. Blanks around the text stay: templates trim and indent values.
+func (m *Masker) mask(text string) string {
+	inner := strings.TrimSpace(text)
+	if inner == "" || isToken(inner) {
+		return text
+	}
+	at := strings.Index(text, inner)
+	return text[:at] + tokenHead + hex.EncodeToString(m.sum(inner)[:tokenDigits/2]) + text[at+len(inner):]
+}
+
+// base64 returns the base64 form of the token of what a text encodes. Line breaks in and around the text stay, because the API server keeps
+// them. A text that is not base64 gets a token, which is not base64 either.
+func (m *Masker) base64(text string) string {
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return m.mask(text)
+	}
+	encoded := base64.StdEncoding.EncodeToString([]byte(m.mask(string(raw))))
+	inner := strings.TrimSpace(text)
+	if inner == "" {
+		return text
+	}
+	if strings.ContainsAny(inner, "\r\n") {
+		encoded = encoded[:4] + "\n" + encoded[4:]
+	}
+	at := strings.Index(text, inner)
+	return text[:at] + encoded + text[at+len(inner):]
+}
+
+// number returns a number that stands for another one.
+func (m *Masker) number(v any) any {
+	n := int64(binary.BigEndian.Uint32(m.sum(fmt.Sprint(v)))>>1 | 1<<24)
+	if _, isFloat := v.(float64); isFloat {
+		return float64(n)
+	}
+	return n
+}
+
+func (m *Masker) sum(text string) []byte {
+	h := hmac.New(sha256.New, m.key)
+	_, _ = h.Write([]byte(text)) // it never returns an error
+	return h.Sum(nil)
+}
+
+// managedFields replaces the secrets in the field sets of an object's managedFields, in its copy.
+func (m *Masker) managedFields(root Place, object, masked map[string]any) {
+	metadata, _ := object["metadata"].(map[string]any)
+	copied, _ := masked["metadata"].(map[string]any)
+	entries, _ := metadata["managedFields"].([]any)
+	if copied == nil || len(entries) == 0 {
+		return
+	}
+	out := make([]any, len(entries))
+	for i, e := range entries {
+		out[i] = m.value(Place{}, e)
+		entry, _ := e.(map[string]any)
+		set, ok := entry["fieldsV1"].(map[string]any)
+		if ok {
+			out[i].(map[string]any)["fieldsV1"] = m.fieldSet(root, set)
+		}
+	}
+	copied["managedFields"] = out
+}
+
+// fieldSet returns a copy of a field set. Its keys are f:NAME, k:KEYS of a list item, v:VALUE of a set, and a dot for the value itself.
+func (m *Masker) fieldSet(p Place, set map[string]any) map[string]any {
+	out := make(map[string]any, len(set))
+	for key, v := range set {
+		place, shown := p, key
+		switch form, rest, _ := strings.Cut(key, ":"); form {
+		case "f":
+			place, shown = p.Field(rest), "f:"+m.name(rest)
+		case "k", "v":
+			place, shown = m.itemKey(p, form, rest)
+		}
+		if below, ok := v.(map[string]any); ok {
+			out[shown] = m.fieldSet(place, below)
+		} else {
+			out[shown] = v
+		}
+	}
+	return out
+}
+
+// itemKey returns the place of a list item that a field set names, and its key with the secrets replaced.
+func (m *Masker) itemKey(p Place, form, text string) (place Place, key string) {
+	place, key = p.Item(""), form+":"+text
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var v any
+	if decoder.Decode(&v) != nil {
+		return place, form + ":" + m.mask(text)
+	}
+	masked := m.value(place, v)
+	if keys, ok := v.(map[string]any); ok {
+		for _, field := range []string{"key", "name"} {
+			if name, ok := keys[field].(string); ok {
+				place = p.Item(name)
+			}
+		}
+		masked = m.fields(place, keys)
+	}
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(masked) != nil {
+		return place, form + ":" + m.mask(text)
+	}
+	return place, form + ":" + strings.TrimSuffix(b.String(), "\n")
+}
+
+// HoldsToken reports whether a value contains a token, also in base64 as in the data of a Secret.
+func HoldsToken(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			if HoldsToken(name) || HoldsToken(below) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, HoldsToken)
+	case string:
+		if len(maskedTokens(v)) > 0 {
+			return true
+		}
+		raw, err := base64.StdEncoding.DecodeString(v)
+		return err == nil && len(maskedTokens(string(raw))) > 0
+	}
+	return false
+}
+
+// isToken reports whether a text is a token and nothing else.
+func isToken(text string) bool {
+	spans := maskedTokens(text)
+	return len(text) == tokenLength && len(spans) == 1
+}
+
+// maskedTokens finds tokens.
+func maskedTokens(text string) (out []span) {
+	for at := range indexes(text, tokenHead) {
+		to := at + len(tokenHead)
+		digits := prefixLength(text[to:], func(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' })
+		if digits >= tokenDigits {
+			out = append(out, span{at, at + tokenLength})
+		}
+	}
+	return out
+}

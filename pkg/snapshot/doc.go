@@ -1,0 +1,39 @@
+// Package snapshot saves what a comparison of one release reads, and plays it back without a cluster: the same answers lead to the same
+// report. A snapshot is a file that can be carried away, so it is also a file that somebody else may have made.
+//
+// # The pipeline
+//
+//	cluster ─► Recorder ─► Compare, Complete ─► Snapshot() ─► Snapshot ─► Write ─► gzip of JSON
+//	           (a drift.Connection that            masks           │
+//	            keeps each answer)                                 ▼
+//	report ◄── Compare ◄── Player (a drift.Connection) ◄──────── Read   bounds and validates
+//
+// A Recorder wraps the connection to a cluster. The comparisons that are made through it decide what is read; Complete then asks what a
+// comparison of the same objects with any chart may need: definitions and OpenAPI documents of custom kinds, autoscalers, what the server
+// serves. Package-level types named like parts of the JSON are the format, which format.go documents.
+//
+// # What is not there
+//
+// What was not asked for is not known, which is different from absent. A Player answers a question that was never asked with an error whose
+// code is CodeNotInSnapshot: an object that only another chart names, a revision that no comparison needed, a lookup of a chart. So a
+// report never says of such an object that it is missing, and the exit code is 1. A kind that the server did not serve is the exception:
+// the snapshot knows every kind that it served.
+//
+// # Secrets
+//
+// Unless Options.IncludeSecrets is set, secrets are replaced by tokens (internal/secret, Masker). Equal secrets have equal tokens within a
+// snapshot, so a report without a chart is the same. Against a chart, a value that only one side has as a token cannot be compared; pkg/drift
+// lists it as not compared. The places that are masked:
+//
+//   - objects of the cluster with annotations and managedFields, answers to lookups, lists of objects
+//   - the manifests of the records, which are stored as documents without their text, because comments may hold anything
+//   - the values of the record, in which everything is replaced that any object announces as secret
+//   - messages, from which secrets are removed as from a report
+//
+// Definitions of custom resources and OpenAPI documents describe values and hold none; they are stored as they are.
+//
+// # Untrusted files
+//
+// Read bounds the size, the depth and the number of values before it decodes anything, refuses unknown keys and versions, and checks what
+// the comparison relies on. Nothing in a snapshot is executed: records have no templates, and a chart is always the caller's own.
+package snapshot

@@ -1,0 +1,31 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+)
+
+// withFloats returns a copy of a value in which floats without a fraction are written with an exponent. The decoder of the API takes any
+// other number for an integer, and a comparison distinguishes the two.
+func withFloats(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, below := range v {
+			out[name] = withFloats(below)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = withFloats(item)
+		}
+		return out
+	case float64:
+		if v == math.Trunc(v) && !math.IsInf(v, 0) {
+			return json.Number(strconv.FormatFloat(v, 'e', -1, 64))
+		}
+	}
+	return v
+}

@@ -1,0 +1,376 @@
+package snapshot
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Options say what a snapshot holds and what it says of itself.
+type Options struct {
+	// Helmdrift is the version of this program.
+	Helmdrift string
+	Time      time.Time
+	Namespace string
+	Release   string
+	// Chart is the chart that was compared, too; empty if there was none.
+	Chart string
+	// IncludeSecrets keeps secrets as they are.
+	IncludeSecrets bool
+	// ReadManifest reads the manifest of a record; see drift.Options.
+	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
+}
+
+// Snapshot returns what was recorded, with secrets replaced unless the options say otherwise.
+func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
+	manifests := map[int][]render.Document{}
+	for revision, record := range r.records {
+		documents, err := o.ReadManifest(ctx, record)
+		if err != nil {
+			return nil, err
+		}
+		manifests[revision] = documents
+	}
+	s := saver{Recorder: r, manifests: manifests}
+	s.learn()
+	if !o.IncludeSecrets {
+		s.masker = s.known.Masker(s.publicNames(o))
+	}
+	out := &Snapshot{
+		APIVersion: APIVersion, Kind: Kind, Helmdrift: o.Helmdrift, Time: o.Time.UTC().Truncate(time.Second), Masked: !o.IncludeSecrets,
+		Cluster: r.connection.Name, Namespace: o.Namespace, Release: o.Release, Chart: o.Chart,
+		Records: s.savedRecords(), Server: s.savedServer(), Objects: s.savedObjects(),
+		Definitions: s.savedDefinitions(), Documents: s.savedDocuments(), Autoscalers: s.savedAutoscalers(), Lists: s.savedLists(),
+		LookupServer: r.lookupServer, Lookups: s.savedLookups(),
+	}
+	for namespace, going := range r.terminating {
+		if going {
+			out.Terminating = append(out.Terminating, namespace)
+		}
+	}
+	slices.Sort(out.Terminating)
+	return out, errors.Join(s.errs...)
+}
+
+// saver makes a snapshot of what a Recorder has kept.
+type saver struct {
+	*Recorder
+	manifests map[int][]render.Document
+	known     *secret.Known
+	// masker replaces secrets; nil keeps them.
+	masker *secret.Masker
+	errs   []error
+}
+
+// learn collects the secrets in everything that is saved.
+func (s *saver) learn() {
+	s.known = &secret.Known{}
+	for _, documents := range s.manifests {
+		for _, o := range render.Objects(documents, render.ParseOptions{}).Objects {
+			s.known.AddObject(o.Group, o.Kind, o.Content)
+		}
+	}
+	for ref, l := range s.objects {
+		s.known.AddObject(ref.Group, ref.Kind, l.Object)
+	}
+	for l, a := range s.lists {
+		for _, item := range a.items {
+			s.known.AddObject(l.kind.Group, l.kind.Kind, item)
+		}
+	}
+	for _, a := range s.answers.lookups {
+		s.learnLookup(a.Body)
+	}
+}
+
+// learnLookup adds the Secrets in the answer to a lookup, which is an object or a list.
+func (s *saver) learnLookup(body []byte) {
+	var found map[string]any
+	if utiljson.Unmarshal(body, &found) != nil {
+		return
+	}
+	kind, _ := found["kind"].(string)
+	s.known.AddObject("", kind, found)
+	for _, item := range object.Items(found, "items") {
+		s.known.AddObject("", strings.TrimSuffix(kind, "List"), item)
+	}
+}
+
+// publicNames returns the names that a report shows whatever Secrets hold.
+func (s *saver) publicNames(o Options) []string {
+	out := []string{o.Namespace, o.Release, s.connection.Name}
+	for ref := range s.objects {
+		out = append(out, ref.Namespace, ref.Name, ref.Kind, ref.APIVersion())
+	}
+	for _, record := range s.records {
+		out = append(out, record.Namespace, record.Chart())
+	}
+	return out
+}
+
+// encode returns a value as JSON. A number keeps its type: one with a fraction or an exponent is decoded as a float again.
+func (s *saver) encode(v any) json.RawMessage {
+	text, err := json.Marshal(withFloats(v))
+	if err != nil {
+		s.errs = append(s.errs, fmt.Errorf("saving an object: %w", err))
+	}
+	return text
+}
+
+// object returns an object as JSON, with its secrets replaced; nil if there is none.
+func (s *saver) object(group, kind string, object map[string]any) json.RawMessage {
+	switch {
+	case object == nil:
+		return nil
+	case s.masker != nil:
+		object = s.masker.Object(group, kind, object)
+	}
+	return s.encode(object)
+}
+
+// text returns a text for people without its secrets, as reports show it.
+func (s *saver) text(text string) string {
+	if s.masker == nil {
+		return text
+	}
+	return s.known.Scrub(text)
+}
+
+// messages returns messages without their secrets.
+func (s *saver) messages(in []report.Message) []report.Message {
+	out := make([]report.Message, len(in))
+	for i, m := range in {
+		m.Message = s.text(m.Message)
+		out[i] = m
+	}
+	return out
+}
+
+// savedRecords returns the records.
+func (s *saver) savedRecords() Records {
+	out := Records{Resource: s.resource, Kind: s.history.Kind, Entries: []Entry{}, Revisions: []Revision{}, LastProblem: s.text(s.lastProblem)}
+	for _, e := range s.history.Entries {
+		out.Entries = append(out.Entries, Entry{Name: e.Name, Revision: e.Revision, Status: e.Status, ResourceVersion: e.ResourceVersion})
+	}
+	for _, revision := range slices.Sorted(maps.Keys(s.records)) {
+		out.Revisions = append(out.Revisions, s.savedRevision(s.records[revision]))
+	}
+	return out
+}
+
+// savedRevision returns one record.
+func (s *saver) savedRevision(r *release.Record) Revision {
+	out := Revision{
+		StoredAs: r.StoredAs, Namespace: r.Namespace, Revision: r.Revision, Status: r.Status, ChartName: r.ChartName,
+		ChartVersion: r.ChartVersion, ApplyMethod: r.ApplyMethod, Writer: r.Writer, Manifest: []Manifest{},
+	}
+	for _, d := range s.manifests[r.Revision] {
+		out.Manifest = append(out.Manifest, Manifest{Source: d.Source, Object: s.savedDocument(d), Fault: d.Fault})
+	}
+	for _, h := range r.Hooks {
+		out.Hooks = append(out.Hooks, Hook(h))
+	}
+	if v := r.Values; v != nil {
+		out.Config, out.Metadata, out.Defaults = s.values(v.Config), s.values(v.Metadata), s.values(v.Defaults)
+	}
+	return out
+}
+
+// savedDocument returns a document of a manifest. A document that is no map holds no object.
+func (s *saver) savedDocument(d render.Document) json.RawMessage {
+	if len(d.JSON) == 0 || d.Fault != "" {
+		return nil
+	}
+	var content map[string]any
+	if utiljson.Unmarshal(d.JSON, &content) == nil && content != nil {
+		group := ""
+		if version, _ := content["apiVersion"].(string); strings.Contains(version, "/") {
+			group, _, _ = strings.Cut(version, "/")
+		}
+		kind, _ := content["kind"].(string)
+		return s.object(group, kind, content)
+	}
+	var other any
+	if err := json.Unmarshal(d.JSON, &other); err != nil || s.masker == nil {
+		return json.RawMessage(d.JSON)
+	}
+	return s.encode(s.masker.Value(other))
+}
+
+// values returns values of a release. A text that cannot be decoded is left out: rendering would fail on it.
+func (s *saver) values(texts release.Texts) (out []json.RawMessage) {
+	for _, text := range texts {
+		if s.masker != nil {
+			// Helm decodes these numbers as float64, and encodes them again in the same way.
+			var v any
+			if err := json.Unmarshal(text, &v); err != nil {
+				s.errs = append(s.errs, errors.New("the values of a record are not valid JSON"))
+				continue
+			}
+			masked, err := json.Marshal(s.masker.Given(v))
+			if err != nil {
+				s.errs = append(s.errs, fmt.Errorf("saving the values of a record: %w", err))
+			}
+			text = masked
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// savedServer returns what the server serves.
+func (s *saver) savedServer() Server {
+	out := Server{APIVersions: []string{}, Kinds: []ServedKind{}, Problem: s.text(s.versionProblem)}
+	if c := s.capabilities; c != nil {
+		out.Version, out.Major, out.Minor, out.APIVersions = c.KubeVersion.Version, c.KubeVersion.Major, c.KubeVersion.Minor, c.APIVersions
+	} else if out.Problem == "" {
+		out.Problem = "the server was not asked for its version"
+	}
+	for kind, namespaced := range s.scopes {
+		out.Kinds = append(out.Kinds, ServedKind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespaced: namespaced})
+	}
+	slices.SortFunc(out.Kinds, func(a, b ServedKind) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Kind, b.Kind))
+	})
+	for _, group := range object.SortedKeys(s.undiscovered) {
+		out.Undiscovered = append(out.Undiscovered, Undiscovered{Group: group, Warnings: s.messages(s.undiscovered[group])})
+	}
+	return out
+}
+
+// savedObjects returns the objects that were asked for.
+func (s *saver) savedObjects() []Object {
+	out := []Object{}
+	for _, ref := range sortedRefs(s.objects) {
+		l := s.objects[ref]
+		o := Object{
+			Group: ref.Group, Version: ref.Version, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
+			Object: s.object(ref.Group, ref.Kind, l.Object), Absence: string(l.Absence),
+		}
+		if l.Err != nil {
+			o.Error = &report.ObjectError{Code: l.Err.Code, Message: s.text(l.Err.Message)}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// savedDefinitions returns the definitions of custom kinds with their names and specs alone.
+func (s *saver) savedDefinitions() (out []Definition) {
+	for kind, a := range s.definitions {
+		d := Definition{Group: kind.Group, Kind: kind.Kind, Warnings: s.messages(a.warnings)}
+		if a.any {
+			metadata := map[string]any{}
+			for _, name := range []string{"name", "uid", "resourceVersion"} {
+				metadata[name] = object.Child(a.found, "metadata")[name]
+			}
+			d.Object = s.encode(map[string]any{
+				"apiVersion": a.found["apiVersion"], "kind": a.found["kind"], "metadata": metadata, "spec": a.found["spec"],
+			})
+		}
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b Definition) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind)) })
+	return out
+}
+
+// savedDocuments returns the OpenAPI documents of custom kinds.
+func (s *saver) savedDocuments() (out []Document) {
+	for gv, a := range s.documents {
+		d := Document{Group: gv.Group, Version: gv.Version, Warnings: s.messages(a.warnings)}
+		if a.any && json.Valid(a.found) {
+			d.Document = a.found
+		}
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b Document) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version))
+	})
+	return out
+}
+
+// savedAutoscalers returns the autoscalers of each namespace.
+func (s *saver) savedAutoscalers() (out []Autoscalers) {
+	for _, namespace := range object.SortedKeys(s.autoscalers) {
+		a := s.autoscalers[namespace]
+		saved := Autoscalers{Namespace: namespace, Warnings: s.messages(a.warnings)}
+		for _, key := range slices.SortedFunc(maps.Keys(a.found), object.Key.Compare) {
+			saved.Found = append(saved.Found, Autoscaler{
+				Group: key.Group, Kind: key.Kind, Namespace: key.Namespace, Name: key.Name, Autoscaler: a.found[key].Name, ToZero: a.found[key].ToZero,
+			})
+		}
+		out = append(out, saved)
+	}
+	return out
+}
+
+// savedLists returns the lists without managedFields, which no forecast reads.
+func (s *saver) savedLists() (out []List) {
+	for l, a := range s.lists {
+		saved := List{Group: l.kind.Group, Version: l.kind.Version, Kind: l.kind.Kind, Namespace: l.namespace, Error: s.text(a.problem)}
+		for _, item := range a.items {
+			saved.Items = append(saved.Items, s.object(l.kind.Group, l.kind.Kind, withoutManagedFields(item)))
+		}
+		out = append(out, saved)
+	}
+	slices.SortFunc(out, func(a, b List) int {
+		return cmp.Or(cmp.Compare(gvkOf(a).String(), gvkOf(b).String()), cmp.Compare(a.Namespace, b.Namespace))
+	})
+	return out
+}
+
+func gvkOf(l List) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: l.Group, Version: l.Version, Kind: l.Kind}
+}
+
+// withoutManagedFields returns a shallow copy of an object without its managedFields.
+func withoutManagedFields(o map[string]any) map[string]any {
+	out := maps.Clone(o)
+	metadata := maps.Clone(object.Child(o, "metadata"))
+	delete(metadata, "managedFields")
+	out["metadata"] = metadata
+	return out
+}
+
+// savedLookups returns the answers to lookups.
+func (s *saver) savedLookups() (out []Lookup) {
+	for q, a := range s.answers.lookups {
+		out = append(out, Lookup{
+			Path: q.Path, Accept: q.Accept, Status: a.Status, Code: a.Code, ContentType: a.Header.Get("Content-Type"),
+			Body: s.lookupBody(a.Body), Error: s.text(a.problem),
+		})
+	}
+	slices.SortFunc(out, func(a, b Lookup) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Accept, b.Accept)) })
+	return out
+}
+
+// lookupBody returns the body of an answer with its secrets replaced. Lookups ask for JSON.
+func (s *saver) lookupBody(body []byte) string {
+	if s.masker == nil {
+		return string(body)
+	}
+	var found map[string]any
+	if utiljson.Unmarshal(body, &found) != nil {
+		return s.masker.Text(string(body))
+	}
+	kind, _ := found["kind"].(string)
+	if strings.HasPrefix(kind, "API") { // what the server serves: APIGroupList, APIResourceList …
+		return string(body)
+	}
+	return string(s.object("", kind, found))
+}
