@@ -5,6 +5,7 @@ import (
 	"maps"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/live"
@@ -145,7 +146,7 @@ func (s *shared) Autoscalers(ctx context.Context, names []string) (map[object.Ke
 func (s *shared) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
 	l := s.lists.get(listKey{kind, namespace}, func() (l list, read bool) {
 		l.items, l.err = s.Cluster.List(ctx, kind, namespace)
-		return l, l.err == nil
+		return l, l.err == nil || apierrors.IsForbidden(l.err)
 	})
 	return l.items, l.err
 }
