@@ -13,14 +13,6 @@ import (
 	"strings"
 )
 
-// A token stands for a secret in saved data: tokenHead and the first tokenDigits hexadecimal digits of an HMAC. Its length is a multiple
-// of three, so that the base64 form of a token has no padding.
-const (
-	tokenHead   = "hd-masked-"
-	tokenDigits = 32
-	tokenLength = len(tokenHead) + tokenDigits
-)
-
 // Masker replaces secrets by tokens, in data that is saved and carried away. Equal secrets get equal tokens, so that a comparison of masked
 // values has the result of a comparison of the values. The key of the tokens is random and is never stored: nobody can try whether a guess
 // has the token that he sees. A Masker is safe for concurrent use.
@@ -364,43 +356,4 @@ func (m *Masker) itemKey(p Place, form, text string) (place Place, key string) {
 		return place, form + ":" + m.mask(text)
 	}
 	return place, form + ":" + strings.TrimSuffix(b.String(), "\n")
-}
-
-// HoldsToken reports whether a value contains a token, also in base64 as in the data of a Secret.
-func HoldsToken(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for name, below := range v {
-			if HoldsToken(name) || HoldsToken(below) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(v, HoldsToken)
-	case string:
-		if len(maskedTokens(v)) > 0 {
-			return true
-		}
-		raw, err := base64.StdEncoding.DecodeString(v)
-		return err == nil && len(maskedTokens(string(raw))) > 0
-	}
-	return false
-}
-
-// isToken reports whether a text is a token and nothing else.
-func isToken(text string) bool {
-	spans := maskedTokens(text)
-	return len(text) == tokenLength && len(spans) == 1
-}
-
-// maskedTokens finds tokens.
-func maskedTokens(text string) (out []span) {
-	for at := range indexes(text, tokenHead) {
-		to := at + len(tokenHead)
-		digits := prefixLength(text[to:], func(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' })
-		if digits >= tokenDigits {
-			out = append(out, span{at, at + tokenLength})
-		}
-	}
-	return out
 }
