@@ -333,7 +333,7 @@ func (m *Masker) fieldSet(p Place, set map[string]any) map[string]any {
 
 // itemKey returns the place of a list item that a field set names, and its key with the secrets replaced.
 func (m *Masker) itemKey(p Place, form, text string) (place Place, key string) {
-	place, key = p.Item(""), form+":"+text
+	place = p.Item("")
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	var v any

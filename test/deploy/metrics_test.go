@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/textparse"
 
+	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -146,7 +147,7 @@ func TestHostileNames(t *testing.T) {
 		})
 		text := render(t, r)
 		checkOlderFormat(t, text)
-		want := output.Escape(s, false)
+		want := escape.Text(s, false)
 		checked := 0
 		for _, sample := range parse(t, text) {
 			sample.labels.Range(func(l labels.Label) {
