@@ -74,6 +74,10 @@ func (s *storage) store(obj map[string]any) (map[string]any, bool) {
 			return nil, false // apiextensions v0.37.1 pkg/apis/apiextensions/validation validateCustomResourceConversion
 		}
 		out, _ = withoutNulls(known).(map[string]any)
+		if spec := object.Child(out, "spec"); s.Kind == "Service" && spec["type"] == "ExternalName" {
+			// It is stored, but not returned: kubernetes v1.36.3 pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy
+			delete(spec, "internalTrafficPolicy")
+		}
 	case s.pruned != nil:
 		pruning.Prune(out, s.pruned, true)
 	}

@@ -62,7 +62,7 @@ func isForSnapshot(args []string, out binaryRun) bool {
 	}
 	return !slices.ContainsFunc(args, func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
-		return slices.Contains([]string{"--dry-run", "--install", "-o", "--output", "--from-flux", "--fix", "-A", "-l"}, name)
+		return slices.Contains([]string{"--dry-run", "--install", "-o", "--output", "--from-flux", "--fix", "-A", "-l", "--kube-as-user"}, name)
 	})
 }
 
