@@ -5,10 +5,12 @@ import (
 	"syscall"
 )
 
-// peakMemory returns the largest resident memory of a process that has ended.
+// peakMemory returns the largest resident memory of a process that has ended; 0 if it is not known. Linux counts what the parent held when
+// it started the process, so a number that is no larger than the test's own says nothing about the process.
 func peakMemory(p *os.ProcessState) int64 {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
-	if !ok {
+	var own syscall.Rusage
+	if !ok || syscall.Getrusage(syscall.RUSAGE_SELF, &own) != nil || usage.Maxrss <= own.Maxrss {
 		return 0
 	}
 	return usage.Maxrss * 1024
