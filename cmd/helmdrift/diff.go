@@ -222,14 +222,14 @@ func (o *diffOptions) report(
 	report := report.New(version, now, []report.Release{release})
 	look := s.display(s.out, o.color, now)
 	if d.target.Chart != nil {
-		look.ChartDir = chartDir(d.target.Chart.Ref)
+		look.CI.ChartDir = chartDir(d.target.Chart.Ref)
 	}
 	if o.fix && o.format != output.Text {
 		return d.fix(ctx, s, o.repairOptions(), result)
 	}
 	// The last line of the text names the fix if fix would see the same findings.
 	if !o.fix && o.format == output.Text && o.revision == 0 && d.target.Chart == nil && o.baseline == "" && !result.RecordElsewhere() {
-		look.Fix, look.Plan = fixCommand(d.target, flags), planned(result.Comparison)
+		look.Text.Fix, look.Text.Plan = fixCommand(d.target, flags), planned(result.Comparison)
 	}
 	if err := o.print(s, report, look); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -30,18 +30,18 @@ func (f fixRun) wait(ctx context.Context, plan *repair.Plan, outcomes []report.F
 	if len(refs) == 0 {
 		return false
 	}
-	s, look := f.streams, f.streams.display(f.streams.err, f.flags.color, time.Now())
+	s, look := f.streams, f.streams.display(f.streams.err, f.flags.color, time.Now()).Text
 	options := rollout.Options{Timeout: f.flags.waitTimeout, Scrub: f.scrub}
 	show := func([]report.FixOutcome) {}
 	if isTerminal(s.err) && s.env("TERM") != "dumb" {
-		progress := output.NewRolloutProgress(s.err, look, f.before.Comparison.Input.Namespace)
+		progress := text.NewRolloutProgress(s.err, look, f.before.Comparison.Input.Namespace)
 		defer progress.Done()
 		s.err, show = progress, progress.Update
 	}
 	options.Show = func(states []rollout.State) {
 		for _, state := range states {
 			if state.News {
-				s.print("not up yet: ", output.RolloutReason(outcomeOf(state), f.before.Comparison.Input.Namespace, look))
+				s.print("not up yet: ", text.RolloutReason(outcomeOf(state), f.before.Comparison.Input.Namespace, look))
 			}
 		}
 		show(outcomesOf(states))

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -86,7 +87,7 @@ func runList(ctx context.Context, s streams, c *connection, o listOptions, args 
 	if err != nil {
 		return err
 	}
-	progress := output.NewProgress(s.err, s.display(s.err, o.color, time.Now()), time.Now)
+	progress := text.NewProgress(s.err, s.display(s.err, o.color, time.Now()).Text, time.Now)
 	progress.Reading = true
 	search.showProgress(progress)
 	releases, err := inClusters(ctx, search,
@@ -107,7 +108,7 @@ func runList(ctx context.Context, s streams, c *connection, o listOptions, args 
 	now := time.Now()
 	list := report.NewReleaseList(version, now, releases, search.errors)
 	look := s.display(s.out, o.color, now)
-	look.Diff = commandLine(append([]string{"helmdrift", "diff"}, args...), flags, append([]string{"namespace"}, selectionFlags()...)...)
+	look.Text.Diff = commandLine(append([]string{"helmdrift", "diff"}, args...), flags, append([]string{"namespace"}, selectionFlags()...)...)
 	if err := output.WriteList(s.out, o.format, list, look); err != nil {
 		return err
 	}

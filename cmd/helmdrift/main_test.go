@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -26,7 +27,7 @@ func TestStderrIsEscapedAsStdout(t *testing.T) {
 				return map[string]string{"LC_ALL": locale}[name]
 			}}
 			r := &report.Report{Releases: []report.Release{{Warnings: []report.Message{{Message: hostile}}}}}
-			if err := output.Write(&stdout, output.Text, r, output.Options{Unicode: s.unicode()}); err != nil {
+			if err := output.Write(&stdout, output.Text, r, output.Options{Text: text.Options{Unicode: s.unicode()}}); err != nil {
 				t.Fatal(err)
 			}
 			s.explain(hinted{errors.New(hostile), hostile})

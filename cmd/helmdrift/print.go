@@ -63,8 +63,8 @@ func completeReportFile(*cobra.Command, []string, string) ([]string, cobra.Shell
 
 // print writes the report to its files and to stdout. The files come first: nobody may read stdout.
 func (o *printOptions) print(s streams, r *report.Report, look output.Options) error {
-	look.ShowIgnored, look.Verbose = o.showIgnored, o.verbose
-	look.Fails = o.failOn.selects
+	look.Text.ShowIgnored, look.Text.Verbose = o.showIgnored, o.verbose
+	look.CI.Fails = o.failOn.selects
 	if err := o.writeFiles(s, r, look); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (o *printOptions) print(s streams, r *report.Report, look output.Options) e
 // All files are tried, so that one that cannot be written costs no other.
 func (o *printOptions) writeFiles(s streams, r *report.Report, look output.Options) error {
 	// A file is no terminal, and everybody gets the same bytes.
-	look.Width, look.Color, look.Unicode = 0, false, true
+	look.Text.Width, look.Text.Color, look.Text.Unicode = 0, false, true
 	var errs []error
 	annotates := o.format == output.GitHub
 	for _, f := range o.files {

@@ -22,7 +22,8 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/confine", "internal/escape", "internal/ignore", "internal/output", "internal/owners", "internal/secret",
+		"cmd/helmdrift": {"internal/confine", "internal/escape", "internal/ignore", "internal/output", "internal/output/text", "internal/owners",
+			"internal/secret",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report",
 			"pkg/rollout", "pkg/snapshot", "pkg/threeway"},
 		"pkg/snapshot": {"internal/kinds", "internal/secret", "pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
@@ -50,12 +51,13 @@ func arrows() map[string][]string {
 		"internal/ignore":            {"internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/owners":            {"pkg/object", "pkg/report"},
 		"internal/forecast":          {"internal/kinds", "pkg/object", "pkg/report"},
-		"internal/output":            {"internal/escape", "internal/output/ci", "internal/output/html", "pkg/report"},
+		"internal/output":            {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text", "pkg/report"},
+		"internal/output/text":       {"internal/escape", "internal/output/html", "pkg/report"},
 		"internal/output/html":       {"pkg/report"},
 		"internal/output/ci":         {"internal/escape", "pkg/object", "pkg/report"},
 		"internal/escape":            {},
 		"internal/output/schema":     {},
-		"internal/output/reporttest": {"internal/output/schema"},
+		"internal/output/reporttest": {"internal/output/schema", "pkg/report"},
 		"test/postgres":              {},
 	}
 }
@@ -69,7 +71,7 @@ func strangers() map[string][]string {
 		"k8s.io/client-go/rest":                          {"cmd/helmdrift", "pkg/live", "pkg/render"},
 		"k8s.io/client-go/tools/clientcmd":               {"cmd/helmdrift"},
 		"net/http":                                       {"pkg/fetch", "pkg/live", "pkg/repair", "pkg/snapshot"},
-		"github.com/fatih/color":                         {"internal/output"},
+		"github.com/fatih/color":                         {"internal/output/text"},
 		"github.com/spf13/cobra":                         {"cmd/helmdrift"},
 		"github.com/spf13/pflag":                         {"cmd/helmdrift"},
 		"golang.org/x/term":                              {"cmd/helmdrift"},

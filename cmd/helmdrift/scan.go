@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -47,7 +47,7 @@ func runScan(ctx context.Context, s streams, c *connection, o diffOptions, names
 		return err
 	}
 	start := time.Now()
-	search.showProgress(output.NewProgress(s.err, s.display(s.err, o.color, start), time.Now))
+	search.showProgress(text.NewProgress(s.err, s.display(s.err, o.color, start).Text, time.Now))
 	releases, err := inClusters(ctx, search, func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.Release, error) {
 		s.limitMemory(len(found.Releases))
 		return source.Compare(ctx, found, fleet.Options{

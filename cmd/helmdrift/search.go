@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -36,7 +36,7 @@ type search struct {
 	namespaces []string
 	total      int
 	// line shows how far all clusters are; nil without a terminal. progress has the part of each cluster.
-	line     *output.Progress
+	line     *text.Progress
 	progress map[*connection]fleet.Progress
 }
 
@@ -57,7 +57,7 @@ func newSearch(s streams, c *connection, flags selectionOptions, names []string)
 func (j *search) alone() bool { return len(j.connections) == 1 }
 
 // showProgress makes the search show how far it is, if stderr is a terminal without a log on it.
-func (j *search) showProgress(line *output.Progress) {
+func (j *search) showProgress(line *text.Progress) {
 	if isTerminal(j.err) && !j.connections[0].debug {
 		j.line = line
 		j.line.Update(0, 0, 0, 0)

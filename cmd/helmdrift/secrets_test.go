@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -181,7 +182,7 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 	got := report.New("test", now, []report.Release{c.Report(threeway.Mask{})})
 	for _, name := range output.Formats() {
 		var b bytes.Buffer
-		if err := output.Write(&b, output.Format(name), got, output.Options{Now: now, ShowIgnored: true}); err != nil {
+		if err := output.Write(&b, output.Format(name), got, output.Options{Text: text.Options{Now: now, ShowIgnored: true}}); err != nil {
 			t.Fatal(err)
 		}
 		out["report "+name] = b.String()
@@ -194,10 +195,10 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 	result.After = got
 	for _, name := range output.FixFormats() {
 		var b bytes.Buffer
-		if err := output.WriteFix(&b, output.Format(name), &result, output.Options{Now: now}); err != nil {
+		if err := output.WriteFix(&b, output.Format(name), &result, output.Options{Text: text.Options{Now: now}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := output.WriteFixPlan(&b, &result, output.Options{Now: now}); err != nil {
+		if err := output.WriteFixPlan(&b, &result, output.Options{Text: text.Options{Now: now}}); err != nil {
 			t.Fatal(err)
 		}
 		out["fix "+name] = b.String()

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 )
 
 // This file holds what depends on whether somebody sits at a terminal: colour, width, and questions.
@@ -36,7 +37,7 @@ func (s streams) display(w io.Writer, color oneOf, now time.Time) output.Options
 			width = w
 		}
 	}
-	return output.Options{Color: s.colored(color.word, width > 0), Unicode: s.unicode(), Width: width, Now: now}
+	return output.Options{Text: text.Options{Color: s.colored(color.word, width > 0), Unicode: s.unicode(), Width: width, Now: now}}
 }
 
 // isTerminal reports whether a stream is a terminal.

@@ -3,6 +3,8 @@
 package escape
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -129,6 +131,19 @@ func Rune(r rune) string {
 		return fmt.Sprintf(`\x%02x`, r)
 	}
 	return yamlEscape(r)
+}
+
+// Encode returns v as JSON with a newline at the end and nothing in it that a terminal or a CI agent obeys. HTML escaping is off: it is for
+// web pages, and makes "->" and "&&" in command lines unreadable.
+func Encode(v any, indent string) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return []byte(JSON(buf.String())), nil
 }
 
 // JSON escapes an encoded JSON document. All that it escapes stands in string literals, where the escape of a character decodes to

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -71,7 +72,7 @@ func TestFixKeepsTheContract(t *testing.T) {
 		}
 		for _, doc := range [][]byte{renderFix(t, JSON, r), fromYAML} {
 			reporttest.ValidateReport(t, doc)
-			if diff := cmp.Diff(r, decode[report.FixResult](t, doc)); diff != "" {
+			if diff := cmp.Diff(r, reporttest.Decode[report.FixResult](t, doc)); diff != "" {
 				t.Errorf("%s decodes to something else (-want +got):\n%s", name, diff)
 			}
 		}
@@ -82,9 +83,9 @@ func TestFixKeepsTheContract(t *testing.T) {
 func TestFixTextFitsTheTerminal(t *testing.T) {
 	for _, r := range fixes(t) {
 		for width := 1; width < 200; width += 13 {
-			wide := Options{Unicode: true, Width: width}
+			wide := Options{Text: text.Options{Unicode: true, Width: width}}
 			checkLines(t, fixText(t, r, wide), wide)
-			plain := Options{Width: width}
+			plain := Options{Text: text.Options{Width: width}}
 			checkLines(t, fixText(t, r, plain), plain)
 		}
 	}
@@ -119,7 +120,7 @@ func TestOwnerOnly(t *testing.T) {
 		Object: report.ObjectKey{Key: object.Key{Group: "apps", Kind: "Deployment", Name: "web"}},
 		Fields: []report.Finding{field("spec.paused", false), secret, list},
 	}}}
-	out := strings.Join(strings.Fields(string(fixText(t, r, Options{Unicode: true}))), " ")
+	out := strings.Join(strings.Fields(string(fixText(t, r, Options{Text: text.Options{Unicode: true}}))), " ")
 	for _, want := range []string{
 		"± spec.paused false kubectl-edit, 5 min ago · the value stays, only its owner changes ±",
 		"± data.pw ••• kubectl-edit", `± spec.ingress [{"ports":[{"port":80,"protocol":"TCP"}]}] kubectl-edit`,
@@ -129,6 +130,6 @@ func TestOwnerOnly(t *testing.T) {
 		}
 	}
 	for width := 40; width < 120; width += 7 {
-		checkLines(t, fixText(t, r, Options{Unicode: true, Width: width}), Options{Unicode: true, Width: width})
+		checkLines(t, fixText(t, r, Options{Text: text.Options{Unicode: true, Width: width}}), Options{Text: text.Options{Unicode: true, Width: width}})
 	}
 }

@@ -9,8 +9,17 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/output/ci"
+	"github.com/helmdrift/helmdrift/internal/output/html"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
+
+// Options say how a document is laid out, and what it says beside the report. JSON, YAML and metrics have no options, because programs get
+// the same bytes everywhere.
+type Options struct {
+	Text text.Options
+	CI   ci.Options
+}
 
 // Format names an output format. It is a flag value (pflag.Value), so an unknown name is refused while flags are parsed.
 type Format string
@@ -37,7 +46,12 @@ const (
 // formats returns the table of all formats. A new format is a new file and a line here.
 func formats() []format {
 	return []format{
-		{Text, writeText, writeFixText, writeListText},
+		{
+			Text,
+			func(r *report.Report, o Options) ([]byte, error) { return text.Report(r, o.Text), nil },
+			func(r *report.FixResult, o Options) ([]byte, error) { return text.FixResult(r, o.Text), nil },
+			func(l *report.ReleaseList, o Options) ([]byte, error) { return text.List(l, o.Text), nil },
+		},
 		{JSON, writeJSON, writeFixJSON, writeListJSON},
 		{YAML, writeYAML, writeFixYAML, writeListYAML},
 		{name: Markdown, write: forCI(ci.Markdown)},
@@ -60,16 +74,31 @@ type format struct {
 	list  func(*report.ReleaseList, Options) ([]byte, error)
 }
 
+// writeHTML returns a report as one page for a browser, in the words of the text format.
+func writeHTML(r *report.Report, _ Options) ([]byte, error) {
+	return html.Document(r, text.NewPhrases(r))
+}
+
 // forCI returns the writer of a format of package ci.
 func forCI(write func(*report.Report, ci.Options) ([]byte, error)) func(*report.Report, Options) ([]byte, error) {
 	return func(r *report.Report, o Options) ([]byte, error) {
-		return write(r, ci.Options{Fails: o.Fails, ChartDir: o.ChartDir})
+		return write(r, o.CI)
 	}
 }
 
 // Write writes the report to w in format f.
 func Write(w io.Writer, f Format, r *report.Report, opts Options) error {
 	return write(w, f, func(e format) ([]byte, error) { return e.write(r, opts) })
+}
+
+// WriteFixPlan writes to w, as text, what a fix is about to do.
+func WriteFixPlan(w io.Writer, r *report.FixResult, opts Options) error {
+	return send(w, text.FixPlan(r, opts.Text))
+}
+
+// WriteFixQuestion writes to w the question that a reader answers before anything is written.
+func WriteFixQuestion(w io.Writer, r *report.FixResult, opts Options) error {
+	return send(w, text.FixQuestion(r, opts.Text))
 }
 
 // Document returns the report in format f.
@@ -160,4 +189,12 @@ func find(f Format) (format, error) {
 		return format{}, fmt.Errorf("unknown format %q: want %s", string(f), strings.Join(Formats(), ", "))
 	}
 	return all[i], nil
+}
+
+// send writes a whole document to w.
+func send(w io.Writer, doc []byte) error {
+	if _, err := w.Write(doc); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
 }

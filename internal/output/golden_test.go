@@ -10,9 +10,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/json"
 
+	"github.com/helmdrift/helmdrift/internal/output/ci"
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -28,29 +29,29 @@ type view struct {
 // All reports have views. Those named in wide have wideViews too, and those with true have allViews as well. Scans have scanViews.
 var (
 	views = []view{
-		{"txt", Text, Options{Unicode: true}},
-		{"80.txt", Text, Options{Unicode: true, Width: 80}},
+		{"txt", Text, Options{Text: text.Options{Unicode: true}}},
+		{"80.txt", Text, Options{Text: text.Options{Unicode: true, Width: 80}}},
 	}
 	wideViews = []view{
-		{"40.txt", Text, Options{Unicode: true, Width: 40}},
-		{"120.txt", Text, Options{Unicode: true, Width: 120}},
-		{"ascii.txt", Text, Options{Width: 100}},
+		{"40.txt", Text, Options{Text: text.Options{Unicode: true, Width: 40}}},
+		{"120.txt", Text, Options{Text: text.Options{Unicode: true, Width: 120}}},
+		{"ascii.txt", Text, Options{Text: text.Options{Width: 100}}},
 	}
 	allViews = []view{
-		{"60.txt", Text, Options{Unicode: true, Width: 60}},
-		{"color.txt", Text, Options{Unicode: true, Color: true, Width: 120}},
+		{"60.txt", Text, Options{Text: text.Options{Unicode: true, Width: 60}}},
+		{"color.txt", Text, Options{Text: text.Options{Unicode: true, Color: true, Width: 120}}},
 		{"yaml", YAML, Options{}},
-		{"ignored.txt", Text, Options{Unicode: true, ShowIgnored: true}},
+		{"ignored.txt", Text, Options{Text: text.Options{Unicode: true, ShowIgnored: true}}},
 	}
 	// ciViews are for package ci. Everything that drifted sets the exit code.
 	ciViews = []view{
-		{"md", Markdown, Options{Fails: drifted}},
-		{"junit.xml", JUnit, Options{Fails: drifted}},
-		{"sarif", SARIF, Options{ChartDir: "charts/web"}},
+		{"md", Markdown, Options{CI: ci.Options{Fails: drifted}}},
+		{"junit.xml", JUnit, Options{CI: ci.Options{Fails: drifted}}},
+		{"sarif", SARIF, Options{CI: ci.Options{ChartDir: "charts/web"}}},
 		{"gitlab", GitLab, Options{}},
-		{"github.txt", GitHub, Options{ChartDir: "charts/web"}},
+		{"github.txt", GitHub, Options{CI: ci.Options{ChartDir: "charts/web"}}},
 	}
-	scanViews = []view{{"verbose.txt", Text, Options{Unicode: true, Width: 120, Verbose: true}}}
+	scanViews = []view{{"verbose.txt", Text, Options{Text: text.Options{Unicode: true, Width: 120, Verbose: true}}}}
 
 	wide = map[string]bool{
 		"scan": true, "scan-clusters": true, "scan-hostile": true, "scan-unsearched": false,
@@ -77,7 +78,7 @@ func TestGolden(t *testing.T) {
 				all = append(all, scanViews...)
 			}
 			for _, v := range all {
-				v.opts.Fix, v.opts.Plan = "helmdrift fix web -n prod", planFor(report)
+				v.opts.Text.Fix, v.opts.Text.Plan = "helmdrift fix web -n prod", planFor(report)
 				golden(t, filepath.Join("testdata", name+"."+v.suffix), render(t, v.format, report, v.opts))
 			}
 		})
@@ -87,7 +88,7 @@ func TestGolden(t *testing.T) {
 // planFor returns as much of the plan for a report of drift as the hint in the last line counts.
 func planFor(r *report.Report) (plan []report.FixPlan) {
 	for _, rel := range r.Releases {
-		if rel.Desired == nil || rel.Desired.Source != "record" || countsOf([]report.Release{rel}).renderErrors > 0 {
+		if rel.Desired == nil || rel.Desired.Source != "record" || slices.ContainsFunc(rel.Errors, isRenderError) {
 			continue
 		}
 		for _, o := range rel.Objects {
@@ -99,30 +100,16 @@ func planFor(r *report.Report) (plan []report.FixPlan) {
 	return plan
 }
 
-// reports reads the hand-written reports, and fixes the hand-written results of fixes.
-func reports(t *testing.T) map[string]*report.Report { return documents[report.Report](t, "testdata") }
+// isRenderError reports whether a chart could not be rendered.
+func isRenderError(m report.Message) bool { return m.Code == report.ErrorRender }
 
-func fixes(t *testing.T) map[string]*report.FixResult {
-	return documents[report.FixResult](t, "testdata/fix")
+// reports reads the hand-written reports, and fixes the hand-written results of fixes.
+func reports(t *testing.T) map[string]*report.Report {
+	return reporttest.Documents[report.Report](t, "testdata")
 }
 
-// documents reads the JSON files of a folder by name, and checks that each of them keeps the contract.
-func documents[T any](t *testing.T, folder string) map[string]*T {
-	t.Helper()
-	files, err := filepath.Glob(folder + "/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no documents in %s: %v", folder, err)
-	}
-	all := map[string]*T{}
-	for _, file := range files {
-		doc, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		reporttest.ValidateReport(t, doc)
-		all[strings.TrimSuffix(filepath.Base(file), ".json")] = decode[T](t, doc)
-	}
-	return all
+func fixes(t *testing.T) map[string]*report.FixResult {
+	return reporttest.Documents[report.FixResult](t, "testdata/fix")
 }
 
 // TestReportsCountRight: the summaries of hand-written reports are those that report.New makes. Otherwise their last lines would be wrong.
@@ -138,14 +125,14 @@ func TestReportsCountRight(t *testing.T) {
 
 // TestDocShowsReports: the examples in the package comment are what is written.
 func TestDocShowsReports(t *testing.T) {
-	doc, err := os.ReadFile("doc.go")
+	doc, err := os.ReadFile("text/doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := reports(t)
 	for _, shown := range [][]byte{
-		render(t, Text, all["preview"], Options{Unicode: true}), render(t, Text, all["scan"], Options{Unicode: true}),
-		renderList(t, Text, lists(t)["mixed"], Options{Unicode: true, Diff: "helmdrift diff -n prod"}),
+		render(t, Text, all["preview"], Options{Text: text.Options{Unicode: true}}), render(t, Text, all["scan"], Options{Text: text.Options{Unicode: true}}),
+		renderList(t, Text, lists(t)["mixed"], Options{Text: text.Options{Unicode: true, Diff: "helmdrift diff -n prod"}}),
 	} {
 		var example strings.Builder
 		for _, l := range strings.Split(strings.TrimSpace(string(shown)), "\n") {
@@ -153,48 +140,6 @@ func TestDocShowsReports(t *testing.T) {
 		}
 		if !strings.Contains(string(doc), example.String()) {
 			t.Errorf("doc.go does not show\n%s", example.String())
-		}
-	}
-}
-
-// decode reads a document with integers as int64, as the comparison has them; encoding/json would make them float64.
-func decode[T any](t *testing.T, doc []byte) *T {
-	t.Helper()
-	var r T
-	strict, err := json.UnmarshalStrict(doc, &r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range strict {
-		t.Errorf("the Go structs lack a key: %v", e)
-	}
-	switch v := any(&r).(type) {
-	case *report.Report:
-		splitNotes(v)
-	case *report.FixResult:
-		splitNotes(v.After)
-	}
-	return &r
-}
-
-// splitNotes makes of the one text that JSON has the several notes that a comparison makes.
-func splitNotes(r *report.Report) {
-	if r == nil {
-		return
-	}
-	split := func(notes *report.Notes) {
-		texts := strings.Split(notes.String(), "; ")
-		*notes = nil
-		for _, text := range texts {
-			notes.Add("", text)
-		}
-	}
-	for _, release := range r.Releases {
-		for i := range release.Objects {
-			split(&release.Objects[i].Notes)
-			for k := range release.Objects[i].Fields {
-				split(&release.Objects[i].Fields[k].Notes)
-			}
 		}
 	}
 }

@@ -11,12 +11,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // lists reads the hand-written lists of releases.
 func lists(t *testing.T) map[string]*report.ReleaseList {
-	return documents[report.ReleaseList](t, "testdata/list")
+	return reporttest.Documents[report.ReleaseList](t, "testdata/list")
 }
 
 func renderList(t testing.TB, f Format, l *report.ReleaseList, opts Options) []byte {
@@ -37,7 +38,7 @@ func TestListGolden(t *testing.T) {
 				all = slices.Concat(views, wideViews, allViews)
 			}
 			for _, v := range all {
-				v.opts.Diff = "helmdrift diff -n prod"
+				v.opts.Text.Diff = "helmdrift diff -n prod"
 				if v.suffix != "ignored.txt" { // nothing of a list is ignored
 					golden(t, filepath.Join("testdata", "list", name+"."+v.suffix), renderList(t, v.format, l, v.opts))
 				}
@@ -55,7 +56,7 @@ func TestListKeepsTheContract(t *testing.T) {
 		}
 		for _, doc := range [][]byte{renderList(t, JSON, l, Options{}), fromYAML} {
 			reporttest.ValidateReport(t, doc)
-			if diff := cmp.Diff(l, decode[report.ReleaseList](t, doc)); diff != "" {
+			if diff := cmp.Diff(l, reporttest.Decode[report.ReleaseList](t, doc)); diff != "" {
 				t.Errorf("%s decodes to something else (-want +got):\n%s", name, diff)
 			}
 		}
@@ -67,7 +68,7 @@ func TestListFitsTheTerminal(t *testing.T) {
 	for _, l := range lists(t) {
 		for width := 0; width < 200; width += 13 {
 			for _, unicode := range []bool{true, false} {
-				opts := Options{Unicode: unicode, Width: width, Diff: "helmdrift diff -A"}
+				opts := Options{Text: text.Options{Unicode: unicode, Width: width, Diff: "helmdrift diff -A"}}
 				checkLines(t, renderList(t, Text, l, opts), opts)
 			}
 		}

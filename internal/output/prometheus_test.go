@@ -9,13 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestPrometheusGolden compares the metrics of a fleet and of single releases. The test module test/deploy reads the same files with
 // Prometheus's own parsers.
 func TestPrometheusGolden(t *testing.T) {
-	fleet := documents[report.Report](t, "testdata/prometheus")["fleet"]
+	fleet := reporttest.Documents[report.Report](t, "testdata/prometheus")["fleet"]
 	want := report.NewScan(fleet.Helmdrift, fleet.Time, fleet.Releases, fleet.Errors, *fleet.Scan).Summary
 	if diff := cmp.Diff(want, fleet.Summary); diff != "" {
 		t.Errorf("summary of the fleet (-want +got):\n%s", diff)
@@ -32,7 +33,7 @@ func TestPrometheusGolden(t *testing.T) {
 // TestPrometheusAddsUpToTheSummary: the totals of the clusters are those of the report.
 func TestPrometheusAddsUpToTheSummary(t *testing.T) {
 	all := reports(t)
-	all["fleet"] = documents[report.Report](t, "testdata/prometheus")["fleet"]
+	all["fleet"] = reporttest.Documents[report.Report](t, "testdata/prometheus")["fleet"]
 	for name, r := range all {
 		out := string(render(t, Prometheus, r, Options{}))
 		s := r.Summary

@@ -15,7 +15,7 @@ func writeRules(r *report.Report, _ Options) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	if n := r.Summary.Errors; n > 0 {
-		fmt.Fprintf(&out, "# Incomplete: the report has %s.\n", plural(n, "error"))
+		fmt.Fprintf(&out, "# Incomplete: the report counts errors: %d.\n", n)
 	}
 	out.Write(doc)
 	return out.Bytes(), nil

@@ -26,7 +26,7 @@ func writeListYAML(l *report.ReleaseList, _ Options) ([]byte, error) { return en
 
 // encodeYAML writes the JSON document of v in YAML, so that keys, order and omissions are those of JSON.
 func encodeYAML(v any) ([]byte, error) {
-	doc, err := encodeJSON(v, "")
+	doc, err := escape.Encode(v, "")
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/output/ci"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -57,7 +58,7 @@ func reports(t testing.TB) map[string]*report.Report {
 func write(t testing.TB, f output.Format, r *report.Report) []byte {
 	t.Helper()
 	drifted := func(_ *report.Release, o *report.Object) bool { return o != nil && o.Drifted }
-	doc, err := output.Document(f, r, output.Options{Fails: drifted, ChartDir: "charts/web"})
+	doc, err := output.Document(f, r, output.Options{CI: ci.Options{Fails: drifted, ChartDir: "charts/web"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,253 @@
+package text
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// FixPlan returns what a fix is about to do, and what it leaves as it is. A blank line ends it.
+func FixPlan(r *report.FixResult, opts Options) []byte {
+	t := newText(opts, r.Time)
+	t.head(comparedRelease(r), fixAnswer(r))
+	if len(r.Plan) > 0 {
+		t.line("")
+	}
+	for _, p := range r.Plan {
+		t.plannedObject(p, r.Namespace)
+	}
+	t.effectOf("the plan", r.Effect)
+	for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return isLeftOut(r, o) }) {
+		t.prose("left: " + g.String())
+	}
+	t.line("")
+	return t.out.Bytes()
+}
+
+// FixQuestion returns the question that a reader answers before anything is written. The cursor stays behind it.
+func FixQuestion(r *report.FixResult, opts Options) []byte {
+	t := newText(opts, r.Time)
+	question := enumerate(workOf(r.Plan).clauses(infinitive))
+	var created []string
+	for _, p := range r.Plan {
+		if p.Create {
+			created = append(created, t.keyName(p.Object, r.Namespace))
+		}
+	}
+	if len(created) > 0 {
+		question += " (" + strings.Join(t.firstNames(created, maxNames), ", ") + ")"
+	}
+	t.prose(strings.ToUpper(question[:1]) + question[1:] + "? [y/N]")
+	return append(t.out.Bytes()[:t.out.Len()-1], ' ')
+}
+
+// fixAnswer returns the plan in one clause.
+func fixAnswer(r *report.FixResult) string {
+	switch {
+	case len(r.Plan) == 0:
+		return "nothing to put back"
+	case r.DryRun != "":
+		return "fix would " + enumerate(workOf(r.Plan).clauses(infinitive))
+	}
+	return "fix " + enumerate(workOf(r.Plan).clauses(thirdPerson))
+}
+
+// plannedObject writes one object of a plan: what becomes of it, and its fields as they are and as they will be.
+func (t *text) plannedObject(p report.FixPlan, namespace string) {
+	name := t.keyName(p.Object, namespace)
+	switch {
+	case p.Create:
+		t.subject(name, "missing; to be created")
+		t.effect(p.Effect)
+		return
+	case p.HandOver:
+		t.subject(name, "only its ownership: a fix that was interrupted still owns a part of it")
+		return
+	}
+	var said []string
+	var sections []section
+	if len(p.Fields) > 0 {
+		said = append(said, plural(len(p.Fields), "field")+" to put back")
+		sections = append(sections, section{columns: liveBecomes, fields: fixFindings(p.Fields)})
+	}
+	if len(p.Prune) > 0 {
+		label := ""
+		if len(said) > 0 {
+			label = "to be pruned:"
+		}
+		said = append(said, plural(len(p.Prune), "field")+" to prune")
+		sections = append(sections, section{label: label, columns: liveBecomes, fields: fixFindings(p.Prune)})
+	}
+	t.subject(name, strings.Join(said, ", "))
+	t.effect(p.Effect)
+	t.sections("  ", sections...)
+}
+
+// fixFindings returns findings as a fix shows them: the sign is what the fix does, whatever the next upgrade would do.
+func fixFindings(fields []report.Finding) []report.Finding {
+	out := make([]report.Finding, len(fields))
+	for i, f := range fields {
+		if f.Verdict == report.Conflict {
+			f.Notes = nil // names the manager with whom Helm would conflict, which is the owner
+		}
+		inOld, inLive := f.Old != nil, liveHas(f)
+		if f.Masked {
+			inOld = f.Managed && f.Verdict != report.Remove
+		}
+		switch {
+		case !inOld:
+			f.Verdict = report.Remove
+		case !inLive:
+			f.Verdict = report.Add
+		default:
+			f.Verdict = report.Overwrite
+		}
+		f.Cause, f.Certain, f.Desired, f.After = report.CauseDrift, true, nil, nil
+		out[i] = f
+	}
+	return out
+}
+
+// work counts what a plan, or a part of it, writes.
+type work struct{ fields, prunes, creates, handOvers int }
+
+// workOf adds up what plans write.
+func workOf(plans []report.FixPlan) work {
+	var w work
+	for _, p := range plans {
+		w.add(p, nil)
+	}
+	return w
+}
+
+// add counts the fields of a plan that have one of the ids, or all of it if there are no ids.
+func (w *work) add(p report.FixPlan, ids []string) {
+	w.fields += countOf(p.Fields, ids)
+	w.prunes += countOf(p.Prune, ids)
+	w.creates += oneIf(p.Create)
+	w.handOvers += oneIf(p.HandOver)
+}
+
+// countOf counts the findings that have one of the ids, or all of them if there are no ids.
+func countOf(fields []report.Finding, ids []string) int {
+	n := 0
+	for _, f := range fields {
+		n += oneIf(len(ids) == 0 || slices.Contains(ids, f.ID))
+	}
+	return n
+}
+
+// The endings of the verbs in clauses: "fix would put back", "fix puts back".
+const (
+	infinitive  = ""
+	thirdPerson = "s"
+)
+
+// clauses say what is written. Ownership is mentioned only for objects of which nothing else is put back.
+func (w work) clauses(ending string) clauses {
+	var said clauses
+	said.add("put"+ending+" back", w.fields, "field")
+	said.add("prune"+ending, w.prunes, "field")
+	said.add("create"+ending, w.creates, "object")
+	said.add("hand"+ending+" over the ownership of", w.handOvers, "object")
+	return said
+}
+
+// amount says how many fields and objects there are. It is empty if there are none.
+func amount(fields, objects int) string {
+	var said clauses
+	said.count(fields, "field")
+	said.count(objects, "object")
+	return enumerate(said)
+}
+
+// fixHint names the command that puts back what drifted.
+func (t *text) fixHint(opts Options) {
+	if len(opts.Plan) > 0 {
+		t.prose(t.escape(opts.Fix) + " " + enumerate(workOf(opts.Plan).clauses(thirdPerson)))
+	}
+}
+
+// plannedAt returns the plan of an object.
+func plannedAt(r *report.FixResult, object report.ObjectKey) (report.FixPlan, bool) {
+	i := slices.IndexFunc(r.Plan, func(p report.FixPlan) bool { return p.Object == object })
+	if i < 0 {
+		return report.FixPlan{}, false
+	}
+	return r.Plan[i], true
+}
+
+// isLeftOut reports whether an outcome is about what was never in the plan.
+func isLeftOut(r *report.FixResult, o report.FixOutcome) bool {
+	p, planned := plannedAt(r, o.Object)
+	return !planned || len(o.Fields) > 0 && countOf(p.Fields, o.Fields)+countOf(p.Prune, o.Fields) == 0
+}
+
+// comparedRelease returns the release as it was compared, or only its name if it was not.
+func comparedRelease(r *report.FixResult) report.Release {
+	if r.After != nil && len(r.After.Releases) > 0 {
+		return r.After.Releases[0]
+	}
+	return report.Release{Name: r.Name, Namespace: r.Namespace}
+}
+
+// outcomeGroup is the outcomes that have the same reason.
+type outcomeGroup struct {
+	names  []string
+	reason string
+}
+
+// String names the outcomes and their reason.
+func (g outcomeGroup) String() string {
+	return joinNonEmpty(": ", strings.Join(g.names, ", "), g.reason)
+}
+
+// outcomes groups the outcomes that match by their reason, in the order in which they come.
+func (t *text) outcomes(r *report.FixResult, match func(report.FixOutcome) bool) []outcomeGroup {
+	names := map[string][]string{}
+	var matching []report.FixOutcome
+	for _, o := range r.Results {
+		if match(o) {
+			matching = append(matching, o)
+			names[o.Reason] = append(names[o.Reason], t.outcomeName(r, o))
+		}
+	}
+	var groups []outcomeGroup
+	for _, reason := range distinct(matching, func(o report.FixOutcome) string { return o.Reason }) {
+		groups = append(groups, outcomeGroup{t.firstNames(names[reason], maxNames), t.message(reason)})
+	}
+	return groups
+}
+
+// outcomeName names what an outcome is about: the object, or one field of it.
+func (t *text) outcomeName(r *report.FixResult, o report.FixOutcome) string {
+	name := t.keyName(o.Object, r.Namespace)
+	if path := outcomePath(r, o); path != "" {
+		return t.escape(path) + " of " + name
+	}
+	if n := len(o.Fields); n > 0 {
+		return plural(n, "field") + " of " + name
+	}
+	return name
+}
+
+// outcomePath returns the path of the one field that an outcome is about, from the plan or from the comparison.
+func outcomePath(r *report.FixResult, o report.FixOutcome) string {
+	if len(o.Fields) != 1 {
+		return ""
+	}
+	var known []report.Finding
+	for _, p := range r.Plan {
+		known = append(append(known, p.Fields...), p.Prune...)
+	}
+	for _, object := range comparedRelease(r).Objects {
+		known = append(known, object.Fields...)
+	}
+	for _, f := range known {
+		if f.ID == o.Fields[0] {
+			return f.Path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,121 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// progressEvery is the time between two writes of the progress line.
+	progressEvery = 100 * time.Millisecond
+	// estimateAfter is how long a scan runs before its remaining time is estimated. The first releases say little about the others.
+	estimateAfter = time.Second
+)
+
+// Progress is a line on a terminal that says how far a scan is: "comparing 120 of 200 releases · 3 drifted · 1 error · about 4 s left".
+// The line is written over itself at most ten times per second, and Done takes it away. Without a terminal there should be none; the
+// caller decides. Its methods may be called at the same time.
+type Progress struct {
+	// Reading says that the releases are only read and not compared.
+	Reading bool
+
+	w     io.Writer
+	style style
+	width int
+	now   func() time.Time
+
+	mu sync.Mutex
+	// shown is the width of the line that stands on the terminal, and written the time at which it was written.
+	shown   int
+	written time.Time
+	// started is the time at which the first of the releases was begun, and atStart how many were done by then.
+	started time.Time
+	atStart int
+	over    bool
+}
+
+// NewProgress returns a progress line on w, laid out as the options say. Now is the clock.
+func NewProgress(w io.Writer, opts Options, now func() time.Time) *Progress {
+	return &Progress{w: w, style: newStyle(opts), width: opts.Width, now: now}
+}
+
+// Update says how many of all releases have been compared, and how many of those drifted or have an error. Total is 0 while the releases
+// are searched for.
+func (p *Progress) Update(done, total, drifted, errors int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if total > 0 && p.started.IsZero() {
+		p.started, p.atStart = now, done
+	}
+	if p.over || p.shown > 0 && now.Sub(p.written) < progressEvery {
+		return
+	}
+	p.written = now
+	p.show(p.line(now, done, total, drifted, errors))
+}
+
+// Write writes a message where the line stood, and the next Update writes the line again, below it. So a logger may write to the same
+// terminal. Each message is whole lines.
+func (p *Progress) Write(message []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.show("")
+	return p.w.Write(message)
+}
+
+// Done takes the line away. Later updates write nothing.
+func (p *Progress) Done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.show("")
+	p.over = true
+}
+
+// line returns the text of the line, without its last parts if they do not fit. The remaining time follows from the rate since the first
+// release.
+func (p *Progress) line(now time.Time, done, total, drifted, errors int) string {
+	if total == 0 {
+		return "searching for releases"
+	}
+	verb := "comparing"
+	if p.Reading {
+		verb = "reading"
+	}
+	said := []string{fmt.Sprintf("%s %d of %s", verb, done, plural(total, "release"))}
+	if drifted > 0 {
+		said = append(said, fmt.Sprintf("%d drifted", drifted))
+	}
+	if errors > 0 {
+		said = append(said, plural(errors, "error"))
+	}
+	if passed, compared := now.Sub(p.started), done-p.atStart; passed >= estimateAfter && compared > 0 && done < total {
+		left := time.Duration(float64(passed) / float64(compared) * float64(total-done))
+		said = append(said, "about "+span(max(left, time.Second))+" left")
+	}
+	for len(said) > 1 && p.width > 0 && Width(strings.Join(said, p.style.dot)) >= p.width {
+		said = said[:len(said)-1]
+	}
+	return strings.Join(said, p.style.dot)
+}
+
+// show writes a line over the one that stands there. What is left of the old one is overwritten with blanks, which every terminal
+// understands. The last column stays free, because some terminals go on to the next line after it.
+func (p *Progress) show(line string) {
+	if p.width > 0 {
+		line = keepStart(line, p.width-1, "")
+	}
+	width := Width(line)
+	if width == 0 && p.shown == 0 {
+		return
+	}
+	text := "\r" + pad(line, p.shown)
+	if p.shown > width {
+		text += "\r" + line // so that the cursor stands behind the line
+	}
+	p.shown = width
+	_, _ = io.WriteString(p.w, text) // nobody waits for a progress line, so a failed write is no error
+}

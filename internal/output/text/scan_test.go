@@ -1,0 +1,248 @@
+package text
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/helmdrift/helmdrift/internal/output/reporttest"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// scanOf returns the report of a scan of releases.
+func scanOf(releases []report.Release, errors ...report.ScanError) *report.Report {
+	return report.NewScan("v0", fixedTime, releases, errors, report.Scan{Clusters: []string{"dev"}, Seconds: 4.06})
+}
+
+// cleanRelease returns the i-th release of a scan, in which nothing was found.
+func cleanRelease(i int) report.Release {
+	namespace := fmt.Sprintf("team-%d", i%40)
+	return report.Release{
+		Name: fmt.Sprintf("app-%d", i), Namespace: namespace, StorageNamespace: namespace, Cluster: "dev", Operation: report.OperationDrift,
+		Old: &report.Revision{Revision: i%7 + 1, Status: "deployed", Chart: "app-1.0.0"}, Compared: 15,
+		Warnings: []report.Message{}, Errors: []report.Message{}, NotCompared: []report.NotCompared{}, Objects: []report.Object{},
+	}
+}
+
+// changedRelease returns a release in which n fields have another value, all drifted or none.
+func changedRelease(i, n int, managed bool) report.Release {
+	rel := cleanRelease(i)
+	o := report.Object{
+		APIVersion: "apps/v1", Kind: "Deployment", Namespace: rel.Namespace, Name: rel.Name, Action: report.ActionUpdate, Drifted: managed,
+	}
+	for j := range n {
+		at := fixedTime.Add(-time.Duration(i*(j+1)) * time.Minute)
+		o.Fields = append(o.Fields, report.Finding{
+			ID: fmt.Sprint(j), Path: fmt.Sprintf("spec.field%d", j), Pointer: fmt.Sprintf("/spec/field%d", j), Verdict: report.Overwrite,
+			Cause: report.CauseDrift, Managed: managed, Certain: true, Old: "a", Desired: "a", Live: "b",
+			Owners: []report.Owner{{Manager: []string{"kubectl-edit", "k9s", "rancher"}[(i+j)%3], Operation: "Update", Time: &at}},
+		})
+	}
+	rel.Objects, rel.Drifted = []report.Object{o}, managed
+	return rel
+}
+
+// failedRelease returns a release that could not be compared.
+func failedRelease(i int, message string) report.Release {
+	rel := cleanRelease(i)
+	rel.Old, rel.Compared, rel.Errors = nil, 0, []report.Message{{Code: "read", Message: message}}
+	return rel
+}
+
+// TestFleet writes a scan of 3,000 releases: 150 drifted, 30 changed, and 500 could not be compared for the same reason but one.
+func TestFleet(t *testing.T) {
+	var releases []report.Release
+	for i := range 3000 {
+		rel := cleanRelease(i)
+		switch {
+		case i%20 == 7:
+			rel = changedRelease(i, i%3+1, true)
+		case i%100 == 50:
+			rel = changedRelease(i, 2, false)
+		case i%6 == 4 && i != 4:
+			rel = failedRelease(i, fmt.Sprintf("list secrets in %s: the record sh.helm.release.v1.%s.v3 is forbidden", rel.Namespace, rel.Name))
+		case i == 4:
+			rel = failedRelease(i, "the record is cut off")
+		}
+		releases = append(releases, rel)
+	}
+	r := scanOf(releases)
+	reporttest.ValidateReport(t, encoded(t, r))
+	golden(t, filepath.Join("testdata", "fleet.80.txt"), Report(r, Options{Unicode: true, Width: 80}))
+	verbose := string(Report(r, Options{Unicode: true, Verbose: true}))
+	for _, rel := range releases {
+		if line := fmt.Sprintf("  %s ", rel.Name); !strings.Contains(verbose, line) {
+			t.Errorf("-v does not list %s", rel.Name)
+		}
+		if details := strings.Contains(verbose, "\nrelease "+rel.Name+" in"); details != (rel.State() != report.StateClean) {
+			t.Errorf("-v has details of %s, which is %s: %t", rel.Name, rel.State(), details)
+		}
+	}
+}
+
+// TestOverviewListsFewCleanReleases: up to ten clean releases have a line, and more of them none.
+func TestOverviewListsFewCleanReleases(t *testing.T) {
+	for _, c := range []struct{ clean, drifted, lines int }{{0, 1, 2}, {10, 0, 11}, {10, 2, 13}, {11, 0, 0}, {11, 2, 3}, {300, 2, 3}} {
+		var releases []report.Release
+		for i := range c.clean {
+			releases = append(releases, cleanRelease(i))
+		}
+		for i := range c.drifted {
+			releases = append(releases, changedRelease(i, 1, true))
+		}
+		out := string(Report(scanOf(releases), Options{Unicode: true}))
+		lines := 0
+		for _, l := range strings.Split(out, "\n") {
+			lines += oneIf(strings.HasPrefix(l, "state  ") || strings.HasPrefix(l, "clean  ") || strings.HasPrefix(l, "drifted  "))
+		}
+		if lines != c.lines {
+			t.Errorf("%d clean and %d drifted releases have %d lines, want %d:\n%s", c.clean, c.drifted, lines, c.lines, out)
+		}
+	}
+}
+
+// TestTally compares the last lines of scans.
+func TestTally(t *testing.T) {
+	unread := func(namespace string) report.ScanError {
+		return report.ScanError{Cluster: "dev", Namespace: namespace, Code: "forbidden", Message: "no secrets in namespace " + namespace}
+	}
+	drifted, changed, broken := changedRelease(1, 2, true), changedRelease(2, 1, false), changedRelease(3, 1, true)
+	broken.Errors = []report.Message{{Code: "x", Message: "no"}}
+	warned := cleanRelease(4)
+	warned.Warnings = []report.Message{{Code: "w", Message: "a"}, {Code: "w", Message: "b"}}
+	for name, c := range map[string]struct {
+		report *report.Report
+		want   string
+	}{
+		"nothing found": {scanOf(nil), "no releases found on dev · 4.1 s\n"},
+		"nothing found where it was searched": {scanOf(nil, unread("ops")),
+			"no releases found on dev, but not everything could be searched · 4.1 s\n" +
+				"could not search namespace ops on dev: no secrets in namespace ops\n" +
+				"incomplete: the releases of 1 namespace are not in this report\n"},
+		"nothing searched": {scanOf(nil, report.ScanError{Cluster: "dev", Code: "x", Message: "no"}),
+			"no releases found, but not everything could be searched · 4.1 s\ncould not search cluster dev: no\n" +
+				"incomplete: the releases of 1 cluster are not in this report\n"},
+		"a cluster without a name": {report.NewScan("v0", fixedTime, nil, []report.ScanError{{Message: "no"}}, report.Scan{}),
+			"no releases found, but not everything could be searched\ncould not search the cluster: no\n" +
+				"incomplete: the releases of 1 cluster are not in this report\n"},
+		"all clean": {scanOf([]report.Release{cleanRelease(1), cleanRelease(2)}),
+			"\n2 releases: 2 clean · 4.1 s\nno drift: 30 objects compared\n"},
+		"every state": {scanOf([]report.Release{drifted, changed, broken, cleanRelease(9)}),
+			"\n4 releases: 1 drifted, 1 changed, 1 error (1 drifted), 1 clean · 4.1 s\n" +
+				"2 objects drifted in 2 of 4 releases; the next upgrade overwrites 4 fields; 1 unmanaged field\n" +
+				"the comparison is incomplete: 1 error\n"},
+		"a warning without details": {scanOf([]report.Release{warned}),
+			"\n1 release: 1 clean · 4.1 s\nno drift: 15 objects compared\n2 warnings about 1 release (see -v)\n"},
+		"what could not be searched is not clean": {scanOf([]report.Release{cleanRelease(1)}, unread("a"), unread("b"), unread("c")),
+			"\n1 release: 1 clean · 4.1 s\nno drift seen in 15 of 15 objects\n" +
+				"could not search namespace a on dev: no secrets in namespace a\n" +
+				"│ the same for 2 more: namespace b on dev, namespace c on dev\n" +
+				"incomplete: the releases of 3 namespaces are not in this report\n"},
+		"a name that no release has": {scanOf([]report.Release{cleanRelease(1)},
+			report.ScanError{Cluster: "dev", Code: report.ErrorNotFound, Message: "there is no release x in any namespace"}),
+			"\n1 release: 1 clean · 4.1 s\nno drift seen in 15 of 15 objects\nerror: there is no release x in any namespace\n"},
+		"only a name that no release has": {scanOf(nil, report.ScanError{Cluster: "dev", Code: report.ErrorNotFound, Message: "there is no release x"}),
+			"no releases found on dev · 4.1 s\nerror: there is no release x\n"},
+		"a shard": {report.NewScan("v0", fixedTime, []report.Release{cleanRelease(1)}, nil, report.Scan{
+			Clusters: []string{"dev", "prod"}, Seconds: 700, Shard: &report.Shard{Index: 2, Count: 8},
+		}), "\n1 release on 2 clusters in shard 2/8: 1 clean · 11 min\nno drift: 15 objects compared\n"},
+	} {
+		out := string(Report(c.report, Options{Unicode: true}))
+		if !strings.HasSuffix("\n"+out, c.want) {
+			t.Errorf("%s: ends with\n%s\nwant\n%s", name, out, c.want)
+		}
+	}
+}
+
+// TestTroubles: messages that differ only in the names of what they are about are written once.
+func TestTroubles(t *testing.T) {
+	for name, c := range map[string]struct{ a, b, want string }{
+		"the same": {"no", "no", "error: app-0 in team-0 on dev: no\n│ the same for 1 more: app-1 in team-1 on dev\n"},
+		"the names differ": {"get secrets/sh.helm.release.v1.app-0.v3 in team-0", "get secrets/sh.helm.release.v1.app-1.v12 in team-1",
+			"error: app-0 in team-0 on dev: get secrets/sh.helm.release.v1.app-0.v3 in team-0\n│ the same for 1 more: app-1 in team-1 on dev\n"},
+		"something else differs": {"app-0: 403", "app-1: 500",
+			"error: app-0 in team-0 on dev: app-0: 403\nerror: app-1 in team-1 on dev: app-1: 500\n"},
+		"a name within a word": {"app-0x", "app-1x", "error: app-0 in team-0 on dev: app-0x\nerror: app-1 in team-1 on dev: app-1x\n"},
+		"several lines":        {"a\nb", "a\nb", "error: app-0 in team-0 on dev: a\n│ b\n│ the same for 1 more: app-1 in team-1 on dev\n"},
+	} {
+		out := string(Report(scanOf([]report.Release{failedRelease(0, c.a), failedRelease(1, c.b)}), Options{Unicode: true}))
+		if !strings.Contains(out, "\n\n"+c.want+"\n") {
+			t.Errorf("%s:\n%s\nwant\n%s", name, out, c.want)
+		}
+	}
+	var releases []report.Release
+	for i := range 30 {
+		releases = append(releases, failedRelease(i, fmt.Sprintf("error number %d", i)))
+	}
+	out := string(Report(scanOf(releases), Options{}))
+	if !strings.Contains(out, "\nerror: 10 more messages (see -v)\n\n30 releases: 30 errors") {
+		t.Errorf("many messages are written as\n%s", out)
+	}
+	var errors []report.ScanError
+	for i := range 9 {
+		errors = append(errors, report.ScanError{Cluster: "dev", Namespace: fmt.Sprintf("n%d", i), Message: "no"})
+	}
+	out = string(Report(scanOf(nil, errors...), Options{Verbose: true}))
+	if !strings.Contains(out, "the same for 8 more: namespace n1 on dev, ") || !strings.Contains(out, ", namespace n8 on dev\n") {
+		t.Errorf("with -v, many namespaces are written as\n%s", out)
+	}
+}
+
+// TestFoundIn: each object and each finding counts once, and what is silenced is said only if nothing else is.
+func TestFoundIn(t *testing.T) {
+	rule := &report.IgnoreRule{Rule: "r"}
+	drifted := report.Finding{Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true}
+	ignored, same, clash, unmanaged, change := drifted, drifted, drifted, drifted, drifted
+	ignored.IgnoredBy, same.Equivalent, unmanaged.Managed, change.Cause = rule, true, false, report.CauseChange
+	clash.Verdict, clash.Cause = report.Conflict, report.CauseChange
+	updated := func(fields ...report.Finding) report.Object {
+		return report.Object{Action: report.ActionUpdate, Fields: fields}
+	}
+	for _, c := range []struct {
+		objects []report.Object
+		want    string
+	}{
+		{nil, ""},
+		{[]report.Object{updated(drifted, drifted), updated(drifted, ignored), updated(ignored)}, "3 fields in 2 objects"},
+		{[]report.Object{updated(ignored, ignored), {Action: report.ActionFail, IgnoredBy: rule}}, "3 ignored"},
+		{[]report.Object{updated(same, change), {Action: report.ActionCreate}}, "3 changes"},
+		{[]report.Object{updated(clash, unmanaged, unmanaged)}, "2 unmanaged, 1 conflict"},
+		{[]report.Object{{Action: report.ActionFail, Fields: []report.Finding{drifted}}}, "1 field in 1 object, fails on 1"},
+		{[]report.Object{
+			{Action: report.ActionCreate, Missing: true, Fields: []report.Finding{drifted}}, {Action: report.ActionNone, Terminating: true},
+		}, "1 missing, 1 being deleted"},
+		{[]report.Object{
+			{Action: report.ActionCreate, Missing: true, IgnoredBy: rule, Fields: []report.Finding{drifted}},
+		}, "1 field in 1 object"},
+		{[]report.Object{{Action: report.ActionNone, DryRun: &report.DryRun{Result: report.DryRunDisagrees}}}, "server disagrees on 1"},
+	} {
+		if got := foundIn(report.Release{Objects: c.objects}).String(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.objects, got, c.want)
+		}
+	}
+}
+
+// TestFixHintOfAScan: the command that fixes a release is named if it is the only one.
+func TestFixHintOfAScan(t *testing.T) {
+	opts := Options{Fix: "helmdrift fix web", Plan: []report.FixPlan{{Create: true}}}
+	one := []report.Release{changedRelease(1, 1, true)}
+	if out := string(Report(scanOf(one), opts)); !strings.HasSuffix(out, "\nhelmdrift fix web creates 1 object\n") {
+		t.Errorf("no hint in\n%s", out)
+	}
+	if out := string(Report(scanOf(append(one, cleanRelease(2))), opts)); strings.Contains(out, "helmdrift fix") {
+		t.Errorf("a hint in\n%s", out)
+	}
+}
+
+// TestScanLeavesTheReportAlone: other formats are written from the same report, whose releases keep their order.
+func TestScanLeavesTheReportAlone(t *testing.T) {
+	for name, r := range reports(t) {
+		before := string(encoded(t, r))
+		Report(r, Options{Width: 60, Verbose: true})
+		if after := string(encoded(t, r)); after != before {
+			t.Errorf("%s is another report after it was written as text", name)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package text
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+
+	"github.com/helmdrift/helmdrift/internal/escape"
+)
+
+// Width returns the number of terminal columns that s takes. s is escaped, so the only characters of no width are combining marks.
+func Width(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeWidth(r)
+	}
+	return n
+}
+
+// runeWidth returns the number of terminal columns that a rune takes: none for a combining mark, two for wide East Asian characters.
+func runeWidth(r rune) int {
+	switch {
+	case r < utf8.RuneSelf:
+		return 1
+	case escape.IsMark(r):
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// pad fills s with blanks up to n columns.
+func pad(s string, n int) string {
+	return s + strings.Repeat(" ", max(0, n-Width(s)))
+}
+
+// keepStart shortens s to n columns. It drops the end.
+func keepStart(s string, n int, ellipsis string) string {
+	if Width(s) <= n {
+		return s
+	}
+	room := n - Width(ellipsis)
+	for i, r := range s {
+		if room -= runeWidth(r); room < 0 {
+			return s[:i] + ellipsis
+		}
+	}
+	return s
+}
+
+// keepEnd shortens s to n columns. It drops the beginning.
+func keepEnd(s string, n int, ellipsis string) string {
+	if Width(s) <= n {
+		return s
+	}
+	return ellipsis + dropColumns(s, Width(s)-n+Width(ellipsis))
+}
+
+// keepEnds shortens s to n columns. It drops the middle.
+func keepEnds(s string, n int, ellipsis string) string {
+	if Width(s) <= n {
+		return s
+	}
+	room := max(0, n-Width(ellipsis))
+	return keepStart(s, room-room/2, "") + ellipsis + dropColumns(s, Width(s)-room/2)
+}
+
+// dropColumns returns s without its first n columns, and without the combining marks on the last of them.
+func dropColumns(s string, n int) string {
+	for i, r := range s {
+		if w := runeWidth(r); n > 0 || w == 0 {
+			n -= w
+			continue
+		}
+		return s[i:]
+	}
+	return ""
+}
+
+// keepPathEnd shortens a path to n columns. It drops the beginning, up to the beginning of a step if one is near: readers know
+// spec.template.spec by heart and need the end. The path is for people only; no code reads it.
+func keepPathEnd(path string, n int, ellipsis string) string {
+	short := keepEnd(path, n, ellipsis)
+	tail := strings.TrimPrefix(short, ellipsis)
+	if i := strings.IndexAny(tail, ".["); short != path && i >= 0 && i < len(tail)/2 {
+		return ellipsis + strings.TrimPrefix(tail[i:], ".")
+	}
+	return short
+}
+
+// fit divides room among columns of the wanted widths. Narrow columns get what they want, the others equal parts of the rest.
+func fit(want []int, room int) []int {
+	got := make([]int, len(want))
+	for left := len(want); left > 0; {
+		share, served := max(1, room/left), false
+		for i, w := range want {
+			if got[i] == 0 && w <= share {
+				got[i], served = max(1, w), true
+				room -= got[i]
+				left--
+			}
+		}
+		if served {
+			continue
+		}
+		for i := range got {
+			if got[i] == 0 {
+				got[i] = share
+			}
+		}
+		return got
+	}
+	return got
+}
+
+// wrap breaks s at blanks into lines of n columns. It breaks a word only if the word is longer than a line. n is at least 2.
+func wrap(s string, n int) []string {
+	var lines []string
+	line := ""
+	for _, word := range words(s) {
+		if line != "" && Width(line)+1+Width(word) <= n {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		for Width(word) > n {
+			head := keepStart(word, n, "")
+			lines, word = append(lines, head), word[len(head):]
+		}
+		line = word
+	}
+	return append(lines, line)
+}
+
+// words splits s at blanks. A "·" that stands alone stays with the word before it, so that no line begins with it.
+func words(s string) []string {
+	var all []string
+	for _, w := range strings.Split(s, " ") {
+		if w == "·" && len(all) > 0 {
+			all[len(all)-1] += " " + w
+			continue
+		}
+		all = append(all, w)
+	}
+	return all
+}
