@@ -86,6 +86,9 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"helm":  {run: silent(func(c *Case, args []string) error { return c.helm(false, args...) })},
 		"helm4": {run: silent(func(c *Case, args []string) error { return c.helm(true, args...) })},
 		"patch": {[]string{"MANAGER", kindName, "BODY"}, silent(func(c *Case, args []string) error { return c.patch(args[0], args[1], args[2]) })},
+		"patch-status": {[]string{"MANAGER", kindName, "BODY"}, silent(func(c *Case, args []string) error {
+			return c.patch(args[0], args[1], args[2], "status")
+		})},
 		"scale": {[]string{kindName, "N"}, silent(func(c *Case, args []string) error { return c.scale(args[0], args[1]) })},
 		"create": {[]string{"MANAGER", file}, onFile(func(c *Case, text string, args []string) error {
 			return c.cluster.create(context.Background(), text, c.ns, args[0])
