@@ -2,6 +2,8 @@ package forecast
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,9 +20,27 @@ type bounds struct{ least, most int }
 func boundsOf(o *Object, m map[string]any) bounds {
 	spec := object.Child(m, "spec")
 	if o.Kind == "ScaledObject" {
+		if paused, is := pausedBounds(m); is {
+			return paused
+		}
 		return bounds{number(spec, "minReplicaCount", 0), number(spec, "maxReplicaCount", 100)}
 	}
 	return bounds{number(spec, "minReplicas", 1), number(spec, "maxReplicas", 1)}
+}
+
+// pausedBounds returns the bounds of a ScaledObject that is paused, and whether it is: it scales to the number of one annotation, and with
+// the other alone it scales nothing. Such a value is true unless it is a boolean that is false (KEDA v2
+// apis/keda/v1alpha1/scaledobject_types.go NeedToBePausedByAnnotation, getBoolAnnotation).
+func pausedBounds(m map[string]any) (bounds, bool) {
+	annotations := object.Child(object.Child(m, "metadata"), "annotations")
+	if text, ok := annotations["autoscaling.keda.sh/paused-replicas"].(string); ok {
+		if n, err := strconv.Atoi(text); err == nil {
+			return bounds{n, n}, true
+		}
+	}
+	text, found := annotations["autoscaling.keda.sh/paused"].(string)
+	paused, err := strconv.ParseBool(text)
+	return bounds{0, math.MaxInt32}, found && (paused || err != nil)
 }
 
 // autoscaler returns the effect of the write of an autoscaler on what it scales.
