@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/json"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -69,5 +70,22 @@ func splitNotes(r *report.Report) {
 				split(&release.Objects[i].Fields[k].Notes)
 			}
 		}
+	}
+}
+
+// Golden compares a text with a file, and writes the file first if update is set.
+func Golden(t testing.TB, update bool, file string, got []byte) {
+	t.Helper()
+	if update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (go test -update writes it)", err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }

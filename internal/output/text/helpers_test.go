@@ -3,11 +3,8 @@ package text
 import (
 	"encoding/json"
 	"flag"
-	"os"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -32,20 +29,3 @@ func encoded(t *testing.T, r *report.Report) []byte {
 }
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
-
-// golden compares a text with a file.
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v (go test -update writes it)", err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
-}

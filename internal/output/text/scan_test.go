@@ -70,7 +70,7 @@ func TestFleet(t *testing.T) {
 	}
 	r := scanOf(releases)
 	reporttest.ValidateReport(t, encoded(t, r))
-	golden(t, filepath.Join("testdata", "fleet.80.txt"), Report(r, Options{Unicode: true, Width: 80}))
+	reporttest.Golden(t, *update, filepath.Join("testdata", "fleet.80.txt"), Report(r, Options{Unicode: true, Width: 80}))
 	verbose := string(Report(r, Options{Unicode: true, Verbose: true}))
 	for _, rel := range releases {
 		if line := fmt.Sprintf("  %s ", rel.Name); !strings.Contains(verbose, line) {
