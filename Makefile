@@ -20,6 +20,12 @@ build: ## builds the stripped binary and checks its size
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/helmdrift ./cmd/helmdrift
 	@size=$$(wc -c < bin/helmdrift); echo "bin/helmdrift: $$size bytes (limit $(MAX_SIZE))"; test $$size -lt $(MAX_SIZE)
 
+.PHONY: plugin
+plugin: build ## makes the plugin of Helm, which "helm plugin install bin/helm-drift" installs
+	@mkdir -p bin/helm-drift
+	cp bin/helmdrift deploy/plugin/plugin.complete LICENSE bin/helm-drift
+	sed 's/^version: .*/version: $(VERSION:v%=%)/' deploy/plugin/plugin.yaml > bin/helm-drift/plugin.yaml
+
 test: fmt-check vet lint build unit e2e ## runs all checks and all tests
 
 fmt-check:

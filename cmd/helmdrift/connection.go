@@ -57,7 +57,8 @@ func newConnection(env func(string) string) *connection {
 		driver: release.Driver{Name: env("HELM_DRIVER"), Connection: env("HELM_DRIVER_SQL_CONNECTION_STRING")},
 	}
 	if groups := env("HELM_KUBEASGROUPS"); groups != "" {
-		c.asGroups = strings.Split(groups, ",")
+		// Helm hands each group to a plugin twice.
+		c.asGroups = slices.Compact(slices.Sorted(slices.Values(strings.Split(groups, ","))))
 	}
 	// Helm ignores values that are no booleans, so they are ignored here.
 	c.insecure, _ = strconv.ParseBool(env("HELM_KUBEINSECURE_SKIP_TLS_VERIFY"))

@@ -202,4 +202,7 @@ require (
 
 replace github.com/helmdrift/helmdrift => ../..
 
-tool helm.sh/helm/v3/cmd/helm
+tool (
+	helm.sh/helm/v3/cmd/helm
+	helm.sh/helm/v4/cmd/helm
+)
