@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -40,7 +42,7 @@ func TestCommandsInDocs(t *testing.T) {
 				if err == nil {
 					err = cmd.ParseFlags(rest)
 				}
-				if err != nil {
+				if err != nil && !errors.Is(err, pflag.ErrHelp) {
 					t.Errorf("%s: helmdrift %s: %v", filepath.Base(page), call[1], err)
 				}
 			}
