@@ -1,55 +1,43 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
-// This file completes the names of releases in the shell. The commands that print completion scripts come from cobra.
+// This file completes in the shell what only the cluster or the kubeconfig knows: releases, revisions, objects, namespaces and contexts. The
+// commands that print completion scripts come from cobra. Somebody is in the middle of a command line, so errors print nothing.
 
-// completionTimeout is how long the shell waits for the names of releases. Somebody pressed the tab key and waits too.
+// completionTimeout is how long the shell waits for each request. Somebody pressed the tab key and waits too.
 const completionTimeout = 3 * time.Second
 
 // completeRelease returns the function that completes the arguments of diff and fix: the releases of the namespace for the first one, and
-// files for the chart. It reads only the metadata of the records, and on errors it prints nothing, since the user is in the middle of a
-// command line.
+// files for the chart. It reads only the metadata of the records.
 func completeRelease(c *connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		// The second argument of diff is a chart, often a directory.
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		at, err := c.resolve()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		at.config.Timeout = completionTimeout
-		cluster, err := live.New(at.config, c.options())
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		storage, err := c.records(cluster)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		store, err := storage.Namespace(at.namespace)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		// Some names are better than none if a part of the records cannot be read.
-		found, err := store.Names(cmd.Context())
-		if err != nil && len(found) == 0 {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		var names []cobra.Completion
-		for _, r := range found {
-			names = append(names, cobra.CompletionWithDesc(r.Name, fmt.Sprintf("revision %d, %s", r.Revision, r.Status)))
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		return c.candidates(func(_ *live.Cluster, store *release.Store) ([]cobra.Completion, error) {
+			found, err := store.Names(cmd.Context())
+			if len(found) > 0 {
+				err = nil // some names are better than none if a part of the records cannot be read
+			}
+			var names []cobra.Completion
+			for _, r := range found {
+				names = append(names, cobra.CompletionWithDesc(r.Name, fmt.Sprintf("revision %d, %s", r.Revision, r.Status)))
+			}
+			return names, err
+		})
 	}
 }
 
@@ -62,4 +50,117 @@ func completeList(c *connection) cobra.CompletionFunc {
 		}
 		return first(cmd, args, word)
 	}
+}
+
+// completeRevision returns the function that completes a revision of the release that the arguments name, the last one first.
+func completeRevision(c *connection) cobra.CompletionFunc {
+	return c.ofRelease(func(ctx context.Context, store *release.Store, name string) ([]cobra.Completion, error) {
+		history, err := store.History(ctx, name)
+		var revisions []cobra.Completion
+		for _, e := range slices.Backward(history.Entries) {
+			revisions = append(revisions, cobra.CompletionWithDesc(fmt.Sprint(e.Revision), e.Status))
+		}
+		return revisions, err
+	})
+}
+
+// completeObject returns the function that completes KIND/NAME of the objects that the stored manifest has.
+func completeObject(c *connection) cobra.CompletionFunc {
+	return c.ofRelease(func(ctx context.Context, store *release.Store, name string) ([]cobra.Completion, error) {
+		loaded, err := store.Load(ctx, name, 0, release.Options{})
+		if err != nil {
+			return nil, err
+		}
+		var objects []cobra.Completion
+		for _, o := range render.Parse(loaded.Old.Manifest, render.ParseOptions{Namespace: loaded.Old.Namespace}).Objects {
+			objects = append(objects, o.Key.Kind+"/"+o.Key.Name)
+		}
+		return objects, nil
+	})
+}
+
+// completeNamespace returns the function that completes the names of namespaces.
+func completeNamespace(c *connection) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return c.candidates(func(cluster *live.Cluster, _ *release.Store) ([]cobra.Completion, error) {
+			found, err := cluster.Namespaces(cmd.Context())
+			var names []cobra.Completion
+			for name := range found {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			return names, err
+		})
+	}
+}
+
+// completeContext returns the function that completes the names of contexts in the kubeconfig, with their clusters.
+func completeContext(c *connection) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		raw, err := c.rawConfig()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var names []cobra.Completion
+		for name, context := range raw.Contexts {
+			names = append(names, cobra.CompletionWithDesc(name, context.Cluster))
+		}
+		slices.Sort(names)
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeFlags sets what the shell completes after the flags of the commands whose values a cluster or the kubeconfig has.
+func completeFlags(root *cobra.Command, c *connection) {
+	functions := map[string]cobra.CompletionFunc{
+		"revision": completeRevision(c), "to-revision": completeRevision(c), "only": completeObject(c), "skip": completeObject(c),
+		"target-namespace": completeNamespace(c), "contexts": completeContext(c),
+	}
+	for _, cmd := range root.Commands() {
+		for name, complete := range functions {
+			if cmd.Flags().Lookup(name) != nil {
+				_ = cmd.RegisterFlagCompletionFunc(name, complete)
+			}
+		}
+	}
+}
+
+// ofRelease returns a function that completes something about the release that the first argument names. Without one there is nothing.
+func (c *connection) ofRelease(find func(ctx context.Context, store *release.Store, name string) ([]cobra.Completion, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return c.candidates(func(_ *live.Cluster, store *release.Store) ([]cobra.Completion, error) {
+			return find(cmd.Context(), store, args[0])
+		})
+	}
+}
+
+// candidates connects to the cluster and returns what find returns.
+func (c *connection) candidates(find func(*live.Cluster, *release.Store) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
+	found, err := func() ([]cobra.Completion, error) {
+		at, err := c.resolve()
+		if err != nil {
+			return nil, err
+		}
+		at.config.Timeout = completionTimeout
+		cluster, err := live.New(at.config, c.options())
+		if err != nil {
+			return nil, err
+		}
+		storage, err := c.records(cluster)
+		if err != nil {
+			return nil, err
+		}
+		store, err := storage.Namespace(at.namespace)
+		if err != nil {
+			return nil, err
+		}
+		return find(cluster, store)
+	}()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
 }

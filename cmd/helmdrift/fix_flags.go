@@ -78,7 +78,7 @@ func fixFlags() []string {
 
 // completeFixFlags sets what the shell completes after the flags of addFlags.
 func completeFixFlags(cmd *cobra.Command) {
-	for _, name := range []string{"only", "skip", "field-manager", "target-namespace", "timeout", "wait-timeout"} {
+	for _, name := range []string{"field-manager", "timeout", "wait-timeout"} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
 	}
 	_ = cmd.MarkFlagDirname("backup")

@@ -46,8 +46,9 @@ puts back what drifted and nothing else.`,
 	root.SetUsageFunc(writeUsage)
 	c.addFlags(root.PersistentFlags())
 	root.AddCommand(newDiff(s, c), newFix(s, c), newList(s, c), newReport(s), newSnapshot(s, c), newVersion(s))
-	// Namespaces are not completed, and without this the shell would offer files.
-	_ = root.RegisterFlagCompletionFunc("namespace", cobra.NoFileCompletions)
+	_ = root.RegisterFlagCompletionFunc("namespace", completeNamespace(c))
+	_ = root.RegisterFlagCompletionFunc("kube-context", completeContext(c))
+	completeFlags(root, c)
 	return root
 }
 
