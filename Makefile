@@ -94,7 +94,12 @@ $(PAIRS): $(LAUNCHER) $(wildcard test/controlplane/cmd/gendefaults/*.go)
 defaults: $(LAUNCHER) ## rewrites the table of defaults
 	$(LAUNCHER) gendefaults -table internal/kinds/defaults.json
 
-demo: build planes
+demo: build ## shows a saved report at once, and then the same on a control plane of its own
+	@echo; echo '$$ helmdrift diff --snapshot testdata/snapshots/web.json.gz'
+	@bin/helmdrift diff --snapshot testdata/snapshots/web.json.gz --fail-on none --no-pager
+	@echo; echo "That was a snapshot. Next, a real API server with controllers: the first time, $(LAUNCHER) compiles Kubernetes, which takes"
+	@echo "about 8 minutes on two cores; after that, seconds. Ctrl-C ends it, and nothing is left running."
+	@$(MAKE) --no-print-directory planes
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
 	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo
 

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gomodule "golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+)
+
+// TestGoInstall installs helmdrift as somebody does who knows its name alone: with go install, from a module proxy that has a version of
+// this tree. Modules of others come from the cache of this machine.
+func TestGoInstall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	cache := goEnv(t, "GOMODCACHE")
+	proxy, bin := t.TempDir(), t.TempDir()
+	publish(t, gomodule.Version{Path: "github.com/helmdrift/helmdrift", Version: "v0.1.0"}, proxy)
+	install := exec.Command("go", "install", "github.com/helmdrift/helmdrift/cmd/helmdrift@latest")
+	install.Dir = bin
+	install.Env = append(os.Environ(), "GOBIN="+bin, "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw -trimpath", "GOWORK=off", "GONOSUMDB=*",
+		"GOPROXY=file://"+proxy+",file://"+filepath.Join(cache, "cache", "download"), "CGO_ENABLED=0")
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.Command(filepath.Join(bin, "helmdrift"), "version").CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "helmdrift v0.1.0 (") {
+		t.Errorf("helmdrift version: %v\n%s", err, out)
+	}
+}
+
+// publish puts a version of this module into a folder that is a module proxy.
+func publish(t *testing.T, version gomodule.Version, proxy string) {
+	t.Helper()
+	dir := filepath.Join(proxy, filepath.FromSlash(version.Path), "@v")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"list": version.Version + "\n", version.Version + ".mod": string(mod),
+		version.Version + ".info": `{"Version":"` + version.Version + `"}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	archive, err := os.Create(filepath.Join(dir, version.Version+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	if err := zip.CreateFromDir(archive, version, "../.."); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goEnv returns a setting of the go command.
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
