@@ -24,6 +24,9 @@ type fields struct {
 	invalid string
 	// wantsSchema is set if the definition of the kind would make the prediction better, even if nothing differs.
 	wantsSchema bool
+	// moves is set if the manifests differ and have different versions. Without the schema an apply may look like no write then, because the
+	// list items that it removes are not known.
+	moves bool
 	// open is set if it is not certain whether an apply fails, because of managers at other versions or an unknown deployer.
 	open bool
 	// duplicates are items that desired has more than once.

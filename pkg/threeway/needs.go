@@ -36,7 +36,7 @@ func (c *Comparison) Needs() Needs {
 			crds[kind] = true
 		}
 		// A failed revision may have left a list item that only the schema distinguishes.
-		if len(o.Findings) == 0 && !o.hasRepairerEntry() && !o.isCreated() && c.Input.LastObjects == nil {
+		if len(o.Findings) == 0 && !o.moves && !o.hasRepairerEntry() && !o.isCreated() && c.Input.LastObjects == nil {
 			continue
 		}
 		applied := o.Engine == report.EngineApply || o.isCreated() && c.Input.serverSide()
@@ -59,7 +59,7 @@ func (c *Comparison) Needs() Needs {
 
 // needsSchema reports whether the schema of a custom resource would make the answer better: the object differs, or it is created.
 func (o ObjectComparison) needsSchema() bool {
-	return o.wantsSchema || len(o.Findings) > 0 || o.isCreated()
+	return o.wantsSchema || o.moves || len(o.Findings) > 0 || o.isCreated()
 }
 
 // MaybeAutoscaled reports whether an autoscaler that could not be read may have set the field.

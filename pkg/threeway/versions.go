@@ -78,6 +78,7 @@ func (c *comparer) decideConverted(p pair, rules *ignore.ObjectRules, was, live 
 	}
 	d := c.decideUpdate(p, rules, live, p.old.Content)
 	c.checkOwnership(&d, p.desired, live)
+	d.moves = len(d.Findings) > 0
 	if p.last != nil && p.last.Version == p.desired.Version {
 		// What the last revision left is reported at the version at which it was written.
 		then.Findings = slices.DeleteFunc(then.Findings, func(f verdict.Finding) bool { return f.OfLast && !f.Managed })

@@ -88,6 +88,7 @@ func (r *oracleRun) judgeEdited(o *oracleObject, reported objectReport, was, is 
 	})
 	j.tolerate(tolerateDefault, was, is, func(was, is map[string]any) {
 		dropPullPolicies(was, is)
+		dropSamePolicyTypes(was, is)
 		dropDefaults(was)
 		dropDefaults(is)
 	})

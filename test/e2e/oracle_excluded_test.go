@@ -232,6 +232,18 @@ func defaultPullPolicy(image string) string {
 	return "IfNotPresent"
 }
 
+// dropSamePolicyTypes removes the types of a NetworkPolicy if both states have the same. Otherwise they would be the default of one state and
+// not of the other, where somebody removed its egress and left its types.
+func dropSamePolicyTypes(was, is map[string]any) {
+	path := fieldPath{{field: "spec"}, {field: "policyTypes"}}
+	before, found := path.lookup(was)
+	after, _ := path.lookup(is)
+	if found && cmp.Equal(before, after) {
+		removeAll([]fieldPath{path}, was)
+		removeAll([]fieldPath{path}, is)
+	}
+}
+
 // dropDefaults removes defaults that come and go with another field, which is reported.
 func dropDefaults(obj map[string]any) {
 	spec, _ := obj["spec"].(map[string]any)
