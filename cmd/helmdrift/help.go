@@ -45,7 +45,8 @@ func snapshotGroups() []flagGroup {
 
 // reportGroups returns the flags of report.
 func reportGroups() []flagGroup {
-	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "report", "quiet", "verbose", "show-ignored", "no-pager", "color"}}}
+	return []flagGroup{{"What counts", []string{"fail-on"}}, {"What to ignore", savedIgnoreFlags()},
+		{"Output", []string{"output", "report", "quiet", "verbose", "show-ignored", "no-pager", "color"}}}
 }
 
 // selectionGroups returns the flags that select releases.

@@ -48,7 +48,7 @@ func arrows() map[string][]string {
 		"internal/verdict": {"internal/apiserver", "internal/engine", "internal/ignore", "internal/kinds", "internal/owners", "pkg/object",
 			"pkg/report"},
 		"internal/apiserver":         {"internal/kinds", "internal/secret", "pkg/object"},
-		"internal/ignore":            {"internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
+		"internal/ignore":            {"internal/kinds", "internal/owners", "internal/secret", "pkg/object", "pkg/report"},
 		"internal/owners":            {"pkg/object", "pkg/report"},
 		"internal/forecast":          {"internal/kinds", "pkg/object", "pkg/report"},
 		"internal/output":            {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text", "pkg/report"},
