@@ -141,7 +141,7 @@ func (o *ignoreOptions) configPath(s streams) (string, error) {
 	}
 	path, err := configFinder{home: homedir.HomeDir(), env: s.env}.find(dir)
 	if err == nil && path != "" {
-		s.print("using ", path)
+		fmt.Fprintln(s.err, "using "+s.file(path))
 	}
 	return path, err
 }

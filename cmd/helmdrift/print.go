@@ -98,8 +98,11 @@ func (o *printOptions) writeFiles(s streams, r *report.Report, look output.Optio
 		if err == nil {
 			err = replaceFile(f.path, text)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			errs = append(errs, fmt.Errorf("--report %s: %w", f, err))
+		case isTerminal(s.err) && !o.quiet:
+			fmt.Fprintln(s.err, "wrote "+s.file(f.path))
 		}
 	}
 	if summary := s.env("GITHUB_STEP_SUMMARY"); o.writes(output.GitHub) && summary != "" {

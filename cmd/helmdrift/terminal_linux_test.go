@@ -31,7 +31,7 @@ func onTerminal(ts *testscript.TestScript, _ bool, args []string) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args[3:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = slave, slave, slave, ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "KUBECONFIG", "TERM", "LANG", "HELMDRIFT_PAGER", "PAGER"} {
+	for _, name := range []string{"PATH", "HOME", "KUBECONFIG", "TERM", "LANG", "HELMDRIFT_PAGER", "PAGER", "FORCE_HYPERLINK"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	ts.Check(cmd.Start())
