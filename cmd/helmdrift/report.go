@@ -96,7 +96,12 @@ func (s streams) readReport(name string) (*report.Report, error) {
 	}
 	r, err := report.Read(text)
 	if err != nil {
-		return nil, hinted{error: fmt.Errorf("%s is not a report: %w", name, err), hint: "helmdrift diff -o json > FILE writes one"}
+		return nil, notAReport(name, err)
 	}
 	return r, nil
+}
+
+// notAReport returns the error that a file is not a report.
+func notAReport(name string, err error) error {
+	return hinted{error: fmt.Errorf("%s is not a report: %w", name, err), hint: "helmdrift diff -o json > FILE writes one"}
 }

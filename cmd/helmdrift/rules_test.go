@@ -24,7 +24,7 @@ func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/helmdrift": {"internal/confine", "internal/escape", "internal/ignore", "internal/output", "internal/output/text", "internal/owners",
 			"internal/secret",
-			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report",
+			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report",
 			"pkg/rollout", "pkg/snapshot", "pkg/threeway"},
 		"pkg/snapshot": {"internal/kinds", "internal/secret", "pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
 			"pkg/threeway"},
@@ -37,6 +37,7 @@ func arrows() map[string][]string {
 		"pkg/live":    {"internal/secret", "pkg/object", "pkg/report", "pkg/threeway"},
 		"pkg/repair":  {"internal/forecast", "internal/kinds", "internal/owners", "pkg/object", "pkg/report", "pkg/threeway"},
 		"pkg/rollout": {"pkg/object", "pkg/report"},
+		"pkg/history": {"pkg/object", "pkg/report"},
 		"pkg/threeway": {"internal/apiserver", "internal/engine", "internal/ignore", "internal/kinds", "internal/owners", "internal/secret",
 			"internal/verdict", "pkg/object", "pkg/report"},
 		"pkg/report":       {"pkg/object"},
