@@ -35,7 +35,8 @@ func (s streams) showsLinks() bool {
 		return false
 	case s.env("FORCE_HYPERLINK") != "":
 		return s.env("FORCE_HYPERLINK") != "0"
-	case s.env("WT_SESSION") != "", s.env("KITTY_WINDOW_ID") != "", terminal == "xterm-kitty", terminal == "alacritty", terminal == "xterm-ghostty":
+	case s.env("WT_SESSION") != "", s.env("KITTY_WINDOW_ID") != "",
+		slices.Contains([]string{"xterm-kitty", "alacritty", "xterm-ghostty"}, terminal):
 		return true
 	}
 	// VTE 0.50.0 has links and crashes on some.

@@ -72,7 +72,9 @@ func (o *ignoreOptions) addRules(out *drift.Options, s streams, now time.Time) e
 // rules returns the rules of a configuration and of the flags, and the field managers that the configuration names. The path is empty if
 // there is no configuration. A rule that cannot be read is an error if a flag has it, and a warning if it is in the configuration, which
 // many commands share.
-func (o *ignoreOptions) rules(path string, now time.Time) (rules []ignore.Rule, managers owners.Managers, warnings []report.Message, err error) {
+func (o *ignoreOptions) rules(path string, now time.Time) (
+	rules []ignore.Rule, managers owners.Managers, warnings []report.Message, err error,
+) {
 	if path != "" {
 		config, err := readConfig(path)
 		if err != nil {
@@ -95,8 +97,8 @@ func (o *ignoreOptions) rules(path string, now time.Time) (rules []ignore.Rule, 
 	return rules, managers, warnings, nil
 }
 
-// apply silences what the rules name in a saved report. The groups of field managers that the configuration names have no effect: the report
-// has the groups of its owners already.
+// apply silences what the rules name in a saved report. The groups of field managers that the configuration names have no effect: the
+// report has the groups of its owners already.
 func (o *ignoreOptions) apply(r *report.Report, now time.Time) error {
 	rules, _, warnings, err := o.rules(o.config, now)
 	if err != nil || len(rules)+len(warnings) == 0 {

@@ -122,7 +122,8 @@ func (r *release) history() report.ReleaseHistory {
 	return out
 }
 
-// add adds what a comparison says of each finding: those that it lists are there or ignored, and the others are gone if they were looked for.
+// add adds what a comparison says of each finding: those that it lists are there or ignored, and the others are gone if they were looked
+// for.
 func (r *release) add(rel report.Release, at time.Time) {
 	revision := 0
 	if rel.Old != nil {

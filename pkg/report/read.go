@@ -83,7 +83,8 @@ func headOf(doc []byte) (head, error) {
 	case err != nil || out.APIVersion == "":
 		return out, errors.New("it has no apiVersion")
 	case out.APIVersion != APIVersion && strings.HasPrefix(out.APIVersion, "helmdrift.io/"):
-		return out, fmt.Errorf("its apiVersion is %.40s, and this helmdrift reads %s; a newer helmdrift may have written it", out.APIVersion, APIVersion)
+		return out, fmt.Errorf("its apiVersion is %.40s, and this helmdrift reads %s; a newer helmdrift may have written it",
+			out.APIVersion, APIVersion)
 	case out.APIVersion == APIVersion && slices.Contains([]string{KindFixResult, KindReleaseList, KindHistory}, out.Kind):
 		return out, otherKind(out.Kind)
 	case out.APIVersion != APIVersion || out.Kind != KindReport:

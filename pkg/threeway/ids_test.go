@@ -6,8 +6,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestIDsAreStable: the id of a finding is the same when its live value, the manifest around it or the version of the API is another, and it
-// depends on the release only through the object. helmdrift history relies on that.
+// TestIDsAreStable: the id of a finding stays the same when its live value, a secret one too, or something else of the object changes.
+// helmdrift history relies on that.
 func TestIDsAreStable(t *testing.T) {
 	const manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, " +
 		"template: {metadata: {labels: {a: b}}, spec: {containers: [{name: web, image: a, env: [{name: TOKEN, value: s3cret-a}]}]}}}\n"

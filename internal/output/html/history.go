@@ -83,8 +83,8 @@ func historyReleaseOf(r report.ReleaseHistory, phrases HistoryPhrases) historyRe
 		out.Open = out.Open || f.State == report.FindingThere || f.Flapping
 		out.Findings = append(out.Findings, historyFinding{phrases.Finding(f, r), historyTone(f)})
 	}
-	said := []string{fmt.Sprintf("%d there, %d gone, %d ignored", counts[report.FindingThere], counts[report.FindingGone], counts[report.FindingIgnored]),
-		fmt.Sprintf("%d reports", r.Reports)}
+	there, gone, ignored := counts[report.FindingThere], counts[report.FindingGone], counts[report.FindingIgnored]
+	said := []string{fmt.Sprintf("%d there, %d gone, %d ignored", there, gone, ignored), fmt.Sprintf("%d reports", r.Reports)}
 	if r.Unknown > 0 {
 		said = append(said, fmt.Sprintf("%d with an error", r.Unknown))
 	}
