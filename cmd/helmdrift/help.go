@@ -32,6 +32,8 @@ func flagGroups(command string) []flagGroup {
 		return slices.Concat(selectionGroups(), []flagGroup{{"Output", []string{"output", "color"}}}, commonGroups())
 	case "snapshot":
 		return slices.Concat(snapshotGroups(), desiredGroups(), commonGroups())
+	case "history":
+		return slices.Concat(historyGroups(), commonGroups())
 	case "report":
 		return slices.Concat(reportGroups(), commonGroups())
 	}
@@ -45,7 +47,13 @@ func snapshotGroups() []flagGroup {
 
 // reportGroups returns the flags of report.
 func reportGroups() []flagGroup {
-	return []flagGroup{{"What counts", []string{"fail-on"}}, {"Output", []string{"output", "report", "quiet", "verbose", "show-ignored", "no-pager", "color"}}}
+	return []flagGroup{{"What counts", []string{"fail-on"}}, {"What to ignore", savedIgnoreFlags()},
+		{"Output", []string{"output", "report", "quiet", "verbose", "show-ignored", "no-pager", "color"}}}
+}
+
+// historyGroups returns the flags of history.
+func historyGroups() []flagGroup {
+	return []flagGroup{{"Which releases", []string{"filter", "exclude"}}, {"Output", []string{"output", "verbose", "no-pager", "color"}}}
 }
 
 // selectionGroups returns the flags that select releases.

@@ -11,7 +11,9 @@ import (
 	"k8s.io/client-go/util/homedir"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file turns the configuration and the flags into ignore rules. A mistake here hides drift without a trace, so nothing is guessed: an
@@ -30,8 +32,7 @@ type ignoreOptions struct {
 
 // addFlags adds the flags that diff and fix share, in the order of the help.
 func (o *ignoreOptions) addFlags(fs *pflag.FlagSet) {
-	fs.StringArrayVar(&o.paths, "ignore", nil, "ignore this `path` in all objects, such as /spec/replicas; may be repeated")
-	fs.StringArrayVar(&o.managers, "ignore-manager", nil, "ignore fields that only the field manager `name` owns; may be repeated")
+	o.addRuleFlags(fs)
 	fs.StringVar(&o.config, "config", "",
 		"configuration `file` with ignore rules (default: the nearest "+configName+
 			" between the working directory and the repository root)")
@@ -39,37 +40,74 @@ func (o *ignoreOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.noDefaults, "no-default-ignores", false, "do not use the built-in ignore rules; diff --show-ignored lists what they ignore")
 }
 
+// addRuleFlags adds the flags that are rules.
+func (o *ignoreOptions) addRuleFlags(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&o.paths, "ignore", nil, "ignore this `path` in all objects, such as /spec/replicas; may be repeated")
+	fs.StringArrayVar(&o.managers, "ignore-manager", nil, "ignore fields that only the field manager `name` owns; may be repeated")
+}
+
+// addSavedFlags adds the flags of report. It searches for no configuration: the comparison that made a report has used it.
+func (o *ignoreOptions) addSavedFlags(fs *pflag.FlagSet) {
+	o.addRuleFlags(fs)
+	fs.StringVar(&o.config, "config", "", "configuration `file` whose ignore rules apply too")
+}
+
+// savedIgnoreFlags returns the names of the flags of addSavedFlags.
+func savedIgnoreFlags() []string { return namesOf((&ignoreOptions{}).addSavedFlags) }
+
 // ignoreFlags returns the names of the flags of addFlags.
 func ignoreFlags() []string { return namesOf((&ignoreOptions{}).addFlags) }
 
-// addRules adds the rules of the configuration and of the flags to the options of a comparison. A path that cannot be read is an error if
-// a flag has it, and a warning if it is in the configuration, which many commands share.
+// addRules adds the rules of the configuration and of the flags to the options of a comparison.
 func (o *ignoreOptions) addRules(out *drift.Options, s streams, now time.Time) error {
 	path, err := o.configPath(s)
 	if err != nil {
 		return err
 	}
+	out.Rules, out.Managers, out.Warnings, err = o.rules(path, now)
+	out.NoBuiltInRules, out.FromFlux, out.ShowControllers = o.noDefaults, o.fromFlux, o.showControllers
+	return err
+}
+
+// rules returns the rules of a configuration and of the flags, and the field managers that the configuration names. The path is empty if
+// there is no configuration. A rule that cannot be read is an error if a flag has it, and a warning if it is in the configuration, which
+// many commands share.
+func (o *ignoreOptions) rules(path string, now time.Time) (
+	rules []ignore.Rule, managers owners.Managers, warnings []report.Message, err error,
+) {
 	if path != "" {
 		config, err := readConfig(path)
 		if err != nil {
-			return err
+			return nil, nil, nil, err
 		}
-		out.Rules, out.Warnings = ignore.ReadRules(filepath.Base(path), config.Ignore, now)
-		out.Managers = config.Managers
+		rules, warnings = ignore.ReadRules(filepath.Base(path), config.Ignore, now)
+		managers = config.Managers
 	}
 	flagRules, err := o.flagRules()
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
-	out.Rules = append(out.Rules, flagRules...)
+	rules = append(rules, flagRules...)
 	// The check comes last, so that it holds for rules of every source. readConfig checks the texts of rules that could not be read, too.
-	for _, rule := range out.Rules {
+	for _, rule := range rules {
 		if rule.SelectsEverything() {
-			return fmt.Errorf("%s: %w", rule.Name, ignore.ErrSelectsEverything)
+			return nil, nil, nil, fmt.Errorf("%s: %w", rule.Name, ignore.ErrSelectsEverything)
 		}
 	}
-	out.NoBuiltInRules, out.FromFlux, out.ShowControllers = o.noDefaults, o.fromFlux, o.showControllers
-	return nil
+	return rules, managers, warnings, nil
+}
+
+// apply silences what the rules name in a saved report. The groups of field managers that the configuration names have no effect: the
+// report has the groups of its owners already.
+func (o *ignoreOptions) apply(r *report.Report, now time.Time) error {
+	rules, _, warnings, err := o.rules(o.config, now)
+	if err != nil || len(rules)+len(warnings) == 0 {
+		return err
+	}
+	for i := range r.Releases {
+		r.Releases[i].Warnings = append(r.Releases[i].Warnings, warnings...)
+	}
+	return ignore.Apply(rules, r)
 }
 
 // flagRules returns the rules that --ignore and --ignore-manager make. Reports name a rule by its flag.
@@ -105,7 +143,7 @@ func (o *ignoreOptions) configPath(s streams) (string, error) {
 	}
 	path, err := configFinder{home: homedir.HomeDir(), env: s.env}.find(dir)
 	if err == nil && path != "" {
-		s.print("using ", path)
+		fmt.Fprintln(s.err, "using "+s.file(path))
 	}
 	return path, err
 }

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	jsonpatch "github.com/evanphx/json-patch"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -79,7 +80,7 @@ func planeCommands() map[string]func(ts *testscript.TestScript, neg bool, args [
 	}
 	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"cluster": of(startPlane),
-		// fault VERB PATH CODE MESSAGE answers so; without CODE the fault is mended.
+		// fault VERB PATH CODE MESSAGE answers so; without CODE the fault is mended. With code 0 the answer comes after the time in MESSAGE.
 		"fault": of(func(ts *testscript.TestScript, p *plane, args []string) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -249,9 +250,12 @@ func (p *plane) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		p.writes = append(p.writes, fmt.Sprintf("%s %s as %s%s", r.Method, name, r.URL.Query().Get("fieldManager"), map[bool]string{true: " dry"}[dry]))
 	}
-	if f, ok := p.faults[r.Method+" "+name]; ok {
+	if f, ok := p.faults[r.Method+" "+name]; ok && f.code != 0 {
 		refuse(w, f.code, f.message)
 		return
+	} else if ok {
+		delay, _ := time.ParseDuration(f.message)
+		time.Sleep(delay)
 	}
 	switch _, isCollection := planeKinds()[path]; {
 	case path == "/version":

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,6 +53,11 @@ func (o *printOptions) addFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("report", completeReportFile)
 }
 
+// writes reports whether the report is printed, or written to a file, in a format.
+func (o *printOptions) writes(format output.Format) bool {
+	return o.format == format || slices.ContainsFunc(o.files, func(f reportFile) bool { return f.format == format })
+}
+
 // completeReportFile completes the format of --report, and leaves the file to the shell.
 func completeReportFile(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var out []string
@@ -87,18 +93,19 @@ func (o *printOptions) writeFiles(s streams, r *report.Report, look output.Optio
 	// A file is no terminal, and everybody gets the same bytes.
 	look.Text.Width, look.Text.Color, look.Text.Unicode = 0, false, true
 	var errs []error
-	annotates := o.format == output.GitHub
 	for _, f := range o.files {
-		annotates = annotates || f.format == output.GitHub
 		text, err := output.Document(f.format, r, look)
 		if err == nil {
 			err = replaceFile(f.path, text)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			errs = append(errs, fmt.Errorf("--report %s: %w", f, err))
+		case isTerminal(s.err) && !o.quiet:
+			fmt.Fprintln(s.err, "wrote "+s.file(f.path))
 		}
 	}
-	if summary := s.env("GITHUB_STEP_SUMMARY"); annotates && summary != "" {
+	if summary := s.env("GITHUB_STEP_SUMMARY"); o.writes(output.GitHub) && summary != "" {
 		text, err := output.Document(output.Markdown, r, look)
 		if err == nil {
 			err = appendFile(summary, text)

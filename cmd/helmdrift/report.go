@@ -9,38 +9,54 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file is the command report: it reads saved reports and prints them as one. It asks no cluster.
 
+// reportOptions are the flags of report: which findings count, and how the report looks.
+type reportOptions struct {
+	printOptions
+	ignoreOptions
+}
+
 // newReport returns the command report.
 func newReport(s streams) *cobra.Command {
-	o := newPrintOptions()
+	o := reportOptions{printOptions: newPrintOptions()}
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Print saved reports in any format, several as one",
 		Long: `report reads reports that helmdrift diff -o json or -o yaml wrote, and prints them as one. A FILE -
 is standard input. Parts of a fleet (diff --shard) must be complete: a part that is missing or
-there twice is an error.
+there twice is an error. --fail-on and --ignore apply as in helmdrift diff; a rule that needs more
+than a report has is refused.
 
 ` + exitHelp,
 		Example: `  helmdrift diff -A -o json > fleet.json; helmdrift report fleet.json
-  helmdrift report part-0.json part-1.json part-2.json -o prometheus`,
+  helmdrift report part-0.json part-1.json part-2.json -o prometheus
+  helmdrift report fleet.json --ignore /spec/replicas --fail-on +unmanaged`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return hinted{error: errors.New("report needs a FILE"), hint: "helmdrift diff -o json > FILE writes one"}
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return runReport(s, o, args) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			if o.writes(output.Rules) {
+				return hinted{error: errors.New("-o ignore needs the objects, which a saved report does not have"),
+					hint: "helmdrift diff -o ignore prints the rules"}
+			}
+			return runReport(s, o, args)
+		},
 	}
-	o.addFlags(cmd)
+	o.printOptions.addFlags(cmd)
+	o.addSavedFlags(cmd.Flags())
 	return cmd
 }
 
 // runReport reads the files and prints one report. A single file keeps its form: the report of one release stays one.
-func runReport(s streams, o printOptions, files []string) error {
+func runReport(s streams, o reportOptions, files []string) error {
 	var all []report.Named
 	for _, name := range files {
 		r, err := s.readReport(name)
@@ -56,7 +72,11 @@ func runReport(s streams, o printOptions, files []string) error {
 			return hinted{error: err, hint: "give the reports of all parts of one selection, each once"}
 		}
 	}
-	if err := o.print(s, r, s.display(s.out, o.color, time.Now())); err != nil {
+	now := time.Now()
+	if err := o.apply(r, now); err != nil {
+		return err
+	}
+	if err := o.print(s, r, s.display(s.out, o.color, now)); err != nil {
 		return err
 	}
 	return o.failOn.status(r)
@@ -76,7 +96,12 @@ func (s streams) readReport(name string) (*report.Report, error) {
 	}
 	r, err := report.Read(text)
 	if err != nil {
-		return nil, hinted{error: fmt.Errorf("%s is not a report: %w", name, err), hint: "helmdrift diff -o json > FILE writes one"}
+		return nil, notAReport(name, err)
 	}
 	return r, nil
+}
+
+// notAReport returns the error that a file is not a report.
+func notAReport(name string, err error) error {
+	return hinted{error: fmt.Errorf("%s is not a report: %w", name, err), hint: "helmdrift diff -o json > FILE writes one"}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -21,6 +22,8 @@ type session struct {
 	cluster  *live.Cluster
 	comparer *drift.Comparer
 	target   drift.Target
+	// activity says what a comparison is doing; nil without a terminal.
+	activity *text.Activity
 }
 
 // comparison returns the options of a comparison. The configuration is read first: what is wrong with it is an error even if no cluster
@@ -39,8 +42,9 @@ func (o compareOptions) comparison(s streams, c *connection) (drift.Options, err
 	return options, nil
 }
 
-// begin connects to the cluster and finds the release for a command.
-func begin(ctx context.Context, s streams, c *connection, o compareOptions, args []string, command string) (session, error) {
+// begin connects to the cluster and finds the release for a command. Until the comparison is over, a line on the terminal says what takes
+// so long.
+func begin(ctx context.Context, s streams, c *connection, o compareOptions, args []string, command string) (out session, err error) {
 	options, err := o.comparison(s, c)
 	if err != nil {
 		return session{}, err
@@ -49,25 +53,40 @@ func begin(ctx context.Context, s streams, c *connection, o compareOptions, args
 	if err != nil {
 		return session{}, err
 	}
-	cluster, err := live.Connect(ctx, found.config, c.options())
-	if err != nil {
-		return session{}, err
+	out.activity = s.newActivity(c)
+	defer func() {
+		if err != nil {
+			out.activity.Stop()
+		}
+	}()
+	options.Doing = out.activity.Say
+	out.activity.Say("connecting to the cluster")
+	if out.cluster, err = live.Connect(ctx, found.config, c.options()); err != nil {
+		return out, err
 	}
-	storage, err := c.records(cluster)
+	storage, err := c.records(out.cluster)
 	if err != nil {
-		return session{}, err
+		return out, err
 	}
-	target := drift.Target{Namespace: found.namespace, Revision: o.revision, RollbackTo: o.toRevision}
+	out.target = drift.Target{Namespace: found.namespace, Revision: o.revision, RollbackTo: o.toRevision}
 	if len(args) > 0 {
-		target.Release = args[0]
-	} else if target.Release, err = onlyRelease(ctx, storage, found.namespace, command); err != nil {
-		return session{}, err
+		out.target.Release = args[0]
+	} else if out.target.Release, err = onlyRelease(ctx, storage, found.namespace, command); err != nil {
+		return out, err
 	}
 	if len(args) > 1 {
-		target.Chart = o.chart(args[1])
+		out.target.Chart = o.chart(args[1])
 	}
-	comparer := drift.New(drift.LiveConnection(cluster, found.cluster, storage), options)
-	return session{cluster: cluster, comparer: comparer, target: target}, nil
+	out.comparer = drift.New(drift.LiveConnection(out.cluster, found.cluster, storage), options)
+	return out, nil
+}
+
+// newActivity returns the line that says what a command is doing; nil if stderr is no terminal, or has a log on it.
+func (s streams) newActivity(c *connection) *text.Activity {
+	if !isTerminal(s.err) || c.debug {
+		return nil
+	}
+	return text.NewActivity(s.err, s.display(s.err, newColor(), time.Time{}).Text)
 }
 
 // onlyRelease returns the name of the release of a namespace that has exactly one. If there are more, the error lists them.
@@ -97,6 +116,7 @@ func onlyRelease(ctx context.Context, storage *release.Storage, namespace, comma
 
 // compare compares the release.
 func (s session) compare(ctx context.Context) (*drift.Result, error) {
+	defer s.activity.Stop()
 	result, err := s.comparer.Compare(ctx, s.target)
 	return result, withFlagHint(err, s.target.Chart)
 }

@@ -105,6 +105,10 @@ func runSnapshot(ctx context.Context, s streams, c *connection, o snapshotOption
 	if err != nil {
 		return err
 	}
+	activity := s.newActivity(c)
+	defer activity.Stop()
+	options.Doing = activity.Say
+	activity.Say("connecting to the cluster")
 	cluster, err := live.Connect(ctx, found.config, c.options())
 	if err != nil {
 		return err
@@ -117,6 +121,7 @@ func runSnapshot(ctx context.Context, s streams, c *connection, o snapshotOption
 	if err := o.compareAll(ctx, drift.New(recorder.Connection(), options), found.namespace, args); err != nil {
 		return err
 	}
+	activity.Say("reading what a later chart may need")
 	recorder.Complete(ctx, found.namespace)
 	about := snapshot.Options{
 		Helmdrift: version, Time: time.Now(), Namespace: found.namespace, Release: args[0], IncludeSecrets: o.includeSecrets,
@@ -132,6 +137,7 @@ func runSnapshot(ctx context.Context, s streams, c *connection, o snapshotOption
 	if err != nil {
 		return err
 	}
+	activity.Stop()
 	if err := writeSnapshot(o.output, saved); err != nil {
 		return err
 	}

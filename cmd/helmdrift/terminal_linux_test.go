@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,7 +19,8 @@ import (
 )
 
 // onTerminal runs a program on a pseudo-terminal: terminal COLUMNS ANSWER COMMAND ARG..., where the answer may be ^D. What the terminal
-// shows goes to stdout of the script, with the exit code in the last line. Scripts use it behind [linux].
+// shows in the end goes to stdout of the script, with the exit code in the last line, and all that was written to stderr. Scripts use it
+// behind [linux].
 func onTerminal(ts *testscript.TestScript, _ bool, args []string) {
 	columns, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -31,7 +33,7 @@ func onTerminal(ts *testscript.TestScript, _ bool, args []string) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args[3:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = slave, slave, slave, ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "KUBECONFIG", "TERM", "LANG", "HELMDRIFT_PAGER", "PAGER"} {
+	for _, name := range []string{"PATH", "HOME", "KUBECONFIG", "TERM", "LANG", "HELMDRIFT_PAGER", "PAGER", "FORCE_HYPERLINK"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	ts.Check(cmd.Start())
@@ -47,8 +49,13 @@ func onTerminal(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 	}
 	_ = cmd.Wait()
-	fmt.Fprintf(ts.Stdout(), "%s\ncode %d\n", strings.ReplaceAll(string(seen), "\r\n", "\n"), cmd.ProcessState.ExitCode())
+	raw := strings.ReplaceAll(string(seen), "\r\n", "\n")
+	fmt.Fprint(ts.Stderr(), raw)
+	fmt.Fprintf(ts.Stdout(), "%s\ncode %d\n", overwritten.ReplaceAllString(raw, ""), cmd.ProcessState.ExitCode())
 }
+
+// overwritten is what a line shows before it is written over.
+var overwritten = regexp.MustCompile(`(?m)^.*\r`)
 
 // openTerminal makes a pseudo-terminal of so many columns.
 func openTerminal(columns uint16) (master, slave *os.File, err error) {

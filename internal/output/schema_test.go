@@ -48,6 +48,8 @@ func TestSchemaHasEveryField(t *testing.T) {
 		"owner": report.Owner{}, "fixResult": report.FixResult{}, "planned": report.FixPlan{}, "fixRequest": report.FixRequest{},
 		"fixOperation": report.FixOperation{}, "outcome": report.FixOutcome{}, "scanError": report.ScanError{},
 		"releaseList": report.ReleaseList{}, "listedRelease": report.ListedRelease{},
+		"history": report.History{}, "historyPoint": report.HistoryPoint{}, "releaseHistory": report.ReleaseHistory{},
+		"findingHistory": report.FindingHistory{}, "historyStep": report.HistoryStep{},
 	} {
 		checkStruct(t, name, defs[name], reflect.TypeOf(value))
 	}
@@ -106,7 +108,9 @@ func TestSchemaHasEveryWord(t *testing.T) {
 			wordsOf(report.EngineStrategic, report.EngineMerge, report.EngineApply, report.EngineReplace)},
 		"operation": {defs["release"].Properties["operation"].Enum, wordsOf(report.OperationDrift, report.OperationUpgrade,
 			report.OperationRollback, report.OperationInstall)},
-		"status": {defs["outcome"].Properties["status"].Enum, wordsOf(report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed)},
+		"findingState": {defs["findingState"].Enum, wordsOf(report.FindingThere, report.FindingGone, report.FindingIgnored)},
+		"absence":      {defs["findingHistory"].Properties["absence"].Enum, wordsOf(report.AbsenceMissing, report.AbsenceTerminating)},
+		"status":       {defs["outcome"].Properties["status"].Enum, wordsOf(report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed)},
 	} {
 		if diff := cmp.Diff(c.want, c.got); diff != "" {
 			t.Errorf("%s (-Go +schema):\n%s", where, diff)

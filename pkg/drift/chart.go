@@ -71,10 +71,12 @@ func (r run) withChartOrError(ctx context.Context, loaded *release.Loaded, f *fe
 
 // withChart returns the input with the objects of the rendered chart as the desired state.
 func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedChart, in threeway.Input) (threeway.Input, error) {
+	r.options.Doing("fetching the chart")
 	<-f.ready
 	if f.err != nil {
 		return in, f.err
 	}
+	r.options.Doing("rendering the chart")
 	request, err := r.chartRequest(ctx, loaded, in, f.path)
 	if err != nil {
 		return in, err

@@ -75,6 +75,7 @@ func (c *Comparer) compare(ctx context.Context, t Target) (*Result, error) {
 		}
 		if unchanged {
 			r.verify(ctx, result.Comparison)
+			r.options.Doing("reading what the writes mean for pods")
 			result.effects = r.forecast(ctx, result.Comparison)
 			return result, nil
 		}
@@ -86,7 +87,9 @@ func (c *Comparer) compare(ctx context.Context, t Target) (*Result, error) {
 // verify lets the API server try the predicted writes if the options ask for it.
 func (c *Comparer) verify(ctx context.Context, comparison *threeway.Comparison) {
 	if c.options.DryRun {
-		comparison.Verify(c.connection.DryRun(ctx, comparison.Requests(), comparison.Deployer().Manager))
+		requests := comparison.Requests()
+		c.options.Doing("asking the API server to try " + counted(len(requests), "write"))
+		comparison.Verify(c.connection.DryRun(ctx, requests, comparison.Deployer().Manager))
 	}
 }
 
@@ -135,6 +138,7 @@ type run struct {
 // compareOnce reads the records and the cluster, and compares. With a chart, everything that shows drift is read before the chart is
 // rendered, so that the drift is reported even if the chart cannot be rendered.
 func (r run) compareOnce(ctx context.Context) (*Result, error) {
+	r.options.Doing("reading the release")
 	loaded, err := r.load(ctx)
 	if err != nil {
 		return nil, err
@@ -209,6 +213,7 @@ func (r run) compareInput(ctx context.Context, in threeway.Input) (*threeway.Com
 	in.Terminating = r.connection.Cluster.Terminating(ctx, namespacesOf(in))
 	comparison := threeway.Compare(in)
 	if needs := comparison.Needs(); !needs.Empty() {
+		r.options.Doing("reading schemas and autoscalers")
 		r.readNeeds(ctx, needs, &in)
 		comparison = threeway.Compare(in)
 	}
@@ -220,12 +225,21 @@ func (r run) readLive(ctx context.Context, in threeway.Input) (map[object.Ref]th
 	missing := slices.DeleteFunc(refs(in), func(ref object.Ref) bool { _, found := in.Live[ref]; return found })
 	var found map[object.Ref]threeway.Live
 	if len(missing) > 0 {
+		r.options.Doing("reading " + counted(len(missing), "object"))
 		found = r.connection.Cluster.Read(ctx, missing)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("reading the cluster: %w", err)
 	}
 	return merged(in.Live, found), nil
+}
+
+// counted returns a number of things, such as "1 object" and "2 objects".
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // refs returns every object of old and desired, at the versions that they name.

@@ -68,6 +68,9 @@ type Options struct {
 	Rules    []ignore.Rule
 	Warnings []report.Message
 
+	// Doing is called with what a comparison is doing, such as "reading 42 objects". The texts hold no foreign words. It may be nil.
+	Doing func(what string)
+
 	// Known is what is known to be secret. Comparisons add to it, and it is removed from their errors. The commands of this module share it
 	// with their log. Its type is internal, so other modules leave it nil; each Comparer then has its own.
 	Known *secret.Known
@@ -81,6 +84,9 @@ type Options struct {
 
 // withDefaults returns the options with a default for every function that is nil, and for Known.
 func (o Options) withDefaults() Options {
+	if o.Doing == nil {
+		o.Doing = func(string) {}
+	}
 	if o.Known == nil {
 		o.Known = &secret.Known{}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -16,27 +17,80 @@ import (
 // Read decodes a report that was saved as JSON or YAML. It accepts every report of this APIVersion, also one with keys that it does not
 // know: within a version keys are only added. Notes have no kinds, because saved reports have only their texts.
 func Read(text []byte) (*Report, error) {
-	doc := text
-	if !json.Valid(doc) {
-		var err error
-		if doc, err = yaml.YAMLToJSON(text); err != nil {
-			return nil, fmt.Errorf("it is neither JSON nor YAML: %w", err)
-		}
+	doc, err := asJSON(text)
+	if err != nil {
+		return nil, err
 	}
-	var head struct{ APIVersion, Kind string }
-	switch err := json.Unmarshal(doc, &head); {
-	case err != nil || head.APIVersion == "":
-		return nil, errors.New("it has no apiVersion")
-	case head.APIVersion != APIVersion && strings.HasPrefix(head.APIVersion, "helmdrift.io/"):
-		return nil, fmt.Errorf("its apiVersion is %.40s, and this helmdrift reads %s; a newer helmdrift may have written it", head.APIVersion, APIVersion)
-	case head.APIVersion != APIVersion || head.Kind != KindReport:
-		return nil, fmt.Errorf("it is a %.40s %.40s, not a %s %s", head.APIVersion, head.Kind, APIVersion, KindReport)
+	if _, err := headOf(doc); err != nil {
+		return nil, err
 	}
 	var out Report
 	if err := json.Unmarshal(doc, &out); err != nil {
 		return nil, fmt.Errorf("it does not have the form of a report: %w", err)
 	}
 	return &out, nil
+}
+
+// IsOtherKind reports whether an error of Read or ReadTime means that a document of helmdrift is no report, such as the result of a fix.
+func IsOtherKind(err error) bool {
+	var other otherKind
+	return errors.As(err, &other)
+}
+
+// otherKind is the kind of a document of helmdrift that is no report.
+type otherKind string
+
+// Error says what the document is.
+func (k otherKind) Error() string {
+	return fmt.Sprintf("it is a %s %s, not a %s %s", APIVersion, string(k), APIVersion, KindReport)
+}
+
+// ReadTime returns the time of a report that was saved as JSON or YAML, and reads no more of it.
+func ReadTime(text []byte) (time.Time, error) {
+	doc, err := asJSON(text)
+	if err != nil {
+		return time.Time{}, err
+	}
+	head, err := headOf(doc)
+	if err == nil && head.Time.IsZero() {
+		err = errors.New("it has no time")
+	}
+	return head.Time, err
+}
+
+// asJSON returns a document in JSON or YAML as JSON.
+func asJSON(text []byte) ([]byte, error) {
+	if json.Valid(text) {
+		return text, nil
+	}
+	doc, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("it is neither JSON nor YAML: %w", err)
+	}
+	return doc, nil
+}
+
+// head is the beginning of a document.
+type head struct {
+	APIVersion, Kind string
+	Time             time.Time
+}
+
+// headOf returns the head of a report, or why the document is none.
+func headOf(doc []byte) (head, error) {
+	var out head
+	switch err := json.Unmarshal(doc, &out); {
+	case err != nil || out.APIVersion == "":
+		return out, errors.New("it has no apiVersion")
+	case out.APIVersion != APIVersion && strings.HasPrefix(out.APIVersion, "helmdrift.io/"):
+		return out, fmt.Errorf("its apiVersion is %.40s, and this helmdrift reads %s; a newer helmdrift may have written it",
+			out.APIVersion, APIVersion)
+	case out.APIVersion == APIVersion && slices.Contains([]string{KindFixResult, KindReleaseList, KindHistory}, out.Kind):
+		return out, otherKind(out.Kind)
+	case out.APIVersion != APIVersion || out.Kind != KindReport:
+		return out, fmt.Errorf("it is a %.40s %.40s, not a %s %s", out.APIVersion, out.Kind, APIVersion, KindReport)
+	}
+	return out, nil
 }
 
 // UnmarshalJSON decodes a finding. Integers stay integers, and the sides that Nulls names become object.Null.

@@ -281,6 +281,12 @@ func (o Object) Key() object.Key {
 	return object.Key{Group: group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
+// Ref returns what identifies the object, and its version.
+func (o Object) Ref() object.Ref {
+	_, version := o.groupVersion()
+	return object.Ref{Key: o.Key(), Version: version}
+}
+
 // groupVersion splits APIVersion; the group of a core kind is empty.
 func (o Object) groupVersion() (group, version string) {
 	if group, version, ok := strings.Cut(o.APIVersion, "/"); ok {

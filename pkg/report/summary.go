@@ -29,6 +29,19 @@ func NewScan(version string, now time.Time, releases []Release, errors []ScanErr
 	return r
 }
 
+// Recount decides again what drifted, and counts the summary again. It is needed after findings were silenced.
+func (r *Report) Recount() {
+	r.Summary = Summary{Errors: len(r.Errors)}
+	for i := range r.Releases {
+		release := &r.Releases[i]
+		for j := range release.Objects {
+			release.Objects[j].Drifted = release.Objects[j].hasDrifted()
+		}
+		release.Drifted = release.HasDrifted()
+		r.Summary.add(*release)
+	}
+}
+
 func (s *Summary) add(r Release) {
 	s.Releases++
 	s.Objects += r.Compared

@@ -150,7 +150,7 @@ func (b *tab) run(actions ...chromedp.Action) {
 func (b *tab) visit(fragment string) {
 	b.t.Helper()
 	b.run(chromedp.Navigate("about:blank"), chromedp.Navigate(b.url+fragment))
-	b.wait(`document.readyState === "complete" && !document.getElementById("app").hidden`)
+	b.wait(`document.readyState === "complete" && !document.getElementById("app")?.hidden`)
 }
 
 // value evaluates an expression in the page.

@@ -22,14 +22,12 @@ type Progress struct {
 	// Reading says that the releases are only read and not compared.
 	Reading bool
 
-	w     io.Writer
+	statusLine
 	style style
-	width int
 	now   func() time.Time
 
 	mu sync.Mutex
-	// shown is the width of the line that stands on the terminal, and written the time at which it was written.
-	shown   int
+	// written is the time at which the line was written.
 	written time.Time
 	// started is the time at which the first of the releases was begun, and atStart how many were done by then.
 	started time.Time
@@ -39,7 +37,7 @@ type Progress struct {
 
 // NewProgress returns a progress line on w, laid out as the options say. Now is the clock.
 func NewProgress(w io.Writer, opts Options, now func() time.Time) *Progress {
-	return &Progress{w: w, style: newStyle(opts), width: opts.Width, now: now}
+	return &Progress{statusLine: statusLine{w: w, width: opts.Width}, style: newStyle(opts), now: now}
 }
 
 // Update says how many of all releases have been compared, and how many of those drifted or have an error. Total is 0 while the releases
@@ -100,22 +98,4 @@ func (p *Progress) line(now time.Time, done, total, drifted, errors int) string 
 		said = said[:len(said)-1]
 	}
 	return strings.Join(said, p.style.dot)
-}
-
-// show writes a line over the one that stands there. What is left of the old one is overwritten with blanks, which every terminal
-// understands. The last column stays free, because some terminals go on to the next line after it.
-func (p *Progress) show(line string) {
-	if p.width > 0 {
-		line = keepStart(line, p.width-1, "")
-	}
-	width := Width(line)
-	if width == 0 && p.shown == 0 {
-		return
-	}
-	text := "\r" + pad(line, p.shown)
-	if p.shown > width {
-		text += "\r" + line // so that the cursor stands behind the line
-	}
-	p.shown = width
-	_, _ = io.WriteString(p.w, text) // nobody waits for a progress line, so a failed write is no error
 }

@@ -1,0 +1,192 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+const (
+	// maxHistorySteps is how many steps of a flapping finding are listed, the latest ones.
+	maxHistorySteps = 5
+	// maxHistoryValue is the width of a live value on a terminal.
+	maxHistoryValue = 40
+	// minute is how a history writes times, which are in UTC.
+	minute = "2006-01-02 15:04"
+)
+
+// History returns what a history says: for each release the findings that are there or flap, and with Verbose also those that ended.
+func History(h *report.History, opts Options) []byte {
+	t := newText(opts, h.Time)
+	var writers []func()
+	hidden := 0
+	for _, r := range h.Releases {
+		shown := slices.DeleteFunc(slices.Clone(r.Findings), func(f report.FindingHistory) bool {
+			return !t.verbose && f.State != report.FindingThere && !f.Flapping
+		})
+		hidden += len(r.Findings) - len(shown)
+		if len(shown) > 0 || t.verbose {
+			writers = append(writers, func() { t.releaseHistory(r, shown) })
+		}
+	}
+	t.blocks(append(writers, func() { t.totals(h, hidden) })...)
+	return t.out.Bytes()
+}
+
+// totals writes the last lines: what was found, and in what.
+func (t *text) totals(h *report.History, hidden int) {
+	for i, said := range historyTotals(h) {
+		if i == 0 {
+			t.headline(said)
+		} else {
+			t.prose(said)
+		}
+	}
+	if hidden > 0 {
+		t.prose(fmt.Sprintf("%s that ended (see -v)", plural(hidden, "finding")))
+	}
+}
+
+// historyTotals returns what was found, and in what.
+func historyTotals(h *report.History) []string {
+	counts := map[report.FindingState]int{}
+	flapping := 0
+	for _, r := range h.Releases {
+		for _, f := range r.Findings {
+			counts[f.State]++
+			flapping += oneIf(f.Flapping)
+		}
+	}
+	out := []string{
+		fmt.Sprintf("%s there, %d gone, %d ignored; %d flapping", plural(counts[report.FindingThere], "finding"), counts[report.FindingGone],
+			counts[report.FindingIgnored], flapping),
+		fmt.Sprintf("%s on %s, %s to %s UTC", plural(h.Reports, "report"), plural(len(h.Releases), "release"), h.From.UTC().Format(minute),
+			h.Time.UTC().Format(minute)),
+	}
+	if h.Previews > 0 {
+		out = append(out, plural(h.Previews, "comparison")+" with a chart or another revision left out: they do not say what drifted")
+	}
+	return out
+}
+
+// releaseHistory writes the findings of one release.
+func (t *text) releaseHistory(r report.ReleaseHistory, shown []report.FindingHistory) {
+	said := []string{plural(r.Reports, "report")}
+	if r.Unknown > 0 {
+		said = append(said, fmt.Sprintf("%d with an error, which may have missed something", r.Unknown))
+	}
+	if len(shown) == 0 {
+		said = append(said, "nothing listed")
+	}
+	t.headline("release " + t.releaseName(report.Release{Name: r.Name, Cluster: r.Cluster}, r.Namespace) + ": " + strings.Join(said, t.dot))
+	last := ""
+	for _, f := range shown {
+		if name := t.keyName(f.Object, r.Namespace); name != last {
+			t.indented("  ", name)
+			last = name
+		}
+		t.findingHistory(f)
+	}
+}
+
+// findingHistory writes one finding: its state, how long it was there, its latest value and who owned it, and its steps if it flaps.
+func (t *text) findingHistory(f report.FindingHistory) {
+	said := []string{t.escape(string(f.State)) + " " + t.place(f), span(time.Duration(f.Seconds)*time.Second) + " " + period(f)}
+	if !f.Drifted {
+		said = append(said, "unmanaged")
+	}
+	if f.State == report.FindingThere && len(f.Steps) > 0 {
+		said = append(said, t.stepValue(f.Steps[len(f.Steps)-1], f.Masked))
+	}
+	if names := t.managerNames(f.Managers); names != "" {
+		said = append(said, names)
+	}
+	t.indented("    ", joinNonEmpty(t.dot, said...))
+	if f.Flapping {
+		t.indented("      ", t.flapping(f))
+	}
+}
+
+// place returns what a finding is about: its path, or how its object is gone.
+func (t *text) place(f report.FindingHistory) string { return t.escape(f.Path + string(f.Absence)) }
+
+// period returns when a finding was first there, and when it ended.
+func period(f report.FindingHistory) string {
+	said := "since " + f.FirstSeen.UTC().Format(minute)
+	if f.Ended != nil {
+		said += " until " + f.Ended.UTC().Format(minute)
+	}
+	return said
+}
+
+// flapping says how a finding flaps, who takes part in it, and its latest steps.
+func (t *text) flapping(f report.FindingHistory) string {
+	said := "flaps: came " + times(f.Periods)
+	if f.Changes > 0 {
+		said += ", changed " + times(f.Changes)
+	}
+	if len(f.Managers) > 1 {
+		said += "; " + enumerate(t.labels(f.Managers)) + " fight over it"
+	}
+	steps := f.Steps[max(0, len(f.Steps)-maxHistorySteps):]
+	var listed []string
+	for _, step := range steps {
+		one := step.Time.UTC().Format(minute) + " " + t.escape(string(step.State))
+		if step.State == report.FindingThere {
+			one = joinNonEmpty(" ", step.Time.UTC().Format(minute), t.stepValue(step, f.Masked))
+			if names := t.managerNames(step.Managers); names != "" {
+				one += " by " + names
+			}
+		}
+		listed = append(listed, one)
+	}
+	return said + ": " + strings.Join(listed, t.dot)
+}
+
+// times counts occurrences.
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// stepValue returns the live value of a step. It is not known for a field that live lacks, and for a large value.
+func (t *text) stepValue(s report.HistoryStep, masked bool) string {
+	switch {
+	case masked:
+		return t.mask
+	case s.Live == nil:
+		return ""
+	case t.width > 0:
+		return keepStart(t.value(s.Live), maxHistoryValue, t.ellipsis)
+	}
+	return t.value(s.Live)
+}
+
+// managerNames returns the names of field managers.
+func (t *text) managerNames(names []string) string { return strings.Join(t.labels(names), ", ") }
+
+func (t *text) labels(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = t.label(name)
+	}
+	return out
+}
+
+// indented writes escaped text behind an indent. The further lines stand behind a gutter, too.
+func (t *text) indented(indent, s string) {
+	for i, l := range t.wrapped(s, len(indent)) {
+		if i > 0 {
+			l = t.gutter + l
+		}
+		t.line(indent, l)
+	}
+}
