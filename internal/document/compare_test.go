@@ -138,6 +138,7 @@ func TestBounds(t *testing.T) {
 		"deep block": strings.Repeat("- ", maxDepth+2) + "a",
 		"laughs":     laughs,
 		"itself":     "a: &a [*a]",
+		"dots":       "a" + strings.Repeat(".a", 900) + " = 1\n",
 		"merges":     "a: &a {<<: *a, b: 1}",
 	} {
 		for _, name := range []string{"a.yaml", "a.json", "a.toml"} {

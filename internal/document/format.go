@@ -20,9 +20,11 @@ const (
 
 // The bounds of a document, and of a comparison.
 const (
-	// maxSize is how long a text may be, and maxExpanded how large its values may be after all aliases are followed.
-	maxSize     = 512 << 10
-	maxExpanded = 1 << 20
+	// maxSize is how long a text may be: as long as an object. maxParsed is the same for YAML and TOML, whose parsers are slow: some 100 ms at
+	// worst. maxExpanded is how large the values may be after all aliases are followed.
+	maxSize     = 1 << 20
+	maxParsed   = 256 << 10
+	maxExpanded = 2 << 20
 	// maxDepth is how deep lists and maps may be nested.
 	maxDepth = 64
 	// maxChanges is how many changes are listed.

@@ -9,12 +9,12 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// maxDots is how many dots a line of TOML may have. The parser takes quadratic time for a key of very many parts.
-const maxDots = 1000
+// maxDots is how many dots a key may have. The parser takes quadratic time for a key of very many parts.
+const maxDots = 64
 
 // parseTOML parses a TOML text.
 func parseTOML(text string) (parsed, bool) {
-	if !isFlat(text) {
+	if len(text) > maxParsed || !isFlat(text) {
 		return parsed{}, false
 	}
 	var root map[string]any
@@ -26,18 +26,20 @@ func parseTOML(text string) (parsed, bool) {
 	return parsed{root: v}, ok
 }
 
-// isFlat reports whether brackets and dots are so few that the parser, which is recursive, is safe. Those within strings count too.
+// isFlat reports whether brackets are so few that the parser, which is recursive, is safe, and keys so short that it is fast. It does not know
+// strings, so it may refuse a text for what is in one.
 func isFlat(text string) bool {
 	depth, dots := 0, 0
 	for i := range len(text) {
 		switch text[i] {
 		case '[', '{':
 			depth++
+			dots = 0
 		case ']', '}':
 			depth = max(0, depth-1)
 		case '.':
 			dots++
-		case '\n':
+		case '\n', '=', ',':
 			dots = 0
 		}
 		if depth > maxDepth || dots > maxDots {

@@ -14,6 +14,9 @@ import (
 
 // parseYAML parses a YAML text. Several documents are a list of them; documents without content do not count.
 func parseYAML(text string) (parsed, bool) {
+	if len(text) > maxParsed {
+		return parsed{}, false
+	}
 	d := yaml.NewDecoder(strings.NewReader(text))
 	r := yamlReader{budget: budget{maxExpanded}}
 	var documents []any
