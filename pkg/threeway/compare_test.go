@@ -48,7 +48,7 @@ func runCase(t *testing.T, file string) {
 		wants["report.json"] = report
 	}
 	if _, ok := files["inside"]; ok {
-		wants["inside"] = describeInside(c)
+		wants["inside"] = describeInside(c, Mask{})
 	}
 	if _, ok := files["requests"]; ok {
 		wants["requests"] = describeRequests(c)

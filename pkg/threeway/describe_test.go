@@ -84,10 +84,10 @@ func describeField(b *strings.Builder, f verdict.Finding) {
 	b.WriteString("\n")
 }
 
-// describeInside writes what the masked report says of documents inside values.
-func describeInside(c *Comparison) string {
+// describeInside writes what the report says of documents inside values.
+func describeInside(c *Comparison, mask Mask) string {
 	var b strings.Builder
-	for _, o := range c.Report(Mask{}).Objects {
+	for _, o := range c.Report(mask).Objects {
 		for _, f := range o.Fields {
 			if f.Inside == nil {
 				fmt.Fprintf(&b, "%s %s %s: nothing\n", o.Kind, o.Name, f.Path)
