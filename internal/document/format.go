@@ -20,8 +20,8 @@ const (
 
 // The bounds of a document, and of a comparison.
 const (
-	// maxSize is how long a text may be: as long as an object. maxParsed is the same for YAML and TOML, whose parsers are slow: some 100 ms at
-	// worst. maxExpanded is how large the values may be after all aliases are followed.
+	// maxSize is how long a text may be: as long as an object. maxParsed is the same for YAML and TOML, whose parsers are slow; they take
+	// less than a second for such a text. maxExpanded is how large the values may be after all aliases are followed.
 	maxSize     = 1 << 20
 	maxParsed   = 256 << 10
 	maxExpanded = 2 << 20
@@ -90,7 +90,7 @@ func (s syntax) parseAll(texts Sides[*string]) (out Sides[*parsed], ok bool) {
 		if text == nil {
 			continue
 		}
-		doc, ok := s.parse(*text)
+		doc, ok := s.parseOne(*text)
 		if !ok || isScalar(doc.root) {
 			return out, false
 		}
@@ -112,6 +112,16 @@ func (s syntax) parseAll(texts Sides[*string]) (out Sides[*parsed], ok bool) {
 		}
 	}
 	return out, maps == 0 || lists == 0
+}
+
+// parseOne parses a text. One on which a library panics is no document.
+func (s syntax) parseOne(text string) (doc parsed, ok bool) {
+	defer func() {
+		if recover() != nil {
+			doc, ok = parsed{}, false
+		}
+	}()
+	return s.parse(text)
 }
 
 func isMap(v any) bool    { _, ok := v.(map[string]any); return ok }
