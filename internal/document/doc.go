@@ -1,5 +1,5 @@
-// Package document compares texts that are documents: the YAML, JSON, TOML, INI or properties that an entry of a ConfigMap, an annotation or
-// a field of a custom resource holds. The package is pure. It does not know which values are secret: the caller masks.
+// Package document compares texts that are documents: the YAML, JSON, TOML, INI or properties that an entry of a ConfigMap, an annotation
+// or a field of a custom resource holds. The package is pure. It does not know which values are secret: the caller masks.
 //
 //	name, texts ─► formatsOf ─► parse ─► values of each side ─► walk ─► Difference
 //	               format.go    yaml.go, json.go, toml.go, lines.go     compare.go
@@ -18,6 +18,6 @@
 //
 // # Bounds
 //
-// Documents come from the cluster and may be hostile. The constants in format.go bound size, depth, the size after all aliases are followed,
-// and the number of changes. Larger documents have no Difference; more changes than that are counted.
+// Documents come from the cluster and may be hostile. The constants in format.go bound size, depth, the size after all aliases are
+// followed, and the number of changes. Larger documents have no Difference; more changes than that are counted.
 package document

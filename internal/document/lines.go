@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parseINI parses an INI text: keys and values in sections, which are maps. A key without a value is null. It must have a section. Lines with
-// an indent are not accepted, because some readers take them for the rest of a value and others do not.
+// parseINI parses an INI text: keys and values in sections, which are maps. A key without a value is null. It must have a section. Lines
+// with an indent are not accepted, because some readers take them for the rest of a value and others do not.
 func parseINI(text string) (parsed, bool) {
 	root := map[string]any{}
 	section := root

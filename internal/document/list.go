@@ -27,8 +27,8 @@ func (c *comparison) lists(path object.Path, at Sides[side]) {
 	c.plainLists(path, lists)
 }
 
-// byKey returns the indexes of the items by the values of a key. It returns false unless every item of every list is a map that has the key,
-// and each list has each value once.
+// byKey returns the indexes of the items by the values of a key. It returns false unless every item of every list is a map that has the
+// key, and each list has each value once.
 func byKey(key string, lists Sides[[]any]) (out Sides[map[any]int], ok bool) {
 	for i, list := range lists {
 		out[i] = map[any]int{}

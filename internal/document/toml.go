@@ -26,8 +26,8 @@ func parseTOML(text string) (parsed, bool) {
 	return parsed{root: v}, ok
 }
 
-// isFlat reports whether brackets are so few that the parser, which is recursive, is safe, and keys so short that it is fast. It does not know
-// strings, so it may refuse a text for what is in one.
+// isFlat reports whether brackets are so few that the parser, which is recursive, is safe, and keys so short that it is fast. It does not
+// know strings, so it may refuse a text for what is in one.
 func isFlat(text string) bool {
 	depth, dots := 0, 0
 	for i := range len(text) {
