@@ -150,7 +150,15 @@ func (p *planter) objects() (out []func(string) object.Object) {
 		return map[string]any{"data": map[string]any{"seed": base64.StdEncoding.EncodeToString([]byte(canary))}}
 	})
 	build("", "v1", "ConfigMap", func(canary string) map[string]any {
-		return map[string]any{"data": map[string]any{a: canary, "conf": with(text, canary), "plain": "known as " + canary, "side": canary[7:9]}}
+		return map[string]any{"data": map[string]any{a: canary, "conf": with(text, canary), "plain": "known as " + canary, "side": canary[7:9],
+			"app.yaml":       fmt.Sprintf("side: %s\n%s: %s\n", canary[7:9], b, canary),
+			"app.json":       fmt.Sprintf(`{"side": %q, %q: %q}`, canary[7:9], c, canary),
+			"app.toml":       fmt.Sprintf("side = %q\n%q = %q\n", canary[7:9], a, canary),
+			"app.ini":        fmt.Sprintf("[%s]\nside = %s\n%s = %s\n", c, canary[7:9], b, canary),
+			"app.properties": fmt.Sprintf("side=%s\n%s=%s\n", canary[7:9], c, canary),
+			"env.yaml":       fmt.Sprintf("side: %s\nenv:\n- name: %s\n  value: %s\n", canary[7:9], a, canary),
+			"keys.yaml":      fmt.Sprintf("%s: %s\n", canary, canary[7:9]),
+		}}
 	})
 	build("apps", "v1", "Deployment", func(canary string) map[string]any {
 		return map[string]any{"spec": map[string]any{

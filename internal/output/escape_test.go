@@ -121,10 +121,15 @@ func reportOf(s string) *report.Report {
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	rule := &report.IgnoreRule{Rule: s, Reason: s}
 	message := []report.Message{{Code: s, Message: s, Object: s, File: s, Line: 3}}
+	inside := &report.Inside{Format: s, More: 2, Changes: []report.InsideChange{
+		{Path: s, Change: s, Cause: report.CauseDrift, Old: s, Desired: s, Live: s + "x"},
+		{Path: s, Change: report.InsideChanged, Cause: report.CauseBoth, Old: s, Desired: map[string]any{s: s}, Live: []any{s, nil}},
+		{Path: s, Change: report.InsideAdded, Cause: report.CauseChange, Desired: s}, {Path: s, Change: s, Cause: report.Cause(s), Masked: true},
+	}}
 	field := func(old, desired, live any, cause report.Cause) report.Finding {
 		return report.Finding{
 			ID: s, Path: s, Pointer: s, Verdict: report.Overwrite, Cause: cause, Managed: true, Class: report.Class(s), Template: s,
-			Old: old, Desired: desired, Live: live, After: s, Notes: report.Notes{{Text: s}}, IgnoredBy: rule,
+			Old: old, Desired: desired, Live: live, After: s, Notes: report.Notes{{Text: s}}, IgnoredBy: rule, Inside: inside,
 			Owners: []report.Owner{{Manager: s, Operation: s, Subresource: s, Time: &at}, {Manager: s}},
 		}
 	}

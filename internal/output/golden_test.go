@@ -55,7 +55,7 @@ var (
 
 	wide = map[string]bool{
 		"scan": true, "scan-clusters": true, "scan-hostile": true, "scan-unsearched": false,
-		"drift": true, "upgrade": true, "hostile": true,
+		"drift": true, "upgrade": true, "hostile": true, "inside": true,
 		"noise": false, "blocked": false, "rollback": false, "install": false, "dryrun": false, "render-error": false,
 	}
 )

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -101,14 +102,19 @@ func (f *Finding) UnmarshalJSON(raw []byte) error {
 	if err := d.Decode((*plain)(f)); err != nil {
 		return err
 	}
-	for name, side := range f.sides() {
+	putNulls(f.sides(), f.Nulls)
+	f.Nulls = nil
+	return nil
+}
+
+// putNulls makes the numbers of decoded sides those of the API, and the named sides object.Null.
+func putNulls(sides iter.Seq2[string, *any], nulls []string) {
+	for name, side := range sides {
 		*side = withNumbers(*side)
-		if slices.Contains(f.Nulls, name) {
+		if slices.Contains(nulls, name) {
 			*side = object.Null{}
 		}
 	}
-	f.Nulls = nil
-	return nil
 }
 
 // withNumbers returns a decoded value whose numbers are as those of the API: int64 where that holds the number, else float64.

@@ -247,6 +247,8 @@ type Finding struct {
 	Blocked    bool        `json:"blocked,omitempty"`
 	IgnoredBy  *IgnoreRule `json:"ignoredBy,omitempty"`
 	Owners     []Owner     `json:"owners,omitempty"`
+	// Inside is set if the sides are documents, and says what differs inside them. A masked finding has none.
+	Inside *Inside `json:"inside,omitempty"`
 	// Unrecorded is set if the API server does not record who wrote the live value; Note says why.
 	Unrecorded bool `json:"unrecorded,omitempty"`
 	// OwnerOnly is set in a FixPlan if the live value stays and only its owner changes. It is not part of the contract.
@@ -259,13 +261,19 @@ type Finding struct {
 func (f Finding) MarshalJSON() ([]byte, error) {
 	type plain Finding
 	out := plain(f)
-	out.Nulls = nil
-	for name, side := range (*Finding)(&out).sides() {
+	out.Nulls = takeNulls((*Finding)(&out).sides())
+	return json.Marshal(out)
+}
+
+// takeNulls makes the sides that hold a null nil, and returns their names.
+func takeNulls(sides iter.Seq2[string, *any]) []string {
+	var nulls []string
+	for name, side := range sides {
 		if *side == (object.Null{}) {
-			*side, out.Nulls = nil, append(out.Nulls, name)
+			*side, nulls = nil, append(nulls, name)
 		}
 	}
-	return json.Marshal(out)
+	return nulls
 }
 
 // sides returns the values of the finding by their keys, in the order of a report.

@@ -65,6 +65,7 @@ func filesOf(archive *txtar.Archive) map[string]string {
 //	                                    built-in (the built-in rules hold), controllers (what they wrote is reported),
 //	                                    sql (the records are in a database)
 //	want                                the findings
+//	inside                              what differs inside the documents that values are
 //	requests                            what Helm would send
 //	report.json                         the masked report
 //	canaries                            texts that the comparison holds and the report must not

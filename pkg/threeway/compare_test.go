@@ -47,6 +47,9 @@ func runCase(t *testing.T, file string) {
 	if _, ok := files["report.json"]; ok {
 		wants["report.json"] = report
 	}
+	if _, ok := files["inside"]; ok {
+		wants["inside"] = describeInside(c, Mask{})
+	}
 	if _, ok := files["requests"]; ok {
 		wants["requests"] = describeRequests(c)
 	}

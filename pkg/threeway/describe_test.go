@@ -84,6 +84,28 @@ func describeField(b *strings.Builder, f verdict.Finding) {
 	b.WriteString("\n")
 }
 
+// describeInside writes what the report says of documents inside values.
+func describeInside(c *Comparison, mask Mask) string {
+	var b strings.Builder
+	for _, o := range c.Report(mask).Objects {
+		for _, f := range o.Fields {
+			if f.Inside == nil {
+				fmt.Fprintf(&b, "%s %s %s: nothing\n", o.Kind, o.Name, f.Path)
+				continue
+			}
+			fmt.Fprintf(&b, "%s %s %s: %s", o.Kind, o.Name, f.Path, f.Inside.Format)
+			say(&b, f.Inside.OnlyFormatting, ", only formatting")
+			say(&b, f.Inside.More > 0, fmt.Sprintf(", %d more", f.Inside.More))
+			b.WriteString("\n")
+			for _, change := range f.Inside.Changes {
+				raw, _ := json.Marshal(change)
+				fmt.Fprintf(&b, "  %s\n", raw)
+			}
+		}
+	}
+	return b.String()
+}
+
 // describeRequests writes the requests of a comparison, one a line.
 func describeRequests(c *Comparison) string {
 	var b strings.Builder

@@ -66,7 +66,7 @@ type masker struct {
 
 type namedState struct {
 	name  string
-	value map[string]any
+	value any
 }
 
 // masker returns the masker of an object.

@@ -99,6 +99,7 @@ func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.F
 	out.Pointer, out.DesiredPointer = o.pointers(f.Path)
 	if !out.Masked {
 		out.Old, out.Desired, out.Live, out.After = f.Old, f.Desired, f.Live, f.After
+		out.Inside = o.inside(f, mask)
 	}
 	return out
 }

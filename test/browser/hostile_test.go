@@ -24,6 +24,7 @@ func TestHostileValues(t *testing.T) {
 				f := &o.Fields[n]
 				f.ID, f.Path, f.Old, f.Live = attack+string(rune('a'+n)), attack, "a\n"+attack, map[string]any{attack: []any{attack, "\u202e\x1b[31m"}}
 				f.Owners[0].Manager = attack
+				f.Inside = &report.Inside{Format: attack, Changes: []report.InsideChange{{Path: attack, Change: attack, Old: attack}}}
 			}
 		}
 	}

@@ -166,6 +166,21 @@ func TestWarningsAndEffects(t *testing.T) {
 	}
 }
 
+// TestInside: a finding whose values are documents says what differs inside them, and the search finds it.
+func TestInside(t *testing.T) {
+	b := open(t, write(t, saved(t, "inside")), 1280, 900)
+	b.visit(b.places()[1])
+	for _, want := range []string{"inside the yaml:", "scrape_configs[job_name=alertmanager] live: removed", "only formatting", "2 more changes"} {
+		if said := strings.Join(strings.Fields(b.text("#detail")), " "); !strings.Contains(said, want) {
+			t.Errorf("the detail lacks %q:\n%s", want, said)
+		}
+	}
+	b.search("job_name=alertmanager]")
+	if got := b.text("#count"); got != "1 finding in 1 object" {
+		t.Errorf("a search for a place inside a document takes %s", got)
+	}
+}
+
 // TestLinesOfDocuments: of a document in a value the lines that differ are marked.
 func TestLinesOfDocuments(t *testing.T) {
 	r := generate(1)

@@ -343,6 +343,7 @@ func hostile(s string) *report.Report {
 	field := report.Finding{
 		ID: s, Path: s, Verdict: report.Overwrite, Cause: report.CauseBoth, Managed: true, Old: s, Desired: map[string]any{s: s}, Live: s + "x",
 		Notes: report.Notes{{Text: s}}, Owners: []report.Owner{{Manager: s, Subresource: s}},
+		Inside: &report.Inside{Format: s, Changes: []report.InsideChange{{Path: s, Change: s, Old: s, Live: s + "x"}}, More: 1},
 	}
 	silent := field
 	silent.IgnoredBy = rule

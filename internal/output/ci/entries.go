@@ -207,7 +207,7 @@ func fieldEntry(r *report.Release, o *report.Object, f *report.Finding) entry {
 	case f.Drifted():
 		e.level = levelWarning
 	}
-	e.change, e.by, e.says = values(r, f), owners(f), operation(r)+" "+effectOn(f)
+	e.change, e.by, e.says = values(r, f), owners(f), operation(r)+" "+effectOn(f)+inside(f.Inside)
 	if notes := f.Notes.String(); notes != "" {
 		e.says += " (" + line(notes) + ")"
 	}

@@ -30,6 +30,8 @@ type Phrases interface {
 	Object(o report.Object, r report.Release) ObjectPhrases
 	// Remarks returns what signs, values and owners do not say about a finding.
 	Remarks(f report.Finding) []string
+	// Inside returns a line for each change inside the documents that the sides of a finding are.
+	Inside(f report.Finding) []string
 	// Message returns a warning or an error.
 	Message(m report.Message) string
 }

@@ -47,6 +47,9 @@ type field struct {
 	Live     any    `json:"live,omitempty"`
 	Owners   []int  `json:"owners,omitempty"`
 	Remarks  []int  `json:"remarks,omitempty"`
+	// Format is that of the documents that the sides are, and Inside are the indexes of what differs inside them.
+	Format string `json:"format,omitempty"`
+	Inside []int  `json:"inside,omitempty"`
 }
 
 // The findings about whole objects. An action that is one has its own name.
@@ -161,6 +164,9 @@ func (d *data) field(f report.Finding) field {
 		if out.Old != nil && out.Old == out.Desired {
 			out.Desired = true
 		}
+	}
+	if f.Inside != nil {
+		out.Format, out.Inside = escape(f.Inside.Format), d.remarks(d.phrases.Inside(f))
 	}
 	for _, o := range f.Owners {
 		out.Owners = append(out.Owners, d.owner(o))

@@ -33,6 +33,8 @@
 //   - On a terminal no line is longer than the terminal is wide. Paths lose their beginning. Values lose the part that they share and then
 //     their end. Prose continues below, behind a gutter. On a terminal of fewer than 40 columns text is laid out for 40.
 //   - Without a terminal nothing is shortened, and a finding is one line, so that grep finds all of it.
+//   - What differs inside a document (a value that is YAML, JSON or the like) stands below its finding, a change on each line, behind the
+//     path of the finding if the terminal has room for it.
 //   - What the notes of all findings of an object have in common is written once, above its fields.
 //   - What could not be compared is named in the first line, at its object, and in the last line. It never looks clean.
 //

@@ -73,6 +73,15 @@ func (p Phrases) Object(o report.Object, r report.Release) html.ObjectPhrases {
 	return html.ObjectPhrases{Kind: k.name + k.version, Name: p.nameOf(o, r), Fate: p.fate(o, r)}
 }
 
+// Inside returns a line for each change inside the documents that the sides of a finding are.
+func (p Phrases) Inside(f report.Finding) []string {
+	lines := p.insideLines(f.Inside, oldDesiredLive)
+	if f.Inside.More > 0 {
+		lines = append(lines, plural(f.Inside.More, "more change"))
+	}
+	return lines
+}
+
 // Remarks returns what is said of a finding beside its values and its owners.
 func (p Phrases) Remarks(f report.Finding) []string {
 	if len(f.Owners) > 0 {

@@ -82,6 +82,7 @@ func (t *text) section(s section) {
 	rows := make([]row, len(s.fields))
 	for i, f := range s.fields {
 		cells, below := t.cells(f, s.columns)
+		below = append(below, t.inside(f, s.columns)...)
 		rows[i] = row{verdict: f.Verdict, path: t.escape(f.Path), cells: cells, remarks: strings.Join(t.remarks(f), t.dot), below: below}
 		if s.leads != nil {
 			rows[i].lead, rows[i].aside = s.leads[i], s.asides[i]

@@ -91,7 +91,13 @@ function findingElement(finding, isTarget) {
       finding.drifted && finding.cause === "drift" ? null : badge("none", causes[finding.cause] || finding.cause),
       finding.silenced ? badge("none", "ignored") : null,
       make("button", { type: "button", class: "link", title: "copy a link to this finding", onclick: () => copyLink(place) }, "link")),
-    sidesOf(finding), ownersOf(finding), remarksOf(finding.remarks));
+    sidesOf(finding), insideOf(finding), ownersOf(finding), remarksOf(finding.remarks));
+}
+
+// insideOf returns what differs inside the documents that the sides are.
+function insideOf(finding) {
+  if (!finding.inside) return null;
+  return make("div", { class: "inside" }, make("b", null, "inside the " + finding.format + ":"), remarksOf(finding.inside));
 }
 
 // ownersOf says who wrote the live value.

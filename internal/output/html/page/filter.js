@@ -18,7 +18,7 @@ function textOf(finding) {
       if (side !== undefined && side !== true) said.push(typeof side === "string" ? side : side.lines || side.tree);
     }
     for (const i of finding.owners) said.push(report.owners[i].manager);
-    for (const i of finding.remarks || []) said.push(report.remarks[i]);
+    for (const i of [...(finding.remarks || []), ...(finding.inside || [])]) said.push(report.remarks[i]);
     finding.text = said.join("\n").toLowerCase();
   }
   return finding.text;

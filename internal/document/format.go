@@ -1,0 +1,142 @@
+package document
+
+import (
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+// Format is the format of a document.
+type Format string
+
+// The formats.
+const (
+	YAML       Format = "yaml"
+	JSON       Format = "json"
+	TOML       Format = "toml"
+	INI        Format = "ini"
+	Properties Format = "properties"
+)
+
+// The bounds of a document, and of a comparison.
+const (
+	// maxSize is how long a text may be: as long as an object. maxParsed is the same for YAML and TOML, whose parsers are slow; they take
+	// less than a second for such a text. maxExpanded is how large the values may be after all aliases are followed.
+	maxSize     = 1 << 20
+	maxParsed   = 256 << 10
+	maxExpanded = 2 << 20
+	// maxDepth is how deep lists and maps may be nested.
+	maxDepth = 64
+	// maxChanges is how many changes are listed.
+	maxChanges = 100
+)
+
+// syntax is a format with its parser. The parser returns false if the text is not in the format, or if that is not sure.
+type syntax struct {
+	format Format
+	parse  func(text string) (parsed, bool)
+}
+
+// parsed is what a text holds.
+type parsed struct {
+	// root is the document, or the list of them if there are several.
+	root    any
+	several bool
+	// oddKeys are keys that are more than their texts, by which they are compared: in YAML those that are no strings, in a file of variables
+	// those that are exported. Documents with different odd keys are not equal.
+	oddKeys []string
+}
+
+// syntaxesOf returns the formats that are tried for an entry with a name, in this order.
+func syntaxesOf(name string) []syntax {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".yaml", ".yml":
+		return []syntax{{YAML, parseYAML}}
+	case ".json":
+		return []syntax{{JSON, parseJSON}}
+	case ".toml":
+		return []syntax{{TOML, parseTOML}}
+	case ".ini", ".cnf", ".cfg":
+		return []syntax{{INI, parseINI}}
+	case ".properties":
+		return []syntax{{Properties, parseProperties}}
+	case ".env":
+		return []syntax{{Properties, parseEnv}}
+	case ".conf":
+		return []syntax{{JSON, parseJSON}, {INI, parseINI}, {Properties, parseProperties}}
+	}
+	return []syntax{{JSON, parseJSON}, {YAML, parseUnnamedYAML}}
+}
+
+// parseAll parses the texts in the first format that all of them have. A nil text stays nil.
+func parseAll(name string, texts Sides[*string]) (Format, Sides[*parsed], bool) {
+	for _, t := range texts {
+		if t != nil && (len(*t) > maxSize || !utf8.ValidString(*t)) {
+			return "", Sides[*parsed]{}, false
+		}
+	}
+	for _, s := range syntaxesOf(name) {
+		if all, ok := s.parseAll(texts); ok {
+			return s.format, all, true
+		}
+	}
+	return "", Sides[*parsed]{}, false
+}
+
+// parseAll parses the texts. It returns false if one of them is no document of the format, or if some are maps and others lists.
+func (s syntax) parseAll(texts Sides[*string]) (out Sides[*parsed], ok bool) {
+	several := false
+	for i, text := range texts {
+		if text == nil {
+			continue
+		}
+		doc, ok := s.parseOne(*text)
+		if !ok || isScalar(doc.root) {
+			return out, false
+		}
+		out[i] = &doc
+		several = several || doc.several
+	}
+	maps, lists := 0, 0
+	for _, doc := range out {
+		if doc == nil {
+			continue
+		}
+		if several && !doc.several {
+			doc.root = []any{doc.root}
+		}
+		if isMap(doc.root) {
+			maps++
+		} else {
+			lists++
+		}
+	}
+	return out, maps == 0 || lists == 0
+}
+
+// parseOne parses a text. One on which a library panics is no document.
+func (s syntax) parseOne(text string) (doc parsed, ok bool) {
+	defer func() {
+		if recover() != nil {
+			doc, ok = parsed{}, false
+		}
+	}()
+	return s.parse(text)
+}
+
+func isMap(v any) bool    { _, ok := v.(map[string]any); return ok }
+func isList(v any) bool   { _, ok := v.([]any); return ok }
+func isScalar(v any) bool { return !isMap(v) && !isList(v) }
+
+// word is a scalar that is no string, or that some parsers do not read as one: a date, a number in a notation of its own, an unquoted on or
+// yes. It is never equal to a string.
+type word string
+
+// budget is what is left of the bounds of one document.
+type budget struct{ left int }
+
+// spend takes a value with the given depth and text from the budget, and returns false if the document is too deep or too large.
+func (b *budget) spend(depth int, text string) bool {
+	b.left -= len(text) + 4
+	return depth <= maxDepth && b.left >= 0
+}

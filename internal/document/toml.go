@@ -1,0 +1,112 @@
+package document
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+// maxDots is how many dots a key may have. The parser takes quadratic time for a key of very many parts.
+const maxDots = 64
+
+// parseTOML parses a TOML text.
+func parseTOML(text string) (parsed, bool) {
+	if len(text) > maxParsed || !isFlat(text) {
+		return parsed{}, false
+	}
+	var root map[string]any
+	if _, err := toml.Decode(text, &root); err != nil || len(root) == 0 {
+		return parsed{}, false
+	}
+	b := budget{maxExpanded}
+	v, ok := b.plain(root, 0)
+	return parsed{root: v}, ok
+}
+
+// isFlat reports whether brackets are so few that the parser, which is recursive, is safe, and keys so short that it is fast. It does not
+// know strings, so it may refuse a text for what is in one.
+func isFlat(text string) bool {
+	depth, dots := 0, 0
+	for i := range len(text) {
+		switch text[i] {
+		case '[', '{':
+			depth++
+			dots = 0
+		case ']', '}':
+			depth = max(0, depth-1)
+		case '.':
+			dots++
+		case '\n', '=', ',':
+			dots = 0
+		}
+		if depth > maxDepth || dots > maxDots {
+			return false
+		}
+	}
+	return true
+}
+
+// plain returns a decoded value with the types of this package.
+func (b *budget) plain(v any, depth int) (any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		return b.plainMap(v, depth)
+	case []map[string]any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = v[i]
+		}
+		return b.plainList(list, depth)
+	case []any:
+		return b.plainList(v, depth)
+	case string:
+		return v, b.spend(depth, v)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return word(strings.ToLower(fmt.Sprint(v))), b.spend(depth, "")
+		}
+	case time.Time:
+		return word(timeText(v)), b.spend(depth, "")
+	}
+	return v, b.spend(depth, "")
+}
+
+func (b *budget) plainMap(m map[string]any, depth int) (any, bool) {
+	out := make(map[string]any, len(m))
+	for name, below := range m {
+		v, ok := b.plain(below, depth+1)
+		if !ok || !b.spend(depth, name) {
+			return nil, false
+		}
+		out[name] = v
+	}
+	return out, true
+}
+
+func (b *budget) plainList(list []any, depth int) (any, bool) {
+	out := make([]any, len(list))
+	for i := range list {
+		v, ok := b.plain(list[i], depth+1)
+		if !ok || !b.spend(depth, "") {
+			return nil, false
+		}
+		out[i] = v
+	}
+	return out, true
+}
+
+// timeText returns a time as TOML writes it. The library marks times without a zone by the names of their locations.
+func timeText(t time.Time) string {
+	switch t.Location().String() {
+	case "datetime-local":
+		return t.Format("2006-01-02T15:04:05.999999999")
+	case "date-local":
+		return t.Format(time.DateOnly)
+	case "time-local":
+		return t.Format("15:04:05.999999999")
+	}
+	return t.Format(time.RFC3339Nano)
+}

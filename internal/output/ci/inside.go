@@ -1,0 +1,30 @@
+package ci
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// maxInside is how many changes inside a document are named.
+const maxInside = 3
+
+// inside says in a clause what differs inside the documents that the sides of a finding are; empty if they are none. Values are left out,
+// because those of the finding stand beside it.
+func inside(in *report.Inside) string {
+	if in == nil {
+		return ""
+	}
+	if in.OnlyFormatting {
+		return "; only formatting differs"
+	}
+	var said []string
+	for _, c := range in.Changes[:min(maxInside, len(in.Changes))] {
+		said = append(said, shorten(line(c.Path), maxValue)+" "+line(c.Change))
+	}
+	if more := len(in.Changes) - len(said) + in.More; more > 0 {
+		said = append(said, fmt.Sprintf("%d more", more))
+	}
+	return "; inside: " + strings.Join(said, ", ")
+}

@@ -1,0 +1,67 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+)
+
+// Inside says what differs inside the documents that the sides of a finding are. Verdict and counts are the finding's own.
+type Inside struct {
+	// Format is yaml, json, toml, ini or properties.
+	Format string `json:"format"`
+	// OnlyFormatting is set if every parser reads the same from all sides. It is a finding all the same, because pods see the bytes.
+	OnlyFormatting bool           `json:"onlyFormatting,omitempty"`
+	Changes        []InsideChange `json:"changes,omitempty"`
+	// More counts the changes that are not listed.
+	More int `json:"more,omitempty"`
+}
+
+// The kinds of changes inside a document. They say what became of old: in live if that differs, else in desired.
+const (
+	InsideAdded     = "added"
+	InsideRemoved   = "removed"
+	InsideChanged   = "changed"
+	InsideReordered = "reordered"
+)
+
+// InsideChange is one place of a document that differs. A side without the place has no key; if the change is masked, no side has one.
+type InsideChange struct {
+	Path    string `json:"path"`
+	Change  string `json:"change"`
+	Cause   Cause  `json:"cause"`
+	Masked  bool   `json:"masked,omitempty"`
+	Old     any    `json:"old,omitempty"`
+	Desired any    `json:"desired,omitempty"`
+	Live    any    `json:"live,omitempty"`
+	// Nulls are the names of the sides that hold a null, as in a Finding.
+	Nulls []string `json:"nulls,omitempty"`
+}
+
+// MarshalJSON encodes the change as a Finding is encoded.
+func (c InsideChange) MarshalJSON() ([]byte, error) {
+	type plain InsideChange
+	out := plain(c)
+	out.Nulls = takeNulls((*InsideChange)(&out).sides())
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON decodes a change as a Finding is decoded.
+func (c *InsideChange) UnmarshalJSON(raw []byte) error {
+	type plain InsideChange
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode((*plain)(c)); err != nil {
+		return err
+	}
+	putNulls(c.sides(), c.Nulls)
+	c.Nulls = nil
+	return nil
+}
+
+// sides returns the values of the change by their keys, in the order of a report.
+func (c *InsideChange) sides() iter.Seq2[string, *any] {
+	return func(yield func(string, *any) bool) {
+		_ = yield("old", &c.Old) && yield("desired", &c.Desired) && yield("live", &c.Live)
+	}
+}
