@@ -22,13 +22,14 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/confine", "internal/escape", "internal/ignore", "internal/output", "internal/owners", "internal/secret",
+		"cmd/helmdrift": {"internal/absorb", "internal/confine", "internal/escape", "internal/ignore", "internal/output", "internal/owners", "internal/secret",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report",
 			"pkg/rollout", "pkg/snapshot", "pkg/threeway"},
 		"pkg/snapshot": {"internal/kinds", "internal/secret", "pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
 			"pkg/threeway"},
-		"pkg/drift": {"internal/engine", "internal/forecast", "internal/ignore", "internal/kinds", "internal/secret", "pkg/fetch", "pkg/live", "pkg/object",
-			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
+		"pkg/drift": {"internal/absorb", "internal/engine", "internal/forecast", "internal/ignore", "internal/kinds", "internal/secret",
+			"pkg/fetch", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
+		"internal/absorb": {"internal/secret", "pkg/object"},
 		"pkg/fleet":   {"pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/report", "pkg/threeway"},
 		"pkg/release": {},
 		"pkg/fetch":   {"internal/secret"},
