@@ -3,6 +3,7 @@ package absorb
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -52,6 +53,11 @@ func (f *fieldSearch) direct(l leaf) []attempt {
 		return nil
 	}
 	var out []attempt
+	if text := textOf(value); strings.ContainsAny(text, "\n") {
+		// The text would break the document that it is a part of. A short one shows how the field is composed.
+		one, probe := l, probeFor(l.value)
+		out = append(out, attempt{edits: []Edit{{Path: l.path, Value: probe}}, score: l.score, leaf: &one, put: textOf(probe)})
+	}
 	for _, v := range spellings(value, l.value) {
 		if l.value != nil && textOf(v) == textOf(l.value) && sameType(v, l.value) {
 			continue
@@ -60,6 +66,17 @@ func (f *fieldSearch) direct(l leaf) []attempt {
 		out = append(out, attempt{edits: []Edit{{Path: l.path, Value: v}}, score: l.score, leaf: &one, put: textOf(v)})
 	}
 	return out
+}
+
+// probeFor returns a value of the type of another one that nothing else has.
+func probeFor(like any) any {
+	switch like.(type) {
+	case float64, int64, int, json.Number:
+		return 64919.0
+	case bool:
+		return nil
+	}
+	return markValue
 }
 
 // deletions returns the attempts that take a value away.

@@ -159,12 +159,21 @@ func mapDifference(a, b map[string]any, path []any) []Edit {
 		case !has:
 			out = append(out, Edit{Path: below, Remove: true})
 		case !had:
-			out = append(out, Edit{Path: below, Value: after})
+			out = append(out, added(after, below)...)
 		default:
 			out = append(out, difference(before, after, below)...)
 		}
 	}
 	return out
+}
+
+// added returns the edits that add a value: one for each value in maps.
+func added(v any, path []any) []Edit {
+	m, ok := v.(map[string]any)
+	if !ok || len(m) == 0 {
+		return []Edit{{Path: path, Value: v}}
+	}
+	return mapDifference(nil, m, path)
 }
 
 func listDifference(a, b []any, path []any) []Edit {

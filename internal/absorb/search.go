@@ -93,8 +93,23 @@ func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
 	return out
 }
 
-// field searches one field, and continues from the best candidate.
+// field searches one field as a whole, and then the scalars in it that differ.
 func (s *search) field(ctx context.Context, w Wanted) Found {
+	if s.holds(s.current, w) {
+		return Found{Status: Absorbed}
+	}
+	out := s.whole(ctx, w)
+	if out.Status != NoValue {
+		return out
+	}
+	if parts, found := s.inParts(ctx, w); found {
+		return parts
+	}
+	return out
+}
+
+// whole searches one field, and continues from the best candidate.
+func (s *search) whole(ctx context.Context, w Wanted) Found {
 	if s.holds(s.current, w) {
 		return Found{Status: Absorbed}
 	}
