@@ -31,8 +31,12 @@ func (s *search) effects(before, after Rendering, w Wanted) []Effect {
 func (s *search) moved(key object.Key, was, is map[string]any, w Wanted) []Effect {
 	var out []Effect
 	live := s.LiveForm(key)
-	walkDifferences(s.Form(key, was), s.Form(key, is), nil, func(path object.Path, before, after any) {
-		if key == w.Key && path.Overlaps(w.Path) {
+	before, after := any(s.Form(key, was)), any(s.Form(key, is))
+	if key == w.Key {
+		before, after = object.Without(before, w.Path), object.Without(after, w.Path)
+	}
+	walkDifferences(before, after, nil, func(path object.Path, before, after any) {
+		if key == w.Key && w.Path.HasPrefix(path) && isEmpty(before) && isEmpty(after) || s.noise[placeOf(key, path)] {
 			return
 		}
 		e := Effect{Key: key, Path: path, Before: before, After: after}
@@ -41,6 +45,35 @@ func (s *search) moved(key object.Key, was, is map[string]any, w Wanted) []Effec
 		e.Derived = isChecksum(path, before, after)
 		out = append(out, e)
 	})
+	return out
+}
+
+// isEmpty reports whether a value is absent or a map without keys.
+func isEmpty(v any) bool {
+	m, isMap := v.(map[string]any)
+	return v == nil || isMap && len(m) == 0
+}
+
+// place identifies a place of an object.
+type place struct {
+	key  object.Key
+	path string
+}
+
+func placeOf(key object.Key, path object.Path) place { return place{key, path.String()} }
+
+// noiseOf returns the places at which two renderings of the same values differ.
+func (s *search) noiseOf(a, b Rendering) map[place]bool {
+	out := map[place]bool{}
+	for key, o := range a.Objects {
+		other, found := b.Objects[key]
+		if !found || object.IsSameMap(o.Content, other.Content) {
+			continue
+		}
+		walkDifferences(s.Form(key, o.Content), s.Form(key, other.Content), nil, func(path object.Path, _, _ any) {
+			out[placeOf(key, path)] = true
+		})
+	}
 	return out
 }
 

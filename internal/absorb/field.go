@@ -49,6 +49,8 @@ type proof struct {
 	rendering    Rendering
 	effects      []Effect
 	others, same int
+	// contested are the fields that the edits move to another value than live has, each once.
+	contested []int
 	// breaks are the fields that were absorbed before and do not hold any more.
 	breaks []int
 }
@@ -131,8 +133,22 @@ func (f *fieldSearch) judge(a attempt, r Rendering) []attempt {
 		}
 	}
 	p.others, p.same = harm(p.effects, f.Wanted)
+	p.contested = f.contested(p.effects)
 	f.proved = append(f.proved, p)
 	return nil
+}
+
+// contested returns the wanted fields that effects move to a value that live does not have.
+func (f *fieldSearch) contested(effects []Effect) []int {
+	var out []int
+	for i, w := range f.search.Wanted {
+		if w.Key != f.Key && slices.ContainsFunc(effects, func(e Effect) bool {
+			return e.Key == w.Key && !e.Converges && len(e.Path) > 0 && e.Path.Equal(w.Path)
+		}) {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // desired returns what a rendering has at the field, in normal form.

@@ -18,6 +18,8 @@ type Problem struct {
 	// Form returns the normal form of an object that the chart renders, and LiveForm that of the live object; nil if there is none.
 	Form     func(key object.Key, content map[string]any) map[string]any
 	LiveForm func(key object.Key) map[string]any
+	// Again is another rendering with the values as they are: where it differs, the chart is random.
+	Again Rendering
 	// MaxSideEffects is how many fields of other objects an edit may move.
 	MaxSideEffects int
 	// YAML returns a value as a text of YAML.

@@ -27,7 +27,7 @@ func (f *fieldSearch) nodes() []leaf {
 	seen := map[string]bool{}
 	add := func(path []any, v any) {
 		seen[nameOf(path)] = true
-		l := leaf{path: path, value: v, read: isRead(reads, path)}
+		l := leaf{path: path, value: v, read: reads == nil || isRead(reads, path)}
 		l.score = f.score(l, reads != nil)
 		out = append(out, l)
 	}

@@ -17,7 +17,9 @@ type search struct {
 	edited, values map[string]any
 	current        Rendering
 	// done are the fields that hold already.
-	done    []int
+	done []int
+	// noise are the places that each rendering makes anew.
+	noise   map[place]bool
 	cache   map[string]Rendering
 	renders int
 	stopped error
@@ -71,6 +73,7 @@ func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
 		return out
 	}
 	s.current = first[0]
+	s.noise = s.noiseOf(s.current, s.Again)
 	for i, w := range s.Wanted {
 		switch f, left := excluded[i]; {
 		case left:
@@ -120,8 +123,12 @@ func (s *search) whole(ctx context.Context, w Wanted) Found {
 			cmp.Compare(b.score, a.score))
 	})
 	var out Found
+	var contested []int
 	for _, p := range f.proved {
 		switch {
+		case p.others > s.MaxSideEffects && p.others-len(p.contested) <= s.MaxSideEffects:
+			contested = append(contested, p.contested...)
+			out.Others = append(out.Others, Candidate{p.edits, p.effects})
 		case len(p.breaks) > 0:
 			out.With = append(out.With, p.breaks...)
 		case p.others > s.MaxSideEffects, out.Status == Absorbed:
@@ -136,6 +143,9 @@ func (s *search) whole(ctx context.Context, w Wanted) Found {
 	switch {
 	case out.Status == Absorbed:
 		out.With = nil
+	case len(contested) > 0:
+		slices.Sort(contested)
+		out.Status, out.With = Conflict, slices.Compact(contested)
 	case len(out.Others) > 0:
 		out.Status, out.With = SideEffects, nil
 	case len(out.With) > 0:

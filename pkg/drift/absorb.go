@@ -171,6 +171,10 @@ func (r run) search(ctx context.Context, a *Absorption, server *VariantServer, o
 		}
 		return reads.Paths
 	}
+	p.Again.Objects = map[object.Key]object.Object{}
+	for _, o := range comparison.Input.DesiredObjects {
+		p.Again.Objects[o.Key] = o
+	}
 	a.found, a.values, a.Edited, a.templates = absorb.Search(ctx, p), p.Values, p.Edited, server.First.Templates
 	a.Edits = a.found.Edits
 	if len(a.Edits) == 0 {
