@@ -55,6 +55,7 @@ func arrows() map[string][]string {
 		"internal/output/html":       {"pkg/report"},
 		"internal/output/ci":         {"internal/escape", "pkg/object", "pkg/report"},
 		"internal/escape":            {},
+		"internal/valuesfile":        {"pkg/object"},
 		"internal/output/schema":     {},
 		"internal/output/reporttest": {"internal/output/schema"},
 		"test/postgres":              {},
