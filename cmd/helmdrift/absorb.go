@@ -146,7 +146,6 @@ func runAbsorb(ctx context.Context, s streams, c *connection, o absorbOptions, a
 	now := time.Now()
 	result := a.Report(version, now)
 	result.ValuesFile = o.valuesFile()
-	values.describe(result, a)
 	if o.write && len(result.Edits) > 0 {
 		if err := values.write(a.Content); err != nil {
 			return err

@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file is the values file of absorb: how it is read, changed in place, and written.
@@ -47,11 +49,32 @@ func readValuesFile(ctx context.Context, name string, chart *drift.Chart) (*valu
 	return v, nil
 }
 
-// rewrite implements drift.AbsorbOptions.Rewrite.
-func (v *valuesFile) rewrite(_ []absorb.Edit, _ map[string]any) ([]byte, error) { return nil, nil }
+// rewrite implements drift.AbsorbOptions.Rewrite. Without a file it changes the stored values as a text of YAML.
+func (v *valuesFile) rewrite(edits []absorb.Edit, edited map[string]any) ([]byte, error) {
+	name := v.name
+	if name == "" {
+		name = storedValues
+		if len(edited) > 0 {
+			text, err := yaml.Marshal(edited)
+			if err != nil {
+				return nil, err
+			}
+			v.text = text
+		}
+	}
+	file, err := valuesfile.Parse(name, v.text)
+	if err != nil {
+		return nil, err
+	}
+	var changes []valuesfile.Edit
+	for _, e := range edits {
+		changes = append(changes, valuesfile.Edit{Path: e.Path, Value: e.Value, Remove: e.Remove})
+	}
+	return file.Apply(changes...)
+}
 
-// describe adds the patch of the file to a result.
-func (v *valuesFile) describe(_ *report.AbsorbResult, _ *drift.Absorption) {}
+// storedValues is the name of the file if none is given.
+const storedValues = "values.yaml"
 
 // write replaces the file. It appears when it is complete, with the mode of the old one, unless it changed since it was read.
 func (v *valuesFile) write(text []byte) error {

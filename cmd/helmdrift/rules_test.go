@@ -23,7 +23,7 @@ const module = "github.com/helmdrift/helmdrift/"
 func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/helmdrift": {"internal/absorb", "internal/confine", "internal/escape", "internal/ignore", "internal/output", "internal/owners", "internal/secret",
-			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report",
+			"internal/valuesfile", "pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report",
 			"pkg/rollout", "pkg/snapshot", "pkg/threeway"},
 		"pkg/snapshot": {"internal/kinds", "internal/secret", "pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
 			"pkg/threeway"},

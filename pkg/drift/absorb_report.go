@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -27,6 +26,13 @@ func (a *Absorption) Report(version string, now time.Time) *report.AbsorbResult 
 		edit := a.edit(e)
 		out.Masked = out.Masked || edit.Masked
 		out.Edits = append(out.Edits, edit)
+	}
+	if len(a.Edits) > 0 {
+		// A list of the overlay has all its items, of which the edits may have changed one.
+		out.Overlay = absorb.Overlay(a.Edited, a.found.Edited)
+		if out.Masked = out.Masked || a.hides(secret.Place{}, out.Overlay); out.Masked {
+			out.Overlay = nil
+		}
 	}
 	out.SideEffects = a.allEffects()
 	if a.found.Stopped != nil {
@@ -104,13 +110,17 @@ func (a *Absorption) edit(e absorb.Edit) report.ValueEdit {
 			place = place.Item("")
 		}
 	}
-	for _, v := range []any{before, e.Value} {
-		out.Masked = out.Masked || place.Holds(v) || a.Result.Comparison.Scrub(fmt.Sprint(v)) != fmt.Sprint(v)
-	}
+	out.Masked = a.hides(place, before) || a.hides(place, e.Value)
 	if !out.Masked {
 		out.Old, out.New = before, e.Value
 	}
 	return out
+}
+
+// hides reports whether a value at a place of the values may be secret.
+func (a *Absorption) hides(place secret.Place, v any) bool {
+	text := yamlText(v)
+	return place.Holds(v) || a.Result.Comparison.Scrub(text) != text
 }
 
 // effects returns what a change moves, masked.
@@ -123,7 +133,7 @@ func (a *Absorption) effects(effects []absorb.Effect) []report.AbsorbEffect {
 }
 
 func (a *Absorption) effect(e absorb.Effect) report.AbsorbEffect {
-	out := report.AbsorbEffect{Object: report.ObjectKey{Key: e.Key}, Derived: e.Derived}
+	out := report.AbsorbEffect{Object: report.ObjectKey{Key: e.Key}, Derived: e.Derived, Converges: e.Converges}
 	if len(e.Path) == 0 {
 		out.Action = report.ActionCreate
 		if e.After == nil {
