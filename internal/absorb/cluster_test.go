@@ -122,9 +122,11 @@ func (c *cluster) Autoscalers(context.Context, []string) (map[object.Key]object.
 	return nil, nil
 }
 
-func (c *cluster) Capabilities(context.Context) (*chartutil.Capabilities, error) { return capabilities(), nil }
-func (c *cluster) Undiscovered() []string                                        { return nil }
-func (c *cluster) Incomplete([]string) []report.Message                          { return nil }
+func (c *cluster) Capabilities(context.Context) (*chartutil.Capabilities, error) {
+	return capabilities(), nil
+}
+func (c *cluster) Undiscovered() []string               { return nil }
+func (c *cluster) Incomplete([]string) []report.Message { return nil }
 
 // edit makes the edits of a text, one in each line: KIND NAME POINTER VALUE sets a field, of which the last token may be - to append to a
 // list; without VALUE the field is removed, and without POINTER the object.
