@@ -20,7 +20,7 @@ func TestReads(t *testing.T) {
 		`{{ dig "a" "b" "none" .Values.deep }}`:                                       "deep.a.b",
 		`{{ range list .Values.a .Values.b }}{{ .x }}{{ end }}`:                       "a.x b.x",
 		`{{ tpl .Values.text . }}`:                                                    "text",
-		`{{ $d := dict }}{{ $_ := set $d "k" .Values.s }}{{ $d.k.t }}`:                "s s.t",
+		`{{ $d := dict }}{{ $_ := set $d "k" .Values.s }}{{ $d.k.t }}`:                "s.t",
 		`{{ $x := "" }}{{ if true }}{{ $x = .Values.y }}{{ end }}{{ $x }}`:            "y",
 		`{{ (.Values.a | default dict).b }}{{ if and .Values.p .Values.q }}{{ end }}`: "a.b p? q?",
 	} {
