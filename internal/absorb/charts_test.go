@@ -83,7 +83,7 @@ func (s *tally) chart(t *testing.T, dir string) {
 
 func (s *tally) absorb(t *testing.T, c *cluster, dir, kind, edit string, values []byte) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	began := time.Now()
 	a, err := drift.New(c.connection(), drift.Options{}).Absorb(ctx, target(dir, values), drift.AbsorbOptions{Unmanaged: true})

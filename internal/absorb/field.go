@@ -98,17 +98,24 @@ func (f *fieldSearch) drain(ctx context.Context) {
 			all[i] = a.edits
 		}
 		f.tries += n
-		rendered := f.render(ctx, all)
+		rendered := f.render(ctx, all, f.Source)
 		if rendered == nil {
 			f.queue = nil
 			return
 		}
-		var next []attempt
+		var next, holding []attempt
 		for i, r := range rendered {
-			if r.Fault == "" {
-				next = append(next, f.judge(batch[i], r)...)
+			switch {
+			case r.Fault != "":
+			case batch[i].mark != nil:
+				next = append(next, f.extensions(batch[i], r)...)
+			case f.holds(r, f.Wanted):
+				holding = append(holding, batch[i])
+			default:
+				next = append(next, f.solved(batch[i], r)...)
 			}
 		}
+		f.prove(ctx, holding)
 		// What a rendering suggests comes before what was only likely.
 		rest := f.queue
 		f.queue = nil
@@ -118,24 +125,26 @@ func (f *fieldSearch) drain(ctx context.Context) {
 	f.queue = nil
 }
 
-// judge keeps an attempt that is proved, and returns the attempts that its rendering suggests.
-func (f *fieldSearch) judge(a attempt, r Rendering) []attempt {
-	if a.mark != nil {
-		return f.extensions(a, r)
+// prove renders all of the chart with the attempts in which the field is as live has it, and keeps those for which that is still so.
+func (f *fieldSearch) prove(ctx context.Context, holding []attempt) {
+	all := make([][]Edit, len(holding))
+	for i, a := range holding {
+		all[i] = a.edits
 	}
-	if !f.holds(r, f.Wanted) {
-		return f.solved(a, r)
-	}
-	p := proof{edits: a.edits, score: a.score, rendering: r, effects: f.effects(f.current, r, f.Wanted)}
-	for _, i := range f.done {
-		if !f.holds(r, f.search.Wanted[i]) {
-			p.breaks = append(p.breaks, i)
+	for i, r := range f.render(ctx, all, "") {
+		if r.Fault != "" || !f.holds(r, f.Wanted) {
+			continue
 		}
+		p := proof{edits: holding[i].edits, score: holding[i].score, rendering: r, effects: f.effects(f.current, r, f.Wanted)}
+		for _, n := range f.done {
+			if !f.holds(r, f.search.Wanted[n]) {
+				p.breaks = append(p.breaks, n)
+			}
+		}
+		p.others, p.same = harm(p.effects, f.Wanted)
+		p.contested = f.contested(p.effects)
+		f.proved = append(f.proved, p)
 	}
-	p.others, p.same = harm(p.effects, f.Wanted)
-	p.contested = f.contested(p.effects)
-	f.proved = append(f.proved, p)
-	return nil
 }
 
 // contested returns the wanted fields that effects move to a value that live does not have.

@@ -28,8 +28,9 @@ type Problem struct {
 
 // Chart renders the chart.
 type Chart interface {
-	// Render renders the chart once for each content of the values file. An error means that no more renderings are possible.
-	Render(ctx context.Context, edited []map[string]any) ([]Rendering, error)
+	// Render renders the chart once for each content of the values file. If source is not empty, only the objects of that template are needed.
+	// An error means that no more renderings are possible.
+	Render(ctx context.Context, edited []map[string]any, source string) ([]Rendering, error)
 }
 
 // Rendering is what the chart renders to.

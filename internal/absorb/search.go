@@ -64,7 +64,7 @@ func candidatesOf(f Found) []Candidate {
 // run searches the fields one after the other.
 func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
 	out := Result{Found: make([]Found, len(s.Wanted))}
-	first := s.render(ctx, [][]Edit{nil})
+	first := s.render(ctx, [][]Edit{nil}, "")
 	if len(first) == 0 || first[0].Fault != "" {
 		for i := range out.Found {
 			out.Found[i].Status = NotRendered
@@ -180,8 +180,9 @@ func (s *search) holds(r Rendering, w Wanted) bool {
 	return present == w.Present && (!present || object.Equal(value, w.Live))
 }
 
-// render renders the current state with each of several lists of edits. It returns nothing if that is not possible any more.
-func (s *search) render(ctx context.Context, all [][]Edit) []Rendering {
+// render renders the current state with each of several lists of edits: all of the chart, or at least what a template makes. It returns
+// nothing if that is not possible any more.
+func (s *search) render(ctx context.Context, all [][]Edit, source string) []Rendering {
 	out := make([]Rendering, len(all))
 	keys := make([]string, len(all))
 	var missing []map[string]any
@@ -193,7 +194,7 @@ func (s *search) render(ctx context.Context, all [][]Edit) []Rendering {
 			out[i].Fault = "the values are no JSON"
 			continue
 		}
-		keys[i] = string(text)
+		keys[i] = source + "\x00" + string(text)
 		if r, known := s.cache[keys[i]]; known {
 			out[i] = r
 			continue
@@ -206,7 +207,7 @@ func (s *search) render(ctx context.Context, all [][]Edit) []Rendering {
 	if s.stopped != nil {
 		return nil
 	}
-	rendered, err := s.Chart.Render(ctx, missing)
+	rendered, err := s.Chart.Render(ctx, missing, source)
 	if err != nil {
 		s.stopped = err
 		return nil

@@ -272,14 +272,14 @@ func (v *variantChart) objects(documents []render.Document) []object.Object {
 }
 
 // Render implements absorb.Chart.
-func (v *variantChart) Render(ctx context.Context, edited []map[string]any) ([]absorb.Rendering, error) {
+func (v *variantChart) Render(ctx context.Context, edited []map[string]any, source string) ([]absorb.Rendering, error) {
 	variants := make([]render.Variant, len(edited))
 	for i, content := range edited {
 		text, err := json.Marshal(content)
 		if err != nil {
 			return nil, errors.New("the values are no JSON")
 		}
-		variants[i].Values = text
+		variants[i] = render.Variant{Values: text, Only: v.server.First.Reads[source].Files}
 	}
 	rendered, err := v.server.Render(ctx, variants)
 	if err != nil {

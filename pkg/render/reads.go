@@ -19,6 +19,9 @@ type Reads struct {
 	Paths [][]string
 	// Everything is set if the template was too large to be followed.
 	Everything bool
+	// Files are the templates that must be there for the template to render: itself, those that it includes by path, and those that define
+	// named templates. It is nil if that is not known.
+	Files []string
 }
 
 // OnlyTested ends the path of a value that a condition tests.
@@ -31,6 +34,7 @@ const maxVisits = 200_000
 func (v *Variants) Reads() map[string]Reads {
 	defines := map[string]*parse.Tree{}
 	own := map[string]*parse.Tree{}
+	var defining []string
 	for _, t := range v.sources {
 		trees, err := parseTemplate(t.Text)
 		if err != nil {
@@ -43,6 +47,9 @@ func (v *Variants) Reads() map[string]Reads {
 				defines[name] = tree
 			}
 		}
+		if len(trees) > 1 {
+			defining = append(defining, t.Path)
+		}
 	}
 	out := map[string]Reads{}
 	for _, t := range v.sources {
@@ -50,9 +57,29 @@ func (v *Variants) Reads() map[string]Reads {
 		if own[t.Path] == nil || strings.HasPrefix(base, "_") {
 			continue
 		}
-		f := &follower{defines: defines, files: own, found: map[string][]string{}, done: map[string]bool{}}
+		f := &follower{defines: defines, found: map[string][]string{}, done: map[string]bool{}}
 		f.template(own[t.Path], origin{root: &t.Values})
-		out[t.Path] = Reads{Paths: f.paths(), Everything: f.visits > maxVisits}
+		out[t.Path] = Reads{Paths: f.paths(), Everything: f.visits > maxVisits, Files: v.needed(f, own, append(defining, t.Path))}
+	}
+	return out
+}
+
+// needed returns the templates with which a followed template renders: the given ones, and those that are included by path with everything that
+// they include in turn. It returns nil if a path is not known.
+func (v *Variants) needed(f *follower, own map[string]*parse.Tree, paths []string) []string {
+	out := slices.Clone(paths)
+	for len(f.included) > 0 && !f.anyFile {
+		ending := f.included[0]
+		f.included = f.included[1:]
+		for _, t := range v.sources {
+			if strings.HasSuffix(t.Path, ending) && !slices.Contains(out, t.Path) {
+				out = append(out, t.Path)
+				f.template(own[t.Path], origin{root: &t.Values})
+			}
+		}
+	}
+	if f.anyFile || f.visits > maxVisits {
+		return nil
 	}
 	return out
 }
@@ -127,8 +154,11 @@ func (c origin) id(depth int) string {
 
 // follower follows one template.
 type follower struct {
-	defines, files map[string]*parse.Tree
-	found          map[string][]string
+	defines map[string]*parse.Tree
+	found   map[string][]string
+	// included are the ends of the paths of templates that are included by path. anyFile is set if such a path is computed in another way.
+	included []string
+	anyFile  bool
 	// done are the templates that were followed with a context.
 	done   map[string]bool
 	visits int

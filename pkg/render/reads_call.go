@@ -1,6 +1,9 @@
 package render
 
-import "text/template/parse"
+import (
+	"strings"
+	"text/template/parse"
+)
 
 // call returns what a call of a function may be. Nodes are the arguments that the call has itself; args has what a pipeline passes on, too.
 // A function that is not named here may return any of its arguments.
@@ -62,8 +65,30 @@ func (f *follower) include(nodes []parse.Node, args []origin) origin {
 	}
 	if name, ok := nodes[0].(*parse.StringNode); ok {
 		f.named(name.Text, args[1])
+		return origin{}
+	}
+	// The path of a file is written as (print $.Template.BasePath "/config.yaml").
+	text := nodes[0].String()
+	file, ok := pathConstant(nodes[0])
+	f.anyFile = f.anyFile || !ok || !strings.Contains(text, ".Template.BasePath")
+	if ok {
+		f.included = append(f.included, file)
 	}
 	return origin{}
+}
+
+// pathConstant returns the one text of an expression in parentheses.
+func pathConstant(node parse.Node) (string, bool) {
+	var texts []string
+	walkNode(node, func(n parse.Node) {
+		if text, ok := n.(*parse.StringNode); ok && strings.HasPrefix(text.Text, "/") {
+			texts = append(texts, text.Text)
+		}
+	})
+	if len(texts) != 1 {
+		return "", false
+	}
+	return texts[0], true
 }
 
 // index returns what an index expression leads to.
