@@ -89,6 +89,7 @@ A secret is never written into values. absorb reads the cluster and writes nothi
 	fs.BoolVar(&o.write, "write", false, "write the changes into the last values file")
 	fs.IntVar(&o.maxSideEffects, "max-side-effects", 0, "absorb a field only if no more than `N` fields of other objects move with it")
 	fs.StringVar(&o.snapshot, "snapshot", "", "read what helmdrift snapshot saved in this `file`, without a cluster")
+	fs.IntVar(&o.revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
 	o.ignoreOptions.addFlags(fs)
 	o.desiredOptions.addFlags(fs)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.AbsorbFormats(), cobra.ShellCompDirectiveNoFileComp))
@@ -97,6 +98,9 @@ A secret is never written into values. absorb reads the cluster and writes nothi
 
 // check refuses flags that contradict each other or have no effect.
 func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
+	if err := o.checkRevision(); err != nil {
+		return err
+	}
 	switch {
 	case !hasChart:
 		return hinted{error: errors.New("absorb needs a CHART, whose values it changes"), hint: "helmdrift absorb RELEASE CHART -f values.yaml"}
@@ -137,6 +141,7 @@ func runAbsorb(ctx context.Context, s streams, c *connection, o absorbOptions, a
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	a, err := d.comparer.Absorb(ctx, d.target, drift.AbsorbOptions{
 		Unmanaged: o.unmanaged, MaxSideEffects: o.maxSideEffects, Rewrite: values.rewrite,
 	})
@@ -145,7 +150,8 @@ func runAbsorb(ctx context.Context, s streams, c *connection, o absorbOptions, a
 	}
 	now := time.Now()
 	result := a.Report(version, now)
-	result.ValuesFile = o.valuesFile()
+	result.Seconds = now.Sub(began).Round(time.Millisecond).Seconds()
+	values.describe(result, a)
 	if o.write && len(result.Edits) > 0 {
 		if err := values.write(a.Content); err != nil {
 			return err

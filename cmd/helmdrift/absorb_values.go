@@ -12,9 +12,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file is the values file of absorb: how it is read, changed in place, and written.
@@ -71,6 +73,21 @@ func (v *valuesFile) rewrite(edits []absorb.Edit, edited map[string]any) ([]byte
 		changes = append(changes, valuesfile.Edit{Path: e.Path, Value: e.Value, Remove: e.Remove})
 	}
 	return file.Apply(changes...)
+}
+
+// describe adds the file and its patch to a result. A patch that would show a secret has it masked.
+func (v *valuesFile) describe(r *report.AbsorbResult, a *drift.Absorption) {
+	r.ValuesFile = v.name
+	if len(a.Edits) == 0 {
+		return
+	}
+	name := v.name
+	if name == "" {
+		name = storedValues
+	}
+	patch := unified.Diff(name, name, string(v.text), string(a.Content))
+	r.Patch = a.Scrub(patch)
+	r.Masked = r.Masked || r.Patch != patch
 }
 
 // storedValues is the name of the file if none is given.

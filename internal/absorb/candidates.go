@@ -111,7 +111,8 @@ func (f *fieldSearch) deletions(l leaf) []attempt {
 	add := func(e Edit, score int) { out = append(out, attempt{edits: []Edit{e}, score: score}) }
 	switch v := l.value.(type) {
 	case bool:
-		add(Edit{Path: l.path, Value: !v}, score+boolInt(v))
+		// A switch is what takes an object away.
+		add(Edit{Path: l.path, Value: !v}, score+boolInt(v)+6*boolInt(len(f.Path) == 0))
 		return out
 	case nil:
 		return nil

@@ -12,6 +12,7 @@ const maxParts = 12
 // inParts searches the scalars that differ in a field one after the other. The field is absorbed if all of them are; otherwise nothing
 // changes.
 func (s *search) inParts(ctx context.Context, w Wanted) (Found, bool) {
+	renamed := s.isRenamed(w)
 	parts := s.parts(w)
 	if len(parts) == 0 || len(parts) > maxParts {
 		return Found{}, false
@@ -29,6 +30,9 @@ func (s *search) inParts(ctx context.Context, w Wanted) (Found, bool) {
 	if !s.holds(s.current, w) {
 		s.edited, s.values, s.current = edited, values, current
 		return Found{}, false
+	}
+	if renamed {
+		w.Path = w.Path[:len(w.Path)-1] // all items of the list are as live has them
 	}
 	out.Effects = s.effects(current, s.current, w)
 	return out, true

@@ -117,6 +117,15 @@ func (a *Absorption) edit(e absorb.Edit) report.ValueEdit {
 	return out
 }
 
+// Scrub removes secrets from a text that is shown, such as the difference of the values file. The names of values say which are secret.
+func (a *Absorption) Scrub(text string) string {
+	known := &secret.Known{}
+	for _, values := range []map[string]any{a.Edited, a.values, a.found.Edited} {
+		known.AddAnnounced(values)
+	}
+	return known.Scrub(a.Result.Comparison.Scrub(text))
+}
+
 // hides reports whether a value at a place of the values may be secret.
 func (a *Absorption) hides(place secret.Place, v any) bool {
 	text := yamlText(v)
