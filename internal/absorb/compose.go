@@ -75,6 +75,41 @@ func (f *fieldSearch) composed([]leaf) []attempt {
 	return out
 }
 
+// emptied returns the attempts in which one part of the field is empty, such as the digest of an image, and the other parts are as live has
+// them.
+func (f *fieldSearch) emptied([]leaf) []attempt {
+	now, _ := f.desired(f.current)
+	if !object.IsScalar(now) || !object.IsScalar(f.Wanted.Live) || len(f.moves) < 2 {
+		return nil
+	}
+	parts := inOrder(f.moves, textOf(now))
+	var out []attempt
+	for i, gone := range parts {
+		if gone.now == "" {
+			continue
+		}
+		rest := slices.Concat(parts[:i], parts[i+1:])
+		if len(rest) == 0 {
+			continue
+		}
+		if i == len(parts)-1 {
+			rest[len(rest)-1].tail = gone.tail
+		}
+		texts, ok := cut(textOf(f.Wanted.Live), rest, true)
+		if !ok {
+			continue
+		}
+		edits := []Edit{{Path: gone.leaf.path, Value: ""}}
+		for n, p := range rest {
+			if texts[n] != p.now {
+				edits = append(edits, Edit{Path: p.leaf.path, Value: spellings(texts[n], p.leaf.value)[0]})
+			}
+		}
+		out = append(out, attempt{edits: edits, score: gone.leaf.score})
+	}
+	return out
+}
+
 // part is a value in its place in the field: separator, what stands between it and the part before it; now, its own text.
 type part struct {
 	leaf           leaf
