@@ -151,6 +151,7 @@ func spellings(v, like any) []any {
 		if b, err := strconv.ParseBool(text); err == nil {
 			return []any{b}
 		}
+		return nil // a template that tests a switch may fail on a text
 	case float64, int64, int, json.Number:
 		if n, err := strconv.ParseFloat(text, 64); err == nil {
 			return []any{n}
@@ -160,6 +161,14 @@ func spellings(v, like any) []any {
 		return []any{v, text}
 	}
 	return []any{v}
+}
+
+// spelling returns a text in the type of a value if it can have that.
+func spelling(text string, like any) any {
+	if all := spellings(text, like); len(all) > 0 {
+		return all[0]
+	}
+	return text
 }
 
 // sameType reports whether two scalars have one type; all numbers have one.

@@ -67,7 +67,7 @@ func (f *fieldSearch) composed([]leaf) []attempt {
 		for i, p := range parts {
 			score += p.leaf.score
 			if texts[i] != p.now {
-				edits = append(edits, Edit{Path: p.leaf.path, Value: spellings(texts[i], p.leaf.value)[0]})
+				edits = append(edits, Edit{Path: p.leaf.path, Value: spelling(texts[i], p.leaf.value)})
 			}
 		}
 		out = append(out, attempt{edits: edits, score: score})
@@ -102,7 +102,7 @@ func (f *fieldSearch) emptied([]leaf) []attempt {
 		edits := []Edit{{Path: gone.leaf.path, Value: ""}}
 		for n, p := range rest {
 			if texts[n] != p.now {
-				edits = append(edits, Edit{Path: p.leaf.path, Value: spellings(texts[n], p.leaf.value)[0]})
+				edits = append(edits, Edit{Path: p.leaf.path, Value: spelling(texts[n], p.leaf.value)})
 			}
 		}
 		out = append(out, attempt{edits: edits, score: gone.leaf.score})

@@ -8,7 +8,7 @@ import (
 )
 
 // maxFragments is how many values are tried with each part of the live text.
-const maxFragments = 10
+const maxFragments = 30
 
 // separators stand between the parts of a text that is composed of several values.
 const separators = "/:@=, \n\"'"
