@@ -1,6 +1,7 @@
 package absorb_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -69,7 +71,16 @@ func absorbed(t *testing.T, dir, comment string, parts map[string][]byte) string
 	if err != nil {
 		t.Fatal(err)
 	}
-	return described(a.Report("test", time.Now()))
+	result := a.Report("test", time.Now())
+	doc, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reporttest.ValidateReport(t, doc)
+	if strings.Contains(string(doc), "canary") {
+		t.Errorf("the result has a secret: %s", doc)
+	}
+	return described(result)
 }
 
 // described writes a result in the form of the cases.

@@ -48,6 +48,8 @@ func TestSchemaHasEveryField(t *testing.T) {
 		"owner": report.Owner{}, "fixResult": report.FixResult{}, "planned": report.FixPlan{}, "fixRequest": report.FixRequest{},
 		"fixOperation": report.FixOperation{}, "outcome": report.FixOutcome{}, "scanError": report.ScanError{},
 		"releaseList": report.ReleaseList{}, "listedRelease": report.ListedRelease{},
+		"absorbResult": report.AbsorbResult{}, "absorbField": report.AbsorbField{}, "absorbPlace": report.AbsorbPlace{},
+		"absorbCandidate": report.AbsorbCandidate{}, "valueEdit": report.ValueEdit{}, "absorbEffect": report.AbsorbEffect{},
 	} {
 		checkStruct(t, name, defs[name], reflect.TypeOf(value))
 	}
@@ -107,6 +109,9 @@ func TestSchemaHasEveryWord(t *testing.T) {
 		"operation": {defs["release"].Properties["operation"].Enum, wordsOf(report.OperationDrift, report.OperationUpgrade,
 			report.OperationRollback, report.OperationInstall)},
 		"status": {defs["outcome"].Properties["status"].Enum, wordsOf(report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed)},
+		"absorb": {defs["absorbField"].Properties["status"].Enum, wordsOf(report.AbsorbAbsorbed, report.AbsorbLeft)},
+		"reason": {defs["absorbField"].Properties["reason"].Enum, wordsOf(report.LeftNoValue, report.LeftSecret, report.LeftConflict,
+			report.LeftSideEffects, report.LeftVolatile, report.LeftNotRendered)},
 	} {
 		if diff := cmp.Diff(c.want, c.got); diff != "" {
 			t.Errorf("%s (-Go +schema):\n%s", where, diff)
