@@ -62,15 +62,9 @@ func (f *fieldSearch) composed([]leaf) []attempt {
 		if !ok {
 			continue
 		}
-		var edits []Edit
-		score := 0
-		for i, p := range parts {
-			score += p.leaf.score
-			if texts[i] != p.now {
-				edits = append(edits, Edit{Path: p.leaf.path, Value: spelling(texts[i], p.leaf.value)})
-			}
+		if edits := setTo(parts, texts); len(edits) > 0 {
+			out = append(out, attempt{edits: edits, score: parts[0].leaf.score})
 		}
-		out = append(out, attempt{edits: edits, score: score})
 	}
 	return out
 }
@@ -95,17 +89,23 @@ func (f *fieldSearch) emptied([]leaf) []attempt {
 		if i == len(parts)-1 {
 			rest[len(rest)-1].tail = gone.tail
 		}
-		texts, ok := cut(textOf(f.Wanted.Live), rest, true)
-		if !ok {
-			continue
-		}
-		edits := []Edit{{Path: gone.leaf.path, Value: ""}}
-		for n, p := range rest {
-			if texts[n] != p.now {
-				edits = append(edits, Edit{Path: p.leaf.path, Value: spelling(texts[n], p.leaf.value)})
+		for _, greedy := range []bool{false, true} {
+			if texts, ok := cut(textOf(f.Wanted.Live), rest, greedy); ok {
+				edits := append([]Edit{{Path: gone.leaf.path, Value: ""}}, setTo(rest, texts)...)
+				out = append(out, attempt{edits: edits, score: gone.leaf.score})
 			}
 		}
-		out = append(out, attempt{edits: edits, score: gone.leaf.score})
+	}
+	return out
+}
+
+// setTo returns the edits that give parts other texts.
+func setTo(parts []part, texts []string) []Edit {
+	var out []Edit
+	for i, p := range parts {
+		if texts[i] != p.now {
+			out = append(out, Edit{Path: p.leaf.path, Value: spelling(texts[i], p.leaf.value)})
+		}
 	}
 	return out
 }

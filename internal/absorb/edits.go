@@ -137,7 +137,7 @@ func difference(before, after any, path []any) []Edit {
 		return nil
 	}
 	if a, ok := before.(map[string]any); ok {
-		if b, ok := after.(map[string]any); ok && (len(a) > 0 || len(path) == 0) {
+		if b, ok := after.(map[string]any); ok && (len(b) > 0 || len(path) == 0) {
 			return mapDifference(a, b, path)
 		}
 	}
