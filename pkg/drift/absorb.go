@@ -200,14 +200,17 @@ func (r run) prove(ctx context.Context, a *Absorption, chart *variantChart, o Ab
 	}
 	a.Content = content
 	rendered, err := chart.server.Render(ctx, []render.Variant{{Values: content, Strict: !r.target.Chart.SkipSchemaValidation}})
-	if err != nil {
-		return err
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	if fault := rendered[0].Fault; fault != "" {
-		for i := range a.found.Found {
-			a.unproved[i] = true
-		}
-		a.warnings = append(a.warnings, report.Message{Code: report.ErrorRender, Message: "with the changed values: " + fault})
+	fault := ""
+	if err != nil {
+		fault = err.Error() // such as that of the time limit
+	} else {
+		fault = rendered[0].Fault
+	}
+	if fault != "" {
+		a.refute(fault)
 		return nil
 	}
 	in := a.Result.Comparison.Input
@@ -221,16 +224,36 @@ func (r run) prove(ctx context.Context, a *Absorption, chart *variantChart, o Ab
 	return nil
 }
 
-// checkProof marks the absorbed fields that still differ.
+// refute marks all fields as unproved, so that nothing is proposed.
+func (a *Absorption) refute(fault string) {
+	for i := range a.found.Found {
+		a.unproved[i] = true
+	}
+	a.Edits = nil
+	a.warnings = append(a.warnings, report.Message{Code: report.ErrorRender,
+		Message: a.Result.Comparison.Scrub("the changed values are not proved: " + fault)})
+}
+
+// checkProof marks the absorbed fields that still differ. Nothing is proposed if there are any.
 func (a *Absorption) checkProof() {
+	defer func() {
+		if len(a.unproved) > 0 {
+			a.Edits = nil
+		}
+	}()
 	for i, w := range a.wanted {
+		if a.found.Found[i].Status != absorb.Absorbed {
+			continue
+		}
 		for n := range a.after.Objects {
 			o := &a.after.Objects[n]
 			if o.Key != w.Key {
 				continue
 			}
 			if len(w.Path) == 0 {
-				a.unproved[i] = a.unproved[i] || o.Action == report.ActionCreate
+				if o.Action == report.ActionCreate {
+					a.unproved[i] = true
+				}
 				continue
 			}
 			desired, present := w.Path.Lookup(o.Desired)
