@@ -45,7 +45,7 @@ puts back what drifted and nothing else.`,
 	root.SetFlagErrorFunc(usageError)
 	root.SetUsageFunc(writeUsage)
 	c.addFlags(root.PersistentFlags())
-	root.AddCommand(newDiff(s, c), newFix(s, c), newList(s, c), newReport(s), newHistory(s, c), newSnapshot(s, c), newVersion(s))
+	root.AddCommand(newDiff(s, c), newFix(s, c), newAbsorb(s, c), newList(s, c), newReport(s), newHistory(s, c), newSnapshot(s, c), newVersion(s))
 	_ = root.RegisterFlagCompletionFunc("namespace", completeNamespace(c))
 	_ = root.RegisterFlagCompletionFunc("kube-context", completeContext(c))
 	completeFlags(root, c)

@@ -50,6 +50,8 @@ func TestSchemaHasEveryField(t *testing.T) {
 		"releaseList": report.ReleaseList{}, "listedRelease": report.ListedRelease{},
 		"history": report.History{}, "historyPoint": report.HistoryPoint{}, "releaseHistory": report.ReleaseHistory{},
 		"findingHistory": report.FindingHistory{}, "historyStep": report.HistoryStep{},
+		"absorbResult": report.AbsorbResult{}, "absorbField": report.AbsorbField{}, "absorbPlace": report.AbsorbPlace{},
+		"absorbCandidate": report.AbsorbCandidate{}, "valueEdit": report.ValueEdit{}, "absorbEffect": report.AbsorbEffect{},
 	} {
 		checkStruct(t, name, defs[name], reflect.TypeOf(value))
 	}
@@ -111,6 +113,8 @@ func TestSchemaHasEveryWord(t *testing.T) {
 		"findingState": {defs["findingState"].Enum, wordsOf(report.FindingThere, report.FindingGone, report.FindingIgnored)},
 		"absence":      {defs["findingHistory"].Properties["absence"].Enum, wordsOf(report.AbsenceMissing, report.AbsenceTerminating)},
 		"status":       {defs["outcome"].Properties["status"].Enum, wordsOf(report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed)},
+		"reason": {defs["absorbField"].Properties["reason"].Enum, wordsOf(report.LeftNoValue, report.LeftSecret, report.LeftConflict,
+			report.LeftSideEffects, report.LeftVolatile, report.LeftNotRendered)},
 	} {
 		if diff := cmp.Diff(c.want, c.got); diff != "" {
 			t.Errorf("%s (-Go +schema):\n%s", where, diff)

@@ -1,0 +1,254 @@
+package valuesfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	yaml3 "go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// File is a values file that was read.
+type File struct {
+	name   string
+	bom    string
+	text   string
+	values map[string]any
+}
+
+// Edit is one change of a values file. The path leads from the root to a value, by keys (string) and indexes (int). Missing maps on the way
+// are created, and null counts as a missing map or list.
+type Edit struct {
+	Path []any
+	// Value is what the place shall have: what JSON decodes to, or any integer type. Nil is null. An index that equals the length of a
+	// list appends to it.
+	Value any
+	// Remove removes the key or the item. Value is not used.
+	Remove bool
+	// Insert makes Value a new item of a list, before the one that has the index today.
+	Insert bool
+}
+
+const byteOrderMark = "\ufeff"
+
+// Parse reads a values file. An error names the file and the line.
+func Parse(name string, data []byte) (*File, error) {
+	f := &File{name: name, text: string(data)}
+	if text, ok := strings.CutPrefix(f.text, byteOrderMark); ok {
+		f.bom, f.text = byteOrderMark, text
+	}
+	var err error
+	if f.values, err = read(f.text); err == nil {
+		_, err = locate(f.text)
+	}
+	if err != nil {
+		return nil, f.located(err)
+	}
+	return f, nil
+}
+
+// located returns an error with the name of the file, and the line if it is known.
+func (f *File) located(err error) error {
+	var at *lineError
+	if errors.As(err, &at) {
+		return fmt.Errorf("%s:%d: %s", f.name, at.line, at.text)
+	}
+	return fmt.Errorf("%s: %w", f.name, err)
+}
+
+// lineError is an error at a line of the file, counted from 1.
+type lineError struct {
+	line int
+	text string
+}
+
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.text) }
+
+var errNotRead = errors.New("helm cannot read it as values")
+
+// read returns the values that Helm reads from a text without a byte order mark. Integers are int64, or json.Number beyond that.
+func read(text string) (map[string]any, error) {
+	root, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if root == nil {
+		return map[string]any{}, nil
+	}
+	// The error of the conversion may quote a value, so it is not wrapped.
+	encoded, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return nil, errNotRead
+	}
+	decoded, err := decode(encoded)
+	if err != nil {
+		return nil, errNotRead
+	}
+	switch values := decoded.(type) {
+	case map[string]any:
+		return values, nil
+	case nil:
+		return map[string]any{}, nil
+	}
+	return nil, &lineError{root.Line, "values must be a map"}
+}
+
+// parse returns the root node of the only document of a text; nil if it has none.
+func parse(text string) (*yaml3.Node, error) {
+	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
+		return nil, &lineError{1, "the file is UTF-16; only UTF-8 can be edited"}
+	}
+	var first, next yaml3.Node
+	documents := yaml3.NewDecoder(strings.NewReader(text))
+	switch err := documents.Decode(&first); {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, syntaxError(err)
+	}
+	for {
+		next = yaml3.Node{}
+		switch err := documents.Decode(&next); {
+		case errors.Is(err, io.EOF):
+			root := first.Content[0]
+			return root, checkKeys(root)
+		case err != nil:
+			return nil, syntaxError(err)
+		case next.Content[0].Tag != "!!null":
+			return nil, &lineError{next.Content[0].Line, "the file has a second document; Helm 3 ignores it, Helm 4 merges it"}
+		}
+	}
+}
+
+var (
+	syntaxMessage = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+	// parserMessage matches the errors whose line the library counts from 0 (go.yaml.in/yaml/v3 v3.0.5 decode.go, parser.fail). Those of
+	// its scanner are counted from 1.
+	parserMessage = regexp.MustCompile(`^did not find expected (<document start>|node content|'-' indicator|key|',' or)`)
+)
+
+// syntaxError returns the error of the YAML library with its line. The texts are constants of the library, but for the name of an anchor.
+func syntaxError(err error) error {
+	match := syntaxMessage.FindStringSubmatch(err.Error())
+	if match == nil {
+		return errNotRead
+	}
+	line, _ := strconv.Atoi(match[1])
+	switch {
+	case strings.HasPrefix(match[2], "unknown anchor"): // the only one without a line
+		return errors.New(match[2])
+	case line == 0 || parserMessage.MatchString(match[2]): // line 0 is left out
+		line++
+	}
+	return &lineError{line, match[2]}
+}
+
+// checkKeys refuses the keys that sigs.k8s.io/yaml cannot convert (v1.6.0 yaml.go convertToJSONableObject), whose error quotes them.
+func checkKeys(n *yaml3.Node) error {
+	for i, below := range n.Content {
+		if n.Kind == yaml3.MappingNode && i%2 == 0 {
+			key := follow(below)
+			if key.Kind != yaml3.ScalarNode || key.Tag == "!!null" {
+				return &lineError{below.Line, "a key is null, a map or a list"}
+			}
+		}
+		if err := checkKeys(below); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow returns the node that an alias stands for, and any other node itself.
+func follow(n *yaml3.Node) *yaml3.Node {
+	if n.Kind == yaml3.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// Apply returns the file with the edits, made one after the other. An error names the path and says why.
+func (f *File) Apply(edits ...Edit) ([]byte, error) {
+	text, wanted := f.text, any(f.values)
+	var shared []sharedAnchor
+	for _, e := range edits {
+		after, changes, err := e.plan(wanted)
+		if err != nil {
+			return nil, f.refused(e.Path, err)
+		}
+		wanted = after
+		for _, c := range changes {
+			ed, err := newEditor(f.name, text)
+			if err != nil {
+				return nil, f.check(text, wanted, shared)
+			}
+			if text, err = ed.apply(c); err != nil {
+				return nil, f.refused(c.path, err)
+			}
+			shared = append(shared, ed.shared...)
+			if ed.overrode && reached(text, after, e.Path) {
+				break // the value was written with all changes of the edit
+			}
+		}
+	}
+	if err := f.check(text, wanted, shared); err != nil {
+		return nil, err
+	}
+	return []byte(f.bom + text), nil
+}
+
+// refused returns the error of an edit.
+func (f *File) refused(path []any, err error) error {
+	if len(path) == 0 {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	return fmt.Errorf("%s: %s: %w", f.name, pathText(path), err)
+}
+
+// reached reports whether a text has the wanted value at a path.
+func reached(text string, wanted any, path []any) bool {
+	got, err := read(text)
+	left, inText := lookup(got, path)
+	right, inWanted := lookup(wanted, path)
+	return err == nil && inText == inWanted && object.Equal(left, right)
+}
+
+// check returns an error unless text has exactly the wanted values and can be edited again.
+func (f *File) check(text string, wanted any, shared []sharedAnchor) error {
+	got, err := read(text)
+	if err == nil && object.Equal(got, wanted) {
+		if _, err = locate(text); err == nil {
+			return nil
+		}
+	}
+	if len(shared) > 0 {
+		s := shared[0]
+		return f.refused(s.path, fmt.Errorf("the value has the anchor &%s of line %d, which line %d uses: the edit would change both",
+			s.name, s.line, s.user))
+	}
+	var path []any
+	if err == nil {
+		path = difference(nil, got, wanted)
+	}
+	return f.refused(path, errors.New("the edits cannot be written into this file without changing something else"))
+}
+
+// pathText returns a path as people read it.
+func pathText(path []any) string {
+	var p object.Path
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			p = p.Field(step)
+		case int:
+			p = p.Index(step)
+		}
+	}
+	return p.String()
+}
