@@ -204,7 +204,7 @@ func (n *node) anchorText() string {
 
 // render returns the text of a new value in a block.
 func (ed *editor) render(p place, v any, sameLine bool) (inline, below string) {
-	w := ed.near(p.parent)
+	w := ed.near(p.parent, p.end, p.column)
 	ownLine := !sameLine && !p.isBlock() && !p.isEmpty()
 	switch {
 	case p.parent == nil:
@@ -224,7 +224,8 @@ func (ed *editor) addKey(n *node, key string, v any) error {
 	if n.flow {
 		return ed.addInFlow(n, len(n.entries), ed.writer.flowPair(key, v))
 	}
-	w, column := ed.near(n), ed.column(n.content)
+	column := ed.column(n.content)
+	w := ed.near(n, n.end, column)
 	ed.addAfter(n, w.pair(key, v, column), column)
 	return nil
 }
@@ -234,7 +235,8 @@ func (ed *editor) addItem(n *node, index int, v any) error {
 	if n.flow {
 		return ed.addInFlow(n, index, ed.writer.flow(v, hintOf(n), true))
 	}
-	w, column := ed.near(n), ed.column(n.content)
+	column := ed.column(n.content)
+	w := ed.near(n, n.end, column)
 	text := w.item(v, column, hintOf(n))
 	if index == len(n.entries) {
 		ed.addAfter(n, text, column)

@@ -149,22 +149,6 @@ func syntaxError(err error) error {
 	return &lineError{line, match[2]}
 }
 
-// checkKeys refuses the keys that sigs.k8s.io/yaml cannot convert (v1.6.0 yaml.go convertToJSONableObject), whose error quotes them.
-func checkKeys(n *yaml3.Node) error {
-	for i, below := range n.Content {
-		if n.Kind == yaml3.MappingNode && i%2 == 0 {
-			key := follow(below)
-			if key.Kind != yaml3.ScalarNode || key.Tag == "!!null" {
-				return &lineError{below.Line, "a key is null, a map or a list"}
-			}
-		}
-		if err := checkKeys(below); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // follow returns the node that an alias stands for, and any other node itself.
 func follow(n *yaml3.Node) *yaml3.Node {
 	if n.Kind == yaml3.AliasNode {

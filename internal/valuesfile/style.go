@@ -77,9 +77,11 @@ func (s source) stepTo(n *node, e entry) (int, bool) {
 	return s.column(e.value.content) - s.column(n.content), true
 }
 
-// near returns the writer for a new entry of a map or list: it does as the entries that are there.
-func (ed *editor) near(n *node) *writer {
+// near returns the writer for a new entry of a map or list: it does as the entries that are there. The text is written before the end of
+// the line of an offset, in a block at a column.
+func (ed *editor) near(n *node, at, column int) *writer {
 	w := ed.writer
+	w.quoteLines = ed.hasCommentBelow(at, column)
 	if n == nil || n.flow {
 		return &w
 	}
@@ -94,6 +96,16 @@ func (ed *editor) near(n *node) *writer {
 		}
 	}
 	return &w
+}
+
+// hasCommentBelow reports whether the next line with text is a comment to the right of a column.
+func (s source) hasCommentBelow(at, column int) bool {
+	for at = s.afterLine(at); at < len(s.text); at = s.afterLine(at) {
+		if text := s.skipSpace(at); breakLength(s.text[text:]) == 0 {
+			return s.peek(text) == '#' && text-at > column
+		}
+	}
+	return false
 }
 
 // hintOf returns a string among the values of a list, whose quotes a new item takes over.

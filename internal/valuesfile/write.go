@@ -20,6 +20,8 @@ type writer struct {
 	json bool
 	// unended is set if the last line has no line break. At such an end, a block scalar loses its last line break.
 	unended bool
+	// quoteLines is set where the lines after a block scalar would become part of it.
+	quoteLines bool
 }
 
 // overlay is the map that an alias stands for, with other values for some keys.
@@ -112,7 +114,7 @@ func (w *writer) quoted(s string) string {
 
 // scalar returns the text of a scalar or of an empty map or list. Lines of a block scalar begin at column.
 func (w *writer) scalar(v any, parent, column int, hint *yaml3.Node) (inline, below string) {
-	if s, ok := v.(string); ok && !w.json && strings.Contains(s, "\n") && !isQuotedLines(hint) {
+	if s, ok := v.(string); ok && !w.json && !w.quoteLines && strings.Contains(s, "\n") && !isQuotedLines(hint) {
 		indicators, lines, ok := literal(s, column-parent, pad(column), w.eol)
 		if ok && (!w.unended || strings.HasSuffix(indicators, "-")) {
 			return indicators, lines
