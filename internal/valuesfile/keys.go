@@ -13,7 +13,7 @@ func keyName(n *yaml3.Node) string {
 	return name
 }
 
-// resolveKey returns the name of a key, and its value if that is no string.
+// resolveKey returns the name of a key, and its value if that is a boolean or a number.
 func resolveKey(n *yaml3.Node) (name string, other any) {
 	tagged := n.Style&yaml3.TaggedStyle != 0
 	if !tagged && (n.Style != 0 || !mayBeOther(n.Value)) {
@@ -28,20 +28,23 @@ func resolveKey(n *yaml3.Node) (name string, other any) {
 		return n.Value, nil
 	}
 	var value any
-	if err := yaml.Unmarshal([]byte(text), &value); err != nil || value == any(n.Value) {
-		value = nil
+	if err := yaml.Unmarshal([]byte(text), &value); err == nil {
+		switch value.(type) {
+		case bool, float64:
+			other = value
+		}
 	}
 	for name := range pair {
-		return name, value
+		return name, other
 	}
-	return n.Value, value // a key "<<"
+	return n.Value, other // a key "<<"
 }
 
 // checkKeys refuses the keys that sigs.k8s.io/yaml cannot convert (v1.6.0 yaml.go convertToJSONableObject), whose error quotes them, and
 // different keys of a map that have the same name, such as yes and "true": it takes any of them.
 func checkKeys(n *yaml3.Node) error {
 	if n.Kind == yaml3.MappingNode {
-		if err := (&mapKeys{values: map[string]any{}}).add(n); err != nil {
+		if err := (&mapKeys{values: map[string]any{}, added: []*yaml3.Node{n}}).add(n); err != nil {
 			return err
 		}
 	}
@@ -53,7 +56,7 @@ func checkKeys(n *yaml3.Node) error {
 	return nil
 }
 
-// mapKeys holds the names of the keys of a map with their values, nil for a string, and the maps that were added.
+// mapKeys holds the names of the keys of a map with their values, nil for a string, and the nodes that were added.
 type mapKeys struct {
 	values map[string]any
 	added  []*yaml3.Node
@@ -61,10 +64,6 @@ type mapKeys struct {
 
 // add adds the keys of a map, and those that it merges.
 func (m *mapKeys) add(n *yaml3.Node) error {
-	if slices.Contains(m.added, n) { // an alias in itself is an error of the other library
-		return nil
-	}
-	m.added = append(m.added, n)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := follow(n.Content[i])
 		switch {
@@ -87,6 +86,10 @@ func (m *mapKeys) add(n *yaml3.Node) error {
 
 func (m *mapKeys) addMerged(merged *yaml3.Node) error {
 	merged = follow(merged)
+	if slices.Contains(m.added, merged) { // an alias within its own value is an error of the other library
+		return nil
+	}
+	m.added = append(m.added, merged)
 	if merged.Kind != yaml3.SequenceNode {
 		return m.add(merged)
 	}
