@@ -25,6 +25,9 @@ func newSource(text string) source {
 
 // breakLength returns the length of the line break at the start of a text, 0 if there is none.
 func breakLength(text string) int {
+	if text == "" || text[0] >= ' ' && text[0] < 0x80 {
+		return 0
+	}
 	for _, b := range [...]string{"\r\n", "\r", "\n", "\u0085", "\u2028", "\u2029"} {
 		if strings.HasPrefix(text, b) {
 			return len(b)
