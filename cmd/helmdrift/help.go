@@ -28,6 +28,8 @@ func flagGroups(command string) []flagGroup {
 		return slices.Concat(selectionGroups(), desiredGroups(), diffGroups(), commonGroups())
 	case "fix":
 		return slices.Concat(fixGroups(), commonGroups())
+	case "absorb":
+		return slices.Concat(absorbGroups(), desiredGroups(), commonGroups())
 	case "list":
 		return slices.Concat(selectionGroups(), []flagGroup{{"Output", []string{"output", "color"}}}, commonGroups())
 	case "snapshot":
@@ -36,6 +38,15 @@ func flagGroups(command string) []flagGroup {
 		return slices.Concat(reportGroups(), commonGroups())
 	}
 	return commonGroups()
+}
+
+// absorbGroups returns the flags of absorb alone.
+func absorbGroups() []flagGroup {
+	return []flagGroup{
+		{"What to absorb", []string{"write", "unmanaged", "max-side-effects", "snapshot"}},
+		{"What to ignore", ignoreFlags()},
+		{"Output", []string{"output", "color"}},
+	}
 }
 
 // snapshotGroups returns the flags of snapshot alone.

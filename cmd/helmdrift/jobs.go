@@ -28,6 +28,7 @@ const (
 	jobManifest = "manifest"
 	jobChart    = "chart"
 	jobIndex    = "index"
+	jobVariants = "variants"
 )
 
 // The names of the questions that the rendering of a chart asks its parent, which has the credentials, the terminal and the user's
@@ -36,6 +37,7 @@ const (
 	askFile       = "file"
 	askLookup     = "lookup"
 	askPostRender = "post-render"
+	askVariants   = "variants"
 )
 
 // serveParent is the main function of a child. It does one job and returns the exit code. The original standard output is the pipe to the
@@ -55,6 +57,7 @@ func serveParent() int {
 		Jobs: map[string]confine.Job{
 			jobManifest: confine.NewJob(readManifest),
 			jobChart:    confine.NewJob(renderChart),
+			jobVariants: confine.NewJob(renderVariants),
 			jobIndex: confine.NewJob(func(ctx context.Context, _ *confine.Parent, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
 				return q.Answer(ctx)
 			}),
@@ -146,9 +149,7 @@ type chartAnswer struct {
 // renderChart implements drift.Options.Render in a child process, which asks this one for files, lookups and the post-renderer.
 func (l limits) renderChart(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
 	// Each function of the request becomes a question that the child may ask.
-	calls := map[string]confine.Call{
-		askFile: confine.NewCall(q.ReadFile), askLookup: confine.NewCall(q.Lookup), askPostRender: confine.NewCall(q.PostRender),
-	}
+	calls := callsOf(q)
 	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.memory.Value()}
 	answer, err := runJob[chartOrder, chartAnswer](ctx, l, "rendering the chart", jobChart, order, calls)
 	q.Known.AddKnown(answer.Known)
@@ -161,6 +162,39 @@ func (l limits) renderChart(ctx context.Context, q drift.ChartRequest) (*drift.R
 		return nil, answer.Fault
 	}
 	return &answer.Chart, nil
+}
+
+// callsOf returns the calls that answer the questions of a child about a request.
+func callsOf(q drift.ChartRequest) map[string]confine.Call {
+	return map[string]confine.Call{
+		askFile: confine.NewCall(q.ReadFile), askLookup: confine.NewCall(q.Lookup), askPostRender: confine.NewCall(q.PostRender),
+	}
+}
+
+// renderVariants implements drift.Options.RenderVariants in one child process: the limits are those of all renderings together.
+func (l limits) renderVariants(ctx context.Context, q drift.ChartRequest, next drift.NextVariants) error {
+	calls := callsOf(q)
+	calls[askVariants] = confine.NewCall(next)
+	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.memory.Value()}
+	answer, err := runJob[chartOrder, chartAnswer](ctx, l, "trying values of the chart", jobVariants, order, calls)
+	if err == nil && answer.Fault != nil {
+		return answer.Fault
+	}
+	return err
+}
+
+// renderVariants renders variants in a child, which asks its parent for each batch.
+func renderVariants(ctx context.Context, p *confine.Parent, o chartOrder) (chartAnswer, error) {
+	if log.Writer() != io.Discard {
+		log.SetOutput(newHelmLog(o.Request.Known, os.Stderr))
+	}
+	err := drift.ServeVariants(ctx, o.request(p), func(_ context.Context, answer drift.VariantAnswer) (drift.VariantOrder, error) {
+		return confine.Ask[drift.VariantAnswer, drift.VariantOrder](p, askVariants, answer)
+	})
+	if fault := (*render.Error)(nil); errors.As(err, &fault) {
+		return chartAnswer{Fault: fault}, nil
+	}
+	return chartAnswer{}, err
 }
 
 // renderChart renders a chart in a child. Helm logs while it renders, so the log is scrubbed there, where the values are known.

@@ -45,7 +45,7 @@ puts back what drifted and nothing else.`,
 	root.SetFlagErrorFunc(usageError)
 	root.SetUsageFunc(writeUsage)
 	c.addFlags(root.PersistentFlags())
-	root.AddCommand(newDiff(s, c), newFix(s, c), newList(s, c), newReport(s), newSnapshot(s, c), newVersion(s))
+	root.AddCommand(newDiff(s, c), newFix(s, c), newAbsorb(s, c), newList(s, c), newReport(s), newSnapshot(s, c), newVersion(s))
 	// Namespaces are not completed, and without this the shell would offer files.
 	_ = root.RegisterFlagCompletionFunc("namespace", cobra.NoFileCompletions)
 	return root

@@ -77,6 +77,8 @@ type Options struct {
 	Fetch        func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
 	Render       func(ctx context.Context, q ChartRequest) (*RenderedChart, error)
+	// RenderVariants renders a chart with many values, as ServeVariants does, which is the default.
+	RenderVariants func(ctx context.Context, q ChartRequest, next NextVariants) error
 }
 
 // withDefaults returns the options with a default for every function that is nil, and for Known.
@@ -94,6 +96,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Render == nil {
 		o.Render = RenderChart
+	}
+	if o.RenderVariants == nil {
+		o.RenderVariants = ServeVariants
 	}
 	return o
 }

@@ -181,6 +181,11 @@ func (r renderer) prepare() (prepared, error) {
 	if err != nil {
 		return prepared{}, err
 	}
+	return r.prepareLoaded(ch)
+}
+
+// prepareLoaded is prepare for a chart that is loaded. It changes the chart.
+func (r renderer) prepareLoaded(ch helmChart) (p prepared, err error) {
 	r.Known.AddAnnounced(copyValue(ch.defaults()))
 	info := ch.info()
 	if err := info.check(r.Install); err != nil {
@@ -189,7 +194,7 @@ func (r renderer) prepare() (prepared, error) {
 	if r.defaults != nil {
 		ch.setDefaults(copyValue(r.defaults).(map[string]any))
 	}
-	p := prepared{chart: ch}
+	p.chart = ch
 	p.inputs, p.values, err = ch.inputs(r.values, r.ChartOptions)
 	if err != nil {
 		return prepared{}, valuesError(info.name, err)

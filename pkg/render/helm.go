@@ -25,6 +25,12 @@ type helmChart interface {
 	sort(files map[string]string) ([]sortedDocument, []Hook, error)
 	// sources returns the templates and the other files of the chart and its subcharts.
 	sources() (templates, files []source)
+	// clone returns a copy whose preparation and rendering leave the chart as it is.
+	clone() helmChart
+	// templates returns the templates of the chart and its subcharts.
+	templates() []Template
+	// retain drops every template for which keep returns false, by its path.
+	retain(keep func(path string) bool)
 	// definitions returns the files of the crds/ folders of the chart and its subcharts.
 	definitions() []string
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"fmt"
+	"path"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
@@ -106,4 +107,49 @@ func (h helm3) definitions() []string {
 		texts = append(texts, string(crd.File.Data))
 	}
 	return texts
+}
+
+func (h helm3) clone() helmChart { return helm3{cloneHelm3(h.Chart)} }
+
+// cloneHelm3 copies what processing the dependencies changes: the metadata, the values and the tree of charts.
+func cloneHelm3(ch *chart.Chart) *chart.Chart {
+	out := *ch
+	metadata := *ch.Metadata
+	metadata.Dependencies = nil
+	for _, d := range ch.Metadata.Dependencies {
+		dependency := *d
+		metadata.Dependencies = append(metadata.Dependencies, &dependency)
+	}
+	out.Metadata = &metadata
+	out.Values, _ = copyValue(ch.Values).(map[string]any)
+	var below []*chart.Chart
+	for _, sub := range ch.Dependencies() {
+		below = append(below, cloneHelm3(sub))
+	}
+	out.SetDependencies(below...)
+	return &out
+}
+
+func (h helm3) templates() []Template {
+	var out []Template
+	for _, f := range h.Templates {
+		out = append(out, Template{Path: path.Join(h.ChartFullPath(), f.Name), Values: valuesPath(h.ChartPath()), Text: string(f.Data)})
+	}
+	for _, sub := range h.Dependencies() {
+		out = append(out, helm3{sub}.templates()...)
+	}
+	return out
+}
+
+func (h helm3) retain(keep func(string) bool) {
+	var kept []*chart.File
+	for _, f := range h.Templates {
+		if keep(path.Join(h.ChartFullPath(), f.Name)) {
+			kept = append(kept, f)
+		}
+	}
+	h.Templates = kept
+	for _, sub := range h.Dependencies() {
+		helm3{sub}.retain(keep)
+	}
 }

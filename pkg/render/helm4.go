@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"fmt"
+	"path"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
@@ -121,4 +122,49 @@ func (h helm4) definitions() []string {
 		texts = append(texts, string(crd.File.Data))
 	}
 	return texts
+}
+
+func (h helm4) clone() helmChart { return helm4{cloneHelm4(h.Chart)} }
+
+// cloneHelm4 copies what processing the dependencies changes: the metadata, the values and the tree of charts.
+func cloneHelm4(ch *chart.Chart) *chart.Chart {
+	out := *ch
+	metadata := *ch.Metadata
+	metadata.Dependencies = nil
+	for _, d := range ch.Metadata.Dependencies {
+		dependency := *d
+		metadata.Dependencies = append(metadata.Dependencies, &dependency)
+	}
+	out.Metadata = &metadata
+	out.Values, _ = copyValue(ch.Values).(map[string]any)
+	var below []*chart.Chart
+	for _, sub := range ch.Dependencies() {
+		below = append(below, cloneHelm4(sub))
+	}
+	out.SetDependencies(below...)
+	return &out
+}
+
+func (h helm4) templates() []Template {
+	var out []Template
+	for _, f := range h.Templates {
+		out = append(out, Template{Path: path.Join(h.ChartFullPath(), f.Name), Values: valuesPath(h.ChartPath()), Text: string(f.Data)})
+	}
+	for _, sub := range h.Dependencies() {
+		out = append(out, helm4{sub}.templates()...)
+	}
+	return out
+}
+
+func (h helm4) retain(keep func(string) bool) {
+	var kept []*common.File
+	for _, f := range h.Templates {
+		if keep(path.Join(h.ChartFullPath(), f.Name)) {
+			kept = append(kept, f)
+		}
+	}
+	h.Templates = kept
+	for _, sub := range h.Dependencies() {
+		helm4{sub}.retain(keep)
+	}
 }

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
+)
+
+// This file is the values file of absorb: how it is read, changed in place, and written.
+
+// valuesFile is the values file that absorb changes. Its zero value stands for the values that the release stores.
+type valuesFile struct {
+	name string
+	text []byte
+}
+
+// readValuesFile reads the last values file, and lets the chart read it from memory from then on: standard input can be read once.
+func readValuesFile(ctx context.Context, name string, chart *drift.Chart) (*valuesFile, error) {
+	v := &valuesFile{name: name}
+	if name == "" {
+		return v, nil
+	}
+	read := chart.ReadFile
+	if read == nil {
+		read = func(ctx context.Context, name string) ([]byte, error) { return fetch.ReadFile(ctx, name, nil) }
+	}
+	text, err := read(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("reading values: %w", err)
+	}
+	v.text = text
+	chart.ReadFile = func(ctx context.Context, other string) ([]byte, error) {
+		if other == name {
+			return text, nil
+		}
+		return read(ctx, other)
+	}
+	return v, nil
+}
+
+// rewrite implements drift.AbsorbOptions.Rewrite. Without a file it changes the stored values as a text of YAML.
+func (v *valuesFile) rewrite(edits []absorb.Edit, edited map[string]any) ([]byte, error) {
+	name := v.name
+	if name == "" {
+		name = storedValues
+		if len(edited) > 0 {
+			text, err := yaml.Marshal(edited)
+			if err != nil {
+				return nil, err
+			}
+			v.text = text
+		}
+	}
+	file, err := valuesfile.Parse(name, v.text)
+	if err != nil {
+		return nil, err
+	}
+	var changes []valuesfile.Edit
+	for _, e := range edits {
+		changes = append(changes, valuesfile.Edit{Path: e.Path, Value: e.Value, Remove: e.Remove})
+	}
+	return file.Apply(changes...)
+}
+
+// storedValues is the name of the file if none is given.
+const storedValues = "values.yaml"
+
+// write replaces the file. It appears when it is complete, with the mode of the old one, unless it changed since it was read.
+func (v *valuesFile) write(text []byte) error {
+	now, err := os.ReadFile(v.name)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now, v.text) {
+		return fmt.Errorf("%s changed while absorb was searching; nothing was written", v.name)
+	}
+	name, err := filepath.EvalSymlinks(v.name)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, bytes.NewReader(text))
+	if err = errors.Join(err, file.Chmod(info.Mode().Perm()), file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return err
+}

@@ -1,0 +1,153 @@
+package absorb
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// likelyLeaves is how many values are tried first, before maps and lists are.
+const likelyLeaves = 24
+
+// likely returns the attempts with the values that are most likely.
+func (f *fieldSearch) likely(nodes []leaf) []attempt {
+	var out []attempt
+	count := 0
+	for _, l := range nodes {
+		if count >= likelyLeaves || l.score < 0 {
+			break
+		}
+		if found := f.direct(l); len(found) > 0 {
+			out, count = append(out, found...), count+1
+		}
+	}
+	return out
+}
+
+// others returns the attempts with all values that the template may read.
+func (f *fieldSearch) others(nodes []leaf) []attempt {
+	var out []attempt
+	for _, l := range nodes {
+		if l.read || l.score > 0 {
+			out = append(out, f.direct(l)...)
+		}
+	}
+	return out
+}
+
+// direct returns the attempts that put the live value itself into a value, or take away what live lacks.
+func (f *fieldSearch) direct(l leaf) []attempt {
+	if !f.Present {
+		return f.deletions(l)
+	}
+	value := f.text()
+	if !object.IsScalar(value) {
+		if object.IsScalar(l.value) || object.Equal(l.value, value) {
+			return nil
+		}
+		return []attempt{{edits: []Edit{{Path: l.path, Value: value}}, score: l.score}}
+	}
+	if l.value != nil && !object.IsScalar(l.value) {
+		return nil
+	}
+	var out []attempt
+	if text := textOf(value); strings.ContainsAny(text, "\n") {
+		// The text would break the document that it is a part of. A short one shows how the field is composed.
+		one, probe := l, probeFor(l.value)
+		out = append(out, attempt{edits: []Edit{{Path: l.path, Value: probe}}, score: l.score, leaf: &one, put: textOf(probe)})
+	}
+	for _, v := range spellings(value, l.value) {
+		if l.value != nil && textOf(v) == textOf(l.value) && sameType(v, l.value) {
+			continue
+		}
+		one := l
+		out = append(out, attempt{edits: []Edit{{Path: l.path, Value: v}}, score: l.score, leaf: &one, put: textOf(v)})
+	}
+	return out
+}
+
+// probeFor returns a value of the type of another one that nothing else has.
+func probeFor(like any) any {
+	switch like.(type) {
+	case float64, int64, int, json.Number:
+		return 64919.0
+	case bool:
+		return nil
+	}
+	return markValue
+}
+
+// deletions returns the attempts that take a value away.
+func (f *fieldSearch) deletions(l leaf) []attempt {
+	score := l.score
+	out := []attempt{}
+	add := func(e Edit, score int) { out = append(out, attempt{edits: []Edit{e}, score: score}) }
+	switch v := l.value.(type) {
+	case bool:
+		add(Edit{Path: l.path, Value: !v}, score+boolInt(v))
+		return out
+	case nil:
+		return nil
+	case string:
+		if v != "" {
+			add(Edit{Path: l.path, Value: ""}, score)
+		}
+	case map[string]any:
+		if len(v) == 0 {
+			return nil
+		}
+	case []any:
+		if len(v) == 0 {
+			return nil
+		}
+		add(Edit{Path: l.path, Value: []any{}}, score)
+	}
+	if i := firstIndex(l.path); i >= 0 && i == len(l.path)-1 {
+		add(Edit{Path: l.path, Remove: true}, score+1) // an item of a list
+		return out
+	}
+	if _, inFile := lookup(f.edited, l.path); inFile {
+		add(Edit{Path: l.path, Remove: true}, score+1)
+	}
+	add(Edit{Path: l.path}, score)
+	return out
+}
+
+// spellings returns a scalar in the types that a value may have: that of the value it replaces comes first.
+func spellings(v, like any) []any {
+	text := textOf(v)
+	switch like.(type) {
+	case string:
+		return []any{text}
+	case bool:
+		if b, err := strconv.ParseBool(text); err == nil {
+			return []any{b}
+		}
+	case float64, int64, int, json.Number:
+		if n, err := strconv.ParseFloat(text, 64); err == nil {
+			return []any{n}
+		}
+	}
+	if _, isText := v.(string); !isText && like == nil {
+		return []any{v, text}
+	}
+	return []any{v}
+}
+
+// sameType reports whether two scalars have one type; all numbers have one.
+func sameType(a, b any) bool {
+	kind := func(v any) int {
+		switch v.(type) {
+		case string:
+			return 1
+		case bool:
+			return 2
+		case nil:
+			return 3
+		}
+		return 4
+	}
+	return kind(a) == kind(b)
+}

@@ -1,0 +1,134 @@
+package absorb
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// segment is a part of the field that a value makes: desired is before, the value, after.
+type segment struct {
+	leaf          leaf
+	before, after string
+}
+
+// solved returns the attempts that follow from a rendering in which the field moved and is not live: what stands before and after the value
+// is taken off live.
+func (f *fieldSearch) solved(a attempt, r Rendering) []attempt {
+	if a.leaf == nil || a.put == "" {
+		return nil
+	}
+	was, _ := f.desired(f.current)
+	is, present := f.desired(r)
+	if !present || !object.IsScalar(is) || !object.IsScalar(f.Live) || object.Equal(was, is) {
+		return nil
+	}
+	has, live := textOf(is), textOf(f.Live)
+	var out []attempt
+	for i := 0; ; {
+		at := strings.Index(has[i:], a.put)
+		if at < 0 {
+			break
+		}
+		at += i
+		s := segment{leaf: *a.leaf, before: has[:at], after: has[at+len(a.put):]}
+		f.moves = append(f.moves, s)
+		if rest, ok := strings.CutPrefix(live, s.before); ok {
+			if rest, ok = strings.CutSuffix(rest, s.after); ok {
+				for _, v := range spellings(rest, a.leaf.value) {
+					out = append(out, attempt{edits: []Edit{{Path: a.leaf.path, Value: v}}, score: a.score + 20})
+				}
+			}
+		}
+		i = at + 1
+	}
+	return out
+}
+
+// composed returns the attempts that set all values of which the field is composed together.
+func (f *fieldSearch) composed([]leaf) []attempt {
+	now, _ := f.desired(f.current)
+	if !object.IsScalar(now) || !object.IsScalar(f.Live) || len(f.moves) < 2 {
+		return nil
+	}
+	parts := inOrder(f.moves, textOf(now))
+	if len(parts) < 2 {
+		return nil
+	}
+	var out []attempt
+	for _, greedy := range []bool{false, true} {
+		texts, ok := cut(textOf(f.Live), parts, greedy)
+		if !ok {
+			continue
+		}
+		var edits []Edit
+		score := 0
+		for i, p := range parts {
+			score += p.leaf.score
+			if texts[i] != p.now {
+				edits = append(edits, Edit{Path: p.leaf.path, Value: spellings(texts[i], p.leaf.value)[0]})
+			}
+		}
+		out = append(out, attempt{edits: edits, score: score})
+	}
+	return out
+}
+
+// part is a value in its place in the field: separator, what stands between it and the part before it; now, its own text.
+type part struct {
+	leaf           leaf
+	separator, now string
+	tail           string
+}
+
+// inOrder returns the parts of a text in their order, each value once. Parts that overlap others are left out.
+func inOrder(moves []segment, text string) []part {
+	var kept []segment
+	for _, m := range moves {
+		if len(m.before)+len(m.after) <= len(text) && strings.HasPrefix(text, m.before) && strings.HasSuffix(text, m.after) {
+			kept = append(kept, m)
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b segment) int { return len(a.before) - len(b.before) })
+	var out []part
+	end := 0
+	for _, m := range kept {
+		if len(m.before) < end || slices.ContainsFunc(out, func(p part) bool { return nameOf(p.leaf.path) == nameOf(m.leaf.path) }) {
+			continue
+		}
+		stop := len(text) - len(m.after)
+		out = append(out, part{leaf: m.leaf, separator: text[end:len(m.before)], now: text[len(m.before):stop]})
+		end = stop
+	}
+	if len(out) > 0 {
+		out[len(out)-1].tail = text[end:]
+	}
+	return out
+}
+
+// cut cuts a text at the separators of the parts. Greedy takes the last place of a separator instead of the first.
+func cut(text string, parts []part, greedy bool) ([]string, bool) {
+	rest, ok := strings.CutPrefix(text, parts[0].separator)
+	if !ok {
+		return nil, false
+	}
+	if rest, ok = strings.CutSuffix(rest, parts[len(parts)-1].tail); !ok {
+		return nil, false
+	}
+	var out []string
+	for _, p := range parts[1:] {
+		if p.separator == "" {
+			return nil, false
+		}
+		at := strings.Index(rest, p.separator)
+		if greedy {
+			at = strings.LastIndex(rest, p.separator)
+		}
+		if at < 0 {
+			return nil, false
+		}
+		out, rest = append(out, rest[:at]), rest[at+len(p.separator):]
+	}
+	return append(out, rest), true
+}

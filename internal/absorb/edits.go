@@ -1,0 +1,211 @@
+package absorb
+
+import (
+	"reflect"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// apply returns the content of a values file after edits. Values are what the templates see: a list of the chart's defaults is copied into
+// the file before an item of it changes, because Helm replaces lists as a whole.
+func apply(edited, values map[string]any, edits []Edit) map[string]any {
+	out, _ := object.Copy(edited).(map[string]any)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for _, e := range edits {
+		if i := firstIndex(e.Path); i >= 0 {
+			if _, found := lookup(out, e.Path[:i]); !found {
+				list, _ := lookup(values, e.Path[:i])
+				out, _ = set(out, e.Path[:i], object.Copy(list)).(map[string]any)
+			}
+		}
+		if e.Remove {
+			out, _ = remove(out, e.Path).(map[string]any)
+		} else {
+			out, _ = set(out, e.Path, object.Copy(e.Value)).(map[string]any)
+		}
+	}
+	return out
+}
+
+// seen returns what the templates would see after edits, as far as that can be said without rendering.
+func seen(values map[string]any, edits []Edit) map[string]any {
+	out, _ := object.Copy(values).(map[string]any)
+	for _, e := range edits {
+		switch {
+		case e.Remove, e.Value == nil && firstIndex(e.Path) < 0:
+			out, _ = remove(out, e.Path).(map[string]any)
+		default:
+			out, _ = set(out, e.Path, object.Copy(e.Value)).(map[string]any)
+		}
+	}
+	return out
+}
+
+// firstIndex returns the position of the first list index in a path; -1 if it has none.
+func firstIndex(path []any) int {
+	for i, step := range path {
+		if _, ok := step.(int); ok {
+			return i
+		}
+	}
+	return -1
+}
+
+// lookup returns the value at a path.
+func lookup(v any, path []any) (any, bool) {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			below, found := m[step]
+			if !found {
+				return nil, false
+			}
+			v = below
+		case int:
+			list, _ := v.([]any)
+			if step < 0 || step >= len(list) {
+				return nil, false
+			}
+			v = list[step]
+		}
+	}
+	return v, true
+}
+
+// set sets the value at a path, in place, and returns the root. An index behind the end appends.
+func set(v any, path []any, value any) any {
+	if len(path) == 0 {
+		return value
+	}
+	switch step := path[0].(type) {
+	case string:
+		m, _ := v.(map[string]any)
+		if m == nil {
+			m = map[string]any{}
+		}
+		m[step] = set(m[step], path[1:], value)
+		return m
+	case int:
+		list, _ := v.([]any)
+		if step >= len(list) {
+			return append(list, set(nil, path[1:], value))
+		}
+		list[step] = set(list[step], path[1:], value)
+		return list
+	}
+	return v
+}
+
+// remove removes the value at a path, in place, and returns the root.
+func remove(v any, path []any) any {
+	if len(path) == 0 {
+		return v
+	}
+	switch step := path[0].(type) {
+	case string:
+		m, _ := v.(map[string]any)
+		if _, found := m[step]; !found {
+			return v
+		}
+		if len(path) == 1 {
+			delete(m, step)
+		} else {
+			m[step] = remove(m[step], path[1:])
+		}
+		return m
+	case int:
+		list, _ := v.([]any)
+		if step >= len(list) {
+			return v
+		}
+		if len(path) == 1 {
+			return append(list[:step:step], list[step+1:]...)
+		}
+		list[step] = remove(list[step], path[1:])
+		return list
+	}
+	return v
+}
+
+// difference returns the edits that turn one content of the values file into another. Lists change item by item if only the end differs, or
+// if they have as many items.
+func difference(before, after any, path []any) []Edit {
+	if reflect.DeepEqual(before, after) {
+		return nil
+	}
+	if a, ok := before.(map[string]any); ok {
+		if b, ok := after.(map[string]any); ok && (len(a) > 0 || len(path) == 0) {
+			return mapDifference(a, b, path)
+		}
+	}
+	if a, ok := before.([]any); ok {
+		if b, ok := after.([]any); ok && len(a) > 0 && len(b) >= len(a) {
+			return listDifference(a, b, path)
+		}
+	}
+	return []Edit{{Path: path, Value: after}}
+}
+
+func mapDifference(a, b map[string]any, path []any) []Edit {
+	var out []Edit
+	for _, key := range object.SortedKeys(merged(a, b)) {
+		before, had := a[key]
+		after, has := b[key]
+		below := append(path[:len(path):len(path)], key)
+		switch {
+		case !has:
+			out = append(out, Edit{Path: below, Remove: true})
+		case !had:
+			out = append(out, added(after, below)...)
+		default:
+			out = append(out, difference(before, after, below)...)
+		}
+	}
+	return out
+}
+
+// added returns the edits that add a value: one for each value in maps.
+func added(v any, path []any) []Edit {
+	m, ok := v.(map[string]any)
+	if !ok || len(m) == 0 {
+		return []Edit{{Path: path, Value: v}}
+	}
+	return mapDifference(nil, m, path)
+}
+
+func listDifference(a, b []any, path []any) []Edit {
+	var out []Edit
+	for i := range b {
+		below := append(path[:len(path):len(path)], i)
+		if i >= len(a) {
+			out = append(out, Edit{Path: below, Value: b[i]})
+		} else {
+			out = append(out, difference(a[i], b[i], below)...)
+		}
+	}
+	return out
+}
+
+// merged returns the keys of both maps.
+func merged(a, b map[string]any) map[string]bool {
+	out := map[string]bool{}
+	for key := range a {
+		out[key] = true
+	}
+	for key := range b {
+		out[key] = true
+	}
+	return out
+}
+
+// Name returns the path of the edit as people write it.
+func (e Edit) Name() string { return nameOf(e.Path) }
+
+// Lookup returns the value at a path.
+func Lookup(values map[string]any, path []any) (any, bool) { return lookup(values, path) }
+
+// EachValue visits the values that may change, without those that announce a secret.
+func EachValue(values map[string]any, visit func(path []any, v any)) { walkValues(values, nil, visit) }

@@ -1,0 +1,161 @@
+package absorb
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// effects returns what differs between two renderings, apart from the field itself.
+func (s *search) effects(before, after Rendering, w Wanted) []Effect {
+	var out []Effect
+	for key, was := range before.Objects {
+		is, found := after.Objects[key]
+		switch {
+		case !found && (key != w.Key || len(w.Path) > 0):
+			out = append(out, Effect{Key: key, Before: was.Content, Converges: s.LiveForm(key) == nil})
+		case found && !object.IsSameMap(was.Content, is.Content):
+			out = append(out, s.moved(key, was.Content, is.Content, w)...)
+		}
+	}
+	for key, is := range after.Objects {
+		if _, found := before.Objects[key]; !found {
+			out = append(out, Effect{Key: key, After: is.Content})
+		}
+	}
+	return out
+}
+
+// moved returns the places at which two texts of an object differ in normal form.
+func (s *search) moved(key object.Key, was, is map[string]any, w Wanted) []Effect {
+	var out []Effect
+	live := s.LiveForm(key)
+	before, after := any(s.Form(key, was)), any(s.Form(key, is))
+	if key == w.Key {
+		before, after = object.Without(before, w.Path), object.Without(after, w.Path)
+	}
+	walkDifferences(before, after, nil, func(path object.Path, before, after any) {
+		if key == w.Key && w.Path.HasPrefix(path) && isEmpty(before) && isEmpty(after) || s.noise[placeOf(key, path)] {
+			return
+		}
+		e := Effect{Key: key, Path: path, Before: before, After: after}
+		now, there := path.Lookup(live)
+		e.Converges = live != nil && there == (after != nil) && (!there || object.Equal(now, after))
+		e.Derived = isChecksum(path, before, after)
+		out = append(out, e)
+	})
+	return out
+}
+
+// isEmpty reports whether a value is absent or a map without keys.
+func isEmpty(v any) bool {
+	m, isMap := v.(map[string]any)
+	return v == nil || isMap && len(m) == 0
+}
+
+// place identifies a place of an object.
+type place struct {
+	key  object.Key
+	path string
+}
+
+func placeOf(key object.Key, path object.Path) place { return place{key, path.String()} }
+
+// noiseOf returns the places at which two renderings of the same values differ.
+func (s *search) noiseOf(a, b Rendering) map[place]bool {
+	out := map[place]bool{}
+	for key, o := range a.Objects {
+		other, found := b.Objects[key]
+		if !found || object.IsSameMap(o.Content, other.Content) {
+			continue
+		}
+		walkDifferences(s.Form(key, o.Content), s.Form(key, other.Content), nil, func(path object.Path, _, _ any) {
+			out[placeOf(key, path)] = true
+		})
+	}
+	return out
+}
+
+// walkDifferences calls visit for the leaves at which two values differ; nil stands for an absent one. Items of lists are told apart by
+// their names if they have some, and by their indexes otherwise.
+func walkDifferences(a, b any, path object.Path, visit func(path object.Path, before, after any)) {
+	if object.Equal(a, b) {
+		return
+	}
+	am, aIs := a.(map[string]any)
+	bm, bIs := b.(map[string]any)
+	if aIs && bIs {
+		for _, name := range object.SortedKeys(merged(am, bm)) {
+			walkDifferences(am[name], bm[name], path.Field(name), visit)
+		}
+		return
+	}
+	al, aIs := a.([]any)
+	bl, bIs := b.([]any)
+	if !aIs || !bIs {
+		visit(path, a, b)
+		return
+	}
+	an, aNamed := named(al)
+	bn, bNamed := named(bl)
+	if aNamed && bNamed {
+		for _, name := range object.SortedKeys(merged(an, bn)) {
+			walkDifferences(an[name], bn[name], path.Item([]object.ListKey{{Name: "name", Value: name}}), visit)
+		}
+		return
+	}
+	for i := range max(len(al), len(bl)) {
+		walkDifferences(at(al, i), at(bl, i), path.Index(i), visit)
+	}
+}
+
+// named returns the items of a list by their names; false if an item has none, or two have one.
+func named(list []any) (map[string]any, bool) {
+	out := map[string]any{}
+	for _, item := range list {
+		name, ok := object.Field(item, "name").(string)
+		if _, twice := out[name]; !ok || twice {
+			return nil, false
+		}
+		out[name] = item
+	}
+	return out, true
+}
+
+// at returns an item of a list; nil behind its end.
+func at(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
+}
+
+// checksum is the form of a hash in hexadecimal digits.
+var checksum = regexp.MustCompile(`^[0-9a-f]{32,64}$`)
+
+// isChecksum reports whether a place is an annotation or a label with a hash.
+func isChecksum(path object.Path, before, after any) bool {
+	was, ok := before.(string)
+	is, ok2 := after.(string)
+	if !ok || !ok2 || len(path) < 2 {
+		return false
+	}
+	parent := path[len(path)-2].Name
+	return (parent == "annotations" || parent == "labels") && checksum.MatchString(is) && checksum.MatchString(was) ||
+		strings.HasPrefix(path[len(path)-1].Name, "checksum/")
+}
+
+// harm counts what effects move in other objects, and in the object of the field.
+func harm(effects []Effect, w Wanted) (others, same int) {
+	for _, e := range effects {
+		switch {
+		case e.Converges || e.Derived:
+		case e.Key == w.Key:
+			same++
+		default:
+			others++
+		}
+	}
+	return others, same
+}

@@ -1,0 +1,152 @@
+package absorb
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// The mark that is put into a map to see where the map appears. It is a valid name of everything that has names.
+const (
+	markKey   = "helmdriftmark"
+	markValue = "helmdriftvalue"
+)
+
+// maxMarks is how many maps get a mark, and maxLists how many lists get the live items.
+const (
+	maxMarks = 40
+	maxLists = 40
+)
+
+// marks returns the attempts that put a mark into the maps that the template may read.
+func (f *fieldSearch) marks(nodes []leaf) []attempt {
+	if !f.Present {
+		return nil
+	}
+	var out []attempt
+	for _, l := range nodes {
+		m, isMap := l.value.(map[string]any)
+		if !isMap && l.value != nil || len(out) >= maxMarks || !l.read && l.score < 0 {
+			continue
+		}
+		if isMap && len(m) > 0 && !f.isFree(m) {
+			continue
+		}
+		path := append(l.path[:len(l.path):len(l.path)], markKey)
+		out = append(out, attempt{edits: []Edit{{Path: path, Value: markValue}}, score: l.score, mark: l.path})
+	}
+	return out
+}
+
+// isFree reports whether a map may have other keys than it has: one that holds maps is rather a group of settings.
+func (f *fieldSearch) isFree(m map[string]any) bool {
+	for _, v := range m {
+		if list, ok := v.([]any); ok && len(list) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// extensions returns the attempts that follow from a rendering with a mark: the rest of the field's path below the place of the mark.
+func (f *fieldSearch) extensions(a attempt, r Rendering) []attempt {
+	o, found := r.Objects[f.Key]
+	if !found {
+		return nil
+	}
+	place, rest, ok := f.place(o.Content)
+	if !ok {
+		return nil
+	}
+	var out []attempt
+	for _, at := range findMark(o.Content, nil) {
+		parent := at[:len(at)-1]
+		full := append(slices.Clone([]string(place)), rest...)
+		if len(parent) < len(full) && slices.Equal([]string(parent), full[:len(parent)]) {
+			path := slices.Clone(a.mark)
+			for _, name := range full[len(parent):] {
+				path = append(path, name)
+			}
+			out = append(out, attempt{edits: []Edit{{Path: path, Value: f.text()}}, score: a.score + 20})
+		}
+		if slices.Equal([]string(parent), full) {
+			out = append(out, attempt{edits: []Edit{{Path: a.mark, Value: f.text()}}, score: a.score + 20})
+		}
+		// A map of names and values is written as a list of items with a name and a value.
+		if at[len(at)-1] == "name" {
+			out = append(out, f.namedItem(a)...)
+		}
+	}
+	return out
+}
+
+// namedItem returns the attempts that set the value of an item under its name.
+func (f *fieldSearch) namedItem(a attempt) []attempt {
+	for i, step := range f.Path {
+		if step.Form != object.KeyStep {
+			continue
+		}
+		for _, key := range step.Keys {
+			name, ok := key.Value.(string)
+			if !ok || key.Name != "name" {
+				continue
+			}
+			value := f.text()
+			if m, isMap := value.(map[string]any); isMap && i == len(f.Path)-1 {
+				value = m["value"]
+			}
+			if object.IsScalar(value) {
+				path := append(slices.Clone(a.mark), name)
+				return []attempt{{edits: []Edit{{Path: path, Value: value}}, score: a.score + 20}}
+			}
+		}
+	}
+	return nil
+}
+
+// place returns the pointer of the deepest part of the field's path that a text has, and the names below it; false if the text would also
+// need an item of a list.
+func (f *fieldSearch) place(content map[string]any) (object.Pointer, []string, bool) {
+	form := f.Form(f.Key, content)
+	for n := len(f.Path); n >= 0; n-- {
+		pointer, found := f.Path[:n].PointerInto(content, form)
+		if !found {
+			continue
+		}
+		var rest []string
+		for _, step := range f.Path[n:] {
+			if step.Form != object.FieldStep {
+				return pointer, rest, n < len(f.Path)
+			}
+			rest = append(rest, step.Name)
+		}
+		return pointer, rest, true
+	}
+	return nil, nil, false
+}
+
+// findMark returns the pointers of the mark in a value: of keys that are the mark, and of texts that hold it.
+func findMark(v any, at object.Pointer) []object.Pointer {
+	var out []object.Pointer
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range object.SortedKeys(v) {
+			below := append(at[:len(at):len(at)], key)
+			if key == markKey {
+				out = append(out, below)
+				continue
+			}
+			out = append(out, findMark(v[key], below)...)
+		}
+	case []any:
+		for i, item := range v {
+			out = append(out, findMark(item, append(at[:len(at):len(at)], itoa(i)))...)
+		}
+	case string:
+		if strings.Contains(v, markKey) {
+			out = append(out, at)
+		}
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+package absorb
+
+import (
+	"context"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// maxParts is how many scalars of one field may differ for them to be searched one by one.
+const maxParts = 12
+
+// inParts searches the scalars that differ in a field one after the other. The field is absorbed if all of them are; otherwise nothing
+// changes.
+func (s *search) inParts(ctx context.Context, w Wanted) (Found, bool) {
+	parts := s.parts(w)
+	if len(parts) == 0 || len(parts) > maxParts {
+		return Found{}, false
+	}
+	edited, values, current := s.edited, s.values, s.current
+	out := Found{Status: Absorbed}
+	for _, part := range parts {
+		found := s.whole(ctx, part)
+		if found.Status != Absorbed {
+			s.edited, s.values, s.current = edited, values, current
+			return Found{}, false
+		}
+		out.Edits = append(out.Edits, found.Edits...)
+	}
+	if !s.holds(s.current, w) {
+		s.edited, s.values, s.current = edited, values, current
+		return Found{}, false
+	}
+	out.Effects = s.effects(current, s.current, w)
+	return out, true
+}
+
+// parts returns the scalars that differ in a field as fields of their own. If live lacks an item of a list and has another one there, the
+// field is the whole list: the key of the item was edited.
+func (s *search) parts(w Wanted) []Wanted {
+	if len(w.Path) == 0 {
+		return nil
+	}
+	if last := w.Path[len(w.Path)-1]; !w.Present && last.Form == object.KeyStep {
+		w.Path = w.Path[:len(w.Path)-1]
+		w.Live, w.Present = w.Path.Lookup(s.LiveForm(w.Key))
+		w.Text = w.Live
+	}
+	o, found := s.current.Objects[w.Key]
+	now, there := w.Path.Lookup(s.Form(w.Key, o.Content))
+	if !found || !there || !w.Present || object.IsScalar(now) || object.IsScalar(w.Live) {
+		return nil
+	}
+	var out []Wanted
+	walkIndexes(now, w.Live, w.Path, func(path object.Path, live any, present bool) {
+		part := w
+		part.Path, part.Live, part.Text, part.Present = path, live, live, present
+		out = append(out, part)
+	})
+	return out
+}
+
+// walkIndexes calls visit for the scalars at which b differs from a. Items of lists are told apart by their indexes.
+func walkIndexes(a, b any, path object.Path, visit func(path object.Path, v any, present bool)) {
+	if object.Equal(a, b) {
+		return
+	}
+	am, aIs := a.(map[string]any)
+	bm, bIs := b.(map[string]any)
+	if aIs && bIs {
+		for _, name := range object.SortedKeys(merged(am, bm)) {
+			if !object.Has(bm, name) {
+				visit(path.Field(name), nil, false)
+				continue
+			}
+			walkIndexes(am[name], bm[name], path.Field(name), visit)
+		}
+		return
+	}
+	al, aIs := a.([]any)
+	bl, bIs := b.([]any)
+	if aIs && bIs && len(al) <= len(bl) {
+		for i := range bl {
+			walkIndexes(at(al, i), bl[i], path.Index(i), visit)
+		}
+		return
+	}
+	visit(path, b, true)
+}

@@ -1,0 +1,121 @@
+package absorb
+
+import (
+	"context"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// Problem is a chart with its values, and the fields that live has otherwise.
+type Problem struct {
+	Wanted []Wanted
+	Chart  Chart
+	// Values is what the templates see as .Values, with the values of subcharts below their names. Edited is the content of the values file
+	// that may change.
+	Values, Edited map[string]any
+	// Reads returns what a template may read: paths in Values, in which "*" stands for any key. It returns nil if that is not known.
+	Reads func(source string) [][]string
+	// Form returns the normal form of an object that the chart renders, and LiveForm that of the live object; nil if there is none.
+	Form     func(key object.Key, content map[string]any) map[string]any
+	LiveForm func(key object.Key) map[string]any
+	// Again is another rendering with the values as they are: where it differs, the chart is random.
+	Again Rendering
+	// MaxSideEffects is how many fields of other objects an edit may move.
+	MaxSideEffects int
+	// YAML returns a value as a text of YAML.
+	YAML func(v any) string
+}
+
+// Chart renders the chart.
+type Chart interface {
+	// Render renders the chart once for each content of the values file. An error means that no more renderings are possible.
+	Render(ctx context.Context, edited []map[string]any) ([]Rendering, error)
+}
+
+// Rendering is what the chart renders to.
+type Rendering struct {
+	Objects map[object.Key]object.Object
+	// Fault says why the chart cannot be rendered.
+	Fault string
+}
+
+// Wanted is one field that desired should have as live has it.
+type Wanted struct {
+	Key object.Key
+	// Source is the template of the object.
+	Source string
+	// Path is empty if live lacks the whole object.
+	Path object.Path
+	// Live is the live value in normal form, and Text as the API server returned it. Present is false if live lacks the field.
+	Live, Text any
+	Present    bool
+	// Secret and Volatile fields are not searched.
+	Secret, Volatile bool
+}
+
+// Edit is one change of the values file.
+type Edit struct {
+	// Path has keys of maps as texts and indexes of lists as ints.
+	Path []any
+	// Value is the new value. Null means that a default of the chart is dropped.
+	Value any
+	// Remove takes the value out of the file.
+	Remove bool
+}
+
+// Status is what was found for a field.
+type Status int
+
+// The statuses of a field.
+const (
+	NoValue Status = iota
+	Absorbed
+	Secret
+	Volatile
+	Conflict
+	SideEffects
+	NotRendered
+)
+
+// Found is what was found for one field.
+type Found struct {
+	Status Status
+	// Edits absorb the field; none if those of another field do so already. Effects is what they move beyond it.
+	Edits   []Edit
+	Effects []Effect
+	// Others are further candidates, which are proved too.
+	Others []Candidate
+	// With are the numbers of the fields with which this one is in conflict.
+	With []int
+}
+
+// Candidate is a change of values that absorbs a field.
+type Candidate struct {
+	Edits   []Edit
+	Effects []Effect
+}
+
+// Effect is a place that edits move beyond the field.
+type Effect struct {
+	Key object.Key
+	// Path is empty if the object appears or disappears.
+	Path          object.Path
+	Before, After any
+	// Converges is set if the place becomes what live has.
+	Converges bool
+	// Derived is set if the place holds a checksum of something else.
+	Derived bool
+}
+
+// Result is the outcome of a search. Found is parallel to Problem.Wanted.
+type Result struct {
+	Found []Found
+	// Edited is the content of the values file with the edits of all absorbed fields, and Edits is what differs from Problem.Edited.
+	Edited map[string]any
+	Edits  []Edit
+	// Final is the rendering with them.
+	Final   Rendering
+	Renders int
+	// Stopped is why the search ended early; nil if it did not.
+	Stopped error
+}

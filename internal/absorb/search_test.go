@@ -1,0 +1,157 @@
+package absorb_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+var update = flag.Bool("update", false, "rewrite what the cases want")
+
+// TestCases absorbs the edits of each case in testdata: a chart, a values file, what somebody edits in the cluster, and what is found.
+func TestCases(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir, parts := t.TempDir(), map[string][]byte{}
+			for _, f := range archive.Files {
+				parts[f.Name] = f.Data
+			}
+			got := absorbed(t, dir, string(archive.Comment), parts)
+			if *update {
+				rewrite(t, file, archive, got)
+			} else if diff := cmp.Diff(string(parts["want"]), got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+func absorbed(t *testing.T, dir, comment string, parts map[string][]byte) string {
+	t.Helper()
+	chart := map[string][]byte{}
+	for name, data := range parts {
+		if inside, ok := strings.CutPrefix(name, "chart/"); ok {
+			chart[inside] = data
+		}
+	}
+	if chart["Chart.yaml"] == nil {
+		chart["Chart.yaml"] = []byte("apiVersion: v2\nname: web\nversion: 1.0.0\n")
+	}
+	writeFiles(t, dir, chart)
+	c, err := install(t.Context(), dir, parts["file.yaml"], strings.Contains(comment, "helm4"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.edit(string(parts["edits"])); err != nil {
+		t.Fatal(err)
+	}
+	a, err := drift.New(c.connection(), drift.Options{}).Absorb(t.Context(), target(dir, parts["file.yaml"]), drift.AbsorbOptions{
+		Unmanaged: strings.Contains(comment, "unmanaged"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return described(a.Report("test", time.Now()))
+}
+
+// described writes a result in the form of the cases.
+func described(r *report.AbsorbResult) string {
+	var b strings.Builder
+	for _, f := range r.Fields {
+		path := ""
+		if f.Field != nil {
+			path = " " + f.Field.Path
+		}
+		fmt.Fprintf(&b, "%s %s%s: %s", f.Object.Kind, f.Object.Name, path, f.Status)
+		if f.Reason != "" {
+			fmt.Fprintf(&b, " (%s)", f.Reason)
+		}
+		if f.Line > 0 {
+			fmt.Fprintf(&b, " %s:%d", f.File, f.Line)
+		}
+		b.WriteString("\n")
+		describeEdits(&b, "  ", f.Edits, f.SideEffects)
+		for _, o := range f.Others {
+			b.WriteString("  or\n")
+			describeEdits(&b, "    ", o.Edits, o.SideEffects)
+		}
+		for _, w := range f.Ways {
+			fmt.Fprintf(&b, "  way out: %s\n", w)
+		}
+		for _, w := range f.With {
+			fmt.Fprintf(&b, "  conflicts with %s %s %s\n", w.Object.Kind, w.Object.Name, w.Path)
+		}
+	}
+	for _, e := range r.Edits {
+		describeEdits(&b, "edit ", []report.ValueEdit{e}, nil)
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w.Message)
+	}
+	return b.String()
+}
+
+func describeEdits(b *strings.Builder, indent string, edits []report.ValueEdit, effects []report.AbsorbEffect) {
+	for _, e := range edits {
+		switch {
+		case e.Masked:
+			fmt.Fprintf(b, "%s%s masked\n", indent, e.Name)
+		case e.Remove:
+			fmt.Fprintf(b, "%s%s removed\n", indent, e.Name)
+		default:
+			fmt.Fprintf(b, "%s%s: %s -> %s\n", indent, e.Name, shown(e.Old), shown(e.New))
+		}
+	}
+	for _, e := range effects {
+		fmt.Fprintf(b, "%salso %s %s %s%s: %s -> %s", indent, e.Object.Kind, e.Object.Name, e.Path, e.Action, shown(e.Before), shown(e.After))
+		if e.Derived {
+			b.WriteString(" (derived)")
+		}
+		if e.Verdict != "" {
+			fmt.Fprintf(b, " %s", e.Verdict)
+		}
+		b.WriteString("\n")
+	}
+}
+
+func shown(v any) string {
+	if text, ok := v.(string); ok && len(text) > 60 {
+		v = text[:20] + "…"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%v", v))
+}
+
+// rewrite puts what was found into the file of a case.
+func rewrite(t *testing.T, file string, archive *txtar.Archive, got string) {
+	t.Helper()
+	found := false
+	for i := range archive.Files {
+		if archive.Files[i].Name == "want" {
+			archive.Files[i].Data, found = []byte(got), true
+		}
+	}
+	if !found {
+		archive.Files = append(archive.Files, txtar.File{Name: "want", Data: []byte(got)})
+	}
+	if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,65 @@
+package output
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Values writes the changes of absorb as a values file that overrides another one. Only an AbsorbResult has this format.
+const Values Format = "values"
+
+// absorbWriters are the writers of an AbsorbResult by format.
+func absorbWriters() []absorbFormat {
+	return []absorbFormat{
+		{Text, writeAbsorbText},
+		{JSON, func(r *report.AbsorbResult, _ Options) ([]byte, error) { return encodeJSON(r, "  ") }},
+		{YAML, func(r *report.AbsorbResult, _ Options) ([]byte, error) { return encodeYAML(r) }},
+		{Values, writeAbsorbValues},
+	}
+}
+
+type absorbFormat struct {
+	name  Format
+	write func(*report.AbsorbResult, Options) ([]byte, error)
+}
+
+// AbsorbFormats returns the names of the formats of an AbsorbResult.
+func AbsorbFormats() []string {
+	var out []string
+	for _, f := range absorbWriters() {
+		out = append(out, string(f.name))
+	}
+	return out
+}
+
+// WriteAbsorb writes the result of an absorption to w in format f.
+func WriteAbsorb(w io.Writer, f Format, r *report.AbsorbResult, opts Options) error {
+	for _, known := range absorbWriters() {
+		if known.name == f {
+			doc, err := known.write(r, opts)
+			if err != nil {
+				return err
+			}
+			return send(w, doc)
+		}
+	}
+	return errors.New("absorb does not have this format")
+}
+
+// errMasked refuses an overlay that lacks values.
+var errMasked = errors.New("the values hold what may be secret, so they cannot be printed; --write changes the file itself")
+
+// writeAbsorbValues returns the changes as a values file.
+func writeAbsorbValues(r *report.AbsorbResult, _ Options) ([]byte, error) {
+	if r.Masked {
+		return nil, errMasked
+	}
+	if len(r.Overlay) == 0 {
+		return []byte("{}\n"), nil
+	}
+	doc, err := encodeYAML(r.Overlay)
+	return bytes.TrimLeft(doc, "\n"), err
+}

@@ -1,0 +1,310 @@
+package drift
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// AbsorbOptions say what is absorbed.
+type AbsorbOptions struct {
+	// Unmanaged also absorbs fields that no manifest names and that somebody added.
+	Unmanaged bool
+	// MaxSideEffects is how many fields of other objects the changes for one field may move.
+	MaxSideEffects int
+	// Rewrite returns the content of the values file after edits, given its content as values. If it is nil, or returns nil, the edited
+	// values are the content.
+	Rewrite func(edits []absorb.Edit, edited map[string]any) ([]byte, error)
+}
+
+// Absorption is the result of a search for values that make a chart agree with the cluster. It holds values in clear; Report masks them.
+type Absorption struct {
+	// Result is the comparison before.
+	Result *Result
+	// Edits are the changes of the values file, Edited is its content before as values, and Content the one after as text.
+	Edits   []absorb.Edit
+	Edited  map[string]any
+	Content []byte
+
+	wanted []wantedField
+	found  absorb.Result
+	values map[string]any
+	// templates are the files of the chart, and after the comparison with the changed values.
+	templates []render.Template
+	after     *threeway.Comparison
+	unproved  map[int]bool
+	warnings  []report.Message
+}
+
+// wantedField is a field to absorb, with the finding that it is from. The finding is nil if live lacks the object.
+type wantedField struct {
+	absorb.Wanted
+	object  *threeway.ObjectComparison
+	finding *threeway.Finding
+}
+
+// Absorb compares a release with its chart, and searches for the changes of values that make the chart render what live has. The target has a
+// chart. It reads the cluster and writes nothing.
+func (c *Comparer) Absorb(ctx context.Context, t Target, o AbsorbOptions) (*Absorption, error) {
+	a, err := c.absorb(ctx, t, o)
+	if err != nil {
+		return nil, scrubbed{error: err, known: c.options.Known}
+	}
+	return a, nil
+}
+
+func (c *Comparer) absorb(ctx context.Context, t Target, o AbsorbOptions) (*Absorption, error) {
+	path, discard, err := c.options.Fetch(ctx, t.Chart.Ref, t.Chart.Source)
+	if err != nil {
+		return nil, err
+	}
+	if discard != nil {
+		defer discard()
+	}
+	// The chart is fetched once, for the comparison and for the search.
+	options := c.options
+	options.Fetch = func(context.Context, string, fetch.Options) (string, func(), error) { return path, nil, nil }
+	local := New(c.connection, options)
+	result, err := local.Compare(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	a := &Absorption{Result: result, unproved: map[int]bool{}}
+	for _, m := range result.Comparison.Input.Errors {
+		return a, errors.New(m.Message)
+	}
+	a.wanted = wantedFields(result.Comparison, o)
+	if len(a.wanted) == 0 {
+		return a, nil
+	}
+	r := run{Comparer: local, target: t, records: result.records}
+	request, err := r.chartRequest(ctx, result.Loaded, result.Comparison.Input, path)
+	if err != nil {
+		return nil, err
+	}
+	server, err := StartVariants(ctx, request, c.options.RenderVariants)
+	if err != nil {
+		return nil, err
+	}
+	defer server.Close()
+	return a, r.search(ctx, a, server, o)
+}
+
+// wantedFields returns what drifted, and what somebody added if the options say so.
+func wantedFields(c *threeway.Comparison, o AbsorbOptions) []wantedField {
+	var out []wantedField
+	for i := range c.Objects {
+		object := &c.Objects[i]
+		if object.Err != nil || object.Terminating {
+			continue
+		}
+		if object.Missing {
+			if object.ObjectState.Drifted() && object.Action == report.ActionCreate {
+				out = append(out, wantedField{object: object, Wanted: absorb.Wanted{Key: object.Key, Source: object.Source}})
+			}
+			continue
+		}
+		for n := range object.Findings {
+			f := &object.Findings[n]
+			if f.Drifted() || o.Unmanaged && !f.Managed && !f.Silenced() {
+				if w, differs := wantedFieldOf(c, object, f); differs {
+					out = append(out, w)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// wantedFieldOf returns a finding as a field to absorb; false if desired has what live has.
+func wantedFieldOf(c *threeway.Comparison, o *threeway.ObjectComparison, f *threeway.Finding) (wantedField, bool) {
+	w := absorb.Wanted{Key: o.Key, Source: o.Source, Path: f.Path, Volatile: f.Class == report.ClassVolatile}
+	w.Live, w.Present = f.Path.Lookup(o.Live)
+	w.Text, _ = o.LiveText(f.Path)
+	w.Secret = c.Field(o, *f, threeway.Mask{}).Masked
+	desired, present := f.Path.Lookup(o.Desired)
+	return wantedField{Wanted: w, object: o, finding: f}, present != w.Present || present && !object.Equal(desired, w.Live)
+}
+
+// search searches, changes the values file, and proves the result by a comparison.
+func (r run) search(ctx context.Context, a *Absorption, server *VariantServer, o AbsorbOptions) error {
+	comparison := a.Result.Comparison
+	chart := &variantChart{server: server, run: r, namespace: comparison.Input.Namespace}
+	chart.readFirst()
+	p := absorb.Problem{Chart: chart, MaxSideEffects: o.MaxSideEffects, YAML: yamlText}
+	if err := errors.Join(json.Unmarshal(server.First.Edited, &p.Edited), json.Unmarshal(server.First.Values, &p.Values)); err != nil {
+		return fmt.Errorf("reading the values of the chart: %w", err)
+	}
+	for _, w := range a.wanted {
+		p.Wanted = append(p.Wanted, w.Wanted)
+	}
+	objects := map[object.Key]*threeway.ObjectComparison{}
+	for i := range comparison.Objects {
+		objects[comparison.Objects[i].Key] = &comparison.Objects[i]
+	}
+	p.Form = func(key object.Key, content map[string]any) map[string]any {
+		if o := objects[key]; o != nil {
+			return comparison.DesiredForm(o, content)
+		}
+		return content
+	}
+	p.LiveForm = func(key object.Key) map[string]any {
+		if o := objects[key]; o != nil {
+			return o.Live
+		}
+		return nil
+	}
+	p.Reads = func(source string) [][]string {
+		reads, found := server.First.Reads[source]
+		if !found || reads.Everything {
+			return nil
+		}
+		return reads.Paths
+	}
+	p.Again.Objects = map[object.Key]object.Object{}
+	for _, o := range comparison.Input.DesiredObjects {
+		p.Again.Objects[o.Key] = o
+	}
+	a.found, a.values, a.Edited, a.templates = absorb.Search(ctx, p), p.Values, p.Edited, server.First.Templates
+	a.Edits = a.found.Edits
+	if len(a.Edits) == 0 {
+		return ctx.Err()
+	}
+	return r.prove(ctx, a, chart, o)
+}
+
+// prove renders the changed values file once more, now with the schema of the chart, and compares the release with the result.
+func (r run) prove(ctx context.Context, a *Absorption, chart *variantChart, o AbsorbOptions) error {
+	content, err := json.Marshal(a.found.Edited)
+	if err != nil {
+		return errors.New("the changed values are no JSON")
+	}
+	if o.Rewrite != nil {
+		rewritten, err := o.Rewrite(a.Edits, a.Edited)
+		if err != nil {
+			return fmt.Errorf("changing the values file: %w", err)
+		}
+		if rewritten != nil {
+			content = rewritten
+		}
+	}
+	a.Content = content
+	rendered, err := chart.server.Render(ctx, []render.Variant{{Values: content, Strict: !r.target.Chart.SkipSchemaValidation}})
+	if err != nil {
+		return err
+	}
+	if fault := rendered[0].Fault; fault != "" {
+		for i := range a.found.Found {
+			a.unproved[i] = true
+		}
+		a.warnings = append(a.warnings, report.Message{Code: report.ErrorRender, Message: "with the changed values: " + fault})
+		return nil
+	}
+	in := a.Result.Comparison.Input
+	in.DesiredObjects = chart.list(rendered[0])
+	comparison, err := r.compareInput(ctx, in)
+	if err != nil {
+		return err
+	}
+	a.after = comparison
+	a.checkProof()
+	return nil
+}
+
+// checkProof marks the absorbed fields that still differ.
+func (a *Absorption) checkProof() {
+	for i, w := range a.wanted {
+		for n := range a.after.Objects {
+			o := &a.after.Objects[n]
+			if o.Key != w.Key {
+				continue
+			}
+			if len(w.Path) == 0 {
+				a.unproved[i] = a.unproved[i] || o.Action == report.ActionCreate
+				continue
+			}
+			desired, present := w.Path.Lookup(o.Desired)
+			if present != w.Present || present && !object.Equal(desired, w.Live) {
+				a.unproved[i] = true
+			}
+		}
+	}
+}
+
+// yamlText returns a value as a text of YAML.
+func yamlText(v any) string {
+	text, err := yaml.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// variantChart is the chart of a search: it renders contents of the values file and reads the objects of the documents.
+type variantChart struct {
+	run
+	server    *VariantServer
+	namespace string
+	first     [][]object.Object
+}
+
+var _ absorb.Chart = (*variantChart)(nil)
+
+// readFirst reads the objects of the first rendering.
+func (v *variantChart) readFirst() {
+	for _, d := range v.server.First.Documents {
+		v.first = append(v.first, v.objects([]render.Document{d}))
+	}
+}
+
+func (v *variantChart) objects(documents []render.Document) []object.Object {
+	return render.Objects(documents, render.ParseOptions{Namespace: v.namespace, Scope: v.connection.Cluster.Scope}).Objects
+}
+
+// Render implements absorb.Chart.
+func (v *variantChart) Render(ctx context.Context, edited []map[string]any) ([]absorb.Rendering, error) {
+	variants := make([]render.Variant, len(edited))
+	for i, content := range edited {
+		text, err := json.Marshal(content)
+		if err != nil {
+			return nil, errors.New("the values are no JSON")
+		}
+		variants[i].Values = text
+	}
+	rendered, err := v.server.Render(ctx, variants)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]absorb.Rendering, len(rendered))
+	for i, one := range rendered {
+		if out[i].Fault = one.Fault; one.Fault != "" {
+			continue
+		}
+		out[i].Objects = map[object.Key]object.Object{}
+		for _, o := range v.list(one) {
+			if o.Name != "" && o.Problem == "" {
+				out[i].Objects[o.Key] = o
+			}
+		}
+	}
+	return out, nil
+}
+
+// list returns the objects of a rendering.
+func (v *variantChart) list(one render.VariantRendering) []object.Object {
+	var out []object.Object
+	for _, i := range one.Same {
+		out = append(out, v.first[i]...)
+	}
+	return append(out, v.objects(one.Changed)...)
+}

@@ -1,0 +1,227 @@
+package drift
+
+import (
+	"strings"
+	"time"
+
+	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// Report returns what was found, with secret values masked.
+func (a *Absorption) Report(version string, now time.Time) *report.AbsorbResult {
+	in := a.Result.Comparison.Input
+	out := &report.AbsorbResult{
+		APIVersion: report.APIVersion, Kind: report.KindAbsorbResult, Helmdrift: version, Time: now.UTC().Truncate(time.Second),
+		Name: in.Name, Namespace: in.Namespace, Chart: in.Desired.Chart, Fields: []report.AbsorbField{}, Edits: []report.ValueEdit{},
+		Renders: a.found.Renders, Warnings: a.warnings,
+	}
+	for i := range a.wanted {
+		out.Fields = append(out.Fields, a.field(i))
+	}
+	for _, e := range a.Edits {
+		edit := a.edit(e)
+		out.Masked = out.Masked || edit.Masked
+		out.Edits = append(out.Edits, edit)
+	}
+	if len(a.Edits) > 0 {
+		// A list of the overlay has all its items, of which the edits may have changed one.
+		out.Overlay = absorb.Overlay(a.Edited, a.found.Edited)
+		if out.Masked = out.Masked || a.hides(secret.Place{}, out.Overlay); out.Masked {
+			out.Overlay = nil
+		}
+	}
+	out.SideEffects = a.allEffects()
+	if a.found.Stopped != nil {
+		out.Warnings = append(out.Warnings, report.Message{Code: "search-ended", Message: "the search ended early: " +
+			a.Result.Comparison.Scrub(a.found.Stopped.Error())})
+	}
+	return out
+}
+
+// field returns what was found for one field.
+func (a *Absorption) field(i int) report.AbsorbField {
+	w := a.wanted[i]
+	out := report.AbsorbField{Object: report.ObjectKey{Key: w.Key}, Source: w.Source, Status: report.AbsorbLeft}
+	if w.finding != nil {
+		shown := a.Result.Comparison.Field(w.object, *w.finding, threeway.Mask{})
+		out.Field = &shown
+	}
+	if len(a.found.Found) == 0 {
+		return out
+	}
+	found := a.found.Found[i]
+	for _, c := range found.Others {
+		out.Others = append(out.Others, report.AbsorbCandidate{Edits: a.edits(c.Edits), SideEffects: a.effects(c.Effects)})
+	}
+	switch found.Status {
+	case absorb.Absorbed:
+		out.Edits, out.SideEffects = a.edits(found.Edits), a.effects(found.Effects)
+		if a.unproved[i] {
+			out.Reason, out.Message = report.LeftNotRendered, "the changed values file renders to something else"
+			return out
+		}
+		out.Status = report.AbsorbAbsorbed
+	case absorb.Secret:
+		out.Reason, out.Message = report.LeftSecret, "a secret is never written into values"
+		out.Ways = a.secretWays()
+	case absorb.Volatile:
+		out.Reason, out.Message = report.LeftVolatile, "each rendering makes another value"
+	case absorb.Conflict:
+		out.Reason, out.Message = report.LeftConflict, "another field needs the same value otherwise"
+		for _, n := range found.With {
+			place := report.AbsorbPlace{Object: report.ObjectKey{Key: a.wanted[n].Key}}
+			if len(a.wanted[n].Path) > 0 {
+				place.Path = a.Result.Comparison.ShownPath(a.wanted[n].object, a.wanted[n].Path).String()
+			}
+			out.With = append(out.With, place)
+		}
+	case absorb.SideEffects:
+		out.Reason, out.Message = report.LeftSideEffects, "every change that does it also changes other objects"
+	case absorb.NotRendered:
+		out.Reason, out.Message = report.LeftNotRendered, "the search ended before a value was found"
+	case absorb.NoValue:
+		out.Reason, out.Message = report.LeftNoValue, "no value of the chart was found that controls it"
+		out.File, out.Line = a.lineOf(w)
+	}
+	return out
+}
+
+func (a *Absorption) edits(edits []absorb.Edit) []report.ValueEdit {
+	var out []report.ValueEdit
+	for _, e := range edits {
+		out = append(out, a.edit(e))
+	}
+	return out
+}
+
+// edit returns one change of values, masked if it may hold a secret.
+func (a *Absorption) edit(e absorb.Edit) report.ValueEdit {
+	out := report.ValueEdit{Path: e.Path, Name: e.Name(), Remove: e.Remove, Null: e.Value == nil && !e.Remove}
+	before, _ := absorb.Lookup(a.values, e.Path)
+	place := secret.Place{}
+	for _, step := range e.Path {
+		if name, ok := step.(string); ok {
+			place = place.Field(name)
+		} else {
+			place = place.Item("")
+		}
+	}
+	out.Masked = a.hides(place, before) || a.hides(place, e.Value)
+	if !out.Masked {
+		out.Old, out.New = before, e.Value
+	}
+	return out
+}
+
+// hides reports whether a value at a place of the values may be secret.
+func (a *Absorption) hides(place secret.Place, v any) bool {
+	text := yamlText(v)
+	return place.Holds(v) || a.Result.Comparison.Scrub(text) != text
+}
+
+// effects returns what a change moves, masked.
+func (a *Absorption) effects(effects []absorb.Effect) []report.AbsorbEffect {
+	var out []report.AbsorbEffect
+	for _, e := range effects {
+		out = append(out, a.effect(e))
+	}
+	return out
+}
+
+func (a *Absorption) effect(e absorb.Effect) report.AbsorbEffect {
+	out := report.AbsorbEffect{Object: report.ObjectKey{Key: e.Key}, Derived: e.Derived, Converges: e.Converges}
+	if len(e.Path) == 0 {
+		out.Action = report.ActionCreate
+		if e.After == nil {
+			out.Action = report.ActionDelete
+		}
+		return out
+	}
+	for _, c := range []*threeway.Comparison{a.after, a.Result.Comparison} {
+		o := objectOf(c, e.Key)
+		if o == nil {
+			continue
+		}
+		f := threeway.Finding{Path: e.Path, Old: e.Before, Desired: e.After}
+		shown := a.Result.Comparison.Field(o, f, threeway.Mask{})
+		out.Path, out.Masked, out.Before, out.After = shown.Path, shown.Masked, shown.Old, shown.Desired
+		for _, f := range o.Findings {
+			if c == a.after && f.Path.Overlaps(e.Path) {
+				out.Verdict = f.Verdict
+			}
+		}
+		return out
+	}
+	out.Path, out.Masked = e.Path.String(), true
+	return out
+}
+
+// allEffects returns what all changes together move beyond the fields.
+func (a *Absorption) allEffects() []report.AbsorbEffect {
+	var out []report.AbsorbEffect
+	seen := map[string]bool{}
+	for i, found := range a.found.Found {
+		if found.Status != absorb.Absorbed || a.unproved[i] {
+			continue
+		}
+		for _, e := range found.Effects {
+			id := e.Key.String() + " " + e.Path.String()
+			if !seen[id] && !a.isWanted(e) {
+				seen[id] = true
+				out = append(out, a.effect(e))
+			}
+		}
+	}
+	return out
+}
+
+// isWanted reports whether an effect is on a field that is absorbed itself.
+func (a *Absorption) isWanted(e absorb.Effect) bool {
+	for _, w := range a.wanted {
+		if w.Key == e.Key && (len(w.Path) == 0 || w.Path.Overlaps(e.Path)) {
+			return true
+		}
+	}
+	return false
+}
+
+// objectOf returns an object of a comparison; nil if there is none.
+func objectOf(c *threeway.Comparison, key object.Key) *threeway.ObjectComparison {
+	if c == nil {
+		return nil
+	}
+	for i := range c.Objects {
+		if c.Objects[i].Key == key {
+			return &c.Objects[i]
+		}
+	}
+	return nil
+}
+
+// secretWays returns the values by which the chart takes a Secret that exists already.
+func (a *Absorption) secretWays() []string {
+	var out []string
+	absorb.EachValue(a.values, func(path []any, _ any) {
+		name, _ := path[len(path)-1].(string)
+		lower := strings.ToLower(name)
+		if strings.HasPrefix(lower, "existing") && strings.Contains(lower, "secret") || strings.HasPrefix(lower, "secretname") {
+			out = append(out, absorb.Edit{Path: path}.Name())
+		}
+	})
+	return out
+}
+
+// lineOf returns the file and the line where a template writes a field: the line with its key that has the keys above it, at less indentation,
+// in the lines before. The line is 0 if there is none.
+func (a *Absorption) lineOf(w wantedField) (file string, line int) {
+	for _, t := range a.templates {
+		if t.Path == w.Source {
+			return w.Source, absorb.LineOf(t.Text, w.Path)
+		}
+	}
+	return w.Source, 0
+}

@@ -1,0 +1,152 @@
+package report
+
+import "time"
+
+// KindAbsorbResult is the kind of what helmdrift absorb reports.
+const KindAbsorbResult = "AbsorbResult"
+
+// AbsorbStatus is what became of one field that live has and desired has not, or has otherwise.
+type AbsorbStatus string
+
+// The statuses: a change of values makes desired equal live there; nothing in the values does, or what does is not proposed.
+const (
+	AbsorbAbsorbed AbsorbStatus = "absorbed"
+	AbsorbLeft     AbsorbStatus = "left"
+)
+
+// AbsorbReason is the reason why a field is left.
+type AbsorbReason string
+
+// The reasons.
+const (
+	// LeftNoValue: no value of the chart controls the field. File and Line say where the chart writes it, if that was found.
+	LeftNoValue AbsorbReason = "no-value"
+	// LeftSecret: the field holds a secret, which is never written into values. Ways lists the values that refer to a Secret instead.
+	LeftSecret AbsorbReason = "secret"
+	// LeftConflict: another field needs the same value, and needs another content. With lists the other fields.
+	LeftConflict AbsorbReason = "conflict"
+	// LeftSideEffects: each change that would do it changes more in other objects than is allowed. Others has these changes.
+	LeftSideEffects AbsorbReason = "side-effects"
+	// LeftVolatile: each rendering of the chart makes another value.
+	LeftVolatile AbsorbReason = "volatile"
+	// LeftNotRendered: the chart does not render, or stopped rendering within the limits before the search had ended.
+	LeftNotRendered AbsorbReason = "not-rendered"
+)
+
+// AbsorbResult is the contract of helmdrift absorb: for each field that drifted, the change of values that makes the chart agree with the
+// cluster. It holds only masked values.
+type AbsorbResult struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Helmdrift  string    `json:"helmdrift"`
+	Time       time.Time `json:"time"`
+	Name       string    `json:"name"`
+	Namespace  string    `json:"namespace"`
+	// Chart is the name and the version of the chart.
+	Chart string `json:"chart,omitempty"`
+	// ValuesFile is the file that Patch changes. It is empty if no file was given: the patch then is of the values that the release stores.
+	ValuesFile string `json:"valuesFile,omitempty"`
+	// Written is set if the file was changed.
+	Written bool          `json:"written,omitempty"`
+	Fields  []AbsorbField `json:"fields"`
+	// Edits are all proposed changes of the values file together; SideEffects is what they move beyond the fields.
+	Edits       []ValueEdit    `json:"edits"`
+	SideEffects []AbsorbEffect `json:"sideEffects,omitempty"`
+	// Overlay holds the same changes as values that override those of the file. A null removes a value.
+	Overlay map[string]any `json:"overlay,omitempty"`
+	// Patch is the unified diff of the values file.
+	Patch string `json:"patch,omitempty"`
+	// Masked is set if Edits, Overlay or Patch lack values because they may be secret. Such a patch cannot be applied by hand.
+	Masked bool `json:"masked,omitempty"`
+	// Renders counts how often the chart was rendered, and Seconds is how long the search took.
+	Renders  int       `json:"renders"`
+	Seconds  float64   `json:"seconds"`
+	Warnings []Message `json:"warnings,omitempty"`
+	Errors   []Message `json:"errors,omitempty"`
+}
+
+// AbsorbField is one field, or one object that was deleted, and what was found for it.
+type AbsorbField struct {
+	Object ObjectKey `json:"object"`
+	// Source is the template of the object.
+	Source string `json:"source,omitempty"`
+	// Field is the finding as a report has it; absent if the whole object is gone from the cluster.
+	Field  *Finding     `json:"field,omitempty"`
+	Status AbsorbStatus `json:"status"`
+	// Edits are the changes of values that absorb the field; empty if those of another field do so.
+	Edits []ValueEdit `json:"edits,omitempty"`
+	// SideEffects is what these changes move beyond the field.
+	SideEffects []AbsorbEffect `json:"sideEffects,omitempty"`
+	// Others are further changes that would do it, each proved too, with more side effects or farther away.
+	Others []AbsorbCandidate `json:"others,omitempty"`
+	// Reason and Message say why the field is left.
+	Reason  AbsorbReason `json:"reason,omitempty"`
+	Message string       `json:"message,omitempty"`
+	// File and Line are where the chart writes a field that no value controls.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	// Ways are the values by which the chart takes a Secret that exists, such as auth.existingSecret.
+	Ways []string `json:"ways,omitempty"`
+	// With lists the fields with which the field is in conflict.
+	With []AbsorbPlace `json:"with,omitempty"`
+}
+
+// AbsorbPlace names a field of an object.
+type AbsorbPlace struct {
+	Object ObjectKey `json:"object"`
+	Path   string    `json:"path,omitempty"`
+}
+
+// AbsorbCandidate is a change of values that absorbs a field and is not the proposed one.
+type AbsorbCandidate struct {
+	Edits       []ValueEdit    `json:"edits"`
+	SideEffects []AbsorbEffect `json:"sideEffects,omitempty"`
+}
+
+// ValueEdit is one change of the values file.
+type ValueEdit struct {
+	// Path leads to the value: keys of maps as texts, indexes of lists as numbers. Name is the same path for people.
+	Path []any  `json:"path"`
+	Name string `json:"name"`
+	// Remove is set if the value is taken out of the file. Null is set if it becomes null, by which Helm drops a default of the chart.
+	Remove bool `json:"remove,omitempty"`
+	Null   bool `json:"null,omitempty"`
+	// Old is what the chart is rendered with today, and New what it becomes. A side without the value has no key.
+	Old any `json:"old,omitempty"`
+	New any `json:"new,omitempty"`
+	// Masked is set if the values are not shown because they may be secret.
+	Masked bool `json:"masked,omitempty"`
+}
+
+// AbsorbEffect is one field, or one whole object, that a change of values moves although nobody asked for it.
+type AbsorbEffect struct {
+	Object ObjectKey `json:"object"`
+	// Path is empty if the object as a whole appears or disappears; Action says which.
+	Path   string `json:"path,omitempty"`
+	Action Action `json:"action,omitempty"`
+	// Verdict is what the next upgrade does with the field.
+	Verdict Verdict `json:"verdict,omitempty"`
+	// Before and After are the desired values without and with the change.
+	Before any  `json:"before,omitempty"`
+	After  any  `json:"after,omitempty"`
+	Masked bool `json:"masked,omitempty"`
+	// Converges is set if the place becomes what live has, so that it drifts no longer. It does not count as a side effect.
+	Converges bool `json:"converges,omitempty"`
+	// Derived is set for a checksum of something else that the change moves. It does not count as a side effect of its own.
+	Derived bool `json:"derived,omitempty"`
+}
+
+// IsLeft reports whether the field is not absorbed.
+func (f AbsorbField) IsLeft() bool { return f.Status != AbsorbAbsorbed }
+
+// Counts returns how many fields are absorbed and how many are left.
+func (r *AbsorbResult) Counts() (absorbed, left int) {
+	for _, f := range r.Fields {
+		if f.IsLeft() {
+			left++
+		} else {
+			absorbed++
+		}
+	}
+	return absorbed, left
+}
