@@ -43,6 +43,9 @@ func Parse(name string, data []byte) (*File, error) {
 	if text, ok := strings.CutPrefix(f.text, byteOrderMark); ok {
 		f.bom, f.text = byteOrderMark, text
 	}
+	if strings.HasPrefix(f.text, byteOrderMark) {
+		return nil, f.located(&lineError{1, "the file begins with two byte order marks"})
+	}
 	var err error
 	if f.values, err = read(f.text); err == nil {
 		_, err = locate(f.text)
@@ -205,7 +208,7 @@ func reached(text string, wanted any, path []any) bool {
 
 // check returns an error unless text has exactly the wanted values and can be edited again.
 func (f *File) check(text string, wanted any, shared []sharedAnchor) error {
-	got, err := read(text)
+	got, err := read(f.bom + text)
 	if err == nil && object.Equal(got, wanted) {
 		if _, err = locate(text); err == nil {
 			return nil

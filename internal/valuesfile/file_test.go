@@ -70,7 +70,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%+v: %q", e, got)
 		}
 	}
-	for _, data := range []string{"\xff\xfea\x00:\x00", "a: \xff\n", "a: \x00\n", "a: .nan\n"} {
+	for _, data := range []string{"\xff\xfea\x00:\x00", "a: \xff\n", "a: \x00\n", "a: .nan\n", "\ufeff\ufeffa: 1\n"} {
 		if _, err := Parse("values.yaml", []byte(data)); err == nil {
 			t.Errorf("%q is read", data)
 		}
@@ -123,8 +123,8 @@ func TestLongFile(t *testing.T) {
 		want[i+11], want[i+12] = "    cpu: \"1\"\r\n", ""
 	}
 	got, err := f.Apply(edits...)
-	if diff := cmp.Diff(want, strings.SplitAfter(string(got), "\r\n")); err != nil || strings.Join(want, "") != string(got) {
-		t.Errorf("%v\n%s", err, diff)
+	if err != nil || strings.Join(want, "") != string(got) {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, strings.SplitAfter(string(got), "\r\n")))
 	}
 	t.Logf("%d lines, %d edits", len(lines), len(edits))
 }
