@@ -9,8 +9,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// The formats that only an AbsorbResult has: its changes as a values file that overrides another one, or as a patch of the document in which
-// a tool keeps the values of the release.
+// The formats that only an AbsorbResult has: its changes as a values file that overrides another one, or as a patch of the document in
+// which a tool keeps the values of the release.
 const (
 	Values   Format = "values"
 	Flux     Format = "flux"

@@ -17,13 +17,13 @@ import (
 // File is a values file that was read.
 type File struct {
 	name   string
-	bom    string
-	text   string
+	bom    string // the byte order mark, if the file has one
+	text   string // without it
 	values map[string]any
 }
 
-// Edit is one change of a values file. The path leads from the root to a value, by keys (string) and indexes (int). Missing maps on the way
-// are created, and null counts as a missing map or list.
+// Edit is one change of a values file. The path leads from the root to a value, by keys (string) and indexes (int). Missing maps and lists
+// on the way are created; null counts as missing.
 type Edit struct {
 	Path []any
 	// Value is what the place shall have: what JSON decodes to, or any integer type. Nil is null. An index that equals the length of a
@@ -35,6 +35,7 @@ type Edit struct {
 	Insert bool
 }
 
+// byteOrderMark is what some editors put before UTF-8. The YAML libraries skip it and do not count it as a column.
 const byteOrderMark = "\ufeff"
 
 // Parse reads a values file. An error names the file and the line.
@@ -73,6 +74,7 @@ type lineError struct {
 
 func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.text) }
 
+// errNotRead stands for the errors of the conversion to JSON.
 var errNotRead = errors.New("helm cannot read it as values")
 
 // read returns the values that Helm reads from a text without a byte order mark. Integers are int64, or json.Number beyond that.
@@ -130,6 +132,7 @@ func parse(text string) (*yaml3.Node, error) {
 }
 
 var (
+	// syntaxMessage matches the errors of the scanner and the parser.
 	syntaxMessage = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 	// parserMessage matches the errors whose line the library counts from 0 (go.yaml.in/yaml/v3 v3.0.5 decode.go, parser.fail). Those of
 	// its scanner are counted from 1.
@@ -226,7 +229,7 @@ func (f *File) check(text string, wanted any, shared []sharedAnchor) error {
 	return f.refused(path, errors.New("the edits cannot be written into this file without changing something else"))
 }
 
-// pathText returns a path as people read it.
+// pathText returns a path as people read it, as in reports.
 func pathText(path []any) string {
 	var p object.Path
 	for _, step := range path {

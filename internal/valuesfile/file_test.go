@@ -15,7 +15,8 @@ func TestBytes(t *testing.T) {
 	for _, test := range []struct{ name, in, edits, want string }{
 		{"line breaks of Windows", "a: 1\r\nb: # c\r\n  c: 1\r\n", `set ["b","d"] {"e":"one\ntwo\n"}`,
 			"a: 1\r\nb: # c\r\n  c: 1\r\n  d:\r\n    e: |\r\n      one\r\n      two\r\n"},
-		{"line breaks of Windows, removed", "a: 1\r\n# b\r\nb:\r\n- 1\r\n- 2\r\n", "remove [\"a\"]\nremove [\"b\",0]", "# b\r\nb:\r\n- 2\r\n"},
+		{"line breaks of Windows, removed", "a: 1\r\n# b\r\nb:\r\n- 1\r\n- 2\r\n",
+			"remove [\"a\"]\nremove [\"b\",0]", "# b\r\nb:\r\n- 2\r\n"},
 		{"both line breaks", "a: 1\r\nb: 2\n\r\nc: 3\n", `set ["c"] {"d":1}`, "a: 1\r\nb: 2\n\r\nc:\n  d: 1\n"},
 		{"byte order mark", "\ufeffa: 1\n", `set ["a"] 2`, "\ufeffa: 2\n"},
 		{"byte order mark alone", "\ufeff", `set ["a"] 2`, "\ufeffa: 2\n"},
@@ -49,7 +50,9 @@ func TestBytes(t *testing.T) {
 
 // TestRefused wants an error without a value for what cannot be written or read.
 func TestRefused(t *testing.T) {
-	for _, value := range []any{math.NaN(), math.Inf(1), "secret\xff", map[string]any{"secret\xff": 1}, make(chan int), json.Number("99999999999999999999")} {
+	for _, value := range []any{
+		math.NaN(), math.Inf(1), "secret\xff", map[string]any{"secret\xff": 1}, make(chan int), json.Number("99999999999999999999"),
+	} {
 		f, err := Parse("values.yaml", []byte("a: secret\n"))
 		if err != nil {
 			t.Fatal(err)
@@ -94,13 +97,30 @@ func TestNothingHalfDone(t *testing.T) {
 	}
 }
 
+// service is a part of a long file. Its first line is empty.
+const service = `
+# service%d
+service%d:
+    <<: *defaults
+    port:   %d # http
+    args: [ "--a=%d", '--b' ]
+    script: |
+
+        #!/bin/sh
+        	echo %d
+    env:
+    - name: A
+      value: >-
+        folded
+        text
+
+    # - name: B`
+
 // TestLongFile edits a file of 5,000 lines that has everything, and wants exactly the proposed lines to differ.
 func TestLongFile(t *testing.T) {
 	lines := []string{"# values", "defaults: &defaults", "  cpu: 100m", "  memory: \"1Gi\" # enough"}
 	for i := len(lines); len(lines) < 5000; i++ {
-		lines = append(lines, strings.Split(fmt.Sprintf("\n# service%d\nservice%d:\n    <<: *defaults\n    port:   %d # http\n    args: [ \"--a=%d\", '--b' ]\n"+
-			"    script: |\n\n        #!/bin/sh\n        \techo %d\n    env:\n    - name: A\n      value: >-\n        folded\n        text\n\n    # - name: B",
-			i, i, 8000+i%1000, i, i), "\n")...)
+		lines = append(lines, strings.Split(fmt.Sprintf(service, i, i, 8000+i%1000, i, i), "\n")...)
 	}
 	text := strings.Join(lines, "\r\n") + "\r\n"
 	f, err := Parse("values.yaml", []byte(text))

@@ -15,8 +15,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// FuzzApply makes a random edit of a random file. Either it is refused, or the data is the edited data and every line away from the place of
-// the edit is as it was.
+// FuzzApply makes a random edit of a random file. Either it is refused, or the data is the edited data and every line away from the place
+// of the edit is as it was.
 func FuzzApply(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -55,8 +55,10 @@ func FuzzApply(f *testing.F) {
 }
 
 var fuzzValues = []any{
-	nil, true, 1, 0.5, "", "x", "yes", "1e3", "a: b # c", "it's", "tab\t", "\u00e9\u0085", "one\ntwo", "one\n two\n", " one\n\ntwo\n", "\tx\n\ty\n", "end\n\n",
-	map[string]any{}, []any{}, map[string]any{"k": "v", "l": []any{1, map[string]any{"m": "n\no\n"}}}, []any{"x", []any{"y"}, map[string]any{"z": nil}},
+	nil, true, 1, 0.5, "", "x", "yes", "1e3", "a: b # c", "it's", "tab\t", "\u00e9\u0085",
+	"one\ntwo", "one\n two\n", " one\n\ntwo\n", "\tx\n\ty\n", "end\n\n",
+	map[string]any{}, []any{}, map[string]any{"k": "v", "l": []any{1, map[string]any{"m": "n\no\n"}}},
+	[]any{"x", []any{"y"}, map[string]any{"z": nil}},
 }
 
 func randomEdit(r *rand.Rand, v any) Edit {

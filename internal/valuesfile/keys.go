@@ -84,6 +84,7 @@ func (m *mapKeys) add(n *yaml3.Node) error {
 	return nil
 }
 
+// addMerged adds the keys of the maps that a "<<" merges.
 func (m *mapKeys) addMerged(merged *yaml3.Node) error {
 	merged = follow(merged)
 	if slices.Contains(m.added, merged) { // an alias within its own value is an error of the other library
@@ -111,6 +112,7 @@ func find(n *node, key string) int {
 	return -1
 }
 
+// isMerge reports whether a key is a "<<" that is not quoted.
 func isMerge(key *yaml3.Node) bool { return key.Tag == "!!merge" }
 
 // mergeAfter returns the last merge that provides a key and follows the entry with an index; -1 if there is none.

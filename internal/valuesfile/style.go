@@ -9,9 +9,9 @@ import (
 // survey counts how a file is written.
 type survey struct {
 	source
-	steps, listSteps  map[int]int
+	steps, listSteps  map[int]int // how often maps and lists are indented so far beyond their key
 	single, double    int
-	quotedKeys, other int
+	quotedKeys, other int // keys in double quotes, and all others
 }
 
 // newWriter returns a writer in the manner of a file.
@@ -30,6 +30,7 @@ func newWriter(name string, s source, root *node) writer {
 	return w
 }
 
+// mostFrequent returns the number that was counted most, and the smallest of several; otherwise if nothing was counted.
 func mostFrequent(counts map[int]int, otherwise int) int {
 	best := otherwise
 	for step, n := range counts {
@@ -40,6 +41,7 @@ func mostFrequent(counts map[int]int, otherwise int) int {
 	return best
 }
 
+// visit counts what a node and all below it show.
 func (v *survey) visit(n *node) {
 	if n.yaml.Kind == yaml3.ScalarNode {
 		v.countQuotes(n, &v.single, &v.double)
@@ -60,6 +62,7 @@ func (v *survey) visit(n *node) {
 	}
 }
 
+// countQuotes counts a scalar if it is quoted.
 func (v *survey) countQuotes(n *node, single, double *int) {
 	switch {
 	case n.yaml.Style&yaml3.SingleQuotedStyle != 0:

@@ -11,8 +11,8 @@ const argoNamespace = "argocd"
 func ArgoCD(r *report.AbsorbResult) Document {
 	return Document{
 		Comment: withNulls([]string{
-			"Patch of the Application that deploys the release; its name and namespace may differ, and one with several sources has spec.sources.",
-			"valuesObject stands above valueFiles and below parameters. Argo CD ignores values beside it: if the Application has some, move them there.",
+			"Patch of the Application that deploys the release; its name and namespace may differ, and several sources are spec.sources.",
+			"valuesObject stands above valueFiles and below parameters. Values beside it are not read: if there are some, move them there.",
 		}, r.Overlay),
 		Content: object{
 			APIVersion: "argoproj.io/v1alpha1", Kind: "Application", Metadata: metadata{r.Name, argoNamespace},

@@ -4,8 +4,8 @@
 //	             ─► ArgoCD    Application    spec.source.helm.valuesObject
 //	             ─► Helmfile  helmfile.yaml  releases[].values
 //
-// Each has a file. They return documents, which internal/output writes as YAML. A patch has only the changed values; lists are whole, because
-// Helm replaces lists. The result does not know the name of the document: the patch has the one that the tool uses by default.
+// Each has a file. They return documents, which internal/output writes as YAML. A patch has only the changed values; lists are whole,
+// because Helm replaces lists. The result does not know the name of the document: the patch has the one that the tool uses by default.
 package values
 
 // Document is a patch.
@@ -30,7 +30,7 @@ type metadata struct {
 
 // nullComment warns of the nulls of a patch. A JSON merge patch removes what is null (RFC 7386), while Helm needs the null itself to drop
 // a default of the chart (helm v3.22.0 pkg/chartutil/coalesce.go coalesceValues).
-const nullComment = "A null drops a default of the chart. Write it into the document: kubectl patch --type=merge would remove the key instead."
+const nullComment = "A null drops a default of the chart. Write it into the document: kubectl patch --type=merge removes the key instead."
 
 // withNulls adds the warning to a comment if values have a null.
 func withNulls(comment []string, values any) []string {

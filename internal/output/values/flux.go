@@ -8,7 +8,7 @@ func Flux(r *report.AbsorbResult) Document {
 	return Document{
 		Comment: withNulls([]string{
 			"Patch of the HelmRelease that deploys the release; its name and namespace may differ.",
-			"spec.values overrides what spec.valuesFrom refers to. A value that a ConfigMap or Secret of valuesFrom sets can be changed there instead.",
+			"spec.values overrides what spec.valuesFrom refers to. A value that one of those sets can be changed there instead.",
 		}, r.Overlay),
 		Content: object{
 			APIVersion: "helm.toolkit.fluxcd.io/v2", Kind: "HelmRelease", Metadata: metadata{r.Name, r.Namespace},
