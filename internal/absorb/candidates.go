@@ -30,7 +30,18 @@ func (f *fieldSearch) likely(nodes []leaf) []attempt {
 func (f *fieldSearch) others(nodes []leaf) []attempt {
 	var out []attempt
 	for _, l := range nodes {
-		if l.read || l.score > 0 {
+		if l.read {
+			out = append(out, f.direct(l)...)
+		}
+	}
+	return out
+}
+
+// unread returns the attempts with values that the template does not seem to read, as far as they are like the field.
+func (f *fieldSearch) unread(nodes []leaf) []attempt {
+	var out []attempt
+	for _, l := range nodes {
+		if !l.read && l.score > 0 && len(out) < likelyLeaves {
 			out = append(out, f.direct(l)...)
 		}
 	}
@@ -44,7 +55,7 @@ func (f *fieldSearch) direct(l leaf) []attempt {
 	}
 	value := f.text()
 	if !object.IsScalar(value) {
-		if object.IsScalar(l.value) || object.Equal(l.value, value) {
+		if !isAlike(l.value, value) || object.Equal(l.value, value) {
 			return nil
 		}
 		return []attempt{{edits: []Edit{{Path: l.path, Value: value}}, score: l.score}}
@@ -66,6 +77,20 @@ func (f *fieldSearch) direct(l leaf) []attempt {
 		out = append(out, attempt{edits: []Edit{{Path: l.path, Value: v}}, score: l.score, leaf: &one, put: textOf(v)})
 	}
 	return out
+}
+
+// isAlike reports whether a map or a list may take the place of another value: one of its kind, or nothing.
+func isAlike(now, value any) bool {
+	_, isMap := value.(map[string]any)
+	switch now := now.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return isMap
+	case []any:
+		return !isMap || len(now) == 0
+	}
+	return false
 }
 
 // probeFor returns a value of the type of another one that nothing else has.

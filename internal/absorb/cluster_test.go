@@ -160,9 +160,22 @@ func (c *cluster) edit(lines string) error {
 			items, _ := list.([]any)
 			v = append(items, v)
 		}
-		c.live[ref], _ = pointer.Edit(o, func(any) any { return v }).(map[string]any)
+		c.live[ref], _ = created(pointer, o, v).(map[string]any)
 	}
 	return nil
+}
+
+// created sets the value that a pointer leads to, and makes the maps on the way.
+func created(pointer object.Pointer, o map[string]any, v any) any {
+	for n := 1; n < len(pointer); n++ {
+		if _, found := pointer[:n].Lookup(o); !found {
+			for i := len(pointer) - 1; i >= n; i-- {
+				v = map[string]any{pointer[i]: v}
+			}
+			return pointer[:n].Edit(o, func(any) any { return v })
+		}
+	}
+	return pointer.Edit(o, func(any) any { return v })
 }
 
 func (c *cluster) find(kind, name string) (object.Ref, map[string]any) {

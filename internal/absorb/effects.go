@@ -67,7 +67,7 @@ func (s *search) noiseOf(a, b Rendering) map[place]bool {
 	out := map[place]bool{}
 	for key, o := range a.Objects {
 		other, found := b.Objects[key]
-		if !found || object.IsSameMap(o.Content, other.Content) {
+		if !found || object.Equal(o.Content, other.Content) {
 			continue
 		}
 		walkDifferences(s.Form(key, o.Content), s.Form(key, other.Content), nil, func(path object.Path, _, _ any) {

@@ -27,7 +27,7 @@ func (f *fieldSearch) marks(nodes []leaf) []attempt {
 	var out []attempt
 	for _, l := range nodes {
 		m, isMap := l.value.(map[string]any)
-		if !isMap && l.value != nil || len(out) >= maxMarks || !l.read && l.score < 0 {
+		if !isMap && l.value != nil || len(out) >= maxMarks || !l.read {
 			continue
 		}
 		if isMap && len(m) > 0 && !f.isFree(m) {
@@ -73,9 +73,36 @@ func (f *fieldSearch) extensions(a attempt, r Rendering) []attempt {
 		if slices.Equal([]string(parent), full) {
 			out = append(out, attempt{edits: []Edit{{Path: a.mark, Value: f.text()}}, score: a.score + 20})
 		}
+		out = append(out, f.textItem(a, r, at)...)
 		// A map of names and values is written as a list of items with a name and a value.
 		if at[len(at)-1] == "name" {
 			out = append(out, f.namedItem(a)...)
+		}
+	}
+	return out
+}
+
+// textItem returns the attempts that follow from a mark within a text: a map of names and values that is written as arguments or lines. The
+// name and the value of a new text of live stand where the mark and its value stand.
+func (f *fieldSearch) textItem(a attempt, r Rendering, at object.Pointer) []attempt {
+	v, _ := at.Lookup(r.Objects[f.Key].Content)
+	text, ok := v.(string)
+	if !ok || text == markKey {
+		return nil
+	}
+	before, rest, _ := strings.Cut(text, markKey)
+	between, after, found := strings.Cut(rest, markValue)
+	if !found || between == "" {
+		return nil
+	}
+	added, _, _ := f.itemChanges()
+	var out []attempt
+	for _, item := range added {
+		text, _ := item.(string)
+		text, starts := strings.CutPrefix(text, before)
+		text, ends := strings.CutSuffix(text, after)
+		if name, value, ok := strings.Cut(text, between); starts && ends && ok {
+			out = append(out, attempt{edits: []Edit{{Path: append(slices.Clone(a.mark), name), Value: value}}, score: a.score + 20})
 		}
 	}
 	return out

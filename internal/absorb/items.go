@@ -18,7 +18,7 @@ func (f *fieldSearch) items(nodes []leaf) []attempt {
 	var out []attempt
 	count := 0
 	for _, l := range nodes {
-		if count >= maxLists || !l.read && l.score < 0 {
+		if count >= maxLists || !l.read {
 			continue
 		}
 		found := f.withItems(l, added, removed)

@@ -34,13 +34,26 @@ func (s *search) inParts(ctx context.Context, w Wanted) (Found, bool) {
 	return out, true
 }
 
+// isRenamed reports whether a field is an item of a list of which live has another one instead: the key of the item was edited.
+func (s *search) isRenamed(w Wanted) bool {
+	if len(w.Path) == 0 || w.Path[len(w.Path)-1].Form != object.KeyStep {
+		return false
+	}
+	list := w.Path[:len(w.Path)-1]
+	now, _ := list.Lookup(s.Form(w.Key, s.current.Objects[w.Key].Content))
+	live, _ := list.Lookup(s.LiveForm(w.Key))
+	a, _ := now.([]any)
+	b, _ := live.([]any)
+	return len(a) > 0 && len(a) == len(b)
+}
+
 // parts returns the scalars that differ in a field as fields of their own. If live lacks an item of a list and has another one there, the
 // field is the whole list: the key of the item was edited.
 func (s *search) parts(w Wanted) []Wanted {
 	if len(w.Path) == 0 {
 		return nil
 	}
-	if last := w.Path[len(w.Path)-1]; !w.Present && last.Form == object.KeyStep {
+	if s.isRenamed(w) {
 		w.Path = w.Path[:len(w.Path)-1]
 		w.Live, w.Present = w.Path.Lookup(s.LiveForm(w.Key))
 		w.Text = w.Live

@@ -34,6 +34,9 @@ func (f *fieldSearch) nodes() []leaf {
 	walkValues(f.values, nil, add)
 	// Templates may read values that values.yaml does not have.
 	for _, read := range reads {
+		if last := len(read) - 1; last >= 0 && read[last] == OnlyTested {
+			continue
+		}
 		if path, ok := plainPath(read); ok && !seen[nameOf(path)] && len(path) > 0 && !announcesSecret(path) {
 			if _, found := lookup(f.values, path); !found {
 				add(path, nil)
@@ -87,6 +90,9 @@ func plainPath(read []string) ([]any, bool) {
 	}
 	return out, true
 }
+
+// OnlyTested ends a path of Problem.Reads that a condition tests, so that what is below it is not read.
+const OnlyTested = "\x00tested"
 
 // isRead reports whether a path is, or is below, one that is read, or holds one.
 func isRead(reads [][]string, path []any) bool {

@@ -91,6 +91,12 @@ func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
 			s.done = append(s.done, i)
 		}
 	}
+	for i, w := range s.Wanted {
+		// What a later field needed may have been what an earlier one needed too.
+		if status := out.Found[i].Status; (status == NoValue || status == SideEffects) && s.holds(s.current, w) {
+			out.Found[i] = Found{Status: Absorbed}
+		}
+	}
 	out.Edited, out.Final, out.Renders, out.Stopped = s.edited, s.current, s.renders, s.stopped
 	out.Edits = difference(s.Edited, s.edited, nil)
 	return out
@@ -100,6 +106,11 @@ func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
 func (s *search) field(ctx context.Context, w Wanted) Found {
 	if s.holds(s.current, w) {
 		return Found{Status: Absorbed}
+	}
+	if s.isRenamed(w) {
+		if parts, found := s.inParts(ctx, w); found {
+			return parts
+		}
 	}
 	out := s.whole(ctx, w)
 	if out.Status != NoValue {

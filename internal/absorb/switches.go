@@ -4,7 +4,7 @@ package absorb
 func (f *fieldSearch) switches(nodes []leaf) []attempt {
 	var flips, values []attempt
 	for _, l := range nodes {
-		if b, ok := l.value.(bool); ok && (l.read || l.score > 0) && len(flips) < maxSwitch {
+		if b, ok := l.value.(bool); ok && l.read && len(flips) < maxSwitch {
 			flips = append(flips, attempt{edits: []Edit{{Path: l.path, Value: !b}}, score: l.score})
 		} else if len(values) < 4 && l.score > 0 {
 			values = append(values, f.direct(l)...)
