@@ -7,11 +7,18 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/output/values"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Values writes the changes of absorb as a values file that overrides another one. Only an AbsorbResult has this format.
-const Values Format = "values"
+// The formats that only an AbsorbResult has: its changes as a values file that overrides another one, or as a patch of the document in
+// which a tool keeps the values of the release.
+const (
+	Values   Format = "values"
+	Flux     Format = "flux"
+	ArgoCD   Format = "argocd"
+	Helmfile Format = "helmfile"
+)
 
 // absorbWriters are the writers of an AbsorbResult by format.
 func absorbWriters() []absorbFormat {
@@ -20,6 +27,9 @@ func absorbWriters() []absorbFormat {
 		{JSON, func(r *report.AbsorbResult, _ Options) ([]byte, error) { return escape.Encode(r, "  ") }},
 		{YAML, func(r *report.AbsorbResult, _ Options) ([]byte, error) { return encodeYAML(r) }},
 		{Values, writeAbsorbValues},
+		{Flux, patchWriter(values.Flux)},
+		{ArgoCD, patchWriter(values.ArgoCD)},
+		{Helmfile, patchWriter(values.Helmfile)},
 	}
 }
 
@@ -64,4 +74,24 @@ func writeAbsorbValues(r *report.AbsorbResult, _ Options) ([]byte, error) {
 	}
 	doc, err := encodeYAML(r.Overlay)
 	return bytes.TrimLeft(doc, "\n"), err
+}
+
+// patchWriter returns the writer of a patch, with its comment before it.
+func patchWriter(patch func(*report.AbsorbResult) values.Document) func(*report.AbsorbResult, Options) ([]byte, error) {
+	return func(r *report.AbsorbResult, _ Options) ([]byte, error) {
+		if r.Masked {
+			return nil, errMasked
+		}
+		document := patch(r)
+		doc, err := encodeYAML(document.Content)
+		if err != nil {
+			return nil, err
+		}
+		var out bytes.Buffer
+		for _, line := range document.Comment {
+			out.WriteString("# " + line + "\n")
+		}
+		out.Write(bytes.TrimLeft(doc, "\n"))
+		return out.Bytes(), nil
+	}
 }

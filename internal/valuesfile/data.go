@@ -23,10 +23,11 @@ type change struct {
 	after any
 }
 
+// changeKind says what a change does with its place.
 type changeKind int
 
 const (
-	set changeKind = iota
+	set changeKind = iota // also adds a key, or an item at the end
 	remove
 	insert
 )
@@ -68,6 +69,7 @@ type planner struct {
 	changes []change
 }
 
+// add adds a change. The changes of an edit are made in their order, so a path means the place after the changes before it.
 func (p *planner) add(kind changeKind, path []any, value any) {
 	p.changes = append(p.changes, change{path: path, kind: kind, value: value, after: p.after})
 }
@@ -92,6 +94,7 @@ func (p *planner) compare(path []any, old any, found bool, value any) {
 	p.add(set, path, value)
 }
 
+// compareMaps sets keys before it removes others, so that a map is never empty in between.
 func (p *planner) compareMaps(path []any, old, value map[string]any) {
 	for _, key := range object.SortedKeys(value) {
 		before, found := old[key]
@@ -104,7 +107,8 @@ func (p *planner) compareMaps(path []any, old, value map[string]any) {
 	}
 }
 
-// compareLists leaves the equal items at both ends as they are.
+// compareLists leaves the equal items at both ends as they are, compares those between in pairs, and inserts or removes the rest. It
+// removes from the end, so that the indexes stay right.
 func (p *planner) compareLists(path []any, old, value []any) {
 	first, tail := 0, 0
 	for first < min(len(old), len(value)) && object.Equal(old[first], value[first]) {
@@ -125,6 +129,7 @@ func (p *planner) compareLists(path []any, old, value []any) {
 	}
 }
 
+// below returns the path with one more step. It shares nothing with path.
 func below(path []any, step any) []any { return append(slices.Clone(path), step) }
 
 // edited returns root with one change. It shares with root what does not change.
@@ -141,6 +146,7 @@ func edited(root any, path []any, kind changeKind, value any) (any, error) {
 	return nil, fmt.Errorf("a path has keys and indexes, not %T", path[0])
 }
 
+// editedMap is edited for a path that begins with a key. A null counts as a map without keys.
 func editedMap(root any, key string, rest []any, kind changeKind, value any) (any, error) {
 	m, ok := root.(map[string]any)
 	if !ok && root != nil {
@@ -166,6 +172,8 @@ func editedMap(root any, key string, rest []any, kind changeKind, value any) (an
 	return out, err
 }
 
+// editedList is edited for a path that begins with an index. A null counts as a list without items, and the index after the last item as a
+// null item.
 func editedList(root any, index int, rest []any, kind changeKind, value any) (any, error) {
 	l, ok := root.([]any)
 	if !ok && root != nil {
@@ -188,6 +196,7 @@ func editedList(root any, index int, rest []any, kind changeKind, value any) (an
 	return out, err
 }
 
+// typeName returns what a value is, for errors that must not quote it.
 func typeName(v any) string {
 	switch v.(type) {
 	case map[string]any:
@@ -202,7 +211,7 @@ func typeName(v any) string {
 	return "a number"
 }
 
-// lookup returns the value at a path.
+// lookup returns the value at a path; false if there is none.
 func lookup(root any, path []any) (any, bool) {
 	for _, step := range path {
 		switch step := step.(type) {
@@ -313,6 +322,7 @@ func decode(encoded []byte) (any, error) {
 	return numbers(v)
 }
 
+// numbers replaces the numbers of decoded JSON, in place where it can.
 func numbers(v any) (_ any, err error) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -40,8 +40,8 @@
 //
 // # Anchors
 //
-// An edit changes its own place and no other. In place of an alias *x to a map, a map is written that begins with "<<: *x" and has the
-// changed keys after it; any other alias is replaced by the value. A key that a merge provides is written after the merge. It cannot be
+// An edit changes its own place and no other. In place of an alias *x to a map, a map is written that begins with "<<: *x" and has
+// the changed keys after it; any other alias is replaced by the value. A key that a merge provides is written after the merge. It cannot be
 // removed, because YAML has no way to remove a merged key; this is refused. A value that has an anchor, or lies in one, can be changed only
 // if the same edits ask for the same change wherever its aliases are; otherwise the edit is refused, with the lines of anchor and alias.
 //

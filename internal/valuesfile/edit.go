@@ -2,13 +2,10 @@ package valuesfile
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
-
-	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // editor makes one change of a text.
@@ -40,6 +37,7 @@ type place struct {
 // errNoPlace is the error if an earlier edit changed what the path leads through, by way of an anchor.
 var errNoPlace = errors.New("the file does not have the place")
 
+// newEditor parses a text.
 func newEditor(name, text string) (*editor, error) {
 	root, err := locate(text)
 	if err != nil {
@@ -74,12 +72,14 @@ func (ed *editor) spliced() (string, error) {
 	return b.String() + ed.text[done:], nil
 }
 
+// splice notes that a part of the text is replaced.
 func (ed *editor) splice(from, to int, text string) {
 	if from != to || text != "" {
 		ed.splices = append(ed.splices, splice{from, to, text})
 	}
 }
 
+// insert notes that a text is added at an offset. Of several at one offset, the first comes first.
 func (ed *editor) insert(at int, text string) { ed.splice(at, at, text) }
 
 // writeRoot writes the first values of a file that has only comments.
@@ -155,7 +155,12 @@ func (ed *editor) child(p place, index int) place {
 	return c
 }
 
-// replace writes a value in place of another one.
+// replace writes a value in place of another one. Comments stay on their lines:
+//
+//	key: old # comment          key: # comment
+//	                     ─►       a: 1
+//
+// Those within a block go away with it.
 func (ed *editor) replace(p place, v any) error {
 	if p.inFlow {
 		return ed.replaceInFlow(p, v)
@@ -202,9 +207,9 @@ func (n *node) anchorText() string {
 	return "&" + n.yaml.Anchor
 }
 
-// render returns the text of a new value in a block.
+// render returns the text of a new value in a block: below its key, or beside its "-", or where the old value has a line of its own.
 func (ed *editor) render(p place, v any, sameLine bool) (inline, below string) {
-	w := ed.near(p.parent)
+	w := ed.near(p.parent, p.end, p.column)
 	ownLine := !sameLine && !p.isBlock() && !p.isEmpty()
 	switch {
 	case p.parent == nil:
@@ -224,7 +229,8 @@ func (ed *editor) addKey(n *node, key string, v any) error {
 	if n.flow {
 		return ed.addInFlow(n, len(n.entries), ed.writer.flowPair(key, v))
 	}
-	w, column := ed.near(n), ed.column(n.content)
+	column := ed.column(n.content)
+	w := ed.near(n, n.end, column)
 	ed.addAfter(n, w.pair(key, v, column), column)
 	return nil
 }
@@ -234,7 +240,8 @@ func (ed *editor) addItem(n *node, index int, v any) error {
 	if n.flow {
 		return ed.addInFlow(n, index, ed.writer.flow(v, hintOf(n), true))
 	}
-	w, column := ed.near(n), ed.column(n.content)
+	column := ed.column(n.content)
+	w := ed.near(n, n.end, column)
 	text := w.item(v, column, hintOf(n))
 	if index == len(n.entries) {
 		ed.addAfter(n, text, column)
@@ -261,153 +268,4 @@ func (ed *editor) addAfter(n *node, text string, column int) {
 		ed.splice(last.content, last.header, indicators+"-")
 	}
 	ed.insert(at, ed.writer.eol+pad(column)+text)
-}
-
-// remove removes a key or an item.
-func (ed *editor) remove(p place, c change, index int) error {
-	n := p.node
-	ed.noteAnchors(c.path, n.entries[index].value.yaml)
-	same := 0 // how often the map has the key
-	for _, e := range n.entries {
-		if n.isMap() && keyName(e.key.yaml) == keyName(n.entries[index].key.yaml) {
-			same++
-		}
-	}
-	switch {
-	case same > 1:
-		return ed.removeAgain(p, c, index)
-	case len(n.entries) > 1 && n.flow:
-		return ed.removeInFlow(n, index)
-	case len(n.entries) > 1 || p.parent == nil && !n.flow:
-		ed.removeLines(n, p.firstLine(), index)
-		return nil
-	case n.isMap():
-		return ed.replace(p, map[string]any{})
-	}
-	return ed.replace(p, []any{})
-}
-
-// removeAgain removes the last of several equal keys, and then the others.
-func (ed *editor) removeAgain(p place, c change, index int) error {
-	n := p.node
-	if n.flow {
-		return errors.New("a map in one line has the key twice")
-	}
-	ed.removeLines(n, p.firstLine(), index)
-	text, err := ed.spliced()
-	if err != nil {
-		return err
-	}
-	again, err := newEditor("", text)
-	if err != nil {
-		return err
-	}
-	if text, err = again.apply(c); err != nil {
-		return err
-	}
-	ed.splices = []splice{{0, len(ed.text), text}}
-	ed.shared = append(ed.shared, again.shared...)
-	return nil
-}
-
-// firstLine returns the offset of the line above which no comment belongs to the first entry of the place; -1 for the root.
-func (p place) firstLine() int {
-	if p.parent == nil {
-		return -1
-	}
-	return p.mark
-}
-
-// removeLines removes the lines of an entry of a block. First is as for headComments.
-func (ed *editor) removeLines(n *node, first, index int) {
-	e := n.entries[index]
-	end := ed.lineEnd(e.value.end)
-	if index == 0 && !ed.startsLine(e.start) && len(n.entries) > 1 { // - key: value
-		next := n.entries[1].start
-		if strings.TrimSpace(ed.text[end:next]) == "" {
-			ed.splice(e.start, next, "")
-			return
-		}
-		from := len(strings.TrimRight(ed.text[:e.start], " \t"))
-		ed.splice(from, end, "")
-		return
-	}
-	from, to := ed.headComments(n, index, first), ed.afterLine(end)
-	if to == end && from > 0 { // the last line of the file, without a line break
-		from = ed.lineEnd(ed.lineStart(from - 1))
-	}
-	ed.splice(from, to, "")
-}
-
-// headComments returns where the comment lines directly above an entry begin, or the line of the entry if there are none. Those of the
-// first entry do not reach the line of the offset first; -1 sets no limit.
-func (ed *editor) headComments(n *node, index, first int) int {
-	e := n.entries[index]
-	if index > 0 {
-		first = n.entries[index-1].value.end
-	}
-	at := ed.lineStart(e.start)
-	for at > 0 {
-		above := ed.lineStart(at - 1)
-		comment := strings.TrimLeft(ed.text[above:at], " ")
-		if first >= 0 && ed.line(above) <= ed.line(first) || !strings.HasPrefix(comment, "#") || at-above-len(comment) != ed.column(e.start) {
-			break
-		}
-		at = above
-	}
-	return at
-}
-
-// override replaces an alias by a value of its own. Path is that of the alias.
-func (ed *editor) override(p place, c change, path []any) error {
-	old, value, err := ed.compare(c, path)
-	if err != nil || object.Equal(old, value) {
-		return err
-	}
-	ed.overrode = true
-	oldMap, isMap := old.(map[string]any)
-	newMap, stays := value.(map[string]any)
-	if !isMap || !stays {
-		return ed.replace(p, value)
-	}
-	o := overlay{alias: p.yaml.Value, keys: map[string]any{}}
-	for key, v := range newMap {
-		if before, found := oldMap[key]; !found || !object.Equal(before, v) {
-			o.keys[key] = v
-		}
-	}
-	for key := range oldMap {
-		if _, stays := newMap[key]; !stays {
-			return ed.replace(p, value)
-		}
-	}
-	return ed.replace(p, o)
-}
-
-// overMerge writes a key beside the merge that provides it. Path is that of the key.
-func (ed *editor) overMerge(p place, c change, path []any, own bool, merge entry) error {
-	old, value, err := ed.compare(c, path)
-	_, wanted := lookup(c.after, path)
-	line := ed.line(merge.start)
-	switch {
-	case err != nil || wanted && object.Equal(old, value):
-		return err
-	case own:
-		return fmt.Errorf("the merge of line %d overwrites the key, because it follows it", line)
-	case !wanted:
-		return fmt.Errorf("the merge of line %d provides the key, and YAML cannot remove a merged key", line)
-	}
-	ed.overrode = true
-	return ed.addKey(p.node, path[len(path)-1].(string), value)
-}
-
-// compare returns the values at a path: in the text as it is, and wanted.
-func (ed *editor) compare(c change, path []any) (old, value any, err error) {
-	values, err := read(ed.text)
-	if err != nil {
-		return nil, nil, err
-	}
-	old, _ = lookup(values, path)
-	value, _ = lookup(c.after, path)
-	return old, value, nil
 }

@@ -17,13 +17,13 @@ import (
 // File is a values file that was read.
 type File struct {
 	name   string
-	bom    string
-	text   string
+	bom    string // the byte order mark, if the file has one
+	text   string // without it
 	values map[string]any
 }
 
-// Edit is one change of a values file. The path leads from the root to a value, by keys (string) and indexes (int). Missing maps on the way
-// are created, and null counts as a missing map or list.
+// Edit is one change of a values file. The path leads from the root to a value, by keys (string) and indexes (int). Missing maps and lists
+// on the way are created; null counts as missing.
 type Edit struct {
 	Path []any
 	// Value is what the place shall have: what JSON decodes to, or any integer type. Nil is null. An index that equals the length of a
@@ -35,6 +35,7 @@ type Edit struct {
 	Insert bool
 }
 
+// byteOrderMark is what some editors put before UTF-8. The YAML libraries skip it and do not count it as a column.
 const byteOrderMark = "\ufeff"
 
 // Parse reads a values file. An error names the file and the line.
@@ -42,6 +43,9 @@ func Parse(name string, data []byte) (*File, error) {
 	f := &File{name: name, text: string(data)}
 	if text, ok := strings.CutPrefix(f.text, byteOrderMark); ok {
 		f.bom, f.text = byteOrderMark, text
+	}
+	if strings.HasPrefix(f.text, byteOrderMark) {
+		return nil, f.located(&lineError{1, "the file begins with two byte order marks"})
 	}
 	var err error
 	if f.values, err = read(f.text); err == nil {
@@ -70,6 +74,7 @@ type lineError struct {
 
 func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.text) }
 
+// errNotRead stands for the errors of the conversion to JSON.
 var errNotRead = errors.New("helm cannot read it as values")
 
 // read returns the values that Helm reads from a text without a byte order mark. Integers are int64, or json.Number beyond that.
@@ -127,6 +132,7 @@ func parse(text string) (*yaml3.Node, error) {
 }
 
 var (
+	// syntaxMessage matches the errors of the scanner and the parser.
 	syntaxMessage = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 	// parserMessage matches the errors whose line the library counts from 0 (go.yaml.in/yaml/v3 v3.0.5 decode.go, parser.fail). Those of
 	// its scanner are counted from 1.
@@ -147,22 +153,6 @@ func syntaxError(err error) error {
 		line++
 	}
 	return &lineError{line, match[2]}
-}
-
-// checkKeys refuses the keys that sigs.k8s.io/yaml cannot convert (v1.6.0 yaml.go convertToJSONableObject), whose error quotes them.
-func checkKeys(n *yaml3.Node) error {
-	for i, below := range n.Content {
-		if n.Kind == yaml3.MappingNode && i%2 == 0 {
-			key := follow(below)
-			if key.Kind != yaml3.ScalarNode || key.Tag == "!!null" {
-				return &lineError{below.Line, "a key is null, a map or a list"}
-			}
-		}
-		if err := checkKeys(below); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // follow returns the node that an alias stands for, and any other node itself.
@@ -221,7 +211,7 @@ func reached(text string, wanted any, path []any) bool {
 
 // check returns an error unless text has exactly the wanted values and can be edited again.
 func (f *File) check(text string, wanted any, shared []sharedAnchor) error {
-	got, err := read(text)
+	got, err := read(f.bom + text)
 	if err == nil && object.Equal(got, wanted) {
 		if _, err = locate(text); err == nil {
 			return nil
@@ -239,7 +229,7 @@ func (f *File) check(text string, wanted any, shared []sharedAnchor) error {
 	return f.refused(path, errors.New("the edits cannot be written into this file without changing something else"))
 }
 
-// pathText returns a path as people read it.
+// pathText returns a path as people read it, as in reports.
 func pathText(path []any) string {
 	var p object.Path
 	for _, step := range path {

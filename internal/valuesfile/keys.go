@@ -2,7 +2,6 @@ package valuesfile
 
 import (
 	"slices"
-	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
@@ -10,10 +9,15 @@ import (
 
 // keyName returns the name that a key of the text has for Helm: yes is "true", 0x10 is "16".
 func keyName(n *yaml3.Node) string {
-	n = follow(n)
+	name, _ := resolveKey(follow(n))
+	return name
+}
+
+// resolveKey returns the name of a key, and its value if that is a boolean or a number.
+func resolveKey(n *yaml3.Node) (name string, other any) {
 	tagged := n.Style&yaml3.TaggedStyle != 0
-	if !tagged && (n.Style != 0 || n.Value == "" || strings.IndexByte(maybeOther, n.Value[0]) < 0) {
-		return n.Value
+	if !tagged && (n.Style != 0 || !mayBeOther(n.Value)) {
+		return n.Value, nil
 	}
 	text := n.Value
 	if tagged {
@@ -21,12 +25,81 @@ func keyName(n *yaml3.Node) string {
 	}
 	var pair map[string]any
 	if err := yaml.Unmarshal([]byte(text+": null"), &pair); err != nil {
-		return n.Value
+		return n.Value, nil
+	}
+	var value any
+	if err := yaml.Unmarshal([]byte(text), &value); err == nil {
+		switch value.(type) {
+		case bool, float64:
+			other = value
+		}
 	}
 	for name := range pair {
-		return name
+		return name, other
 	}
-	return n.Value // a key "<<"
+	return n.Value, other // a key "<<"
+}
+
+// checkKeys refuses the keys that sigs.k8s.io/yaml cannot convert (v1.6.0 yaml.go convertToJSONableObject), whose error quotes them, and
+// different keys of a map that have the same name, such as yes and "true": it takes any of them.
+func checkKeys(n *yaml3.Node) error {
+	if n.Kind == yaml3.MappingNode {
+		if err := (&mapKeys{values: map[string]any{}, added: []*yaml3.Node{n}}).add(n); err != nil {
+			return err
+		}
+	}
+	for _, below := range n.Content {
+		if err := checkKeys(below); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mapKeys holds the names of the keys of a map with their values, nil for a string, and the nodes that were added.
+type mapKeys struct {
+	values map[string]any
+	added  []*yaml3.Node
+}
+
+// add adds the keys of a map, and those that it merges.
+func (m *mapKeys) add(n *yaml3.Node) error {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := follow(n.Content[i])
+		switch {
+		case key.Kind != yaml3.ScalarNode || key.Tag == "!!null":
+			return &lineError{n.Content[i].Line, "a key is null, a map or a list"}
+		case isMerge(key):
+			if err := m.addMerged(n.Content[i+1]); err != nil {
+				return err
+			}
+			continue
+		}
+		name, other := resolveKey(key)
+		if before, twice := m.values[name]; twice && before != other {
+			return &lineError{n.Content[i].Line, "the map has another key that Helm takes for the same"}
+		}
+		m.values[name] = other
+	}
+	return nil
+}
+
+// addMerged adds the keys of the maps that a "<<" merges.
+func (m *mapKeys) addMerged(merged *yaml3.Node) error {
+	merged = follow(merged)
+	if slices.Contains(m.added, merged) { // an alias within its own value is an error of the other library
+		return nil
+	}
+	m.added = append(m.added, merged)
+	if merged.Kind != yaml3.SequenceNode {
+		return m.add(merged)
+	}
+	for _, item := range merged.Content {
+		if err := m.addMerged(item); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // find returns the index of the last entry with a key, -1 if a map lacks it.
@@ -39,6 +112,7 @@ func find(n *node, key string) int {
 	return -1
 }
 
+// isMerge reports whether a key is a "<<" that is not quoted.
 func isMerge(key *yaml3.Node) bool { return key.Tag == "!!merge" }
 
 // mergeAfter returns the last merge that provides a key and follows the entry with an index; -1 if there is none.

@@ -13,13 +13,14 @@ import (
 //
 // An empty value begins and ends after its ":" or "-", or after its properties.
 type node struct {
-	yaml           *yaml3.Node
-	start          int
-	properties     int // the end of the anchor and the tag; start if there are none
-	content, end   int
-	header         int // of a block scalar: the end of its indicators; the comment after them is not included
-	flow, implicit bool
-	entries        []entry
+	yaml         *yaml3.Node
+	start        int
+	properties   int // the end of the anchor and the tag; start if there are none
+	content, end int
+	header       int  // of a block scalar: the end of its indicators; the comment after them is not included
+	flow         bool // in flow style
+	implicit     bool // a map without braces in a list: [a: b]
+	entries      []entry
 }
 
 // entry is a key with its value, or an item of a list.
@@ -30,6 +31,7 @@ type entry struct {
 	value *node
 }
 
+// isMap and isList report the kind of a node. An alias is neither.
 func (n *node) isMap() bool  { return n.yaml.Kind == yaml3.MappingNode }
 func (n *node) isList() bool { return n.yaml.Kind == yaml3.SequenceNode }
 
@@ -69,9 +71,10 @@ func locate(text string) (*node, error) {
 // where it ends. Between two nodes there are only blanks, comments and indicators.
 type locator struct {
 	source
-	pos int
+	pos int // the end of what was located
 }
 
+// unexpected returns the error for a text in which the locator does not find what the library found.
 func (l *locator) unexpected(at int) error {
 	return &lineError{l.line(at), "this form of YAML cannot be edited"}
 }
@@ -98,6 +101,8 @@ func (l *locator) node(y *yaml3.Node, indent int, flow bool) (*node, error) {
 	return n, err
 }
 
+// properties skips the anchor and the tag of a node, in either order. The first key of a map may have properties of its own, so only those
+// that the library gave to the node are skipped.
 func (l *locator) properties(n *node, tagged, flow bool) {
 	l.pos, n.properties = n.start, n.start
 	anchored := n.yaml.Anchor != ""
@@ -117,6 +122,7 @@ func (l *locator) properties(n *node, tagged, flow bool) {
 	n.content = l.skip(l.pos)
 }
 
+// content locates the text after the properties, and all entries.
 func (l *locator) content(n *node, indent int) (err error) {
 	l.pos = n.content
 	switch {
@@ -132,6 +138,7 @@ func (l *locator) content(n *node, indent int) (err error) {
 	return err
 }
 
+// scalar finds the end of a scalar, which depends on its style.
 func (l *locator) scalar(n *node, indent int) error {
 	style := n.yaml.Style
 	switch {
@@ -149,6 +156,7 @@ func (l *locator) scalar(n *node, indent int) error {
 	return nil
 }
 
+// blockEntries locates the entries of a map or list in block style. It ends where its last entry ends.
 func (l *locator) blockEntries(n *node) error {
 	column := l.column(n.content)
 	step := 2
@@ -201,6 +209,7 @@ func (l *locator) key(e *entry, y *yaml3.Node, indent int, flow bool) (err error
 	return nil
 }
 
+// flowEntries locates the entries of a map or list in flow style, and the bracket after them.
 func (l *locator) flowEntries(n *node) error {
 	if open := l.peek(n.content); open == '{' || open == '[' {
 		l.pos++

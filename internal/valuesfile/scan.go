@@ -12,6 +12,7 @@ type source struct {
 	lines []int // where each line begins
 }
 
+// newSource finds the lines of a text.
 func newSource(text string) source {
 	s := source{text: text, lines: []int{0}}
 	for i := 0; i < len(text); {
@@ -25,6 +26,9 @@ func newSource(text string) source {
 
 // breakLength returns the length of the line break at the start of a text, 0 if there is none.
 func breakLength(text string) int {
+	if text == "" || text[0] >= ' ' && text[0] < 0x80 {
+		return 0
+	}
 	for _, b := range [...]string{"\r\n", "\r", "\n", "\u0085", "\u2028", "\u2029"} {
 		if strings.HasPrefix(text, b) {
 			return len(b)
@@ -49,6 +53,7 @@ func (s source) offset(line, column int) int {
 // line returns the line of an offset, counted from 1.
 func (s source) line(at int) int { return sort.SearchInts(s.lines, at+1) }
 
+// lineStart returns the offset at which the line of an offset begins.
 func (s source) lineStart(at int) int { return s.lines[s.line(at)-1] }
 
 // lineEnd returns the offset of the line break that ends the line of an offset, or the end of the text.
@@ -65,6 +70,8 @@ func (s source) afterLine(at int) int {
 	return at + breakLength(s.text[at:])
 }
 
+// column returns the column of an offset, counted from 0 in bytes. Before the entries of a block there are only spaces and indicators, so
+// it is that of the library.
 func (s source) column(at int) int { return at - s.lineStart(at) }
 
 // startsLine reports whether only spaces precede an offset on its line.

@@ -9,9 +9,21 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maybeOther holds the first characters of plain scalars that YAML may take for something else than a string (go.yaml.in/yaml/v2 v2.4.4
-// resolve.go resolveTable, and v3).
-const maybeOther = "+-.0123456789yYnNtTfFoO~<="
+// mayBeOther reports whether a plain scalar may be something else than a string (go.yaml.in/yaml/v2 v2.4.4 resolve.go resolveTable and
+// resolveMap, and v3).
+func mayBeOther(s string) bool {
+	switch {
+	case s == "" || strings.IndexByte("+-.0123456789~<=", s[0]) >= 0:
+		return true
+	case strings.IndexByte("yYnNtTfFoO", s[0]) < 0:
+		return false
+	}
+	switch strings.ToLower(s) {
+	case "y", "yes", "on", "true", "n", "no", "off", "false", "null":
+		return true
+	}
+	return false
+}
 
 // base60 matches the numbers to base 60 of YAML 1.1, which Helm's library reads as strings and others as numbers.
 var base60 = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
@@ -35,7 +47,7 @@ func isPlain(s string, flow bool) bool {
 	if strings.HasPrefix(s, "---") || strings.HasPrefix(s, "...") || flow && strings.ContainsAny(s, ",[]{}?") {
 		return false
 	}
-	return strings.IndexByte(maybeOther, s[0]) < 0 || s != "=" && !base60.MatchString(s) && readsAsString(s)
+	return !mayBeOther(s) || s != "=" && !base60.MatchString(s) && readsAsString(s)
 }
 
 // readsAsString reports whether YAML 1.1 and YAML 1.2 read a plain scalar as a string.

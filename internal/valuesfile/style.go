@@ -9,9 +9,9 @@ import (
 // survey counts how a file is written.
 type survey struct {
 	source
-	steps, listSteps  map[int]int
+	steps, listSteps  map[int]int // how often maps and lists are indented so far beyond their key
 	single, double    int
-	quotedKeys, other int
+	quotedKeys, other int // keys in double quotes, and all others
 }
 
 // newWriter returns a writer in the manner of a file.
@@ -30,6 +30,7 @@ func newWriter(name string, s source, root *node) writer {
 	return w
 }
 
+// mostFrequent returns the number that was counted most, and the smallest of several; otherwise if nothing was counted.
 func mostFrequent(counts map[int]int, otherwise int) int {
 	best := otherwise
 	for step, n := range counts {
@@ -40,6 +41,7 @@ func mostFrequent(counts map[int]int, otherwise int) int {
 	return best
 }
 
+// visit counts what a node and all below it show.
 func (v *survey) visit(n *node) {
 	if n.yaml.Kind == yaml3.ScalarNode {
 		v.countQuotes(n, &v.single, &v.double)
@@ -60,6 +62,7 @@ func (v *survey) visit(n *node) {
 	}
 }
 
+// countQuotes counts a scalar if it is quoted.
 func (v *survey) countQuotes(n *node, single, double *int) {
 	switch {
 	case n.yaml.Style&yaml3.SingleQuotedStyle != 0:
@@ -77,9 +80,11 @@ func (s source) stepTo(n *node, e entry) (int, bool) {
 	return s.column(e.value.content) - s.column(n.content), true
 }
 
-// near returns the writer for a new entry of a map or list: it does as the entries that are there.
-func (ed *editor) near(n *node) *writer {
+// near returns the writer for a new entry of a map or list: it does as the entries that are there. The text is written before the end of
+// the line of an offset, in a block at a column.
+func (ed *editor) near(n *node, at, column int) *writer {
 	w := ed.writer
+	w.quoteLines = ed.hasCommentBelow(at, column)
 	if n == nil || n.flow {
 		return &w
 	}
@@ -94,6 +99,16 @@ func (ed *editor) near(n *node) *writer {
 		}
 	}
 	return &w
+}
+
+// hasCommentBelow reports whether the next line with text is a comment to the right of a column.
+func (s source) hasCommentBelow(at, column int) bool {
+	for at = s.afterLine(at); at < len(s.text); at = s.afterLine(at) {
+		if text := s.skipSpace(at); breakLength(s.text[text:]) == 0 {
+			return s.peek(text) == '#' && text-at > column
+		}
+	}
+	return false
 }
 
 // hintOf returns a string among the values of a list, whose quotes a new item takes over.

@@ -20,6 +20,8 @@ type writer struct {
 	json bool
 	// unended is set if the last line has no line break. At such an end, a block scalar loses its last line break.
 	unended bool
+	// quoteLines is set where the lines after a block scalar would become part of it.
+	quoteLines bool
 }
 
 // overlay is the map that an alias stands for, with other values for some keys.
@@ -54,6 +56,7 @@ func (w *writer) beside(v any, parent, column int, hint *yaml3.Node) (inline, be
 	return inline, below + w.lines(parts[1:], column)
 }
 
+// lines returns entries on lines of their own, each with its line break before it.
 func (w *writer) lines(parts []string, column int) string {
 	var b strings.Builder
 	for _, part := range parts {
@@ -62,7 +65,7 @@ func (w *writer) lines(parts []string, column int) string {
 	return b.String()
 }
 
-// parts returns the text of each entry of a map or list that is not empty.
+// parts returns the text of each entry of a map or list; none if v is empty or something else. The text may have several lines.
 func (w *writer) parts(v any, column int) (parts []string) {
 	var keys map[string]any
 	switch v := v.(type) {
@@ -81,11 +84,13 @@ func (w *writer) parts(v any, column int) (parts []string) {
 	return parts
 }
 
+// item returns the text of a list item, from its "-" on.
 func (w *writer) item(v any, column int, hint *yaml3.Node) string {
 	inline, below := w.beside(v, column, column+w.dash, hint)
 	return "-" + pad(w.dash-1) + inline + below
 }
 
+// pair returns the text of a key with its value.
 func (w *writer) pair(key string, v any, column int) string {
 	inline, below := w.under(v, column, nil)
 	if inline != "" {
@@ -94,6 +99,7 @@ func (w *writer) pair(key string, v any, column int) string {
 	return w.key(key, false) + ":" + inline + below
 }
 
+// key returns the text of a key. A key that YAML could take for something else than a string is quoted.
 func (w *writer) key(key string, flow bool) string {
 	if !w.json && isPlain(key, flow) {
 		return key
@@ -101,6 +107,7 @@ func (w *writer) key(key string, flow bool) string {
 	return w.quoted(key)
 }
 
+// quoted returns a string in the quotes that the file has most, if they can hold it.
 func (w *writer) quoted(s string) string {
 	if w.single && !w.json {
 		if text, ok := singleQuoted(s); ok {
@@ -112,7 +119,7 @@ func (w *writer) quoted(s string) string {
 
 // scalar returns the text of a scalar or of an empty map or list. Lines of a block scalar begin at column.
 func (w *writer) scalar(v any, parent, column int, hint *yaml3.Node) (inline, below string) {
-	if s, ok := v.(string); ok && !w.json && strings.Contains(s, "\n") && !isQuotedLines(hint) {
+	if s, ok := v.(string); ok && !w.json && !w.quoteLines && strings.Contains(s, "\n") && !isQuotedLines(hint) {
 		indicators, lines, ok := literal(s, column-parent, pad(column), w.eol)
 		if ok && (!w.unended || strings.HasSuffix(indicators, "-")) {
 			return indicators, lines
@@ -121,6 +128,7 @@ func (w *writer) scalar(v any, parent, column int, hint *yaml3.Node) (inline, be
 	return w.flow(v, hint, false), ""
 }
 
+// isQuoted reports whether a node is a scalar in quotes.
 func isQuoted(n *yaml3.Node) bool {
 	return n != nil && n.Style&(yaml3.SingleQuotedStyle|yaml3.DoubleQuotedStyle) != 0
 }
@@ -150,6 +158,7 @@ func (w *writer) flow(v any, hint *yaml3.Node, inside bool) string {
 	return string(text)
 }
 
+// flowPairs returns the text of each key of a map in flow style.
 func (w *writer) flowPairs(m map[string]any) (pairs []string) {
 	for _, key := range object.SortedKeys(m) {
 		pairs = append(pairs, w.flowPair(key, m[key]))
@@ -157,6 +166,7 @@ func (w *writer) flowPairs(m map[string]any) (pairs []string) {
 	return pairs
 }
 
+// flowPair returns the text of a key and its value in flow style.
 func (w *writer) flowPair(key string, v any) string {
 	return w.key(key, true) + ": " + w.flow(v, nil, true)
 }
@@ -178,4 +188,5 @@ func (w *writer) string(s string, hint *yaml3.Node, inside bool) string {
 	return doubleQuoted(s)
 }
 
+// pad returns n spaces.
 func pad(n int) string { return strings.Repeat(" ", max(n, 0)) }
