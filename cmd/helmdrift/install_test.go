@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 )
 
 // TestGoInstall installs helmdrift as somebody does who knows its name alone: with go install, from a module proxy that has a version of
-// this tree. Modules of others come from the cache of this machine.
+// this tree. It goes through the module cache of this machine, which has the modules of others, and is removed from there.
 func TestGoInstall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -22,7 +23,20 @@ func TestGoInstall(t *testing.T) {
 	publish(t, gomodule.Version{Path: "github.com/helmdrift/helmdrift", Version: "v0.1.0"}, proxy)
 	install := exec.Command("go", "install", "github.com/helmdrift/helmdrift/cmd/helmdrift@latest")
 	install.Dir = bin
-	install.Env = append(os.Environ(), "GOBIN="+bin, "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw -trimpath", "GOWORK=off", "GONOSUMDB=*",
+	unpacked := filepath.Join(cache, "github.com", "helmdrift", "helmdrift@v0.1.0")
+	if _, err := os.Stat(unpacked); err == nil {
+		t.Skipf("the module cache has this version already: %s", unpacked)
+	}
+	defer func() {
+		downloaded, err := filepath.Glob(filepath.Join(cache, "cache", "download", "github.com", "helmdrift", "helmdrift", "@v", "v0.1.0.*"))
+		for _, path := range append(downloaded, unpacked) {
+			err = errors.Join(err, os.RemoveAll(path))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}()
+	install.Env = append(os.Environ(), "GOBIN="+bin, "GOFLAGS=-modcacherw -trimpath", "GOWORK=off", "GONOSUMDB=*",
 		"GOPROXY=file://"+proxy+",file://"+filepath.Join(cache, "cache", "download"), "CGO_ENABLED=0")
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -21,6 +21,7 @@ func main() {
 	debug.SetTraceback("crash") // without it, a fatal error of the runtime ends the process with 2, which means drift
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	version = installedVersion(version)
 	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv})
 	stop()
 	os.Exit(code)

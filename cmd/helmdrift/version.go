@@ -13,11 +13,13 @@ import (
 // version is the version of helmdrift. The Makefile sets it through the linker; reports and the user agent carry it.
 var version = "v0.1.0-dev"
 
-// What "go install" builds is a version of the module, which has a sum then; no linker flag says which.
-func init() {
+// installedVersion returns the version of the module that "go install" has built, and otherwise the one that the linker was told. Only a
+// downloaded module has a sum.
+func installedVersion(linked string) string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Sum != "" {
-		version = info.Main.Version
+		return info.Main.Version
 	}
+	return linked
 }
 
 // newVersion returns the command that prints what this binary is made of. The versions of the libraries matter because helmdrift predicts
