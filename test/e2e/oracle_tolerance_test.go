@@ -42,6 +42,7 @@ var toleranceRates = map[string]float64{
 	tolerateAutoscaled:    0.4,
 	tolerateUnpredicted:   0.4,
 	tolerateStaleWrite:    0.4,
+	tolerateConverted:     0.8,
 }
 
 // mostCases returns in how many of a number of cases a tolerance with a rate may be used. A run in which nothing is wrong exceeds it by
@@ -85,6 +86,7 @@ const (
 	tolerateFailedUpgrade = "drift of an object that a failed upgrade may not have reached"
 	tolerateAutoscaled    = "a field of an autoscaler had another effect"
 	tolerateStaleWrite    = "a controller wrote between Helm's read of an object and its replacement"
+	tolerateConverted     = "drift of an autoscaler that the report reads at another version than the judge"
 	tolerateUnpredicted   = "a refusal that docs/verdicts.md lists under What is not predicted"
 )
 
