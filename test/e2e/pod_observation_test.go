@@ -190,7 +190,11 @@ func (o *podObserver) waitSettled(ctx context.Context, on *cluster, r ref) error
 			return false, err
 		}
 		state := newRollout(obj.Object)
-		quiet, err := o.isQuiet(r.name, state.wanted)
+		pods := state.wanted
+		if state.paused {
+			pods = state.existing
+		}
+		quiet, err := o.isQuiet(r.name, pods)
 		last = fmt.Sprintf("%+v", state)
 		return err == nil && quiet && state.settled(), err
 	})
@@ -205,11 +209,16 @@ type rollout struct {
 	observed bool
 	// wanted, existing, ready and available count pods; updated counts those of the new template, and must be at least mustUpdate.
 	wanted, existing, ready, available, updated, mustUpdate int
+	// paused is set for a Deployment whose roll-out waits. It may have stopped half-way, with more pods than wanted.
+	paused bool
 }
 
 // settled reports whether the controller has nothing left to do. What waits for a person does not count: pods that are updated on
 // deletion, those below the partition, and all of a paused Deployment.
 func (r rollout) settled() bool {
+	if r.paused {
+		return r.observed && r.existing >= r.wanted && r.ready == r.existing && r.available == r.existing
+	}
 	return r.observed && r.existing == r.wanted && r.ready == r.wanted && r.available == r.wanted && r.updated >= r.mustUpdate
 }
 
@@ -229,8 +238,8 @@ func newRollout(obj map[string]any) rollout {
 		if out.updated = number(status, "updatedNumberScheduled", 0); strategy["type"] != "OnDelete" {
 			out.mustUpdate = out.wanted
 		}
-	case kind == "Deployment" && spec["paused"] != true:
-		out.mustUpdate = out.wanted
+	case kind == "Deployment":
+		out.paused, out.mustUpdate = spec["paused"] == true, out.wanted
 	case kind == "StatefulSet" && strategy["type"] != "OnDelete" && status["currentRevision"] != status["updateRevision"]:
 		out.mustUpdate = max(0, out.wanted-number(child(strategy, "rollingUpdate"), "partition", 0))
 	}
