@@ -107,8 +107,10 @@ func (r runner) kubectlDiff(ctx context.Context, release fleet.Release) error {
 // upgradeDiff runs helm diff upgrade with the chart and the values of the last revision.
 func (r runner) upgradeDiff(ctx context.Context, release fleet.Release) error {
 	chart := filepath.Join(r.dir, "charts", release.Name)
-	_, err := wait(r.command(ctx, r.helmDiff, "upgrade", release.Name, filepath.Join(chart, release.Chart().Name()),
-		"--namespace", release.Namespace, "--three-way-merge", "--reset-values", "--values", filepath.Join(chart, "values.yaml")))
+	diff := r.command(ctx, r.helmDiff, "upgrade", release.Name, filepath.Join(chart, release.Chart().Name()),
+		"--three-way-merge", "--reset-values", "--values", filepath.Join(chart, "values.yaml"))
+	diff.Env = append(diff.Env, "HELM_NAMESPACE="+release.Namespace) // Helm takes --namespace from the arguments of a plugin
+	_, err := wait(diff)
 	return err
 }
 
