@@ -29,7 +29,8 @@ type differ struct {
 // the record, to which Helm adds a line break. Release is the report of the comparison: findings that it masks or silences are left out.
 // Show is set if secrets are shown.
 func Diff(manifest string, c *threeway.Comparison, release report.Release, show bool) []byte {
-	d := differ{comparison: c, release: release, show: show, documents: split(manifest + "\n"), toLive: release.Operation == report.OperationDrift}
+	d := differ{comparison: c, release: release, show: show, documents: split(manifest + "\n")}
+	d.toLive = release.Operation == report.OperationDrift
 	for _, o := range release.Objects {
 		d.object(o)
 	}
@@ -80,7 +81,9 @@ func (d *differ) object(o report.Object) {
 
 // compared returns the comparison of an object of the report.
 func (d *differ) compared(o report.Object) *threeway.ObjectComparison {
-	i := slices.IndexFunc(d.comparison.Objects, func(c threeway.ObjectComparison) bool { return c.Ref == o.Ref() && len(c.Findings) == len(o.Fields) })
+	i := slices.IndexFunc(d.comparison.Objects, func(c threeway.ObjectComparison) bool {
+		return c.Ref == o.Ref() && len(c.Findings) == len(o.Fields)
+	})
 	if i < 0 {
 		return nil
 	}

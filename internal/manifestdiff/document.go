@@ -108,7 +108,8 @@ func secretLines(text string, paths func(object.Ref, map[string]any) [][]any) []
 	ref := refOf(content)
 	var root yaml3.Node
 	if known && len(content) > 0 {
-		known = yaml3.Unmarshal([]byte(body), &root) == nil && len(root.Content) == 1
+		known = yaml3.Unmarshal([]byte(body), &root) == nil && len(root.Content) == 1 && isUnique(root.Content[0]) &&
+			!strings.Contains(body, "\n...")
 	}
 	if !known || secret.Kind(ref.Group, ref.Kind) {
 		mark(lines, 1, len(lines)+1)
@@ -122,6 +123,23 @@ func secretLines(text string, paths func(object.Ref, map[string]any) [][]any) []
 		mark(lines, from, to)
 	}
 	return lines
+}
+
+// isUnique reports whether no map in a node has a key twice. Only the last one would be searched for secrets.
+func isUnique(n *yaml3.Node) bool {
+	seen := map[string]bool{}
+	for i, child := range n.Content {
+		if n.Kind == yaml3.MappingNode && i%2 == 0 {
+			if seen[child.Value] {
+				return false
+			}
+			seen[child.Value] = true
+		}
+		if !isUnique(child) {
+			return false
+		}
+	}
+	return true
 }
 
 // mark sets the lines from one, counted from 1, up to another.
@@ -143,9 +161,6 @@ func linesOf(n *yaml3.Node, path []any, from, to int) (int, int) {
 	case n.Kind == yaml3.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if n.Content[i].Value == path[0] {
-				if at >= 0 {
-					return from, to // the key is there twice
-				}
 				at = len(starts)
 			}
 			starts, values = append(starts, n.Content[i].Line), append(values, n.Content[i+1])
