@@ -101,7 +101,8 @@ func (o *diffOptions) checkSnapshot(flags *pflag.FlagSet) error {
 		}
 	})
 	if err == nil && o.writes(output.Diff) {
-		err = hinted{error: errors.New("-o diff cannot be used with --snapshot"), hint: "a snapshot has the objects of the manifest and not its text"}
+		err = hinted{error: errors.New("-o diff cannot be used with --snapshot"),
+			hint: "a snapshot has the objects of the manifest and not its text"}
 	}
 	if err == nil && flags.Changed("snapshot") && o.snapshot == "" {
 		err = errors.New("--snapshot needs the name of a file")

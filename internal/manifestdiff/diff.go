@@ -73,6 +73,9 @@ func (d *differ) object(o report.Object) {
 		}
 	case d.toLive && o.Missing || !d.toLive && o.Action == report.ActionDelete:
 		document.title, document.removed = title(o), o.IgnoredBy == nil
+	case !d.toLive && o.Missing && o.IgnoredBy == nil:
+		document.title = title(o)
+		d.recreate(o, compared, document)
 	default:
 		document.title = title(o)
 		d.fields(o, compared, document)
@@ -119,6 +122,17 @@ func (d *differ) add(o report.Object, compared *threeway.ObjectComparison) {
 	d.documents = append(d.documents, &document{separator: separator, edited: string(text), added: true, title: title(o), ref: compared.Ref})
 }
 
+// recreate changes the document of an object that is missing and is created again, so it has no findings: it becomes what is desired.
+func (d *differ) recreate(o report.Object, compared *threeway.ObjectComparison, document *document) {
+	wanted, _ := object.Copy(compared.Content).(map[string]any)
+	if metadata := object.Child(wanted, "metadata"); document.ref.Namespace == "" {
+		delete(metadata, "namespace") // the release has it
+	}
+	if err := document.write(wanted); err != nil {
+		d.leaveOut(title(o), "the text of the document cannot be changed there")
+	}
+}
+
 // fields changes a document by the findings of its object.
 func (d *differ) fields(o report.Object, compared *threeway.ObjectComparison, document *document) {
 	wanted, _ := object.Copy(document.content).(map[string]any)
@@ -147,8 +161,8 @@ func (d *differ) fields(o report.Object, compared *threeway.ObjectComparison, do
 	}
 }
 
-// isWhole reports whether the value of a target is what its side of the comparison has at the place. The values of a finding about the order
-// of a list are only names, and those of several items of one name are a list.
+// isWhole reports whether the value of a target is what its side of the comparison has at the place. The values of a finding about the
+// order of a list are only names, and those of several items of one name are a list.
 func (d *differ) isWhole(t target, compared *threeway.ObjectComparison) bool {
 	side := compared.Desired
 	if d.toLive {

@@ -44,8 +44,8 @@ func comparison(manifest, desired, live string) *threeway.Comparison {
 	return threeway.Compare(in)
 }
 
-// TestCases holds the diffs in testdata: old.yaml and live.yaml, and desired.yaml for an upgrade, make want. A "\r", "\x1b" or "\u202e" in
-// an input stands for that character, and a file named show shows secrets.
+// TestCases holds the diffs in testdata: old.yaml and live.yaml, and desired.yaml for an upgrade, make want. <CR> and <RLO> in an input
+// stand for characters, and a file named show shows secrets.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -38,13 +38,13 @@ func Hunks(before, after string) []Hunk {
 // Narrow returns the changes of the hunk as hunks with at most n equal lines around each change.
 func (h Hunk) Narrow(n int) []Hunk { return group(h.a, h.b, h.changes, n) }
 
-// Old returns the first line of the hunk in the old text, counted from 0, and the line after its last one. New is the same for the new text.
+// Old returns the first line of the hunk in the old text, counted from 0, and the line after its last one.
 func (h Hunk) Old() (from, to int) {
 	lead, tail := h.margins()
 	return h.changes[0].fromA - lead, h.changes[len(h.changes)-1].toA + tail
 }
 
-// New is as Old.
+// New is as Old, in the new text.
 func (h Hunk) New() (from, to int) {
 	lead, tail := h.margins()
 	return h.changes[0].fromB - lead, h.changes[len(h.changes)-1].toB + tail
