@@ -10,7 +10,6 @@ import (
 
 // side is the manifest before or after the change, line by line.
 type side struct {
-	text string
 	// secret and titles say of each line whether it is secret, and of which object it is.
 	secret []bool
 	titles []string
@@ -18,7 +17,6 @@ type side struct {
 
 // add adds a text of a document.
 func (s *side) add(d *differ, text, title string) {
-	s.text += text
 	lines := secretLines(text, d.comparison.SecretPaths)
 	for i, line := range strings.SplitAfter(text, "\n")[:len(lines)] {
 		s.secret = append(s.secret, !d.show && (lines[i] || d.comparison.Scrub(line) != line))
@@ -35,13 +33,15 @@ const (
 // text returns the diff of all documents, with the comments before it.
 func (d *differ) text() []byte {
 	var before, after side
+	var parts []unified.Part
 	for _, document := range d.documents {
 		before.add(d, document.before(), document.title)
 		after.add(d, document.after(), document.title)
+		parts = append(parts, unified.Part{Before: document.before(), After: document.after()})
 	}
 	var hunks strings.Builder
 	skew := 0
-	for _, whole := range unified.Hunks(before.text, after.text) {
+	for _, whole := range unified.Hunks(parts...) {
 		for _, h := range d.shown(whole, &before, &after) {
 			title := titleOf(h, &before, &after)
 			if why := d.problem(h, &before, &after); why != "" {
@@ -78,18 +78,11 @@ func (d *differ) shown(whole unified.Hunk, before, after *side) []unified.Hunk {
 
 // titleOf returns the title of the object that a hunk changes first.
 func titleOf(h unified.Hunk, before, after *side) string {
-	if at := h.First(); at < len(before.titles) {
-		if title := before.titles[at]; title != "" {
-			return title
-		}
+	line, isOld := h.First()
+	if isOld {
+		return before.titles[line]
 	}
-	from, to := h.New()
-	for _, title := range after.titles[from:to] {
-		if title != "" {
-			return title
-		}
-	}
-	return "the manifest"
+	return after.titles[line]
 }
 
 // problem returns why a hunk cannot be shown; empty if it can.

@@ -16,7 +16,7 @@ func Diff(oldName, newName, before, after string) string {
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "--- %s\n+++ %s\n", oldName, newName)
-	for _, h := range Hunks(before, after) {
+	for _, h := range Hunks(Part{before, after}) {
 		out.WriteString(h.Text(0, ""))
 	}
 	return out.String()
@@ -29,10 +29,22 @@ type Hunk struct {
 	context int
 }
 
-// Hunks returns the hunks of the difference of two texts, with three equal lines around each change.
-func Hunks(before, after string) []Hunk {
-	a, b := split(before), split(after)
-	return group(a, b, script(a, b), context)
+// Part is a part of two texts that is compared by itself.
+type Part struct{ Before, After string }
+
+// Hunks returns the hunks of the difference of two texts, with three equal lines around each change. The parts follow each other, and no line
+// of one is taken for a line of another.
+func Hunks(parts ...Part) []Hunk {
+	var a, b []string
+	var all []change
+	for _, p := range parts {
+		before, after := split(p.Before), split(p.After)
+		for _, c := range script(before, after) {
+			all = append(all, change{len(a) + c.fromA, len(a) + c.toA, len(b) + c.fromB, len(b) + c.toB})
+		}
+		a, b = append(a, before...), append(b, after...)
+	}
+	return group(a, b, all, context)
 }
 
 // Narrow returns the changes of the hunk as hunks with at most n equal lines around each change.
@@ -50,8 +62,13 @@ func (h Hunk) New() (from, to int) {
 	return h.changes[0].fromB - lead, h.changes[len(h.changes)-1].toB + tail
 }
 
-// First returns the first line of the old text that the hunk changes, or before which it adds lines.
-func (h Hunk) First() int { return h.changes[0].fromA }
+// First returns the first line that the hunk changes: a line of the old text, or one of the new text if it adds lines there.
+func (h Hunk) First() (line int, isOld bool) {
+	if c := h.changes[0]; c.fromA == c.toA {
+		return c.fromB, false
+	}
+	return h.changes[0].fromA, true
+}
 
 // Added returns how many lines the new text has more than the old one because of the hunk.
 func (h Hunk) Added() (n int) {
