@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/repair"
@@ -223,6 +224,15 @@ func (o *diffOptions) report(
 	look := s.display(s.out, o.color, now)
 	if d.target.Chart != nil {
 		look.CI.ChartDir = chartDir(d.target.Chart.Ref)
+	}
+	if old := result.Loaded.Old; old == nil || old.Manifest != "" {
+		look.Diff = func() []byte {
+			manifest := ""
+			if old != nil {
+				manifest = old.Manifest
+			}
+			return manifestdiff.Diff(manifest, result.Comparison, release, o.showSecrets)
+		}
 	}
 	if o.fix && o.format != output.Text {
 		return d.fix(ctx, s, o.repairOptions(), result)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -99,6 +100,10 @@ func (o *diffOptions) checkSnapshot(flags *pflag.FlagSet) error {
 			err = hinted{error: fmt.Errorf("--%s cannot be used with --snapshot", f.Name), hint: "a snapshot is compared without a cluster"}
 		}
 	})
+	if err == nil && o.writes(output.Diff) {
+		err = hinted{error: errors.New("-o diff cannot be used with --snapshot"),
+			hint: "a snapshot has the objects of the manifest and not its text"}
+	}
 	if err == nil && flags.Changed("snapshot") && o.snapshot == "" {
 		err = errors.New("--snapshot needs the name of a file")
 	}

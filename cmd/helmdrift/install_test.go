@@ -36,7 +36,8 @@ func TestGoInstall(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	install.Env = append(os.Environ(), "GOBIN="+bin, "GOFLAGS=-modcacherw -trimpath", "GOWORK=off", "GONOSUMDB=*",
+	// The go command keeps an index of the files of a version, which would be that of an earlier run of this test.
+	install.Env = append(os.Environ(), "GODEBUG=goindex=0", "GOBIN="+bin, "GOFLAGS=-modcacherw -trimpath", "GOWORK=off", "GONOSUMDB=*",
 		"GOPROXY=file://"+proxy+",file://"+filepath.Join(cache, "cache", "download"), "CGO_ENABLED=0")
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -47,6 +47,10 @@ than a report has is refused.
 				return hinted{error: errors.New("-o ignore needs the objects, which a saved report does not have"),
 					hint: "helmdrift diff -o ignore prints the rules"}
 			}
+			if o.writes(output.Diff) {
+				return hinted{error: errors.New("-o diff needs the manifest of the release, which a saved report does not have"),
+					hint: "helmdrift diff RELEASE -o diff prints the diff"}
+			}
 			return runReport(s, o, args)
 		},
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -28,6 +29,9 @@ func (o *diffOptions) checkScan(flags *pflag.FlagSet, hasChart bool) error {
 		if flags.Changed(name) {
 			return fmt.Errorf("--%s needs one release", name)
 		}
+	}
+	if o.writes(output.Diff) {
+		return hinted{error: errors.New("-o diff needs one release"), hint: "name the release: helmdrift diff RELEASE -o diff"}
 	}
 	return o.selectionOptions.check(flags)
 }

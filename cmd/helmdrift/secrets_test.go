@@ -16,6 +16,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -190,7 +191,10 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 	got := report.New("test", now, []report.Release{c.Report(threeway.Mask{})})
 	for _, name := range output.Formats() {
 		var b bytes.Buffer
-		if err := output.Write(&b, output.Format(name), got, output.Options{Text: text.Options{Now: now, ShowIgnored: true}}); err != nil {
+		opts := output.Options{Text: text.Options{Now: now, ShowIgnored: true}, Diff: func() []byte {
+			return manifestdiff.Diff(manifestText(t, c.Input.OldObjects), c, got.Releases[0], false)
+		}}
+		if err := output.Write(&b, output.Format(name), got, opts); err != nil {
 			t.Fatal(err)
 		}
 		out["report "+name] = b.String()
@@ -239,6 +243,19 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 		out[filepath.Base(file)] = string(text)
 	}
 	return out
+}
+
+// manifestText returns the manifest of objects.
+func manifestText(t *testing.T, objects []object.Object) (manifest string) {
+	t.Helper()
+	for _, o := range objects {
+		text, err := yaml.Marshal(o.Content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifest += "---\n" + string(text)
+	}
+	return manifest
 }
 
 // said is what a server or a chart may say: all that the objects hold, and their canaries alone.

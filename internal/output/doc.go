@@ -5,7 +5,8 @@
 //	                ├─► package html: a page for a browser, in the words of text
 //	Report ─► Write ┼─► package ci: what tools show about a pipeline
 //	                ├─► json ─► yaml ─► rules: for programs
-//	                └─► prometheus: metrics
+//	                ├─► prometheus: metrics
+//	                └─► diff: a patch of the manifest; internal/manifestdiff makes it, since a report has no manifest
 //
 // No format decides anything: verdicts, causes and counts come with the report, and values come masked.
 //

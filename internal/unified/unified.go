@@ -14,12 +14,93 @@ func Diff(oldName, newName, before, after string) string {
 	if before == after {
 		return ""
 	}
-	a, b := split(before), split(after)
 	var out strings.Builder
 	fmt.Fprintf(&out, "--- %s\n+++ %s\n", oldName, newName)
-	for _, h := range hunks(script(a, b)) {
-		h.write(&out, a, b)
+	for _, h := range Hunks(Part{before, after}) {
+		out.WriteString(h.Text(0, ""))
 	}
+	return out.String()
+}
+
+// Hunk is a group of changes whose surroundings meet.
+type Hunk struct {
+	a, b    []string
+	changes []change
+	context int
+}
+
+// Part is a part of two texts that is compared by itself.
+type Part struct{ Before, After string }
+
+// Hunks returns the hunks of the difference of two texts, with three equal lines around each change. The parts follow each other, and no line
+// of one is taken for a line of another.
+func Hunks(parts ...Part) []Hunk {
+	var a, b []string
+	var all []change
+	for _, p := range parts {
+		before, after := split(p.Before), split(p.After)
+		for _, c := range script(before, after) {
+			all = append(all, change{len(a) + c.fromA, len(a) + c.toA, len(b) + c.fromB, len(b) + c.toB})
+		}
+		a, b = append(a, before...), append(b, after...)
+	}
+	return group(a, b, all, context)
+}
+
+// Narrow returns the changes of the hunk as hunks with at most n equal lines around each change.
+func (h Hunk) Narrow(n int) []Hunk { return group(h.a, h.b, h.changes, n) }
+
+// Old returns the first line of the hunk in the old text, counted from 0, and the line after its last one.
+func (h Hunk) Old() (from, to int) {
+	lead, tail := h.margins()
+	return h.changes[0].fromA - lead, h.changes[len(h.changes)-1].toA + tail
+}
+
+// New is as Old, in the new text.
+func (h Hunk) New() (from, to int) {
+	lead, tail := h.margins()
+	return h.changes[0].fromB - lead, h.changes[len(h.changes)-1].toB + tail
+}
+
+// First returns the first line that the hunk changes: a line of the old text, or one of the new text if it adds lines there.
+func (h Hunk) First() (line int, isOld bool) {
+	if c := h.changes[0]; c.fromA == c.toA {
+		return c.fromB, false
+	}
+	return h.changes[0].fromA, true
+}
+
+// Added returns how many lines the new text has more than the old one because of the hunk.
+func (h Hunk) Added() (n int) {
+	for _, c := range h.changes {
+		n += c.toB - c.fromB - (c.toA - c.fromA)
+	}
+	return n
+}
+
+// margins returns how many equal lines stand before and after the changes.
+func (h Hunk) margins() (lead, tail int) {
+	return min(h.context, h.changes[0].fromA), min(h.context, len(h.a)-h.changes[len(h.changes)-1].toA)
+}
+
+// Text returns the hunk as patch(1) reads it. The skew is added to the line number in the new text: minus what earlier hunks that are left
+// out would have added. The section, if there is one, follows the line numbers.
+func (h Hunk) Text(skew int, section string) string {
+	var out strings.Builder
+	fromA, toA := h.Old()
+	fromB, toB := h.New()
+	if section != "" {
+		section = " " + section
+	}
+	fmt.Fprintf(&out, "@@ -%s +%s @@%s\n", span(fromA, toA), span(fromB+skew, toB+skew), section)
+	at := fromA
+	for _, c := range h.changes {
+		lines(&out, " ", h.a[at:c.fromA])
+		lines(&out, "-", h.a[c.fromA:c.toA])
+		lines(&out, "+", h.b[c.fromB:c.toB])
+		at = c.toA
+	}
+	lines(&out, " ", h.a[at:toA])
 	return out.String()
 }
 
@@ -116,35 +197,17 @@ func joined(all []change) []change {
 	return out
 }
 
-// hunk is a group of changes whose surroundings meet.
-type hunk []change
-
-func hunks(all []change) []hunk {
-	var out []hunk
+// group joins changes whose surroundings of n lines meet.
+func group(a, b []string, all []change, n int) []Hunk {
+	var out []Hunk
 	for _, c := range all {
-		if n := len(out) - 1; n >= 0 && c.fromA-out[n][len(out[n])-1].toA <= 2*context {
-			out[n] = append(out[n], c)
+		if last := len(out) - 1; last >= 0 && c.fromA-out[last].changes[len(out[last].changes)-1].toA <= 2*n {
+			out[last].changes = append(out[last].changes, c)
 		} else {
-			out = append(out, hunk{c})
+			out = append(out, Hunk{a, b, []change{c}, n})
 		}
 	}
 	return out
-}
-
-// write writes a hunk with its surroundings.
-func (h hunk) write(out *strings.Builder, a, b []string) {
-	first, last := h[0], h[len(h)-1]
-	lead := min(context, first.fromA)
-	tail := min(context, len(a)-last.toA)
-	fmt.Fprintf(out, "@@ -%s +%s @@\n", span(first.fromA-lead, last.toA+tail), span(first.fromB-lead, last.toB+tail))
-	at := first.fromA - lead
-	for _, c := range h {
-		lines(out, " ", a[at:c.fromA])
-		lines(out, "-", a[c.fromA:c.toA])
-		lines(out, "+", b[c.fromB:c.toB])
-		at = c.toA
-	}
-	lines(out, " ", a[at:last.toA+tail])
 }
 
 // span returns a range of lines as the head of a hunk has it.

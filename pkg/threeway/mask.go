@@ -44,6 +44,11 @@ func (c *Comparison) WithoutSecrets(ref object.Ref, object map[string]any) (stri
 	return rootOf(ref, object).Strip(object, c.secrets())
 }
 
+// SecretPaths returns the paths, of keys and indexes, of all values of an object that a Report masks.
+func (c *Comparison) SecretPaths(ref object.Ref, object map[string]any) [][]any {
+	return rootOf(ref, object).Paths(object, c.secrets())
+}
+
 // rootOf returns the place of an object. It is a Secret if its key says so, or the kind of any state.
 func rootOf(ref object.Ref, sides ...map[string]any) secret.Place {
 	for _, side := range sides {

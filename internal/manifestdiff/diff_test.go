@@ -1,0 +1,194 @@
+package manifestdiff
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+var update = flag.Bool("update", false, "rewrite the diffs in testdata")
+
+// comparison compares a manifest, and what is desired if that is not empty, with live objects.
+func comparison(manifest, desired, live string) *threeway.Comparison {
+	options := render.ParseOptions{Namespace: "d", Scope: func(schema.GroupVersionKind) (bool, bool) { return true, true }}
+	in := threeway.Input{
+		Name: "web", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, ApplyMethod: "client-side",
+		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1}, Live: map[object.Ref]threeway.Live{},
+		Desired:    &report.Desired{Source: "record", Helm: "3"},
+		OldObjects: render.Parse(manifest, options).Objects,
+	}
+	if in.DesiredObjects = in.OldObjects; desired != "" {
+		in.Operation, in.Desired.Source = report.OperationUpgrade, "chart"
+		in.DesiredObjects = render.Parse(desired, options).Objects
+	}
+	for _, list := range [][]object.Object{in.OldObjects, in.DesiredObjects} {
+		for _, o := range list {
+			in.Live[o.Ref] = threeway.Live{Absence: threeway.AbsentObject}
+		}
+	}
+	for _, o := range render.Parse(live, options).Objects {
+		in.Live[o.Ref] = threeway.Live{Object: object.HelmMetadata(o.Content, in.Name, in.Namespace)}
+	}
+	return threeway.Compare(in)
+}
+
+// TestCases holds the diffs in testdata: old.yaml and live.yaml, and desired.yaml for an upgrade, make want. <CR> and <RLO> in an input
+// stand for characters, and a file named show shows secrets.
+func TestCases(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := map[string]string{}
+			for _, f := range archive.Files {
+				in[f.Name] = strings.NewReplacer(`<CR>`, "\r", `<RLO>`, "\u202e").Replace(string(f.Data))
+			}
+			_, show := in["show"]
+			c := comparison(in["old.yaml"], in["desired.yaml"], in["live.yaml"])
+			got := Diff(in["old.yaml"], c, c.Report(threeway.Mask{Show: show}), show)
+			if !strings.Contains(string(got), "left out") {
+				checkPatch(t, in["old.yaml"], got, c)
+			}
+			shown := []byte(strings.ReplaceAll(string(got), "\r", "<CR>"))
+			if *update {
+				archive.Files[len(archive.Files)-1].Data = shown
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if want := in["want"]; string(got) != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// TestThreewayCases makes the diff of the manifest and the live objects of each case of pkg/threeway. It applies, and what it does not leave
+// out is what live has.
+func TestThreewayCases(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	applied, partly := 0, 0
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var old, live string
+		for _, f := range archive.Files {
+			switch f.Name {
+			case "old.yaml":
+				old = string(f.Data)
+			case "live.yaml":
+				live = string(f.Data)
+			}
+		}
+		c := comparison(old, "", live)
+		for _, show := range []bool{false, true} {
+			diff := Diff(old, c, c.Report(threeway.Mask{Show: show}), show)
+			switch {
+			case len(diff) == 0:
+			case strings.Contains(string(diff), "left out"):
+				partly++
+				if strings.Contains(string(diff), "\n--- ") {
+					patched(t, old, diff)
+				}
+			default:
+				applied++
+				t.Run(filepath.Base(file), func(t *testing.T) { checkPatch(t, old, diff, c) })
+			}
+		}
+	}
+	t.Logf("%d diffs are whole, %d leave something out", applied, partly)
+	if applied < 100 {
+		t.Errorf("only %d diffs are whole", applied)
+	}
+}
+
+// patched returns a manifest, as helm get manifest prints it, with a diff applied by patch(1).
+func patched(t *testing.T, manifest string, diff []byte) string {
+	t.Helper()
+	program, err := exec.LookPath("patch")
+	if err != nil {
+		t.Skip("patch is not installed")
+	}
+	dir := t.TempDir()
+	name := filepath.Join(dir, "web.yaml")
+	if err := os.WriteFile(name, []byte(manifest+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if len(diff) > 0 {
+		cmd := exec.Command(program, "--binary", "-F0", "-p0")
+		cmd.Dir, cmd.Stdin = dir, bytes.NewReader(diff)
+		if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("offset")) {
+			t.Fatalf("patch: %v: %s\n%s", err, out, diff)
+		}
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// checkPatch applies a diff and compares again: the findings that the diff is of are gone, and no field has left old but the order of lists
+// with new items.
+func checkPatch(t *testing.T, manifest string, diff []byte, c *threeway.Comparison) {
+	t.Helper()
+	after := render.Parse(patched(t, manifest, diff), render.ParseOptions{Namespace: "d",
+		Scope: func(schema.GroupVersionKind) (bool, bool) { return true, true }})
+	if len(after.Errors) > 0 {
+		t.Fatalf("%v\n%s", after.Errors, diff)
+	}
+	in := c.Input
+	toLive := in.Operation == report.OperationDrift
+	if in.OldObjects = after.Objects; toLive {
+		in.DesiredObjects = after.Objects
+	}
+	again := threeway.Compare(in)
+	d := differ{comparison: again, toLive: toLive}
+	was := map[string]bool{}
+	for _, o := range c.Report(threeway.Mask{Show: true}).Objects {
+		for _, f := range o.Fields {
+			was[title(o)+" "+f.Path] = true
+		}
+	}
+	shown := again.Report(threeway.Mask{Show: true})
+	for _, o := range shown.Objects {
+		compared := d.compared(o)
+		if toLive && o.Missing && o.IgnoredBy == nil {
+			t.Errorf("%s is still in the manifest:\n%s", title(o), diff)
+		}
+		for i, f := range o.Fields {
+			if target, counts := d.target(f, compared.Findings[i]); counts && compared.Old != nil && (was[title(o)+" "+f.Path] || !isOrder(f)) {
+				t.Errorf("%s %s is still %v and not %v:\n%s", title(o), f.Path, f.Old, target.value, diff)
+			}
+		}
+	}
+}
+
+// isOrder reports whether a finding is about the order of a list: both sides have items of the same number.
+func isOrder(f report.Finding) bool {
+	old, isList := f.Old.([]any)
+	live, alsoList := f.Live.([]any)
+	return isList && alsoList && len(old) == len(live)
+}

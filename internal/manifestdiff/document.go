@@ -1,0 +1,185 @@
+package manifestdiff
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	yaml3 "go.yaml.in/yaml/v3"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/render"
+)
+
+// document is one document of a manifest. Its text before the change is separator + body, and after it separator + edited.
+type document struct {
+	separator, body string
+	// edited is the new body. A removed document has no new text at all, and an added one has no old text.
+	edited         string
+	removed, added bool
+	// title names the object in the head of a hunk.
+	title string
+	ref   object.Ref
+	// content is the object; nil if the document has none, or several, or cannot be read.
+	content map[string]any
+}
+
+// split returns the documents of a manifest. Together they are the whole text.
+func split(manifest string) []*document {
+	var all []*document
+	now := &document{}
+	for line := range strings.Lines(manifest) {
+		if strings.HasPrefix(line, "---") {
+			all = append(all, now)
+			now = &document{separator: line}
+			continue
+		}
+		now.body += line
+	}
+	all = append(all, now)
+	for _, d := range all {
+		d.edited = d.body
+		d.content, _ = read(d.body)
+		d.ref = refOf(d.content)
+	}
+	return all
+}
+
+// read returns the object of a document. The second result is false if its content is not known: it is too much to be read here, or no
+// single object.
+func read(text string) (content map[string]any, known bool) {
+	if !render.NeedsNoBounds(text) {
+		return nil, false
+	}
+	encoded, err := yaml.YAMLToJSON([]byte(text))
+	switch {
+	case err != nil:
+		return nil, false
+	case bytes.Equal(encoded, []byte("null")):
+		return nil, true
+	}
+	err = utiljson.Unmarshal(encoded, &content)
+	if _, isList := content["items"].([]any); err != nil || isList {
+		return nil, false
+	}
+	return content, true
+}
+
+// refOf returns what identifies an object. The namespace is that of the document, which may leave it out.
+func refOf(content map[string]any) (ref object.Ref) {
+	apiVersion, _ := content["apiVersion"].(string)
+	group, version, found := strings.Cut(apiVersion, "/")
+	if !found {
+		group, version = "", apiVersion
+	}
+	ref.Group, ref.Version = group, version
+	ref.Kind, _ = content["kind"].(string)
+	ref.Name, _ = object.Child(content, "metadata")["name"].(string)
+	ref.Namespace, _ = object.Child(content, "metadata")["namespace"].(string)
+	return ref
+}
+
+// before and after return the text of the document on both sides.
+func (d *document) before() string {
+	if d.added {
+		return ""
+	}
+	return d.separator + d.body
+}
+
+func (d *document) after() string {
+	if d.removed {
+		return ""
+	}
+	return d.separator + d.edited
+}
+
+// secretLines returns, for each line of a text of the document, whether it is secret. Paths returns the places of secrets in an object.
+func secretLines(text string, paths func(object.Ref, map[string]any) [][]any) []bool {
+	lines := make([]bool, strings.Count(text, "\n"))
+	body := text
+	if strings.HasPrefix(text, "---") { // the separator becomes an empty line, so that lines keep their numbers
+		body = text[strings.IndexByte(text, '\n'):]
+	}
+	content, known := read(body)
+	ref := refOf(content)
+	var root yaml3.Node
+	if known && len(content) > 0 {
+		known = yaml3.Unmarshal([]byte(body), &root) == nil && len(root.Content) == 1 && isUnique(root.Content[0]) &&
+			!strings.Contains(body, "\n...")
+	}
+	if !known || secret.Kind(ref.Group, ref.Kind) {
+		mark(lines, 1, len(lines)+1)
+		return lines
+	}
+	for _, path := range paths(ref, content) {
+		from, to := 1, len(lines)+1
+		if len(root.Content) == 1 {
+			from, to = linesOf(root.Content[0], path, from, to)
+		}
+		mark(lines, from, to)
+	}
+	return lines
+}
+
+// isUnique reports whether no map in a node has a key twice. Only the last one would be searched for secrets.
+func isUnique(n *yaml3.Node) bool {
+	seen := map[string]bool{}
+	for i, child := range n.Content {
+		if n.Kind == yaml3.MappingNode && i%2 == 0 {
+			if seen[child.Value] {
+				return false
+			}
+			seen[child.Value] = true
+		}
+		if !isUnique(child) {
+			return false
+		}
+	}
+	return true
+}
+
+// mark sets the lines from one, counted from 1, up to another.
+func mark(lines []bool, from, to int) {
+	for i := max(from, 1); i < to && i <= len(lines); i++ {
+		lines[i-1] = true
+	}
+}
+
+// linesOf returns the lines of the value at a path in a node that has the lines from and up to. Comments below a value count as its own. If
+// the place cannot be told from others, it returns the lines of what surrounds it.
+func linesOf(n *yaml3.Node, path []any, from, to int) (int, int) {
+	if len(path) == 0 || n.Style&yaml3.FlowStyle != 0 {
+		return from, to
+	}
+	starts, values := []int{}, []*yaml3.Node{}
+	at := -1
+	switch {
+	case n.Kind == yaml3.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == path[0] {
+				at = len(starts)
+			}
+			starts, values = append(starts, n.Content[i].Line), append(values, n.Content[i+1])
+		}
+	case n.Kind == yaml3.SequenceNode:
+		for _, item := range n.Content {
+			starts, values = append(starts, item.Line), append(values, item)
+		}
+		at, _ = path[0].(int)
+	}
+	if at < 0 || at >= len(starts) || !slices.IsSorted(starts) {
+		return from, to
+	}
+	begin, end := starts[at], to
+	if n.Kind == yaml3.SequenceNode && at > 0 && starts[at] > starts[at-1]+1 {
+		begin-- // the "-" may stand on the line before the item
+	}
+	if at+1 < len(starts) {
+		end = max(starts[at+1], begin+1)
+	}
+	return linesOf(values[at], path[1:], begin, end)
+}
