@@ -103,11 +103,12 @@ func (a *Absorption) edit(e absorb.Edit) report.ValueEdit {
 	out := report.ValueEdit{Path: e.Path, Name: e.Name(), Remove: e.Remove, Null: e.Value == nil && !e.Remove}
 	before, _ := absorb.Lookup(a.values, e.Path)
 	place := secret.Place{}
-	for _, step := range e.Path {
+	for i, step := range e.Path {
 		if name, ok := step.(string); ok {
 			place = place.Field(name)
 		} else {
-			place = place.Item("")
+			item, _ := absorb.Lookup(a.values, e.Path[:i+1])
+			place = place.Item(nameOf(item))
 		}
 	}
 	out.Masked = a.hides(place, before) || a.hides(place, e.Value)
@@ -115,6 +116,36 @@ func (a *Absorption) edit(e absorb.Edit) report.ValueEdit {
 		out.Old, out.New = before, e.Value
 	}
 	return out
+}
+
+// nameOf returns the name of an item of a list, or its key; empty if it has neither.
+func nameOf(item any) string {
+	for _, field := range []string{"name", "key"} {
+		if name, ok := object.Field(item, field).(string); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// Conceals returns a function that reports whether a text of the values file is secret: one that a name announces, or one that has such a
+// part of several lines. Of these, a difference may show a line that Scrub does not know without the others.
+func (a *Absorption) Conceals() func(text string) bool {
+	secrets := map[string]bool{}
+	for _, values := range []map[string]any{a.Edited, a.values, a.found.Edited} {
+		secret.Place{}.Each(values, func(text string) { secrets[text] = true })
+	}
+	return func(text string) bool {
+		if secrets[text] {
+			return true
+		}
+		for part := range secrets {
+			if strings.Contains(part, "\n") && strings.Contains(text, part) {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // Scrub removes secrets from a text that is shown, such as the difference of the values file. The names of values say which are secret.
