@@ -62,6 +62,9 @@ func (a *Absorption) field(i int) report.AbsorbField {
 		out.Edits, out.SideEffects = a.edits(found.Edits), a.effects(found.Effects)
 		if a.unproved[i] {
 			out.Reason, out.Message = report.LeftNotRendered, "the changed values file renders to something else"
+			if a.refuted {
+				out.Message = "the chart does not render with the changed values file"
+			}
 			return out
 		}
 		out.Status = report.AbsorbAbsorbed
@@ -255,8 +258,8 @@ func (a *Absorption) secretWays() []string {
 	return out
 }
 
-// lineOf returns the file and the line where a template writes a field: the line with its key that has the keys above it, at less indentation,
-// in the lines before. The line is 0 if there is none.
+// lineOf returns the file and the line where a template writes a field: the line with its key that has the keys above it, at less
+// indentation, in the lines before. The line is 0 if there is none.
 func (a *Absorption) lineOf(w wantedField) (file string, line int) {
 	for _, t := range a.templates {
 		if t.Path == w.Source {
