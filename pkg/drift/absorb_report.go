@@ -105,30 +105,12 @@ func (a *Absorption) edits(edits []absorb.Edit) []report.ValueEdit {
 func (a *Absorption) edit(e absorb.Edit) report.ValueEdit {
 	out := report.ValueEdit{Path: e.Path, Name: e.Name(), Remove: e.Remove, Null: e.Value == nil && !e.Remove}
 	before, _ := absorb.Lookup(a.values, e.Path)
-	place := secret.Place{}
-	for i, step := range e.Path {
-		if name, ok := step.(string); ok {
-			place = place.Field(name)
-		} else {
-			item, _ := absorb.Lookup(a.values, e.Path[:i+1])
-			place = place.Item(nameOf(item))
-		}
-	}
+	place := absorb.Place(a.values, e.Path)
 	out.Masked = a.hides(place, before) || a.hides(place, e.Value)
 	if !out.Masked {
 		out.Old, out.New = before, e.Value
 	}
 	return out
-}
-
-// nameOf returns the name of an item of a list, or its key; empty if it has neither.
-func nameOf(item any) string {
-	for _, field := range []string{"name", "key"} {
-		if name, ok := object.Field(item, field).(string); ok {
-			return name
-		}
-	}
-	return ""
 }
 
 // Conceals returns a function that reports whether a text of the values file is secret: one that a name announces, or one that has such a
