@@ -23,29 +23,12 @@ import (
 // absorbOptions are the flags of absorb, besides those that say what is compared.
 type absorbOptions struct {
 	compareOptions
-	format         absorbFormat
+	format         formatOf
 	color          oneOf
 	unmanaged      bool
 	write          bool
 	maxSideEffects int
 	snapshot       string
-}
-
-// absorbFormat is the value of --output.
-type absorbFormat output.Format
-
-func (f *absorbFormat) String() string { return string(*f) }
-func (f *absorbFormat) Type() string   { return "format" }
-
-// Set accepts the name of a format of absorb.
-func (f *absorbFormat) Set(word string) error {
-	for _, name := range output.AbsorbFormats() {
-		if word == name {
-			*f = absorbFormat(word)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown format %q: want %s", word, strings.Join(output.AbsorbFormats(), ", "))
 }
 
 // absorbExitHelp is the part of the help that explains the exit codes.
@@ -56,7 +39,7 @@ const absorbExitHelp = `Exit codes:
 
 // newAbsorb returns the command absorb.
 func newAbsorb(s streams, c *connection) *cobra.Command {
-	o := absorbOptions{compareOptions: newCompareOptions(s), format: absorbFormat(output.Text), color: newColor()}
+	o := absorbOptions{compareOptions: newCompareOptions(s), format: newFormatOf(output.AbsorbFormats()), color: newColor()}
 	cmd := &cobra.Command{
 		Use:   "absorb RELEASE CHART",
 		Short: "Find the values that make the chart agree with the cluster",
@@ -87,7 +70,8 @@ A secret is never written into values. absorb reads the cluster and writes nothi
 	addColorFlag(fs, &o.color)
 	fs.BoolVar(&o.unmanaged, "unmanaged", false, "also absorb fields that no manifest names and that somebody added")
 	fs.BoolVar(&o.write, "write", false, "write the changes into the last values file")
-	fs.IntVar(&o.maxSideEffects, "max-side-effects", 0, "absorb a field only if no more than `N` fields of other objects move with it")
+	fs.IntVar(&o.maxSideEffects, "max-side-effects", 0,
+		"absorb a field only if no more than `N` fields of other objects move with it")
 	fs.StringVar(&o.snapshot, "snapshot", "", "read what helmdrift snapshot saved in this `file`, without a cluster")
 	fs.IntVar(&o.revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
 	o.ignoreOptions.addFlags(fs)
@@ -158,7 +142,7 @@ func runAbsorb(ctx context.Context, s streams, c *connection, o absorbOptions, a
 		}
 		result.Written = true
 	}
-	if err := output.WriteAbsorb(s.out, output.Format(o.format), result, s.display(s.out, o.color, now)); err != nil {
+	if err := output.WriteAbsorb(s.out, o.format.format, result, s.display(s.out, o.color, now)); err != nil {
 		return err
 	}
 	return absorbStatus(result)

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -86,8 +87,18 @@ func (v *valuesFile) describe(r *report.AbsorbResult, a *drift.Absorption) {
 		name = storedValues
 	}
 	patch := unified.Diff(name, name, string(v.text), string(a.Content))
-	r.Patch = a.Scrub(patch)
+	conceals := a.Conceals()
+	r.Patch = a.Scrub(unified.Diff(name, name, concealed(v.text, conceals), concealed(a.Content, conceals)))
 	r.Masked = r.Masked || r.Patch != patch
+}
+
+// concealed returns a values file as it may be shown.
+func concealed(text []byte, hides func(string) bool) string {
+	file, err := valuesfile.Parse("", text)
+	if err != nil {
+		return string(text) // absorb has parsed it already
+	}
+	return file.Conceal(secret.Mask, hides)
 }
 
 // storedValues is the name of the file if none is given.

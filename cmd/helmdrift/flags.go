@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/helmdrift/helmdrift/internal/output"
 )
 
 // This file holds what the flags of all commands share: values that refuse wrong words while they are parsed, the message for a wrong
@@ -37,6 +39,27 @@ func (o *oneOf) Set(word string) error {
 
 // Type returns the placeholder in help texts.
 func (o *oneOf) Type() string { return strings.Join(o.words, "|") }
+
+// formatOf is the value of --output of a command that has formats of its own. Its placeholder in help texts is "format".
+type formatOf struct {
+	names  []string
+	format output.Format
+}
+
+// newFormatOf returns the flag value for a choice of formats, which is text by default.
+func newFormatOf(names []string) formatOf { return formatOf{names, output.Text} }
+
+func (f *formatOf) String() string { return string(f.format) }
+func (f *formatOf) Type() string   { return "format" }
+
+// Set takes the name of one of the formats.
+func (f *formatOf) Set(word string) error {
+	if !slices.Contains(f.names, word) {
+		return fmt.Errorf("unknown format %q: want %s", word, strings.Join(f.names, ", "))
+	}
+	f.format = output.Format(word)
+	return nil
+}
 
 // memorySize is the value of a flag that takes a number of bytes as Kubernetes writes it. Its placeholder in help texts is "quantity".
 type memorySize struct{ resource.QuantityValue }

@@ -23,7 +23,7 @@ import (
 
 // historyOptions are the flags of history. Those that select releases mean what they mean for diff.
 type historyOptions struct {
-	format          output.Format
+	format          formatOf
 	color           oneOf
 	filter, exclude string
 	verbose         bool
@@ -35,7 +35,7 @@ const historyNeedsReports = "helmdrift diff -A --report json=DIR/$(date +%s).jso
 
 // newHistory returns the command history.
 func newHistory(s streams, c *connection) *cobra.Command {
-	o := historyOptions{format: output.Text, color: newColor()}
+	o := historyOptions{format: newFormatOf(output.HistoryFormats()), color: newColor()}
 	cmd := &cobra.Command{
 		Use:   "history DIR|FILE...",
 		Short: "Show from saved reports when each finding came, changed and went",
@@ -104,11 +104,11 @@ func runHistory(s streams, o historyOptions, namespace string, names []string) e
 	}
 	look := s.display(s.out, o.color, time.Time{})
 	look.Text.Verbose = o.verbose
-	doc, err := output.HistoryDocument(o.format, builder.History(version), look)
+	doc, err := output.HistoryDocument(o.format.format, builder.History(version), look)
 	if err != nil {
-		return fmt.Errorf("-o %s: %w", string(o.format), err)
+		return err
 	}
-	if o.format != output.Text || o.noPager {
+	if o.format.format != output.Text || o.noPager {
 		_, err := s.out.Write(doc)
 		return err
 	}

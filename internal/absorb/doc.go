@@ -21,11 +21,12 @@
 //   - The live items at the end of each list, or as the text of a value that is a template by itself.
 //   - For what live lacks: nulls, empty values, and switches. For what hides behind a switch: both together (switches.go).
 //
-// Everything that is tried is rendered, and a candidate is offered only if desired equals live at the field in that rendering, in the normal
-// form of the comparison. Candidates are ordered by what else they move in other objects, then by what they move in the same one, and
-// then by how near the value is.
+// Everything that is tried is rendered, and a candidate is offered only if desired equals live at the field in that rendering, in the
+// normal form of the comparison. Candidates are ordered by what else they move in other objects, then by what they move in the same one,
+// and then by how near the value is.
 //
 // # What it never does
 //
-// A value whose name announces a secret is never changed, and a secret is never written into a value. The caller says which fields hold one.
+// A value whose name announces a secret is never changed, and a secret is never written into a value. The caller says which fields hold
+// one.
 package absorb

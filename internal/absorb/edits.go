@@ -208,4 +208,4 @@ func (e Edit) Name() string { return nameOf(e.Path) }
 func Lookup(values map[string]any, path []any) (any, bool) { return lookup(values, path) }
 
 // EachValue visits the values that may change, without those that announce a secret.
-func EachValue(values map[string]any, visit func(path []any, v any)) { walkValues(values, nil, visit) }
+func EachValue(values map[string]any, visit func(path []any, v any)) { walkValues(values, visit) }

@@ -58,7 +58,9 @@ type proof struct {
 // run makes all attempts, in phases: those that are likely, those that only a rendering can suggest, and the rest.
 func (f *fieldSearch) run(ctx context.Context) {
 	nodes := f.nodes()
-	phases := []func([]leaf) []attempt{f.likely, f.fragments, f.emptied, f.marks, f.items, f.composed, f.others, f.composed, f.switches, f.unread}
+	phases := []func([]leaf) []attempt{
+		f.likely, f.fragments, f.emptied, f.marks, f.items, f.composed, f.others, f.composed, f.switches, f.unread,
+	}
 	for _, phase := range phases {
 		if f.isSettled() || f.stopped != nil {
 			return

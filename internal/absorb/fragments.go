@@ -13,8 +13,8 @@ const maxFragments = 30
 // separators stand between the parts of a text that is composed of several values.
 const separators = "/:@=, \n\"'"
 
-// fragments returns the attempts that put the parts of the live text that differ into the likely values. A whole text in the place of a part
-// may be refused by the chart, such as an image reference where it compares versions.
+// fragments returns the attempts that put the parts of the live text that differ into the likely values. The chart may refuse a whole text
+// in the place of a part, such as an image reference where it compares versions.
 func (f *fieldSearch) fragments(nodes []leaf) []attempt {
 	now, _ := f.desired(f.current)
 	has, ok := now.(string)
@@ -43,8 +43,8 @@ func (f *fieldSearch) fragments(nodes []leaf) []attempt {
 	return out
 }
 
-// differing returns the parts of a text in which it differs from another one: those at their places if both have as many parts, and otherwise
-// what is left without the equal parts at both ends.
+// differing returns the parts of a text in which it differs from another one: those at their places if both have as many parts, and
+// otherwise what is left without the equal parts at both ends.
 func differing(has, live string) []string {
 	a, b := partsOf(has), partsOf(live)
 	var out []string

@@ -31,13 +31,13 @@ func (f *fieldSearch) nodes() []leaf {
 		l.score = f.score(l, reads != nil)
 		out = append(out, l)
 	}
-	walkValues(f.values, nil, add)
+	walkValues(f.values, add)
 	// Templates may read values that values.yaml does not have.
 	for _, read := range reads {
 		if last := len(read) - 1; last >= 0 && read[last] == OnlyTested {
 			continue
 		}
-		if path, ok := plainPath(read); ok && !seen[nameOf(path)] && len(path) > 0 && !announcesSecret(path) {
+		if path, ok := plainPath(read); ok && !seen[nameOf(path)] && len(path) > 0 && !Place(f.values, path).Announced() {
 			if _, found := lookup(f.values, path); !found {
 				add(path, nil)
 			}
@@ -48,8 +48,11 @@ func (f *fieldSearch) nodes() []leaf {
 }
 
 // walkValues visits the values below v: scalars, maps and lists.
-func walkValues(v any, path []any, visit func([]any, any)) {
-	if announcesSecret(path) {
+func walkValues(v any, visit func([]any, any)) { walkBelow(v, nil, secret.Place{}, visit) }
+
+// walkBelow visits the value at a path and those below it, unless names announce that they are secret.
+func walkBelow(v any, path []any, place secret.Place, visit func([]any, any)) {
+	if place.Announced() {
 		return
 	}
 	if len(path) > 0 {
@@ -61,22 +64,27 @@ func walkValues(v any, path []any, visit func([]any, any)) {
 			if key == "global" && len(path) > 0 {
 				continue
 			}
-			walkValues(v[key], append(path[:len(path):len(path)], key), visit)
+			walkBelow(v[key], append(path[:len(path):len(path)], key), place.Field(key), visit)
 		}
 	case []any:
-		for i := range v {
-			walkValues(v[i], append(path[:len(path):len(path)], i), visit)
+		for i, item := range v {
+			walkBelow(item, append(path[:len(path):len(path)], i), place.Item(secret.ItemName(item)), visit)
 		}
 	}
 }
 
-// announcesSecret reports whether the last key of a path announces a secret.
-func announcesSecret(path []any) bool {
-	if len(path) == 0 {
-		return false
+// Place returns the place of a path of values, as far as it decides whether the value is secret.
+func Place(values map[string]any, path []any) secret.Place {
+	place := secret.Place{}
+	for i, step := range path {
+		if name, ok := step.(string); ok {
+			place = place.Field(name)
+		} else {
+			item, _ := lookup(values, path[:i+1])
+			place = place.Item(secret.ItemName(item))
+		}
 	}
-	name, _ := path[len(path)-1].(string)
-	return secret.Name(name)
+	return place
 }
 
 // plainPath returns a path that a template reads as a path of values; false if any key of it is not known.

@@ -62,11 +62,14 @@ func WriteAbsorb(w io.Writer, f Format, r *report.AbsorbResult, opts Options) er
 }
 
 // errMasked refuses an overlay that lacks values.
-var errMasked = errors.New("the values hold what may be secret, so they cannot be printed; --write changes the file itself")
+var errMasked = errors.New("the changed values may hold a secret and are not printed; with -f FILE, --write changes the file itself")
+
+// isMasked reports whether the overlay is hidden. A patch may be masked because of its other lines.
+func isMasked(r *report.AbsorbResult) bool { return r.Masked && r.Overlay == nil }
 
 // writeAbsorbValues returns the changes as a values file.
 func writeAbsorbValues(r *report.AbsorbResult, _ Options) ([]byte, error) {
-	if r.Masked {
+	if isMasked(r) {
 		return nil, errMasked
 	}
 	if len(r.Overlay) == 0 {
@@ -79,7 +82,7 @@ func writeAbsorbValues(r *report.AbsorbResult, _ Options) ([]byte, error) {
 // patchWriter returns the writer of a patch, with its comment before it.
 func patchWriter(patch func(*report.AbsorbResult) values.Document) func(*report.AbsorbResult, Options) ([]byte, error) {
 	return func(r *report.AbsorbResult, _ Options) ([]byte, error) {
-		if r.Masked {
+		if isMasked(r) {
 			return nil, errMasked
 		}
 		document := patch(r)

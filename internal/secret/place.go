@@ -179,6 +179,12 @@ func itemName(m map[string]any) string {
 	if _, has := m["value"]; !has {
 		return ""
 	}
+	return ItemName(m)
+}
+
+// ItemName returns the name of an item of a list, or else its key; empty if it has neither.
+func ItemName(item any) string {
+	m, _ := item.(map[string]any)
 	for _, field := range []string{"name", "key"} {
 		if name, ok := m[field].(string); ok {
 			return name

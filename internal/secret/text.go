@@ -37,7 +37,7 @@ func spansOf(text string) []span {
 	}
 	var out []span
 	finders := []func(string) []span{
-		secretManifests, privateKeys, urls, httpCredentials, webTokens, knownTokens, maskedTokens, assignments, configLines, flags,
+		secretManifests, privateKeys, urls, httpCredentials, webTokens, knownTokens, maskedTokens, assignments, pairs, configLines, flags,
 	}
 	for _, find := range finders {
 		out = append(out, find(text)...)

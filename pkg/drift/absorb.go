@@ -43,6 +43,7 @@ type Absorption struct {
 	templates []render.Template
 	after     *threeway.Comparison
 	unproved  map[int]bool
+	refuted   bool // the chart does not render with the changed values
 	warnings  []report.Message
 }
 
@@ -53,8 +54,8 @@ type wantedField struct {
 	finding *threeway.Finding
 }
 
-// Absorb compares a release with its chart, and searches for the changes of values that make the chart render what live has. The target has a
-// chart. It reads the cluster and writes nothing.
+// Absorb compares a release with its chart, and searches for the changes of values that make the chart render what live has. The target
+// has a chart. It reads the cluster and writes nothing.
 func (c *Comparer) Absorb(ctx context.Context, t Target, o AbsorbOptions) (*Absorption, error) {
 	a, err := c.absorb(ctx, t, o)
 	if err != nil {
@@ -226,6 +227,7 @@ func (r run) prove(ctx context.Context, a *Absorption, chart *variantChart, o Ab
 
 // refute marks all fields as unproved, so that nothing is proposed.
 func (a *Absorption) refute(fault string) {
+	a.refuted = true
 	for i := range a.found.Found {
 		a.unproved[i] = true
 	}

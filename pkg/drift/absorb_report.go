@@ -62,6 +62,9 @@ func (a *Absorption) field(i int) report.AbsorbField {
 		out.Edits, out.SideEffects = a.edits(found.Edits), a.effects(found.Effects)
 		if a.unproved[i] {
 			out.Reason, out.Message = report.LeftNotRendered, "the changed values file renders to something else"
+			if a.refuted {
+				out.Message = "the chart does not render with the changed values file"
+			}
 			return out
 		}
 		out.Status = report.AbsorbAbsorbed
@@ -102,19 +105,32 @@ func (a *Absorption) edits(edits []absorb.Edit) []report.ValueEdit {
 func (a *Absorption) edit(e absorb.Edit) report.ValueEdit {
 	out := report.ValueEdit{Path: e.Path, Name: e.Name(), Remove: e.Remove, Null: e.Value == nil && !e.Remove}
 	before, _ := absorb.Lookup(a.values, e.Path)
-	place := secret.Place{}
-	for _, step := range e.Path {
-		if name, ok := step.(string); ok {
-			place = place.Field(name)
-		} else {
-			place = place.Item("")
-		}
-	}
+	place := absorb.Place(a.values, e.Path)
 	out.Masked = a.hides(place, before) || a.hides(place, e.Value)
 	if !out.Masked {
 		out.Old, out.New = before, e.Value
 	}
 	return out
+}
+
+// Conceals returns a function that reports whether a text of the values file is secret: one that a name announces, or one that has such a
+// part of several lines. Of these, a difference may show a line that Scrub does not know without the others.
+func (a *Absorption) Conceals() func(text string) bool {
+	secrets := map[string]bool{}
+	for _, values := range []map[string]any{a.Edited, a.values, a.found.Edited} {
+		secret.Place{}.Each(values, func(text string) { secrets[text] = true })
+	}
+	return func(text string) bool {
+		if secrets[text] {
+			return true
+		}
+		for part := range secrets {
+			if strings.Contains(part, "\n") && strings.Contains(text, part) {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // Scrub removes secrets from a text that is shown, such as the difference of the values file. The names of values say which are secret.
@@ -224,8 +240,8 @@ func (a *Absorption) secretWays() []string {
 	return out
 }
 
-// lineOf returns the file and the line where a template writes a field: the line with its key that has the keys above it, at less indentation,
-// in the lines before. The line is 0 if there is none.
+// lineOf returns the file and the line where a template writes a field: the line with its key that has the keys above it, at less
+// indentation, in the lines before. The line is 0 if there is none.
 func (a *Absorption) lineOf(w wantedField) (file string, line int) {
 	for _, t := range a.templates {
 		if t.Path == w.Source {

@@ -85,6 +85,8 @@ type finding struct {
 	before time.Duration
 	// value is the hash of the latest live value.
 	value [sha256.Size]byte
+	// wasMasked is set once a report masks the finding. Another one may have its value in clear.
+	wasMasked bool
 }
 
 // see adds a report that has the finding.
@@ -93,6 +95,7 @@ func (f *finding) see(seen observation, at time.Time, revision int) {
 	value := sha256.Sum256(encoded)
 	isThere := f.State == report.FindingThere
 	changed := isThere && !seen.masked && !f.Masked && value != f.value
+	f.wasMasked = f.wasMasked || seen.masked
 	f.ID, f.Drifted, f.Masked, f.LastSeen, f.Ended, f.value = seen.id, seen.drifted, seen.masked, at, nil, value
 	for _, name := range seen.managers {
 		if !slices.Contains(f.Managers, name) && len(f.Managers) < maxManagers {
@@ -141,6 +144,12 @@ func (f *finding) step(s report.HistoryStep) {
 func (f *finding) history() report.FindingHistory {
 	out := f.FindingHistory
 	out.Steps, out.Managers = slices.Clone(f.Steps), slices.Clone(f.Managers)
+	if f.wasMasked {
+		out.Masked = true
+		for i := range out.Steps {
+			out.Steps[i].Live = nil
+		}
+	}
 	length := f.before
 	if f.State == report.FindingThere {
 		length += f.LastSeen.Sub(f.since)

@@ -16,6 +16,7 @@ import (
 var (
 	errNotYAML   = errors.New("cannot be read as YAML")
 	errNoKind    = errors.New("has no kind, or its apiVersion is not valid")
+	errNoValues  = errors.New("is not a map of values")
 	errNotObject = errors.New("is neither a Kubernetes object nor a list of them")
 	errAliases   = fmt.Errorf("its aliases expand it to more than %d MiB, and the API server accepts no object of that size", maxExpanded>>20)
 	errNested    = errors.New("contains a list within a list, which helm cannot read")
@@ -38,6 +39,15 @@ func yamlError(err error) error {
 		return typeError(mismatch)
 	}
 	return errNotYAML
+}
+
+// valuesFileError describes what is wrong with a values file without quoting it.
+func valuesFileError(err error) error {
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) && mismatch.Field == "" {
+		return errNoValues
+	}
+	return yamlError(err)
 }
 
 // decodeError describes why a document is no object.

@@ -8,9 +8,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// This file says what each template may read of the values, by its parse tree: it follows the context through variables, with, range, include
-// and template, dictionaries and the functions that pass values on. It is a guide for a search and no proof: a template that computes the
-// names of what it reads may read more.
+// This file says what each template may read of the values, by its parse tree: it follows the context through variables, with, range,
+// include and template, dictionaries and the functions that pass values on. It is a guide for a search and no proof: a template that
+// computes the names of what it reads may read more.
 
 // Reads is what a template may read of the values of the chart.
 type Reads struct {
@@ -64,8 +64,8 @@ func (v *Variants) Reads() map[string]Reads {
 	return out
 }
 
-// needed returns the templates with which a followed template renders: the given ones, and those that are included by path with everything that
-// they include in turn. It returns nil if a path is not known.
+// needed returns the templates with which a followed template renders: the given ones, and those that are included by path with
+// everything that they include in turn. It returns nil if a path is not known.
 func (v *Variants) needed(f *follower, own map[string]*parse.Tree, paths []string) []string {
 	out := slices.Clone(paths)
 	for len(f.included) > 0 && !f.anyFile {
@@ -197,7 +197,8 @@ func (f *follower) test(c origin) {
 	}
 }
 
-// variables are the variables in scope. A block has a copy, and assignments reach the outer blocks too, which only adds to what they may be.
+// variables are the variables in scope. A block has a copy, and assignments reach the outer blocks too, which only adds to what they may
+// be.
 type variables map[string]*origin
 
 func (v variables) inner() variables {

@@ -158,7 +158,7 @@ func (o ValueOptions) readValues(name string) (map[string]any, error) {
 	for _, document := range documents {
 		var given map[string]any
 		if err := yaml.Unmarshal(document, &given); err != nil {
-			return nil, fmt.Errorf("reading values: file %s %w", shownName(name), yamlError(err))
+			return nil, fmt.Errorf("reading values: file %s %w", shownName(name), valuesFileError(err))
 		}
 		values = overlay(values, given)
 	}

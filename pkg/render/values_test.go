@@ -314,6 +314,8 @@ func TestValueErrors(t *testing.T) {
 		"no values file":    {ValueOptions{Files: []string{absent}}, "reading values: open " + absent, ""},
 		"broken YAML of a URL": {ValueOptions{Files: []string{"https://canary:canary@host/a.yaml?token=canary"},
 			ReadFile: func(string) ([]byte, error) { return []byte("a: b: canary"), nil }}, "file https://host/a.yaml cannot be read as YAML", ""},
+		"no map": {ValueOptions{Files: []string{"a.yaml"}, ReadFile: func(string) ([]byte, error) { return []byte("- canary"), nil }},
+			"file a.yaml is not a map of values", ""},
 		"broken YAML": {ValueOptions{Files: []string{broken}}, "file " + broken + " cannot be read as YAML: line 2", ""},
 	}
 	for name, tt := range tests {

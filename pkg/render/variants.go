@@ -15,8 +15,8 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// This file renders one chart many times with other values, for a search. The chart is loaded once, and of each rendering only the documents
-// that differ from the first one are read as YAML.
+// This file renders one chart many times with other values, for a search. The chart is loaded once, and of each rendering only the
+// documents that differ from the first one are read as YAML.
 
 // Variants is a chart that is rendered with other contents of its last values file. It is safe for concurrent use.
 type Variants struct {

@@ -121,10 +121,8 @@ func (m *masker) itemName(path object.Path) string {
 	}
 	for _, side := range m.states {
 		item, _ := path.Lookup(side.value)
-		for _, field := range []string{"name", "key"} {
-			if name, ok := object.Field(item, field).(string); ok {
-				return name
-			}
+		if name := secret.ItemName(item); name != "" {
+			return name
 		}
 	}
 	return ""

@@ -165,7 +165,7 @@ func (t *text) absorbSummary(r *report.AbsorbResult, absorbed, left int) string 
 	case r.Written:
 		return fmt.Sprintf("%s changed: %s absorbed, %d left", file, plural(absorbed, "field"), left)
 	case r.ValuesFile == "":
-		return fmt.Sprintf("the changes are of %s: -o values prints them as a file for helm upgrade --reuse-values -f", file)
+		return fmt.Sprintf("the changes apply to %s; -o values prints them as a file for helm upgrade --reuse-values -f", file)
 	}
 	return "--write changes " + file
 }
