@@ -189,7 +189,8 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	if err != nil {
 		return err
 	}
-	return o.repair.check(flags)
+	options := o.repairOptions()
+	return options.check(flags)
 }
 
 // runDiff compares, prints the report, and puts back what drifted if --fix says so. With --fix and a format for programs, stdout holds one
