@@ -11,7 +11,7 @@
 //
 //	by name    Name("DB_PASSWORD")                        its name announces it: words.go has the words
 //	by place   Place{}.Field("auth").Field("token")       it is in a Secret, below an announced name, or beside one ({name, value})
-//	by text    Scrub("redis://:hunter2@cache")            its text has the form of one: tokens.go and assignments.go have the forms
+//	by text    Scrub("redis://:hunter2@cache")            its text has the form of one: tokens.go, assignments.go and pairs.go have the forms
 //	by value   Known.Scrub("the server says hunter2...")  it is the value of a Secret, or was announced somewhere else
 //
 // # Names
@@ -30,9 +30,10 @@
 //
 // # Texts
 //
-// A text is searched for what people write into arguments and files: assignments (password: x, Pwd=x;), flags (--token x, mysql -px),
-// URLs with credentials, HTTP headers, JSON Web Tokens, private keys, tokens of known services, a whole Secret. Name decides about the
-// names of assignments and flags. Values that only point to a secret, such as $(DB_PASSWORD) or /run/secrets/db, are no secrets.
+// A text is searched for what people write into arguments and files: assignments (password: x, Pwd=x;), items with a secret name and a
+// value ({name: DB_PASSWORD, value: x}), flags (--token x, mysql -px), URLs with credentials, HTTP headers, JSON Web Tokens, private
+// keys, tokens of known services, a whole Secret. Name decides about the names of assignments, items and flags. Values that only point to
+// a secret, such as $(DB_PASSWORD) or /run/secrets/db, are no secrets.
 //
 // # Values
 //

@@ -54,8 +54,10 @@ func isSecretItem(item string) bool {
 func itemAround(text string, from, to int) string {
 	before, after := text[max(0, from-longestItem):from], text[to:min(len(text), to+longestItem)]
 	if i := strings.LastIndexAny(before, "<>"); text[to] == '=' && i >= 0 && before[i] == '<' {
-		element, _, _ := strings.Cut(after, ">")
-		return before[i+1:] + element
+		if end := strings.IndexAny(after, "<>"); end >= 0 {
+			after = after[:end]
+		}
+		return before[i+1:] + after
 	}
 	if i := openBracket(before); i >= 0 {
 		return topLevel(before[i+1:] + after)
