@@ -95,23 +95,34 @@ func TestBackupIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestFixDocNamesItsTests checks that the test of each guarantee in docs/fix.md exists.
-func TestFixDocNamesItsTests(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/fix.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	links := regexp.MustCompile(`\[([^\]]+)\]\((\.\./[^)]+)\)`).FindAllStringSubmatch(string(doc), -1)
-	if len(links) < 30 {
-		t.Errorf("%d links", len(links))
-	}
-	for _, link := range links {
-		file, err := os.ReadFile(filepath.Join("../../docs", link[2]))
-		if info, statErr := os.Stat(filepath.Join("../../docs", link[2])); statErr == nil && info.IsDir() {
-			continue
+// TestDocsNameTheirTests checks that the test of each guarantee in docs/fix.md and SECURITY.md exists.
+func TestDocsNameTheirTests(t *testing.T) {
+	links := regexp.MustCompile(`\[([^\]]+)\]\(([a-z./][^):]+)\)`)
+	for page, least := range map[string]int{"../../docs/fix.md": 30, "../../SECURITY.md": 20} {
+		doc, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if err != nil || strings.HasPrefix(link[1], "Test") && !strings.Contains(string(file), "\nfunc "+link[1]+"(") {
-			t.Errorf("%s is not in %s (%v)", link[1], link[2], err)
+		found := links.FindAllStringSubmatch(string(doc), -1)
+		if len(found) < least {
+			t.Errorf("%s: %d links", page, len(found))
 		}
+		for _, link := range found {
+			file, _, _ := strings.Cut(link[2], "#")
+			checkLink(t, page, link[1], filepath.Join(filepath.Dir(page), file))
+		}
+	}
+}
+
+// checkLink checks that a file exists and, if the text of the link is the name of a test, has it.
+func checkLink(t *testing.T, page, text, file string) {
+	t.Helper()
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return
+	}
+	content, err := os.ReadFile(file)
+	isTest := strings.HasPrefix(text, "Test") || strings.HasPrefix(text, "Fuzz")
+	if err != nil || isTest && !strings.Contains(string(content), "\nfunc "+text+"(") {
+		t.Errorf("%s: %s is not in %s (%v)", page, text, file, err)
 	}
 }
