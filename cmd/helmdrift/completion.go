@@ -64,15 +64,20 @@ func completeRevision(c *connection) cobra.CompletionFunc {
 	})
 }
 
-// completeObject returns the function that completes KIND/NAME of the objects that the stored manifest has.
-func completeObject(c *connection) cobra.CompletionFunc {
+// completeObject returns the function that completes KIND/NAME of the objects that the stored manifest has. The manifest is read within the
+// default limits, as by any command.
+func completeObject(s streams, c *connection) cobra.CompletionFunc {
 	return c.ofRelease(func(ctx context.Context, store *release.Store, name string) ([]cobra.Completion, error) {
 		loaded, err := store.Load(ctx, name, 0, release.Options{})
 		if err != nil {
 			return nil, err
 		}
+		documents, err := newLimits(s).readManifest(ctx, loaded.Old)
+		if err != nil {
+			return nil, err
+		}
 		var objects []cobra.Completion
-		for _, o := range render.Parse(loaded.Old.Manifest, render.ParseOptions{Namespace: loaded.Old.Namespace}).Objects {
+		for _, o := range render.Objects(documents, render.ParseOptions{Namespace: loaded.Old.Namespace}).Objects {
 			objects = append(objects, o.Key.Kind+"/"+o.Key.Name)
 		}
 		return objects, nil
@@ -111,9 +116,9 @@ func completeContext(c *connection) cobra.CompletionFunc {
 }
 
 // completeFlags sets what the shell completes after the flags of the commands whose values a cluster or the kubeconfig has.
-func completeFlags(root *cobra.Command, c *connection) {
+func completeFlags(root *cobra.Command, s streams, c *connection) {
 	functions := map[string]cobra.CompletionFunc{
-		"revision": completeRevision(c), "to-revision": completeRevision(c), "only": completeObject(c), "skip": completeObject(c),
+		"revision": completeRevision(c), "to-revision": completeRevision(c), "only": completeObject(s, c), "skip": completeObject(s, c),
 		"target-namespace": completeNamespace(c), "contexts": completeContext(c),
 	}
 	for _, cmd := range root.Commands() {

@@ -48,7 +48,7 @@ puts back what drifted and nothing else.`,
 	root.AddCommand(newDiff(s, c), newFix(s, c), newAbsorb(s, c), newList(s, c), newReport(s), newHistory(s, c), newSnapshot(s, c), newVersion(s))
 	_ = root.RegisterFlagCompletionFunc("namespace", completeNamespace(c))
 	_ = root.RegisterFlagCompletionFunc("kube-context", completeContext(c))
-	completeFlags(root, c)
+	completeFlags(root, s, c)
 	return root
 }
 
