@@ -167,8 +167,7 @@ func (f *reportFiles) Type() string { return "FORMAT=FILE" }
 
 var _ pflag.Value = (*reportFiles)(nil)
 
-// replaceFile writes a file at once: a reader sees the whole new one or the old one, and a full disk leaves the old one. What is no regular
-// file, such as a pipe, is written as it is.
+// replaceFile writes a file at once, as replaceWith does. What is no regular file, such as a pipe, is written as it is.
 func replaceFile(name string, content []byte) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -178,19 +177,7 @@ func replaceFile(name string, content []byte) error {
 		_, err = file.Write(content)
 		return errors.Join(err, file.Close())
 	}
-	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	err = errors.Join(err, file.Chmod(0o644), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
+	return replaceWith(name, content, 0o644)
 }
 
 // appendFile adds to the end of a file.

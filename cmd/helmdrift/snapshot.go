@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -224,16 +223,5 @@ func writeSnapshot(name string, saved *snapshot.Snapshot) error {
 	if _, err := snapshot.Read(bytes.NewReader(packed.Bytes())); err != nil {
 		return fmt.Errorf("the snapshot could not be read back: %w", err)
 	}
-	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // its mode is 0600
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, &packed)
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
+	return replaceWith(name, packed.Bytes(), 0o600)
 }
