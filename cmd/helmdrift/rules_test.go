@@ -29,7 +29,7 @@ func arrows() map[string][]string {
 		"pkg/snapshot": {"internal/kinds", "internal/secret", "pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
 			"pkg/threeway"},
 		"pkg/drift": {"internal/absorb", "internal/engine", "internal/forecast", "internal/ignore", "internal/kinds", "internal/secret",
-			"pkg/fetch", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
+			"internal/valuesfile", "pkg/fetch", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"internal/unified": {},
 		"internal/manifestdiff": {"internal/escape", "internal/secret", "internal/unified", "internal/valuesfile", "pkg/object", "pkg/render",
 			"pkg/report", "pkg/threeway"},
