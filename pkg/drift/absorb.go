@@ -45,6 +45,7 @@ type Absorption struct {
 	after     *threeway.Comparison
 	unproved  map[int]bool
 	refuted   bool // the chart does not render with the changed values
+	patches   patches
 	warnings  []report.Message
 }
 
@@ -183,10 +184,12 @@ func (r run) search(ctx context.Context, a *Absorption, server *VariantServer, o
 	}
 	a.found, a.values, a.Edited, a.templates = absorb.Search(ctx, p), p.Values, p.Edited, server.First.Templates
 	a.Edits = a.found.Edits
-	if len(a.Edits) == 0 {
-		return ctx.Err()
+	if len(a.Edits) > 0 {
+		if err := r.prove(ctx, a, chart, o); err != nil {
+			return err
+		}
 	}
-	return r.prove(ctx, a, chart, o)
+	return r.patch(ctx, a, chart)
 }
 
 // prove renders the changed values file once more, now with the schema of the chart, and compares the release with the result.

@@ -34,6 +34,7 @@ func (a *Absorption) Report(version string, now time.Time) *report.AbsorbResult 
 			out.Overlay = nil
 		}
 	}
+	out.Kustomization = a.patches.kustomization
 	out.SideEffects = a.allEffects()
 	for _, one := range a.found.GivenUp {
 		out.Warnings = append(out.Warnings, report.Message{Code: "candidate-given-up",
@@ -49,7 +50,7 @@ func (a *Absorption) Report(version string, now time.Time) *report.AbsorbResult 
 // field returns what was found for one field.
 func (a *Absorption) field(i int) report.AbsorbField {
 	w := a.wanted[i]
-	out := report.AbsorbField{Object: report.ObjectKey{Key: w.Key}, Source: w.Source, Status: report.AbsorbLeft}
+	out := report.AbsorbField{Object: report.ObjectKey{Key: w.Key}, Source: w.Source, Status: report.AbsorbLeft, Patched: a.patches.proved[i]}
 	if w.finding != nil {
 		shown := a.Result.Comparison.Field(w.object, *w.finding, threeway.Mask{})
 		out.Field = &shown

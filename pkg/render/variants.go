@@ -49,6 +49,8 @@ type Variant struct {
 	Only []string
 	// Strict validates the values against the schema of the chart.
 	Strict bool
+	// PostRender changes the manifest, after the post-renderer of the chart if it has one; nil changes nothing.
+	PostRender func(manifest []byte) ([]byte, error)
 }
 
 // VariantRendering is what a Variant renders to.
@@ -179,6 +181,7 @@ func (v *Variants) prepare(one Variant) (prepared, renderer, error) {
 	o.Known = &secret.Known{}
 	o.Values.known = o.Known
 	o.SkipSchemaValidation = !one.Strict
+	o.PostRender = one.postRender(v.options.PostRender)
 	read := o.Values.ReadFile
 	o.Values.ReadFile = func(name string) ([]byte, error) {
 		if name == editedFile {
@@ -200,6 +203,23 @@ func (v *Variants) prepare(one Variant) (prepared, renderer, error) {
 		p.chart.retain(keeper(one.Only))
 	}
 	return p, r, err
+}
+
+// postRender returns the post-renderer of the chart followed by that of the variant.
+func (one Variant) postRender(first func(context.Context, []byte) ([]byte, error)) func(context.Context, []byte) ([]byte, error) {
+	if one.PostRender == nil {
+		return first
+	}
+	return func(ctx context.Context, manifest []byte) ([]byte, error) {
+		if first != nil {
+			changed, err := first(ctx, manifest)
+			if err != nil {
+				return nil, err
+			}
+			manifest = changed
+		}
+		return one.PostRender(manifest)
+	}
 }
 
 // compare splits a manifest into the documents that the first rendering has too and the others.

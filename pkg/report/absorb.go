@@ -58,6 +58,9 @@ type AbsorbResult struct {
 	Overlay map[string]any `json:"overlay,omitempty"`
 	// Patch is the unified diff of the values file.
 	Patch string `json:"patch,omitempty"`
+	// Kustomization has patches for a post-renderer: they make desired equal live at the fields that no value controls. It is absent if no
+	// field needs one, or none can have one.
+	Kustomization *Kustomization `json:"kustomization,omitempty"`
 	// Masked is set if Edits, Overlay or Patch lack values because they may be secret. Such a patch cannot be applied by hand.
 	Masked bool `json:"masked,omitempty"`
 	// Renders counts how often the chart was rendered, and Seconds is how long the search took.
@@ -87,6 +90,8 @@ type AbsorbField struct {
 	// File and Line are where the chart writes a field that no value controls, or where the values file has an anchor that stands in the way.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
+	// Patched is set if Kustomization has a patch for the field, which was applied with the library of kustomize and compared with live.
+	Patched bool `json:"patched,omitempty"`
 	// Ways are the values by which the chart takes a Secret that exists, such as auth.existingSecret.
 	Ways []string `json:"ways,omitempty"`
 	// With lists the fields with which the field is in conflict.
