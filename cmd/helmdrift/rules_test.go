@@ -71,6 +71,7 @@ func arrows() map[string][]string {
 		"internal/output/schema":     {},
 		"internal/output/reporttest": {"internal/output/schema", "pkg/report"},
 		"test/postgres":              {},
+		"test/project":               {},
 	}
 }
 
