@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -44,6 +46,18 @@ func comparison(manifest, desired, live string) *threeway.Comparison {
 	return threeway.Compare(in)
 }
 
+// printed returns what -o diff prints of a comparison of a manifest.
+func printed(t *testing.T, manifest string, c *threeway.Comparison, show bool) []byte {
+	t.Helper()
+	release := c.Report(threeway.Mask{Show: show})
+	release.Patch = Diff(manifest, c, release, show)
+	doc, err := output.Document(output.Diff, report.New("test", time.Unix(0, 0), []report.Release{release}), output.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
 // TestCases holds the diffs in testdata: old.yaml and live.yaml, and desired.yaml for an upgrade, make want. <CR> and <RLO> in an input
 // stand for characters, and a file named show shows secrets.
 func TestCases(t *testing.T) {
@@ -63,7 +77,7 @@ func TestCases(t *testing.T) {
 			}
 			_, show := in["show"]
 			c := comparison(in["old.yaml"], in["desired.yaml"], in["live.yaml"])
-			got := Diff(in["old.yaml"], c, c.Report(threeway.Mask{Show: show}), show)
+			got := printed(t, in["old.yaml"], c, show)
 			if !strings.Contains(string(got), "left out") {
 				checkPatch(t, in["old.yaml"], got, c)
 			}
@@ -104,7 +118,7 @@ func TestThreewayCases(t *testing.T) {
 		}
 		c := comparison(old, "", live)
 		for _, show := range []bool{false, true} {
-			diff := Diff(old, c, c.Report(threeway.Mask{Show: show}), show)
+			diff := printed(t, old, c, show)
 			switch {
 			case len(diff) == 0:
 			case strings.Contains(string(diff), "left out"):
