@@ -94,6 +94,46 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// TestSeveralReleases: the diff of several releases is one patch for the manifests of all, each in a file below its namespace.
+func TestSeveralReleases(t *testing.T) {
+	program, err := exec.LookPath("patch")
+	if err != nil {
+		t.Skip("patch is not installed")
+	}
+	dir := t.TempDir()
+	var releases []report.Release
+	for _, namespace := range []string{"a", "b", "c"} {
+		manifest := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\n  namespace: d\ndata:\n  mode: fast"
+		c := comparison(manifest, "", strings.Replace(manifest, "fast", "slow-"+namespace, 1))
+		release := c.Report(threeway.Mask{})
+		release.Patch = Diff(manifest, c, release, false)
+		release.Name, release.Namespace, release.StorageNamespace = "web", namespace, namespace
+		releases = append(releases, release)
+		if err := os.MkdirAll(filepath.Join(dir, namespace), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, namespace, "web.yaml"), []byte(manifest+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	releases[1] = report.Release{Name: "web", Namespace: "b", Errors: []report.Message{{Message: "--- a\n+++ b"}}}
+	all := report.NewScan("test", time.Unix(0, 0), releases, []report.ScanError{{Message: "+++ x"}}, report.Scan{})
+	doc, err := output.Document(output.Diff, all, output.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "--binary", "-F0", "-p0")
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(doc)
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "patching file a/web.yaml\npatching file c/web.yaml\n" {
+		t.Fatalf("patch: %v: %s\n%s", err, out, doc)
+	}
+	for namespace, want := range map[string]string{"a": "mode: slow-a\n", "b": "mode: fast\n", "c": "mode: slow-c\n"} {
+		if text, err := os.ReadFile(filepath.Join(dir, namespace, "web.yaml")); err != nil || !strings.HasSuffix(string(text), want) {
+			t.Errorf("%s has %s, %v", namespace, text, err)
+		}
+	}
+}
+
 // TestThreewayCases makes the diff of the manifest and the live objects of each case of pkg/threeway. It applies, and what it does not leave
 // out is what live has.
 func TestThreewayCases(t *testing.T) {

@@ -63,7 +63,7 @@ func fileName(r *report.Report, release report.Release) string {
 func plainName(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._-@:", r):
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._-@", r):
 			return r
 		}
 		return '_'
