@@ -217,23 +217,10 @@ func (o *diffOptions) report(
 	}
 	now := clock()
 	// From here on nothing is in clear text unless --show-secrets says so.
-	release := result.Report(threeway.Mask{Show: o.showSecrets})
-	if o.baseline != "" {
-		release.Accept(known, "--baseline "+filepath.Base(o.baseline))
-	}
-	report := report.New(version, now, []report.Release{release})
+	report := report.New(version, now, []report.Release{o.release(result, known)})
 	look := s.display(s.out, o.color, now)
 	if d.target.Chart != nil {
 		look.CI.ChartDir = chartDir(d.target.Chart.Ref)
-	}
-	if old := result.Loaded.Old; old == nil || old.Manifest != "" {
-		look.Diff = func() []byte {
-			manifest := ""
-			if old != nil {
-				manifest = old.Manifest
-			}
-			return manifestdiff.Diff(manifest, result.Comparison, release, o.showSecrets)
-		}
 	}
 	if o.fix && o.format != output.Text {
 		return d.fix(ctx, s, o.repairOptions(), result)
@@ -250,6 +237,22 @@ func (o *diffOptions) report(
 		return d.fix(ctx, s, o.repairOptions(), result)
 	}
 	return o.failOn.status(report)
+}
+
+// release returns the report of a comparison. What the baseline has is accepted, and the patch is there only if it is printed.
+func (o *diffOptions) release(result *drift.Result, known *report.Report) report.Release {
+	out := result.Report(threeway.Mask{Show: o.showSecrets})
+	if o.baseline != "" {
+		out.Accept(known, "--baseline "+filepath.Base(o.baseline))
+	}
+	if o.writes(output.Diff) {
+		manifest := ""
+		if old := result.Loaded.Old; old != nil {
+			manifest = old.Manifest
+		}
+		out.Patch = manifestdiff.Diff(manifest, result.Comparison, out, o.showSecrets)
+	}
+	return out
 }
 
 // repairOptions returns the options of the fix that follows the report.
