@@ -26,6 +26,31 @@ plugin: build ## makes the plugin of Helm, which "helm plugin install bin/helm-d
 	cp bin/helmdrift deploy/plugin/plugin.complete LICENSE bin/helm-drift
 	sed 's/^version: .*/version: $(VERSION:v%=%)/' deploy/plugin/plugin.yaml > bin/helm-drift/plugin.yaml
 
+.PHONY: release-files
+release-files: plugin ## makes the completions, the manual pages and the tool that .goreleaser.yaml needs
+	rm -rf bin/release
+	mkdir -p bin/release/completions bin/release/man bin/release/plugin
+	bin/helmdrift completion bash > bin/release/completions/helmdrift.bash
+	bin/helmdrift completion zsh > bin/release/completions/helmdrift.zsh
+	bin/helmdrift completion fish > bin/release/completions/helmdrift.fish
+	bin/helmdrift completion powershell > bin/release/completions/helmdrift.ps1
+	go test ./cmd/helmdrift -count=1 -run '^TestManPages$$' -args -man $(CURDIR)/bin/release/man
+	gzip -9 -n bin/release/man/*.1
+	cp bin/helm-drift/plugin.yaml bin/helm-drift/plugin.complete bin/release/plugin
+	cd tools/release && go build -o $(CURDIR)/bin/release/ ./cmd/sbom ./cmd/image
+
+bin/goreleaser: tools/release/go.mod
+	@echo "compiling goreleaser: 4 to 8 minutes on two cores, once"
+	cd tools/release && go build -trimpath -ldflags='-s -w' -o $(CURDIR)/bin/goreleaser github.com/goreleaser/goreleaser/v2
+
+.PHONY: snapshot-release
+snapshot-release: bin/goreleaser ## makes a release in dist/, without signing and publishing, and tests its files
+	bin/goreleaser check
+	bin/goreleaser release --snapshot --clean --skip=sign
+	bin/release/image -dist dist -version snapshot -layout dist/image
+	cd test/release && go test -count=1 -timeout 30m -v ./... -args -dist $(CURDIR)/dist
+	@echo "SKIPPED, because they need the network and the identity of the workflow: signatures (cosign), provenance, publishing"
+
 test: fmt-check vet lint build unit e2e ## runs all checks and all tests
 
 fmt-check:
