@@ -74,7 +74,7 @@ lint:
 	cd test/browser && $(STATICCHECK) ./...
 	cd test/controlplane && $(PLANE_ENV) $(STATICCHECK) . ./cmd/controlplane ./cmd/fakenode
 
-unit: $(PAIRS) postgresql chromium
+unit: $(PAIRS) postgresql chromium npm
 	HELMDRIFT_DEFAULTS_PAIRS=$(CURDIR)/$(PAIRS) go test ./...
 	cd test/deploy && go test ./...
 	cd test/formats && go test ./...
@@ -95,6 +95,10 @@ postgresql: # go test hides why it skips a test
 chromium:
 	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null || \
 		echo "tests of -o html in a browser are SKIPPED: there is no chromium (Debian: apt-get install chromium)"
+
+.PHONY: npm
+npm:
+	@command -v npm > /dev/null || echo "the test of GitLab jobs by GitLab's schema is SKIPPED: there is no npm (Debian: apt-get install npm)"
 
 N ?= 1000
 .PHONY: oracle

@@ -88,7 +88,7 @@ func concealed(text []byte, hides func(string) bool) string {
 	if err != nil {
 		return string(text) // absorb has parsed it already
 	}
-	return file.Conceal(secret.Mask, hides)
+	return file.Conceal(secret.Mask, func(_ []any, value string) bool { return hides(value) })
 }
 
 // storedValues is the name of the file if none is given.
