@@ -27,16 +27,12 @@ func TestPlugin(t *testing.T) {
 	archive := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(archived(t, plugin)) }))
 	t.Cleanup(archive.Close)
 	for _, helm := range []struct {
-		command string
+		major string
 		// unverified is the flag with which that Helm installs an archive without a signature.
 		unverified []string
-	}{{"helm.sh/helm/v3/cmd/helm", nil}, {"helm.sh/helm/v4/cmd/helm", []string{"--verify=false"}}} {
-		major := strings.Split(helm.command, "/")[2]
-		t.Run(major, func(t *testing.T) {
-			p := pluginRun{c: c, t: t, helm: filepath.Join(suite.dir, "helm-"+major)}
-			if out, err := exec.Command("go", "build", "-o", p.helm, helm.command).CombinedOutput(); err != nil {
-				t.Fatalf("build helm: %v\n%s", err, out)
-			}
+	}{{"v3", nil}, {"v4", []string{"--verify=false"}}} {
+		t.Run(helm.major, func(t *testing.T) {
+			p := pluginRun{c: c, t: t, helm: builtHelm(t, helm.major)}
 			for _, source := range [][]string{{plugin}, append([]string{archive.URL + "/helm-drift.tar.gz"}, helm.unverified...)} {
 				p.data = t.TempDir()
 				p.mustRun(0, append([]string{"plugin", "install"}, source...)...)
@@ -56,6 +52,8 @@ type pluginRun struct {
 	c          *Case
 	t          *testing.T
 	helm, data string
+	// path is put before PATH; it ends with a colon.
+	path string
 }
 
 // run runs a program and returns its exit code, its stdout and its stderr.
@@ -64,7 +62,7 @@ func (p pluginRun) run(program string, args ...string) (int, string, string) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.c.dir, &stdout, &stderr
-	cmd.Env = []string{"HOME=" + p.c.dir, "PATH=" + os.Getenv("PATH"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), "HELM_DATA_HOME=" + p.data,
+	cmd.Env = []string{"HOME=" + p.c.dir, "PATH=" + p.path + os.Getenv("PATH"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), "HELM_DATA_HOME=" + p.data,
 		"HELM_CACHE_HOME=" + filepath.Join(p.data, "cache")}
 	err := cmd.Run()
 	if exited := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exited) {
