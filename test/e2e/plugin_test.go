@@ -75,6 +75,8 @@ type pluginRun struct {
 	c          *Case
 	t          *testing.T
 	helm, data string
+	// path is put before PATH; it ends with a colon.
+	path string
 }
 
 // run runs a program and returns its exit code, its stdout and its stderr.
@@ -83,7 +85,7 @@ func (p pluginRun) run(program string, args ...string) (int, string, string) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.c.dir, &stdout, &stderr
-	cmd.Env = []string{"HOME=" + p.c.dir, "PATH=" + os.Getenv("PATH"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), "HELM_DATA_HOME=" + p.data,
+	cmd.Env = []string{"HOME=" + p.c.dir, "PATH=" + p.path + os.Getenv("PATH"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), "HELM_DATA_HOME=" + p.data,
 		"HELM_CACHE_HOME=" + filepath.Join(p.data, "cache")}
 	err := cmd.Run()
 	if exited := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exited) {
