@@ -58,10 +58,10 @@ type proof struct {
 	breaks []int
 }
 
-// phase is a kind of attempts, and how many of them share a rendering.
+// phase is a kind of attempts: how many of them are tried alone, the most likely ones, and how many of the others share a rendering.
 type phase struct {
-	attempts func([]leaf) []attempt
-	together int
+	attempts        func([]leaf) []attempt
+	alone, together int
 }
 
 // run makes all attempts, in phases: those that are likely, those that only a rendering can suggest, and the rest. What is likely is tried
@@ -69,14 +69,17 @@ type phase struct {
 func (f *fieldSearch) run(ctx context.Context) {
 	nodes := f.nodes()
 	phases := []phase{
-		{f.likely, 1}, {f.fragments, groupSize}, {f.emptied, 1}, {f.marks, maxMarks}, {f.items, groupSize}, {f.composed, 1},
-		{f.others, groupSize}, {f.composed, 1}, {f.switches, 1}, {f.unread, groupSize},
+		{f.likely, batchSize, groupSize}, {f.fragments, 0, groupSize}, {f.emptied, 0, 1}, {f.marks, 0, maxMarks},
+		{f.items, 0, groupSize}, {f.composed, 0, 1}, {f.others, 0, groupSize}, {f.composed, 0, 1}, {f.switches, 0, groupSize},
+		{f.unread, 0, groupSize},
 	}
 	for _, p := range phases {
 		if f.isSettled() || f.stopped != nil {
 			return
 		}
-		f.queue = append(f.queue, grouped(f.fresh(p.attempts(nodes)), p.together)...)
+		attempts := f.fresh(p.attempts(nodes))
+		alone := min(p.alone, len(attempts))
+		f.queue = append(grouped(attempts[:alone], 1), grouped(attempts[alone:], p.together)...)
 		f.drain(ctx)
 	}
 }

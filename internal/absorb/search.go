@@ -105,25 +105,34 @@ func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
 	return out
 }
 
-// field searches one field as a whole, and then the scalars in it that differ.
+// field searches one field as a whole, and then the scalars in it that differ. The other way round if the key of an item was edited: as a
+// whole such an item is one that was added and one that was removed, and the values of the chart make only the key.
 func (s *search) field(ctx context.Context, w Wanted) Found {
 	if s.holds(s.current, w) {
 		return Found{Status: Absorbed}
 	}
-	if s.isRenamed(w) {
-		if parts, found := s.inParts(ctx, w); found {
+	var parts Found
+	absorbed := false
+	renamed := s.isRenamed(w)
+	if renamed {
+		if parts, absorbed = s.inParts(ctx, w); absorbed {
 			return parts
 		}
 	}
 	out := s.whole(ctx, w)
-	if out.Status != NoValue {
-		return out
+	if out.Status == NoValue && !renamed {
+		if parts, absorbed = s.inParts(ctx, w); absorbed {
+			return parts
+		}
 	}
-	parts, found := s.inParts(ctx, w)
-	if found {
-		return parts
+	switch {
+	case out.Status == Absorbed:
+	case len(parts.Others) > 0:
+		// The change of the one part that differs says more than those that replace the whole field.
+		out.Status, out.With, out.Others = parts.Status, parts.With, append(parts.Others, out.Others...)
+	default:
+		out.Refused = cmp.Or(out.Refused, parts.Refused)
 	}
-	out.Refused = cmp.Or(out.Refused, parts.Refused)
 	return out
 }
 
