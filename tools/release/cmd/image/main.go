@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
@@ -78,8 +79,11 @@ func writeLayout(dir string, index v1.ImageIndex) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	_, err := layout.Write(dir, index)
-	return err
+	path, err := layout.Write(dir, empty.Index)
+	if err != nil {
+		return err
+	}
+	return path.AppendIndex(index)
 }
 
 // push pushes the image under every tag.
