@@ -51,13 +51,17 @@ Give CHART and the values as for helm upgrade. Without -f, the values that the r
 the file. --write changes the file in place and keeps comments, order and anchors; a change that
 moves more than --max-side-effects fields of other objects is shown and not written.
 
-A secret is never written into values. absorb reads the cluster and writes nothing to it.
+What no value controls is left, with the template that writes it; -o kustomize prints patches of it
+for a post-renderer, which are proved too.
+
+A secret is never written into values or patches. absorb reads the cluster and writes nothing to it.
 
 ` + absorbExitHelp,
 		Example: `  helmdrift absorb web ./chart -n prod -f values.yaml
   helmdrift absorb web ./chart -n prod -f values.yaml --write
   helmdrift absorb web ./chart -n prod -f values.yaml --unmanaged
   helmdrift absorb web oci://registry.example.com/charts/web --version 1.8.1 -n prod -o values > absorbed.yaml
+  helmdrift absorb web ./chart -n prod -f values.yaml -o kustomize > kustomization.yaml
   helmdrift absorb --snapshot web.json.gz ./chart -f values.yaml`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeRelease(c),

@@ -63,15 +63,7 @@ func (v *valuesFile) rewrite(edits []absorb.Edit, edited map[string]any) ([]byte
 			v.text = text
 		}
 	}
-	file, err := valuesfile.Parse(name, v.text)
-	if err != nil {
-		return nil, err
-	}
-	var changes []valuesfile.Edit
-	for _, e := range edits {
-		changes = append(changes, valuesfile.Edit{Path: e.Path, Value: e.Value, Remove: e.Remove})
-	}
-	return file.Apply(changes...)
+	return drift.RewriteValues(name, v.text, edits)
 }
 
 // describe adds the file and its patch to a result. A patch that would show a secret has it masked.

@@ -27,7 +27,7 @@ type desiredOptions struct {
 	install    bool
 	// helm is the Helm that is predicted, dryRun asks the server as well, and serverSide says how Helm applies.
 	helm       oneOf
-	dryRun     oneOf
+	dryRun     dryRunWord
 	serverSide oneOf
 	// forceConflicts lets a server-side apply take over fields that others own.
 	forceConflicts bool
@@ -51,7 +51,7 @@ type desiredOptions struct {
 // newDesiredOptions returns the defaults. The files and directories are those that Helm uses.
 func newDesiredOptions(s streams) desiredOptions {
 	return desiredOptions{
-		helm: oneOf{words: []string{"3", "4"}}, dryRun: oneOf{words: []string{"server"}},
+		helm: oneOf{words: []string{"3", "4"}}, dryRun: dryRunWord{oneOf{words: []string{"server"}}},
 		serverSide: oneOf{words: []string{"auto", "true", "false"}, word: "auto"}, stdin: s.in,
 		limits: newLimits(s),
 		source: fetch.Options{

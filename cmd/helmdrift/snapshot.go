@@ -72,7 +72,7 @@ func snapshotArgs(_ *cobra.Command, args []string) error {
 	if len(args) == 1 || len(args) == 2 {
 		return nil
 	}
-	return hinted{error: errors.New("snapshot takes a release and, if you like, a chart"), hint: "helmdrift list shows the releases"}
+	return hinted{error: errors.New("snapshot takes a release, and a chart if one is to be compared later"), hint: "helmdrift list shows the releases"}
 }
 
 // check refuses flags that contradict each other or have no effect.

@@ -23,7 +23,7 @@ func (s *search) inParts(ctx context.Context, w Wanted) (Found, bool) {
 		found := s.whole(ctx, part)
 		if found.Status != Absorbed {
 			s.edited, s.values, s.current = edited, values, current
-			return Found{}, false
+			return Found{Refused: found.Refused}, false
 		}
 		out.Edits = append(out.Edits, found.Edits...)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/helmdrift/helmdrift/internal/absorb"
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -27,26 +28,36 @@ func TestCases(t *testing.T) {
 		t.Fatal("no cases", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			dir, parts := t.TempDir(), map[string][]byte{}
-			for _, f := range archive.Files {
-				parts[f.Name] = f.Data
-			}
-			got := absorbed(t, dir, string(archive.Comment), parts)
-			if *update {
-				rewrite(t, file, archive, got)
-			} else if diff := cmp.Diff(string(parts["want"]), got); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
-		})
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { checkCase(t, file, absorbed) })
+	}
+}
+
+// checkCase compares what a case makes with the part of its file that is wanted.
+func checkCase(t *testing.T, file string, made func(t *testing.T, dir, comment string, parts map[string][]byte) string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string][]byte{}
+	for _, f := range archive.Files {
+		parts[f.Name] = f.Data
+	}
+	got := made(t, t.TempDir(), string(archive.Comment), parts)
+	if *update {
+		rewrite(t, file, archive, got)
+	} else if diff := cmp.Diff(string(parts["want"]), got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
 
 func absorbed(t *testing.T, dir, comment string, parts map[string][]byte) string {
+	t.Helper()
+	return described(absorption(t, dir, comment, parts))
+}
+
+// absorption absorbs the edits of a case.
+func absorption(t *testing.T, dir, comment string, parts map[string][]byte) *report.AbsorbResult {
 	t.Helper()
 	chart := map[string][]byte{}
 	for name, data := range parts {
@@ -67,6 +78,9 @@ func absorbed(t *testing.T, dir, comment string, parts map[string][]byte) string
 	}
 	a, err := drift.New(c.connection(), drift.Options{}).Absorb(t.Context(), target(dir, parts["file.yaml"]), drift.AbsorbOptions{
 		Unmanaged: strings.Contains(comment, "unmanaged"),
+		Rewrite: func(edits []absorb.Edit, _ map[string]any) ([]byte, error) {
+			return drift.RewriteValues("values.yaml", parts["file.yaml"], edits)
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +94,7 @@ func absorbed(t *testing.T, dir, comment string, parts map[string][]byte) string
 	if strings.Contains(string(doc), "canary") {
 		t.Errorf("the result has a secret: %s", doc)
 	}
-	return described(result)
+	return result
 }
 
 // described writes a result in the form of the cases.
@@ -99,6 +113,9 @@ func described(r *report.AbsorbResult) string {
 			fmt.Fprintf(&b, " %s:%d", f.File, f.Line)
 		}
 		b.WriteString("\n")
+		if f.Reason == report.LeftNotRendered || f.Reason == report.LeftConflict && len(f.With) == 0 {
+			fmt.Fprintf(&b, "  %s\n", f.Message)
+		}
 		describeEdits(&b, "  ", f.Edits, f.SideEffects)
 		for _, o := range f.Others {
 			b.WriteString("  or\n")

@@ -30,8 +30,8 @@ const (
 	unclear = "a line has characters that a terminal or a CI agent obeys"
 )
 
-// text returns the diff of all documents, with the comments before it.
-func (d *differ) text() []byte {
+// hunks returns the hunks of all documents.
+func (d *differ) hunks() string {
 	var before, after side
 	var parts []unified.Part
 	for _, document := range d.documents {
@@ -52,12 +52,7 @@ func (d *differ) text() []byte {
 			hunks.WriteString(h.Text(skew, escape.Text(d.scrub(title), false)))
 		}
 	}
-	out := strings.Join(d.comments, "")
-	if hunks.Len() > 0 {
-		name := escape.Text(strings.ReplaceAll(d.release.Name, "/", "_"), true) + ".yaml"
-		out += "--- " + name + "\n+++ " + name + "\n" + hunks.String()
-	}
-	return []byte(out)
+	return hunks.String()
 }
 
 // shown returns a hunk, or if it cannot be shown, its changes with as much context as all of them can have, down to none.

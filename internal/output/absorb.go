@@ -18,6 +18,8 @@ const (
 	Flux     Format = "flux"
 	ArgoCD   Format = "argocd"
 	Helmfile Format = "helmfile"
+	// Kustomize is what no value controls, as patches for a post-renderer.
+	Kustomize Format = "kustomize"
 )
 
 // absorbWriters are the writers of an AbsorbResult by format.
@@ -30,6 +32,7 @@ func absorbWriters() []absorbFormat {
 		{Flux, patchWriter(values.Flux)},
 		{ArgoCD, patchWriter(values.ArgoCD)},
 		{Helmfile, patchWriter(values.Helmfile)},
+		{Kustomize, writeKustomization},
 	}
 }
 

@@ -51,7 +51,8 @@ func TestSchemaHasEveryField(t *testing.T) {
 		"history": report.History{}, "historyPoint": report.HistoryPoint{}, "releaseHistory": report.ReleaseHistory{},
 		"findingHistory": report.FindingHistory{}, "historyStep": report.HistoryStep{},
 		"absorbResult": report.AbsorbResult{}, "absorbField": report.AbsorbField{}, "absorbPlace": report.AbsorbPlace{},
-		"absorbCandidate": report.AbsorbCandidate{}, "valueEdit": report.ValueEdit{}, "absorbEffect": report.AbsorbEffect{},
+		"kustomization": report.Kustomization{}, "kustomizeSort": report.KustomizeSort{}, "kustomizePatch": report.KustomizePatch{},
+		"kustomizeTarget": report.KustomizeTarget{}, "absorbCandidate": report.AbsorbCandidate{}, "valueEdit": report.ValueEdit{}, "absorbEffect": report.AbsorbEffect{},
 	} {
 		checkStruct(t, name, defs[name], reflect.TypeOf(value))
 	}

@@ -23,7 +23,7 @@ type AbsorbOptions struct {
 	// MaxSideEffects is how many fields of other objects the changes for one field may move.
 	MaxSideEffects int
 	// Rewrite returns the content of the values file after edits, given its content as values. If it is nil, or returns nil, the edited
-	// values are the content.
+	// values are the content. Edits for which it returns an error, such as an *absorb.Refusal, are not proposed.
 	Rewrite func(edits []absorb.Edit, edited map[string]any) ([]byte, error)
 }
 
@@ -36,6 +36,7 @@ type Absorption struct {
 	Edited  map[string]any
 	Content []byte
 
+	file   string // the name of the values file
 	wanted []wantedField
 	found  absorb.Result
 	values map[string]any
@@ -44,6 +45,7 @@ type Absorption struct {
 	after     *threeway.Comparison
 	unproved  map[int]bool
 	refuted   bool // the chart does not render with the changed values
+	patches   patches
 	warnings  []report.Message
 }
 
@@ -81,6 +83,9 @@ func (c *Comparer) absorb(ctx context.Context, t Target, o AbsorbOptions) (*Abso
 		return nil, err
 	}
 	a := &Absorption{Result: result, unproved: map[int]bool{}}
+	if files := t.Chart.Values.Files; len(files) > 0 {
+		a.file = files[len(files)-1]
+	}
 	for _, m := range result.Comparison.Input.Errors {
 		return a, errors.New(m.Message)
 	}
@@ -172,16 +177,19 @@ func (r run) search(ctx context.Context, a *Absorption, server *VariantServer, o
 		}
 		return reads.Paths
 	}
+	p.Refuses = o.refuses(p.Edited)
 	p.Again.Objects = map[object.Key]object.Object{}
 	for _, o := range comparison.Input.DesiredObjects {
 		p.Again.Objects[o.Key] = o
 	}
 	a.found, a.values, a.Edited, a.templates = absorb.Search(ctx, p), p.Values, p.Edited, server.First.Templates
 	a.Edits = a.found.Edits
-	if len(a.Edits) == 0 {
-		return ctx.Err()
+	if len(a.Edits) > 0 {
+		if err := r.prove(ctx, a, chart, o); err != nil {
+			return err
+		}
 	}
-	return r.prove(ctx, a, chart, o)
+	return r.patch(ctx, a, chart)
 }
 
 // prove renders the changed values file once more, now with the schema of the chart, and compares the release with the result.
@@ -296,7 +304,7 @@ func (v *variantChart) objects(documents []render.Document) []object.Object {
 	return render.Objects(documents, render.ParseOptions{Namespace: v.namespace, Scope: v.connection.Cluster.Scope}).Objects
 }
 
-// Render implements absorb.Chart.
+// Render implements absorb.Chart. A rendering of all templates is a proof, so the schema of the chart counts too.
 func (v *variantChart) Render(ctx context.Context, edited []map[string]any, source string) ([]absorb.Rendering, error) {
 	variants := make([]render.Variant, len(edited))
 	for i, content := range edited {
@@ -304,7 +312,8 @@ func (v *variantChart) Render(ctx context.Context, edited []map[string]any, sour
 		if err != nil {
 			return nil, errors.New("the values are no JSON")
 		}
-		variants[i] = render.Variant{Values: text, Only: v.server.First.Reads[source].Files}
+		strict := source == "" && !v.target.Chart.SkipSchemaValidation
+		variants[i] = render.Variant{Values: text, Only: v.server.First.Reads[source].Files, Strict: strict}
 	}
 	rendered, err := v.server.Render(ctx, variants)
 	if err != nil {
@@ -312,7 +321,7 @@ func (v *variantChart) Render(ctx context.Context, edited []map[string]any, sour
 	}
 	out := make([]absorb.Rendering, len(rendered))
 	for i, one := range rendered {
-		if out[i].Fault = one.Fault; one.Fault != "" {
+		if out[i].Fault, out[i].GivenUp = one.Fault, one.GivenUp; one.Fault != "" {
 			continue
 		}
 		out[i].Objects = map[object.Key]object.Object{}

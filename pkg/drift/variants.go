@@ -9,8 +9,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file renders one chart many times, for a search of values. All renderings are one piece of work with one limit of time and memory: a
@@ -19,7 +21,9 @@ import (
 // VariantOrder is a batch of variants to render. Done ends the work.
 type VariantOrder struct {
 	Variants []render.Variant
-	Done     bool
+	// Kustomizations is empty, or has a kustomization for each variant, with which its manifest is post-rendered.
+	Kustomizations []*report.Kustomization
+	Done           bool
 }
 
 // VariantAnswer answers an order. The first answer has First and no renderings.
@@ -65,6 +69,9 @@ func ServeVariants(ctx context.Context, q ChartRequest, next NextVariants) error
 		order, err := next(ctx, answer)
 		if err != nil || order.Done {
 			return err
+		}
+		for i, k := range order.Kustomizations {
+			order.Variants[i].PostRender = func(manifest []byte) ([]byte, error) { return kustomize.Apply(k, manifest) }
 		}
 		answer = VariantAnswer{Renderings: renderAll(ctx, v, order.Variants)}
 	}
@@ -148,15 +155,25 @@ func (s *VariantServer) wait(ctx context.Context) (VariantAnswer, error) {
 
 // Render renders a batch. An error means that the work has ended, such as at its time limit.
 func (s *VariantServer) Render(ctx context.Context, all []render.Variant) ([]render.VariantRendering, error) {
+	return s.order(ctx, VariantOrder{Variants: all})
+}
+
+// Patch renders a variant once with each of some kustomizations as the post-renderer.
+func (s *VariantServer) Patch(ctx context.Context, one render.Variant, all []*report.Kustomization) ([]render.VariantRendering, error) {
+	return s.order(ctx, VariantOrder{Variants: slices.Repeat([]render.Variant{one}, len(all)), Kustomizations: all})
+}
+
+// order sends an order and waits for its answer.
+func (s *VariantServer) order(ctx context.Context, order VariantOrder) ([]render.VariantRendering, error) {
 	select {
-	case s.orders <- VariantOrder{Variants: all}:
+	case s.orders <- order:
 	case <-s.ended:
 		return nil, cmpErr(s.err)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 	answer, err := s.wait(ctx)
-	if err == nil && len(answer.Renderings) != len(all) {
+	if err == nil && len(answer.Renderings) != len(order.Variants) {
 		err = errors.New("the rendering ended early")
 	}
 	return slices.Clone(answer.Renderings), err

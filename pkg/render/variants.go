@@ -49,6 +49,8 @@ type Variant struct {
 	Only []string
 	// Strict validates the values against the schema of the chart.
 	Strict bool
+	// PostRender changes the manifest, after the post-renderer of the chart if it has one; nil changes nothing.
+	PostRender func(manifest []byte) ([]byte, error)
 }
 
 // VariantRendering is what a Variant renders to.
@@ -56,8 +58,9 @@ type VariantRendering struct {
 	// Same are the documents of the first rendering that are unchanged, by their numbers, and Changed are the others.
 	Same    []int
 	Changed []Document
-	// Fault says why the chart cannot be rendered; empty if it can.
-	Fault string
+	// Fault says why the chart cannot be rendered; empty if it can. GivenUp is set if that is the time or the memory that it takes.
+	Fault   string
+	GivenUp bool
 }
 
 // editedFile stands for the values file whose content varies. No file has this name.
@@ -178,6 +181,7 @@ func (v *Variants) prepare(one Variant) (prepared, renderer, error) {
 	o.Known = &secret.Known{}
 	o.Values.known = o.Known
 	o.SkipSchemaValidation = !one.Strict
+	o.PostRender = one.postRender(v.options.PostRender)
 	read := o.Values.ReadFile
 	o.Values.ReadFile = func(name string) ([]byte, error) {
 		if name == editedFile {
@@ -199,6 +203,23 @@ func (v *Variants) prepare(one Variant) (prepared, renderer, error) {
 		p.chart.retain(keeper(one.Only))
 	}
 	return p, r, err
+}
+
+// postRender returns the post-renderer of the chart followed by that of the variant.
+func (one Variant) postRender(first func(context.Context, []byte) ([]byte, error)) func(context.Context, []byte) ([]byte, error) {
+	if one.PostRender == nil {
+		return first
+	}
+	return func(ctx context.Context, manifest []byte) ([]byte, error) {
+		if first != nil {
+			changed, err := first(ctx, manifest)
+			if err != nil {
+				return nil, err
+			}
+			manifest = changed
+		}
+		return one.PostRender(manifest)
+	}
 }
 
 // compare splits a manifest into the documents that the first rendering has too and the others.

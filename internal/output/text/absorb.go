@@ -145,6 +145,9 @@ func (t *text) leftBecause(f report.AbsorbField, namespace string) string {
 	if len(f.Ways) > 0 {
 		said += "; the chart takes an existing Secret by " + t.escape(strings.Join(f.Ways, ", "))
 	}
+	if f.Patched {
+		said += "; -o kustomize has a patch for a post-renderer"
+	}
 	for _, w := range f.With {
 		said += "; " + t.escape(w.Path) + " of " + t.keyName(w.Object, namespace)
 	}

@@ -1,0 +1,49 @@
+package drift
+
+import (
+	"errors"
+
+	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
+)
+
+// RewriteValues returns the text of a values file after edits. An error that is a reason of the file is an *absorb.Refusal, so that the
+// search drops the edits and goes on with others.
+func RewriteValues(name string, text []byte, edits []absorb.Edit) ([]byte, error) {
+	file, err := valuesfile.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	var changes []valuesfile.Edit
+	for _, e := range edits {
+		changes = append(changes, valuesfile.Edit{Path: e.Path, Value: e.Value, Remove: e.Remove})
+	}
+	out, err := file.Apply(changes...)
+	if err == nil {
+		return out, nil
+	}
+	refusal := &absorb.Refusal{Reason: err.Error()}
+	var shared *valuesfile.SharedError
+	if errors.As(err, &shared) {
+		refusal.Line = shared.Line
+		for _, e := range shared.Also {
+			refusal.Also = append(refusal.Also, absorb.Edit{Path: e.Path, Value: e.Value, Remove: e.Remove})
+		}
+	}
+	return nil, refusal
+}
+
+// refuses returns absorb.Problem.Refuses for the values file that o rewrites.
+func (o AbsorbOptions) refuses(edited map[string]any) func([]absorb.Edit) *absorb.Refusal {
+	if o.Rewrite == nil {
+		return nil
+	}
+	return func(edits []absorb.Edit) *absorb.Refusal {
+		_, err := o.Rewrite(edits, edited)
+		var refusal *absorb.Refusal
+		if err != nil && !errors.As(err, &refusal) {
+			refusal = &absorb.Refusal{Reason: err.Error()}
+		}
+		return refusal
+	}
+}
