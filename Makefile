@@ -1,4 +1,5 @@
 # make demo   shows helmdrift with a cluster of its own
+# make check  checks a change quickly, before a commit
 # make test   checks everything; this is what CI runs
 #
 # Only Go and make are needed. The binaries of the control plane are built into the user's cache, outside of this tree.
@@ -8,7 +9,8 @@ LDFLAGS    := -s -w -X main.version=$(VERSION)
 # Without cgo and with trimmed paths, vet, tests and builds of the control plane share one compilation of Kubernetes.
 PLANE_ENV  := CGO_ENABLED=0 GOFLAGS=-trimpath
 LAUNCHER   := bin/controlplane
-STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
+TOOL       := go tool -modfile=$(CURDIR)/tools/go.mod
+STATICCHECK := $(TOOL) staticcheck
 # The differential test of the defaults reads generated objects before and after Kubernetes' own defaulting.
 PAIRS      := bin/defaults.ndjson
 PER_KIND   ?= 200
@@ -52,6 +54,34 @@ snapshot-release: bin/goreleaser ## makes a release in dist/, without signing an
 	@echo "SKIPPED, because they need the network and the identity of the workflow: signatures (cosign), provenance, publishing"
 
 test: fmt-check vet lint build unit e2e ## runs all checks and all tests
+
+.PHONY: check
+check: fmt-check modules ## checks a change quickly: format, vet, staticcheck, modules, short tests, known vulnerabilities
+	go vet ./...
+	$(STATICCHECK) ./...
+	go test -short ./...
+	@$(MAKE) --no-print-directory vulncheck VULN_OFFLINE=skip
+
+.PHONY: docs-check
+docs-check: ## fails if NOTICE, docs/cli.md, the sources of docs/verdicts.md or the names in docs/architecture.md are not current
+	go test ./test/project
+	go test ./cmd/helmdrift -run 'TestCLIReference|TestArchitecture|TestDependenciesAreExplained|TestArrows'
+
+.PHONY: modules
+modules: ## fails if go.mod or go.sum is not tidy, or if a downloaded module was changed
+	go mod tidy -diff
+	go mod verify > /dev/null
+
+# VULN_DB names another database, VULN_PACKAGES other packages. VULN_OFFLINE=skip passes, and says so, if the database cannot be reached.
+VULN_PACKAGES ?= ./...
+VULN_OFFLINE  ?= fail
+.PHONY: vulncheck
+vulncheck: ## fails if the program can reach a known vulnerability
+	@mkdir -p bin; status=0; $(TOOL) govulncheck $(if $(VULN_DB),-db $(VULN_DB)) $(VULN_PACKAGES) > bin/vulncheck.log 2>&1 || status=$$?; \
+	if [ $$status = 0 ]; then echo "govulncheck: no known vulnerability is reached"; \
+	elif [ $(VULN_OFFLINE) = skip ] && grep -q 'fetching vulnerabilities' bin/vulncheck.log; then \
+		echo "govulncheck is SKIPPED: its database cannot be reached:"; cat bin/vulncheck.log; \
+	else cat bin/vulncheck.log; exit $$status; fi
 
 fmt-check:
 	@bad=$$(gofmt -l cmd internal pkg test tools); test -z "$$bad" || { echo "not formatted:"; echo "$$bad"; exit 1; }
@@ -114,6 +144,11 @@ N ?= 1000
 .PHONY: oracle
 oracle: planes ## predicts N random upgrades and rollbacks per engine, and compares with what Helm 3 and Helm 4 do
 	cd test/e2e && go test -count=1 -timeout 12h -run TestOracle -oracle.n=$(N) -oracle.budget=5h .
+
+.PHONY: conformance
+conformance: planes ## records the cases of testdata/conformance again, from at most N random cases per engine
+	rm -f testdata/conformance/*.json
+	cd test/e2e && go test -count=1 -timeout 2h -run TestRecordConformance -oracle.n=$(N) -conformance.dir $(CURDIR)/testdata/conformance .
 
 .PHONY: forecast
 forecast: planes ## compares the forecast of N random upgrades and fixes per engine with what the controllers do
