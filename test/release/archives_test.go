@@ -16,14 +16,14 @@ import (
 
 // TestArchives checks what the archives of all platforms have: the program, its licence, and on every system all completions and pages.
 func TestArchives(t *testing.T) {
-	common := []string{"LICENSE", "README.md"}
+	common := []string{"LICENSE", "NOTICE", "README.md"}
 	for _, shell := range []string{"bash", "fish", "ps1", "zsh"} {
 		common = append(common, "completions/helmdrift."+shell)
 	}
 	for _, page := range manPages(t) {
 		common = append(common, "man/"+page)
 	}
-	expected := map[string][]string{"helmdrift": common, "plugin": {"LICENSE", "plugin.complete", "plugin.yaml"}}
+	expected := map[string][]string{"helmdrift": common, "plugin": {"LICENSE", "NOTICE", "plugin.complete", "plugin.yaml"}}
 	seen := map[string]int{}
 	for _, a := range artifacts(t, "Archive") {
 		binary := "helmdrift"

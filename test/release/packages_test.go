@@ -37,11 +37,12 @@ func manPages(t *testing.T) (out []string) {
 // contents returns the files that a package of a format must have.
 func contents(t *testing.T, format string) []string {
 	t.Helper()
-	zsh, licence := "usr/share/zsh/site-functions/_helmdrift", "usr/share/licenses/helmdrift/LICENSE"
+	out := []string{"usr/bin/helmdrift", "usr/share/bash-completion/completions/helmdrift", "usr/share/fish/vendor_completions.d/helmdrift.fish"}
 	if format == "deb" {
-		zsh, licence = "usr/share/zsh/vendor-completions/_helmdrift", "usr/share/doc/helmdrift/copyright"
+		out = append(out, "usr/share/zsh/vendor-completions/_helmdrift", "usr/share/doc/helmdrift/copyright", "usr/share/doc/helmdrift/NOTICE")
+	} else {
+		out = append(out, "usr/share/zsh/site-functions/_helmdrift", "usr/share/licenses/helmdrift/LICENSE", "usr/share/licenses/helmdrift/NOTICE")
 	}
-	out := []string{"usr/bin/helmdrift", "usr/share/bash-completion/completions/helmdrift", "usr/share/fish/vendor_completions.d/helmdrift.fish", zsh, licence}
 	for _, page := range manPages(t) {
 		out = append(out, "usr/share/man/man1/"+page)
 	}

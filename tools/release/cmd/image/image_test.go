@@ -24,6 +24,8 @@ import (
 func dist(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "dist")
+	write(t, filepath.Join(folder, "../LICENSE"), "the licence")
+	write(t, filepath.Join(folder, "../NOTICE"), "the licences of others")
 	var artifacts []map[string]string
 	for _, arch := range []string{"arm64", "amd64"} {
 		write(t, filepath.Join(folder, "helmdrift_linux_"+arch), "the program for "+arch)
@@ -116,7 +118,7 @@ func checkImage(t *testing.T, image v1.Image, arch string) {
 			}
 		}
 	}
-	if len(got) != 3 || got["usr/bin/helmdrift"] != "the program for "+arch {
+	if len(got) != 5 || got["usr/share/licenses/helmdrift/NOTICE"] == "" || got["usr/bin/helmdrift"] != "the program for "+arch {
 		t.Errorf("%s has %d files", arch, len(got))
 	}
 	block, rest := pem.Decode([]byte(got["etc/ssl/certs/ca-certificates.crt"]))
