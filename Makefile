@@ -1,4 +1,5 @@
 # make demo   shows helmdrift with a cluster of its own
+# make check  checks a change quickly, before a commit
 # make test   checks everything; this is what CI runs
 #
 # Only Go and make are needed. The binaries of the control plane are built into the user's cache, outside of this tree.
@@ -8,7 +9,8 @@ LDFLAGS    := -s -w -X main.version=$(VERSION)
 # Without cgo and with trimmed paths, vet, tests and builds of the control plane share one compilation of Kubernetes.
 PLANE_ENV  := CGO_ENABLED=0 GOFLAGS=-trimpath
 LAUNCHER   := bin/controlplane
-STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
+TOOL       := go tool -modfile=$(CURDIR)/tools/go.mod
+STATICCHECK := $(TOOL) staticcheck
 # The differential test of the defaults reads generated objects before and after Kubernetes' own defaulting.
 PAIRS      := bin/defaults.ndjson
 PER_KIND   ?= 200
@@ -23,7 +25,7 @@ build: ## builds the stripped binary and checks its size
 .PHONY: plugin
 plugin: build ## makes the plugin of Helm, which "helm plugin install bin/helm-drift" installs
 	@mkdir -p bin/helm-drift
-	cp bin/helmdrift deploy/plugin/plugin.complete LICENSE bin/helm-drift
+	cp bin/helmdrift deploy/plugin/plugin.complete LICENSE NOTICE bin/helm-drift
 	sed 's/^version: .*/version: $(VERSION:v%=%)/' deploy/plugin/plugin.yaml > bin/helm-drift/plugin.yaml
 
 .PHONY: release-files
@@ -53,6 +55,34 @@ snapshot-release: bin/goreleaser ## makes a release in dist/, without signing an
 
 test: fmt-check vet lint build unit e2e ## runs all checks and all tests
 
+.PHONY: check
+check: fmt-check modules ## checks a change quickly: format, vet, staticcheck, modules, short tests, known vulnerabilities
+	go vet ./...
+	$(STATICCHECK) ./...
+	go test -short ./...
+	@$(MAKE) --no-print-directory vulncheck VULN_OFFLINE=skip
+
+.PHONY: docs-check
+docs-check: ## fails if NOTICE, docs/cli.md, the sources of docs/verdicts.md or the names in docs/architecture.md are not current
+	go test ./test/project
+	go test ./cmd/helmdrift -run 'TestCLIReference|TestArchitecture|TestDependenciesAreExplained|TestArrows'
+
+.PHONY: modules
+modules: ## fails if go.mod or go.sum is not tidy, or if a downloaded module was changed
+	go mod tidy -diff
+	go mod verify > /dev/null
+
+# VULN_DB names another database, VULN_PACKAGES other packages. VULN_OFFLINE=skip passes, and says so, if the database cannot be reached.
+VULN_PACKAGES ?= ./...
+VULN_OFFLINE  ?= fail
+.PHONY: vulncheck
+vulncheck: ## fails if the program can reach a known vulnerability
+	@mkdir -p bin; status=0; $(TOOL) govulncheck $(if $(VULN_DB),-db $(VULN_DB)) $(VULN_PACKAGES) > bin/vulncheck.log 2>&1 || status=$$?; \
+	if [ $$status = 0 ]; then echo "govulncheck: no known vulnerability is reached"; \
+	elif [ $(VULN_OFFLINE) = skip ] && grep -q 'fetching vulnerabilities' bin/vulncheck.log; then \
+		echo "govulncheck is SKIPPED: its database cannot be reached:"; cat bin/vulncheck.log; \
+	else cat bin/vulncheck.log; exit $$status; fi
+
 fmt-check:
 	@bad=$$(gofmt -l cmd internal pkg test tools); test -z "$$bad" || { echo "not formatted:"; echo "$$bad"; exit 1; }
 
@@ -62,8 +92,14 @@ vet:
 	cd test/deploy && go vet ./...
 	cd test/formats && go vet ./...
 	cd test/ci && go vet ./...
+	cd test/release && go vet ./...
+	cd tools/release && go vet ./cmd/...
 	cd test/browser && go vet ./...
 	cd test/controlplane && $(PLANE_ENV) go vet ./...
+
+.PHONY: vet-systems
+vet-systems: ## checks that the program and its tests compile on the other systems that releases are for
+	$(foreach os,darwin windows,GOOS=$(os) $(PLANE_ENV) go vet ./... &&) true
 
 lint:
 	$(STATICCHECK) ./...
@@ -71,14 +107,18 @@ lint:
 	cd test/deploy && $(STATICCHECK) ./...
 	cd test/formats && $(STATICCHECK) ./...
 	cd test/ci && $(STATICCHECK) ./...
+	cd test/release && $(STATICCHECK) ./...
+	cd tools/release && $(STATICCHECK) ./cmd/...
 	cd test/browser && $(STATICCHECK) ./...
 	cd test/controlplane && $(PLANE_ENV) $(STATICCHECK) . ./cmd/controlplane ./cmd/fakenode
 
-unit: $(PAIRS) postgresql chromium npm
+unit: $(PAIRS) postgresql chromium npm dpkg release-files
 	HELMDRIFT_DEFAULTS_PAIRS=$(CURDIR)/$(PAIRS) go test ./...
 	cd test/deploy && go test ./...
 	cd test/formats && go test ./...
 	cd test/ci && go test ./...
+	cd tools/release && go test ./cmd/...
+	cd test/release && go test -count=1 ./...
 	cd test/browser && go test -timeout 30m ./...
 	cd test/controlplane && $(PLANE_ENV) go test ./...
 
@@ -90,6 +130,10 @@ e2e: planes postgresql
 postgresql: # go test hides why it skips a test
 	@ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || \
 		echo "tests of HELM_DRIVER=sql are SKIPPED: there is no /usr/lib/postgresql/*/bin/postgres (Debian: apt-get install postgresql)"
+
+.PHONY: dpkg
+dpkg:
+	@command -v dpkg > /dev/null && test "$$(id -u)" = 0 || echo "the test of the package for Debian is SKIPPED: it needs dpkg, and runs as root only"
 
 .PHONY: chromium
 chromium:
@@ -104,6 +148,11 @@ N ?= 1000
 .PHONY: oracle
 oracle: planes ## predicts N random upgrades and rollbacks per engine, and compares with what Helm 3 and Helm 4 do
 	cd test/e2e && go test -count=1 -timeout 12h -run TestOracle -oracle.n=$(N) -oracle.budget=5h .
+
+.PHONY: conformance
+conformance: planes ## records the cases of testdata/conformance again, from at most N random cases per engine
+	rm -f testdata/conformance/*.json
+	cd test/e2e && go test -count=1 -timeout 2h -run TestRecordConformance -oracle.n=$(N) -conformance.dir $(CURDIR)/testdata/conformance .
 
 .PHONY: forecast
 forecast: planes ## compares the forecast of N random upgrades and fixes per engine with what the controllers do

@@ -24,7 +24,7 @@ import (
 const user = "65532:65532"
 
 // index returns the images of all architectures.
-func index(r release, version string) (v1.ImageIndex, error) {
+func index(r release, version string, licences []file) (v1.ImageIndex, error) {
 	labels := map[string]string{
 		"org.opencontainers.image.title":         "helmdrift",
 		"org.opencontainers.image.description":   "Shows what drifted in a Helm release, and puts it back",
@@ -36,7 +36,7 @@ func index(r release, version string) (v1.ImageIndex, error) {
 	}
 	all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, arch := range slices.Sorted(maps.Keys(r.binaries)) {
-		one, err := image(r.binaries[arch], arch, r.time, labels)
+		one, err := image(r.binaries[arch], arch, r.time, labels, licences)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func index(r release, version string) (v1.ImageIndex, error) {
 }
 
 // image returns the image of one architecture.
-func image(binary, arch string, made time.Time, labels map[string]string) (v1.Image, error) {
+func image(binary, arch string, made time.Time, labels map[string]string, licences []file) (v1.Image, error) {
 	one := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	program, err := os.ReadFile(binary)
 	if err != nil {
@@ -55,7 +55,7 @@ func image(binary, arch string, made time.Time, labels map[string]string) (v1.Im
 	// What changes least comes first: registries and nodes have that layer already.
 	for _, files := range [][]file{
 		{{"etc/ssl/certs/ca-certificates.crt", 0o644, authorities()}, {"tmp/", 0o1777, nil}},
-		{{"usr/bin/helmdrift", 0o755, program}},
+		append([]file{{"usr/bin/helmdrift", 0o755, program}}, licences...),
 	} {
 		text, err := archive(files)
 		if err != nil {

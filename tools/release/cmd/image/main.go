@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
@@ -35,7 +36,7 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	var o options
-	flag.StringVar(&o.dist, "dist", "dist", "the folder that goreleaser filled")
+	flag.StringVar(&o.dist, "dist", "dist", "the folder that goreleaser filled, in the repository")
 	flag.StringVar(&o.version, "version", "", "the version, for the labels")
 	flag.StringVar(&o.layout, "layout", "", "write the image to this folder, in OCI's layout")
 	flag.StringVar(&o.push, "push", "", "push the image to this repository, with the logins of docker's configuration")
@@ -55,7 +56,15 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	index, err := index(built, o.version)
+	var licences []file
+	for _, name := range []string{"LICENSE", "NOTICE"} {
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(o.dist), name))
+		if err != nil {
+			return err
+		}
+		licences = append(licences, file{"usr/share/licenses/helmdrift/" + name, 0o644, text})
+	}
+	index, err := index(built, o.version, licences)
 	if err != nil {
 		return err
 	}
@@ -78,8 +87,11 @@ func writeLayout(dir string, index v1.ImageIndex) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	_, err := layout.Write(dir, index)
-	return err
+	path, err := layout.Write(dir, empty.Index)
+	if err != nil {
+		return err
+	}
+	return path.AppendIndex(index)
 }
 
 // push pushes the image under every tag.
