@@ -34,7 +34,9 @@ func readValuesFile(ctx context.Context, name string, chart *drift.Chart) (*valu
 	}
 	read := chart.ReadFile
 	if read == nil {
-		read = func(ctx context.Context, name string) ([]byte, error) { return fetch.ReadFile(ctx, name, nil) }
+		read = func(ctx context.Context, name string) ([]byte, error) {
+			return fetch.ReadFile(ctx, name, nil, chart.Source.Plugins)
+		}
 	}
 	text, err := read(ctx, name)
 	if err != nil {
