@@ -202,6 +202,10 @@ demo: build ## shows a saved report at once, and then the same on a control plan
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
 	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo
 
+.PHONY: docs
+docs: ## writes the pages and pictures of docs that are made from code
+	go test ./cmd/helmdrift ./internal/output/schema -run 'TestCLIReference|TestPictures|TestReportPage' -args -update-docs
+
 .PHONY: snapshots
 snapshots: build planes ## makes the snapshot of the README again, from the release of the demo
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
