@@ -22,10 +22,7 @@ func TestDownloaderPlugin(t *testing.T) {
 		major := strings.Split(command, "/")[2]
 		t.Run(major, func(t *testing.T) {
 			c := newCase(t, suite.cluster)
-			p := pluginRun{c: c, t: t, helm: filepath.Join(suite.dir, "helm-"+major+"-downloads"), data: t.TempDir()}
-			if out, err := exec.Command("go", "build", "-o", p.helm, command).CombinedOutput(); err != nil {
-				t.Fatalf("build helm: %v\n%s", err, out)
-			}
+			p := pluginRun{c: c, t: t, helm: builtHelm(t, command), data: t.TempDir()}
 			folder := filepath.Join(p.data, "plugins", "enc")
 			must(t, os.MkdirAll(folder, 0o755))
 			for name, text := range map[string]string{

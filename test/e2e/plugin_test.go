@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -33,10 +34,7 @@ func TestPlugin(t *testing.T) {
 	}{{"helm.sh/helm/v3/cmd/helm", nil}, {"helm.sh/helm/v4/cmd/helm", []string{"--verify=false"}}} {
 		major := strings.Split(helm.command, "/")[2]
 		t.Run(major, func(t *testing.T) {
-			p := pluginRun{c: c, t: t, helm: filepath.Join(suite.dir, "helm-"+major)}
-			if out, err := exec.Command("go", "build", "-o", p.helm, helm.command).CombinedOutput(); err != nil {
-				t.Fatalf("build helm: %v\n%s", err, out)
-			}
+			p := pluginRun{c: c, t: t, helm: builtHelm(t, helm.command)}
 			for _, source := range [][]string{{plugin}, append([]string{archive.URL + "/helm-drift.tar.gz"}, helm.unverified...)} {
 				p.data = t.TempDir()
 				p.mustRun(0, append([]string{"plugin", "install"}, source...)...)
@@ -49,6 +47,24 @@ func TestPlugin(t *testing.T) {
 			}
 		})
 	}
+}
+
+// helmBuilds guards the helm commands, which several tests run.
+var helmBuilds sync.Mutex
+
+// builtHelm returns the helm command of a package, which is built once.
+func builtHelm(t *testing.T, command string) string {
+	t.Helper()
+	helmBuilds.Lock()
+	defer helmBuilds.Unlock()
+	path := filepath.Join(suite.dir, "helm-"+strings.Split(command, "/")[2])
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	if out, err := exec.Command("go", "build", "-o", path, command).CombinedOutput(); err != nil {
+		t.Fatalf("build helm: %v\n%s", err, out)
+	}
+	return path
 }
 
 // pluginRun runs helm with a folder of plugins of its own.
