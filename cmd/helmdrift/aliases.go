@@ -206,6 +206,9 @@ func (f *contextFlag) Set(text string) error {
 // that name, nobody can know what was meant.
 func (c *connection) linesOfContext(flags *pflag.FlagSet) (string, error) {
 	f := flags.Lookup("context")
+	if f == nil { // a command that parses no flags
+		return "", nil
+	}
 	value, _ := f.Value.(*contextFlag)
 	if value == nil || value.lines == "" {
 		return "", nil
