@@ -29,7 +29,7 @@ func TestEveryFormat(t *testing.T) {
 				want int
 			}{
 				{"", exitSelected}, {"--fail-on none", exitClean}, {"--fail-on conflict", exitClean}, {"--fail-on unmanaged", exitSelected},
-				{"--baseline none.json", exitFailure}, {chart, exitFailure}, {"--ignore Deployment/web:/spec/replicas --show-ignored", exitSelected},
+				{"--baseline none.json", exitFailure}, {chart, exitFailure}, {"--ignore /spec/replicas --show-ignored", exitSelected},
 			} {
 				args := append(strings.Fields(test.args), "-o", format)
 				if code, stderr := diff(io.Discard, args...); code != test.want {
