@@ -69,7 +69,8 @@ func (f *File) IsShared(path []any) bool {
 	}
 }
 
-// child returns the node of a key or an index in the text; nil if it has none, such as in an alias.
+// child returns the node of a key or an index in the text; nil if it has none, such as in an alias. The nodes of the library are enough
+// here, since nothing is cut.
 func child(n *yaml3.Node, step any) *yaml3.Node {
 	var out *yaml3.Node
 	switch step := step.(type) {
