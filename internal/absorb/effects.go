@@ -70,7 +70,7 @@ func (s *search) moved(key object.Key, was, is map[string]any, w Wanted) []Effec
 		// A place that becomes what live has is wanted anyway: two fields of one edit often have one cause.
 		now, there := path.Lookup(live)
 		e.Converges = live != nil && there == (after != nil) && (!there || object.Equal(now, after))
-		e.Derived = isChecksum(path, before, after)
+		e.Derived = isDerived(path, before, after)
 		out = append(out, e)
 	})
 	return out
@@ -163,17 +163,31 @@ func at(list []any, i int) any {
 // checksum is the form of a hash in hexadecimal digits.
 var checksum = regexp.MustCompile(`^[0-9a-f]{32,64}$`)
 
-// isChecksum reports whether a place is an annotation or a label with a hash. A checksum follows the ConfigMap that it is made of. It is
-// not counted, because no value could move one without the other.
-func isChecksum(path object.Path, before, after any) bool {
+// versionLabel is the label by which charts say which version of the application an object belongs to.
+const versionLabel = "app.kubernetes.io/version"
+
+// isDerived reports whether a place only follows something else. It is not counted, because no value could move one without the other:
+//
+//   - an annotation or a label with a hash, which is that of the ConfigMap whose change restarts the pods;
+//   - the version label of an object, which charts make of the tag of the image. In the pods of another object it would restart these, so
+//     there it counts.
+func isDerived(path object.Path, before, after any) bool {
 	was, ok := before.(string)
 	is, ok2 := after.(string)
 	if !ok || !ok2 || len(path) < 2 {
 		return false
 	}
-	parent := path[len(path)-2].Name
-	return (parent == "annotations" || parent == "labels") && checksum.MatchString(is) && checksum.MatchString(was) ||
-		strings.HasPrefix(path[len(path)-1].Name, "checksum/")
+	parent, last := path[len(path)-2].Name, path[len(path)-1].Name
+	switch parent {
+	case "labels":
+		if last == versionLabel && len(path) == 3 {
+			return true
+		}
+	case "annotations":
+	default:
+		return false
+	}
+	return checksum.MatchString(is) && checksum.MatchString(was) || strings.HasPrefix(last, "checksum/")
 }
 
 // harm counts what effects move in other objects, and in the object of the field. Other objects count first: the object of the field is
