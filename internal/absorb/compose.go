@@ -151,6 +151,11 @@ func inOrder(moves []segment, text string) []part {
 
 // cut cuts a text at the separators of the parts. Greedy takes the last place of a separator instead of the first. Both are tried, because
 // a registry may have a colon for its port and a repository slashes of its own.
+//
+// With the parts registry, "/" repository and ":" tag, the text mirror.example:5000/team/web:2 is cut in two ways:
+//
+//	first   mirror.example:5000 | team/web | 2
+//	last    mirror.example:5000/team | web | 2
 func cut(text string, parts []part, greedy bool) ([]string, bool) {
 	rest, ok := strings.CutPrefix(text, parts[0].separator)
 	if !ok {

@@ -111,6 +111,13 @@ func parseProperties(text string) (parsed, bool) {
 func continues(line string) bool { return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1 }
 
 // property returns the key and the value of a logical line. Blanks at the end belong to the value.
+//
+// Java takes all of these for the key a and the value b; only the first three are accepted here:
+//
+//	a=b
+//	a : b
+//	a = b
+//	a b
 func property(line string) (name, value string, ok bool) {
 	end := 0
 	for end < len(line) && strings.IndexByte("=: \t\f", line[end]) < 0 {

@@ -15,6 +15,11 @@ func itemKeys() []string {
 
 // lists compares lists: by the key of their items if all have one, else by position. By position an item that is inserted in the middle
 // would make all items after it differ.
+//
+// A list has no names for its items, so what an item of one list has to do with one of another list is decided here:
+//
+//	[{name: a, v: 1}, {name: b}]  and  [{name: b}, {name: a, v: 2}]   ─► [name=a].v changed
+//	[x, y, z]                     and  [x, Y, z]                      ─► [1] changed
 func (c *comparison) lists(path object.Path, at Sides[side]) {
 	var lists Sides[[]any]
 	for i, s := range at {

@@ -50,6 +50,8 @@ func isFlat(text string) bool {
 }
 
 // plain returns a decoded value with the types of this package. Comparing needs one type for one thing, whatever library read it.
+//
+// The decoder has types for tables, arrays of tables, dates and times of several kinds.
 func (b *budget) plain(v any, depth int) (any, bool) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -22,7 +22,9 @@ func Diff(oldName, newName, before, after string) string {
 	return out.String()
 }
 
-// Hunk is a group of changes whose surroundings meet.
+// Hunk is a group of changes whose surroundings meet. It keeps both texts, so that its surroundings can be narrowed later:
+//
+//	a b c D e f g H i   ─► with 3 lines: one hunk, since D and H are 3 lines apart; with 1 line: two hunks
 type Hunk struct {
 	a, b    []string
 	changes []change

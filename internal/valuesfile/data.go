@@ -113,6 +113,13 @@ func (p *planner) compareMaps(path []any, old, value map[string]any) {
 // compareLists leaves the equal items at both ends as they are, compares those between in pairs, and inserts or removes the rest. It
 // removes from the end, so that the indexes stay right. An item of a values file has no key of its own, so the ends are all that identifies
 // the others.
+//
+// A new item in the middle is one insertion and no change of the items after it:
+//
+//	old    a b c
+//	value  a x b c   ─► insert x at 1
+//	value  a y c     ─► set 1 to y
+//	value  c         ─► remove 1, then 0
 func (p *planner) compareLists(path []any, old, value []any) {
 	first, tail := 0, 0
 	for first < min(len(old), len(value)) && object.Equal(old[first], value[first]) {

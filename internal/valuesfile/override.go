@@ -8,6 +8,14 @@ import (
 
 // override replaces an alias by a value of its own. Path is that of the alias. For a map the alias stays as a merge, so that keys that are
 // added to the anchor later still arrive here.
+//
+// The edit of x.b in this file changes only x, and not y or the anchor:
+//
+//	base: &base {a: 1, b: 2}     base: &base {a: 1, b: 2}
+//	x: *base                     x:
+//	                        ─►     <<: *base
+//	                               b: 3
+//	y: *base                     y: *base
 func (ed *editor) override(p place, c change, path []any) error {
 	old, value, err := ed.compare(c, path)
 	if err != nil || object.Equal(old, value) {

@@ -86,6 +86,14 @@ func (ed *editor) removeLines(n *node, first, index int) {
 // headComments returns where the comment lines directly above an entry begin, or the line of the entry if there are none. Those of the
 // first entry do not reach the line of the offset first; -1 sets no limit. A comment directly above a key is taken for a comment on that
 // key. One that is separated by an empty line, or indented otherwise, may be about all that follows.
+//
+// In this text the first comment stays if b is removed, and the second one goes with it:
+//
+//	a: 1
+//	# about what follows
+//
+//	# about b
+//	b: 2
 func (ed *editor) headComments(n *node, index, first int) int {
 	e := n.entries[index]
 	if index > 0 {

@@ -183,6 +183,13 @@ func (s source) blanks(at int) (run string, breaks, after int) {
 // endOfBlock returns where the header of a block scalar ends, without its comment, and where the scalar ends, without its last line break.
 // Indent is the column of the map or list that has the scalar (go.yaml.in/yaml/v3 v3.0.5 scannerc.go yaml_parser_scan_block_scalar).
 // Comments and blank lines below a scalar may belong to it or not, depending on their indent; the rules are those of the scanner.
+//
+// The scalar of this text ends after "two"; a comment at the indent of the lines would be a part of it:
+//
+//	key: |-  # the header ends after "-"
+//	  one
+//	  two
+//	# not a line of the text
 func (s source) endOfBlock(at, indent int) (header, end int) {
 	header, own := at+1, 0
 	for ; strings.IndexByte("+-123456789", s.peek(header)) >= 0; header++ {

@@ -25,6 +25,11 @@ func (e *SharedError) Error() string {
 
 // further returns the edits that make got of wanted: what an edit changes beyond what it is asked for. Lists are edits as a whole, since an
 // item that goes away would move those after it.
+//
+// An edit of a.tag to 2 in this file comes back with b.tag = 2, which makes both edits together possible:
+//
+//	a: {tag: &tag "1"}
+//	b: {tag: *tag}
 func further(path []any, wanted, got any) []Edit {
 	if object.Equal(wanted, got) {
 		return nil
