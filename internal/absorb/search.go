@@ -27,6 +27,11 @@ type search struct {
 	stopped error
 }
 
+// maxCached is how many renderings are kept. What is asked for again is mostly recent: the same attempt in the next phase, and the state
+// that a proof has reached. Without a bound, a search over many fields of a large chart would hold gigabytes in the parent, which no limit
+// of a rendering covers.
+const maxCached = 2000
+
 // Search finds the edits. It ends early, with what it has, if the chart cannot be rendered any more.
 func Search(ctx context.Context, p Problem) Result {
 	excluded := map[int]Found{}
@@ -236,6 +241,9 @@ func (s *search) render(ctx context.Context, all [][]Edit, source string) []Rend
 		return nil
 	}
 	s.renders += len(missing)
+	if len(s.cache) > maxCached {
+		clear(s.cache)
+	}
 	for n, i := range numbers {
 		out[i], s.cache[keys[i]] = rendered[n], rendered[n]
 		if rendered[n].GivenUp && len(all[i]) == 1 {
