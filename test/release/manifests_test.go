@@ -2,6 +2,7 @@ package release
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -121,6 +122,7 @@ func TestKrew(t *testing.T) {
 		if out := run(t, root, nil, plugin, "version"); !strings.HasPrefix(out, "helmdrift v") {
 			t.Errorf("kubectl helm-drift version: %s", out)
 		}
+		must(t, os.MkdirAll(filepath.Join(root, "index", "default", ".git"), 0o755)) // without an index, krew removes nothing
 		run(t, root, env, krew, "uninstall", "helm-drift")
 		if left := listed(t, root); len(left) > 0 {
 			t.Errorf("krew uninstall leaves %s", left)
