@@ -25,7 +25,7 @@ build: ## builds the stripped binary and checks its size
 .PHONY: plugin
 plugin: build ## makes the plugin of Helm, which "helm plugin install bin/helm-drift" installs
 	@mkdir -p bin/helm-drift
-	cp bin/helmdrift deploy/plugin/plugin.complete LICENSE bin/helm-drift
+	cp bin/helmdrift deploy/plugin/plugin.complete LICENSE NOTICE bin/helm-drift
 	sed 's/^version: .*/version: $(VERSION:v%=%)/' deploy/plugin/plugin.yaml > bin/helm-drift/plugin.yaml
 
 test: fmt-check vet lint build unit e2e ## runs all checks and all tests
