@@ -107,17 +107,30 @@ func (p pluginRun) mustRun(code int, args ...string) string {
 // timeOfReport is the time of a report, the one value in which two reports of the same cluster differ.
 var timeOfReport = regexp.MustCompile(`(?m)^  "time": ".*",$`)
 
-// sameReports compares reports of the plugin with those of the binary. Helm takes the flags that it knows out of the arguments, and
-// hands each group to impersonate over twice.
+// snapshotFormats are the formats in which a snapshot can be reported: all but diff, which needs the text of the manifest.
+var snapshotFormats = []string{"text", "json", "yaml", "markdown", "junit", "sarif", "gitlab", "github", "html", "ignore", "prometheus"}
+
+// sameReports compares reports of the plugin with those of the binary, byte for byte: every format on a snapshot, whose report has the time
+// of the snapshot, and JSON and diff on the cluster, where only the time of the report may differ. Helm takes the flags that it knows out of
+// the arguments, and hands each group to impersonate over twice.
 func (p pluginRun) sameReports() {
 	p.t.Helper()
 	snapshot, err := filepath.Abs("../../testdata/snapshots/web.json.gz")
 	must(p.t, err)
 	inCluster := []string{"-n", p.c.storage, "--kubeconfig", p.c.proxy.kubeconfig}
 	impersonated := []string{"--kube-as-user", "admin", "--kube-as-group", "system:masters", "--kube-as-group", "system:authenticated"}
+	for _, format := range snapshotFormats {
+		args := []string{"diff", "--snapshot", snapshot, "-o", format}
+		wantCode, want, _ := p.run(suite.binary, args...)
+		code, got, messages := p.run(p.helm, append([]string{"drift"}, args...)...)
+		if code != wantCode || got != want || want == "" {
+			p.t.Errorf("helm drift %s: exit %d, want %d\n%s\nwant\n%s\n%s", strings.Join(args, " "), code, wantCode, got, want, messages)
+		}
+	}
 	for _, args := range [][]string{
 		{"diff", "--snapshot", snapshot},
 		slices.Concat([]string{"diff", p.c.release, "-o", "json"}, inCluster),
+		slices.Concat([]string{"diff", p.c.release, "-o", "diff"}, inCluster),
 		{"diff", p.c.release, "-o", "json", "--fail-on", "none", "--namespace=" + p.c.storage, "--kubeconfig=" + p.c.proxy.kubeconfig},
 		slices.Concat([]string{"diff", p.c.release, "-o", "json"}, inCluster, impersonated),
 		append([]string{"diff", "no-such-release"}, inCluster...),
