@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,11 @@ func TestDocs(t *testing.T) {
 	if *noCluster {
 		t.Skip("the commands need a cluster")
 	}
+	for _, tool := range docTools() {
+		if _, err := exec.LookPath(tool); err != nil || runtime.GOOS != "linux" { // script(1) has other flags elsewhere
+			t.Skipf("the commands of the pages need Linux and %s", tool)
+		}
+	}
 	env := docEnvironment(t)
 	for _, p := range pages {
 		t.Run(strings.TrimSuffix(filepath.Base(p.file), ".md"), func(t *testing.T) {
@@ -54,6 +60,9 @@ func TestDocs(t *testing.T) {
 		})
 	}
 }
+
+// docTools are the programs that the pages and their situations need, beside those that are built here.
+func docTools() []string { return []string{"bash", "jq", "patch", "script"} }
 
 // docEnvironment starts a control plane, builds helm and kubectl, and returns the environment of the commands.
 func docEnvironment(t *testing.T) []string {
