@@ -75,10 +75,14 @@ func docEnvironment(t *testing.T) []string {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
 	must(t, os.Mkdir(bin, 0o755))
-	for name, program := range map[string]string{"helmdrift": suite.binary, "helm": helmProgram(t, "v3"), "helm4": helmProgram(t, "v4")} {
+	for name, program := range map[string]string{
+		"helmdrift": suite.binary, "helm": builtHelm(t, "helm.sh/helm/v3/cmd/helm"), "helm4": builtHelm(t, "helm.sh/helm/v4/cmd/helm"),
+	} {
 		must(t, os.Symlink(program, filepath.Join(bin, name)))
 	}
-	must(t, buildProgram(filepath.Join(bin, "kubectl"), "./cmd/kubectl"))
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "kubectl"), "./cmd/kubectl").CombinedOutput(); err != nil {
+		t.Fatalf("build kubectl: %v\n%s", err, out)
+	}
 	return []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "LANG=C.UTF-8", "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
 		"PLANE=" + docKubeconfig(t, plane.Kubeconfig, dir)}
 }
