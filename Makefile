@@ -145,6 +145,8 @@ unit: $(PAIRS) postgresql chromium npm dpkg release-files
 
 e2e: planes postgresql
 	@command -v curl > /dev/null || echo "the test of the CronJob is SKIPPED: there is no curl"
+	@for tool in bash jq patch script; do command -v $$tool > /dev/null || \
+		echo "the test of the commands in docs is SKIPPED: there is no $$tool (Debian: apt-get install bash jq patch bsdutils)"; done
 	cd test/e2e && go test -count=1 -timeout 90m ./...
 
 .PHONY: postgresql

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -29,12 +28,13 @@ func TestPlugin(t *testing.T) {
 	archive := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(archived(t, plugin)) }))
 	t.Cleanup(archive.Close)
 	for _, helm := range []struct {
-		major string
+		command string
 		// unverified is the flag with which that Helm installs an archive without a signature.
 		unverified []string
-	}{{"v3", nil}, {"v4", []string{"--verify=false"}}} {
-		t.Run(helm.major, func(t *testing.T) {
-			p := pluginRun{c: c, t: t, helm: helmProgram(t, helm.major)}
+	}{{"helm.sh/helm/v3/cmd/helm", nil}, {"helm.sh/helm/v4/cmd/helm", []string{"--verify=false"}}} {
+		major := strings.Split(helm.command, "/")[2]
+		t.Run(major, func(t *testing.T) {
+			p := pluginRun{c: c, t: t, helm: builtHelm(t, helm.command)}
 			for _, source := range [][]string{{plugin}, append([]string{archive.URL + "/helm-drift.tar.gz"}, helm.unverified...)} {
 				p.data = t.TempDir()
 				p.mustRun(0, append([]string{"plugin", "install"}, source...)...)
@@ -49,25 +49,22 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// helmPrograms builds the helm of each major once.
-var helmPrograms = map[string]func() error{
-	"v3": sync.OnceValue(func() error { return buildProgram(filepath.Join(suite.dir, "helm-v3"), "helm.sh/helm/v3/cmd/helm") }),
-	"v4": sync.OnceValue(func() error { return buildProgram(filepath.Join(suite.dir, "helm-v4"), "helm.sh/helm/v4/cmd/helm") }),
-}
+// helmBuilds guards the helm commands, which several tests run.
+var helmBuilds sync.Mutex
 
-// helmProgram returns the path of the helm of a major.
-func helmProgram(t *testing.T, major string) string {
+// builtHelm returns the helm command of a package, which is built once.
+func builtHelm(t *testing.T, command string) string {
 	t.Helper()
-	must(t, helmPrograms[major]())
-	return filepath.Join(suite.dir, "helm-"+major)
-}
-
-// buildProgram compiles a program.
-func buildProgram(path, source string) error {
-	if out, err := exec.Command("go", "build", "-o", path, source).CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w\n%s", source, err, out)
+	helmBuilds.Lock()
+	defer helmBuilds.Unlock()
+	path := filepath.Join(suite.dir, "helm-"+strings.Split(command, "/")[2])
+	if _, err := os.Stat(path); err == nil {
+		return path
 	}
-	return nil
+	if out, err := exec.Command("go", "build", "-o", path, command).CombinedOutput(); err != nil {
+		t.Fatalf("build helm: %v\n%s", err, out)
+	}
+	return path
 }
 
 // pluginRun runs helm with a folder of plugins of its own.
