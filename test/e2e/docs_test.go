@@ -76,7 +76,7 @@ func docEnvironment(t *testing.T) []string {
 	bin := filepath.Join(dir, "bin")
 	must(t, os.Mkdir(bin, 0o755))
 	for name, program := range map[string]string{
-		"helmdrift": suite.binary, "helm": builtHelm(t, "helm.sh/helm/v3/cmd/helm"), "helm4": builtHelm(t, "helm.sh/helm/v4/cmd/helm"),
+		"helmdrift": suite.binary, "helm": helmProgram(t, "v3"), "helm4": helmProgram(t, "v4"),
 	} {
 		must(t, os.Symlink(program, filepath.Join(bin, name)))
 	}

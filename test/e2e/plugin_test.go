@@ -28,13 +28,12 @@ func TestPlugin(t *testing.T) {
 	archive := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(archived(t, plugin)) }))
 	t.Cleanup(archive.Close)
 	for _, helm := range []struct {
-		command string
+		major string
 		// unverified is the flag with which that Helm installs an archive without a signature.
 		unverified []string
-	}{{"helm.sh/helm/v3/cmd/helm", nil}, {"helm.sh/helm/v4/cmd/helm", []string{"--verify=false"}}} {
-		major := strings.Split(helm.command, "/")[2]
-		t.Run(major, func(t *testing.T) {
-			p := pluginRun{c: c, t: t, helm: builtHelm(t, helm.command)}
+	}{{"v3", nil}, {"v4", []string{"--verify=false"}}} {
+		t.Run(helm.major, func(t *testing.T) {
+			p := pluginRun{c: c, t: t, helm: helmProgram(t, helm.major)}
 			for _, source := range [][]string{{plugin}, append([]string{archive.URL + "/helm-drift.tar.gz"}, helm.unverified...)} {
 				p.data = t.TempDir()
 				p.mustRun(0, append([]string{"plugin", "install"}, source...)...)
@@ -52,16 +51,16 @@ func TestPlugin(t *testing.T) {
 // helmBuilds guards the helm commands, which several tests run.
 var helmBuilds sync.Mutex
 
-// builtHelm returns the helm command of a package, which is built once.
-func builtHelm(t *testing.T, command string) string {
+// helmProgram returns the path of the helm command of a major, "v3" or "v4", which is built once.
+func helmProgram(t *testing.T, major string) string {
 	t.Helper()
 	helmBuilds.Lock()
 	defer helmBuilds.Unlock()
-	path := filepath.Join(suite.dir, "helm-"+strings.Split(command, "/")[2])
+	path := filepath.Join(suite.dir, "helm-"+major)
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-	if out, err := exec.Command("go", "build", "-o", path, command).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", path, "helm.sh/helm/"+major+"/cmd/helm").CombinedOutput(); err != nil {
 		t.Fatalf("build helm: %v\n%s", err, out)
 	}
 	return path
