@@ -14,7 +14,8 @@ import (
 // TestNoCanaryInAnyFormat runs diff with every verbosity and several failures, whose messages quote secrets. Each run writes every format.
 // The release, live and the values of the chart have canaries, and no output has one.
 func TestNoCanaryInAnyFormat(t *testing.T) {
-	const object = "apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: prod}\ndata:\n  password: %\n---\napiVersion: v1\nkind: ConfigMap\n" +
+	const object = "apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: prod}\ndata:\n  password: %\n" +
+		"---\napiVersion: v1\nkind: ConfigMap\n" +
 		"metadata:\n  name: settings\n  namespace: prod\ndata:\n  mode: #\n  url: redis://:@cache\n  app.yaml: |\n    mode: #\n    api_key: @\n"
 	with := func(canary, mode string) string {
 		return strings.NewReplacer("%", base64.StdEncoding.EncodeToString([]byte(canary)), "@", canary, "#", mode).Replace(object)
