@@ -25,8 +25,8 @@ type differ struct {
 }
 
 // Diff returns the difference between a manifest, as helm get manifest prints it, and what its release has become. Manifest is the text of
-// the record, to which Helm adds a line break; empty if there is no release. Release is the report of the comparison: findings that it masks or silences are left out.
-// Show is set if secrets are shown.
+// the record, to which Helm adds a line break; empty if there is no release. Release is the report of the comparison: findings that it
+// masks or silences are left out. Show is set if secrets are shown.
 func Diff(manifest string, c *threeway.Comparison, release report.Release, show bool) *report.Patch {
 	if release.Operation != report.OperationInstall {
 		manifest += "\n"

@@ -137,8 +137,8 @@ func TestSeveralReleases(t *testing.T) {
 	}
 }
 
-// TestThreewayCases makes the diff of the manifest and the live objects of each case of pkg/threeway. It applies, and what it does not leave
-// out is what live has.
+// TestThreewayCases makes the diff of the manifest and the live objects of each case of pkg/threeway. It applies, and what it does not
+// leave out is what live has.
 func TestThreewayCases(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
 	if err != nil || len(files) == 0 {

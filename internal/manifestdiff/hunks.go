@@ -56,8 +56,8 @@ func (d *differ) hunks() string {
 	return hunks.String()
 }
 
-// shown returns the changes of a hunk. Those that cannot be shown stand alone; the others between two of these have as much context as all of
-// them can have, down to none.
+// shown returns the changes of a hunk. Those that cannot be shown stand alone; the others between two of these have as much context as all
+// of them can have, down to none.
 func (d *differ) shown(whole unified.Hunk, before, after *side) []unified.Hunk {
 	var out, run []unified.Hunk
 	hasProblem := func(h unified.Hunk) bool { return d.problem(h, before, after) != "" }

@@ -14,9 +14,9 @@ import (
 // sourceComment is how Helm names the template of a document.
 const sourceComment = "# Source: "
 
-// Masked returns the text of a manifest without its secrets, for a file that is carried away: values that the masker replaces are tokens, and
-// so are comments, which may hold anything, except for those with which Helm names a template. It has as many lines as the manifest, and
-// Diff makes the same diff of it, because the lines with tokens are those that Diff does not show.
+// Masked returns the text of a manifest without its secrets, for a file that is carried away: values that the masker replaces are tokens,
+// and so are comments, which may hold anything, except for those with which Helm names a template. It has as many lines as the manifest,
+// and Diff makes the same diff of it, because the lines with tokens are those that Diff does not show.
 func Masked(manifest string, m *secret.Masker) string {
 	token := m.Token("hidden")
 	var b strings.Builder

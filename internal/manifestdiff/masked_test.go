@@ -45,7 +45,8 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// TestMaskedHasTheDiff: what is hidden in the text of a masked manifest is what no diff shows, so the diff of each case of pkg/threeway stays.
+// TestMaskedHasTheDiff: what is hidden in the text of a masked manifest is what no diff shows, so the diff of each case of pkg/threeway
+// stays.
 func TestMaskedHasTheDiff(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -38,7 +38,8 @@ func (f *File) Conceal(mask string, hides func(path []any, value string) bool) s
 // comment matches a comment in what stands between keys and scalars.
 var comment = regexp.MustCompile(`(^|\s)#[^\r\n]*`)
 
-// ConcealComments returns the text of the file with some comments replaced by mask. Hides chooses them; each begins with "#". All else stays.
+// ConcealComments returns the text of the file with some comments replaced by mask. Hides chooses them; each begins with "#". All else
+// stays.
 func (f *File) ConcealComments(mask string, hides func(comment string) bool) string {
 	conceal := func(found string) string {
 		at := strings.IndexByte(found, '#')

@@ -43,7 +43,8 @@ func Absorb(r *report.AbsorbResult, opts Options) []byte {
 	return t.out.Bytes()
 }
 
-// patchLine returns a line of a patch. GitHub's runner removes the blanks before a line, so the sign of an equal line does not protect from "::".
+// patchLine returns a line of a patch. GitHub's runner removes the blanks before a line, so the sign of an equal line does not protect from
+// "::".
 func (t *text) patchLine(line string) string {
 	if content := strings.TrimLeft(line, " \t"); strings.HasPrefix(content, "::") {
 		return t.escape(line[:len(line)-len(content)]) + `\x3a` + t.escape(content[1:])
