@@ -45,12 +45,15 @@ bin/goreleaser: tools/release/go.mod
 	@echo "compiling goreleaser: 4 to 8 minutes on two cores, once"
 	cd tools/release && go build -trimpath -ldflags='-s -w' -o $(CURDIR)/bin/goreleaser github.com/goreleaser/goreleaser/v2
 
+# goreleaser reads the commit only if there is a remote.
+WITH_REMOTE := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/helmdrift/helmdrift
+
 .PHONY: snapshot-release
 snapshot-release: bin/goreleaser ## makes a release in dist/, without signing and publishing, and tests its files
 	bin/goreleaser check
-	bin/goreleaser release --snapshot --clean --skip=sign
-	bin/release/image -dist dist -version snapshot -layout dist/image
-	cd test/release && go test -count=1 -timeout 30m -v ./... -args -dist $(CURDIR)/dist
+	$(WITH_REMOTE) bin/goreleaser release --snapshot --clean --skip=sign
+	bin/release/image -dist dist -version snapshot -time "$$(git log -1 --format=%cI)" -layout dist/image
+	cd test/release && $(WITH_REMOTE) go test -count=1 -timeout 30m -v ./... -args -dist $(CURDIR)/dist
 	@echo "SKIPPED, because they need the network and the identity of the workflow: signatures (cosign), provenance, publishing"
 
 test: fmt-check vet lint build unit e2e ## runs all checks and all tests

@@ -75,7 +75,7 @@ func image(binary, arch string, made time.Time, labels map[string]string, licenc
 		return nil, err
 	}
 	config = config.DeepCopy()
-	config.OS, config.Architecture, config.Created = "linux", arch, v1.Time{Time: made}
+	config.OS, config.Architecture, config.Created = "linux", arch, v1.Time{Time: made.UTC()}
 	config.Config = v1.Config{
 		User:       user,
 		Entrypoint: []string{"/usr/bin/helmdrift"},

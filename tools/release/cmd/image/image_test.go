@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
@@ -19,6 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
+
+const commitTime = "2026-11-01T10:00:00+01:00"
 
 // dist returns a folder as goreleaser fills it, with a program for each architecture.
 func dist(t *testing.T) string {
@@ -37,7 +40,7 @@ func dist(t *testing.T) string {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(folder, "artifacts.json"), string(list))
-	write(t, filepath.Join(folder, "metadata.json"), `{"commit": "c0ffee", "date": "2026-11-01T10:00:00.5+01:00"}`)
+	write(t, filepath.Join(folder, "metadata.json"), `{"commit": "c0ffee", "date": "`+time.Now().Format(time.RFC3339Nano)+`"}`)
 	return folder
 }
 
@@ -54,7 +57,7 @@ func write(t *testing.T, file, text string) {
 // TestLayout makes the image in a folder, and reads it again: one image per architecture, without a shell, that runs as nobody.
 func TestLayout(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "image")
-	if err := run(t.Context(), options{dist: dist(t), version: "v1.2.3", layout: folder}); err != nil {
+	if err := run(t.Context(), options{dist: dist(t), version: "v1.2.3", time: commitTime, layout: folder}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := layout.ImageIndexFromPath(folder)
@@ -89,7 +92,7 @@ func checkImage(t *testing.T, image v1.Image, arch string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := config.Config; c.User != "65532:65532" || c.Entrypoint[0] != "/usr/bin/helmdrift" || config.Architecture != arch ||
+	if c := config.Config; c.User != "65532:65532" || c.Entrypoint[0] != "/usr/bin/helmdrift" || config.Architecture != arch || config.Created.Format(time.RFC3339) != "2026-11-01T09:00:00Z" ||
 		c.Labels["org.opencontainers.image.revision"] != "c0ffee" || c.Labels["org.opencontainers.image.version"] != "v1.2.3" {
 		t.Errorf("the configuration is %+v", config)
 	}
@@ -132,10 +135,9 @@ func TestPush(t *testing.T) {
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
 	repository := strings.TrimPrefix(server.URL, "http://") + "/helmdrift/helmdrift"
-	folder := dist(t)
 	digests := map[string]bool{}
 	for _, tags := range []string{"v1.2.3,latest", "again"} {
-		if err := run(t.Context(), options{dist: folder, version: "v1.2.3", push: repository, tags: tags}); err != nil {
+		if err := run(t.Context(), options{dist: dist(t), version: "v1.2.3", time: commitTime, push: repository, tags: tags}); err != nil {
 			t.Fatal(err)
 		}
 		for tag := range strings.SplitSeq(tags, ",") {
@@ -158,7 +160,7 @@ func TestPush(t *testing.T) {
 // TestRefused checks that half of what is needed is an error.
 func TestRefused(t *testing.T) {
 	for _, o := range []options{
-		{}, {version: "v1"}, {version: "v1", push: "example.com/x"}, {version: "v1", layout: "x", push: "y", tags: "z"}, {version: "v1", layout: "x", dist: t.TempDir()},
+		{}, {version: "v1"}, {version: "v1", push: "example.com/x"}, {version: "v1", layout: "x", push: "y", tags: "z"}, {version: "v1", layout: "x", dist: t.TempDir()}, {version: "v1", layout: "x", dist: dist(t), time: "yesterday"},
 	} {
 		if err := run(t.Context(), o); err == nil {
 			t.Errorf("%+v is accepted", o)

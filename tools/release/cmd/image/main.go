@@ -2,8 +2,8 @@
 // scratch that has the binary, the certificates of public authorities and /tmp, and runs as nobody. The same binaries always make the same
 // image.
 //
-//	image -dist DIR -version VERSION -layout DIR
-//	image -dist DIR -version VERSION -push REPOSITORY -tag TAG[,TAG…]
+//	image -dist DIR -version VERSION -time TIME -layout DIR
+//	image -dist DIR -version VERSION -time TIME -push REPOSITORY -tag TAG[,TAG…]
 //
 // It prints the digest of the index, which has one image per platform.
 package main
@@ -30,7 +30,7 @@ import (
 
 // options are the flags.
 type options struct {
-	dist, version, layout, push, tags string
+	dist, version, time, layout, push, tags string
 }
 
 func main() {
@@ -38,6 +38,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.dist, "dist", "dist", "the folder that goreleaser filled, in the repository")
 	flag.StringVar(&o.version, "version", "", "the version, for the labels")
+	flag.StringVar(&o.time, "time", "", "the time of the commit, as git log -1 --format=%cI prints it")
 	flag.StringVar(&o.layout, "layout", "", "write the image to this folder, in OCI's layout")
 	flag.StringVar(&o.push, "push", "", "push the image to this repository, with the logins of docker's configuration")
 	flag.StringVar(&o.tags, "tag", "", "the tags of the pushed image, separated by commas")
@@ -54,6 +55,9 @@ func run(ctx context.Context, o options) error {
 	}
 	built, err := read(o.dist)
 	if err != nil {
+		return err
+	}
+	if built.time, err = time.Parse(time.RFC3339, o.time); err != nil {
 		return err
 	}
 	var licences []file
@@ -117,15 +121,12 @@ type release struct {
 
 // read reads what goreleaser wrote. The paths in its list are relative to the folder above dist.
 func read(dist string) (release, error) {
-	var metadata struct {
-		Commit string
-		Date   time.Time
-	}
+	var metadata struct{ Commit string }
 	var artifacts []struct{ Path, Goos, Goarch, Type string }
 	if err := errors.Join(readJSON(filepath.Join(dist, "metadata.json"), &metadata), readJSON(filepath.Join(dist, "artifacts.json"), &artifacts)); err != nil {
 		return release{}, err
 	}
-	r := release{metadata.Commit, metadata.Date.UTC(), map[string]string{}}
+	r := release{commit: metadata.Commit, binaries: map[string]string{}}
 	for _, a := range artifacts {
 		if a.Type == "Binary" && a.Goos == "linux" {
 			r.binaries[a.Goarch] = filepath.Join(filepath.Dir(dist), a.Path)
