@@ -1,4 +1,5 @@
 # make demo   shows helmdrift with a cluster of its own
+# make check  checks a change quickly, before a commit
 # make test   checks everything; this is what CI runs
 #
 # Only Go and make are needed. The binaries of the control plane are built into the user's cache, outside of this tree.
@@ -8,7 +9,8 @@ LDFLAGS    := -s -w -X main.version=$(VERSION)
 # Without cgo and with trimmed paths, vet, tests and builds of the control plane share one compilation of Kubernetes.
 PLANE_ENV  := CGO_ENABLED=0 GOFLAGS=-trimpath
 LAUNCHER   := bin/controlplane
-STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
+TOOL       := go tool -modfile=$(CURDIR)/tools/go.mod
+STATICCHECK := $(TOOL) staticcheck
 # The differential test of the defaults reads generated objects before and after Kubernetes' own defaulting.
 PAIRS      := bin/defaults.ndjson
 PER_KIND   ?= 200
@@ -23,40 +25,121 @@ build: ## builds the stripped binary and checks its size
 .PHONY: plugin
 plugin: build ## makes the plugin of Helm, which "helm plugin install bin/helm-drift" installs
 	@mkdir -p bin/helm-drift
-	cp bin/helmdrift deploy/plugin/plugin.complete LICENSE bin/helm-drift
+	cp bin/helmdrift deploy/plugin/plugin.complete LICENSE NOTICE bin/helm-drift
 	sed 's/^version: .*/version: $(VERSION:v%=%)/' deploy/plugin/plugin.yaml > bin/helm-drift/plugin.yaml
 
+.PHONY: release-files
+release-files: plugin ## makes the completions, the manual pages and the tool that .goreleaser.yaml needs
+	rm -rf bin/release
+	mkdir -p bin/release/completions bin/release/man bin/release/plugin
+	bin/helmdrift completion bash > bin/release/completions/helmdrift.bash
+	bin/helmdrift completion zsh > bin/release/completions/helmdrift.zsh
+	bin/helmdrift completion fish > bin/release/completions/helmdrift.fish
+	bin/helmdrift completion powershell > bin/release/completions/helmdrift.ps1
+	go test ./cmd/helmdrift -count=1 -run '^TestManPages$$' -args -man $(CURDIR)/bin/release/man
+	gzip -9 -n bin/release/man/*.1
+	cp bin/helm-drift/plugin.yaml bin/helm-drift/plugin.complete bin/release/plugin
+	cd tools/release && go build -o $(CURDIR)/bin/release/ ./cmd/sbom ./cmd/image
+
+bin/goreleaser: tools/release/go.mod
+	@echo "compiling goreleaser: 4 to 8 minutes on two cores, once"
+	cd tools/release && go build -trimpath -ldflags='-s -w' -o $(CURDIR)/bin/goreleaser github.com/goreleaser/goreleaser/v2
+
+.PHONY: snapshot-release
+snapshot-release: bin/goreleaser ## makes a release in dist/, without signing and publishing, and tests its files
+	bin/goreleaser check
+	bin/goreleaser release --snapshot --clean --skip=sign
+	bin/release/image -dist dist -version snapshot -layout dist/image
+	cd test/release && go test -count=1 -timeout 30m -v ./... -args -dist $(CURDIR)/dist
+	@echo "SKIPPED, because they need the network and the identity of the workflow: signatures (cosign), provenance, publishing"
+
 test: fmt-check vet lint build unit e2e ## runs all checks and all tests
+
+.PHONY: check
+check: fmt-check modules ## checks a change quickly: format, vet, staticcheck, modules, short tests, known vulnerabilities
+	go vet ./...
+	$(STATICCHECK) ./...
+	go test -short ./...
+	cd tools && go vet ./... && go test -short ./...
+	@$(MAKE) --no-print-directory apidiff
+	@$(MAKE) --no-print-directory vulncheck VULN_OFFLINE=skip
+
+.PHONY: docs-check
+docs-check: ## fails if NOTICE, changelog.d, docs/cli.md or the names in docs/architecture.md are not current
+	go test -short ./test/project
+	cd tools && go test -short ./cmd/changelog
+	go test ./cmd/helmdrift -run 'TestCLIReference|TestArchitecture|TestDependenciesAreExplained|TestArrows'
+
+.PHONY: modules
+modules: ## fails if go.mod or go.sum is not tidy, or if a downloaded module was changed
+	go mod tidy -diff
+	go mod verify > /dev/null
+
+# VULN_DB names another database, VULN_PACKAGES other packages. VULN_OFFLINE=skip passes, and says so, if the database cannot be reached.
+VULN_PACKAGES ?= ./...
+VULN_OFFLINE  ?= fail
+.PHONY: vulncheck
+vulncheck: ## fails if the program can reach a known vulnerability
+	@mkdir -p bin; status=0; $(TOOL) govulncheck $(if $(VULN_DB),-db $(VULN_DB)) $(VULN_PACKAGES) > bin/vulncheck.log 2>&1 || status=$$?; \
+	if [ $$status = 0 ]; then echo "govulncheck: no known vulnerability is reached"; \
+	elif [ $(VULN_OFFLINE) = skip ] && grep -q 'fetching vulnerabilities' bin/vulncheck.log; then \
+		echo "govulncheck is SKIPPED: its database cannot be reached:"; cat bin/vulncheck.log; \
+	else cat bin/vulncheck.log; exit $$status; fi
+
+# Programs import pkg/...; what is incompatible with the last tag needs an entry in changelog.d.
+.PHONY: apidiff
+apidiff: ## fails on an incompatible change of the packages for programs that no entry in changelog.d names
+	@mkdir -p bin
+	@cd tools && go build -o $(CURDIR)/bin/apidiff golang.org/x/exp/cmd/apidiff && go build -o $(CURDIR)/bin/changelog ./cmd/changelog
+	@bin/changelog api $(CURDIR)/bin/apidiff
+
+.PHONY: changelog
+changelog: ## moves the entries of changelog.d into CHANGELOG.md, as the section of VERSION
+	cd tools && go build -o $(CURDIR)/bin/changelog ./cmd/changelog
+	bin/changelog assemble $(VERSION)
 
 fmt-check:
 	@bad=$$(gofmt -l cmd internal pkg test tools); test -z "$$bad" || { echo "not formatted:"; echo "$$bad"; exit 1; }
 
 vet:
 	go vet ./...
+	cd tools && go vet ./...
 	cd test/e2e && go vet ./...
 	cd test/deploy && go vet ./...
 	cd test/formats && go vet ./...
 	cd test/ci && go vet ./...
 	cd test/gitops && go vet ./...
+	cd test/release && go vet ./...
+	cd tools/release && go vet ./cmd/...
 	cd test/browser && go vet ./...
 	cd test/controlplane && $(PLANE_ENV) go vet ./...
 
+.PHONY: vet-systems
+vet-systems: ## checks that the program and its tests compile on the other systems that releases are for
+	$(foreach os,darwin windows,GOOS=$(os) $(PLANE_ENV) go vet ./... &&) true
+
 lint:
 	$(STATICCHECK) ./...
+	cd tools && go tool staticcheck ./...
 	cd test/e2e && $(STATICCHECK) ./...
 	cd test/deploy && $(STATICCHECK) ./...
 	cd test/formats && $(STATICCHECK) ./...
 	cd test/ci && $(STATICCHECK) ./...
 	cd test/gitops && $(STATICCHECK) ./...
+	cd test/release && $(STATICCHECK) ./...
+	cd tools/release && $(STATICCHECK) ./cmd/...
 	cd test/browser && $(STATICCHECK) ./...
 	cd test/controlplane && $(PLANE_ENV) $(STATICCHECK) . ./cmd/controlplane ./cmd/fakenode
 
-unit: $(PAIRS) postgresql chromium
+unit: $(PAIRS) postgresql chromium npm dpkg release-files
 	HELMDRIFT_DEFAULTS_PAIRS=$(CURDIR)/$(PAIRS) go test ./...
+	cd tools && go test ./...
 	cd test/deploy && go test ./...
 	cd test/formats && go test ./...
 	cd test/ci && go test ./...
 	cd test/gitops && go test ./...
+	cd tools/release && go test ./cmd/...
+	cd test/release && go test -count=1 ./...
 	cd test/browser && go test -timeout 30m ./...
 	cd test/controlplane && $(PLANE_ENV) go test ./...
 
@@ -69,15 +152,28 @@ postgresql: # go test hides why it skips a test
 	@ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || \
 		echo "tests of HELM_DRIVER=sql are SKIPPED: there is no /usr/lib/postgresql/*/bin/postgres (Debian: apt-get install postgresql)"
 
+.PHONY: dpkg
+dpkg:
+	@command -v dpkg > /dev/null && test "$$(id -u)" = 0 || echo "the test of the package for Debian is SKIPPED: it needs dpkg, and runs as root only"
+
 .PHONY: chromium
 chromium:
 	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null || \
 		echo "tests of -o html in a browser are SKIPPED: there is no chromium (Debian: apt-get install chromium)"
 
+.PHONY: npm
+npm:
+	@command -v npm > /dev/null || echo "the test of GitLab jobs by GitLab's schema is SKIPPED: there is no npm (Debian: apt-get install npm)"
+
 N ?= 1000
 .PHONY: oracle
 oracle: planes ## predicts N random upgrades and rollbacks per engine, and compares with what Helm 3 and Helm 4 do
 	cd test/e2e && go test -count=1 -timeout 12h -run TestOracle -oracle.n=$(N) -oracle.budget=5h .
+
+.PHONY: conformance
+conformance: planes ## records the cases of testdata/conformance again, from at most N random cases per engine
+	rm -f testdata/conformance/*.json
+	cd test/e2e && go test -count=1 -timeout 2h -run TestRecordConformance -oracle.n=$(N) -conformance.dir $(CURDIR)/testdata/conformance .
 
 .PHONY: forecast
 forecast: planes ## compares the forecast of N random upgrades and fixes per engine with what the controllers do
@@ -108,6 +204,10 @@ demo: build ## shows a saved report at once, and then the same on a control plan
 	@$(MAKE) --no-print-directory planes
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
 	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo
+
+.PHONY: docs
+docs: ## writes the pages and pictures of docs that are made from code
+	go test ./cmd/helmdrift ./internal/output/schema -run 'TestCLIReference|TestPictures|TestReportPage' -args -update-docs
 
 .PHONY: snapshots
 snapshots: build planes ## makes the snapshot of the README again, from the release of the demo

@@ -34,7 +34,9 @@ func readValuesFile(ctx context.Context, name string, chart *drift.Chart) (*valu
 	}
 	read := chart.ReadFile
 	if read == nil {
-		read = func(ctx context.Context, name string) ([]byte, error) { return fetch.ReadFile(ctx, name, nil) }
+		read = func(ctx context.Context, name string) ([]byte, error) {
+			return fetch.ReadFile(ctx, name, nil, chart.Source.Plugins)
+		}
 	}
 	text, err := read(ctx, name)
 	if err != nil {
@@ -63,15 +65,7 @@ func (v *valuesFile) rewrite(edits []absorb.Edit, edited map[string]any) ([]byte
 			v.text = text
 		}
 	}
-	file, err := valuesfile.Parse(name, v.text)
-	if err != nil {
-		return nil, err
-	}
-	var changes []valuesfile.Edit
-	for _, e := range edits {
-		changes = append(changes, valuesfile.Edit{Path: e.Path, Value: e.Value, Remove: e.Remove})
-	}
-	return file.Apply(changes...)
+	return drift.RewriteValues(name, v.text, edits)
 }
 
 // describe adds the file and its patch to a result. A patch that would show a secret has it masked.
@@ -96,7 +90,7 @@ func concealed(text []byte, hides func(string) bool) string {
 	if err != nil {
 		return string(text) // absorb has parsed it already
 	}
-	return file.Conceal(secret.Mask, hides)
+	return file.Conceal(secret.Mask, func(_ []any, value string) bool { return hides(value) })
 }
 
 // storedValues is the name of the file if none is given.

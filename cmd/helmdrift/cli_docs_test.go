@@ -28,7 +28,7 @@ func TestCLIReference(t *testing.T) {
 	const file = "../../docs/cli.md"
 	var b strings.Builder
 	b.WriteString("# Commands\n\n`go test ./cmd/helmdrift -run TestCLIReference -args -update-docs` writes this page from the commands.\n" +
-		"[Exit codes](../README.md#use) are the same for all of them.\n")
+		"[Exit codes and environment variables](environment.md) have a page of their own.\n")
 	for _, cmd := range documented() {
 		var help bytes.Buffer
 		cmd.SetOut(&help)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -20,49 +21,33 @@ import (
 
 const configSchema = "../../docs/config.schema.json"
 
-// TestConfigExamples checks that the configurations in docs/ignore.md are read without a warning and are valid by the schema.
-func TestConfigExamples(t *testing.T) {
-	text, err := os.ReadFile("../../docs/ignore.md")
+// checkConfig returns an error if a configuration is not read without a warning, or is not valid by the schema.
+func checkConfig(t *testing.T, text string) error {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), configName)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return err
+	}
+	config, err := readConfig(path)
 	if err != nil {
-		t.Fatal(err)
+		return err
+	}
+	if _, warnings := ignore.ReadRules("x", config.Ignore, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)); len(warnings) > 0 {
+		return fmt.Errorf("%v", warnings)
 	}
 	compiled, err := jsonschema.NewCompiler().Compile(configSchema)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	examples := 0
-	for _, block := range strings.Split(string(text), "```yaml\n")[1:] {
-		block, _, _ = strings.Cut(block, "```")
-		if !strings.HasPrefix(block, "ignore:") {
-			continue
-		}
-		examples++
-		path := filepath.Join(t.TempDir(), configName)
-		if err := os.WriteFile(path, []byte(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		config, err := readConfig(path)
-		if err != nil {
-			t.Error(err)
-		}
-		if rules, warnings := ignore.ReadRules("x", config.Ignore, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)); len(warnings) > 0 || len(rules) == 0 {
-			t.Errorf("%v of\n%s", warnings, block)
-		}
-		raw, err := yaml.YAMLToJSON([]byte(block))
-		if err != nil {
-			t.Fatal(err)
-		}
-		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := compiled.Validate(value); err != nil {
-			t.Error(err)
-		}
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return err
 	}
-	if examples == 0 {
-		t.Error("docs/ignore.md has no example")
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return err
 	}
+	return compiled.Validate(value)
 }
 
 // TestConfigSchemaHasEveryWord checks that the schema and configFile have the same words.

@@ -86,11 +86,12 @@ func numberError(name, text string, err error) error {
 }
 
 // addFlags adds the flags to the root command. --context is hidden: kubectl calls --kube-context so, and people type both.
+// helm-diff has a flag of this name too (see contextFlag).
 func (c *connection) addFlags(fs *pflag.FlagSet) {
 	fs.StringVarP(&c.namespace, "namespace", "n", c.namespace, "`namespace` of the release record [HELM_NAMESPACE]")
 	fs.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` [KUBECONFIG]")
 	fs.StringVar(&c.context, "kube-context", c.context, "kubeconfig `context` to use [HELM_KUBECONTEXT]")
-	fs.StringVar(&c.context, "context", c.context, "same as --kube-context")
+	fs.Var(&contextFlag{context: &c.context}, "context", "same as --kube-context")
 	fs.StringVar(&c.name, "cluster-name", c.name, "`name` of the cluster in reports (default: that of the kubeconfig) [HELMDRIFT_CLUSTER_NAME]")
 	fs.StringVar(&c.token, "kube-token", c.token, "bearer `token` for authentication [HELM_KUBETOKEN]")
 	fs.StringVar(&c.asUser, "kube-as-user", c.asUser, "`user` to impersonate [HELM_KUBEASUSER]")

@@ -41,7 +41,7 @@ type diffOptions struct {
 // newDiff returns the command diff. Its text names the signs and the exit codes, since they are what a reader of a report looks up.
 func newDiff(s streams, c *connection) *cobra.Command {
 	o := diffOptions{
-		compareOptions: newCompareOptions(s), printOptions: newPrintOptions(), repair: newFixOptions(),
+		compareOptions: newCompareOptions(s, c), printOptions: newPrintOptions(), repair: newFixOptions(),
 	}
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE[,RELEASE...] [CHART]]",
@@ -78,10 +78,13 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
 		Args:              releaseAndChart,
 		ValidArgsFunction: completeRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			hasChart := len(args) > 1
+			if err := acceptAliases(s, c, cmd.Flags(), hasChart, o.quiet); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("snapshot") {
 				return runDiffSnapshot(cmd.Context(), s, c, o, args, cmd.Flags())
 			}
-			hasChart := len(args) > 1
 			if err := o.check(cmd.Flags(), hasChart); err != nil {
 				return err
 			}
@@ -123,6 +126,7 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 		_ = fs.MarkHidden(name)
 	}
 	completeFixFlags(cmd)
+	addAliases(fs)
 }
 
 // commaHint says how several releases are named.
@@ -133,7 +137,11 @@ func releaseAndChart(_ *cobra.Command, args []string) error {
 	if len(args) <= 2 {
 		return nil
 	}
-	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: commaHint}
+	hint := otherCommand(args)
+	if hint == "" {
+		hint = commaHint
+	}
+	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: hint}
 }
 
 // several reports whether releases are selected, and returns their names if they are named. diff --fix without a name takes the only release
@@ -159,7 +167,11 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	if !o.fix {
 		for _, name := range fixFlags() {
 			if flags.Changed(name) {
-				return hinted{error: fmt.Errorf("--%s needs --fix", name), hint: "without --fix, diff writes nothing to the cluster"}
+				hint := "without --fix, diff writes nothing to the cluster"
+				if name == "skip" { // --skip KIND of helm-drift
+					hint += "; a rule in " + configName + " ignores kinds"
+				}
+				return hinted{error: fmt.Errorf("--%s needs --fix", name), hint: hint}
 			}
 		}
 		return nil
@@ -217,23 +229,10 @@ func (o *diffOptions) report(
 	}
 	now := clock()
 	// From here on nothing is in clear text unless --show-secrets says so.
-	release := result.Report(threeway.Mask{Show: o.showSecrets})
-	if o.baseline != "" {
-		release.Accept(known, "--baseline "+filepath.Base(o.baseline))
-	}
-	report := report.New(version, now, []report.Release{release})
+	report := report.New(version, now, []report.Release{o.release(result, known)})
 	look := s.display(s.out, o.color, now)
 	if d.target.Chart != nil {
 		look.CI.ChartDir = chartDir(d.target.Chart.Ref)
-	}
-	if old := result.Loaded.Old; old == nil || old.Manifest != "" {
-		look.Diff = func() []byte {
-			manifest := ""
-			if old != nil {
-				manifest = old.Manifest
-			}
-			return manifestdiff.Diff(manifest, result.Comparison, release, o.showSecrets)
-		}
 	}
 	if o.fix && o.format != output.Text {
 		return d.fix(ctx, s, o.repairOptions(), result)
@@ -250,6 +249,22 @@ func (o *diffOptions) report(
 		return d.fix(ctx, s, o.repairOptions(), result)
 	}
 	return o.failOn.status(report)
+}
+
+// release returns the report of a comparison. What the baseline has is accepted, and the patch is there only if it is printed.
+func (o *diffOptions) release(result *drift.Result, known *report.Report) report.Release {
+	out := result.Report(threeway.Mask{Show: o.showSecrets})
+	if o.baseline != "" {
+		out.Accept(known, "--baseline "+filepath.Base(o.baseline))
+	}
+	if o.writes(output.Diff) {
+		manifest := ""
+		if old := result.Loaded.Old; old != nil {
+			manifest = old.Manifest
+		}
+		out.Patch = manifestdiff.Diff(manifest, result.Comparison, out, o.showSecrets)
+	}
+	return out
 }
 
 // repairOptions returns the options of the fix that follows the report.

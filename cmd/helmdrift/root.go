@@ -33,11 +33,15 @@ puts back what drifted and nothing else.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			// Flags are parsed by now. Until here, quiet has discarded every log.
 			if c.debug {
 				log.SetOutput(newHelmLog(s.known, escape.Writer(s.err, !s.unicode())))
 			}
+			if cmd.Name() == "diff" { // which accepts the flags of helm-diff
+				return nil
+			}
+			return c.refuseLines(cmd.Flags())
 		},
 	}
 	root.SetOut(s.out)

@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime/debug"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // This file compares the releases that a selection finds, in one or several clusters. The search is in search.go, and the reading that the
@@ -29,9 +27,6 @@ func (o *diffOptions) checkScan(flags *pflag.FlagSet, hasChart bool) error {
 		if flags.Changed(name) {
 			return fmt.Errorf("--%s needs one release", name)
 		}
-	}
-	if o.writes(output.Diff) {
-		return hinted{error: errors.New("-o diff needs one release"), hint: "name the release: helmdrift diff RELEASE -o diff"}
 	}
 	return o.selectionOptions.check(flags)
 }
@@ -55,16 +50,12 @@ func runScan(ctx context.Context, s streams, c *connection, o diffOptions, names
 	releases, err := inClusters(ctx, search, func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.Release, error) {
 		s.limitMemory(len(found.Releases))
 		return source.Compare(ctx, found, fleet.Options{
-			Options: options, Mask: threeway.Mask{Show: o.showSecrets}, Concurrency: o.concurrency, Progress: show,
+			Options: options, Concurrency: o.concurrency, Progress: show,
+			Report: func(r *drift.Result) report.Release { return o.release(r, known) },
 		})
 	})
 	if err != nil {
 		return err
-	}
-	if o.baseline != "" {
-		for i := range releases {
-			releases[i].Accept(known, "--baseline "+filepath.Base(o.baseline))
-		}
 	}
 	now := time.Now()
 	search.covered.Seconds = now.Sub(start).Seconds()

@@ -189,11 +189,10 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 	out := map[string]string{}
 	now := time.Unix(0, 0)
 	got := report.New("test", now, []report.Release{c.Report(threeway.Mask{})})
+	got.Releases[0].Patch = manifestdiff.Diff(manifestText(t, c.Input.OldObjects), c, got.Releases[0], false)
 	for _, name := range output.Formats() {
 		var b bytes.Buffer
-		opts := output.Options{Text: text.Options{Now: now, ShowIgnored: true}, Diff: func() []byte {
-			return manifestdiff.Diff(manifestText(t, c.Input.OldObjects), c, got.Releases[0], false)
-		}}
+		opts := output.Options{Text: text.Options{Now: now, ShowIgnored: true}}
 		if err := output.Write(&b, output.Format(name), got, opts); err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ type snapshotOptions struct {
 
 // newSnapshot returns the command snapshot.
 func newSnapshot(s streams, c *connection) *cobra.Command {
-	o := snapshotOptions{compareOptions: newCompareOptions(s)}
+	o := snapshotOptions{compareOptions: newCompareOptions(s, c)}
 	cmd := &cobra.Command{
 		Use:   "snapshot RELEASE [CHART] -o FILE",
 		Short: "Save what a comparison reads, so that diff can make it elsewhere",
@@ -72,7 +72,7 @@ func snapshotArgs(_ *cobra.Command, args []string) error {
 	if len(args) == 1 || len(args) == 2 {
 		return nil
 	}
-	return hinted{error: errors.New("snapshot takes a release and, if you like, a chart"), hint: "helmdrift list shows the releases"}
+	return hinted{error: errors.New("snapshot takes a release, and a chart if one is to be compared later"), hint: "helmdrift list shows the releases"}
 }
 
 // check refuses flags that contradict each other or have no effect.

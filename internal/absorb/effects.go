@@ -1,27 +1,53 @@
 package absorb
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// effects returns what differs between two renderings, apart from the field itself.
+// effects returns what differs between two renderings, apart from the field itself and from what each rendering makes anew.
 func (s *search) effects(before, after Rendering, w Wanted) []Effect {
 	var out []Effect
-	for key, was := range before.Objects {
+	for _, key := range sortedKeys(before.Objects) {
+		was := before.Objects[key]
 		is, found := after.Objects[key]
 		switch {
-		case !found && (key != w.Key || len(w.Path) > 0):
+		case !found && (key != w.Key || len(w.Path) > 0) && !s.random[originOf(was)]:
 			out = append(out, Effect{Key: key, Before: was.Content, Converges: s.LiveForm(key) == nil})
 		case found && !object.IsSameMap(was.Content, is.Content):
 			out = append(out, s.moved(key, was.Content, is.Content, w)...)
 		}
 	}
-	for key, is := range after.Objects {
-		if _, found := before.Objects[key]; !found {
+	for _, key := range sortedKeys(after.Objects) {
+		is := after.Objects[key]
+		if _, found := before.Objects[key]; !found && !s.random[originOf(is)] {
 			out = append(out, Effect{Key: key, After: is.Content})
+		}
+	}
+	return out
+}
+
+// sortedKeys returns the keys of objects in their order, so that a result does not depend on that of a map.
+func sortedKeys(objects map[object.Key]object.Object) []object.Key {
+	return slices.SortedFunc(maps.Keys(objects), object.Key.Compare)
+}
+
+// origin is where an object comes from: its template and its kind.
+type origin struct{ source, kind string }
+
+func originOf(o object.Object) origin { return origin{o.Source, o.Kind} }
+
+// randomOf returns the origins of objects that have another name in each of two renderings of the same values. Such an object is another
+// one in every rendering, so that it appears and disappears says nothing of the values.
+func randomOf(a, b Rendering) map[origin]bool {
+	out := map[origin]bool{}
+	for key, o := range a.Objects {
+		if _, found := b.Objects[key]; !found {
+			out[originOf(o)] = true
 		}
 	}
 	return out

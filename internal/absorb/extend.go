@@ -7,10 +7,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// The mark that is put into a map to see where the map appears. It is a valid name of everything that has names.
+// The mark that is put into a map to see where the map appears. It is a valid name of everything that has names. Several maps are marked in
+// one rendering, so each key has a number and a letter after it: no key is a part of another one.
 const (
-	markKey   = "helmdriftmark"
-	markValue = "helmdriftvalue"
+	markPrefix = "helmdriftmark"
+	markValue  = "helmdriftvalue"
 )
 
 // maxMarks is how many maps get a mark, and maxLists how many lists get the live items.
@@ -33,8 +34,9 @@ func (f *fieldSearch) marks(nodes []leaf) []attempt {
 		if isMap && len(m) > 0 && !f.isFree(m) {
 			continue
 		}
-		path := append(l.path[:len(l.path):len(l.path)], markKey)
-		out = append(out, attempt{edits: []Edit{{Path: path, Value: markValue}}, score: l.score, mark: l.path})
+		key := markPrefix + itoa(len(out)) + "x"
+		path := append(l.path[:len(l.path):len(l.path)], key)
+		out = append(out, attempt{edits: []Edit{{Path: path, Value: markValue}}, score: l.score, mark: l.path, markKey: key})
 	}
 	return out
 }
@@ -60,7 +62,7 @@ func (f *fieldSearch) extensions(a attempt, r Rendering) []attempt {
 		return nil
 	}
 	var out []attempt
-	for _, at := range findMark(o.Content, nil) {
+	for _, at := range findMark(o.Content, a.markKey, nil) {
 		parent := at[:len(at)-1]
 		full := append(slices.Clone([]string(place)), rest...)
 		if len(parent) < len(full) && slices.Equal([]string(parent), full[:len(parent)]) {
@@ -87,10 +89,10 @@ func (f *fieldSearch) extensions(a attempt, r Rendering) []attempt {
 func (f *fieldSearch) textItem(a attempt, r Rendering, at object.Pointer) []attempt {
 	v, _ := at.Lookup(r.Objects[f.Key].Content)
 	text, ok := v.(string)
-	if !ok || text == markKey {
+	if !ok || text == a.markKey {
 		return nil
 	}
-	before, rest, _ := strings.Cut(text, markKey)
+	before, rest, _ := strings.Cut(text, a.markKey)
 	between, after, found := strings.Cut(rest, markValue)
 	if !found || between == "" {
 		return nil
@@ -154,24 +156,24 @@ func (f *fieldSearch) place(content map[string]any) (object.Pointer, []string, b
 }
 
 // findMark returns the pointers of the mark in a value: of keys that are the mark, and of texts that hold it.
-func findMark(v any, at object.Pointer) []object.Pointer {
+func findMark(v any, mark string, at object.Pointer) []object.Pointer {
 	var out []object.Pointer
 	switch v := v.(type) {
 	case map[string]any:
 		for _, key := range object.SortedKeys(v) {
 			below := append(at[:len(at):len(at)], key)
-			if key == markKey {
+			if key == mark {
 				out = append(out, below)
 				continue
 			}
-			out = append(out, findMark(v[key], below)...)
+			out = append(out, findMark(v[key], mark, below)...)
 		}
 	case []any:
 		for i, item := range v {
-			out = append(out, findMark(item, append(at[:len(at):len(at)], itoa(i)))...)
+			out = append(out, findMark(item, mark, append(at[:len(at):len(at)], itoa(i)))...)
 		}
 	case string:
-		if strings.Contains(v, markKey) {
+		if strings.Contains(v, mark) {
 			out = append(out, at)
 		}
 	}

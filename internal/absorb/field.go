@@ -8,8 +8,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// The bounds of the search for one field: how many renderings are made at once, how many at most, and after how many a search ends that
-// has a proof with side effects.
+// The bounds of the search for one field: how many renderings are made at once and how many at most, how many proofs with side effects end
+// it, how many switches are tried, and how much less likely a switch together with a value is than either alone.
 const (
 	batchSize  = 8
 	maxTries   = 400
@@ -22,11 +22,13 @@ const (
 type fieldSearch struct {
 	*search
 	Wanted
-	// queue are the attempts to make, the most likely first.
-	queue  []attempt
+	// queue are the trials to make, the most likely first.
+	queue  []trial
 	tried  map[string]bool
 	tries  int
 	proved []proof
+	// refused is the best change that would do it if the chart or the values file took it.
+	refused *Refused
 	// moves are the values that moved the field when they were changed, with what stood around them.
 	moves []segment
 }
@@ -38,8 +40,9 @@ type attempt struct {
 	// leaf is the value that is replaced by the text put, if the attempt can show how the field is composed.
 	leaf *leaf
 	put  string
-	// mark is set if the attempt puts a mark into the map at this path.
-	mark []any
+	// mark is set if the attempt puts a mark into the map at this path, under the key markKey.
+	mark    []any
+	markKey string
 }
 
 // proof is a candidate that was rendered, and in which desired equals live at the field.
@@ -55,17 +58,28 @@ type proof struct {
 	breaks []int
 }
 
-// run makes all attempts, in phases: those that are likely, those that only a rendering can suggest, and the rest.
+// phase is a kind of attempts: how many of them are tried alone, the most likely ones, and how many of the others share a rendering.
+type phase struct {
+	attempts        func([]leaf) []attempt
+	alone, together int
+}
+
+// run makes all attempts, in phases: those that are likely, those that only a rendering can suggest, and the rest. What is likely is tried
+// alone, because it soon ends the search; of the rest most attempts do nothing, which one rendering shows for many of them.
 func (f *fieldSearch) run(ctx context.Context) {
 	nodes := f.nodes()
-	phases := []func([]leaf) []attempt{
-		f.likely, f.fragments, f.emptied, f.marks, f.items, f.composed, f.others, f.composed, f.switches, f.unread,
+	phases := []phase{
+		{f.likely, batchSize, groupSize}, {f.fragments, 0, groupSize}, {f.emptied, 0, 1}, {f.marks, 0, maxMarks},
+		{f.items, 0, groupSize}, {f.composed, 0, 1}, {f.others, 0, groupSize}, {f.composed, 0, 1}, {f.switches, 0, groupSize},
+		{f.unread, 0, groupSize},
 	}
-	for _, phase := range phases {
+	for _, p := range phases {
 		if f.isSettled() || f.stopped != nil {
 			return
 		}
-		f.add(phase(nodes))
+		attempts := f.fresh(p.attempts(nodes))
+		alone := min(p.alone, len(attempts))
+		f.queue = append(grouped(attempts[:alone], 1), grouped(attempts[alone:], p.together)...)
 		f.drain(ctx)
 	}
 }
@@ -76,68 +90,110 @@ func (f *fieldSearch) isSettled() bool {
 		slices.ContainsFunc(f.proved, func(p proof) bool { return p.others == 0 && len(p.breaks) == 0 })
 }
 
-// add appends attempts that were not made yet to the queue, the best first.
-func (f *fieldSearch) add(attempts []attempt) {
+// fresh returns the attempts that were not made yet, the best first.
+func (f *fieldSearch) fresh(attempts []attempt) []attempt {
 	slices.SortStableFunc(attempts, func(a, b attempt) int { return b.score - a.score })
+	var out []attempt
 	for _, a := range attempts {
 		id, err := json.Marshal(a.edits)
 		if err != nil || f.tried[string(id)] {
 			continue
 		}
 		f.tried[string(id)] = true
-		f.queue = append(f.queue, a)
+		out = append(out, a)
 	}
+	return out
 }
 
-// drain renders the attempts of the queue in batches.
+// drain renders the trials of the queue in batches.
 func (f *fieldSearch) drain(ctx context.Context) {
 	for len(f.queue) > 0 && !f.isSettled() {
 		n := min(batchSize, len(f.queue))
 		batch := f.queue[:n:n]
 		f.queue = f.queue[n:]
 		all := make([][]Edit, n)
-		for i, a := range batch {
-			all[i] = a.edits
+		for i, t := range batch {
+			all[i] = t.edits()
 		}
 		f.tries += n
 		rendered := f.render(ctx, all, f.Source)
 		if rendered == nil {
-			f.queue = nil
-			return
+			break
 		}
 		var next, holding []attempt
+		var smaller []trial
 		for i, r := range rendered {
-			switch {
-			case r.Fault != "":
-			case batch[i].mark != nil:
-				next = append(next, f.extensions(batch[i], r)...)
-			case f.holds(r, f.Wanted):
-				holding = append(holding, batch[i])
+			switch t := batch[i]; {
+			case len(t) == 1:
+				more, holds := f.outcome(t[0], r)
+				next = append(next, more...)
+				if holds {
+					holding = append(holding, t[0])
+				}
+			case r.Fault != "" || t[0].mark == nil && f.isMoved(r):
+				smaller = append(smaller, t.split(r.GivenUp)...)
 			default:
-				next = append(next, f.solved(batch[i], r)...)
+				for _, a := range t {
+					more, _ := f.outcome(a, r)
+					next = append(next, more...)
+				}
 			}
 		}
-		f.prove(ctx, holding)
+		next = append(next, f.prove(ctx, holding)...)
 		// What a rendering suggests comes before what was only likely.
-		rest := f.queue
-		f.queue = nil
-		f.add(next)
-		f.queue = append(f.queue, rest...)
+		f.queue = slices.Concat(grouped(f.fresh(next), 1), smaller, f.queue)
 	}
 	f.queue = nil
 }
 
-// prove renders all of the chart with the attempts in which the field is as live has it, and keeps those for which that is still so.
-func (f *fieldSearch) prove(ctx context.Context, holding []attempt) {
-	all := make([][]Edit, len(holding))
-	for i, a := range holding {
-		all[i] = a.edits
+// outcome returns what follows from the rendering of an attempt: whether the field is as live has it, and otherwise what to try next.
+func (f *fieldSearch) outcome(a attempt, r Rendering) (next []attempt, holds bool) {
+	switch {
+	case r.Fault != "":
+		return nil, false
+	case a.mark != nil:
+		return f.extensions(a, r), false
+	case f.holds(r, f.Wanted):
+		return nil, true
+	}
+	return f.solved(a, r), false
+}
+
+// isMoved reports whether a rendering has the field otherwise than the current one.
+func (f *fieldSearch) isMoved(r Rendering) bool {
+	if len(f.Path) == 0 {
+		return f.holds(r, f.Wanted)
+	}
+	was, had := f.desired(f.current)
+	is, has := f.desired(r)
+	return had != has || !object.Equal(was, is)
+}
+
+// prove renders all of the chart with the attempts in which the field is as live has it, and keeps those for which that is still so. It
+// returns what to try instead of those that the values file or the chart refuses.
+func (f *fieldSearch) prove(ctx context.Context, holding []attempt) (next []attempt) {
+	var kept []attempt
+	var all [][]Edit
+	for _, a := range holding {
+		refusal := f.refusal(a.edits)
+		if refusal == nil {
+			kept, all = append(kept, a), append(all, a.edits)
+			continue
+		}
+		f.refuse(&Refused{Edits: a.edits, Reason: refusal.Reason, Line: refusal.Line, ByFile: true})
+		if len(refusal.Also) > 0 {
+			next = append(next, attempt{edits: slices.Concat(a.edits, refusal.Also), score: a.score})
+		}
 	}
 	for i, r := range f.render(ctx, all, "") {
+		if r.Fault != "" {
+			f.refuse(&Refused{Edits: all[i], Reason: r.Fault})
+			next = append(next, f.permitted(kept[i], r.Fault)...)
+		}
 		if r.Fault != "" || !f.holds(r, f.Wanted) {
 			continue
 		}
-		p := proof{edits: holding[i].edits, score: holding[i].score, rendering: r, effects: f.effects(f.current, r, f.Wanted)}
+		p := proof{edits: all[i], score: kept[i].score, rendering: r, effects: f.effects(f.current, r, f.Wanted)}
 		for _, n := range f.done {
 			if !f.holds(r, f.search.Wanted[n]) {
 				p.breaks = append(p.breaks, n)
@@ -147,6 +203,7 @@ func (f *fieldSearch) prove(ctx context.Context, holding []attempt) {
 		p.contested = f.contested(p.effects)
 		f.proved = append(f.proved, p)
 	}
+	return next
 }
 
 // contested returns the wanted fields that effects move to a value that live does not have.

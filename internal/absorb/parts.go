@@ -10,7 +10,7 @@ import (
 const maxParts = 12
 
 // inParts searches the scalars that differ in a field one after the other. The field is absorbed if all of them are; otherwise nothing
-// changes.
+// changes, and what was found for a single one is returned.
 func (s *search) inParts(ctx context.Context, w Wanted) (Found, bool) {
 	renamed := s.isRenamed(w)
 	parts := s.parts(w)
@@ -23,7 +23,10 @@ func (s *search) inParts(ctx context.Context, w Wanted) (Found, bool) {
 		found := s.whole(ctx, part)
 		if found.Status != Absorbed {
 			s.edited, s.values, s.current = edited, values, current
-			return Found{}, false
+			if len(parts) > 1 {
+				found = Found{Refused: found.Refused} // the candidates of one part do not absorb the field
+			}
+			return found, false
 		}
 		out.Edits = append(out.Edits, found.Edits...)
 	}

@@ -22,6 +22,8 @@ type Problem struct {
 	Again Rendering
 	// MaxSideEffects is how many fields of other objects an edit may move.
 	MaxSideEffects int
+	// Refuses returns why the values file cannot take edits, and nil if it can. If Refuses is nil, the file takes everything.
+	Refuses func(edits []Edit) *Refusal
 	// YAML returns a value as a text of YAML.
 	YAML func(v any) string
 }
@@ -38,6 +40,29 @@ type Rendering struct {
 	Objects map[object.Key]object.Object
 	// Fault says why the chart cannot be rendered.
 	Fault string
+	// GivenUp is set if the Fault is that the rendering took too much time or memory.
+	GivenUp bool
+}
+
+// Refusal is the reason why a values file cannot take edits.
+type Refusal struct {
+	// Reason says it in words, without a value, and Line is the line of the file; 0 if there is none.
+	Reason string
+	Line   int
+	// Also are further edits with which the file can take all: another place shares the value, and gets it too.
+	Also []Edit
+}
+
+// Error returns the reason.
+func (r *Refusal) Error() string { return r.Reason }
+
+// Refused is a change that would absorb a field if the chart or the values file took it.
+type Refused struct {
+	Edits  []Edit
+	Reason string
+	// ByFile is set if the values file refuses it, at Line. Otherwise the chart or its schema does.
+	ByFile bool
+	Line   int
 }
 
 // Wanted is one field that desired should have as live has it.
@@ -88,6 +113,8 @@ type Found struct {
 	Others []Candidate
 	// With are the numbers of the fields with which this one is in conflict.
 	With []int
+	// Refused is set for a field that is left if a change was refused that would absorb it.
+	Refused *Refused
 }
 
 // Candidate is a change of values that absorbs a field.
@@ -117,6 +144,8 @@ type Result struct {
 	// Final is the rendering with them.
 	Final   Rendering
 	Renders int
+	// GivenUp are the changes whose rendering took too much time or memory, each with the reason.
+	GivenUp []Refused
 	// Stopped is why the search ended early; nil if it did not.
 	Stopped error
 }

@@ -18,10 +18,12 @@ type search struct {
 	current        Rendering
 	// done are the fields that hold already.
 	done []int
-	// noise are the places that each rendering makes anew.
+	// noise are the places that each rendering makes anew, and random the templates of objects with such names.
 	noise   map[place]bool
+	random  map[origin]bool
 	cache   map[string]Rendering
 	renders int
+	givenUp []Refused
 	stopped error
 }
 
@@ -30,11 +32,12 @@ func Search(ctx context.Context, p Problem) Result {
 	excluded := map[int]Found{}
 	cache := map[string]Rendering{}
 	renders := 0
+	var givenUp []Refused
 	for {
 		s := &search{Problem: p, edited: p.Edited, values: p.Values, cache: cache}
 		out := s.run(ctx, excluded)
-		renders += s.renders
-		out.Renders = renders
+		renders, givenUp = renders+s.renders, append(givenUp, s.givenUp...)
+		out.Renders, out.GivenUp = renders, givenUp
 		// A field in conflict with an earlier one takes that with it: the search cannot know which of the two is right.
 		again := false
 		for i, f := range out.Found {
@@ -73,7 +76,7 @@ func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
 		return out
 	}
 	s.current = first[0]
-	s.noise = s.noiseOf(s.current, s.Again)
+	s.noise, s.random = s.noiseOf(s.current, s.Again), randomOf(s.current, s.Again)
 	for i, w := range s.Wanted {
 		switch f, left := excluded[i]; {
 		case left:
@@ -102,22 +105,33 @@ func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
 	return out
 }
 
-// field searches one field as a whole, and then the scalars in it that differ.
+// field searches one field as a whole, and then the scalars in it that differ. The other way round if the key of an item was edited: as a
+// whole such an item is one that was added and one that was removed, and the values of the chart make only the key.
 func (s *search) field(ctx context.Context, w Wanted) Found {
 	if s.holds(s.current, w) {
 		return Found{Status: Absorbed}
 	}
-	if s.isRenamed(w) {
-		if parts, found := s.inParts(ctx, w); found {
+	var parts Found
+	absorbed := false
+	renamed := s.isRenamed(w)
+	if renamed {
+		if parts, absorbed = s.inParts(ctx, w); absorbed {
 			return parts
 		}
 	}
 	out := s.whole(ctx, w)
-	if out.Status != NoValue {
-		return out
+	if out.Status == NoValue && !renamed {
+		if parts, absorbed = s.inParts(ctx, w); absorbed {
+			return parts
+		}
 	}
-	if parts, found := s.inParts(ctx, w); found {
-		return parts
+	switch {
+	case out.Status == Absorbed:
+	case len(parts.Others) > 0:
+		// The change of the one part that differs says more than those that replace the whole field.
+		out.Status, out.With, out.Others = parts.Status, parts.With, append(parts.Others, out.Others...)
+	default:
+		out.Refused = cmp.Or(out.Refused, parts.Refused)
 	}
 	return out
 }
@@ -151,6 +165,9 @@ func (s *search) whole(ctx context.Context, w Wanted) Found {
 	}
 	slices.Sort(out.With)
 	out.With = slices.Compact(out.With)
+	if out.Status != Absorbed {
+		out.Refused = f.refused
+	}
 	switch {
 	case out.Status == Absorbed:
 		out.With = nil
@@ -215,6 +232,9 @@ func (s *search) render(ctx context.Context, all [][]Edit, source string) []Rend
 	s.renders += len(missing)
 	for n, i := range numbers {
 		out[i], s.cache[keys[i]] = rendered[n], rendered[n]
+		if rendered[n].GivenUp && len(all[i]) == 1 {
+			s.givenUp = append(s.givenUp, Refused{Edits: all[i], Reason: rendered[n].Fault})
+		}
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/helmdrift/helmdrift/internal/absorb"
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -77,6 +78,9 @@ func absorption(t *testing.T, dir, comment string, parts map[string][]byte) *rep
 	}
 	a, err := drift.New(c.connection(), drift.Options{}).Absorb(t.Context(), target(dir, parts["file.yaml"]), drift.AbsorbOptions{
 		Unmanaged: strings.Contains(comment, "unmanaged"),
+		Rewrite: func(edits []absorb.Edit, _ map[string]any) ([]byte, error) {
+			return drift.RewriteValues("values.yaml", parts["file.yaml"], edits)
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +113,9 @@ func described(r *report.AbsorbResult) string {
 			fmt.Fprintf(&b, " %s:%d", f.File, f.Line)
 		}
 		b.WriteString("\n")
+		if f.Reason == report.LeftNotRendered || f.Reason == report.LeftConflict && len(f.With) == 0 {
+			fmt.Fprintf(&b, "  %s\n", f.Message)
+		}
 		describeEdits(&b, "  ", f.Edits, f.SideEffects)
 		for _, o := range f.Others {
 			b.WriteString("  or\n")

@@ -7,7 +7,6 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -21,27 +20,30 @@ type differ struct {
 	documents  []*document
 	// toLive is set if the new manifest has what live has.
 	toLive bool
-	// comments say what is left out.
-	comments []string
+	// leftOut says what is left out.
+	leftOut []string
 }
 
 // Diff returns the difference between a manifest, as helm get manifest prints it, and what its release has become. Manifest is the text of
-// the record, to which Helm adds a line break. Release is the report of the comparison: findings that it masks or silences are left out.
+// the record, to which Helm adds a line break; empty if there is no release. Release is the report of the comparison: findings that it masks or silences are left out.
 // Show is set if secrets are shown.
-func Diff(manifest string, c *threeway.Comparison, release report.Release, show bool) []byte {
-	d := differ{comparison: c, release: release, show: show, documents: split(manifest + "\n")}
+func Diff(manifest string, c *threeway.Comparison, release report.Release, show bool) *report.Patch {
+	if release.Operation != report.OperationInstall {
+		manifest += "\n"
+	}
+	d := differ{comparison: c, release: release, show: show, documents: split(manifest)}
 	d.toLive = release.Operation == report.OperationDrift
 	for _, o := range release.Objects {
 		d.object(o)
 	}
-	return d.text()
+	return &report.Patch{Hunks: d.hunks(), LeftOut: d.leftOut}
 }
 
 // leaveOut says that something is left out.
 func (d *differ) leaveOut(what, why string) {
-	line := "# " + escape.Text(d.scrub(what), false) + " is left out: " + why + "\n"
-	if !slices.Contains(d.comments, line) {
-		d.comments = append(d.comments, line)
+	line := d.scrub(what) + " is left out: " + why
+	if !slices.Contains(d.leftOut, line) {
+		d.leftOut = append(d.leftOut, line)
 	}
 }
 
@@ -63,9 +65,10 @@ func (d *differ) object(o report.Object) {
 	compared := d.compared(o)
 	document := d.find(o.Key())
 	switch {
-	case compared == nil || o.Error != nil:
-		return
-	case document == nil && (!d.toLive && o.Action == report.ActionCreate):
+	case o.Error != nil:
+		d.leaveOut(title(o), o.Error.Message)
+	case compared == nil:
+	case document == nil && !d.toLive && compared.Old == nil:
 		d.add(o, compared)
 	case document == nil:
 		if len(o.Fields) > 0 || o.Missing {

@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -33,6 +35,9 @@ func comparison(manifest, desired, live string) *threeway.Comparison {
 		in.Operation, in.Desired.Source = report.OperationUpgrade, "chart"
 		in.DesiredObjects = render.Parse(desired, options).Objects
 	}
+	if manifest == "" {
+		in.Operation, in.Old, in.Last = report.OperationInstall, nil, nil
+	}
 	for _, list := range [][]object.Object{in.OldObjects, in.DesiredObjects} {
 		for _, o := range list {
 			in.Live[o.Ref] = threeway.Live{Absence: threeway.AbsentObject}
@@ -42,6 +47,18 @@ func comparison(manifest, desired, live string) *threeway.Comparison {
 		in.Live[o.Ref] = threeway.Live{Object: object.HelmMetadata(o.Content, in.Name, in.Namespace)}
 	}
 	return threeway.Compare(in)
+}
+
+// printed returns what -o diff prints of a comparison of a manifest.
+func printed(t *testing.T, manifest string, c *threeway.Comparison, show bool) []byte {
+	t.Helper()
+	release := c.Report(threeway.Mask{Show: show})
+	release.Patch = Diff(manifest, c, release, show)
+	doc, err := output.Document(output.Diff, report.New("test", time.Unix(0, 0), []report.Release{release}), output.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
 }
 
 // TestCases holds the diffs in testdata: old.yaml and live.yaml, and desired.yaml for an upgrade, make want. <CR> and <RLO> in an input
@@ -63,7 +80,7 @@ func TestCases(t *testing.T) {
 			}
 			_, show := in["show"]
 			c := comparison(in["old.yaml"], in["desired.yaml"], in["live.yaml"])
-			got := Diff(in["old.yaml"], c, c.Report(threeway.Mask{Show: show}), show)
+			got := printed(t, in["old.yaml"], c, show)
 			if !strings.Contains(string(got), "left out") {
 				checkPatch(t, in["old.yaml"], got, c)
 			}
@@ -77,6 +94,46 @@ func TestCases(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		})
+	}
+}
+
+// TestSeveralReleases: the diff of several releases is one patch for the manifests of all, each in a file below its namespace.
+func TestSeveralReleases(t *testing.T) {
+	program, err := exec.LookPath("patch")
+	if err != nil {
+		t.Skip("patch is not installed")
+	}
+	dir := t.TempDir()
+	var releases []report.Release
+	for _, namespace := range []string{"a", "b", "c"} {
+		manifest := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\n  namespace: d\ndata:\n  mode: fast"
+		c := comparison(manifest, "", strings.Replace(manifest, "fast", "slow-"+namespace, 1))
+		release := c.Report(threeway.Mask{})
+		release.Patch = Diff(manifest, c, release, false)
+		release.Name, release.Namespace, release.StorageNamespace = "web", namespace, namespace
+		releases = append(releases, release)
+		if err := os.MkdirAll(filepath.Join(dir, namespace), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, namespace, "web.yaml"), []byte(manifest+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	releases[1] = report.Release{Name: "web", Namespace: "b", Errors: []report.Message{{Message: "--- a\n+++ b"}}}
+	all := report.NewScan("test", time.Unix(0, 0), releases, []report.ScanError{{Message: "+++ x"}}, report.Scan{})
+	doc, err := output.Document(output.Diff, all, output.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "--binary", "-F0", "-p0")
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(doc)
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "patching file a/web.yaml\npatching file c/web.yaml\n" {
+		t.Fatalf("patch: %v: %s\n%s", err, out, doc)
+	}
+	for namespace, want := range map[string]string{"a": "mode: slow-a\n", "b": "mode: fast\n", "c": "mode: slow-c\n"} {
+		if text, err := os.ReadFile(filepath.Join(dir, namespace, "web.yaml")); err != nil || !strings.HasSuffix(string(text), want) {
+			t.Errorf("%s has %s, %v", namespace, text, err)
+		}
 	}
 }
 
@@ -104,7 +161,7 @@ func TestThreewayCases(t *testing.T) {
 		}
 		c := comparison(old, "", live)
 		for _, show := range []bool{false, true} {
-			diff := Diff(old, c, c.Report(threeway.Mask{Show: show}), show)
+			diff := printed(t, old, c, show)
 			switch {
 			case len(diff) == 0:
 			case strings.Contains(string(diff), "left out"):
@@ -133,8 +190,10 @@ func patched(t *testing.T, manifest string, diff []byte) string {
 	}
 	dir := t.TempDir()
 	name := filepath.Join(dir, "web.yaml")
-	if err := os.WriteFile(name, []byte(manifest+"\n"), 0o600); err != nil {
-		t.Fatal(err)
+	if manifest != "" {
+		if err := os.WriteFile(name, []byte(manifest+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if len(diff) > 0 {
 		cmd := exec.Command(program, "--binary", "-F0", "-p0")

@@ -91,6 +91,8 @@ func FuzzEscape(f *testing.F) {
 		scan.Errors = []report.ScanError{{Cluster: s, Namespace: s, Code: s, Message: s}, {Message: s}}
 		checkText(t, &scan, Options{Text: text.Options{Unicode: true, Width: max(0, width%200)}})
 		checkText(t, &scan, Options{Text: text.Options{Width: max(0, width%200), Verbose: true}})
+		scan.Releases = []report.Release{{Name: s, Namespace: s, Cluster: s, Patch: &report.Patch{LeftOut: []string{s}, Hunks: "@@ -1 +1 @@\n-a\n+b\n"}}}
+		checkRaw(t, render(t, Diff, &scan, Options{}))
 		if !utf8.ValidString(s) { // no JSON and so no API server can send it
 			return
 		}

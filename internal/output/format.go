@@ -19,8 +19,6 @@ import (
 type Options struct {
 	Text text.Options
 	CI   ci.Options
-	// Diff returns the document of the format diff, with secrets masked; nil if the manifest is not known, as it is not of a saved report.
-	Diff func() []byte
 }
 
 // Format names an output format. It is a flag value (pflag.Value), so an unknown name is refused while flags are parsed.
@@ -31,7 +29,7 @@ const (
 	Text Format = "text"
 	JSON Format = "json"
 	YAML Format = "yaml"
-	// Diff is a unified diff of the manifest of a release, which the caller makes: a report has no manifest.
+	// Diff writes the patches of the manifests. Only a Report whose releases have a Patch has this format.
 	Diff Format = "diff"
 	// Markdown, JUnit, SARIF, GitLab and GitHub are what tools show about a pipeline; see package ci. Only a Report has these formats.
 	Markdown Format = "markdown"
@@ -82,17 +80,6 @@ type format struct {
 // writeHTML returns a report as one page for a browser, in the words of the text format.
 func writeHTML(r *report.Report, _ Options) ([]byte, error) {
 	return html.Document(r, text.NewPhrases(r))
-}
-
-// errNoManifest refuses a diff of what has no manifest.
-var errNoManifest = errors.New("the manifest of the release is not known")
-
-// writeDiff returns the diff of the manifest.
-func writeDiff(_ *report.Report, o Options) ([]byte, error) {
-	if o.Diff == nil {
-		return nil, errNoManifest
-	}
-	return o.Diff(), nil
 }
 
 // forCI returns the writer of a format of package ci.

@@ -47,8 +47,25 @@ func Hunks(parts ...Part) []Hunk {
 	return group(a, b, all, context)
 }
 
-// Narrow returns the changes of the hunk as hunks with at most n equal lines around each change.
-func (h Hunk) Narrow(n int) []Hunk { return group(h.a, h.b, h.changes, n) }
+// Changes returns each change of the hunk as a hunk without equal lines.
+func (h Hunk) Changes() (out []Hunk) {
+	for _, c := range h.changes {
+		out = append(out, Hunk{h.a, h.b, []change{c}, 0})
+	}
+	return out
+}
+
+// Join returns the changes of hunks of the same texts as hunks with at most n equal lines around each change.
+func Join(hunks []Hunk, n int) []Hunk {
+	var all []change
+	for _, h := range hunks {
+		all = append(all, h.changes...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return group(hunks[0].a, hunks[0].b, all, n)
+}
 
 // Old returns the first line of the hunk in the old text, counted from 0, and the line after its last one.
 func (h Hunk) Old() (from, to int) {

@@ -1,22 +1,23 @@
 package valuesfile
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
 )
 
-// Conceal returns the text of the file with each line of some scalars replaced by mask. Hides chooses the scalars by their values. The text
-// has as many lines as the file, which stay as they are otherwise.
-func (f *File) Conceal(mask string, hides func(value string) bool) string {
+// Conceal returns the text of the file with each line of some scalars replaced by mask. Hides chooses the scalars by their paths, of keys
+// and indexes, and their values. The text has as many lines as the file, which stay as they are otherwise.
+func (f *File) Conceal(mask string, hides func(path []any, value string) bool) string {
 	root, err := locate(f.text)
 	if err != nil || root == nil {
 		return f.bom + f.text // Parse has located it already
 	}
 	var hidden []*node
-	root.eachScalar(func(n *node) {
-		if hides(n.yaml.Value) {
+	root.eachScalar(nil, func(path []any, n *node) {
+		if hides(path, n.yaml.Value) {
 			hidden = append(hidden, n)
 		}
 	})
@@ -31,14 +32,61 @@ func (f *File) Conceal(mask string, hides func(value string) bool) string {
 	return f.bom + text
 }
 
-// eachScalar visits the values that are scalars, in the order of the text.
-func (n *node) eachScalar(visit func(*node)) {
-	if n.yaml.Kind == yaml3.ScalarNode {
-		visit(n)
+// comment matches a comment in what stands between keys and scalars.
+var comment = regexp.MustCompile(`(^|\s)#[^\r\n]*`)
+
+// ConcealComments returns the text of the file with some comments replaced by mask. Hides chooses them; each begins with "#". All else stays.
+func (f *File) ConcealComments(mask string, hides func(comment string) bool) string {
+	conceal := func(found string) string {
+		at := strings.IndexByte(found, '#')
+		if !hides(found[at:]) {
+			return found
+		}
+		return found[:at] + "# " + mask
+	}
+	var b strings.Builder
+	at := 0
+	if root, err := locate(f.text); err == nil && root != nil {
+		s := newSource(f.text)
+		root.eachText(s, func(from, to int) {
+			b.WriteString(comment.ReplaceAllStringFunc(f.text[at:from], conceal) + f.text[from:to])
+			at = to
+		})
+	}
+	return f.bom + b.String() + comment.ReplaceAllStringFunc(f.text[at:], conceal)
+}
+
+// eachText visits the keys and scalars in the order of the text. A comment may follow the header of a block scalar.
+func (n *node) eachText(s source, visit func(from, to int)) {
+	switch {
+	case n.isBlockScalar():
+		visit(n.start, n.header)
+		visit(min(s.lineEnd(n.header), n.end), n.end)
+	case n.yaml.Kind == yaml3.ScalarNode || n.yaml.Kind == yaml3.AliasNode:
+		visit(n.start, n.end)
 	}
 	for _, e := range n.entries {
+		if e.key != nil {
+			e.key.eachText(s, visit)
+		}
 		if e.value != nil {
-			e.value.eachScalar(visit)
+			e.value.eachText(s, visit)
+		}
+	}
+}
+
+// eachScalar visits the values that are scalars, in the order of the text. Path is that of the node.
+func (n *node) eachScalar(path []any, visit func([]any, *node)) {
+	if n.yaml.Kind == yaml3.ScalarNode {
+		visit(path, n)
+	}
+	for i, e := range n.entries {
+		step := any(i)
+		if e.key != nil {
+			step = keyName(e.key.yaml)
+		}
+		if e.value != nil {
+			e.value.eachScalar(below(path, step), visit)
 		}
 	}
 }

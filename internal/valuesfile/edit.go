@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // editor makes one change of a text.
@@ -137,6 +139,12 @@ func (ed *editor) walk(c change) error {
 			return errNoPlace
 		}
 		p = ed.child(p, index)
+	}
+	if p.yaml.Kind == yaml3.AliasNode {
+		// An earlier edit may have changed the anchor, so that the alias has the value already and can stay.
+		if old, value, err := ed.compare(c, c.path); err != nil || object.Equal(old, value) {
+			return err
+		}
 	}
 	ed.noteAnchors(c.path, p.yaml)
 	return ed.replace(p, c.value)

@@ -217,14 +217,17 @@ func (f *File) check(text string, wanted any, shared []sharedAnchor) error {
 			return nil
 		}
 	}
-	if len(shared) > 0 {
-		s := shared[0]
-		return f.refused(s.path, fmt.Errorf("the value has the anchor &%s of line %d, which line %d uses: the edit would change both",
-			s.name, s.line, s.user))
-	}
 	var path []any
 	if err == nil {
 		path = difference(nil, got, wanted)
+	}
+	if len(shared) > 0 {
+		s := causeOf(shared, path)
+		refusal := &SharedError{Anchor: s.name, Line: s.line, User: s.user}
+		if err == nil {
+			refusal.Also = further(nil, wanted, got)
+		}
+		return f.refused(s.path, refusal)
 	}
 	return f.refused(path, errors.New("the edits cannot be written into this file without changing something else"))
 }

@@ -139,11 +139,12 @@ func provides(merged *yaml3.Node, key string) bool {
 	return false
 }
 
-// sharedAnchor is a value with an anchor that an edit changes, and an alias of it.
+// sharedAnchor is a value with an anchor that an edit changes, and the aliases of it.
 type sharedAnchor struct {
 	path       []any
 	name       string
 	line, user int
+	users      [][]any
 }
 
 // noteAnchor notes that an edit changes a value, if the value has an alias.
@@ -152,8 +153,43 @@ func (ed *editor) noteAnchor(path []any, n *yaml3.Node) {
 		return
 	}
 	if user := aliasOf(ed.root.yaml, n); user != nil {
-		ed.shared = append(ed.shared, sharedAnchor{path: path, name: n.Anchor, line: n.Line, user: user.Line})
+		ed.shared = append(ed.shared, sharedAnchor{
+			path: path, name: n.Anchor, line: n.Line, user: user.Line, users: usersOf(ed.root.yaml, n, nil),
+		})
 	}
+}
+
+// usersOf returns the paths of the aliases of a node at or below another one. The path of a merge is that of the map that it is in.
+func usersOf(root, target *yaml3.Node, path []any) [][]any {
+	if root.Alias == target {
+		return [][]any{path}
+	}
+	var out [][]any
+	for i, child := range root.Content {
+		at := path
+		switch {
+		case root.Kind == yaml3.SequenceNode:
+			at = below(path, i)
+		case root.Kind == yaml3.MappingNode && i%2 == 0:
+			continue // a key
+		case root.Kind == yaml3.MappingNode && !isMerge(root.Content[i-1]):
+			at = below(path, keyName(root.Content[i-1]))
+		}
+		out = append(out, usersOf(child, target, at)...)
+	}
+	return out
+}
+
+// causeOf returns the anchor by which a place changed that no edit asked for. If none is known to lead there, it is the first.
+func causeOf(shared []sharedAnchor, place []any) sharedAnchor {
+	for _, s := range shared {
+		for _, user := range s.users {
+			if n := min(len(user), len(place)); slices.Equal(user[:n], place[:n]) {
+				return s
+			}
+		}
+	}
+	return shared[0]
 }
 
 // noteAnchors does so for a value and all below it.

@@ -23,7 +23,7 @@ type AbsorbOptions struct {
 	// MaxSideEffects is how many fields of other objects the changes for one field may move.
 	MaxSideEffects int
 	// Rewrite returns the content of the values file after edits, given its content as values. If it is nil, or returns nil, the edited
-	// values are the content.
+	// values are the content. Edits for which it returns an error, such as an *absorb.Refusal, are not proposed.
 	Rewrite func(edits []absorb.Edit, edited map[string]any) ([]byte, error)
 }
 
@@ -36,6 +36,7 @@ type Absorption struct {
 	Edited  map[string]any
 	Content []byte
 
+	file   string // the name of the values file
 	wanted []wantedField
 	found  absorb.Result
 	values map[string]any
@@ -82,6 +83,9 @@ func (c *Comparer) absorb(ctx context.Context, t Target, o AbsorbOptions) (*Abso
 		return nil, err
 	}
 	a := &Absorption{Result: result, unproved: map[int]bool{}}
+	if files := t.Chart.Values.Files; len(files) > 0 {
+		a.file = files[len(files)-1]
+	}
 	for _, m := range result.Comparison.Input.Errors {
 		return a, errors.New(m.Message)
 	}
@@ -94,7 +98,7 @@ func (c *Comparer) absorb(ctx context.Context, t Target, o AbsorbOptions) (*Abso
 	if err != nil {
 		return nil, err
 	}
-	server, err := StartVariants(ctx, request, c.options.RenderVariants)
+	server, err := StartVariants(ctx, request, c.options.RenderVariants, c.options.RenderTime)
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +177,7 @@ func (r run) search(ctx context.Context, a *Absorption, server *VariantServer, o
 		}
 		return reads.Paths
 	}
+	p.Refuses = o.refuses(p.Edited)
 	p.Again.Objects = map[object.Key]object.Object{}
 	for _, o := range comparison.Input.DesiredObjects {
 		p.Again.Objects[o.Key] = o
@@ -203,13 +208,14 @@ func (r run) prove(ctx context.Context, a *Absorption, chart *variantChart, o Ab
 		}
 	}
 	a.Content = content
+	chart.server.Renew() // the proof must not fail because the search took all the time
 	rendered, err := chart.server.Render(ctx, []render.Variant{{Values: content, Strict: !r.target.Chart.SkipSchemaValidation}})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	fault := ""
 	if err != nil {
-		fault = err.Error() // such as that of the time limit
+		fault = err.Error()
 	} else {
 		fault = rendered[0].Fault
 	}
@@ -299,7 +305,7 @@ func (v *variantChart) objects(documents []render.Document) []object.Object {
 	return render.Objects(documents, render.ParseOptions{Namespace: v.namespace, Scope: v.connection.Cluster.Scope}).Objects
 }
 
-// Render implements absorb.Chart.
+// Render implements absorb.Chart. A rendering of all templates is a proof, so the schema of the chart counts too.
 func (v *variantChart) Render(ctx context.Context, edited []map[string]any, source string) ([]absorb.Rendering, error) {
 	variants := make([]render.Variant, len(edited))
 	for i, content := range edited {
@@ -307,7 +313,8 @@ func (v *variantChart) Render(ctx context.Context, edited []map[string]any, sour
 		if err != nil {
 			return nil, errors.New("the values are no JSON")
 		}
-		variants[i] = render.Variant{Values: text, Only: v.server.First.Reads[source].Files}
+		strict := source == "" && !v.target.Chart.SkipSchemaValidation
+		variants[i] = render.Variant{Values: text, Only: v.server.First.Reads[source].Files, Strict: strict}
 	}
 	rendered, err := v.server.Render(ctx, variants)
 	if err != nil {
@@ -315,7 +322,7 @@ func (v *variantChart) Render(ctx context.Context, edited []map[string]any, sour
 	}
 	out := make([]absorb.Rendering, len(rendered))
 	for i, one := range rendered {
-		if out[i].Fault = one.Fault; one.Fault != "" {
+		if out[i].Fault, out[i].GivenUp = one.Fault, one.GivenUp; one.Fault != "" {
 			continue
 		}
 		out[i].Objects = map[object.Key]object.Object{}

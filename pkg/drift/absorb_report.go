@@ -36,6 +36,10 @@ func (a *Absorption) Report(version string, now time.Time) *report.AbsorbResult 
 	}
 	out.Kustomization = a.patches.kustomization
 	out.SideEffects = a.allEffects()
+	for _, one := range a.found.GivenUp {
+		out.Warnings = append(out.Warnings, report.Message{Code: "candidate-given-up",
+			Message: "a candidate was given up: " + namesOf(one.Edits) + ": " + a.Result.Comparison.Scrub(one.Reason)})
+	}
 	if a.found.Stopped != nil {
 		out.Warnings = append(out.Warnings, report.Message{Code: "search-ended", Message: "the search ended early: " +
 			a.Result.Comparison.Scrub(a.found.Stopped.Error())})
@@ -91,7 +95,33 @@ func (a *Absorption) field(i int) report.AbsorbField {
 		out.Reason, out.Message = report.LeftNoValue, "no value of the chart was found that controls it"
 		out.File, out.Line = a.lineOf(w)
 	}
+	if found.Refused != nil && found.Status != absorb.Absorbed {
+		a.describeRefused(&out, found)
+	}
 	return out
+}
+
+// describeRefused says that a change would absorb the field if it was not refused. What the values file refuses is a conflict: some other
+// place has the same value.
+func (a *Absorption) describeRefused(out *report.AbsorbField, found absorb.Found) {
+	r := found.Refused
+	switch {
+	case r.ByFile && len(found.With) == 0:
+		out.Reason, out.File, out.Line = report.LeftConflict, a.file, r.Line
+		out.Message = "the values file cannot take the change of " + namesOf(r.Edits) + ": " + a.Result.Comparison.Scrub(r.Reason)
+	case !r.ByFile && found.Status == absorb.NoValue:
+		out.Reason, out.File, out.Line = report.LeftNotRendered, "", 0
+		out.Message = "the chart refuses the change of " + namesOf(r.Edits) + ": " + a.Result.Comparison.Scrub(r.Reason)
+	}
+}
+
+// namesOf returns the names of the values that edits change.
+func namesOf(edits []absorb.Edit) string {
+	var names []string
+	for _, e := range edits {
+		names = append(names, e.Name())
+	}
+	return strings.Join(names, ", ")
 }
 
 func (a *Absorption) edits(edits []absorb.Edit) []report.ValueEdit {

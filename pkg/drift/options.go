@@ -2,6 +2,7 @@ package drift
 
 import (
 	"context"
+	"time"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -82,6 +83,9 @@ type Options struct {
 	Render       func(ctx context.Context, q ChartRequest) (*RenderedChart, error)
 	// RenderVariants renders a chart with many values, as ServeVariants does, which is the default.
 	RenderVariants func(ctx context.Context, q ChartRequest, next NextVariants) error
+	// RenderTime is the time that all renderings of a search for values may take together; 0 means no limit. A single candidate is given up
+	// after a part of it.
+	RenderTime time.Duration
 }
 
 // withDefaults returns the options with a default for every function that is nil, and for Known.

@@ -18,7 +18,8 @@ import (
 // Options say how the releases of a fleet are compared.
 type Options struct {
 	drift.Options
-	Mask threeway.Mask
+	// Report returns the report of a comparison. Several workers call it at the same time. If it is nil, reports mask all secrets.
+	Report func(*drift.Result) report.Release
 	// Concurrency is how many releases are compared at the same time; 0 means DefaultConcurrency.
 	Concurrency int
 	// Progress is called after each release, one call at a time. It may be nil.
@@ -81,6 +82,9 @@ type result struct {
 func (s Source) newComparison(ctx context.Context, found Found, o Options) *comparison {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
+	}
+	if o.Report == nil {
+		o.Report = func(r *drift.Result) report.Release { return r.Report(threeway.Mask{}) }
 	}
 	histories := map[string]map[string]release.History{}
 	for _, r := range found.Releases {
@@ -170,7 +174,7 @@ func (c *comparison) compare(ctx context.Context, comparer *drift.Comparer, r re
 	if err != nil {
 		return c.failed(r, err)
 	}
-	return result.Report(c.Mask)
+	return c.Report(result)
 }
 
 // failed returns the report of a release that could not be compared.

@@ -58,8 +58,9 @@ type VariantRendering struct {
 	// Same are the documents of the first rendering that are unchanged, by their numbers, and Changed are the others.
 	Same    []int
 	Changed []Document
-	// Fault says why the chart cannot be rendered; empty if it can.
-	Fault string
+	// Fault says why the chart cannot be rendered; empty if it can. GivenUp is set if that is the time or the memory that it takes.
+	Fault   string
+	GivenUp bool
 }
 
 // editedFile stands for the values file whose content varies. No file has this name.

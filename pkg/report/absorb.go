@@ -23,13 +23,15 @@ const (
 	LeftNoValue AbsorbReason = "no-value"
 	// LeftSecret: the field holds a secret, which is never written into values. Ways lists the values that refer to a Secret instead.
 	LeftSecret AbsorbReason = "secret"
-	// LeftConflict: another field needs the same value, and needs another content. With lists the other fields.
+	// LeftConflict: another field needs the same value, and needs another content. With lists the other fields. Or the values file shares the
+	// value by an anchor or a merge: then Message says so, File is the values file, and Line has the anchor.
 	LeftConflict AbsorbReason = "conflict"
 	// LeftSideEffects: each change that would do it changes more in other objects than is allowed. Others has these changes.
 	LeftSideEffects AbsorbReason = "side-effects"
 	// LeftVolatile: each rendering of the chart makes another value.
 	LeftVolatile AbsorbReason = "volatile"
-	// LeftNotRendered: the chart does not render, or stopped rendering within the limits before the search had ended.
+	// LeftNotRendered: the chart does not render, or stopped rendering within the limits before the search had ended, or it refuses the only
+	// change that was found. Message says which.
 	LeftNotRendered AbsorbReason = "not-rendered"
 )
 
@@ -85,7 +87,7 @@ type AbsorbField struct {
 	// Reason and Message say why the field is left.
 	Reason  AbsorbReason `json:"reason,omitempty"`
 	Message string       `json:"message,omitempty"`
-	// File and Line are where the chart writes a field that no value controls.
+	// File and Line are where the chart writes a field that no value controls, or where the values file has an anchor that stands in the way.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
 	// Patched is set if Kustomization has a patch for the field, which was applied with the library of kustomize and compared with live.

@@ -105,6 +105,15 @@ type Release struct {
 	Effect *ReleaseEffect `json:"effect,omitempty"`
 	// Compared is the number of objects that were compared. Objects lists only those with something to report.
 	Compared int `json:"compared"`
+	// Patch is what -o diff writes of the release; nil if it was not asked for. It is not part of the contract.
+	Patch *Patch `json:"-"`
+}
+
+// Patch is the difference between a manifest and what its release has become, without what a report masks or silences.
+type Patch struct {
+	// LeftOut says what the hunks lack, a line each. Hunks are those of a unified diff, without its header; they can be printed as they are.
+	LeftOut []string
+	Hunks   string
 }
 
 // Revision names a stored revision.

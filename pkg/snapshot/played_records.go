@@ -100,6 +100,9 @@ func (p playedRecords) record(e release.Entry, o release.Options) (*release.Reco
 		StoredAs: r.StoredAs, Name: p.from.Release, Namespace: r.Namespace, Revision: r.Revision, Status: r.Status,
 		ChartName: r.ChartName, ChartVersion: r.ChartVersion, ApplyMethod: r.ApplyMethod, Writer: r.Writer,
 	}
+	if r.Text != nil {
+		out.Manifest = *r.Text
+	}
 	for _, h := range r.Hooks {
 		out.Hooks = append(out.Hooks, release.Hook(h))
 	}

@@ -44,7 +44,8 @@ func NewPlayer(s *Snapshot) *Player {
 	return p
 }
 
-// Connection returns the connection from which the release of the snapshot is compared. It cannot try writes.
+// Connection returns the connection from which the release of the snapshot is compared. It cannot try writes. The
+// records have no manifests: drift.Options.ReadManifest must be p.ReadManifest.
 func (p *Player) Connection() drift.Connection {
 	return drift.Connection{
 		Name: p.from.Cluster, Cluster: p, Lookups: p.lookups, Masked: p.from.Masked, Time: p.from.Time,

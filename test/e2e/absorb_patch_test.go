@@ -2,13 +2,11 @@ package e2e
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,7 +82,7 @@ func TestAbsorbPatch(t *testing.T) {
 			must(t, err)
 			folder := savedPatches(t, c, chart)
 			script := filepath.Join(folder, "post-render.sh")
-			p := pluginRun{c: c, t: t, helm: builtHelm(t, major), data: t.TempDir(), path: tools + ":"}
+			p := pluginRun{c: c, t: t, helm: helmProgram(t, major), data: t.TempDir(), path: tools + ":"}
 			renderer := script
 			if major == "v4" {
 				p.mustRun(0, "plugin", "install", folder)
@@ -160,23 +158,4 @@ func savedPatches(t *testing.T, c *Case, chart string) string {
 		t.Fatalf("docs/absorb.md has %d files of web-patches", len(files))
 	}
 	return folder
-}
-
-// helms are the commands of Helm that were built.
-var helms sync.Map
-
-// builtHelm returns the command of a major of Helm, which is built once.
-func builtHelm(t *testing.T, major string) string {
-	t.Helper()
-	build, _ := helms.LoadOrStore(major, sync.OnceValues(func() (string, error) {
-		path := filepath.Join(suite.dir, "helm-"+major)
-		out, err := exec.Command("go", "build", "-o", path, "helm.sh/helm/"+major+"/cmd/helm").CombinedOutput()
-		if err != nil {
-			return "", fmt.Errorf("build helm: %w\n%s", err, out)
-		}
-		return path, nil
-	}))
-	path, err := build.(func() (string, error))()
-	must(t, err)
-	return path
 }

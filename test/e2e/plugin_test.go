@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -32,7 +34,7 @@ func TestPlugin(t *testing.T) {
 		unverified []string
 	}{{"v3", nil}, {"v4", []string{"--verify=false"}}} {
 		t.Run(helm.major, func(t *testing.T) {
-			p := pluginRun{c: c, t: t, helm: builtHelm(t, helm.major)}
+			p := pluginRun{c: c, t: t, helm: helmProgram(t, helm.major)}
 			for _, source := range [][]string{{plugin}, append([]string{archive.URL + "/helm-drift.tar.gz"}, helm.unverified...)} {
 				p.data = t.TempDir()
 				p.mustRun(0, append([]string{"plugin", "install"}, source...)...)
@@ -45,6 +47,27 @@ func TestPlugin(t *testing.T) {
 			}
 		})
 	}
+}
+
+// helmPrograms builds the helm of each major once.
+var helmPrograms = map[string]func() error{
+	"v3": sync.OnceValue(func() error { return buildProgram(filepath.Join(suite.dir, "helm-v3"), "helm.sh/helm/v3/cmd/helm") }),
+	"v4": sync.OnceValue(func() error { return buildProgram(filepath.Join(suite.dir, "helm-v4"), "helm.sh/helm/v4/cmd/helm") }),
+}
+
+// helmProgram returns the path of the helm of a major.
+func helmProgram(t *testing.T, major string) string {
+	t.Helper()
+	must(t, helmPrograms[major]())
+	return filepath.Join(suite.dir, "helm-"+major)
+}
+
+// buildProgram compiles a program.
+func buildProgram(path, source string) error {
+	if out, err := exec.Command("go", "build", "-o", path, source).CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", source, err, out)
+	}
+	return nil
 }
 
 // pluginRun runs helm with a folder of plugins of its own.

@@ -101,7 +101,7 @@ func entriesOf(r *report.Report) []entry {
 	var out []entry
 	for _, e := range r.Errors {
 		out = append(out, entry{
-			rule: "error", level: levelError, subject: subjectOfSearch(e), says: line(e.Message), id: e.Cluster + "/" + e.Namespace + "/" + e.Code,
+			rule: "error", level: levelError, subject: SearchName(e), says: line(e.Message), id: e.Cluster + "/" + e.Namespace + "/" + e.Code,
 		})
 	}
 	for i := range r.Releases {
@@ -110,8 +110,8 @@ func entriesOf(r *report.Report) []entry {
 	return out
 }
 
-// subjectOfSearch names what could not be searched.
-func subjectOfSearch(e report.ScanError) string {
+// SearchName names what could not be searched.
+func SearchName(e report.ScanError) string {
 	switch {
 	case e.Namespace != "" && e.Cluster != "":
 		return line("namespace " + e.Namespace + " on " + e.Cluster)
@@ -127,10 +127,10 @@ func subjectOfSearch(e report.ScanError) string {
 func releaseEntries(r *report.Release) []entry {
 	var out []entry
 	for _, m := range r.Errors {
-		out = append(out, entry{rule: "error", level: levelError, release: r, subject: releaseName(r), says: line(m.Message), id: m.Code + m.Object})
+		out = append(out, entry{rule: "error", level: levelError, release: r, subject: ReleaseName(r), says: line(m.Message), id: m.Code + m.Object})
 	}
 	if r.Terminating {
-		out = append(out, entry{rule: "terminating", level: levelWarning, release: r, subject: releaseName(r), says: "its namespace is being deleted"})
+		out = append(out, entry{rule: "terminating", level: levelWarning, release: r, subject: ReleaseName(r), says: "its namespace is being deleted"})
 	}
 	for i := range r.Objects {
 		out = append(out, objectEntries(r, &r.Objects[i])...)
@@ -323,8 +323,8 @@ func operation(r *report.Release) string {
 	return "the next upgrade"
 }
 
-// releaseName names a release: its name and namespace, and its cluster if that is known.
-func releaseName(r *report.Release) string {
+// ReleaseName names a release: its name and namespace, and its cluster if that is known.
+func ReleaseName(r *report.Release) string {
 	name := "release " + r.Name + " in " + cmp.Or(r.StorageNamespace, r.Namespace)
 	if r.Cluster != "" {
 		name += " on " + r.Cluster

@@ -72,7 +72,7 @@ func annotation(kind string, entries []entry, o Options) string {
 	first := entries[0]
 	title := first.subject
 	if first.release != nil && first.object != nil {
-		title = first.subject + " of " + releaseName(first.release)
+		title = first.subject + " of " + ReleaseName(first.release)
 	}
 	properties := "title=" + githubProperty("helmdrift: "+title)
 	if first.object != nil && first.object.Source != "" {

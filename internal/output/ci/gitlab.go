@@ -37,7 +37,7 @@ func GitLab(r *report.Report, o Options) ([]byte, error) {
 			Location: gitlabLocation{Path: e.file(o), Lines: gitlabLines{Begin: 1}},
 		}
 		if e.release != nil && e.object != nil {
-			issue.Description = releaseName(e.release) + ": " + issue.Description
+			issue.Description = ReleaseName(e.release) + ": " + issue.Description
 		}
 		if e.rule == "error" {
 			issue.Severity = "blocker"

@@ -154,7 +154,7 @@ func (d *comment) details(r *report.Release) {
 	if len(loud) == 0 {
 		return
 	}
-	summary := fmt.Sprintf("\n<details><summary><code>%s</code>: %s</summary>\n\n", html.EscapeString(neutral(releaseName(r))), found(r))
+	summary := fmt.Sprintf("\n<details><summary><code>%s</code>: %s</summary>\n\n", html.EscapeString(neutral(ReleaseName(r))), found(r))
 	const end = "\n</details>\n"
 	if d.size+utf8.RuneCountInString(summary+end) > maxComment {
 		d.dropped += len(loud)

@@ -113,8 +113,8 @@ func sarifResultOf(e entry, rule int, o Options) sarifResult {
 	text := e.sentence()
 	logical := e.subject
 	if e.release != nil && e.object != nil {
-		text = releaseName(e.release) + ": " + text
-		logical = releaseName(e.release) + "/" + e.subject
+		text = ReleaseName(e.release) + ": " + text
+		logical = ReleaseName(e.release) + "/" + e.subject
 	}
 	if e.path != "" {
 		logical += "/" + e.path

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// This file holds the flags of helm-diff 3.15 and helm-drift 0.1 that diff accepts or refuses, so that scripts keep working after the name
+// of the command is changed. They are hidden in the help; docs/coming-from.md lists them, and TestComingFrom compares that page with this
+// table. A flag that cannot mean here what it means there is refused with the flag to use instead.
+
+// alias is a flag of another tool. It has a note if it is accepted, and a refusal if it is not.
+type alias struct {
+	name, shorthand string
+	// takes is what stands after the flag: "bool" for nothing, "number" or "text".
+	takes string
+	// note says what is true of an accepted flag. One line on stderr shows it, unless --quiet is given.
+	note string
+	// set is the flag of ours that an accepted flag sets, as name=value. If ours is given too, ours decides.
+	set string
+	// without is a flag that an accepted one contradicts; "CHART" is the argument.
+	without string
+	// refusal is the hint for a flag that is refused. It names ours.
+	refusal string
+}
+
+// aliasTable returns the table, in the order of docs/coming-from.md.
+func aliasTable() []alias {
+	return []alias{
+		{name: "allow-unreleased", takes: "bool", set: "install=true", note: "is --install"},
+		{name: "detailed-exitcode", takes: "bool", set: "fail-on=+change", note: "is --fail-on +change, and drift sets exit code 2 in any case"},
+		{name: "three-way-merge", takes: "bool", note: "is what helmdrift always does"},
+		{name: "normalize-manifests", takes: "bool", note: "has no effect: values are compared, not their text"},
+		{name: "strip-trailing-cr", takes: "bool", note: "has no effect: values are compared, not lines of text"},
+		{name: "find-renames", shorthand: "D", takes: "number",
+			note: "has no effect: an object with another name is created and the old one deleted, as Helm does it"},
+		{name: "output-context", shorthand: "C", takes: "number", note: linesNote},
+		{name: "no-hooks", takes: "bool", note: "has no effect: hooks are never compared"},
+		{name: "disable-validation", takes: "bool", note: "has no effect: the API server validates only with --dry-run=server"},
+		{name: "disable-openapi-validation", takes: "bool", note: "has no effect: the API server validates only with --dry-run=server"},
+		{name: "suppress-secrets", takes: "bool", without: "show-secrets", note: "has no effect: secret values are masked, and Secrets are listed"},
+		{name: "show-secrets-decoded", takes: "bool", refusal: "--show-secrets shows the data of a Secret as the API has it, in base64"},
+		{name: "no-color", takes: "bool", set: "color=never", note: "is --color never"},
+		{name: "suppress", takes: "text",
+			refusal: "a rule in .helmdrift.yaml ignores a kind (target: {kind: ...}); what it ignores sets no exit code, unlike --suppress of helm-diff"},
+		{name: "suppress-output-line-regex", takes: "text", refusal: "a report has fields and no lines: --ignore PATH ignores a field"},
+		{name: "include-crds", takes: "bool",
+			refusal: "helm upgrade never writes the folder crds/ of a chart, so there is nothing to predict; compare it with kubectl diff -f CHART/crds"},
+		{name: "include-tests", takes: "bool", refusal: "hooks are not compared, and tests are hooks: helm get hooks RELEASE shows them"},
+
+		{name: "from-release", takes: "bool", without: "CHART", note: "is what diff does without CHART"},
+		{name: "disable-error-on-drift", shorthand: "d", takes: "bool", set: "fail-on=none", note: "is --fail-on none"},
+		{name: "skip-tests", takes: "bool", note: "has no effect: hooks are never compared, and tests are hooks"},
+		{name: "ignore-hooks", takes: "text", note: "has no effect: hooks are never compared"},
+		{name: "skip-crds", takes: "bool", note: "has no effect: the folder crds/ of a chart is never compared, as helm upgrade does not write it"},
+		{name: "ignore-hpa-changes", takes: "bool", note: "has no effect: replicas that an autoscaler set are no drift"},
+		{name: "log-level", takes: "text", note: "has no effect: --debug prints Helm's log"},
+		{name: "limit-threads", takes: "number", note: "has no effect: no kubectl is run"},
+		{name: "regex", takes: "text", note: "has no effect: a YAML parser reads manifests"},
+		{name: "temp-path", takes: "text", note: "has no effect: no manifest is written to disk"},
+		{name: "skip-validation", takes: "bool", note: "has no effect: neither helm nor kubectl is needed"},
+		{name: "skip-cleaning", takes: "bool", refusal: "no manifest is written to disk: helm get manifest RELEASE prints it"},
+		{name: "validate", takes: "bool", refusal: "--dry-run=server lets the API server try each write"},
+		{name: "consider-hooks", takes: "bool", refusal: "hooks are not compared: helm get hooks RELEASE shows them"},
+		{name: "custom-diff", takes: "text", refusal: "-o diff prints a unified diff for other programs to read"},
+		{name: "kind", takes: "text", refusal: "all objects are compared; -o json has the kind of each, and a rule in .helmdrift.yaml ignores kinds"},
+		{name: "name", takes: "text", refusal: "all objects are compared; -o json has the name of each, and a rule in .helmdrift.yaml ignores names"},
+		{name: "is-default-namespace", takes: "bool", refusal: "-n default compares all releases of that namespace"},
+		{name: "skip-release", takes: "text", refusal: "--exclude EXPRESSION leaves releases out by their name"},
+	}
+}
+
+// linesNote is the note of --context and -C with a number.
+const linesNote = "has no effect: it is lines of context in helm-diff, and -o diff always has three, and --kube-context names a cluster"
+
+// addAliases adds the flags of the table, hidden.
+func addAliases(fs *pflag.FlagSet) {
+	for _, a := range aliasTable() {
+		f := fs.VarPF(&aliasValue{takes: a.takes}, a.name, a.shorthand, "a flag of another tool: docs/coming-from.md")
+		f.Hidden = true
+		if a.takes == "bool" {
+			f.NoOptDefVal = "true"
+		}
+	}
+}
+
+// aliasValue is the value of a flag of the table. It only checks what is given.
+type aliasValue struct{ takes, text string }
+
+// String returns the value as it was given.
+func (v *aliasValue) String() string { return v.text }
+
+// Type returns the placeholder in help texts.
+func (v *aliasValue) Type() string { return v.takes }
+
+// Set refuses what the flag would refuse in its own tool.
+func (v *aliasValue) Set(text string) error {
+	v.text = text
+	switch v.takes {
+	case "bool":
+		if _, err := strconv.ParseBool(text); err != nil {
+			return errors.New("must be true or false")
+		}
+	case "number":
+		if _, err := strconv.ParseFloat(text, 32); err != nil {
+			return errors.New("must be a number")
+		}
+	}
+	return nil
+}
+
+// given reports whether the flag asks for something. --no-hooks=false asks for nothing.
+func (v *aliasValue) given() bool {
+	on, err := strconv.ParseBool(v.text)
+	return v.takes != "bool" || err == nil && on
+}
+
+// acceptAliases replaces the given flags of the table by ours, and returns the error of one that is refused. One note names all that were
+// accepted. The flags do not count as changed afterwards: whatever checks flags sees ours only.
+func acceptAliases(s streams, c *connection, flags *pflag.FlagSet, hasChart, quiet bool) error {
+	var notes []string
+	for _, a := range aliasTable() {
+		f := flags.Lookup(a.name)
+		value, _ := f.Value.(*aliasValue)
+		if !f.Changed || !value.given() {
+			f.Changed = false
+			continue
+		}
+		f.Changed = false
+		name := "--" + a.name
+		if a.name == "output-context" {
+			name = "-C"
+		}
+		if a.refusal != "" {
+			return hinted{error: fmt.Errorf("%s is not a flag of helmdrift", name), hint: a.refusal}
+		}
+		if a.without == "CHART" && hasChart || a.without != "" && flags.Changed(a.without) {
+			return fmt.Errorf("%s and %s exclude each other", name, strings.Replace("--"+a.without, "--CHART", "CHART", 1))
+		}
+		if err := setUnlessGiven(flags, a.set); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		notes = append(notes, name+" "+a.note)
+	}
+	if lines, err := c.linesOfContext(flags); err != nil {
+		return err
+	} else if lines != "" {
+		notes = append(notes, "--context "+lines+" "+linesNote)
+	}
+	if len(notes) > 0 && !quiet {
+		s.print("note: ", strings.Join(notes, "; "))
+	}
+	return nil
+}
+
+// setUnlessGiven sets a flag, written as name=value, unless the user has given it.
+func setUnlessGiven(flags *pflag.FlagSet, set string) error {
+	name, value, _ := strings.Cut(set, "=")
+	if name == "" || flags.Changed(name) {
+		return nil
+	}
+	return flags.Set(name, value)
+}
+
+// contextFlag is the value of --context, which kubectl and helm-diff both have: it is a context of the kubeconfig for one, and a number of
+// lines for the other. A whole number is taken for lines.
+type contextFlag struct {
+	context *string
+	lines   string
+}
+
+// String returns the value as it was given.
+func (f *contextFlag) String() string {
+	if f.context == nil || f.lines != "" {
+		return f.lines
+	}
+	return *f.context
+}
+
+// Type returns the placeholder in help texts.
+func (f *contextFlag) Type() string { return "string" }
+
+// Set keeps a number apart from the name of a context.
+func (f *contextFlag) Set(text string) error {
+	f.lines = ""
+	if _, err := strconv.Atoi(text); err == nil {
+		f.lines = text
+		return nil
+	}
+	*f.context = text
+	return nil
+}
+
+// linesOfContext returns the number that was given to --context, which then does not count as changed. If the kubeconfig has a context of
+// that name, nobody can know what was meant.
+func (c *connection) linesOfContext(flags *pflag.FlagSet) (string, error) {
+	f := flags.Lookup("context")
+	value, _ := f.Value.(*contextFlag)
+	if value == nil || value.lines == "" {
+		return "", nil
+	}
+	f.Changed = false
+	if raw, err := c.rawConfig(); err == nil && raw.Contexts[value.lines] != nil {
+		return "", hinted{error: fmt.Errorf("--context %s is ambiguous: the kubeconfig has a context of this name", value.lines),
+			hint: "--kube-context " + value.lines + " means that context; leave out the lines of context of helm-diff"}
+	}
+	return value.lines, nil
+}
+
+// refuseLines refuses a number as --context for the commands that helm-diff does not have.
+func (c *connection) refuseLines(flags *pflag.FlagSet) error {
+	lines, err := c.linesOfContext(flags)
+	if lines != "" {
+		return hinted{error: fmt.Errorf("--context %s: a number is no context", lines), hint: "--kube-context names a context of the kubeconfig"}
+	}
+	return err
+}
+
+// dryRunWord is the value of --dry-run. helm-diff has other words for it, one of which means the same.
+type dryRunWord struct{ oneOf }
+
+// Set takes "server". The words for no dry run are accepted, and those for a dry run without a cluster are refused.
+func (d *dryRunWord) Set(word string) error {
+	switch {
+	case slices.Contains([]string{"none", "false"}, word):
+		d.word = ""
+		return nil
+	case slices.Contains([]string{"client", "true"}, word):
+		return errors.New("must be server; without a cluster, --snapshot FILE compares a chart with a saved one")
+	}
+	return d.oneOf.Set(word)
+}
+
+// otherCommand returns the hint for a command line of helm-diff or helm-drift whose command became a release; empty for any other.
+func otherCommand(args []string) string {
+	switch {
+	case args[0] == "upgrade":
+		return "helm diff upgrade RELEASE CHART is helmdrift diff RELEASE CHART"
+	case args[0] == "rollback":
+		return "helm diff rollback RELEASE REVISION is helmdrift diff RELEASE --to-revision REVISION"
+	case args[0] == "run":
+		return "helm drift run RELEASE CHART is helmdrift diff RELEASE CHART"
+	case args[0] == "release", args[0] == "revision":
+		return "helmdrift compares with the cluster: docs/coming-from.md says how two revisions are compared"
+	}
+	return ""
+}

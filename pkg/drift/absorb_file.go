@@ -1,0 +1,54 @@
+package drift
+
+import (
+	"errors"
+
+	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
+)
+
+// RewriteValues returns the text of a values file after edits. An error that is a reason of the file is an *absorb.Refusal, so that the
+// search drops the edits and goes on with others.
+func RewriteValues(name string, text []byte, edits []absorb.Edit) ([]byte, error) {
+	file, err := valuesfile.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	var shared, others []valuesfile.Edit
+	for _, e := range edits {
+		change := valuesfile.Edit{Path: e.Path, Value: e.Value, Remove: e.Remove}
+		if file.IsShared(e.Path) {
+			shared = append(shared, change)
+		} else {
+			others = append(others, change)
+		}
+	}
+	out, err := file.Apply(append(shared, others...)...)
+	if err == nil {
+		return out, nil
+	}
+	refusal := &absorb.Refusal{Reason: err.Error()}
+	var anchor *valuesfile.SharedError
+	if errors.As(err, &anchor) {
+		refusal.Line = anchor.Line
+		for _, e := range anchor.Also {
+			refusal.Also = append(refusal.Also, absorb.Edit{Path: e.Path, Value: e.Value, Remove: e.Remove})
+		}
+	}
+	return nil, refusal
+}
+
+// refuses returns absorb.Problem.Refuses for the values file that o rewrites.
+func (o AbsorbOptions) refuses(edited map[string]any) func([]absorb.Edit) *absorb.Refusal {
+	if o.Rewrite == nil {
+		return nil
+	}
+	return func(edits []absorb.Edit) *absorb.Refusal {
+		_, err := o.Rewrite(edits, edited)
+		var refusal *absorb.Refusal
+		if err != nil && !errors.As(err, &refusal) {
+			refusal = &absorb.Refusal{Reason: err.Error()}
+		}
+		return refusal
+	}
+}

@@ -1,0 +1,98 @@
+package e2e
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// answered is a question of fix with the answer that the page shows.
+var answered = regexp.MustCompile(`(?m)\[y/N\] ?([yn])$`)
+
+// asked is a question with what a terminal shows behind it.
+var asked = regexp.MustCompile(`\[y/N\] ?(?:[yn]\n|\n)?`)
+
+// What differs between two runs of a command: ages, names of pods, durations, and the blanks that align columns.
+var (
+	someAge  = regexp.MustCompile(`just now|\b\d+ (?:s|min|h|d)\b(?: ago)?`)
+	podName  = regexp.MustCompile(`-[0-9a-f]{8,10}-[a-z0-9]{5}\b`)
+	clock    = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?Z?`)
+	blanks   = regexp.MustCompile(`  +`)
+	lineEnds = regexp.MustCompile(`(?m)[ \t\r]+$`)
+)
+
+// normalOutput returns an output without what differs between two runs.
+func normalOutput(text string) string {
+	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "y\n") // a terminal shows an answer that comes before the question
+	text = asked.ReplaceAllString(text, "[y/N]\n")
+	text = someAge.ReplaceAllString(text, "AGE")
+	text = podName.ReplaceAllString(text, "-POD")
+	text = clock.ReplaceAllString(text, "TIME")
+	return strings.TrimSpace(lineEnds.ReplaceAllString(blanks.ReplaceAllString(text, "  "), ""))
+}
+
+// withAnswer returns an output with the answer that the page shows, where a terminal showed it before the question.
+func withAnswer(shown, got string) string {
+	answer := answered.FindStringSubmatch(shown)
+	if answer == nil {
+		return got
+	}
+	got = strings.TrimPrefix(strings.ReplaceAll(got, "\r\n", "\n"), answer[1]+"\n")
+	return asked.ReplaceAllString(got, "[y/N] "+answer[1]+"\n")
+}
+
+// sameOutput reports whether a command prints what a page shows, in which a line "..." stands for any lines.
+func sameOutput(shown, got string) bool {
+	lines := strings.Split(normalOutput(got), "\n")
+	parts := strings.Split("\n"+normalOutput(shown)+"\n", "\n...\n")
+	for i, part := range parts {
+		var want []string
+		if part = strings.Trim(part, "\n"); part != "" {
+			want = strings.Split(part, "\n")
+		}
+		at := indexOf(lines, want)
+		last := i == len(parts)-1
+		switch {
+		case at < 0, i == 0 && at > 0, last && i == 0 && len(lines) != len(want):
+			return false
+		case last && i > 0 && len(want) > 0:
+			return len(lines) >= len(want) && slices.Equal(lines[len(lines)-len(want):], want)
+		}
+		lines = lines[at+len(want):]
+	}
+	return true
+}
+
+// indexOf returns where the lines of part are in lines, or -1.
+func indexOf(lines, part []string) int {
+	for i := 0; i+len(part) <= len(lines); i++ {
+		if slices.Equal(lines[i:i+len(part)], part) {
+			return i
+		}
+	}
+	return -1
+}
+
+// TestSameOutput checks what counts as the output of a page.
+func TestSameOutput(t *testing.T) {
+	for _, c := range []struct {
+		shown, got string
+		want       bool
+	}{
+		{"a  b, 3 min ago\n", "a      b, just now", true},
+		{"a\n...\nd\n", "a\nb\nc\nd\n", true},
+		{"a\n...\n", "a\nb\n", true},
+		{"...\nb\n...\nd\n", "a\nb\nc\nd", true},
+		{"a\n...\nd\n", "a\nb\n", false},
+		{"a\n", "a\nb\n", false},
+		{"a\nb\n", "a\n", false},
+		{"Put back? [y/N] y\nfixed\n", "y\r\nPut back? [y/N] fixed\r\n", true},
+		{"Put back? [y/N] y\nfixed\n", "Put back? [y/N] y\r\nfixed\r\n", true},
+		{"5 fields\n", "4 fields\n", false},
+	} {
+		if got := sameOutput(c.shown, c.got); got != c.want {
+			t.Errorf("sameOutput(%q, %q) = %t", c.shown, c.got, got)
+		}
+	}
+}
