@@ -107,7 +107,7 @@ func (p pluginRunner) show(name string, messages *head) {
 	}
 }
 
-// valuesOfLines returns what stands on the lines of a values file, without parsing it: the text of a plugin is read as YAML in a child only.
+// valuesOfLines returns what stands on the lines of a values file, without parsing it: only a child reads the text of a plugin as YAML.
 func valuesOfLines(text []byte) (out []any) {
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)

@@ -137,12 +137,13 @@ func movedEdits(
 	for _, o := range render.Objects(r.Changed, render.ParseOptions{Namespace: "prod", Scope: c.Scope}).Objects {
 		for kind, edit := range edits {
 			words := strings.SplitN(edit, " ", 4)
-			if words[0] != o.Kind || words[1] != o.Name || len(words) < 4 || c.live[o.Ref] == nil {
+			before := c.live[o.Ref]
+			if words[0] != o.Kind || words[1] != o.Name || len(words) < 4 || before == nil {
 				continue
 			}
 			var wanted any
 			_ = yaml.Unmarshal([]byte(words[3]), &wanted) // edit would have failed
-			if isMoved(c.live[o.Ref], o.Content, pointerOf(words[2]), wanted) {
+			if isMoved(before, o.Content, pointerOf(words[2]), wanted) {
 				out[kind] = true
 			}
 		}

@@ -115,6 +115,7 @@ func (f *fieldSearch) drain(ctx context.Context) {
 		for i, t := range batch {
 			all[i] = t.edits()
 		}
+		// Renderings are counted and not attempts, because they are what takes the time.
 		f.tries += n
 		rendered := f.render(ctx, all, f.Source)
 		if rendered == nil {
@@ -130,6 +131,7 @@ func (f *fieldSearch) drain(ctx context.Context) {
 				if holds {
 					holding = append(holding, t[0])
 				}
+			// A fault hides what the other attempts would do, so it is no answer for any of them.
 			case r.Fault != "" || t[0].mark == nil && f.isMoved(r):
 				smaller = append(smaller, t.split(r.GivenUp)...)
 			default:
@@ -176,6 +178,7 @@ func (f *fieldSearch) prove(ctx context.Context, holding []attempt) (next []atte
 	var all [][]Edit
 	for _, a := range holding {
 		refusal := f.refusal(a.edits)
+		// The file is asked before the chart is rendered as a whole: it takes less time.
 		if refusal == nil {
 			kept, all = append(kept, a), append(all, a.edits)
 			continue
@@ -194,6 +197,7 @@ func (f *fieldSearch) prove(ctx context.Context, holding []attempt) (next []atte
 			continue
 		}
 		p := proof{edits: all[i], score: kept[i].score, rendering: r, effects: f.effects(f.current, r, f.Wanted)}
+		// Fields of the same object are no side effects for effects, so those that are absorbed are asked one by one.
 		for _, n := range f.done {
 			if !f.holds(r, f.search.Wanted[n]) {
 				p.breaks = append(p.breaks, n)
@@ -206,7 +210,8 @@ func (f *fieldSearch) prove(ctx context.Context, holding []attempt) (next []atte
 	return next
 }
 
-// contested returns the wanted fields that effects move to a value that live does not have.
+// contested returns the wanted fields that effects move to a value that live does not have. Fields of the same object are told by the
+// fields that an edit breaks once they are absorbed.
 func (f *fieldSearch) contested(effects []Effect) []int {
 	var out []int
 	for i, w := range f.search.Wanted {

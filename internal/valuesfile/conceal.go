@@ -9,7 +9,8 @@ import (
 )
 
 // Conceal returns the text of the file with each line of some scalars replaced by mask. Hides chooses the scalars by their paths, of keys
-// and indexes, and their values. The text has as many lines as the file, which stay as they are otherwise.
+// and indexes, and their values. The text has as many lines as the file, which stay as they are otherwise. That way a diff of two concealed
+// files has the same hunks as one of the files themselves.
 func (f *File) Conceal(mask string, hides func(path []any, value string) bool) string {
 	root, err := locate(f.text)
 	if err != nil || root == nil {
@@ -22,9 +23,11 @@ func (f *File) Conceal(mask string, hides func(path []any, value string) bool) s
 		}
 	})
 	text := f.text
+	// From the end on, so that the offsets of those before stay right.
 	for _, n := range slices.Backward(hidden) {
 		from := n.content
 		if n.isBlockScalar() {
+			// The indicators of a block scalar say how it is to be read and nothing of what it holds.
 			from = n.header
 		}
 		text = text[:from] + concealLines(text[from:n.end], mask, n.isBlockScalar()) + text[n.end:]
@@ -91,7 +94,8 @@ func (n *node) eachScalar(path []any, visit func([]any, *node)) {
 	}
 }
 
-// concealLines replaces what the lines of a text have between their blanks. The first line of a block scalar is its header and stays.
+// concealLines replaces what the lines of a text have between their blanks. The first line of a block scalar is its header and stays. The
+// blanks stay, since the indent belongs to the structure and not to the value.
 func concealLines(text, mask string, afterHeader bool) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -25,6 +25,11 @@ func (e *SharedError) Error() string {
 
 // further returns the edits that make got of wanted: what an edit changes beyond what it is asked for. Lists are edits as a whole, since an
 // item that goes away would move those after it.
+//
+// An edit of a.tag to 2 in this file comes back with b.tag = 2, which makes both edits together possible:
+//
+//	a: {tag: &tag "1"}
+//	b: {tag: *tag}
 func further(path []any, wanted, got any) []Edit {
 	if object.Equal(wanted, got) {
 		return nil
@@ -69,7 +74,8 @@ func (f *File) IsShared(path []any) bool {
 	}
 }
 
-// child returns the node of a key or an index in the text; nil if it has none, such as in an alias.
+// child returns the node of a key or an index in the text; nil if it has none, such as in an alias. The nodes of the library are enough
+// here, since nothing is cut.
 func child(n *yaml3.Node, step any) *yaml3.Node {
 	var out *yaml3.Node
 	switch step := step.(type) {

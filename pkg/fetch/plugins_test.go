@@ -177,7 +177,7 @@ func TestPluginFetchesCharts(t *testing.T) {
 		"forbidden":  {"box://store/web.tgz", func(o *Options) { o.Plugins.Forbidden = true }, "--no-plugins forbids the plugin", "helm pull"},
 		"none":       {"box://store/web.tgz", func(o *Options) { o.Plugins = Plugins{} }, "not supported", "helm pull"},
 		"too long":   {"box://store" + archive, func(o *Options) { o.MaxAnswer = 10 }, "the answer is longer than", ""},
-		"unsigned":   {"box://store" + archive, func(o *Options) { o.Verify = true }, "provenance file cannot be fetched: exit status 3", "--sign"},
+		"unsigned":   {"box://store" + archive, func(o *Options) { o.Verify = true }, "file cannot be fetched: exit status 3", "--sign"},
 		"credential": {"box://canary:canary@store/missing?token=canary", nil, "box://store/missing: exit status 3", ""},
 	} {
 		o := Options{Plugins: plugins}
@@ -196,7 +196,7 @@ func TestPluginFetchesCharts(t *testing.T) {
 // TestPluginProblems checks plugins that cannot be run.
 func TestPluginProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		strings.Replace(newPlugin, "subprocess", "extism/v1", 1):                                 "its runtime is extism/v1, and only programs can be run",
+		strings.Replace(newPlugin, "subprocess", "extism/v1", 1):                                 "its runtime is extism/v1, and only",
 		strings.Replace(newPlugin, "- protocols: [vault]", "- protocols: [other]", 1):            "it has no command for vault://",
 		strings.Replace(newPlugin, "getter/v1", "cli/v1", 1):                                     "no installed plugin",
 		strings.NewReplacer("bin/get.sh --from box", `""`, "box", "vault").Replace(legacyPlugin): "it has no command",

@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +25,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 )
 
@@ -156,7 +158,8 @@ func checkChartObject(obj *unstructured.Unstructured) error {
 		role := rbacv1.ClusterRole{}
 		err := yaml.UnmarshalStrict(text, &role)
 		for right := range rightsOf(role.Rules) {
-			if strings.ContainsAny(right, "*/") && !strings.HasPrefix(right, "get /") || !strings.HasPrefix(right, "get ") && !strings.HasPrefix(right, "list ") {
+			verb, what, _ := strings.Cut(right, " ")
+			if verb != "get" && verb != "list" || strings.ContainsAny(what, "*/") && !strings.HasPrefix(what, "/") {
 				return fmt.Errorf("allows %s", right)
 			}
 		}
@@ -208,6 +211,36 @@ func TestChartIsLikeKubernetes(t *testing.T) {
 	}
 }
 
+// TestChartQuotes runs the script of the mode pushgateway in a shell: the arguments of helmdrift are the values, whatever they contain.
+func TestChartQuotes(t *testing.T) {
+	hostile := []string{"it's", "$(touch pwned)", "a b", "`touch pwned`", "; touch pwned", "", "\"", "*"}
+	values := likeKubernetes + ",extraArgs={}"
+	for i, word := range hostile {
+		values += fmt.Sprintf(",extraArgs[%d]=%s", i, word)
+	}
+	text, err := renderChart(false, values)
+	must(t, err)
+	job := batchv1.CronJob{}
+	for _, doc := range strings.Split(text, "\n---\n") {
+		if strings.Contains(doc, "kind: CronJob") {
+			must(t, yaml.Unmarshal([]byte(doc), &job))
+		}
+	}
+	container, dir := job.Spec.JobTemplate.Spec.Template.Spec.Containers[0], t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "helmdrift"), []byte("#!/bin/sh\nprintf '<%s>' \"$@\"\n"), 0o755))
+	cmd := exec.Command("/bin/sh", "-c", strings.ReplaceAll(container.Args[0], "/tmp/", dir+"/"))
+	cmd.Dir, cmd.Env = dir, []string{"PATH=" + dir + ":/bin:/usr/bin"}
+	_ = cmd.Run() // there is no gateway
+	got, err := os.ReadFile(filepath.Join(dir, "helmdrift.prom"))
+	must(t, err)
+	if want := "<" + strings.Join(hostile, "><") + ">"; !strings.HasSuffix(string(got), want) {
+		t.Errorf("helmdrift is called with %s, want %s at the end", got, want)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "pwned")); err == nil {
+		t.Error("a value was run as a command")
+	}
+}
+
 // likeManifests returns objects by kind and name, without the labels that only a chart has, and with rights in place of rules.
 func likeManifests(t *testing.T, text string) map[string]any {
 	t.Helper()
@@ -253,10 +286,12 @@ func TestDeployChart(t *testing.T) {
 			out, err := c.diff()
 			must(t, err)
 			want(t, out, 0, "")
-			// The account compares its own release.
-			out, err = c.diff(c.asAccount()...)
+			// The account does what the CronJob does, for this release alone.
+			out, err = c.binary(slices.Concat(c.chartArguments(t), []string{"-o", "json", "--filter", "^" + c.release + "$"}, c.asAccount())...)
 			must(t, err)
-			want(t, out, 0, "")
+			if out.exit != 0 || !strings.Contains(out.stdout, `"errors": []`) || !strings.Contains(out.stdout, `"name": "`+c.release+`"`) {
+				t.Errorf("exit %d\n%s%s", out.exit, out.stdout, out.stderr)
+			}
 
 			must(t, c.patch("kubectl-edit", "cronjob/"+c.release, `spec: {schedule: "0 0 * * *"}`))
 			must(t, c.patch("kubectl-edit", "clusterrole/"+c.release+"-builtin", `[{op: add, path: /rules/0/verbs/-, value: delete}]`))
@@ -291,6 +326,21 @@ func TestDeployChartInNamespaces(t *testing.T) {
 	}
 }
 
+// chartArguments returns the arguments of helmdrift in the CronJob, without the configuration, which is a file of the pod.
+func (c *Case) chartArguments(t *testing.T) []string {
+	t.Helper()
+	r, err := c.ref("cronjob/" + c.release)
+	must(t, err)
+	job, err := c.cluster.get(context.Background(), r)
+	must(t, err)
+	containers, _, err := unstructured.NestedSlice(job.Object, "spec", "jobTemplate", "spec", "template", "spec", "containers")
+	must(t, err)
+	args, _, err := unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
+	must(t, err)
+	i := slices.Index(args, "--config")
+	return slices.Delete(args, i, i+2)
+}
+
 // asAccount returns the flags that impersonate the account of the chart.
 func (c *Case) asAccount() []string {
 	out := []string{"--kube-as-user", "system:serviceaccount:" + c.ns + ":" + c.release}
@@ -303,7 +353,7 @@ func (c *Case) asAccount() []string {
 // restrict lets the namespace admit only pods of the restricted profile.
 func (c *Case) restrict() error {
 	body := []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`)
-	_, err := c.cluster.client.Resource(namespaces).Patch(context.Background(), c.ns, "application/merge-patch+json", body, metav1.PatchOptions{})
+	_, err := c.cluster.client.Resource(namespaces).Patch(context.Background(), c.ns, types.MergePatchType, body, metav1.PatchOptions{})
 	return err
 }
 
@@ -324,8 +374,9 @@ func (c *Case) checkChartPod(name string) error {
 	pod := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "helmdrift", "namespace": c.ns}, "spec": spec,
 	}}
-	var client dynamic.ResourceInterface = c.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(c.ns)
-	_, err = client.Create(context.Background(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict})
+	try := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
+	client := c.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(c.ns)
+	_, err = client.Create(context.Background(), pod, try)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,11 @@ func TestDocs(t *testing.T) {
 	if *noCluster {
 		t.Skip("the commands need a cluster")
 	}
+	for _, tool := range docTools() {
+		if _, err := exec.LookPath(tool); err != nil || runtime.GOOS != "linux" { // script(1) has other flags elsewhere
+			t.Skipf("the commands of the pages need Linux and %s", tool)
+		}
+	}
 	env := docEnvironment(t)
 	for _, p := range pages {
 		t.Run(strings.TrimSuffix(filepath.Base(p.file), ".md"), func(t *testing.T) {
@@ -54,6 +60,9 @@ func TestDocs(t *testing.T) {
 		})
 	}
 }
+
+// docTools are the programs that the pages and their situations need, beside those that are built here.
+func docTools() []string { return []string{"bash", "jq", "patch", "script"} }
 
 // docEnvironment starts a control plane, builds helm and kubectl, and returns the environment of the commands.
 func docEnvironment(t *testing.T) []string {
@@ -66,10 +75,14 @@ func docEnvironment(t *testing.T) []string {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
 	must(t, os.Mkdir(bin, 0o755))
-	for name, program := range map[string]string{"helmdrift": suite.binary, "helm": helmProgram(t, "v3"), "helm4": helmProgram(t, "v4")} {
+	for name, program := range map[string]string{
+		"helmdrift": suite.binary, "helm": builtHelm(t, "helm.sh/helm/v3/cmd/helm"), "helm4": builtHelm(t, "helm.sh/helm/v4/cmd/helm"),
+	} {
 		must(t, os.Symlink(program, filepath.Join(bin, name)))
 	}
-	must(t, buildProgram(filepath.Join(bin, "kubectl"), "./cmd/kubectl"))
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "kubectl"), "./cmd/kubectl").CombinedOutput(); err != nil {
+		t.Fatalf("build kubectl: %v\n%s", err, out)
+	}
 	return []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "LANG=C.UTF-8", "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
 		"PLANE=" + docKubeconfig(t, plane.Kubeconfig, dir)}
 }

@@ -13,19 +13,15 @@ import (
 // same flags that the next upgrade changes nothing, and what a change of the values changes.
 func TestDownloaderPlugin(t *testing.T) {
 	t.Parallel()
-	for command, plugin := range map[string]string{
-		"helm.sh/helm/v3/cmd/helm": "name: enc\nversion: 0.1.0\ndownloaders:\n- {command: get.sh, protocols: [enc, pack]}\n",
-		"helm.sh/helm/v4/cmd/helm": "apiVersion: v1\ntype: getter/v1\nname: enc\nversion: 0.1.0\nruntime: subprocess\n" +
+	for major, plugin := range map[string]string{
+		"v3": "name: enc\nversion: 0.1.0\ndownloaders:\n- {command: get.sh, protocols: [enc, pack]}\n",
+		"v4": "apiVersion: v1\ntype: getter/v1\nname: enc\nversion: 0.1.0\nruntime: subprocess\n" +
 			"config: {protocols: [enc, pack]}\nruntimeConfig:\n  protocolCommands:\n" +
 			"  - {protocols: [enc, pack], platformCommand: [{command: get.sh}]}\n",
 	} {
-		major := strings.Split(command, "/")[2]
 		t.Run(major, func(t *testing.T) {
 			c := newCase(t, suite.cluster)
-			p := pluginRun{c: c, t: t, helm: filepath.Join(suite.dir, "helm-"+major+"-downloads"), data: t.TempDir()}
-			if out, err := exec.Command("go", "build", "-o", p.helm, command).CombinedOutput(); err != nil {
-				t.Fatalf("build helm: %v\n%s", err, out)
-			}
+			p := pluginRun{c: c, t: t, helm: builtHelm(t, "helm.sh/helm/"+major+"/cmd/helm"), data: t.TempDir()}
 			folder := filepath.Join(p.data, "plugins", "enc")
 			must(t, os.MkdirAll(folder, 0o755))
 			for name, text := range map[string]string{

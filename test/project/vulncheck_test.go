@@ -35,7 +35,8 @@ func TestVulncheck(t *testing.T) {
 		{"unreachable", "", "fail", true, "fetching vulnerabilities"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cmd := exec.Command("make", "-s", "vulncheck", "VULN_DB="+c.database, "VULN_OFFLINE="+c.offline, "VULN_PACKAGES=./internal/secret")
+			cmd := exec.Command("make", "-s", "vulncheck", "VULN_DB="+c.database, "VULN_OFFLINE="+c.offline,
+				"VULN_PACKAGES=./internal/secret")
 			cmd.Dir, cmd.Env = root, append(os.Environ(), "HTTPS_PROXY=http://127.0.0.1:9") // nothing listens there
 			out, err := cmd.CombinedOutput()
 			if (err != nil) != c.fails || !strings.Contains(string(out), c.says) {

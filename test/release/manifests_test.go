@@ -2,6 +2,8 @@ package release
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -34,14 +36,20 @@ func pairs(t *testing.T, manifest string, want int, found [][2]string) {
 
 // TestHomebrew checks the cask: archives for two systems and two architectures, all manual pages, and the completions.
 func TestHomebrew(t *testing.T) {
-	cask := read(t, filepath.Join(distOf(t), "homebrew", "Casks", "helmdrift.rb"))
+	file := filepath.Join(distOf(t), "homebrew", "Casks", "helmdrift.rb")
+	cask := read(t, file)
+	if ruby, err := exec.LookPath("ruby"); err == nil {
+		run(t, ".", nil, ruby, "-c", file)
+	} else {
+		t.Log("the syntax of the cask is not checked: there is no ruby")
+	}
 	version := regexp.MustCompile(`(?m)^  version "(.*)"$`).FindStringSubmatch(cask)
 	if version == nil {
 		t.Fatalf("the cask has no version:\n%s", cask)
 	}
 	var found [][2]string
-	for _, m := range regexp.MustCompile(`sha256 "([0-9a-f]{64})"\s+url "([^"]*)"`).FindAllStringSubmatch(cask, -1) {
-		found = append(found, [2]string{strings.ReplaceAll(m[2], "#{version}", version[1]), m[1]})
+	for _, m := range regexp.MustCompile(`url "([^"]*)"\s+sha256 "([0-9a-f]{64})"`).FindAllStringSubmatch(cask, -1) {
+		found = append(found, [2]string{strings.ReplaceAll(m[1], "#{version}", version[1]), m[2]})
 	}
 	pairs(t, "the cask", 4, found)
 	for _, page := range manPages(t) {
@@ -114,6 +122,7 @@ func TestKrew(t *testing.T) {
 		if out := run(t, root, nil, plugin, "version"); !strings.HasPrefix(out, "helmdrift v") {
 			t.Errorf("kubectl helm-drift version: %s", out)
 		}
+		must(t, os.MkdirAll(filepath.Join(root, "index", "default", ".git"), 0o755)) // without an index, krew removes nothing
 		run(t, root, env, krew, "uninstall", "helm-drift")
 		if left := listed(t, root); len(left) > 0 {
 			t.Errorf("krew uninstall leaves %s", left)

@@ -105,25 +105,29 @@ func parseEntry(text string) (e entry, err error) {
 	return e, err
 }
 
-// assemble writes the entries into CHANGELOG.md, before the section of the latest version, and deletes their files.
+// assemble writes the entries into CHANGELOG.md, before the section of the latest version, and deletes their files. A section that is
+// there and unreleased, as that of the first version, gets its date if there are no entries.
 func assemble(dir, version string, now time.Time, entries []entry) error {
 	if !regexp.MustCompile(`^v\d+\.\d+\.\d+(-[\w.]+)?$`).MatchString(version) {
 		return fmt.Errorf("%q is no version such as v0.2.0", version)
-	}
-	if len(entries) == 0 {
-		return errors.New("changelog.d has no entries")
 	}
 	file := filepath.Join(dir, "CHANGELOG.md")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
+	dated := fmt.Sprintf("\n## %s (%s)\n", version, now.UTC().Format(time.DateOnly))
+	if unreleased := "\n## " + version + " (unreleased)\n"; len(entries) == 0 && strings.Contains(string(text), unreleased) {
+		return os.WriteFile(file, []byte(strings.Replace(string(text), unreleased, dated, 1)), 0o644)
+	}
+	if len(entries) == 0 {
+		return errors.New("changelog.d has no entries")
+	}
 	at := strings.Index(string(text), "\n## ")
 	if at < 0 || strings.Contains(string(text), "\n## "+version+" ") {
 		return fmt.Errorf("%s has no section, or has one of %s", file, version)
 	}
-	section := fmt.Sprintf("\n## %s (%s)\n%s", version, now.UTC().Format(time.DateOnly), sectionOf(entries))
-	if err := os.WriteFile(file, []byte(string(text[:at])+section+string(text[at:])), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(string(text[:at])+dated+sectionOf(entries)+string(text[at:])), 0o644); err != nil {
 		return err
 	}
 	for _, e := range entries {

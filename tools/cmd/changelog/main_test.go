@@ -64,7 +64,14 @@ func TestAssemble(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "changelog.d", "*")); len(left) != 1 {
 		t.Errorf("left: %q", left)
 	}
-	for _, version := range []string{"v0.2.0", "0.3.0"} {
+	write(t, filepath.Join(dir, "CHANGELOG.md"), "# Changelog\n\n## v0.3.0 (unreleased)\n\nFirst.\n")
+	if err := assemble(dir, "v0.3.0", time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC), nil); err != nil {
+		t.Error(err)
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "CHANGELOG.md")); string(got) != "# Changelog\n\n## v0.3.0 (2026-12-24)\n\nFirst.\n" {
+		t.Errorf("%s", got)
+	}
+	for _, version := range []string{"v0.3.0", "0.4.0"} {
 		if assemble(dir, version, time.Now(), entries) == nil {
 			t.Errorf("%s is assembled", version)
 		}
