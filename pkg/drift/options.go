@@ -77,7 +77,7 @@ type Options struct {
 	Known *secret.Known
 
 	// Fetch fetches a chart and returns its path, ReadManifest reads the manifest of a record, and Render renders a chart. If one is nil,
-	// fetch.Chart, render.ReadDocuments or RenderChart does it in this process. See the package comment.
+	// fetch.Chart, Connection.ReadManifest or else render.ReadDocuments, or RenderChart does it in this process. See the package comment.
 	Fetch        func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
 	Render       func(ctx context.Context, q ChartRequest) (*RenderedChart, error)

@@ -23,7 +23,7 @@ func Example() {
 	}
 
 	player := snapshot.NewPlayer(saved)
-	comparer := drift.New(player.Connection(), drift.Options{ReadManifest: player.ReadManifest})
+	comparer := drift.New(player.Connection(), drift.Options{})
 	result, err := comparer.Compare(context.Background(), drift.Target{Namespace: saved.Namespace, Release: saved.Release})
 	if err != nil {
 		panic(err)

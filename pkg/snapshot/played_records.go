@@ -133,7 +133,8 @@ type advised struct {
 // Hint returns the advice; drift.Hint finds it.
 func (a advised) Hint() string { return a.hint }
 
-// ReadManifest returns the documents of a record that the snapshot holds. It fits drift.Options.
+// ReadManifest returns the documents of a record that the snapshot holds. Connection has it; drift.Options may
+// wrap it.
 func (p *Player) ReadManifest(_ context.Context, r *release.Record) ([]render.Document, error) {
 	i := slices.IndexFunc(p.from.Records.Revisions, func(s Revision) bool { return s.Revision == r.Revision })
 	if i < 0 {

@@ -44,11 +44,11 @@ func NewPlayer(s *Snapshot) *Player {
 	return p
 }
 
-// Connection returns the connection from which the release of the snapshot is compared. It cannot try writes. The
-// records have no manifests: drift.Options.ReadManifest must be p.ReadManifest.
+// Connection returns the connection from which the release of the snapshot is compared. It cannot try writes.
 func (p *Player) Connection() drift.Connection {
 	return drift.Connection{
 		Name: p.from.Cluster, Cluster: p, Lookups: p.lookups, Masked: p.from.Masked, Time: p.from.Time,
+		ReadManifest: p.ReadManifest,
 		Records: func(namespace string) (drift.Records, error) {
 			if namespace != p.from.Namespace {
 				return nil, fmt.Errorf("the snapshot is of namespace %q", p.from.Namespace)
