@@ -108,7 +108,8 @@ func checkPicture(t *testing.T, file, svg string) {
 // colors are the classes of the colours that reports have, by their SGR codes, with the colours by day and by night.
 func colors() []struct{ code, class, day, night string } {
 	return []struct{ code, class, day, night string }{
-		{"31", "r", "#cf222e", "#ff7b72"}, {"32", "g", "#116329", "#7ee787"}, {"33", "y", "#7d4e00", "#e3b341"}, {"36", "c", "#1b7c83", "#56d4dd"},
+		{"31", "r", "#cf222e", "#ff7b72"}, {"32", "g", "#116329", "#7ee787"},
+		{"33", "y", "#7d4e00", "#e3b341"}, {"36", "c", "#1b7c83", "#56d4dd"},
 	}
 }
 
@@ -156,7 +157,8 @@ func writeLine(b *strings.Builder, line string, y int) {
 				var escaped bytes.Buffer
 				_ = xml.EscapeText(&escaped, []byte(word))
 				cells := utf8.RuneCountInString(word)
-				fmt.Fprintf(b, `<text x="%.1f" y="%d" textLength="%.1f"%s>%s</text>`+"\n", 16+float64(column)*cellWidth, y, float64(cells)*cellWidth, look, &escaped)
+				x, width := 16+float64(column)*cellWidth, float64(cells)*cellWidth
+				fmt.Fprintf(b, `<text x="%.1f" y="%d" textLength="%.1f"%s>%s</text>`+"\n", x, y, width, look, &escaped)
 			}
 			column += utf8.RuneCountInString(word)
 		}

@@ -136,7 +136,7 @@ type notRun struct {
 }
 
 // maxNotRun bounds the list: a command that can be run is run.
-const maxNotRun = 40
+const maxNotRun = 24
 
 // readNotRun reads the list of commands that are not run here.
 func readNotRun(t *testing.T) (list []*notRun) {

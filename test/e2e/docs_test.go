@@ -83,8 +83,8 @@ func docEnvironment(t *testing.T) []string {
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "kubectl"), "./cmd/kubectl").CombinedOutput(); err != nil {
 		t.Fatalf("build kubectl: %v\n%s", err, out)
 	}
-	return []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "LANG=C.UTF-8", "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
-		"PLANE=" + docKubeconfig(t, plane.Kubeconfig, dir)}
+	return []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "LANG=C.UTF-8",
+		"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), "PLANE=" + docKubeconfig(t, plane.Kubeconfig, dir)}
 }
 
 // docKubeconfig writes a kubeconfig in which the cluster also has the names of three stages.
@@ -129,7 +129,8 @@ func (p *docPage) run(t *testing.T, env []string) {
 	var out bytes.Buffer
 	home, err := filepath.EvalSymlinks(dir)
 	must(t, err)
-	bash.Dir, bash.Env, bash.Stdout, bash.Stderr = home, append(slices.Clip(env), "HOME="+home, "KUBECONFIG="+home+"/kubeconfig", "TMPDIR="+home+"/tmp"), &out, &out
+	bash.Env = append(slices.Clip(env), "HOME="+home, "KUBECONFIG="+home+"/kubeconfig", "TMPDIR="+home+"/tmp")
+	bash.Dir, bash.Stdout, bash.Stderr = home, &out, &out
 	if err := bash.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
