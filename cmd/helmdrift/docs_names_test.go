@@ -23,7 +23,8 @@ var flagName = regexp.MustCompile(`(?:^|[^\w-])--([a-z][a-z0-9-]+)`)
 
 // otherFlags are flags of other programs that the pages name.
 func otherFlags() []string {
-	return []string{"atomic", "cascade", "extra", "log-level", "three-way-merge", "type", "tail", "target", "create-namespace", "detailed-exitcode"}
+	return []string{"atomic", "cascade", "extra", "log-level", "post-renderer-strategy", "three-way-merge", "type", "tail", "target",
+		"create-namespace", "detailed-exitcode"}
 }
 
 // pagesOfOthersFlags are pages that are about the flags of other programs.
