@@ -23,7 +23,8 @@ var flagName = regexp.MustCompile(`(?:^|[^\w-])--([a-z][a-z0-9-]+)`)
 
 // otherFlags are flags of other programs that the pages name.
 func otherFlags() []string {
-	return []string{"atomic", "cascade", "extra", "log-level", "three-way-merge", "type", "create-namespace", "detailed-exitcode"}
+	return []string{"atomic", "binary", "cascade", "create-namespace", "detailed-exitcode", "extra", "log-level", "manifest-url",
+		"post-renderer-strategy", "three-way-merge", "type"}
 }
 
 // pagesOfOthersFlags are pages that are about the flags of other programs.
