@@ -13,6 +13,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/snapshot"
 )
@@ -39,7 +40,7 @@ const absorbExitHelp = `Exit codes:
 
 // newAbsorb returns the command absorb.
 func newAbsorb(s streams, c *connection) *cobra.Command {
-	o := absorbOptions{compareOptions: newCompareOptions(s), format: newFormatOf(output.AbsorbFormats()), color: newColor()}
+	o := absorbOptions{compareOptions: newCompareOptions(s, c), format: newFormatOf(output.AbsorbFormats()), color: newColor()}
 	cmd := &cobra.Command{
 		Use:   "absorb RELEASE CHART",
 		Short: "Find the values that make the chart agree with the cluster",
@@ -99,6 +100,9 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	case o.write && len(o.values.Files) == 0:
 		return hinted{error: errors.New("--write needs a values file to change"),
 			hint: "-f FILE names it; without one, -o values prints the changes as a file of their own"}
+	case fetch.IsPluginURL(o.valuesFile()):
+		return hinted{error: fmt.Errorf("absorb cannot change %s, which a plugin makes", o.valuesFile()),
+			hint: "give a file of plain values last: -f " + o.valuesFile() + " -f FILE"}
 	case o.write && !isWritable(o.valuesFile()):
 		return fmt.Errorf("--write cannot change %s, which is no file on this machine", o.valuesFile())
 	}

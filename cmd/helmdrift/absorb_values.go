@@ -34,7 +34,9 @@ func readValuesFile(ctx context.Context, name string, chart *drift.Chart) (*valu
 	}
 	read := chart.ReadFile
 	if read == nil {
-		read = func(ctx context.Context, name string) ([]byte, error) { return fetch.ReadFile(ctx, name, nil) }
+		read = func(ctx context.Context, name string) ([]byte, error) {
+			return fetch.ReadFile(ctx, name, nil, chart.Source.Plugins)
+		}
 	}
 	text, err := read(ctx, name)
 	if err != nil {
@@ -88,7 +90,7 @@ func concealed(text []byte, hides func(string) bool) string {
 	if err != nil {
 		return string(text) // absorb has parsed it already
 	}
-	return file.Conceal(secret.Mask, hides)
+	return file.Conceal(secret.Mask, func(_ []any, value string) bool { return hides(value) })
 }
 
 // storedValues is the name of the file if none is given.

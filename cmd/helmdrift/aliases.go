@@ -33,7 +33,8 @@ type alias struct {
 func aliasTable() []alias {
 	return []alias{
 		{name: "allow-unreleased", takes: "bool", set: "install=true", note: "is --install"},
-		{name: "detailed-exitcode", takes: "bool", set: "fail-on=+change", note: "is --fail-on +change, and drift sets exit code 2 in any case"},
+		{name: "detailed-exitcode", takes: "bool", set: "fail-on=+change",
+			note: "is --fail-on +change, and drift sets exit code 2 in any case"},
 		{name: "three-way-merge", takes: "bool", note: "is what helmdrift always does"},
 		{name: "normalize-manifests", takes: "bool", note: "has no effect: values are compared, not their text"},
 		{name: "strip-trailing-cr", takes: "bool", note: "has no effect: values are compared, not lines of text"},
@@ -42,22 +43,28 @@ func aliasTable() []alias {
 		{name: "output-context", shorthand: "C", takes: "number", note: linesNote},
 		{name: "no-hooks", takes: "bool", note: "has no effect: hooks are never compared"},
 		{name: "disable-validation", takes: "bool", note: "has no effect: the API server validates only with --dry-run=server"},
-		{name: "disable-openapi-validation", takes: "bool", note: "has no effect: the API server validates only with --dry-run=server"},
-		{name: "suppress-secrets", takes: "bool", without: "show-secrets", note: "has no effect: secret values are masked, and Secrets are listed"},
-		{name: "show-secrets-decoded", takes: "bool", refusal: "--show-secrets shows the data of a Secret as the API has it, in base64"},
+		{name: "disable-openapi-validation", takes: "bool",
+			note: "has no effect: the API server validates only with --dry-run=server"},
+		{name: "suppress-secrets", takes: "bool", without: "show-secrets",
+			note: "has no effect: secret values are masked, and Secrets are listed"},
+		{name: "show-secrets-decoded", takes: "bool",
+			refusal: "--show-secrets shows the data of a Secret as the API has it, in base64"},
 		{name: "no-color", takes: "bool", set: "color=never", note: "is --color never"},
 		{name: "suppress", takes: "text",
-			refusal: "a rule in .helmdrift.yaml ignores a kind (target: {kind: ...}); what it ignores sets no exit code, unlike --suppress of helm-diff"},
-		{name: "suppress-output-line-regex", takes: "text", refusal: "a report has fields and no lines: --ignore PATH ignores a field"},
+			refusal: "a rule in .helmdrift.yaml with target: {kind: ...} ignores a kind, and then nothing of it sets the exit code"},
+		{name: "suppress-output-line-regex", takes: "text",
+			refusal: "a report has fields and no lines: --ignore PATH ignores a field"},
 		{name: "include-crds", takes: "bool",
-			refusal: "helm upgrade never writes the folder crds/ of a chart, so there is nothing to predict; compare it with kubectl diff -f CHART/crds"},
-		{name: "include-tests", takes: "bool", refusal: "hooks are not compared, and tests are hooks: helm get hooks RELEASE shows them"},
+			refusal: "helm upgrade never writes the folder crds/ of a chart: kubectl diff -f CHART/crds compares it"},
+		{name: "include-tests", takes: "bool",
+			refusal: "hooks are not compared, and tests are hooks: helm get hooks RELEASE shows them"},
 
 		{name: "from-release", takes: "bool", without: "CHART", note: "is what diff does without CHART"},
 		{name: "disable-error-on-drift", shorthand: "d", takes: "bool", set: "fail-on=none", note: "is --fail-on none"},
 		{name: "skip-tests", takes: "bool", note: "has no effect: hooks are never compared, and tests are hooks"},
 		{name: "ignore-hooks", takes: "text", note: "has no effect: hooks are never compared"},
-		{name: "skip-crds", takes: "bool", note: "has no effect: the folder crds/ of a chart is never compared, as helm upgrade does not write it"},
+		{name: "skip-crds", takes: "bool",
+			note: "has no effect: the folder crds/ of a chart is never compared, as helm upgrade does not write it"},
 		{name: "ignore-hpa-changes", takes: "bool", note: "has no effect: replicas that an autoscaler set are no drift"},
 		{name: "log-level", takes: "text", note: "has no effect: --debug prints Helm's log"},
 		{name: "limit-threads", takes: "number", note: "has no effect: no kubectl is run"},
@@ -68,8 +75,10 @@ func aliasTable() []alias {
 		{name: "validate", takes: "bool", refusal: "--dry-run=server lets the API server try each write"},
 		{name: "consider-hooks", takes: "bool", refusal: "hooks are not compared: helm get hooks RELEASE shows them"},
 		{name: "custom-diff", takes: "text", refusal: "-o diff prints a unified diff for other programs to read"},
-		{name: "kind", takes: "text", refusal: "all objects are compared; -o json has the kind of each, and a rule in .helmdrift.yaml ignores kinds"},
-		{name: "name", takes: "text", refusal: "all objects are compared; -o json has the name of each, and a rule in .helmdrift.yaml ignores names"},
+		{name: "kind", takes: "text",
+			refusal: "all objects are compared; -o json has the kind of each, and a rule in .helmdrift.yaml ignores kinds"},
+		{name: "name", takes: "text",
+			refusal: "all objects are compared; -o json has the name of each, and a rule in .helmdrift.yaml ignores names"},
 		{name: "is-default-namespace", takes: "bool", refusal: "-n default compares all releases of that namespace"},
 		{name: "skip-release", takes: "text", refusal: "--exclude EXPRESSION leaves releases out by their name"},
 	}
@@ -126,12 +135,11 @@ func acceptAliases(s streams, c *connection, flags *pflag.FlagSet, hasChart, qui
 	var notes []string
 	for _, a := range aliasTable() {
 		f := flags.Lookup(a.name)
-		value, _ := f.Value.(*aliasValue)
-		if !f.Changed || !value.given() {
-			f.Changed = false
+		given := f.Changed && f.Value.(*aliasValue).given()
+		f.Changed = false
+		if !given {
 			continue
 		}
-		f.Changed = false
 		name := "--" + a.name
 		if a.name == "output-context" {
 			name = "-C"
@@ -142,8 +150,15 @@ func acceptAliases(s streams, c *connection, flags *pflag.FlagSet, hasChart, qui
 		if a.without == "CHART" && hasChart || a.without != "" && flags.Changed(a.without) {
 			return fmt.Errorf("%s and %s exclude each other", name, strings.Replace("--"+a.without, "--CHART", "CHART", 1))
 		}
-		if err := setUnlessGiven(flags, a.set); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		ours, value, _ := strings.Cut(a.set, "=")
+		if ours != "" && flags.Changed(ours) {
+			notes = append(notes, name+" has no effect: --"+ours+" is given")
+			continue
+		}
+		if ours != "" {
+			if err := flags.Set(ours, value); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
 		notes = append(notes, name+" "+a.note)
 	}
@@ -156,15 +171,6 @@ func acceptAliases(s streams, c *connection, flags *pflag.FlagSet, hasChart, qui
 		s.print("note: ", strings.Join(notes, "; "))
 	}
 	return nil
-}
-
-// setUnlessGiven sets a flag, written as name=value, unless the user has given it.
-func setUnlessGiven(flags *pflag.FlagSet, set string) error {
-	name, value, _ := strings.Cut(set, "=")
-	if name == "" || flags.Changed(name) {
-		return nil
-	}
-	return flags.Set(name, value)
 }
 
 // contextFlag is the value of --context, which kubectl and helm-diff both have: it is a context of the kubeconfig for one, and a number of
@@ -200,6 +206,9 @@ func (f *contextFlag) Set(text string) error {
 // that name, nobody can know what was meant.
 func (c *connection) linesOfContext(flags *pflag.FlagSet) (string, error) {
 	f := flags.Lookup("context")
+	if f == nil { // a command that parses no flags
+		return "", nil
+	}
 	value, _ := f.Value.(*contextFlag)
 	if value == nil || value.lines == "" {
 		return "", nil

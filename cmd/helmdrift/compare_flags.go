@@ -12,8 +12,8 @@ type compareOptions struct {
 }
 
 // newCompareOptions returns the defaults.
-func newCompareOptions(s streams) compareOptions {
-	return compareOptions{desiredOptions: newDesiredOptions(s)}
+func newCompareOptions(s streams, c *connection) compareOptions {
+	return compareOptions{desiredOptions: newDesiredOptions(s, c)}
 }
 
 // checkRevision refuses revisions that cannot exist.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/spf13/pflag"
@@ -44,20 +43,22 @@ type desiredOptions struct {
 	postRenderer                    string
 	postRendererArgs                []string
 	limits                          limits
-	// stdin is what "--values -" reads.
-	stdin io.Reader
+	// streams has what "--values -" reads, and where the messages of plugins go. connection is the cluster that plugins are told about.
+	streams    streams
+	connection *connection
 }
 
 // newDesiredOptions returns the defaults. The files and directories are those that Helm uses.
-func newDesiredOptions(s streams) desiredOptions {
+func newDesiredOptions(s streams, c *connection) desiredOptions {
 	return desiredOptions{
 		helm: oneOf{words: []string{"3", "4"}}, dryRun: dryRunWord{oneOf{words: []string{"server"}}},
-		serverSide: oneOf{words: []string{"auto", "true", "false"}, word: "auto"}, stdin: s.in,
+		serverSide: oneOf{words: []string{"auto", "true", "false"}, word: "auto"}, streams: s, connection: c,
 		limits: newLimits(s),
 		source: fetch.Options{
 			RepositoryConfig: orDefault(s.env("HELM_REPOSITORY_CONFIG"), helmpath.ConfigPath("repositories.yaml")),
 			RepositoryCache:  orDefault(s.env("HELM_REPOSITORY_CACHE"), helmpath.CachePath("repository")),
 			RegistryConfig:   orDefault(s.env("HELM_REGISTRY_CONFIG"), helmpath.ConfigPath("registry/config.json")),
+			Plugins:          fetch.Plugins{Dirs: orDefault(s.env("HELM_PLUGINS"), helmpath.DataPath("plugins"))},
 			Keyring:          filepath.Join(orDefault(s.env("GNUPGHOME"), filepath.Join(homedir.HomeDir(), ".gnupg")), "pubring.gpg"),
 		},
 	}
@@ -118,6 +119,9 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 		"`directory` with repository indexes [HELM_REPOSITORY_CACHE]")
 	fs.StringVar(&o.source.RegistryConfig, "registry-config", o.source.RegistryConfig, "`file` with registry logins [HELM_REGISTRY_CONFIG]")
 
+	fs.BoolVar(&o.source.Plugins.Forbidden, "no-plugins", false,
+		"run no downloader plugins of Helm for CHART and values files, such as secrets:// [HELM_PLUGINS]")
+
 	fs.BoolVar(&o.noLookup, "no-lookup", false, "let lookup calls in templates find nothing instead of reading the cluster")
 	fs.StringVar(&o.kubeVersion, "kube-version", "", "Kubernetes `version` that templates see (default: the cluster's)")
 	fs.StringSliceVarP(&o.apiVersions, "api-versions", "a", nil,
@@ -134,7 +138,7 @@ func chartFlags() []string {
 	return []string{
 		"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values", "reset-then-reuse-values",
 		"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "insecure-skip-tls-verify", "plain-http",
-		"pass-credentials", "verify", "keyring", "no-lookup", "kube-version", "api-versions", "enable-dns", "skip-schema-validation",
+		"pass-credentials", "verify", "keyring", "no-plugins", "no-lookup", "kube-version", "api-versions", "enable-dns", "skip-schema-validation",
 		"post-renderer", "post-renderer-args", "install", "take-ownership",
 	}
 }
@@ -193,10 +197,13 @@ func (o *desiredOptions) options() drift.Options {
 
 // chart returns the chart that ref names, with what the flags say about its values and about what its templates see.
 func (o *desiredOptions) chart(ref string) *drift.Chart {
+	o.source.Plugins.Run = o.runner().run
 	out := &drift.Chart{
 		Ref: ref, Source: o.source, Values: o.valueOptions(), Install: o.install, KubeVersion: o.kubeVersion, APIVersions: o.apiVersions,
 		NoLookup: o.noLookup, EnableDNS: o.enableDNS, SkipSchemaValidation: o.skipSchema,
-		ReadFile: func(ctx context.Context, name string) ([]byte, error) { return fetch.ReadFile(ctx, name, o.stdin) },
+		ReadFile: func(ctx context.Context, name string) ([]byte, error) {
+			return fetch.ReadFile(ctx, name, o.streams.in, o.source.Plugins)
+		},
 	}
 	// The post-renderer and the values files are the user's own: they are read and run in this process, which has the terminal.
 	if o.postRenderer != "" {

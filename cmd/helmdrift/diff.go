@@ -41,7 +41,7 @@ type diffOptions struct {
 // newDiff returns the command diff. Its text names the signs and the exit codes, since they are what a reader of a report looks up.
 func newDiff(s streams, c *connection) *cobra.Command {
 	o := diffOptions{
-		compareOptions: newCompareOptions(s), printOptions: newPrintOptions(), repair: newFixOptions(),
+		compareOptions: newCompareOptions(s, c), printOptions: newPrintOptions(), repair: newFixOptions(),
 	}
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE[,RELEASE...] [CHART]]",

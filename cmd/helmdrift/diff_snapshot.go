@@ -34,6 +34,10 @@ func runDiffSnapshot(ctx context.Context, s streams, c *connection, o diffOption
 	if err != nil {
 		return err
 	}
+	if o.writes(output.Diff) && !saved.HasText() {
+		return hinted{error: errors.New("-o diff needs the text of the manifest, which snapshots of older versions do not have"),
+			hint: "helmdrift snapshot RELEASE -o FILE saves it"}
+	}
 	target := drift.Target{Namespace: saved.Namespace, Release: saved.Release, Revision: o.revision, RollbackTo: o.toRevision}
 	chart, hasChart, err := chartArg(args, saved, o.source.RepoURL)
 	if err != nil {
@@ -100,10 +104,6 @@ func (o *diffOptions) checkSnapshot(flags *pflag.FlagSet) error {
 			err = hinted{error: fmt.Errorf("--%s cannot be used with --snapshot", f.Name), hint: "a snapshot is compared without a cluster"}
 		}
 	})
-	if err == nil && o.writes(output.Diff) {
-		err = hinted{error: errors.New("-o diff cannot be used with --snapshot"),
-			hint: "a snapshot has the objects of the manifest and not its text"}
-	}
 	if err == nil && flags.Changed("snapshot") && o.snapshot == "" {
 		err = errors.New("--snapshot needs the name of a file")
 	}

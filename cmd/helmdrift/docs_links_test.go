@@ -21,8 +21,8 @@ var (
 	testName = regexp.MustCompile(`^(Test|Fuzz|Benchmark)\w+$`)
 )
 
-// TestLinksInDocs checks that every file, heading and test to which a page has a link exists. Addresses of the Web are only checked in their
-// form, because tests need no network.
+// TestLinksInDocs checks that every file, heading and test to which a page has a link exists. Of addresses of the Web,
+// only the form is checked, because tests need no network.
 func TestLinksInDocs(t *testing.T) {
 	all, links := pages(t), 0
 	anchors := map[string][]string{}

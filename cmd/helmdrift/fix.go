@@ -14,7 +14,7 @@ import (
 
 // newFix returns the command fix. It lacks the flags of diff that choose a desired state, because it only puts back what Helm deployed.
 func newFix(s streams, c *connection) *cobra.Command {
-	o, compare := newFixOptions(), newCompareOptions(s)
+	o, compare := newFixOptions(), newCompareOptions(s, c)
 	cmd := &cobra.Command{
 		Use:   "fix [RELEASE]",
 		Short: "Put back what drifted in a release, and nothing else",

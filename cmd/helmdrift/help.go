@@ -81,6 +81,7 @@ func desiredGroups() []flagGroup {
 		{"Where the chart comes from", []string{
 			"version", "repo", "devel", "username", "password", "pass-credentials", "ca-file", "cert-file", "key-file", "insecure-skip-tls-verify",
 			"plain-http", "verify", "keyring", "registry-config", "repository-config", "repository-cache",
+			"no-plugins",
 		}},
 		{"How the chart is rendered", []string{
 			"post-renderer", "post-renderer-args", "kube-version", "api-versions", "no-lookup", "enable-dns", "skip-schema-validation",

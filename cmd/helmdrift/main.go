@@ -21,6 +21,8 @@ func main() {
 	debug.SetTraceback("crash") // without it, a fatal error of the runtime ends the process with 2, which means drift
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	// A reader that is gone is an error of the write, and ends no fix half-way.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	version = installedVersion(version)
 	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv})
 	stop()

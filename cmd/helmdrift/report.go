@@ -49,7 +49,7 @@ than a report has is refused.
 			}
 			if o.writes(output.Diff) {
 				return hinted{error: errors.New("-o diff needs the manifest of the release, which a saved report does not have"),
-					hint: "helmdrift diff RELEASE -o diff prints the diff"}
+					hint: "helmdrift diff prints the diff: -o diff, or --report diff=FILE beside another format"}
 			}
 			return runReport(s, o, args)
 		},

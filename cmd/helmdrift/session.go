@@ -39,7 +39,7 @@ func (o compareOptions) comparison(s streams, c *connection) (drift.Options, err
 	// Work on foreign text is done in child processes instead of this one.
 	limits := o.limits.withLog(c.debug)
 	options.Fetch, options.ReadManifest, options.Render = limits.fetchChart, limits.readManifest, limits.renderChart
-	options.RenderVariants = limits.renderVariants
+	options.RenderVariants, options.RenderTime = limits.renderVariants, limits.time
 	return options, nil
 }
 

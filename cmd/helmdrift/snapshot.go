@@ -31,7 +31,7 @@ type snapshotOptions struct {
 
 // newSnapshot returns the command snapshot.
 func newSnapshot(s streams, c *connection) *cobra.Command {
-	o := snapshotOptions{compareOptions: newCompareOptions(s)}
+	o := snapshotOptions{compareOptions: newCompareOptions(s, c)}
 	cmd := &cobra.Command{
 		Use:   "snapshot RELEASE [CHART] -o FILE",
 		Short: "Save what a comparison reads, so that diff can make it elsewhere",

@@ -8,7 +8,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// likelyLeaves is how many values are tried first, before maps and lists are.
+// likelyLeaves is how many values are tried first, before maps and lists are. The name of a value and its present content nearly always
+// point to it, so most fields need no other attempts.
 const likelyLeaves = 24
 
 // likely returns the attempts with the values that are most likely.
@@ -26,7 +27,8 @@ func (f *fieldSearch) likely(nodes []leaf) []attempt {
 	return out
 }
 
-// others returns the attempts with all values that the template may read.
+// others returns the attempts with all values that the template may read. That is every value and not only those whose names are like the
+// field: charts call some things otherwise than Kubernetes does.
 func (f *fieldSearch) others(nodes []leaf) []attempt {
 	var out []attempt
 	for _, l := range nodes {
@@ -37,7 +39,8 @@ func (f *fieldSearch) others(nodes []leaf) []attempt {
 	return out
 }
 
-// unread returns the attempts with values that the template does not seem to read, as far as they are like the field.
+// unread returns the attempts with values that the template does not seem to read, as far as they are like the field. The parse trees are a
+// guide and no proof: a template that computes the name of a value reads it, too.
 func (f *fieldSearch) unread(nodes []leaf) []attempt {
 	var out []attempt
 	for _, l := range nodes {
@@ -55,6 +58,7 @@ func (f *fieldSearch) direct(l leaf) []attempt {
 	}
 	value := f.text()
 	if !object.IsScalar(value) {
+		// A map in the place of a list, or a text in the place of a map, makes Helm warn and keep the default.
 		if !isAlike(l.value, value) || object.Equal(l.value, value) {
 			return nil
 		}
@@ -93,7 +97,8 @@ func isAlike(now, value any) bool {
 	return false
 }
 
-// probeFor returns a value of the type of another one that nothing else has.
+// probeFor returns a value of the type of another one that nothing else has. It is short and plain, so that it is valid wherever a name, a
+// tag or a port stands.
 func probeFor(like any) any {
 	switch like.(type) {
 	case float64, int64, int, json.Number:
@@ -111,6 +116,7 @@ func (f *fieldSearch) deletions(l leaf) []attempt {
 	add := func(e Edit, score int) { out = append(out, attempt{edits: []Edit{e}, score: score}) }
 	switch v := l.value.(type) {
 	case bool:
+		// A null would do for most templates, but a switch is set to a side by whoever reads the file later.
 		// A switch is what takes an object away.
 		add(Edit{Path: l.path, Value: !v}, score+boolInt(v)+6*boolInt(len(f.Path) == 0))
 		return out
@@ -134,6 +140,7 @@ func (f *fieldSearch) deletions(l leaf) []attempt {
 		add(Edit{Path: l.path, Remove: true}, score+1) // an item of a list
 		return out
 	}
+	// What the file itself adds is taken out of it. A default of the chart would come back then, so it becomes null.
 	if _, inFile := lookup(f.edited, l.path); inFile {
 		add(Edit{Path: l.path, Remove: true}, score+1)
 	}
@@ -141,7 +148,8 @@ func (f *fieldSearch) deletions(l leaf) []attempt {
 	return out
 }
 
-// spellings returns a scalar in the types that a value may have: that of the value it replaces comes first.
+// spellings returns a scalar in the types that a value may have: that of the value it replaces comes first. Charts have
+// "8080" and 8080 for one purpose, and the type that values.yaml has is the one that its templates can take.
 func spellings(v, like any) []any {
 	text := textOf(v)
 	switch like.(type) {
@@ -151,6 +159,7 @@ func spellings(v, like any) []any {
 		if b, err := strconv.ParseBool(text); err == nil {
 			return []any{b}
 		}
+		// Only texts that are a side of a switch are tried.
 		return nil // a template that tests a switch may fail on a text
 	case float64, int64, int, json.Number:
 		if n, err := strconv.ParseFloat(text, 64); err == nil {
@@ -163,7 +172,8 @@ func spellings(v, like any) []any {
 	return []any{v}
 }
 
-// spelling returns a text in the type of a value if it can have that.
+// spelling returns a text in the type of a value if it can have that. A part that is cut out of a text is a text at first, but values.yaml
+// may have a number there.
 func spelling(text string, like any) any {
 	if all := spellings(text, like); len(all) > 0 {
 		return all[0]
@@ -171,7 +181,8 @@ func spelling(text string, like any) any {
 	return text
 }
 
-// sameType reports whether two scalars have one type; all numbers have one.
+// sameType reports whether two scalars have one type; all numbers have one. JSON has one type for them, so a difference between int64 and
+// float64 is none in the file.
 func sameType(a, b any) bool {
 	kind := func(v any) int {
 		switch v.(type) {

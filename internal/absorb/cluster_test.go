@@ -168,7 +168,7 @@ func (c *cluster) edit(lines string) error {
 // created sets the value that a pointer leads to, and makes the maps on the way.
 func created(pointer object.Pointer, o map[string]any, v any) any {
 	for n := 1; n < len(pointer); n++ {
-		if _, found := pointer[:n].Lookup(o); !found {
+		if was, _ := pointer[:n].Lookup(o); was == nil {
 			for i := len(pointer) - 1; i >= n; i-- {
 				v = map[string]any{pointer[i]: v}
 			}

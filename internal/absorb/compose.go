@@ -7,7 +7,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// segment is a part of the field that a value makes: desired is before, the value, after.
+// segment is a part of the field that a value makes: desired is before, the value, after. Before and after are texts of the rendering and
+// not of the template, so functions such as quote, printf and trimSuffix need no knowledge here.
 type segment struct {
 	leaf          leaf
 	before, after string
@@ -21,12 +22,14 @@ func (f *fieldSearch) solved(a attempt, r Rendering) []attempt {
 	}
 	was, _ := f.desired(f.current)
 	is, present := f.desired(r)
+	// A field that stays as it is shows nothing of how it is composed, and the value is none of its parts.
 	if !present || !object.IsScalar(is) || !object.IsScalar(f.Live) || object.Equal(was, is) {
 		return nil
 	}
 	has, live := textOf(is), textOf(f.Live)
 	var out []attempt
 	for i := 0; ; {
+		// The text may stand in the field several times, such as a version in a tag and in a path; each place is a guess of its own.
 		at := strings.Index(has[i:], a.put)
 		if at < 0 {
 			break
@@ -46,7 +49,8 @@ func (f *fieldSearch) solved(a attempt, r Rendering) []attempt {
 	return out
 }
 
-// composed returns the attempts that set all values of which the field is composed together.
+// composed returns the attempts that set all values of which the field is composed together. One value after the other would not do: with a
+// new tag alone the field is still not live, so nothing would be proved.
 func (f *fieldSearch) composed([]leaf) []attempt {
 	now, _ := f.desired(f.current)
 	if !object.IsScalar(now) || !object.IsScalar(f.Live) || len(f.moves) < 2 {
@@ -62,6 +66,7 @@ func (f *fieldSearch) composed([]leaf) []attempt {
 		if !ok {
 			continue
 		}
+		// Parts that have their text already are no edits: the smallest change is wanted.
 		if edits := setTo(parts, texts); len(edits) > 0 {
 			out = append(out, attempt{edits: edits, score: parts[0].leaf.score})
 		}
@@ -70,7 +75,7 @@ func (f *fieldSearch) composed([]leaf) []attempt {
 }
 
 // emptied returns the attempts in which one part of the field is empty, such as the digest of an image, and the other parts are as live has
-// them.
+// them. Templates leave out the separator of an empty part, so the text cannot be cut at it.
 func (f *fieldSearch) emptied([]leaf) []attempt {
 	now, _ := f.desired(f.current)
 	if !object.IsScalar(now) || !object.IsScalar(f.Wanted.Live) || len(f.moves) < 2 {
@@ -86,6 +91,7 @@ func (f *fieldSearch) emptied([]leaf) []attempt {
 		if len(rest) == 0 {
 			continue
 		}
+		// The last part also loses what stands before it, such as the @ of a digest.
 		if i == len(parts)-1 {
 			rest[len(rest)-1].tail = gone.tail
 		}
@@ -99,7 +105,7 @@ func (f *fieldSearch) emptied([]leaf) []attempt {
 	return out
 }
 
-// setTo returns the edits that give parts other texts.
+// setTo returns the edits that give parts other texts. The type is that of the old value, so that a port stays a number.
 func setTo(parts []part, texts []string) []Edit {
 	var out []Edit
 	for i, p := range parts {
@@ -117,7 +123,8 @@ type part struct {
 	tail           string
 }
 
-// inOrder returns the parts of a text in their order, each value once. Parts that overlap others are left out.
+// inOrder returns the parts of a text in their order, each value once. Parts that overlap others are left out. A move was seen with another
+// text in its place, so its surroundings are compared with the present text again.
 func inOrder(moves []segment, text string) []part {
 	var kept []segment
 	for _, m := range moves {
@@ -142,7 +149,13 @@ func inOrder(moves []segment, text string) []part {
 	return out
 }
 
-// cut cuts a text at the separators of the parts. Greedy takes the last place of a separator instead of the first.
+// cut cuts a text at the separators of the parts. Greedy takes the last place of a separator instead of the first. Both are tried, because
+// a registry may have a colon for its port and a repository slashes of its own.
+//
+// With the parts registry, "/" repository and ":" tag, the text mirror.example:5000/team/web:2 is cut in two ways:
+//
+//	first   mirror.example:5000 | team/web | 2
+//	last    mirror.example:5000/team | web | 2
 func cut(text string, parts []part, greedy bool) ([]string, bool) {
 	rest, ok := strings.CutPrefix(text, parts[0].separator)
 	if !ok {

@@ -25,6 +25,16 @@
 // normal form of the comparison. Candidates are ordered by what else they move in other objects, then by what they move in the same one,
 // and then by how near the value is.
 //
+// Attempts of which most do nothing share a rendering, which is split only if the field moves in it (trial.go). A chart with 300 values so
+// takes some 60 renderings to say that none of them controls a field.
+//
+// # What is refused
+//
+// The values file may be unable to take an edit, because an anchor shares the value with another place; then both places are tried together
+// (refused.go). The chart may fail for a value, or its schema may refuse it. A switch that its message names is tried with the value. A
+// rendering may also take too much time or memory; the caller gives it up and says so. All of these are matters of one candidate: it drops
+// out, the field is searched on, and what was refused is the answer only if nothing else controls the field.
+//
 // # What it never does
 //
 // A value whose name announces a secret is never changed, and a secret is never written into a value. The caller says which fields hold

@@ -14,6 +14,7 @@ func apply(edited, values map[string]any, edits []Edit) map[string]any {
 		out = map[string]any{}
 	}
 	for _, e := range edits {
+		// An index into a list that the file does not have would make a list with this one item.
 		if i := firstIndex(e.Path); i >= 0 {
 			if _, found := lookup(out, e.Path[:i]); !found {
 				list, _ := lookup(values, e.Path[:i])
@@ -29,11 +30,13 @@ func apply(edited, values map[string]any, edits []Edit) map[string]any {
 	return out
 }
 
-// seen returns what the templates would see after edits, as far as that can be said without rendering.
+// seen returns what the templates would see after edits, as far as that can be said without rendering. The order of the leaves and the
+// copies of lists depend on it, not the proofs, which are rendered.
 func seen(values map[string]any, edits []Edit) map[string]any {
 	out, _ := object.Copy(values).(map[string]any)
 	for _, e := range edits {
 		switch {
+		// Helm takes a null for the removal of a default, but keeps it in a list.
 		case e.Remove, e.Value == nil && firstIndex(e.Path) < 0:
 			out, _ = remove(out, e.Path).(map[string]any)
 		default:
@@ -75,7 +78,8 @@ func lookup(v any, path []any) (any, bool) {
 	return v, true
 }
 
-// set sets the value at a path, in place, and returns the root. An index behind the end appends.
+// set sets the value at a path, in place, and returns the root. An index behind the end appends. A scalar on the way gives way to a map, as
+// it does when Helm merges values.
 func set(v any, path []any, value any) any {
 	if len(path) == 0 {
 		return value
@@ -131,7 +135,8 @@ func remove(v any, path []any) any {
 }
 
 // difference returns the edits that turn one content of the values file into another. Lists change item by item if only the end differs, or
-// if they have as many items.
+// if they have as many items. The edits of single fields are not just joined: a later field may change what an earlier one set, and a
+// reader of the patch wants each place once.
 func difference(before, after any, path []any) []Edit {
 	if reflect.DeepEqual(before, after) {
 		return nil
@@ -167,7 +172,8 @@ func mapDifference(a, b map[string]any, path []any) []Edit {
 	return out
 }
 
-// added returns the edits that add a value: one for each value in maps.
+// added returns the edits that add a value: one for each value in maps. The path then names what is new, and keys that other edits add to
+// the same map do not overwrite each other.
 func added(v any, path []any) []Edit {
 	m, ok := v.(map[string]any)
 	if !ok || len(m) == 0 {

@@ -62,13 +62,15 @@ func (s *search) moved(key object.Key, was, is map[string]any, w Wanted) []Effec
 		before, after = object.Without(before, w.Path), object.Without(after, w.Path)
 	}
 	walkDifferences(before, after, nil, func(path object.Path, before, after any) {
+		// The field is taken out of both sides, which may leave an empty map on one of them and nothing on the other.
 		if key == w.Key && w.Path.HasPrefix(path) && isEmpty(before) && isEmpty(after) || s.noise[placeOf(key, path)] {
 			return
 		}
 		e := Effect{Key: key, Path: path, Before: before, After: after}
+		// A place that becomes what live has is wanted anyway: two fields of one edit often have one cause.
 		now, there := path.Lookup(live)
 		e.Converges = live != nil && there == (after != nil) && (!there || object.Equal(now, after))
-		e.Derived = isChecksum(path, before, after)
+		e.Derived = isDerived(path, before, after)
 		out = append(out, e)
 	})
 	return out
@@ -104,7 +106,8 @@ func (s *search) noiseOf(a, b Rendering) map[place]bool {
 }
 
 // walkDifferences calls visit for the leaves at which two values differ; nil stands for an absent one. Items of lists are told apart by
-// their names if they have some, and by their indexes otherwise.
+// their names if they have some, and by their indexes otherwise. An item that is inserted at the front would otherwise make all those after
+// it differ.
 func walkDifferences(a, b any, path object.Path, visit func(path object.Path, before, after any)) {
 	if object.Equal(a, b) {
 		return
@@ -160,19 +163,35 @@ func at(list []any, i int) any {
 // checksum is the form of a hash in hexadecimal digits.
 var checksum = regexp.MustCompile(`^[0-9a-f]{32,64}$`)
 
-// isChecksum reports whether a place is an annotation or a label with a hash.
-func isChecksum(path object.Path, before, after any) bool {
+// versionLabel is the label by which charts say which version of the application an object belongs to.
+const versionLabel = "app.kubernetes.io/version"
+
+// isDerived reports whether a place only follows something else. It is not counted, because no value could move one without the other:
+//
+//   - an annotation or a label with a hash, which is that of the ConfigMap whose change restarts the pods;
+//   - the version label of an object, which charts make of the tag of the image. In the pods of another object it would restart these, so
+//     there it counts.
+func isDerived(path object.Path, before, after any) bool {
 	was, ok := before.(string)
 	is, ok2 := after.(string)
 	if !ok || !ok2 || len(path) < 2 {
 		return false
 	}
-	parent := path[len(path)-2].Name
-	return (parent == "annotations" || parent == "labels") && checksum.MatchString(is) && checksum.MatchString(was) ||
-		strings.HasPrefix(path[len(path)-1].Name, "checksum/")
+	parent, last := path[len(path)-2].Name, path[len(path)-1].Name
+	switch parent {
+	case "labels":
+		if last == versionLabel && len(path) == 3 {
+			return true
+		}
+	case "annotations":
+	default:
+		return false
+	}
+	return checksum.MatchString(is) && checksum.MatchString(was) || strings.HasPrefix(last, "checksum/")
 }
 
-// harm counts what effects move in other objects, and in the object of the field.
+// harm counts what effects move in other objects, and in the object of the field. Other objects count first: the object of the field is
+// changed in any case, and somebody looks at it.
 func harm(effects []Effect, w Wanted) (others, same int) {
 	for _, e := range effects {
 		switch {

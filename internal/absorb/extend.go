@@ -20,7 +20,8 @@ const (
 	maxLists = 40
 )
 
-// marks returns the attempts that put a mark into the maps that the template may read.
+// marks returns the attempts that put a mark into the maps that the template may read. One rendering with all marks shows where each map
+// goes, which no reading of the template can say for certain: toYaml, tpl and merge may stand between.
 func (f *fieldSearch) marks(nodes []leaf) []attempt {
 	if !f.Present {
 		return nil
@@ -31,6 +32,7 @@ func (f *fieldSearch) marks(nodes []leaf) []attempt {
 		if !isMap && l.value != nil || len(out) >= maxMarks || !l.read {
 			continue
 		}
+		// A mark among settings is harmless, but a chart may refuse a key that it does not know.
 		if isMap && len(m) > 0 && !f.isFree(m) {
 			continue
 		}
@@ -64,6 +66,7 @@ func (f *fieldSearch) extensions(a attempt, r Rendering) []attempt {
 	var out []attempt
 	for _, at := range findMark(o.Content, a.markKey, nil) {
 		parent := at[:len(at)-1]
+		// The map is written above the field: what is missing below the map becomes keys of it, such as limits.memory below resources.
 		full := append(slices.Clone([]string(place)), rest...)
 		if len(parent) < len(full) && slices.Equal([]string(parent), full[:len(parent)]) {
 			path := slices.Clone(a.mark)
@@ -72,6 +75,7 @@ func (f *fieldSearch) extensions(a attempt, r Rendering) []attempt {
 			}
 			out = append(out, attempt{edits: []Edit{{Path: path, Value: f.text()}}, score: a.score + 20})
 		}
+		// The map is written as the field itself, so the whole live value takes its place.
 		if slices.Equal([]string(parent), full) {
 			out = append(out, attempt{edits: []Edit{{Path: a.mark, Value: f.text()}}, score: a.score + 20})
 		}
@@ -85,7 +89,8 @@ func (f *fieldSearch) extensions(a attempt, r Rendering) []attempt {
 }
 
 // textItem returns the attempts that follow from a mark within a text: a map of names and values that is written as arguments or lines. The
-// name and the value of a new text of live stand where the mark and its value stand.
+// name and the value of a new text of live stand where the mark and its value stand. Charts write arguments as "--{{ $key }}={{ $value }}"
+// and lines of configuration in much the same way.
 func (f *fieldSearch) textItem(a attempt, r Rendering, at object.Pointer) []attempt {
 	v, _ := at.Lookup(r.Objects[f.Key].Content)
 	text, ok := v.(string)
@@ -110,7 +115,7 @@ func (f *fieldSearch) textItem(a attempt, r Rendering, at object.Pointer) []atte
 	return out
 }
 
-// namedItem returns the attempts that set the value of an item under its name.
+// namedItem returns the attempts that set the value of an item under its name. It is how charts write environment variables from a map.
 func (f *fieldSearch) namedItem(a attempt) []attempt {
 	for i, step := range f.Path {
 		if step.Form != object.KeyStep {
@@ -123,6 +128,7 @@ func (f *fieldSearch) namedItem(a attempt) []attempt {
 			}
 			value := f.text()
 			if m, isMap := value.(map[string]any); isMap && i == len(f.Path)-1 {
+				// The item as a whole was added; the chart makes its name and its value of one entry.
 				value = m["value"]
 			}
 			if object.IsScalar(value) {
@@ -135,7 +141,7 @@ func (f *fieldSearch) namedItem(a attempt) []attempt {
 }
 
 // place returns the pointer of the deepest part of the field's path that a text has, and the names below it; false if the text would also
-// need an item of a list.
+// need an item of a list. A list item cannot be made by a key of a map, so the map that is marked then cannot hold the rest.
 func (f *fieldSearch) place(content map[string]any) (object.Pointer, []string, bool) {
 	form := f.Form(f.Key, content)
 	for n := len(f.Path); n >= 0; n-- {
@@ -155,7 +161,8 @@ func (f *fieldSearch) place(content map[string]any) (object.Pointer, []string, b
 	return nil, nil, false
 }
 
-// findMark returns the pointers of the mark in a value: of keys that are the mark, and of texts that hold it.
+// findMark returns the pointers of the mark in a value: of keys that are the mark, and of texts that hold it. A key may end up in a text,
+// such as an argument, so texts are searched as well.
 func findMark(v any, mark string, at object.Pointer) []object.Pointer {
 	var out []object.Pointer
 	switch v := v.(type) {

@@ -58,10 +58,10 @@ type proof struct {
 	breaks []int
 }
 
-// phase is a kind of attempts, and how many of them share a rendering.
+// phase is a kind of attempts: how many of them are tried alone, the most likely ones, and how many of the others share a rendering.
 type phase struct {
-	attempts func([]leaf) []attempt
-	together int
+	attempts        func([]leaf) []attempt
+	alone, together int
 }
 
 // run makes all attempts, in phases: those that are likely, those that only a rendering can suggest, and the rest. What is likely is tried
@@ -69,14 +69,17 @@ type phase struct {
 func (f *fieldSearch) run(ctx context.Context) {
 	nodes := f.nodes()
 	phases := []phase{
-		{f.likely, 1}, {f.fragments, groupSize}, {f.emptied, 1}, {f.marks, maxMarks}, {f.items, groupSize}, {f.composed, 1},
-		{f.others, groupSize}, {f.composed, 1}, {f.switches, 1}, {f.unread, groupSize},
+		{f.likely, batchSize, groupSize}, {f.fragments, 0, groupSize}, {f.emptied, 0, 1}, {f.marks, 0, maxMarks},
+		{f.items, 0, groupSize}, {f.composed, 0, 1}, {f.others, 0, groupSize}, {f.composed, 0, 1}, {f.switches, 0, groupSize},
+		{f.unread, 0, groupSize},
 	}
 	for _, p := range phases {
 		if f.isSettled() || f.stopped != nil {
 			return
 		}
-		f.queue = append(f.queue, grouped(f.fresh(p.attempts(nodes)), p.together)...)
+		attempts := f.fresh(p.attempts(nodes))
+		alone := min(p.alone, len(attempts))
+		f.queue = append(grouped(attempts[:alone], 1), grouped(attempts[alone:], p.together)...)
 		f.drain(ctx)
 	}
 }
@@ -112,6 +115,7 @@ func (f *fieldSearch) drain(ctx context.Context) {
 		for i, t := range batch {
 			all[i] = t.edits()
 		}
+		// Renderings are counted and not attempts, because they are what takes the time.
 		f.tries += n
 		rendered := f.render(ctx, all, f.Source)
 		if rendered == nil {
@@ -127,6 +131,7 @@ func (f *fieldSearch) drain(ctx context.Context) {
 				if holds {
 					holding = append(holding, t[0])
 				}
+			// A fault hides what the other attempts would do, so it is no answer for any of them.
 			case r.Fault != "" || t[0].mark == nil && f.isMoved(r):
 				smaller = append(smaller, t.split(r.GivenUp)...)
 			default:
@@ -173,6 +178,7 @@ func (f *fieldSearch) prove(ctx context.Context, holding []attempt) (next []atte
 	var all [][]Edit
 	for _, a := range holding {
 		refusal := f.refusal(a.edits)
+		// The file is asked before the chart is rendered as a whole: it takes less time.
 		if refusal == nil {
 			kept, all = append(kept, a), append(all, a.edits)
 			continue
@@ -191,6 +197,7 @@ func (f *fieldSearch) prove(ctx context.Context, holding []attempt) (next []atte
 			continue
 		}
 		p := proof{edits: all[i], score: kept[i].score, rendering: r, effects: f.effects(f.current, r, f.Wanted)}
+		// Fields of the same object are no side effects for effects, so those that are absorbed are asked one by one.
 		for _, n := range f.done {
 			if !f.holds(r, f.search.Wanted[n]) {
 				p.breaks = append(p.breaks, n)
@@ -203,7 +210,8 @@ func (f *fieldSearch) prove(ctx context.Context, holding []attempt) (next []atte
 	return next
 }
 
-// contested returns the wanted fields that effects move to a value that live does not have.
+// contested returns the wanted fields that effects move to a value that live does not have. Fields of the same object are told by the
+// fields that an edit breaks once they are absorbed.
 func (f *fieldSearch) contested(effects []Effect) []int {
 	var out []int
 	for i, w := range f.search.Wanted {

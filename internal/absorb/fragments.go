@@ -10,7 +10,8 @@ import (
 // maxFragments is how many values are tried with each part of the live text.
 const maxFragments = 30
 
-// separators stand between the parts of a text that is composed of several values.
+// separators stand between the parts of a text that is composed of several values. They are what image references, URLs, arguments and
+// lines of configuration put between their parts.
 const separators = "/:@=, \n\"'"
 
 // fragments returns the attempts that put the parts of the live text that differ into the likely values. The chart may refuse a whole text
@@ -23,6 +24,7 @@ func (f *fieldSearch) fragments(nodes []leaf) []attempt {
 		return nil
 	}
 	parts := differing(has, live)
+	// A text without separators was tried as a whole. Of one with many differences hardly any part is a value of its own.
 	if len(parts) == 0 || len(parts) > 4 || slices.Equal(parts, []string{live}) {
 		return nil
 	}
@@ -44,7 +46,8 @@ func (f *fieldSearch) fragments(nodes []leaf) []attempt {
 }
 
 // differing returns the parts of a text in which it differs from another one: those at their places if both have as many parts, and
-// otherwise what is left without the equal parts at both ends.
+// otherwise what is left without the equal parts at both ends. The rest is no help: what is equal already is made by a value that must not
+// change.
 func differing(has, live string) []string {
 	a, b := partsOf(has), partsOf(live)
 	var out []string

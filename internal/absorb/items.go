@@ -30,7 +30,7 @@ func (f *fieldSearch) items(nodes []leaf) []attempt {
 }
 
 // itemChanges returns the items that live has and desired lacks at the field, and the other way round; false if the field is no list and no
-// item of one.
+// item of one. The field may be the list itself or one item of it, depending on whether the API server merges the list by a key.
 func (f *fieldSearch) itemChanges() (added, removed []any, ok bool) {
 	if len(f.Path) == 0 {
 		return nil, nil, false
@@ -53,7 +53,8 @@ func (f *fieldSearch) itemChanges() (added, removed []any, ok bool) {
 	return without(live, was), without(was, live), true
 }
 
-// without returns the items of a list that another one lacks.
+// without returns the items of a list that another one lacks. Items are compared as a whole: one that was edited is one that went and one
+// that came.
 func without(list, other []any) []any {
 	var out []any
 	for _, item := range list {
@@ -70,6 +71,7 @@ func (f *fieldSearch) withItems(l leaf, added, removed []any) []attempt {
 	switch v := l.value.(type) {
 	case []any:
 		list := without(v, removed)
+		// The list has none of the items that live lacks, so it is not the one that the template writes.
 		if len(removed) > 0 && len(list) == len(v) {
 			return nil
 		}
@@ -82,10 +84,12 @@ func (f *fieldSearch) withItems(l leaf, added, removed []any) []attempt {
 			out = append(out, attempt{edits: []Edit{{Path: l.path, Value: added}}, score: l.score})
 		}
 	case map[string]any:
+		// Charts write {} where they take a list too, or range over whatever there is.
 		if len(added) > 0 && len(v) == 0 {
 			out = append(out, attempt{edits: []Edit{{Path: l.path, Value: added}}, score: l.score - 2})
 		}
 	case string:
+		// Some charts take extra containers or volumes as a text that they pass through tpl.
 		if len(added) > 0 && v == "" && f.YAML != nil {
 			out = append(out, attempt{edits: []Edit{{Path: l.path, Value: f.YAML(added)}}, score: l.score - 2})
 		}

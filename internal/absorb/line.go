@@ -7,7 +7,8 @@ import (
 )
 
 // LineOf returns the number of the line of a template that writes a field; 0 if there is none. It reads the text and not what it means: the
-// line has the field's key, and as many of the keys above as possible stand before it at less indentation.
+// line has the field's key, and as many of the keys above as possible stand before it at less indentation. It is an aid for people, who
+// find the place by it even where an include makes the line a neighbour of the real one.
 func LineOf(text string, path object.Path) int {
 	var names []string
 	for _, step := range path {
@@ -31,7 +32,8 @@ func LineOf(text string, path object.Path) int {
 	return best
 }
 
-// parentsAbove counts the names that enclose a line of an indentation, from the innermost outwards.
+// parentsAbove counts the names that enclose a line of an indentation, from the innermost outwards. The keys above make the difference:
+// name and value occur in a template many times.
 func parentsAbove(lines []string, indent int, names []string) int {
 	found := 0
 	for i := len(lines) - 1; i >= 0 && len(names) > 0; i-- {

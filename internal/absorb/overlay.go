@@ -7,7 +7,8 @@ import (
 )
 
 // Overlay returns the values that turn one content of a values file into another when they are merged over it, as Helm merges the files of
-// -f: maps by their keys, everything else as a whole. A null takes a value away.
+// -f: maps by their keys, everything else as a whole. A null takes a value away. A map that becomes empty is written as a whole, since an
+// empty overlay would leave its keys.
 func Overlay(before, after map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, key := range object.SortedKeys(merged(before, after)) {

@@ -6,11 +6,12 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// maxParts is how many scalars of one field may differ for them to be searched one by one.
+// maxParts is how many scalars of one field may differ for them to be searched one by one. With more, the field is rather another object
+// than an edited one, and each part costs a search.
 const maxParts = 12
 
 // inParts searches the scalars that differ in a field one after the other. The field is absorbed if all of them are; otherwise nothing
-// changes.
+// changes, and what was found for a single one is returned.
 func (s *search) inParts(ctx context.Context, w Wanted) (Found, bool) {
 	renamed := s.isRenamed(w)
 	parts := s.parts(w)
@@ -23,10 +24,14 @@ func (s *search) inParts(ctx context.Context, w Wanted) (Found, bool) {
 		found := s.whole(ctx, part)
 		if found.Status != Absorbed {
 			s.edited, s.values, s.current = edited, values, current
-			return Found{Refused: found.Refused}, false
+			if len(parts) > 1 {
+				found = Found{Refused: found.Refused} // the candidates of one part do not absorb the field
+			}
+			return found, false
 		}
 		out.Edits = append(out.Edits, found.Edits...)
 	}
+	// Each part holds by itself, but the order of a list or a key that no part has may still differ.
 	if !s.holds(s.current, w) {
 		s.edited, s.values, s.current = edited, values, current
 		return Found{}, false
@@ -38,7 +43,8 @@ func (s *search) inParts(ctx context.Context, w Wanted) (Found, bool) {
 	return out, true
 }
 
-// isRenamed reports whether a field is an item of a list of which live has another one instead: the key of the item was edited.
+// isRenamed reports whether a field is an item of a list of which live has another one instead: the key of the item was edited. A port of a
+// Service is such an item: its number is its key, so an edited number is a removed and an added port.
 func (s *search) isRenamed(w Wanted) bool {
 	if len(w.Path) == 0 || w.Path[len(w.Path)-1].Form != object.KeyStep {
 		return false
@@ -95,6 +101,7 @@ func walkIndexes(a, b any, path object.Path, visit func(path object.Path, v any,
 	}
 	al, aIs := a.([]any)
 	bl, bIs := b.([]any)
+	// With fewer items than before, it is not known which ones went, so the list is one part.
 	if aIs && bIs && len(al) <= len(bl) {
 		for i := range bl {
 			walkIndexes(at(al, i), bl[i], path.Index(i), visit)

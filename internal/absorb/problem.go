@@ -131,7 +131,7 @@ type Effect struct {
 	Before, After any
 	// Converges is set if the place becomes what live has.
 	Converges bool
-	// Derived is set if the place holds a checksum of something else.
+	// Derived is set if the place only follows something else: a checksum, or the version label.
 	Derived bool
 }
 

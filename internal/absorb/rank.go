@@ -31,9 +31,11 @@ func (f *fieldSearch) nodes() []leaf {
 		l.score = f.score(l, reads != nil)
 		out = append(out, l)
 	}
+	// Null values count too: they are how charts announce what can be set.
 	walkValues(f.values, add)
 	// Templates may read values that values.yaml does not have.
 	for _, read := range reads {
+		// A value that is only tested cannot be what the field shows; as a switch it is found among the values.
 		if last := len(read) - 1; last >= 0 && read[last] == OnlyTested {
 			continue
 		}
@@ -61,6 +63,7 @@ func walkBelow(v any, path []any, place secret.Place, visit func([]any, any)) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, key := range object.SortedKeys(v) {
+			// Helm copies the globals into each subchart. A change of the copy has no effect, since the globals are copied over it.
 			if key == "global" && len(path) > 0 {
 				continue
 			}
@@ -102,7 +105,8 @@ func plainPath(read []string) ([]any, bool) {
 // OnlyTested ends a path of Problem.Reads that a condition tests, so that what is below it is not read.
 const OnlyTested = "\x00tested"
 
-// isRead reports whether a path is, or is below, one that is read, or holds one.
+// isRead reports whether a path is, or is below, one that is read, or holds one. A template that reads a map reads what is in it, and one
+// that reads a leaf is moved by the map around it.
 func isRead(reads [][]string, path []any) bool {
 	return slices.ContainsFunc(reads, func(read []string) bool {
 		for i := range min(len(read), len(path)) {
@@ -131,7 +135,8 @@ func nameOf(path []any) string {
 	return b.String()
 }
 
-// score says how likely a value controls the field.
+// score says how likely a value controls the field. The numbers were chosen by trying public charts; they decide how long a search takes,
+// and not what it finds.
 func (f *fieldSearch) score(l leaf, analysed bool) int {
 	score := 0
 	switch {
@@ -144,8 +149,10 @@ func (f *fieldSearch) score(l leaf, analysed bool) int {
 	if now, present := f.desired(f.current); present && object.IsScalar(now) && object.IsScalar(l.value) {
 		has, is := textOf(now), textOf(l.value)
 		switch {
+		// That the value stands in the field as it is tells more than any name does.
 		case has == is:
 			score += 8
+		// A single letter or digit is contained in nearly everything.
 		case len(is) > 1 && strings.Contains(has, is):
 			score += 4
 		}
@@ -157,7 +164,8 @@ func (f *fieldSearch) score(l leaf, analysed bool) int {
 	return score - len(l.path)/4
 }
 
-// likeness counts the words that a path of values and a field have in common. The last name of each counts more.
+// likeness counts the words that a path of values and a field have in common. The last name of each counts more. Labels such as image, tag
+// or port say what a value is; the names above them, which component has it.
 func likeness(path []any, w Wanted) int {
 	mine := map[string]int{}
 	weight := 1
@@ -208,7 +216,7 @@ func stepWords(step object.Step) []string {
 // ignoredWords occur in nearly every path and tell nothing.
 var ignoredWords = []string{"spec", "metadata", "template", "extra", "data"}
 
-// words splits a name into its words in lower case, without a plural.
+// words splits a name into its words in lower case, without a plural. Names of Kubernetes are in camel case, those of charts in any.
 func words(name string) []string {
 	var out []string
 	var word []rune
@@ -234,7 +242,8 @@ func words(name string) []string {
 	return out
 }
 
-// synonym returns the word that stands for words of one meaning.
+// synonym returns the word that stands for words of one meaning. The pairs are those that common charts use for one thing. An unknown one
+// costs renderings and no result.
 func synonym(word string) string {
 	switch word {
 	case "var", "environment":

@@ -27,6 +27,11 @@ type search struct {
 	stopped error
 }
 
+// maxCached is how many renderings are kept. What is asked for again is mostly recent: the same attempt in the next phase, and the state
+// that a proof has reached. Without a bound, a search over many fields of a large chart would hold gigabytes in the parent, which no limit
+// of a rendering covers.
+const maxCached = 2000
+
 // Search finds the edits. It ends early, with what it has, if the chart cannot be rendered any more.
 func Search(ctx context.Context, p Problem) Result {
 	excluded := map[int]Found{}
@@ -38,6 +43,7 @@ func Search(ctx context.Context, p Problem) Result {
 		out := s.run(ctx, excluded)
 		renders, givenUp = renders+s.renders, append(givenUp, s.givenUp...)
 		out.Renders, out.GivenUp = renders, givenUp
+		// The search then starts anew without both, because later fields were searched on top of the earlier one.
 		// A field in conflict with an earlier one takes that with it: the search cannot know which of the two is right.
 		again := false
 		for i, f := range out.Found {
@@ -105,29 +111,39 @@ func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
 	return out
 }
 
-// field searches one field as a whole, and then the scalars in it that differ.
+// field searches one field as a whole, and then the scalars in it that differ. The other way round if the key of an item was edited: as a
+// whole such an item is one that was added and one that was removed, and the values of the chart make only the key.
 func (s *search) field(ctx context.Context, w Wanted) Found {
 	if s.holds(s.current, w) {
 		return Found{Status: Absorbed}
 	}
-	if s.isRenamed(w) {
-		if parts, found := s.inParts(ctx, w); found {
+	var parts Found
+	absorbed := false
+	renamed := s.isRenamed(w)
+	if renamed {
+		if parts, absorbed = s.inParts(ctx, w); absorbed {
 			return parts
 		}
 	}
 	out := s.whole(ctx, w)
-	if out.Status != NoValue {
-		return out
+	if out.Status == NoValue && !renamed {
+		if parts, absorbed = s.inParts(ctx, w); absorbed {
+			return parts
+		}
 	}
-	parts, found := s.inParts(ctx, w)
-	if found {
-		return parts
+	switch {
+	case out.Status == Absorbed:
+	case len(parts.Others) > 0:
+		// The change of the one part that differs says more than those that replace the whole field.
+		out.Status, out.With, out.Others = parts.Status, parts.With, append(parts.Others, out.Others...)
+	default:
+		out.Refused = cmp.Or(out.Refused, parts.Refused)
 	}
-	out.Refused = cmp.Or(out.Refused, parts.Refused)
 	return out
 }
 
-// whole searches one field, and continues from the best candidate.
+// whole searches one field, and continues from the best candidate. The best one has the fewest side effects, then the fewest edits, and
+// then the likeliest values. A candidate that would undo a field that is absorbed already is no candidate but a conflict.
 func (s *search) whole(ctx context.Context, w Wanted) Found {
 	if s.holds(s.current, w) {
 		return Found{Status: Absorbed}
@@ -142,6 +158,7 @@ func (s *search) whole(ctx context.Context, w Wanted) Found {
 	var contested []int
 	for _, p := range f.proved {
 		switch {
+		// Without what it does to other wanted fields it would be allowed: these need the value otherwise.
 		case p.others > s.MaxSideEffects && p.others-len(p.contested) <= s.MaxSideEffects:
 			contested = append(contested, p.contested...)
 			out.Others = append(out.Others, Candidate{p.edits, p.effects})
@@ -175,7 +192,8 @@ func (s *search) whole(ctx context.Context, w Wanted) Found {
 	return out
 }
 
-// holds reports whether a rendering has a field as live has it.
+// holds reports whether a rendering has a field as live has it. It asks for desired in normal form, as the comparison has it: 0.5 and 500m
+// are one quantity.
 func (s *search) holds(r Rendering, w Wanted) bool {
 	o, found := r.Objects[w.Key]
 	if len(w.Path) == 0 {
@@ -196,12 +214,14 @@ func (s *search) render(ctx context.Context, all [][]Edit, source string) []Rend
 	var missing []map[string]any
 	var numbers []int
 	for i, edits := range all {
+		// The whole file is rendered and not an overlay: a null in the file and a key that it lacks are different things to Helm.
 		content := apply(s.edited, s.values, edits)
 		text, err := json.Marshal(content)
 		if err != nil {
 			out[i].Fault = "the values are no JSON"
 			continue
 		}
+		// The content of the file identifies a rendering, so an attempt that another field made before costs nothing.
 		keys[i] = source + "\x00" + string(text)
 		if r, known := s.cache[keys[i]]; known {
 			out[i] = r
@@ -221,6 +241,9 @@ func (s *search) render(ctx context.Context, all [][]Edit, source string) []Rend
 		return nil
 	}
 	s.renders += len(missing)
+	if len(s.cache) > maxCached {
+		clear(s.cache)
+	}
 	for n, i := range numbers {
 		out[i], s.cache[keys[i]] = rendered[n], rendered[n]
 		if rendered[n].GivenUp && len(all[i]) == 1 {

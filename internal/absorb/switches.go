@@ -1,6 +1,7 @@
 package absorb
 
-// switches returns the attempts that flip a switch, alone and together with a likely value that the switch may hide.
+// switches returns the attempts that flip a switch, alone and together with a likely value that the switch may hide. An autoscaler that is
+// on hides the number of replicas: neither the switch nor the number alone shows in the field then.
 func (f *fieldSearch) switches(nodes []leaf) []attempt {
 	var flips, values []attempt
 	for _, l := range nodes {

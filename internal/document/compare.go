@@ -51,7 +51,7 @@ type Change struct {
 }
 
 // Compare compares the texts of an entry with a name. A nil text is absent. It returns false unless two texts at least are documents in one
-// format, and differ.
+// format, and differ. If the formats were decided text by text, a typo in one of them would show as a change of the whole document.
 func Compare(name string, texts Sides[*string]) (Difference, bool) {
 	if !differ(texts) {
 		return Difference{}, false
@@ -71,13 +71,14 @@ func Compare(name string, texts Sides[*string]) (Difference, bool) {
 		}
 	}
 	c.walk(nil, sides)
+	// Nothing that can be shown differs, but the documents are not the same either, so the texts are shown.
 	if len(d.Changes) == 0 && !sameOddKeys(documents) {
 		return Difference{}, false
 	}
 	return d, true
 }
 
-// differ reports whether two texts that are there differ.
+// differ reports whether two texts that are there differ. Most entries are equal on all sides, and are never parsed.
 func differ(texts Sides[*string]) bool {
 	var first *string
 	for _, t := range texts {
@@ -90,7 +91,8 @@ func differ(texts Sides[*string]) bool {
 	return false
 }
 
-// sameOddKeys reports whether the keys that are no strings are the same in all documents.
+// sameOddKeys reports whether the keys that are no strings are the same in all documents. The walk compares names as texts, so a key 1 and
+// a key "1" are one there. Without this check such documents would seem to differ in formatting only.
 func sameOddKeys(documents Sides[*parsed]) bool {
 	var first *parsed
 	for _, d := range documents {
@@ -103,7 +105,7 @@ func sameOddKeys(documents Sides[*parsed]) bool {
 	return true
 }
 
-// side is a place of one document.
+// side is a place of one document. An absent place and a null are different things: a null in a document may switch something off.
 type side struct {
 	there bool
 	value any
@@ -124,6 +126,7 @@ func (c *comparison) walk(path object.Path, at Sides[side]) {
 	live, desired := c.moved(func(a, b int) bool { return !at[a].isEqual(at[b]) })
 	switch {
 	case !live && !desired:
+	// A side that is no document is ignored. A side that lacks the place is not: then the place as a whole was added or removed.
 	case all(c.has, at, isMap):
 		c.maps(path, at)
 	case all(c.has, at, isList):
@@ -133,7 +136,8 @@ func (c *comparison) walk(path object.Path, at Sides[side]) {
 	}
 }
 
-// moved reports whether live differs from old and whether desired does, by a comparison of two sides.
+// moved reports whether live differs from old and whether desired does, by a comparison of two sides. Without old there is nobody who could
+// have changed something first, so what differs is for desired to change.
 func (c *comparison) moved(differ func(a, b int) bool) (live, desired bool) {
 	if !c.has[Old] {
 		return false, c.has[Desired] && c.has[Live] && differ(Desired, Live)
@@ -153,6 +157,7 @@ func all(has Sides[bool], at Sides[side], is func(any) bool) bool {
 
 // maps compares maps, key by key.
 func (c *comparison) maps(path object.Path, at Sides[side]) {
+	// Keys of any side count, in a sorted order, so that the same documents always give the same list.
 	names := map[string]bool{}
 	for _, s := range at {
 		m, _ := s.value.(map[string]any)
@@ -172,6 +177,7 @@ func (c *comparison) maps(path object.Path, at Sides[side]) {
 
 // add adds a change, or counts it.
 func (c *comparison) add(path object.Path, at Sides[side], live, desired bool) {
+	// If both live and desired moved, the kind is that of what happened in the cluster, which the reader does not know yet.
 	from, to := at[Old], at[Desired]
 	switch {
 	case live:
@@ -192,6 +198,7 @@ func (c *comparison) add(path object.Path, at Sides[side], live, desired bool) {
 		case !s.there:
 		case s.value == nil:
 			change.Values[i] = object.Null{}
+		// Two sides that look the same would be no help: one is the text yes, the other one the word yes without quotes.
 		case isWord && strings[string(w)]:
 			change.Values[i] = string(w) + " (without quotes)"
 		default:
@@ -202,6 +209,7 @@ func (c *comparison) add(path object.Path, at Sides[side], live, desired bool) {
 }
 
 func (c *comparison) append(change Change) {
+	// A file that was replaced has a change in every line. People read the first ones, and the report has a size.
 	if len(c.Changes) == maxChanges {
 		c.More++
 		return
@@ -219,7 +227,7 @@ func kindOf(from, to side) Kind {
 	return Changed
 }
 
-// shown returns a copy of a value in which words are strings.
+// shown returns a copy of a value in which words are strings. It is a copy, because the words are still needed to compare other places.
 func shown(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

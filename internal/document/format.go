@@ -47,7 +47,8 @@ type parsed struct {
 	oddKeys []string
 }
 
-// syntaxesOf returns the formats that are tried for an entry with a name, in this order.
+// syntaxesOf returns the formats that are tried for an entry with a name, in this order. A name that says what the entry is leaves no
+// choice: a broken .json is a text with an error and not YAML.
 func syntaxesOf(name string) []syntax {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".yaml", ".yml":
@@ -102,9 +103,11 @@ func (s syntax) parseAll(texts Sides[*string]) (out Sides[*parsed], ok bool) {
 		if doc == nil {
 			continue
 		}
+		// One side with a single document is compared with another one that has two: both are lists of documents.
 		if several && !doc.several {
 			doc.root = []any{doc.root}
 		}
+		// A map on one side and a list on the other have no places in common.
 		if isMap(doc.root) {
 			maps++
 		} else {
@@ -114,7 +117,8 @@ func (s syntax) parseAll(texts Sides[*string]) (out Sides[*parsed], ok bool) {
 	return out, maps == 0 || lists == 0
 }
 
-// parseOne parses a text. One on which a library panics is no document.
+// parseOne parses a text. One on which a library panics is no document. The texts come from the cluster, and a report must not fail because
+// of one of them.
 func (s syntax) parseOne(text string) (doc parsed, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -135,7 +139,8 @@ type word string
 // budget is what is left of the bounds of one document.
 type budget struct{ left int }
 
-// spend takes a value with the given depth and text from the budget, and returns false if the document is too deep or too large.
+// spend takes a value with the given depth and text from the budget, and returns false if the document is too deep or too large. A few
+// lines with aliases can stand for gigabytes, which only counting shows.
 func (b *budget) spend(depth int, text string) bool {
 	b.left -= len(text) + 4
 	return depth <= maxDepth && b.left >= 0

@@ -7,7 +7,8 @@ import (
 )
 
 // parseINI parses an INI text: keys and values in sections, which are maps. A key without a value is null. It must have a section. Lines
-// with an indent are not accepted, because some readers take them for the rest of a value and others do not.
+// with an indent are not accepted, because some readers take them for the rest of a value and others do not. A text without sections is
+// rather one of properties, whose rules differ, and a section that occurs twice is merged by some readers and replaced by others.
 func parseINI(text string) (parsed, bool) {
 	root := map[string]any{}
 	section := root
@@ -36,7 +37,7 @@ func parseINI(text string) (parsed, bool) {
 	return parsed{root: root}, hasSection(root)
 }
 
-// pairOf returns the key and the value of a line.
+// pairOf returns the key and the value of a line. Both signs are in use, and the first one of either ends the key.
 func pairOf(line string) (name string, value any, ok bool) {
 	sign := strings.IndexAny(line, "=:")
 	if sign < 0 {
@@ -46,6 +47,7 @@ func pairOf(line string) (name string, value any, ok bool) {
 	return name, strings.TrimSpace(line[sign+1:]), name != ""
 }
 
+// Without one the text would be a list of keys, of which parseProperties is the judge.
 func hasSection(root map[string]any) bool {
 	for _, v := range root {
 		if _, isMap := v.(map[string]any); isMap {
@@ -70,6 +72,7 @@ func parseEnv(text string) (parsed, bool) {
 			return parsed{}, false
 		}
 		root[name] = value
+		// An exported variable reaches other programs, so it is another thing than one that is not, even with the same value.
 		if isExported {
 			exported = append(exported, name)
 		}
@@ -78,7 +81,8 @@ func parseEnv(text string) (parsed, bool) {
 	return parsed{root: root, oddKeys: exported}, len(root) > 0
 }
 
-// parseProperties parses Java properties. Every line must have a sign between key and value, though Java accepts a blank.
+// parseProperties parses Java properties. Every line must have a sign between key and value, though Java accepts a blank. Otherwise each
+// line of prose would be a key with a value. (java.util.Properties, method load.)
 func parseProperties(text string) (parsed, bool) {
 	root := map[string]any{}
 	for lines := strings.Split(text, "\n"); len(lines) > 0; {
@@ -88,6 +92,7 @@ func parseProperties(text string) (parsed, bool) {
 			continue
 		}
 		var whole strings.Builder
+		// A backslash at the end joins the next line without its indent.
 		for ; continues(line) && len(lines) > 0; lines = lines[1:] {
 			whole.WriteString(line[:len(line)-1])
 			line = strings.TrimLeft(strings.TrimSuffix(lines[0], "\r"), " \t\f")
@@ -106,9 +111,17 @@ func parseProperties(text string) (parsed, bool) {
 func continues(line string) bool { return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1 }
 
 // property returns the key and the value of a logical line. Blanks at the end belong to the value.
+//
+// Java takes all of these for the key a and the value b; only the first three are accepted here:
+//
+//	a=b
+//	a : b
+//	a = b
+//	a b
 func property(line string) (name, value string, ok bool) {
 	end := 0
 	for end < len(line) && strings.IndexByte("=: \t\f", line[end]) < 0 {
+		// An escaped sign or blank is a part of the key.
 		if line[end] == '\\' {
 			end++
 		}
@@ -144,6 +157,7 @@ func unescaped(text string) (string, bool) {
 				return "", false
 			}
 			code, err := strconv.ParseUint(text[i+1:i+5], 16, 16)
+			// Java holds UTF-16, where two escapes may make one character; that is rare enough to be left to the diff of the texts.
 			if err != nil || code >= 0xD800 && code <= 0xDFFF { // half of a pair
 				return "", false
 			}

@@ -12,7 +12,7 @@ import (
 // maxDots is how many dots a key may have. The parser takes quadratic time for a key of very many parts.
 const maxDots = 64
 
-// parseTOML parses a TOML text.
+// parseTOML parses a TOML text. A text without any key is no proof of the format.
 func parseTOML(text string) (parsed, bool) {
 	if len(text) > maxParsed || !isFlat(text) {
 		return parsed{}, false
@@ -49,12 +49,15 @@ func isFlat(text string) bool {
 	return true
 }
 
-// plain returns a decoded value with the types of this package.
+// plain returns a decoded value with the types of this package. Comparing needs one type for one thing, whatever library read it.
+//
+// The decoder has types for tables, arrays of tables, dates and times of several kinds.
 func (b *budget) plain(v any, depth int) (any, bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		return b.plainMap(v, depth)
 	case []map[string]any:
+		// An array of tables has a type of its own, and means the same as a list of maps.
 		list := make([]any, len(v))
 		for i := range v {
 			list[i] = v[i]
@@ -65,6 +68,7 @@ func (b *budget) plain(v any, depth int) (any, bool) {
 	case string:
 		return v, b.spend(depth, v)
 	case float64:
+		// JSON, in which a report is written, has no such numbers.
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return word(strings.ToLower(fmt.Sprint(v))), b.spend(depth, "")
 		}
@@ -98,7 +102,8 @@ func (b *budget) plainList(list []any, depth int) (any, bool) {
 	return out, true
 }
 
-// timeText returns a time as TOML writes it. The library marks times without a zone by the names of their locations.
+// timeText returns a time as TOML writes it. The library marks times without a zone by the names of their locations. The form says whether
+// the author wrote a date, a time or both, which the decoded time alone does not.
 func timeText(t time.Time) string {
 	switch t.Location().String() {
 	case "datetime-local":

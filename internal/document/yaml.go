@@ -12,7 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parseYAML parses a YAML text. Several documents are a list of them; documents without content do not count.
+// parseYAML parses a YAML text. Several documents are a list of them; documents without content do not count. A chart may well put several
+// manifests into one entry.
 func parseYAML(text string) (parsed, bool) {
 	if len(text) > maxParsed {
 		return parsed{}, false
@@ -34,9 +35,11 @@ func parseYAML(text string) (parsed, bool) {
 			return parsed{}, false
 		}
 		if v != nil {
+			// A separator at the end or a comment alone makes a document without content.
 			documents = append(documents, v)
 		}
 	}
+	// The order of keys has no meaning, so it must not make two documents differ.
 	slices.Sort(r.oddKeys)
 	switch len(documents) {
 	case 0:
@@ -68,7 +71,7 @@ func parseUnnamedYAML(text string) (parsed, bool) {
 	return doc, hasWords(root) && (hasBelow || len(root) > 1)
 }
 
-// hasWords reports whether a value is a map whose keys are words.
+// hasWords reports whether a value is a map whose keys are words. A sentence with a colon has a key with blanks.
 func hasWords(v any) bool {
 	m, ok := v.(map[string]any)
 	for key := range m {
@@ -77,7 +80,8 @@ func hasWords(v any) bool {
 	return ok
 }
 
-// isWord reports whether a key is a word as configuration has them: no blanks, and it begins with a letter.
+// isWord reports whether a key is a word as configuration has them: no blanks, and it begins with a letter. Dots, dashes and slashes occur
+// in keys of properties and of labels.
 func isWord(key string) bool {
 	if key == "" || !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", rune(key[0])) {
 		return false
@@ -86,6 +90,9 @@ func isWord(key string) bool {
 }
 
 // yamlReader makes values of nodes. It follows aliases within its budget.
+//
+// A decoder of the library would do most of this, but it drops what a comparison needs: that yes was not quoted, that 1.0 is not 1.00, that a
+// key was a number. It would also follow aliases without a bound.
 type yamlReader struct {
 	budget
 	oddKeys []string
@@ -125,7 +132,8 @@ func (r *yamlReader) sequence(node *yaml.Node, depth int) (any, bool) {
 	return out, true
 }
 
-// mapping returns the value of a map. Its own keys outweigh those that it merges.
+// mapping returns the value of a map. Its own keys outweigh those that it merges. That is the rule of YAML 1.1 merge keys, which most
+// programs that read a ConfigMap follow, whatever Helm does with a values file.
 func (r *yamlReader) mapping(node *yaml.Node, depth int) (any, bool) {
 	if node.ShortTag() != "!!map" {
 		return nil, false
@@ -133,6 +141,7 @@ func (r *yamlReader) mapping(node *yaml.Node, depth int) (any, bool) {
 	out, merged := map[string]any{}, map[string]any{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
+		// A list or a map as a key has no place in a path that people read.
 		if key.Kind != yaml.ScalarNode {
 			return nil, false
 		}

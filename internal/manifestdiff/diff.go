@@ -25,10 +25,13 @@ type differ struct {
 }
 
 // Diff returns the difference between a manifest, as helm get manifest prints it, and what its release has become. Manifest is the text of
-// the record, to which Helm adds a line break. Release is the report of the comparison: findings that it masks or silences are left out.
-// Show is set if secrets are shown.
+// the record, to which Helm adds a line break; empty if there is no release. Release is the report of the comparison: findings that it
+// masks or silences are left out. Show is set if secrets are shown.
 func Diff(manifest string, c *threeway.Comparison, release report.Release, show bool) *report.Patch {
-	d := differ{comparison: c, release: release, show: show, documents: split(manifest + "\n")}
+	if release.Operation != report.OperationInstall {
+		manifest += "\n"
+	}
+	d := differ{comparison: c, release: release, show: show, documents: split(manifest)}
 	d.toLive = release.Operation == report.OperationDrift
 	for _, o := range release.Objects {
 		d.object(o)
@@ -65,7 +68,7 @@ func (d *differ) object(o report.Object) {
 	case o.Error != nil:
 		d.leaveOut(title(o), o.Error.Message)
 	case compared == nil:
-	case document == nil && (!d.toLive && o.Action == report.ActionCreate):
+	case document == nil && !d.toLive && compared.Old == nil:
 		d.add(o, compared)
 	case document == nil:
 		if len(o.Fields) > 0 || o.Missing {

@@ -35,6 +35,9 @@ func comparison(manifest, desired, live string) *threeway.Comparison {
 		in.Operation, in.Desired.Source = report.OperationUpgrade, "chart"
 		in.DesiredObjects = render.Parse(desired, options).Objects
 	}
+	if manifest == "" {
+		in.Operation, in.Old, in.Last = report.OperationInstall, nil, nil
+	}
 	for _, list := range [][]object.Object{in.OldObjects, in.DesiredObjects} {
 		for _, o := range list {
 			in.Live[o.Ref] = threeway.Live{Absence: threeway.AbsentObject}
@@ -134,8 +137,8 @@ func TestSeveralReleases(t *testing.T) {
 	}
 }
 
-// TestThreewayCases makes the diff of the manifest and the live objects of each case of pkg/threeway. It applies, and what it does not leave
-// out is what live has.
+// TestThreewayCases makes the diff of the manifest and the live objects of each case of pkg/threeway. It applies, and what it does not
+// leave out is what live has.
 func TestThreewayCases(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -187,8 +190,10 @@ func patched(t *testing.T, manifest string, diff []byte) string {
 	}
 	dir := t.TempDir()
 	name := filepath.Join(dir, "web.yaml")
-	if err := os.WriteFile(name, []byte(manifest+"\n"), 0o600); err != nil {
-		t.Fatal(err)
+	if manifest != "" {
+		if err := os.WriteFile(name, []byte(manifest+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if len(diff) > 0 {
 		cmd := exec.Command(program, "--binary", "-F0", "-p0")

@@ -1,10 +1,13 @@
-// Package manifestdiff writes what a comparison found as a unified diff of the manifest, which patch(1) applies to the output of helm get
-// manifest. Without a chart the new manifest has what live has; with one, or with a revision to return to, it has what desired has.
+// Package manifestdiff writes what a comparison found as the patch of -o diff: a unified diff of the manifest, which patch(1) applies to the
+// output of helm get manifest. internal/output puts the patches of releases one after the other. Without a chart the new manifest has what
+// live has; with one, or with a revision to return to, it has what desired has.
 //
-//	manifest ─► documents ─┬─► edits of each (internal/valuesfile) ─► new manifest ─► hunks (internal/unified) ─► checked ─► diff
+//	manifest ─► documents ─┬─► edits of each (internal/valuesfile) ─► new manifest ─► hunks (internal/unified) ─► checked ─► report.Patch
 //	findings ──────────────┘
 //
 // Findings that a rule silences are left out. So is everything that cannot be said in a diff, each with a comment line before the header.
+//
+// Masked makes the text of a manifest fit for a snapshot, so that the same patch can be made from that.
 //
 // # What is never written
 //

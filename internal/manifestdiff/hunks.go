@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -55,20 +56,30 @@ func (d *differ) hunks() string {
 	return hunks.String()
 }
 
-// shown returns a hunk, or if it cannot be shown, its changes with as much context as all of them can have, down to none.
+// shown returns the changes of a hunk. Those that cannot be shown stand alone; the others between two of these have as much context as all
+// of them can have, down to none.
 func (d *differ) shown(whole unified.Hunk, before, after *side) []unified.Hunk {
-	var parts []unified.Hunk
-	for n := 3; n >= 0; n-- {
-		parts = whole.Narrow(n)
-		clear := true
-		for _, h := range parts {
-			clear = clear && d.problem(h, before, after) == ""
+	var out, run []unified.Hunk
+	hasProblem := func(h unified.Hunk) bool { return d.problem(h, before, after) != "" }
+	join := func() {
+		parts := run
+		for n := 3; n >= 0; n-- {
+			if parts = unified.Join(run, n); !slices.ContainsFunc(parts, hasProblem) {
+				break
+			}
 		}
-		if clear {
-			break
+		out, run = append(out, parts...), nil
+	}
+	for _, change := range whole.Changes() {
+		if hasProblem(change) {
+			join()
+			out = append(out, change)
+		} else {
+			run = append(run, change)
 		}
 	}
-	return parts
+	join()
+	return out
 }
 
 // titleOf returns the title of the object that a hunk changes first.

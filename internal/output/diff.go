@@ -46,8 +46,8 @@ func comment(out *strings.Builder, text string) {
 	out.WriteString("# " + escape.Text(text, false) + "\n")
 }
 
-// fileName returns the name of the file to which the patch of a release applies: NAME.yaml, NAMESPACE/NAME.yaml if releases were selected, and
-// CLUSTER/NAMESPACE/NAME.yaml if they were selected in several clusters.
+// fileName returns the name of the file to which the patch of a release applies: NAME.yaml, NAMESPACE/NAME.yaml if releases were selected,
+// and CLUSTER/NAMESPACE/NAME.yaml if they were selected in several clusters.
 func fileName(r *report.Report, release report.Release) string {
 	name := plainName(release.Name) + ".yaml"
 	if r.Scan != nil {

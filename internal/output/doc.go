@@ -6,7 +6,7 @@
 //	Report ─► Write ┼─► package ci: what tools show about a pipeline
 //	                ├─► json ─► yaml ─► rules: for programs
 //	                ├─► prometheus: metrics
-//	                └─► diff: a patch of the manifest; internal/manifestdiff makes it, since a report has no manifest
+//	                └─► diff: the patches of the manifests; internal/manifestdiff makes them, since a report has no manifest
 //
 // No format decides anything: verdicts, causes and counts come with the report, and values come masked.
 //

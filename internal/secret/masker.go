@@ -144,6 +144,9 @@ func (m *Masker) Given(v any) any {
 	return given.value(Place{}, v)
 }
 
+// Token returns what stands for a text that is secret as a whole.
+func (m *Masker) Token(text string) string { return m.mask(text) }
+
 // Text returns a text with its secrets replaced.
 func (m *Masker) Text(text string) string {
 	if m.isBroken(text) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// context is how many equal lines surround a change.
+// context is how many equal lines surround a change. It is what diff -u and git print.
 const context = 3
 
 // Diff returns the unified diff of two texts; empty if they are equal. The names are those of the files.
@@ -22,7 +22,9 @@ func Diff(oldName, newName, before, after string) string {
 	return out.String()
 }
 
-// Hunk is a group of changes whose surroundings meet.
+// Hunk is a group of changes whose surroundings meet. It keeps both texts, so that its surroundings can be narrowed later:
+//
+//	a b c D e f g H i   ─► with 3 lines: one hunk, since D and H are 3 lines apart; with 1 line: two hunks
 type Hunk struct {
 	a, b    []string
 	changes []change
@@ -47,8 +49,26 @@ func Hunks(parts ...Part) []Hunk {
 	return group(a, b, all, context)
 }
 
-// Narrow returns the changes of the hunk as hunks with at most n equal lines around each change.
-func (h Hunk) Narrow(n int) []Hunk { return group(h.a, h.b, h.changes, n) }
+// Changes returns each change of the hunk as a hunk without equal lines.
+func (h Hunk) Changes() (out []Hunk) {
+	for _, c := range h.changes {
+		out = append(out, Hunk{h.a, h.b, []change{c}, 0})
+	}
+	return out
+}
+
+// Join returns the changes of hunks of the same texts as hunks with at most n equal lines around each change. A
+// reader of a report wants less around a change than patch(1) needs to find its place.
+func Join(hunks []Hunk, n int) []Hunk {
+	var all []change
+	for _, h := range hunks {
+		all = append(all, h.changes...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return group(hunks[0].a, hunks[0].b, all, n)
+}
 
 // Old returns the first line of the hunk in the old text, counted from 0, and the line after its last one.
 func (h Hunk) Old() (from, to int) {
@@ -104,7 +124,8 @@ func (h Hunk) Text(skew int, section string) string {
 	return out.String()
 }
 
-// split returns the lines of a text with their ends.
+// split returns the lines of a text with their ends. The end stays with its line, so that a line break that was added to the last line is a
+// change.
 func split(text string) []string {
 	lines := strings.SplitAfter(text, "\n")
 	if lines[len(lines)-1] == "" {
@@ -117,7 +138,7 @@ func split(text string) []string {
 type change struct{ fromA, toA, fromB, toB int }
 
 // script returns the changes that turn a into b, by the algorithm of Myers ("An O(ND) Difference Algorithm", 1986), between the equal lines
-// at both ends.
+// at both ends. Most texts that are compared have few changes, for which it takes a time proportional to the length times the changes.
 func script(a, b []string) []change {
 	start := 0
 	for start < len(a) && start < len(b) && a[start] == b[start] {
@@ -134,7 +155,8 @@ func script(a, b []string) []change {
 	return out
 }
 
-// maxEdits bounds the search for the shortest script; longer ones replace all lines.
+// maxEdits bounds the search for the shortest script; longer ones replace all lines. The trace takes memory that grows with the square of
+// the edits, and nobody reads a diff that long.
 const maxEdits = 4000
 
 // middle returns the changes between two lists of lines.
@@ -161,7 +183,8 @@ func middle(a, b []string) []change {
 	return []change{{0, len(a), 0, len(b)}}
 }
 
-// backtrack returns the single lines that are removed and added, in order.
+// backtrack returns the single lines that are removed and added, in order. The trace holds, for each number of edits, how far each diagonal
+// was reached. From the end it tells which edit came last.
 func backtrack(trace []map[int]int, x, y int) []change {
 	var out []change
 	for d := len(trace) - 1; d > 0; d-- {
@@ -184,7 +207,7 @@ func backtrack(trace []map[int]int, x, y int) []change {
 	return out
 }
 
-// joined joins changes that touch each other.
+// joined joins changes that touch each other. The search finds single lines, and a hunk shows all that go before all that come.
 func joined(all []change) []change {
 	var out []change
 	for _, c := range all {
@@ -210,7 +233,7 @@ func group(a, b []string, all []change, n int) []Hunk {
 	return out
 }
 
-// span returns a range of lines as the head of a hunk has it.
+// span returns a range of lines as the head of a hunk has it. patch(1) counts lines from 1, and names the line before an empty range.
 func span(from, to int) string {
 	switch n := to - from; n {
 	case 0:

@@ -1,29 +1,33 @@
 package valuesfile
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
 )
 
-// Conceal returns the text of the file with each line of some scalars replaced by mask. Hides chooses the scalars by their values. The text
-// has as many lines as the file, which stay as they are otherwise.
-func (f *File) Conceal(mask string, hides func(value string) bool) string {
+// Conceal returns the text of the file with each line of some scalars replaced by mask. Hides chooses the scalars by their paths, of keys
+// and indexes, and their values. The text has as many lines as the file, which stay as they are otherwise. That way a diff of two concealed
+// files has the same hunks as one of the files themselves.
+func (f *File) Conceal(mask string, hides func(path []any, value string) bool) string {
 	root, err := locate(f.text)
 	if err != nil || root == nil {
 		return f.bom + f.text // Parse has located it already
 	}
 	var hidden []*node
-	root.eachScalar(func(n *node) {
-		if hides(n.yaml.Value) {
+	root.eachScalar(nil, func(path []any, n *node) {
+		if hides(path, n.yaml.Value) {
 			hidden = append(hidden, n)
 		}
 	})
 	text := f.text
+	// From the end on, so that the offsets of those before stay right.
 	for _, n := range slices.Backward(hidden) {
 		from := n.content
 		if n.isBlockScalar() {
+			// The indicators of a block scalar say how it is to be read and nothing of what it holds.
 			from = n.header
 		}
 		text = text[:from] + concealLines(text[from:n.end], mask, n.isBlockScalar()) + text[n.end:]
@@ -31,19 +35,68 @@ func (f *File) Conceal(mask string, hides func(value string) bool) string {
 	return f.bom + text
 }
 
-// eachScalar visits the values that are scalars, in the order of the text.
-func (n *node) eachScalar(visit func(*node)) {
-	if n.yaml.Kind == yaml3.ScalarNode {
-		visit(n)
+// comment matches a comment in what stands between keys and scalars.
+var comment = regexp.MustCompile(`(^|\s)#[^\r\n]*`)
+
+// ConcealComments returns the text of the file with some comments replaced by mask. Hides chooses them; each begins with "#". All else
+// stays.
+func (f *File) ConcealComments(mask string, hides func(comment string) bool) string {
+	conceal := func(found string) string {
+		at := strings.IndexByte(found, '#')
+		if !hides(found[at:]) {
+			return found
+		}
+		return found[:at] + "# " + mask
+	}
+	var b strings.Builder
+	at := 0
+	if root, err := locate(f.text); err == nil && root != nil {
+		s := newSource(f.text)
+		root.eachText(s, func(from, to int) {
+			b.WriteString(comment.ReplaceAllStringFunc(f.text[at:from], conceal) + f.text[from:to])
+			at = to
+		})
+	}
+	return f.bom + b.String() + comment.ReplaceAllStringFunc(f.text[at:], conceal)
+}
+
+// eachText visits the keys and scalars in the order of the text. A comment may follow the header of a block scalar.
+func (n *node) eachText(s source, visit func(from, to int)) {
+	switch {
+	case n.isBlockScalar():
+		visit(n.start, n.header)
+		visit(min(s.lineEnd(n.header), n.end), n.end)
+	case n.yaml.Kind == yaml3.ScalarNode || n.yaml.Kind == yaml3.AliasNode:
+		visit(n.start, n.end)
 	}
 	for _, e := range n.entries {
+		if e.key != nil {
+			e.key.eachText(s, visit)
+		}
 		if e.value != nil {
-			e.value.eachScalar(visit)
+			e.value.eachText(s, visit)
 		}
 	}
 }
 
-// concealLines replaces what the lines of a text have between their blanks. The first line of a block scalar is its header and stays.
+// eachScalar visits the values that are scalars, in the order of the text. Path is that of the node.
+func (n *node) eachScalar(path []any, visit func([]any, *node)) {
+	if n.yaml.Kind == yaml3.ScalarNode {
+		visit(path, n)
+	}
+	for i, e := range n.entries {
+		step := any(i)
+		if e.key != nil {
+			step = keyName(e.key.yaml)
+		}
+		if e.value != nil {
+			e.value.eachScalar(below(path, step), visit)
+		}
+	}
+}
+
+// concealLines replaces what the lines of a text have between their blanks. The first line of a block scalar is its header and stays. The
+// blanks stay, since the indent belongs to the structure and not to the value.
 func concealLines(text, mask string, afterHeader bool) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

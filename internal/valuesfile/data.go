@@ -14,7 +14,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// change is a change of the text that cannot be made smaller.
+// change is a change of the text that cannot be made smaller. It is small so that the comments, anchors and quotes of all that stays equal
+// can stay, too.
 type change struct {
 	path []any
 	kind changeKind
@@ -32,7 +33,8 @@ const (
 	insert
 )
 
-// plan makes an edit on the data. It returns the data with it, and the smallest changes that lead there.
+// plan makes an edit on the data. It returns the data with it, and the smallest changes that lead there. The data comes first and the text
+// after it: what the edits mean is then decided once, and the text is checked against it.
 func (e Edit) plan(root any) (after any, changes []change, err error) {
 	if len(e.Path) == 0 {
 		return nil, nil, errors.New("the path is empty")
@@ -55,6 +57,7 @@ func (e Edit) plan(root any) (after any, changes []change, err error) {
 		return nil, nil, err
 	}
 	if kind == set {
+		// A removal and an insertion are one change each; only a value that is set can share parts with the old one.
 		p := planner{after: after}
 		old, found := lookup(root, e.Path)
 		p.compare(e.Path, old, found, value)
@@ -108,7 +111,15 @@ func (p *planner) compareMaps(path []any, old, value map[string]any) {
 }
 
 // compareLists leaves the equal items at both ends as they are, compares those between in pairs, and inserts or removes the rest. It
-// removes from the end, so that the indexes stay right.
+// removes from the end, so that the indexes stay right. An item of a values file has no key of its own, so the ends are all that identifies
+// the others.
+//
+// A new item in the middle is one insertion and no change of the items after it:
+//
+//	old    a b c
+//	value  a x b c   ─► insert x at 1
+//	value  a y c     ─► set 1 to y
+//	value  c         ─► remove 1, then 0
 func (p *planner) compareLists(path []any, old, value []any) {
 	first, tail := 0, 0
 	for first < min(len(old), len(value)) && object.Equal(old[first], value[first]) {
@@ -132,7 +143,8 @@ func (p *planner) compareLists(path []any, old, value []any) {
 // below returns the path with one more step. It shares nothing with path.
 func below(path []any, step any) []any { return append(slices.Clone(path), step) }
 
-// edited returns root with one change. It shares with root what does not change.
+// edited returns root with one change. It shares with root what does not change. Apply keeps the data before each edit, to which the
+// changes of the text refer.
 func edited(root any, path []any, kind changeKind, value any) (any, error) {
 	if len(path) == 0 {
 		return value, nil
@@ -158,6 +170,7 @@ func editedMap(root any, key string, rest []any, kind changeKind, value any) (an
 		return nil, errors.New("only a list can have an item inserted")
 	case kind == remove && !found:
 		return nil, fmt.Errorf("there is no key %q", key)
+	// YAML is UTF-8, and the library would write another character for the bytes.
 	case !utf8.ValidString(key):
 		return nil, errors.New("the key is not valid UTF-8")
 	}
@@ -196,7 +209,8 @@ func editedList(root any, index int, rest []any, kind changeKind, value any) (an
 	return out, err
 }
 
-// typeName returns what a value is, for errors that must not quote it.
+// typeName returns what a value is, for errors that must not quote it. What is reported is enough to find the mistake: the path was meant
+// for a file of another shape.
 func typeName(v any) string {
 	switch v.(type) {
 	case map[string]any:
@@ -233,7 +247,7 @@ func lookup(root any, path []any) (any, bool) {
 	return root, true
 }
 
-// nested returns the value that has v at a path and nothing else.
+// nested returns the value that has v at a path and nothing else. A new key often needs maps around it that the file does not have yet.
 func nested(path []any, v any) any {
 	for _, step := range slices.Backward(path) {
 		if key, ok := step.(string); ok {
@@ -245,7 +259,7 @@ func nested(path []any, v any) any {
 	return v
 }
 
-// difference returns the first path at which two values differ.
+// difference returns the first path at which two values differ. It serves a message, so the first one will do.
 func difference(path []any, a, b any) []any {
 	am, aMap := a.(map[string]any)
 	bm, bMap := b.(map[string]any)
@@ -271,7 +285,8 @@ func difference(path []any, a, b any) []any {
 	return path
 }
 
-// normal returns a value as read returns it. It refuses what YAML and JSON cannot hold.
+// normal returns a value as read returns it. It refuses what YAML and JSON cannot hold. Values come from JSON, from YAML and from Go code,
+// and what is equal must be found equal.
 func normal(v any) (any, error) {
 	if err := checkScalars(v); err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // editor makes one change of a text.
@@ -19,7 +21,7 @@ type editor struct {
 	overrode bool
 }
 
-// splice replaces a part of the text.
+// splice replaces a part of the text. Splices refer to the text as it was, so one does not move the place of another.
 type splice struct {
 	from, to int
 	text     string
@@ -63,6 +65,7 @@ func (ed *editor) spliced() (string, error) {
 	var b strings.Builder
 	done := 0
 	for _, s := range ed.splices {
+		// This cannot happen with one change. If it did, the text would be broken in silence.
 		if s.from < done {
 			return "", errors.New("two changes of one place")
 		}
@@ -98,7 +101,8 @@ func (ed *editor) writeRoot(v any) {
 	ed.insert(at, text)
 }
 
-// walk follows the path through the text, as far as the text has it, and makes the change there.
+// walk follows the path through the text, as far as the text has it, and makes the change there. An alias on the way ends it: what lies
+// behind the alias is written elsewhere, and other places may use it.
 func (ed *editor) walk(c change) error {
 	p := place{node: ed.root, mark: ed.root.start, column: -1, inFlow: ed.writer.json}
 	for i, step := range c.path {
@@ -106,6 +110,7 @@ func (ed *editor) walk(c change) error {
 		switch {
 		case p.yaml.Kind == yaml3.AliasNode:
 			return ed.override(p, c, c.path[:i])
+		// The file has a null, {} or [] there, which is replaced by a value with the rest of the path.
 		case p.isVoid() && c.kind != remove:
 			return ed.replace(p, nested(c.path[i:], c.value))
 		}
@@ -113,6 +118,7 @@ func (ed *editor) walk(c change) error {
 		switch step := step.(type) {
 		case string:
 			index = find(p.node, step)
+			// Helm's library lets a merge overwrite the keys before it, so a change of the own key would have no effect.
 			if merge, by := mergeAfter(p.node, index, step); by >= 0 {
 				return ed.overMerge(p, c, c.path[:i+1], index >= 0, merge)
 			}
@@ -137,6 +143,12 @@ func (ed *editor) walk(c change) error {
 			return errNoPlace
 		}
 		p = ed.child(p, index)
+	}
+	if p.yaml.Kind == yaml3.AliasNode {
+		// An earlier edit may have changed the anchor, so that the alias has the value already and can stay.
+		if old, value, err := ed.compare(c, c.path); err != nil || object.Equal(old, value) {
+			return err
+		}
 	}
 	ed.noteAnchors(c.path, p.yaml)
 	return ed.replace(p, c.value)
@@ -207,7 +219,8 @@ func (n *node) anchorText() string {
 	return "&" + n.yaml.Anchor
 }
 
-// render returns the text of a new value in a block: below its key, or beside its "-", or where the old value has a line of its own.
+// render returns the text of a new value in a block: below its key, or beside its "-", or where the old value has a line of its own. The
+// three forms have other columns for the lines that follow: below a key, beside a dash, and on a line of its own.
 func (ed *editor) render(p place, v any, sameLine bool) (inline, below string) {
 	w := ed.near(p.parent, p.end, p.column)
 	ownLine := !sameLine && !p.isBlock() && !p.isEmpty()
@@ -260,6 +273,7 @@ func (ed *editor) addAfter(n *node, text string, column int) {
 	at := ed.lineEnd(n.end)
 	last := n
 	for len(last.entries) > 0 && last.isBlock() {
+		// What stands last in the text decides, however deep it is nested.
 		last = last.entries[len(last.entries)-1].value
 	}
 	if at == len(ed.text) && last.isBlockScalar() && !strings.HasSuffix(last.yaml.Value, "\n") {

@@ -38,7 +38,8 @@ type Edit struct {
 // byteOrderMark is what some editors put before UTF-8. The YAML libraries skip it and do not count it as a column.
 const byteOrderMark = "\ufeff"
 
-// Parse reads a values file. An error names the file and the line.
+// Parse reads a values file. An error names the file and the line. The text is located once here, so that a file that cannot be edited is
+// refused before anything is searched for it.
 func Parse(name string, data []byte) (*File, error) {
 	f := &File{name: name, text: string(data)}
 	if text, ok := strings.CutPrefix(f.text, byteOrderMark); ok {
@@ -66,7 +67,8 @@ func (f *File) located(err error) error {
 	return fmt.Errorf("%s: %w", f.name, err)
 }
 
-// lineError is an error at a line of the file, counted from 1.
+// lineError is an error at a line of the file, counted from 1. It is a type of its own because the name of the file is known only further
+// up.
 type lineError struct {
 	line int
 	text string
@@ -173,6 +175,8 @@ func (f *File) Apply(edits ...Edit) ([]byte, error) {
 			return nil, f.refused(e.Path, err)
 		}
 		wanted = after
+		// Each change is made on a text that is parsed anew. That costs a parse, and no change can rest on offsets that an earlier one
+		// moved.
 		for _, c := range changes {
 			ed, err := newEditor(f.name, text)
 			if err != nil {
@@ -201,7 +205,8 @@ func (f *File) refused(path []any, err error) error {
 	return fmt.Errorf("%s: %s: %w", f.name, pathText(path), err)
 }
 
-// reached reports whether a text has the wanted value at a path.
+// reached reports whether a text has the wanted value at a path. It asks for the place only, because the changes of later edits are not
+// made yet.
 func reached(text string, wanted any, path []any) bool {
 	got, err := read(text)
 	left, inText := lookup(got, path)
@@ -209,7 +214,8 @@ func reached(text string, wanted any, path []any) bool {
 	return err == nil && inText == inWanted && object.Equal(left, right)
 }
 
-// check returns an error unless text has exactly the wanted values and can be edited again.
+// check returns an error unless text has exactly the wanted values and can be edited again. The text is the result, so it is what must be
+// right: a fault of the editor becomes an error and never a wrong file.
 func (f *File) check(text string, wanted any, shared []sharedAnchor) error {
 	got, err := read(f.bom + text)
 	if err == nil && object.Equal(got, wanted) {

@@ -9,6 +9,7 @@ import (
 func (ed *editor) replaceInFlow(p place, v any) error {
 	n, text := p.node, ed.writer.flow(v, p.yaml, true)
 	from := n.content
+	// A tag such as !!str says the type of the old value.
 	if strings.Contains(ed.text[n.start:n.properties], "!") {
 		from, text = n.start, strings.TrimSpace(n.anchorText()+" "+text)
 	}
@@ -40,6 +41,7 @@ func (ed *editor) addInFlow(n *node, index int, text string) error {
 	comma := ed.skip(end)
 	prefix, ownLine := ed.ownLine(last.start)
 	switch closing := n.end - 1; {
+	// Where the last comma or the bracket stands tells whether the list has one entry a line, with or without a comma after the last.
 	case !ownLine:
 		ed.insert(end, ", "+text)
 	case ed.peek(comma) == ',' && ed.line(closing) > ed.line(comma):
@@ -60,7 +62,7 @@ func (ed *editor) ownLine(at int) (string, bool) {
 }
 
 // removeInFlow removes one of several entries of {…} or […]. If there are comments, an entry that has a line to itself takes along the one
-// on its line, and others stay.
+// on its line, and others stay. A comment inside the brackets has nothing but its line to say what it is about.
 func (ed *editor) removeInFlow(n *node, index int) error {
 	e := n.entries[index]
 	from, end, next := e.start, e.value.end, n.end-1

@@ -13,13 +13,15 @@ func keyName(n *yaml3.Node) string {
 	return name
 }
 
-// resolveKey returns the name of a key, and its value if that is a boolean or a number.
+// resolveKey returns the name of a key, and its value if that is a boolean or a number. The library itself is asked for the few keys that
+// may be something else, since its rules are long and have exceptions.
 func resolveKey(n *yaml3.Node) (name string, other any) {
 	tagged := n.Style&yaml3.TaggedStyle != 0
 	if !tagged && (n.Style != 0 || !mayBeOther(n.Value)) {
 		return n.Value, nil
 	}
 	text := n.Value
+	// A tag such as !!str forces a type upon the key.
 	if tagged {
 		text = n.Tag + " " + doubleQuoted(n.Value)
 	}
@@ -76,6 +78,7 @@ func (m *mapKeys) add(n *yaml3.Node) error {
 			continue
 		}
 		name, other := resolveKey(key)
+		// The same key twice is allowed: the last one wins.
 		if before, twice := m.values[name]; twice && before != other {
 			return &lineError{n.Content[i].Line, "the map has another key that Helm takes for the same"}
 		}
@@ -102,7 +105,8 @@ func (m *mapKeys) addMerged(merged *yaml3.Node) error {
 	return nil
 }
 
-// find returns the index of the last entry with a key, -1 if a map lacks it.
+// find returns the index of the last entry with a key, -1 if a map lacks it. The last one is the one that Helm reads, so an edit of another
+// one would have no effect.
 func find(n *node, key string) int {
 	for i, e := range slices.Backward(n.entries) {
 		if e.key != nil && !isMerge(e.key.yaml) && keyName(e.key.yaml) == key {
@@ -115,7 +119,8 @@ func find(n *node, key string) int {
 // isMerge reports whether a key is a "<<" that is not quoted.
 func isMerge(key *yaml3.Node) bool { return key.Tag == "!!merge" }
 
-// mergeAfter returns the last merge that provides a key and follows the entry with an index; -1 if there is none.
+// mergeAfter returns the last merge that provides a key and follows the entry with an index; -1 if there is none. Several merges may
+// provide it; each overwrites those before.
 func mergeAfter(n *node, index int, key string) (entry, int) {
 	for i := len(n.entries) - 1; i > index; i-- {
 		if e := n.entries[i]; e.key != nil && isMerge(e.key.yaml) && provides(e.value.yaml, key) {
@@ -159,7 +164,8 @@ func (ed *editor) noteAnchor(path []any, n *yaml3.Node) {
 	}
 }
 
-// usersOf returns the paths of the aliases of a node at or below another one. The path of a merge is that of the map that it is in.
+// usersOf returns the paths of the aliases of a node at or below another one. The path of a merge is that of the map that it is in. They
+// tell by which anchor a place changed that no edit asked for.
 func usersOf(root, target *yaml3.Node, path []any) [][]any {
 	if root.Alias == target {
 		return [][]any{path}

@@ -11,7 +11,8 @@ import (
 //	  name: x
 //	  ▲content ▲end
 //
-// An empty value begins and ends after its ":" or "-", or after its properties.
+// An empty value begins and ends after its ":" or "-", or after its properties. The library knows where a node begins and not where it
+// ends, and an edit needs both.
 type node struct {
 	yaml         *yaml3.Node
 	start        int
@@ -74,7 +75,8 @@ type locator struct {
 	pos int // the end of what was located
 }
 
-// unexpected returns the error for a text in which the locator does not find what the library found.
+// unexpected returns the error for a text in which the locator does not find what the library found. To refuse such a file is safe; to
+// guess would put an edit in the wrong place.
 func (l *locator) unexpected(at int) error {
 	return &lineError{l.line(at), "this form of YAML cannot be edited"}
 }
@@ -88,6 +90,7 @@ func (l *locator) node(y *yaml3.Node, indent int, flow bool) (*node, error) {
 		return n, nil
 	}
 	n.start = l.skip(l.pos)
+	// The walk and the library disagree, so nothing that follows can be trusted.
 	if n.start != l.offset(y.Line, y.Column) {
 		return nil, l.unexpected(n.start)
 	}
@@ -138,7 +141,8 @@ func (l *locator) content(n *node, indent int) (err error) {
 	return err
 }
 
-// scalar finds the end of a scalar, which depends on its style.
+// scalar finds the end of a scalar, which depends on its style. The value that the library read helps where the text alone is ambiguous:
+// the end of a plain scalar.
 func (l *locator) scalar(n *node, indent int) error {
 	style := n.yaml.Style
 	switch {
@@ -199,6 +203,7 @@ func (l *locator) key(e *entry, y *yaml3.Node, indent int, flow bool) (err error
 	if e.key, err = l.node(y, indent, flow); err != nil {
 		return err
 	}
+	// Only after "?" and within braces may the colon stand on another line than the key.
 	colon := l.skipSpace(l.pos)
 	if explicit || flow {
 		colon = l.skip(l.pos)

@@ -6,7 +6,16 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// override replaces an alias by a value of its own. Path is that of the alias.
+// override replaces an alias by a value of its own. Path is that of the alias. For a map the alias stays as a merge, so that keys that are
+// added to the anchor later still arrive here.
+//
+// The edit of x.b in this file changes only x, and not y or the anchor:
+//
+//	base: &base {a: 1, b: 2}     base: &base {a: 1, b: 2}
+//	x: *base                     x:
+//	                        ─►     <<: *base
+//	                               b: 3
+//	y: *base                     y: *base
 func (ed *editor) override(p place, c change, path []any) error {
 	old, value, err := ed.compare(c, path)
 	if err != nil || object.Equal(old, value) {
@@ -24,6 +33,7 @@ func (ed *editor) override(p place, c change, path []any) error {
 			o.keys[key] = v
 		}
 	}
+	// A merge cannot take a key away, so the map is written out if one goes.
 	for key := range oldMap {
 		if _, stays := newMap[key]; !stays {
 			return ed.replace(p, value)
@@ -32,7 +42,8 @@ func (ed *editor) override(p place, c change, path []any) error {
 	return ed.replace(p, o)
 }
 
-// overMerge writes a key beside the merge that provides it. Path is that of the key.
+// overMerge writes a key beside the merge that provides it. Path is that of the key. The new key follows the merge, which therefore does
+// not overwrite it.
 func (ed *editor) overMerge(p place, c change, path []any, own bool, merge entry) error {
 	old, value, err := ed.compare(c, path)
 	_, wanted := lookup(c.after, path)

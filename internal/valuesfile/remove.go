@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// remove removes a key or an item.
+// remove removes a key or an item. The last entry cannot just go: an empty block would be null, which is another value than an empty map.
 func (ed *editor) remove(p place, c change, index int) error {
 	n := p.node
 	ed.noteAnchors(c.path, n.entries[index].value.yaml)
@@ -29,7 +29,8 @@ func (ed *editor) remove(p place, c change, index int) error {
 	return ed.replace(p, []any{})
 }
 
-// removeAgain removes the last of several equal keys, and then the others.
+// removeAgain removes the last of several equal keys, and then the others. Helm reads the last one, so the key would come back with an
+// older value if only that went.
 func (ed *editor) removeAgain(p place, c change, index int) error {
 	n := p.node
 	if n.flow {
@@ -65,6 +66,7 @@ func (ed *editor) removeLines(n *node, first, index int) {
 	e := n.entries[index]
 	end := ed.lineEnd(e.value.end)
 	if index == 0 && !ed.startsLine(e.start) && len(n.entries) > 1 { // - key: value
+		// The dash belongs to the item, which stays: its second key moves up beside the dash.
 		next := n.entries[1].start
 		if strings.TrimSpace(ed.text[end:next]) == "" {
 			ed.splice(e.start, next, "")
@@ -82,7 +84,16 @@ func (ed *editor) removeLines(n *node, first, index int) {
 }
 
 // headComments returns where the comment lines directly above an entry begin, or the line of the entry if there are none. Those of the
-// first entry do not reach the line of the offset first; -1 sets no limit.
+// first entry do not reach the line of the offset first; -1 sets no limit. A comment directly above a key is taken for a comment on that
+// key. One that is separated by an empty line, or indented otherwise, may be about all that follows.
+//
+// In this text the first comment stays if b is removed, and the second one goes with it:
+//
+//	a: 1
+//	# about what follows
+//
+//	# about b
+//	b: 2
 func (ed *editor) headComments(n *node, index, first int) int {
 	e := n.entries[index]
 	if index > 0 {

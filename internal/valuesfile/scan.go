@@ -24,7 +24,8 @@ func newSource(text string) source {
 	return s
 }
 
-// breakLength returns the length of the line break at the start of a text, 0 if there is none.
+// breakLength returns the length of the line break at the start of a text, 0 if there is none. Nearly every character is plain ASCII, so
+// that case comes first.
 func breakLength(text string) int {
 	if text == "" || text[0] >= ' ' && text[0] < 0x80 {
 		return 0
@@ -37,7 +38,8 @@ func breakLength(text string) int {
 	return 0
 }
 
-// offset returns the offset of a line and column, both counted from 1. A column is a character.
+// offset returns the offset of a line and column, both counted from 1. A column is a character. The library counts characters, a text in Go
+// has bytes.
 func (s source) offset(line, column int) int {
 	if line > len(s.lines) {
 		return len(s.text)
@@ -123,7 +125,7 @@ func (s source) endOfWord(at int, flow bool) int {
 	return at
 }
 
-// endOfQuoted returns the offset after a quoted scalar.
+// endOfQuoted returns the offset after a quoted scalar. The scanner of the library has accepted it, so the end is there.
 func (s source) endOfQuoted(at int) int {
 	quote := s.text[at]
 	for at++; at < len(s.text); at++ {
@@ -139,7 +141,8 @@ func (s source) endOfQuoted(at int) int {
 	return len(s.text)
 }
 
-// endOfPlain returns the offset after a plain scalar of a known value: where the folded text equals the value.
+// endOfPlain returns the offset after a plain scalar of a known value: where the folded text equals the value. Where it ends cannot be told
+// from the text alone: a line that follows may belong to it or be a key. The value tells.
 func (s source) endOfPlain(at int, value string) (int, bool) {
 	for i := 0; i < len(value); {
 		if !s.isBlank(at) {
@@ -177,9 +180,16 @@ func (s source) blanks(at int) (run string, breaks, after int) {
 	return s.text[at:after], breaks, after
 }
 
-// endOfBlock returns where the header of a block scalar ends, without its comment, and where the scalar ends, without its last line
-// break. Indent is the column of the map or list that has the scalar (go.yaml.in/yaml/v3 v3.0.5 scannerc.go
-// yaml_parser_scan_block_scalar).
+// endOfBlock returns where the header of a block scalar ends, without its comment, and where the scalar ends, without its last line break.
+// Indent is the column of the map or list that has the scalar (go.yaml.in/yaml/v3 v3.0.5 scannerc.go yaml_parser_scan_block_scalar).
+// Comments and blank lines below a scalar may belong to it or not, depending on their indent; the rules are those of the scanner.
+//
+// The scalar of this text ends after "two"; a comment at the indent of the lines would be a part of it:
+//
+//	key: |-  # the header ends after "-"
+//	  one
+//	  two
+//	# not a line of the text
 func (s source) endOfBlock(at, indent int) (header, end int) {
 	header, own := at+1, 0
 	for ; strings.IndexByte("+-123456789", s.peek(header)) >= 0; header++ {

@@ -2,6 +2,7 @@ package valuesfile
 
 import (
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -22,8 +23,12 @@ func TestSharedError(t *testing.T) {
 		if !errors.As(err, &shared) || shared.Line == 0 || shared.User <= shared.Line || len(shared.Also) != 1 {
 			t.Fatalf("%v", err)
 		}
-		if _, err := f.Apply(append(edits, shared.Also...)...); err != nil {
-			t.Errorf("with %v: %v", shared.Also, err)
+		out, err := f.Apply(append(edits, shared.Also...)...)
+		if err != nil || strings.Count(string(out), "*") != 2 {
+			t.Errorf("with %v: %v\n%s", shared.Also, err, out)
+		}
+		if !f.IsShared(edits[0].Path) || f.IsShared(shared.Also[0].Path) {
+			t.Errorf("%v and %v: which of both has the anchor?", edits[0].Path, shared.Also[0].Path)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // mayBeOther reports whether a plain scalar may be something else than a string (go.yaml.in/yaml/v2 v2.4.4 resolve.go resolveTable and
-// resolveMap, and v3).
+// resolveMap, and v3). The first character rules out most strings before anything is parsed.
 func mayBeOther(s string) bool {
 	switch {
 	case s == "" || strings.IndexByte("+-.0123456789~<=", s[0]) >= 0:
@@ -28,7 +28,8 @@ func mayBeOther(s string) bool {
 // base60 matches the numbers to base 60 of YAML 1.1, which Helm's library reads as strings and others as numbers.
 var base60 = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
 
-// isPlain reports whether every reader takes a plain scalar for the string s.
+// isPlain reports whether every reader takes a plain scalar for the string s. A values file is read by other programs than Helm too, so a
+// string that any of them may take for something else is quoted.
 func isPlain(s string, flow bool) bool {
 	if s == "" || !isPrintable(s, false) || strings.TrimSpace(s) != s {
 		return false
@@ -60,7 +61,8 @@ func readsAsString(s string) bool {
 	return yaml3.Unmarshal([]byte(s), &node) == nil && len(node.Content) == 1 && node.Content[0].Tag == "!!str"
 }
 
-// isPrintable reports whether s can be written without escapes. Line breaks and tabs are allowed in a block scalar only.
+// isPrintable reports whether s can be written without escapes. Line breaks and tabs are allowed in a block scalar only. An escape needs
+// double quotes, so such a string cannot keep another style.
 func isPrintable(s string, block bool) bool {
 	for _, r := range s {
 		switch {
@@ -111,7 +113,7 @@ func doubleQuoted(s string) string {
 }
 
 // literal returns the indicators and the lines of s as a block scalar; false if a block scalar does not keep it or has no use. Step is how
-// many columns the lines are indented beyond what has the scalar.
+// many columns the lines are indented beyond what has the scalar. People read several lines better in a block than with escapes.
 func literal(s string, step int, pad, eol string) (indicators, lines string, ok bool) {
 	content := strings.TrimRight(s, "\n")
 	if !strings.Contains(content, "\n") && content == s || content == "" || !isPrintable(s, true) {
@@ -119,6 +121,7 @@ func literal(s string, step int, pad, eol string) (indicators, lines string, ok 
 	}
 	indicators = "|"
 	if first := strings.TrimLeft(content, "\n"); first[0] == ' ' || first[0] == '\t' {
+		// The indicator is one digit.
 		if step > 9 {
 			return "", "", false
 		}

@@ -6,7 +6,7 @@ import (
 	yaml3 "go.yaml.in/yaml/v3"
 )
 
-// survey counts how a file is written.
+// survey counts how a file is written. New lines then look as if the author of the file had written them.
 type survey struct {
 	source
 	steps, listSteps  map[int]int // how often maps and lists are indented so far beyond their key
@@ -23,6 +23,7 @@ func newWriter(name string, s source, root *node) writer {
 	w := writer{eol: "\n", step: mostFrequent(v.steps, 2), dash: 2, single: v.single > v.double}
 	w.listStep = mostFrequent(v.listSteps, w.step)
 	w.json = strings.HasSuffix(name, ".json") || root != nil && root.flow && v.quotedKeys > 0 && v.other == 0
+	// A file with both is one of the kind that most of its lines are.
 	if crlf := strings.Count(s.text, "\r\n"); crlf*2 > strings.Count(s.text, "\n") {
 		w.eol = "\r\n"
 	}
@@ -30,7 +31,8 @@ func newWriter(name string, s source, root *node) writer {
 	return w
 }
 
-// mostFrequent returns the number that was counted most, and the smallest of several; otherwise if nothing was counted.
+// mostFrequent returns the number that was counted most, and the smallest of several; otherwise if nothing was counted. The order of a map
+// is random, so a tie needs a rule: the result must not change from run to run.
 func mostFrequent(counts map[int]int, otherwise int) int {
 	best := otherwise
 	for step, n := range counts {
@@ -81,7 +83,7 @@ func (s source) stepTo(n *node, e entry) (int, bool) {
 }
 
 // near returns the writer for a new entry of a map or list: it does as the entries that are there. The text is written before the end of
-// the line of an offset, in a block at a column.
+// the line of an offset, in a block at a column. A part of a file may be copied from elsewhere and have an indent of its own.
 func (ed *editor) near(n *node, at, column int) *writer {
 	w := ed.writer
 	w.quoteLines = ed.hasCommentBelow(at, column)
@@ -101,7 +103,8 @@ func (ed *editor) near(n *node, at, column int) *writer {
 	return &w
 }
 
-// hasCommentBelow reports whether the next line with text is a comment to the right of a column.
+// hasCommentBelow reports whether the next line with text is a comment to the right of a column. A block scalar would take such a comment
+// for a line of its text.
 func (s source) hasCommentBelow(at, column int) bool {
 	for at = s.afterLine(at); at < len(s.text); at = s.afterLine(at) {
 		if text := s.skipSpace(at); breakLength(s.text[text:]) == 0 {
@@ -111,7 +114,8 @@ func (s source) hasCommentBelow(at, column int) bool {
 	return false
 }
 
-// hintOf returns a string among the values of a list, whose quotes a new item takes over.
+// hintOf returns a string among the values of a list, whose quotes a new item takes over. Lists of arguments are often quoted throughout,
+// even where no item needs it.
 func hintOf(n *node) *yaml3.Node {
 	for _, e := range n.entries {
 		if e.key == nil && isQuoted(e.value.yaml) {

@@ -65,7 +65,8 @@ func (w *writer) lines(parts []string, column int) string {
 	return b.String()
 }
 
-// parts returns the text of each entry of a map or list; none if v is empty or something else. The text may have several lines.
+// parts returns the text of each entry of a map or list; none if v is empty or something else. The text may have several lines. The keys of
+// a new map are sorted, because the values have no order of their own and the result must be the same each time.
 func (w *writer) parts(v any, column int) (parts []string) {
 	var keys map[string]any
 	switch v := v.(type) {
@@ -99,7 +100,8 @@ func (w *writer) pair(key string, v any, column int) string {
 	return w.key(key, false) + ":" + inline + below
 }
 
-// key returns the text of a key. A key that YAML could take for something else than a string is quoted.
+// key returns the text of a key. A key that YAML could take for something else than a string is quoted. Keys follow the file only as far as
+// that is safe; y and on are the ones that surprise people.
 func (w *writer) key(key string, flow bool) string {
 	if !w.json && isPlain(key, flow) {
 		return key
@@ -117,7 +119,8 @@ func (w *writer) quoted(s string) string {
 	return doubleQuoted(s)
 }
 
-// scalar returns the text of a scalar or of an empty map or list. Lines of a block scalar begin at column.
+// scalar returns the text of a scalar or of an empty map or list. Lines of a block scalar begin at column. If the old string had quotes
+// over several lines, its author did not want a block.
 func (w *writer) scalar(v any, parent, column int, hint *yaml3.Node) (inline, below string) {
 	if s, ok := v.(string); ok && !w.json && !w.quoteLines && strings.Contains(s, "\n") && !isQuotedLines(hint) {
 		indicators, lines, ok := literal(s, column-parent, pad(column), w.eol)
@@ -172,6 +175,7 @@ func (w *writer) flowPair(key string, v any) string {
 }
 
 // string returns a string in the quotes of the hint if they can hold it, without quotes if it needs none, or else in those of the file.
+// Quotes that are there stay: they often mark what must not become a number.
 func (w *writer) string(s string, hint *yaml3.Node, inside bool) string {
 	switch {
 	case w.json:

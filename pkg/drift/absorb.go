@@ -98,7 +98,7 @@ func (c *Comparer) absorb(ctx context.Context, t Target, o AbsorbOptions) (*Abso
 	if err != nil {
 		return nil, err
 	}
-	server, err := StartVariants(ctx, request, c.options.RenderVariants)
+	server, err := StartVariants(ctx, request, c.options.RenderVariants, c.options.RenderTime)
 	if err != nil {
 		return nil, err
 	}
@@ -208,13 +208,14 @@ func (r run) prove(ctx context.Context, a *Absorption, chart *variantChart, o Ab
 		}
 	}
 	a.Content = content
+	chart.server.Renew() // the proof must not fail because the search took all the time
 	rendered, err := chart.server.Render(ctx, []render.Variant{{Values: content, Strict: !r.target.Chart.SkipSchemaValidation}})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	fault := ""
 	if err != nil {
-		fault = err.Error() // such as that of the time limit
+		fault = err.Error()
 	} else {
 		fault = rendered[0].Fault
 	}

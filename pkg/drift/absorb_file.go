@@ -14,19 +14,24 @@ func RewriteValues(name string, text []byte, edits []absorb.Edit) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	var changes []valuesfile.Edit
+	var shared, others []valuesfile.Edit
 	for _, e := range edits {
-		changes = append(changes, valuesfile.Edit{Path: e.Path, Value: e.Value, Remove: e.Remove})
+		change := valuesfile.Edit{Path: e.Path, Value: e.Value, Remove: e.Remove}
+		if file.IsShared(e.Path) {
+			shared = append(shared, change)
+		} else {
+			others = append(others, change)
+		}
 	}
-	out, err := file.Apply(changes...)
+	out, err := file.Apply(append(shared, others...)...)
 	if err == nil {
 		return out, nil
 	}
 	refusal := &absorb.Refusal{Reason: err.Error()}
-	var shared *valuesfile.SharedError
-	if errors.As(err, &shared) {
-		refusal.Line = shared.Line
-		for _, e := range shared.Also {
+	var anchor *valuesfile.SharedError
+	if errors.As(err, &anchor) {
+		refusal.Line = anchor.Line
+		for _, e := range anchor.Also {
 			refusal.Also = append(refusal.Also, absorb.Edit{Path: e.Path, Value: e.Value, Remove: e.Remove})
 		}
 	}

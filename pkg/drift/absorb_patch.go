@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/absorb"
 	"github.com/helmdrift/helmdrift/internal/kustomize"
@@ -43,42 +44,69 @@ type patcher struct {
 	random map[object.Key]bool
 }
 
-// patch searches patches for the fields that no value controls. Where values do it with side effects, a patch does it without.
+// patch searches patches for the fields that no value controls. Where values do it with side effects, a patch does it without. A chart
+// for which there are none is still searched for values, so the reason is a warning.
 func (r run) patch(ctx context.Context, a *Absorption, chart *variantChart) error {
-	content, err := a.changedValues()
-	if err != nil {
-		return err
-	}
-	p := &patcher{
-		Absorption: a, chart: chart, variant: render.Variant{Values: content},
-		before: map[object.Key]object.Object{}, random: map[object.Key]bool{},
-	}
-	for _, o := range a.Result.Comparison.Input.DesiredObjects {
-		p.before[o.Key], p.random[o.Key] = o, o.Again != nil
-	}
-	if len(a.Edits) > 0 {
-		clear(p.before)
-		for _, o := range a.after.Input.DesiredObjects {
-			p.before[o.Key] = o
-		}
-	}
-	objects := p.objects()
-	if len(objects) == 0 {
+	if !slices.ContainsFunc(a.found.Found, isPatchable) {
 		return nil
 	}
-	chosen, err := p.choose(ctx, objects)
-	if len(chosen) == 0 {
-		if err != nil && ctx.Err() == nil {
-			a.warnings = append(a.warnings, report.Message{Code: "no-patch",
-				Message: "there is no patch for a post-renderer: " + a.Result.Comparison.Scrub(err.Error())})
-		}
+	p := &patcher{Absorption: a, chart: chart, before: map[object.Key]object.Object{}, random: map[object.Key]bool{}}
+	for _, o := range a.Result.Comparison.Input.DesiredObjects {
+		p.random[o.Key] = o.Again != nil
+	}
+	chosen, err := p.search(ctx)
+	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if err != nil && a.found.Stopped == nil {
+		a.warnings = append(a.warnings, report.Message{Code: "no-patch",
+			Message: "there is no patch for a post-renderer: " + a.Result.Comparison.Scrub(err.Error())})
+	}
+	if len(chosen) == 0 {
+		return nil
 	}
 	a.patches = patches{kustomization: kustomizationOf(chosen), proved: map[int]bool{}}
 	for _, o := range chosen {
 		for _, i := range o.fields {
 			a.patches.proved[i] = true
 		}
+	}
+	return nil
+}
+
+// isPatchable reports whether a patch is searched for a field.
+func isPatchable(f absorb.Found) bool {
+	return f.Status == absorb.NoValue || f.Status == absorb.SideEffects
+}
+
+// search returns the objects with proved patches. The error is why there are none.
+func (p *patcher) search(ctx context.Context) ([]patchedObject, error) {
+	content, err := p.changedValues()
+	if err != nil {
+		return nil, err
+	}
+	p.variant = render.Variant{Values: content}
+	if err := p.renderBefore(ctx); err != nil {
+		return nil, err
+	}
+	objects := p.objects()
+	if len(objects) == 0 {
+		return nil, nil
+	}
+	return p.choose(ctx, objects)
+}
+
+// renderBefore renders the chart without patches. The objects of the comparison are not the same where a snapshot has masked some.
+func (p *patcher) renderBefore(ctx context.Context) error {
+	rendered, err := p.chart.server.Render(ctx, []render.Variant{p.variant})
+	if err == nil && rendered[0].Fault != "" {
+		err = errors.New(rendered[0].Fault)
+	}
+	if err != nil {
+		return err
+	}
+	for _, o := range p.chart.list(rendered[0]) {
+		p.before[o.Key] = o
 	}
 	return nil
 }
@@ -102,7 +130,7 @@ func (p *patcher) objects() []patchedObject {
 	changes := map[object.Key][]kustomize.Change{}
 	for i, w := range p.wanted {
 		o, rendered := p.before[w.Key]
-		if status := p.found.Found[i].Status; !rendered || status != absorb.NoValue && status != absorb.SideEffects {
+		if !rendered || !isPatchable(p.found.Found[i]) {
 			continue
 		}
 		if _, known := index[w.Key]; !known {

@@ -126,7 +126,9 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 		EnableDNS: chart.EnableDNS, SkipSchemaValidation: chart.SkipSchemaValidation, ReadFile: chart.ReadFile, PostRender: chart.PostRender,
 	}
 	if q.ReadFile == nil {
-		q.ReadFile = func(ctx context.Context, name string) ([]byte, error) { return fetch.ReadFile(ctx, name, nil) }
+		q.ReadFile = func(ctx context.Context, name string) ([]byte, error) {
+			return fetch.ReadFile(ctx, name, nil, chart.Source.Plugins)
+		}
 	}
 	if n := len(loaded.History.Entries); n > 0 {
 		q.LastRevision = loaded.History.Entries[n-1].Revision

@@ -24,6 +24,9 @@ type Comparer struct {
 
 // New returns a Comparer that reads from a connection.
 func New(c Connection, o Options) *Comparer {
+	if o.ReadManifest == nil {
+		o.ReadManifest = c.ReadManifest
+	}
 	return &Comparer{connection: c, options: o.withDefaults()}
 }
 

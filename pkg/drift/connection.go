@@ -11,6 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -29,6 +30,9 @@ type Connection struct {
 	Lookups func(known ...*secret.Known) (server string, answer LookupFunc, err error)
 	// DryRun lets the API server try writes that store nothing. It is nil if there is no server to ask; Options.DryRun is an error then.
 	DryRun func(ctx context.Context, requests []threeway.Request, manager string) map[object.Ref]threeway.Answer
+	// ReadManifest reads the manifest of a record of this connection, if the text in the record is not what is to be compared, as in a
+	// snapshot. Options.ReadManifest takes precedence.
+	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
 	// Masked says that secrets in the answers are replaced by tokens, as in a snapshot. Where a chart has a clear value and the answers a
 	// token, the value is not compared.
 	Masked bool

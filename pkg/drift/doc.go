@@ -1,8 +1,8 @@
 // Package drift compares one Helm release with its cluster, from reading the records to the report. It is the package to import for a
 // program that embeds helmdrift; cmd/helmdrift adds flags, prompts and exit codes to it. It knows no flags, writes to no stream, and sends
-// no request but reads, unless Options.DryRun is set.
+// no request but reads, unless [Options].DryRun is set.
 //
-// A Connection says where to read, Options say how to compare, a Target says what, and Compare returns a Result:
+// A [Connection] says where to read, [Options] say how to compare, a [Target] says what, and [Comparer.Compare] returns a [Result]:
 //
 //	cluster, err := live.Connect(ctx, config, live.Options{})
 //	storage, err := release.Open(release.Driver{}, cluster.Metadata(), cluster.Dynamic())
@@ -10,7 +10,7 @@
 //	result, err := comparer.Compare(ctx, drift.Target{Namespace: "prod", Release: "web"})
 //	r := report.New("v1", time.Now(), []report.Release{result.Report(threeway.Mask{})})
 //
-// One Comparer can compare many releases. The report is plain data with a published JSON schema, and r.HasError and the verdicts of its
+// One [Comparer] can compare many releases. The report is plain data with a published JSON schema, and r.HasError and the verdicts of its
 // fields are what a program acts on. To put drift back, pass result.Comparison to pkg/repair, and result.CheckUnchanged to the run of its
 // plan.
 //
@@ -39,7 +39,7 @@
 //
 // # Reading without a cluster
 //
-// Records and Cluster are interfaces. *release.Store and *live.Cluster implement them, and so can data that was saved earlier: the same
+// [Records] and [Cluster] are interfaces. *release.Store and *live.Cluster implement them, and so can data that was saved earlier: the same
 // answers lead to the same report. The example of this package compares a manifest and a live object in memory.
 //
 // # Foreign text
@@ -47,7 +47,7 @@
 // Charts, manifests and repository indexes are written by others: a template can loop forever or fill the memory, and Go cannot stop it
 // within a process. By default, this package fetches, reads and renders them in the calling process. Options.Fetch, Options.ReadManifest
 // and Options.Render replace that. cmd/helmdrift sets them to do the work in a child process with limits of time and memory, where it
-// calls RenderChart. Helm's libraries write to the standard logger of the process that renders.
+// calls [RenderChart]. Helm's libraries write to the standard logger of the process that renders.
 //
 // # Secrets
 //
@@ -56,6 +56,6 @@
 //
 // # Errors
 //
-// An error says what went wrong. If there is advice, Hint returns it. ErrForceConflicts, ErrForceReplace and FluxError belong to options, so that a
-// program can name its own flag or setting instead.
+// An error says what went wrong. If there is advice, [Hint] returns it. [ErrForceConflicts], [ErrForceReplace] and [FluxError] belong to
+// options, so that a program can name its own flag or setting instead.
 package drift

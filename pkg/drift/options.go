@@ -2,6 +2,7 @@ package drift
 
 import (
 	"context"
+	"time"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -76,12 +77,15 @@ type Options struct {
 	Known *secret.Known
 
 	// Fetch fetches a chart and returns its path, ReadManifest reads the manifest of a record, and Render renders a chart. If one is nil,
-	// fetch.Chart, render.ReadDocuments or RenderChart does it in this process. See the package comment.
+	// fetch.Chart, Connection.ReadManifest or else render.ReadDocuments, or RenderChart does it in this process. See the package comment.
 	Fetch        func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
 	Render       func(ctx context.Context, q ChartRequest) (*RenderedChart, error)
 	// RenderVariants renders a chart with many values, as ServeVariants does, which is the default.
 	RenderVariants func(ctx context.Context, q ChartRequest, next NextVariants) error
+	// RenderTime is the time that all renderings of a search for values may take together; 0 means no limit. A single candidate is given up
+	// after a part of it.
+	RenderTime time.Duration
 }
 
 // withDefaults returns the options with a default for every function that is nil, and for Known.

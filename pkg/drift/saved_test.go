@@ -76,7 +76,7 @@ func copied(t *testing.T, r *snapshot.Recorder) *snapshot.Snapshot {
 func played(t *testing.T, s *snapshot.Snapshot, target drift.Target) report.Release {
 	t.Helper()
 	player := snapshot.NewPlayer(s)
-	result, err := drift.New(player.Connection(), drift.Options{ReadManifest: player.ReadManifest}).Compare(t.Context(), target)
+	result, err := drift.New(player.Connection(), drift.Options{}).Compare(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
 	}

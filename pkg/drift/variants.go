@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -90,108 +89,4 @@ func renderAll(ctx context.Context, v *render.Variants, all []render.Variant) []
 	}
 	_ = group.Wait() // no rendering returns an error
 	return out
-}
-
-// VariantServer is the other end of ServeVariants: it sends orders and waits for their answers.
-type VariantServer struct {
-	First   FirstVariant
-	orders  chan VariantOrder
-	answers chan VariantAnswer
-	// ended is closed when the serving has ended, for the reason err.
-	ended chan struct{}
-	err   error
-	known *secret.Known
-}
-
-// StartVariants starts to render a chart. Serve is ServeVariants or does the same in another process.
-func StartVariants(
-	ctx context.Context, q ChartRequest, serve func(context.Context, ChartRequest, NextVariants) error,
-) (*VariantServer, error) {
-	s := &VariantServer{
-		orders: make(chan VariantOrder), answers: make(chan VariantAnswer), ended: make(chan struct{}), known: q.Known,
-	}
-	go func() {
-		defer close(s.ended)
-		s.err = serve(ctx, q, s.next)
-	}()
-	answer, err := s.wait(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.First = *answer.First
-	return s, nil
-}
-
-// next passes an answer on and waits for the next order.
-func (s *VariantServer) next(ctx context.Context, answer VariantAnswer) (VariantOrder, error) {
-	select {
-	case s.answers <- answer:
-	case <-ctx.Done():
-		return VariantOrder{}, context.Cause(ctx)
-	}
-	select {
-	case order := <-s.orders:
-		return order, nil
-	case <-ctx.Done():
-		return VariantOrder{}, context.Cause(ctx)
-	}
-}
-
-// wait waits for an answer.
-func (s *VariantServer) wait(ctx context.Context) (VariantAnswer, error) {
-	select {
-	case answer := <-s.answers:
-		s.known.AddKnown(answer.Known)
-		return answer, nil
-	case <-s.ended:
-		if s.err != nil {
-			return VariantAnswer{}, s.err
-		}
-		return VariantAnswer{}, errors.New("the rendering ended early")
-	case <-ctx.Done():
-		return VariantAnswer{}, context.Cause(ctx)
-	}
-}
-
-// Render renders a batch. An error means that the work has ended, such as at its time limit.
-func (s *VariantServer) Render(ctx context.Context, all []render.Variant) ([]render.VariantRendering, error) {
-	return s.order(ctx, VariantOrder{Variants: all})
-}
-
-// Patch renders a variant once with each of some kustomizations as the post-renderer.
-func (s *VariantServer) Patch(ctx context.Context, one render.Variant, all []*report.Kustomization) ([]render.VariantRendering, error) {
-	return s.order(ctx, VariantOrder{Variants: slices.Repeat([]render.Variant{one}, len(all)), Kustomizations: all})
-}
-
-// order sends an order and waits for its answer.
-func (s *VariantServer) order(ctx context.Context, order VariantOrder) ([]render.VariantRendering, error) {
-	select {
-	case s.orders <- order:
-	case <-s.ended:
-		return nil, cmpErr(s.err)
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	answer, err := s.wait(ctx)
-	if err == nil && len(answer.Renderings) != len(order.Variants) {
-		err = errors.New("the rendering ended early")
-	}
-	return slices.Clone(answer.Renderings), err
-}
-
-// cmpErr returns err, or an error for work that ended without one.
-func cmpErr(err error) error {
-	if err != nil {
-		return err
-	}
-	return errors.New("the rendering ended early")
-}
-
-// Close ends the work.
-func (s *VariantServer) Close() {
-	select {
-	case s.orders <- VariantOrder{Done: true}:
-	case <-s.ended:
-	}
-	<-s.ended
 }

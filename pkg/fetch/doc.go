@@ -11,7 +11,7 @@
 //  1. A file or directory of that name, before everything else.
 //  2. With --repo, the chart of that name in the index of that repository.
 //  3. With oci://, a registry.
-//  4. A URL. If the index of a known repository lists it, the credentials of that repository are used.
+//  4. A URL, which a plugin fetches if Helm does not know its scheme (plugins.go). If the index of a known repository lists it, the credentials of that repository are used.
 //  5. Otherwise repo/name, in the index that `helm repo update` left on this machine.
 //
 // Helm's own packages talk to servers and read indexes. The rest is written here, because Helm's code prints to stdout, writes
@@ -28,8 +28,8 @@
 //
 //   - The digest that an index has for an archive is compared. Helm 3 ignores it.
 //   - A chart can be fetched by its URL even if some index cannot be read.
-//   - Downloader plugins (s3://, secrets:// ...) are not run, because this program starts only programs that it was asked to
-//     start.
+//   - A downloader plugin (s3://, secrets:// ...) gets the URLs that the user gives, and those in the index of a repository
+//     of the same scheme. Helm runs it for every URL of every index.
 //   - No answer may be longer than 128 MiB. Helm itself loads no chart of more than 100 MiB.
 //   - A registry without TLS needs PlainHTTP, as in Helm 4. Helm 3 falls back to plain HTTP if the server's answer is not TLS, and
 //     anybody on the network path can send such an answer.

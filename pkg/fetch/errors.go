@@ -25,7 +25,7 @@ import (
 
 // What users can try, by the problem. Hints with %s name a host.
 const (
-	hintPlugin    = "helmdrift runs no downloader plugins: fetch the chart with helm pull and give its path"
+	hintPull      = "fetch the chart with helm pull, and give its path"
 	hintLogin     = "give --username and --password; for a known repository, give them to helm repo add"
 	hintRegistry  = "helm registry login %s, or give --username and --password"
 	hintElsewhere = "the credentials are not sent to %s, because the repository is on another host: --pass-credentials sends them there too"

@@ -33,6 +33,8 @@ type Options struct {
 
 	// MaxAnswer bounds the length of one answer in bytes. If it is 0 or more than 128 MiB, the bound is 128 MiB.
 	MaxAnswer int64
+	// Plugins fetch from URLs of other schemes than http, https and oci.
+	Plugins Plugins
 	// ReadIndex answers a question about indexes, which are foreign text and take many times their size in memory. It
 	// defaults to IndexQuery.Answer.
 	ReadIndex func(context.Context, IndexQuery) (IndexAnswer, error)

@@ -61,6 +61,9 @@ func (f fetcher) locateByRepoURL(name string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
+	if err := checkListed(found.url, f.RepoURL); err != nil {
+		return source{}, err
+	}
 	login := f.access()
 	base, err := url.Parse(f.RepoURL)
 	if err != nil || !sameHost(base, found.url) && (!login.passAll || downgrades(base, found.url)) {
@@ -108,6 +111,9 @@ func (f fetcher) locateInRepository(name, chart string) (source, error) {
 		return source{}, problem{message: fmt.Sprintf("the index of repo %s cannot be read", name), err: bad, hint: "helm repo update " + name}
 	}
 	if err != nil {
+		return source{}, err
+	}
+	if err := checkListed(found.url, entry.URL); err != nil {
 		return source{}, err
 	}
 	from := f.source(found.url, f.access().forRepository(entry))

@@ -90,7 +90,7 @@ func (s source) read(suffix string, options ...getter.Option) ([]byte, error) {
 		}
 		options = append(options, getter.WithRegistryClient(s.client))
 	default:
-		return nil, problem{message: fmt.Sprintf("%s:// is not supported", s.url.Scheme), hint: hintPlugin}
+		return s.download(suffix)
 	}
 	get, err := getter.Getters().ByScheme(s.url.Scheme)
 	if err != nil {

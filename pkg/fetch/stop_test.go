@@ -69,7 +69,7 @@ func TestStopped(t *testing.T) {
 	t.Run("values", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		defer cancel()
-		_, err := ReadFile(ctx, mute.URL+"/values.yaml", nil)
+		_, err := ReadFile(ctx, mute.URL+"/values.yaml", nil, Plugins{})
 		check(t, err, mute.URL+"/values.yaml: context deadline exceeded", "")
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
@@ -80,7 +80,7 @@ func TestStopped(t *testing.T) {
 		open, closer := io.Pipe()
 		defer closer.Close()
 		cancel()
-		_, err := ReadFile(ctx, "-", open)
+		_, err := ReadFile(ctx, "-", open, Plugins{})
 		check(t, err, "standard input: context canceled", "")
 	})
 }

@@ -102,15 +102,15 @@ type boundTransport struct {
 	failOnStatus bool
 }
 
-// largestAnswer is the default bound of an answer's length in bytes.
-const largestAnswer = 128 << 20
+// LargestAnswer is the default bound of an answer's length in bytes.
+const LargestAnswer = 128 << 20
 
 // maxAnswer returns the length that an answer may have.
 func (f fetcher) maxAnswer() int64 {
 	if f.MaxAnswer > 0 {
-		return min(f.MaxAnswer, largestAnswer)
+		return min(f.MaxAnswer, LargestAnswer)
 	}
-	return largestAnswer
+	return LargestAnswer
 }
 
 // tooLongError is the error of an answer that exceeds its bound.

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// ReadFile reads a values file, or a file that --set-file names: a path, "-" for stdin, or a URL. As in Helm, neither
+// ReadFile reads a values file, or a file that --set-file names: a path, "-" for stdin, or a URL, which a plugin may serve. As in Helm, neither
 // the credentials nor the certificates of the chart are used for it (helm v3.22.0 pkg/cli/values/options.go
 // readFile).
-func ReadFile(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
+func ReadFile(ctx context.Context, name string, stdin io.Reader, plugins Plugins) ([]byte, error) {
 	f := fetcher{ctx: ctx}
 	if strings.TrimSpace(name) == "-" {
 		text, err := await(ctx, func() ([]byte, error) {
@@ -34,9 +34,18 @@ func ReadFile(ctx context.Context, name string, stdin io.Reader) ([]byte, error)
 		}
 		return text, nil
 	}
-	text, err := os.ReadFile(name)
-	if err != nil && strings.Contains(name, "://") {
-		return nil, f.asError(withoutLogin(name), problem{message: "URLs of this kind are not supported", hint: hintPlugin})
+	if err != nil || !isPlugin(u.Scheme) {
+		return os.ReadFile(name)
 	}
-	return text, err
+	if plugins.find(u.Scheme) == nil {
+		text, err := os.ReadFile(name) // a file whose name has a colon
+		if err == nil || !strings.Contains(name, "://") {
+			return text, err
+		}
+	}
+	text, err := await(ctx, func() ([]byte, error) { return plugins.download(ctx, u.Scheme, name, access{}, true) })
+	if err != nil {
+		return nil, f.asError(withoutLogin(name), err)
+	}
+	return text, nil
 }

@@ -23,7 +23,7 @@ func TestReadFile(t *testing.T) {
 	for name, want := range map[string]string{
 		file: "from: file", "-": "from: stdin", " - ": "from: stdin", s.URL + "/values.yaml": "from: server",
 	} {
-		got, err := ReadFile(context.Background(), name, strings.NewReader("from: stdin"))
+		got, err := ReadFile(context.Background(), name, strings.NewReader("from: stdin"), Plugins{})
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
@@ -38,7 +38,7 @@ func TestReadFile(t *testing.T) {
 		absent: "open " + absent + ": .*",
 		strings.Replace(s.URL, "://", "://canary:canary@", 1) + "/nothing?token=canary": s.URL + `/nothing: not found at ` + s.URL + `/nothing \(404\)`,
 	} {
-		_, err := ReadFile(context.Background(), name, nil)
+		_, err := ReadFile(context.Background(), name, nil, Plugins{})
 		if err == nil {
 			t.Fatalf("%s: no error", name)
 		}
@@ -48,9 +48,9 @@ func TestReadFile(t *testing.T) {
 		}
 		check(t, err, want, hint)
 	}
-	_, err := ReadFile(context.Background(), "secrets://canary:canary@vault/values.yaml", nil)
-	check(t, err, "secrets://vault/values.yaml: URLs of this kind are not supported", "no downloader plugins")
-	_, err = ReadFile(context.Background(), "-", nil)
+	_, err := ReadFile(context.Background(), "secrets://canary:canary@vault/values.yaml", nil, Plugins{})
+	check(t, err, "secrets://vault/values.yaml: URLs of this kind are not supported", "helm pull")
+	_, err = ReadFile(context.Background(), "-", nil, Plugins{})
 	check(t, err, "standard input: it is not available", "")
 }
 

@@ -139,7 +139,8 @@ type AbsorbEffect struct {
 	Masked bool `json:"masked,omitempty"`
 	// Converges is set if the place becomes what live has, so that it drifts no longer. It does not count as a side effect.
 	Converges bool `json:"converges,omitempty"`
-	// Derived is set for a checksum of something else that the change moves. It does not count as a side effect of its own.
+	// Derived is set for a checksum of something else that the change moves, and for the label app.kubernetes.io/version of an object. It does
+	// not count as a side effect of its own.
 	Derived bool `json:"derived,omitempty"`
 }
 

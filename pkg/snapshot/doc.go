@@ -26,7 +26,7 @@
 // pkg/drift lists it as not compared. The places that are masked:
 //
 //   - objects of the cluster with annotations and managedFields, answers to lookups, lists of objects
-//   - the manifests of the records, which are stored as documents without their text, because comments may hold anything
+//   - the manifests of the records, as documents, and as text for -o diff: without its comments, which may hold anything
 //   - the values of the record, in which everything is replaced that any object announces as secret
 //   - messages, from which secrets are removed as from a report
 //

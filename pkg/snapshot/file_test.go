@@ -75,6 +75,9 @@ func TestReadRefuses(t *testing.T) {
 		"records.revisions[0].applyMethod is not known": changed(func(s map[string]any) {
 			first(s["records"].(map[string]any), "revisions")["applyMethod"] = "canary"
 		}),
+		"records.revisions[0].manifestText is too long": changed(func(s map[string]any) {
+			first(s["records"].(map[string]any), "revisions")["manifestText"] = strings.Repeat("\n---", maxDocuments+1)
+		}),
 		"its server.version is not a version":        changed(func(s map[string]any) { s["server"].(map[string]any)["version"] = "canary" }),
 		"objects[0] holds another object":            changed(func(s map[string]any) { first(s, "objects")["name"] = "canary" }),
 		"objects[0] has an absence":                  changed(func(s map[string]any) { first(s, "objects")["absence"] = "canary" }),
@@ -84,6 +87,12 @@ func TestReadRefuses(t *testing.T) {
 		_, err := small.read(bytes.NewReader(packed(t, text)))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(strings.ReplaceAll(err.Error(), `key "canary"`, ""), "canary") {
 			t.Errorf("the error is %v, want %s", err, want)
+		}
+	}
+	old := changed(func(s map[string]any) { delete(first(s["records"].(map[string]any), "revisions"), "manifestText") })
+	for text, want := range map[string]bool{old: false, changed(func(map[string]any) {}): true} {
+		if s, err := Read(bytes.NewReader(packed(t, text))); err != nil || s.HasText() != want {
+			t.Errorf("it has the text of the manifest: %v, %v, want %v", err == nil && s.HasText(), err, want)
 		}
 	}
 	whole := packed(t, changed(func(map[string]any) {}))

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -53,6 +54,11 @@ type Records struct {
 	LastProblem string `json:"lastProblem,omitempty"`
 }
 
+// HasText reports whether the snapshot has the texts of its manifests.
+func (s *Snapshot) HasText() bool {
+	return !slices.ContainsFunc(s.Records.Revisions, func(r Revision) bool { return r.Text == nil })
+}
+
 // Entry is one record of the list.
 type Entry struct {
 	Name            string `json:"name"`
@@ -72,7 +78,10 @@ type Revision struct {
 	ApplyMethod  string     `json:"applyMethod,omitempty"`
 	Writer       string     `json:"writer,omitempty"`
 	Manifest     []Manifest `json:"manifest"`
-	Hooks        []Hook     `json:"hooks,omitempty"`
+	// Text is the manifest itself, which only a diff needs. If secrets are replaced, so are comments and what cannot be searched. It is nil
+	// in snapshots of older versions.
+	Text  *string `json:"manifestText,omitempty"`
+	Hooks []Hook  `json:"hooks,omitempty"`
 	// Config, Metadata and Defaults are the values that upgrades can reuse. A record can have several texts of each.
 	Config   []json.RawMessage `json:"config,omitempty"`
 	Metadata []json.RawMessage `json:"chartMetadata,omitempty"`

@@ -100,6 +100,9 @@ func (p playedRecords) record(e release.Entry, o release.Options) (*release.Reco
 		StoredAs: r.StoredAs, Name: p.from.Release, Namespace: r.Namespace, Revision: r.Revision, Status: r.Status,
 		ChartName: r.ChartName, ChartVersion: r.ChartVersion, ApplyMethod: r.ApplyMethod, Writer: r.Writer,
 	}
+	if r.Text != nil {
+		out.Manifest = *r.Text
+	}
 	for _, h := range r.Hooks {
 		out.Hooks = append(out.Hooks, release.Hook(h))
 	}
@@ -130,7 +133,8 @@ type advised struct {
 // Hint returns the advice; drift.Hint finds it.
 func (a advised) Hint() string { return a.hint }
 
-// ReadManifest returns the documents of a record that the snapshot holds. It fits drift.Options.
+// ReadManifest returns the documents of a record that the snapshot holds. Connection has it; drift.Options may
+// wrap it.
 func (p *Player) ReadManifest(_ context.Context, r *release.Record) ([]render.Document, error) {
 	i := slices.IndexFunc(p.from.Records.Revisions, func(s Revision) bool { return s.Revision == r.Revision })
 	if i < 0 {

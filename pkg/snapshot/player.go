@@ -48,6 +48,7 @@ func NewPlayer(s *Snapshot) *Player {
 func (p *Player) Connection() drift.Connection {
 	return drift.Connection{
 		Name: p.from.Cluster, Cluster: p, Lookups: p.lookups, Masked: p.from.Masked, Time: p.from.Time,
+		ReadManifest: p.ReadManifest,
 		Records: func(namespace string) (drift.Records, error) {
 			if namespace != p.from.Namespace {
 				return nil, fmt.Errorf("the snapshot is of namespace %q", p.from.Namespace)

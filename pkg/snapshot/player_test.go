@@ -26,7 +26,7 @@ func compare(t testing.TB, s *Snapshot) *report.Release {
 func compareTarget(t testing.TB, s *Snapshot, target drift.Target) *report.Release {
 	t.Helper()
 	p := NewPlayer(s)
-	result, err := drift.New(p.Connection(), drift.Options{ReadManifest: p.ReadManifest}).Compare(context.Background(), target)
+	result, err := drift.New(p.Connection(), drift.Options{}).Compare(context.Background(), target)
 	if err != nil {
 		return nil
 	}

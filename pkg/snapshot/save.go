@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -182,6 +183,11 @@ func (s *saver) savedRevision(r *release.Record) Revision {
 	for _, d := range s.manifests[r.Revision] {
 		out.Manifest = append(out.Manifest, Manifest{Source: d.Source, Object: s.savedDocument(d), Fault: d.Fault})
 	}
+	text := r.Manifest
+	if s.masker != nil {
+		text = manifestdiff.Masked(text, s.masker)
+	}
+	out.Text = &text
 	for _, h := range r.Hooks {
 		out.Hooks = append(out.Hooks, Hook(h))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -58,6 +59,12 @@ func (s *Snapshot) validate() error {
 	return nil
 }
 
+// The largest text of a manifest, and the most documents in it. A record of 1 MiB, as the API server takes it, rarely has a tenth of that.
+const (
+	maxText      = 32 << 20
+	maxDocuments = 100_000
+)
+
 // validate checks the records: the revisions are in order, each once, and those that were read are in the list.
 func (r Records) validate() error {
 	last := 0
@@ -79,6 +86,9 @@ func (r Records) validate() error {
 		}
 		if revision.Namespace == "" {
 			return fmt.Errorf("records.revisions[%d] has no namespace", i)
+		}
+		if text := revision.Text; text != nil && (len(*text) > maxText || strings.Count(*text, "\n---") > maxDocuments) {
+			return fmt.Errorf("records.revisions[%d].manifestText is too long", i)
 		}
 	}
 	return nil

@@ -157,7 +157,8 @@ func (r *conformanceRun) conformanceCase(c corpus.Case) (corpus.Case, string) {
 		}
 	}
 	outcome := c.Outcome()
-	c.Name = strings.ToLower(fmt.Sprintf("helm%d-%s-%s-%s-%s-%d", major(r.by4), r.object.kind.name, c.Operation, ways, outcome, r.testCase.seed))
+	words := []string{fmt.Sprintf("helm%d", major(r.by4)), r.object.kind.name, c.Operation, ways, outcome, fmt.Sprint(r.testCase.seed)}
+	c.Name = strings.ToLower(strings.Join(words, "-"))
 	return r.renamed(c), r.object.kind.name + " " + outcome
 }
 

@@ -13,6 +13,9 @@ var answered = regexp.MustCompile(`(?m)\[y/N\] ?([yn])$`)
 // asked is a question with what a terminal shows behind it.
 var asked = regexp.MustCompile(`\[y/N\] ?(?:[yn]\n|\n)?`)
 
+// early is an answer that a terminal shows before the question.
+var early = regexp.MustCompile(`^[yn]\n`)
+
 // What differs between two runs of a command: ages, names of pods, durations, and the blanks that align columns.
 var (
 	someAge  = regexp.MustCompile(`just now|\b\d+ (?:s|min|h|d)\b(?: ago)?`)
@@ -24,7 +27,7 @@ var (
 
 // normalOutput returns an output without what differs between two runs.
 func normalOutput(text string) string {
-	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "y\n") // a terminal shows an answer that comes before the question
+	text = early.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
 	text = asked.ReplaceAllString(text, "[y/N]\n")
 	text = someAge.ReplaceAllString(text, "AGE")
 	text = podName.ReplaceAllString(text, "-POD")
@@ -38,7 +41,7 @@ func withAnswer(shown, got string) string {
 	if answer == nil {
 		return got
 	}
-	got = strings.TrimPrefix(strings.ReplaceAll(got, "\r\n", "\n"), answer[1]+"\n")
+	got = early.ReplaceAllString(strings.ReplaceAll(got, "\r\n", "\n"), "")
 	return asked.ReplaceAllString(got, "[y/N] "+answer[1]+"\n")
 }
 
@@ -89,6 +92,7 @@ func TestSameOutput(t *testing.T) {
 		{"a\nb\n", "a\n", false},
 		{"Put back? [y/N] y\nfixed\n", "y\r\nPut back? [y/N] fixed\r\n", true},
 		{"Put back? [y/N] y\nfixed\n", "Put back? [y/N] y\r\nfixed\r\n", true},
+		{"Put back? [y/N] n\ndeclined\n", "n\r\nPut back? [y/N] declined\r\n", true},
 		{"5 fields\n", "4 fields\n", false},
 	} {
 		if got := sameOutput(c.shown, c.got); got != c.want {

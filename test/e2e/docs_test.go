@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,7 @@ var updateDocs = flag.Bool("update-docs", false, "write what the commands print 
 //
 //	setup.sh     runs before the commands
 //	before-N.sh  runs before the block N of the page, counting the blocks sh and console from 1
+//	after.sh     runs at the end
 //	other files  are in the working directory, beside testdata and deploy of the repository
 //
 // All of them, and the commands of the page, run in one bash, which also has the functions of testdata/docs/lib.sh. Commands that cannot be
@@ -44,6 +46,11 @@ func TestDocs(t *testing.T) {
 	if *noCluster {
 		t.Skip("the commands need a cluster")
 	}
+	for _, tool := range docTools() {
+		if _, err := exec.LookPath(tool); err != nil || runtime.GOOS != "linux" { // script(1) has other flags elsewhere
+			t.Skipf("the commands of the pages need Linux and %s", tool)
+		}
+	}
 	env := docEnvironment(t)
 	for _, p := range pages {
 		t.Run(strings.TrimSuffix(filepath.Base(p.file), ".md"), func(t *testing.T) {
@@ -53,6 +60,9 @@ func TestDocs(t *testing.T) {
 		})
 	}
 }
+
+// docTools are the programs that the pages and their situations need, beside those that are built here.
+func docTools() []string { return []string{"bash", "jq", "patch", "script"} }
 
 // docEnvironment starts a control plane, builds helm and kubectl, and returns the environment of the commands.
 func docEnvironment(t *testing.T) []string {
@@ -65,15 +75,19 @@ func docEnvironment(t *testing.T) []string {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
 	must(t, os.Mkdir(bin, 0o755))
-	for name, program := range map[string]string{"helmdrift": suite.binary, "helm": helmProgram(t, "v3"), "helm4": helmProgram(t, "v4")} {
+	for name, program := range map[string]string{
+		"helmdrift": suite.binary, "helm": helmProgram(t, "v3"), "helm4": helmProgram(t, "v4"),
+	} {
 		must(t, os.Symlink(program, filepath.Join(bin, name)))
 	}
-	must(t, buildProgram(filepath.Join(bin, "kubectl"), "./cmd/kubectl"))
-	return []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "KUBECONFIG=" + docKubeconfig(t, plane.Kubeconfig, dir), "TERM=dumb", "NO_COLOR=1",
-		"LANG=C.UTF-8", "GOCOVERDIR=" + os.Getenv("GOCOVERDIR")}
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "kubectl"), "./cmd/kubectl").CombinedOutput(); err != nil {
+		t.Fatalf("build kubectl: %v\n%s", err, out)
+	}
+	return []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "LANG=C.UTF-8",
+		"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), "PLANE=" + docKubeconfig(t, plane.Kubeconfig, dir)}
 }
 
-// docKubeconfig writes a kubeconfig in which the cluster has the names of three stages; the last is the current one.
+// docKubeconfig writes a kubeconfig in which the cluster also has the names of three stages.
 func docKubeconfig(t *testing.T, from, dir string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(from)
@@ -81,9 +95,8 @@ func docKubeconfig(t *testing.T, from, dir string) string {
 	first := config.Contexts[config.CurrentContext]
 	for _, name := range []string{"dev", "stage", "prod"} {
 		context := first.DeepCopy()
-		config.Clusters[name] = config.Clusters[first.Cluster]
 		context.Cluster = name
-		config.Contexts[name], config.CurrentContext = context, name
+		config.Clusters[name], config.Contexts[name] = config.Clusters[first.Cluster], context
 	}
 	file := filepath.Join(dir, "kubeconfig")
 	must(t, clientcmd.WriteToFile(*config, file))
@@ -114,11 +127,14 @@ func (p *docPage) run(t *testing.T, env []string) {
 	defer cancel()
 	bash := exec.CommandContext(ctx, "bash", ".page.sh")
 	var out bytes.Buffer
-	bash.Dir, bash.Env, bash.Stdout, bash.Stderr = dir, append(slices.Clip(env), "HOME="+dir), &out, &out
+	home, err := filepath.EvalSymlinks(dir)
+	must(t, err)
+	bash.Env = append(slices.Clip(env), "HOME="+home, "KUBECONFIG="+home+"/kubeconfig", "TMPDIR="+home+"/tmp")
+	bash.Dir, bash.Stdout, bash.Stderr = home, &out, &out
 	if err := bash.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	p.compare(t, out.String())
+	p.compare(t, strings.ReplaceAll(out.String(), home, "/src/shop"))
 }
 
 // separator stands between the outputs of the commands.
@@ -127,7 +143,7 @@ const separator = "\x1e"
 // script returns the script of a page. After each command it prints the number of the command and its exit code, and keeps that code.
 func (p *docPage) script(dir, lib string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "exec 2>&1 < /dev/null\n. %s\nsituation setup.sh\n", lib)
+	fmt.Fprintf(&b, "exec 2>&1 < /dev/null\n. %s\nmkdir tmp\ncp $PLANE kubeconfig\nsituation setup.sh\n", lib)
 	block := 0
 	for i, c := range p.commands {
 		for ; block < c.block; block++ {
@@ -140,7 +156,7 @@ func (p *docPage) script(dir, lib string) string {
 		}
 		fmt.Fprintf(&b, "printf '%s'\nrestore_code\n%scode=$?\nprintf '%s%d %%s%s' $code\n", separator, text, separator, i, separator)
 	}
-	b.WriteString("finish\n")
+	b.WriteString("situation after.sh\nfinish\n")
 	return b.String()
 }
 

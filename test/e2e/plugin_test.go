@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -49,25 +48,22 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// helmPrograms builds the helm of each major once.
-var helmPrograms = map[string]func() error{
-	"v3": sync.OnceValue(func() error { return buildProgram(filepath.Join(suite.dir, "helm-v3"), "helm.sh/helm/v3/cmd/helm") }),
-	"v4": sync.OnceValue(func() error { return buildProgram(filepath.Join(suite.dir, "helm-v4"), "helm.sh/helm/v4/cmd/helm") }),
-}
+// helmBuilds guards the helm commands, which several tests run.
+var helmBuilds sync.Mutex
 
-// helmProgram returns the path of the helm of a major.
+// helmProgram returns the path of the helm command of a major, "v3" or "v4", which is built once.
 func helmProgram(t *testing.T, major string) string {
 	t.Helper()
-	must(t, helmPrograms[major]())
-	return filepath.Join(suite.dir, "helm-"+major)
-}
-
-// buildProgram compiles a program.
-func buildProgram(path, source string) error {
-	if out, err := exec.Command("go", "build", "-o", path, source).CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w\n%s", source, err, out)
+	helmBuilds.Lock()
+	defer helmBuilds.Unlock()
+	path := filepath.Join(suite.dir, "helm-"+major)
+	if _, err := os.Stat(path); err == nil {
+		return path
 	}
-	return nil
+	if out, err := exec.Command("go", "build", "-o", path, "helm.sh/helm/"+major+"/cmd/helm").CombinedOutput(); err != nil {
+		t.Fatalf("build helm: %v\n%s", err, out)
+	}
+	return path
 }
 
 // pluginRun runs helm with a folder of plugins of its own.
@@ -75,6 +71,8 @@ type pluginRun struct {
 	c          *Case
 	t          *testing.T
 	helm, data string
+	// path is put before PATH; it ends with a colon.
+	path string
 }
 
 // run runs a program and returns its exit code, its stdout and its stderr.
@@ -83,7 +81,7 @@ func (p pluginRun) run(program string, args ...string) (int, string, string) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.c.dir, &stdout, &stderr
-	cmd.Env = []string{"HOME=" + p.c.dir, "PATH=" + os.Getenv("PATH"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), "HELM_DATA_HOME=" + p.data,
+	cmd.Env = []string{"HOME=" + p.c.dir, "PATH=" + p.path + os.Getenv("PATH"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), "HELM_DATA_HOME=" + p.data,
 		"HELM_CACHE_HOME=" + filepath.Join(p.data, "cache")}
 	err := cmd.Run()
 	if exited := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exited) {
@@ -105,17 +103,30 @@ func (p pluginRun) mustRun(code int, args ...string) string {
 // timeOfReport is the time of a report, the one value in which two reports of the same cluster differ.
 var timeOfReport = regexp.MustCompile(`(?m)^  "time": ".*",$`)
 
-// sameReports compares reports of the plugin with those of the binary. Helm takes the flags that it knows out of the arguments, and
-// hands each group to impersonate over twice.
+// snapshotFormats are the formats in which a snapshot can be reported: all but diff, which needs the text of the manifest.
+var snapshotFormats = []string{"text", "json", "yaml", "markdown", "junit", "sarif", "gitlab", "github", "html", "ignore", "prometheus"}
+
+// sameReports compares reports of the plugin with those of the binary, byte for byte: every format on a snapshot, whose report has the time
+// of the snapshot, and JSON and diff on the cluster, where only the time of the report may differ. Helm takes the flags that it knows out of
+// the arguments, and hands each group to impersonate over twice.
 func (p pluginRun) sameReports() {
 	p.t.Helper()
 	snapshot, err := filepath.Abs("../../testdata/snapshots/web.json.gz")
 	must(p.t, err)
 	inCluster := []string{"-n", p.c.storage, "--kubeconfig", p.c.proxy.kubeconfig}
 	impersonated := []string{"--kube-as-user", "admin", "--kube-as-group", "system:masters", "--kube-as-group", "system:authenticated"}
+	for _, format := range snapshotFormats {
+		args := []string{"diff", "--snapshot", snapshot, "-o", format}
+		wantCode, want, _ := p.run(suite.binary, args...)
+		code, got, messages := p.run(p.helm, append([]string{"drift"}, args...)...)
+		if code != wantCode || got != want || want == "" {
+			p.t.Errorf("helm drift %s: exit %d, want %d\n%s\nwant\n%s\n%s", strings.Join(args, " "), code, wantCode, got, want, messages)
+		}
+	}
 	for _, args := range [][]string{
 		{"diff", "--snapshot", snapshot},
 		slices.Concat([]string{"diff", p.c.release, "-o", "json"}, inCluster),
+		slices.Concat([]string{"diff", p.c.release, "-o", "diff"}, inCluster),
 		{"diff", p.c.release, "-o", "json", "--fail-on", "none", "--namespace=" + p.c.storage, "--kubeconfig=" + p.c.proxy.kubeconfig},
 		slices.Concat([]string{"diff", p.c.release, "-o", "json"}, inCluster, impersonated),
 		append([]string{"diff", "no-such-release"}, inCluster...),

@@ -30,6 +30,7 @@ import (
 //	await KIND/NAME PATH VALUE                         waits until a field has a value
 //	await-unserved GROUP/VERSION                       waits until discovery no longer has a version
 //	diff [CHART] [FLAGS]                               prints the lines of the report and the exit code
+//	diff-patch [CHART] [FLAGS]                         prints -o diff and the exit code; patched.yaml is the manifest with this patch
 //	fix [ARGS]                                         puts back what drifted; prints plan, results and the exit code
 //	helmdrift ARGS                                     any other run of the binary; prints its stdout and exit code
 //	proves                                             upgrades, rolls back or installs for real: exactly what the last diff said happens
@@ -110,10 +111,11 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"await-unserved": {[]string{"GROUP/VERSION"}, silent(func(c *Case, args []string) error {
 			return c.cluster.waitUntilUnserved(context.Background(), args[0])
 		})},
-		"diff":      {run: scriptDiff},
-		"fix":       {run: scriptFix},
-		"helmdrift": {run: scriptBinary},
-		"proves":    {[]string{}, silent(func(c *Case, _ []string) error { return c.proves() })},
+		"diff":       {run: scriptDiff},
+		"diff-patch": {run: scriptPatch},
+		"fix":        {run: scriptFix},
+		"helmdrift":  {run: scriptBinary},
+		"proves":     {[]string{}, silent(func(c *Case, _ []string) error { return c.proves() })},
 		"forge": {[]string{file}, onFile(func(c *Case, text string, _ []string) error {
 			return c.forge(func(r *release.Release) { r.Manifest = text })
 		})},

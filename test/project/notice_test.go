@@ -156,7 +156,8 @@ func TestNotice(t *testing.T) {
 		addNotice(t, &notices, m)
 	}
 	out.WriteString("\n" + ruler + "\nNotices that come with modules\n" + ruler + "\n" + notices.String())
-	out.WriteString("\n" + ruler + "\nLicences of modules; the Apache License, Version 2.0, is in the file LICENSE\n" + ruler + "\n" + texts.String())
+	out.WriteString("\n" + ruler + "\nLicences of modules; the Apache License, Version 2.0, is in the file LICENSE\n" + ruler + "\n")
+	out.WriteString(texts.String())
 	compareFile(t, "NOTICE", out.String())
 }
 
@@ -216,7 +217,8 @@ func (l *licenceTexts) hold(text, holder string) {
 }
 
 // ownLines matches the lines in which licences of the same words differ: the title and the names of the holders.
-var ownLines = regexp.MustCompile(`(?mi)^[ \t>]*(\(?(The )?(MIT|ISC) License( \(MIT\))?\)?|(Portions )?Copyright (\(c\)|©|\d).*|All rights reserved\.?)[ \t]*(\n|$)`)
+var ownLines = regexp.MustCompile(`(?mi)^[ \t>]*(\(?(The )?(MIT|ISC) License( \(MIT\))?\)?|` +
+	`(Portions )?Copyright (\(c\)|©|\d).*|All rights reserved\.?)[ \t]*(\n|$)`)
 
 // apacheTerms matches the terms of the Apache License.
 var apacheTerms = regexp.MustCompile(`(?s)[ \t]*Apache License\s+Version 2\.0, January 2004.*?END OF TERMS AND CONDITIONS\s*`)

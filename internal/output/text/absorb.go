@@ -32,7 +32,7 @@ func Absorb(r *report.AbsorbResult, opts Options) []byte {
 	if r.Patch != "" {
 		t.line("")
 		for _, line := range strings.Split(strings.TrimSuffix(r.Patch, "\n"), "\n") {
-			t.line(t.escape(line))
+			t.line(t.patchLine(line))
 		}
 	}
 	t.line("")
@@ -41,6 +41,15 @@ func Absorb(r *report.AbsorbResult, opts Options) []byte {
 	}
 	t.prose(t.absorbSummary(r, absorbed, left))
 	return t.out.Bytes()
+}
+
+// patchLine returns a line of a patch. GitHub's runner removes the blanks before a line, so the sign of an equal line does not protect from
+// "::".
+func (t *text) patchLine(line string) string {
+	if content := strings.TrimLeft(line, " \t"); strings.HasPrefix(content, "::") {
+		return t.escape(line[:len(line)-len(content)]) + `\x3a` + t.escape(content[1:])
+	}
+	return t.escape(line)
 }
 
 // absorbAnswer returns the result in one clause.
@@ -136,7 +145,7 @@ func (t *text) sideEffects(indent string, effects []report.AbsorbEffect, namespa
 
 // leftBecause says why a field is left.
 func (t *text) leftBecause(f report.AbsorbField, namespace string) string {
-	said := t.message(f.Message)
+	said := t.escape(f.Message)
 	if f.Line > 0 {
 		said += fmt.Sprintf("; %s:%d writes it", t.escape(f.File), f.Line)
 	} else if f.File != "" {

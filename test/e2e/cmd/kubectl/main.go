@@ -1,5 +1,5 @@
 // Command kubectl is the real kubectl. Its module has no main package, so that this one calls what it exports. Fleetbench compares
-// helmdrift with it.
+// helmdrift with it, and TestAbsorbPatch has its kustomize.
 package main
 
 import (

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/output"
+)
+
+// TestNoCanaryInAnyFormat runs diff with every verbosity and several failures, whose messages quote secrets. Each run writes every format.
+// The release, live and the values of the chart have canaries, and no output has one.
+func TestNoCanaryInAnyFormat(t *testing.T) {
+	const object = "apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: prod}\ndata:\n  password: %\n" +
+		"---\napiVersion: v1\nkind: ConfigMap\n" +
+		"metadata:\n  name: settings\n  namespace: prod\ndata:\n  mode: #\n  url: redis://:@cache\n  app.yaml: |\n    mode: #\n    api_key: @\n"
+	with := func(canary, mode string) string {
+		return strings.NewReplacer("%", base64.StdEncoding.EncodeToString([]byte(canary)), "@", canary, "#", mode).Replace(object)
+	}
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	p := &plane{}
+	server, err := p.start(kubeconfig, with("canary-old-5f2c", "fast"), with("canary-new-81aa", "slow"), "deployed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	quoting := `admission webhook says: canary-new-81aa, not canary-old-5f2c`
+	failing := chartWith(t, `{{ fail (printf "the password %s is too short" .Values.db.password) }}`)
+	for name, failure := range map[string]struct {
+		fault string
+		args  []string
+		want  int
+	}{
+		"no failure":                   {"", nil, exitSelected},
+		"an object that is refused":    {"GET settings", nil, exitFailure},
+		"a chart that does not render": {"", []string{failing, "--set", "db.password=canary-set-77d0"}, exitFailure},
+	} {
+		for _, verbosity := range [][]string{nil, {"-v"}, {"-q"}, {"--debug"}, {"--show-ignored", "--show-controllers", "-v", "--debug"}} {
+			p.mu.Lock()
+			p.faults = map[string]fault{}
+			if failure.fault != "" {
+				p.faults[failure.fault] = fault{403, quoting}
+			}
+			p.mu.Unlock()
+			dir := t.TempDir()
+			args := append([]string{"diff", "web"}, failure.args...)
+			args = append(append(args, verbosity...), "--kubeconfig", kubeconfig)
+			for _, format := range output.Formats() {
+				args = append(args, "--report", format+"="+filepath.Join(dir, format))
+			}
+			var stdout, stderr bytes.Buffer
+			code := run(t.Context(), args, streams{in: strings.NewReader(""), out: &stdout, err: &stderr, env: os.Getenv})
+			shown := map[string][]byte{"stdout": stdout.Bytes(), "stderr": stderr.Bytes()}
+			for _, format := range output.Formats() {
+				if shown[format], err = os.ReadFile(filepath.Join(dir, format)); err != nil {
+					t.Errorf("%s %s: %v", name, verbosity, err)
+				}
+			}
+			if code != failure.want {
+				t.Errorf("%s %s: exit %d, want %d: %s", name, verbosity, code, failure.want, &stderr)
+			}
+			for where, text := range shown {
+				for _, canary := range []string{"canary", "Y2FuYXJ5"} {
+					if i := bytes.Index(text, []byte(canary)); i >= 0 {
+						t.Errorf("%s %s: %s has %q", name, verbosity, where, text[max(0, i-100):min(len(text), i+50)])
+					}
+				}
+			}
+		}
+	}
+}

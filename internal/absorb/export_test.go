@@ -1,0 +1,4 @@
+package absorb
+
+// Apply is apply, for tests.
+var Apply = apply

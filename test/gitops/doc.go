@@ -1,0 +1,9 @@
+// Package gitops checks the patches that absorb prints for the documents in which tools keep the values of a release. A patch must be valid
+// and do what it says: it is merged into a whole document, as the tool's users do, and the document must then fit the tool's schema and hold
+// the values. It is a module of its own, because these schemas come with the modules of the tools:
+//
+//	Flux     the Go type HelmRelease of helm-controller, strictly decoded
+//	Argo CD  the CustomResourceDefinition of Applications, by the API server's own validation; the Go types link most of Kubernetes
+//	helmfile the keys of its Go types, read from their source; linking them would take the clients of every cloud
+//	kustomize  the patches that kustomize itself reads are in test/e2e
+package gitops
