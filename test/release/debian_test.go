@@ -52,7 +52,8 @@ func installDebian(t *testing.T, file string) {
 			t.Errorf("man finds no page: %s", out)
 		}
 	}
-	if status := dpkg("--status", "helmdrift"); !strings.Contains(status, "Maintainer: helmdrift <") || !strings.Contains(status, "\nDescription: ") {
+	status := dpkg("--status", "helmdrift")
+	if !strings.Contains(status, "Maintainer: helmdrift <") || !strings.Contains(status, "\nDescription: ") {
 		t.Errorf("dpkg --status: %s", status)
 	}
 	dpkg("--purge", "helmdrift")
