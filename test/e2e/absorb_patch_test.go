@@ -82,7 +82,7 @@ func TestAbsorbPatch(t *testing.T) {
 			must(t, err)
 			folder := savedPatches(t, c, chart)
 			script := filepath.Join(folder, "post-render.sh")
-			p := pluginRun{c: c, t: t, helm: builtHelm(t, "helm.sh/helm/"+major+"/cmd/helm"), data: t.TempDir(), path: tools + ":"}
+			p := pluginRun{c: c, t: t, helm: helmProgram(t, major), data: t.TempDir(), path: tools + ":"}
 			renderer := script
 			if major == "v4" {
 				p.mustRun(0, "plugin", "install", folder)

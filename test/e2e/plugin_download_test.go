@@ -21,7 +21,7 @@ func TestDownloaderPlugin(t *testing.T) {
 	} {
 		t.Run(major, func(t *testing.T) {
 			c := newCase(t, suite.cluster)
-			p := pluginRun{c: c, t: t, helm: builtHelm(t, "helm.sh/helm/"+major+"/cmd/helm"), data: t.TempDir()}
+			p := pluginRun{c: c, t: t, helm: helmProgram(t, major), data: t.TempDir()}
 			folder := filepath.Join(p.data, "plugins", "enc")
 			must(t, os.MkdirAll(folder, 0o755))
 			for name, text := range map[string]string{
