@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"sigs.k8s.io/yaml"
 
@@ -26,7 +27,8 @@ type valuesFile struct {
 	text []byte
 }
 
-// readValuesFile reads the last values file, and lets the chart read it from memory from then on: standard input can be read once.
+// readValuesFile reads the last values file, and lets the chart read each file once from then on: standard input ends, a plugin may ask for
+// a passphrase, and a search that began with one content must not go on with another one.
 func readValuesFile(ctx context.Context, name string, chart *drift.Chart) (*valuesFile, error) {
 	v := &valuesFile{name: name}
 	if name == "" {
@@ -43,11 +45,19 @@ func readValuesFile(ctx context.Context, name string, chart *drift.Chart) (*valu
 		return nil, fmt.Errorf("reading values: %w", err)
 	}
 	v.text = text
-	chart.ReadFile = func(ctx context.Context, other string) ([]byte, error) {
-		if other == name {
+	var mu sync.Mutex
+	texts := map[string][]byte{name: text}
+	chart.ReadFile = func(ctx context.Context, name string) ([]byte, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if text, known := texts[name]; known {
 			return text, nil
 		}
-		return read(ctx, other)
+		text, err := read(ctx, name)
+		if err == nil {
+			texts[name] = text
+		}
+		return text, err
 	}
 	return v, nil
 }

@@ -61,7 +61,13 @@ func (p pluginRunner) run(ctx context.Context, c fetch.PluginCommand) ([]byte, e
 		defer cancel()
 		ctx = limited
 	}
+	// A plugin that prints without end is not waited for.
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	out, complaint := &head{limit: p.maxOutput()}, &head{limit: maxPluginLog}
+	out.full = func() {
+		stop(fmt.Errorf("the plugin %s prints more than %d MiB; --render-memory allows more", c.Name, p.maxOutput()>>20))
+	}
 	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
 	cmd.Env = slices.Concat(os.Environ(), p.env, c.Env)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, complaint, outputDelay
@@ -79,8 +85,6 @@ func (p pluginRunner) run(ctx context.Context, c fetch.PluginCommand) ([]byte, e
 		return nil, fmt.Errorf("the plugin %s ended with exit code %d", c.Name, exit.ExitCode())
 	case err != nil:
 		return nil, fmt.Errorf("the plugin %s cannot be run: %w", c.Name, err)
-	case out.truncated:
-		return nil, fmt.Errorf("the plugin %s prints more than %d MiB; --render-memory allows more", c.Name, p.maxOutput()>>20)
 	}
 	return out.text.Bytes(), nil
 }

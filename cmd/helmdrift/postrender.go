@@ -63,6 +63,8 @@ type head struct {
 	text      bytes.Buffer
 	limit     int64
 	truncated bool
+	// full is called when something does not fit; may be nil.
+	full func()
 }
 
 // Write keeps what fits. It never fails.
@@ -70,6 +72,9 @@ func (h *head) Write(text []byte) (int, error) {
 	keep := text
 	if left := h.limit - int64(h.text.Len()); h.limit > 0 && int64(len(text)) > left {
 		keep, h.truncated = text[:left], true
+		if h.full != nil {
+			h.full()
+		}
 	}
 	h.text.Write(keep)
 	return len(text), nil

@@ -163,7 +163,11 @@ func spellings(v, like any) []any {
 		return nil // a template that tests a switch may fail on a text
 	case float64, int64, int, json.Number:
 		if n, err := strconv.ParseFloat(text, 64); err == nil {
-			return []any{n}
+			if textOf(n) == text {
+				return []any{n}
+			}
+			// A number does not have the text 1.20, and a long one is rounded. Files have such versions without quotes.
+			return []any{n, text}
 		}
 	}
 	if _, isText := v.(string); !isText && like == nil {

@@ -37,16 +37,28 @@ func (f *fieldSearch) solved(a attempt, r Rendering) []attempt {
 		at += i
 		s := segment{leaf: *a.leaf, before: has[:at], after: has[at+len(a.put):]}
 		f.moves = append(f.moves, s)
-		if rest, ok := strings.CutPrefix(live, s.before); ok {
-			if rest, ok = strings.CutSuffix(rest, s.after); ok {
-				for _, v := range spellings(rest, a.leaf.value) {
-					out = append(out, attempt{edits: []Edit{{Path: a.leaf.path, Value: v}}, score: a.score + 20})
-				}
+		if rest, ok := s.rest(live); ok {
+			for _, v := range spellings(rest, a.leaf.value) {
+				out = append(out, attempt{edits: []Edit{{Path: a.leaf.path, Value: v}}, score: a.score + 20})
 			}
 		}
 		i = at + 1
 	}
 	return out
+}
+
+// rest returns what the value must be for the field to be a text: what is left without the texts around it, or a quantity in the unit that
+// the template writes behind the value.
+func (s segment) rest(text string) (string, bool) {
+	if inside, ok := strings.CutPrefix(text, s.before); ok {
+		if inside, ok = strings.CutSuffix(inside, s.after); ok {
+			return inside, true
+		}
+	}
+	if s.before != "" {
+		return "", false
+	}
+	return inUnit(text, s.after)
 }
 
 // composed returns the attempts that set all values of which the field is composed together. One value after the other would not do: with a

@@ -152,7 +152,7 @@ func (f *fieldSearch) drain(ctx context.Context) {
 func (f *fieldSearch) outcome(a attempt, r Rendering) (next []attempt, holds bool) {
 	switch {
 	case r.Fault != "":
-		return nil, false
+		return f.refusedAtOnce(a, r), false
 	case a.mark != nil:
 		return f.extensions(a, r), false
 	case f.holds(r, f.Wanted):

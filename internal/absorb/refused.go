@@ -1,6 +1,10 @@
 package absorb
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
 
 // refusal returns why the values file cannot take edits on top of those of the fields before; nil if it can. The whole difference is asked
 // for and not the edits alone: two fields may need one shared value alike, which the file takes only from both together.
@@ -16,6 +20,18 @@ func (f *fieldSearch) refuse(r *Refused) {
 	if f.refused == nil || len(r.Edits) < len(f.refused.Edits) {
 		f.refused = r
 	}
+}
+
+// refusedAtOnce notes that the template of the object itself refuses an attempt, and returns what to try instead. That is only said of a value
+// that stands in the field as it is: the others may fail because they have nothing to do with the field.
+func (f *fieldSearch) refusedAtOnce(a attempt, r Rendering) []attempt {
+	now, _ := f.desired(f.current)
+	if r.GivenUp || a.leaf == nil || !a.leaf.read || a.leaf.value == nil || !f.Present || len(a.edits) != 1 ||
+		a.put != textOf(f.Live) || !object.IsScalar(now) || textOf(now) != textOf(a.leaf.value) {
+		return nil
+	}
+	f.refuse(&Refused{Edits: a.edits, Reason: r.Fault})
+	return f.permitted(a, r.Fault)
 }
 
 // permitted returns the attempts that flip a switch together with edits that the chart refuses: the switches are those that the chart names

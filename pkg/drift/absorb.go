@@ -44,6 +44,8 @@ type Absorption struct {
 	templates []render.Template
 	after     *threeway.Comparison
 	unproved  map[int]bool
+	// announced are the secrets of the values.
+	announced []string
 	refuted   bool // the chart does not render with the changed values
 	patches   patches
 	warnings  []report.Message
@@ -142,6 +144,12 @@ func wantedFieldOf(c *threeway.Comparison, o *threeway.ObjectComparison, f *thre
 	return wantedField{Wanted: w, object: o, finding: f}, present != w.Present || present && !object.Equal(desired, w.Live)
 }
 
+// desired returns what the chart renders for the field; nil if it has none.
+func (w wantedField) desired() any {
+	v, _ := w.Path.Lookup(w.object.Desired)
+	return v
+}
+
 // search searches, changes the values file, and proves the result by a comparison.
 func (r run) search(ctx context.Context, a *Absorption, server *VariantServer, o AbsorbOptions) error {
 	comparison := a.Result.Comparison
@@ -151,8 +159,13 @@ func (r run) search(ctx context.Context, a *Absorption, server *VariantServer, o
 	if err := errors.Join(json.Unmarshal(server.First.Edited, &p.Edited), json.Unmarshal(server.First.Values, &p.Values)); err != nil {
 		return fmt.Errorf("reading the values of the chart: %w", err)
 	}
-	for _, w := range a.wanted {
-		p.Wanted = append(p.Wanted, w.Wanted)
+	a.announced = announcedTexts(p.Values, p.Edited)
+	for i, w := range a.wanted {
+		// A hand wrote a secret of the values where the chart has none.
+		if a.showsAnnounced(w.Live) && !a.showsAnnounced(w.desired()) {
+			a.wanted[i].Secret = true
+		}
+		p.Wanted = append(p.Wanted, a.wanted[i].Wanted)
 	}
 	objects := map[object.Key]*threeway.ObjectComparison{}
 	for i := range comparison.Objects {
@@ -185,94 +198,11 @@ func (r run) search(ctx context.Context, a *Absorption, server *VariantServer, o
 	a.found, a.values, a.Edited, a.templates = absorb.Search(ctx, p), p.Values, p.Edited, server.First.Templates
 	a.Edits = a.found.Edits
 	if len(a.Edits) > 0 {
-		if err := r.prove(ctx, a, chart, o); err != nil {
+		if err := r.prove(ctx, a, chart, p, o); err != nil {
 			return err
 		}
 	}
 	return r.patch(ctx, a, chart)
-}
-
-// prove renders the changed values file once more, now with the schema of the chart, and compares the release with the result.
-func (r run) prove(ctx context.Context, a *Absorption, chart *variantChart, o AbsorbOptions) error {
-	content, err := json.Marshal(a.found.Edited)
-	if err != nil {
-		return errors.New("the changed values are no JSON")
-	}
-	if o.Rewrite != nil {
-		rewritten, err := o.Rewrite(a.Edits, a.Edited)
-		if err != nil {
-			return fmt.Errorf("changing the values file: %w", err)
-		}
-		if rewritten != nil {
-			content = rewritten
-		}
-	}
-	a.Content = content
-	chart.server.Renew() // the proof must not fail because the search took all the time
-	rendered, err := chart.server.Render(ctx, []render.Variant{{Values: content, Strict: !r.target.Chart.SkipSchemaValidation}})
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	fault := ""
-	if err != nil {
-		fault = err.Error()
-	} else {
-		fault = rendered[0].Fault
-	}
-	if fault != "" {
-		a.refute(fault)
-		return nil
-	}
-	in := a.Result.Comparison.Input
-	in.DesiredObjects = chart.list(rendered[0])
-	comparison, err := r.compareInput(ctx, in)
-	if err != nil {
-		return err
-	}
-	a.after = comparison
-	a.checkProof()
-	return nil
-}
-
-// refute marks all fields as unproved, so that nothing is proposed.
-func (a *Absorption) refute(fault string) {
-	a.refuted = true
-	for i := range a.found.Found {
-		a.unproved[i] = true
-	}
-	a.Edits = nil
-	a.warnings = append(a.warnings, report.Message{Code: report.ErrorRender,
-		Message: a.Result.Comparison.Scrub("the changed values are not proved: " + fault)})
-}
-
-// checkProof marks the absorbed fields that still differ. Nothing is proposed if there are any.
-func (a *Absorption) checkProof() {
-	defer func() {
-		if len(a.unproved) > 0 {
-			a.Edits = nil
-		}
-	}()
-	for i, w := range a.wanted {
-		if a.found.Found[i].Status != absorb.Absorbed {
-			continue
-		}
-		for n := range a.after.Objects {
-			o := &a.after.Objects[n]
-			if o.Key != w.Key {
-				continue
-			}
-			if len(w.Path) == 0 {
-				if o.Action == report.ActionCreate {
-					a.unproved[i] = true
-				}
-				continue
-			}
-			desired, present := w.Path.Lookup(o.Desired)
-			if present != w.Present || present && !object.Equal(desired, w.Live) {
-				a.unproved[i] = true
-			}
-		}
-	}
 }
 
 // yamlText returns a value as a text of YAML.

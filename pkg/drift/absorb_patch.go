@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/absorb"
 	"github.com/helmdrift/helmdrift/internal/kustomize"
@@ -47,7 +46,7 @@ type patcher struct {
 // patch searches patches for the fields that no value controls. Where values do it with side effects, a patch does it without. A chart
 // for which there are none is still searched for values, so the reason is a warning.
 func (r run) patch(ctx context.Context, a *Absorption, chart *variantChart) error {
-	if !slices.ContainsFunc(a.found.Found, isPatchable) {
+	if len(a.patchable()) == 0 {
 		return nil
 	}
 	p := &patcher{Absorption: a, chart: chart, before: map[object.Key]object.Object{}, random: map[object.Key]bool{}}
@@ -74,9 +73,15 @@ func (r run) patch(ctx context.Context, a *Absorption, chart *variantChart) erro
 	return nil
 }
 
-// isPatchable reports whether a patch is searched for a field.
-func isPatchable(f absorb.Found) bool {
-	return f.Status == absorb.NoValue || f.Status == absorb.SideEffects
+// patchable returns the numbers of the fields for which a patch is searched.
+func (a *Absorption) patchable() []int {
+	var out []int
+	for i, f := range a.found.Found {
+		if f.Status == absorb.NoValue || f.Status == absorb.SideEffects || f.Status == absorb.Absorbed && a.unproved[i] {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // search returns the objects with proved patches. The error is why there are none.
@@ -128,9 +133,10 @@ func (p *patcher) objects() []patchedObject {
 	var out []patchedObject
 	index := map[object.Key]int{}
 	changes := map[object.Key][]kustomize.Change{}
-	for i, w := range p.wanted {
+	for _, i := range p.patchable() {
+		w := p.wanted[i]
 		o, rendered := p.before[w.Key]
-		if !rendered || !isPatchable(p.found.Found[i]) {
+		if !rendered {
 			continue
 		}
 		if _, known := index[w.Key]; !known {

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +54,10 @@ func (a *Absorption) field(i int) report.AbsorbField {
 	out := report.AbsorbField{Object: report.ObjectKey{Key: w.Key}, Source: w.Source, Status: report.AbsorbLeft, Patched: a.patches.proved[i]}
 	if w.finding != nil {
 		shown := a.Result.Comparison.Field(w.object, *w.finding, threeway.Mask{})
+		if a.showsAnnounced([]any{shown.Old, shown.Desired, shown.Live, shown.After}) {
+			shown.Masked, shown.Inside = true, nil
+			shown.Old, shown.Desired, shown.Live, shown.After = nil, nil, nil, nil
+		}
 		out.Field = &shown
 	}
 	if len(a.found.Found) == 0 {
@@ -176,7 +181,42 @@ func (a *Absorption) Scrub(text string) string {
 // hides reports whether a value at a place of the values may be secret.
 func (a *Absorption) hides(place secret.Place, v any) bool {
 	text := yamlText(v)
-	return place.Holds(v) || a.Result.Comparison.Scrub(text) != text
+	return place.Holds(v) || a.showsAnnounced(v) || a.Result.Comparison.Scrub(text) != text
+}
+
+// shortestAnnounced is the length from which a text that a name of the values announces is secret wherever it appears. A shorter one, such
+// as the password web, may be part of any name.
+const shortestAnnounced = 8
+
+// announcedTexts returns the texts that names in values announce, and that are secret wherever they appear.
+func announcedTexts(all ...map[string]any) []string {
+	var out []string
+	for _, values := range all {
+		secret.Place{}.Each(values, func(text string) {
+			if len(text) >= shortestAnnounced {
+				out = append(out, text)
+			}
+		})
+	}
+	return out
+}
+
+// showsAnnounced reports whether a value holds a secret of the values file or of the chart's values. Nobody else knows these: the Secrets
+// of the release need not have them.
+func (a *Absorption) showsAnnounced(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			if a.showsAnnounced(name) || a.showsAnnounced(below) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, a.showsAnnounced)
+	case string:
+		return slices.ContainsFunc(a.announced, func(text string) bool { return strings.Contains(v, text) })
+	}
+	return false
 }
 
 // effects returns what a change moves, masked.
@@ -205,6 +245,9 @@ func (a *Absorption) effect(e absorb.Effect) report.AbsorbEffect {
 		f := threeway.Finding{Path: e.Path, Old: e.Before, Desired: e.After}
 		shown := a.Result.Comparison.Field(o, f, threeway.Mask{})
 		out.Path, out.Masked, out.Before, out.After = shown.Path, shown.Masked, shown.Old, shown.Desired
+		if a.showsAnnounced([]any{e.Before, e.After}) {
+			out.Masked, out.Before, out.After = true, nil, nil
+		}
 		for _, f := range o.Findings {
 			if c == a.after && f.Path.Overlaps(e.Path) {
 				out.Verdict = f.Verdict
