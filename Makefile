@@ -101,6 +101,11 @@ changelog: ## moves the entries of changelog.d into CHANGELOG.md, as the section
 	cd tools && go build -o $(CURDIR)/bin/changelog ./cmd/changelog
 	bin/changelog assemble $(VERSION)
 
+.PHONY: release-notes
+release-notes: ## writes the section of VERSION in CHANGELOG.md to bin/notes.md, as the text of a release
+	cd tools && go build -o $(CURDIR)/bin/changelog ./cmd/changelog
+	bin/changelog notes $(VERSION) > bin/notes.md
+
 fmt-check:
 	@bad=$$(gofmt -l cmd internal pkg test tools); test -z "$$bad" || { echo "not formatted:"; echo "$$bad"; exit 1; }
 
