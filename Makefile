@@ -1,35 +1,42 @@
 # make demo   shows helmdrift with a cluster of its own
 # make check  checks a change quickly, before a commit
 # make test   checks everything; this is what CI runs
+# make help   lists the other targets
 #
 # Only Go and make are needed. The binaries of the control plane are built into the user's cache, outside of this tree.
 
-VERSION    ?= v0.1.0-dev
+VERSION    ?= $(shell sed -n 's/^var version = "\(.*\)"/\1/p' cmd/helmdrift/version.go)
 LDFLAGS    := -s -w -X main.version=$(VERSION)
 # Without cgo and with trimmed paths, vet, tests and builds of the control plane share one compilation of Kubernetes.
 PLANE_ENV  := CGO_ENABLED=0 GOFLAGS=-trimpath
 LAUNCHER   := bin/controlplane
 TOOL       := go tool -modfile=$(CURDIR)/tools/go.mod
 STATICCHECK := $(TOOL) staticcheck
+# These modules are checked as the main one is. test/controlplane is another one, which compiles Kubernetes.
+MODULES    := tools tools/release $(addprefix test/,browser ci deploy e2e formats gitops release)
 # The differential test of the defaults reads generated objects before and after Kubernetes' own defaulting.
 PAIRS      := bin/defaults.ndjson
 PER_KIND   ?= 200
 MAX_SIZE   := 55000000
 
-.PHONY: build test unit e2e lint fmt-check vet demo cluster cluster-down bench defaults clean
+.PHONY: build help demo cluster cluster-down bench snapshots docs clean
+.PHONY: check test fmt-check vet vet-systems lint unit e2e modules apidiff vulncheck docs-check postgresql chromium npm dpkg
+.PHONY: oracle forecast soak conformance planes defaults
+.PHONY: plugin release-files snapshot-release changelog release-notes
 
 build: ## builds the stripped binary and checks its size
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/helmdrift ./cmd/helmdrift
 	@size=$$(wc -c < bin/helmdrift); echo "bin/helmdrift: $$size bytes (limit $(MAX_SIZE))"; test $$size -lt $(MAX_SIZE)
 
-.PHONY: plugin
+help: ## lists the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:/ && NF > 1 { printf "%-17s %s\n", $$1, $$2 }' Makefile
+
 plugin: build ## makes the plugin of Helm, which "helm plugin install bin/helm-drift" installs
 	@mkdir -p bin/helm-drift
 	cp bin/helmdrift deploy/plugin/plugin.complete LICENSE NOTICE bin/helm-drift
 	sed 's/^version: .*/version: $(VERSION:v%=%)/' deploy/plugin/plugin.yaml > bin/helm-drift/plugin.yaml
 
-.PHONY: release-files
-release-files: plugin ## makes the completions, the manual pages and the tool that .goreleaser.yaml needs
+release-files: plugin ## makes the completions, the manual pages and the programs that a release needs
 	rm -rf bin/release
 	mkdir -p bin/release/completions bin/release/man bin/release/plugin
 	bin/helmdrift completion bash > bin/release/completions/helmdrift.bash
@@ -48,7 +55,6 @@ bin/goreleaser: tools/release/go.mod
 # goreleaser reads the commit only if there is a remote.
 WITH_REMOTE := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/helmdrift/helmdrift
 
-.PHONY: snapshot-release
 snapshot-release: bin/goreleaser ## makes a release in dist/, without signing and publishing, and tests its files
 	bin/goreleaser check
 	$(WITH_REMOTE) bin/goreleaser release --snapshot --clean --skip=sign
@@ -58,7 +64,6 @@ snapshot-release: bin/goreleaser ## makes a release in dist/, without signing an
 
 test: fmt-check vet lint build unit e2e ## runs all checks and all tests
 
-.PHONY: check
 check: fmt-check modules ## checks a change quickly: format, vet, staticcheck, modules, short tests, known vulnerabilities
 	go vet ./...
 	$(STATICCHECK) ./...
@@ -67,13 +72,11 @@ check: fmt-check modules ## checks a change quickly: format, vet, staticcheck, m
 	@$(MAKE) --no-print-directory apidiff
 	@$(MAKE) --no-print-directory vulncheck VULN_OFFLINE=skip
 
-.PHONY: docs-check
 docs-check: ## fails if NOTICE, changelog.d, docs/cli.md or the names in docs/architecture.md are not current
 	go test -short ./test/project
 	cd tools && go test -short ./cmd/changelog
 	go test ./cmd/helmdrift -run 'TestCLIReference|TestArchitecture|TestDependenciesAreExplained|TestArrows'
 
-.PHONY: modules
 modules: ## fails if go.mod or go.sum is not tidy, or if a downloaded module was changed
 	go mod tidy -diff
 	go mod verify > /dev/null
@@ -81,7 +84,6 @@ modules: ## fails if go.mod or go.sum is not tidy, or if a downloaded module was
 # VULN_DB names another database, VULN_PACKAGES other packages. VULN_OFFLINE=skip passes, and says so, if the database cannot be reached.
 VULN_PACKAGES ?= ./...
 VULN_OFFLINE  ?= fail
-.PHONY: vulncheck
 vulncheck: ## fails if the program can reach a known vulnerability
 	@mkdir -p bin; status=0; $(TOOL) govulncheck $(if $(VULN_DB),-db $(VULN_DB)) $(VULN_PACKAGES) > bin/vulncheck.log 2>&1 || status=$$?; \
 	if [ $$status = 0 ]; then echo "govulncheck: no known vulnerability is reached"; \
@@ -90,51 +92,36 @@ vulncheck: ## fails if the program can reach a known vulnerability
 	else cat bin/vulncheck.log; exit $$status; fi
 
 # Programs import pkg/...; what is incompatible with the last tag needs an entry in changelog.d.
-.PHONY: apidiff
-apidiff: ## fails on an incompatible change of the packages for programs that no entry in changelog.d names
-	@mkdir -p bin
-	@cd tools && go build -o $(CURDIR)/bin/apidiff golang.org/x/exp/cmd/apidiff && go build -o $(CURDIR)/bin/changelog ./cmd/changelog
+apidiff: bin/changelog ## fails on an incompatible change of the packages for programs that no entry in changelog.d names
+	@cd tools && go build -o $(CURDIR)/bin/apidiff golang.org/x/exp/cmd/apidiff
 	@bin/changelog api $(CURDIR)/bin/apidiff
 
-.PHONY: changelog
-changelog: ## moves the entries of changelog.d into CHANGELOG.md, as the section of VERSION
+bin/changelog: $(wildcard tools/cmd/changelog/*.go) tools/go.mod
 	cd tools && go build -o $(CURDIR)/bin/changelog ./cmd/changelog
+
+changelog: bin/changelog ## moves the entries of changelog.d into CHANGELOG.md, as the section of VERSION
 	bin/changelog assemble $(VERSION)
 
-fmt-check:
+release-notes: bin/changelog ## writes the section of VERSION in CHANGELOG.md to bin/notes.md, as the text of a release
+	bin/changelog notes $(VERSION) > bin/notes.md
+
+fmt-check: ## fails if a file is not as gofmt writes it
 	@bad=$$(gofmt -l cmd internal pkg test tools); test -z "$$bad" || { echo "not formatted:"; echo "$$bad"; exit 1; }
 
-vet:
+vet: ## runs go vet in all modules
 	go vet ./...
-	cd tools && go vet ./...
-	cd test/e2e && go vet ./...
-	cd test/deploy && go vet ./...
-	cd test/formats && go vet ./...
-	cd test/ci && go vet ./...
-	cd test/release && go vet ./...
-	cd tools/release && go vet ./cmd/...
-	cd test/gitops && go vet ./...
-	cd test/browser && go vet ./...
+	@set -e; for module in $(MODULES); do echo "cd $$module && go vet ./..."; (cd $$module && go vet ./...); done
 	cd test/controlplane && $(PLANE_ENV) go vet ./...
 
-.PHONY: vet-systems
 vet-systems: ## checks that the program and its tests compile on the other systems that releases are for
 	$(foreach os,darwin windows,GOOS=$(os) $(PLANE_ENV) go vet ./... &&) true
 
-lint:
+lint: ## runs staticcheck in all modules
 	$(STATICCHECK) ./...
-	cd tools && go tool staticcheck ./...
-	cd test/e2e && $(STATICCHECK) ./...
-	cd test/deploy && $(STATICCHECK) ./...
-	cd test/formats && $(STATICCHECK) ./...
-	cd test/ci && $(STATICCHECK) ./...
-	cd test/release && $(STATICCHECK) ./...
-	cd tools/release && $(STATICCHECK) ./cmd/...
-	cd test/gitops && $(STATICCHECK) ./...
-	cd test/browser && $(STATICCHECK) ./...
+	@set -e; for module in $(MODULES); do echo "cd $$module && staticcheck ./..."; (cd $$module && $(STATICCHECK) ./...); done
 	cd test/controlplane && $(PLANE_ENV) $(STATICCHECK) . ./cmd/controlplane ./cmd/fakenode
 
-unit: $(PAIRS) postgresql chromium npm dpkg release-files
+unit: $(PAIRS) postgresql chromium npm dpkg release-files ## runs all tests but the end-to-end tests
 	HELMDRIFT_DEFAULTS_PAIRS=$(CURDIR)/$(PAIRS) go test ./...
 	cd tools && go test ./...
 	cd test/deploy && go test ./...
@@ -146,53 +133,44 @@ unit: $(PAIRS) postgresql chromium npm dpkg release-files
 	cd test/browser && go test -timeout 30m ./...
 	cd test/controlplane && $(PLANE_ENV) go test ./...
 
-e2e: planes postgresql
+e2e: planes postgresql ## runs the end-to-end tests
 	@command -v curl > /dev/null || echo "the test of the CronJob is SKIPPED: there is no curl"
 	@for tool in bash jq patch script; do command -v $$tool > /dev/null || \
 		echo "the test of the commands in docs is SKIPPED: there is no $$tool (Debian: apt-get install bash jq patch bsdutils)"; done
 	cd test/e2e && go test -count=1 -timeout 90m ./...
 
-.PHONY: postgresql
 postgresql: # go test hides why it skips a test
 	@ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || \
 		echo "tests of HELM_DRIVER=sql are SKIPPED: there is no /usr/lib/postgresql/*/bin/postgres (Debian: apt-get install postgresql)"
 
-.PHONY: dpkg
 dpkg:
 	@command -v dpkg > /dev/null && test "$$(id -u)" = 0 || echo "the test of the package for Debian is SKIPPED: it needs dpkg, and runs as root only"
 
-.PHONY: chromium
 chromium:
 	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null || \
 		echo "tests of -o html in a browser are SKIPPED: there is no chromium (Debian: apt-get install chromium)"
 
-.PHONY: npm
 npm:
 	@command -v npm > /dev/null || echo "the test of GitLab jobs by GitLab's schema is SKIPPED: there is no npm (Debian: apt-get install npm)"
 
 N ?= 1000
-.PHONY: oracle
 oracle: planes ## predicts N random upgrades and rollbacks per engine, and compares with what Helm 3 and Helm 4 do
 	cd test/e2e && go test -count=1 -timeout 12h -run TestOracle -oracle.n=$(N) -oracle.budget=5h .
 
-.PHONY: conformance
 conformance: planes ## records the cases of testdata/conformance again, from at most N random cases per engine
 	rm -f testdata/conformance/*.json
 	cd test/e2e && go test -count=1 -timeout 2h -run TestRecordConformance -oracle.n=$(N) -conformance.dir $(CURDIR)/testdata/conformance .
 
-.PHONY: forecast
 forecast: planes ## compares the forecast of N random upgrades and fixes per engine with what the controllers do
 	cd test/e2e && go test -count=1 -timeout 12h -run TestForecast -forecast.n=$(N) -forecast.budget=5h .
 
-.PHONY: soak
 soak: planes ## scans a fleet 100 times while others deploy
 	cd test/e2e && go test -count=1 -timeout 2h -run 'TestFleet/Soak' -soak.scans=100 .
 
 $(LAUNCHER): $(wildcard test/controlplane/*.go test/controlplane/cmd/controlplane/*.go)
 	cd test/controlplane && $(PLANE_ENV) go build -o $(CURDIR)/$(LAUNCHER) ./cmd/controlplane
 
-.PHONY: planes
-planes: $(LAUNCHER)
+planes: $(LAUNCHER) ## compiles the control plane, which takes minutes the first time
 	$(LAUNCHER) build > /dev/null
 
 $(PAIRS): $(LAUNCHER) $(wildcard test/controlplane/cmd/gendefaults/*.go)
@@ -210,11 +188,9 @@ demo: build ## shows a saved report at once, and then the same on a control plan
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
 	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo
 
-.PHONY: docs
 docs: ## writes the pages and pictures of docs that are made from code
 	go test ./cmd/helmdrift ./internal/output/schema -run 'TestCLIReference|TestPictures|TestReportPage' -args -update-docs
 
-.PHONY: snapshots
 snapshots: build planes ## makes the snapshot of the README again, from the release of the demo
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
 	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo \
@@ -223,7 +199,7 @@ snapshots: build planes ## makes the snapshot of the README again, from the rele
 cluster: planes ## starts a cluster for experiments
 	@$(LAUNCHER) start --controllers --fake-nodes 1
 
-cluster-down: $(LAUNCHER)
+cluster-down: $(LAUNCHER) ## stops the cluster for experiments
 	@$(LAUNCHER) stop
 
 # make bench FLEET=20,200,2000 takes an hour. HELM and KUBECTL name other binaries, and HELM_DIFF that of the plugin, which is not built here.
@@ -243,5 +219,5 @@ bench: build planes $(filter bin/%,$(HELM) $(KUBECTL)) ## measures speed, a larg
 	cd test/e2e && go build -o $(CURDIR)/bin/fleetbench ./cmd/fleetbench
 	bin/fleetbench -controlplane $(LAUNCHER) -module test/controlplane -helmdrift bin/helmdrift -helm $(HELM) -kubectl $(KUBECTL) -releases $(FLEET)
 
-clean:
+clean: ## deletes bin and dist
 	rm -rf bin dist

@@ -124,7 +124,7 @@ func commonGroups() []flagGroup {
 
 // writeUsage writes the usage of a command: how it is called, its subcommands, examples, and its flags by topic. It replaces the template
 // of cobra, which lists some fifty flags in alphabetical order.
-func writeUsage(cmd *cobra.Command) error {
+func writeUsage(s streams, cmd *cobra.Command) error {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
 	if cmd.HasAvailableSubCommands() {
@@ -144,7 +144,7 @@ func writeUsage(cmd *cobra.Command) error {
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "\n%s COMMAND --help describes a command and its flags.\n", cmd.CommandPath())
 	}
-	_, err := io.WriteString(cmd.OutOrStderr(), b.String())
+	_, err := io.WriteString(cmd.OutOrStderr(), s.asTyped(b.String()))
 	return err
 }
 

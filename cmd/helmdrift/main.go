@@ -24,7 +24,7 @@ func main() {
 	// A reader that is gone is an error of the write, and ends no fix half-way.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	version = installedVersion(version)
-	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv})
+	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv, program: invocation(os.Args[0], os.Getenv)})
 	stop()
 	os.Exit(code)
 }

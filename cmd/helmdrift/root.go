@@ -19,7 +19,7 @@ func newRoot(s streams) *cobra.Command {
 	c := newConnection(s.env)
 	c.known = s.known
 	root := &cobra.Command{
-		Use:   "helmdrift",
+		Use:   programName,
 		Short: "Show what drifted in a Helm release, what helm upgrade will do about it, and put it back",
 		Long: `  helmdrift diff web -n prod                          show what drifted, and what helm upgrade will do about it
   helmdrift diff web ./chart -n prod -f values.yaml   show what an upgrade to this chart will change
@@ -47,12 +47,18 @@ puts back what drifted and nothing else.`,
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(usageError)
-	root.SetUsageFunc(writeUsage)
+	root.SetUsageFunc(func(cmd *cobra.Command) error { return writeUsage(s, cmd) })
 	c.addFlags(root.PersistentFlags())
 	root.AddCommand(newDiff(s, c), newFix(s, c), newAbsorb(s, c), newList(s, c), newReport(s), newHistory(s, c), newSnapshot(s, c), newVersion(s))
 	_ = root.RegisterFlagCompletionFunc("namespace", completeNamespace(c))
 	_ = root.RegisterFlagCompletionFunc("kube-context", completeContext(c))
 	completeFlags(root, s, c)
+	if s.program != "" {
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: s.program}
+	}
+	for _, cmd := range append(root.Commands(), root) {
+		cmd.Long = s.asTyped(cmd.Long)
+	}
 	return root
 }
 

@@ -19,6 +19,8 @@ type streams struct {
 	out, err io.Writer
 	// env returns an environment variable; empty if it is not set.
 	env func(string) string
+	// program is how the user started the program; empty means programName.
+	program string
 	// known is what this run knows to be secret. Errors and Helm's own log are scrubbed with it.
 	known *secret.Known
 }
@@ -28,7 +30,7 @@ type streams struct {
 func (s streams) explain(err error) {
 	s.print("Error: ", s.known.Scrub(err.Error()))
 	if hint := drift.Hint(err); hint != "" {
-		s.print("Hint: ", hint)
+		s.print("Hint: ", s.asTyped(hint))
 	}
 }
 

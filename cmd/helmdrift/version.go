@@ -10,7 +10,7 @@ import (
 
 // This file prints the version of this binary and of what it is linked with.
 
-// version is the version of helmdrift. The Makefile sets it through the linker; reports and the user agent carry it.
+// version is the version of helmdrift. The linker sets that of a release; the Makefile reads this one. Reports and the user agent carry it.
 var version = "v0.1.0-dev"
 
 // installedVersion returns the version of the module that "go install" has built, and otherwise the one that the linker was told. Only a

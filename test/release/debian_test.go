@@ -39,8 +39,12 @@ func installDebian(t *testing.T, file string) {
 	if got, want := installed(t, root), contents(t, "deb"); !slices.Equal(got, want) {
 		t.Errorf("dpkg installs\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if out := run(t, root, nil, filepath.Join(root, "usr/bin/helmdrift"), "version"); !strings.HasPrefix(out, "helmdrift v") {
+	program := filepath.Join(root, "usr/bin/helmdrift")
+	if out := run(t, root, nil, program, "version"); !strings.HasPrefix(out, "helmdrift v") {
 		t.Errorf("helmdrift version: %s", out)
+	}
+	if out := run(t, root, nil, program, savedReport(t, "text")...); !strings.Contains(out, "helmdrift fix web -n") {
+		t.Errorf("helmdrift diff: %s", out)
 	}
 	completion := filepath.Join(root, "usr/share/bash-completion/completions/helmdrift")
 	if out := run(t, root, nil, "bash", "-c", `. "$0" && complete -p helmdrift`, completion); !strings.Contains(out, "__start_helmdrift") {

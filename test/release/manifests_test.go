@@ -122,6 +122,9 @@ func TestKrew(t *testing.T) {
 		if out := run(t, root, nil, plugin, "version"); !strings.HasPrefix(out, "helmdrift v") {
 			t.Errorf("kubectl helm-drift version: %s", out)
 		}
+		if out := run(t, root, nil, plugin, "--help"); !strings.Contains(out, "Usage:\n  kubectl helm-drift COMMAND") {
+			t.Errorf("kubectl helm-drift --help: %s", out)
+		}
 		must(t, os.MkdirAll(filepath.Join(root, "index", "default", ".git"), 0o755)) // without an index, krew removes nothing
 		run(t, root, env, krew, "uninstall", "helm-drift")
 		if left := listed(t, root); len(left) > 0 {

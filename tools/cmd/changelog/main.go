@@ -2,6 +2,7 @@
 //
 //	changelog check              reports whether all entries are well-formed
 //	changelog assemble v0.2.0    moves the entries into CHANGELOG.md, as the section of a version
+//	changelog notes v0.2.0       prints the section of a version as the text of its release
 //	changelog api APIDIFF        compares the packages for programs with the last tag, by the program APIDIFF (golang.org/x/exp/cmd/apidiff);
 //	                             an incompatible change that no entry names is an error
 //
@@ -38,10 +39,17 @@ func run(dir string, out io.Writer, args []string) error {
 		return err
 	case len(args) == 2 && args[0] == "assemble":
 		return assemble(dir, args[1], time.Now(), entries)
+	case len(args) == 2 && args[0] == "notes":
+		text, err := notes(dir, args[1], entries)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(out, text)
+		return err
 	case len(args) == 2 && args[0] == "api":
 		return checkAPI(dir, out, args[1], entries)
 	}
-	return errors.New("usage: changelog check | assemble VERSION | api APIDIFF")
+	return errors.New("usage: changelog check | assemble VERSION | notes VERSION | api APIDIFF")
 }
 
 // kinds are the kinds of entries, in the order of a section.

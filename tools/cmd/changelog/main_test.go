@@ -78,6 +78,31 @@ func TestAssemble(t *testing.T) {
 	}
 }
 
+// TestNotes prints the notes of a release, which needs a section with a date and no entries that are left.
+func TestNotes(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "CHANGELOG.md"), "# Changelog\n\n## v0.3.0 (unreleased)\n\nLater.\n\n## v0.2.0 (2026-12-24)\n\n### Added\n\n"+
+		"* It begins, as [a page](docs/a.md#b) says. It\n  ends. See [Go](https://go.dev).\n  * for programs: `./pkg/a.B: removed`\n* More.\n"+
+		"\nAn end\nfor all.\n\n## v0.1.0 (2026-11-23)\n\nFirst.\n")
+	const want = "### Added\n\n* It begins, as [a page](https://github.com/helmdrift/helmdrift/blob/v0.2.0/docs/a.md#b) says. It ends. " +
+		"See [Go](https://go.dev).\n  * for programs: `./pkg/a.B: removed`\n* More.\n\nAn end for all.\n"
+	var out strings.Builder
+	if err := run(dir, &out, []string{"notes", "v0.2.0"}); err != nil || out.String() != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, out.String(), want)
+	}
+	if got, err := notes(dir, "v0.1.0", nil); err != nil || got != "First.\n" {
+		t.Errorf("%v %q", err, got)
+	}
+	for _, version := range []string{"v0.3.0", "v0.2"} {
+		if got, err := notes(dir, version, nil); err == nil {
+			t.Errorf("%s has the notes %q", version, got)
+		}
+	}
+	if _, err := notes(dir, "v0.2.0", []entry{{file: "changelog.d/one.md"}}); err == nil || !strings.Contains(err.Error(), "changelog.d/one.md") {
+		t.Errorf("an entry that is left: %v", err)
+	}
+}
+
 // TestAPI removes a function that the last tag has.
 func TestAPI(t *testing.T) {
 	if testing.Short() {
