@@ -1,3 +1,5 @@
+# make        builds bin/helmdrift
+# make help   lists the targets
 # make demo   shows helmdrift with a cluster of its own
 # make check  checks a change quickly, before a commit
 # make test   checks everything; this is what CI runs
@@ -21,6 +23,11 @@ MAX_SIZE   := 55000000
 build: ## builds the stripped binary and checks its size
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/helmdrift ./cmd/helmdrift
 	@size=$$(wc -c < bin/helmdrift); echo "bin/helmdrift: $$size bytes (limit $(MAX_SIZE))"; test $$size -lt $(MAX_SIZE)
+
+.PHONY: help
+help: ## lists the targets
+	@echo 'make TARGET, of which the first is what make does by itself:'; echo
+	@sed -n 's/^\([a-z0-9-]*\):.* ## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
 
 .PHONY: plugin
 plugin: build ## makes the plugin of Helm, which "helm plugin install bin/helm-drift" installs
@@ -101,10 +108,10 @@ changelog: ## moves the entries of changelog.d into CHANGELOG.md, as the section
 	cd tools && go build -o $(CURDIR)/bin/changelog ./cmd/changelog
 	bin/changelog assemble $(VERSION)
 
-fmt-check:
+fmt-check: ## fails if gofmt would change a file
 	@bad=$$(gofmt -l cmd internal pkg test tools); test -z "$$bad" || { echo "not formatted:"; echo "$$bad"; exit 1; }
 
-vet:
+vet: ## runs go vet in all modules
 	go vet ./...
 	cd tools && go vet ./...
 	cd test/e2e && go vet ./...
@@ -121,7 +128,7 @@ vet:
 vet-systems: ## checks that the program and its tests compile on the other systems that releases are for
 	$(foreach os,darwin windows,GOOS=$(os) $(PLANE_ENV) go vet ./... &&) true
 
-lint:
+lint: ## runs staticcheck in all modules
 	$(STATICCHECK) ./...
 	cd tools && go tool staticcheck ./...
 	cd test/e2e && $(STATICCHECK) ./...
@@ -134,7 +141,7 @@ lint:
 	cd test/browser && $(STATICCHECK) ./...
 	cd test/controlplane && $(PLANE_ENV) $(STATICCHECK) . ./cmd/controlplane ./cmd/fakenode
 
-unit: $(PAIRS) postgresql chromium npm dpkg release-files
+unit: $(PAIRS) postgresql chromium npm dpkg release-files ## runs all tests that need no cluster
 	HELMDRIFT_DEFAULTS_PAIRS=$(CURDIR)/$(PAIRS) go test ./...
 	cd tools && go test ./...
 	cd test/deploy && go test ./...
@@ -146,7 +153,7 @@ unit: $(PAIRS) postgresql chromium npm dpkg release-files
 	cd test/browser && go test -timeout 30m ./...
 	cd test/controlplane && $(PLANE_ENV) go test ./...
 
-e2e: planes postgresql
+e2e: planes postgresql ## runs the tests against a real API server
 	@command -v curl > /dev/null || echo "the test of the CronJob is SKIPPED: there is no curl"
 	@for tool in bash jq patch script; do command -v $$tool > /dev/null || \
 		echo "the test of the commands in docs is SKIPPED: there is no $$tool (Debian: apt-get install bash jq patch bsdutils)"; done
@@ -192,7 +199,7 @@ $(LAUNCHER): $(wildcard test/controlplane/*.go test/controlplane/cmd/controlplan
 	cd test/controlplane && $(PLANE_ENV) go build -o $(CURDIR)/$(LAUNCHER) ./cmd/controlplane
 
 .PHONY: planes
-planes: $(LAUNCHER)
+planes: $(LAUNCHER) ## compiles the control plane, once
 	$(LAUNCHER) build > /dev/null
 
 $(PAIRS): $(LAUNCHER) $(wildcard test/controlplane/cmd/gendefaults/*.go)
@@ -223,7 +230,7 @@ snapshots: build planes ## makes the snapshot of the README again, from the rele
 cluster: planes ## starts a cluster for experiments
 	@$(LAUNCHER) start --controllers --fake-nodes 1
 
-cluster-down: $(LAUNCHER)
+cluster-down: $(LAUNCHER) ## stops that cluster and deletes it
 	@$(LAUNCHER) stop
 
 # make bench FLEET=20,200,2000 takes an hour. HELM and KUBECTL name other binaries, and HELM_DIFF that of the plugin, which is not built here.
@@ -243,5 +250,5 @@ bench: build planes $(filter bin/%,$(HELM) $(KUBECTL)) ## measures speed, a larg
 	cd test/e2e && go build -o $(CURDIR)/bin/fleetbench ./cmd/fleetbench
 	bin/fleetbench -controlplane $(LAUNCHER) -module test/controlplane -helmdrift bin/helmdrift -helm $(HELM) -kubectl $(KUBECTL) -releases $(FLEET)
 
-clean:
+clean: ## deletes bin and dist; docs/tutorial.md names the caches outside
 	rm -rf bin dist
