@@ -1,3 +1,5 @@
+# make        builds bin/helmdrift
+# make help   lists the targets
 # make demo   shows helmdrift with a cluster of its own
 # make check  checks a change quickly, before a commit
 # make test   checks everything; this is what CI runs
@@ -199,7 +201,7 @@ snapshots: build planes ## makes the snapshot of the README again, from the rele
 cluster: planes ## starts a cluster for experiments
 	@$(LAUNCHER) start --controllers --fake-nodes 1
 
-cluster-down: $(LAUNCHER) ## stops the cluster for experiments
+cluster-down: $(LAUNCHER) ## stops that cluster and deletes it
 	@$(LAUNCHER) stop
 
 # make bench FLEET=20,200,2000 takes an hour. HELM and KUBECTL name other binaries, and HELM_DIFF that of the plugin, which is not built here.
@@ -219,5 +221,5 @@ bench: build planes $(filter bin/%,$(HELM) $(KUBECTL)) ## measures speed, a larg
 	cd test/e2e && go build -o $(CURDIR)/bin/fleetbench ./cmd/fleetbench
 	bin/fleetbench -controlplane $(LAUNCHER) -module test/controlplane -helmdrift bin/helmdrift -helm $(HELM) -kubectl $(KUBECTL) -releases $(FLEET)
 
-clean: ## deletes bin and dist
+clean: ## deletes bin and dist; docs/tutorial.md names the caches outside
 	rm -rf bin dist

@@ -85,7 +85,7 @@ func aliasTable() []alias {
 }
 
 // linesNote is the note of --context and -C with a number.
-const linesNote = "has no effect: it is lines of context in helm-diff, and -o diff always has three, and --kube-context names a cluster"
+const linesNote = "has no effect: in helm-diff it is a number of lines, of which -o diff always has three; --kube-context names a cluster"
 
 // addAliases adds the flags of the table, hidden.
 func addAliases(fs *pflag.FlagSet) {

@@ -19,6 +19,18 @@ import (
 // completionTimeout is how long the shell waits for each request. Somebody pressed the tab key and waits too.
 const completionTimeout = 3 * time.Second
 
+// refuseOtherShells makes an unknown shell an error. Cobra's command prints its help and exits with 0, and a script would source that.
+func refuseOtherShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	cmd, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		return
+	}
+	cmd.Short = "Print a script with which a shell completes commands, flags, releases and namespaces"
+	cmd.Long = cmd.Short + ". The help of each shell says how to load it."
+	cmd.Args, cmd.RunE = unknownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
 // completeRelease returns the function that completes the arguments of diff and fix: the releases of the namespace for the first one, and
 // files for the chart. It reads only the metadata of the records.
 func completeRelease(c *connection) cobra.CompletionFunc {

@@ -143,7 +143,7 @@ func (s streams) reportsByTime(names []string) ([]savedReport, error) {
 	for _, name := range names {
 		files, inFolder, err := filesIn(name)
 		if err != nil {
-			return nil, err
+			return nil, hinted{error: err, hint: historyNeedsReports}
 		}
 		for _, file := range files {
 			at, err := timeOf(file)

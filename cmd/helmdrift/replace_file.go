@@ -11,6 +11,9 @@ import (
 func replaceWith(name string, content []byte, mode fs.FileMode) error {
 	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // its mode is 0600
 	if err != nil {
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			path.Path = name // nobody knows the temporary file
+		}
 		return err
 	}
 	_, err = file.Write(content)

@@ -107,7 +107,7 @@ func (h History) find(revision int) (Entry, error) {
 	if i := slices.IndexFunc(h.Entries, func(e Entry) bool { return e.Revision == revision }); i >= 0 {
 		return h.Entries[i], nil
 	}
-	return Entry{}, fmt.Errorf("release %s has no revision %d: there are %s", h.Release, revision, h.revisions())
+	return Entry{}, fmt.Errorf("release %s has no revision %d; its history has %s", h.Release, revision, h.revisions())
 }
 
 // revisions lists the stored revisions with their ranges, as in "1-3, 7". A history can have hundreds of revisions.

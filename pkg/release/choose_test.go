@@ -79,8 +79,8 @@ func TestChoose(t *testing.T) {
 		{name: "wanted of uninstalled", history: "1 superseded, 2 uninstalled", revision: 2, old: 2, last: 2},
 		{name: "wanted of none", history: "", revision: 2, err: noDeployed, hint: "-n"},
 		{name: "wanted is pruned", history: "4 superseded, 5 superseded, 6 superseded, 9 failed, 11 superseded, 12 deployed", revision: 3,
-			err: "release web has no revision 3: there are 4-6, 9, 11-12"},
-		{name: "wanted is negative", history: "1 deployed", revision: -1, err: "no revision -1: there are 1"},
+			err: "release web has no revision 3; its history has 4-6, 9, 11-12"},
+		{name: "wanted is negative", history: "1 deployed", revision: -1, err: "no revision -1; its history has 1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := history(t, tc.history)
@@ -142,9 +142,9 @@ func TestChooseRollback(t *testing.T) {
 		{"1 superseded, 2 deployed, 3 pending-upgrade", 2, 3, 2, ""},
 		{"1 superseded, 2 uninstalled", 2, 2, 2, ""},
 		{"7 superseded, 8 superseded, 10 deployed", -2, 10, 8, ""},
-		{"1 deployed", -1, 0, 0, "release web has no revision 0: there are 1"},
-		{"7 superseded, 8 superseded, 10 deployed", -1, 0, 0, "release web has no revision 9: there are 7-8, 10"},
-		{"7 superseded, 8 deployed", -20, 0, 0, "release web has no revision -12: there are 7-8"},
+		{"1 deployed", -1, 0, 0, "release web has no revision 0; its history has 1"},
+		{"7 superseded, 8 superseded, 10 deployed", -1, 0, 0, "release web has no revision 9; its history has 7-8, 10"},
+		{"7 superseded, 8 deployed", -20, 0, 0, "release web has no revision -12; its history has 7-8"},
 		{"", 1, 0, 0, "release: not found"},
 	} {
 		c, target, err := history(t, tc.history).ChooseRollback(tc.to)

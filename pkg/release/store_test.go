@@ -223,7 +223,7 @@ func TestLoadNeverSkips(t *testing.T) {
 		t.Errorf("loaded %+v", l)
 	}
 	_, err = s.open("").Load(t.Context(), "web", 3, Options{})
-	wantError(t, err, "", "release web has no revision 3: there are 1-2")
+	wantError(t, err, "", "release web has no revision 3; its history has 1-2")
 }
 
 // TestLoadForbiddenLast checks that a last record that cannot be read does not count as broken.
@@ -256,7 +256,7 @@ func TestLoadRollback(t *testing.T) {
 		t.Errorf("loaded %+v, error %v", l, err)
 	}
 	_, err = s.open("").LoadRollback(t.Context(), "web", 2, Options{})
-	wantError(t, err, "", "release web has no revision 2: there are 1, 3-4")
+	wantError(t, err, "", "release web has no revision 2; its history has 1, 3-4")
 	_, err = s.open("").LoadRollback(t.Context(), "db", -1, Options{})
 	wantError(t, err, "holds a record of db; check the namespace", "release: not found")
 	if _, installs := Installs(err); installs {
