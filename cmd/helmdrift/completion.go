@@ -19,16 +19,25 @@ import (
 // completionTimeout is how long the shell waits for each request. Somebody pressed the tab key and waits too.
 const completionTimeout = 3 * time.Second
 
-// refuseOtherShells makes an unknown shell an error. Cobra's command prints its help and exits with 0, and a script would source that.
-func refuseOtherShells(root *cobra.Command) {
+// refuseUnknown makes an unknown shell of completion and an unknown topic of help errors. Cobra prints its help for them and exits with 0,
+// and a shell that sources a script would run that.
+func refuseUnknown(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
-	cmd, _, err := root.Find([]string{"completion"})
-	if err != nil {
-		return
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			cmd.Short = "Print a script with which a shell completes commands, flags, releases and namespaces"
+			cmd.Long = cmd.Short + ". The help of each shell says how to load it."
+			cmd.Args, cmd.RunE = unknownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case "help":
+			cmd.Short = "Describe a command and its flags"
+			cmd.Args = func(_ *cobra.Command, topic []string) error {
+				found, rest, _ := root.Find(topic)
+				return unknownCommand(found, rest)
+			}
+		}
 	}
-	cmd.Short = "Print a script with which a shell completes commands, flags, releases and namespaces"
-	cmd.Long = cmd.Short + ". The help of each shell says how to load it."
-	cmd.Args, cmd.RunE = unknownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
 // completeRelease returns the function that completes the arguments of diff and fix: the releases of the namespace for the first one, and

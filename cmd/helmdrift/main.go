@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	quiet()
 	s.known = &secret.Known{}
 	root := newRoot(s)
-	refuseOtherShells(root)
+	refuseUnknown(root)
 	root.SetArgs(args)
 	// recover must run before the exit code is returned: the runtime would end the process with 2, which means drift.
 	defer func() {
