@@ -269,6 +269,8 @@ func (p *patcher) check(group []patchedObject, after map[object.Key]object.Objec
 		switch {
 		case !found && (len(fields) == 0 || len(p.wanted[fields[0]].Path) > 0):
 			return errors.New("kustomize leaves out " + key.String())
+		case found && len(fields) == 0 && !p.isPatched(was, is, nil):
+			return errors.New("kustomize changes " + key.String() + ", for which there is no patch")
 		case found && !p.isPatched(was, is, fields):
 			return errors.New("kustomize does not make of " + key.String() + " what live has, or moves more of it")
 		}

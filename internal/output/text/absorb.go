@@ -40,7 +40,29 @@ func Absorb(r *report.AbsorbResult, opts Options) []byte {
 		t.prose("warning: " + t.message(m.Message))
 	}
 	t.prose(t.absorbSummary(r, absorbed, left))
+	if said := patchSummary(r, left); said != "" {
+		t.prose(said)
+	}
 	return t.out.Bytes()
+}
+
+// patchSummary says how many of the fields that are left have a patch; nothing if none has.
+func patchSummary(r *report.AbsorbResult, left int) string {
+	patched := 0
+	for _, f := range r.Fields {
+		if f.IsLeft() && f.Patched {
+			patched++
+		}
+	}
+	switch {
+	case patched == 0:
+		return ""
+	case patched < left:
+		return fmt.Sprintf("%d of the %s left can be kept by a post-renderer: -o kustomize prints proved patches", patched, plural(left, "field"))
+	case left == 1:
+		return "the field left can be kept by a post-renderer: -o kustomize prints a proved patch"
+	}
+	return fmt.Sprintf("all %d fields left can be kept by a post-renderer: -o kustomize prints proved patches", left)
 }
 
 // patchLine returns a line of a patch. GitHub's runner removes the blanks before a line, so the sign of an equal line does not protect from
@@ -145,10 +167,13 @@ func (t *text) sideEffects(indent string, effects []report.AbsorbEffect, namespa
 
 // leftBecause says why a field is left.
 func (t *text) leftBecause(f report.AbsorbField, namespace string) string {
-	said := t.escape(f.Message)
-	if f.Line > 0 {
+	// The messages of a schema have a line for each fault.
+	said := t.escape(strings.ReplaceAll(f.Message, "\n", " "))
+	switch {
+	case f.Reason == report.LeftConflict: // the message has the line of the values file with the anchor
+	case f.Line > 0:
 		said += fmt.Sprintf("; %s:%d writes it", t.escape(f.File), f.Line)
-	} else if f.File != "" {
+	case f.File != "":
 		said += "; " + t.escape(f.File) + " writes the object"
 	}
 	if len(f.Ways) > 0 {
