@@ -16,6 +16,9 @@ var asked = regexp.MustCompile(`\[y/N\] ?(?:[yn]\n|\n)?`)
 // early is an answer that a terminal shows before the question.
 var early = regexp.MustCompile(`^[yn]\n`)
 
+// overwritten is the beginning of a line that a terminal shows no more, such as a line about progress.
+var overwritten = regexp.MustCompile(`(?m)^[^\n]*\r`)
+
 // What differs between two runs of a command: ages, names of pods, durations, and the blanks that align columns.
 var (
 	someAge  = regexp.MustCompile(`just now|\b\d+ (?:s|min|h|d)\b(?: ago)?`)
@@ -25,9 +28,15 @@ var (
 	lineEnds = regexp.MustCompile(`(?m)[ \t\r]+$`)
 )
 
+// onScreen returns what a terminal shows of an output, without an answer before its question.
+func onScreen(text string) string {
+	text = overwritten.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
+	return early.ReplaceAllString(text, "")
+}
+
 // normalOutput returns an output without what differs between two runs.
 func normalOutput(text string) string {
-	text = early.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
+	text = onScreen(text)
 	text = asked.ReplaceAllString(text, "[y/N]\n")
 	text = someAge.ReplaceAllString(text, "AGE")
 	text = podName.ReplaceAllString(text, "-POD")
@@ -41,8 +50,7 @@ func withAnswer(shown, got string) string {
 	if answer == nil {
 		return got
 	}
-	got = early.ReplaceAllString(strings.ReplaceAll(got, "\r\n", "\n"), "")
-	return asked.ReplaceAllString(got, "[y/N] "+answer[1]+"\n")
+	return asked.ReplaceAllString(onScreen(got), "[y/N] "+answer[1]+"\n")
 }
 
 // sameOutput reports whether a command prints what a page shows, in which a line "..." stands for any lines.
@@ -93,6 +101,7 @@ func TestSameOutput(t *testing.T) {
 		{"Put back? [y/N] y\nfixed\n", "y\r\nPut back? [y/N] fixed\r\n", true},
 		{"Put back? [y/N] y\nfixed\n", "Put back? [y/N] y\r\nfixed\r\n", true},
 		{"Put back? [y/N] n\ndeclined\n", "n\r\nPut back? [y/N] declined\r\n", true},
+		{"Put back? [y/N] y\nfixed\n", "y\r\nreading 5 objects\r                 \rPut back? [y/N] fixed\r\n", true},
 		{"5 fields\n", "4 fields\n", false},
 	} {
 		if got := sameOutput(c.shown, c.got); got != c.want {
