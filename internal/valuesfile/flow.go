@@ -41,7 +41,7 @@ func (ed *editor) addInFlow(n *node, index int, text string) error {
 	comma := ed.skip(end)
 	prefix, ownLine := ed.ownLine(last.start)
 	switch closing := n.end - 1; {
-	// Where the last comma or the bracket stands tells whether the list has one entry a line, with or without a comma after the last.
+	// The place of the last comma or of the bracket shows whether the list has one entry a line, with or without a comma after the last.
 	case !ownLine:
 		ed.insert(end, ", "+text)
 	case ed.peek(comma) == ',' && ed.line(closing) > ed.line(comma):
