@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -171,7 +172,7 @@ func (p Plugins) download(ctx context.Context, scheme, href string, login access
 		return nil, problem{message: fmt.Sprintf("no installed plugin downloads from %s://", scheme),
 			hint: "helm plugin list shows those that are installed; they are in " + p.Dirs + " (HELM_PLUGINS)"}
 	case d.problem != "" || d.words[0] == "":
-		return nil, problem{message: fmt.Sprintf("the plugin %s cannot be run: %s", d.name, orElse(d.problem, "it has no command"))}
+		return nil, problem{message: fmt.Sprintf("the plugin %s cannot be run: %s", d.name, cmp.Or(d.problem, "it has no command"))}
 	}
 	return p.Run(ctx, PluginCommand{
 		Name: d.name, Dir: d.dir, Path: filepath.Join(d.dir, d.words[0]),
@@ -182,14 +183,6 @@ func (p Plugins) download(ctx context.Context, scheme, href string, login access
 		},
 		Secrets: []string{login.username, login.password}, Values: values,
 	})
-}
-
-// orElse returns text, or another one if it is empty.
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // download fetches a file with a plugin. Credentials are withheld from a URL of another host than that of their repository.
