@@ -185,7 +185,7 @@ demo: build ## shows a saved report at once, and then the same on a control plan
 	@echo; echo '$$ helmdrift diff --snapshot testdata/snapshots/web.json.gz'
 	@bin/helmdrift diff --snapshot testdata/snapshots/web.json.gz --fail-on none --no-pager
 	@echo; echo "That was a snapshot. Next, a real API server with controllers: the first time, $(LAUNCHER) compiles Kubernetes, which takes"
-	@echo "about 8 minutes on two cores; after that, seconds. Ctrl-C ends it, and nothing is left running."
+	@echo "about 6 minutes on two cores; after that, seconds. Ctrl-C ends it, and nothing is left running."
 	@$(MAKE) --no-print-directory planes
 	cd test/e2e && go build -o $(CURDIR)/bin/demo ./cmd/demo
 	bin/demo --controlplane $(LAUNCHER) --module test/controlplane --helmdrift bin/helmdrift --chart testdata/charts/demo
