@@ -112,12 +112,17 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.source.PlainHTTP, "plain-http", false, "use HTTP instead of HTTPS for the chart's registry")
 	fs.BoolVar(&o.source.PassCredentials, "pass-credentials", false, "send the credentials of the repository to other hosts too")
 	fs.BoolVar(&o.source.Verify, "verify", false, "verify the chart against its provenance file")
-	fs.StringVar(&o.source.Keyring, "keyring", o.source.Keyring, "`file` with public keys for --verify")
+	fs.StringVar(&o.source.Keyring, "keyring", o.source.Keyring, "`file` with public keys for --verify (default: the keyring of GnuPG)")
 	fs.StringVar(&o.source.RepositoryConfig, "repository-config", o.source.RepositoryConfig,
-		"`file` with repository names and URLs [HELM_REPOSITORY_CONFIG]")
+		"`file` with repository names and URLs (default: Helm's) [HELM_REPOSITORY_CONFIG]")
 	fs.StringVar(&o.source.RepositoryCache, "repository-cache", o.source.RepositoryCache,
-		"`directory` with repository indexes [HELM_REPOSITORY_CACHE]")
-	fs.StringVar(&o.source.RegistryConfig, "registry-config", o.source.RegistryConfig, "`file` with registry logins [HELM_REGISTRY_CONFIG]")
+		"`directory` with repository indexes (default: Helm's) [HELM_REPOSITORY_CACHE]")
+	fs.StringVar(&o.source.RegistryConfig, "registry-config", o.source.RegistryConfig,
+		"`file` with registry logins (default: Helm's) [HELM_REGISTRY_CONFIG]")
+	// Help prints defaults, and these depend on the user's folders.
+	for _, name := range []string{"keyring", "repository-config", "repository-cache", "registry-config"} {
+		fs.Lookup(name).DefValue = ""
+	}
 
 	fs.BoolVar(&o.source.Plugins.Forbidden, "no-plugins", false,
 		"run no downloader plugins of Helm for CHART and values files, such as secrets:// [HELM_PLUGINS]")

@@ -23,6 +23,11 @@ func TestVulncheck(t *testing.T) {
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip(err)
 	}
+	// The cases are cut off from the network, so the tool itself is downloaded before.
+	if out, err := exec.Command("go", "build", "-modfile="+filepath.Join(root, "tools", "go.mod"), "-o", os.DevNull,
+		"golang.org/x/vuln/cmd/govulncheck").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	modules := `[{"path":"sigs.k8s.io/yaml","vulns":[{"id":"GO-2026-0001","modified":"2026-01-01T00:00:00Z"}]}]`
 	for _, c := range []struct {
 		name, database, offline string
