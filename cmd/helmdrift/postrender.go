@@ -15,7 +15,8 @@ import (
 
 // postRenderer runs the program of --post-renderer as Helm 3 does: the program reads the rendered manifest from its standard input, and
 // what it prints replaces the manifest (helm v3.22.0 pkg/postrender/exec.go). Apart from credential plugins of the kubeconfig and
-// downloader plugins (plugins.go), it is the only other program that helmdrift runs, and only if the user asks for it. It runs in the parent process, with the user's environment.
+// downloader plugins (plugins.go), it is the only other program that helmdrift runs, and only if the user asks for it. It runs in the parent
+// process, with the user's environment.
 type postRenderer struct {
 	command string
 	args    []string

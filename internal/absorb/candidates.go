@@ -141,7 +141,7 @@ func (f *fieldSearch) deletions(l leaf) []attempt {
 		return out
 	}
 	// What the file itself adds is taken out of it. A default of the chart would come back then, so it becomes null.
-	if _, inFile := lookup(f.edited, l.path); inFile {
+	if _, inFile := object.ValueAt(f.edited, l.path); inFile {
 		add(Edit{Path: l.path, Remove: true}, score+1)
 	}
 	add(Edit{Path: l.path}, score)
@@ -159,7 +159,6 @@ func spellings(v, like any) []any {
 		if b, err := strconv.ParseBool(text); err == nil {
 			return []any{b}
 		}
-		// Only texts that are a side of a switch are tried.
 		return nil // a template that tests a switch may fail on a text
 	case float64, int64, int, json.Number:
 		if n, err := strconv.ParseFloat(text, 64); err == nil {

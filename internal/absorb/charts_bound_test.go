@@ -39,7 +39,7 @@ func controlled(t *testing.T, c *cluster, dir string, values []byte, edits map[s
 	group.SetLimit(2)
 	for i, path := range paths {
 		group.Go(func() error {
-			old, _ := absorb.Lookup(v.Values(), path)
+			old, _ := object.ValueAt(v.Values(), path)
 			found[i] = map[string]bool{}
 			for _, value := range probes(old) {
 				content, _ := json.Marshal(absorb.Apply(file, v.Values(), []absorb.Edit{{Path: path, Value: value}}))
@@ -96,7 +96,7 @@ func absentPaths(v *render.Variants) [][]any {
 			for _, key := range read {
 				path = append(path, key)
 			}
-			if _, found := absorb.Lookup(v.Values(), path); !found {
+			if _, found := object.ValueAt(v.Values(), path); !found {
 				out = append(out, path)
 			}
 		}

@@ -16,8 +16,8 @@ func apply(edited, values map[string]any, edits []Edit) map[string]any {
 	for _, e := range edits {
 		// An index into a list that the file does not have would make a list with this one item.
 		if i := firstIndex(e.Path); i >= 0 {
-			if _, found := lookup(out, e.Path[:i]); !found {
-				list, _ := lookup(values, e.Path[:i])
+			if _, found := object.ValueAt(out, e.Path[:i]); !found {
+				list, _ := object.ValueAt(values, e.Path[:i])
 				out, _ = set(out, e.Path[:i], object.Copy(list)).(map[string]any)
 			}
 		}
@@ -54,28 +54,6 @@ func firstIndex(path []any) int {
 		}
 	}
 	return -1
-}
-
-// lookup returns the value at a path.
-func lookup(v any, path []any) (any, bool) {
-	for _, step := range path {
-		switch step := step.(type) {
-		case string:
-			m, _ := v.(map[string]any)
-			below, found := m[step]
-			if !found {
-				return nil, false
-			}
-			v = below
-		case int:
-			list, _ := v.([]any)
-			if step < 0 || step >= len(list) {
-				return nil, false
-			}
-			v = list[step]
-		}
-	}
-	return v, true
 }
 
 // set sets the value at a path, in place, and returns the root. An index behind the end appends. A scalar on the way gives way to a map, as
@@ -209,9 +187,6 @@ func merged(a, b map[string]any) map[string]bool {
 
 // Name returns the path of the edit as people write it.
 func (e Edit) Name() string { return nameOf(e.Path) }
-
-// Lookup returns the value at a path.
-func Lookup(values map[string]any, path []any) (any, bool) { return lookup(values, path) }
 
 // EachValue visits the values that may change, without those that announce a secret.
 func EachValue(values map[string]any, visit func(path []any, v any)) { walkValues(values, visit) }

@@ -79,6 +79,12 @@ type Wanted struct {
 	Secret, Volatile bool
 }
 
+// IsIn reports whether an object in normal form has the field as live has it.
+func (w Wanted) IsIn(form any) bool {
+	value, present := w.Path.Lookup(form)
+	return present == w.Present && (!present || object.Equal(value, w.Live))
+}
+
 // Edit is one change of the values file.
 type Edit struct {
 	// Path has keys of maps as texts and indexes of lists as ints.

@@ -40,7 +40,7 @@ func (f *fieldSearch) nodes() []leaf {
 			continue
 		}
 		if path, ok := plainPath(read); ok && !seen[nameOf(path)] && len(path) > 0 && !Place(f.values, path).Announced() {
-			if _, found := lookup(f.values, path); !found {
+			if _, found := object.ValueAt(f.values, path); !found {
 				add(path, nil)
 			}
 		}
@@ -83,7 +83,7 @@ func Place(values map[string]any, path []any) secret.Place {
 		if name, ok := step.(string); ok {
 			place = place.Field(name)
 		} else {
-			item, _ := lookup(values, path[:i+1])
+			item, _ := object.ValueAt(values, path[:i+1])
 			place = place.Item(secret.ItemName(item))
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-
-	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // search is one run over the fields of a problem.
@@ -202,8 +200,7 @@ func (s *search) holds(r Rendering, w Wanted) bool {
 	if !found {
 		return false
 	}
-	value, present := w.Path.Lookup(s.Form(w.Key, o.Content))
-	return present == w.Present && (!present || object.Equal(value, w.Live))
+	return w.IsIn(s.Form(w.Key, o.Content))
 }
 
 // render renders the current state with each of several lists of edits: all of the chart, or at least what a template makes. It returns

@@ -50,7 +50,11 @@ func (d *document) masked(m *secret.Masker, token string) (string, bool) {
 		return "", false
 	}
 	masked := m.Object(d.ref.Group, d.ref.Kind, content)
-	text := file.Conceal(token, func(path []any, _ string) bool { return !object.Identical(at(path, content), at(path, masked)) })
+	text := file.Conceal(token, func(path []any, _ string) bool {
+		was, _ := object.ValueAt(content, path)
+		now, _ := object.ValueAt(masked, path)
+		return !object.Identical(was, now)
+	})
 	if file, err = valuesfile.Parse("manifest", []byte(text)); err != nil {
 		return "", false
 	}
@@ -75,26 +79,6 @@ func isBare(n *yaml3.Node, hidden string) bool {
 	}
 	return n.Anchor == "" && n.Style&yaml3.TaggedStyle == 0 &&
 		!slices.ContainsFunc(n.Content, func(below *yaml3.Node) bool { return !isBare(below, hidden) })
-}
-
-// at returns the value at a path of keys and indexes; nil if there is none.
-func at(path []any, v any) any {
-	for _, step := range path {
-		switch holder := v.(type) {
-		case map[string]any:
-			name, _ := step.(string)
-			v = holder[name]
-		case []any:
-			i, isIndex := step.(int)
-			if !isIndex || i >= len(holder) {
-				return nil
-			}
-			v = holder[i]
-		default:
-			return nil
-		}
-	}
-	return v
 }
 
 // hides reports whether a value has the form of another one, and a token wherever a masked one differs from that.

@@ -59,7 +59,7 @@ func (e Edit) plan(root any) (after any, changes []change, err error) {
 	if kind == set {
 		// A removal and an insertion are one change each; only a value that is set can share parts with the old one.
 		p := planner{after: after}
-		old, found := lookup(root, e.Path)
+		old, found := object.ValueAt(root, e.Path)
 		p.compare(e.Path, old, found, value)
 		return after, p.changes, nil
 	}
@@ -223,28 +223,6 @@ func typeName(v any) string {
 		return "a boolean"
 	}
 	return "a number"
-}
-
-// lookup returns the value at a path; false if there is none.
-func lookup(root any, path []any) (any, bool) {
-	for _, step := range path {
-		switch step := step.(type) {
-		case string:
-			m, _ := root.(map[string]any)
-			v, ok := m[step]
-			if !ok {
-				return nil, false
-			}
-			root = v
-		case int:
-			l, _ := root.([]any)
-			if step >= len(l) {
-				return nil, false
-			}
-			root = l[step]
-		}
-	}
-	return root, true
 }
 
 // nested returns the value that has v at a path and nothing else. A new key often needs maps around it that the file does not have yet.

@@ -209,8 +209,8 @@ func (f *File) refused(path []any, err error) error {
 // made yet.
 func reached(text string, wanted any, path []any) bool {
 	got, err := read(text)
-	left, inText := lookup(got, path)
-	right, inWanted := lookup(wanted, path)
+	left, inText := object.ValueAt(got, path)
+	right, inWanted := object.ValueAt(wanted, path)
 	return err == nil && inText == inWanted && object.Equal(left, right)
 }
 

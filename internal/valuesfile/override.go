@@ -46,7 +46,7 @@ func (ed *editor) override(p place, c change, path []any) error {
 // not overwrite it.
 func (ed *editor) overMerge(p place, c change, path []any, own bool, merge entry) error {
 	old, value, err := ed.compare(c, path)
-	_, wanted := lookup(c.after, path)
+	_, wanted := object.ValueAt(c.after, path)
 	line := ed.line(merge.start)
 	switch {
 	case err != nil || wanted && object.Equal(old, value):
@@ -66,7 +66,7 @@ func (ed *editor) compare(c change, path []any) (old, value any, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	old, _ = lookup(values, path)
-	value, _ = lookup(c.after, path)
+	old, _ = object.ValueAt(values, path)
+	value, _ = object.ValueAt(c.after, path)
 	return old, value, nil
 }

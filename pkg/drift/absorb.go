@@ -140,8 +140,7 @@ func wantedFieldOf(c *threeway.Comparison, o *threeway.ObjectComparison, f *thre
 	w.Live, w.Present = f.Path.Lookup(o.Live)
 	w.Text, _ = o.LiveText(f.Path)
 	w.Secret = c.Field(o, *f, threeway.Mask{}).Masked
-	desired, present := f.Path.Lookup(o.Desired)
-	return wantedField{Wanted: w, object: o, finding: f}, present != w.Present || present && !object.Equal(desired, w.Live)
+	return wantedField{Wanted: w, object: o, finding: f}, !w.IsIn(o.Desired)
 }
 
 // desired returns what the chart renders for the field; nil if it has none.

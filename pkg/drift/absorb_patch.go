@@ -287,8 +287,7 @@ func (p *patcher) isPatched(was, is object.Object, fields []int) bool {
 		if len(w.Path) == 0 {
 			return false // it should be gone
 		}
-		value, present := w.Path.Lookup(after)
-		if present != w.Present || present && !object.Equal(value, w.Live) {
+		if !w.IsIn(after) {
 			return false
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/helmdrift/helmdrift/internal/absorb"
-	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -99,6 +98,5 @@ func (a *Absorption) isProved(w wantedField) bool {
 	if len(w.Path) == 0 {
 		return o.Action != report.ActionCreate
 	}
-	desired, present := w.Path.Lookup(o.Desired)
-	return present == w.Present && (!present || object.Equal(desired, w.Live))
+	return w.IsIn(o.Desired)
 }

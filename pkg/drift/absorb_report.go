@@ -140,7 +140,7 @@ func (a *Absorption) edits(edits []absorb.Edit) []report.ValueEdit {
 // edit returns one change of values, masked if it may hold a secret.
 func (a *Absorption) edit(e absorb.Edit) report.ValueEdit {
 	out := report.ValueEdit{Path: e.Path, Name: e.Name(), Remove: e.Remove, Null: e.Value == nil && !e.Remove}
-	before, _ := absorb.Lookup(a.values, e.Path)
+	before, _ := object.ValueAt(a.values, e.Path)
 	place := absorb.Place(a.values, e.Path)
 	out.Masked = a.hides(place, before) || a.hides(place, e.Value)
 	if !out.Masked {

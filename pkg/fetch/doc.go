@@ -11,7 +11,8 @@
 //  1. A file or directory of that name, before everything else.
 //  2. With --repo, the chart of that name in the index of that repository.
 //  3. With oci://, a registry.
-//  4. A URL, which a plugin fetches if Helm does not know its scheme (plugins.go). If the index of a known repository lists it, the credentials of that repository are used.
+//  4. A URL, which a plugin fetches if Helm does not know its scheme (plugins.go). If the index of a known
+//     repository lists it, the credentials of that repository are used.
 //  5. Otherwise repo/name, in the index that `helm repo update` left on this machine.
 //
 // Helm's own packages talk to servers and read indexes. The rest is written here, because Helm's code prints to stdout, writes

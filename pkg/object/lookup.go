@@ -18,6 +18,29 @@ func (p Path) Lookup(root any) (any, bool) {
 	return node, true
 }
 
+// ValueAt returns the value in root to which keys of maps, as texts, and indexes of lists, as ints, lead; false if root lacks it. The paths of
+// values files have this form, in which a key is never taken for an index.
+func ValueAt(root any, steps []any) (any, bool) {
+	for _, step := range steps {
+		switch step := step.(type) {
+		case string:
+			m, _ := root.(map[string]any)
+			below, found := m[step]
+			if !found {
+				return nil, false
+			}
+			root = below
+		case int:
+			list, _ := root.([]any)
+			if step < 0 || step >= len(list) {
+				return nil, false
+			}
+			root = list[step]
+		}
+	}
+	return root, true
+}
+
 // Find returns the value to which the step leads from node, and the token that leads there in a JSON pointer. If several items of a list
 // have the name, the token is that of the first, and the value is the list of all.
 func (s Step) Find(node any) (token string, next any, ok bool) {
