@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
@@ -123,5 +124,5 @@ func (v *valuesFile) write(text []byte) error {
 	if err != nil {
 		return err
 	}
-	return replaceWith(name, text, info.Mode().Perm())
+	return files.Replace(name, text, info.Mode().Perm())
 }

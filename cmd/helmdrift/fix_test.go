@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
-
-	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // TestFixInterrupted interrupts a fix. The request in flight is finished, no other is sent, the result says what was done, and the next
@@ -57,41 +55,6 @@ func TestFixInterrupted(t *testing.T) {
 	code, stdout, stderr = fix(t.Context())
 	if want := "web is as Helm deployed it: 4 fields and 1 object put back; 1 unmanaged field\n"; code != exitClean || !strings.HasSuffix(stdout, want) {
 		t.Errorf("code %d, stderr %s, stdout\n%s\nwhich does not end with\n%s", code, stderr, stdout, want)
-	}
-}
-
-// TestBackupNames checks that each object has its own file name, which is valid on every system.
-func TestBackupNames(t *testing.T) {
-	long := strings.Repeat("n", 253)
-	for _, c := range []struct {
-		key  object.Key
-		want string
-	}{
-		{object.Key{Kind: "ConfigMap", Namespace: "prod", Name: "web"}, "ConfigMap__prod_web.yaml"},
-		{object.Key{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "system:a/b"}, "ClusterRole_rbac.authorization.k8s.io__system%3aa%2fb.yaml"},
-		{object.Key{Kind: "ConfigMap", Namespace: "a_b", Name: "../c%3a"}, "ConfigMap__a%5fb_..%2fc%253a.yaml"},
-	} {
-		if got := backupName(c.key); got != c.want {
-			t.Errorf("%s: %s, want %s", c.key, got, c.want)
-		}
-	}
-	a, b := backupName(object.Key{Kind: "ConfigMap", Namespace: long, Name: long}), backupName(object.Key{Kind: "ConfigMap", Namespace: long, Name: long + "x"})
-	if a == b || len(a) > 255 {
-		t.Errorf("long names: %s and %s", a, b)
-	}
-}
-
-// TestBackupIsAllOrNothing checks that no file is left if one cannot be written, and that files that existed are not changed.
-func TestBackupIsAllOrNothing(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "b"), []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	err := writeNew(dir, map[string][]byte{filepath.Join(dir, "a"): nil, filepath.Join(dir, "b"): []byte("new"), filepath.Join(dir, "c"): nil})
-	left, _ := os.ReadDir(dir)
-	kept, _ := os.ReadFile(filepath.Join(dir, "b"))
-	if err == nil || len(left) != 1 || string(kept) != "old" {
-		t.Errorf("%v, %d files, %q in the old one", err, len(left), kept)
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -96,7 +96,7 @@ func (o *printOptions) writeFiles(s streams, r *report.Report, look output.Optio
 	for _, f := range o.files {
 		text, err := output.Document(f.format, r, look)
 		if err == nil {
-			err = replaceFile(f.path, text)
+			err = files.Update(f.path, text)
 		}
 		switch {
 		case err != nil:
@@ -108,7 +108,7 @@ func (o *printOptions) writeFiles(s streams, r *report.Report, look output.Optio
 	if summary := s.env("GITHUB_STEP_SUMMARY"); o.writes(output.GitHub) && summary != "" {
 		text, err := output.Document(output.Markdown, r, look)
 		if err == nil {
-			err = appendFile(summary, text)
+			err = files.Append(summary, text)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("the summary of the job: %w", err))
@@ -166,26 +166,3 @@ func (f *reportFiles) Set(text string) error {
 func (f *reportFiles) Type() string { return "FORMAT=FILE" }
 
 var _ pflag.Value = (*reportFiles)(nil)
-
-// replaceFile writes a file at once, as replaceWith does. What is no regular file, such as a pipe, is written as it is.
-func replaceFile(name string, content []byte) error {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		file, err := os.OpenFile(name, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		_, err = file.Write(content)
-		return errors.Join(err, file.Close())
-	}
-	return replaceWith(name, content, 0o644)
-}
-
-// appendFile adds to the end of a file.
-func appendFile(name string, content []byte) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = io.Writer(file).Write(content)
-	return errors.Join(err, file.Close())
-}

@@ -22,7 +22,8 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/absorb", "internal/confine", "internal/escape", "internal/ignore", "internal/manifestdiff", "internal/output",
+		"cmd/helmdrift": {"internal/absorb", "internal/confine", "internal/escape", "internal/files", "internal/ignore",
+			"internal/manifestdiff", "internal/output",
 			"internal/output/text",
 			"internal/owners", "internal/secret", "internal/unified", "internal/valuesfile", "pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history",
 			"pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/repair", "pkg/report", "pkg/rollout", "pkg/snapshot", "pkg/threeway"},
@@ -31,6 +32,7 @@ func arrows() map[string][]string {
 		"pkg/drift": {"internal/absorb", "internal/engine", "internal/forecast", "internal/ignore", "internal/kinds", "internal/kustomize",
 			"internal/secret", "internal/valuesfile", "pkg/fetch", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
 			"pkg/threeway"},
+		"internal/files":   {},
 		"internal/unified": {},
 		"internal/manifestdiff": {"internal/escape", "internal/secret", "internal/unified", "internal/valuesfile", "pkg/object", "pkg/render",
 			"pkg/report", "pkg/threeway"},

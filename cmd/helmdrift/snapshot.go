@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -223,5 +224,5 @@ func writeSnapshot(name string, saved *snapshot.Snapshot) error {
 	if _, err := snapshot.Read(bytes.NewReader(packed.Bytes())); err != nil {
 		return fmt.Errorf("the snapshot could not be read back: %w", err)
 	}
-	return replaceWith(name, packed.Bytes(), 0o600)
+	return files.Replace(name, packed.Bytes(), 0o600)
 }

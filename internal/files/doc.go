@@ -1,0 +1,11 @@
+// Package files writes files so that a failure costs nobody a file. A crash, a full disk or an interrupt in the middle of a write leaves
+// either what was there before or all of the new content.
+//
+//	Replace    a new content for a file: in a temporary file beside it ─► on the disk ─► renamed over it
+//	Update     the same, and a pipe or a device is written as it is
+//	Append     adds to the end of a file that others add to as well
+//	CreateAll  new files that must not exist: all of them, or none
+//	Name       a file name for something whose name file systems may refuse
+//
+// The package knows nothing of what it writes. Its errors are those of package os, which name the file.
+package files
