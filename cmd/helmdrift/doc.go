@@ -52,7 +52,7 @@
 //	jobs.go, limits.go, postrender.go, plugins.go      work on text that others wrote, under limits of time and memory
 //	aliases.go                                         flags of helm-diff and helm-drift
 //	exit.go                                            from a report to an exit code
-//	terminal.go, streams.go, log.go                    stdin, stdout, stderr, and what may be printed there
+//	display.go, streams.go, log.go                     stdin, stdout, stderr, and what may be printed there
 //	flags.go, errors.go, coredump_*.go                 flag values, errors with hints, the core file
 //
 // # Child processes

@@ -11,6 +11,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/repair"
@@ -183,7 +184,7 @@ func (f fixRun) show(r *report.FixResult, asks bool) error {
 			return err
 		}
 	}
-	if unseen := f.flags.format != output.Text || !isTerminal(f.streams.out); asks && f.streams.canAsk() && unseen {
+	if unseen := f.flags.format != output.Text || !terminal.IsTerminal(f.streams.out); asks && f.streams.terminal().CanAsk() && unseen {
 		return f.write(f.streams.err, r, output.WriteFixPlan)
 	}
 	return nil
@@ -196,14 +197,18 @@ func (f fixRun) write(w io.Writer, r *report.FixResult, writer func(io.Writer, *
 
 // ask asks the user to confirm the plan. Without a terminal that is an error: no answer must never mean yes.
 func (f fixRun) ask(ctx context.Context, r *report.FixResult) (bool, error) {
-	if !f.streams.canAsk() {
+	if !f.streams.terminal().CanAsk() {
 		return false, hinted{error: errors.New("nothing was written: fix asks before it writes, and there is no terminal to ask on"),
 			hint: "--yes writes without asking, --dry-run only shows what would be written"}
 	}
 	if err := f.write(f.streams.err, r, output.WriteFixQuestion); err != nil {
 		return false, err
 	}
-	return f.streams.readYes(ctx)
+	agreed, err := f.streams.terminal().ReadYes(ctx)
+	if err != nil {
+		return false, errors.New("interrupted; nothing was written")
+	}
+	return agreed, nil
 }
 
 // unconfirmed returns the outcomes of a plan that was not confirmed.

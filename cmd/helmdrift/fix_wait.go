@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -33,7 +34,7 @@ func (f fixRun) wait(ctx context.Context, plan *repair.Plan, outcomes []report.F
 	s, look := f.streams, f.streams.display(f.streams.err, f.flags.color, time.Now()).Text
 	options := rollout.Options{Timeout: f.flags.waitTimeout, Scrub: f.scrub}
 	show := func([]report.FixOutcome) {}
-	if isTerminal(s.err) && s.env("TERM") != "dumb" {
+	if terminal.IsTerminal(s.err) && s.env("TERM") != "dumb" {
 		progress := text.NewRolloutProgress(s.err, look, f.before.Comparison.Input.Namespace)
 		defer progress.Done()
 		s.err, show = progress, progress.Update

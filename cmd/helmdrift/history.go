@@ -112,7 +112,7 @@ func runHistory(s streams, o historyOptions, namespace string, names []string) e
 		_, err := s.out.Write(doc)
 		return err
 	}
-	return s.page(doc)
+	return s.terminal().Page(doc)
 }
 
 // selects returns the condition that a release must meet.

@@ -143,7 +143,7 @@ func (o *ignoreOptions) configPath(s streams) (string, error) {
 	}
 	path, err := configFinder{home: homedir.HomeDir(), env: s.env}.find(dir)
 	if err == nil && path != "" {
-		fmt.Fprintln(s.err, "using "+s.file(path))
+		fmt.Fprintln(s.err, "using "+s.terminal().File(path))
 	}
 	return path, err
 }

@@ -27,14 +27,14 @@ func TestStderrIsEscapedAsStdout(t *testing.T) {
 				return map[string]string{"LC_ALL": locale}[name]
 			}}
 			r := &report.Report{Releases: []report.Release{{Warnings: []report.Message{{Message: hostile}}}}}
-			if err := output.Write(&stdout, output.Text, r, output.Options{Text: text.Options{Unicode: s.unicode()}}); err != nil {
+			if err := output.Write(&stdout, output.Text, r, output.Options{Text: text.Options{Unicode: s.terminal().Unicode()}}); err != nil {
 				t.Fatal(err)
 			}
 			s.explain(hinted{errors.New(hostile), hostile})
 			s.print("note: ", hostile)
-			log.New(newHelmLog(s.known, escape.Writer(&stderr, !s.unicode())), "log: ", 0).Print(hostile)
+			log.New(newHelmLog(s.known, escape.Writer(&stderr, !s.terminal().Unicode())), "log: ", 0).Print(hostile)
 
-			shown := escape.Lines(hostile, !s.unicode()) + "\n"
+			shown := escape.Lines(hostile, !s.terminal().Unicode()) + "\n"
 			if !strings.Contains(stdout.String(), "\nwarning: "+shown) {
 				t.Errorf("%s: %q is on stdout as\n%s", locale, hostile, stdout.String())
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -84,7 +85,7 @@ func (o *printOptions) print(s streams, r *report.Report, look output.Options) e
 	if err != nil {
 		return err
 	}
-	return s.page(doc)
+	return s.terminal().Page(doc)
 }
 
 // writeFiles writes the report to the files of --report, and to the summary of the job if annotations for GitHub Actions are written there.
@@ -101,8 +102,8 @@ func (o *printOptions) writeFiles(s streams, r *report.Report, look output.Optio
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("--report %s: %w", f, err))
-		case isTerminal(s.err) && !o.quiet:
-			fmt.Fprintln(s.err, "wrote "+s.file(f.path))
+		case terminal.IsTerminal(s.err) && !o.quiet:
+			fmt.Fprintln(s.err, "wrote "+s.terminal().File(f.path))
 		}
 	}
 	if summary := s.env("GITHUB_STEP_SUMMARY"); o.writes(output.GitHub) && summary != "" {

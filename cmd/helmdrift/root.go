@@ -36,7 +36,7 @@ puts back what drifted and nothing else.`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			// Flags are parsed by now. Until here, quiet has discarded every log.
 			if c.debug {
-				log.SetOutput(newHelmLog(s.known, escape.Writer(s.err, !s.unicode())))
+				log.SetOutput(newHelmLog(s.known, escape.Writer(s.err, !s.terminal().Unicode())))
 			}
 			if cmd.Name() == "diff" { // which accepts the flags of helm-diff
 				return nil

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -58,7 +59,7 @@ func (j *search) alone() bool { return len(j.connections) == 1 }
 
 // showProgress makes the search show how far it is, if stderr is a terminal without a log on it.
 func (j *search) showProgress(line *text.Progress) {
-	if isTerminal(j.err) && !j.connections[0].debug {
+	if terminal.IsTerminal(j.err) && !j.connections[0].debug {
 		j.line = line
 		j.line.Update(0, 0, 0, 0)
 	}

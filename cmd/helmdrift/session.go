@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -84,7 +85,7 @@ func begin(ctx context.Context, s streams, c *connection, o compareOptions, args
 
 // newActivity returns the line that says what a command is doing; nil if stderr is no terminal, or has a log on it.
 func (s streams) newActivity(c *connection) *text.Activity {
-	if !isTerminal(s.err) || c.debug {
+	if !terminal.IsTerminal(s.err) || c.debug {
 		return nil
 	}
 	return text.NewActivity(s.err, s.display(s.err, newColor(), time.Time{}).Text)

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
@@ -25,6 +25,11 @@ type streams struct {
 	known *secret.Known
 }
 
+// terminal returns the streams with what a terminal can show.
+func (s streams) terminal() terminal.Streams {
+	return terminal.Streams{In: s.in, Out: s.out, Err: s.err, Env: s.env}
+}
+
 // explain prints an error, and on a line of its own what to try if there is a hint. Secrets are removed from the error. Hints are this
 // program's own words.
 func (s streams) explain(err error) {
@@ -37,16 +42,5 @@ func (s streams) explain(err error) {
 // print prints a prefix and a message to stderr. The message is escaped like the text of a report: it may quote what somebody else wrote,
 // and that must not control the terminal.
 func (s streams) print(prefix, message string) {
-	fmt.Fprintln(s.err, prefix+escape.Lines(message, !s.unicode()))
-}
-
-// unicode reports whether the locale allows more than ASCII. It reads the variables as C programs do: the first one that is set decides,
-// and the locale C means ASCII.
-func (s streams) unicode() bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if locale := s.env(name); locale != "" {
-			return strings.Contains(strings.ToLower(strings.ReplaceAll(locale, "-", "")), "utf8")
-		}
-	}
-	return true
+	fmt.Fprintln(s.err, prefix+escape.Lines(message, !s.terminal().Unicode()))
 }

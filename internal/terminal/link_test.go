@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -24,13 +24,13 @@ func TestShowsLinks(t *testing.T) {
 		"TMUX=/tmp/tmux-0 TERM_PROGRAM=WezTerm":  false,
 		"TERM=xterm-256color TERM_PROGRAM=other": false,
 	} {
-		s := streams{env: environment(env)}
+		s := Streams{Env: environment(env)}
 		if got := s.showsLinks(); got != want {
 			t.Errorf("%s: %t, want %t", env, got, want)
 		}
 	}
-	s := streams{err: &bytes.Buffer{}, env: environment("FORCE_HYPERLINK=1")}
-	if got := s.file("a\x1b]8;;b"); strings.Contains(got, "\x1b") {
+	s := Streams{Err: &bytes.Buffer{}, Env: environment("FORCE_HYPERLINK=1")}
+	if got := s.File("a\x1b]8;;b"); strings.Contains(got, "\x1b") {
 		t.Errorf("%q has a link, or a control character, in a pipe", got)
 	}
 }
