@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
 // Limits bound a job. Zero means no limit.
@@ -45,12 +47,7 @@ func faultOf(err error) *Fault {
 	if err == nil {
 		return nil
 	}
-	f := &Fault{Text: err.Error()}
-	var advice interface{ Hint() string }
-	if errors.As(err, &advice) {
-		f.Advice = advice.Hint()
-	}
-	return f
+	return &Fault{Text: err.Error(), Advice: hint.Of(err)}
 }
 
 // pack encodes a value.

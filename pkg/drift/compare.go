@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/forecast"
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -83,8 +84,8 @@ func (c *Comparer) compare(ctx context.Context, t Target) (*Result, error) {
 			return result, nil
 		}
 	}
-	return nil, advised{error: fmt.Errorf("release %q changed twice while it was compared", t.Release),
-		hint: "somebody is deploying it; try again later"}
+	return nil, hint.New(fmt.Errorf("release %q changed twice while it was compared", t.Release),
+		"somebody is deploying it; try again later")
 }
 
 // verify lets the API server try the predicted writes if the options ask for it.

@@ -3,6 +3,7 @@ package drift
 import (
 	"errors"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
@@ -24,25 +25,7 @@ func (e *FluxError) Error() string { return "reading the rules of Flux: " + e.Er
 func (e *FluxError) Unwrap() error { return e.Err }
 
 // Hint returns the advice that comes with an error of any package of this module; empty if there is none.
-func Hint(err error) string {
-	var hint interface{ Hint() string }
-	if errors.As(err, &hint) {
-		return hint.Hint()
-	}
-	return ""
-}
-
-// advised is an error together with advice.
-type advised struct {
-	error
-	hint string
-}
-
-// Hint returns the advice.
-func (a advised) Hint() string { return a.hint }
-
-// Unwrap returns the cause.
-func (a advised) Unwrap() error { return a.error }
+func Hint(err error) string { return hint.Of(err) }
 
 // scrubbed is an error whose secrets are removed when its text is read. What becomes known after the error was made is removed too.
 type scrubbed struct {

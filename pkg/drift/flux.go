@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -55,8 +56,8 @@ func (r run) fluxRules(ctx context.Context, in *threeway.Input) ([]ignore.Rule, 
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s: %w", title, err)
 	case owner == nil:
-		return nil, nil, advised{error: fmt.Errorf("%s does not exist", title),
-			hint: "it may have been deleted, or it is in another cluster than the objects that it deploys"}
+		return nil, nil, hint.New(fmt.Errorf("%s does not exist", title),
+			"it may have been deleted, or it is in another cluster than the objects that it deploys")
 	}
 	detection, _, err := unstructured.NestedMap(owner, "spec", "driftDetection")
 	var spec struct {

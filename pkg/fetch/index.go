@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"helm.sh/helm/v3/pkg/repo"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
 // An index is foreign text, and reading one takes up to two hundred times its size in memory. Therefore every question about
@@ -77,18 +79,9 @@ func (f fetcher) ask(q IndexQuery) (IndexAnswer, error) {
 	}
 	a, err := f.ReadIndex(f.ctx, q)
 	if err != nil && f.ctx.Err() == nil {
-		err = problem{message: err.Error(), hint: hintOf(err)}
+		err = problem{message: err.Error(), hint: hint.Of(err)}
 	}
 	return a, err
-}
-
-// hintOf returns the advice that comes with an error, or "".
-func hintOf(err error) string {
-	var advice interface{ Hint() string }
-	if errors.As(err, &advice) {
-		return advice.Hint()
-	}
-	return ""
 }
 
 // indexEntry is the version of a chart that an index lists.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
 // Error is a problem with a chart, with its values, or with the output of a post-renderer. Its message contains no text that
@@ -58,9 +60,8 @@ func (r renderer) asError(ctx context.Context, err error) error {
 		failure := parseTemplateError(err.Error())
 		e = failure.asError()
 		e.Advice = r.hintFor(failure)
-		var advice interface{ Hint() string }
-		if errors.As(err, &advice) && advice.Hint() != "" {
-			e.Advice = advice.Hint()
+		if advice := hint.Of(err); advice != "" {
+			e.Advice = advice
 		}
 	}
 	e.Message = cleanMessage(r.Known.Scrub(e.Message))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
@@ -118,20 +119,11 @@ func (p playedRecords) missing(e release.Entry) error {
 	for _, r := range p.from.Records.Revisions {
 		captured = append(captured, fmt.Sprint(r.Revision))
 	}
-	return advised{
-		error: fmt.Errorf("the snapshot does not hold revision %d of %s; it holds %s", e.Revision, e.Release, strings.Join(captured, ", ")),
-		hint:  fmt.Sprintf("helmdrift snapshot %s --to-revision %d captures it too", e.Release, e.Revision),
-	}
+	return hint.New(
+		fmt.Errorf("the snapshot does not hold revision %d of %s; it holds %s", e.Revision, e.Release, strings.Join(captured, ", ")),
+		fmt.Sprintf("helmdrift snapshot %s --to-revision %d captures it too", e.Release, e.Revision),
+	)
 }
-
-// advised is an error together with advice.
-type advised struct {
-	error
-	hint string
-}
-
-// Hint returns the advice; drift.Hint finds it.
-func (a advised) Hint() string { return a.hint }
 
 // ReadManifest returns the documents of a record that the snapshot holds. Connection has it; drift.Options may
 // wrap it.

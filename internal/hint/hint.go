@@ -1,0 +1,48 @@
+// Package hint puts advice beside an error. The error says what went wrong, and the hint what to try, so neither repeats the other and each
+// is shown in its own place: package main prints the hint on a line of its own, and a report appends it to the message.
+//
+//	New(err, advice) ─► an error with a method Hint() string ─► wrapped on its way up ─► Of(err) ─► the advice
+//
+// Any error may have the method; those of pkg/render and pkg/fetch have types of their own. A command in a hint is meant to be copied, and
+// [ShellWord] quotes what it names.
+package hint
+
+import (
+	"errors"
+	"strings"
+)
+
+// advised is an error together with advice.
+type advised struct {
+	error
+	hint string
+}
+
+// Hint returns the advice.
+func (a advised) Hint() string { return a.hint }
+
+// Unwrap returns the cause.
+func (a advised) Unwrap() error { return a.error }
+
+// New returns err with advice. Its text is that of err.
+func New(err error, advice string) error { return advised{err, advice} }
+
+// Of returns the advice that comes with an error; empty if there is none.
+func Of(err error) string {
+	var advice interface{ Hint() string }
+	if errors.As(err, &advice) {
+		return advice.Hint()
+	}
+	return ""
+}
+
+// ShellWord quotes a word for a shell if it needs that.
+func ShellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@,+=", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
