@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/config"
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -169,7 +170,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 			if flags.Changed(name) {
 				hint := "without --fix, diff writes nothing to the cluster"
 				if name == "skip" { // --skip KIND of helm-drift
-					hint += "; a rule in " + configName + " ignores kinds"
+					hint += "; a rule in " + config.FileName + " ignores kinds"
 				}
 				return hinted{error: fmt.Errorf("--%s needs --fix", name), hint: hint}
 			}

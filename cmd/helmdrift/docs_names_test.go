@@ -73,7 +73,9 @@ func allCommands(root *cobra.Command) []*cobra.Command {
 var variable = regexp.MustCompile(`^[A-Za-z][A-Z0-9a-z]*(_[A-Za-z0-9]+)*$`)
 
 // readsVariables are the packages that get env, the function by which only this package reads the environment (TestHouseRules).
-func readsVariables() []string { return []string{".", "../../internal/terminal"} }
+func readsVariables() []string {
+	return []string{".", "../../internal/config", "../../internal/terminal"}
+}
 
 // variablesInCode returns the environment variables that the code reads: arguments of env, and lists of names that are passed to it.
 func variablesInCode(t *testing.T) map[string]bool {

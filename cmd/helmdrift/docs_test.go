@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,13 +11,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes/scheme"
 	kubeyaml "sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/config"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 )
 
 // page is a page of the repository in Markdown.
@@ -157,4 +164,33 @@ func checkYAML(t *testing.T, file, text string) error {
 		return nil
 	}
 	return errors.New("nobody knows what this is: its first line names the file, such as # values.yaml")
+}
+
+// checkConfig returns an error if a configuration is not read without a warning, or is not valid by the schema.
+func checkConfig(t *testing.T, text string) error {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), config.FileName)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return err
+	}
+	file, err := config.Read(path)
+	if err != nil {
+		return err
+	}
+	if _, warnings := ignore.ReadRules("x", file.Ignore, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)); len(warnings) > 0 {
+		return fmt.Errorf("%v", warnings)
+	}
+	compiled, err := jsonschema.NewCompiler().Compile("../../docs/config.schema.json")
+	if err != nil {
+		return err
+	}
+	raw, err := kubeyaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	return compiled.Validate(value)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/util/homedir"
 
+	"github.com/helmdrift/helmdrift/internal/config"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -34,7 +35,7 @@ type ignoreOptions struct {
 func (o *ignoreOptions) addFlags(fs *pflag.FlagSet) {
 	o.addRuleFlags(fs)
 	fs.StringVar(&o.config, "config", "",
-		"configuration `file` with ignore rules (default: the nearest "+configName+
+		"configuration `file` with ignore rules (default: the nearest "+config.FileName+
 			" between the working directory and the repository root)")
 	fs.BoolVar(&o.fromFlux, "from-flux", false, "also use the rules in spec.driftDetection.ignore of the HelmRelease that deploys the release")
 	fs.BoolVar(&o.noDefaults, "no-default-ignores", false, "do not use the built-in ignore rules; diff --show-ignored lists what they ignore")
@@ -76,19 +77,19 @@ func (o *ignoreOptions) rules(path string, now time.Time) (
 	rules []ignore.Rule, managers owners.Managers, warnings []report.Message, err error,
 ) {
 	if path != "" {
-		config, err := readConfig(path)
+		file, err := config.Read(path)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		rules, warnings = ignore.ReadRules(filepath.Base(path), config.Ignore, now)
-		managers = config.Managers
+		rules, warnings = ignore.ReadRules(filepath.Base(path), file.Ignore, now)
+		managers = file.Managers
 	}
 	flagRules, err := o.flagRules()
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	rules = append(rules, flagRules...)
-	// The check comes last, so that it holds for rules of every source. readConfig checks the texts of rules that could not be read, too.
+	// The check comes last, so that it holds for rules of every source. config.Read checks the texts of rules that could not be read, too.
 	for _, rule := range rules {
 		if rule.SelectsEverything() {
 			return nil, nil, nil, fmt.Errorf("%s: %w", rule.Name, ignore.ErrSelectsEverything)
@@ -141,7 +142,7 @@ func (o *ignoreOptions) configPath(s streams) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("looking for a configuration: %w", err)
 	}
-	path, err := configFinder{home: homedir.HomeDir(), env: s.env}.find(dir)
+	path, err := config.Finder{Home: homedir.HomeDir(), Env: s.env}.Find(dir)
 	if err == nil && path != "" {
 		fmt.Fprintln(s.err, "using "+s.terminal().File(path))
 	}

@@ -22,7 +22,7 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/absorb", "internal/confine", "internal/escape", "internal/files", "internal/ignore",
+		"cmd/helmdrift": {"internal/absorb", "internal/config", "internal/confine", "internal/escape", "internal/files", "internal/ignore",
 			"internal/manifestdiff", "internal/output",
 			"internal/output/text",
 			"internal/owners", "internal/secret", "internal/terminal", "internal/unified", "internal/valuesfile", "pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history",
@@ -55,6 +55,7 @@ func arrows() map[string][]string {
 		"internal/secret":   {},
 		"internal/confine":  {"internal/hint"},
 		"internal/hint":     {},
+		"internal/config":   {"internal/hint", "internal/ignore", "internal/owners", "pkg/report"},
 		"internal/document": {"pkg/object"},
 		"internal/kinds":    {"pkg/object"},
 		"internal/engine":   {"internal/apiserver", "internal/kinds", "internal/owners", "pkg/object", "pkg/report"},

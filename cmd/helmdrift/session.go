@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/config"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -150,7 +151,7 @@ func withFlagHint(err error, chart *drift.Chart) error {
 func fluxError(flux *drift.FluxError) error {
 	hint := drift.Hint(flux)
 	if hint == "" {
-		hint = "without --from-flux, rules come from " + configName + " and --ignore"
+		hint = "without --from-flux, rules come from " + config.FileName + " and --ignore"
 	}
 	return hinted{error: fmt.Errorf("--from-flux: %w", flux.Err), hint: hint}
 }

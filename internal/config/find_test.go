@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"os"
@@ -31,11 +31,11 @@ func TestSearchEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		place(t, dir, append(c.make, "a/b/", ".git/")...) // the last keeps the search off the machine's own directories
-		finder := configFinder{env: func(string) string { return "" }}
+		finder := Finder{Env: func(string) string { return "" }}
 		if c.home != "" {
-			finder.home = filepath.Join(dir, c.home)
+			finder.Home = filepath.Join(dir, c.home)
 		}
-		got, err := finder.find(filepath.Join(dir, "a/b"))
+		got, err := finder.Find(filepath.Join(dir, "a/b"))
 		if want := filepath.Join(dir, c.want); err != nil || got != want && (c.want != "" || got != "") {
 			t.Errorf("%s: found %q, %v", name, got, err)
 		}
@@ -49,7 +49,7 @@ func TestSearchGoesBySymlinks(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "real/in"), filepath.Join(dir, "links/in")); err != nil {
 		t.Skip(err)
 	}
-	if got, err := (configFinder{env: os.Getenv}).find(filepath.Join(dir, "links/in")); got != "" || err != nil {
+	if got, err := (Finder{Env: os.Getenv}).Find(filepath.Join(dir, "links/in")); got != "" || err != nil {
 		t.Errorf("found %q, %v", got, err)
 	}
 }
@@ -58,7 +58,7 @@ func TestSearchGoesBySymlinks(t *testing.T) {
 func TestConfigIsAFile(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir, ".helmdrift.yaml/")
-	_, err := configFinder{env: os.Getenv}.find(dir)
+	_, err := Finder{Env: os.Getenv}.Find(dir)
 	if err == nil || !strings.Contains(err.Error(), "is not used: it is not a regular file") {
 		t.Error(err)
 	}

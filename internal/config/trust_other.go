@@ -1,7 +1,7 @@
 //go:build !unix
 
-package main
+package config
 
 // reasonToDistrust returns no reason on systems where files have no numeric owner and no permissions for everybody. There, the protection
-// is that the search ends at the repository and at the home directory, and that readConfig refuses rules that ignore everything.
+// is that the search ends at the repository and at the home directory, and that Read refuses rules that ignore everything.
 func reasonToDistrust(string, func(string) string) (string, error) { return "", nil }

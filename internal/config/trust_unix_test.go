@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package config
 
 import (
 	"io/fs"
@@ -36,7 +36,7 @@ func TestDistrust(t *testing.T) {
 		"a directory for everybody, with a sticky bit": {dir: 0o777 | fs.ModeSticky, want: "anybody may write to DIR"},
 	} {
 		dir := t.TempDir()
-		path := filepath.Join(dir, "in", configName)
+		path := filepath.Join(dir, "in", FileName)
 		place(t, dir, "in/", "elsewhere/")
 		file := path
 		if c.link != "" {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"encoding/json"
@@ -11,16 +11,14 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file reads the configuration, which is YAML in a repository that a team shares. Its errors name the place in the file and not the Go
-// type that the decoder had in mind.
-
-// configFile is the content of a configuration file. docs/config.schema.json is its JSON Schema, and docs/ignore.md describes it.
-type configFile struct {
+// File is the content of a configuration file.
+type File struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	Kind       string `json:"kind,omitempty"`
 	// Ignore lists rules. Managers lists names of field managers by group, in addition to the names that are built in.
@@ -28,33 +26,33 @@ type configFile struct {
 	Managers owners.Managers   `json:"managers,omitempty"`
 }
 
-// readConfig reads a configuration file. A word that is not in the schema is an error: a misspelt one would ignore nothing, or too much.
+// Read reads a configuration file. A word that is not in the schema is an error: a misspelt one would ignore nothing, or too much.
 // A rule that would ignore everything is an error too, since it would turn the program off for everybody who uses the file.
-func readConfig(path string) (configFile, error) {
-	var out configFile
+func Read(path string) (File, error) {
+	var out File
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return out, fmt.Errorf("configuration: %w", err)
 	}
 	if err := yaml.UnmarshalStrict(text, &out); err != nil {
-		return out, configError(path, decodeProblem(err))
+		return out, problemError(path, decodeProblem(err))
 	}
 	if out.APIVersion != "" && out.APIVersion != report.APIVersion || out.Kind != "" && out.Kind != "Config" {
-		return out, configError(path, fmt.Sprintf("apiVersion %q and kind %q are not supported; this version of helmdrift reads %s and Config",
+		return out, problemError(path, fmt.Sprintf("apiVersion %q and kind %q are not supported; this version of helmdrift reads %s and Config",
 			out.APIVersion, out.Kind, report.APIVersion))
 	}
 	for group := range out.Managers {
 		if !slices.Contains([]report.ManagerGroup{report.ManagerPerson, report.ManagerController, report.ManagerDeployer}, group) {
-			return out, configError(path, fmt.Sprintf("managers: %q is not one of person, controller, deployer", group))
+			return out, problemError(path, fmt.Sprintf("managers: %q is not one of person, controller, deployer", group))
 		}
 	}
 	for i, rule := range out.Ignore {
 		if ignore.TextSelectsEverything(rule) {
-			return out, configError(path, fmt.Sprintf("ignore[%d]: %v", i, ignore.ErrSelectsEverything))
+			return out, problemError(path, fmt.Sprintf("ignore[%d]: %v", i, ignore.ErrSelectsEverything))
 		}
 	}
 	if err := out.Managers.Check(); err != nil {
-		return out, configError(path, err.Error())
+		return out, problemError(path, err.Error())
 	}
 	return out, nil
 }
@@ -89,7 +87,8 @@ func yamlKind(t reflect.Type) string {
 	return "a " + t.Kind().String()
 }
 
-func configError(path, problem string) error {
-	return hinted{error: fmt.Errorf("configuration %s: %s", path, problem),
-		hint: "docs/ignore.md describes the file, and docs/config.schema.json lets an editor check it"}
+// problemError returns the error of a configuration that is not as it should be.
+func problemError(path, problem string) error {
+	return hint.New(fmt.Errorf("configuration %s: %s", path, problem),
+		"docs/ignore.md describes the file, and docs/config.schema.json lets an editor check it")
 }
