@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/helmpath"
 	"k8s.io/client-go/util/homedir"
 
+	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -202,7 +203,7 @@ func (o *desiredOptions) options() drift.Options {
 
 // chart returns the chart that ref names, with what the flags say about its values and about what its templates see.
 func (o *desiredOptions) chart(ref string) *drift.Chart {
-	o.source.Plugins.Run = o.runner().run
+	o.source.Plugins.Run = o.plugins().Run
 	out := &drift.Chart{
 		Ref: ref, Source: o.source, Values: o.valueOptions(), Install: o.install, KubeVersion: o.kubeVersion, APIVersions: o.apiVersions,
 		NoLookup: o.noLookup, EnableDNS: o.enableDNS, SkipSchemaValidation: o.skipSchema,
@@ -212,7 +213,7 @@ func (o *desiredOptions) chart(ref string) *drift.Chart {
 	}
 	// The post-renderer and the values files are the user's own: they are read and run in this process, which has the terminal.
 	if o.postRenderer != "" {
-		out.PostRender = postRenderer{command: o.postRenderer, args: o.postRendererArgs, maxOutput: o.limits.maxAnswer()}.run
+		out.PostRender = program.PostRenderer{Command: o.postRenderer, Args: o.postRendererArgs, MaxOutput: o.limits.maxAnswer()}.Run
 	}
 	return out
 }

@@ -49,7 +49,7 @@
 //	selection_flags.go                                 the flags, by topic: what they are called, how they are checked, what they set
 //	ignore.go, baseline.go                             what the user has decided to ignore
 //	connection.go, version.go                          which cluster, as whom, and the version that the API server is told
-//	jobs.go, limits.go, postrender.go, plugins.go      work on text that others wrote, under limits of time and memory
+//	jobs.go, limits.go, plugins.go                     work on text that others wrote, under limits of time and memory
 //	aliases.go                                         flags of helm-diff and helm-drift
 //	exit.go                                            from a report to an exit code
 //	display.go, streams.go, log.go                     stdin, stdout, stderr, and what may be printed there

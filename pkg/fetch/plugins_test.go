@@ -73,7 +73,7 @@ func installed(t *testing.T, plugins map[string]string) string {
 	return dir
 }
 
-// runPlugin runs a plugin as cmd/helmdrift does, without its limits.
+// runPlugin runs a plugin as internal/program does, without its limits.
 func runPlugin(ctx context.Context, c PluginCommand) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
 	cmd.Env = slices.Concat(os.Environ(), c.Env)

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func TestPostRenderer(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
-			got, err := postRenderer{command: program, maxOutput: 2 << 20}.run(ctx, []byte("kind: abc"))
+			got, err := PostRenderer{Command: program, MaxOutput: 2 << 20}.Run(ctx, []byte("kind: abc"))
 			if string(got) != test.want {
 				t.Errorf("%.40q, want %q", got, test.want)
 			}
@@ -42,7 +42,7 @@ func TestPostRenderer(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (postRenderer{command: "no-such-program"}).run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "was not found") {
+	if _, err := (PostRenderer{Command: "no-such-program"}).Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "was not found") {
 		t.Errorf("error %v", err)
 	}
 }
