@@ -33,7 +33,8 @@ func onTerminal(ts *testscript.TestScript, _ bool, args []string) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args[3:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = slave, slave, slave, ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "KUBECONFIG", "TERM", "LANG", "HELMDRIFT_PAGER", "PAGER", "FORCE_HYPERLINK"} {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // it is the controlling terminal, as for a user
+	for _, name := range []string{"PATH", "HOME", "KUBECONFIG", "TERM", "LANG", "HELMDRIFT_PAGER", "PAGER", "FORCE_HYPERLINK", "HELM_PLUGINS"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	ts.Check(cmd.Start())

@@ -4,8 +4,12 @@
 //	manifest ─► PostRenderer ─► the manifest as the program wants it
 //	URL ──────► Plugins ──────► a chart or a values file
 //
-// Such a program has the user's rights, environment and files, because the user asked for it. It is bounded all the same in what it may
-// print, because its output is read into memory, and a plugin in how long it may run.
+// Such a program has the user's rights, environment and files, because the user asked for it. It is bounded all the same:
+//
+//   - in what it may print, because its output is read into memory. A program that prints more is killed at once;
+//   - in time. A plugin has a limit of its own, and a post-renderer that of the rendering, which ctx has;
+//   - in what it leaves behind. On Unix it has a process group of its own, and what is killed is the group: what the program has started does
+//     not outlive it. Only on a terminal it stays in the group of helmdrift, because there it may ask for a passphrase.
 //
 // What a plugin prints to its standard error is shown with its name when it has ended, without what is known to be secret by then. That
 // of a post-renderer is quoted in the error if it fails.

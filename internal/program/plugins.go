@@ -2,10 +2,6 @@ package program
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -33,38 +29,17 @@ const maxPluginLog = 64 << 10
 // Run runs a plugin and returns what it prints to its standard output. What it prints to its standard error is shown when it has ended,
 // without what is known to be secret by then, which includes the values that it returned.
 func (p Plugins) Run(ctx context.Context, c fetch.PluginCommand) ([]byte, error) {
-	if p.Time > 0 {
-		late := fmt.Errorf("the plugin %s takes longer than %s; --render-timeout allows more", c.Name, p.Time)
-		limited, cancel := context.WithTimeoutCause(ctx, p.Time, late)
-		defer cancel()
-		ctx = limited
-	}
-	// A plugin that prints without end is not waited for.
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	out, complaint := &head{limit: p.MaxOutput}, &head{limit: maxPluginLog}
-	out.full = func() {
-		stop(fmt.Errorf("the plugin %s prints more than %d MiB; --render-memory allows more", c.Name, p.MaxOutput>>20))
-	}
-	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
-	cmd.Env = slices.Concat(os.Environ(), p.Env, c.Env)
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, complaint, outputDelay
-	err := cmd.Run()
+	out, messages, err := command{name: "the plugin " + c.Name, path: c.Path, args: c.Args, env: slices.Concat(p.Env, c.Env),
+		time: p.Time, output: p.MaxOutput, messages: maxPluginLog}.run(ctx)
 	p.Known.Add(c.Secrets...)
 	if c.Values {
-		p.Known.AddGiven(valuesOfLines(out.text.Bytes()))
+		p.Known.AddGiven(valuesOfLines(out))
 	}
-	p.show(c.Name, complaint)
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case errors.As(err, &exit):
-		return nil, fmt.Errorf("the plugin %s ended with exit code %d", c.Name, exit.ExitCode())
-	case err != nil:
-		return nil, fmt.Errorf("the plugin %s cannot be run: %w", c.Name, err)
+	p.show(c.Name, messages)
+	if err != nil {
+		return nil, err
 	}
-	return out.text.Bytes(), nil
+	return out, nil
 }
 
 // show prints the messages of a plugin, each line with its name.

@@ -1,7 +1,6 @@
 package program
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,37 +30,18 @@ func (p PostRenderer) Run(ctx context.Context, manifest []byte) ([]byte, error) 
 		return nil, hint.New(fmt.Errorf("post-renderer %s was not found or is not executable", p.Command),
 			"--post-renderer takes the path of a program, or the name of one in PATH")
 	}
-	out, complaint := &head{limit: p.MaxOutput}, &head{limit: 2 * maxComplaint}
-	cmd := exec.CommandContext(ctx, path, p.Args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(manifest), out, complaint, outputDelay
-	// The program is killed when the context ends, and the error then says why it ended.
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return nil, p.exitError(err, complaint.text.String())
-	}
-	if out.truncated {
-		return nil, hint.New(fmt.Errorf("post-renderer %s prints more than %d MiB", p.Command, p.MaxOutput>>20),
-			"--render-memory allows more")
-	}
-	if strings.TrimSpace(out.text.String()) == "" {
-		return nil, fmt.Errorf("post-renderer %s printed nothing", p.Command)
-	}
-	return out.text.Bytes(), nil
-}
-
-// exitError returns the error of a program that failed, with what it printed to its standard error.
-func (p PostRenderer) exitError(err error, complaint string) error {
+	name := "post-renderer " + p.Command
+	c := command{name: name, path: path, args: p.Args, input: manifest, output: p.MaxOutput, messages: 2 * maxComplaint}
+	out, messages, err := c.run(ctx)
+	complaint := strings.TrimSpace(messages.text.String())
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		err = fmt.Errorf("post-renderer %s ended with exit code %d", p.Command, exit.ExitCode())
-	} else {
-		err = fmt.Errorf("post-renderer %s: %w", p.Command, err)
+	switch {
+	case errors.As(err, &exit) && complaint != "":
+		return nil, fmt.Errorf("%w:\n%.*s", err, maxComplaint, complaint)
+	case err != nil:
+		return nil, err
+	case strings.TrimSpace(string(out)) == "":
+		return nil, fmt.Errorf("%s printed nothing", name)
 	}
-	complaint = strings.TrimSpace(complaint)
-	if complaint == "" {
-		return err
-	}
-	return fmt.Errorf("%w:\n%.*s", err, maxComplaint, complaint)
+	return out, nil
 }

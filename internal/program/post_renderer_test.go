@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
 // TestPostRenderer runs real programs over a manifest.
@@ -19,7 +21,7 @@ func TestPostRenderer(t *testing.T) {
 		"changes": {"sed s/a/b/ $1", "kind: bbc", ""},
 		"silent":  {"cat > /dev/null", "", "printed nothing"},
 		"fails":   {"echo 'no such overlay' >&2; exit 3", "", "ended with exit code 3:\nno such overlay"},
-		"talks":   {"head -c 3000000 /dev/zero", "", "prints more than 2 MiB"},
+		"talks":   {"exec cat /dev/zero", "", "/render prints more than 2 MiB"}, // it never ends by itself
 		"hangs":   {"sleep 5 & wait", "", "deadline"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -39,6 +41,9 @@ func TestPostRenderer(t *testing.T) {
 			}
 			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Errorf("error %v, want %s", err, test.err)
+			}
+			if wants := map[bool]string{true: "--render-memory allows more"}[name == "talks"]; hint.Of(err) != wants {
+				t.Errorf("hint %q, want %q", hint.Of(err), wants)
 			}
 		})
 	}

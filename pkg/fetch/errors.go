@@ -20,6 +20,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/registry"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
@@ -122,7 +123,7 @@ func (f fetcher) asError(subject string, err error) error {
 }
 
 // describe classifies an error of fetching a file by what the user can do about it.
-func describe(from source, err error) (what, hint string) {
+func describe(from source, err error) (what, advice string) {
 	var dns *net.DNSError
 	var network net.Error
 	var lost *net.OpError
@@ -152,7 +153,7 @@ func describe(from source, err error) (what, hint string) {
 	case errors.As(err, &lost):
 		return "cannot reach " + host + ": " + innermost(err), hintReach
 	}
-	return innermost(err), ""
+	return innermost(err), hint.Of(err)
 }
 
 // statusOf returns the HTTP status of a refusal, or 0 if err is none.
