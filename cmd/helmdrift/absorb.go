@@ -183,7 +183,7 @@ func (o *absorbOptions) session(ctx context.Context, s streams, c *connection, a
 		return session{}, err
 	}
 	player := snapshot.NewPlayer(saved)
-	options.ReadManifest = o.limits.playedManifest(player)
+	options.ReadManifest = o.limits.jobs(c.debug).Bounded(player.ReadManifest)
 	target := drift.Target{Namespace: saved.Namespace, Release: saved.Release, Revision: o.revision, Chart: o.chart(chart)}
 	return session{comparer: drift.New(player.Connection(), options), target: target}, nil
 }

@@ -93,7 +93,7 @@ func completeObject(s streams, c *connection) cobra.CompletionFunc {
 		if err != nil {
 			return nil, err
 		}
-		documents, err := newLimits(s).readManifest(ctx, loaded.Old)
+		documents, err := newLimits(s).jobs(false).ReadManifest(ctx, loaded.Old)
 		if err != nil {
 			return nil, err
 		}

@@ -213,7 +213,7 @@ func (o *desiredOptions) chart(ref string) *drift.Chart {
 	}
 	// The post-renderer and the values files are the user's own: they are read and run in this process, which has the terminal.
 	if o.postRenderer != "" {
-		out.PostRender = program.PostRenderer{Command: o.postRenderer, Args: o.postRendererArgs, MaxOutput: o.limits.maxAnswer()}.Run
+		out.PostRender = program.PostRenderer{Command: o.postRenderer, Args: o.postRendererArgs, MaxOutput: o.limits.jobs(false).MaxAnswer()}.Run
 	}
 	return out
 }

@@ -13,8 +13,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
-	"github.com/helmdrift/helmdrift/pkg/release"
-	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/snapshot"
 )
 
@@ -57,7 +55,7 @@ func runDiffSnapshot(ctx context.Context, s streams, c *connection, o diffOption
 		return err
 	}
 	player := snapshot.NewPlayer(saved)
-	options.ReadManifest = o.limits.playedManifest(player)
+	options.ReadManifest = o.limits.jobs(c.debug).Bounded(player.ReadManifest)
 	d := session{comparer: drift.New(player.Connection(), options), target: target}
 	return o.report(ctx, s, d, known, flags, func() time.Time { return saved.Time })
 }
@@ -108,15 +106,4 @@ func (o *diffOptions) checkSnapshot(flags *pflag.FlagSet) error {
 		err = errors.New("--snapshot needs the name of a file")
 	}
 	return err
-}
-
-// playedManifest implements drift.Options.ReadManifest with what a snapshot holds, within the memory limit.
-func (l limits) playedManifest(p *snapshot.Player) func(context.Context, *release.Record) ([]render.Document, error) {
-	return func(ctx context.Context, r *release.Record) ([]render.Document, error) {
-		documents, err := p.ReadManifest(ctx, r)
-		if err == nil && tooLarge(documents, l.memory.Value()) {
-			err = l.memoryExceeded(fmt.Sprintf("comparing the manifest of revision %d of %s", r.Revision, r.Name))
-		}
-		return documents, err
-	}
 }

@@ -49,7 +49,7 @@
 //	selection_flags.go                                 the flags, by topic: what they are called, how they are checked, what they set
 //	ignore.go, baseline.go                             what the user has decided to ignore
 //	connection.go, version.go                          which cluster, as whom, and the version that the API server is told
-//	jobs.go, limits.go, plugins.go                     work on text that others wrote, under limits of time and memory
+//	limits.go, plugins.go                              the limits of work on text that others wrote, and the child process
 //	aliases.go                                         flags of helm-diff and helm-drift
 //	exit.go                                            from a report to an exit code
 //	display.go, streams.go, log.go                     stdin, stdout, stderr, and what may be printed there
@@ -58,7 +58,7 @@
 // # Child processes
 //
 // Charts, long manifests and indexes of repositories are read and rendered in a child process, which is this program again under another
-// name (limits.go, jobs.go). It holds no credentials of the cluster. When a template reads a file or looks up an object, the child asks
+// name (limits.go, internal/jobs). It holds no credentials of the cluster. When a template reads a file or looks up an object, the child asks
 // its parent.
 //
 // # Adding a flag

@@ -1,32 +1,32 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
+	"io"
 	"log"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/internal/jobs"
 )
 
-// This file says what work on foreign text may take, and starts the child process that does it. What the jobs are is in jobs.go, and how a
-// child is started, watched and ended is in internal/confine.
+// This file says what work on foreign text may take, and what this program is if it was started to do such work. The jobs are in
+// internal/jobs, and how a child is started, watched and ended is in internal/confine.
 
-// limits are the time and the memory that work on foreign text may take. A template can loop forever or fill the memory, and so can the
-// text of a manifest or of an index. Go cannot stop such work within a process, so it is a job of a child process (jobs.go), which can be
-// ended. A limit of zero means no limit.
+// limits are the flags about the time and the memory that work on foreign text may take.
 type limits struct {
-	time    time.Duration
-	memory  memorySize
-	program confine.Program
+	time   time.Duration
+	memory memorySize
+	// env is the environment of a child.
+	env []string
 }
 
 // newLimits returns the default limits.
 func newLimits(s streams) limits {
-	return limits{time: time.Minute, memory: newMemorySize("1Gi"), program: confine.Program{Name: childName, Env: childEnv(s.env)}}
+	return limits{time: time.Minute, memory: newMemorySize("1Gi"), env: childEnv(s.env)}
 }
 
 func (l *limits) addFlags(fs *pflag.FlagSet) {
@@ -56,41 +56,35 @@ func childEnv(env func(string) string) []string {
 	return out
 }
 
-// answerShare is the fraction of the memory limit that one answer of the network may take. Several copies of it are held at once.
-const answerShare = 4
-
-// maxAnswer returns the largest size of one answer of the network in bytes; 0 means that the package that reads it decides.
-func (l limits) maxAnswer() int64 { return l.memory.Value() / answerShare }
-
-// runJob runs a job in a child process within the limits. Doing names the work in messages, such as "rendering the chart". The child asks
-// its questions through calls.
-func runJob[In, Out any](ctx context.Context, l limits, doing, job string, in In, calls map[string]confine.Call) (Out, error) {
-	// A fault is the error of the job itself, which says what it was doing. Errors of the way to and from the child do not.
-	out, err := confine.Run[In, Out](ctx, l.program, confine.Limits{Time: l.time, Memory: l.memory.Value()}, job, in, calls)
-	var fault *confine.Fault
-	switch {
-	case errors.Is(err, confine.ErrTime):
-		err = l.timeExceeded(doing)
-	case errors.Is(err, confine.ErrMemory):
-		err = l.memoryExceeded(doing)
-	case err != nil && ctx.Err() == nil && !errors.As(err, &fault):
-		err = fmt.Errorf("%s: %w", doing, err)
-	}
-	return out, err
-}
-
-// withLog returns the limits with the log of the child printed if debug is set.
-func (l limits) withLog(debug bool) limits {
+// jobs returns the limits for the jobs of children, whose log is printed if debug is set.
+func (l limits) jobs(debug bool) jobs.Limits {
+	out := jobs.Limits{Time: l.time, Memory: l.memory.Quantity, Program: confine.Program{Name: childName, Env: l.env}}
 	if debug {
-		l.program.Log = log.Writer()
+		out.Program.Log = log.Writer()
 	}
-	return l
+	return out
 }
 
-func (l limits) timeExceeded(doing string) error {
-	return hinted{error: fmt.Errorf("%s takes longer than %s", doing, l.time), hint: "--render-timeout allows more"}
+// serveParent is the main function of a child. It does one job and returns the exit code. The original standard output is the pipe to the
+// parent, so os.Stdout is replaced: what a library prints must not get between the answers.
+func serveParent() int {
+	debug.SetTraceback("single")
+	quiet()
+	log.SetOutput(os.Stderr) // the parent prints it if --debug is set, and discards it otherwise
+	out := os.Stdout
+	os.Stdout = os.Stderr
+	in := io.Reader(os.Stdin)
+	if info, err := os.Stdin.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		in = eof{} // somebody started this by hand: there is no parent and no job
+	}
+	return confine.Child{
+		In: in, Out: out, Err: os.Stderr, Exit: os.Exit, Quiet: func() { log.SetOutput(io.Discard) },
+		Jobs: jobs.All(),
+	}.Serve()
 }
 
-func (l limits) memoryExceeded(doing string) error {
-	return hinted{error: fmt.Errorf("%s takes more memory than %s", doing, l.memory.String()), hint: "--render-memory allows more"}
-}
+// eof is an empty input.
+type eof struct{}
+
+// Read returns the end.
+func (eof) Read([]byte) (int, error) { return 0, io.EOF }

@@ -2,20 +2,16 @@ package main
 
 import (
 	"bytes"
-	"encoding/gob"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -212,50 +208,6 @@ data:
 	if code != exitFailure || !strings.Contains(r.Releases[0].Errors[0].Message, "no such file") {
 		t.Errorf("a file that is not there: exit %d, %+v", code, r.Releases[0].Errors)
 	}
-}
-
-// TestEverythingCrosses checks that orders and answers lose no field on their way between the processes.
-func TestEverythingCrosses(t *testing.T) {
-	// Each field has a namesake.
-	request := reflect.TypeFor[drift.ChartRequest]()
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[render.ChartOptions]()) {
-		if _, crosses := request.FieldByName(f.Name); !crosses {
-			t.Errorf("render.ChartOptions.%s does not reach the child", f.Name)
-		}
-	}
-	// The child makes these itself.
-	made := []string{
-		"render.ValueOptions.allDocuments", "render.ValueOptions.known", "render.ValueOptions.ReadFile",
-		"drift.ChartRequest.ReadFile", "drift.ChartRequest.Lookup", "drift.ChartRequest.PostRender",
-	}
-	seen := map[reflect.Type]bool{}
-	var check func(reflect.Type)
-	check = func(typ reflect.Type) {
-		switch typ.Kind() {
-		case reflect.Pointer, reflect.Slice, reflect.Map:
-			check(typ.Elem())
-		case reflect.Interface:
-			t.Errorf("gob cannot carry %s as it is", typ)
-		case reflect.Struct:
-			if seen[typ] || reflect.PointerTo(typ).Implements(reflect.TypeFor[gob.GobEncoder]()) {
-				return
-			}
-			seen[typ] = true
-			for i := range typ.NumField() {
-				f := typ.Field(i)
-				if name := typ.String() + "." + f.Name; slices.Contains(made, name) {
-					continue
-				} else if !f.IsExported() || f.Type.Kind() == reflect.Func {
-					t.Errorf("%s would not cross", name)
-					continue
-				}
-				check(f.Type)
-			}
-		}
-	}
-	check(reflect.TypeFor[chartOrder]())
-	check(reflect.TypeFor[chartAnswer]())
-	check(reflect.TypeFor[manifestAnswer]())
 }
 
 // TestChildEnvironment checks that the environment of a child has no credentials of the cluster.

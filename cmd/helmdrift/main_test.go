@@ -11,6 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -32,7 +33,7 @@ func TestStderrIsEscapedAsStdout(t *testing.T) {
 			}
 			s.explain(hinted{errors.New(hostile), hostile})
 			s.print("note: ", hostile)
-			log.New(newHelmLog(s.known, escape.Writer(&stderr, !s.terminal().Unicode())), "log: ", 0).Print(hostile)
+			log.New(render.LogWriter(s.known, escape.Writer(&stderr, !s.terminal().Unicode())), "log: ", 0).Print(hostile)
 
 			shown := escape.Lines(hostile, !s.terminal().Unicode()) + "\n"
 			if !strings.Contains(stdout.String(), "\nwarning: "+shown) {

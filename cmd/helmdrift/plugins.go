@@ -14,7 +14,7 @@ import (
 
 // plugins returns what runs plugins. Without a limit on the memory, that on their output is that of an answer of the network.
 func (o *desiredOptions) plugins() program.Plugins {
-	return program.Plugins{Env: o.pluginEnv(), Time: o.limits.time, MaxOutput: cmp.Or(o.limits.maxAnswer(), fetch.LargestAnswer),
+	return program.Plugins{Env: o.pluginEnv(), Time: o.limits.time, MaxOutput: cmp.Or(o.limits.jobs(false).MaxAnswer(), fetch.LargestAnswer),
 		Known: o.streams.known, Show: o.streams.print}
 }
 

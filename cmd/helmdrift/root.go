@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
 // This file builds the command tree and decides what a command line means before any command runs: unknown commands, wrong flags, and the
@@ -36,7 +37,7 @@ puts back what drifted and nothing else.`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			// Flags are parsed by now. Until here, quiet has discarded every log.
 			if c.debug {
-				log.SetOutput(newHelmLog(s.known, escape.Writer(s.err, !s.terminal().Unicode())))
+				log.SetOutput(render.LogWriter(s.known, escape.Writer(s.err, !s.terminal().Unicode())))
 			}
 			if cmd.Name() == "diff" { // which accepts the flags of helm-diff
 				return nil

@@ -22,7 +22,7 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/absorb", "internal/config", "internal/confine", "internal/escape", "internal/files", "internal/ignore",
+		"cmd/helmdrift": {"internal/absorb", "internal/config", "internal/confine", "internal/escape", "internal/files", "internal/ignore", "internal/jobs",
 			"internal/manifestdiff", "internal/output",
 			"internal/output/text",
 			"internal/owners", "internal/program", "internal/secret", "internal/terminal", "internal/unified", "internal/valuesfile", "pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history",
@@ -50,11 +50,13 @@ func arrows() map[string][]string {
 		"pkg/threeway": {"internal/apiserver", "internal/document", "internal/engine", "internal/ignore", "internal/kinds", "internal/owners",
 			"internal/secret",
 			"internal/verdict", "pkg/object", "pkg/report"},
-		"pkg/report":        {"pkg/object"},
-		"pkg/object":        {},
-		"internal/secret":   {},
-		"internal/confine":  {"internal/hint"},
-		"internal/hint":     {},
+		"pkg/report":       {"pkg/object"},
+		"pkg/object":       {},
+		"internal/secret":  {},
+		"internal/confine": {"internal/hint"},
+		"internal/hint":    {},
+		"internal/jobs": {"internal/confine", "internal/hint", "internal/secret", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/release",
+			"pkg/render"},
 		"internal/program":  {"internal/hint", "internal/secret", "pkg/fetch"},
 		"internal/config":   {"internal/hint", "internal/ignore", "internal/owners", "pkg/report"},
 		"internal/document": {"pkg/object"},

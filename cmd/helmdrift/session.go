@@ -39,9 +39,9 @@ func (o compareOptions) comparison(s streams, c *connection) (drift.Options, err
 	c.known.Add(c.token, o.source.Password)
 	options.Known = c.known
 	// Work on foreign text is done in child processes instead of this one.
-	limits := o.limits.withLog(c.debug)
-	options.Fetch, options.ReadManifest, options.Render = limits.fetchChart, limits.readManifest, limits.renderChart
-	options.RenderVariants, options.RenderTime = limits.renderVariants, limits.time
+	limits := o.limits.jobs(c.debug)
+	options.Fetch, options.ReadManifest, options.Render = limits.FetchChart, limits.ReadManifest, limits.RenderChart
+	options.RenderVariants, options.RenderTime = limits.RenderVariants, limits.Time
 	return options, nil
 }
 

@@ -99,8 +99,8 @@ func runSnapshot(ctx context.Context, s streams, c *connection, o snapshotOption
 	options := o.options()
 	c.known.Add(c.token, o.source.Password)
 	options.Known = c.known
-	limits := o.limits.withLog(c.debug)
-	options.Fetch, options.ReadManifest, options.Render = limits.fetchChart, limits.readManifest, limits.renderChart
+	limits := o.limits.jobs(c.debug)
+	options.Fetch, options.ReadManifest, options.Render = limits.FetchChart, limits.ReadManifest, limits.RenderChart
 	found, err := c.resolve()
 	if err != nil {
 		return err

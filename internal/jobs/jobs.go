@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"os"
-	"runtime/debug"
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/confine"
@@ -18,10 +16,6 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
-
-// This file holds both ends of the work that is done in child processes. The methods of limits run in the parent: they send an order and
-// read the answer, and fit the functions of drift.Options. The functions of the same names run in the child. Orders and answers cross a
-// pipe as encoding/gob (internal/confine), so their fields are exported.
 
 // The names of the jobs of a child.
 const (
@@ -40,46 +34,27 @@ const (
 	askVariants   = "variants"
 )
 
-// serveParent is the main function of a child. It does one job and returns the exit code. The original standard output is the pipe to the
-// parent, so os.Stdout is replaced: what a library prints must not get between the answers.
-func serveParent() int {
-	debug.SetTraceback("single")
-	quiet()
-	log.SetOutput(os.Stderr) // the parent prints it if --debug is set, and discards it otherwise
-	out := os.Stdout
-	os.Stdout = os.Stderr
-	in := io.Reader(os.Stdin)
-	if info, err := os.Stdin.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		in = eof{} // somebody started this by hand: there is no parent and no job
+// All returns the jobs of a child by their names.
+func All() map[string]confine.Job {
+	return map[string]confine.Job{
+		jobManifest: confine.NewJob(readManifest),
+		jobChart:    confine.NewJob(renderChart),
+		jobVariants: confine.NewJob(renderVariants),
+		jobIndex: confine.NewJob(func(ctx context.Context, _ *confine.Parent, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
+			return q.Answer(ctx)
+		}),
 	}
-	return confine.Child{
-		In: in, Out: out, Err: os.Stderr, Exit: os.Exit, Quiet: func() { log.SetOutput(io.Discard) },
-		Jobs: map[string]confine.Job{
-			jobManifest: confine.NewJob(readManifest),
-			jobChart:    confine.NewJob(renderChart),
-			jobVariants: confine.NewJob(renderVariants),
-			jobIndex: confine.NewJob(func(ctx context.Context, _ *confine.Parent, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
-				return q.Answer(ctx)
-			}),
-		},
-	}.Serve()
 }
 
-// eof is an empty input.
-type eof struct{}
-
-// Read returns the end.
-func (eof) Read([]byte) (int, error) { return 0, io.EOF }
-
-// fetchChart implements drift.Options.Fetch. The chart is fetched in this process, which has the logins, and the indexes of repositories
+// FetchChart implements drift.Options.Fetch. The chart is fetched in this process, which has the logins, and the indexes of repositories
 // are read in a child process.
-func (l limits) fetchChart(ctx context.Context, ref string, source fetch.Options) (path string, done func(), err error) {
-	if l.time > 0 {
-		limited, cancel := context.WithTimeoutCause(ctx, l.time, l.timeExceeded("fetching the chart"))
+func (l Limits) FetchChart(ctx context.Context, ref string, source fetch.Options) (path string, done func(), err error) {
+	if l.Time > 0 {
+		limited, cancel := context.WithTimeoutCause(ctx, l.Time, l.timeExceeded("fetching the chart"))
 		defer cancel()
 		ctx = limited
 	}
-	source.MaxAnswer = l.maxAnswer()
+	source.MaxAnswer = l.MaxAnswer()
 	source.ReadIndex = func(ctx context.Context, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
 		return runJob[fetch.IndexQuery, fetch.IndexAnswer](ctx, l, "reading the index of the repository", jobIndex, q, nil)
 	}
@@ -98,14 +73,14 @@ type manifestAnswer struct {
 	TooLarge  bool
 }
 
-// readManifest implements drift.Options.ReadManifest. A manifest that is short and has no aliases is read in this process. Any other needs
+// ReadManifest implements drift.Options.ReadManifest. A manifest that is short and has no aliases is read in this process. Any other needs
 // a child process, whose start takes some 50 ms.
-func (l limits) readManifest(ctx context.Context, r *release.Record) ([]render.Document, error) {
+func (l Limits) ReadManifest(ctx context.Context, r *release.Record) ([]render.Document, error) {
 	if render.NeedsNoBounds(r.Manifest) {
 		return render.ReadDocuments(r.Manifest), nil
 	}
 	name := fmt.Sprintf("the manifest of revision %d of %s", r.Revision, r.Name)
-	order := manifestOrder{Text: r.Manifest, Memory: l.memory.Value()}
+	order := manifestOrder{Text: r.Manifest, Memory: l.Memory.Value()}
 	answer, err := runJob[manifestOrder, manifestAnswer](ctx, l, "reading "+name, jobManifest, order, nil)
 	if err == nil && answer.TooLarge {
 		err = l.memoryExceeded("comparing " + name)
@@ -121,6 +96,20 @@ func readManifest(_ context.Context, _ *confine.Parent, o manifestOrder) (manife
 		return manifestAnswer{TooLarge: true}, nil
 	}
 	return manifestAnswer{Documents: documents}, nil
+}
+
+// Bounded returns a function that reads a manifest, and fails if its comparison would exceed the limit of memory. It is for manifests that
+// are read without a child, such as those of a snapshot.
+func (l Limits) Bounded(
+	read func(context.Context, *release.Record) ([]render.Document, error),
+) func(context.Context, *release.Record) ([]render.Document, error) {
+	return func(ctx context.Context, r *release.Record) ([]render.Document, error) {
+		documents, err := read(ctx, r)
+		if err == nil && tooLarge(documents, l.Memory.Value()) {
+			err = l.memoryExceeded(fmt.Sprintf("comparing the manifest of revision %d of %s", r.Revision, r.Name))
+		}
+		return documents, err
+	}
 }
 
 // tooLarge reports whether comparing the objects of documents takes more memory than limit; a limit of 0 means none.
@@ -146,11 +135,11 @@ type chartAnswer struct {
 	Fault *render.Error
 }
 
-// renderChart implements drift.Options.Render in a child process, which asks this one for files, lookups and the post-renderer.
-func (l limits) renderChart(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
+// RenderChart implements drift.Options.Render in a child process, which asks this one for files, lookups and the post-renderer.
+func (l Limits) RenderChart(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
 	// Each function of the request becomes a question that the child may ask.
 	calls := callsOf(q)
-	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.memory.Value()}
+	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.Memory.Value()}
 	answer, err := runJob[chartOrder, chartAnswer](ctx, l, "rendering the chart", jobChart, order, calls)
 	q.Known.AddKnown(answer.Known)
 	switch {
@@ -171,12 +160,12 @@ func callsOf(q drift.ChartRequest) map[string]confine.Call {
 	}
 }
 
-// renderVariants implements drift.Options.RenderVariants in one child process: the limits are those of all renderings together. If a rendering
+// RenderVariants implements drift.Options.RenderVariants in one child process: the limits are those of all renderings together. If a rendering
 // ends the child, drift.VariantServer starts another one within drift.Options.RenderTime.
-func (l limits) renderVariants(ctx context.Context, q drift.ChartRequest, next drift.NextVariants) error {
+func (l Limits) RenderVariants(ctx context.Context, q drift.ChartRequest, next drift.NextVariants) error {
 	calls := callsOf(q)
 	calls[askVariants] = confine.NewCall(next)
-	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.memory.Value()}
+	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.Memory.Value()}
 	answer, err := runJob[chartOrder, chartAnswer](ctx, l, "trying values of the chart", jobVariants, order, calls)
 	if err == nil && answer.Fault != nil {
 		return answer.Fault
@@ -186,9 +175,7 @@ func (l limits) renderVariants(ctx context.Context, q drift.ChartRequest, next d
 
 // renderVariants renders variants in a child, which asks its parent for each batch.
 func renderVariants(ctx context.Context, p *confine.Parent, o chartOrder) (chartAnswer, error) {
-	if log.Writer() != io.Discard {
-		log.SetOutput(newHelmLog(o.Request.Known, os.Stderr))
-	}
+	scrubLog(o.Request.Known)
 	err := drift.ServeVariants(ctx, o.request(p), func(_ context.Context, answer drift.VariantAnswer) (drift.VariantOrder, error) {
 		return confine.Ask[drift.VariantAnswer, drift.VariantOrder](p, askVariants, answer)
 	})
@@ -198,12 +185,17 @@ func renderVariants(ctx context.Context, p *confine.Parent, o chartOrder) (chart
 	return chartAnswer{}, err
 }
 
+// scrubLog removes from the log of a child what is known to be secret, if anybody reads that log.
+func scrubLog(known *secret.Known) {
+	if to := log.Writer(); to != io.Discard {
+		log.SetOutput(render.LogWriter(known, to))
+	}
+}
+
 // renderChart renders a chart in a child. Helm logs while it renders, so the log is scrubbed there, where the values are known.
 func renderChart(ctx context.Context, p *confine.Parent, o chartOrder) (chartAnswer, error) {
 	known := o.Request.Known
-	if log.Writer() != io.Discard {
-		log.SetOutput(newHelmLog(known, os.Stderr))
-	}
+	scrubLog(known)
 	rendered, err := drift.RenderChart(ctx, o.request(p))
 	if fault := (*render.Error)(nil); errors.As(err, &fault) {
 		return chartAnswer{Fault: fault, Known: known}, nil
