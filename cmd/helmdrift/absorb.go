@@ -81,6 +81,7 @@ A secret is never written into values or patches. absorb reads the cluster and w
 	fs.IntVar(&o.revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
 	o.ignoreOptions.addFlags(fs)
 	o.desiredOptions.addFlags(fs)
+	hideFlags(fs, "install", "to-revision", "dry-run")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.AbsorbFormats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

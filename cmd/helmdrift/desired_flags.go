@@ -88,7 +88,7 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.forceReplace, "force", false,
 		"replace objects instead of patching them (Helm 4: --force-replace); not with server-side apply")
 	fs.BoolVar(&o.forceReplace, "force-replace", false, "Helm 4's name for --force")
-	_ = fs.MarkHidden("force-replace")
+	hideFlags(fs, "force-replace")
 	fs.BoolVar(&o.takeOwnership, "take-ownership", false, "adopt objects of CHART that already exist, whoever owns them")
 
 	fs.StringSliceVarP(&o.values.Files, "values", "f", nil, "values `file` or URL for CHART; - for standard input; may be repeated")
@@ -137,6 +137,13 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.postRenderer, "post-renderer", "", "`program` that changes the rendered manifest, as for helm upgrade")
 	fs.StringArrayVar(&o.postRendererArgs, "post-renderer-args", nil, "`argument` for the post-renderer; may be repeated")
 	o.limits.addFlags(fs)
+}
+
+// hideFlags removes flags from the help of a command that refuses them. Refusing them says why; an unknown flag would look like a typing error.
+func hideFlags(fs *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		_ = fs.MarkHidden(name)
+	}
 }
 
 // chartFlags returns the flags that have no effect without a chart.

@@ -63,7 +63,7 @@ With --fix it then does what helmdrift fix does. It has the exit codes of helmdr
 its flags --yes, --only, --skip, --prune, --no-restart, --backup, --timeout,
 --field-manager and --target-namespace.
 
-Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict
+Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-8: ~ overwrite, = ignore)
 
 ` + exitHelp,
 		Example: `  helmdrift diff web -n prod
@@ -123,9 +123,7 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 
 	// The flags of fix would fill a page of the help of a command that writes nothing without --fix.
 	o.repair.addFlags(fs)
-	for _, name := range fixFlags() {
-		_ = fs.MarkHidden(name)
-	}
+	hideFlags(fs, fixFlags()...)
 	completeFixFlags(cmd)
 	addAliases(fs)
 }

@@ -1,5 +1,5 @@
 // Command helmdrift shows what drifted in a Helm release, who changed it, and what the next helm upgrade will do about it. helmdrift fix
-// puts the drift back.
+// puts back what drifted.
 //
 // This package holds the flags, the prompts and the exit codes. pkg/drift makes the comparison, internal/output prints it, and pkg/repair
 // plans and writes a fix.

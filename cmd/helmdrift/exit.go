@@ -29,7 +29,8 @@ const exitHelp = `Exit codes:
   0  nothing that --fail-on selects
   1  usage error or failure; something could not be compared, even if drift was found; or the dry
      run by the API server contradicts the prediction
-  2  something that --fail-on selects`
+  2  something that --fail-on selects: by default drift, a conflict, or an object on which the
+     upgrade fails`
 
 // fixExitHelp is the same for fix. diff --fix has these codes too.
 const fixExitHelp = `Exit codes:
@@ -57,8 +58,7 @@ func failOnWords() []string {
 
 // failOnUsage returns the help of --fail-on.
 func failOnUsage() string {
-	return "`list` of what sets exit code 2: " + strings.Join(failOnWords(), ", ") + "; restart is a pod that is replaced, " +
-		"downtime a workload without a ready pod for a time; +word adds to the default"
+	return "what sets exit code 2, as a `list` of " + strings.Join(failOnWords(), ", ") + "; +word adds to the default"
 }
 
 // String returns the words that are set, separated by commas.

@@ -55,10 +55,10 @@ func newFixOptions() fixOptions {
 // addFlags adds the flags that fix and diff --fix share.
 func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&o.yes, "yes", "y", false, "write without asking")
-	fs.StringArrayVar(&o.only, "only", nil, "put back only this object, `KIND/NAME`, or one field of it, KIND/NAME:PATH; may be repeated")
-	fs.StringArrayVar(&o.skip, "skip", nil, "do not put back this object, `KIND/NAME`, or one field of it, KIND/NAME:PATH; may be repeated")
+	fs.StringArrayVar(&o.only, "only", nil, "put back only this object or field: `KIND/NAME[:PATH]`; may be repeated")
+	fs.StringArrayVar(&o.skip, "skip", nil, "do not put back this object or field: `KIND/NAME[:PATH]`; may be repeated")
 	fs.BoolVar(&o.prune, "prune", false, "also remove what a person added and no manifest names; the plan lists it separately")
-	fs.BoolVar(&o.noRestart, "no-restart", false, "do not put back the fields because of which pods would restart")
+	fs.BoolVar(&o.noRestart, "no-restart", false, "leave the fields that would restart pods if they were put back")
 	fs.StringVar(&o.manager, "field-manager", "",
 		"field manager `name` under which Helm writes the release, if the cluster does not show it or Helm applies client-side")
 	fs.StringVar(&o.targetNamespace, "target-namespace", "",

@@ -98,6 +98,14 @@ func flagError(err error) error {
 	return fmt.Errorf("--%s %s: %s", flag.Name, shellWord(wrong.GetValue()), cause)
 }
 
+// withFlag returns an error with the flag that caused it; nil if there is none.
+func withFlag(flag string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", flag, err)
+}
+
 // namesOf returns the names of the flags that a function adds, in the order in which it adds them. Lists of flags are made with it, so
 // that a new flag is in all of them.
 func namesOf(add func(*pflag.FlagSet)) (names []string) {

@@ -25,15 +25,15 @@ type flagGroup struct {
 func flagGroups(command string) []flagGroup {
 	switch command {
 	case "diff":
-		return slices.Concat(selectionGroups(), desiredGroups(), diffGroups(), commonGroups())
+		return slices.Concat(selectionGroups(), desiredGroups("to-revision", "revision", "install", "dry-run"), diffGroups(), commonGroups())
 	case "fix":
 		return slices.Concat(fixGroups(), commonGroups())
 	case "absorb":
-		return slices.Concat(absorbGroups(), desiredGroups(), commonGroups())
+		return slices.Concat(absorbGroups(), desiredGroups("revision"), commonGroups())
 	case "list":
 		return slices.Concat(selectionGroups(), []flagGroup{{"Output", []string{"output", "color"}}}, commonGroups())
 	case "snapshot":
-		return slices.Concat(snapshotGroups(), desiredGroups(), commonGroups())
+		return slices.Concat(snapshotGroups(), desiredGroups("to-revision", "revision"), commonGroups())
 	case "history":
 		return slices.Concat(historyGroups(), commonGroups())
 	case "report":
@@ -70,10 +70,10 @@ func historyGroups() []flagGroup {
 // selectionGroups returns the flags that select releases.
 func selectionGroups() []flagGroup { return []flagGroup{{"Which releases", selectionFlags()}} }
 
-// desiredGroups returns the flags that choose what the release is compared with.
-func desiredGroups() []flagGroup {
+// desiredGroups returns the flags that choose what the release is compared with. Those that choose a state differ between the commands.
+func desiredGroups(states ...string) []flagGroup {
 	return []flagGroup{
-		{"What to compare with", []string{"to-revision", "revision", "install", "dry-run"}},
+		{"What to compare with", states},
 		{"How Helm would write", []string{"helm-version", "server-side", "force-conflicts", "force", "take-ownership"}},
 		{"Values", []string{
 			"values", "set", "set-string", "set-json", "set-file", "set-literal", "reuse-values", "reset-values", "reset-then-reuse-values",

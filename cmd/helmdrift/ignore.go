@@ -35,8 +35,7 @@ type ignoreOptions struct {
 func (o *ignoreOptions) addFlags(fs *pflag.FlagSet) {
 	o.addRuleFlags(fs)
 	fs.StringVar(&o.config, "config", "",
-		"configuration `file` with ignore rules (default: the nearest "+config.FileName+
-			" between the working directory and the repository root)")
+		"configuration `file` with ignore rules (default: the nearest "+config.FileName+", up to the repository root)")
 	fs.BoolVar(&o.fromFlux, "from-flux", false, "also use the rules in spec.driftDetection.ignore of the HelmRelease that deploys the release")
 	fs.BoolVar(&o.noDefaults, "no-default-ignores", false, "do not use the built-in ignore rules; diff --show-ignored lists what they ignore")
 }

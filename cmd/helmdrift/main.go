@@ -56,6 +56,8 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		return exitClean
 	case errors.As(err, &status):
 		return int(status)
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		err = errors.New("interrupted") // the request that it cut off is of no interest
 	}
 	s.explain(err)
 	return exitFailure

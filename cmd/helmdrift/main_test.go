@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io"
 	"log"
+	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,6 +46,32 @@ func TestStderrIsEscapedAsStdout(t *testing.T) {
 			if want := "Error: " + shown + "Hint: " + shown + "note: " + shown + "log: " + shown; stderr.String() != want {
 				t.Errorf("%s: %q is on stderr as\n%swant\n%s", locale, hostile, stderr.String(), want)
 			}
+		}
+	}
+}
+
+// TestInterrupted checks that a command which is interrupted says that, and not which request it was waiting for.
+func TestInterrupted(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	p := &plane{}
+	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: prod}\n"
+	server, err := p.start(kubeconfig, object, object, "deployed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	for _, args := range [][]string{{"diff", "web"}, {"diff"}, {"list"}} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		p.meanwhile = func(r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/secrets") {
+				interrupt()
+			}
+		}
+		var stderr bytes.Buffer
+		code := run(ctx, append(args, "--kubeconfig", kubeconfig), streams{out: io.Discard, err: &stderr, env: emptyEnv})
+		if code != exitFailure || stderr.String() != "Error: interrupted\n" {
+			t.Errorf("%s: code %d, stderr %q", args, code, stderr.String())
 		}
 	}
 }

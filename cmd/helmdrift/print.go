@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -46,7 +48,7 @@ func (o *printOptions) addFlags(cmd *cobra.Command) {
 	fs.Var(&o.failOn, "fail-on", failOnUsage())
 	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and the details of all")
-	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print no report: the exit code has the answer, and files of --report are written")
+	fs.BoolVarP(&o.quiet, "quiet", "q", false, "print errors only: the exit code has the answer, and files of --report are written")
 	fs.BoolVar(&o.noPager, "no-pager", false, "never show a long report in a pager [HELMDRIFT_PAGER, PAGER]")
 	addColorFlag(fs, &o.color)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats(), cobra.ShellCompDirectiveNoFileComp))
@@ -77,7 +79,7 @@ func (o *printOptions) print(s streams, r *report.Report, look output.Options) e
 	}
 	switch {
 	case o.quiet:
-		return nil
+		return s.printErrors(r, look.Text.Now)
 	case o.format != output.Text || o.noPager:
 		return output.Write(s.out, o.format, r, look)
 	}
@@ -86,6 +88,15 @@ func (o *printOptions) print(s streams, r *report.Report, look output.Options) e
 		return err
 	}
 	return s.terminal().Page(doc)
+}
+
+// printErrors says on stderr why exit code 1 follows, if no report says it.
+func (s streams) printErrors(r *report.Report, now time.Time) error {
+	if r.Disputed() {
+		s.print("Error: ", "the dry run by the API server contradicts the prediction; without -q, the report says where")
+	}
+	_, err := s.err.Write(text.Errors(r, s.display(s.err, newColor(), now).Text))
+	return err
 }
 
 // writeFiles writes the report to the files of --report, and to the summary of the job if annotations for GitHub Actions are written there.

@@ -33,7 +33,12 @@ puts back what drifted and nothing else.`,
 		Args:          unknownCommand,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asked, _ := cmd.Flags().GetBool("version"); asked {
+				return s.printVersion()
+			}
+			return cmd.Help()
+		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			// Flags are parsed by now. Until here, quiet has discarded every log.
 			if c.debug {
@@ -50,6 +55,8 @@ puts back what drifted and nothing else.`,
 	root.SetFlagErrorFunc(usageError)
 	root.SetUsageFunc(func(cmd *cobra.Command) error { return writeUsage(s, cmd) })
 	c.addFlags(root.PersistentFlags())
+	root.Flags().Bool("version", false, "print the version")
+	hideFlags(root.Flags(), "version")
 	root.AddCommand(newDiff(s, c), newFix(s, c), newAbsorb(s, c), newList(s, c), newReport(s), newHistory(s, c), newSnapshot(s, c), newVersion(s))
 	_ = root.RegisterFlagCompletionFunc("namespace", completeNamespace(c))
 	_ = root.RegisterFlagCompletionFunc("kube-context", completeContext(c))

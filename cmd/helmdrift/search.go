@@ -200,8 +200,8 @@ func (j *search) checkFound(releases int) error {
 		where = "all namespaces"
 	}
 	if j.total > 0 {
-		return hinted{error: fmt.Errorf("none of the %d releases in %s is selected", j.total, where),
-			hint: "helmdrift list shows them; check --selector, --filter, --exclude and --status"}
+		return hinted{error: fmt.Errorf("the flags select no release in %s, which has %d", where, j.total),
+			hint: "helmdrift list shows the releases; check --selector, --filter, --exclude and --status"}
 	}
 	return hinted{error: fmt.Errorf("there are no releases in %s", where),
 		hint: "-n chooses the namespace, -A all of them, and HELM_DRIVER where the records are stored"}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,11 +55,20 @@ func (o *selectionOptions) isSet(flags *pflag.FlagSet) bool {
 	return false
 }
 
+// statusWords returns the statuses that Helm gives a revision (helm v3.22.0 pkg/release/status.go).
+func statusWords() []string {
+	return []string{
+		"deployed", "failed", "pending-install", "pending-upgrade", "pending-rollback", "superseded", "uninstalling", "uninstalled", "unknown",
+	}
+}
+
 // check refuses values that cannot be meant.
 func (o *selectionOptions) check(flags *pflag.FlagSet) error {
 	switch {
 	case o.concurrency < 1:
 		return fmt.Errorf("--concurrency %d: at least one release must be compared at a time", o.concurrency)
+	case slices.ContainsFunc(o.statuses, func(word string) bool { return !slices.Contains(statusWords(), word) }):
+		return fmt.Errorf("--status %s: Helm's statuses are %s", strings.Join(o.statuses, ","), strings.Join(statusWords(), ", "))
 	case o.allContexts && len(o.contexts) > 0:
 		return errors.New("--contexts and --all-contexts exclude each other")
 	}
@@ -73,6 +83,9 @@ func (o *selectionOptions) check(flags *pflag.FlagSet) error {
 // selection returns what the flags and the names select. The namespace is the one to search unless all are searched.
 func (o *selectionOptions) selection(names []string, namespace string, env func(string) string) (out fleet.Selection, err error) {
 	out = fleet.Selection{Namespace: namespace, Fallback: namespace, Names: names, Statuses: o.statuses}
+	if slices.Contains(names, "") {
+		return out, errEmptyName()
+	}
 	if o.allNamespaces {
 		out.Namespace = ""
 	}
@@ -89,6 +102,11 @@ func (o *selectionOptions) selection(names []string, namespace string, env func(
 	}
 	out.Shard, err = readShard(o.shard, env)
 	return out, err
+}
+
+// errEmptyName returns the error of a release without a name, which in a script is usually a variable that was not set.
+func errEmptyName() error {
+	return hinted{error: errors.New("the name of a release is empty"), hint: "helmdrift list shows the releases"}
 }
 
 // expression compiles the regular expression of a flag; nil if it is empty.

@@ -48,6 +48,9 @@ func (o compareOptions) comparison(s streams, c *connection) (drift.Options, err
 // begin connects to the cluster and finds the release for a command. Until the comparison is over, a line on the terminal says what takes
 // so long.
 func begin(ctx context.Context, s streams, c *connection, o compareOptions, args []string, command string) (out session, err error) {
+	if len(args) > 0 && args[0] == "" {
+		return session{}, errEmptyName()
+	}
 	options, err := o.comparison(s, c)
 	if err != nil {
 		return session{}, err

@@ -65,6 +65,7 @@ not have. With CHART it also holds the objects that CHART adds and what its temp
 	fs.BoolVar(&o.overwrite, "overwrite", false, "replace the file even if it is no snapshot")
 	fs.IntVar(&o.revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
 	o.desiredOptions.addFlags(fs)
+	hideFlags(fs, "install", "dry-run")
 	return cmd
 }
 
@@ -165,7 +166,7 @@ func (o *snapshotOptions) compareAll(ctx context.Context, comparer *drift.Compar
 	}
 	for _, m := range result.Comparison.Input.Errors {
 		if m.Code == report.ErrorRender {
-			return hinted{error: fmt.Errorf("the chart could not be rendered: %s", m.Message), hint: "without CHART, the release alone is saved"}
+			return hinted{error: fmt.Errorf("the chart could not be rendered: %s", m), hint: "without CHART, the release alone is saved"}
 		}
 	}
 	return nil
@@ -196,9 +197,9 @@ func (o *snapshotOptions) checkFile() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		_, err := os.Stat(filepath.Dir(o.output))
-		return err
+		return withFlag("--output "+o.output, err)
 	case err != nil:
-		return err
+		return withFlag("--output "+o.output, err)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a regular file", o.output)
 	case o.overwrite:

@@ -29,12 +29,15 @@ func newVersion(s streams) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version, and the versions of the Helm and Kubernetes libraries inside",
 		Args:  noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(s.out, "helmdrift %s (helm %s, kubernetes %s, %s, %s/%s)\n", version,
-				moduleVersion("helm.sh/helm/v3"), moduleVersion("k8s.io/client-go"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
-		},
+		RunE:  func(*cobra.Command, []string) error { return s.printVersion() },
 	}
+}
+
+// printVersion prints the line of the command version, which helmdrift --version prints too.
+func (s streams) printVersion() error {
+	_, err := fmt.Fprintf(s.out, "helmdrift %s (helm %s, kubernetes %s, %s, %s/%s)\n", version,
+		moduleVersion("helm.sh/helm/v3"), moduleVersion("k8s.io/client-go"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }
 
 // noArguments refuses arguments. The check of cobra calls them unknown commands.

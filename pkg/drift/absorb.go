@@ -89,7 +89,10 @@ func (c *Comparer) absorb(ctx context.Context, t Target, o AbsorbOptions) (*Abso
 		a.file = files[len(files)-1]
 	}
 	for _, m := range result.Comparison.Input.Errors {
-		return a, errors.New(m.Message)
+		if m.Code == report.ErrorRender {
+			return a, fmt.Errorf("the chart could not be rendered: %s", m)
+		}
+		return a, errors.New(m.String())
 	}
 	a.wanted = wantedFields(result.Comparison, o)
 	if len(a.wanted) == 0 {

@@ -59,10 +59,14 @@ func (h History) ChooseRollback(to int) (c Choice, target Entry, err error) {
 		return c, target, h.noneForRollback()
 	}
 	c = Choice{Old: h.last(), Last: h.last()}
+	revision := to
 	if to < 0 {
-		to += c.Last.Revision
+		revision = c.Last.Revision + to
 	}
-	if target, err = h.find(to); err != nil {
+	if target, err = h.find(revision); err != nil {
+		if to < 0 {
+			err = fmt.Errorf("%d counts back from the last revision, %d: %w", to, c.Last.Revision, err)
+		}
 		return Choice{}, target, err
 	}
 	return c, target, h.checkStoredOnce(c.Last, target)
@@ -107,11 +111,14 @@ func (h History) find(revision int) (Entry, error) {
 	if i := slices.IndexFunc(h.Entries, func(e Entry) bool { return e.Revision == revision }); i >= 0 {
 		return h.Entries[i], nil
 	}
-	return Entry{}, fmt.Errorf("release %s has no revision %d; its history has %s", h.Release, revision, h.revisions())
+	return Entry{}, fmt.Errorf("release %s has no revision %d; %s", h.Release, revision, h.revisions())
 }
 
-// revisions lists the stored revisions with their ranges, as in "1-3, 7". A history can have hundreds of revisions.
+// revisions says which revisions are stored, as in "its revisions are 1-3, 7". A history can have hundreds of revisions.
 func (h History) revisions() string {
+	if len(h.Entries) == 1 {
+		return fmt.Sprintf("its only revision is %d", h.last().Revision)
+	}
 	var b strings.Builder
 	for i := 0; i < len(h.Entries); {
 		first := h.Entries[i].Revision
@@ -127,7 +134,7 @@ func (h History) revisions() string {
 			fmt.Fprintf(&b, "-%d", last)
 		}
 	}
-	return b.String()
+	return "its revisions are " + b.String()
 }
 
 // checkStoredOnce returns an error if two objects claim to be the same chosen revision, such as a backup copied with
@@ -147,19 +154,25 @@ func (h History) checkStoredOnce(choice ...Entry) error {
 	return nil
 }
 
-// noneForUpgrade is Helm's error for the upgrade of a release that has no record.
+// noneForUpgrade returns the error for the upgrade of a release that has no record.
 func (h History) noneForUpgrade() error {
-	return h.noRecordError(installError{error: noneDeployed(h.Release)})
+	return h.noRecordError(installError{error: h.noRelease()})
 }
 
-// noneForRollback is Helm's error for the rollback of a release that has no record (driver.ErrReleaseNotFound).
-func (h History) noneForRollback() error { return h.noRecordError(errors.New("release: not found")) }
+// noneForRollback returns the error for the rollback of a release that has no record.
+func (h History) noneForRollback() error { return h.noRecordError(h.noRelease()) }
+
+// noRelease returns the error that there is no record. Helm says "release: not found", or that there are no deployed releases, and names no
+// namespace, which is what people have forgotten most often.
+func (h History) noRelease() error {
+	return fmt.Errorf("there is no release %s in namespace %s", h.Release, h.Namespace)
+}
 
 // noRecordError adds what to check if there is no record.
 func (h History) noRecordError(err error) error {
 	return withHint(err,
-		"no %s in namespace %s holds a record of %s; check the namespace (-n), the cluster (--kube-context), and whether "+
-			"HELM_DRIVER is set as it was for helm", h.Kind, h.Namespace, h.Release)
+		"no %s there holds a record of it; helmdrift list -A shows all releases; check the namespace (-n), the cluster (--kube-context), and "+
+			"whether HELM_DRIVER is set as it was for helm", h.Kind)
 }
 
 // pendingError is Helm's error while an operation runs, or after it was killed. The hint names a revision for helm

@@ -32,6 +32,7 @@ func history(t *testing.T, text string) History {
 const (
 	inProgress = "another operation (install/upgrade/rollback) is in progress"
 	noDeployed = `"web" has no deployed releases`
+	noRelease  = "there is no release web in namespace prod"
 )
 
 func TestChoose(t *testing.T) {
@@ -64,7 +65,7 @@ func TestChoose(t *testing.T) {
 		{name: "uninstalling", history: "1 uninstalling", err: noDeployed, hint: "is being uninstalled"},
 		{name: "unknown", history: "1 unknown", err: noDeployed, hint: `status "unknown"`},
 		{name: "no status", history: "1", err: noDeployed, hint: `status ""`},
-		{name: "none", history: "", err: noDeployed, hint: "no Secret in namespace prod holds a record"},
+		{name: "none", history: "", err: noRelease, hint: "no Secret there holds a record of it"},
 
 		{name: "label edited over pending", history: "1 superseded, 2 deployed", inside: "pending-upgrade", err: inProgress, hint: "--revision 2"},
 		{name: "label edited over pending, deployed before", history: "1 deployed, 2 deployed", inside: "pending-upgrade", err: inProgress, hint: "--revision 1"},
@@ -77,10 +78,10 @@ func TestChoose(t *testing.T) {
 		{name: "wanted while pending", history: "1 deployed, 2 pending-upgrade", revision: 1, old: 1, last: 2},
 		{name: "wanted the pending one", history: "1 deployed, 2 pending-upgrade", revision: 2, old: 2, last: 2},
 		{name: "wanted of uninstalled", history: "1 superseded, 2 uninstalled", revision: 2, old: 2, last: 2},
-		{name: "wanted of none", history: "", revision: 2, err: noDeployed, hint: "-n"},
+		{name: "wanted of none", history: "", revision: 2, err: noRelease, hint: "-n"},
 		{name: "wanted is pruned", history: "4 superseded, 5 superseded, 6 superseded, 9 failed, 11 superseded, 12 deployed", revision: 3,
-			err: "release web has no revision 3; its history has 4-6, 9, 11-12"},
-		{name: "wanted is negative", history: "1 deployed", revision: -1, err: "no revision -1; its history has 1"},
+			err: "release web has no revision 3; its revisions are 4-6, 9, 11-12"},
+		{name: "wanted is negative", history: "1 deployed", revision: -1, err: "no revision -1; its only revision is 1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := history(t, tc.history)
@@ -118,12 +119,9 @@ func TestChooseStoredTwice(t *testing.T) {
 	}
 }
 
-// TestErrorsAreHelms checks that the errors have Helm's own text.
+// TestErrorsAreHelms checks that the error of a release whose records are of no use for an upgrade has Helm's own text.
 func TestErrorsAreHelms(t *testing.T) {
 	if got, want := noneDeployed("web").Error(), driver.NewErrNoDeployedReleases("web").Error(); got != want {
-		t.Errorf("got %q, Helm says %q", got, want)
-	}
-	if got, want := (History{}).noneForRollback().Error(), driver.ErrReleaseNotFound.Error(); got != want {
 		t.Errorf("got %q, Helm says %q", got, want)
 	}
 }
@@ -142,10 +140,10 @@ func TestChooseRollback(t *testing.T) {
 		{"1 superseded, 2 deployed, 3 pending-upgrade", 2, 3, 2, ""},
 		{"1 superseded, 2 uninstalled", 2, 2, 2, ""},
 		{"7 superseded, 8 superseded, 10 deployed", -2, 10, 8, ""},
-		{"1 deployed", -1, 0, 0, "release web has no revision 0; its history has 1"},
-		{"7 superseded, 8 superseded, 10 deployed", -1, 0, 0, "release web has no revision 9; its history has 7-8, 10"},
-		{"7 superseded, 8 deployed", -20, 0, 0, "release web has no revision -12; its history has 7-8"},
-		{"", 1, 0, 0, "release: not found"},
+		{"1 deployed", -1, 0, 0, "-1 counts back from the last revision, 1: release web has no revision 0; its only revision is 1"},
+		{"7 superseded, 8 superseded, 10 deployed", -1, 0, 0, "-1 counts back from the last revision, 10: release web has no revision 9; its revisions are 7-8, 10"},
+		{"7 superseded, 8 deployed", -20, 0, 0, "-20 counts back from the last revision, 8: release web has no revision -12; its revisions are 7-8"},
+		{"", 1, 0, 0, "there is no release web in namespace prod"},
 	} {
 		c, target, err := history(t, tc.history).ChooseRollback(tc.to)
 		if tc.err != "" {

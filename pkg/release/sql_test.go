@@ -104,7 +104,7 @@ func testSQLLoad(t *testing.T, d sqlDatabase) {
 		t.Errorf("error %v (-want +got):\n%s", err, d)
 	}
 	_, err = s.Load(t.Context(), "db", 0, Options{})
-	wantError(t, err, "no SQL row in namespace prod holds a record of db", `"db" has no deployed releases`)
+	wantError(t, err, "no SQL row there holds a record of it", "there is no release db in namespace prod")
 	_, err = s.Get(t.Context(), Entry{Name: objectName("db", 1), Release: "db", Revision: 1}, Options{})
 	wantError(t, err, "", "get SQL row prod/sh.helm.release.v1.db.v1: ")
 	if !apierrors.IsNotFound(err) {

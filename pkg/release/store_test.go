@@ -80,7 +80,7 @@ func TestHistoryEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = h.Choose(0)
-	wantError(t, err, "no ConfigMap in namespace prod", noDeployed)
+	wantError(t, err, "no ConfigMap there", noRelease)
 }
 
 // TestHistoryRefusesNames checks that a name never reaches the label selector as an expression.
@@ -196,7 +196,7 @@ func TestLoadUsesTheRecordsStatus(t *testing.T) {
 
 func TestLoadNothing(t *testing.T) {
 	_, err := newAPIServer(t).open("").Load(t.Context(), "web", 0, Options{})
-	wantError(t, err, "no Secret in namespace prod", noDeployed)
+	wantError(t, err, "no Secret there", noRelease)
 }
 
 // TestLoadNeverSkips checks that a broken last record is an error, and never makes an older one the last. If another
@@ -223,7 +223,7 @@ func TestLoadNeverSkips(t *testing.T) {
 		t.Errorf("loaded %+v", l)
 	}
 	_, err = s.open("").Load(t.Context(), "web", 3, Options{})
-	wantError(t, err, "", "release web has no revision 3; its history has 1-2")
+	wantError(t, err, "", "release web has no revision 3; its revisions are 1-2")
 }
 
 // TestLoadForbiddenLast checks that a last record that cannot be read does not count as broken.
@@ -256,9 +256,9 @@ func TestLoadRollback(t *testing.T) {
 		t.Errorf("loaded %+v, error %v", l, err)
 	}
 	_, err = s.open("").LoadRollback(t.Context(), "web", 2, Options{})
-	wantError(t, err, "", "release web has no revision 2; its history has 1, 3-4")
+	wantError(t, err, "", "release web has no revision 2; its revisions are 1, 3-4")
 	_, err = s.open("").LoadRollback(t.Context(), "db", -1, Options{})
-	wantError(t, err, "holds a record of db; check the namespace", "release: not found")
+	wantError(t, err, "holds a record of it; helmdrift list", "there is no release db")
 	if _, installs := Installs(err); installs {
 		t.Error("a rollback of nothing installs")
 	}

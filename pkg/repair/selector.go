@@ -195,6 +195,6 @@ func (s *Selector) check(in *threeway.Comparison) error {
 	}
 	return &SelectorError{
 		fmt.Sprintf("%q matches nothing of the release, whose objects are %s", s.text, strings.Join(all, ", ")),
-		"write KIND/NAME or KIND.GROUP/NAME",
+		"write KIND/NAME or KIND.GROUP/NAME; short names of kinds, such as deploy, are not known",
 	}
 }

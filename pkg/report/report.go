@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -140,6 +141,17 @@ type Message struct {
 	Object  string `json:"object,omitempty"`
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
+}
+
+// String returns the message with its file and line in front, as compilers print it.
+func (m Message) String() string {
+	switch {
+	case m.File == "":
+		return m.Message
+	case m.Line == 0:
+		return m.File + ": " + m.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", m.File, m.Line, m.Message)
 }
 
 // ErrorRender is the code of the error that the chart could not be rendered. It is part of the contract.

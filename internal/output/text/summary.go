@@ -26,6 +26,13 @@ func Report(r *report.Report, opts Options) []byte {
 	return t.out.Bytes()
 }
 
+// Errors returns what could not be searched, read or compared, for a command that prints no report. It is empty if there is nothing.
+func Errors(r *report.Report, opts Options) []byte {
+	t := newText(opts, r.Time)
+	t.troubles("Error: ", slices.Concat(t.scanTroubles(r.Errors), t.releaseTroubles(entriesOf(r.Releases))))
+	return t.out.Bytes()
+}
+
 // summary writes the last lines: what was left out on purpose, the answer, what it means for pods, what the server said,
 // and what could not be seen.
 func (t *text) summary(r *report.Report) {
