@@ -14,10 +14,13 @@ type installError struct {
 	last int // the number of the last revision, or 0
 }
 
+// Is reports whether target is ErrNotFound and there is no record. Helm's text does not say so.
+func (i installError) Is(target error) bool { return target == ErrNotFound && i.last == 0 }
+
 // Unwrap returns the error without the mark.
 func (i installError) Unwrap() error { return i.error }
 
-// Installs reports whether err is the error of Load or Choose for a history for which helm upgrade --install would
+// Installs reports whether err is, or wraps, the error of Load or Choose for a history for which helm upgrade --install would
 // install: the history is empty, or it ends with an uninstall. Last is the number of the last revision, or 0. The
 // installation creates the next one (helm v3.22.0 pkg/action/install.go, createRelease and replaceRelease).
 func Installs(err error) (last int, ok bool) {
