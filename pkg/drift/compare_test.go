@@ -141,11 +141,11 @@ func TestIgnore(t *testing.T) {
 
 // TestTargetsRefused checks that a target without a meaning is an error, before anything is read.
 func TestTargetsRefused(t *testing.T) {
-	c := New(Connection{}, Options{})
-	if _, err := c.Compare(t.Context(), Target{Release: "web", RollbackTo: 1, Chart: &Chart{}}); err == nil {
+	c := drift.New(drift.Connection{}, drift.Options{})
+	if _, err := c.Compare(t.Context(), drift.Target{Release: "web", RollbackTo: 1, Chart: &drift.Chart{}}); err == nil {
 		t.Error("a chart and a rollback at once are compared")
 	}
-	if _, err := c.Absorb(t.Context(), Target{Release: "web"}, AbsorbOptions{}); err == nil {
+	if _, err := c.Absorb(t.Context(), drift.Target{Release: "web"}, drift.AbsorbOptions{}); err == nil {
 		t.Error("a release without a chart is absorbed")
 	}
 }
