@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"go/ast"
@@ -152,7 +153,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// TestHouseRules reads the code: packages and exported names are documented, nothing happens at start-up, only main ends the
+// TestHouseRules reads the code: packages and everything exported are documented, nothing happens at start-up, only main ends the
 // process or reads the environment.
 func TestHouseRules(t *testing.T) {
 	for _, p := range packages(t) {
@@ -179,10 +180,8 @@ func checkFile(t *testing.T, set *token.FileSet, f *ast.File, isMain bool) {
 			if fn.Name.Name == "init" {
 				t.Errorf("%s: init runs behind the reader's back", set.Position(fn.Pos()))
 			}
-			if fn.Name.IsExported() && fn.Doc == nil && exportedReceiver(fn) {
-				t.Errorf("%s: %s has no comment", set.Position(fn.Pos()), fn.Name.Name)
-			}
 		}
+		checkComments(t, set, decl)
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		call, ok := n.(*ast.SelectorExpr)
@@ -196,6 +195,38 @@ func checkFile(t *testing.T, set *token.FileSet, f *ast.File, isMain bool) {
 	})
 }
 
+// checkComments wants a comment on everything that a declaration exports. That of a function or a type begins with its name; values may
+// share one.
+func checkComments(t *testing.T, set *token.FileSet, decl ast.Decl) {
+	t.Helper()
+	check := func(name *ast.Ident, doc *ast.CommentGroup, isNamed bool) {
+		switch {
+		case !name.IsExported():
+		case doc.Text() == "":
+			t.Errorf("%s: %s has no comment", set.Position(name.Pos()), name.Name)
+		case isNamed && strings.Fields(doc.Text())[0] != name.Name:
+			t.Errorf("%s: the comment of %s does not begin with its name", set.Position(name.Pos()), name.Name)
+		}
+	}
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if exportedReceiver(d) {
+			check(d.Name, d.Doc, true)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				check(s.Name, cmp.Or(s.Doc, d.Doc), true)
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					check(name, cmp.Or(s.Doc, s.Comment, d.Doc), false)
+				}
+			}
+		}
+	}
+}
+
 // exportedReceiver reports whether a function can be reached from outside its package.
 func exportedReceiver(fn *ast.FuncDecl) bool {
 	if fn.Recv == nil {
@@ -204,6 +235,9 @@ func exportedReceiver(fn *ast.FuncDecl) bool {
 	kind := fn.Recv.List[0].Type
 	if star, ok := kind.(*ast.StarExpr); ok {
 		kind = star.X
+	}
+	if generic, ok := kind.(*ast.IndexExpr); ok {
+		kind = generic.X
 	}
 	id, ok := kind.(*ast.Ident)
 	return ok && id.IsExported()

@@ -8,7 +8,7 @@ import (
 )
 
 // Helm sends a server-side apply as JSON (helm v4.3.1 pkg/kube/client.go patchResourceServerSide), and the API server reads it as YAML
-// (k8s.io/apiserver v0.37.2 pkg/endpoints/handlers/patch.go applyPatcher.applyPatchToCurrentObject). JSON escapes only the control
+// (k8s.io/apiserver v0.37.1 pkg/endpoints/handlers/patch.go applyPatcher.applyPatchToCurrentObject). JSON escapes only the control
 // characters below U+0020, and YAML refuses the others unless they are escaped.
 
 // ErrUnreadable is the API server's error for such characters. It does not say where they are.

@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// reasons returns the reasons why the API server refuses a Service (kubernetes v1.36.3 pkg/apis/core/validation ValidateService). It
+// reasons returns the reasons why the API server refuses a Service (kubernetes v1.36.3 pkg/apis/core/validation validateService). It
 // allocates node ports before it validates anything, so two of one number are its only reason (pkg/registry/core/service/storage/alloc.go
 // updateNodePorts).
 func (s service) reasons() []string {

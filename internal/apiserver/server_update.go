@@ -14,8 +14,8 @@ import (
 // restores values. Both are normal forms; result is changed in place.
 //
 // A Service has one of four types. The server removes what its new type does not use, and restores what it had allocated and the patch
-// leaves out (kubernetes v1.36.3 pkg/registry/core/service: storage/storage.go beginUpdate, then strategy.go PrepareForUpdate). What it
-// newly allocates cannot be predicted. The spec of a CertificateSigningRequest never changes
+// leaves out (kubernetes v1.36.3 pkg/registry/core/service/storage/storage.go beginUpdate, then pkg/registry/core/service/strategy.go
+// PrepareForUpdate). What it newly allocates cannot be predicted. The spec of a CertificateSigningRequest never changes
 // (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate).
 func ApplyServerRules(key object.Key, live, result kinds.State) {
 	if rule := serverRule(key); rule != nil {

@@ -32,7 +32,7 @@ type ClientSide struct {
 // clientSide chooses the engine as helm v3.22.0 pkg/kube/client.go createPatch does: strategic for kinds of Helm's native
 // scheme, JSON merge for everything else, for CustomResourceDefinitions of v1beta1, and for objects that do not decode into
 // their Go type. Only an installation with --take-ownership merges three ways there (helm v3.22.0 pkg/action/install.go performInstall,
-// UpdateThreeWayMerge).
+// pkg/kube/client.go UpdateThreeWayMerge).
 func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
 	merge := ClientSide{Engine: report.EngineMerge, threeWay: c.ThreeWayMerge}
 	if ref.Group == "apiextensions.k8s.io" && ref.Version == "v1beta1" {

@@ -50,7 +50,7 @@ func (t versionedTypes) ObjectToTyped(obj runtime.Object, options ...typed.Valid
 }
 
 // canRead reports whether a manifest is an object of the version at which Helm applies. The server checks that before it reads what
-// others wrote (apimachinery v0.37.0 pkg/util/managedfields/internal/structuredmerge.go Apply).
+// others wrote (apimachinery v0.37.1 pkg/util/managedfields/internal/structuredmerge.go Apply).
 func (t versionedTypes) canRead(manifest map[string]any) bool {
 	_, err := t.TypeConverter.ObjectToTyped(&unstructured.Unstructured{Object: manifest})
 	return err == nil
@@ -65,7 +65,7 @@ func (t versionedTypes) versions() []schema.GroupVersion {
 }
 
 // withoutStatus returns the filters that remove the status of a manifest from an apply, as the API server does for kinds whose status has a
-// subresource (k8s.io/apiserver v0.36.3 pkg/registry/rest ResetFieldsStrategy). Every native kind that has a status is one.
+// subresource (k8s.io/apiserver v0.36.3 pkg/registry/rest/rest.go ResetFieldsStrategy). Every native kind that has a status is one.
 func (t versionedTypes) withoutStatus() map[fieldpath.APIVersion]fieldpath.Filter {
 	if t.ownsStatus {
 		return nil
@@ -271,7 +271,7 @@ func (nameConverter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value s
 func (nameConverter) Default(runtime.Object) {}
 
 // New returns an empty object. If managedFields are empty, the API server compares live with it to find what was there before the first
-// apply. An object of a native kind has its required fields, as live does (apimachinery v0.37.0
+// apply. An object of a native kind has its required fields, as live does (apimachinery v0.37.1
 // pkg/util/managedfields/internal/skipnonapplied.go Apply).
 func (nameConverter) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	u := &unstructured.Unstructured{}

@@ -161,7 +161,7 @@ func callsOf(q drift.ChartRequest) map[string]confine.Call {
 }
 
 // RenderVariants implements drift.Options.RenderVariants in one child process: the limits are those of all renderings together. If a rendering
-// ends the child, drift.VariantServer starts another one within drift.Options.RenderTime.
+// ends the child, pkg/drift starts another one within drift.Options.RenderTime.
 func (l Limits) RenderVariants(ctx context.Context, q drift.ChartRequest, next drift.NextVariants) error {
 	calls := callsOf(q)
 	calls[askVariants] = confine.NewCall(next)

@@ -97,8 +97,8 @@ func MatchManager(want, name string) bool {
 }
 
 // IsForgotten reports whether a manager stands for writers that the API server has forgotten: those of an object with more than ten
-// managers (apimachinery v0.36.3 util/managedfields/internal/capmanagers.go), and those before the first apply of an object without
-// managers (skipnonapplied.go there). Any client may write under these names as well.
+// managers (apimachinery v0.36.3 pkg/util/managedfields/internal/capmanagers.go), and those before the first apply of an object without
+// managers (skipnonapplied.go beside it). Any client may write under these names as well.
 func IsForgotten(manager string) bool {
 	return manager == "ancient-changes" || manager == "before-first-apply"
 }

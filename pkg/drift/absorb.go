@@ -69,6 +69,9 @@ func (c *Comparer) Absorb(ctx context.Context, t Target, o AbsorbOptions) (*Abso
 }
 
 func (c *Comparer) absorb(ctx context.Context, t Target, o AbsorbOptions) (*Absorption, error) {
+	if t.Chart == nil {
+		return nil, errors.New("only a chart can absorb what the cluster has, and there is none")
+	}
 	path, discard, err := c.options.Fetch(ctx, t.Chart.Ref, t.Chart.Source)
 	if err != nil {
 		return nil, err
@@ -103,11 +106,11 @@ func (c *Comparer) absorb(ctx context.Context, t Target, o AbsorbOptions) (*Abso
 	if err != nil {
 		return nil, err
 	}
-	server, err := StartVariants(ctx, request, c.options.RenderVariants, c.options.RenderTime)
+	server, err := startVariants(ctx, request, c.options.RenderVariants, c.options.RenderTime)
 	if err != nil {
 		return nil, err
 	}
-	defer server.Close()
+	defer server.close()
 	return a, r.search(ctx, a, server, o)
 }
 
@@ -153,12 +156,12 @@ func (w wantedField) desired() any {
 }
 
 // search searches, changes the values file, and proves the result by a comparison.
-func (r run) search(ctx context.Context, a *Absorption, server *VariantServer, o AbsorbOptions) error {
+func (r run) search(ctx context.Context, a *Absorption, server *variantServer, o AbsorbOptions) error {
 	comparison := a.Result.Comparison
 	chart := &variantChart{server: server, run: r, namespace: comparison.Input.Namespace}
 	chart.readFirst()
 	p := absorb.Problem{Chart: chart, MaxSideEffects: o.MaxSideEffects, YAML: yamlText}
-	if err := errors.Join(json.Unmarshal(server.First.Edited, &p.Edited), json.Unmarshal(server.First.Values, &p.Values)); err != nil {
+	if err := errors.Join(json.Unmarshal(server.first.Edited, &p.Edited), json.Unmarshal(server.first.Values, &p.Values)); err != nil {
 		return fmt.Errorf("reading the values of the chart: %w", err)
 	}
 	a.announced = announcedTexts(p.Values, p.Edited)
@@ -186,7 +189,7 @@ func (r run) search(ctx context.Context, a *Absorption, server *VariantServer, o
 		return nil
 	}
 	p.Reads = func(source string) [][]string {
-		reads, found := server.First.Reads[source]
+		reads, found := server.first.Reads[source]
 		if !found || reads.Everything {
 			return nil
 		}
@@ -197,7 +200,7 @@ func (r run) search(ctx context.Context, a *Absorption, server *VariantServer, o
 	for _, o := range comparison.Input.DesiredObjects {
 		p.Again.Objects[o.Key] = o
 	}
-	a.found, a.values, a.Edited, a.templates = absorb.Search(ctx, p), p.Values, p.Edited, server.First.Templates
+	a.found, a.values, a.Edited, a.templates = absorb.Search(ctx, p), p.Values, p.Edited, server.first.Templates
 	a.Edits = a.found.Edits
 	if len(a.Edits) > 0 {
 		if err := r.prove(ctx, a, chart, p, o); err != nil {
@@ -219,7 +222,7 @@ func yamlText(v any) string {
 // variantChart is the chart of a search: it renders contents of the values file and reads the objects of the documents.
 type variantChart struct {
 	run
-	server    *VariantServer
+	server    *variantServer
 	namespace string
 	first     [][]object.Object
 }
@@ -228,7 +231,7 @@ var _ absorb.Chart = (*variantChart)(nil)
 
 // readFirst reads the objects of the first rendering.
 func (v *variantChart) readFirst() {
-	for _, d := range v.server.First.Documents {
+	for _, d := range v.server.first.Documents {
 		v.first = append(v.first, v.objects([]render.Document{d}))
 	}
 }
@@ -246,9 +249,9 @@ func (v *variantChart) Render(ctx context.Context, edited []map[string]any, sour
 			return nil, errors.New("the values are no JSON")
 		}
 		strict := source == "" && !v.target.Chart.SkipSchemaValidation
-		variants[i] = render.Variant{Values: text, Only: v.server.First.Reads[source].Files, Strict: strict}
+		variants[i] = render.Variant{Values: text, Only: v.server.first.Reads[source].Files, Strict: strict}
 	}
-	rendered, err := v.server.Render(ctx, variants)
+	rendered, err := v.server.render(ctx, variants)
 	if err != nil {
 		return nil, err
 	}

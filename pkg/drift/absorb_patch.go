@@ -103,7 +103,7 @@ func (p *patcher) search(ctx context.Context) ([]patchedObject, error) {
 
 // renderBefore renders the chart without patches. The objects of the comparison are not the same where a snapshot has masked some.
 func (p *patcher) renderBefore(ctx context.Context) error {
-	rendered, err := p.chart.server.Render(ctx, []render.Variant{p.variant})
+	rendered, err := p.chart.server.render(ctx, []render.Variant{p.variant})
 	if err == nil && rendered[0].Fault != "" {
 		err = errors.New(rendered[0].Fault)
 	}
@@ -224,7 +224,7 @@ func (p *patcher) prove(ctx context.Context, groups [][]patchedObject) ([]error,
 	for _, group := range groups {
 		all = append(all, kustomizationOf(group))
 	}
-	rendered, err := p.chart.server.Patch(ctx, p.variant, all)
+	rendered, err := p.chart.server.patch(ctx, p.variant, all)
 	if err != nil {
 		return nil, err
 	}

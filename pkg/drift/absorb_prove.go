@@ -18,7 +18,7 @@ const maxProofs = 4
 
 // prove proves the changes of values. What is refuted is withdrawn, and the rest is proved again.
 func (r run) prove(ctx context.Context, a *Absorption, chart *variantChart, p absorb.Problem, o AbsorbOptions) error {
-	chart.server.Renew() // the proof must not fail because the search took all the time
+	chart.server.renew() // the proof must not fail because the search took all the time
 	for range maxProofs {
 		refuted, err := r.proveOnce(ctx, a, chart, o)
 		if err != nil || len(refuted) == 0 {
@@ -54,7 +54,7 @@ func (r run) proveOnce(ctx context.Context, a *Absorption, chart *variantChart, 
 		}
 	}
 	a.Content = content
-	rendered, err := chart.server.Render(ctx, []render.Variant{{Values: content, Strict: !r.target.Chart.SkipSchemaValidation}})
+	rendered, err := chart.server.render(ctx, []render.Variant{{Values: content, Strict: !r.target.Chart.SkipSchemaValidation}})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

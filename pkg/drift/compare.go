@@ -15,15 +15,16 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Comparer compares releases of one cluster, all with the same Options. Its Known grows with each comparison, so that a secret of one
-// release is removed from the errors of all.
+// Comparer compares releases of one cluster, all with the same [Options]. It is safe for concurrent use if the functions of its Connection
+// and Options are, as those of [LiveConnection] and the defaults are. It keeps what it has parsed of custom resources, and the secrets that it
+// has seen: a secret of one release is removed from the errors of all.
 type Comparer struct {
 	connection Connection
 	options    Options
 	parsed     parsed
 }
 
-// New returns a Comparer that reads from a connection.
+// New returns a Comparer that reads from a connection. It sends no request. The Comparer keeps c and o, so do not change what they refer to.
 func New(c Connection, o Options) *Comparer {
 	if o.ReadManifest == nil {
 		o.ReadManifest = c.ReadManifest
@@ -31,9 +32,10 @@ func New(c Connection, o Options) *Comparer {
 	return &Comparer{connection: c, options: o.withDefaults()}
 }
 
-// Result is the comparison of one release.
+// Result is the comparison of one release. Its methods are safe for concurrent use.
 type Result struct {
-	// Comparison and Loaded hold values in clear. pkg/repair plans a fix from the Comparison.
+	// Comparison and Loaded hold values in clear, must not be changed, and are never nil. pkg/repair plans a fix from the Comparison.
+	// Of a release that is not installed, Loaded has no records, only its History.
 	Comparison *threeway.Comparison
 	Loaded     *release.Loaded
 
@@ -42,7 +44,8 @@ type Result struct {
 	effects forecast.Effects
 }
 
-// Report returns what a report says about the release, with secret values masked. report.New makes a report of it.
+// Report returns what a report says about the release, with secret values masked unless mask shows them. [report.New] makes a report of
+// it. Each call returns a new value, which the caller may change.
 func (r *Result) Report(mask threeway.Mask) report.Release {
 	out := r.Comparison.Report(mask)
 	markMasked(&out)
@@ -50,7 +53,12 @@ func (r *Result) Report(mask threeway.Mask) report.Release {
 }
 
 // Compare compares one release. If the release changes meanwhile, it compares once more; if it changes again, that is an error. An object
-// or a chart that could not be read is not an error of Compare but one in the report, so that the rest can be shown.
+// or a chart that could not be read is not an error of Compare but one in the report, so that the rest can be shown: ask
+// [report.Release.HasError] before anything else.
+//
+// The errors of Compare are those of the records: errors.Is finds [release.ErrNotFound] and [release.ErrPending], and errors of the API server
+// are wrapped, so that apierrors.IsForbidden works. [ErrForceConflicts], [ErrForceReplace] and [FluxError] are about options. If ctx ends, the
+// error wraps that of ctx. [Hint] returns the advice of each.
 func (c *Comparer) Compare(ctx context.Context, t Target) (*Result, error) {
 	result, err := c.compare(ctx, t)
 	if err != nil {
@@ -60,8 +68,11 @@ func (c *Comparer) Compare(ctx context.Context, t Target) (*Result, error) {
 }
 
 func (c *Comparer) compare(ctx context.Context, t Target) (*Result, error) {
-	if c.options.DryRun && c.connection.DryRun == nil {
+	switch {
+	case c.options.DryRun && c.connection.DryRun == nil:
 		return nil, errors.New("a dry run needs an API server, and this connection has none")
+	case t.RollbackTo != 0 && t.Chart != nil:
+		return nil, errors.New("a release is compared with a chart or with the target of a rollback, not with both")
 	}
 	records, err := c.connection.Records(t.Namespace)
 	if err != nil {
@@ -116,8 +127,8 @@ func (r *Result) history(ctx context.Context) (release.History, error) {
 	return now, err
 }
 
-// CheckUnchanged returns an error if the release was uninstalled or has changed since it was compared. Call it before writing anything
-// that depends on the comparison.
+// CheckUnchanged returns an error if the release was uninstalled or has changed since it was compared, or if that could not be read. It lists
+// the records once. Call it before writing anything that depends on the comparison; it fits repair.RunOptions.Before.
 func (r *Result) CheckUnchanged(ctx context.Context) error {
 	now, err := r.history(ctx)
 	switch {

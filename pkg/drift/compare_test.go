@@ -138,3 +138,14 @@ func TestIgnore(t *testing.T) {
 		t.Errorf("drifted %v, warnings %+v", r.Drifted, r.Warnings)
 	}
 }
+
+// TestTargetsRefused checks that a target without a meaning is an error, before anything is read.
+func TestTargetsRefused(t *testing.T) {
+	c := drift.New(drift.Connection{}, drift.Options{})
+	if _, err := c.Compare(t.Context(), drift.Target{Release: "web", RollbackTo: 1, Chart: &drift.Chart{}}); err == nil {
+		t.Error("a chart and a rollback at once are compared")
+	}
+	if _, err := c.Absorb(t.Context(), drift.Target{Release: "web"}, drift.AbsorbOptions{}); err == nil {
+		t.Error("a release without a chart is absorbed")
+	}
+}

@@ -18,9 +18,9 @@ import (
 // serveVariants is ServeVariants, or does the same in another process.
 type serveVariants func(context.Context, ChartRequest, NextVariants) error
 
-// VariantServer renders a chart with many values.
-type VariantServer struct {
-	First FirstVariant
+// variantServer renders a chart with many values.
+type variantServer struct {
+	first FirstVariant
 
 	request ChartRequest
 	serve   serveVariants
@@ -56,27 +56,27 @@ const (
 
 var errEarlyEnd = errors.New("the rendering ended early")
 
-// StartVariants starts to render a chart. Limit is the time that all renderings may take together; 0 means no limit.
-func StartVariants(ctx context.Context, q ChartRequest, serve serveVariants, limit time.Duration) (*VariantServer, error) {
-	s := &VariantServer{request: q, serve: serve, limit: limit}
-	s.Renew()
+// startVariants starts to render a chart. Limit is the time that all renderings may take together; 0 means no limit.
+func startVariants(ctx context.Context, q ChartRequest, serve serveVariants, limit time.Duration) (*variantServer, error) {
+	s := &variantServer{request: q, serve: serve, limit: limit}
+	s.renew()
 	began := time.Now()
 	first, err := s.start(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.First = *first
+	s.first = *first
 	if limit > 0 {
 		s.patience = min(max(limit/patienceShare, patienceStarts*time.Since(began)), limit/patienceMost)
 	}
 	return s, nil
 }
 
-// Renew begins the time limit anew, for another piece of work.
-func (s *VariantServer) Renew() { s.until, s.restarts = time.Now().Add(s.limit), 0 }
+// renew begins the time limit anew, for another piece of work.
+func (s *variantServer) renew() { s.until, s.restarts = time.Now().Add(s.limit), 0 }
 
 // start starts a worker and returns its first answer.
-func (s *VariantServer) start(ctx context.Context) (*FirstVariant, error) {
+func (s *variantServer) start(ctx context.Context) (*FirstVariant, error) {
 	running, stop := context.WithCancelCause(ctx)
 	w := &variantWorker{
 		orders: make(chan VariantOrder), answers: make(chan VariantAnswer), ended: make(chan struct{}), stop: stop,
@@ -110,7 +110,7 @@ func (w *variantWorker) next(ctx context.Context, answer VariantAnswer) (Variant
 }
 
 // wait waits for an answer of a worker. If late fires first, the worker is stopped.
-func (s *VariantServer) wait(ctx context.Context, w *variantWorker, late <-chan time.Time) (VariantAnswer, error) {
+func (s *variantServer) wait(ctx context.Context, w *variantWorker, late <-chan time.Time) (VariantAnswer, error) {
 	select {
 	case answer := <-w.answers:
 		s.request.Known.AddKnown(answer.Known)
@@ -130,8 +130,8 @@ func (s *VariantServer) wait(ctx context.Context, w *variantWorker, late <-chan 
 	}
 }
 
-// Render renders a batch. An error means that no more renderings are possible, such as at the time limit.
-func (s *VariantServer) Render(ctx context.Context, all []render.Variant) ([]render.VariantRendering, error) {
+// render renders a batch. An error means that no more renderings are possible, such as at the time limit.
+func (s *variantServer) render(ctx context.Context, all []render.Variant) ([]render.VariantRendering, error) {
 	out, err := s.batch(ctx, VariantOrder{Variants: all})
 	if err == nil || !s.mayGoOn(ctx) {
 		return out, err
@@ -148,7 +148,7 @@ func (s *VariantServer) Render(ctx context.Context, all []render.Variant) ([]ren
 }
 
 // alone renders one variant. A worker that did other work before may have ended because of that, so a second one tries again.
-func (s *VariantServer) alone(ctx context.Context, one render.Variant) (render.VariantRendering, error) {
+func (s *variantServer) alone(ctx context.Context, one render.Variant) (render.VariantRendering, error) {
 	for {
 		wasUsed := s.worker != nil && s.worker.used
 		out, err := s.batch(ctx, VariantOrder{Variants: []render.Variant{one}})
@@ -164,18 +164,18 @@ func (s *VariantServer) alone(ctx context.Context, one render.Variant) (render.V
 }
 
 // mayGoOn reports whether another worker may be started after one that ended early.
-func (s *VariantServer) mayGoOn(ctx context.Context) bool {
+func (s *variantServer) mayGoOn(ctx context.Context) bool {
 	s.restarts++
 	return ctx.Err() == nil && s.restarts <= maxRestarts && (s.limit == 0 || time.Now().Before(s.until))
 }
 
-// Patch renders a variant once with each of some kustomizations as the post-renderer.
-func (s *VariantServer) Patch(ctx context.Context, one render.Variant, all []*report.Kustomization) ([]render.VariantRendering, error) {
+// patch renders a variant once with each of some kustomizations as the post-renderer.
+func (s *variantServer) patch(ctx context.Context, one render.Variant, all []*report.Kustomization) ([]render.VariantRendering, error) {
 	return s.batch(ctx, VariantOrder{Variants: slices.Repeat([]render.Variant{one}, len(all)), Kustomizations: all})
 }
 
 // batch renders variants in the worker, and starts one if there is none. After an error there is none.
-func (s *VariantServer) batch(ctx context.Context, order VariantOrder) ([]render.VariantRendering, error) {
+func (s *variantServer) batch(ctx context.Context, order VariantOrder) ([]render.VariantRendering, error) {
 	late, done := s.deadline()
 	defer done()
 	if s.worker == nil {
@@ -196,7 +196,7 @@ func (s *VariantServer) batch(ctx context.Context, order VariantOrder) ([]render
 }
 
 // ask sends a batch to a worker and waits for the answer.
-func (s *VariantServer) ask(ctx context.Context, w *variantWorker, order VariantOrder, late <-chan time.Time) (VariantAnswer, error) {
+func (s *variantServer) ask(ctx context.Context, w *variantWorker, order VariantOrder, late <-chan time.Time) (VariantAnswer, error) {
 	select {
 	case w.orders <- order:
 	case <-w.ended:
@@ -211,7 +211,7 @@ func (s *VariantServer) ask(ctx context.Context, w *variantWorker, order Variant
 }
 
 // deadline returns a channel that fires when a batch takes too long; it never does if there is no limit.
-func (s *VariantServer) deadline() (late <-chan time.Time, done func()) {
+func (s *variantServer) deadline() (late <-chan time.Time, done func()) {
 	if s.limit == 0 {
 		return nil, func() {}
 	}
@@ -219,8 +219,8 @@ func (s *VariantServer) deadline() (late <-chan time.Time, done func()) {
 	return timer.C, func() { timer.Stop() }
 }
 
-// Close ends the work.
-func (s *VariantServer) Close() {
+// close ends the work.
+func (s *variantServer) close() {
 	if s.worker == nil {
 		return
 	}

@@ -39,14 +39,14 @@ func fragile(starts *int) serveVariants {
 }
 
 // rendered renders the words of a text as variants, and returns the words that were given up.
-func rendered(t *testing.T, s *VariantServer, text string) ([]string, error) {
+func rendered(t *testing.T, s *variantServer, text string) ([]string, error) {
 	t.Helper()
 	var all []render.Variant
 	words := strings.Fields(text)
 	for _, word := range words {
 		all = append(all, render.Variant{Values: []byte(word)})
 	}
-	out, err := s.Render(t.Context(), all)
+	out, err := s.render(t.Context(), all)
 	var lost []string
 	for i, r := range out {
 		if r.GivenUp {
@@ -61,11 +61,11 @@ func rendered(t *testing.T, s *VariantServer, text string) ([]string, error) {
 // TestVariantServer checks that a variant that ends its worker costs no other variant its answer.
 func TestVariantServer(t *testing.T) {
 	starts := 0
-	s, err := StartVariants(t.Context(), ChartRequest{Known: &secret.Known{}}, fragile(&starts), 2*time.Second)
+	s, err := startVariants(t.Context(), ChartRequest{Known: &secret.Known{}}, fragile(&starts), 2*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer s.close()
 	for _, test := range []struct {
 		words  string
 		lost   []string
@@ -90,16 +90,16 @@ func TestVariantServer(t *testing.T) {
 // TestVariantServerEnds checks that the server gives up at its limits, and can be renewed.
 func TestVariantServerEnds(t *testing.T) {
 	starts := 0
-	s, err := StartVariants(t.Context(), ChartRequest{Known: &secret.Known{}}, fragile(&starts), 400*time.Millisecond)
+	s, err := startVariants(t.Context(), ChartRequest{Known: &secret.Known{}}, fragile(&starts), 400*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer s.close()
 	time.Sleep(450 * time.Millisecond)
 	if _, err := rendered(t, s, "a hang"); err == nil || !strings.Contains(err.Error(), "takes longer than 400ms") {
 		t.Errorf("error %v", err)
 	}
-	s.Renew()
+	s.renew()
 	if lost, err := rendered(t, s, "a"); err != nil || lost != nil {
 		t.Errorf("after the renewal: %v, %v", lost, err)
 	}

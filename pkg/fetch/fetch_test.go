@@ -44,7 +44,7 @@ func located(t *testing.T, ref string, o Options) (name string, data []byte) {
 	install.Version, install.RepoURL, install.CaFile = o.Version, o.RepoURL, o.CAFile
 	install.Username, install.Password, install.PassCredentialsAll, install.PlainHTTP = o.Username, o.Password, o.PassCredentials, o.PlainHTTP
 	if o.Version == "" && o.Devel {
-		install.Version = ">0.0.0-0" // the command line does it (cmd/helm/upgrade.go)
+		install.Version = ">0.0.0-0" // the command line does it (helm v3.22.0 cmd/helm/upgrade.go)
 	}
 	settings := cli.New()
 	settings.RepositoryConfig, settings.RepositoryCache = o.RepositoryConfig, t.TempDir()

@@ -138,7 +138,7 @@ func cleanURL(u *url.URL) string {
 	return c.String()
 }
 
-// pick chooses the version of a chart as Helm does (pkg/repo/index.go Get).
+// pick chooses the version of a chart as Helm does (helm v3.22.0 pkg/repo/index.go Get).
 func (q IndexQuery) pick(index *repo.IndexFile) IndexAnswer {
 	versions := index.Entries[q.Chart]
 	if len(versions) == 0 {

@@ -52,8 +52,9 @@ func isRejection(err error) bool {
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }
 
-// isAdmissionDenial reports whether a webhook or a policy denied the request (k8s.io/apiserver v0.37.1 pkg/admission/plugin:
-// webhook/errors/statuserror.go ToStatusErr, policy/validating/dispatcher.go Dispatch, policy/generic/policy_dispatcher.go).
+// isAdmissionDenial reports whether a webhook or a policy denied the request (k8s.io/apiserver v0.37.1
+// pkg/admission/plugin/webhook/errors/statuserror.go ToStatusErr, pkg/admission/plugin/policy/validating/dispatcher.go Dispatch,
+// pkg/admission/plugin/policy/generic/policy_dispatcher.go).
 func isAdmissionDenial(text string) bool {
 	return strings.Contains(text, "admission webhook ") && strings.Contains(text, " denied the request") ||
 		strings.Contains(text, " denied request: ")
@@ -154,7 +155,7 @@ func (t target) fieldErrors(err error) (message string, ok bool) {
 const maxQuoted = 60
 
 // wholePatch is the field that the API server names if the patched object could not be decoded. The value is then the whole
-// object (k8s.io/apiserver v0.37.2 pkg/endpoints/handlers/patch.go jsonPatcher.applyPatchToCurrentObject).
+// object (k8s.io/apiserver v0.37.1 pkg/endpoints/handlers/patch.go jsonPatcher.applyPatchToCurrentObject).
 const wholePatch = "patch"
 
 // withoutValue returns the message of a field error without its value, if the value is long or belongs to a Secret. The

@@ -135,7 +135,8 @@ func detailOf(err error) string {
 		return ""
 	}
 	detail := causeText(err)
-	// The API server begins with the object's name (apimachinery pkg/api/errors/errors.go NewForbidden), which our sentence has already.
+	// The API server begins with the object's name, which our sentence has already (apimachinery v0.37.1
+	// pkg/api/errors/errors.go NewForbidden).
 	if _, reason, found := strings.Cut(detail, " is forbidden: "); found {
 		return reason
 	}

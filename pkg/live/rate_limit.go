@@ -51,7 +51,7 @@ func (l *rateLimit) set(qps float32, burst int) {
 }
 
 // decide sets the limit by the first answer of the API server itself; a refusal may come from a proxy in front of it.
-// A server with API Priority and Fairness sends the header with every answer (k8s.io/apiserver v0.37.0
+// A server with API Priority and Fairness sends the header with every answer (k8s.io/apiserver v0.37.1
 // pkg/server/filters/priority-and-fairness.go setResponseHeaders).
 func (l *rateLimit) decide(resp *http.Response) {
 	if resp.StatusCode >= http.StatusBadRequest {

@@ -142,7 +142,7 @@ func retryAfter(resp *http.Response) (seconds int, told bool) {
 }
 
 // isPassingEtcdError reports whether an internal error is temporary. The API server passes on the messages of etcd
-// (go.etcd.io/etcd/api/v3 v3rpc/rpctypes/error.go).
+// (go.etcd.io/etcd/api/v3 v3.7.0 v3rpc/rpctypes/error.go).
 func isPassingEtcdError(body string) bool {
 	if strings.Contains(body, "raft proposal dropped") {
 		return true

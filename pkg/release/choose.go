@@ -9,6 +9,16 @@ import (
 	helm "helm.sh/helm/v3/pkg/release"
 )
 
+// The errors that a caller may have to tell from others, by errors.Is. Helm's are ErrReleaseNotFound and errPending (helm v3.22.0
+// pkg/storage/driver/driver.go, pkg/action/action.go).
+var (
+	// ErrNotFound is the error of Load, LoadRollback, Choose and ChooseRollback if the release has no record.
+	ErrNotFound = errors.New("release not found")
+	// ErrPending is the error of Load and Choose if an operation is in progress, or was killed. A revision that is named can
+	// be loaded all the same.
+	ErrPending = errors.New("another operation (install/upgrade/rollback) is in progress")
+)
+
 // Choice is the pair of revisions that a comparison starts from.
 type Choice struct {
 	// Old is the revision whose manifest Helm takes as the original.
@@ -33,6 +43,9 @@ type Choice struct {
 //
 // If revision is not 0, that revision is old, whatever its status; a pending operation does not prevent reading it.
 // Choose reads nothing but h.
+//
+// The error is [ErrNotFound] if h is empty and [ErrPending] in the first case; [Installs] recognizes those for which helm
+// upgrade --install would install. Any other error says which revision cannot be chosen.
 func (h History) Choose(revision int) (Choice, error) {
 	if len(h.Entries) == 0 {
 		return Choice{}, h.noneForUpgrade()
@@ -53,7 +66,7 @@ func (h History) Choose(revision int) (Choice, error) {
 // ChooseRollback picks what helm rollback would start from and return to (helm v3.22.0 pkg/action/rollback.go,
 // prepareRollback). Old is the last revision, whatever its status, and the target is any stored revision, including
 // the last. A negative number counts back from the last: -1 is the revision before it, which is helm rollback's
-// default.
+// default. The error is [ErrNotFound] if h is empty.
 func (h History) ChooseRollback(to int) (c Choice, target Entry, err error) {
 	if len(h.Entries) == 0 {
 		return c, target, h.noneForRollback()
@@ -162,11 +175,19 @@ func (h History) noneForUpgrade() error {
 // noneForRollback returns the error for the rollback of a release that has no record.
 func (h History) noneForRollback() error { return h.noRecordError(h.noRelease()) }
 
-// noRelease returns the error that there is no record. Helm says "release: not found", or that there are no deployed releases, and names no
-// namespace, which is what people have forgotten most often.
-func (h History) noRelease() error {
-	return fmt.Errorf("there is no release %s in namespace %s", h.Release, h.Namespace)
+// noRelease returns the error that there is no record.
+func (h History) noRelease() error { return notFoundError{release: h.Release, namespace: h.Namespace} }
+
+// notFoundError is [ErrNotFound] with names. Helm's errors name no namespace, and a wrong one is the most frequent cause.
+type notFoundError struct{ release, namespace string }
+
+// Error says which release there is not, and where.
+func (e notFoundError) Error() string {
+	return fmt.Sprintf("there is no release %s in namespace %s", e.release, e.namespace)
 }
+
+// Is reports whether target is ErrNotFound.
+func (e notFoundError) Is(target error) bool { return target == ErrNotFound }
 
 // noRecordError adds what to check if there is no record.
 func (h History) noRecordError(err error) error {
@@ -178,17 +199,16 @@ func (h History) noRecordError(err error) error {
 // pendingError is Helm's error while an operation runs, or after it was killed. The hint names a revision for helm
 // rollback, because without a number helm rollback returns to the revision before, which may have failed.
 func (h History) pendingError(last Entry, status helm.Status) error {
-	err := errors.New("another operation (install/upgrade/rollback) is in progress")
 	before := h.Entries[:len(h.Entries)-1]
 	if len(before) == 0 {
-		return withHint(err, "revision %d is %s; if no helm process works on it any more, helm uninstall %s ends it; "+
+		return withHint(ErrPending, "revision %d is %s; if no helm process works on it any more, helm uninstall %s ends it; "+
 			"meanwhile, --revision %d compares with it", last.Revision, status, h.Release, last.Revision)
 	}
 	back, readable := before[len(before)-1], last
 	if e, ok := newestDeployed(before); ok {
 		back, readable = e, e
 	}
-	return withHint(err, "revision %d is %s; if no helm process works on it any more, helm rollback %s %d ends it, and "+
+	return withHint(ErrPending, "revision %d is %s; if no helm process works on it any more, helm rollback %s %d ends it, and "+
 		"--to-revision %d shows what that would do; meanwhile, --revision %d compares with that revision",
 		last.Revision, status, h.Release, back.Revision, back.Revision, readable.Revision)
 }

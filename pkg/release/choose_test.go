@@ -229,3 +229,20 @@ func TestStoredTwiceInSQL(t *testing.T) {
 		}
 	}
 }
+
+// TestErrors checks that callers can tell a release that is not there, or that is being deployed, from other problems.
+func TestErrors(t *testing.T) {
+	choose := func(text string) error { _, err := history(t, text).Choose(0); return err }
+	_, _, rollback := history(t, "").ChooseRollback(1)
+	uninstalled := choose("1 uninstalled")
+	for name, is := range map[string]bool{
+		"none, for an upgrade": errors.Is(choose(""), ErrNotFound),
+		"none, for a rollback": errors.Is(rollback, ErrNotFound),
+		"pending":              errors.Is(choose("1 pending-install"), ErrPending) && errors.Is(choose("1 deployed, 2 pending-upgrade"), ErrPending),
+		"uninstalled":          uninstalled != nil && !errors.Is(uninstalled, ErrNotFound) && !errors.Is(uninstalled, ErrPending),
+	} {
+		if !is {
+			t.Error(name)
+		}
+	}
+}

@@ -17,7 +17,7 @@ type installError struct {
 // Unwrap returns the error without the mark.
 func (i installError) Unwrap() error { return i.error }
 
-// Installs reports whether err is the error of Load or Choose for a history for which helm upgrade --install would
+// Installs reports whether err is, or wraps, the error of Load or Choose for a history for which helm upgrade --install would
 // install: the history is empty, or it ends with an uninstall. Last is the number of the last revision, or 0. The
 // installation creates the next one (helm v3.22.0 pkg/action/install.go, createRelease and replaceRelease).
 func Installs(err error) (last int, ok bool) {

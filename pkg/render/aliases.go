@@ -12,7 +12,7 @@ import (
 // allows 400,000 of them (go.yaml.in/yaml/v2 v2.4.4 decode.go allowedAliasRatio). Therefore the expanded size is computed
 // before the aliases are followed.
 
-// maxExpanded is a size that every API server refuses (kubernetes v1.36.3 apiserver pkg/server/config.go
+// maxExpanded is a size that every API server refuses (k8s.io/apiserver v0.36.3 pkg/server/config.go
 // MaxRequestBodyBytes). Only documents with aliases are checked: others are not longer than their text.
 const maxExpanded = 3 << 20
 

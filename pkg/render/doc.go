@@ -13,7 +13,7 @@
 //
 // Parse reads a manifest in the same steps as Helm, because another YAML library would read other objects: to Helm, "y" is
 // true, 0644 is 420, and 12345678901234567890 is a float. The steps are (helm v3.22.0 pkg/kube/client.go Client.Build, on
-// k8s.io/cli-runtime v0.37.0 pkg/resource):
+// k8s.io/cli-runtime v0.37.1 pkg/resource):
 //
 //  1. The stream is split into documents (StreamVisitor.Visit, apimachinery util/yaml YAMLOrJSONDecoder). A line that begins
 //     with "---" is a separator; comments have no meaning. A stream that begins with "{" is a series of JSON values.

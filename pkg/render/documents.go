@@ -17,7 +17,7 @@ import (
 // sniffLength is the number of bytes by which cli-runtime distinguishes JSON from YAML (StreamVisitor.Visit).
 const sniffLength = 4096
 
-// sourcePrefix begins the comment that Helm writes above each document (pkg/action/action.go renderResources).
+// sourcePrefix begins the comment that Helm writes above each document (helm v3.22.0 pkg/action/action.go renderResources).
 const sourcePrefix = "# Source: "
 
 // Document is one document of a manifest as JSON, or the reason why it cannot be read.

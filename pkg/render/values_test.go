@@ -84,7 +84,7 @@ func TestMergeLikeHelm(t *testing.T) {
 	}
 }
 
-// TestMergeWholeObject checks the form of --set-json that only Helm 4 accepts (v4.3.1 pkg/cli/values/options.go
+// TestMergeWholeObject checks the form of --set-json that only Helm 4 accepts (helm v4.3.1 pkg/cli/values/options.go
 // MergeValues). Helm 4's package cannot be the oracle here, because it links a plugin runtime.
 func TestMergeWholeObject(t *testing.T) {
 	o := ValueOptions{

@@ -23,7 +23,7 @@ const (
 )
 
 // volatilityOf returns the volatility of a function of Helm's templates: those of sprig v3.3.0 functions.go, read one
-// by one, and those that Helm adds (v3.22.0 pkg/engine/funcs.go; v4.3.1 adds none that is volatile). Lookups are
+// by one, and those that Helm adds (helm v3.22.0 pkg/engine/funcs.go; v4.3.1 adds none that is volatile). Lookups are
 // stable, because a repeated lookup gets the same answer. So are the date functions, as long as they are given a
 // date; without one they return the time, which goes unnoticed here.
 func volatilityOf(function string, dns bool) volatility {

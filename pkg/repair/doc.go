@@ -50,9 +50,10 @@
 //
 // # Sources
 //
-// RFC 6902 (JSON Patch) and RFC 6901 (JSON Pointer). k8s.io/apiserver v0.37 pkg/: endpoints/handlers/patch.go for the
-// answers to a patch, registry/generic/registry/store.go for an apply that must create, endpoints/handlers/rest.go for the time limit.
-// sigs.k8s.io/structured-merge-diff v6 for the sets in managedFields. docs/fix.md describes the behaviour for users.
+// RFC 6902 (JSON Patch) and RFC 6901 (JSON Pointer). k8s.io/apiserver v0.37.1: pkg/endpoints/handlers/patch.go (jsonPatcher) for the
+// answers to a patch, pkg/registry/generic/registry/store.go (Update) for an apply that must create, pkg/endpoints/handlers/rest.go
+// (requestTimeoutUpperBound) for the time limit. structured-merge-diff v6.4.2 fieldpath for the sets in managedFields. docs/fix.md
+// describes the behaviour for users.
 //
 // Nothing here knows a client, a flag or a colour.
 package repair

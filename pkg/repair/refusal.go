@@ -16,7 +16,7 @@ import (
 //	408, 5xx, no answer                            nobody knows whether it was written
 //	anything else                                  refused for good
 //
-// A JSON patch with a failed test is a 422 without causes (k8s.io/apiserver v0.37.2 pkg/endpoints/handlers/patch.go
+// A JSON patch with a failed test is a 422 without causes (k8s.io/apiserver v0.37.1 pkg/endpoints/handlers/patch.go
 // jsonPatcher.applyJSPatch); an object that fails validation has causes, one for each field (k8s.io/apimachinery v0.37.1
 // pkg/api/errors/errors.go NewInvalid).
 

@@ -20,7 +20,7 @@ type RunOptions struct {
 	// Timeout bounds the work on one object with all its repetitions, as Helm's --timeout bounds one operation; zero means DefaultTimeout.
 	// A write gets half of it, which leaves time to look after a write without an answer. A dry run gets all of it, because there is
 	// nothing to look for afterwards: the API server answers within 34 s and then names the webhook that it waited for (k8s.io/apiserver
-	// v0.37.2 pkg/endpoints/handlers/rest.go requestTimeoutUpperBound).
+	// v0.37.1 pkg/endpoints/handlers/rest.go requestTimeoutUpperBound).
 	Timeout time.Duration
 	// Before is called before each object whose values may have to be written. It checks that the release is still the one of the plan.
 	// Its error ends the run, and is the reason of every object that was not done. May be nil.

@@ -139,7 +139,7 @@ func (w *work) create(ctx context.Context) (report.FixOutcome, error) {
 }
 
 // noVersion is a resource version that no object has. An apply with it creates the object or gets a 409. Without it, an apply would change
-// an object that has appeared meanwhile, and without any conflict if Helm itself has just created it (k8s.io/apiserver v0.37.2
+// an object that has appeared meanwhile, and without any conflict if Helm itself has just created it (k8s.io/apiserver v0.37.1
 // pkg/registry/generic/registry/store.go Update compares the versions only if the object exists).
 const noVersion = "1"
 

@@ -1,20 +1,30 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// Named is a report and where it comes from, for messages.
+// Named is a report and where it comes from.
 type Named struct {
-	Name   string
+	// Name is what errors call the report, such as the name of its file.
+	Name string
+	// Report is not nil.
 	Report *Report
 }
 
-// Merge returns one report with the releases of all. The reports of shards must be complete: each part of the same number of parts, once. A
-// release in two reports is an error, since the two may contradict each other.
+// Merge returns one report with the releases of all, which it sorts by cluster, namespace and name. Version is that of the program that
+// merges. The reports of shards must be complete: each part of the same number of parts, once. A release in two reports is an error, since
+// the two may contradict each other, and so is a list without a report.
+//
+// The time of the result is that of the newest report. Its Scan has the longest of their times, since the parts of a fleet are scanned side by
+// side, and the sum of their requests. It shares the contents of its releases with the reports.
 func Merge(version string, reports []Named) (*Report, error) {
+	if len(reports) == 0 {
+		return nil, errors.New("there is no report to merge")
+	}
 	if err := checkShards(reports); err != nil {
 		return nil, err
 	}

@@ -48,6 +48,7 @@ func TestMergeRefuses(t *testing.T) {
 		"a is part 0 of 2, and b is no part":                              {{"a", part(0, 2)}, {"b", part(0, 0)}},
 		"b is part 0 of 2, and a is no part":                              {{"a", part(0, 0)}, {"b", part(0, 2)}},
 		`release web in namespace prod of cluster "dev" is in a and in b`: {{"a", part(0, 2, "web")}, {"b", part(1, 2, "web")}},
+		"there is no report to merge":                                     nil,
 	} {
 		if _, err := Merge("v", reports); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

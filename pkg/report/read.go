@@ -15,8 +15,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Read decodes a report that was saved as JSON or YAML. It accepts every report of this APIVersion, also one with keys that it does not
-// know: within a version keys are only added. Notes have no kinds, because saved reports have only their texts.
+// Read decodes a report that was saved as JSON or YAML. It accepts every report of this [APIVersion], also one with keys that it does not
+// know: within a version keys are only added. What is not part of the contract is empty in the result: notes have no kinds, and no finding
+// has a Pattern, so [Report.Rules] finds nothing. Text may come from anybody; its length is the caller's to bound. The error is about
+// the text ("it has no apiVersion"), so the caller says which file it is of.
 func Read(text []byte) (*Report, error) {
 	doc, err := asJSON(text)
 	if err != nil {
@@ -32,7 +34,7 @@ func Read(text []byte) (*Report, error) {
 	return &out, nil
 }
 
-// IsOtherKind reports whether an error of Read or ReadTime means that a document of helmdrift is no report, such as the result of a fix.
+// IsOtherKind reports whether an error of [Read] or [ReadTime] means that a document of helmdrift is no report, such as the result of a fix.
 func IsOtherKind(err error) bool {
 	var other otherKind
 	return errors.As(err, &other)
@@ -46,7 +48,7 @@ func (k otherKind) Error() string {
 	return fmt.Sprintf("it is a %s %s, not a %s %s", APIVersion, string(k), APIVersion, KindReport)
 }
 
-// ReadTime returns the time of a report that was saved as JSON or YAML, and reads no more of it.
+// ReadTime returns the time of a report that was saved as JSON or YAML, and decodes no more of it. A report without a time is an error.
 func ReadTime(text []byte) (time.Time, error) {
 	doc, err := asJSON(text)
 	if err != nil {
@@ -81,12 +83,14 @@ type head struct {
 func headOf(doc []byte) (head, error) {
 	var out head
 	switch err := json.Unmarshal(doc, &out); {
+	case err != nil && out.APIVersion != "":
+		return out, fmt.Errorf("it does not have the form of a report: %w", err)
 	case err != nil || out.APIVersion == "":
 		return out, errors.New("it has no apiVersion")
 	case out.APIVersion != APIVersion && strings.HasPrefix(out.APIVersion, "helmdrift.io/"):
 		return out, fmt.Errorf("its apiVersion is %.40s, and this helmdrift reads %s; a newer helmdrift may have written it",
 			out.APIVersion, APIVersion)
-	case out.APIVersion == APIVersion && slices.Contains([]string{KindFixResult, KindReleaseList, KindHistory}, out.Kind):
+	case out.APIVersion == APIVersion && slices.Contains([]string{KindFixResult, KindReleaseList, KindHistory, KindAbsorbResult}, out.Kind):
 		return out, otherKind(out.Kind)
 	case out.APIVersion != APIVersion || out.Kind != KindReport:
 		return out, fmt.Errorf("it is a %.40s %.40s, not a %s %s", out.APIVersion, out.Kind, APIVersion, KindReport)

@@ -77,9 +77,24 @@ func TestReadRefuses(t *testing.T) {
 		`{"apiVersion":"helmdrift.io/v1","kind":"FixResult"}`:                 "it is a helmdrift.io/v1 FixResult",
 		`{"apiVersion":"helmdrift.io/v2","kind":"Report"}`:                    "a newer helmdrift may have written it",
 		`{"apiVersion":"helmdrift.io/v1","kind":"Report","releases":{"a":1}}`: "it does not have the form of a report",
+		`{"apiVersion":"helmdrift.io/v1","kind":"Report","time":"today"}`:     "it does not have the form of a report",
 	} {
 		if _, err := Read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestIsOtherKind checks that every document of helmdrift is known as such, as in a folder of reports.
+func TestIsOtherKind(t *testing.T) {
+	for _, kind := range []string{KindFixResult, KindReleaseList, KindHistory, KindAbsorbResult} {
+		if _, err := Read([]byte(`{"apiVersion":"helmdrift.io/v1","kind":"` + kind + `"}`)); !IsOtherKind(err) {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	for _, text := range []string{`{"apiVersion":"helmdrift.io/v1","kind":"Pod"}`, "a"} {
+		if _, err := Read([]byte(text)); err == nil || IsOtherKind(err) {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -3,8 +3,6 @@ package threeway
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -192,53 +190,4 @@ func TestVerdictsVocabulary(t *testing.T) {
 			t.Errorf("%q has no example, or no source", title)
 		}
 	}
-}
-
-// TestVerdictsSources: what the document cites from a module is there, at the version that is linked in. Kubernetes itself is in no
-// module of this program.
-func TestVerdictsSources(t *testing.T) {
-	modules := map[string]string{
-		"helm v3": "helm.sh/helm/v3", "helm v4": "helm.sh/helm/v4", "apimachinery v0": "k8s.io/apimachinery", "client-go v0": "k8s.io/client-go",
-		"api v0": "k8s.io/api", "apiextensions-apiserver v0": "k8s.io/apiextensions-apiserver", "cli-runtime v0": "k8s.io/cli-runtime", "structured-merge-diff v6": "sigs.k8s.io/structured-merge-diff/v6", "json-patch v5": "github.com/evanphx/json-patch",
-	}
-	cited := regexp.MustCompile("`([a-z-]+ v[0-9]+)([0-9.]+) (\\S+[.]go) (\\w+)`").FindAllStringSubmatch(verdicts(t), -1)
-	if len(cited) < 30 {
-		t.Errorf("only %d sources are cited", len(cited))
-	}
-	dirs := map[string]string{}
-	for _, c := range cited {
-		module, known := modules[c[1]]
-		if !known {
-			if !strings.HasPrefix(c[1], "kubernetes ") {
-				t.Errorf("%s is of an unknown module", c[0])
-			}
-			continue
-		}
-		if dirs[module] == "" {
-			dirs[module] = moduleDir(t, module)
-		}
-		_, version, _ := strings.Cut(c[1]+c[2], " ")
-		if _, linked, _ := strings.Cut(filepath.Base(dirs[module])+".", "@"); !strings.HasPrefix(linked, version+".") && !strings.HasPrefix(linked, version+"+") {
-			t.Errorf("%s: linked in is %s", c[0], filepath.Base(dirs[module]))
-			continue
-		}
-		source, err := os.ReadFile(filepath.Join(dirs[module], c[3]))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		if !regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type )` + c[4] + `\b`).Match(source) {
-			t.Errorf("%s: there is no %s", c[0], c[4])
-		}
-	}
-}
-
-// moduleDir is where the source of a module lies.
-func moduleDir(t *testing.T, module string) string {
-	t.Helper()
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
-	if err != nil {
-		t.Fatalf("go list %s: %v", module, err)
-	}
-	return strings.TrimSpace(string(out))
 }

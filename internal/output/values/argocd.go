@@ -7,7 +7,7 @@ const argoNamespace = "argocd"
 
 // ArgoCD returns the patch of an Application. The name of the release is that of the Application by default. Of all places for values,
 // only spec.source.helm.parameters stands above valuesObject (Argo CD's user guide, "Helm", release 3.4), and values beside it are not
-// read (argo-cd pkg/apis/application/v1alpha1/values.go ValuesYAML).
+// read (argo-cd v3.4 pkg/apis/application/v1alpha1/values.go ValuesYAML).
 func ArgoCD(r *report.AbsorbResult) Document {
 	return Document{
 		Comment: withNulls([]string{
