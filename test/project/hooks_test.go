@@ -55,7 +55,9 @@ func TestHooksRun(t *testing.T) {
 	prePush := regexp.MustCompile(`(?m)^pre-push:.*\n(\t.*\n)+`).FindString(makefile)
 	dir := t.TempDir()
 	// A hook that runs this test sets variables that lead to its own repository.
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "PRE_COMMIT_") })
+	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, "GIT_") || strings.HasPrefix(variable, "PRE_COMMIT_")
+	})
 	env = append(env, "PRE_COMMIT_HOME="+filepath.Join(t.TempDir(), "pre-commit"))
 	write := func(name, text string) {
 		t.Helper()

@@ -67,7 +67,8 @@ func TestHomebrew(t *testing.T) {
 			if !strings.HasSuffix(got.URL, "/helmdrift_"+got.Version+"_"+goos+"_"+goarch+".tar.gz") {
 				t.Errorf("on %s and %s, Homebrew downloads %s", system, arch, got.URL)
 			}
-			if got.Token != "helmdrift" || got.Name != "helmdrift" || got.Desc == "" || got.Homepage == "" || !reflect.DeepEqual(got.Artifacts, want) {
+			described := got.Token == "helmdrift" && got.Name == "helmdrift" && got.Desc != "" && got.Homepage != ""
+			if !described || !reflect.DeepEqual(got.Artifacts, want) {
 				t.Errorf("on %s and %s, the cask is\n%+v\nand should install\n%v (homebrew_casks in .goreleaser.yaml)", system, arch, got, want)
 			}
 			archived := entries(t, filepath.Join(distOf(t), filepath.Base(got.URL)))

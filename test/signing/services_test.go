@@ -97,7 +97,8 @@ func startIssuer(t *testing.T, tag string) (address string, env []string) {
 	mux.HandleFunc("/.well-known/openid-configuration", answer(map[string]any{
 		"issuer": address, "jwks_uri": address + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"},
 	}))
-	mux.HandleFunc("/keys", answer(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: "1", Algorithm: "RS256", Use: "sig"}}}))
+	public := jose.JSONWebKey{Key: key.Public(), KeyID: "1", Algorithm: "RS256", Use: "sig"}
+	mux.HandleFunc("/keys", answer(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{public}}))
 	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "bearer request-token" {
 			http.Error(w, "who asks?", http.StatusUnauthorized)
@@ -110,7 +111,8 @@ func startIssuer(t *testing.T, tag string) (address string, env []string) {
 		}
 		answer(map[string]string{"value": text})(w, r)
 	})
-	return address, []string{"ACTIONS_ID_TOKEN_REQUEST_URL=" + address + "/token?api-version=2.0", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=request-token"}
+	url := address + "/token?api-version=2.0"
+	return address, []string{"ACTIONS_ID_TOKEN_REQUEST_URL=" + url, "ACTIONS_ID_TOKEN_REQUEST_TOKEN=request-token"}
 }
 
 // claims are those of a token for a job of release.yaml ("OpenID Connect reference" in GitHub's documentation).

@@ -54,7 +54,9 @@ func TestSignedRelease(t *testing.T) {
 	block, _, _ = strings.Cut(block, "```")
 	script(t, t.TempDir(), reader, "set -e\n"+local.Replace(block))
 
-	before := func(text string) string { return strings.Replace(verify, "cosign verify-blob", text+"\ncosign verify-blob", 1) }
+	before := func(text string) string {
+		return strings.Replace(verify, "cosign verify-blob", text+"\ncosign verify-blob", 1)
+	}
 	image := `cosign verify "` + registry + `/helmdrift/helmdrift:$TAG" --certificate-oidc-issuer ` + issuer + " --certificate-identity nobody"
 	for name, c := range map[string]struct{ script, want string }{
 		"tag":       {strings.ReplaceAll(verify, "refs/tags/$TAG", "refs/tags/v9.9.9"), "expected SAN value"},
@@ -98,7 +100,9 @@ func writeRelease(t *testing.T, dir string, env []string) {
 	bin, err := filepath.Abs("../../bin")
 	must(t, err)
 	must(t, os.Symlink(bin, filepath.Join(dir, "bin")))
-	script(t, dir, env, `git init -q -b main && git add . && git -c user.name=test -c user.email=test@invalid commit -q -m test && git tag `+tag+`
+	script(t, dir, env, `git init -q -b main && git add .
+git -c user.name=test -c user.email=test@invalid commit -q -m test
+git tag `+tag+`
 git remote add origin https://github.com/helmdrift/helmdrift
 bin/goreleaser release --clean --skip=publish,announce`)
 }

@@ -65,9 +65,11 @@ func startSigstore(t *testing.T, cosign, rekor, issuer string) []string {
 // certificateAuthority answers requests for certificates with Fulcio's own code.
 func certificateAuthority(t *testing.T, authority *ephemeralca.EphemeralCA, certificateLog, issuer string) http.Handler {
 	t.Helper()
-	settings, err := config.Read(fmt.Appendf(nil, "oidc-issuers: {%q: {issuer-url: %q, client-id: sigstore, type: github-workflow}}", issuer, issuer))
+	settings, err := config.Read(fmt.Appendf(nil,
+		"oidc-issuers: {%q: {issuer-url: %q, client-id: sigstore, type: github-workflow}}", issuer, issuer))
 	must(t, err)
-	algorithms, err := signature.NewAlgorithmRegistryConfig([]protocommon.PublicKeyDetails{protocommon.PublicKeyDetails_PKIX_ECDSA_P256_SHA_256})
+	allowed := []protocommon.PublicKeyDetails{protocommon.PublicKeyDetails_PKIX_ECDSA_P256_SHA_256}
+	algorithms, err := signature.NewAlgorithmRegistryConfig(allowed)
 	must(t, err)
 	submit, err := client.New(certificateLog, http.DefaultClient, jsonclient.Options{})
 	must(t, err)
