@@ -22,9 +22,10 @@ PER_KIND   ?= 200
 MAX_SIZE   := 55000000
 
 .PHONY: build help demo cluster cluster-down bench snapshots docs clean
-.PHONY: check test fmt-check vet vet-systems lint unit e2e modules apidiff vulncheck docs-check postgresql chromium npm dpkg
+.PHONY: check test fmt-check vet vet-systems lint unit e2e modules apidiff vulncheck docs-check pre-push
+.PHONY: postgresql chromium npm dpkg shellcheck ruby pre-commit
 .PHONY: oracle forecast soak conformance planes defaults
-.PHONY: plugin release-files snapshot-release changelog release-notes
+.PHONY: plugin release-files snapshot-release signing changelog release-notes
 
 build: ## builds the stripped binary and checks its size
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/helmdrift ./cmd/helmdrift
@@ -57,12 +58,17 @@ bin/goreleaser: tools/release/go.mod
 # goreleaser reads the commit only if there is a remote.
 WITH_REMOTE := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/helmdrift/helmdrift
 
-snapshot-release: bin/goreleaser ## makes a release in dist/, without signing and publishing, and tests its files
+snapshot-release: bin/goreleaser dpkg ruby ## makes a release in dist/, without signing and publishing, and tests its files
 	bin/goreleaser check
 	$(WITH_REMOTE) bin/goreleaser release --snapshot --clean --skip=sign
 	bin/release/image -dist dist -version snapshot -time "$$(git log -1 --format=%cI)" -layout dist/image
 	cd test/release && $(WITH_REMOTE) go test -count=1 -timeout 30m -v ./... -args -dist $(CURDIR)/dist
-	@echo "SKIPPED, because they need the network and the identity of the workflow: signatures (cosign), provenance, publishing"
+	@echo "SKIPPED, because they need the network and the identity of the workflow: signatures (make signing has some), provenance, publishing"
+
+signing: bin/goreleaser ## signs and verifies a small release as the workflow does, with a Sigstore of its own
+	@echo "compiling cosign and Rekor: 4 minutes of processor time, once"
+	cd tools/release && go build -o $(CURDIR)/bin/release/ ./cmd/image
+	cd test/signing && $(PLANE_ENV) go vet ./... && $(PLANE_ENV) go test -count=1 -timeout 30m -v ./...
 
 test: fmt-check vet lint build unit e2e ## runs all checks and all tests
 
@@ -73,6 +79,9 @@ check: fmt-check modules ## checks a change quickly: format, vet, staticcheck, m
 	cd tools && go vet ./... && go test -short ./...
 	@$(MAKE) --no-print-directory apidiff
 	@$(MAKE) --no-print-directory vulncheck VULN_OFFLINE=skip
+
+pre-push: # pre-commit names the remote before a push, and only then
+	@test -z "$$PRE_COMMIT_REMOTE_NAME" || $(MAKE) --no-print-directory check
 
 docs-check: ## fails if NOTICE, changelog.d, docs/cli.md or the names in docs/architecture.md are not current
 	go test -short ./test/project
@@ -123,7 +132,7 @@ lint: ## runs staticcheck in all modules
 	@set -e; for module in $(MODULES); do echo "cd $$module && staticcheck ./..."; (cd $$module && $(STATICCHECK) ./...); done
 	cd test/controlplane && $(PLANE_ENV) $(STATICCHECK) . ./cmd/controlplane ./cmd/fakenode
 
-unit: $(PAIRS) postgresql chromium npm dpkg release-files ## runs all tests but the end-to-end tests
+unit: $(PAIRS) postgresql chromium npm dpkg shellcheck pre-commit release-files ## runs all tests but the end-to-end tests
 	HELMDRIFT_DEFAULTS_PAIRS=$(CURDIR)/$(PAIRS) go test ./...
 	cd tools && go test ./...
 	cd test/deploy && go test ./...
@@ -154,6 +163,17 @@ chromium:
 
 npm:
 	@command -v npm > /dev/null || echo "the test of GitLab jobs by GitLab's schema is SKIPPED: there is no npm (Debian: apt-get install npm)"
+
+shellcheck:
+	@command -v shellcheck > /dev/null || \
+		echo "the check of scripts in workflows is SKIPPED: there is no shellcheck (Debian: apt-get install shellcheck)"
+
+pre-commit:
+	@command -v pre-commit > /dev/null || \
+		echo "the test of the hooks of git is SKIPPED: there is no pre-commit (Debian: apt-get install pre-commit)"
+
+ruby:
+	@command -v ruby > /dev/null || echo "the test of Homebrew's cask by ruby is SKIPPED: there is no ruby (Debian: apt-get install ruby)"
 
 N ?= 1000
 oracle: planes ## predicts N random upgrades and rollbacks per engine, and compares with what Helm 3 and Helm 4 do

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -74,6 +75,29 @@ func TestWorkflows(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestCosign checks that the workflow of releases installs the cosign with which test/signing signs and verifies.
+func TestCosign(t *testing.T) {
+	var w workflow
+	if err := yaml.Unmarshal([]byte(readFile(t, "../../.github/workflows/release.yaml")), &w); err != nil {
+		t.Fatal(err)
+	}
+	modules, installed := readFile(t, "../signing/go.mod"), 0
+	for id, job := range w.Jobs {
+		for _, step := range job.Steps {
+			if !strings.HasPrefix(step.Uses, "sigstore/cosign-installer@") {
+				continue
+			}
+			installed++
+			if release := fmt.Sprint(step.With["cosign-release"]); !strings.Contains(modules, "\tgithub.com/sigstore/cosign/v3 "+release+" ") {
+				t.Errorf("job %s installs cosign %s, which test/signing/go.mod does not have", id, release)
+			}
+		}
+	}
+	if installed != 2 {
+		t.Errorf("%d jobs install cosign, not the one that signs and the one that verifies", installed)
 	}
 }
 

@@ -1,8 +1,6 @@
 package project
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -126,51 +124,10 @@ func TestFaultsOfForms(t *testing.T) {
 	}
 }
 
-// TestHooks checks that each hook calls a target of the Makefile, and uses nothing from elsewhere.
-func TestHooks(t *testing.T) {
-	var config struct {
-		Types []string `yaml:"default_install_hook_types"`
-		Repos []struct {
-			Repo  string `yaml:"repo"`
-			Hooks []struct {
-				ID            string   `yaml:"id"`
-				Name          string   `yaml:"name"`
-				Entry         string   `yaml:"entry"`
-				Language      string   `yaml:"language"`
-				Types         []string `yaml:"types"`
-				Files         string   `yaml:"files"`
-				Stages        []string `yaml:"stages"`
-				PassFilenames bool     `yaml:"pass_filenames"`
-				AlwaysRun     bool     `yaml:"always_run"`
-			} `yaml:"hooks"`
-		} `yaml:"repos"`
-	}
-	readStrictly(t, root+"/.pre-commit-config.yaml", &config)
-	makefile, err := os.ReadFile(root + "/Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, repo := range config.Repos {
-		for _, hook := range repo.Hooks {
-			target, isMake := strings.CutPrefix(hook.Entry, "make -s ")
-			if !isMake || repo.Repo != "local" || hook.Language != "system" || !bytes.Contains(makefile, []byte("\n"+target+":")) {
-				t.Errorf("the hook %s calls no target of the Makefile: %s", hook.ID, hook.Entry)
-			}
-			if _, err := regexp.Compile(hook.Files); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-}
-
 // readStrictly decodes a YAML file and refuses unknown keys.
 func readStrictly(t *testing.T, file string, to any) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := yaml.NewDecoder(bytes.NewReader(text))
+	d := yaml.NewDecoder(strings.NewReader(read(t, file)))
 	d.KnownFields(true)
 	if err := d.Decode(to); err != nil {
 		t.Fatalf("%s: %v", file, err)

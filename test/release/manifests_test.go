@@ -2,9 +2,11 @@ package release
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
@@ -34,37 +36,57 @@ func pairs(t *testing.T, manifest string, want int, found [][2]string) {
 	}
 }
 
-// TestHomebrew checks the cask: archives for two systems and two architectures, all manual pages, and the completions.
+// cask is what testdata/cask.rb prints.
+type cask struct {
+	Token, Name, Desc, Homepage, Version, URL, SHA256 string
+	Artifacts                                         map[string][]string
+	Commands                                          [][]string
+}
+
+// TestHomebrew evaluates the cask with ruby for two systems and two architectures. What it installs must be in the archive that it names:
+// the program, all manual pages, and the completions.
 func TestHomebrew(t *testing.T) {
 	file := filepath.Join(distOf(t), "homebrew", "Casks", "helmdrift.rb")
-	cask := read(t, file)
-	if ruby, err := exec.LookPath("ruby"); err == nil {
-		run(t, ".", nil, ruby, "-c", file)
-	} else {
-		t.Log("the syntax of the cask is not checked: there is no ruby")
+	ruby, err := exec.LookPath("ruby")
+	if err != nil {
+		t.Skip("there is no ruby")
 	}
-	version := regexp.MustCompile(`(?m)^  version "(.*)"$`).FindStringSubmatch(cask)
-	if version == nil {
-		t.Fatalf("the cask has no version:\n%s", cask)
+	want := map[string][]string{
+		"binary": {"helmdrift"}, "bash_completion": {"completions/helmdrift.bash"}, "zsh_completion": {"completions/helmdrift.zsh"},
+		"fish_completion": {"completions/helmdrift.fish"},
+	}
+	for _, page := range manPages(t) {
+		want["manpage"] = append(want["manpage"], "man/"+page)
 	}
 	var found [][2]string
-	for _, m := range regexp.MustCompile(`url "([^"]*)"\s+sha256 "([0-9a-f]{64})"`).FindAllStringSubmatch(cask, -1) {
-		found = append(found, [2]string{strings.ReplaceAll(m[1], "#{version}", version[1]), m[2]})
+	for system, goos := range map[string]string{"macos": "darwin", "linux": "linux"} {
+		for arch, goarch := range map[string]string{"intel": "amd64", "arm": "arm64"} {
+			var got cask
+			must(t, json.Unmarshal([]byte(run(t, ".", nil, ruby, "testdata/cask.rb", file, system, arch)), &got))
+			found = append(found, [2]string{got.URL, got.SHA256})
+			if !strings.HasSuffix(got.URL, "/helmdrift_"+got.Version+"_"+goos+"_"+goarch+".tar.gz") {
+				t.Errorf("on %s and %s, Homebrew downloads %s", system, arch, got.URL)
+			}
+			described := got.Token == "helmdrift" && got.Name == "helmdrift" && got.Desc != "" && got.Homepage != ""
+			if !described || !reflect.DeepEqual(got.Artifacts, want) {
+				t.Errorf("on %s and %s, the cask is\n%+v\nand should install\n%v (homebrew_casks in .goreleaser.yaml)", system, arch, got, want)
+			}
+			archived := entries(t, filepath.Join(distOf(t), filepath.Base(got.URL)))
+			for _, name := range slices.Concat(slices.Collect(maps.Values(got.Artifacts))...) {
+				if _, ok := archived[name]; !ok {
+					t.Errorf("%s has no %s", filepath.Base(got.URL), name)
+				}
+			}
+			commands := [][]string{}
+			if system == "macos" {
+				commands = append(commands, []string{"/usr/bin/xattr", "-dr", "com.apple.quarantine", "STAGED/helmdrift"})
+			}
+			if !reflect.DeepEqual(got.Commands, commands) {
+				t.Errorf("on %s, Homebrew runs %q, want %q", system, got.Commands, commands)
+			}
+		}
 	}
 	pairs(t, "the cask", 4, found)
-	for _, page := range manPages(t) {
-		if !strings.Contains(cask, `manpage "man/`+page+`"`) {
-			t.Errorf("the cask lacks man/%s: add it to homebrew_casks in .goreleaser.yaml", page)
-		}
-	}
-	for _, want := range []string{
-		`cask "helmdrift" do`, `binary "helmdrift"`, `bash_completion "completions/helmdrift.bash"`, `zsh_completion "completions/helmdrift.zsh"`,
-		`fish_completion "completions/helmdrift.fish"`, `on_macos do`, `on_linux do`,
-	} {
-		if !strings.Contains(cask, want) {
-			t.Errorf("the cask lacks %s:\n%s", want, cask)
-		}
-	}
 }
 
 // TestScoop checks the manifest of Scoop.
@@ -84,6 +106,9 @@ func TestScoop(t *testing.T) {
 		entry := manifest.Architecture[arch]
 		if !slices.Equal(entry.Bin, []string{"helmdrift.exe"}) {
 			t.Errorf("Scoop installs %s on %s", entry.Bin, arch)
+		}
+		if _, ok := entries(t, filepath.Join(distOf(t), filepath.Base(entry.URL)))["helmdrift.exe"]; !ok {
+			t.Errorf("%s has no helmdrift.exe", filepath.Base(entry.URL))
 		}
 		found = append(found, [2]string{entry.URL, entry.Hash})
 	}
