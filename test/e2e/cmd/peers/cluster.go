@@ -76,9 +76,12 @@ func (c *cluster) of(obj *unstructured.Unstructured, s situation) (dynamic.Resou
 	return c.resource(obj.GroupVersionKind(), namespace)
 }
 
-// read returns the live objects of manifests by label; nil for those that are not there or are being deleted.
-func (c *cluster) read(ctx context.Context, s situation, objects []*unstructured.Unstructured) (map[string]*unstructured.Unstructured, error) {
-	live := map[string]*unstructured.Unstructured{}
+// states are live objects by label; nil for those that are not there or are being deleted.
+type states map[string]*unstructured.Unstructured
+
+// read returns the live objects of manifests.
+func (c *cluster) read(ctx context.Context, s situation, objects []*unstructured.Unstructured) (states, error) {
+	live := states{}
 	for _, obj := range objects {
 		name := label(obj.GetKind(), obj.GroupVersionKind().Group, obj.GetName())
 		live[name] = nil
@@ -179,7 +182,7 @@ func (c *cluster) settle(ctx context.Context, s situation, objects []*unstructur
 }
 
 // compare says for each object what happened between two readings.
-func compare(before, after map[string]*unstructured.Unstructured) map[string]word {
+func compare(before, after states) map[string]word {
 	words := map[string]word{}
 	for name, old := range before {
 		now := after[name]
@@ -202,9 +205,10 @@ func compare(before, after map[string]*unstructured.Unstructured) map[string]wor
 func content(obj *unstructured.Unstructured) map[string]any {
 	copied := obj.DeepCopy().Object
 	delete(copied, "status")
-	for _, path := range [][]string{{"managedFields"}, {"resourceVersion"}, {"generation"}, {"annotations", "deployment.kubernetes.io/revision"}} {
-		unstructured.RemoveNestedField(copied, append([]string{"metadata"}, path...)...)
+	for _, key := range []string{"managedFields", "resourceVersion", "generation"} {
+		unstructured.RemoveNestedField(copied, "metadata", key)
 	}
+	unstructured.RemoveNestedField(copied, "metadata", "annotations", "deployment.kubernetes.io/revision")
 	return copied
 }
 

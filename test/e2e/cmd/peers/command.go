@@ -47,9 +47,12 @@ func commands(p paths) []command {
 			}},
 	)
 	if p.helmDrift != "" {
-		list = append(list, helmDriftCommand("helm drift run NAME --from-release", []question{untouched, edited},
-			func(s situation) []string { return []string{s.release, "--from-release"} }),
-			helmDriftCommand("helm drift run NAME CHART", []question{upgrade}, func(s situation) []string { return []string{s.release, s.next, "--skip-crds"} }))
+		list = append(list,
+			helmDriftCommand("helm drift run NAME --from-release", []question{untouched, edited},
+				func(s situation) []string { return []string{s.release, "--from-release"} }),
+			helmDriftCommand("helm drift run NAME CHART", []question{upgrade},
+				func(s situation) []string { return []string{s.release, s.next, "--skip-crds"} }),
+		)
 	}
 	return list
 }

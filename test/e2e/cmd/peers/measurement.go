@@ -12,8 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-var deleteOptions metav1.DeleteOptions
-
 // measurement asks commands about situations and counts.
 type measurement struct {
 	runner

@@ -91,7 +91,8 @@ func (r runner) helm(ctx context.Context, s situation, args ...string) (string, 
 // firstLine returns the first line that says something. Warnings, and lines that helm-drift logs for information, do not.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(strings.ToLower(line), "warning") && !strings.Contains(line, `"level":"info"`) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(strings.ToLower(line), "warning") && !strings.Contains(line, `"level":"info"`) {
 			return line
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/helmdrift/helmdrift/test/conformance/corpus"
@@ -54,7 +55,8 @@ func (o options) situations(dir string) ([]situation, error) {
 		return nil, err
 	}
 	for _, c := range cases[:min(len(cases), o.conformance)] {
-		s := situation{name: c.Name, release: c.Release.Name, namespace: c.Release.Namespace, major: c.Helm[1:2], corpus: &c, about: []question{upgrade}}
+		s := situation{name: c.Name, release: c.Release.Name, namespace: c.Release.Namespace, major: c.Helm[1:2], corpus: &c,
+			about: []question{upgrade}}
 		s.chart, s.next = filepath.Join(dir, c.Name, "old", s.release), filepath.Join(dir, c.Name, "desired", s.release)
 		if err := writeChart(s.chart, c.Old); err != nil {
 			return nil, err
@@ -87,7 +89,7 @@ func writeChart(dir string, object map[string]any) error {
 		if err != nil {
 			return err
 		}
-		text += "---\n" + strings.ReplaceAll(string(encoded), "{{", "{ {") + "\n"
+		text += "---\n" + strings.ReplaceAll(string(encoded), "{{", `{{ "{{" }}`) + "\n"
 	}
 	if err := os.WriteFile(filepath.Join(dir, "templates/objects.yaml"), []byte(text), 0o644); err != nil {
 		return err
@@ -124,12 +126,17 @@ func (m *measurement) prepare(ctx context.Context, s situation) error {
 	return err
 }
 
+func namespaceObject(name string) *unstructured.Unstructured {
+	obj := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+	obj.SetName(name)
+	return obj
+}
+
 // prepareCase makes the namespaces and the definition of a case.
 func (m *measurement) prepareCase(ctx context.Context, s situation) error {
 	for _, namespace := range []string{s.namespace, s.corpus.Namespace} {
 		if namespace != "" {
-			obj := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": namespace}}}
-			if err := m.ensure(ctx, s, obj); err != nil {
+			if err := m.ensure(ctx, s, namespaceObject(namespace)); err != nil {
 				return err
 			}
 		}
@@ -144,10 +151,8 @@ func (m *measurement) prepareCase(ctx context.Context, s situation) error {
 func (m *measurement) clean(ctx context.Context, s situation) {
 	_, _ = m.helm(ctx, s, "uninstall", s.release, "-n", s.namespace, "--no-hooks", "--ignore-not-found")
 	if s.corpus == nil {
-		namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
-		namespace.SetName(s.namespace)
-		if client, err := m.of(namespace, s); err == nil {
-			_ = client.Delete(ctx, s.namespace, deleteOptions)
+		if client, err := m.of(namespaceObject(s.namespace), s); err == nil {
+			_ = client.Delete(ctx, s.namespace, metav1.DeleteOptions{})
 		}
 		return
 	}
