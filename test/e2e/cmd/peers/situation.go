@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/helmdrift/helmdrift/test/conformance/corpus"
@@ -39,7 +38,7 @@ func (o options) situations(dir string) ([]situation, error) {
 		for _, major := range o.majors {
 			name := releaseName(chart)
 			list = append(list, situation{name: fmt.Sprintf("helm %s, %s untouched", major, name), release: name,
-				namespace: fmt.Sprintf("chart-%s-%d", major, number), major: major, chart: chart, next: chart, about: []question{untouched}})
+				namespace: fmt.Sprintf("chart-%d", number), major: major, chart: chart, next: chart, about: []question{untouched}})
 		}
 	}
 	for number, e := range edits() {
@@ -147,13 +146,11 @@ func (m *measurement) prepareCase(ctx context.Context, s situation) error {
 	return m.ensure(ctx, s, &unstructured.Unstructured{Object: s.corpus.Definition})
 }
 
-// clean removes the release, and what of a case Helm would leave.
+// clean removes the release, and what of a case Helm would leave. Namespaces stay: what Helm keeps of a chart, such as definitions of
+// custom kinds, belongs to the release in that namespace, which the other Helm then installs again.
 func (m *measurement) clean(ctx context.Context, s situation) {
 	_, _ = m.helm(ctx, s, "uninstall", s.release, "-n", s.namespace, "--no-hooks", "--ignore-not-found")
 	if s.corpus == nil {
-		if client, err := m.of(namespaceObject(s.namespace), s); err == nil {
-			_ = client.Delete(ctx, s.namespace, metav1.DeleteOptions{})
-		}
 		return
 	}
 	for _, object := range []map[string]any{s.corpus.Old, s.corpus.Desired, s.corpus.Live} {
