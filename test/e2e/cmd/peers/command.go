@@ -76,7 +76,7 @@ func kubectlDiff(ctx context.Context, r runner, s situation, helm ...string) ans
 	if err != nil {
 		return answer{failure: err.Error()}
 	}
-	return parseKubectlDiff(r.run(ctx, s, manifest, "kubectl", "diff", "-n", s.namespace, "-f", "-"))
+	return parseKubectlDiff(r.run(ctx, s, manifest, "kubectl", "diff", "-f", "-"))
 }
 
 // helmDriftCommand runs two comparisons at a time, because helm-drift starts all of a release at once unless it is told otherwise.

@@ -28,8 +28,8 @@ func (t truth) quiet() bool {
 // score is the judgement of one answer to one question.
 type score struct {
 	right bool
-	// field says, for an edit, that its field is shown too.
-	field bool
+	// field says, for an edit, that its field is shown too, and undone that the upgrade changed or created the edited object.
+	field, undone bool
 	// failure says that the command has no answer.
 	failure bool
 	// wrong says what is wrong.
@@ -39,7 +39,8 @@ type score struct {
 // judge judges the answer of a command to a question.
 //
 //   - Untouched: no object is named. Only releases are judged whose upgrade changed nothing.
-//   - Edited: the edited object is named; the field is shown if one line of its difference has all marks of the edit.
+//   - Edited: the edited object is named; the field is shown if one line of its difference has all marks of the edit. Edits that the
+//     upgrade undoes are counted apart, because a preview of the upgrade leaves out the others on purpose.
 //   - Upgrade: every object of the manifests has the word that it has in truth, and no other object is named. An upgrade that fails is
 //     predicted by any command that fails or says so, whatever the reason, and the objects are not looked at then.
 //
@@ -57,6 +58,7 @@ func judge(q question, a answer, t truth, e *edit) score {
 	case q == edited:
 		s.wrong, s.field = a.misses(e)
 	}
+	s.undone = q == edited && (t.words[e.label()] == changed || t.words[e.label()] == created)
 	s.right = s.wrong == ""
 	return s
 }

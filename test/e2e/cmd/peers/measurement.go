@@ -31,9 +31,11 @@ type tallyKey struct {
 
 // tally is what was counted of one command, one question and one version of Helm.
 type tally struct {
-	asked, right, fields, failures int
-	took                           time.Duration
-	wrong                          []string
+	asked, right, failures int
+	// fields are the edits whose field is shown; undone are those that the upgrade undoes, and undoneFields both.
+	fields, undone, undoneFields int
+	took                         time.Duration
+	wrong                        []string
 }
 
 func newMeasurement(p paths, kubeconfig, dir string) (*measurement, error) {
@@ -102,6 +104,12 @@ func (m *measurement) count(s situation, q question, r reply, score score) {
 		n.right++
 	} else {
 		n.wrong = append(n.wrong, s.name+": "+score.wrong)
+	}
+	if score.undone {
+		n.undone++
+	}
+	if score.undone && score.field {
+		n.undoneFields++
 	}
 	if score.field {
 		n.fields++

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 // timeLimit is how long one command may take.
@@ -63,20 +65,41 @@ func (r runner) run(ctx context.Context, s situation, stdin, program string, arg
 		program = filepath.Join(programs, program)
 	}
 	home := filepath.Join(r.dir, "home")
+	kubeconfig, err := r.kubeconfigOf(s)
+	if err != nil {
+		return output{stderr: err.Error(), exit: -1}
+	}
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	cmd.WaitDelay = time.Second
 	cmd.Env = []string{
-		"HOME=" + home, "PATH=" + programs + ":" + os.Getenv("PATH"), "TMPDIR=" + r.dir, "KUBECONFIG=" + r.kubeconfig,
+		"HOME=" + home, "PATH=" + programs + ":" + os.Getenv("PATH"), "TMPDIR=" + r.dir, "KUBECONFIG=" + kubeconfig,
 		"HELM_NAMESPACE=" + s.namespace, "HELM_BIN=" + filepath.Join(programs, "helm"),
 	}
-	err := cmd.Run()
+	err = cmd.Run()
 	out := output{stdout: stdout.String(), stderr: stderr.String(), exit: cmd.ProcessState.ExitCode()}
 	if exited := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exited) || out.exit < 0) {
 		out.stderr, out.exit = fmt.Sprintf("%v\n%s", err, out.stderr), -1
 	}
 	return out
+}
+
+// kubeconfigOf writes a kubeconfig whose context has the namespace of the release: with --namespace, kubectl refuses objects that have
+// another namespace.
+func (r runner) kubeconfigOf(s situation) (string, error) {
+	path := filepath.Join(r.dir, "kubeconfig-"+s.namespace)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	config, err := clientcmd.LoadFromFile(r.kubeconfig)
+	if err != nil {
+		return "", err
+	}
+	for _, known := range config.Contexts {
+		known.Namespace = s.namespace
+	}
+	return path, clientcmd.WriteToFile(*config, path)
 }
 
 // helm runs helm and returns what it prints.

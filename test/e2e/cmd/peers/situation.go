@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -53,6 +54,7 @@ func (o options) situations(dir string) ([]situation, error) {
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(cases, func(a, b corpus.Case) int { return strings.Compare(a.Name[len("helm3"):], b.Name[len("helm3"):]) })
 	for _, c := range cases[:min(len(cases), o.conformance)] {
 		s := situation{name: c.Name, release: c.Release.Name, namespace: c.Release.Namespace, major: c.Helm[1:2], corpus: &c,
 			about: []question{upgrade}}

@@ -15,14 +15,16 @@ func (m *measurement) print(out io.Writer, verbose bool) error {
 		title    string
 		question question
 		columns  []string
-		cells    func(*tally) []int
+		cells    func(*tally) []any
 	}{
 		{"Untouched releases", untouched, []string{"silent", "names an object", "no answer"},
-			func(t *tally) []int { return []int{t.right, t.asked - t.right - t.failures, t.failures} }},
-		{"Edits behind Helm's back", edited, []string{"object shown", "field shown", "no answer"},
-			func(t *tally) []int { return []int{t.right, t.fields, t.failures} }},
+			func(t *tally) []any { return []any{t.right, t.asked - t.right - t.failures, t.failures} }},
+		{"Edits behind Helm's back", edited, []string{"object shown", "field shown", "of edits that the upgrade undoes", "no answer"},
+			func(t *tally) []any {
+				return []any{t.right, t.fields, fmt.Sprintf("%d of %d", t.undoneFields, t.undone), t.failures}
+			}},
 		{"The next upgrade", upgrade, []string{"right", "wrong", "no answer"},
-			func(t *tally) []int { return []int{t.right, t.asked - t.right - t.failures, t.failures} }},
+			func(t *tally) []any { return []any{t.right, t.asked - t.right - t.failures, t.failures} }},
 	} {
 		m.printTable(out, table.title, table.question, table.columns, table.cells)
 	}
@@ -33,7 +35,7 @@ func (m *measurement) print(out io.Writer, verbose bool) error {
 }
 
 // printTable writes the table of one question. A cell has the number for Helm 3 and the number for Helm 4.
-func (m *measurement) printTable(out io.Writer, title string, q question, columns []string, cells func(*tally) []int) {
+func (m *measurement) printTable(out io.Writer, title string, q question, columns []string, cells func(*tally) []any) {
 	fmt.Fprintf(out, "\n%s\n\n| command | asked | %s | seconds each |\n|---|%s\n", title, strings.Join(columns, " | "),
 		strings.Repeat("---:|", len(columns)+2))
 	for _, c := range m.commands {
