@@ -24,7 +24,7 @@ MAX_SIZE   := 55000000
 .PHONY: build help demo cluster cluster-down bench snapshots docs clean
 .PHONY: check test fmt-check vet vet-systems lint unit e2e modules apidiff vulncheck docs-check pre-push
 .PHONY: postgresql chromium npm dpkg shellcheck ruby pre-commit
-.PHONY: oracle forecast soak conformance planes defaults
+.PHONY: oracle forecast soak conformance planes defaults peers peer-charts
 .PHONY: plugin release-files snapshot-release signing changelog release-notes
 
 build: ## builds the stripped binary and checks its size
@@ -240,6 +240,21 @@ bench: build planes $(filter bin/%,$(HELM) $(KUBECTL)) ## measures speed, a larg
 	cd test/e2e && go test -run '^$$' -bench LargeChart -benchtime 10x .
 	cd test/e2e && go build -o $(CURDIR)/bin/fleetbench ./cmd/fleetbench
 	bin/fleetbench -controlplane $(LAUNCHER) -module test/controlplane -helmdrift bin/helmdrift -helm $(HELM) -kubectl $(KUBECTL) -releases $(FLEET)
+
+# HELM_DIFF and HELM_DRIFT name the binaries of the plugins, which are not built here. PEERS_FLAGS are flags of bin/peers, such as -v.
+PEER_CHARTS ?= $(wildcard bin/peer-charts/*.tgz)
+PEERS_FLAGS ?=
+
+bin/helm4: test/e2e/go.mod
+	cd test/e2e && go build -o $(CURDIR)/bin/helm4 helm.sh/helm/v4/cmd/helm
+
+peers: build planes bin/helm bin/helm4 bin/kubectl ## compares helmdrift and other tools with what helm upgrade does, in about an hour
+	cd test/e2e && go build -o $(CURDIR)/bin/peers ./cmd/peers
+	bin/peers -controlplane $(LAUNCHER) -module test/controlplane $(PEERS_FLAGS) $(PEER_CHARTS)
+
+peer-charts: bin/helm ## downloads the public charts for make peers; helm must know the repositories by the names in the list
+	@mkdir -p bin/peer-charts
+	@while read -r name version; do bin/helm pull "$$name" --version "$$version" -d bin/peer-charts || exit 1; done < test/e2e/cmd/peers/charts.txt
 
 clean: ## deletes bin and dist; docs/tutorial.md names the caches outside
 	rm -rf bin dist

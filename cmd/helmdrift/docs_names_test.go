@@ -215,7 +215,7 @@ func libraryReads(t *testing.T, packages []string, name string) bool {
 // checkVariablesOfPages checks that the variables of Helm and helmdrift that pages name are documented.
 func checkVariablesOfPages(t *testing.T, documented map[string]bool) {
 	t.Helper()
-	others := []string{"HELM_DIFF", "HELM_DIFF_", "HELM_BIN", "HELM_PLUGINS", "HELM_PLUGIN_", "HELMDRIFT_TEST_"}
+	others := []string{"HELM_DIFF", "HELM_DIFF_", "HELM_DRIFT", "HELM_BIN", "HELM_PLUGINS", "HELM_PLUGIN_", "HELMDRIFT_TEST_"}
 	for _, p := range pages(t) {
 		for _, name := range slices.Sorted(maps.Keys(words(p.text, regexp.MustCompile(`\b(?:HELM|HELMDRIFT)_[A-Z_]+\b`)))) {
 			isOther := slices.ContainsFunc(others, func(other string) bool {

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// manager is the field manager of the edits.
+const manager = "kubectl-edit"
+
+// cluster reads and edits objects of any kind.
+type cluster struct {
+	client dynamic.Interface
+	mapper *restmapper.DeferredDiscoveryRESTMapper
+}
+
+func newCluster(kubeconfig string) (*cluster, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	served, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &cluster{client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(served))}, nil
+}
+
+// resource returns the client for objects of a kind.
+func (c *cluster) resource(kind schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
+	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) {
+		c.mapper.Reset() // the kind may be new
+		mapping, err = c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		return c.client.Resource(mapping.Resource), nil
+	}
+	return c.client.Resource(mapping.Resource).Namespace(namespace), nil
+}
+
+// of returns the client for an object of a release.
+func (c *cluster) of(obj *unstructured.Unstructured, s situation) (dynamic.ResourceInterface, error) {
+	namespace := obj.GetNamespace()
+	if namespace == "" {
+		namespace = s.namespace
+	}
+	return c.resource(obj.GroupVersionKind(), namespace)
+}
+
+// states are live objects by label; nil for those that are not there or are being deleted.
+type states map[string]*unstructured.Unstructured
+
+// read returns the live objects of manifests.
+func (c *cluster) read(ctx context.Context, s situation, objects []*unstructured.Unstructured) (states, error) {
+	live := states{}
+	for _, obj := range objects {
+		name := label(obj.GetKind(), obj.GroupVersionKind().Group, obj.GetName())
+		live[name] = nil
+		client, err := c.of(obj, s)
+		if meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		got, err := client.Get(ctx, obj.GetName(), metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return nil, err
+		case got.GetDeletionTimestamp() == nil:
+			live[name] = got
+		}
+	}
+	return live, nil
+}
+
+// apply edits an object as a person would.
+func (c *cluster) apply(ctx context.Context, s situation, e *edit) error {
+	client, err := c.resource(schema.FromAPIVersionAndKind(e.apiVersion, e.kind), s.namespace)
+	if err != nil {
+		return err
+	}
+	if e.patch == "" {
+		return client.Delete(ctx, e.object, metav1.DeleteOptions{})
+	}
+	_, err = client.Patch(ctx, e.object, e.patchType, []byte(e.patch), metav1.PatchOptions{FieldManager: manager})
+	return err
+}
+
+// put makes an object as it is in a case, its field managers included. The second write changes nothing but them.
+func (c *cluster) put(ctx context.Context, s situation, want *unstructured.Unstructured) error {
+	client, err := c.of(want, s)
+	if err != nil {
+		return err
+	}
+	for range 2 {
+		next := want.DeepCopy()
+		for _, key := range []string{"resourceVersion", "uid", "creationTimestamp", "generation"} {
+			unstructured.RemoveNestedField(next.Object, "metadata", key)
+		}
+		current, err := client.Get(ctx, want.GetName(), metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			next.SetManagedFields(nil)
+			_, err = client.Create(ctx, next, metav1.CreateOptions{FieldManager: manager})
+		} else if err == nil {
+			next.SetResourceVersion(current.GetResourceVersion())
+			_, err = client.Update(ctx, next, metav1.UpdateOptions{FieldManager: manager})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove deletes an object, whatever its finalizers say, and waits until it is gone.
+func (c *cluster) remove(ctx context.Context, s situation, obj *unstructured.Unstructured) error {
+	client, err := c.of(obj, s)
+	if err != nil {
+		return err
+	}
+	now := int64(0)
+	return wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		err := client.Delete(ctx, obj.GetName(), metav1.DeleteOptions{GracePeriodSeconds: &now})
+		if apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		if obj.GetKind() != "Namespace" { // whose finalizer lets a controller delete what is in it
+			_, _ = client.Patch(ctx, obj.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		}
+		return false, nil
+	})
+}
+
+// settle waits until no controller has written to the objects for a second.
+func (c *cluster) settle(ctx context.Context, s situation, objects []*unstructured.Unstructured) {
+	last, quiet := "", 0
+	_ = wait.PollUntilContextTimeout(ctx, 500*time.Millisecond, 15*time.Second, true, func(ctx context.Context) (bool, error) {
+		live, err := c.read(ctx, s, objects)
+		var versions strings.Builder
+		for _, obj := range objects {
+			if got := live[label(obj.GetKind(), obj.GroupVersionKind().Group, obj.GetName())]; got != nil {
+				versions.WriteString(got.GetResourceVersion() + " ")
+			}
+		}
+		quiet++
+		if versions.String() != last || err != nil {
+			last, quiet = versions.String(), 0
+		}
+		return quiet == 2, nil
+	})
+}
+
+// compare says for each object what happened between two readings.
+func compare(before, after states) map[string]word {
+	words := map[string]word{}
+	for name, old := range before {
+		now := after[name]
+		switch {
+		case old == nil && now != nil:
+			words[name] = created
+		case old != nil && now == nil:
+			words[name] = deleted
+		case old == nil || reflect.DeepEqual(content(old), content(now)):
+			words[name] = unchanged
+		default:
+			words[name] = changed
+		}
+	}
+	return words
+}
+
+// content returns an object without what the API server and controllers keep in it for themselves. The uid stays: another one is another
+// object.
+func content(obj *unstructured.Unstructured) map[string]any {
+	copied := obj.DeepCopy().Object
+	delete(copied, "status")
+	for _, key := range []string{"managedFields", "resourceVersion", "generation"} {
+		unstructured.RemoveNestedField(copied, "metadata", key)
+	}
+	unstructured.RemoveNestedField(copied, "metadata", "annotations", "deployment.kubernetes.io/revision")
+	return copied
+}
+
+// decode reads the objects of a manifest, and those in its lists.
+func decode(text string) ([]*unstructured.Unstructured, error) {
+	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 1<<16)
+	var objects []*unstructured.Unstructured
+	for {
+		obj := &unstructured.Unstructured{}
+		err := decoder.Decode(obj)
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("manifest: %w", err)
+		case len(obj.Object) == 0:
+		case obj.IsList():
+			err = obj.EachListItem(func(item runtime.Object) error {
+				objects = append(objects, item.(*unstructured.Unstructured))
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		default:
+			objects = append(objects, obj)
+		}
+	}
+}
