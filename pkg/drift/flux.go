@@ -43,6 +43,14 @@ func (r run) addIgnoreRules(ctx context.Context, in *threeway.Input) error {
 	return nil
 }
 
+// forcesAsFlux reports whether the next upgrade forces conflicts although no option says so: Flux deploys the release, and the
+// helm-controller forces whatever it applies server-side (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade). A rollback is
+// predicted as that of the helm command.
+func forcesAsFlux(in threeway.Input) bool {
+	name, _ := fluxOwner(in.OldObjects)
+	return name != "" && in.ApplyMethod == "server-side" && in.Operation != report.OperationRollback
+}
+
 // fluxRules reads the rules in the HelmRelease that the objects of the release name.
 func (r run) fluxRules(ctx context.Context, in *threeway.Input) ([]ignore.Rule, []report.Message, error) {
 	name, namespace := fluxOwner(in.OldObjects)
