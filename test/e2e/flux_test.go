@@ -71,7 +71,7 @@ func startFlux(t *testing.T) {
 // startController starts a controller. A shell ends it when its standard input does, so that it does not outlive a test that is killed.
 func startController(t *testing.T, name string, args ...string) {
 	t.Helper()
-	const untilStdinEnds = `"$@" & cat > /dev/null; kill $!; wait`
+	const untilStdinEnds = `"$@" & cat > /dev/null; kill -9 $!; wait`
 	args = append([]string{"-c", untilStdinEnds, "sh", filepath.Join(*fluxDir, name), "--metrics-addr=0", "--health-addr=0"}, args...)
 	process := exec.Command("sh", args...)
 	process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + suite.cluster.kubeconfig}
