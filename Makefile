@@ -173,7 +173,7 @@ soak: planes ## scans a fleet 100 times while others deploy
 FLUX := github.com/fluxcd/helm-controller github.com/fluxcd/source-controller
 
 bin/flux/helm-controller: test/flux/go.mod
-	@echo "compiling the controllers of Flux: FLUXTIME on two cores, once"
+	@echo "compiling the controllers of Flux: 6 minutes of processor time, once"
 	@mkdir -p bin/flux
 	cd test/flux && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o $(CURDIR)/bin/flux/ $(FLUX)
 	cd test/flux && cp -f $$(go list -m -f '{{.Dir}}/config/crd/bases/*.yaml' $(FLUX)) $(CURDIR)/bin/flux

@@ -17,7 +17,7 @@ import (
 )
 
 // Flux labels every object that it deploys with the name of its HelmRelease (fluxcd/helm-controller v1.6
-// internal/postrender/origin_labels.go).
+// internal/postrender/common_renderer.go).
 const (
 	fluxGroup          = "helm.toolkit.fluxcd.io"
 	fluxNameLabel      = fluxGroup + "/name"
