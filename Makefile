@@ -24,7 +24,7 @@ MAX_SIZE   := 55000000
 .PHONY: build help demo cluster cluster-down bench snapshots docs clean
 .PHONY: check test fmt-check vet vet-systems lint unit e2e modules apidiff vulncheck docs-check pre-push
 .PHONY: postgresql chromium npm dpkg shellcheck ruby pre-commit
-.PHONY: oracle forecast soak conformance planes defaults peers peer-charts
+.PHONY: oracle forecast soak conformance flux planes defaults peers peer-charts
 .PHONY: plugin release-files snapshot-release signing changelog release-notes
 
 build: ## builds the stripped binary and checks its size
@@ -188,6 +188,18 @@ forecast: planes ## compares the forecast of N random upgrades and fixes per eng
 
 soak: planes ## scans a fleet 100 times while others deploy
 	cd test/e2e && go test -count=1 -timeout 2h -run 'TestFleet/Soak' -soak.scans=100 .
+
+# test/flux says which versions. bin/flux also gets the definitions of their kinds.
+FLUX := github.com/fluxcd/helm-controller github.com/fluxcd/source-controller
+
+bin/flux/helm-controller: test/flux/go.mod
+	@echo "compiling the controllers of Flux: 6 minutes of processor time, once"
+	@mkdir -p bin/flux
+	cd test/flux && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o $(CURDIR)/bin/flux/ $(FLUX)
+	cd test/flux && cp -f $$(go list -m -f '{{.Dir}}/config/crd/bases/*.yaml' $(FLUX)) $(CURDIR)/bin/flux
+
+flux: planes bin/flux/helm-controller ## tries what docs/gitops.md says of Flux with its controllers, which are compiled first
+	cd test/e2e && go test -count=1 -timeout 30m -run '^TestFlux$$' -flux $(CURDIR)/bin/flux .
 
 $(LAUNCHER): $(wildcard test/controlplane/*.go test/controlplane/cmd/controlplane/*.go)
 	cd test/controlplane && $(PLANE_ENV) go build -o $(CURDIR)/$(LAUNCHER) ./cmd/controlplane

@@ -18,7 +18,7 @@ import (
 )
 
 // Flux labels every object that it deploys with the name of its HelmRelease (fluxcd/helm-controller v1.6
-// internal/postrender/origin_labels.go).
+// internal/postrender/common_renderer.go).
 const (
 	fluxGroup          = "helm.toolkit.fluxcd.io"
 	fluxNameLabel      = fluxGroup + "/name"
@@ -42,6 +42,14 @@ func (r run) addIgnoreRules(ctx context.Context, in *threeway.Input) error {
 		in.Rules = append(in.Rules, ignore.BuiltInRules()...)
 	}
 	return nil
+}
+
+// forcesAsFlux reports whether the next upgrade forces conflicts although no option says so: Flux deploys the release, and the
+// helm-controller forces whatever it applies server-side (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade). A rollback is
+// predicted as that of the helm command.
+func forcesAsFlux(in threeway.Input) bool {
+	name, _ := fluxOwner(in.OldObjects)
+	return name != "" && in.ApplyMethod == "server-side" && in.Operation != report.OperationRollback
 }
 
 // fluxRules reads the rules in the HelmRelease that the objects of the release name.

@@ -50,7 +50,8 @@ type Options struct {
 	Helm string
 	// ServerSide says whether Helm applies server-side; nil means as it did for the last revision.
 	ServerSide *bool
-	// ForceConflicts, ForceReplace and TakeOwnership are flags of helm upgrade.
+	// ForceConflicts, ForceReplace and TakeOwnership are flags of helm upgrade. Flux always forces conflicts, so an upgrade of its releases
+	// is predicted with ForceConflicts.
 	ForceConflicts, ForceReplace, TakeOwnership bool
 	// DryRun also lets the API server try every predicted write. The report says where the server disagrees.
 	DryRun bool

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
@@ -156,7 +157,7 @@ func (c *cluster) patch(ctx context.Context, r ref, manager, body string, subres
 	switch {
 	case text[0] == '[':
 		kind = types.JSONPatchType
-	case strings.Contains(mapping.GroupVersionKind.Group, "ex.com") || len(subresources) > 0:
+	case !scheme.Scheme.Recognizes(mapping.GroupVersionKind) || len(subresources) > 0:
 		kind = types.MergePatchType
 	}
 	_, err = client.Patch(ctx, r.name, kind, text, metav1.PatchOptions{FieldManager: manager}, subresources...)

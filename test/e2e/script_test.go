@@ -51,18 +51,21 @@ func TestStories(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           *storyDir,
 		UpdateScripts: *update,
-		Setup: func(env *testscript.Env) error {
-			c, err := openCase(suite.cluster, env.WorkDir, storyName(env))
-			if err != nil {
-				return err
-			}
-			env.Defer(c.close)
-			env.Setenv("NS", c.ns)
-			env.Values[caseKey{}] = c
-			return nil
-		},
-		Cmds: commands(),
+		Setup:         openStory,
+		Cmds:          commands(),
 	})
+}
+
+// openStory creates the case of a script.
+func openStory(env *testscript.Env) error {
+	c, err := openCase(suite.cluster, env.WorkDir, storyName(env))
+	if err != nil {
+		return err
+	}
+	env.Defer(c.close)
+	env.Setenv("NS", c.ns)
+	env.Values[caseKey{}] = c
+	return nil
 }
 
 // storyName returns the name of the script, which is part of the name of its work folder.
