@@ -82,6 +82,12 @@ func incompatible(dir, tag, apidiff string) ([]string, error) {
 func output(dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
+	// In a hook of git these name the repository of the hook, and git would use it in place of dir: "make check" before a push from a
+	// worktree would check the tag out there.
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"}, name)
+	})
 	out, err := cmd.Output()
 	if exited := (*exec.ExitError)(nil); errors.As(err, &exited) {
 		err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, exited.Stderr)

@@ -103,7 +103,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestAPI removes a function that the last tag has.
+// TestAPI removes a function that the last tag has. It runs as in a hook of git in another repository, which stays as it is.
 func TestAPI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds apidiff")
@@ -116,6 +116,9 @@ func TestAPI(t *testing.T) {
 		}
 	}
 	must(".", "go", "build", "-o", apidiff, "golang.org/x/exp/cmd/apidiff")
+	other := t.TempDir()
+	t.Setenv("GIT_DIR", other)
+	t.Setenv("GIT_INDEX_FILE", filepath.Join(other, "index"))
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/m\n\ngo 1.26\n")
 	write(t, filepath.Join(dir, "pkg", "a", "a.go"), "package a\n\nfunc B() {}\n\nfunc C() {}\n")
 	must(dir, "git", "init", "--quiet")
@@ -139,4 +142,7 @@ func TestAPI(t *testing.T) {
 	expect(true, "api: ./pkg/a.B: removed")
 	write(t, filepath.Join(dir, "changelog.d", "b.md"), "kind: removed\napi: ./pkg/a.B: removed\n\nB is gone.\n")
 	expect(false, "1 incompatible changes since v0.1.0, all named")
+	if left, err := os.ReadDir(other); err != nil || len(left) > 0 {
+		t.Errorf("the other repository has %v, %v", left, err)
+	}
 }
