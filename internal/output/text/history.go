@@ -84,7 +84,7 @@ func (t *text) releaseHistory(r report.ReleaseHistory, shown []report.FindingHis
 	t.headline("release " + t.releaseName(report.Release{Name: r.Name, Cluster: r.Cluster}, r.Namespace) + ": " + strings.Join(said, t.dot))
 	last := ""
 	for _, f := range shown {
-		if name := t.keyName(f.Object, r.Namespace); name != last {
+		if name := t.keyName(f.Object, scope{r.Namespace, r.Versions}); name != last {
 			t.indented("  ", name)
 			last = name
 		}
