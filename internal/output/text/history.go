@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -165,7 +166,7 @@ func (t *text) stepValue(s report.HistoryStep, masked bool) string {
 	case s.Live == nil:
 		return ""
 	case t.width > 0:
-		return keepStart(t.value(s.Live), maxHistoryValue, t.ellipsis)
+		return monospace.KeepStart(t.value(s.Live), maxHistoryValue, t.ellipsis)
 	}
 	return t.value(s.Live)
 }

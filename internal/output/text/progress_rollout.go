@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -46,7 +47,7 @@ func (p *RolloutProgress) Update(outcomes []report.FixOutcome) {
 		}
 		name := p.style.keyName(o.Object, p.in)
 		names, said = append(names, name), append(said, p.style.rolloutClause(*o.Rollout))
-		widest = max(widest, Width(name))
+		widest = max(widest, monospace.Width(name))
 	}
 	var lines []string
 	for i, name := range names {
@@ -54,7 +55,7 @@ func (p *RolloutProgress) Update(outcomes []report.FixOutcome) {
 			lines = append(lines, fmt.Sprintf("and %d more", len(names)-i))
 			break
 		}
-		lines = append(lines, pad(name, widest)+"  "+said[i])
+		lines = append(lines, monospace.Pad(name, widest)+"  "+said[i])
 	}
 	p.replace(lines, nil)
 }
@@ -85,7 +86,7 @@ func (p *RolloutProgress) replace(lines []string, message []byte) {
 	p.block = lines
 	for _, line := range lines {
 		if p.width > 0 {
-			line = keepStart(line, p.width-1, "")
+			line = monospace.KeepStart(line, p.width-1, "")
 		}
 		b.WriteString(line + "\n")
 	}

@@ -28,7 +28,8 @@ func (t *text) rollouts(r *report.FixResult) {
 	}
 	for _, o := range r.Results {
 		if !o.IsUp() {
-			t.prose(rolloutWords()[o.Rollout.Status] + ": " + joinNonEmpty(": ", t.keyName(o.Object, scope{r.Namespace, r.Versions}), t.rolloutClause(*o.Rollout)))
+			name := t.keyName(o.Object, scope{r.Namespace, r.Versions})
+			t.prose(rolloutWords()[o.Rollout.Status] + ": " + joinNonEmpty(": ", name, t.rolloutClause(*o.Rollout)))
 			t.problem(*o.Rollout)
 		}
 	}
