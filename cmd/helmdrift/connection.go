@@ -109,19 +109,7 @@ func (c *connection) addFlags(fs *pflag.FlagSet) {
 		"`requests` that may exceed --qps for a moment (default: 300 if requests are limited) [HELM_BURST_LIMIT]")
 	fs.BoolVar(&c.debug, "debug", c.debug, "print Helm's log, and the stack trace of an internal error [HELM_DEBUG]")
 	_ = fs.MarkHidden("context")
-	fs.VisitAll(func(f *pflag.Flag) {
-		// Help prints defaults. What the environment sets is none, and a token is a secret. Helm sets HELM_BURST_LIMIT for its plugins.
-		switch f.Value.Type() {
-		case "string":
-			f.DefValue = ""
-		case "int", "float32":
-			f.DefValue = "0"
-		case "bool":
-			f.DefValue = "false"
-		case "stringArray":
-			f.DefValue = "[]"
-		}
-	})
+	fs.VisitAll(hideDefault)
 }
 
 // target is a cluster and a namespace in it, as resolve finds them.

@@ -120,9 +120,8 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 		"`directory` with repository indexes (default: Helm's) [HELM_REPOSITORY_CACHE]")
 	fs.StringVar(&o.source.RegistryConfig, "registry-config", o.source.RegistryConfig,
 		"`file` with registry logins (default: Helm's) [HELM_REGISTRY_CONFIG]")
-	// Help prints defaults, and these depend on the user's folders.
 	for _, name := range []string{"keyring", "repository-config", "repository-cache", "registry-config"} {
-		fs.Lookup(name).DefValue = ""
+		hideDefault(fs.Lookup(name))
 	}
 
 	fs.BoolVar(&o.source.Plugins.Forbidden, "no-plugins", false,

@@ -15,6 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/config"
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -207,7 +208,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 // runDiff compares, prints the report, and puts back what drifted if --fix says so. With --fix and a format for programs, stdout holds one
 // document: the result of the fix, which contains the report.
 func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args []string, flags *pflag.FlagSet) error {
-	known, err := readBaseline(o.baseline)
+	known, err := saved.Baseline(o.baseline)
 	if err != nil {
 		return err
 	}

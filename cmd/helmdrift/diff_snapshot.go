@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/snapshot"
@@ -24,7 +25,7 @@ func runDiffSnapshot(ctx context.Context, s streams, c *connection, o diffOption
 	if err := o.checkSnapshot(flags); err != nil {
 		return err
 	}
-	known, err := readBaseline(o.baseline)
+	known, err := saved.Baseline(o.baseline)
 	if err != nil {
 		return err
 	}

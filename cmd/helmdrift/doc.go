@@ -47,7 +47,7 @@
 //	session.go                                         from the flags to a comparison of one release
 //	compare_flags.go, desired_flags.go, fix_flags.go,
 //	selection_flags.go                                 the flags, by topic: what they are called, how they are checked, what they set
-//	ignore.go, baseline.go                             what the user has decided to ignore
+//	ignore.go                                          what the user has decided to ignore
 //	connection.go, version.go                          which cluster, as whom, and the version that the API server is told
 //	limits.go, plugins.go                              the limits of work on text that others wrote, and the child process
 //	aliases.go                                         flags of helm-diff and helm-drift

@@ -45,7 +45,7 @@ func TestFixInterrupted(t *testing.T) {
 		return code, stdout.String(), stderr.String()
 	}
 	code, stdout, stderr := fix(ctx)
-	if want := "\nfixed: Secret login\nfailed: ConfigMap settings, Service web, Deployment web, Thing.ex.com demo: interrupted\n" +
+	if want := "\nfixed: Secret login\nfailed: ConfigMap settings, Service web, Deployment web, Thing demo (ex.com/v1): interrupted\n" +
 		"1 field put back\nthe release could not be compared again, so it is not known what remains\n"; code != exitFailure || !strings.HasSuffix(stdout, want) {
 		t.Errorf("code %d, stderr %s, stdout\n%s\nwhich does not end with\n%s", code, stderr, stdout, want)
 	}

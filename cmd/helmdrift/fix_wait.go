@@ -32,17 +32,18 @@ func (f fixRun) wait(ctx context.Context, plan *repair.Plan, outcomes []report.F
 		return false
 	}
 	s, look := f.streams, f.streams.display(f.streams.err, f.flags.color, time.Now()).Text
+	versions := f.before.Comparison.CustomVersions()
 	options := rollout.Options{Timeout: f.flags.waitTimeout, Scrub: f.scrub}
 	show := func([]report.FixOutcome) {}
 	if terminal.IsTerminal(s.err) && s.env("TERM") != "dumb" {
-		progress := text.NewRolloutProgress(s.err, look, f.before.Comparison.Input.Namespace)
+		progress := text.NewRolloutProgress(s.err, look, f.before.Comparison.Input.Namespace, versions)
 		defer progress.Done()
 		s.err, show = progress, progress.Update
 	}
 	options.Show = func(states []rollout.State) {
 		for _, state := range states {
 			if state.News {
-				s.print("not up yet: ", text.RolloutReason(outcomeOf(state), f.before.Comparison.Input.Namespace, look))
+				s.print("not up yet: ", text.RolloutReason(outcomeOf(state), f.before.Comparison.Input.Namespace, versions, look))
 			}
 		}
 		show(outcomesOf(states))

@@ -116,6 +116,15 @@ func namesOf(add func(*pflag.FlagSet)) (names []string) {
 	return names
 }
 
+// hideDefault makes the help print no default of a flag whose value comes from the environment or from the user's folders. Neither is a
+// default of the program, and a token is a secret. Helm sets HELM_BURST_LIMIT for its plugins.
+func hideDefault(f *pflag.Flag) {
+	none := map[string]string{"string": "", "int": "0", "float32": "0", "bool": "false", "stringArray": "[]"}
+	if text, known := none[f.Value.Type()]; known {
+		f.DefValue = text
+	}
+}
+
 // givenFlag returns the words that give a flag the value it has, once for each value of a list. It returns nothing if the flag was not
 // given.
 func givenFlag(f *pflag.Flag) (words []string) {

@@ -2,11 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/history"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -29,9 +25,6 @@ type historyOptions struct {
 	verbose         bool
 	noPager         bool
 }
-
-// historyNeedsReports is the hint of errors about missing reports.
-const historyNeedsReports = "helmdrift diff -A --report json=DIR/$(date +%s).json writes one"
 
 // newHistory returns the command history.
 func newHistory(s streams, c *connection) *cobra.Command {
@@ -55,7 +48,7 @@ Exit codes:
   helmdrift history reports -n prod --filter '^shop-' -o html > history.html`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return hinted{error: errors.New("history needs a folder of reports"), hint: historyNeedsReports}
+				return hinted{error: errors.New("history needs a folder of reports"), hint: saved.MakesReports}
 			}
 			return nil
 		},
@@ -88,13 +81,13 @@ func runHistory(s streams, o historyOptions, namespace string, names []string) e
 	if err != nil {
 		return err
 	}
-	files, err := s.reportsByTime(names)
+	files, err := saved.ByTime(names)
 	if err != nil {
 		return err
 	}
 	builder := history.Builder{Selects: selects}
 	for _, f := range files {
-		r, err := s.readReport(f.name)
+		r, err := saved.Read(f.Name, s.in)
 		if err == nil {
 			err = builder.Add(r)
 		}
@@ -129,69 +122,4 @@ func (o *historyOptions) selects(namespace string) (func(report.Release) bool, e
 		return (namespace == "" || r.StorageNamespace == namespace) && (filter == nil || filter.MatchString(r.Name)) &&
 			(exclude == nil || !exclude.MatchString(r.Name))
 	}, nil
-}
-
-// savedReport is a file with a report.
-type savedReport struct {
-	name string
-	time time.Time
-}
-
-// reportsByTime returns the reports among files and in folders, the oldest first. In a folder, other documents of helmdrift are left out.
-func (s streams) reportsByTime(names []string) ([]savedReport, error) {
-	var out []savedReport
-	for _, name := range names {
-		files, inFolder, err := filesIn(name)
-		if err != nil {
-			return nil, hinted{error: err, hint: historyNeedsReports}
-		}
-		for _, file := range files {
-			at, err := timeOf(file)
-			switch {
-			case inFolder && report.IsOtherKind(err):
-			case err != nil:
-				return nil, err
-			default:
-				out = append(out, savedReport{file, at})
-			}
-		}
-	}
-	if len(out) == 0 {
-		return nil, hinted{error: fmt.Errorf("there are no reports in %s", strings.Join(names, ", ")), hint: historyNeedsReports}
-	}
-	slices.SortStableFunc(out, func(a, b savedReport) int { return a.time.Compare(b.time) })
-	return out, nil
-}
-
-// filesIn returns the files of a folder and of those below it whose names end as those of reports do, or the file itself.
-func filesIn(name string) (files []string, isFolder bool, err error) {
-	info, err := os.Stat(name)
-	if err != nil || !info.IsDir() {
-		return []string{name}, false, err
-	}
-	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
-		switch hidden := strings.HasPrefix(entry.Name(), ".") && path != name; {
-		case err != nil:
-			return err
-		case entry.IsDir() && hidden:
-			return fs.SkipDir
-		case !entry.IsDir() && !hidden && slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(path)):
-			files = append(files, path)
-		}
-		return nil
-	})
-	return files, true, err
-}
-
-// timeOf returns the time of the report in a file.
-func timeOf(name string) (time.Time, error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return time.Time{}, err
-	}
-	at, err := report.ReadTime(text)
-	if err != nil {
-		return at, notAReport(name, err)
-	}
-	return at, nil
 }

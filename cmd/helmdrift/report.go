@@ -2,14 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -63,7 +61,7 @@ than a report has is refused.
 func runReport(s streams, o reportOptions, files []string) error {
 	var all []report.Named
 	for _, name := range files {
-		r, err := s.readReport(name)
+		r, err := saved.Read(name, s.in)
 		if err != nil {
 			return err
 		}
@@ -84,28 +82,4 @@ func runReport(s streams, o reportOptions, files []string) error {
 		return err
 	}
 	return o.failOn.status(r)
-}
-
-// readReport reads a saved report from a file, or from standard input if the name is -.
-func (s streams) readReport(name string) (*report.Report, error) {
-	var text []byte
-	var err error
-	if name == "-" {
-		text, err = io.ReadAll(s.in)
-	} else {
-		text, err = os.ReadFile(name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	r, err := report.Read(text)
-	if err != nil {
-		return nil, notAReport(name, err)
-	}
-	return r, nil
-}
-
-// notAReport returns the error that a file is not a report.
-func notAReport(name string, err error) error {
-	return hinted{error: fmt.Errorf("%s is not a report: %w", name, err), hint: "helmdrift diff -o json > FILE writes one"}
 }

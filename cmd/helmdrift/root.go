@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -83,7 +85,29 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return hinted{error: fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath()), hint: hint}
 }
 
-// usageError returns the error of a wrong flag with a hint that points to the help.
+// usageError returns the error of a wrong flag with a hint: flags whose names are similar, or where the flags are listed.
 func usageError(cmd *cobra.Command, err error) error {
-	return hinted{error: flagError(err), hint: cmd.CommandPath() + " --help lists the flags"}
+	hint := cmd.CommandPath() + " --help lists the flags"
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		if near := similarFlags(cmd, unknown.GetSpecifiedName()); len(near) > 0 && len(near) <= maxSimilar {
+			hint = "did you mean --" + strings.Join(near, " or --") + "?"
+		}
+	}
+	return hinted{error: flagError(err), hint: hint}
+}
+
+// maxSimilar is how many similar flags a hint names at most: more of them begin with the same word, such as kube, and help nobody.
+const maxSimilar = 3
+
+// similarFlags returns the flags of a command whose names are near an unknown one. Cobra suggests commands only, so each flag becomes one,
+// and the distance is that of cobra.
+func similarFlags(cmd *cobra.Command, name string) []string {
+	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	return flags.SuggestionsFor(name)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -33,7 +34,7 @@ func (o *diffOptions) checkScan(flags *pflag.FlagSet, hasChart bool) error {
 
 // runScan compares all selected releases and prints one report.
 func runScan(ctx context.Context, s streams, c *connection, o diffOptions, names []string) error {
-	known, err := readBaseline(o.baseline)
+	known, err := saved.Baseline(o.baseline)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (a *Absorption) Report(version string, now time.Time) *report.AbsorbResult 
 	out := &report.AbsorbResult{
 		APIVersion: report.APIVersion, Kind: report.KindAbsorbResult, Helmdrift: version, Time: now.UTC().Truncate(time.Second),
 		Name: in.Name, Namespace: in.Namespace, Chart: in.Desired.Chart, Fields: []report.AbsorbField{}, Edits: []report.ValueEdit{},
-		Renders: a.found.Renders, Warnings: a.warnings,
+		Renders: a.found.Renders, Warnings: a.warnings, Versions: a.Result.Comparison.CustomVersions(),
 	}
 	for i := range a.wanted {
 		out.Fields = append(out.Fields, a.field(i))

@@ -74,7 +74,7 @@ func (b *Builder) addRelease(r report.Release, at time.Time) {
 	key := releaseKey{r.Cluster, cmp.Or(r.StorageNamespace, r.Namespace), r.Name}
 	rel := b.releases[key]
 	if rel == nil {
-		rel = &release{findings: map[findingKey]*finding{}}
+		rel = &release{ReleaseHistory: report.ReleaseHistory{Versions: report.CustomVersions{}}, findings: map[findingKey]*finding{}}
 		rel.Name, rel.Namespace, rel.Cluster, rel.FirstSeen = r.Name, key.namespace, r.Cluster, at
 		b.releases[key] = rel
 	}
@@ -135,6 +135,7 @@ func (r *release) add(rel report.Release, at time.Time) {
 	for _, o := range rel.Objects {
 		unseen[o.Key()] = o.Error != nil
 		gone[o.Key()] = o.Missing
+		r.Versions.Add(report.ObjectKey{Key: o.Key()}, o.APIVersion, o.Engine)
 		for key, seen := range observations(o) {
 			listed[key] = true
 			r.observe(key, seen, at, revision)

@@ -11,7 +11,7 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 	in := p.comparison.Input
 	out := report.FixResult{
 		APIVersion: report.APIVersion, Kind: report.KindFixResult, Name: in.Name, Namespace: in.Namespace,
-		Plan: []report.FixPlan{}, Results: []report.FixOutcome{},
+		Plan: []report.FixPlan{}, Results: []report.FixOutcome{}, Versions: p.comparison.CustomVersions(),
 	}
 	scrub := p.comparison.Scrub
 	if mask.Show { // the user asked for clear values

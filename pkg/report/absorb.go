@@ -68,6 +68,8 @@ type AbsorbResult struct {
 	Seconds  float64   `json:"seconds"`
 	Warnings []Message `json:"warnings,omitempty"`
 	Errors   []Message `json:"errors,omitempty"`
+	// Versions are for people who read the result as text.
+	Versions CustomVersions `json:"-"`
 }
 
 // AbsorbField is one field, or one object that was deleted, and what was found for it.

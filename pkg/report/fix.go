@@ -37,6 +37,8 @@ type FixResult struct {
 	Results []FixOutcome   `json:"results"`
 	// After is the release as it is now, compared again if anything was written; absent if that comparison failed.
 	After *Report `json:"after,omitempty"`
+	// Versions are for people who read the result as text.
+	Versions CustomVersions `json:"-"`
 }
 
 // FixPlan is what a fix writes to one object.

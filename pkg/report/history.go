@@ -43,6 +43,8 @@ type ReleaseHistory struct {
 	Reports   int              `json:"reports"`
 	Unknown   int              `json:"unknown,omitempty"`
 	Findings  []FindingHistory `json:"findings"`
+	// Versions are those of the latest report, for people who read the history.
+	Versions CustomVersions `json:"-"`
 }
 
 // FindingHistory is the history of one field that differed, or of an object that was missing or being deleted.

@@ -148,3 +148,13 @@ func (o ObjectComparison) isReported() bool {
 	disagrees := o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees
 	return len(o.Findings) > 0 || o.Action != report.ActionNone || o.Err != nil || len(o.Notes) > 0 || o.Forgotten > 0 || disagrees
 }
+
+// CustomVersions returns the API versions of the objects of custom kinds.
+func (c *Comparison) CustomVersions() report.CustomVersions {
+	out := report.CustomVersions{}
+	for i := range c.Objects {
+		o := &c.Objects[i]
+		out.Add(report.ObjectKey{Key: o.key}, o.APIVersion(), o.Engine)
+	}
+	return out
+}

@@ -61,6 +61,18 @@ func entries(t *testing.T, file string) map[string]os.FileMode {
 		}
 		return out
 	}
+	readTar(t, file, func(header *tar.Header, _ io.Reader) {
+		if header.Uname != "root" || header.Gname != "root" {
+			t.Errorf("%s: %s belongs to %s:%s", filepath.Base(file), header.Name, header.Uname, header.Gname)
+		}
+		out[header.Name] = header.FileInfo().Mode()
+	})
+	return out
+}
+
+// readTar calls read for each entry of a compressed archive, in its order.
+func readTar(t *testing.T, file string, read func(header *tar.Header, content io.Reader)) {
+	t.Helper()
 	in, err := os.Open(file)
 	must(t, err)
 	defer in.Close()
@@ -69,12 +81,9 @@ func entries(t *testing.T, file string) map[string]os.FileMode {
 	for archive := tar.NewReader(compressed); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return out
+			return
 		}
 		must(t, err)
-		if header.Uname != "root" || header.Gname != "root" {
-			t.Errorf("%s: %s belongs to %s:%s", filepath.Base(file), header.Name, header.Uname, header.Gname)
-		}
-		out[header.Name] = header.FileInfo().Mode()
+		read(header, archive)
 	}
 }

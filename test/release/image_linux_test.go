@@ -2,7 +2,6 @@ package release
 
 import (
 	"archive/tar"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"io"
@@ -82,24 +81,14 @@ func TestImage(t *testing.T) {
 // unpack unpacks a layer.
 func unpack(t *testing.T, layer, root string) {
 	t.Helper()
-	in, err := os.Open(layer)
-	must(t, err)
-	defer in.Close()
-	compressed, err := gzip.NewReader(in)
-	must(t, err)
-	for archive := tar.NewReader(compressed); ; {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		must(t, err)
+	readTar(t, layer, func(header *tar.Header, content io.Reader) {
 		name := filepath.Join(root, header.Name)
 		must(t, os.MkdirAll(filepath.Dir(name), 0o755))
 		if header.Typeflag == tar.TypeDir {
 			must(t, errors.Join(os.MkdirAll(name, 0o755), os.Chmod(name, header.FileInfo().Mode())))
-			continue
+			return
 		}
-		text, err := io.ReadAll(archive)
+		text, err := io.ReadAll(content)
 		must(t, errors.Join(err, os.WriteFile(name, text, header.FileInfo().Mode())))
-	}
+	})
 }

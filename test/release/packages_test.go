@@ -2,7 +2,6 @@ package release
 
 import (
 	"archive/tar"
-	"compress/gzip"
 	"errors"
 	"io"
 	"os"
@@ -130,23 +129,13 @@ func listRPM(t *testing.T, file string) (out []string) {
 // listAPK lists the files of a package of Alpine, which is a sequence of compressed archives: its control file and the files.
 func listAPK(t *testing.T, file string) (out []string) {
 	t.Helper()
-	in, err := os.Open(file)
-	must(t, err)
-	defer in.Close()
-	compressed, err := gzip.NewReader(in)
-	must(t, err)
 	described := false
-	for archive := tar.NewReader(compressed); ; {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		must(t, err)
+	readTar(t, file, func(header *tar.Header, _ io.Reader) {
 		described = described || header.Name == ".PKGINFO"
 		if header.Typeflag == tar.TypeReg && !strings.HasPrefix(header.Name, ".") {
 			out = append(out, header.Name)
 		}
-	}
+	})
 	if !described {
 		t.Errorf("%s has no .PKGINFO", filepath.Base(file))
 	}

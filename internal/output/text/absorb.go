@@ -19,15 +19,15 @@ func Absorb(r *report.AbsorbResult, opts Options) []byte {
 	for _, f := range r.Fields {
 		if f.Object != last {
 			t.line("")
-			t.line(t.heading(t.keyName(f.Object, r.Namespace)))
+			t.line(t.heading(t.keyName(f.Object, scope{r.Namespace, r.Versions})))
 		}
 		last = f.Object
-		t.absorbedField(f, r.Namespace)
+		t.absorbedField(f, scope{r.Namespace, r.Versions})
 	}
 	if len(r.SideEffects) > 0 {
 		t.line("")
 		t.prose("together, the changes also move:")
-		t.sideEffects("  ", r.SideEffects, r.Namespace)
+		t.sideEffects("  ", r.SideEffects, scope{r.Namespace, r.Versions})
 	}
 	if r.Patch != "" {
 		t.line("")
@@ -83,7 +83,7 @@ func absorbAnswer(absorbed, left int) string {
 }
 
 // absorbedField writes one field: its sides, the changes of values, and what they move.
-func (t *text) absorbedField(f report.AbsorbField, namespace string) {
+func (t *text) absorbedField(f report.AbsorbField, in scope) {
 	t.line("  ", t.absorbSign(f), " ", t.absorbedSides(f))
 	for _, e := range f.Edits {
 		t.line("      ", t.valueEdit(e))
@@ -91,9 +91,9 @@ func (t *text) absorbedField(f report.AbsorbField, namespace string) {
 	if f.Status == report.AbsorbAbsorbed && len(f.Edits) == 0 {
 		t.line("      the changes above do it too")
 	}
-	t.sideEffects("      ", f.SideEffects, namespace)
+	t.sideEffects("      ", f.SideEffects, in)
 	if f.IsLeft() {
-		t.line("      left: ", t.leftBecause(f, namespace))
+		t.line("      left: ", t.leftBecause(f, in))
 	}
 	for i, c := range f.Others {
 		if i == maxOthers {
@@ -105,7 +105,7 @@ func (t *text) absorbedField(f report.AbsorbField, namespace string) {
 			edits = append(edits, t.valueEdit(e))
 		}
 		t.line("      or: ", strings.Join(edits, ", "))
-		t.sideEffects("        ", c.SideEffects, namespace)
+		t.sideEffects("        ", c.SideEffects, in)
 	}
 }
 
@@ -143,9 +143,9 @@ func (t *text) valueEdit(e report.ValueEdit) string {
 }
 
 // sideEffects writes what changes of values move beyond a field.
-func (t *text) sideEffects(indent string, effects []report.AbsorbEffect, namespace string) {
+func (t *text) sideEffects(indent string, effects []report.AbsorbEffect, in scope) {
 	for _, e := range effects {
-		said := t.keyName(e.Object, namespace)
+		said := t.keyName(e.Object, in)
 		switch {
 		case e.Path == "" && e.Action == report.ActionDelete:
 			said += " disappears"
@@ -166,7 +166,7 @@ func (t *text) sideEffects(indent string, effects []report.AbsorbEffect, namespa
 }
 
 // leftBecause says why a field is left.
-func (t *text) leftBecause(f report.AbsorbField, namespace string) string {
+func (t *text) leftBecause(f report.AbsorbField, in scope) string {
 	// The messages of a schema have a line for each fault.
 	said := t.escape(strings.ReplaceAll(f.Message, "\n", " "))
 	switch {
@@ -183,7 +183,7 @@ func (t *text) leftBecause(f report.AbsorbField, namespace string) string {
 		said += "; -o kustomize has a patch for a post-renderer"
 	}
 	for _, w := range f.With {
-		said += "; " + t.escape(w.Path) + " of " + t.keyName(w.Object, namespace)
+		said += "; " + t.escape(w.Path) + " of " + t.keyName(w.Object, in)
 	}
 	return said
 }

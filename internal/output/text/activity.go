@@ -4,6 +4,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 )
 
 // activityAfter is how long a command runs before it says what it does. Most are over by then.
@@ -21,13 +23,13 @@ type statusLine struct {
 // understands. The last column stays free, because some terminals go on to the next line after it.
 func (l *statusLine) show(line string) {
 	if l.width > 0 {
-		line = keepStart(line, l.width-1, "")
+		line = monospace.KeepStart(line, l.width-1, "")
 	}
-	width := Width(line)
+	width := monospace.Width(line)
 	if width == 0 && l.shown == 0 {
 		return
 	}
-	text := "\r" + pad(line, l.shown)
+	text := "\r" + monospace.Pad(line, l.shown)
 	if l.shown > width {
 		text += "\r" + line // so that the cursor stands behind the line
 	}

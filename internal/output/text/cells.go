@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/output/lookalike"
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -80,7 +82,7 @@ func (t *text) cells(f report.Finding, c columns) (cells, below []string) {
 		}
 	}
 	s := sidesOf(f, t.side)
-	shown := distinguish([]string{s.old, s.desired, s.live})
+	shown := lookalike.Distinguish([]string{s.old, s.desired, s.live})
 	return c.pick(sides{shown[0], shown[1], shown[2]}), nil
 }
 
@@ -164,7 +166,7 @@ func movedPairs(f report.Finding, c columns) []pair {
 func (p pair) isLongLists(s style) bool {
 	a, aList := p.from.([]any)
 	b, bList := p.to.([]any)
-	return aList && bList && max(Width(s.value(a)), Width(s.value(b))) > shortList
+	return aList && bList && max(monospace.Width(s.value(a)), monospace.Width(s.value(b))) > shortList
 }
 
 // isMultiline reports whether both sides are strings, and one of them has several lines.
@@ -203,7 +205,7 @@ func (t *text) itemLines(from, to any) []string {
 	if len(gone)+len(come) == 0 {
 		return []string{"the same items in another order"}
 	}
-	both := distinguish(append(gone, come...))
+	both := lookalike.Distinguish(append(gone, come...))
 	return append(t.signed("- ", both[:len(gone)]), t.signed("+ ", both[len(gone):])...)
 }
 
@@ -245,7 +247,7 @@ func (t *text) stringLines(from, to any) []string {
 		end++
 	}
 	gone, come := t.quotedLines(a[start:len(a)-end]), t.quotedLines(b[start:len(b)-end])
-	both := distinguish(append(gone, come...))
+	both := lookalike.Distinguish(append(gone, come...))
 	return append(t.signed("- ", numbered(both[:len(gone)], start)), t.signed("+ ", numbered(both[len(gone):], start))...)
 }
 

@@ -3,6 +3,8 @@ package text
 import (
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 )
 
 // cut says how far the cells of a line are cut: not at all, so far that readers still recognize most of them, or as far as makes sense.
@@ -45,11 +47,11 @@ func writeTable[T any](t *text, columns []column[T], rows []T, drop []dropped) {
 		return
 	}
 	columns = layOut(columns, rows, drop, t.width)
-	t.line(t.heading(strings.TrimRight(lineOf(columns, func(c column[T]) string { return pad(c.cut(t, c.title), c.width) }), " ")))
+	t.line(t.heading(strings.TrimRight(lineOf(columns, func(c column[T]) string { return monospace.Pad(c.cut(t, c.title), c.width) }), " ")))
 	for i, row := range rows {
 		t.line(lineOf(columns, func(c column[T]) string {
 			cell := c.cut(t, c.cells[i])
-			blanks := pad("", c.width-Width(cell))
+			blanks := monospace.Pad("", c.width-monospace.Width(cell))
 			if c.paint != nil {
 				cell = c.paint(row, cell)
 			}
@@ -73,9 +75,9 @@ func (c column[T]) cut(t *text, cell string) string {
 	case t.width == 0:
 		return cell
 	case c.isName:
-		return keepEnds(cell, c.width, t.ellipsis)
+		return monospace.KeepEnds(cell, c.width, t.ellipsis)
 	}
-	return keepStart(cell, c.width, t.ellipsis)
+	return monospace.KeepStart(cell, c.width, t.ellipsis)
 }
 
 // layOut returns the columns that fit into a width, with their cells and widths. A column without a cell is left out. The columns of drop
@@ -86,12 +88,12 @@ func layOut[T any](columns []column[T], rows []T, drop []dropped, width int) []c
 		for _, row := range rows {
 			cell := c.cell(row)
 			c.cells = append(c.cells, cell)
-			c.width = max(c.width, Width(cell))
+			c.width = max(c.width, monospace.Width(cell))
 		}
 	}
 	columns = slices.DeleteFunc(columns, func(c column[T]) bool { return c.width == 0 })
 	for i, c := range columns {
-		columns[i].width = max(c.width, Width(c.title))
+		columns[i].width = max(c.width, monospace.Width(c.title))
 	}
 	if width == 0 {
 		for i, c := range columns {
@@ -119,7 +121,7 @@ func fitColumns[T any](columns []column[T], width int) {
 			room -= c.width
 		}
 	}
-	widths := fit(want, room)
+	widths := monospace.Fit(want, room)
 	for i, c := range columns {
 		if c.least != nil {
 			columns[i].width, widths = widths[0], widths[1:]

@@ -4,7 +4,7 @@
 //	values ─► lines ─► table ─► section ─► object ─► fold ─► release ─┬───────────► summary, fix
 //	          columns ─► found ─► overview, trouble ─┬─► list         │         │
 //	                                                 └────────────────┴─► scan ─┘
-//	style, width, english ─► all of them            phrases: the same words for the page of a browser
+//	style, english ─► all of them                   phrases: the same words for the page of a browser
 //
 // A file uses only what stands to the left of it. The package decides nothing: verdicts, causes and counts come with the report, and values
 // come masked. It looks at two values together only to choose which part of them to show.

@@ -15,7 +15,7 @@ func FixPlan(r *report.FixResult, opts Options) []byte {
 		t.line("")
 	}
 	for _, p := range r.Plan {
-		t.plannedObject(p, r.Namespace)
+		t.plannedObject(p, scope{r.Namespace, r.Versions})
 	}
 	t.effectOf("the plan", r.Effect)
 	for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return isLeftOut(r, o) }) {
@@ -32,7 +32,7 @@ func FixQuestion(r *report.FixResult, opts Options) []byte {
 	var created []string
 	for _, p := range r.Plan {
 		if p.Create {
-			created = append(created, t.keyName(p.Object, r.Namespace))
+			created = append(created, t.keyName(p.Object, scope{r.Namespace, r.Versions}))
 		}
 	}
 	if len(created) > 0 {
@@ -54,8 +54,8 @@ func fixAnswer(r *report.FixResult) string {
 }
 
 // plannedObject writes one object of a plan: what becomes of it, and its fields as they are and as they will be.
-func (t *text) plannedObject(p report.FixPlan, namespace string) {
-	name := t.keyName(p.Object, namespace)
+func (t *text) plannedObject(p report.FixPlan, in scope) {
+	name := t.keyName(p.Object, in)
 	switch {
 	case p.Create:
 		t.subject(name, "missing; to be created")
@@ -222,7 +222,7 @@ func (t *text) outcomes(r *report.FixResult, match func(report.FixOutcome) bool)
 
 // outcomeName names what an outcome is about: the object, or one field of it.
 func (t *text) outcomeName(r *report.FixResult, o report.FixOutcome) string {
-	name := t.keyName(o.Object, r.Namespace)
+	name := t.keyName(o.Object, scope{r.Namespace, r.Versions})
 	if path := outcomePath(r, o); path != "" {
 		return t.escape(path) + " of " + name
 	}

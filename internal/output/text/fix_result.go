@@ -122,7 +122,7 @@ func isUnfinished(r *report.FixResult) bool {
 func (t *text) remainingNames(rel report.Release) []string {
 	var names []string
 	for _, o := range rel.Objects {
-		name := t.keyName(report.ObjectKey{Key: o.Key()}, rel.Namespace)
+		name := t.objectName(o, rel)
 		drifted, gone := o.ToPutBack()
 		if gone {
 			names = append(names, name)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -84,7 +85,7 @@ func (t *text) releaseHistory(r report.ReleaseHistory, shown []report.FindingHis
 	t.headline("release " + t.releaseName(report.Release{Name: r.Name, Cluster: r.Cluster}, r.Namespace) + ": " + strings.Join(said, t.dot))
 	last := ""
 	for _, f := range shown {
-		if name := t.keyName(f.Object, r.Namespace); name != last {
+		if name := t.keyName(f.Object, scope{r.Namespace, r.Versions}); name != last {
 			t.indented("  ", name)
 			last = name
 		}
@@ -165,7 +166,7 @@ func (t *text) stepValue(s report.HistoryStep, masked bool) string {
 	case s.Live == nil:
 		return ""
 	case t.width > 0:
-		return keepStart(t.value(s.Live), maxHistoryValue, t.ellipsis)
+		return monospace.KeepStart(t.value(s.Live), maxHistoryValue, t.ellipsis)
 	}
 	return t.value(s.Live)
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/output/lookalike"
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -23,7 +25,7 @@ func (t *text) inside(f report.Finding, c columns) []string {
 	sign := t.either("» ", ">> ")
 	lead := t.escape(f.Path) + " " + sign
 	for _, l := range lines {
-		if t.width > 0 && Width(lead+l) > t.width-signWidth-Width(t.gutter) {
+		if t.width > 0 && monospace.Width(lead+l) > t.width-signWidth-monospace.Width(t.gutter) {
 			lead = sign
 		}
 	}
@@ -65,7 +67,7 @@ func (s style) became(change report.InsideChange, c columns) string {
 	if change.Change == report.InsideReordered {
 		return said
 	}
-	shown := distinguish([]string{s.side(change.Old), s.side(change.Desired), s.side(change.Live)})
+	shown := lookalike.Distinguish([]string{s.side(change.Old), s.side(change.Desired), s.side(change.Live)})
 	cells := c.pick(sides{shown[0], shown[1], shown[2]})
 	switch {
 	case c == oldDesiredLive:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 )
 
 // MinWidth is the narrowest terminal for which text is laid out.
@@ -78,7 +79,7 @@ func (t *text) wrapped(s string, indent int) []string {
 	for _, l := range lines {
 		rest := strings.TrimLeft(l, " ")
 		own := strings.Repeat(" ", min(maxIndent, len(l)-len(rest)))
-		for _, piece := range wrap(rest, t.width-indent-Width(t.gutter)-len(own)) {
+		for _, piece := range monospace.Wrap(rest, t.width-indent-monospace.Width(t.gutter)-len(own)) {
 			all = append(all, own+piece)
 		}
 	}

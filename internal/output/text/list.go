@@ -9,6 +9,7 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -81,7 +82,7 @@ func (t *text) statusWord(status string) string {
 	case t.width == 0:
 		return t.word(status)
 	}
-	return keepStart(t.word(status), maxStatus, t.ellipsis)
+	return monospace.KeepStart(t.word(status), maxStatus, t.ellipsis)
 }
 
 // chartCell returns the name and version of the chart, or that the record with them was not read.

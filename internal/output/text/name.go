@@ -63,17 +63,20 @@ type kind struct {
 
 // kindOf returns the kind of an object, with its version if the name of the kind alone does not identify it.
 func (s style) kindOf(o report.Object) kind {
-	k := kind{name: s.word(o.Kind)}
-	if isCustomGroup(o.Key().Group) || o.Engine == report.EngineMerge {
-		k.version = " (" + s.label(o.APIVersion) + ")"
-	}
-	return k
+	key, versions := report.ObjectKey{Key: o.Key()}, report.CustomVersions{}
+	versions.Add(key, o.APIVersion, o.Engine)
+	return s.kindOfKey(key, versions)
 }
 
-// isCustomGroup reports whether readers may need the group to know the kind. The groups of Kubernetes have no dot or end in k8s.io. Custom
-// resources whose groups do so as well are known by their engine.
-func isCustomGroup(group string) bool {
-	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
+// kindOfKey returns the kind of an object of which only the key is known, with the group of a custom kind if versions does not have it.
+func (s style) kindOfKey(key report.ObjectKey, versions report.CustomVersions) kind {
+	k := kind{name: s.word(key.Kind)}
+	if version := versions[key]; version != "" {
+		k.version = " (" + s.label(version) + ")"
+	} else if key.IsCustom() {
+		k.version = " (" + s.label(key.Group) + ")"
+	}
+	return k
 }
 
 // count returns a number of objects of the kind: "3 NetworkPolicies".
@@ -122,16 +125,19 @@ func (s style) nameOf(o report.Object, rel report.Release) string {
 	return s.qualified(o.Namespace, s.label(o.Name), rel.Namespace)
 }
 
-// keyName returns the kind and the name of an object of which only the key is known. A custom resource has its group.
-func (s style) keyName(k report.ObjectKey, namespace string) string {
-	kind, name := k.Kind, "(generated name)"
-	if isCustomGroup(k.Group) {
-		kind += "." + k.Group
+// scope is a release as the names of its objects need it: its namespace, and the versions of its custom kinds.
+type scope struct {
+	namespace string
+	versions  report.CustomVersions
+}
+
+// keyName returns the kind and the name of an object of which only the key is known, in the form of objectName.
+func (s style) keyName(key report.ObjectKey, in scope) string {
+	k, name := s.kindOfKey(key, in.versions), "(generated name)"
+	if key.Name != "" {
+		name = s.label(key.Name)
 	}
-	if k.Name != "" {
-		name = s.label(k.Name)
-	}
-	return s.word(kind) + " " + s.qualified(k.Namespace, name, namespace)
+	return k.name + " " + s.qualified(key.Namespace, name, in.namespace) + k.version
 }
 
 // qualified puts the namespace before a name, unless it is that of the release.
@@ -147,9 +153,13 @@ func (s style) blockers(keys []report.ObjectKey, rel report.Release) string {
 	if len(keys) == 0 {
 		return ""
 	}
+	in := scope{rel.Namespace, report.CustomVersions{}}
+	for _, o := range rel.Objects {
+		in.versions.Add(report.ObjectKey{Key: o.Key()}, o.APIVersion, o.Engine)
+	}
 	names := make([]string, len(keys))
 	for i, k := range keys {
-		names[i] = s.keyName(k, rel.Namespace)
+		names[i] = s.keyName(k, in)
 	}
 	return ", blocked by " + enumerate(atMost(names, maxBlockers))
 }

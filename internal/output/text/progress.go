@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 )
 
 const (
@@ -94,7 +96,7 @@ func (p *Progress) line(now time.Time, done, total, drifted, errors int) string 
 		left := time.Duration(float64(passed) / float64(compared) * float64(total-done))
 		said = append(said, "about "+span(max(left, time.Second))+" left")
 	}
-	for len(said) > 1 && p.width > 0 && Width(strings.Join(said, p.style.dot)) >= p.width {
+	for len(said) > 1 && p.width > 0 && monospace.Width(strings.Join(said, p.style.dot)) >= p.width {
 		said = said[:len(said)-1]
 	}
 	return strings.Join(said, p.style.dot)

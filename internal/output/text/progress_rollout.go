@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -19,19 +20,19 @@ const maxRolloutLines = 10
 // Each look writes the block over the one before. Without a terminal there should be none; the caller decides. Its methods may be called at
 // the same time.
 type RolloutProgress struct {
-	w         io.Writer
-	style     style
-	width     int
-	namespace string
+	w     io.Writer
+	style style
+	width int
+	in    scope
 
 	mu sync.Mutex
 	// block is what stands on the terminal, as whole lines.
 	block []string
 }
 
-// NewRolloutProgress returns a block on w, laid out as the options say. Namespace is that of the release.
-func NewRolloutProgress(w io.Writer, opts Options, namespace string) *RolloutProgress {
-	return &RolloutProgress{w: w, style: newStyle(opts), width: opts.Width, namespace: namespace}
+// NewRolloutProgress returns a block on w, laid out as the options say. Namespace and versions are those of the release.
+func NewRolloutProgress(w io.Writer, opts Options, namespace string, versions report.CustomVersions) *RolloutProgress {
+	return &RolloutProgress{w: w, style: newStyle(opts), width: opts.Width, in: scope{namespace, versions}}
 }
 
 // Update shows how far objects are. Objects without pods have a line only while they are not ready.
@@ -44,9 +45,9 @@ func (p *RolloutProgress) Update(outcomes []report.FixOutcome) {
 		if o.Rollout.PodCounts == nil && o.IsUp() {
 			continue
 		}
-		name := p.style.keyName(o.Object, p.namespace)
+		name := p.style.keyName(o.Object, p.in)
 		names, said = append(names, name), append(said, p.style.rolloutClause(*o.Rollout))
-		widest = max(widest, Width(name))
+		widest = max(widest, monospace.Width(name))
 	}
 	var lines []string
 	for i, name := range names {
@@ -54,7 +55,7 @@ func (p *RolloutProgress) Update(outcomes []report.FixOutcome) {
 			lines = append(lines, fmt.Sprintf("and %d more", len(names)-i))
 			break
 		}
-		lines = append(lines, pad(name, widest)+"  "+said[i])
+		lines = append(lines, monospace.Pad(name, widest)+"  "+said[i])
 	}
 	p.replace(lines, nil)
 }
@@ -85,7 +86,7 @@ func (p *RolloutProgress) replace(lines []string, message []byte) {
 	p.block = lines
 	for _, line := range lines {
 		if p.width > 0 {
-			line = keepStart(line, p.width-1, "")
+			line = monospace.KeepStart(line, p.width-1, "")
 		}
 		b.WriteString(line + "\n")
 	}

@@ -50,7 +50,7 @@ func rolledOut(kind, name string, updated int64) report.FixOutcome {
 // TestRolloutProgress follows two workloads beside a ConfigMap. A message stands above the block.
 func TestRolloutProgress(t *testing.T) {
 	screen := &page{t: t}
-	p := NewRolloutProgress(screen, Options{Unicode: true, Width: 60}, "prod")
+	p := NewRolloutProgress(screen, Options{Unicode: true, Width: 60}, "prod", nil)
 	settings := report.FixOutcome{Object: report.ObjectKey{Key: object.Key{Kind: "ConfigMap", Namespace: "prod", Name: "conf"}},
 		Rollout: &report.Rollout{Status: report.RolloutReady, Message: "Resource is always ready"}}
 	claim := report.FixOutcome{Object: report.ObjectKey{Key: object.Key{Kind: "PersistentVolumeClaim", Namespace: "prod", Name: "data"}},
@@ -74,7 +74,7 @@ func TestRolloutProgressOfMany(t *testing.T) {
 	for i := range 14 {
 		all = append(all, rolledOut("Deployment", fmt.Sprint("web-", i), 1))
 	}
-	p := NewRolloutProgress(screen, Options{Width: 100}, "prod")
+	p := NewRolloutProgress(screen, Options{Width: 100}, "prod", nil)
 	p.Update(all)
 	p.Update(all)
 	if len(screen.lines) != maxRolloutLines+1 || screen.lines[maxRolloutLines] != "and 4 more" {

@@ -20,7 +20,7 @@ func (t *text) rollouts(r *report.FixResult) {
 	var up []string
 	for _, o := range r.Results {
 		if o.Rollout != nil && o.IsUp() {
-			up = append(up, t.keyName(o.Object, r.Namespace))
+			up = append(up, t.keyName(o.Object, scope{r.Namespace, r.Versions}))
 		}
 	}
 	if len(up) > 0 {
@@ -28,7 +28,8 @@ func (t *text) rollouts(r *report.FixResult) {
 	}
 	for _, o := range r.Results {
 		if !o.IsUp() {
-			t.prose(rolloutWords()[o.Rollout.Status] + ": " + joinNonEmpty(": ", t.keyName(o.Object, r.Namespace), t.rolloutClause(*o.Rollout)))
+			name := t.keyName(o.Object, scope{r.Namespace, r.Versions})
+			t.prose(rolloutWords()[o.Rollout.Status] + ": " + joinNonEmpty(": ", name, t.rolloutClause(*o.Rollout)))
 			t.problem(*o.Rollout)
 		}
 	}
@@ -101,7 +102,7 @@ func notUpClause(r *report.FixResult) string {
 }
 
 // RolloutReason returns why an object does not come up, for a message while a fix waits.
-func RolloutReason(o report.FixOutcome, namespace string, opts Options) string {
+func RolloutReason(o report.FixOutcome, namespace string, versions report.CustomVersions, opts Options) string {
 	s := newStyle(opts)
-	return joinNonEmpty(": ", s.keyName(o.Object, namespace), s.reasonClause(o.Rollout.RolloutProblem))
+	return joinNonEmpty(": ", s.keyName(o.Object, scope{namespace, versions}), s.reasonClause(o.Rollout.RolloutProblem))
 }

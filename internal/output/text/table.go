@@ -3,6 +3,7 @@ package text
 import (
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -50,7 +51,7 @@ func (t *text) rows(label string, c columns, rows []row) {
 	tab := t.layOut(label, c.labels(), rows)
 	switch {
 	case len(tab.labels) == 3 && !tab.stack:
-		t.line(pad("  "+label, tab.lead+tab.path), "  ", tab.inColumns(tab.labels))
+		t.line(monospace.Pad("  "+label, tab.lead+tab.path), "  ", tab.inColumns(tab.labels))
 	case label != "":
 		t.line("  ", label)
 	}
@@ -74,7 +75,7 @@ func (t *text) layOut(label string, labels []string, rows []row) table {
 	}
 	if t.width > 0 {
 		for i, r := range rows {
-			rows[i].path = keepPathEnd(r.path, limit, t.ellipsis)
+			rows[i].path = monospace.KeepPathEnd(r.path, limit, t.ellipsis)
 		}
 	}
 	tab.path = widestPath(rows)
@@ -97,8 +98,8 @@ func (t *text) layOut(label string, labels []string, rows []row) table {
 func (t *text) leads(rows []row) (lead, path int, fits bool) {
 	values := 0
 	for _, r := range rows {
-		lead = max(lead, Width(r.lead)+signWidth)
-		values = max(values, Width(strings.Join(r.cells, t.arrow)))
+		lead = max(lead, monospace.Width(r.lead)+signWidth)
+		values = max(values, monospace.Width(strings.Join(r.cells, t.arrow)))
 	}
 	path = t.width - lead - 2 - values
 	return lead, path, lead > signWidth && (t.width == 0 || path >= min(minPath, widestPath(rows)))
@@ -108,7 +109,7 @@ func (t *text) leads(rows []row) (lead, path int, fits bool) {
 func widestPath(rows []row) int {
 	widest := 0
 	for _, r := range rows {
-		widest = max(widest, Width(r.path))
+		widest = max(widest, monospace.Width(r.path))
 	}
 	return widest
 }
@@ -117,9 +118,9 @@ func widestPath(rows []row) int {
 func (t *text) columnWidths(tab table, rows []row) []int {
 	want := make([]int, len(tab.labels))
 	for i, l := range tab.labels {
-		want[i] = Width(l)
+		want[i] = monospace.Width(l)
 		for _, r := range rows {
-			want[i] = max(want[i], Width(r.cells[i]))
+			want[i] = max(want[i], monospace.Width(r.cells[i]))
 		}
 		if tab.room == 0 {
 			want[i] = min(want[i], maxPadded)
@@ -128,7 +129,7 @@ func (t *text) columnWidths(tab table, rows []row) []int {
 	if tab.room == 0 {
 		return want
 	}
-	return fit(want, tab.room-2*len(columnGap))
+	return monospace.Fit(want, tab.room-2*len(columnGap))
 }
 
 // valueWidth returns the width that lets most rows have their remarks beside them, in line.
@@ -137,7 +138,7 @@ func (t *text) valueWidth(tab table, rows []row) int {
 	if tab.room > 0 {
 		remark := 0
 		for _, r := range rows {
-			if w := Width(r.remarks); w <= maxRemark {
+			if w := monospace.Width(r.remarks); w <= maxRemark {
 				remark = max(remark, w)
 			}
 		}
@@ -145,7 +146,7 @@ func (t *text) valueWidth(tab table, rows []row) int {
 	}
 	widest := 0
 	for _, r := range rows {
-		if w := Width(strings.Join(r.cells, t.arrow)); w <= limit {
+		if w := monospace.Width(strings.Join(r.cells, t.arrow)); w <= limit {
 			widest = max(widest, w)
 		}
 	}
@@ -164,10 +165,10 @@ func (t *text) row(tab table, r row) {
 	if len(tab.labels) == 3 {
 		cells = tab.inColumns(t.shorten(r.cells, tab.cells, tab.room))
 	} else {
-		cells = pad(t.withArrow(r.cells, tab.room), tab.values)
+		cells = monospace.Pad(t.withArrow(r.cells, tab.room), tab.values)
 	}
 	fits := func(remarks string) bool {
-		return tab.room == 0 || Width(cells)+2+Width(remarks) <= tab.room
+		return tab.room == 0 || monospace.Width(cells)+2+monospace.Width(remarks) <= tab.room
 	}
 	if all := joinNonEmpty(t.dot, r.remarks, r.aside); fits(all) {
 		r.remarks = all
@@ -178,9 +179,9 @@ func (t *text) row(tab table, r row) {
 	}
 	lead := ""
 	if tab.lead > signWidth {
-		lead = pad(r.lead, tab.lead-signWidth)
+		lead = monospace.Pad(r.lead, tab.lead-signWidth)
 	}
-	t.line(lead, "  ", t.sign(r.verdict), " ", pad(r.path, tab.path), "  ", cells, beside)
+	t.line(lead, "  ", t.sign(r.verdict), " ", monospace.Pad(r.path, tab.path), "  ", cells, beside)
 	t.belowRow(r)
 }
 
@@ -188,7 +189,7 @@ func (t *text) row(tab table, r row) {
 func (t *text) belowRow(r row) {
 	for _, l := range r.below {
 		if t.width > 0 {
-			l = keepStart(l, t.width-signWidth-Width(t.gutter), t.ellipsis)
+			l = monospace.KeepStart(l, t.width-signWidth-monospace.Width(t.gutter), t.ellipsis)
 		}
 		t.line(rowIndent, t.gutter, l)
 	}
@@ -200,9 +201,9 @@ func (t *text) belowRow(r row) {
 // stackedCells writes the cells of a finding below each other, each with its label.
 func (t *text) stackedCells(tab table, r row) {
 	const label = len("desired") + 2
-	room := t.width - signWidth - Width(t.gutter) - label
+	room := t.width - signWidth - monospace.Width(t.gutter) - label
 	for i, c := range t.shorten(r.cells, []int{room, room, room}, room) {
-		t.line(rowIndent, t.gutter, pad(tab.labels[i], label), c)
+		t.line(rowIndent, t.gutter, monospace.Pad(tab.labels[i], label), c)
 	}
 }
 
@@ -210,7 +211,7 @@ func (t *text) stackedCells(tab table, r row) {
 func (tab table) inColumns(cells []string) string {
 	padded := make([]string, len(cells))
 	for i, c := range cells {
-		padded[i] = pad(c, tab.cells[i])
+		padded[i] = monospace.Pad(c, tab.cells[i])
 	}
 	return strings.Join(padded, columnGap)
 }
@@ -219,9 +220,9 @@ func (tab table) inColumns(cells []string) string {
 func (t *text) withArrow(cells []string, room int) string {
 	want := make([]int, len(cells))
 	for i, c := range cells {
-		want[i] = Width(c)
+		want[i] = monospace.Width(c)
 	}
-	return strings.Join(t.shorten(cells, fit(want, room-(len(cells)-1)*Width(t.arrow)), room), t.arrow)
+	return strings.Join(t.shorten(cells, monospace.Fit(want, room-(len(cells)-1)*monospace.Width(t.arrow)), room), t.arrow)
 }
 
 // shorten cuts cells to their widths if room is limited. Long values tend to differ late (the tag of an image, one flag of a command line),
@@ -233,10 +234,10 @@ func (t *text) shorten(cells []string, widths []int, room int) []string {
 	shared := sharedColumns(cells)
 	short := make([]string, len(cells))
 	for i, c := range cells {
-		if w := widths[i]; Width(c) > w && shared > w/2 && c != absent {
-			c = t.ellipsis + dropColumns(c, min(shared-w/4, Width(c)-w+Width(t.ellipsis)))
+		if w := widths[i]; monospace.Width(c) > w && shared > w/2 && c != absent {
+			c = t.ellipsis + monospace.DropColumns(c, min(shared-w/4, monospace.Width(c)-w+monospace.Width(t.ellipsis)))
 		}
-		short[i] = keepStart(c, widths[i], t.ellipsis)
+		short[i] = monospace.KeepStart(c, widths[i], t.ellipsis)
 	}
 	return short
 }
@@ -254,7 +255,7 @@ func sharedColumns(cells []string) int {
 	}
 	shared := there[0]
 	for _, c := range there[1:] {
-		shared = shared[:sharedBytes(shared, c)]
+		shared = shared[:monospace.SharedBytes(shared, c)]
 	}
-	return Width(shared)
+	return monospace.Width(shared)
 }

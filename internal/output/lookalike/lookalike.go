@@ -1,4 +1,10 @@
-package text
+// Package lookalike shows how two values differ that look the same: é written as one character and as two, or a Latin and a Cyrillic a. A
+// reader who sees the same text twice takes the report for wrong, so the characters that differ are shown by their code points.
+//
+//	rendered values ─► skeleton: what each looks like ─► two alike that differ? ─► code points from the first difference to the last
+//
+// Values that look different stay as they are, in any script.
+package lookalike
 
 import (
 	"strings"
@@ -8,10 +14,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 )
-
-// Two values that differ may look the same: é written as one character and as two, or a Latin and a Cyrillic a. A reader who sees the same
-// text twice takes the report for wrong, so this file shows the characters that differ by their code points.
 
 // lookalikes are letters and signs that look like ASCII in most fonts, and that no normalization maps to ASCII, each followed by the
 // character that it looks like. They are those of Unicode's confusables.txt (UTS 39) that keyboards and word processors write.
@@ -48,8 +52,8 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// distinguish returns rendered values, with code points where one of them looks like another that differs.
-func distinguish(shown []string) []string {
+// Distinguish returns rendered values, with code points where one of them looks like another that differs.
+func Distinguish(shown []string) []string {
 	alike := map[string][]string{}
 	for _, s := range shown {
 		alike[skeleton(s)] = append(alike[skeleton(s)], s)
@@ -96,19 +100,9 @@ func withCodePoints(s, other string) string {
 // firstRune returns the first rune of a text that is not empty.
 func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
 
-// sharedBytes returns the length of the longest beginning that two texts share, at the edge of a character.
-func sharedBytes(a, b string) int {
-	for i, r := range a {
-		if !strings.HasPrefix(b[min(i, len(b)):], string(r)) {
-			return i
-		}
-	}
-	return len(a)
-}
-
 // differing returns the part of s that differs from other, at the edges of characters.
 func differing(s, other string) (from, to int) {
-	from = sharedBytes(s, other)
+	from = monospace.SharedBytes(s, other)
 	to = len(s)
 	for end := len(other); to > from && end > from; {
 		r, size := utf8.DecodeLastRuneInString(s[from:to])

@@ -1,4 +1,15 @@
-package text
+// Package monospace fits text into the columns of a terminal, where a character takes one column, two (East Asian) or none (a combining
+// mark).
+//
+//	Width                                     how many columns a text takes
+//	Pad                                       fills a text up with blanks
+//	KeepStart, KeepEnds, KeepPathEnd,
+//	DropColumns                               shorten a text: what readers need least goes first
+//	Fit                                       divides the columns of a line among its parts
+//	Wrap                                      breaks a text into lines
+//
+// Texts are escaped before, so they have no control characters. The package knows nothing of reports.
+package monospace
 
 import (
 	"strings"
@@ -34,13 +45,13 @@ func runeWidth(r rune) int {
 	}
 }
 
-// pad fills s with blanks up to n columns.
-func pad(s string, n int) string {
+// Pad fills s with blanks up to n columns.
+func Pad(s string, n int) string {
 	return s + strings.Repeat(" ", max(0, n-Width(s)))
 }
 
-// keepStart shortens s to n columns. It drops the end.
-func keepStart(s string, n int, ellipsis string) string {
+// KeepStart shortens s to n columns. It drops the end.
+func KeepStart(s string, n int, ellipsis string) string {
 	if Width(s) <= n {
 		return s
 	}
@@ -58,20 +69,20 @@ func keepEnd(s string, n int, ellipsis string) string {
 	if Width(s) <= n {
 		return s
 	}
-	return ellipsis + dropColumns(s, Width(s)-n+Width(ellipsis))
+	return ellipsis + DropColumns(s, Width(s)-n+Width(ellipsis))
 }
 
-// keepEnds shortens s to n columns. It drops the middle.
-func keepEnds(s string, n int, ellipsis string) string {
+// KeepEnds shortens s to n columns. It drops the middle.
+func KeepEnds(s string, n int, ellipsis string) string {
 	if Width(s) <= n {
 		return s
 	}
 	room := max(0, n-Width(ellipsis))
-	return keepStart(s, room-room/2, "") + ellipsis + dropColumns(s, Width(s)-room/2)
+	return KeepStart(s, room-room/2, "") + ellipsis + DropColumns(s, Width(s)-room/2)
 }
 
-// dropColumns returns s without its first n columns, and without the combining marks on the last of them.
-func dropColumns(s string, n int) string {
+// DropColumns returns s without its first n columns, and without the combining marks on the last of them.
+func DropColumns(s string, n int) string {
 	for i, r := range s {
 		if w := runeWidth(r); n > 0 || w == 0 {
 			n -= w
@@ -82,9 +93,9 @@ func dropColumns(s string, n int) string {
 	return ""
 }
 
-// keepPathEnd shortens a path to n columns. It drops the beginning, up to the beginning of a step if one is near: readers know
+// KeepPathEnd shortens a path to n columns. It drops the beginning, up to the beginning of a step if one is near: readers know
 // spec.template.spec by heart and need the end. The path is for people only; no code reads it.
-func keepPathEnd(path string, n int, ellipsis string) string {
+func KeepPathEnd(path string, n int, ellipsis string) string {
 	short := keepEnd(path, n, ellipsis)
 	tail := strings.TrimPrefix(short, ellipsis)
 	if i := strings.IndexAny(tail, ".["); short != path && i >= 0 && i < len(tail)/2 {
@@ -93,8 +104,8 @@ func keepPathEnd(path string, n int, ellipsis string) string {
 	return short
 }
 
-// fit divides room among columns of the wanted widths. Narrow columns get what they want, the others equal parts of the rest.
-func fit(want []int, room int) []int {
+// Fit divides room among columns of the wanted widths. Narrow columns get what they want, the others equal parts of the rest.
+func Fit(want []int, room int) []int {
 	got := make([]int, len(want))
 	for left := len(want); left > 0; {
 		share, served := max(1, room/left), false
@@ -118,8 +129,8 @@ func fit(want []int, room int) []int {
 	return got
 }
 
-// wrap breaks s at blanks into lines of n columns. It breaks a word only if the word is longer than a line. n is at least 2.
-func wrap(s string, n int) []string {
+// Wrap breaks s at blanks into lines of n columns. It breaks a word only if the word is longer than a line. n is at least 2.
+func Wrap(s string, n int) []string {
 	var lines []string
 	line := ""
 	for _, word := range words(s) {
@@ -131,7 +142,7 @@ func wrap(s string, n int) []string {
 			lines = append(lines, line)
 		}
 		for Width(word) > n {
-			head := keepStart(word, n, "")
+			head := KeepStart(word, n, "")
 			lines, word = append(lines, head), word[len(head):]
 		}
 		line = word
@@ -150,4 +161,14 @@ func words(s string) []string {
 		all = append(all, w)
 	}
 	return all
+}
+
+// SharedBytes returns the length of the longest beginning that two texts share, at the edge of a character.
+func SharedBytes(a, b string) int {
+	for i, r := range a {
+		if !strings.HasPrefix(b[min(i, len(b)):], string(r)) {
+			return i
+		}
+	}
+	return len(a)
 }
