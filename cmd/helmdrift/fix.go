@@ -27,7 +27,7 @@ Each field is written as Helm deployed it. The API server refuses a write if any
 depends on has changed meanwhile. Nothing outside the plan is touched, no hook runs, and no
 revision is written. What fix cannot put back safely it leaves, and says why. With --prune it
 also removes what a person added and no manifest names. The plan says which pods restart; with
---no-restart, fix leaves the fields because of which they would.
+--no-restart, fix leaves the fields that would restart any.
 
 For charts, values and other revisions, use helm upgrade and helm rollback.
 
