@@ -59,6 +59,7 @@
 // # Errors
 //
 // [Comparer.Compare] lists those that a program may want to recognize.
+//
 // An error says what went wrong. If there is advice, [Hint] returns it. [ErrForceConflicts], [ErrForceReplace] and [FluxError] belong to
 // options, so that a program can name its own flag or setting instead.
 package drift
