@@ -16,14 +16,15 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// AbsorbOptions say what is absorbed.
+// AbsorbOptions say what is absorbed. The zero value absorbs what drifted, without side effects.
 type AbsorbOptions struct {
 	// Unmanaged also absorbs fields that no manifest names and that somebody added.
 	Unmanaged bool
-	// MaxSideEffects is how many fields of other objects the changes for one field may move.
+	// MaxSideEffects is how many fields of other objects the changes for one field may move; 0 means none.
 	MaxSideEffects int
 	// Rewrite returns the content of the values file after edits, given its content as values. If it is nil, or returns nil, the edited
-	// values are the content. Edits for which it returns an error, such as an *absorb.Refusal, are not proposed.
+	// values are the content, as JSON. Edits for which it returns an error, such as an *absorb.Refusal, are not proposed. The type of the
+	// edits is internal, so other modules leave it nil and pass Absorption.Edits to RewriteValues.
 	Rewrite func(edits []absorb.Edit, edited map[string]any) ([]byte, error)
 }
 
@@ -31,7 +32,8 @@ type AbsorbOptions struct {
 type Absorption struct {
 	// Result is the comparison before.
 	Result *Result
-	// Edits are the changes of the values file, Edited is its content before as values, and Content the one after as text.
+	// Edits are the changes of the values file, Edited is its content before as values, and Content the one after as text: what
+	// AbsorbOptions.Rewrite returned, or else JSON. Without edits, Content is nil.
 	Edits   []absorb.Edit
 	Edited  map[string]any
 	Content []byte
@@ -58,8 +60,13 @@ type wantedField struct {
 	finding *threeway.Finding
 }
 
-// Absorb compares a release with its chart, and searches for the changes of values that make the chart render what live has. The target
-// has a chart. It reads the cluster and writes nothing.
+// Absorb compares a release with its chart, and searches for the changes of values that make the chart render what live has. The values
+// that change are those of the last of Chart.Values.Files, or else those that the release stores. It reads the cluster and writes nothing;
+// the result is proved by rendering the chart with it.
+//
+// A target without a chart is an error, and so is a chart that cannot be fetched or rendered, other than with [Comparer.Compare]. Fields
+// that no value controls, and secrets, are not absorbed: [Absorption.Report] has the reason of each. The search renders the chart many
+// times; Options.RenderTime bounds it. The errors are those of Compare.
 func (c *Comparer) Absorb(ctx context.Context, t Target, o AbsorbOptions) (*Absorption, error) {
 	a, err := c.absorb(ctx, t, o)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 )
 
-// RewriteValues returns the text of a values file after edits. An error that is a reason of the file is an *absorb.Refusal, so that the
-// search drops the edits and goes on with others.
+// RewriteValues returns the text of a values file after edits, such as those of an [Absorption]; every other byte stays. Name is that of
+// the file, for errors. Text is YAML and does not change. It is an error if the file is no values file, or cannot be edited so, such as at
+// a value that it shares by an anchor; the latter is an *absorb.Refusal, by which a search drops the edits and goes on with others.
 func RewriteValues(name string, text []byte, edits []absorb.Edit) ([]byte, error) {
 	file, err := valuesfile.Parse(name, text)
 	if err != nil {

@@ -15,16 +15,17 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Comparer compares releases of one cluster, all with the same [Options]. It is safe for concurrent use if the functions of its Connection
-// and Options are, as those of [LiveConnection] and the defaults are. It keeps what it has parsed of custom resources, and the secrets that it
-// has seen: a secret of one release is removed from the errors of all.
+// Comparer compares releases of one cluster, all with the same [Options]. It is safe for concurrent use if the functions of its
+// Connection and Options are, as those of [LiveConnection] and the defaults are. It keeps what it has parsed of custom resources, and
+// the secrets that it has seen: a secret of one release is removed from the errors of all.
 type Comparer struct {
 	connection Connection
 	options    Options
 	parsed     parsed
 }
 
-// New returns a Comparer that reads from a connection. It sends no request. The Comparer keeps c and o, so do not change what they refer to.
+// New returns a Comparer that reads from a connection. It sends no request. The Comparer keeps c and o, so do not change what they
+// refer to.
 func New(c Connection, o Options) *Comparer {
 	if o.ReadManifest == nil {
 		o.ReadManifest = c.ReadManifest
@@ -32,7 +33,7 @@ func New(c Connection, o Options) *Comparer {
 	return &Comparer{connection: c, options: o.withDefaults()}
 }
 
-// Result is the comparison of one release. Its methods are safe for concurrent use.
+// Result is the comparison of one release. It is not safe for concurrent use.
 type Result struct {
 	// Comparison and Loaded hold values in clear, must not be changed, and are never nil. pkg/repair plans a fix from the Comparison.
 	// Of a release that is not installed, Loaded has no records, only its History.
@@ -45,7 +46,7 @@ type Result struct {
 }
 
 // Report returns what a report says about the release, with secret values masked unless mask shows them. [report.New] makes a report of
-// it. Each call returns a new value, which the caller may change.
+// it. The values in it are those of Comparison: put others in their places, but do not change their contents.
 func (r *Result) Report(mask threeway.Mask) report.Release {
 	out := r.Comparison.Report(mask)
 	markMasked(&out)
@@ -56,9 +57,9 @@ func (r *Result) Report(mask threeway.Mask) report.Release {
 // or a chart that could not be read is not an error of Compare but one in the report, so that the rest can be shown: ask
 // [report.Release.HasError] before anything else.
 //
-// The errors of Compare are those of the records: errors.Is finds [release.ErrNotFound] and [release.ErrPending], and errors of the API server
-// are wrapped, so that apierrors.IsForbidden works. [ErrForceConflicts], [ErrForceReplace] and [FluxError] are about options. If ctx ends, the
-// error wraps that of ctx. [Hint] returns the advice of each.
+// The errors of Compare are those of the records: errors.Is finds [release.ErrNotFound] and [release.ErrPending], and errors of the API
+// server are wrapped, so that apierrors.IsForbidden works. [ErrForceConflicts], [ErrForceReplace] and [FluxError] are about options. If
+// ctx ends, the error wraps that of ctx. [Hint] returns the advice of each.
 func (c *Comparer) Compare(ctx context.Context, t Target) (*Result, error) {
 	result, err := c.compare(ctx, t)
 	if err != nil {
@@ -127,8 +128,8 @@ func (r *Result) history(ctx context.Context) (release.History, error) {
 	return now, err
 }
 
-// CheckUnchanged returns an error if the release was uninstalled or has changed since it was compared, or if that could not be read. It lists
-// the records once. Call it before writing anything that depends on the comparison; it fits repair.RunOptions.Before.
+// CheckUnchanged returns an error if the release was uninstalled or has changed since it was compared, or if that could not be read. It
+// lists the records once. Call it before writing anything that depends on the comparison; it fits repair.RunOptions.Before.
 func (r *Result) CheckUnchanged(ctx context.Context) error {
 	now, err := r.history(ctx)
 	switch {
@@ -204,7 +205,8 @@ func (r run) load(ctx context.Context) (*release.Loaded, error) {
 	return &release.Loaded{History: history}, err
 }
 
-// checkForce refuses options that Helm refuses because of the way in which the release is applied (helm v4.3.1 pkg/kube/client.go Update).
+// checkForce refuses options that Helm refuses because of the way in which the release is applied (helm v4.3.1 pkg/kube/client.go
+// Update).
 func checkForce(in threeway.Input) error {
 	switch {
 	case in.ForceConflicts && in.ApplyMethod == "client-side":

@@ -23,6 +23,7 @@ type Connection struct {
 	Name string
 	// Records opens the release records of a namespace.
 	Records func(namespace string) (Records, error)
+	// Cluster answers everything else.
 	Cluster Cluster
 	// Lookups starts to answer what the templates of one chart look up in the cluster. It returns the address of the server for messages,
 	// and adds the Secrets among the answers to known. If it is nil, lookups find nothing. Its parameters have a type of an internal
@@ -83,7 +84,8 @@ type Cluster interface {
 	Incomplete(groups []string) []report.Message
 }
 
-// LiveConnection returns the connection to a cluster that live.Connect has connected to, and to the records of its releases.
+// LiveConnection returns the connection to a cluster that [live.Connect] has connected to, and to the records of its releases, which
+// [release.Open] has opened. Name is the name of the cluster in reports. All of it is safe for concurrent use.
 func LiveConnection(cluster *live.Cluster, name string, storage *release.Storage) Connection {
 	return Connection{
 		Name: name, Cluster: cluster, Lookups: cluster.Lookups, DryRun: cluster.DryRun,

@@ -4,15 +4,17 @@
 //
 // A [Connection] says where to read, [Options] say how to compare, a [Target] says what, and [Comparer.Compare] returns a [Result]:
 //
+//	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 //	cluster, err := live.Connect(ctx, config, live.Options{})
 //	storage, err := release.Open(release.Driver{}, cluster.Metadata(), cluster.Dynamic())
 //	comparer := drift.New(drift.LiveConnection(cluster, "prod-cluster", storage), drift.Options{})
 //	result, err := comparer.Compare(ctx, drift.Target{Namespace: "prod", Release: "web"})
 //	r := report.New("v1", time.Now(), []report.Release{result.Report(threeway.Mask{})})
 //
-// One [Comparer] can compare many releases. The report is plain data with a published JSON schema, and r.HasError and the verdicts of its
-// fields are what a program acts on. To put drift back, pass result.Comparison to pkg/repair, and result.CheckUnchanged to the run of its
-// plan.
+// One [Comparer] can compare many releases, also at the same time. The report is plain data with a published JSON schema, and
+// r.HasError and the verdicts of its fields are what a program acts on. To put drift back, pass result.Comparison to pkg/repair, and
+// result.CheckUnchanged to the run of its plan. To keep it, [Comparer.Absorb] searches for values with which the chart renders what the
+// cluster has, and [RewriteValues] puts them into the values file.
 //
 // # The steps
 //
@@ -55,6 +57,8 @@
 // of an error of Compare is read is removed from it. Options.Known has a type of an internal package: other modules leave it nil.
 //
 // # Errors
+//
+// [Comparer.Compare] lists those that a program may want to recognize.
 //
 // An error says what went wrong. If there is advice, [Hint] returns it. [ErrForceConflicts], [ErrForceReplace] and [FluxError] belong to
 // options, so that a program can name its own flag or setting instead.

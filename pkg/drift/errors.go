@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// The errors of options that do not fit the way in which the release is applied.
+// The errors of options that do not fit the way in which the release is applied, for errors.Is.
 var (
 	// ErrForceConflicts is the error of Options.ForceConflicts if Helm applies client-side, where nothing conflicts.
 	ErrForceConflicts = errors.New("forcing conflicts needs server-side apply, and this release is applied client-side")
@@ -15,7 +15,7 @@ var (
 	ErrForceReplace = errors.New("replacing objects needs client-side apply, and this release is applied server-side")
 )
 
-// FluxError is the error of Options.FromFlux if the rules could not be read.
+// FluxError is the error of Options.FromFlux if the rules could not be read, for errors.As with a *FluxError. Err is the cause.
 type FluxError struct{ Err error }
 
 // Error names Flux and the cause.

@@ -25,7 +25,8 @@ func (c *Comparer) forecast(ctx context.Context, comparison *threeway.Comparison
 	return c.Predict(ctx, in)
 }
 
-// Predict reads what a forecast wants, and predicts. pkg/repair predicts so what a plan means for pods.
+// Predict reads what a forecast wants, and predicts. Its types are internal: other modules pass it on to repair.Plan.Forecast, which
+// predicts what a plan means for pods. What cannot be read makes the forecast less exact, and it says so.
 func (c *Comparer) Predict(ctx context.Context, in forecast.Input) forecast.Effects {
 	in.Now = c.connection.now()
 	for _, want := range forecast.Wants(in) {

@@ -13,15 +13,16 @@ import (
 )
 
 // Target is one release and what it is compared with. By default that is its stored manifest, which shows drift. At most one of RollbackTo
-// and Chart is set.
+// and Chart is set; both are an error.
 type Target struct {
 	// Namespace is the namespace of the release records, and Release the name of the release.
 	Namespace, Release string
-	// Revision is the stored revision to start from; 0 means the one that helm upgrade would start from.
+	// Revision is the stored revision to start from; 0 means the one that helm upgrade would start from. A rollback ignores it.
 	Revision int
-	// RollbackTo predicts helm rollback to this revision instead of helm upgrade. A negative number counts back from the last revision.
+	// RollbackTo predicts helm rollback to this revision instead of helm upgrade. A negative number counts back from the last revision; 0 is
+	// no rollback.
 	RollbackTo int
-	// Chart predicts helm upgrade with this chart.
+	// Chart predicts helm upgrade with this chart; nil compares with stored manifests alone.
 	Chart *Chart
 }
 
@@ -70,7 +71,8 @@ type Options struct {
 	Rules    []ignore.Rule
 	Warnings []report.Message
 
-	// Doing is called with what a comparison is doing, such as "reading 42 objects". The texts hold no foreign words. It may be nil.
+	// Doing is called with what a comparison is doing, such as "reading 42 objects". The texts hold no foreign words. It may be nil. If
+	// several comparisons run at the same time, so do its calls.
 	Doing func(what string)
 
 	// Known is what is known to be secret. Comparisons add to it, and it is removed from their errors. The commands of this module share it
@@ -82,7 +84,7 @@ type Options struct {
 	Fetch        func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
 	Render       func(ctx context.Context, q ChartRequest) (*RenderedChart, error)
-	// RenderVariants renders a chart with many values, as ServeVariants does, which is the default.
+	// RenderVariants renders a chart with many values for Absorb, as ServeVariants does, which is the default.
 	RenderVariants func(ctx context.Context, q ChartRequest, next NextVariants) error
 	// RenderTime is the time that all renderings of a search for values may take together; 0 means no limit. A single candidate is given up
 	// after a part of it.

@@ -13,7 +13,7 @@ import (
 )
 
 // ChartRequest is a chart to render and everything that its templates see. encoding/gob can encode all of it except the functions, so that
-// another process can render the chart.
+// another process can render the chart. Fields without a comment are those of render.ChartOptions with the same name.
 type ChartRequest struct {
 	// Path is a chart directory or an archive on this machine.
 	Path                   string
@@ -29,7 +29,7 @@ type ChartRequest struct {
 	Known                           *secret.Known
 	EnableDNS, SkipSchemaValidation bool
 
-	// ReadFile reads a values file.
+	// ReadFile reads a values file. It must be set if Values names files.
 	ReadFile func(ctx context.Context, name string) ([]byte, error)
 	// Server is the address of the API server in messages. Lookup answers lookups; if it is nil, they find nothing.
 	Server string

@@ -1,8 +1,12 @@
 package render_test
 
 import (
+	"context"
 	"fmt"
 
+	"helm.sh/helm/v3/pkg/chartutil"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
@@ -25,4 +29,23 @@ metadata: {name: web}
 	// Output:
 	// ConfigMap web in prod from shop/templates/config.yaml
 	// Service web in prod from shop/templates/service.yaml
+}
+
+// Chart renders what helm upgrade would store as the manifest of the next revision.
+func ExampleChart() {
+	rendered, err := render.Chart(context.Background(), render.ChartOptions{
+		Path: "../../testdata/charts/demo", ReleaseName: "web", Namespace: "prod", LastRevision: 1,
+		Values:       render.ValueOptions{Set: []string{"replicas=3"}},
+		Capabilities: chartutil.DefaultCapabilities, // those of a cluster: live.Cluster.Capabilities
+	})
+	if err != nil {
+		panic(err) // a *render.Error if the chart or its values are wrong
+	}
+	for _, o := range render.Parse(rendered.Manifest, render.ParseOptions{Namespace: "prod"}).Objects {
+		if o.Kind == "Deployment" {
+			fmt.Println(rendered.ChartName, rendered.ChartVersion, o.Kind, o.Name, object.Child(o.Content, "spec")["replicas"])
+		}
+	}
+	// Output:
+	// shop 1.2.0 Deployment web 3
 }

@@ -1,10 +1,11 @@
 package report
 
-// Accept silences what an earlier report of the same release has already, so that only what is new since then counts. Name is what the
-// report calls the earlier one.
+// Accept silences what an earlier report of the same release has already, so that only what is new since then counts. Earlier is not
+// nil and does not change; name is what the report calls it. The release is found by its name and by the namespace of its records,
+// whatever its cluster is called. If the release is in a [Report] already, call [Report.Recount] afterwards.
 //
-// A finding is known if the earlier report has it with the same cause and counted it, or if neither report counts it. So an edit of a field
-// that the upgrade was to change anyway is new, and so is an edit of a field that a rule or an autoscaler excused.
+// A finding is known if the earlier report has it with the same cause and counted it, or if neither report counts it. So an edit of a
+// field that the upgrade was to change anyway is new, and so is an edit of a field that a rule or an autoscaler excused.
 func (r *Release) Accept(earlier *Report, name string) {
 	known := baselineOf(earlier, r)
 	rule := &IgnoreRule{Rule: name, Reason: "known since " + earlier.Time.UTC().Format("2006-01-02 15:04"), Baseline: true}
@@ -14,8 +15,8 @@ func (r *Release) Accept(earlier *Report, name string) {
 	r.Drifted = r.HasDrifted()
 }
 
-// accept silences what is known of one object. If the object counts as a whole, it gets the rule. A write that consists of fields is known
-// only if each of the fields is.
+// accept silences what is known of one object. If the object counts as a whole, it gets the rule. A write that consists of fields is
+// known only if each of the fields is.
 func (o *Object) accept(known baseline, rule *IgnoreRule) {
 	isKnown, writesKnown := known.hasObject(*o), true
 	for i := range o.Fields {

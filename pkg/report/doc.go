@@ -19,5 +19,25 @@
 //
 // # Compatibility
 //
-// Within [APIVersion], keys are only added. internal/output/schema has the schemas of Report, FixResult and ReleaseList.
+// Within [APIVersion], keys are only added, and a reader ignores those that it does not know. internal/output/schema/report.schema.json
+// is the JSON Schema of all documents ([Report], [FixResult], [ReleaseList], [History], [AbsorbResult]), and docs/report.md describes
+// each key. Fields with the tag json:"-" are for this program's own formats, and are lost in a saved report.
+//
+// # Reading one
+//
+// A program that gates on a saved report:
+//
+//	text, err := os.ReadFile("report.json") // of helmdrift diff -o json
+//	r, err := report.Read(text)
+//	if r.HasError() {
+//		// not everything was compared: what is not listed may have drifted
+//	}
+//	for _, release := range r.Releases {
+//		if release.State() == report.StateDrifted {
+//			fields, objects := release.ToPutBack()
+//			fmt.Println(release.Name, fields, objects, release.Editors())
+//		}
+//	}
+//
+// Nothing here is safe for concurrent use while one of the calls changes a value: [Release.Accept], [Report.Recount] and [Notes.Add] do.
 package report

@@ -13,7 +13,7 @@ type Classification struct {
 	Cause   Cause
 	// Managed reports whether the manifest of old or desired names the field.
 	Managed bool
-	Class   Class
+	Class   Class // empty for an ordinary value
 	// Equivalent reports whether live differs from old only in the way it is written. Such a difference is a finding only if Helm writes
 	// the field or fails on it.
 	Equivalent bool
@@ -86,7 +86,8 @@ func (r Release) HasDrifted() bool {
 	return r.Terminating || slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Drifted })
 }
 
-// ToPutBack counts what drifted in the release: fields that live has left, and objects that are missing or being deleted.
+// ToPutBack counts what drifted in the release: fields that live has left, and objects that are missing or being deleted. What a rule
+// silences is not counted.
 func (r Release) ToPutBack() (fields, objects int) {
 	for _, o := range r.Objects {
 		drifted, gone := o.ToPutBack()

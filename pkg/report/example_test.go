@@ -11,7 +11,7 @@ const saved = `{"apiVersion": "helmdrift.io/v1", "kind": "Report", "helmdrift": 
 "releases": [{"name": "web", "namespace": "prod", "operation": "drift", "drifted": true, "compared": 3, "objects": [
   {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "prod", "name": "web", "action": "update", "drifted": true, "fields": [
     {"id": "1", "path": "spec.replicas", "pointer": "/spec/replicas", "verdict": "overwrite", "cause": "drift", "managed": true,
-     "certain": true, "old": 2, "desired": 2, "live": 5, "after": 2, "owners": [{"manager": "kubectl", "group": "human"}]}]}]}]}`
+     "certain": true, "old": 2, "desired": 2, "live": 5, "after": 2, "owners": [{"manager": "kubectl", "group": "person"}]}]}]}]}`
 
 // A program reads a saved report and acts on the verdicts of its fields.
 func ExampleRead() {
@@ -45,4 +45,23 @@ func ExampleMerge() {
 	fmt.Println(len(whole.Releases), whole.HasError())
 	// Output:
 	// 1 false
+}
+
+// Accept silences what an earlier report has, so that a gate fails on new drift only.
+func ExampleRelease_Accept() {
+	baseline, err := report.Read([]byte(saved))
+	if err != nil {
+		panic(err)
+	}
+	today, err := report.Read([]byte(saved))
+	if err != nil {
+		panic(err)
+	}
+	for i := range today.Releases {
+		today.Releases[i].Accept(baseline, "baseline.json")
+	}
+	today.Recount()
+	fmt.Println(today.Releases[0].State(), "with", today.Summary.Ignored, "known finding")
+	// Output:
+	// clean with 1 known finding
 }

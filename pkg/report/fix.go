@@ -44,7 +44,8 @@ type FixResult struct {
 // FixPlan is what a fix writes to one object.
 type FixPlan struct {
 	Object ObjectKey `json:"object"`
-	UID    string    `json:"uid,omitempty"`
+	// UID is that of the object that was compared; empty if it is missing.
+	UID string `json:"uid,omitempty"`
 	// Create is set if the object is missing and is created again.
 	Create bool `json:"create,omitempty"`
 	// HandOver is set if only ownership is put back: a fix that was interrupted left its field manager behind.
@@ -77,7 +78,8 @@ type FixOperation struct {
 type FixOutcome struct {
 	Object ObjectKey `json:"object"`
 	Status FixStatus `json:"status"`
-	Reason string    `json:"reason,omitempty"`
+	// Reason says why the object was not put back; empty if it was.
+	Reason string `json:"reason,omitempty"`
 	// Fields are the ids of the fields that the status is about; absent if it is about the whole object.
 	Fields []string `json:"fields,omitempty"`
 	// Rollout is how far the object came up, if the fix waited for it.

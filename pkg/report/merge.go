@@ -16,11 +16,11 @@ type Named struct {
 }
 
 // Merge returns one report with the releases of all, which it sorts by cluster, namespace and name. Version is that of the program that
-// merges. The reports of shards must be complete: each part of the same number of parts, once. A release in two reports is an error, since
-// the two may contradict each other, and so is a list without a report.
+// merges. The reports of shards must be complete: each part of the same number of parts, once. A release in two reports is an error,
+// since the two may contradict each other, and so is a list without a report.
 //
-// The time of the result is that of the newest report. Its Scan has the longest of their times, since the parts of a fleet are scanned side by
-// side, and the sum of their requests. It shares the contents of its releases with the reports.
+// The time of the result is that of the newest report. Its Scan has the longest of their times, since the parts of a fleet are scanned
+// side by side, and the sum of their requests. It shares the contents of its releases with the reports.
 func Merge(version string, reports []Named) (*Report, error) {
 	if len(reports) == 0 {
 		return nil, errors.New("there is no report to merge")

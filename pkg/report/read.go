@@ -15,10 +15,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Read decodes a report that was saved as JSON or YAML. It accepts every report of this [APIVersion], also one with keys that it does not
-// know: within a version keys are only added. What is not part of the contract is empty in the result: notes have no kinds, and no finding
-// has a Pattern, so [Report.Rules] finds nothing. Text may come from anybody; its length is the caller's to bound. The error is about
-// the text ("it has no apiVersion"), so the caller says which file it is of.
+// Read decodes a report that was saved as JSON or YAML. It accepts every report of this [APIVersion], also one with keys that it does
+// not know: within a version keys are only added. What is not part of the contract is empty in the result: notes have no kinds, and no
+// finding has a Pattern, so [Report.Rules] finds nothing. Text may come from anybody; its length is the caller's to bound. The error is
+// about the text ("it has no apiVersion"), so the caller says which file it is of.
 func Read(text []byte) (*Report, error) {
 	doc, err := asJSON(text)
 	if err != nil {
@@ -34,7 +34,8 @@ func Read(text []byte) (*Report, error) {
 	return &out, nil
 }
 
-// IsOtherKind reports whether an error of [Read] or [ReadTime] means that a document of helmdrift is no report, such as the result of a fix.
+// IsOtherKind reports whether an error of [Read] or [ReadTime] means that a document of helmdrift is no report, such as the result of a
+// fix.
 func IsOtherKind(err error) bool {
 	var other otherKind
 	return errors.As(err, &other)

@@ -16,14 +16,17 @@ const (
 	KindReport = "Report"
 )
 
-// Report is the contract of helmdrift diff: every output format is a view of it. It holds only masked values.
+// Report is the contract of helmdrift diff: every output format is a view of it. [New] and [NewScan] make one, and [Read] reads a saved
+// one. It holds only masked values, unless the caller asked for others with threeway.Mask.
 type Report struct {
-	APIVersion string    `json:"apiVersion"`
-	Kind       string    `json:"kind"`
-	Helmdrift  string    `json:"helmdrift"`
-	Time       time.Time `json:"time"`
-	Summary    Summary   `json:"summary"`
-	Releases   []Release `json:"releases"`
+	// APIVersion and Kind are the constants APIVersion and KindReport.
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Helmdrift is the version of the program that made the report, and Time when it did, in UTC and whole seconds.
+	Helmdrift string    `json:"helmdrift"`
+	Time      time.Time `json:"time"`
+	Summary   Summary   `json:"summary"`
+	Releases  []Release `json:"releases"`
 	// Errors are about what no entry of Releases can stand for: a cluster that did not answer, a namespace whose records cannot be read.
 	Errors []ScanError `json:"errors,omitempty"`
 	// Scan is set if the releases were selected, not named.
@@ -34,8 +37,9 @@ type Report struct {
 type ScanError struct {
 	Cluster   string `json:"cluster,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
-	Code      string `json:"code"`
-	Message   string `json:"message"`
+	// Code is for programs, such as "forbidden" and [ErrorNotFound], and Message for people. pkg/live has the codes.
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 // Scan says what a selection of releases covers and what it took.
@@ -57,17 +61,21 @@ type Shard struct {
 
 // Summary counts over all releases. A finding that a rule or a class silences is counted in Ignored and nowhere else.
 type Summary struct {
-	Releases        int         `json:"releases"`
-	DriftedReleases int         `json:"driftedReleases"`
-	Objects         int         `json:"objects"`
-	DriftedObjects  int         `json:"driftedObjects"`
-	Missing         int         `json:"missing"`
-	Terminating     int         `json:"terminating,omitempty"`
-	Errors          int         `json:"errors"`
-	Managed         int         `json:"managed"`
-	Unmanaged       int         `json:"unmanaged"`
-	Ignored         int         `json:"ignored"`
-	Fields          FieldCounts `json:"fields"`
+	Releases        int `json:"releases"`
+	DriftedReleases int `json:"driftedReleases"`
+	// Objects counts all that were compared, also those that are not listed. Missing and Terminating count objects that are gone or are
+	// being deleted, unless a rule silences that; they are among DriftedObjects.
+	Objects        int `json:"objects"`
+	DriftedObjects int `json:"driftedObjects"`
+	Missing        int `json:"missing"`
+	Terminating    int `json:"terminating,omitempty"`
+	// Errors counts what could not be read or compared: errors of the report, of releases and of objects.
+	Errors int `json:"errors"`
+	// Managed and Unmanaged count findings on fields that a manifest names, and on those that none names. Fields counts both by verdict.
+	Managed   int         `json:"managed"`
+	Unmanaged int         `json:"unmanaged"`
+	Ignored   int         `json:"ignored"`
+	Fields    FieldCounts `json:"fields"`
 	// Restarts counts the pods that the operation replaces, and Downtime the workloads that have no ready pod for a time.
 	Restarts int `json:"restarts,omitempty"`
 	Downtime int `json:"downtime,omitempty"`
@@ -84,24 +92,33 @@ type FieldCounts struct {
 
 // Release is the comparison of one release.
 type Release struct {
-	Name             string    `json:"name"`
-	Namespace        string    `json:"namespace"`
-	StorageNamespace string    `json:"storageNamespace"`
-	Cluster          string    `json:"cluster"`
-	Operation        Operation `json:"operation"`
-	Old              *Revision `json:"old,omitempty"`
-	Last             *Revision `json:"last,omitempty"`
-	Desired          *Desired  `json:"desired,omitempty"`
-	ApplyMethod      string    `json:"applyMethod,omitempty"`
+	Name string `json:"name"`
+	// Namespace is the record's own, which is the default of the objects, and StorageNamespace is that in which the record is stored. GitOps
+	// controllers may keep the two apart; cluster, storage namespace and name identify a release.
+	Namespace        string `json:"namespace"`
+	StorageNamespace string `json:"storageNamespace"`
+	// Cluster is what the caller calls the cluster; the commands take the name in the kubeconfig.
+	Cluster   string    `json:"cluster"`
+	Operation Operation `json:"operation"`
+	// Old is the revision that Helm starts from; nil if nothing is installed. Last is the last revision, which is another one if it failed.
+	Old  *Revision `json:"old,omitempty"`
+	Last *Revision `json:"last,omitempty"`
+	// Desired is nil if the release could not be compared at all.
+	Desired *Desired `json:"desired,omitempty"`
+	// ApplyMethod is "client-side" or "server-side", of the last revision; empty if that is not known.
+	ApplyMethod string `json:"applyMethod,omitempty"`
 	// FieldManager is the name under which the release is applied server-side, if the cluster shows it.
 	FieldManager string `json:"fieldManager,omitempty"`
 	// Terminating is set if the namespace of the release, or of its records, is being deleted.
-	Terminating bool          `json:"terminating,omitempty"`
-	Drifted     bool          `json:"drifted"`
+	Terminating bool `json:"terminating,omitempty"`
+	// Drifted is what [Release.HasDrifted] returned when the report was made, or when Accept or Recount decided again.
+	Drifted bool `json:"drifted"`
+	// Errors made the comparison incomplete, apart from those of single objects; see [Release.HasError].
 	Warnings    []Message     `json:"warnings"`
 	Errors      []Message     `json:"errors"`
 	NotCompared []NotCompared `json:"notCompared"`
-	Objects     []Object      `json:"objects"`
+	// Objects are in Helm's install order (helm v3.22.0 pkg/releaseutil/kind_sorter.go InstallOrder).
+	Objects []Object `json:"objects"`
 	// Effect sums up what the operation means for pods; nil if it writes nothing that matters to them.
 	Effect *ReleaseEffect `json:"effect,omitempty"`
 	// Compared is the number of objects that were compared. Objects lists only those with something to report.
@@ -119,15 +136,17 @@ type Patch struct {
 
 // Revision names a stored revision.
 type Revision struct {
-	Revision int    `json:"revision"`
-	Status   string `json:"status,omitempty"`
-	Chart    string `json:"chart,omitempty"`
+	Revision int `json:"revision"`
+	// Status is Helm's word, such as deployed and failed. Chart is name and version, such as shop-1.2.0.
+	Status string `json:"status,omitempty"`
+	Chart  string `json:"chart,omitempty"`
 }
 
 // Desired is the source of the desired state.
 type Desired struct {
-	// Source is "record", "chart" or "revision".
-	Source   string `json:"source"`
+	// Source is "record" for the manifest of old itself, "chart" for a rendered chart, or "revision" for another stored one.
+	Source string `json:"source"`
+	// Revision is the stored one; 0 for a chart. Chart is name and version of the chart.
 	Revision int    `json:"revision,omitempty"`
 	Chart    string `json:"chart,omitempty"`
 	// Helm is the major version of the Helm that is predicted: "3" or "4".
@@ -136,11 +155,13 @@ type Desired struct {
 
 // Message is a warning or an error about a release.
 type Message struct {
+	// Code is for programs and keeps its meaning; Message is for people.
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	Object  string `json:"object,omitempty"`
-	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"`
+	// Object, File and Line say what the message is about, if that is one object or a place in a file. Lines count from 1.
+	Object string `json:"object,omitempty"`
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
 }
 
 // String returns the message with its file and line in front, as compilers print it.
@@ -173,35 +194,47 @@ const (
 	NotComparedMasked = "masked"
 )
 
-// NotCompared is an object of the manifest that has no live counterpart by design: a hook, or one with generateName. With a path it is one
-// field of an object.
+// NotCompared is an object of the manifest that has no live counterpart by design: a hook, or one with generateName. With a path it is
+// one field of an object. It is no error: the comparison is complete all the same.
 type NotCompared struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name"`
-	Path      string `json:"path,omitempty"`
-	Reason    string `json:"reason"`
+	// Name is the name, or the prefix of a generated one.
+	Name string `json:"name"`
+	Path string `json:"path,omitempty"`
+	// Reason is NotComparedHook, NotComparedMasked, or "generateName".
+	Reason string `json:"reason"`
 }
 
 // Object is one object with a finding, an action other than none, a note or an error.
 type Object struct {
-	ID           string       `json:"id,omitempty"`
-	APIVersion   string       `json:"apiVersion"`
-	Kind         string       `json:"kind"`
-	Namespace    string       `json:"namespace,omitempty"`
-	Name         string       `json:"name"`
-	GenerateName string       `json:"generateName,omitempty"`
-	Source       string       `json:"source,omitempty"`
-	Action       Action       `json:"action"`
-	Reason       string       `json:"reason,omitempty"`
-	BlockedBy    []ObjectKey  `json:"blockedBy,omitempty"`
-	Engine       Engine       `json:"engine,omitempty"`
-	Missing      bool         `json:"missing"`
-	Terminating  bool         `json:"terminating,omitempty"`
-	Drifted      bool         `json:"drifted"`
-	Notes        Notes        `json:"note,omitempty"`
-	Error        *ObjectError `json:"error,omitempty"`
-	IgnoredBy    *IgnoreRule  `json:"ignoredBy,omitempty"`
+	// ID is stable across reports: a hash of the key, the action, and whether the object is missing or being deleted.
+	ID         string `json:"id,omitempty"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	// Name is empty if the API server makes it from GenerateName.
+	Name         string `json:"name"`
+	GenerateName string `json:"generateName,omitempty"`
+	// Source is the template that the object comes from, if the manifest says so.
+	Source string `json:"source,omitempty"`
+	// Action is what Helm does with the object, and Reason why; a failure always has a reason. BlockedBy are the objects whose failure makes
+	// Helm skip this one.
+	Action    Action      `json:"action"`
+	Reason    string      `json:"reason,omitempty"`
+	BlockedBy []ObjectKey `json:"blockedBy,omitempty"`
+	// Engine is empty if Helm patches nothing, such as for an object that it creates.
+	Engine Engine `json:"engine,omitempty"`
+	// Missing and Terminating are set for an object that old has and the cluster has not, or that is being deleted.
+	Missing     bool `json:"missing"`
+	Terminating bool `json:"terminating,omitempty"`
+	// Drifted is set if the object is gone, or a finding of it counts as drift, and nothing silences that.
+	Drifted bool  `json:"drifted"`
+	Notes   Notes `json:"note,omitempty"`
+	// Error is set if the object could not be compared. It then is neither clean nor missing.
+	Error *ObjectError `json:"error,omitempty"`
+	// IgnoredBy is the rule that silences the object as a whole.
+	IgnoredBy *IgnoreRule `json:"ignoredBy,omitempty"`
 	// Known is set by Release.Accept: the earlier report already has everything that Helm writes to the object.
 	Known bool `json:"known,omitempty"`
 	// Controllers counts values that no manifest names and that only controllers wrote.
@@ -210,7 +243,8 @@ type Object struct {
 	Forgotten int     `json:"forgotten,omitempty"`
 	DryRun    *DryRun `json:"dryRun,omitempty"`
 	// Effect predicts what the write of the object means for pods and data; nil if it means nothing for them.
-	Effect *Effect   `json:"effect,omitempty"`
+	Effect *Effect `json:"effect,omitempty"`
+	// Fields are the findings, ordered by path.
 	Fields []Finding `json:"fields"`
 	// OnlyConflicts is set if conflicts are the only reason why the operation fails on the object. It is not part of the contract.
 	OnlyConflicts bool `json:"-"`
@@ -218,12 +252,14 @@ type Object struct {
 
 // ObjectError is the reason why an object could not be compared.
 type ObjectError struct {
+	// Code is for programs, such as "forbidden"; pkg/live has most of them. Message is for people, and holds no masked value.
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
 // IgnoreRule names the rule, or the baseline, that silences a finding or what is said of an object as a whole.
 type IgnoreRule struct {
+	// Rule is the rule as its author named or wrote it, and Reason the author's reason.
 	Rule   string `json:"rule"`
 	Reason string `json:"reason,omitempty"`
 	// Baseline is set by Accept: the rule is an earlier report, and Reason says when that was made. It is no part of the contract.
@@ -232,8 +268,10 @@ type IgnoreRule struct {
 
 // DryRun is the API server's own answer to the write, if it was asked.
 type DryRun struct {
-	// Result is "agrees", "disagrees", or "refused": the server, or this program, would not try the write.
-	Result  string `json:"result"`
+	// Result is [DryRunAgrees], [DryRunDisagrees], or [DryRunRefused]: the server, or this program, would not try the write, which proves
+	// nothing.
+	Result string `json:"result"`
+	// Message says what differs, or why the server could not be asked.
 	Message string `json:"message,omitempty"`
 }
 
@@ -244,33 +282,48 @@ const (
 	DryRunRefused   = "refused"
 )
 
-// Finding is one field with a verdict. A side without the field has no key; if the finding is masked, no side has one.
+// Finding is one field with a verdict. A side without the field is nil and has no key; if the finding is masked, no side has a value.
+// Values are those of pkg/object, so an integer is an int64 and a null is object.Null.
 type Finding struct {
-	ID             string  `json:"id"`
-	Path           string  `json:"path"`
-	Pointer        string  `json:"pointer,omitempty"`
-	DesiredPointer string  `json:"desiredPointer,omitempty"`
-	Verdict        Verdict `json:"verdict"`
-	Cause          Cause   `json:"cause"`
-	Managed        bool    `json:"managed"`
-	Certain        bool    `json:"certain"`
-	Class          Class   `json:"class,omitempty"`
-	Template       string  `json:"template,omitempty"`
-	Masked         bool    `json:"masked,omitempty"`
-	Old            any     `json:"old,omitempty"`
-	Desired        any     `json:"desired,omitempty"`
-	Live           any     `json:"live,omitempty"`
-	After          any     `json:"after,omitempty"`
+	// ID is stable across reports: a hash of the object's key, the path and the verdict.
+	ID string `json:"id"`
+	// Path is for people, and not to be parsed. Pointer is the place in live, and DesiredPointer the place in desired if live lacks the
+	// field, both as JSON pointers (RFC 6901) for programs. At most one of the two is set.
+	Path           string `json:"path"`
+	Pointer        string `json:"pointer,omitempty"`
+	DesiredPointer string `json:"desiredPointer,omitempty"`
+	// Verdict is what Helm does with the field, and Cause which side differs from old.
+	Verdict Verdict `json:"verdict"`
+	Cause   Cause   `json:"cause"`
+	// Managed is set if the manifest of old or desired names the field.
+	Managed bool `json:"managed"`
+	// Certain is not set if the verdict could not be decided without a write; a note says why.
+	Certain bool  `json:"certain"`
+	Class   Class `json:"class,omitempty"`
+	// Template is the file of the chart that makes a volatile value.
+	Template string `json:"template,omitempty"`
+	// Masked is set if the values are not shown because they are secret.
+	Masked bool `json:"masked,omitempty"`
+	// Old is the value of the revision that Helm starts from, Desired what Helm would send, Live what the API server returned. After is
+	// the value after the operation if it is not the desired one, such as the default of a field that is removed.
+	Old     any `json:"old,omitempty"`
+	Desired any `json:"desired,omitempty"`
+	Live    any `json:"live,omitempty"`
+	After   any `json:"after,omitempty"`
 	// Nulls are the names of the sides that hold a null. MarshalJSON sets them from the sides that are object.Null.
-	Nulls      []string    `json:"nulls,omitempty"`
-	Notes      Notes       `json:"note,omitempty"`
-	Equivalent bool        `json:"equivalent,omitempty"`
-	Blocked    bool        `json:"blocked,omitempty"`
-	IgnoredBy  *IgnoreRule `json:"ignoredBy,omitempty"`
-	Owners     []Owner     `json:"owners,omitempty"`
+	Nulls []string `json:"nulls,omitempty"`
+	Notes Notes    `json:"note,omitempty"`
+	// Equivalent is set if live means the same as old and is written in another way.
+	Equivalent bool `json:"equivalent,omitempty"`
+	// Blocked is set if Helm fails on the object or skips it: nothing will change, and the verdict says what Helm would do otherwise.
+	Blocked bool `json:"blocked,omitempty"`
+	// IgnoredBy is the rule that silences the finding; nil for most. See [Finding.Silenced].
+	IgnoredBy *IgnoreRule `json:"ignoredBy,omitempty"`
+	// Owners are the field managers that last wrote the live value, from metadata.managedFields.
+	Owners []Owner `json:"owners,omitempty"`
 	// Inside is set if the sides are documents, and says what differs inside them. A masked finding has none.
 	Inside *Inside `json:"inside,omitempty"`
-	// Unrecorded is set if the API server does not record who wrote the live value; Note says why.
+	// Unrecorded is set if the API server does not record who wrote the live value; a note says why.
 	Unrecorded bool `json:"unrecorded,omitempty"`
 	// OwnerOnly is set in a FixPlan if the live value stays and only its owner changes. It is not part of the contract.
 	OwnerOnly bool `json:"-"`
@@ -304,7 +357,7 @@ func (f *Finding) sides() iter.Seq2[string, *any] {
 	}
 }
 
-// Key returns what identifies the object.
+// Key returns what identifies the object, whatever its version.
 func (o Object) Key() object.Key {
 	group, _ := o.groupVersion()
 	return object.Key{Group: group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// Rules returns the rules that silence everything that counts in the report and nothing else; whoever adds them to .helmdrift.yaml accepts
-// the release as it is. Each rule names one object and the paths of its findings. It names the object as a whole if the object is missing
-// or being deleted, or if the operation fails on it for another reason than conflicts. No rule can name a list item whose key is a secret
-// and which live lacks.
+// Rules returns the rules that silence everything that counts in the report and nothing else; whoever adds them to .helmdrift.yaml
+// accepts the release as it is. Each rule names one object and the paths of its findings. It names the object as a whole if the object
+// is missing or being deleted, or if the operation fails on it for another reason than conflicts. No rule can name a list item whose
+// key is a secret and which live lacks. The reason of each is the date of the report. Rules need [Finding.Pattern], so a report that
+// was read from a file has none for its fields.
 func (r *Report) Rules() []RuleText {
 	out := []RuleText{}
 	for _, release := range r.Releases {
@@ -41,8 +42,8 @@ func (o *Object) rule() RuleText {
 	return rule
 }
 
-// target selects this object alone, at every version of its group. An empty group would select every group, so an object of the core group
-// is selected by its version.
+// target selects this object alone, at every version of its group. An empty group would select every group, so an object of the core
+// group is selected by its version.
 func (o *Object) target() *TargetText {
 	group, version := o.groupVersion()
 	if group != "" {
@@ -52,12 +53,17 @@ func (o *Object) target() *TargetText {
 	return &TargetText{Group: quote(group), Version: quote(version), Kind: quote(o.Kind), Name: quote(o.Name), Namespace: quote(o.Namespace)}
 }
 
-// RuleText is one ignore rule as a file has it. Its keys are those of Flux for whatever Flux has.
+// RuleText is one ignore rule as a file has it. Its keys are those of spec.driftDetection.ignore of Flux for whatever Flux has;
+// docs/ignore.md describes them.
 type RuleText struct {
-	Paths    []string    `json:"paths,omitempty"`
-	Target   *TargetText `json:"target,omitempty"`
-	Managers []string    `json:"managers,omitempty"`
-	Releases []string    `json:"releases,omitempty"`
+	// Paths are JSON pointers with patterns, such as /spec/replicas; "" is the object as a whole.
+	Paths []string `json:"paths,omitempty"`
+	// Target selects the objects; nil selects all.
+	Target *TargetText `json:"target,omitempty"`
+	// Managers are names of field managers: the rule then silences only what these wrote. They may begin or end in *.
+	Managers []string `json:"managers,omitempty"`
+	// Releases are names of releases; without any, the rule holds for all.
+	Releases []string `json:"releases,omitempty"`
 	// Conflicts also silences that the operation fails on the object, as long as rules silence each conflict that it fails on.
 	Conflicts bool   `json:"conflicts,omitempty"`
 	Reason    string `json:"reason,omitempty"`
@@ -65,7 +71,8 @@ type RuleText struct {
 	Expires string `json:"expires,omitempty"`
 }
 
-// TargetText selects objects. The first five are regular expressions; the selectors are written as for kubectl.
+// TargetText selects objects. The first five are regular expressions; the selectors are written as for kubectl. What is empty selects
+// everything.
 type TargetText struct {
 	Group              string `json:"group,omitempty"`
 	Version            string `json:"version,omitempty"`

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// New returns a report of releases, in their order, with the counts of its summary. A report without a release has an empty list.
+// New returns a report of releases, in their order, with the counts of its summary. Version is that of the program, and now the time of
+// the comparison, which the report has in UTC and whole seconds. The report keeps the list of releases; nil becomes an empty one.
 func New(version string, now time.Time, releases []Release) *Report {
 	if releases == nil {
 		releases = []Release{}
@@ -18,7 +19,8 @@ func New(version string, now time.Time, releases []Release) *Report {
 	return r
 }
 
-// NewScan returns the report of a selection of releases, which it sorts by cluster, namespace and name.
+// NewScan returns the report of a selection of releases, which it sorts in place by cluster, namespace and name. Errors are about what
+// could not be searched, and scan says what the selection covers. The other arguments are those of [New].
 func NewScan(version string, now time.Time, releases []Release, errors []ScanError, scan Scan) *Report {
 	slices.SortStableFunc(releases, func(a, b Release) int {
 		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.StorageNamespace, b.StorageNamespace), cmp.Compare(a.Name, b.Name))
@@ -29,7 +31,8 @@ func NewScan(version string, now time.Time, releases []Release, errors []ScanErr
 	return r
 }
 
-// Recount decides again what drifted, and counts the summary again. It is needed after findings were silenced.
+// Recount decides again what drifted, and counts the summary again. It is needed after the findings of a report have changed, as by
+// [Release.Accept].
 func (r *Report) Recount() {
 	r.Summary = Summary{Errors: len(r.Errors)}
 	for i := range r.Releases {
@@ -96,7 +99,8 @@ func (s *Summary) addField(f Finding) {
 	}
 }
 
-// HasError reports whether anything could not be read or compared.
+// HasError reports whether anything could not be read or compared. What is missing in such a report may exist, so it must not be taken
+// for a clean one.
 func (r *Report) HasError() bool {
 	return len(r.Errors) > 0 || slices.ContainsFunc(r.Releases, Release.HasError)
 }

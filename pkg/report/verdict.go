@@ -3,13 +3,13 @@ package report
 // Verdict is what Helm will do with a field.
 type Verdict string
 
-// The verdicts. Conflict occurs only in a server-side apply: the upgrade fails on the field.
+// The verdicts. docs/verdicts.md has the rule behind each, with its source in Helm or Kubernetes.
 const (
-	Add       Verdict = "add"
-	Remove    Verdict = "remove"
-	Overwrite Verdict = "overwrite"
-	Ignore    Verdict = "ignore"
-	Conflict  Verdict = "conflict"
+	Add       Verdict = "add"       // live gets a value that it has not
+	Remove    Verdict = "remove"    // live loses its value, or gets a default in its place
+	Overwrite Verdict = "overwrite" // live gets another value
+	Ignore    Verdict = "ignore"    // the upgrade leaves live as it is, although it differs
+	Conflict  Verdict = "conflict"  // the upgrade fails on the field; only a server-side apply does
 )
 
 // Writes reports whether an upgrade changes the field.
@@ -28,8 +28,8 @@ const (
 // Action is what Helm will do with a whole object.
 type Action string
 
-// The actions. Keep leaves an object in the cluster that the manifest no longer has, because its resource policy says so; adopt takes over
-// an object that the release did not create; skip means that another object, which fails, keeps Helm from reaching this one.
+// The actions. Keep leaves an object in the cluster that the manifest no longer has, because its resource policy says so; adopt takes
+// over an object that the release did not create; skip means that another object, which fails, keeps Helm from reaching this one.
 const (
 	ActionNone    Action = "none"
 	ActionUpdate  Action = "update"
@@ -66,8 +66,8 @@ const (
 // Class says what a finding is about, if that is not an ordinary value. Some classes are silenced ([Classification.Silenced]).
 type Class string
 
-// The classes: a value that each rendering generates anew, replicas under an autoscaler, the order of a list, and a conflict about a field
-// that a controller fills in by design, so that it has not drifted.
+// The classes: a value that each rendering generates anew, replicas under an autoscaler, the order of a list, and a conflict about a
+// field that a controller fills in by design, so that it has not drifted.
 const (
 	ClassVolatile   Class = "volatile"
 	ClassAutoscaled Class = "autoscaled"
@@ -80,10 +80,10 @@ type Operation string
 
 // The operations.
 const (
-	OperationDrift    Operation = "drift"
-	OperationUpgrade  Operation = "upgrade"
-	OperationRollback Operation = "rollback"
-	OperationInstall  Operation = "install"
+	OperationDrift    Operation = "drift"    // desired is old: what has left the stored release, and what would upgrading to it again do
+	OperationUpgrade  Operation = "upgrade"  // helm upgrade with a chart
+	OperationRollback Operation = "rollback" // helm rollback to a stored revision
+	OperationInstall  Operation = "install"  // helm upgrade --install of a release that is not installed
 )
 
 // Command returns the Helm command that the operation predicts. For drift that is an upgrade to what is deployed already.

@@ -10,9 +10,12 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Comparison is one release compared, every value in clear. It never leaves the process; Report masks it.
+// Comparison is one release compared, every value in clear. It never leaves the process; Report masks it. It is not safe for concurrent
+// use, and its values must not be changed.
 type Comparison struct {
-	Input   Input
+	// Input is what was compared.
+	Input Input
+	// Objects are all objects of old and desired, in Helm's install order (helm v3.22.0 pkg/releaseutil/kind_sorter.go InstallOrder).
 	Objects []ObjectComparison
 	// Warnings are those of the input and of the comparison itself.
 	Warnings []report.Message
@@ -22,19 +25,26 @@ type Comparison struct {
 	job *comparer
 }
 
-// ObjectComparison is one object compared.
+// ObjectComparison is one object compared. Besides the fields that are listed here, it has:
+//
+//	Engine                     report.Engine   the merge that Helm uses; empty if it patches nothing
+//	Findings                   []Finding       the fields with a verdict
+//	Old, Desired, Live, Result map[string]any  the normal forms that were compared, and live after Helm's write; nil if absent
+//	Controllers, Forgotten     int             how many fields only controllers, or only forgotten writers, wrote, and no upgrade changes
 type ObjectComparison struct {
 	// Object is desired's, or old's if desired has none.
 	object.Object
 	fields
 	write
 	report.ObjectState
+	// Reason says why Helm takes this Action. BlockedBy are the objects whose failure makes Helm skip this one.
 	Reason    string
 	BlockedBy []report.ObjectKey
 	// OfLast is set for a missing object that the last revision, which is not old because it failed, no longer has.
 	OfLast bool
-	Err    *report.ObjectError
-	Notes  report.Notes
+	// Err is why the object could not be compared; nil if it was.
+	Err   *report.ObjectError
+	Notes report.Notes
 	// DryRun is the API server's answer to a dry run of the write; nil if there was none.
 	DryRun *report.DryRun
 	// conflictsIgnoredBy is the rule that silences a failure on conflicts alone.
@@ -92,7 +102,8 @@ func (o *ObjectComparison) fail(scope scope, reason string) {
 	o.Action, o.Reason, o.failure = report.ActionFail, reason, failure{scope: scope, reason: reason}
 }
 
-// Deployer returns the field manager under which Helm writes the release.
+// Deployer returns the field manager under which Helm writes the release. Its type is internal: Manager is the name, and Known is false
+// if the cluster does not show it, so that the name is Helm's default.
 func (c *Comparison) Deployer() owners.Deployer { return c.job.writer.Deployer() }
 
 // warn adds warnings.
@@ -103,5 +114,7 @@ func anyStopsAll(objects []ObjectComparison) bool {
 	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope == scopeAll })
 }
 
-// Finding is one field with a verdict, its values in clear. It never leaves the process: Comparison.Report masks it.
+// Finding is one field with a verdict, its values in clear. It never leaves the process: Comparison.Report masks it. Its fields Path,
+// Verdict, Cause, Managed, Class, IgnoredBy, Certain, Old, Desired, Live, After, Notes and Owners are those of a [report.Finding]
+// before masking; a nil value is an absent side.
 type Finding = verdict.Finding

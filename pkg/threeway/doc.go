@@ -10,6 +10,16 @@
 //	 ─► Comparison (every value in clear) ─► Report (masked)
 //	                                     └─► Requests, Verify (compares a dry run with the prediction)
 //
+// For a program, pkg/drift reads all of the input and calls this package. By itself it compares what is in memory, as the example of
+// [Compare] does:
+//
+//	comparison := threeway.Compare(threeway.Input{
+//		Name: "web", Namespace: "prod", StorageNamespace: "prod", Operation: report.OperationDrift, ApplyMethod: "client-side",
+//		OldObjects: objects, DesiredObjects: objects, // of render.Parse
+//		Live: cluster.Read(ctx, refs),
+//	})
+//	release := comparison.Report(threeway.Mask{})
+//
 // A [Comparison] never leaves the process. [Comparison.Report] is the only way from there to what output formats show.
 //
 // # Two questions

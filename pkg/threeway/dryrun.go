@@ -16,13 +16,14 @@ const (
 type Request struct {
 	Ref    object.Ref
 	Method Method
-	// PatchType is the content type of a patch.
+	// PatchType is the content type of a patch, such as application/apply-patch+yaml; empty for other methods.
 	PatchType string
 	// Force lets a server-side apply take over what other managers own.
 	Force bool
 	// Strict lets the server reject a replacement with unknown fields; it rejects an apply with such fields in any case.
 	Strict bool
-	Body   []byte
+	// Body is JSON: a patch, or the whole object.
+	Body []byte
 }
 
 // Answer is the API server's answer to a dry run of a Request (dryRun=All). Exactly one of its fields is set.

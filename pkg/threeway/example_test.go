@@ -36,3 +36,24 @@ func ExampleCompare() {
 	//   ignore data.debug, because of drift: it is on
 	//   overwrite data.mode, because of change: it is slow
 }
+
+// Requests are the writes that Helm would send, such as for a dry run.
+func ExampleComparison_Requests() {
+	ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: "prod", Name: "web"}, Version: "v1"}
+	configMap := func(mode string) map[string]any {
+		metadata := map[string]any{"name": "web", "namespace": "prod"}
+		return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": map[string]any{"mode": mode}}
+	}
+	comparison := threeway.Compare(threeway.Input{
+		Name: "web", Namespace: "prod", StorageNamespace: "prod", Operation: report.OperationUpgrade, ApplyMethod: "client-side",
+		Old: &report.Revision{Revision: 1, Status: "deployed"}, Last: &report.Revision{Revision: 1, Status: "deployed"},
+		OldObjects:     []object.Object{{Ref: ref, Content: configMap("slow")}},
+		DesiredObjects: []object.Object{{Ref: ref, Content: configMap("fast")}},
+		Live:           map[object.Ref]threeway.Live{ref: {Object: object.HelmMetadata(configMap("slow"), "web", "prod")}},
+	})
+	for _, r := range comparison.Requests() {
+		fmt.Printf("%s %s: %s %s\n", r.Method, r.Ref.Key, r.PatchType, r.Body)
+	}
+	// Output:
+	// patch ConfigMap prod/web: application/strategic-merge-patch+json {"data":{"mode":"fast"}}
+}

@@ -12,16 +12,23 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Input is everything from which one release is compared. Compare reads it and does not change it.
+// Input is everything from which one release is compared. Compare reads it and does not change it; the [Comparison] refers to it, so the
+// caller does not change it either.
+//
+// Name, the namespaces, Operation, ApplyMethod, the objects and Live are needed. Everything else may be left out, as by other modules if
+// its type is one of an internal package. pkg/drift fills in all of it.
 type Input struct {
 	// Name, Namespace and StorageNamespace of the release; Namespace is the record's own.
 	Name, Namespace, StorageNamespace string
-	Cluster                           string
-	Operation                         report.Operation
+	// Cluster is the name of the cluster in reports.
+	Cluster   string
+	Operation report.Operation
 
+	// Old is the revision of OldObjects; nil if nothing is installed. Last is the last revision. Reports show both.
 	Old, Last *report.Revision
-	Desired   *report.Desired
-	// ApplyMethod is "client-side" or "server-side", of the last revision.
+	// Desired says where DesiredObjects come from, and with Helm "4" that Helm 4 writes them; nil means Helm 3.
+	Desired *report.Desired
+	// ApplyMethod is "client-side" or "server-side": how the operation writes. By default Helm does as for the last revision.
 	ApplyMethod string
 
 	// Migrates is set if Helm turns its own earlier client-side writes into an apply before it applies server-side.
@@ -34,17 +41,20 @@ type Input struct {
 	// TakeOwnership is Helm's flag: live objects are adopted, whoever owns them.
 	TakeOwnership bool
 
+	// OldObjects are those of the stored manifest, in its order, and DesiredObjects what Helm would send. For drift both are the same. Each
+	// Key occurs once, as render.Parse returns them.
 	OldObjects     []object.Object
 	DesiredObjects []object.Object
 	// LastObjects is the manifest of the last revision if that is not old and the user did not choose old; nil otherwise.
 	LastObjects []object.Object
+	// NotCompared is passed on to the report.
 	NotCompared []report.NotCompared
 	// Hooks are the hooks that Helm runs in the course of the operation.
 	Hooks []Hook
 	// Brings are the kinds that Helm creates before it builds the manifest: those of the chart's crds folder, at an install.
 	Brings []schema.GroupKind
 
-	// Live holds what was read, for every Ref of old and desired.
+	// Live holds what was read, for every Ref of old and desired. A Ref that it lacks counts as an object that could not be read.
 	Live map[object.Ref]Live
 	// Terminating are the namespaces that are being deleted, as far as they could be read. Records is the resource in which the release's
 	// records are stored: secrets or configmaps, or empty if they are not in the cluster.
@@ -66,6 +76,7 @@ type Input struct {
 	Managers        owners.Managers
 	ShowControllers bool
 
+	// Warnings and Errors are passed on to the report.
 	Warnings, Errors []report.Message
 
 	// Known holds secrets in addition to those of the objects, such as the Secrets that a chart looked up; nil if there are none.
@@ -89,7 +100,7 @@ type Hook struct {
 	DeletedBefore, DeletedAfter bool
 }
 
-// Live is the result of reading one Ref: an object, or the reason why there is none.
+// Live is the result of reading one Ref: an object, or the reason why there is none. The zero value means that it does not exist.
 type Live struct {
 	// Object is the live object; nil if there is none.
 	Object map[string]any

@@ -16,8 +16,8 @@ type Mask struct {
 	Show bool
 }
 
-// Scrub removes every value that a Report masks from a text that is shown, such as an error of the API server, which may quote
-// the object it refused.
+// Scrub returns a text that may be shown: without every value that a Report masks. Such a text is an error of the API server, which may
+// quote the object it refused.
 func (c *Comparison) Scrub(text string) string { return c.secrets().Scrub(text) }
 
 // secrets returns the secrets in the objects of the comparison. It collects them on first use.

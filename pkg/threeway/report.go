@@ -10,7 +10,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Report returns the part of a report that describes this release. It is the only way from clear values to output.
+// Report returns the part of a report that describes this release, with an empty Effect and without a Patch. It is the only way from clear
+// values to output. The values in it are those of c: put others in their places, but do not change their contents.
 func (c *Comparison) Report(mask Mask) report.Release {
 	in := c.Input
 	scrub := func(text string) string { return text }

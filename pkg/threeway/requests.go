@@ -6,9 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Requests returns the writes that Helm would send if the upgrade began now: creations, patches and replacements, also if a patch changes
-// nothing or the server is predicted to reject it. It does not return deletions, writes of objects that Helm does not process, or writes
-// that the server cannot check before the release has created the kind or the namespace. Bodies are not kept.
+// Requests returns the writes that Helm would send if the upgrade began now: creations, patches and replacements, also if the server is
+// predicted to reject one. It does not return deletions, client-side patches that are empty, which Helm does not send (helm v3.22.0
+// pkg/kube/client.go updateResource), writes of objects that Helm does not process, or writes that the server cannot check before the
+// release has created the kind or the namespace. Each call computes the bodies anew; they belong to the caller.
 func (c *Comparison) Requests() []Request {
 	var out []Request
 	for i := range c.Objects {

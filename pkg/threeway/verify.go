@@ -16,8 +16,9 @@ const longestMessage = 800
 // mostPathsNamed is the most paths that a disagreement names.
 const mostPathsNamed = 5
 
-// Verify compares the predictions with the API server's answers to the Requests. An object that Helm writes but for which there can be no
-// request gets the reason. If verdicts were not certain, the answer decides them.
+// Verify compares the predictions with the API server's answers to the [Comparison.Requests], and keeps the result in the DryRun of each
+// object. An object that Helm writes but for which there can be no request gets the reason; one without an answer is left as it is. If
+// verdicts were not certain, the answer decides them: Verify changes c, so call it before Report.
 func (c *Comparison) Verify(answers map[object.Ref]Answer) {
 	job := c.job
 	defer func() { propagateFailures(c.Objects) }() // an object whose verdicts were not certain may turn out to fail
