@@ -94,8 +94,8 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	switch {
 	case !hasChart:
 		return hinted{error: errors.New("absorb needs a CHART, whose values it changes"), hint: "helmdrift absorb RELEASE CHART -f values.yaml"}
-	case o.install || o.toRevision != 0 || o.dryRun.word != "":
-		return errors.New("--install, --to-revision and --dry-run have no effect on absorb")
+	case o.toRevision != 0 || o.dryRun.word != "":
+		return errors.New("--to-revision and --dry-run have no effect on absorb")
 	case o.maxSideEffects < 0:
 		return fmt.Errorf("--max-side-effects %d: the least is 0", o.maxSideEffects)
 	case o.write && len(o.values.Files) == 0:

@@ -14,6 +14,13 @@ import (
 // getManagedFieldsManager, the same in both).
 const helmCommand = "helm"
 
+// The field managers of Argo CD: the one under which it applies (argo-cd v3.6.1 common/common.go ArgoCDSSAManager), and the base name of its
+// program. It renders charts and applies the objects itself, so it never writes a release.
+const (
+	argoCD        = "argocd-controller"
+	argoCDProgram = "argocd-application-controller"
+)
+
 // Repairer is the field manager under which helmdrift fix writes values to a release that Helm applies server-side.
 const Repairer = "helmdrift"
 
@@ -105,11 +112,13 @@ func evidenceOf(live map[string]any, known Managers, release string) evidence {
 }
 
 // strengthOf returns the strength of the evidence that one writer is. A person's tool deploys no release, even if it owns the release
-// annotation after an adoption by hand. Neither does a controller that updates the annotation, such as one that restores backups.
+// annotation after an adoption by hand. Neither does Argo CD, nor a controller that updates the annotation, such as one that restores backups.
 func strengthOf(w report.Owner, ownsAnnotation bool) strength {
 	isApply, isController := w.Operation == "Apply", w.Group == report.ManagerController
 	switch {
-	case w.Group == report.ManagerPerson || w.Manager == Repairer || w.Subresource != "" || IsForgotten(w.Manager):
+	case w.Group == report.ManagerPerson || w.Manager == Repairer || w.Manager == argoCD || w.Manager == argoCDProgram:
+		return noEvidence
+	case w.Subresource != "" || IsForgotten(w.Manager):
 		return noEvidence
 	case ownsAnnotation && isApply && !isController:
 		return annotationApplied

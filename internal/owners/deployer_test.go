@@ -49,6 +49,8 @@ func TestFindDeployer(t *testing.T) {
 		"annotation removed, a known name":    {[]string{"bare helm Apply data, kubectl-edit Update annotation"}, known("helm")},
 		"annotation removed, an unknown name": {[]string{"bare mytool Apply data"}, unknown("helm", "mytool")},
 		"forgotten writers":                   {[]string{"before-first-apply Update *, helm Apply *"}, known("helm")},
+		"Argo CD alone":                       {[]string{"argocd-controller Apply *"}, unknown("helm")},
+		"Argo CD took over":                   {[]string{"mytool Apply * 1, argocd-controller Apply * 2"}, known("mytool")},
 		"a status that somebody wrote":        {[]string{"mytool Apply *, kubelet Update status"}, known("mytool")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,10 +69,13 @@ func TestFindDeployer(t *testing.T) {
 	}
 }
 
-// TestFindDeployerOfAnInstall checks that the helm command is the deployer of a release that is being installed.
+// TestFindDeployerOfAnInstall checks that the helm command is the deployer of a release that is being installed, also over objects of an
+// application of Argo CD.
 func TestFindDeployerOfAnInstall(t *testing.T) {
-	if got := FindDeployer(nil, nil, "r", true); !cmp.Equal(got, Deployer{Manager: "helm", Known: true}) {
-		t.Errorf("%+v", got)
+	for _, live := range [][]map[string]any{nil, {writtenBy("bare argocd-controller Update *")}} {
+		if got := FindDeployer(live, nil, "r", true); !cmp.Equal(got, Deployer{Manager: "helm", Known: true}) {
+			t.Errorf("%v: %+v", live, got)
+		}
 	}
 }
 

@@ -89,6 +89,8 @@ func (c *Comparer) absorb(ctx context.Context, t Target, o AbsorbOptions) (*Abso
 	// The chart is fetched once, for the comparison and for the search.
 	options := c.options
 	options.Fetch = func(context.Context, string, fetch.Options) (string, func(), error) { return path, nil, nil }
+	// Objects without a record are compared whoever owns them. Nothing is adopted: absorb writes nothing.
+	options.TakeOwnership = options.TakeOwnership || t.Chart.Install
 	local := New(c.connection, options)
 	result, err := local.Compare(ctx, t)
 	if err != nil {
@@ -121,23 +123,26 @@ func (c *Comparer) absorb(ctx context.Context, t Target, o AbsorbOptions) (*Abso
 	return a, r.search(ctx, a, server, o)
 }
 
-// wantedFields returns what drifted, and what somebody added if the options say so.
+// wantedFields returns what drifted, and what somebody added if the options say so. A release that is not installed has no old state that
+// live could have left, so everything in which live differs from the chart has drifted. That is how an application of Argo CD is absorbed,
+// whose objects no release records.
 func wantedFields(c *threeway.Comparison, o AbsorbOptions) []wantedField {
+	installs := c.Input.Operation == report.OperationInstall
 	var out []wantedField
 	for i := range c.Objects {
 		object := &c.Objects[i]
 		if object.Err != nil || object.Terminating {
 			continue
 		}
-		if object.Missing {
-			if object.ObjectState.Drifted() && object.Action == report.ActionCreate {
+		if creates := object.Action == report.ActionCreate; object.Missing || installs && creates {
+			if creates && object.IgnoredBy == nil {
 				out = append(out, wantedField{object: object, Wanted: absorb.Wanted{Key: object.Key, Source: object.Source}})
 			}
 			continue
 		}
 		for n := range object.Findings {
 			f := &object.Findings[n]
-			if f.Drifted() || o.Unmanaged && !f.Managed && !f.Silenced() {
+			if f.Drifted() || o.Unmanaged && !f.Managed && !f.Silenced() || installs && differsFromChart(c, object, f) {
 				if w, differs := wantedFieldOf(c, object, f); differs {
 					out = append(out, w)
 				}
@@ -145,6 +150,19 @@ func wantedFields(c *threeway.Comparison, o AbsorbOptions) []wantedField {
 		}
 	}
 	return out
+}
+
+// differsFromChart reports whether a finding of an installation would be drift if the chart was what is deployed. What Helm would write
+// beyond the chart, its label and annotations of ownership, would not.
+func differsFromChart(c *threeway.Comparison, o *threeway.ObjectComparison, f *threeway.Finding) bool {
+	deployed := f.Classification
+	deployed.Cause = report.CauseDrift
+	if f.Silenced() || !deployed.Drifted() {
+		return false
+	}
+	desired, _ := f.Path.Lookup(o.Desired)
+	adopted, _ := f.Path.Lookup(object.HelmMetadata(o.Live, c.Input.Name, c.Input.Namespace))
+	return !object.Equal(desired, adopted)
 }
 
 // wantedFieldOf returns a finding as a field to absorb; false if desired has what live has.
