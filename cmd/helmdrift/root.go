@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
 )
@@ -84,5 +87,10 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 
 // usageError returns the error of a wrong flag with a hint that points to the help.
 func usageError(cmd *cobra.Command, err error) error {
-	return hinted{error: flagError(err), hint: cmd.CommandPath() + " --help lists the flags"}
+	hint := cmd.CommandPath() + " --help lists the flags"
+	var unknown *pflag.NotExistError
+	if cmd.Name() == "fix" && errors.As(err, &unknown) && slices.Contains(append(chartFlags(), "to-revision", "f"), unknown.GetSpecifiedName()) {
+		hint = outOfScope
+	}
+	return hinted{error: flagError(err), hint: hint}
 }
