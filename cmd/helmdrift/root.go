@@ -89,7 +89,8 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 func usageError(cmd *cobra.Command, err error) error {
 	hint := cmd.CommandPath() + " --help lists the flags"
 	var unknown *pflag.NotExistError
-	if cmd.Name() == "fix" && errors.As(err, &unknown) && slices.Contains(append(chartFlags(), "to-revision", "f"), unknown.GetSpecifiedName()) {
+	ofUpgrade := append(chartFlags(), "to-revision", "f")
+	if cmd.Name() == "fix" && errors.As(err, &unknown) && slices.Contains(ofUpgrade, unknown.GetSpecifiedName()) {
 		hint = outOfScope
 	}
 	return hinted{error: flagError(err), hint: hint}
