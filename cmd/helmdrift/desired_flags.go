@@ -138,7 +138,7 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	o.limits.addFlags(fs)
 }
 
-// hideFlags removes flags from the help of a command that refuses them. Refusing them says why; an unknown flag would look like a typing error.
+// hideFlags removes flags from the help of a command. A command that refuses them can say why, which an unknown flag cannot.
 func hideFlags(fs *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		_ = fs.MarkHidden(name)

@@ -25,7 +25,8 @@ type flagGroup struct {
 func flagGroups(command string) []flagGroup {
 	switch command {
 	case "diff":
-		return slices.Concat(selectionGroups(), desiredGroups("to-revision", "revision", "install", "dry-run"), diffGroups(), commonGroups())
+		states := []string{"to-revision", "revision", "install", "dry-run"}
+		return slices.Concat(selectionGroups(), desiredGroups(states...), diffGroups(), commonGroups())
 	case "fix":
 		return slices.Concat(fixGroups(), commonGroups())
 	case "absorb":

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -89,7 +90,12 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 func usageError(cmd *cobra.Command, err error) error {
 	hint := cmd.CommandPath() + " --help lists the flags"
 	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+	ofUpgrade := append(chartFlags(), "to-revision", "f")
+	switch {
+	case !errors.As(err, &unknown):
+	case cmd.Name() == "fix" && slices.Contains(ofUpgrade, unknown.GetSpecifiedName()):
+		hint = outOfScope
+	case unknown.GetSpecifiedShortnames() == "":
 		if near := similarFlags(cmd, unknown.GetSpecifiedName()); len(near) > 0 && len(near) <= maxSimilar {
 			hint = "did you mean --" + strings.Join(near, " or --") + "?"
 		}

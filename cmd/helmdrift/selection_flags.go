@@ -58,7 +58,8 @@ func (o *selectionOptions) isSet(flags *pflag.FlagSet) bool {
 // statusWords returns the statuses that Helm gives a revision (helm v3.22.0 pkg/release/status.go).
 func statusWords() []string {
 	return []string{
-		"deployed", "failed", "pending-install", "pending-upgrade", "pending-rollback", "superseded", "uninstalling", "uninstalled", "unknown",
+		"deployed", "failed", "pending-install", "pending-upgrade", "pending-rollback", "superseded", "uninstalling", "uninstalled",
+		"unknown",
 	}
 }
 

@@ -100,11 +100,11 @@ func (c *Comparer) absorb(ctx context.Context, t Target, o AbsorbOptions) (*Abso
 	if files := t.Chart.Values.Files; len(files) > 0 {
 		a.file = files[len(files)-1]
 	}
-	for _, m := range result.Comparison.Input.Errors {
-		if m.Code == report.ErrorRender {
-			return a, fmt.Errorf("the chart could not be rendered: %s", m)
+	if found := result.Comparison.Input.Errors; len(found) > 0 {
+		if found[0].Code == report.ErrorRender {
+			return a, fmt.Errorf("the chart could not be rendered: %s", found[0])
 		}
-		return a, errors.New(m.String())
+		return a, errors.New(found[0].String())
 	}
 	a.wanted = wantedFields(result.Comparison, o)
 	if len(a.wanted) == 0 {

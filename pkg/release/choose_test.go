@@ -141,8 +141,10 @@ func TestChooseRollback(t *testing.T) {
 		{"1 superseded, 2 uninstalled", 2, 2, 2, ""},
 		{"7 superseded, 8 superseded, 10 deployed", -2, 10, 8, ""},
 		{"1 deployed", -1, 0, 0, "-1 counts back from the last revision, 1: release web has no revision 0; its only revision is 1"},
-		{"7 superseded, 8 superseded, 10 deployed", -1, 0, 0, "-1 counts back from the last revision, 10: release web has no revision 9; its revisions are 7-8, 10"},
-		{"7 superseded, 8 deployed", -20, 0, 0, "-20 counts back from the last revision, 8: release web has no revision -12; its revisions are 7-8"},
+		{"7 superseded, 8 superseded, 10 deployed", -1, 0, 0,
+			"-1 counts back from the last revision, 10: release web has no revision 9; its revisions are 7-8, 10"},
+		{"7 superseded, 8 deployed", -20, 0, 0,
+			"-20 counts back from the last revision, 8: release web has no revision -12; its revisions are 7-8"},
 		{"", 1, 0, 0, "there is no release web in namespace prod"},
 	} {
 		c, target, err := history(t, tc.history).ChooseRollback(tc.to)

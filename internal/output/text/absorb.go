@@ -58,11 +58,11 @@ func patchSummary(r *report.AbsorbResult, left int) string {
 	case patched == 0:
 		return ""
 	case patched < left:
-		return fmt.Sprintf("%d of the %s left can be kept by a post-renderer: -o kustomize prints proved patches", patched, plural(left, "field"))
+		return fmt.Sprintf("a post-renderer can keep %d of the %s that are left: -o kustomize prints proved patches", patched, plural(left, "field"))
 	case left == 1:
-		return "the field left can be kept by a post-renderer: -o kustomize prints a proved patch"
+		return "a post-renderer can keep what is left: -o kustomize prints a proved patch"
 	}
-	return fmt.Sprintf("all %d fields left can be kept by a post-renderer: -o kustomize prints proved patches", left)
+	return fmt.Sprintf("a post-renderer can keep all %d fields that are left: -o kustomize prints proved patches", left)
 }
 
 // patchLine returns a line of a patch. GitHub's runner removes the blanks before a line, so the sign of an equal line does not protect from
