@@ -22,7 +22,7 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/absorb", "internal/config", "internal/confine", "internal/escape", "internal/files",
+		"cmd/helmdrift": {"internal/absorb", "internal/config", "internal/confine", "internal/escape", "internal/files", "internal/hint",
 			"internal/ignore", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff", "internal/output",
 			"internal/output/text", "internal/owners", "internal/program", "internal/saved", "internal/secret", "internal/terminal",
 			"internal/unified", "internal/valuesfile", "pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object",
