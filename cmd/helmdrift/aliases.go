@@ -214,7 +214,7 @@ func (c *connection) linesOfContext(flags *pflag.FlagSet) (string, error) {
 		return "", nil
 	}
 	f.Changed = false
-	if raw, err := c.rawConfig(); err == nil && raw.Contexts[value.lines] != nil {
+	if raw, err := c.choice().Raw(); err == nil && raw.Contexts[value.lines] != nil {
 		return "", hinted{error: fmt.Errorf("--context %s is ambiguous: the kubeconfig has a context of this name", value.lines),
 			hint: "--kube-context " + value.lines + " means that context; leave out the lines of context of helm-diff"}
 	}

@@ -123,7 +123,7 @@ func completeNamespace(c *connection) cobra.CompletionFunc {
 // completeContext returns the function that completes the names of contexts in the kubeconfig, with their clusters.
 func completeContext(c *connection) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		raw, err := c.rawConfig()
+		raw, err := c.choice().Raw()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -170,8 +170,8 @@ func (c *connection) candidates(find func(*live.Cluster, *release.Store) ([]cobr
 		if err != nil {
 			return nil, err
 		}
-		at.config.Timeout = completionTimeout
-		cluster, err := live.New(at.config, c.options())
+		at.Config.Timeout = completionTimeout
+		cluster, err := live.New(at.Config, c.options())
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +179,7 @@ func (c *connection) candidates(find func(*live.Cluster, *release.Store) ([]cobr
 		if err != nil {
 			return nil, err
 		}
-		store, err := storage.Namespace(at.namespace)
+		store, err := storage.Namespace(at.Namespace)
 		if err != nil {
 			return nil, err
 		}

@@ -3,26 +3,20 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
-	_ "k8s.io/client-go/plugin/pkg/client/auth" // credential plugins of kubeconfigs
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/helmdrift/helmdrift/internal/kubeconfig"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
-// This file turns flags and the environment into a cluster and a namespace. It reads kubeconfigs and sends no requests: pkg/live connects.
-// Errors name the files and contexts that exist, because most of them are a wrong name.
+// This file turns flags and the environment into a cluster and a namespace. internal/kubeconfig finds both, and pkg/live connects.
 
 // connection holds the flags that say which cluster to ask and as whom. They are Helm's own flags, with Helm's environment variables as
 // defaults (helm v3.22.0 pkg/cli/environment.go EnvSettings), and kubectl's --context and --request-timeout. A command line that works
@@ -112,116 +106,20 @@ func (c *connection) addFlags(fs *pflag.FlagSet) {
 	fs.VisitAll(hideDefault)
 }
 
-// target is a cluster and a namespace in it, as resolve finds them.
-type target struct {
-	config    *rest.Config
-	namespace string
-	// cluster is the name of the cluster in reports.
-	cluster string
+// choice returns what the flags and the environment say of the cluster.
+func (c *connection) choice() kubeconfig.Choice {
+	return kubeconfig.Choice{
+		File: c.kubeconfig, Context: c.context, Namespace: c.namespace, Name: c.name, Token: c.token, Server: c.server, CAFile: c.caFile,
+		TLSName: c.tlsName, AsUser: c.asUser, AsGroups: c.asGroups, Insecure: c.insecure, Timeout: c.timeout,
+	}
 }
 
-// resolve finds the cluster by the standard rules of client-go: --kubeconfig, KUBECONFIG with several files, ~/.kube/config, and the
-// service account inside a pod.
-func (c *connection) resolve() (target, error) {
+// resolve finds the cluster and the namespace.
+func (c *connection) resolve() (kubeconfig.Target, error) {
 	if err := errors.Join(c.envErrors...); err != nil {
-		return target{}, err
+		return kubeconfig.Target{}, err
 	}
-	loader, rules := c.loader()
-	if err := c.checkContext(loader); err != nil {
-		return target{}, err
-	}
-	config, err := loader.ClientConfig()
-	if err != nil {
-		return target{}, kubeconfigError(err, rules)
-	}
-	config.Timeout = c.timeout
-	namespace, _, err := loader.Namespace()
-	if err != nil {
-		return target{}, kubeconfigError(err, rules)
-	}
-	return target{config: config, namespace: namespace, cluster: c.clusterName(loader)}, nil
-}
-
-// loader returns the kubeconfig and the rules by which its files are found.
-func (c *connection) loader() (clientcmd.ClientConfig, *clientcmd.ClientConfigLoadingRules) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = c.kubeconfig
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, c.overrides()), rules
-}
-
-// rawConfig returns the kubeconfig as it is written.
-func (c *connection) rawConfig() (api.Config, error) {
-	loader, rules := c.loader()
-	raw, err := loader.RawConfig()
-	if err != nil {
-		return raw, kubeconfigError(err, rules)
-	}
-	return raw, nil
-}
-
-// overrides returns what the flags replace in the kubeconfig.
-func (c *connection) overrides() *clientcmd.ConfigOverrides {
-	o := &clientcmd.ConfigOverrides{CurrentContext: c.context}
-	o.Context.Namespace = c.namespace
-	o.AuthInfo.Token = c.token
-	o.AuthInfo.Impersonate = c.asUser
-	// Helm passes each --kube-as-group to its plugins twice.
-	groups := slices.Clone(c.asGroups)
-	slices.Sort(groups)
-	o.AuthInfo.ImpersonateGroups = slices.Compact(groups)
-	o.ClusterInfo = api.Cluster{Server: c.server, CertificateAuthority: c.caFile, TLSServerName: c.tlsName, InsecureSkipTLSVerify: c.insecure}
-	return o
-}
-
-// inCluster is the name of the cluster that a pod runs in, unless somebody gives it another one. A pod does not know the name.
-const inCluster = "in-cluster"
-
-// clusterName returns the name of the cluster that the loader connects to: the one that the user gives it, or that of the kubeconfig. It is
-// empty if there is only an address.
-func (c *connection) clusterName(loader clientcmd.ClientConfig) string {
-	if c.name != "" {
-		return c.name
-	}
-	raw, err := loader.RawConfig()
-	if err != nil {
-		return ""
-	}
-	name := c.context
-	if name == "" {
-		name = raw.CurrentContext
-	}
-	if context, ok := raw.Contexts[name]; ok {
-		return context.Cluster
-	}
-	if c.server == "" { // without a context and an address, the loader finds the account of the pod
-		return inCluster
-	}
-	return ""
-}
-
-// checkContext returns an error that lists the contexts of the kubeconfig if the one that the user named does not exist.
-func (c *connection) checkContext(loader clientcmd.ClientConfig) error {
-	raw, err := loader.RawConfig()
-	if err != nil || c.context == "" || raw.Contexts[c.context] != nil {
-		return nil // ClientConfig reports what is wrong with the file itself
-	}
-	hint := "the kubeconfig has no contexts"
-	if len(raw.Contexts) > 0 {
-		hint = "the kubeconfig has these contexts: " + strings.Join(slices.Sorted(maps.Keys(raw.Contexts)), ", ")
-	}
-	return hinted{error: fmt.Errorf("kubeconfig: context %q does not exist", c.context), hint: hint}
-}
-
-// kubeconfigError returns the error of loading a kubeconfig with the files that were tried.
-func kubeconfigError(err error, rules *clientcmd.ClientConfigLoadingRules) error {
-	switch {
-	case clientcmd.IsEmptyConfig(err):
-		return hinted{error: errors.New("no cluster to connect to: there is no kubeconfig, and helmdrift does not run in a pod"),
-			hint: "set KUBECONFIG or --kubeconfig; these files were tried: " + strings.Join(rules.GetLoadingPrecedence(), ", ")}
-	case errors.Is(err, os.ErrNotExist):
-		return hinted{error: fmt.Errorf("kubeconfig: %w", err), hint: "check --kubeconfig and KUBECONFIG"}
-	}
-	return fmt.Errorf("kubeconfig: %w", err)
+	return c.choice().Resolve()
 }
 
 // options returns the limits on requests, and the name under which the API server logs them.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -93,14 +94,14 @@ func (f fixRun) waitHint(r *report.FixResult) string {
 	}
 	namespace := ""
 	if key.Namespace != "" {
-		namespace = " -n " + shellWord(key.Namespace)
+		namespace = " -n " + hint.ShellWord(key.Namespace)
 	}
-	hint := fmt.Sprintf("kubectl describe %s%s says more", shellWord(name), namespace)
+	advice := fmt.Sprintf("kubectl describe %s%s says more", hint.ShellWord(name), namespace)
 	switch {
 	case rollout.Status == report.RolloutInterrupted:
-		return "what was put back stays; " + hint
+		return "what was put back stays; " + advice
 	case f.before.Loaded.Last.Revision > 1:
-		hint += fmt.Sprintf("; helm rollback %s -n %s returns to the revision before", shellWord(r.Name), shellWord(r.Namespace))
+		advice += fmt.Sprintf("; helm rollback %s -n %s returns to the revision before", hint.ShellWord(r.Name), hint.ShellWord(r.Namespace))
 	}
-	return hint
+	return advice
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 )
 
@@ -95,7 +96,7 @@ func flagError(err error) error {
 	case "duration":
 		cause = "must be a duration, such as 30s or 5m"
 	}
-	return fmt.Errorf("--%s %s: %s", flag.Name, shellWord(wrong.GetValue()), cause)
+	return fmt.Errorf("--%s %s: %s", flag.Name, hint.ShellWord(wrong.GetValue()), cause)
 }
 
 // withFlag returns an error with the flag that caused it; nil if there is none.
@@ -158,7 +159,7 @@ func commandLine(words []string, flags *pflag.FlagSet, names ...string) string {
 		words = append(words, givenFlag(flags.Lookup(name))...)
 	}
 	for i, w := range words {
-		words[i] = shellWord(w)
+		words[i] = hint.ShellWord(w)
 	}
 	return strings.Join(words, " ")
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/helmdrift/helmdrift/internal/kubeconfig"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
@@ -74,7 +75,7 @@ func inClusters[T any](
 		defer j.line.Done()
 	}
 	var all []T
-	err := j.each(ctx, func(c *connection, at target) error {
+	err := j.each(ctx, func(c *connection, at kubeconfig.Target) error {
 		source, found, err := j.find(ctx, c, at)
 		if err != nil {
 			return err
@@ -91,7 +92,7 @@ func inClusters[T any](
 			j.errors = append(j.errors, e)
 		}
 		j.total += found.Total
-		j.covered.Clusters = append(j.covered.Clusters, at.cluster)
+		j.covered.Clusters = append(j.covered.Clusters, at.Cluster)
 		j.covered.Requests += source.Cluster.Requests()
 		return nil
 	})
@@ -100,7 +101,7 @@ func inClusters[T any](
 }
 
 // each calls do for the cluster of each connection. Of several contexts of one cluster only the first is used.
-func (j *search) each(ctx context.Context, do func(*connection, target) error) error {
+func (j *search) each(ctx context.Context, do func(*connection, kubeconfig.Target) error) error {
 	seen := map[string]string{}
 	var group errgroup.Group
 	group.SetLimit(clustersAtOnce)
@@ -113,15 +114,15 @@ func (j *search) each(ctx context.Context, do func(*connection, target) error) e
 			j.failed(c.context, err)
 			continue
 		}
-		if other, again := seen[at.cluster]; again && at.cluster != "" {
+		if other, again := seen[at.Cluster]; again && at.Cluster != "" {
 			j.note(fmt.Sprintf("context %s is left out: its cluster is that of context %s", c.context, other))
 			continue
 		}
-		seen[at.cluster] = c.context
+		seen[at.Cluster] = c.context
 		group.Go(func() error {
 			err := do(c, at)
 			if err != nil && !j.alone() && ctx.Err() == nil {
-				j.failed(at.cluster, err)
+				j.failed(at.Cluster, err)
 				return nil
 			}
 			return err
@@ -148,12 +149,12 @@ func (j *search) failed(cluster string, err error) {
 }
 
 // find returns the selected releases of one cluster.
-func (j *search) find(ctx context.Context, c *connection, at target) (source fleet.Source, found fleet.Found, err error) {
-	selection, err := j.flags.selection(j.names, at.namespace, j.env)
+func (j *search) find(ctx context.Context, c *connection, at kubeconfig.Target) (source fleet.Source, found fleet.Found, err error) {
+	selection, err := j.flags.selection(j.names, at.Namespace, j.env)
 	if err != nil {
 		return source, found, err
 	}
-	cluster, err := live.Connect(ctx, at.config, c.options())
+	cluster, err := live.Connect(ctx, at.Config, c.options())
 	if err != nil {
 		return source, found, err
 	}
@@ -161,7 +162,7 @@ func (j *search) find(ctx context.Context, c *connection, at target) (source fle
 	if err != nil {
 		return source, found, err
 	}
-	source = fleet.Source{Cluster: cluster, Storage: storage, Name: at.cluster}
+	source = fleet.Source{Cluster: cluster, Storage: storage, Name: at.Cluster}
 	if found, err = source.Find(ctx, selection); err != nil {
 		return source, found, err
 	}
@@ -211,7 +212,7 @@ func (j *search) checkFound(releases int) error {
 func (o *selectionOptions) connections(c *connection) ([]*connection, error) {
 	contexts := o.contexts
 	if o.allContexts {
-		raw, err := c.rawConfig()
+		raw, err := c.choice().Raw()
 		if err != nil {
 			return nil, err
 		}

@@ -67,23 +67,23 @@ func begin(ctx context.Context, s streams, c *connection, o compareOptions, args
 	}()
 	options.Doing = out.activity.Say
 	out.activity.Say("connecting to the cluster")
-	if out.cluster, err = live.Connect(ctx, found.config, c.options()); err != nil {
+	if out.cluster, err = live.Connect(ctx, found.Config, c.options()); err != nil {
 		return out, err
 	}
 	storage, err := c.records(out.cluster)
 	if err != nil {
 		return out, err
 	}
-	out.target = drift.Target{Namespace: found.namespace, Revision: o.revision, RollbackTo: o.toRevision}
+	out.target = drift.Target{Namespace: found.Namespace, Revision: o.revision, RollbackTo: o.toRevision}
 	if len(args) > 0 {
 		out.target.Release = args[0]
-	} else if out.target.Release, err = onlyRelease(ctx, storage, found.namespace, command); err != nil {
+	} else if out.target.Release, err = onlyRelease(ctx, storage, found.Namespace, command); err != nil {
 		return out, err
 	}
 	if len(args) > 1 {
 		out.target.Chart = o.chart(args[1])
 	}
-	out.comparer = drift.New(drift.LiveConnection(out.cluster, found.cluster, storage), options)
+	out.comparer = drift.New(drift.LiveConnection(out.cluster, found.Cluster, storage), options)
 	return out, nil
 }
 

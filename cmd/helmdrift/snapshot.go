@@ -110,7 +110,7 @@ func runSnapshot(ctx context.Context, s streams, c *connection, o snapshotOption
 	defer activity.Stop()
 	options.Doing = activity.Say
 	activity.Say("connecting to the cluster")
-	cluster, err := live.Connect(ctx, found.config, c.options())
+	cluster, err := live.Connect(ctx, found.Config, c.options())
 	if err != nil {
 		return err
 	}
@@ -118,14 +118,14 @@ func runSnapshot(ctx context.Context, s streams, c *connection, o snapshotOption
 	if err != nil {
 		return err
 	}
-	recorder := snapshot.NewRecorder(drift.LiveConnection(cluster, found.cluster, storage))
-	if err := o.compareAll(ctx, drift.New(recorder.Connection(), options), found.namespace, args); err != nil {
+	recorder := snapshot.NewRecorder(drift.LiveConnection(cluster, found.Cluster, storage))
+	if err := o.compareAll(ctx, drift.New(recorder.Connection(), options), found.Namespace, args); err != nil {
 		return err
 	}
 	activity.Say("reading what a later chart may need")
-	recorder.Complete(ctx, found.namespace)
+	recorder.Complete(ctx, found.Namespace)
 	about := snapshot.Options{
-		Helmdrift: version, Time: time.Now(), Namespace: found.namespace, Release: args[0], IncludeSecrets: o.includeSecrets,
+		Helmdrift: version, Time: time.Now(), Namespace: found.Namespace, Release: args[0], IncludeSecrets: o.includeSecrets,
 		ReadManifest: options.ReadManifest,
 	}
 	if len(args) > 1 {

@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -19,7 +20,7 @@ func (in Input) job(o *Object) *report.Effect {
 		if active == 0 {
 			return nil
 		}
-		return &report.Effect{Text: "stops " + counted(active, "pod") + " that " + verb(active, "runs", "run"), Stops: active}
+		return &report.Effect{Text: "stops " + english.Count(active, "pod") + " that " + verb(active, "runs", "run"), Stops: active}
 	}
 	before, after := decoded[batchv1.Job](o.Before), decoded[batchv1.Job](o.After)
 	if o.Before == nil {
@@ -27,7 +28,7 @@ func (in Input) job(o *Object) *report.Effect {
 	}
 	if before.Spec.Suspend != nil && after.Spec.Suspend != nil && *before.Spec.Suspend != *after.Spec.Suspend {
 		if *after.Spec.Suspend {
-			return &report.Effect{Text: fmt.Sprintf("is suspended: stops %s", counted(active, "pod")), Stops: active}
+			return &report.Effect{Text: fmt.Sprintf("is suspended: stops %s", english.Count(active, "pod")), Stops: active}
 		}
 		return started(parallel(after, int(live.Status.Succeeded)))
 	}
@@ -39,7 +40,7 @@ func (in Input) job(o *Object) *report.Effect {
 	case is > was:
 		return started(is - was)
 	case is < was:
-		return &report.Effect{Text: "stops " + counted(was-is, "pod"), Stops: was - is}
+		return &report.Effect{Text: "stops " + english.Count(was-is, "pod"), Stops: was - is}
 	}
 	return nil
 }
@@ -49,7 +50,7 @@ func started(n int) *report.Effect {
 	if n == 0 {
 		return nil
 	}
-	return &report.Effect{Text: "runs: starts " + counted(n, "pod"), Starts: n}
+	return &report.Effect{Text: "runs: starts " + english.Count(n, "pod"), Starts: n}
 }
 
 // parallel returns how many pods of a Job run at the same time if some have succeeded.
@@ -85,7 +86,7 @@ func (in Input) cronJob(o *Object) *report.Effect {
 	case o.Before != nil && object.Equal(o.Before["spec"], object.Field(o.After, "spec")):
 		return nil
 	case o.After == nil && active > 0:
-		return &report.Effect{Text: "runs no more, and " + counted(active, "running Job") + " " +
+		return &report.Effect{Text: "runs no more, and " + english.Count(active, "running Job") + " " +
 			verb(active, "is deleted with its pods", "are deleted with their pods")}
 	case o.After == nil:
 		return &report.Effect{Text: "runs no more"}
@@ -105,7 +106,7 @@ func (in Input) cronJob(o *Object) *report.Effect {
 		return e
 	}
 	if active > 0 {
-		e.Notes = append(e.Notes, counted(active, "running Job")+" "+verb(active, "keeps its", "keep their")+" template")
+		e.Notes = append(e.Notes, english.Count(active, "running Job")+" "+verb(active, "keeps its", "keep their")+" template")
 	}
 	if before.Spec.ConcurrencyPolicy != after.Spec.ConcurrencyPolicy {
 		e.Notes = append(e.Notes, concurrency(after.Spec.ConcurrencyPolicy))

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -117,7 +118,7 @@ func groupsText(groups []userGroup) string {
 		_, clause, _ := strings.Cut(clauses[0], " ")
 		clauses[0] = verb(n, "it ", "they ") + clause
 	}
-	return counted(n, "workload") + " " + verb(n, "uses", "use") + " it: " + strings.Join(clauses, ", ")
+	return english.Count(n, "workload") + " " + verb(n, "uses", "use") + " it: " + strings.Join(clauses, ", ")
 }
 
 // verb returns the form of a verb for a number of subjects.
@@ -146,7 +147,7 @@ func (in Input) configDeleted(e *report.Effect, o *Object, users []user) {
 		}
 	}
 	if len(needing) > 0 {
-		e.Text = fmt.Sprintf("%s still %s it: what runs keeps the value, but no new pod starts", counted(len(needing), "workload"),
+		e.Text = fmt.Sprintf("%s still %s it: what runs keeps the value, but no new pod starts", english.Count(len(needing), "workload"),
 			verb(len(needing), "uses", "use"))
 		e.Lost = []string{named(o.Key) + ", which " + firstNames(needing) + " still " + verb(len(needing), "uses", "use")}
 	}
@@ -168,7 +169,7 @@ func (in Input) configCreated(e *report.Effect, o *Object) {
 		}
 	}
 	if waiting > 0 {
-		e.Text = counted(waiting, "pod") + " that " + verb(waiting, "waits", "wait") + " for it can start"
+		e.Text = english.Count(waiting, "pod") + " that " + verb(waiting, "waits", "wait") + " for it can start"
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -30,9 +31,9 @@ func (in Input) definition(o *Object) *report.Effect {
 			namespaces[namespace] = true
 		}
 	}
-	text := counted(len(list.Items), want.Kind.Kind+" object")
+	text := english.Count(len(list.Items), want.Kind.Kind+" object")
 	if len(namespaces) > 0 {
-		text += " in " + counted(len(namespaces), "namespace")
+		text += " in " + english.Count(len(namespaces), "namespace")
 	}
 	return &report.Effect{Text: "deletes " + text, Lost: []string{text}}
 }
@@ -59,7 +60,7 @@ func (in Input) namespace(o *Object) *report.Effect {
 	pods, why := in.pods(o.Name)
 	e := &report.Effect{Text: "deletes everything in the namespace", Lost: []string{"everything in namespace " + o.Name}, Inexact: why}
 	if why == "" {
-		e.Text += ", with " + counted(len(pods), "pod")
+		e.Text += ", with " + english.Count(len(pods), "pod")
 	}
 	return e
 }
@@ -80,7 +81,8 @@ func (in *prediction) serviceAccount(o *Object) *report.Effect {
 	if len(names) == 0 {
 		return nil
 	}
-	e.Text = fmt.Sprintf("%s still %s it: running pods lose access to the API, and no new pod is created", counted(len(names), "workload"),
+	e.Text = fmt.Sprintf("%s still %s it: running pods lose access to the API, and no new pod is created",
+		english.Count(len(names), "workload"),
 		verb(len(names), "uses", "use"))
 	e.Notes = []string{"used by " + firstNames(names)}
 	return e

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -48,7 +49,7 @@ func gone(noun string, before, after []string) []string {
 	if len(missing) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s %s: %s", counted(len(missing), noun), verb(len(missing), "vanishes", "vanish"), firstNames(missing))}
+	return []string{fmt.Sprintf("%s %s: %s", english.Count(len(missing), noun), verb(len(missing), "vanishes", "vanish"), firstNames(missing))}
 }
 
 // httpRoute returns the effect of the write of an HTTPRoute: the host names and paths that vanish, and the gateways that it leaves.
@@ -111,13 +112,13 @@ func (in *prediction) networkPolicy(o *Object) *report.Effect {
 	e := &report.Effect{Inexact: p.why}
 	switch {
 	case o.Before == nil:
-		e.Text = "restricts the traffic of " + counted(after, "pod")
+		e.Text = "restricts the traffic of " + english.Count(after, "pod")
 	case o.After == nil:
-		e.Text = "no longer restricts the traffic of " + counted(before, "pod")
+		e.Text = "no longer restricts the traffic of " + english.Count(before, "pod")
 	case !object.Equal(spec["podSelector"], desired["podSelector"]):
-		e.Text = fmt.Sprintf("restricts the traffic of %s, before %d", counted(after, "pod"), before)
+		e.Text = fmt.Sprintf("restricts the traffic of %s, before %d", english.Count(after, "pod"), before)
 	default:
-		e.Text = "changes what traffic " + counted(after, "pod") + " may have"
+		e.Text = "changes what traffic " + english.Count(after, "pod") + " may have"
 	}
 	if before == 0 && after == 0 && p.why == "" {
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -106,10 +107,10 @@ func (w workload) phrase(r rollout) string {
 		does = append(does, "restarts "+w.restarted(r)+r.pace())
 	}
 	if r.starts > 0 {
-		does = append(does, "starts "+counted(r.starts, "pod"))
+		does = append(does, "starts "+english.Count(r.starts, "pod"))
 	}
 	if r.stops > 0 {
-		does = append(does, "stops "+counted(r.stops, "pod"))
+		does = append(does, "stops "+english.Count(r.stops, "pod"))
 	}
 	if r.held != "" {
 		does = append(does, "restarts nothing "+r.held)
@@ -123,9 +124,9 @@ func (w workload) phrase(r rollout) string {
 // restarted counts the pods that restart, and says of how many if those are not all.
 func (w workload) restarted(r rollout) string {
 	if r.strategy != "" && r.strategy != recreate {
-		return fmt.Sprintf("%d of %s (%s)", r.restarts, counted(min(w.before, w.after), "pod"), r.strategy)
+		return fmt.Sprintf("%d of %s (%s)", r.restarts, english.Count(min(w.before, w.after), "pod"), r.strategy)
 	}
-	return counted(r.restarts, "pod")
+	return english.Count(r.restarts, "pod")
 }
 
 // pace says how many pods restart at the same time; empty if there is only one, or if none stays ready.

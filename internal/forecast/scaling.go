@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -104,13 +105,13 @@ func (in *prediction) budget(o *Object) *report.Effect {
 	case before == 0 && after == 0 && p.why == "":
 		return nil
 	case o.After == nil:
-		e.Text = "no longer limits the eviction of " + counted(before, "pod")
+		e.Text = "no longer limits the eviction of " + english.Count(before, "pod")
 	case after == 0:
-		e.Text = fmt.Sprintf("no longer limits the eviction of %s", counted(before, "pod"))
+		e.Text = fmt.Sprintf("no longer limits the eviction of %s", english.Count(before, "pod"))
 	case evictable == 0:
-		e.Text = "lets none of " + counted(after, "pod") + " be evicted: node drains wait"
+		e.Text = "lets none of " + english.Count(after, "pod") + " be evicted: node drains wait"
 	default:
-		e.Text = fmt.Sprintf("lets %d of %s be evicted at the same time", evictable, counted(after, "pod"))
+		e.Text = fmt.Sprintf("lets %d of %s be evicted at the same time", evictable, english.Count(after, "pod"))
 	}
 	return e
 }

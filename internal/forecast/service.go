@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -67,7 +68,7 @@ func (in *prediction) selects(e *report.Effect, o *Object) {
 	e.Downtime = ready > 0 && (atOnce == 0 || after == 0)
 	switch {
 	case o.After == nil && before > 0:
-		e.Text = fmt.Sprintf("nothing reaches its %s through it any more", counted(before, "pod"))
+		e.Text = fmt.Sprintf("nothing reaches its %s through it any more", english.Count(before, "pod"))
 	case o.After == nil:
 	case after == 0 && before > 0 && !changed:
 		e.Text = fmt.Sprintf("selects no pod any more, before %d: the new pods of %s lack its labels", before, named(left[0]))
@@ -76,9 +77,9 @@ func (in *prediction) selects(e *report.Effect, o *Object) {
 	case atOnce == 0 && after > 0 && before > 0:
 		e.Text = fmt.Sprintf("selects no pod until new ones are ready, then %d, before %d", after, before)
 	case after == before:
-		e.Text = fmt.Sprintf("selects %s, before %d others", counted(after, "pod"), before)
+		e.Text = fmt.Sprintf("selects %s, before %d others", english.Count(after, "pod"), before)
 	default:
-		e.Text = fmt.Sprintf("selects %s, before %d", counted(after, "pod"), before)
+		e.Text = fmt.Sprintf("selects %s, before %d", english.Count(after, "pod"), before)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -116,7 +117,8 @@ func (in Input) loseClaim(e *report.Effect, namespace, name string) {
 func (in Input) claimsOf(e *report.Effect, o *Object) {
 	names, retained := lostClaims(o)
 	if retained && len(names) > 0 {
-		e.Notes = append(e.Notes, fmt.Sprintf("%s %s: %s", counted(len(names), "claim"), verb(len(names), "stays", "stay"), firstNames(names)))
+		e.Notes = append(e.Notes, fmt.Sprintf("%s %s: %s",
+			english.Count(len(names), "claim"), verb(len(names), "stays", "stay"), firstNames(names)))
 		return
 	}
 	for _, name := range names {

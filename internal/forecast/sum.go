@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -36,13 +37,13 @@ func sum(objects []Object, effects map[object.Key]*report.Effect) *report.Releas
 	}
 	var does []string
 	if out.Restarts > 0 {
-		does = append(does, fmt.Sprintf("restarts %s in %s", counted(out.Restarts, "pod"), counted(out.Workloads, "workload")))
+		does = append(does, fmt.Sprintf("restarts %s in %s", english.Count(out.Restarts, "pod"), english.Count(out.Workloads, "workload")))
 	}
 	if out.Starts > 0 {
-		does = append(does, "starts "+counted(out.Starts, "pod"))
+		does = append(does, "starts "+english.Count(out.Starts, "pod"))
 	}
 	if out.Stops > 0 {
-		does = append(does, "stops "+counted(out.Stops, "pod"))
+		does = append(does, "stops "+english.Count(out.Stops, "pod"))
 	}
 	var clauses []string
 	if len(does) > 0 {
@@ -71,12 +72,4 @@ func outage(o *Object, e *report.Effect) string {
 		return o.Name + " is down while it restarts (Recreate)"
 	}
 	return o.Name + " is down while it restarts"
-}
-
-// counted returns a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

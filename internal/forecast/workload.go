@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -169,11 +170,11 @@ func (w workload) doubt(r rollout) string {
 	case w.outdated > 0 && w.isRolling():
 		return "a roll-out is under way"
 	case w.outdated > 0 && w.changes && !w.returns:
-		return counted(w.outdated, "pod") + " of another template than the live one"
+		return english.Count(w.outdated, "pod") + " of another template than the live one"
 	case w.pods != w.before:
-		return fmt.Sprintf("it has %d of %s now", w.pods, counted(w.before, "pod"))
+		return fmt.Sprintf("it has %d of %s now", w.pods, english.Count(w.before, "pod"))
 	case w.ready < w.before:
-		return fmt.Sprintf("%d of %s ready now", w.ready, counted(w.before, "pod"))
+		return fmt.Sprintf("%d of %s ready now", w.ready, english.Count(w.before, "pod"))
 	}
 	return r.inexact
 }

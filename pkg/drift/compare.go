@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/forecast"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -104,7 +105,7 @@ func (c *Comparer) compare(ctx context.Context, t Target) (*Result, error) {
 func (c *Comparer) verify(ctx context.Context, comparison *threeway.Comparison) {
 	if c.options.DryRun {
 		requests := comparison.Requests()
-		c.options.Doing("asking the API server to try " + counted(len(requests), "write"))
+		c.options.Doing("asking the API server to try " + english.Count(len(requests), "write"))
 		comparison.Verify(c.connection.DryRun(ctx, requests, comparison.Deployer().Manager))
 	}
 }
@@ -242,21 +243,13 @@ func (r run) readLive(ctx context.Context, in threeway.Input) (map[object.Ref]th
 	missing := slices.DeleteFunc(refs(in), func(ref object.Ref) bool { _, found := in.Live[ref]; return found })
 	var found map[object.Ref]threeway.Live
 	if len(missing) > 0 {
-		r.options.Doing("reading " + counted(len(missing), "object"))
+		r.options.Doing("reading " + english.Count(len(missing), "object"))
 		found = r.connection.Cluster.Read(ctx, missing)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("reading the cluster: %w", err)
 	}
 	return merged(in.Live, found), nil
-}
-
-// counted returns a number of things, such as "1 object" and "2 objects".
-func counted(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // refs returns every object of old and desired, at the versions that they name.

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -376,11 +375,3 @@ func cleanPath(p string) string { return strings.TrimPrefix(path.Clean("/"+line(
 
 // line returns a text of others as it may stand within a line.
 func line(text string) string { return escape.Text(text, false) }
-
-// counted returns a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

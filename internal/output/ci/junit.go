@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -91,7 +92,7 @@ func (s *junitSuite) add(c junitCase) {
 func junitRelease(r *report.Release, at string, o Options) junitSuite {
 	class := line(strings.Trim(r.Cluster+"/"+cmp.Or(r.StorageNamespace, r.Namespace)+"/"+r.Name, "/"))
 	suite := junitSuite{Name: class, Timestamp: at}
-	whole := junitCase{Name: "release " + line(r.Name), ClassName: class, Output: counted(r.Compared, "object") + " compared"}
+	whole := junitCase{Name: "release " + line(r.Name), ClassName: class, Output: english.Count(r.Compared, "object") + " compared"}
 	if failing := ofRelease(releaseEntries(&report.Release{
 		Name: r.Name, Namespace: r.Namespace, StorageNamespace: r.StorageNamespace, Cluster: r.Cluster, Errors: r.Errors, Terminating: r.Terminating,
 	})); len(failing) > 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -41,16 +42,16 @@ func headline(r *report.Report) string {
 	s := r.Summary
 	answer := "no drift"
 	if s.DriftedReleases > 0 {
-		answer = fmt.Sprintf("%d of %s drifted", s.DriftedReleases, counted(s.Releases, "release"))
+		answer = fmt.Sprintf("%d of %s drifted", s.DriftedReleases, english.Count(s.Releases, "release"))
 	}
 	if s.Fields.Conflict > 0 {
-		answer += ", " + counted(s.Fields.Conflict, "conflict")
+		answer += ", " + english.Count(s.Fields.Conflict, "conflict")
 	}
 	if s.Errors > 0 {
-		answer += ", incomplete: " + counted(s.Errors, "error")
+		answer += ", incomplete: " + english.Count(s.Errors, "error")
 	}
 	if s.Restarts > 0 {
-		answer += ", Helm restarts " + counted(s.Restarts, "pod")
+		answer += ", Helm restarts " + english.Count(s.Restarts, "pod")
 	}
 	return answer
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -58,7 +59,8 @@ func patchSummary(r *report.AbsorbResult, left int) string {
 	case patched == 0:
 		return ""
 	case patched < left:
-		return fmt.Sprintf("a post-renderer can keep %d of the %s that are left: -o kustomize prints proved patches", patched, plural(left, "field"))
+		return fmt.Sprintf("a post-renderer can keep %d of the %s that are left: -o kustomize prints proved patches",
+			patched, english.Count(left, "field"))
 	case left == 1:
 		return "a post-renderer can keep what is left: -o kustomize prints a proved patch"
 	}
@@ -79,7 +81,7 @@ func absorbAnswer(absorbed, left int) string {
 	if absorbed+left == 0 {
 		return "nothing to absorb"
 	}
-	return fmt.Sprintf("%d of %s absorbed", absorbed, plural(absorbed+left, "field"))
+	return fmt.Sprintf("%d of %s absorbed", absorbed, english.Count(absorbed+left, "field"))
 }
 
 // absorbedField writes one field: its sides, the changes of values, and what they move.
@@ -198,9 +200,9 @@ func (t *text) absorbSummary(r *report.AbsorbResult, absorbed, left int) string 
 	case absorbed+left == 0:
 		return "the chart agrees with the cluster"
 	case absorbed == 0:
-		return "no change of values was found; " + plural(left, "field") + " left"
+		return "no change of values was found; " + english.Count(left, "field") + " left"
 	case r.Written:
-		return fmt.Sprintf("%s changed: %s absorbed, %d left", file, plural(absorbed, "field"), left)
+		return fmt.Sprintf("%s changed: %s absorbed, %d left", file, english.Count(absorbed, "field"), left)
 	case r.ValuesFile == "":
 		return fmt.Sprintf("the changes apply to %s; -o values prints them as a file for helm upgrade --reuse-values -f", file)
 	}

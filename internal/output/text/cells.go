@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/lookalike"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -194,7 +195,7 @@ func (t *text) countItems(side any) string {
 	if !ok {
 		return t.side(side)
 	}
-	return "<" + plural(len(list), "item") + ">"
+	return "<" + english.Count(len(list), "item") + ">"
 }
 
 // itemLines returns the items that only one of two lists has. It does not say which items moved, because people do not need it.
@@ -231,7 +232,7 @@ func (t *text) countLines(side any) string {
 	if !ok || !strings.Contains(s, "\n") {
 		return t.side(side)
 	}
-	return "<" + plural(len(strings.Split(strings.TrimSuffix(s, "\n"), "\n")), "line") + ">"
+	return "<" + english.Count(len(strings.Split(strings.TrimSuffix(s, "\n"), "\n")), "line") + ">"
 }
 
 // stringLines returns the lines from the first to the last that differs. That is cruder than a diff and never wrong, and manual edits are

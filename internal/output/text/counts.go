@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -130,7 +131,7 @@ func (c *counts) written() int {
 func (c *counts) previewClauses() clauses {
 	said := c.edits.clauses()
 	if c.changed > 0 {
-		said = append(said, "changes "+plural(c.changed, "field")+" in "+plural(c.changedObjects, "object"))
+		said = append(said, "changes "+english.Count(c.changed, "field")+" in "+english.Count(c.changedObjects, "object"))
 	}
 	said.add("does not make", c.unmade, "change")
 	return said
@@ -154,18 +155,18 @@ func (c *counts) extras() string {
 func (c *counts) unlistedCounts(showsIgnored bool) string {
 	forgotten, silenced := "", ""
 	if c.forgotten > 0 {
-		forgotten = plural(c.forgotten, "field") + " by forgotten writers (see --show-controllers)"
+		forgotten = english.Count(c.forgotten, "field") + " by forgotten writers (see --show-controllers)"
 	}
 	if c.ignored > 0 {
 		silenced = fmt.Sprintf("%d ignored by rules", c.ignored)
 	}
 	if c.known > 0 {
-		silenced = joinNonEmpty(", ", silenced, fmt.Sprintf("%d known from the baseline", c.known))
+		silenced = english.JoinNonEmpty(", ", silenced, fmt.Sprintf("%d known from the baseline", c.known))
 	}
 	if silenced != "" && !showsIgnored {
 		silenced += " (see --show-ignored)"
 	}
-	return joinNonEmpty("; ", forgotten, silenced)
+	return english.JoinNonEmpty("; ", forgotten, silenced)
 }
 
 // edit is what an operation does to a field that left old, and whether a manifest names the field.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -64,11 +65,11 @@ func (t *text) effects(releases []report.Release) {
 	var does clauses
 	does.add("restarts", sum.Restarts, "pod")
 	if sum.Restarts > 0 {
-		does[0] += " in " + plural(sum.Workloads, "workload")
+		does[0] += " in " + english.Count(sum.Workloads, "workload")
 	}
 	does.add("starts", sum.Starts, "pod")
 	does.add("stops", sum.Stops, "pod")
-	said := fmt.Sprintf("%s %s of %s", subject(releases), enumerate(does), plural(len(releases), "release"))
+	said := fmt.Sprintf("%s %s of %s", subject(releases), english.Enumerate(does), english.Count(len(releases), "release"))
 	if len(down) > 0 {
 		said += "; workloads without a ready pod meanwhile: " + strings.Join(t.firstNames(down, maxNames), ", ")
 	}

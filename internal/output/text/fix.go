@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -28,7 +29,7 @@ func FixPlan(r *report.FixResult, opts Options) []byte {
 // FixQuestion returns the question that a reader answers before anything is written. The cursor stays behind it.
 func FixQuestion(r *report.FixResult, opts Options) []byte {
 	t := newText(opts, r.Time)
-	question := enumerate(workOf(r.Plan).clauses(infinitive))
+	question := english.Enumerate(workOf(r.Plan).clauses(infinitive))
 	var created []string
 	for _, p := range r.Plan {
 		if p.Create {
@@ -48,9 +49,9 @@ func fixAnswer(r *report.FixResult) string {
 	case len(r.Plan) == 0:
 		return "nothing to put back"
 	case r.DryRun != "":
-		return "fix would " + enumerate(workOf(r.Plan).clauses(infinitive))
+		return "fix would " + english.Enumerate(workOf(r.Plan).clauses(infinitive))
 	}
-	return "fix " + enumerate(workOf(r.Plan).clauses(thirdPerson))
+	return "fix " + english.Enumerate(workOf(r.Plan).clauses(thirdPerson))
 }
 
 // plannedObject writes one object of a plan: what becomes of it, and its fields as they are and as they will be.
@@ -68,7 +69,7 @@ func (t *text) plannedObject(p report.FixPlan, in scope) {
 	var said []string
 	var sections []section
 	if len(p.Fields) > 0 {
-		said = append(said, plural(len(p.Fields), "field")+" to put back")
+		said = append(said, english.Count(len(p.Fields), "field")+" to put back")
 		sections = append(sections, section{columns: liveBecomes, fields: fixFindings(p.Fields)})
 	}
 	if len(p.Prune) > 0 {
@@ -76,7 +77,7 @@ func (t *text) plannedObject(p report.FixPlan, in scope) {
 		if len(said) > 0 {
 			label = "to be pruned:"
 		}
-		said = append(said, plural(len(p.Prune), "field")+" to prune")
+		said = append(said, english.Count(len(p.Prune), "field")+" to prune")
 		sections = append(sections, section{label: label, columns: liveBecomes, fields: fixFindings(p.Prune)})
 	}
 	t.subject(name, strings.Join(said, ", "))
@@ -159,13 +160,13 @@ func amount(fields, objects int) string {
 	var said clauses
 	said.count(fields, "field")
 	said.count(objects, "object")
-	return enumerate(said)
+	return english.Enumerate(said)
 }
 
 // fixHint names the command that puts back what drifted.
 func (t *text) fixHint(opts Options) {
 	if len(opts.Plan) > 0 {
-		t.prose(t.escape(opts.Fix) + " " + enumerate(workOf(opts.Plan).clauses(thirdPerson)))
+		t.prose(t.escape(opts.Fix) + " " + english.Enumerate(workOf(opts.Plan).clauses(thirdPerson)))
 	}
 }
 
@@ -200,7 +201,7 @@ type outcomeGroup struct {
 
 // String names the outcomes and their reason.
 func (g outcomeGroup) String() string {
-	return joinNonEmpty(": ", strings.Join(g.names, ", "), g.reason)
+	return english.JoinNonEmpty(": ", strings.Join(g.names, ", "), g.reason)
 }
 
 // outcomes groups the outcomes that match by their reason, in the order in which they come.
@@ -227,7 +228,7 @@ func (t *text) outcomeName(r *report.FixResult, o report.FixOutcome) string {
 		return t.escape(path) + " of " + name
 	}
 	if n := len(o.Fields); n > 0 {
-		return plural(n, "field") + " of " + name
+		return english.Count(n, "field") + " of " + name
 	}
 	return name
 }

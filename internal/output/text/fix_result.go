@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -32,7 +33,7 @@ func (t *text) fixSummary(r *report.FixResult) []string {
 		return withNonEmpty([]string{said, "the release could not be compared again, so it is not known what remains"}, notUpClause(r))
 	}
 	c := countsOf(r.After.Releases)
-	lines := []string{joinNonEmpty("; ", t.stateClause(r, said, c), c.extras())}
+	lines := []string{english.JoinNonEmpty("; ", t.stateClause(r, said, c), c.extras())}
 	return withNonEmpty(append(lines, c.incomplete(r.After.Summary, 0)...), notUpClause(r))
 }
 
@@ -57,10 +58,10 @@ func doneClause(r *report.FixResult) string {
 		said = append(said, put+" put back")
 	}
 	if w.prunes > 0 {
-		said = append(said, plural(w.prunes, "field")+" pruned")
+		said = append(said, english.Count(w.prunes, "field")+" pruned")
 	}
 	if w.handOvers > 0 {
-		said = append(said, "the ownership of "+plural(w.handOvers, "object")+" handed over")
+		said = append(said, "the ownership of "+english.Count(w.handOvers, "object")+" handed over")
 	}
 	switch {
 	case r.DryRun != "" && len(r.Plan) > 0:
@@ -81,7 +82,7 @@ func dryRunClause(r *report.FixResult) string {
 	if len(accepted) == 0 {
 		return "the API server would reject every write"
 	}
-	return "--yes instead of --dry-run " + enumerate(workOf(accepted).clauses(thirdPerson))
+	return "--yes instead of --dry-run " + english.Enumerate(workOf(accepted).clauses(thirdPerson))
 }
 
 // stateClause says what was written together with what remains. It says that the release is as Helm deployed it only if all of it was seen.
@@ -109,7 +110,7 @@ func (t *text) stateClause(r *report.FixResult, said string, c counts) string {
 	if fields+objects <= maxRemaining {
 		names = strings.Join(t.remainingNames(rel), ", ")
 	}
-	return joinNonEmpty("; ", said, joinNonEmpty(": ", remains+verb, names))
+	return english.JoinNonEmpty("; ", said, english.JoinNonEmpty(": ", remains+verb, names))
 }
 
 // isUnfinished reports whether a part of the plan was not put back. The comparison need not show it, because ownership is no drift.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -163,7 +164,7 @@ func (t *text) createdObjects(objects []report.Object, rel report.Release) {
 	if len(objects) == 0 {
 		return
 	}
-	t.prose(operationName(rel.Operation) + " creates " + plural(len(objects), "object") + ":")
+	t.prose(operationName(rel.Operation) + " creates " + english.Count(len(objects), "object") + ":")
 	names := map[kind][]string{}
 	for _, o := range objects {
 		k := t.kindOf(o)
@@ -184,7 +185,7 @@ func (t *text) foldedObjects(f folds, rel report.Release) {
 		for _, o := range f.refused {
 			n += oneIf(messageOf(o) == message)
 		}
-		t.prose(joinNonEmpty(": ", "the server could not be asked about "+plural(n, "object"), t.message(message)))
+		t.prose(english.JoinNonEmpty(": ", "the server could not be asked about "+english.Count(n, "object"), t.message(message)))
 	}
 	if n := len(f.skipped); n > 0 {
 		by := f.skipped[0].BlockedBy
@@ -193,10 +194,10 @@ func (t *text) foldedObjects(f folds, rel report.Release) {
 				by = nil
 			}
 		}
-		t.prose(fmt.Sprintf("%s: %s does not reach them%s", plural(n, "more object"), op, t.blockers(by, rel)))
+		t.prose(fmt.Sprintf("%s: %s does not reach them%s", english.Count(n, "more object"), op, t.blockers(by, rel)))
 	}
 	if f.alike > 0 {
-		t.prose(plural(f.alike, "more object") + ": nothing but the changes above")
+		t.prose(english.Count(f.alike, "more object") + ": nothing but the changes above")
 	}
 }
 
@@ -213,7 +214,7 @@ func (t *text) volatileFields(members []member, op string) {
 		}
 		written += oneIf(!m.field.Blocked && m.field.Verdict != report.Ignore)
 	}
-	said := "volatile: each rendering changes " + plural(len(members), "field") + " in " + plural(len(objects), "object")
+	said := "volatile: each rendering changes " + english.Count(len(members), "field") + " in " + english.Count(len(objects), "object")
 	if written > 0 {
 		said += ", and " + op + " writes them"
 	}

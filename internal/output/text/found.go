@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -72,7 +73,7 @@ func (n *found) field(f report.Finding) {
 func (n found) String() string {
 	var said clauses
 	if n.fields > 0 {
-		said = append(said, plural(n.fields, "field")+" in "+plural(n.objects, "object"))
+		said = append(said, english.Count(n.fields, "field")+" in "+english.Count(n.objects, "object"))
 	}
 	for _, group := range []struct {
 		format string
@@ -108,7 +109,7 @@ func foundCell(e entry) string {
 	if e.Terminating {
 		unseen = append(unseen, "namespace being deleted")
 	}
-	return joinNonEmpty(", ", append(unseen, foundIn(e.Release).String())...)
+	return english.JoinNonEmpty(", ", append(unseen, foundIn(e.Release).String())...)
 }
 
 // namespaceOf returns the namespace of a release. If its record cannot be read, only the namespace of the record is known.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -124,7 +125,7 @@ func (t *text) groups(groups []group) {
 		if g.field.Blocked {
 			thing = "blocked object"
 		}
-		lead, aside := "in "+plural(len(g.objects), thing)+":", t.kinds(g.objects)
+		lead, aside := "in "+english.Count(len(g.objects), thing)+":", t.kinds(g.objects)
 		if i > 0 && lead == s.leads[i-1] && aside == t.kinds(groups[i-1].objects) {
 			aside = "" // the line above says so
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -47,7 +48,7 @@ func (t *text) totals(h *report.History, hidden int) {
 		}
 	}
 	if hidden > 0 {
-		t.prose(fmt.Sprintf("%s that ended (see -v)", plural(hidden, "finding")))
+		t.prose(fmt.Sprintf("%s that ended (see -v)", english.Count(hidden, "finding")))
 	}
 }
 
@@ -62,20 +63,22 @@ func historyTotals(h *report.History) []string {
 		}
 	}
 	out := []string{
-		fmt.Sprintf("%s there, %d gone, %d ignored; %d flapping", plural(counts[report.FindingThere], "finding"), counts[report.FindingGone],
+		fmt.Sprintf("%s there, %d gone, %d ignored; %d flapping",
+			english.Count(counts[report.FindingThere], "finding"), counts[report.FindingGone],
 			counts[report.FindingIgnored], flapping),
-		fmt.Sprintf("%s on %s, %s to %s UTC", plural(h.Reports, "report"), plural(len(h.Releases), "release"), h.From.UTC().Format(minute),
+		fmt.Sprintf("%s on %s, %s to %s UTC",
+			english.Count(h.Reports, "report"), english.Count(len(h.Releases), "release"), h.From.UTC().Format(minute),
 			h.Time.UTC().Format(minute)),
 	}
 	if h.Previews > 0 {
-		out = append(out, plural(h.Previews, "comparison")+" with a chart or another revision left out: they do not say what drifted")
+		out = append(out, english.Count(h.Previews, "comparison")+" with a chart or another revision left out: they do not say what drifted")
 	}
 	return out
 }
 
 // releaseHistory writes the findings of one release.
 func (t *text) releaseHistory(r report.ReleaseHistory, shown []report.FindingHistory) {
-	said := []string{plural(r.Reports, "report")}
+	said := []string{english.Count(r.Reports, "report")}
 	if r.Unknown > 0 {
 		said = append(said, fmt.Sprintf("%d with an error, which may have missed something", r.Unknown))
 	}
@@ -105,7 +108,7 @@ func (t *text) findingHistory(f report.FindingHistory) {
 	if names := t.managerNames(f.Managers); names != "" {
 		said = append(said, names)
 	}
-	t.indented("    ", joinNonEmpty(t.dot, said...))
+	t.indented("    ", english.JoinNonEmpty(t.dot, said...))
 	if f.Flapping {
 		t.indented("      ", t.flapping(f))
 	}
@@ -130,14 +133,14 @@ func (t *text) flapping(f report.FindingHistory) string {
 		said += ", changed " + times(f.Changes)
 	}
 	if len(f.Managers) > 1 {
-		said += "; " + enumerate(t.labels(f.Managers)) + " fight over it"
+		said += "; " + english.Enumerate(t.labels(f.Managers)) + " fight over it"
 	}
 	steps := f.Steps[max(0, len(f.Steps)-maxHistorySteps):]
 	var listed []string
 	for _, step := range steps {
 		one := step.Time.UTC().Format(minute) + " " + t.escape(string(step.State))
 		if step.State == report.FindingThere {
-			one = joinNonEmpty(" ", step.Time.UTC().Format(minute), t.stepValue(step, f.Masked))
+			one = english.JoinNonEmpty(" ", step.Time.UTC().Format(minute), t.stepValue(step, f.Masked))
 			if names := t.managerNames(step.Managers); names != "" {
 				one += " by " + names
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/lookalike"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -20,7 +21,7 @@ func (t *text) inside(f report.Finding, c columns) []string {
 	}
 	lines := t.firstNames(t.insideLines(f.Inside, c), maxInside)
 	if f.Inside.More > 0 {
-		lines = append(lines, plural(f.Inside.More, "more change"))
+		lines = append(lines, english.Count(f.Inside.More, "more change"))
 	}
 	sign := t.either("» ", ">> ")
 	lead := t.escape(f.Path) + " " + sign

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 )
@@ -97,7 +98,7 @@ func (t *text) firstNames(all []string, most int) []string {
 	if t.width == 0 {
 		return all
 	}
-	return atMost(all, most)
+	return english.AtMost(all, most)
 }
 
 // blocks calls functions that write, and puts a blank line between those that wrote something.

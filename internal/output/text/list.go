@@ -8,6 +8,7 @@ import (
 
 	"github.com/fatih/color"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -149,13 +150,13 @@ func (t *text) statuses(all []report.ListedRelease) string {
 	for i, word := range words {
 		words[i] = fmt.Sprintf("%d %s", n[word], t.statusWord(word))
 	}
-	subject := plural(len(all), "release")
+	subject := english.Count(len(all), "release")
 	if clusters := distinct(all, func(r report.ListedRelease) string { return r.Cluster }); len(clusters) > 1 {
-		subject += " on " + plural(len(clusters), "cluster")
+		subject += " on " + english.Count(len(clusters), "cluster")
 	}
 	unread := ""
 	if errors > 0 {
 		unread = fmt.Sprintf("%d could not be read", errors)
 	}
-	return joinNonEmpty(t.dot, joinNonEmpty(": ", subject, strings.Join(atMost(words, maxStatuses), ", ")), unread)
+	return english.JoinNonEmpty(t.dot, english.JoinNonEmpty(": ", subject, strings.Join(english.AtMost(words, maxStatuses), ", ")), unread)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -83,7 +84,7 @@ func (s style) kindOfKey(key report.ObjectKey, versions report.CustomVersions) k
 func (k kind) count(n int) string {
 	name := k.name
 	if n != 1 {
-		name = pluralOfKind(name)
+		name = english.PluralOfKind(name)
 	}
 	return fmt.Sprintf("%d %s%s", n, name, k.version)
 }
@@ -161,5 +162,5 @@ func (s style) blockers(keys []report.ObjectKey, rel report.Release) string {
 	for i, k := range keys {
 		names[i] = s.keyName(k, in)
 	}
-	return ", blocked by " + enumerate(atMost(names, maxBlockers))
+	return ", blocked by " + english.Enumerate(english.AtMost(names, maxBlockers))
 }

@@ -3,6 +3,7 @@ package text
 import (
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -22,10 +23,10 @@ func (t *text) object(o report.Object, rel report.Release) {
 		t.sections("  ", sections...)
 	}
 	if o.Controllers > 0 {
-		t.continuation("  ", plural(o.Controllers, "controller-owned field")+" not listed")
+		t.continuation("  ", english.Count(o.Controllers, "controller-owned field")+" not listed")
 	}
 	if o.Forgotten > 0 {
-		t.continuation("  ", plural(o.Forgotten, "field")+" by forgotten writers not listed")
+		t.continuation("  ", english.Count(o.Forgotten, "field")+" by forgotten writers not listed")
 	}
 }
 
@@ -49,12 +50,12 @@ func (t *text) dryRun(d *report.DryRun) {
 	switch {
 	case d == nil || d.Result == report.DryRunAgrees:
 	case d.Result == report.DryRunDisagrees:
-		said := joinNonEmpty(": ", "the server disagrees", t.message(d.Message)) + "; please report it"
+		said := english.JoinNonEmpty(": ", "the server disagrees", t.message(d.Message)) + "; please report it"
 		for _, l := range t.wrapped(said, 2) {
 			t.line("  ", t.gutter, t.heading(l))
 		}
 	default:
-		t.continuation("  ", joinNonEmpty(": ", "the server could not be asked", t.message(d.Message)))
+		t.continuation("  ", english.JoinNonEmpty(": ", "the server could not be asked", t.message(d.Message)))
 	}
 }
 
@@ -79,7 +80,7 @@ func (t *text) fate(o report.Object, rel report.Release) string {
 	if isPreview(rel.Operation) && (o.Action == report.ActionUpdate || o.Action == report.ActionReplace) {
 		does = append(does, editsOf(o.Fields).clauses()...)
 	}
-	said := operationName(rel.Operation) + " " + enumerate(does)
+	said := operationName(rel.Operation) + " " + english.Enumerate(does)
 	switch {
 	case o.Missing:
 		said = "missing; " + said
@@ -89,7 +90,7 @@ func (t *text) fate(o report.Object, rel report.Release) string {
 		said = "drifted; " + said
 	}
 	if n := len(o.Fields); n > 0 && !listsFields(o, rel.Operation) {
-		said += ", with " + plural(n, "field") + " that differ"
+		said += ", with " + english.Count(n, "field") + " that differ"
 	}
 	if rule := o.IgnoredBy; rule != nil && allIgnored(o.Fields) {
 		said += t.dot + t.ignoredBy(rule)
@@ -119,7 +120,7 @@ func (t *text) action(o report.Object, rel report.Release) string {
 	case report.ActionAdopt:
 		return "adopts it" + reason
 	case report.ActionFail:
-		return joinNonEmpty(": ", "fails on it, so nothing in it changes", t.message(o.Reason))
+		return english.JoinNonEmpty(": ", "fails on it, so nothing in it changes", t.message(o.Reason))
 	case report.ActionSkip:
 		return "does not reach it" + t.blockers(o.BlockedBy, rel) + reason
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output/html"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -41,14 +42,14 @@ func (p Phrases) Answer(r *report.Report) html.Answer {
 	out.Others = slices.DeleteFunc(others, func(line string) bool { return line == "" })
 	out.Unseen = append(out.Unseen, c.incomplete(r.Summary, len(r.Errors))...)
 	for _, t := range p.scanTroubles(r.Errors) {
-		out.Unseen = append(out.Unseen, joinNonEmpty(": ", t.subject, t.message))
+		out.Unseen = append(out.Unseen, english.JoinNonEmpty(": ", t.subject, t.message))
 	}
 	for _, t := range p.releaseTroubles(entriesOf(r.Releases)) {
 		if len(out.Unseen) > maxTroubles {
 			out.Unseen = append(out.Unseen, "and more, at the releases and objects below")
 			break
 		}
-		out.Unseen = append(out.Unseen, joinNonEmpty(": ", t.subject, t.message))
+		out.Unseen = append(out.Unseen, english.JoinNonEmpty(": ", t.subject, t.message))
 	}
 	return out
 }
@@ -77,7 +78,7 @@ func (p Phrases) Object(o report.Object, r report.Release) html.ObjectPhrases {
 func (p Phrases) Inside(f report.Finding) []string {
 	lines := p.insideLines(f.Inside, oldDesiredLive)
 	if f.Inside.More > 0 {
-		lines = append(lines, plural(f.Inside.More, "more change"))
+		lines = append(lines, english.Count(f.Inside.More, "more change"))
 	}
 	return lines
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 )
 
@@ -85,12 +86,12 @@ func (p *Progress) line(now time.Time, done, total, drifted, errors int) string 
 	if p.Reading {
 		verb = "reading"
 	}
-	said := []string{fmt.Sprintf("%s %d of %s", verb, done, plural(total, "release"))}
+	said := []string{fmt.Sprintf("%s %d of %s", verb, done, english.Count(total, "release"))}
 	if drifted > 0 {
 		said = append(said, fmt.Sprintf("%d drifted", drifted))
 	}
 	if errors > 0 {
-		said = append(said, plural(errors, "error"))
+		said = append(said, english.Count(errors, "error"))
 	}
 	if passed, compared := now.Sub(p.started), done-p.atStart; passed >= estimateAfter && compared > 0 && done < total {
 		left := time.Duration(float64(passed) / float64(compared) * float64(total-done))

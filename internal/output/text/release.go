@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -72,7 +73,7 @@ func hasWarning(rel report.Release, code string) bool {
 // is said first.
 func releaseAnswer(rel report.Release) string {
 	c := countsOf([]report.Release{rel})
-	answer := fmt.Sprintf("%d of %s drifted", c.drifted, plural(rel.Compared, "object"))
+	answer := fmt.Sprintf("%d of %s drifted", c.drifted, english.Count(rel.Compared, "object"))
 	switch incomplete := c.objectErrors+c.releaseErrors > 0; {
 	case isInstall(rel) && rel.Last != nil:
 		answer = "not installed"
@@ -81,9 +82,9 @@ func releaseAnswer(rel report.Release) string {
 	case rel.Compared == 0 && incomplete:
 		return "could not be compared"
 	case c.drifted == 0 && incomplete:
-		answer = "no drift seen in " + plural(rel.Compared-c.objectErrors, "object")
+		answer = "no drift seen in " + english.Count(rel.Compared-c.objectErrors, "object")
 	case c.drifted == 0:
-		answer = "no drift in " + plural(rel.Compared, "object")
+		answer = "no drift in " + english.Count(rel.Compared, "object")
 	}
 	if c.terminating > 0 {
 		answer += fmt.Sprintf(", %d being deleted", c.terminating)
@@ -110,7 +111,7 @@ func releaseAnswer(rel report.Release) string {
 // changes anything from one that stops halfway, because the first needs no repair.
 func previewAnswer(rel report.Release, c counts, answer string) string {
 	op, written := operationName(rel.Operation), c.written()
-	switch failing := plural(c.actions[report.ActionFail], "object"); {
+	switch failing := english.Count(c.actions[report.ActionFail], "object"); {
 	case c.actions[report.ActionFail] > 0 && written == 0:
 		answer = fmt.Sprintf("%s fails on %s and changes none, %s", op, failing, answer)
 	case c.actions[report.ActionFail] > 0:

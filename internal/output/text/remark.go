@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -91,7 +92,7 @@ func (t *text) owners(f report.Finding) string {
 	for i, o := range f.Owners {
 		names[i] = t.owner(o)
 	}
-	return strings.Join(atMost(names, maxOwners), " and ")
+	return strings.Join(english.AtMost(names, maxOwners), " and ")
 }
 
 // owner names a field manager as people know it: "kubectl (scale), 3 min ago". Managers choose their own names, so odd ones are quoted.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -29,7 +30,7 @@ func (t *text) rollouts(r *report.FixResult) {
 	for _, o := range r.Results {
 		if !o.IsUp() {
 			name := t.keyName(o.Object, scope{r.Namespace, r.Versions})
-			t.prose(rolloutWords()[o.Rollout.Status] + ": " + joinNonEmpty(": ", name, t.rolloutClause(*o.Rollout)))
+			t.prose(rolloutWords()[o.Rollout.Status] + ": " + english.JoinNonEmpty(": ", name, t.rolloutClause(*o.Rollout)))
 			t.problem(*o.Rollout)
 		}
 	}
@@ -46,7 +47,7 @@ func (t *text) problem(r report.Rollout) {
 		if e.Count > 1 {
 			said += fmt.Sprintf(" (%d times)", e.Count)
 		}
-		t.continuation(indent, joinNonEmpty(": ", said, t.escape(e.Message)))
+		t.continuation(indent, english.JoinNonEmpty(": ", said, t.escape(e.Message)))
 	}
 	if len(r.Log) > 0 {
 		t.continuation(indent, "log:")
@@ -65,9 +66,9 @@ func (s style) rolloutClause(r report.Rollout) string {
 	if r.PodCounts == nil {
 		return message
 	}
-	said := fmt.Sprintf("%d of %s updated, %d ready, %d unavailable", r.Updated, plural(int(r.Wanted), "pod"), r.Ready, r.Unavailable)
+	said := fmt.Sprintf("%d of %s updated, %d ready, %d unavailable", r.Updated, english.Count(int(r.Wanted), "pod"), r.Ready, r.Unavailable)
 	if r.Updated == r.Wanted && r.Ready == r.Wanted && r.Unavailable == 0 {
-		return joinNonEmpty("; ", said, message)
+		return english.JoinNonEmpty("; ", said, message)
 	}
 	return said
 }
@@ -81,7 +82,7 @@ func (s style) reasonClause(p report.RolloutProblem) string {
 	if p.Container != "" {
 		where = append(where, "container "+s.escape(p.Container))
 	}
-	return joinNonEmpty(": ", strings.Join(where, ", "), s.escape(p.Reason))
+	return english.JoinNonEmpty(": ", strings.Join(where, ", "), s.escape(p.Reason))
 }
 
 // notUpClause counts what is not up. It is empty if everything did, or nothing was waited for.
@@ -98,11 +99,11 @@ func notUpClause(r *report.FixResult) string {
 	if missing == 1 {
 		verb = " is"
 	}
-	return fmt.Sprintf("%d of %s%s not up; nothing was rolled back", missing, plural(waited, "object"), verb)
+	return fmt.Sprintf("%d of %s%s not up; nothing was rolled back", missing, english.Count(waited, "object"), verb)
 }
 
 // RolloutReason returns why an object does not come up, for a message while a fix waits.
 func RolloutReason(o report.FixOutcome, namespace string, versions report.CustomVersions, opts Options) string {
 	s := newStyle(opts)
-	return joinNonEmpty(": ", s.keyName(o.Object, scope{namespace, versions}), s.reasonClause(o.Rollout.RolloutProblem))
+	return english.JoinNonEmpty(": ", s.keyName(o.Object, scope{namespace, versions}), s.reasonClause(o.Rollout.RolloutProblem))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -93,7 +94,7 @@ func (t *text) tally(r *report.Report, all, others []entry) {
 		warned += oneIf(len(e.Warnings) > 0)
 	}
 	if warnings > 0 {
-		t.prose(plural(warnings, "warning") + " about " + plural(warned, "release") + " (see -v)")
+		t.prose(english.Count(warnings, "warning") + " about " + english.Count(warned, "release") + " (see -v)")
 	}
 	t.unsearched(r.Errors, "report")
 }
@@ -135,18 +136,18 @@ func (t *text) states(r *report.Report, all []entry) string {
 		case n[state] == 0:
 			continue
 		case state == report.StateError:
-			word = plural(n[state], "error")
+			word = english.Count(n[state], "error")
 			if drifted > 0 {
 				word += fmt.Sprintf(" (%d drifted)", drifted)
 			}
 		}
 		said = append(said, word)
 	}
-	subject := plural(len(all), "release")
+	subject := english.Count(len(all), "release")
 	if clusters := len(searchedClusters(r)); clusters > 1 {
-		subject += " on " + plural(clusters, "cluster")
+		subject += " on " + english.Count(clusters, "cluster")
 	}
-	return subject + shardOf(r.Scan) + ": " + joinNonEmpty(t.dot, strings.Join(said, ", "), took(r.Scan.Seconds))
+	return subject + shardOf(r.Scan) + ": " + english.JoinNonEmpty(t.dot, strings.Join(said, ", "), took(r.Scan.Seconds))
 }
 
 // shardOf names the part of the selection that was compared. It is empty if all of it was.
@@ -178,13 +179,13 @@ func (t *text) noReleases(r *report.Report) string {
 		searched[i] = t.label(name)
 	}
 	if len(searched) > 0 {
-		said += " on " + enumerate(t.firstNames(searched, maxNames))
+		said += " on " + english.Enumerate(t.firstNames(searched, maxNames))
 	}
 	said += shardOf(r.Scan)
 	if len(withoutUnknownNames(r.Errors)) > 0 {
 		said += ", but not everything could be searched"
 	}
-	return joinNonEmpty(t.dot, said, took(r.Scan.Seconds))
+	return english.JoinNonEmpty(t.dot, said, took(r.Scan.Seconds))
 }
 
 // unsearched counts what could not be searched.
@@ -197,5 +198,5 @@ func unsearched(errors []report.ScanError) string {
 	var said clauses
 	said.count(clusters, "cluster")
 	said.count(namespaces, "namespace")
-	return enumerate(said)
+	return english.Enumerate(said)
 }

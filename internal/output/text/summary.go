@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -40,7 +41,7 @@ func (t *text) summary(r *report.Report) {
 		t.prose("not compared: " + t.escape(left))
 	}
 	c := countsOf(r.Releases)
-	lines := []string{joinNonEmpty("; ", c.drift(r), c.operation(r.Releases), c.extras(), c.unlistedCounts(t.showIgnored))}
+	lines := []string{english.JoinNonEmpty("; ", c.drift(r), c.operation(r.Releases), c.extras(), c.unlistedCounts(t.showIgnored))}
 	t.lines(lines)
 	t.effects(r.Releases)
 	t.lines(append(c.server(), c.incomplete(r.Summary, len(r.Errors))...))
@@ -58,7 +59,7 @@ func (t *text) lines(all []string) {
 // drift answers the first question: has the cluster left what Helm deployed? A release that is not installed has nothing to leave.
 func (c *counts) drift(r *report.Report) string {
 	s := r.Summary
-	compared := plural(s.Objects, "object") + " compared"
+	compared := english.Count(s.Objects, "object") + " compared"
 	switch {
 	case s.Releases == 0:
 		return "no release compared"
@@ -66,15 +67,15 @@ func (c *counts) drift(r *report.Report) string {
 	case !slices.ContainsFunc(r.Releases, func(rel report.Release) bool { return !isInstall(rel) }):
 		return ""
 	case s.Errors > c.renderErrors || c.objectErrors > 0:
-		return fmt.Sprintf("no drift seen in %d of %s", s.Objects-c.objectErrors, plural(s.Objects, "object"))
+		return fmt.Sprintf("no drift seen in %d of %s", s.Objects-c.objectErrors, english.Count(s.Objects, "object"))
 	case s.DriftedReleases > 0:
 		return "a namespace is being deleted: " + compared
 	default:
 		return "no drift: " + compared
 	}
-	said := plural(s.DriftedObjects, "object") + " drifted"
+	said := english.Count(s.DriftedObjects, "object") + " drifted"
 	if s.Releases > 1 {
-		said += fmt.Sprintf(" in %d of %s", s.DriftedReleases, plural(s.Releases, "release"))
+		said += fmt.Sprintf(" in %d of %s", s.DriftedReleases, english.Count(s.Releases, "release"))
 	}
 	if s.Terminating > 0 {
 		said += fmt.Sprintf(", %d being deleted", s.Terminating)
@@ -111,7 +112,7 @@ func (c *counts) operation(releases []report.Release) string {
 	if len(does) == 0 {
 		return ""
 	}
-	return subject(releases) + " " + enumerate(does)
+	return subject(releases) + " " + english.Enumerate(does)
 }
 
 // objectClauses say which objects come and go.
@@ -125,7 +126,7 @@ func (c *counts) objectClauses(does *clauses) {
 		(*does)[len(*does)-1] += fmt.Sprintf(" (%d drifted)", n)
 	}
 	if n := c.actions[report.ActionKeep]; n > 0 {
-		*does = append(*does, "leaves "+plural(n, "dropped object")+" in the cluster")
+		*does = append(*does, "leaves "+english.Count(n, "dropped object")+" in the cluster")
 	}
 }
 
@@ -144,14 +145,14 @@ func subject(releases []report.Release) string {
 func (c *counts) server() []string {
 	var said clauses
 	if n := c.dryRuns[report.DryRunDisagrees]; n > 0 {
-		said = append(said, "disagrees on "+plural(n, "object")+" (please report it)")
+		said = append(said, "disagrees on "+english.Count(n, "object")+" (please report it)")
 	}
 	said.add("agrees on", c.dryRuns[report.DryRunAgrees], "object")
 	said.add("could not be asked about", c.dryRuns[report.DryRunRefused], "object")
 	if len(said) == 0 {
 		return nil
 	}
-	return []string{"the server " + enumerate(said)}
+	return []string{"the server " + english.Enumerate(said)}
 }
 
 // incomplete says what could not be seen. An error that the summary counts and no release lists is an error too, unless it is about what
@@ -159,13 +160,13 @@ func (c *counts) server() []string {
 func (c *counts) incomplete(s report.Summary, unsearched int) []string {
 	var lines []string
 	if c.objectErrors > 0 {
-		lines = append(lines, plural(c.objectErrors, "object")+" could not be compared")
+		lines = append(lines, english.Count(c.objectErrors, "object")+" could not be compared")
 	}
 	if c.renderErrors > 0 {
 		lines = append(lines, "the chart could not be rendered, so what it would change is not known")
 	}
 	if n := max(c.releaseErrors, s.Errors-c.objectErrors-c.renderErrors-unsearched); n > 0 {
-		lines = append(lines, "the comparison is incomplete: "+plural(n, "error"))
+		lines = append(lines, "the comparison is incomplete: "+english.Count(n, "error"))
 	}
 	return lines
 }
@@ -184,11 +185,11 @@ func notCompared(releases []report.Release) string {
 	for i, reason := range reasons {
 		switch reason {
 		case report.NotComparedHook:
-			reasons[i] = plural(n[reason], "hook")
+			reasons[i] = english.Count(n[reason], "hook")
 		case report.NotComparedMasked:
-			reasons[i] = plural(n[reason], "masked value")
+			reasons[i] = english.Count(n[reason], "masked value")
 		default:
-			reasons[i] = plural(n[reason], "object") + " (" + reason + ")"
+			reasons[i] = english.Count(n[reason], "object") + " (" + reason + ")"
 		}
 	}
 	return strings.Join(reasons, ", ")

@@ -3,6 +3,7 @@ package text
 import (
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -170,7 +171,7 @@ func (t *text) row(tab table, r row) {
 	fits := func(remarks string) bool {
 		return tab.room == 0 || monospace.Width(cells)+2+monospace.Width(remarks) <= tab.room
 	}
-	if all := joinNonEmpty(t.dot, r.remarks, r.aside); fits(all) {
+	if all := english.JoinNonEmpty(t.dot, r.remarks, r.aside); fits(all) {
 		r.remarks = all
 	}
 	beside := ""

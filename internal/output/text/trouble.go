@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -76,11 +77,11 @@ func (t *text) troubles(lead string, all []trouble) {
 	kinds := distinct(all, func(x trouble) string { return x.kind })
 	for i, kind := range kinds {
 		if i == maxTroubles && !t.verbose {
-			t.prose(fmt.Sprintf("%s%s (see -v)", lead, plural(len(kinds)-i, "more message")))
+			t.prose(fmt.Sprintf("%s%s (see -v)", lead, english.Count(len(kinds)-i, "more message")))
 			return
 		}
 		first := alike[kind][0]
-		t.prose(lead + joinNonEmpty(": ", first.subject, first.message))
+		t.prose(lead + english.JoinNonEmpty(": ", first.subject, first.message))
 		others := distinct(alike[kind], func(x trouble) string { return x.subject })
 		others = slices.DeleteFunc(others, func(subject string) bool { return subject == first.subject })
 		if len(others) == 0 {
@@ -88,7 +89,7 @@ func (t *text) troubles(lead string, all []trouble) {
 		}
 		named := others
 		if !t.verbose {
-			named = atMost(others, maxAlike)
+			named = english.AtMost(others, maxAlike)
 		}
 		t.continuation("", fmt.Sprintf("the same for %d more: %s", len(others), strings.Join(named, ", ")))
 	}

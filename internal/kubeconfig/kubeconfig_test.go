@@ -1,4 +1,4 @@
-package main
+package kubeconfig
 
 import (
 	"os"
@@ -13,7 +13,7 @@ func TestClusterName(t *testing.T) {
 	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ kubeconfig, server, variable, want string }{
+	for _, c := range []struct{ kubeconfig, server, name, want string }{
 		{kubeconfig, "", "", "prod"},
 		{kubeconfig, "https://b", "", "prod"},
 		{kubeconfig, "", "mine", "mine"},
@@ -24,11 +24,9 @@ func TestClusterName(t *testing.T) {
 	} {
 		t.Setenv("KUBECONFIG", c.kubeconfig)
 		t.Setenv("HOME", t.TempDir())
-		t.Setenv("HELMDRIFT_CLUSTER_NAME", c.variable)
-		connection := newConnection(os.Getenv)
-		connection.server = c.server
-		loader, _ := connection.loader()
-		if got := connection.clusterName(loader); got != c.want {
+		choice := Choice{Server: c.server, Name: c.name}
+		loader, _ := choice.loader()
+		if got := choice.clusterName(loader); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
