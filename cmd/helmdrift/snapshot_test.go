@@ -16,7 +16,6 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
-	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/snapshot"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -123,9 +122,6 @@ func snapshotText(t *testing.T, c *threeway.Comparison, text string) string {
 	_, _ = recorder.Connection().Cluster.List(t.Context(), schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, "prod")
 	saved, err := recorder.Snapshot(t.Context(), snapshot.Options{
 		Helmdrift: "test", Time: time.Unix(0, 0), Namespace: "prod", Release: in.Name,
-		ReadManifest: func(_ context.Context, r *release.Record) ([]render.Document, error) {
-			return render.ReadDocuments(r.Manifest), nil
-		},
 	})
 	if err != nil {
 		t.Fatal(err)

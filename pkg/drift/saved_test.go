@@ -2,7 +2,6 @@ package drift_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,8 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/release"
-	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/snapshot"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -54,10 +51,7 @@ func TestSavedAnswersGiveTheSameReport(t *testing.T) {
 // copied returns what was recorded, after it was written to a file and read again.
 func copied(t *testing.T, r *snapshot.Recorder) *snapshot.Snapshot {
 	t.Helper()
-	saved, err := r.Snapshot(t.Context(), snapshot.Options{Namespace: "prod", Release: "web",
-		ReadManifest: func(_ context.Context, r *release.Record) ([]render.Document, error) {
-			return render.ReadDocuments(r.Manifest), nil
-		}})
+	saved, err := r.Snapshot(t.Context(), snapshot.Options{Namespace: "prod", Release: "web"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,14 @@
 //	                                                                                  │
 //	                      path ◄─ verify the signature ◄─ compare the digest ◄─ read ─┘
 //
+// In a program:
+//
+//	path, done, err := fetch.Chart(ctx, "repo/shop", fetch.Options{Version: "1.2.0", RepositoryConfig: file, RepositoryCache: dir})
+//	if err != nil {
+//		return err
+//	}
+//	defer done()
+//
 // Chart tries in this order, and sends the same credentials to the same servers as Helm (helm v3.22.0 pkg/action/install.go
 // LocateChart and pkg/downloader/chart_downloader.go ResolveChartVersion):
 //

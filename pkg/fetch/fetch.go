@@ -11,7 +11,8 @@ import (
 	"helm.sh/helm/v3/pkg/getter"
 )
 
-// Options are Helm's flags and settings for finding a chart. A field without a comment is the flag of its name.
+// Options are Helm's flags and settings for finding a chart. A field without a comment is the flag of its name. The zero value finds
+// charts on this machine, and those whose URL needs no credentials.
 type Options struct {
 	// Version is a version or a constraint. If it is empty, the latest stable version is taken.
 	Version string

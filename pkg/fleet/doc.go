@@ -12,6 +12,13 @@
 //	                                          ▼
 //	                                   report.Release, one for each
 //
+// The first lines of a program; the example of the package has all of it:
+//
+//	source := fleet.Source{Cluster: cluster, Storage: storage, Name: "prod-cluster"}
+//	found, err := source.Find(ctx, fleet.Selection{})
+//	releases, err := source.Compare(ctx, found, fleet.Options{})
+//	r := report.NewScan("v1", time.Now(), releases, found.Errors, report.Scan{Clusters: []string{source.Name}})
+//
 // List takes the same releases and reads only the last record of each.
 //
 // # What is shared

@@ -41,7 +41,8 @@ type Found struct {
 }
 
 // Find returns the releases that are selected. It reads no record. If the role may not list the records of all namespaces at once, each
-// namespace is searched by itself. A name that no release has is one of the Errors.
+// namespace is searched by itself. A name that no release has is one of the Errors. An error of Find means that nothing could be searched;
+// it wraps that of the API server.
 func (s Source) Find(ctx context.Context, selection Selection) (Found, error) {
 	var found Found
 	listed, err := s.Storage.List(ctx, selection.Namespace, labels.Everything())

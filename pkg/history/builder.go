@@ -11,7 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Builder collects the history of releases.
+// Builder collects the history of releases. The zero value is ready to use. It is not safe for concurrent use.
 type Builder struct {
 	// Selects reports whether a release belongs to the history; nil selects all.
 	Selects func(report.Release) bool
@@ -36,7 +36,8 @@ type release struct {
 // errOrder refuses reports that are not in the order of their times.
 var errOrder = errors.New("the report is older than the one before it")
 
-// Add adds a report. Reports come in the order of their times.
+// Add adds a report, of which it keeps the findings and not the report. Reports come in the order of their times; one that is older
+// than the one before it is an error and is not added.
 func (b *Builder) Add(r *report.Report) error {
 	at := r.Time.UTC()
 	switch {
@@ -89,7 +90,7 @@ func (b *Builder) addRelease(r report.Release, at time.Time) {
 	addPoint(&b.point, rel.latest, 1)
 }
 
-// History returns the history of all reports so far. Helmdrift is the version of the program.
+// History returns the history of all reports so far. Helmdrift is the version of the program. Reports may be added afterwards.
 func (b *Builder) History(helmdrift string) *report.History {
 	out := b.out
 	out.APIVersion, out.Kind, out.Helmdrift = report.APIVersion, report.KindHistory, helmdrift

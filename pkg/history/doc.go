@@ -2,6 +2,16 @@
 //
 //	Report, Report, … (in the order of their times) ─► Builder.Add ─► Builder.History ─► report.History ─► internal/output
 //
+// In a program:
+//
+//	var builder history.Builder
+//	for _, r := range reports {
+//		if err := builder.Add(r); err != nil {
+//			return err // it is older than the one before it
+//		}
+//	}
+//	h := builder.History("v1")
+//
 // A finding is known again by its release, object and path. Its id has the verdict too, so a field that somebody changes and later deletes
 // has two ids and one history.
 //

@@ -13,10 +13,12 @@ import (
 
 // Options are the settings of a connection that do not come from the kubeconfig.
 type Options struct {
-	// UserAgent is sent with every request, so that administrators can recognise the requests of this tool.
+	// UserAgent is sent with every request, so that administrators can recognise the requests of this tool. If it is empty, client-go
+	// sends its own.
 	UserAgent string
 	// QPS and Burst are --qps and --burst-limit. If one is set, it holds and the other has its default (50 and 300).
-	// A negative QPS means no limit. If both are zero, the server's first answer decides.
+	// A negative QPS means no limit. If both are zero, the server's first answer decides. QPS is requests per second, and Burst is how many
+	// may be sent at once before it holds.
 	QPS   float32
 	Burst int
 }

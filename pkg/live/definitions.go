@@ -56,7 +56,7 @@ func (c *Cluster) definitions(ctx context.Context, kinds []schema.GroupKind) []d
 func (c *Cluster) definitionNames(kinds []schema.GroupKind) []definition {
 	var out []definition
 	for _, kind := range kinds {
-		versions := c.Versions(kind)
+		versions := c.versions(kind)
 		if len(versions) == 0 || slices.ContainsFunc(out, func(d definition) bool { return d.kind == kind }) {
 			continue
 		}

@@ -135,9 +135,9 @@ func (c *Cluster) Scope(gvk schema.GroupVersionKind) (namespaced, known bool) {
 	return r.namespaced, found
 }
 
-// Versions returns the versions at which a kind is served, the server's preferred one first. They tell where to find
+// versions returns the versions at which a kind is served, the server's preferred one first. They tell where to find
 // an object whose own version is no longer served.
-func (c *Cluster) Versions(kind schema.GroupKind) []string {
+func (c *Cluster) versions(kind schema.GroupKind) []string {
 	if c.served == nil {
 		return nil
 	}

@@ -6,6 +6,12 @@
 //	one request ─► Write ─── one write, sent once ─────► the object after it
 //	a template ──► Lookups ─ gets, recorded ───────────► the same answer each time
 //
+// The first lines of a program:
+//
+//	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+//	cluster, err := live.Connect(ctx, config, live.Options{UserAgent: "my-program"})
+//	answers := cluster.Read(ctx, []object.Ref{ref})
+//
 // # Few requests
 //
 // A tool that sends one request per object is slow on a distant cluster and a burden for a busy one. [Cluster.Read] therefore

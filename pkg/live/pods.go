@@ -21,7 +21,7 @@ const (
 	logLimit = 1 << 20
 )
 
-// Select returns the objects of a resource in a namespace that the selectors of the options match, at most selectPages pages of them. The
+// Select returns the objects of a resource in a namespace that the selectors of the options match, at most 5000 of them. The
 // API server does not answer from its cache, as it may for List.
 func (c *Cluster) Select(ctx context.Context, of schema.GroupVersionResource, namespace string, options metav1.ListOptions) (
 	items []map[string]any, err error) {

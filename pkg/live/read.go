@@ -67,7 +67,7 @@ func (c *Cluster) findAtOtherVersions(ctx context.Context, out answers) {
 	moved := map[object.Ref]object.Ref{}
 	var wanted []object.Ref
 	for ref, found := range out {
-		versions := c.Versions(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
+		versions := c.versions(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
 		if found.Absence == threeway.AbsentKind && len(versions) > 0 && versions[0] != ref.Version {
 			moved[ref] = object.Ref{Key: ref.Key, Version: versions[0]}
 			wanted = append(wanted, moved[ref])

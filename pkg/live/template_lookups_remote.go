@@ -14,7 +14,7 @@ import (
 )
 
 // A chart may be rendered in a child process, which has no credentials. The child then asks its parent for every answer of
-// the cluster: RemoteLookups is the child's side, LookupSender the parent's side, which has the connection.
+// the cluster: RemoteLookups is the child's side, lookupSender the parent's side, which has the connection.
 
 // LookupRequest is one GET: the path with its query, and the accepted media types.
 type LookupRequest struct{ Path, Accept string }
@@ -32,14 +32,14 @@ func SavedAnswer(code int, status, contentType string, body []byte) LookupAnswer
 	return LookupAnswer{Status: status, Code: code, Header: http.Header{"Content-Type": {contentType}}, Body: body}
 }
 
-// Lookups is LookupSender with a config of Lookups for this cluster.
+// Lookups is lookupSender with a config of Lookups for this cluster.
 func (c *Cluster) Lookups(known ...*secret.Known) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
-	return LookupSender(Lookups(c.config, c.options, known...))
+	return lookupSender(Lookups(c.config, c.options, known...))
 }
 
-// LookupSender returns a function that sends requests through a config of Lookups, and the address of the server for
+// lookupSender returns a function that sends requests through a config of Lookups, and the address of the server for
 // messages.
-func LookupSender(cfg *rest.Config) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
+func lookupSender(cfg *rest.Config) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
 	base, _, err := rest.DefaultServerUrlFor(cfg)
 	if err != nil {
 		return "", nil, err

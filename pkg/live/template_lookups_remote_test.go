@@ -17,7 +17,7 @@ func TestRemoteLookups(t *testing.T) {
 	f := newFakeAPI(t)
 	f.add("ConfigMap", "prod", "web", nil)
 	cfg := &rest.Config{Host: f.url, BearerToken: "hunter2"}
-	server, send, err := LookupSender(Lookups(cfg, Options{}))
+	server, send, err := lookupSender(Lookups(cfg, Options{}))
 	if err != nil || server != f.url {
 		t.Fatalf("%s, %v", server, err)
 	}

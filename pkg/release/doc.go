@@ -5,6 +5,18 @@
 //	                  one list of       pure function: what   one get and one
 //	                  metadata          helm upgrade picks    record decoded
 //
+// The first lines of a program, with the clients of a live.Cluster or its own:
+//
+//	storage, err := release.Open(release.Driver{}, metadataClient, dynamicClient)
+//	store, err := storage.Namespace("prod")
+//	loaded, err := store.Load(ctx, "web", 0, release.Options{})
+//	if errors.Is(err, release.ErrNotFound) {
+//		// there is no such release in the namespace
+//	}
+//	fmt.Println(loaded.Old.Revision, loaded.Old.Chart(), loaded.Old.Manifest)
+//
+// A [Storage] and a [Store] are safe for concurrent use, and nothing here writes.
+//
 // Helm keeps one record per revision, in a Secret or a ConfigMap called sh.helm.release.v1.NAME.vREVISION. Its labels say what
 // the record is about (owner=helm, name, version, status). Its one data key, "release", holds the record itself: JSON, gzipped,
 // in base64. Helm reads all records of a release to find one of them, which costs the whole history in bytes and time. This

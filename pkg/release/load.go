@@ -22,7 +22,7 @@ type Loaded struct {
 }
 
 // Load lists the records, chooses old and last, and reads both. It sends one list, and one get for each of the two.
-// Revision is the argument of Choose.
+// Revision is the argument of Choose, whose errors Load returns; errors of the API server are wrapped.
 func (s *Store) Load(ctx context.Context, name string, revision int, opts Options) (*Loaded, error) {
 	h, err := s.History(ctx, name)
 	if err != nil {

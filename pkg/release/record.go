@@ -24,11 +24,13 @@ type Record struct {
 	// StoredAs names the object that holds the record, for messages: "Secret prod/sh.helm.release.v1.web.v3".
 	StoredAs string
 
+	// Name is the name of the release.
 	Name string
 	// Namespace is the record's own namespace, which is the default for the objects of the manifest. It can differ
 	// from that of the storage: Flux separates the two.
 	Namespace string
-	Revision  int
+	// Revision is the number of the revision, from 1 on.
+	Revision int
 	// Status is the status inside the record. The label of the object may differ; see History.Choose.
 	Status string
 
@@ -92,6 +94,7 @@ func (v *Values) Decode() (config map[string]any, c Chart, err error) {
 
 // Hook names one hook of a release.
 type Hook struct {
+	// Name and Kind are those of the object.
 	Name string `json:"name"`
 	Kind string `json:"kind"`
 	// Path is the template that it comes from.

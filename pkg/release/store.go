@@ -40,7 +40,8 @@ type backend interface {
 
 // Driver says where Helm keeps its records.
 type Driver struct {
-	// Name is a value of HELM_DRIVER.
+	// Name is a value of HELM_DRIVER: "secret" or "secrets", "configmap" or "configmaps", or "sql"; empty means secrets. Any other is an error
+	// of Open.
 	Name string
 	// Connection is a value of HELM_DRIVER_SQL_CONNECTION_STRING. Only the driver sql needs it.
 	Connection string
@@ -49,7 +50,8 @@ type Driver struct {
 	Timeout time.Duration
 }
 
-// Open returns the storage of a driver. It sends no request.
+// Open returns the storage of a driver. It sends no request. The clients belong to the caller and are not used, and may be nil, for the
+// driver sql. Close the storage afterwards.
 func Open(d Driver, meta metadata.Interface, dyn dynamic.Interface) (*Storage, error) {
 	switch d.Name {
 	case "", "secret", "secrets":

@@ -99,7 +99,8 @@ type Hook struct {
 	DeletePolicies []string
 }
 
-// Chart renders a chart as `helm upgrade RELEASE CHART` would. A problem with the chart or its values is an *Error.
+// Chart renders a chart as `helm upgrade RELEASE CHART` would. A problem with the chart or its values is an *[Error]. Nothing
+// of o changes but Known, and the result belongs to the caller.
 //
 // Helm 3's engine takes no context: cancelling ctx has an effect between the steps, and ends lookups only if the
 // configuration of Lookup does so. Calls share nothing, so a call that does not end can be abandoned.

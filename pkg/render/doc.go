@@ -6,6 +6,12 @@
 //	chart, values, old revision ─► Chart ─► manifest text ─┐
 //	                                 └── a second manifest ┴─► what is new with every upgrade
 //
+// Both in a program:
+//
+//	manifest := render.Parse(text, render.ParseOptions{Namespace: "prod", Scope: cluster.Scope})
+//	rendered, err := render.Chart(ctx, render.ChartOptions{Path: "./chart", ReleaseName: "web", Namespace: "prod",
+//		LastRevision: 1, Capabilities: capabilities})
+//
 // The package creates no client. What depends on the cluster is passed in: as values (the capabilities, the configuration for
 // lookups of templates) or as a function (the scope of a kind).
 //

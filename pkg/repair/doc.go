@@ -6,6 +6,14 @@
 //	                      │                         managedFields         Writer        │
 //	                      └─► Result, masked ◄──────────────────────────────────────────┘
 //
+// The first lines of a program that has compared a release with pkg/drift:
+//
+//	plan, err := repair.New(result.Comparison, repair.Options{})
+//	fmt.Println(plan.Result(threeway.Mask{}, nil).Plan) // what would be written
+//	outcomes := plan.Run(ctx, cluster, repair.RunOptions{Before: result.CheckUnchanged})
+//	after, err := comparer.Compare(ctx, target)
+//	outcomes = plan.Confirmed(outcomes, after.Comparison)
+//
 // # Plan
 //
 // [New] turns each drifted finding of a comparison into a [Change], or into a [Declined] with the reason. It is pure: it sends nothing, and

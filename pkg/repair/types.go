@@ -47,7 +47,7 @@ type Change struct {
 	// ID is the finding's in the report.
 	ID   string
 	Path object.Path
-	// To is what old's manifest says: threeway.Null if it says null and the server stores that, nil if it names nothing here. For a pruned
+	// To is what old's manifest says: object.Null if it says null and the server stores that, nil if it names nothing here. For a pruned
 	// field it is the empty map that stays, if any. From is what the comparison saw in live. For a list whose order is put back, both are
 	// the names of its items.
 	To, From any

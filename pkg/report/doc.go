@@ -1,5 +1,5 @@
 // Package report is the contract of helmdrift: what every output format shows, and what programs read as JSON. It is pure data, and it
-// holds no value that must not be shown: [threeway.Comparison.Report] masks values when it makes a [Release].
+// holds no value that must not be shown: threeway.Comparison.Report masks values when it makes a [Release].
 //
 //	threeway.Comparison ─► Release ─┐
 //	                       Release ─┼─► New ─► Report ─► Release.Accept: silence what a baseline has ─► internal/output

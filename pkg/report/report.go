@@ -37,7 +37,7 @@ type Report struct {
 type ScanError struct {
 	Cluster   string `json:"cluster,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
-	// Code is for programs, such as "forbidden" and [ErrorNotFound], and Message for people. pkg/live has the codes.
+	// Code is for programs, such as "forbidden" and ErrorNotFound, and Message for people. pkg/live has the codes.
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
@@ -111,9 +111,9 @@ type Release struct {
 	FieldManager string `json:"fieldManager,omitempty"`
 	// Terminating is set if the namespace of the release, or of its records, is being deleted.
 	Terminating bool `json:"terminating,omitempty"`
-	// Drifted is what [Release.HasDrifted] returned when the report was made, or when Accept or Recount decided again.
+	// Drifted is what HasDrifted returned when the report was made, or when Accept or Recount decided again.
 	Drifted bool `json:"drifted"`
-	// Errors made the comparison incomplete, apart from those of single objects; see [Release.HasError].
+	// Errors made the comparison incomplete, apart from those of single objects; see HasError.
 	Warnings    []Message     `json:"warnings"`
 	Errors      []Message     `json:"errors"`
 	NotCompared []NotCompared `json:"notCompared"`
@@ -268,7 +268,7 @@ type IgnoreRule struct {
 
 // DryRun is the API server's own answer to the write, if it was asked.
 type DryRun struct {
-	// Result is [DryRunAgrees], [DryRunDisagrees], or [DryRunRefused]: the server, or this program, would not try the write, which proves
+	// Result is DryRunAgrees, DryRunDisagrees, or DryRunRefused: the server, or this program, would not try the write, which proves
 	// nothing.
 	Result string `json:"result"`
 	// Message says what differs, or why the server could not be asked.
@@ -317,7 +317,7 @@ type Finding struct {
 	Equivalent bool `json:"equivalent,omitempty"`
 	// Blocked is set if Helm fails on the object or skips it: nothing will change, and the verdict says what Helm would do otherwise.
 	Blocked bool `json:"blocked,omitempty"`
-	// IgnoredBy is the rule that silences the finding; nil for most. See [Finding.Silenced].
+	// IgnoredBy is the rule that silences the finding; nil for most. See Finding.Silenced.
 	IgnoredBy *IgnoreRule `json:"ignoredBy,omitempty"`
 	// Owners are the field managers that last wrote the live value, from metadata.managedFields.
 	Owners []Owner `json:"owners,omitempty"`

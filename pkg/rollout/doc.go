@@ -11,9 +11,13 @@
 //	                                                               │
 //	                                                               └─► the last State of each object
 //
+// In a program that has written objects, with a *live.Cluster:
+//
+//	states := rollout.Wait(ctx, cluster, refs, rollout.Options{Timeout: time.Minute, Scrub: comparison.Scrub})
+//
 // # When an object is ready
 //
-// [judge] asks kstatus, the library that Helm 4 waits with, about the object as it is in the cluster. Four things are judged differently,
+// judge asks kstatus, the library that Helm 4 waits with, about the object as it is in the cluster. Four things are judged differently,
 // because kstatus would wait in vain or call a failure a success:
 //
 //	a paused Deployment           ready, as in Helm 4: nothing rolls out until it is resumed
@@ -25,7 +29,7 @@
 //
 // # Why an object is not ready
 //
-// [diagnose] is pure. It gets what was read about one object, its evidence, and returns the problem that says most. Its rules in order:
+// diagnose is pure. It gets what was read about one object, its evidence, and returns the problem that says most. Its rules in order:
 //
 //	a pod's container        cannot be created (ErrImagePull, CreateContainerConfigError …), ends (exit code, OOMKilled), fails a probe
 //	a pod without a node     its claim is not bound, or what the scheduler says

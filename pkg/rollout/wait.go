@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// DefaultTimeout bounds the wait if Options names no timeout. It is that of helm upgrade --wait.
+	// DefaultTimeout bounds the wait if Options names no timeout. It is that of helm upgrade --wait (helm v3.22.0 cmd/helm/upgrade.go
+	// newUpgradeCmd).
 	DefaultTimeout = 5 * time.Minute
 	// defaultInterval is the time between two looks.
 	defaultInterval = 2 * time.Second
@@ -41,9 +42,9 @@ type Options struct {
 	Timeout time.Duration
 	// Interval is the time between two looks; zero means two seconds.
 	Interval time.Duration
-	// Scrub removes what is secret from a text of the cluster; nil leaves the text as it is.
+	// Scrub removes what is secret from a text of the cluster, such as threeway.Comparison.Scrub; nil leaves the text as it is.
 	Scrub func(text string) string
-	// Show is called after each look with the states of all objects. May be nil.
+	// Show is called after each look with the states of all objects, one call at a time. It may keep them. It may be nil.
 	Show func(states []State)
 }
 
@@ -55,8 +56,9 @@ type State struct {
 	News bool
 }
 
-// Wait waits until all objects are as they should be, and returns the state of each in the order of refs. When ctx ends, it returns how
-// far they are.
+// Wait waits until each object is as it should be or has failed for good, and returns the state of each in the order of refs. When the
+// timeout is over or ctx ends, it returns how far they are: report.RolloutTimedOut or report.RolloutInterrupted. What cannot be read is
+// in Unread of the state and no error, because it may be readable at the next look.
 func Wait(ctx context.Context, c Cluster, refs []object.Ref, o Options) []State {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout

@@ -8,22 +8,30 @@
 //	            keeps each answer)                                 ▼
 //	report ◄── Compare ◄── Player (a drift.Connection) ◄──────── Read   bounds and validates
 //
-// A Recorder wraps the connection to a cluster. The comparisons that are made through it decide what is read; Complete then asks what a
-// comparison of the same objects with any chart may need: definitions and OpenAPI documents of custom kinds, autoscalers, what the server
-// serves. Package-level types named like parts of the JSON are the format, which format.go documents.
+// The example plays a snapshot back. This makes one:
+//
+//	recorder := snapshot.NewRecorder(drift.LiveConnection(cluster, "prod-cluster", storage))
+//	result, err := drift.New(recorder.Connection(), drift.Options{}).Compare(ctx, drift.Target{Namespace: "prod", Release: "web"})
+//	recorder.Complete(ctx, "prod")
+//	saved, err := recorder.Snapshot(ctx, snapshot.Options{Helmdrift: "my-program", Time: time.Now(), Namespace: "prod", Release: "web"})
+//	err = saved.Write(file)
+//
+// A [Recorder] wraps the connection to a cluster. The comparisons that are made through it decide what is read; [Recorder.Complete]
+// then asks what a comparison of the same objects with any chart may need: definitions and OpenAPI documents of custom kinds,
+// autoscalers, what the server serves. Package-level types named like parts of the JSON are the format, which format.go documents.
 //
 // # What is not there
 //
-// What was not asked for is not known, which is different from absent. A Player answers a question that was never asked with an error whose
-// code is CodeNotInSnapshot: an object that only another chart names, a revision that no comparison needed, a lookup of a chart. A
-// report never says of such an object that it is missing, and the exit code is 1. A kind that the server did not serve is the exception:
-// the snapshot knows every kind that it served.
+// What was not asked for is not known, which is different from absent. A [Player] answers a question that was never asked with an error
+// whose code is [CodeNotInSnapshot]: an object that only another chart names, a revision that no comparison needed, a lookup of a
+// chart. A report never says of such an object that it is missing, and the exit code is 1. A kind that the server did not serve is the
+// exception: the snapshot knows every kind that it served.
 //
 // # Secrets
 //
-// Unless Options.IncludeSecrets is set, secrets are replaced by tokens (internal/secret, Masker). Equal secrets have equal tokens within a
-// snapshot, so a report without a chart is the same. Against a chart, a value that only one side has as a token cannot be compared;
-// pkg/drift lists it as not compared. The places that are masked:
+// Unless [Options].IncludeSecrets is set, secrets are replaced by tokens (internal/secret, Masker). Equal secrets have equal tokens
+// within a snapshot, so a report without a chart is the same. Against a chart, a value that only one side has as a token cannot be
+// compared; pkg/drift lists it as not compared. The places that are masked:
 //
 //   - objects of the cluster with annotations and managedFields, answers to lookups, lists of objects
 //   - the manifests of the records, as documents, and as text for -o diff: without its comments, which may hold anything
@@ -34,6 +42,6 @@
 //
 // # Untrusted files
 //
-// Read bounds the size, the depth and the number of values before it decodes anything, refuses unknown keys and versions, and checks what
+// [Read] bounds the size, the depth and the number of values before it decodes anything, refuses unknown keys and versions, and checks what
 // the comparison relies on. Nothing in a snapshot is executed: records have no templates, and a chart is always the caller's own.
 package snapshot

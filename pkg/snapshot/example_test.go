@@ -1,9 +1,11 @@
 package snapshot_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/snapshot"
@@ -39,4 +41,36 @@ func Example() {
 	// Service web: the next upgrade: create; 0 fields
 	// Deployment web: the next upgrade: update; 3 fields
 	// Budget web: the next upgrade: none; 1 fields
+}
+
+// A Recorder keeps what comparisons read. Here it wraps a snapshot; drift.LiveConnection returns the connection to a cluster.
+func ExampleRecorder() {
+	file, err := os.Open("../../testdata/snapshots/web.json.gz")
+	if err != nil {
+		panic(err)
+	}
+	defer file.Close()
+	cluster, err := snapshot.Read(file)
+	if err != nil {
+		panic(err)
+	}
+
+	ctx := context.Background()
+	recorder := snapshot.NewRecorder(snapshot.NewPlayer(cluster).Connection())
+	comparer := drift.New(recorder.Connection(), drift.Options{})
+	if _, err := comparer.Compare(ctx, drift.Target{Namespace: "prod", Release: "web"}); err != nil {
+		panic(err)
+	}
+	recorder.Complete(ctx, "prod")
+	saved, err := recorder.Snapshot(ctx, snapshot.Options{Helmdrift: "my-program", Time: time.Now(), Namespace: "prod", Release: "web"})
+	if err != nil {
+		panic(err)
+	}
+	var out bytes.Buffer
+	if err := saved.Write(&out); err != nil {
+		panic(err)
+	}
+	fmt.Println(saved.Release, "is saved with", len(saved.Objects), "objects, masked:", saved.Masked)
+	// Output:
+	// web is saved with 5 objects, masked: true
 }

@@ -25,7 +25,7 @@ func defaultBounds() bounds {
 	return bounds{packed: 32 << 20, size: 128 << 20, values: 4 << 20, depth: 200}
 }
 
-// Write writes a snapshot.
+// Write writes the snapshot as a file: gzip of JSON. Equal snapshots make equal files. It does not close w.
 func (s *Snapshot) Write(w io.Writer) error {
 	zw, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err != nil {
@@ -36,7 +36,8 @@ func (s *Snapshot) Write(w io.Writer) error {
 	return errors.Join(encoder.Encode(s), zw.Close())
 }
 
-// Read reads a snapshot, which somebody else may have made. The error says what is wrong with it, and quotes none of its values.
+// Read reads a snapshot, which somebody else may have made: a file of at most 32 MiB, unpacked 128 MiB. The error says what is wrong with
+// it, and quotes none of its values.
 func Read(r io.Reader) (*Snapshot, error) { return defaultBounds().read(r) }
 
 // read is Read with other bounds.
@@ -153,7 +154,7 @@ func formError(err error) error {
 	return errors.New("it does not have the form of a snapshot")
 }
 
-// IsSnapshot reports whether a file begins as Write begins it.
+// IsSnapshot reports whether a file begins as Write begins it. It reads from r, so open the file again, or seek, before [Read].
 func IsSnapshot(r io.Reader) bool {
 	zr, err := gzip.NewReader(r)
 	if err != nil {

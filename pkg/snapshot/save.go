@@ -24,24 +24,34 @@ import (
 
 // Options say what a snapshot holds and what it says of itself.
 type Options struct {
-	// Helmdrift is the version of this program.
+	// Helmdrift is the version of this program, and Time when the answers were given: a report made of them predicts for that time.
 	Helmdrift string
 	Time      time.Time
+	// Namespace is that of the records, and Release the name of the release that was compared.
 	Namespace string
 	Release   string
 	// Chart is the chart that was compared, too; empty if there was none.
 	Chart string
 	// IncludeSecrets keeps secrets as they are.
 	IncludeSecrets bool
-	// ReadManifest reads the manifest of a record; see drift.Options.
+	// ReadManifest reads the manifest of a record, as in drift.Options. If it is nil, that of the recorded connection does, or else
+	// render.ReadDocuments.
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
 }
 
-// Snapshot returns what was recorded, with secrets replaced unless the options say otherwise.
+// Snapshot returns what was recorded, with secrets replaced unless the options say otherwise. It is an error if a manifest cannot be read.
 func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
+	readManifest := r.connection.ReadManifest
+	if o.ReadManifest != nil {
+		readManifest = o.ReadManifest
+	}
 	manifests := map[int][]render.Document{}
 	for revision, record := range r.records {
-		documents, err := o.ReadManifest(ctx, record)
+		if readManifest == nil {
+			manifests[revision] = render.ReadDocuments(record.Manifest)
+			continue
+		}
+		documents, err := readManifest(ctx, record)
 		if err != nil {
 			return nil, err
 		}

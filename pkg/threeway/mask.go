@@ -16,8 +16,8 @@ type Mask struct {
 	Show bool
 }
 
-// Scrub returns a text that may be shown: without every value that a Report masks. Such a text is an error of the API server, which may
-// quote the object it refused.
+// Scrub returns a text without every value that a Report masks. It is for texts that are shown and may quote an object, such as an error of
+// the API server.
 func (c *Comparison) Scrub(text string) string { return c.secrets().Scrub(text) }
 
 // secrets returns the secrets in the objects of the comparison. It collects them on first use.
