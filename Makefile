@@ -186,6 +186,25 @@ conformance: planes ## records the cases of testdata/conformance again, from at 
 forecast: planes ## compares the forecast of N random upgrades and fixes per engine with what the controllers do
 	cd test/e2e && go test -count=1 -timeout 12h -run TestForecast -forecast.n=$(N) -forecast.budget=5h .
 
+# test/argocd says which version. It needs Go 1.27, which go downloads as a module. bin/argocd also gets the definitions of its kinds, and
+# the script by which it looks for signatures of commits.
+bin/argocd/argocd: test/argocd/go.mod test/argocd/main.go
+	@echo "compiling Argo CD: 1,750 packages, once"
+	@mkdir -p bin/argocd
+	cd test/argocd && GOTOOLCHAIN=auto CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o $(CURDIR)/bin/argocd/argocd .
+	cd test/argocd && cp -f $$(GOTOOLCHAIN=auto go list -m -f '{{.Dir}}/manifests/crds/app*-crd.yaml' github.com/argoproj/argo-cd/v3) \
+		$(CURDIR)/bin/argocd
+	cd test/argocd && install -m 755 "$$(GOTOOLCHAIN=auto go list -m -f '{{.Dir}}/hack/git-verify-wrapper.sh' github.com/argoproj/argo-cd/v3)" \
+		$(CURDIR)/bin/argocd
+
+bin/argocd/helm: test/e2e/go.mod
+	@mkdir -p bin/argocd
+	cd test/e2e && go build -o $(CURDIR)/bin/argocd/helm helm.sh/helm/v4/cmd/helm
+
+.PHONY: argocd
+argocd: build planes bin/kubectl bin/argocd/argocd bin/argocd/helm ## tries what docs/gitops.md says of Argo CD with Argo CD, which is compiled first
+	cd test/argocd && GOTOOLCHAIN=auto go test -count=1 -timeout 20m -v ./story -args -programs $(CURDIR)/bin/argocd:$(CURDIR)/bin
+
 soak: planes ## scans a fleet 100 times while others deploy
 	cd test/e2e && go test -count=1 -timeout 2h -run 'TestFleet/Soak' -soak.scans=100 .
 

@@ -55,6 +55,9 @@ moves more than --max-side-effects fields of other objects is shown and not writ
 What no value controls is left, with the template that writes it; -o kustomize prints patches of it
 for a post-renderer, which are proved too.
 
+With --install, objects that no release records, such as those of an application of Argo CD, are
+compared with the chart, and every field in which they differ is absorbed.
+
 A secret is never written into values or patches. absorb reads the cluster and writes nothing to it.
 
 ` + absorbExitHelp,
@@ -63,6 +66,7 @@ A secret is never written into values or patches. absorb reads the cluster and w
   helmdrift absorb web ./chart -n prod -f values.yaml --unmanaged
   helmdrift absorb web oci://registry.example.com/charts/web --version 1.8.1 -n prod -o values > absorbed.yaml
   helmdrift absorb web ./chart -n prod -f values.yaml -o kustomize > kustomization.yaml
+  helmdrift absorb web ./chart -n shop -f values.yaml --install -o argocd > patch.yaml
   helmdrift absorb --snapshot web.json.gz ./chart -f values.yaml`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeRelease(c),
