@@ -279,7 +279,7 @@ PEERS_FLAGS ?=
 bin/helm4: test/e2e/go.mod
 	cd test/e2e && go build -o $(CURDIR)/bin/helm4 helm.sh/helm/v4/cmd/helm
 
-peers: build planes bin/helm bin/helm4 bin/kubectl ## compares helmdrift and other tools with what helm upgrade does, in about an hour
+peers: build planes bin/helm bin/helm4 bin/kubectl ## compares what helmdrift and other tools say with what helm upgrade does
 	cd test/e2e && go build -o $(CURDIR)/bin/peers ./cmd/peers
 	bin/peers -controlplane $(LAUNCHER) -module test/controlplane $(PEERS_FLAGS) $(PEER_CHARTS)
 

@@ -71,7 +71,7 @@ type reported struct {
 	APIVersion, Kind, Name, Action string
 	Missing                        bool
 	Fields                         []struct {
-		Path               string
+		Path, Verdict      string
 		Old, Desired, Live json.RawMessage
 	}
 }
@@ -79,7 +79,7 @@ type reported struct {
 func (o reported) named() named {
 	n := named{label: label(o.Kind, groupOf(o.APIVersion), o.Name), word: unchanged}
 	switch o.Action {
-	case "update", "replace", "adopt":
+	case "update", "replace":
 		n.word = changed
 	case "create":
 		n.word = created
@@ -89,6 +89,9 @@ func (o reported) named() named {
 		n.word = refused
 	}
 	for _, field := range o.Fields {
+		if o.Action == "adopt" && field.Verdict != "ignore" { // an object that is adopted as it is does not change
+			n.word = changed
+		}
 		n.lines = append(n.lines, fmt.Sprintf("%s %s %s %s", field.Path, field.Old, field.Desired, field.Live))
 	}
 	return n

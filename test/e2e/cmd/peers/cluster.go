@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/retry"
 )
 
 // manager is the field manager of the edits.
@@ -124,23 +125,29 @@ func (c *cluster) put(ctx context.Context, s situation, want *unstructured.Unstr
 		return err
 	}
 	for range 2 {
-		next := want.DeepCopy()
-		for _, key := range []string{"resourceVersion", "uid", "creationTimestamp", "generation"} {
-			unstructured.RemoveNestedField(next.Object, "metadata", key)
-		}
-		current, err := client.Get(ctx, want.GetName(), metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			next.SetManagedFields(nil)
-			_, err = client.Create(ctx, next, metav1.CreateOptions{FieldManager: manager})
-		} else if err == nil {
-			next.SetResourceVersion(current.GetResourceVersion())
-			_, err = client.Update(ctx, next, metav1.UpdateOptions{FieldManager: manager})
-		}
+		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { return write(ctx, client, want) })
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// write creates or replaces an object.
+func write(ctx context.Context, client dynamic.ResourceInterface, want *unstructured.Unstructured) error {
+	next := want.DeepCopy()
+	for _, key := range []string{"resourceVersion", "uid", "creationTimestamp", "generation"} {
+		unstructured.RemoveNestedField(next.Object, "metadata", key)
+	}
+	current, err := client.Get(ctx, want.GetName(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		next.SetManagedFields(nil)
+		_, err = client.Create(ctx, next, metav1.CreateOptions{FieldManager: manager})
+	} else if err == nil {
+		next.SetResourceVersion(current.GetResourceVersion())
+		_, err = client.Update(ctx, next, metav1.UpdateOptions{FieldManager: manager})
+	}
+	return err
 }
 
 // remove deletes an object, whatever its finalizers say, and waits until it is gone.

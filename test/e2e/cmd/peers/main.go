@@ -21,6 +21,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/test/e2e/harness"
@@ -34,8 +36,10 @@ type options struct {
 	conformance int
 	edits       bool
 	majors      []string
-	charts      []string
-	paths       paths
+	// only selects situations by name.
+	only   *regexp.Regexp
+	charts []string
+	paths  paths
 }
 
 func parseOptions(args []string) (options, error) {
@@ -47,8 +51,13 @@ func parseOptions(args []string) (options, error) {
 	flags.BoolVar(&o.verbose, "v", false, "list the wrong answers of each command")
 	flags.IntVar(&o.conformance, "conformance", 1000, "the largest number of cases of testdata/conformance")
 	flags.BoolVar(&o.edits, "edits", true, "ask about edits of testdata/charts/demo")
+	only := flags.String("run", "", "ask only about situations whose name matches this regular expression")
 	majors := flags.String("helm", "3,4", "the major versions of Helm")
 	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	var err error
+	if o.only, err = regexp.Compile(*only); err != nil {
 		return o, err
 	}
 	o.charts = flags.Args()
@@ -100,6 +109,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	situations = slices.DeleteFunc(situations, func(s situation) bool { return !o.only.MatchString(s.name) })
 	for number, s := range situations {
 		if ctx.Err() != nil {
 			break // what was measured so far is printed

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -82,6 +83,23 @@ func anyMarked(lines []string, e edit) bool {
 	return false
 }
 
+// An adopted object changes only if a field does.
+func TestAdopted(t *testing.T) {
+	for fields, want := range map[string]word{
+		``:                                      unchanged,
+		`{"path":"spec","verdict":"ignore"}`:    unchanged,
+		`{"path":"spec","verdict":"overwrite"}`: changed,
+	} {
+		var o reported
+		if err := json.Unmarshal([]byte(`{"action":"adopt","fields":[`+fields+`]}`), &o); err != nil {
+			t.Fatal(err)
+		}
+		if got := o.named().word; got != want {
+			t.Errorf("%s: %s", fields, got)
+		}
+	}
+}
+
 func TestFailures(t *testing.T) {
 	for name, a := range map[string]answer{
 		"kubectl":    parseKubectlDiff(output{exit: 2, stderr: "Warning: old\nThe Service is invalid\n"}),
@@ -136,7 +154,13 @@ func TestJudge(t *testing.T) {
 		{"predicts a failure", upgrade, answer{objects: []named{{web.label, refused, nil}}}, did(changed), nil, false, ""},
 	} {
 		got := judge(c.q, c.a, c.t, c.e)
-		others := map[bool]string{got.field: "field", got.failure: "failure"}[true]
+		var others string
+		switch {
+		case got.field:
+			others = "field"
+		case got.failure:
+			others = "failure"
+		}
 		if got.right != c.right || got.right != (got.wrong == "") || others != c.others {
 			t.Errorf("%s: %+v", c.name, got)
 		}
