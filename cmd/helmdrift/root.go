@@ -107,9 +107,9 @@ func usageError(cmd *cobra.Command, err error) error {
 const maxSimilar = 3
 
 // similarFlags returns the flags of a command whose names are near an unknown one. Cobra suggests commands only, so each flag becomes one,
-// and the distance is that of cobra.
+// and the distance is that of cobra. It is less for a short name, of which a change of two letters leaves nothing.
 func similarFlags(cmd *cobra.Command, name string) []string {
-	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
+	flags := &cobra.Command{SuggestionsMinimumDistance: min(2, len(name)/2)}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
