@@ -64,7 +64,9 @@ func setup(env *testscript.Env) error {
 		s.run("git", "-C", "charts", "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-qm", "charts"),
 		s.start("git", "daemon", "--listen=127.0.0.1", "--port="+repository, "--base-path="+env.WorkDir, "--export-all"),
 		s.run("kubectl", "apply", "--server-side", "-f", s.definition("application"), "-f", s.definition("appproject")),
-		s.run("kubectl", "wait", "--for=condition=Established", "-f", s.definition("application"), "-f", s.definition("appproject")),
+		// kubectl wait fails on a definition that has no status yet.
+		s.run("sh", "-c", `for i in 1 2 3 4 5; do kubectl wait --for=condition=Established "$@" && exit; sleep 1; done; exit 1`, "sh",
+			"-f", s.definition("application"), "-f", s.definition("appproject")),
 		s.run("kubectl", "apply", "-f", "argocd.yaml"),
 		s.start("argocd", "repo-server", "--address=127.0.0.1", "--port="+repoServer, "--disable-tls", "--client-ca-path=",
 			"--redis="+redis.Addr(), "--metrics-address=127.0.0.1", "--metrics-port="+freePort()),
