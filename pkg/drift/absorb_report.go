@@ -20,6 +20,9 @@ func (a *Absorption) Report(version string, now time.Time) *report.AbsorbResult 
 		Name: in.Name, Namespace: in.Namespace, Chart: in.Desired.Chart, Fields: []report.AbsorbField{}, Edits: []report.ValueEdit{},
 		Renders: a.found.Renders, Warnings: a.warnings, Versions: a.Result.Comparison.CustomVersions(),
 	}
+	if in.Operation == report.OperationInstall {
+		out.Operation = in.Operation
+	}
 	for i := range a.wanted {
 		out.Fields = append(out.Fields, a.field(i))
 	}

@@ -44,9 +44,12 @@ type AbsorbResult struct {
 	Time       time.Time `json:"time"`
 	Name       string    `json:"name"`
 	Namespace  string    `json:"namespace"`
+	// Operation is install if no release is installed, and otherwise empty.
+	Operation Operation `json:"operation,omitempty"`
 	// Chart is the name and the version of the chart.
 	Chart string `json:"chart,omitempty"`
-	// ValuesFile is the file that Patch changes. It is empty if no file was given: the patch then is of the values that the release stores.
+	// ValuesFile is the file that Patch changes. It is empty if no file was given: the patch then is of the values that the
+	// release stores, or of no values before an installation.
 	ValuesFile string `json:"valuesFile,omitempty"`
 	// Written is set if the file was changed.
 	Written bool          `json:"written,omitempty"`

@@ -42,7 +42,7 @@ const (
 	ActionSkip    Action = "skip"
 )
 
-// Writes reports whether an upgrade would send a write that changes the object.
+// Writes reports whether an upgrade would send a write of the object. A write that adopts an object may leave it as it is.
 func (a Action) Writes() bool {
 	switch a {
 	case ActionUpdate, ActionReplace, ActionCreate, ActionDelete, ActionAdopt:

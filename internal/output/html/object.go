@@ -147,7 +147,7 @@ func (d *data) effect(e *report.Effect) *effect {
 		out.Notes = append(out.Notes, d.phrases.Escape(text))
 	}
 	if e.RestartedAt != nil {
-		out.Notes = append(out.Notes, "the drift restarted its pods at "+stamp(e.RestartedAt))
+		out.Notes = append(out.Notes, "an edit restarted its pods at "+stamp(e.RestartedAt))
 	}
 	return out
 }

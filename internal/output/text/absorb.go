@@ -203,6 +203,8 @@ func (t *text) absorbSummary(r *report.AbsorbResult, absorbed, left int) string 
 		return "no change of values was found; " + english.Count(left, "field") + " left"
 	case r.Written:
 		return fmt.Sprintf("%s changed: %s absorbed, %d left", file, english.Count(absorbed, "field"), left)
+	case r.Operation == report.OperationInstall && r.ValuesFile == "":
+		return "the changes apply to the values of the chart; -o values prints them as a file for -f"
 	case r.ValuesFile == "":
 		return fmt.Sprintf("the changes apply to %s; -o values prints them as a file for helm upgrade --reuse-values -f", file)
 	}

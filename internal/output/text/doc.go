@@ -136,7 +136,7 @@
 // with the report; only the age of an earlier restart is written here:
 //
 //	Deployment web: the next upgrade updates it
-//	  │ effect: restarts 3 pods one at a time, 2 stay ready; the drift restarted its pods 2 h ago
+//	  │ effect: restarts 3 pods one at a time, 2 stay ready; an edit restarted its pods 2 h ago
 //	  ± spec.template.spec.containers[name=web].image  web:1 → web:2  kubectl-set, 2 h ago
 //
 //	1 object drifted; the next upgrade overwrites 1 field

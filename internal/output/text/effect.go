@@ -16,7 +16,7 @@ func (t *text) effect(e *report.Effect) {
 	}
 	said := "effect: " + t.message(e.Text)
 	if e.RestartedAt != nil {
-		said += "; the drift restarted its pods " + age(t.now.Sub(*e.RestartedAt))
+		said += "; an edit restarted its pods " + age(t.now.Sub(*e.RestartedAt))
 	}
 	t.continuation("  ", said+t.inexact(e.Inexact))
 	for _, lost := range e.Lost {
