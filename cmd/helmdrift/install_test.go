@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,10 +73,34 @@ func publish(t *testing.T, version gomodule.Version, proxy string) {
 		t.Fatal(err)
 	}
 	defer archive.Close()
-	if err := zip.CreateFromDir(archive, version, "../.."); err != nil {
+	if err := zip.Create(archive, version, sources(t)); err != nil {
 		t.Fatal(err)
 	}
 }
+
+// sources returns the files of this module without bin and dist, which are no part of what is published.
+func sources(t *testing.T) (files []zip.File) {
+	t.Helper()
+	// What CheckDir says of the size is about the whole tree.
+	checked, err := zip.CheckDir("../..")
+	if err != nil && checked.SizeError == nil {
+		t.Fatal(err)
+	}
+	for _, path := range checked.Valid {
+		path = filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash("../../")))
+		if !strings.HasPrefix(path, "bin/") && !strings.HasPrefix(path, "dist/") {
+			files = append(files, source(path))
+		}
+	}
+	return files
+}
+
+// source is a file of this module by its path below the root.
+type source string
+
+func (s source) Path() string                 { return string(s) }
+func (s source) Lstat() (os.FileInfo, error)  { return os.Lstat(filepath.Join("../..", string(s))) }
+func (s source) Open() (io.ReadCloser, error) { return os.Open(filepath.Join("../..", string(s))) }
 
 // goEnv returns a setting of the go command.
 func goEnv(t *testing.T, name string) string {
