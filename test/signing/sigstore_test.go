@@ -152,7 +152,7 @@ func timestampAuthority(certificate *x509.Certificate, key crypto.Signer) http.H
 				HashAlgorithm: request.HashAlgorithm, HashedMessage: request.HashedMessage, Nonce: request.Nonce,
 				Time: time.Now(), Policy: []int{1, 3, 6, 1, 4, 1, 57264, 2}, AddTSACertificate: request.Certificates,
 			}
-			answer, err = stamp.CreateResponse(certificate, key)
+			answer, err = stamp.CreateResponseWithOpts(certificate, key, crypto.SHA256)
 		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
