@@ -34,7 +34,7 @@ func families() []family {
 		{"helmdrift_drifted_releases", "", "Releases of the cluster that drifted."},
 		{"helmdrift_objects", "", "Objects of the cluster that were compared."},
 		{"helmdrift_drifted_objects", "", "Objects of the cluster that drifted."},
-		{"helmdrift_fields", "", "Fields of the cluster with a finding that no rule silences, drifted or not."},
+		{"helmdrift_fields", "", "Fields of the cluster with a finding that no rule ignores, drifted or not."},
 		{"helmdrift_release_drifted", "", "1 for a release that drifted. Other releases have no sample."},
 		{"helmdrift_release_drifted_objects", "", "Objects of a drifted release that drifted."},
 		{"helmdrift_release_drifted_fields", "", "Fields of a release that drifted."},

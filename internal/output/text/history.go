@@ -96,9 +96,11 @@ func (t *text) releaseHistory(r report.ReleaseHistory, shown []report.FindingHis
 	}
 }
 
-// findingHistory writes one finding: its state, how long it was there, its latest value and who owned it, and its steps if it flaps.
+// findingHistory writes one finding: its state, what it is about, how long it was there, its latest value and who owned it, and its steps
+// if it flaps.
 func (t *text) findingHistory(f report.FindingHistory) {
-	said := []string{t.escape(string(f.State)) + " " + t.place(f), span(time.Duration(f.Seconds)*time.Second) + " " + period(f)}
+	// The state comes first: the line of a log must not begin with a value, which a CI system may take for a command.
+	said := []string{t.escape(string(f.State)) + ": " + t.place(f), english.JoinNonEmpty(", ", length(f), period(f))}
 	if !f.Drifted {
 		said = append(said, "unmanaged")
 	}
@@ -117,13 +119,21 @@ func (t *text) findingHistory(f report.FindingHistory) {
 // place returns what a finding is about: its path, or how its object is gone.
 func (t *text) place(f report.FindingHistory) string { return t.escape(f.Path + string(f.Absence)) }
 
+// length returns how long a finding was there; empty if only the latest report has it.
+func length(f report.FindingHistory) string {
+	if f.Seconds == 0 {
+		return ""
+	}
+	return span(time.Duration(f.Seconds) * time.Second)
+}
+
 // period returns when a finding was first there, and when it ended.
 func period(f report.FindingHistory) string {
-	said := "since " + f.FirstSeen.UTC().Format(minute)
+	first := f.FirstSeen.UTC().Format(minute)
 	if f.Ended != nil {
-		said += " until " + f.Ended.UTC().Format(minute)
+		return first + " to " + f.Ended.UTC().Format(minute)
 	}
-	return said
+	return "since " + first
 }
 
 // flapping says how a finding flaps, who takes part in it, and its latest steps.

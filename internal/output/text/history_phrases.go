@@ -33,7 +33,7 @@ func (p HistoryPhrases) Release(r report.ReleaseHistory) string {
 func (p HistoryPhrases) Finding(f report.FindingHistory, r report.ReleaseHistory) html.FindingPhrases {
 	out := html.FindingPhrases{
 		Object: p.keyName(f.Object, scope{r.Namespace, r.Versions}), Place: p.place(f), State: p.escape(string(f.State)),
-		Length: span(time.Duration(f.Seconds) * time.Second), Period: period(f), Managers: p.managerNames(f.Managers),
+		Length: length(f), Period: period(f), Managers: p.managerNames(f.Managers),
 	}
 	if n := len(f.Steps); n > 0 && f.State == report.FindingThere {
 		out.Value = p.stepValue(f.Steps[n-1], f.Masked)
