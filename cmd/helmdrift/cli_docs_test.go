@@ -27,8 +27,8 @@ func emptyEnv(string) string { return "" }
 func TestCLIReference(t *testing.T) {
 	const file = "../../docs/cli.md"
 	var b strings.Builder
-	b.WriteString("# Commands\n\n`go test ./cmd/helmdrift -run TestCLIReference -args -update-docs` writes this page from the commands.\n" +
-		"[Exit codes and environment variables](environment.md) have a page of their own.\n")
+	b.WriteString("# Commands\n\nThis page has the help of every command. [environment.md](environment.md) has the exit codes and the environment variables.\n" +
+		"(`make docs` writes this page.)\n")
 	for _, cmd := range documented() {
 		var help bytes.Buffer
 		cmd.SetOut(&help)

@@ -61,8 +61,8 @@ Without RELEASE it compares all releases of the namespace, with -A those of all 
 names are written with commas. One line for each release comes first, then what drifted.
 
 With --fix it then does what helmdrift fix does. It has the exit codes of helmdrift fix then, and
-its flags --yes, --only, --skip, --prune, --no-restart, --backup, --timeout,
---field-manager and --target-namespace.
+its flags --yes, --only, --skip, --prune, --no-restart, --backup, --wait, --wait-timeout,
+--timeout, --field-manager and --target-namespace.
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-8: ~ overwrite, = ignore)
 

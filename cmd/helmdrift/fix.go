@@ -55,7 +55,7 @@ For charts, values and other revisions, use helm upgrade and helm rollback.
 	fs.Var(&o.dryRun, "dry-run", "write nothing; client: only show the plan; server: the API server also tries the writes and stores none")
 	// --dry-run without a value means --dry-run=client.
 	fs.Lookup("dry-run").NoOptDefVal = "client"
-	fs.IntVar(&compare.revision, "revision", 0, "after a failed upgrade, put back revision `N`: the failed one or the one before it")
+	fs.IntVar(&compare.revision, "revision", 0, "after a failed upgrade, put back revision `N`: the failed one, or the deployed one that the next upgrade starts from")
 	compare.ignoreOptions.addFlags(fs)
 	compare.limits.addFlags(fs)
 	o.addFlags(fs)

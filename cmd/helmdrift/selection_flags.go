@@ -39,7 +39,7 @@ func (o *selectionOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.contexts, "contexts", nil, "the clusters of these kubeconfig `contexts`")
 	fs.BoolVar(&o.allContexts, "all-contexts", false, "the clusters of all contexts of the kubeconfig")
 	fs.StringVar(&o.shard, "shard", "", "only part `i/n` of the releases, where i counts from 0; auto: as the environment of the job says")
-	fs.IntVar(&o.concurrency, "concurrency", fleet.DefaultConcurrency, "how many releases of a cluster are compared at the same time")
+	fs.IntVar(&o.concurrency, "concurrency", fleet.DefaultConcurrency, "how many releases of a cluster are read at the same time")
 }
 
 // selectionFlags returns the names of the flags of addFlags.

@@ -122,5 +122,8 @@ func (n node) typeName() string {
 	case n.get("additionalProperties").Node != nil:
 		return "map of " + n.get("additionalProperties").typeName()
 	}
+	if types := n.get("type"); types.Node != nil && len(types.Content) > 0 {
+		return strings.ReplaceAll(strings.ReplaceAll(types.words(), "`", ""), ", ", " or ")
+	}
 	return n.text("type")
 }
