@@ -14,7 +14,8 @@ PLANE_ENV  := CGO_ENABLED=0 GOFLAGS=-trimpath
 LAUNCHER   := bin/controlplane
 TOOL       := go tool -modfile=$(CURDIR)/tools/go.mod
 STATICCHECK := $(TOOL) staticcheck
-# These modules are checked as the main one is. test/controlplane is another one, which compiles Kubernetes.
+# vet and lint check these modules as the main one, and test/controlplane, which compiles Kubernetes. signing and argocd check theirs;
+# test/flux has no code.
 MODULES    := tools tools/release $(addprefix test/,browser ci deploy e2e formats gitops release)
 # The differential test of the defaults reads generated objects before and after Kubernetes' own defaulting.
 PAIRS      := bin/defaults.ndjson
@@ -24,8 +25,10 @@ MAX_SIZE   := 55000000
 .PHONY: build help demo cluster cluster-down bench snapshots docs clean
 .PHONY: check test fmt-check vet vet-systems lint unit e2e modules apidiff vulncheck docs-check pre-push
 .PHONY: postgresql chromium npm dpkg shellcheck ruby pre-commit
-.PHONY: oracle forecast soak conformance flux planes defaults peers peer-charts
+.PHONY: oracle forecast soak conformance flux argocd planes defaults peers peer-charts
 .PHONY: plugin release-files snapshot-release signing changelog release-notes
+# A recipe that fails half-way is repeated.
+.DELETE_ON_ERROR:
 
 build: ## builds the stripped binary and checks its size
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/helmdrift ./cmd/helmdrift
@@ -68,7 +71,7 @@ snapshot-release: bin/goreleaser dpkg ruby ## makes a release in dist/, without 
 signing: bin/goreleaser ## signs and verifies a small release as the workflow does, with a Sigstore of its own
 	@echo "compiling cosign and Rekor: 4 minutes of processor time, once"
 	cd tools/release && go build -o $(CURDIR)/bin/release/ ./cmd/image
-	cd test/signing && $(PLANE_ENV) go vet ./... && $(PLANE_ENV) go test -count=1 -timeout 30m -v ./...
+	cd test/signing && $(PLANE_ENV) go vet ./... && $(PLANE_ENV) $(STATICCHECK) ./... && $(PLANE_ENV) go test -count=1 -timeout 30m -v ./...
 
 test: fmt-check vet lint build unit e2e ## runs all checks and all tests
 
@@ -204,9 +207,8 @@ bin/argocd/helm: test/e2e/go.mod
 # The application-controller serves its metrics on all interfaces, so the test has a network with nothing but a loopback interface.
 OWN_NETWORK := unshare --map-root-user --net sh -c 'ip link set lo up && exec "$$@"' sh
 
-.PHONY: argocd
 argocd: build planes bin/kubectl bin/argocd/argocd bin/argocd/helm ## tries what docs/gitops.md says of Argo CD with Argo CD, which is compiled first
-	cd test/argocd && GOTOOLCHAIN=auto go test -c -o $(CURDIR)/bin/argocd/story.test ./story
+	cd test/argocd && GOTOOLCHAIN=auto go vet ./story && GOTOOLCHAIN=auto go test -c -o $(CURDIR)/bin/argocd/story.test ./story
 	cd test/argocd/story && $(OWN_NETWORK) $(CURDIR)/bin/argocd/story.test -test.timeout 20m -test.v -programs $(CURDIR)/bin/argocd:$(CURDIR)/bin
 
 soak: planes ## scans a fleet 100 times while others deploy

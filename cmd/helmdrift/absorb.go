@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -85,7 +86,7 @@ A secret is never written into values or patches. absorb reads the cluster and w
 	fs.IntVar(&o.revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
 	o.ignoreOptions.addFlags(fs)
 	o.desiredOptions.addFlags(fs)
-	hideFlags(fs, "install", "to-revision", "dry-run")
+	hideFlags(fs, "to-revision", "dry-run")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.AbsorbFormats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -97,17 +98,19 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	}
 	switch {
 	case !hasChart:
-		return hinted{error: errors.New("absorb needs a CHART, whose values it changes"), hint: "helmdrift absorb RELEASE CHART -f values.yaml"}
+		return hint.New(errors.New("absorb needs a CHART, whose values it changes"), "helmdrift absorb RELEASE CHART -f values.yaml")
 	case o.toRevision != 0 || o.dryRun.word != "":
 		return errors.New("--to-revision and --dry-run have no effect on absorb")
+	case o.install && o.unmanaged:
+		return errors.New("--install and --unmanaged exclude each other: without a release, what only the cluster has need not be an edit")
 	case o.maxSideEffects < 0:
 		return fmt.Errorf("--max-side-effects %d: the least is 0", o.maxSideEffects)
 	case o.write && len(o.values.Files) == 0:
-		return hinted{error: errors.New("--write needs a values file to change"),
-			hint: "-f FILE names it; without one, -o values prints the changes as a file of their own"}
+		return hint.New(errors.New("--write needs a values file to change"),
+			"-f FILE names it; without one, -o values prints the changes as a file of their own")
 	case fetch.IsPluginURL(o.valuesFile()):
-		return hinted{error: fmt.Errorf("absorb cannot change %s, which a plugin makes", o.valuesFile()),
-			hint: "give a file of plain values last: -f " + o.valuesFile() + " -f FILE"}
+		return hint.New(fmt.Errorf("absorb cannot change %s, which a plugin makes", o.valuesFile()),
+			"give a file of plain values last: -f "+o.valuesFile()+" -f FILE")
 	case o.write && !isWritable(o.valuesFile()):
 		return fmt.Errorf("--write cannot change %s, which is no file on this machine", o.valuesFile())
 	}

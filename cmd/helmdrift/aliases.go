@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
 // This file holds the flags of helm-diff 3.15 and helm-drift 0.1 that diff accepts or refuses, so that scripts keep working after the name
@@ -145,7 +147,7 @@ func acceptAliases(s streams, c *connection, flags *pflag.FlagSet, hasChart, qui
 			name = "-C"
 		}
 		if a.refusal != "" {
-			return hinted{error: fmt.Errorf("%s is not a flag of helmdrift", name), hint: a.refusal}
+			return hint.New(fmt.Errorf("%s is not a flag of helmdrift", name), a.refusal)
 		}
 		if a.without == "CHART" && hasChart || a.without != "" && flags.Changed(a.without) {
 			return fmt.Errorf("%s and %s exclude each other", name, strings.Replace("--"+a.without, "--CHART", "CHART", 1))
@@ -215,8 +217,8 @@ func (c *connection) linesOfContext(flags *pflag.FlagSet) (string, error) {
 	}
 	f.Changed = false
 	if raw, err := c.choice().Raw(); err == nil && raw.Contexts[value.lines] != nil {
-		return "", hinted{error: fmt.Errorf("--context %s is ambiguous: the kubeconfig has a context of this name", value.lines),
-			hint: "--kube-context " + value.lines + " means that context; leave out the lines of context of helm-diff"}
+		return "", hint.New(fmt.Errorf("--context %s is ambiguous: the kubeconfig has a context of this name", value.lines),
+			"--kube-context "+value.lines+" means that context; leave out the lines of context of helm-diff")
 	}
 	return value.lines, nil
 }
@@ -225,7 +227,7 @@ func (c *connection) linesOfContext(flags *pflag.FlagSet) (string, error) {
 func (c *connection) refuseLines(flags *pflag.FlagSet) error {
 	lines, err := c.linesOfContext(flags)
 	if lines != "" {
-		return hinted{error: fmt.Errorf("--context %s: a number is no context", lines), hint: "--kube-context names a context of the kubeconfig"}
+		return hint.New(fmt.Errorf("--context %s: a number is no context", lines), "--kube-context names a context of the kubeconfig")
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/helmpath"
 	"k8s.io/client-go/util/homedir"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -162,14 +163,14 @@ func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	case o.toRevision != 0 && hasChart:
 		return errors.New("--to-revision and CHART exclude each other: each of them is a desired state")
 	case o.toRevision != 0 && flags.Changed("revision"):
-		return hinted{error: errors.New("--to-revision and --revision exclude each other"),
-			hint: "helm rollback always starts from the last revision"}
+		return hint.New(errors.New("--to-revision and --revision exclude each other"),
+			"helm rollback always starts from the last revision")
 	case flags.Changed("to-revision") && o.toRevision == 0:
 		return errors.New("--to-revision 0: revisions begin at 1; -1 is the one before the last")
 	}
 	for _, name := range chartFlags() {
 		if !hasChart && flags.Changed(name) {
-			return hinted{error: fmt.Errorf("--%s needs a CHART", name), hint: "without CHART, diff compares with the stored manifest"}
+			return hint.New(fmt.Errorf("--%s needs a CHART", name), "without CHART, diff compares with the stored manifest")
 		}
 	}
 	if o.helm.word == "3" && (o.serverSide.word == "true" || o.forceConflicts) {
@@ -189,8 +190,9 @@ func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 
 // errReplaceServerSide returns the error of --force if Helm applies server-side (helm v4.3.1 pkg/kube/client.go Update).
 func errReplaceServerSide() error {
-	return hinted{error: errors.New("--force cannot be used with server-side apply; Helm 4 refuses it too"),
-		hint: "--server-side=false shows what replacing would do; the similar flag for server-side apply is --force-conflicts"}
+	return hint.New(errors.New("--force cannot be used with server-side apply; Helm 4 refuses it too"),
+		"--server-side=false shows what replacing would do; the similar flag for server-side apply is --force-conflicts")
+
 }
 
 // options returns the options of a comparison that these flags set.

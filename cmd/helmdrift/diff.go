@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/config"
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/saved"
@@ -137,11 +138,11 @@ func releaseAndChart(_ *cobra.Command, args []string) error {
 	if len(args) <= 2 {
 		return nil
 	}
-	hint := otherCommand(args)
-	if hint == "" {
-		hint = commaHint
+	advice := otherCommand(args)
+	if advice == "" {
+		advice = commaHint
 	}
-	return hinted{error: errors.New("diff takes a release and a chart and nothing else"), hint: hint}
+	return hint.New(errors.New("diff takes a release and a chart and nothing else"), advice)
 }
 
 // several reports whether releases are selected, and returns their names if they are named. diff --fix without a name takes the only release
@@ -167,17 +168,17 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	if !o.fix {
 		for _, name := range fixFlags() {
 			if flags.Changed(name) {
-				hint := "without --fix, diff writes nothing to the cluster"
+				advice := "without --fix, diff writes nothing to the cluster"
 				if name == "skip" { // --skip KIND of helm-drift
-					hint += "; a rule in " + config.FileName + " ignores kinds"
+					advice += "; a rule in " + config.FileName + " ignores kinds"
 				}
-				return hinted{error: fmt.Errorf("--%s needs --fix", name), hint: hint}
+				return hint.New(fmt.Errorf("--%s needs --fix", name), advice)
 			}
 		}
 		return nil
 	}
 	if hasChart {
-		return hinted{error: errors.New("--fix puts back what Helm deployed: leave out CHART"), hint: outOfScope}
+		return hint.New(errors.New("--fix puts back what Helm deployed: leave out CHART"), outOfScope)
 	}
 	// How the report looks, where the release is and what is ignored may be chosen. Everything else would compare with another state.
 	allowed := []string{"fix", "revision", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help"}
@@ -191,11 +192,11 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	var err error
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Changed && !slices.Contains(allowed, f.Name) {
-			hint, known := hints[f.Name]
+			advice, known := hints[f.Name]
 			if !known {
-				hint = outOfScope
+				advice = outOfScope
 			}
-			err = hinted{error: fmt.Errorf("--%s cannot be used with --fix", f.Name), hint: hint}
+			err = hint.New(fmt.Errorf("--%s cannot be used with --fix", f.Name), advice)
 		}
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -34,8 +35,8 @@ func runDiffSnapshot(ctx context.Context, s streams, c *connection, o diffOption
 		return err
 	}
 	if o.writes(output.Diff) && !saved.HasText() {
-		return hinted{error: errors.New("-o diff needs the text of the manifest, which snapshots of older versions do not have"),
-			hint: "helmdrift snapshot RELEASE -o FILE saves it"}
+		return hint.New(errors.New("-o diff needs the text of the manifest, which snapshots of older versions do not have"),
+			"helmdrift snapshot RELEASE -o FILE saves it")
 	}
 	target := drift.Target{Namespace: saved.Namespace, Release: saved.Release, Revision: o.revision, RollbackTo: o.toRevision}
 	chart, hasChart, err := chartArg(args, saved, o.source.RepoURL)
@@ -70,8 +71,8 @@ func readSnapshot(name string) (*snapshot.Snapshot, error) {
 	defer file.Close() //nolint:errcheck // it is only read
 	saved, err := snapshot.Read(file)
 	if err != nil {
-		return nil, hinted{error: fmt.Errorf("--snapshot %s is not a usable snapshot: %w", name, err),
-			hint: "helmdrift snapshot RELEASE -o FILE makes one"}
+		return nil, hint.New(fmt.Errorf("--snapshot %s is not a usable snapshot: %w", name, err),
+			"helmdrift snapshot RELEASE -o FILE makes one")
 	}
 	return saved, nil
 }
@@ -100,7 +101,7 @@ func (o *diffOptions) checkSnapshot(flags *pflag.FlagSet) error {
 	var err error
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Changed && slices.Contains(needless, f.Name) {
-			err = hinted{error: fmt.Errorf("--%s cannot be used with --snapshot", f.Name), hint: "a snapshot is compared without a cluster"}
+			err = hint.New(fmt.Errorf("--%s cannot be used with --snapshot", f.Name), "a snapshot is compared without a cluster")
 		}
 	})
 	if err == nil && flags.Changed("snapshot") && o.snapshot == "" {

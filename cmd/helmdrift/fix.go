@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 )
 
@@ -72,10 +73,10 @@ func oneRelease(cmd *cobra.Command, args []string) error {
 	case len(args) <= 1:
 		return nil
 	case cmd.Flags().Changed("dry-run") && slices.ContainsFunc(args, isDryRun):
-		return hinted{error: fmt.Errorf("fix takes one release, not %d", len(args)),
-			hint: "write an equals sign between --dry-run and its value: --dry-run=server"}
+		return hint.New(fmt.Errorf("fix takes one release, not %d", len(args)),
+			"write an equals sign between --dry-run and its value: --dry-run=server")
 	}
-	return hinted{error: errors.New("fix takes a release and nothing else"), hint: outOfScope}
+	return hint.New(errors.New("fix takes a release and nothing else"), outOfScope)
 }
 
 // runFix compares, and puts back what drifted. The rest is in fix_run.go, which diff --fix shares.

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -29,7 +30,7 @@ func writeBackup(dir string, objects map[object.Ref]map[string]any) (leftOut []o
 		}
 		file := filepath.Join(dir, backupName(ref.Key))
 		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-			return nil, hinted{error: fmt.Errorf("backup: %s exists already", file), hint: "give --backup another directory for each run"}
+			return nil, hint.New(fmt.Errorf("backup: %s exists already", file), "give --backup another directory for each run")
 		}
 		if texts[file], err = yaml.Marshal(object); err != nil {
 			return nil, fmt.Errorf("backup of %s: %w", ref.Key, err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/terminal"
@@ -101,8 +102,8 @@ func (f fixRun) confirm(ctx context.Context, plan *repair.Plan, outcomes []repor
 func (f fixRun) plan() (*repair.Plan, error) {
 	last := f.before.Loaded.Last
 	if strings.HasPrefix(last.Status, "uninstall") {
-		return nil, hinted{error: fmt.Errorf("revision %d of %s is %s", last.Revision, f.target.Release, last.Status),
-			hint: "fix does not put back what is left of an uninstalled release; helm rollback installs it again"}
+		return nil, hint.New(fmt.Errorf("revision %d of %s is %s", last.Revision, f.target.Release, last.Status),
+			"fix does not put back what is left of an uninstalled release; helm rollback installs it again")
 	}
 	if err := errors.Join(f.checkRevision(), f.checkNamespace()); err != nil {
 		return nil, err
@@ -114,8 +115,8 @@ func (f fixRun) plan() (*repair.Plan, error) {
 	// With server-side apply, the deployer must own what it applied, or its next upgrade has a conflict.
 	d := f.before.Comparison.Deployer()
 	if f.before.Comparison.Input.ApplyMethod == "server-side" && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
-		return nil, hinted{error: fmt.Errorf("--field-manager %s: this release is applied server-side by %s", chosen.Manager, d.Manager),
-			hint: "leave the flag out: fields are handed over to " + d.Manager + ", or its next upgrade would conflict with their owner"}
+		return nil, hint.New(fmt.Errorf("--field-manager %s: this release is applied server-side by %s", chosen.Manager, d.Manager),
+			"leave the flag out: fields are handed over to "+d.Manager+", or its next upgrade would conflict with their owner")
 	}
 	return repair.New(f.before.Comparison, chosen)
 }
@@ -137,10 +138,9 @@ func (f fixRun) checkRevision() error {
 	case err != nil:
 		return err
 	case wanted != last && wanted != current.Old.Revision:
-		return hinted{
-			error: fmt.Errorf("--revision %d: the release is at revision %d, and its last one is %d", wanted, current.Old.Revision, last),
-			hint:  fmt.Sprintf("helm rollback %s %d returns to revision %d", f.target.Release, wanted, wanted),
-		}
+		return hint.New(
+			fmt.Errorf("--revision %d: the release is at revision %d, and its last one is %d", wanted, current.Old.Revision, last),
+			fmt.Sprintf("helm rollback %s %d returns to revision %d", f.target.Release, wanted, wanted))
 	}
 	return nil
 }
@@ -151,16 +151,15 @@ func (f fixRun) checkNamespace() error {
 	in, given := f.before.Comparison.Input, f.flags.targetNamespace
 	switch {
 	case given == "" && f.before.RecordElsewhere():
-		return hinted{
-			error: fmt.Errorf("the record of %s in namespace %s says that the release is in %s, so it may be a copy, and fix would write to %s",
+		return hint.New(
+			fmt.Errorf("the record of %s in namespace %s says that the release is in %s, so it may be a copy, and fix would write to %s",
 				in.Name, in.StorageNamespace, in.Namespace, in.Namespace),
-			hint: fmt.Sprintf("helmdrift fix %s -n %s puts back what drifted by the record there; "+
+			fmt.Sprintf("helmdrift fix %s -n %s puts back what drifted by the record there; "+
 				"with --target-namespace %s, fix writes to %s by this record",
-				in.Name, in.Namespace, in.Namespace, in.Namespace),
-		}
+				in.Name, in.Namespace, in.Namespace, in.Namespace))
 	case given != "" && given != in.Namespace:
-		return hinted{error: fmt.Errorf("--target-namespace %s: the record of %s says that the release is in %s", given, in.Name, in.Namespace),
-			hint: "the flag allows writing to the namespace that the record names; it does not choose another one"}
+		return hint.New(fmt.Errorf("--target-namespace %s: the record of %s says that the release is in %s", given, in.Name, in.Namespace),
+			"the flag allows writing to the namespace that the record names; it does not choose another one")
 	}
 	return nil
 }
@@ -198,8 +197,8 @@ func (f fixRun) write(w io.Writer, r *report.FixResult, writer func(io.Writer, *
 // ask asks the user to confirm the plan. Without a terminal that is an error: no answer must never mean yes.
 func (f fixRun) ask(ctx context.Context, r *report.FixResult) (bool, error) {
 	if !f.streams.terminal().CanAsk() {
-		return false, hinted{error: errors.New("nothing was written: fix asks before it writes, and there is no terminal to ask on"),
-			hint: "--yes writes without asking, --dry-run only shows what would be written"}
+		return false, hint.New(errors.New("nothing was written: fix asks before it writes, and there is no terminal to ask on"),
+			"--yes writes without asking, --dry-run only shows what would be written")
 	}
 	if err := f.write(f.streams.err, r, output.WriteFixQuestion); err != nil {
 		return false, err
@@ -274,8 +273,8 @@ func (f fixRun) finish(r *report.FixResult) error {
 	// The result lists these objects, but they were as deployed already, so nothing remains to be done for them.
 	counting := *r
 	counting.Results = slices.DeleteFunc(slices.Clone(r.Results), r.IsNoDrift)
-	if hint := f.waitHint(r); hint != "" {
-		f.streams.print("Hint: ", hint)
+	if advice := f.waitHint(r); advice != "" {
+		f.streams.print("Hint: ", advice)
 	}
 	return fixStatus(&counting)
 }

@@ -30,7 +30,7 @@ func flagGroups(command string) []flagGroup {
 	case "fix":
 		return slices.Concat(fixGroups(), commonGroups())
 	case "absorb":
-		return slices.Concat(absorbGroups(), desiredGroups("revision"), commonGroups())
+		return slices.Concat(absorbGroups(), desiredGroups("revision", "install"), commonGroups())
 	case "list":
 		return slices.Concat(selectionGroups(), []flagGroup{{"Output", []string{"output", "color"}}}, commonGroups())
 	case "snapshot":

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/history"
@@ -48,7 +49,7 @@ Exit codes:
   helmdrift history reports -n prod --filter '^shop-' -o html > history.html`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return hinted{error: errors.New("history needs a folder of reports"), hint: saved.MakesReports}
+				return hint.New(errors.New("history needs a folder of reports"), saved.MakesReports)
 			}
 			return nil
 		},

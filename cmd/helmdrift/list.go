@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
@@ -63,7 +64,7 @@ Exit codes:
 // selectedNames refuses more than one argument: names are written with commas, as for diff, whose second argument is a chart.
 func selectedNames(_ *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return hinted{error: errors.New("list takes one argument"), hint: "several releases are written with commas: helmdrift list web,api"}
+		return hint.New(errors.New("list takes one argument"), "several releases are written with commas: helmdrift list web,api")
 	}
 	return nil
 }
@@ -71,8 +72,8 @@ func selectedNames(_ *cobra.Command, args []string) error {
 // check refuses values that cannot be meant.
 func (o *listOptions) check(flags *pflag.FlagSet) error {
 	if !slices.Contains(output.FixFormats(), string(o.format)) {
-		return hinted{error: fmt.Errorf("-o %s: list has the formats %s", o.format, strings.Join(output.FixFormats(), ", ")),
-			hint: "helmdrift diff with the same flags has all formats"}
+		return hint.New(fmt.Errorf("-o %s: list has the formats %s", o.format, strings.Join(output.FixFormats(), ", ")),
+			"helmdrift diff with the same flags has all formats")
 	}
 	return o.selectionOptions.check(flags)
 }

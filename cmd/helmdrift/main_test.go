@@ -12,10 +12,11 @@ import (
 	"testing"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -35,9 +36,9 @@ func TestStderrIsEscapedAsStdout(t *testing.T) {
 			if err := output.Write(&stdout, output.Text, r, output.Options{Text: text.Options{Unicode: s.terminal().Unicode()}}); err != nil {
 				t.Fatal(err)
 			}
-			s.explain(hinted{errors.New(hostile), hostile})
+			s.explain(hint.New(errors.New(hostile), hostile))
 			s.print("note: ", hostile)
-			log.New(render.LogWriter(s.known, escape.Writer(&stderr, !s.terminal().Unicode())), "log: ", 0).Print(hostile)
+			log.New(jobs.LogWriter(s.known, escape.Writer(&stderr, !s.terminal().Unicode())), "log: ", 0).Print(hostile)
 
 			shown := escape.Lines(hostile, !s.terminal().Unicode()) + "\n"
 			if !strings.Contains(stdout.String(), "\nwarning: "+shown) {

@@ -79,7 +79,7 @@ func (o *printOptions) print(s streams, r *report.Report, look output.Options) e
 	}
 	switch {
 	case o.quiet:
-		return s.printErrors(r, look.Text.Now)
+		return o.printErrors(s, r, look.Text.Now)
 	case o.format != output.Text || o.noPager:
 		return output.Write(s.out, o.format, r, look)
 	}
@@ -91,11 +91,13 @@ func (o *printOptions) print(s streams, r *report.Report, look output.Options) e
 }
 
 // printErrors says on stderr why exit code 1 follows, if no report says it.
-func (s streams) printErrors(r *report.Report, now time.Time) error {
+func (o *printOptions) printErrors(s streams, r *report.Report, now time.Time) error {
 	if r.Disputed() {
 		s.print("Error: ", "the dry run by the API server contradicts the prediction; without -q, the report says where")
 	}
-	_, err := s.err.Write(text.Errors(r, s.display(s.err, newColor(), now).Text))
+	look := s.display(s.err, o.color, now).Text
+	look.Verbose = o.verbose
+	_, err := s.err.Write(text.Errors(r, look))
 	return err
 }
 

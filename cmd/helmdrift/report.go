@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -36,18 +37,18 @@ than a report has is refused.
   helmdrift report fleet.json --ignore /spec/replicas --fail-on +unmanaged`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return hinted{error: errors.New("report needs a FILE"), hint: "helmdrift diff -o json > FILE writes one"}
+				return hint.New(errors.New("report needs a FILE"), "helmdrift diff -o json > FILE writes one")
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if o.writes(output.Rules) {
-				return hinted{error: errors.New("-o ignore needs the objects, which a saved report does not have"),
-					hint: "helmdrift diff -o ignore prints the rules"}
+				return hint.New(errors.New("-o ignore needs the objects, which a saved report does not have"),
+					"helmdrift diff -o ignore prints the rules")
 			}
 			if o.writes(output.Diff) {
-				return hinted{error: errors.New("-o diff needs the manifest of the release, which a saved report does not have"),
-					hint: "helmdrift diff prints the diff: -o diff, or --report diff=FILE beside another format"}
+				return hint.New(errors.New("-o diff needs the manifest of the release, which a saved report does not have"),
+					"helmdrift diff prints the diff: -o diff, or --report diff=FILE beside another format")
 			}
 			return runReport(s, o, args)
 		},
@@ -71,7 +72,7 @@ func runReport(s streams, o reportOptions, files []string) error {
 	if len(all) > 1 || r.Scan != nil {
 		var err error
 		if r, err = report.Merge(version, all); err != nil {
-			return hinted{error: err, hint: "give the reports of all parts of one selection, each once"}
+			return hint.New(err, "give the reports of all parts of one selection, each once")
 		}
 	}
 	now := time.Now()

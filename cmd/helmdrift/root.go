@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
-	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/jobs"
 )
 
 // This file builds the command tree and decides what a command line means before any command runs: unknown commands, wrong flags, and the
@@ -45,7 +46,7 @@ puts back what drifted and nothing else.`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			// Flags are parsed by now. Until here, quiet has discarded every log.
 			if c.debug {
-				log.SetOutput(render.LogWriter(s.known, escape.Writer(s.err, !s.terminal().Unicode())))
+				log.SetOutput(jobs.LogWriter(s.known, escape.Writer(s.err, !s.terminal().Unicode())))
 			}
 			if cmd.Name() == "diff" { // which accepts the flags of helm-diff
 				return nil
@@ -78,29 +79,29 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := cmd.CommandPath() + " --help lists the commands"
+	advice := cmd.CommandPath() + " --help lists the commands"
 	cmd.SuggestionsMinimumDistance = 1
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or ") + "?"
+		advice = "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or ") + "?"
 	}
-	return hinted{error: fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath()), hint: hint}
+	return hint.New(fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath()), advice)
 }
 
 // usageError returns the error of a wrong flag with a hint: flags whose names are similar, or where the flags are listed.
 func usageError(cmd *cobra.Command, err error) error {
-	hint := cmd.CommandPath() + " --help lists the flags"
+	advice := cmd.CommandPath() + " --help lists the flags"
 	var unknown *pflag.NotExistError
 	ofUpgrade := append(chartFlags(), "to-revision", "f")
 	switch {
 	case !errors.As(err, &unknown):
 	case cmd.Name() == "fix" && slices.Contains(ofUpgrade, unknown.GetSpecifiedName()):
-		hint = outOfScope
+		advice = outOfScope
 	case unknown.GetSpecifiedShortnames() == "":
 		if near := similarFlags(cmd, unknown.GetSpecifiedName()); len(near) > 0 && len(near) <= maxSimilar {
-			hint = "did you mean --" + strings.Join(near, " or --") + "?"
+			advice = "did you mean --" + strings.Join(near, " or --") + "?"
 		}
 	}
-	return hinted{error: flagError(err), hint: hint}
+	return hint.New(flagError(err), advice)
 }
 
 // maxSimilar is how many similar flags a hint names at most: more of them begin with the same word, such as kube, and help nobody.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -22,7 +23,7 @@ import (
 // checkScan refuses flags that need one release.
 func (o *diffOptions) checkScan(flags *pflag.FlagSet, hasChart bool) error {
 	if hasChart {
-		return hinted{error: errors.New("CHART needs one release"), hint: commaHint}
+		return hint.New(errors.New("CHART needs one release"), commaHint)
 	}
 	for _, name := range []string{"to-revision", "revision", "install", "fix"} {
 		if flags.Changed(name) {

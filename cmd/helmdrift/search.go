@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/kubeconfig"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/terminal"
@@ -201,11 +202,12 @@ func (j *search) checkFound(releases int) error {
 		where = "all namespaces"
 	}
 	if j.total > 0 {
-		return hinted{error: fmt.Errorf("the flags select no release in %s, which has %d", where, j.total),
-			hint: "helmdrift list shows the releases; check --selector, --filter, --exclude and --status"}
+		return hint.New(fmt.Errorf("the flags select no release in %s, which has %d", where, j.total),
+			"helmdrift list shows the releases; check --selector, --filter, --exclude and --status")
 	}
-	return hinted{error: fmt.Errorf("there are no releases in %s", where),
-		hint: "-n chooses the namespace, -A all of them, and HELM_DRIVER where the records are stored"}
+	return hint.New(fmt.Errorf("there are no releases in %s", where),
+		"-n chooses the namespace, -A all of them, and HELM_DRIVER where the records are stored")
+
 }
 
 // connections returns a connection for each context that is searched.
@@ -224,11 +226,11 @@ func (o *selectionOptions) connections(c *connection) ([]*connection, error) {
 	case len(contexts) == 0:
 		return []*connection{c}, nil
 	case c.name != "" && len(contexts) > 1:
-		return nil, hinted{error: fmt.Errorf("several contexts cannot all be called %s", c.name),
-			hint: "--cluster-name and HELMDRIFT_CLUSTER_NAME are for one cluster; otherwise names come from the kubeconfig"}
+		return nil, hint.New(fmt.Errorf("several contexts cannot all be called %s", c.name),
+			"--cluster-name and HELMDRIFT_CLUSTER_NAME are for one cluster; otherwise names come from the kubeconfig")
 	case c.driver.Name == "sql":
-		return nil, hinted{error: errors.New("several contexts need records that are stored in the clusters, and HELM_DRIVER is sql"),
-			hint: "run helmdrift once for each context, with the database of its cluster"}
+		return nil, hint.New(errors.New("several contexts need records that are stored in the clusters, and HELM_DRIVER is sql"),
+			"run helmdrift once for each context, with the database of its cluster")
 	}
 	var out []*connection
 	for _, name := range contexts {

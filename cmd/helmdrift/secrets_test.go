@@ -16,13 +16,13 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -221,8 +221,8 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 		known.AddObject(o.Group, o.Kind, c.Input.Live[o.Ref].Object)
 	}
 	var stderr bytes.Buffer
-	log.New(render.LogWriter(known, &stderr), "", 0).Printf("warning: cannot overwrite table with non table for x.y (%v)", c.Input.OldObjects[1].Content)
-	log.New(render.LogWriter(known, &stderr), "", 0).Printf("[INFO] Fail: %s", said(c))
+	log.New(jobs.LogWriter(known, &stderr), "", 0).Printf("warning: cannot overwrite table with non table for x.y (%v)", c.Input.OldObjects[1].Content)
+	log.New(jobs.LogWriter(known, &stderr), "", 0).Printf("[INFO] Fail: %s", said(c))
 	out["log"] = stderr.String()
 	streams{err: &stderr, env: func(string) string { return "" }, known: known}.explain(errors.New(said(c)))
 	dir := filepath.Join(t.TempDir(), "backup")

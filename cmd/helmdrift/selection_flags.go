@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -92,7 +93,7 @@ func (o *selectionOptions) selection(names []string, namespace string, env func(
 	}
 	if o.labels != "" {
 		if out.Labels, err = labels.Parse(o.labels); err != nil {
-			return out, hinted{error: fmt.Errorf("--selector %q: %w", o.labels, err), hint: "a selector looks like team=web,tier!=test"}
+			return out, hint.New(fmt.Errorf("--selector %q: %w", o.labels, err), "a selector looks like team=web,tier!=test")
 		}
 	}
 	if out.Filter, err = expression("filter", o.filter); err != nil {
@@ -107,7 +108,7 @@ func (o *selectionOptions) selection(names []string, namespace string, env func(
 
 // errEmptyName returns the error of a release without a name, which in a script is usually a variable that was not set.
 func errEmptyName() error {
-	return hinted{error: errors.New("the name of a release is empty"), hint: "helmdrift list shows the releases"}
+	return hint.New(errors.New("the name of a release is empty"), "helmdrift list shows the releases")
 }
 
 // expression compiles the regular expression of a flag; nil if it is empty.
@@ -117,7 +118,7 @@ func expression(flag, text string) (*regexp.Regexp, error) {
 	}
 	compiled, err := regexp.Compile(text)
 	if err != nil {
-		return nil, hinted{error: fmt.Errorf("--%s %q: %w", flag, text, err), hint: "expressions are those of Go: https://pkg.go.dev/regexp/syntax"}
+		return nil, hint.New(fmt.Errorf("--%s %q: %w", flag, text, err), "expressions are those of Go: https://pkg.go.dev/regexp/syntax")
 	}
 	return compiled, nil
 }
@@ -140,9 +141,9 @@ func readShard(text string, env func(string) string) (*report.Shard, error) {
 	n, nErr := strconv.Atoi(count)
 	switch {
 	case !found || iErr != nil || nErr != nil:
-		return nil, hinted{error: fmt.Errorf("--shard %s: %q is not i/n", text, given), hint: "--shard 0/4 is the first of four parts, --shard 3/4 the last"}
+		return nil, hint.New(fmt.Errorf("--shard %s: %q is not i/n", text, given), "--shard 0/4 is the first of four parts, --shard 3/4 the last")
 	case n < 1 || i < 0 || i >= n:
-		return nil, hinted{error: fmt.Errorf("--shard %s: there is no part %d of %d", text, i, n), hint: "parts are counted from 0"}
+		return nil, hint.New(fmt.Errorf("--shard %s: there is no part %d of %d", text, i, n), "parts are counted from 0")
 	}
 	return &report.Shard{Index: i, Count: n}, nil
 }
@@ -174,8 +175,8 @@ func shardOfJob(env func(string) string) (string, error) {
 		}
 		i, err := strconv.Atoi(index)
 		if err != nil || count == "" {
-			return "", hinted{error: fmt.Errorf("--shard auto: %s is %q and %s is %q", v.index, index, v.count, count),
-				hint: v.count + " must be the number of jobs that share the work"}
+			return "", hint.New(fmt.Errorf("--shard auto: %s is %q and %s is %q", v.index, index, v.count, count),
+				v.count+" must be the number of jobs that share the work")
 		}
 		return strconv.Itoa(i-v.from) + "/" + count, nil
 	}
@@ -183,6 +184,7 @@ func shardOfJob(env func(string) string) (string, error) {
 	for _, v := range jobVariables() {
 		names = append(names, v.index)
 	}
-	return "", hinted{error: errors.New("--shard auto: the environment does not say which part this is"),
-		hint: "one of these variables must be set: " + strings.Join(names, ", ")}
+	return "", hint.New(errors.New("--shard auto: the environment does not say which part this is"),
+		"one of these variables must be set: "+strings.Join(names, ", "))
+
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/config"
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -107,8 +108,8 @@ func onlyRelease(ctx context.Context, storage *release.Storage, namespace, comma
 	}
 	switch len(found) {
 	case 0:
-		return "", hinted{error: fmt.Errorf("namespace %q has no releases", namespace),
-			hint: "-n chooses the namespace, HELM_DRIVER where the records are stored"}
+		return "", hint.New(fmt.Errorf("namespace %q has no releases", namespace),
+			"-n chooses the namespace, HELM_DRIVER where the records are stored")
 	case 1:
 		return found[0].Name, nil
 	}
@@ -116,8 +117,9 @@ func onlyRelease(ctx context.Context, storage *release.Storage, namespace, comma
 	for i, r := range found {
 		names[i] = fmt.Sprintf("\n  %s (revision %d, %s)", r.Name, r.Revision, r.Status)
 	}
-	return "", hinted{error: fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), strings.Join(names, "")),
-		hint: "name one of them: helmdrift " + command + " RELEASE"}
+	return "", hint.New(fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), strings.Join(names, "")),
+		"name one of them: helmdrift "+command+" RELEASE")
+
 }
 
 // compare compares the release.
@@ -134,27 +136,27 @@ func withFlagHint(err error, chart *drift.Chart) error {
 	_, installs := release.Installs(err)
 	switch {
 	case errors.Is(err, drift.ErrForceConflicts):
-		return hinted{error: errors.New("--force-conflicts needs server-side apply, and this release is applied client-side"),
-			hint: "--server-side=true shows what changing to server-side apply would do"}
+		return hint.New(errors.New("--force-conflicts needs server-side apply, and this release is applied client-side"),
+			"--server-side=true shows what changing to server-side apply would do")
 	case errors.Is(err, drift.ErrForceReplace):
 		return errReplaceServerSide()
 	case errors.As(err, &flux):
 		return fluxError(flux)
 	case installs && chart != nil && !chart.Install:
-		hint := "--install shows what its first installation would create"
+		advice := "--install shows what its first installation would create"
 		if more := drift.Hint(err); more != "" {
-			hint += "; otherwise: " + more
+			advice += "; otherwise: " + more
 		}
-		return hinted{error: err, hint: hint}
+		return hint.New(err, advice)
 	}
 	return err
 }
 
 // fluxError returns the error of --from-flux under the name of the flag.
 func fluxError(flux *drift.FluxError) error {
-	hint := drift.Hint(flux)
-	if hint == "" {
-		hint = "without --from-flux, rules come from " + config.FileName + " and --ignore"
+	advice := drift.Hint(flux)
+	if advice == "" {
+		advice = "without --from-flux, rules come from " + config.FileName + " and --ignore"
 	}
-	return hinted{error: fmt.Errorf("--from-flux: %w", flux.Err), hint: hint}
+	return hint.New(fmt.Errorf("--from-flux: %w", flux.Err), advice)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -71,17 +72,20 @@ not have. With CHART it also holds the objects that CHART adds and what its temp
 
 // snapshotArgs refuses anything but a release and a chart.
 func snapshotArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 && args[0] == "" {
+		return errEmptyName()
+	}
 	if len(args) == 1 || len(args) == 2 {
 		return nil
 	}
-	return hinted{error: errors.New("snapshot takes a release, and a chart if one is to be compared later"), hint: "helmdrift list shows the releases"}
+	return hint.New(errors.New("snapshot takes a release, and a chart if one is to be compared later"), "helmdrift list shows the releases")
 }
 
 // check refuses flags that contradict each other or have no effect.
 func (o *snapshotOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	switch {
 	case o.output == "":
-		return hinted{error: errors.New("snapshot needs a file to write"), hint: "-o web.json.gz names one"}
+		return hint.New(errors.New("snapshot needs a file to write"), "-o web.json.gz names one")
 	case o.output == "-":
 		return errors.New("snapshot writes a file, not standard output")
 	case o.dryRun.word != "":
@@ -166,7 +170,7 @@ func (o *snapshotOptions) compareAll(ctx context.Context, comparer *drift.Compar
 	}
 	for _, m := range result.Comparison.Input.Errors {
 		if m.Code == report.ErrorRender {
-			return hinted{error: fmt.Errorf("the chart could not be rendered: %s", m), hint: "without CHART, the release alone is saved"}
+			return hint.New(fmt.Errorf("the chart could not be rendered: %s", m), "without CHART, the release alone is saved")
 		}
 	}
 	return nil
@@ -211,7 +215,7 @@ func (o *snapshotOptions) checkFile() error {
 	}
 	defer file.Close() //nolint:errcheck // it is only read
 	if !snapshot.IsSnapshot(file) {
-		return hinted{error: fmt.Errorf("%s exists and is no snapshot", o.output), hint: "--overwrite replaces it anyway"}
+		return hint.New(fmt.Errorf("%s exists and is no snapshot", o.output), "--overwrite replaces it anyway")
 	}
 	return nil
 }

@@ -34,8 +34,8 @@ func (s streams) terminal() terminal.Streams {
 // program's own words.
 func (s streams) explain(err error) {
 	s.print("Error: ", s.known.Scrub(err.Error()))
-	if hint := drift.Hint(err); hint != "" {
-		s.print("Hint: ", s.asTyped(hint))
+	if advice := drift.Hint(err); advice != "" {
+		s.print("Hint: ", s.asTyped(advice))
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
 // This file prints the version of this binary and of what it is linked with.
@@ -45,7 +47,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return hinted{error: fmt.Errorf("%s takes no arguments", cmd.Name()), hint: cmd.CommandPath() + " --help describes it"}
+	return hint.New(fmt.Errorf("%s takes no arguments", cmd.Name()), cmd.CommandPath()+" --help describes it")
 }
 
 // moduleVersion returns the version of a module that is linked in.

@@ -1,5 +1,5 @@
-// Package files writes files so that a failure costs nobody a file. A crash, a full disk or an interrupt in the middle of a write leaves
-// either what was there before or all of the new content.
+// Package files writes files so that an error leaves no half-written file. Replace also survives a crash: the file has the old content or
+// all of the new one. Append, and Update of a pipe, write in place.
 //
 //	Replace    a new content for a file: in a temporary file beside it ─► on the disk ─► renamed over it
 //	Update     the same, and a pipe or a device is written as it is

@@ -188,7 +188,7 @@ func renderVariants(ctx context.Context, p *confine.Parent, o chartOrder) (chart
 // scrubLog removes from the log of a child what is known to be secret, if anybody reads that log.
 func scrubLog(known *secret.Known) {
 	if to := log.Writer(); to != io.Discard {
-		log.SetOutput(render.LogWriter(known, to))
+		log.SetOutput(LogWriter(known, to))
 	}
 }
 

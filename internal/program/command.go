@@ -57,6 +57,8 @@ func (c command) run(ctx context.Context) (output []byte, messages *head, err er
 		err = context.Cause(ctx)
 	case errors.As(err, &exit):
 		err = exitError{fmt.Sprintf("%s ended with exit code %d", c.name, exit.ExitCode()), exit}
+	case errors.Is(err, exec.ErrWaitDelay):
+		err = fmt.Errorf("%s has ended, but a program that it started keeps its output open", c.name)
 	case err != nil:
 		err = fmt.Errorf("%s cannot be run: %w", c.name, err)
 	}

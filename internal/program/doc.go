@@ -1,5 +1,6 @@
 // Package program runs the programs that the user has chosen and helmdrift did not write: the post-renderer of --post-renderer, and the
-// downloader plugins of Helm that pkg/fetch finds. Apart from credential plugins of the kubeconfig, these are all.
+// downloader plugins of Helm that pkg/fetch finds. Apart from these, helmdrift runs only the pager
+// (internal/terminal), children of its own (internal/confine), and credential plugins of the kubeconfig.
 //
 //	manifest ─► PostRenderer ─► the manifest as the program wants it
 //	URL ──────► Plugins ──────► a chart or a values file
@@ -8,8 +9,8 @@
 //
 //   - in what it may print, because its output is read into memory. A program that prints more is killed at once;
 //   - in time. A plugin has a limit of its own, and a post-renderer that of the rendering, which ctx has;
-//   - in what it leaves behind. On Unix it has a process group of its own, and what is killed is the group: what the program has started does
-//     not outlive it. Only on a terminal it stays in the group of helmdrift, because there it may ask for a passphrase.
+//   - in what it leaves behind when it is killed. On Unix it has a process group of its own, and the whole group is killed. Only on a
+//     terminal it stays in the group of helmdrift, because there it may ask for a passphrase. A program that ends by itself may leave others.
 //
 // What a plugin prints to its standard error is shown with its name when it has ended, without what is known to be secret by then. That
 // of a post-renderer is quoted in the error if it fails.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ownGroup puts a program into a process group of its own, which is killed as a whole: what the program has started does not outlive it. The
+// ownGroup puts a program into a process group of its own, which is killed as a whole if the program is killed. The
 // exception is a process on a terminal. There the program stays in the group of this process, because a plugin may ask for a passphrase,
 // and the system stops whoever reads from the terminal in another group (termios(3), SIGTTIN); the user is there to interrupt both.
 func ownGroup(cmd *exec.Cmd) {

@@ -1,4 +1,5 @@
-// Package saved finds and reads reports that helmdrift has written into files, as JSON or YAML, for the commands that ask no cluster.
+// Package saved finds and reads reports that helmdrift has written into files, as JSON or YAML, for report and history,
+// which ask no cluster, and for --baseline.
 //
 //	files, folders ─► ByTime ─► File, File, … the oldest first, of which only the time is known
 //	a file, or - ──► Read ─► report.Report

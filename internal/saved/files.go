@@ -54,10 +54,16 @@ func filesIn(name string) (files []string, isFolder bool, err error) {
 	if err != nil || !info.IsDir() {
 		return []string{name}, false, err
 	}
-	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
-		switch hidden := strings.HasPrefix(entry.Name(), ".") && path != name; {
-		case err != nil:
+	// WalkDir follows no link, but the folder itself may be one.
+	root, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return nil, true, err
+	}
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
 			return err
+		}
+		switch hidden := strings.HasPrefix(entry.Name(), ".") && path != root; {
 		case entry.IsDir() && hidden:
 			return fs.SkipDir
 		case !entry.IsDir() && !hidden && slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(path)):

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Page writes a document to stdout: through a pager, as git does, if stdout is a terminal and the document does not fit on it, and else directly. A pager
-// that cannot be started costs nothing: the document is written directly.
+// Page writes a document to stdout. If stdout is a terminal and the document does not fit on it, a pager shows it, as in git. If the pager
+// cannot be started, the document is written directly.
 func (s Streams) Page(doc []byte) error {
 	if pager := s.pager(doc); pager != nil {
 		if stdin, err := pager.StdinPipe(); err == nil && pager.Start() == nil {

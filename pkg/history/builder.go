@@ -113,6 +113,7 @@ func (b *Builder) History(helmdrift string) *report.History {
 // history returns the history of the release, with the findings in the order of their objects and paths.
 func (r *release) history() report.ReleaseHistory {
 	out := r.ReleaseHistory
+	out.Versions = maps.Clone(r.Versions) // reports that are added later change those of the builder
 	out.Findings = []report.FindingHistory{}
 	byName := func(a, b findingKey) int {
 		return cmp.Or(cmp.Compare(a.object.String(), b.object.String()), cmp.Compare(a.path, b.path), cmp.Compare(a.absence, b.absence))

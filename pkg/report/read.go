@@ -16,8 +16,8 @@ import (
 )
 
 // Read decodes a report that was saved as JSON or YAML. It accepts every report of this [APIVersion], also one with keys that it does
-// not know: within a version keys are only added. What is not part of the contract is empty in the result: notes have no kinds, and no
-// finding has a Pattern, so [Report.Rules] finds nothing. Text may come from anybody; its length is the caller's to bound. The error is
+// not know: within a version keys are only added. What is not part of the contract is empty in the result: notes have no kinds, no finding
+// has a Pattern, and no object OnlyConflicts. So do not call [Report.Rules] on it: its rules would name whole objects. Text may come from anybody; its length is the caller's to bound. The error is
 // about the text ("it has no apiVersion"), so the caller says which file it is of.
 func Read(text []byte) (*Report, error) {
 	doc, err := asJSON(text)

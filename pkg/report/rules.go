@@ -8,8 +8,8 @@ import (
 // Rules returns the rules that silence everything that counts in the report and nothing else; whoever adds them to .helmdrift.yaml
 // accepts the release as it is. Each rule names one object and the paths of its findings. It names the object as a whole if the object
 // is missing or being deleted, or if the operation fails on it for another reason than conflicts. No rule can name a list item whose
-// key is a secret and which live lacks. The reason of each is the date of the report. Rules need [Finding.Pattern], so a report that
-// was read from a file has none for its fields.
+// key is a secret and which live lacks. The reason of each is the date of the report. Call it only on a report that [New] or [NewScan]
+// made, not on one that was read: Pattern and OnlyConflicts are not saved.
 func (r *Report) Rules() []RuleText {
 	out := []RuleText{}
 	for _, release := range r.Releases {

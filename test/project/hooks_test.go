@@ -58,7 +58,7 @@ func TestHooksRun(t *testing.T) {
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "GIT_") || strings.HasPrefix(variable, "PRE_COMMIT_")
 	})
-	env = append(env, "PRE_COMMIT_HOME="+filepath.Join(t.TempDir(), "pre-commit"))
+	env = append(env, "PRE_COMMIT_HOME="+filepath.Join(t.TempDir(), "pre-commit"), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	write := func(name, text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
