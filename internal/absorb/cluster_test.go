@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,13 +180,14 @@ func created(pointer object.Pointer, o map[string]any, v any) any {
 	return pointer.Edit(o, func(any) any { return v })
 }
 
-func (c *cluster) find(kind, name string) (object.Ref, map[string]any) {
-	for ref, o := range c.live {
-		if ref.Kind == kind && ref.Name == name {
-			return ref, o
+// find returns the object of a kind and a name, of several the one in the namespace of the release.
+func (c *cluster) find(kind, name string) (found object.Ref, content map[string]any) {
+	for _, ref := range slices.SortedFunc(maps.Keys(c.live), func(a, b object.Ref) int { return a.Compare(b.Key) }) {
+		if ref.Kind == kind && ref.Name == name && (content == nil || ref.Namespace == "prod") {
+			found, content = ref, c.live[ref]
 		}
 	}
-	return object.Ref{}, nil
+	return found, content
 }
 
 // pointerOf parses a JSON pointer.
