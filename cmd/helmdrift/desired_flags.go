@@ -192,7 +192,6 @@ func (o *desiredOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 func errReplaceServerSide() error {
 	return hint.New(errors.New("--force cannot be used with server-side apply; Helm 4 refuses it too"),
 		"--server-side=false shows what replacing would do; the similar flag for server-side apply is --force-conflicts")
-
 }
 
 // options returns the options of a comparison that these flags set.

@@ -202,12 +202,11 @@ func (j *search) checkFound(releases int) error {
 		where = "all namespaces"
 	}
 	if j.total > 0 {
-		return hint.New(fmt.Errorf("the flags select no release in %s, which has %d", where, j.total),
+		return hint.New(fmt.Errorf("the flags select 0 of %d releases in %s", j.total, where),
 			"helmdrift list shows the releases; check --selector, --filter, --exclude and --status")
 	}
 	return hint.New(fmt.Errorf("there are no releases in %s", where),
 		"-n chooses the namespace, -A all of them, and HELM_DRIVER where the records are stored")
-
 }
 
 // connections returns a connection for each context that is searched.

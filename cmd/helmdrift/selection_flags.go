@@ -186,5 +186,4 @@ func shardOfJob(env func(string) string) (string, error) {
 	}
 	return "", hint.New(errors.New("--shard auto: the environment does not say which part this is"),
 		"one of these variables must be set: "+strings.Join(names, ", "))
-
 }

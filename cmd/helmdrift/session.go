@@ -119,7 +119,6 @@ func onlyRelease(ctx context.Context, storage *release.Storage, namespace, comma
 	}
 	return "", hint.New(fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), strings.Join(names, "")),
 		"name one of them: helmdrift "+command+" RELEASE")
-
 }
 
 // compare compares the release.
