@@ -114,7 +114,7 @@ func (f fixRun) plan() (*repair.Plan, error) {
 	}
 	// With server-side apply, the deployer must own what it applied, or its next upgrade has a conflict.
 	d := f.before.Comparison.Deployer()
-	if f.before.Comparison.Input.ApplyMethod == "server-side" && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
+	if f.before.Comparison.Input.ServerSide() && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
 		return nil, hint.New(fmt.Errorf("--field-manager %s: this release is applied server-side by %s", chosen.Manager, d.Manager),
 			"leave the flag out: fields are handed over to "+d.Manager+", or its next upgrade would conflict with their owner")
 	}

@@ -212,7 +212,7 @@ func checkForce(in threeway.Input) error {
 	switch {
 	case in.ForceConflicts && in.ApplyMethod == "client-side":
 		return ErrForceConflicts
-	case in.ForceReplace && in.ApplyMethod == "server-side" && in.Operation != report.OperationInstall:
+	case in.ForceReplace && in.ServerSide() && in.Operation != report.OperationInstall:
 		return ErrForceReplace
 	}
 	return nil

@@ -48,8 +48,11 @@ func (r run) addIgnoreRules(ctx context.Context, in *threeway.Input) error {
 // helm-controller forces whatever it applies server-side (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade). A rollback is
 // predicted as that of the helm command.
 func forcesAsFlux(in threeway.Input) bool {
+	if !in.ServerSide() || in.Operation == report.OperationRollback {
+		return false
+	}
 	name, _ := fluxOwner(in.OldObjects)
-	return name != "" && in.ApplyMethod == "server-side" && in.Operation != report.OperationRollback
+	return name != ""
 }
 
 // fluxRules reads the rules in the HelmRelease that the objects of the release name.

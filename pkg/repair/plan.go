@@ -64,7 +64,7 @@ type planner struct {
 	deployerDoubt string
 }
 
-func (p *planner) serverSide() bool { return p.plan.comparison.Input.ApplyMethod == "server-side" }
+func (p *planner) serverSide() bool { return p.plan.comparison.Input.ServerSide() }
 
 // managerOfValues is the field manager under which values are written. Helm does not look at the owners of a client-side release, so there
 // the values are the deployer's at once.

@@ -64,7 +64,7 @@ func (c *comparer) decideAdopted(p pair, rules *ignore.ObjectRules, live map[str
 	p.old = p.desired
 	d := c.decideUpdate(p, rules, live, target)
 	d.action = report.ActionAdopt
-	if c.in.ForceReplace && c.in.serverSide() {
+	if c.in.ForceReplace && c.in.ServerSide() {
 		d.fail(scopeAll, "invalid operation: cannot use server-side apply and force replace together")
 	}
 	c.checkOwnership(&d, p.desired, live)

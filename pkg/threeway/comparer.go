@@ -25,7 +25,7 @@ type comparer struct {
 // do not.
 func newComparer(in Input) *comparer {
 	return &comparer{in: in, hooks: inOrder(in.Hooks), writer: engine.Writer{
-		ServerSide: in.serverSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
+		ServerSide: in.ServerSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
 		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Strict: in.helm4(),
 		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, Deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) }),
 	}}
@@ -77,7 +77,7 @@ func (c *comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origin
 	if !c.in.ShowControllers {
 		out.countControllers()
 	}
-	if !c.in.serverSide() {
+	if !c.in.ServerSide() {
 		out.duplicates = apiserver.Duplicates(out.Desired, f.Shape)
 	}
 	return out

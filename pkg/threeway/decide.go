@@ -36,7 +36,7 @@ func (c *comparer) decideNamed(p pair, f found, rules *ignore.ObjectRules) decis
 		return c.decideUnserved(p, f, rules)
 	case f.live.Object == nil:
 		return c.decideMissing(p, f.live.Absence)
-	case p.old == nil && c.in.Operation == report.OperationRollback && !c.in.serverSide():
+	case p.old == nil && c.in.Operation == report.OperationRollback && !c.in.ServerSide():
 		return c.decideRolledBack(p, rules, f.live.Object)
 	case p.old == nil:
 		return c.decideAdopted(p, rules, f.live.Object)

@@ -37,7 +37,7 @@ func (c *comparer) refuseUnnamed(d *decision, p pair) {
 	switch {
 	case readsFirst:
 		d.fail(scopeAll, fmt.Sprintf("could not get information about the resource %s %q in namespace %q: %s", p.desired.Kind, "", p.desired.Namespace, emptyName))
-	case c.in.Operation == report.OperationInstall && c.in.serverSide():
+	case c.in.Operation == report.OperationInstall && c.in.ServerSide():
 		d.fail(scopeLater, fmt.Sprintf("server-side apply failed for object %s/ %s: %s", p.desired.Namespace, p.desired.GVK(), emptyName))
 	case c.in.Operation == report.OperationInstall:
 		d.action = report.ActionCreate

@@ -33,13 +33,13 @@ func (c *comparer) position(h *Hook) int { return slices.Index(c.hooks, *h) + 1 
 // isDeletedByHook reports whether Helm deletes a live object because it becomes a hook: before it creates the hook, or, if an apply writes
 // the hook over the object, after the hook.
 func (c *comparer) isDeletedByHook(h *Hook) bool {
-	return h != nil && (h.DeletedBefore || h.DeletedAfter && c.in.serverSide())
+	return h != nil && (h.DeletedBefore || h.DeletedAfter && c.in.ServerSide())
 }
 
 // failHook fails an object that exists when Helm creates it as a hook. Server-side, the creation is an apply, which writes over it (helm
 // v4.3.1 pkg/action/hooks.go execHookWithDelayedShutdown). A hook that runs last finds only an object that Helm keeps.
 func (c *comparer) failHook(d *decision, o *object.Object, h *Hook) {
-	if h == nil || h.DeletedBefore || c.in.serverSide() || !h.First && d.action != report.ActionKeep {
+	if h == nil || h.DeletedBefore || c.in.ServerSide() || !h.First && d.action != report.ActionKeep {
 		return
 	}
 	reason := fmt.Sprintf("%s hooks failed: warning: Hook %[1]s %s failed: %s", h.Event, h.Path, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name))

@@ -83,7 +83,8 @@ type Input struct {
 	Known *secret.Known
 }
 
-func (in Input) serverSide() bool { return in.ApplyMethod == "server-side" }
+// ServerSide reports whether the operation applies server-side.
+func (in Input) ServerSide() bool { return in.ApplyMethod == "server-side" }
 
 // helm4 reports whether Helm 4 does the operation.
 func (in Input) helm4() bool { return in.Desired != nil && in.Desired.Helm == "4" }

@@ -13,7 +13,7 @@ import (
 func (c *Comparison) failDuplicateCreations() {
 	for i := range c.Objects {
 		o := &c.Objects[i]
-		if o.Times < 2 || o.Action != report.ActionCreate || c.Input.serverSide() {
+		if o.Times < 2 || o.Action != report.ActionCreate || c.Input.ServerSide() {
 			continue
 		}
 		o.fail(scopeDeletions, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name).Error())

@@ -39,7 +39,7 @@ func (c *Comparison) Needs() Needs {
 		if len(o.Findings) == 0 && !o.moves && !o.hasRepairerEntry() && !o.isCreated() && c.Input.LastObjects == nil {
 			continue
 		}
-		applied := o.Engine == report.EngineApply || o.isCreated() && c.Input.serverSide()
+		applied := o.Engine == report.EngineApply || o.isCreated() && c.Input.ServerSide()
 		gv := o.GVK().GroupVersion()
 		_, tried := c.Input.ApplyTypes[gv]
 		if applied && !kinds.NativeApply().Scheme.Recognizes(o.GVK()) && !tried && !slices.Contains(needs.ApplyTypes, gv) {

@@ -16,13 +16,13 @@ func (c *comparer) refuse(d *decision, p pair) {
 	case d.action == report.ActionCreate:
 		text := c.helmText(p.desired.Content)
 		stored := c.storedForm(p.desired.Ref, text)
-		if !c.in.serverSide() {
+		if !c.in.ServerSide() {
 			d.duplicates = apiserver.Duplicates(stored, c.writer.ShapeOf(p.desired.Ref))
 		}
 		creation := apiserver.Creation{Ref: p.desired.Ref, Definition: c.in.Schemas[p.desired.GroupKind()], Text: text, Stored: stored}
 		reason := creation.Undecodable()
 		refused := ""
-		if c.in.serverSide() && d.waitsFor == "" {
+		if c.in.ServerSide() && d.waitsFor == "" {
 			refused, d.wantsSchema = c.writer.Creation(p.desired.Ref, text)
 		}
 		if refused != "" {
@@ -53,7 +53,7 @@ func (c *comparer) storedForm(ref object.Ref, text map[string]any) map[string]an
 
 // noteControlCharacters adds a note with the places of control characters, on which a server-side apply fails.
 func (c *comparer) noteControlCharacters(d *decision, p pair) {
-	if !c.in.serverSide() || p.desired == nil || len(d.failures) == 0 {
+	if !c.in.ServerSide() || p.desired == nil || len(d.failures) == 0 {
 		return
 	}
 	if places := apiserver.Unreadable(p.desired.Content, nil); len(places) > 0 {

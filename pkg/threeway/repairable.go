@@ -51,9 +51,9 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 		return nil, false
 	}
 	r.manifest.Value = kinds.PlainNulls(r.manifest.Value)
-	r.spelled, _ = kinds.ResolveNulls(f.AsSpelled().Manifest(text).Value, c.Input.serverSide()).(map[string]any)
-	r.stated, _ = kinds.ResolveNulls(f.AsSpelled().WithoutDefaults(text), c.Input.serverSide()).(map[string]any)
-	if c.Input.serverSide() {
+	r.spelled, _ = kinds.ResolveNulls(f.AsSpelled().Manifest(text).Value, c.Input.ServerSide()).(map[string]any)
+	r.stated, _ = kinds.ResolveNulls(f.AsSpelled().WithoutDefaults(text), c.Input.ServerSide()).(map[string]any)
+	if c.Input.ServerSide() {
 		r.applied, r.unapplied = r.job.writer.OwnedBy(r.object.Ref, r.old())
 	}
 	return r, true

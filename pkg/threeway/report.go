@@ -25,7 +25,7 @@ func (c *Comparison) Report(mask Mask) report.Release {
 		Warnings: scrubbed(c.Warnings, scrub), Errors: scrubbed(in.Errors, scrub), NotCompared: orEmpty(in.NotCompared),
 		Objects: []report.Object{}, Compared: len(c.Objects),
 	}
-	if d := c.Deployer(); in.serverSide() && d.Known {
+	if d := c.Deployer(); in.ServerSide() && d.Known {
 		r.FieldManager = d.Manager
 	}
 	for i := range c.Objects {

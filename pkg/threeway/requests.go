@@ -28,7 +28,7 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 	out := Request{Ref: o.Ref, Method: o.method}
 	target := c.job.helmText(o.Content)
 	var err error
-	if c.Input.serverSide() {
+	if c.Input.ServerSide() {
 		out.Method, out.PatchType, out.Force = MethodPatch, string(types.ApplyYAMLPatchType), c.Input.ForceConflicts
 		out.Body, err = json.Marshal(target)
 		return out, err == nil

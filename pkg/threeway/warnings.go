@@ -54,7 +54,7 @@ const WarnDeployer = "deployer-unknown"
 
 // warnOfDeployer warns that server-side applies may be predicted under the wrong field manager.
 func (c *Comparison) warnOfDeployer() {
-	if !c.Input.serverSide() {
+	if !c.Input.ServerSide() {
 		return
 	}
 	if d := c.Deployer(); !d.Known && len(d.Others) > 0 {
