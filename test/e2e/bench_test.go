@@ -89,7 +89,7 @@ func (c *Case) newBenchSetup(path string) (*benchSetup, error) {
 	if r.cfg, err = c.config3(); err != nil {
 		return nil, err
 	}
-	if r.cluster, err = live.Connect(ctx, c.cluster.config, live.Options{}); err != nil {
+	if r.cluster, err = live.Connect(ctx, c.cluster.Config, live.Options{}); err != nil {
 		return nil, err
 	}
 	if r.capabilities, err = r.cluster.Capabilities(ctx); err != nil {
@@ -107,7 +107,7 @@ func (c *Case) newBenchSetup(path string) (*benchSetup, error) {
 
 // helm does what helm upgrade does before it sends the patches.
 func (r *benchSetup) helm(ctx context.Context) error {
-	files, err := engine.New(r.on.config).Render(r.loaded, r.inputs)
+	files, err := engine.New(r.on.Config).Render(r.loaded, r.inputs)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (r *benchSetup) helmdrift(ctx context.Context) error {
 	}
 	rendered, err := render.Chart(ctx, render.ChartOptions{
 		Path: r.chart, ReleaseName: "r", Namespace: r.namespace, LastRevision: 1, Values: render.ValueOptions{Set: []string{"tag=" + largeTag}},
-		Capabilities: r.capabilities, Lookup: live.Lookups(r.on.config, live.Options{}),
+		Capabilities: r.capabilities, Lookup: live.Lookups(r.on.Config, live.Options{}),
 	})
 	if err != nil {
 		return err

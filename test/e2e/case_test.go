@@ -78,7 +78,7 @@ func (c *Case) newNamespace(name string) (string, error) {
 	obj.SetAPIVersion("v1")
 	obj.SetKind("Namespace")
 	obj.SetGenerateName("e2e-" + strings.Trim(clean, "-") + "-")
-	made, err := c.cluster.client.Resource(namespaces).Create(context.Background(), obj, metav1.CreateOptions{})
+	made, err := c.cluster.Client.Resource(namespaces).Create(context.Background(), obj, metav1.CreateOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -95,7 +95,7 @@ func (c *Case) close() {
 	}
 	_, _ = c.run(helmCall{verb: "uninstall"})
 	for _, name := range []string{c.ns, c.storage} {
-		_ = c.cluster.client.Resource(namespaces).Delete(context.Background(), name, metav1.DeleteOptions{})
+		_ = c.cluster.Client.Resource(namespaces).Delete(context.Background(), name, metav1.DeleteOptions{})
 	}
 }
 

@@ -18,13 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
 // waitTimeout limits every wait for a controller and every run of the binary. It is long, because the machine may be busy: a wait that
@@ -33,28 +31,16 @@ const waitTimeout = 5 * time.Minute
 
 // cluster gives tests administrator access to an API server, without Helm.
 type cluster struct {
+	harness.Objects
 	kubeconfig string
-	config     *rest.Config
-	client     dynamic.Interface
-	mapper     *restmapper.DeferredDiscoveryRESTMapper
 }
 
 func newCluster(kubeconfig string) (*cluster, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, fmt.Errorf("load kubeconfig: %w", err)
-	}
-	config.QPS = -1
-	client, err := dynamic.NewForConfig(config)
+	objects, err := harness.NewObjects(kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	served, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return nil, err
-	}
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(served))
-	return &cluster{kubeconfig: kubeconfig, config: config, client: client, mapper: mapper}, nil
+	return &cluster{objects, kubeconfig}, nil
 }
 
 // ref names an object as stories write it: kind/name, such as deployment/web. The kind may be qualified (things.ex.com/demo), and the name
@@ -79,33 +65,22 @@ func (c *cluster) clientFor(r ref) (dynamic.ResourceInterface, *meta.RESTMapping
 	gvr, gr := schema.ParseResourceArg(r.resource)
 	kind, err := c.kindOf(gr, gvr)
 	if meta.IsNoMatchError(err) {
-		c.mapper.Reset() // the kind may be new
+		c.Mapper.Reset() // the kind may be new
 		kind, err = c.kindOf(gr, gvr)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.clientForKind(kind, r.namespace)
+	return c.OfKind(kind, r.namespace)
 }
 
 // kindOf returns the kind of a resource that is written as things, things.ex.com or things.v1.ex.com.
 func (c *cluster) kindOf(plain schema.GroupResource, versioned *schema.GroupVersionResource) (schema.GroupVersionKind, error) {
-	kind, err := c.mapper.KindFor(plain.WithVersion(""))
+	kind, err := c.Mapper.KindFor(plain.WithVersion(""))
 	if err != nil && versioned != nil {
-		return c.mapper.KindFor(*versioned)
+		return c.Mapper.KindFor(*versioned)
 	}
 	return kind, err
-}
-
-func (c *cluster) clientForKind(kind schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, *meta.RESTMapping, error) {
-	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil {
-		return nil, nil, err
-	}
-	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
-		return c.client.Resource(mapping.Resource), mapping, nil
-	}
-	return c.client.Resource(mapping.Resource).Namespace(namespace), mapping, nil
 }
 
 func (c *cluster) get(ctx context.Context, r ref) (*unstructured.Unstructured, error) {
@@ -131,7 +106,7 @@ func (c *cluster) eachObject(text, namespace string, do func(dynamic.ResourceInt
 		return err
 	}
 	for _, obj := range objects {
-		client, _, err := c.clientForKind(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
+		client, _, err := c.OfKind(obj.GroupVersionKind(), orElse(obj.GetNamespace(), namespace))
 		if err != nil {
 			return err
 		}
@@ -242,7 +217,7 @@ func (c *cluster) waitUntilGone(ctx context.Context, r ref) error {
 
 // waitUntilUnserved waits until discovery no longer offers a version of a group.
 func (c *cluster) waitUntilUnserved(ctx context.Context, version string) error {
-	served, err := discovery.NewDiscoveryClientForConfig(c.config)
+	served, err := discovery.NewDiscoveryClientForConfig(c.Config)
 	if err != nil {
 		return err
 	}
@@ -276,7 +251,7 @@ func (c *cluster) installCRDs(ctx context.Context) error {
 			return err
 		}
 	}
-	c.mapper.Reset()
+	c.Mapper.Reset()
 	return nil
 }
 

@@ -64,7 +64,7 @@ func TestRecordConformance(t *testing.T) {
 // recordedVersions returns a case that has only the versions of Helm and of the server.
 func recordedVersions(t *testing.T, by4 bool) corpus.Case {
 	t.Helper()
-	client, err := discovery.NewDiscoveryClientForConfig(suite.cluster.config)
+	client, err := discovery.NewDiscoveryClientForConfig(suite.cluster.Config)
 	must(t, err)
 	server, err := client.ServerVersion()
 	must(t, err)
@@ -124,7 +124,7 @@ func recordCase(pool []poolKind, seed uint64, base *Case, by4 bool) (*conformanc
 
 // isThere reports whether the server has the object, also if it is being deleted.
 func (r *conformanceRun) isThere() bool {
-	client, _, err := r.story.cluster.clientForKind(r.object.gvk(r.testCase.rollback), r.object.namespaceIn(r.story.ns))
+	client, _, err := r.story.cluster.OfKind(r.object.gvk(r.testCase.rollback), r.object.namespaceIn(r.story.ns))
 	if err != nil {
 		return false
 	}
@@ -164,7 +164,7 @@ func (r *conformanceRun) conformanceCase(c corpus.Case) (corpus.Case, string) {
 
 // applied returns the last revision of the release and how Helm wrote it: client-side or server-side; 0 if there is none.
 func (r *conformanceRun) applied() (revision int, method string, err error) {
-	secrets := r.story.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(r.story.ns)
+	secrets := r.story.cluster.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(r.story.ns)
 	all, err := secrets.List(context.Background(), metav1.ListOptions{LabelSelector: "owner=helm,name=" + r.story.release})
 	if err != nil {
 		return 0, "", err

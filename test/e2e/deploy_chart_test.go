@@ -353,7 +353,7 @@ func (c *Case) asAccount() []string {
 // restrict lets the namespace admit only pods of the restricted profile.
 func (c *Case) restrict() error {
 	body := []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`)
-	_, err := c.cluster.client.Resource(namespaces).Patch(context.Background(), c.ns, types.MergePatchType, body, metav1.PatchOptions{})
+	_, err := c.cluster.Client.Resource(namespaces).Patch(context.Background(), c.ns, types.MergePatchType, body, metav1.PatchOptions{})
 	return err
 }
 
@@ -375,7 +375,7 @@ func (c *Case) checkChartPod(name string) error {
 		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "helmdrift", "namespace": c.ns}, "spec": spec,
 	}}
 	try := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
-	client := c.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(c.ns)
+	client := c.cluster.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(c.ns)
 	_, err = client.Create(context.Background(), pod, try)
 	return err
 }

@@ -39,7 +39,7 @@ func checkDeployedJobs(t *testing.T, c *Case) {
 	if os.Getenv(kubeconfigEnv) != "" {
 		t.Skip("the nodes of the cluster that " + kubeconfigEnv + " names cannot run the binary under test")
 	}
-	client, err := kubernetes.NewForConfig(c.cluster.config)
+	client, err := kubernetes.NewForConfig(c.cluster.Config)
 	must(t, err)
 	d := &deployedJobs{scanner: newScanner(t, c.cluster), client: client, selector: "fleet=" + c.ns}
 	for range 5 {

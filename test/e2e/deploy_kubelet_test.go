@@ -191,7 +191,7 @@ func (k *kubelet) process(ctx context.Context, pod *corev1.Pod, dir string, comm
 	if err != nil {
 		return nil, err
 	}
-	on := k.cluster.config
+	on := k.cluster.Config
 	if k.noAccount != nil {
 		process := exec.CommandContext(ctx, "env", command...)
 		kubeconfig := filepath.Join(dir, "kubeconfig")

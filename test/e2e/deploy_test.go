@@ -95,7 +95,7 @@ func createPod(c *Case, spec map[string]any, options metav1.CreateOptions) error
 	pod := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "helmdrift", "namespace": deployNamespace}, "spec": spec,
 	}}
-	_, err := c.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(deployNamespace).
+	_, err := c.cluster.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(deployNamespace).
 		Create(context.Background(), pod, options)
 	return err
 }
@@ -155,7 +155,7 @@ func checkDeployedWrites(t *testing.T, c *Case) {
 		t.Errorf("only %d rights were asked for", checked)
 	}
 
-	config := rest.CopyConfig(c.cluster.config)
+	config := rest.CopyConfig(c.cluster.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: deployUser, Groups: deployGroups}
 	client, err := dynamic.NewForConfig(config)
 	must(t, err)
@@ -172,7 +172,7 @@ func checkDeployedWrites(t *testing.T, c *Case) {
 // servedResources returns everything that the API server serves. A group that another test has broken is left out.
 func servedResources(t *testing.T, c *Case) (out []metav1.APIResource) {
 	t.Helper()
-	client, err := discovery.NewDiscoveryClientForConfig(c.cluster.config)
+	client, err := discovery.NewDiscoveryClientForConfig(c.cluster.Config)
 	must(t, err)
 	_, lists, err := client.ServerGroupsAndResources()
 	if !discovery.IsGroupDiscoveryFailedError(err) {
@@ -203,7 +203,7 @@ func deployMay(t *testing.T, c *Case, verb string, r metav1.APIResource) bool {
 			"verb": verb, "group": r.Group, "resource": resource, "subresource": subresource,
 		}},
 	}}
-	answer, err := c.cluster.client.Resource(schema.GroupVersionResource{
+	answer, err := c.cluster.Client.Resource(schema.GroupVersionResource{
 		Group: "authorization.k8s.io", Version: "v1", Resource: "subjectaccessreviews",
 	}).Create(context.Background(), review, metav1.CreateOptions{})
 	must(t, err)

@@ -83,7 +83,7 @@ func exists(file string) bool {
 // render renders the chart of a call as the command line of helmdrift does.
 func (c *Case) render(call helmCall, lastRevision int) (*render.Rendered, error) {
 	ctx := context.Background()
-	cluster, err := live.Connect(ctx, c.cluster.config, live.Options{})
+	cluster, err := live.Connect(ctx, c.cluster.Config, live.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (c *Case) render(call helmCall, lastRevision int) (*render.Rendered, error)
 	}
 	return render.Chart(ctx, render.ChartOptions{
 		Path: call.chart, Helm4: call.by4, Install: lastRevision == 0, ReleaseName: c.release, Namespace: c.ns, LastRevision: lastRevision,
-		Values: render.ValueOptions{Files: call.values.ValueFiles}, Capabilities: capabilities, Lookup: live.Lookups(c.cluster.config, live.Options{}),
+		Values: render.ValueOptions{Files: call.values.ValueFiles}, Capabilities: capabilities, Lookup: live.Lookups(c.cluster.Config, live.Options{}),
 	})
 }
 

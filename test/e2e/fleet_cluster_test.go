@@ -68,7 +68,7 @@ func (c *fleetCluster) fill() {
 	c.t.Helper()
 	generated, err := fleet.New(fleetOptions())
 	must(c.t, err)
-	must(c.t, generated.Fill(context.Background(), c.on.config, 0, fleetReleases))
+	must(c.t, generated.Fill(context.Background(), c.on.Config, 0, fleetReleases))
 }
 
 // release returns a release in a namespace, which is created if it does not exist.

@@ -18,7 +18,7 @@ import (
 // source returns the cluster as pkg/fleet reads it.
 func (c *fleetCluster) source() fleet.Source {
 	c.t.Helper()
-	cluster, err := live.Connect(context.Background(), c.on.config, live.Options{})
+	cluster, err := live.Connect(context.Background(), c.on.Config, live.Options{})
 	must(c.t, err)
 	storage, err := release.Open(release.Driver{}, cluster.Metadata(), cluster.Dynamic())
 	must(c.t, err)

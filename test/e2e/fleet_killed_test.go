@@ -31,7 +31,7 @@ func startRelay(t *testing.T, on *cluster, bytes int64, reached func()) *relay {
 	must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	r := &relay{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), listener: listener, reached: reached,
-		server: strings.TrimPrefix(on.config.Host, "https://")}
+		server: strings.TrimPrefix(on.Config.Host, "https://")}
 	r.left.Store(bytes)
 	text, err := os.ReadFile(on.kubeconfig)
 	must(t, err)

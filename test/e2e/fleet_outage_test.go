@@ -34,7 +34,7 @@ type outages struct {
 func startOutages(t *testing.T, on *cluster) *outages {
 	t.Helper()
 	p := &outages{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), refused: map[string]time.Time{}}
-	first, err := harness.StartProxy(on.config, p.kubeconfig, func(next http.Handler) http.Handler {
+	first, err := harness.StartProxy(on.Config, p.kubeconfig, func(next http.Handler) http.Handler {
 		p.pass = next
 		return http.HandlerFunc(p.handle)
 	})

@@ -59,7 +59,7 @@ func startFlux(t *testing.T) {
 		definition := ref{resource: "customresourcedefinition", name: plural + "." + group}
 		must(t, suite.cluster.waitFor(t.Context(), definition, "Established", isEstablished))
 	}
-	suite.cluster.mapper.Reset()
+	suite.cluster.Mapper.Reset()
 	artifacts, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	address := artifacts.Addr().String()

@@ -86,7 +86,7 @@ func (r *forecastRun) clean(ctx context.Context) {
 	for name := range r.testCase.old {
 		_ = r.story.cluster.delete(ctx, r.ref(name))
 	}
-	secrets := r.story.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(r.story.ns)
+	secrets := r.story.cluster.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(r.story.ns)
 	_ = secrets.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "owner=helm,name=" + r.story.release})
 }
 

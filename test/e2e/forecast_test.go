@@ -31,7 +31,7 @@ const forecastWorkers = 12
 // TestForecast compares the predicted effects on pods with what the controllers do: random workloads, random edits, random changes. The
 // number of pods that were replaced, started and stopped, and the least number of ready pods, must be as predicted.
 func TestForecast(t *testing.T) {
-	client, err := kubernetes.NewForConfig(suite.cluster.config)
+	client, err := kubernetes.NewForConfig(suite.cluster.Config)
 	must(t, err)
 	for _, by4 := range []bool{false, true} {
 		t.Run(fmt.Sprintf("helm%d", major(by4)), func(t *testing.T) {

@@ -34,7 +34,7 @@ func TestGeneratedFleet(t *testing.T) {
 		if number%20 != 0 && release.Drift == fleet.NoDrift {
 			continue
 		}
-		must(t, f.Fill(ctx, on.config, number, number+1))
+		must(t, f.Fill(ctx, on.Config, number, number+1))
 		c.release, c.ns, c.storage = release.Name, release.Namespace, release.Namespace
 		checkGenerated(t, c, release)
 	}

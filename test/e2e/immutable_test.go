@@ -42,7 +42,7 @@ func TestImmutableFields(t *testing.T) {
 	must(t, yaml.Unmarshal(raw, &cases))
 	for _, c := range cases {
 		obj := &unstructured.Unstructured{Object: c.Object}
-		client, _, err := on.clientForKind(obj.GroupVersionKind(), "default")
+		client, _, err := on.OfKind(obj.GroupVersionKind(), "default")
 		must(t, err)
 		patch := func(t *testing.T, body map[string]any, options metav1.PatchOptions, subresources ...string) error {
 			raw, err := json.Marshal(body)

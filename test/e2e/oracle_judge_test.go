@@ -92,7 +92,7 @@ func (r *oracleRun) dryRunner(o *oracleObject) func(map[string]any) (map[string]
 
 // dryRunUpdate returns what the API server makes of an object in an update that is a dry run.
 func (c *cluster) dryRunUpdate(kind schema.GroupVersionKind, namespace string, obj map[string]any) (map[string]any, error) {
-	client, _, err := c.clientForKind(kind, namespace)
+	client, _, err := c.OfKind(kind, namespace)
 	if err != nil {
 		return nil, err
 	}

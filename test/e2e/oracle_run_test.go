@@ -181,7 +181,7 @@ func (r *oracleRun) deploy() error {
 // isTerminating reports whether an object is being deleted that no finalizer of the pool holds.
 func (r *oracleRun) isTerminating() (bool, error) {
 	for _, o := range r.testCase.objects {
-		client, _, err := r.story.cluster.clientForKind(o.gvk(r.testCase.rollback), o.namespaceIn(r.story.ns))
+		client, _, err := r.story.cluster.OfKind(o.gvk(r.testCase.rollback), o.namespaceIn(r.story.ns))
 		if err != nil {
 			return false, err
 		}
@@ -252,7 +252,7 @@ func (r *oracleRun) createOtherNamespace() error {
 	other.SetKind("Namespace")
 	other.SetName(r.story.ns + otherNamespace)
 	other.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: r.story.ns, UID: home.GetUID()}})
-	_, err = r.story.cluster.client.Resource(namespaces).Create(ctx, other, metav1.CreateOptions{})
+	_, err = r.story.cluster.Client.Resource(namespaces).Create(ctx, other, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
@@ -332,7 +332,7 @@ func (r *oracleRun) runHelm() error {
 func (r *oracleRun) snapshot() (map[string]map[string]any, error) {
 	out := map[string]map[string]any{}
 	for _, o := range r.testCase.objects {
-		client, _, err := r.story.cluster.clientForKind(o.gvk(r.testCase.rollback), o.namespaceIn(r.story.ns))
+		client, _, err := r.story.cluster.OfKind(o.gvk(r.testCase.rollback), o.namespaceIn(r.story.ns))
 		if err != nil {
 			return nil, err
 		}
@@ -374,7 +374,7 @@ func (r *oracleRun) clean() {
 	for _, name := range r.testCase.hookNames("new.yaml") {
 		_ = r.story.cluster.delete(ctx, ref{resource: "configmap", namespace: r.story.ns, name: name})
 	}
-	secrets := r.story.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(r.story.ns)
+	secrets := r.story.cluster.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(r.story.ns)
 	_ = secrets.DeleteCollection(ctx, options, metav1.ListOptions{LabelSelector: "owner=helm,name=" + r.story.release})
 }
 

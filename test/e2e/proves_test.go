@@ -227,10 +227,10 @@ func flatten(objects []*unstructured.Unstructured) []*unstructured.Unstructured 
 
 // read returns the object; nil if it, or its kind, does not exist.
 func (p *objectPrediction) read() (map[string]any, error) {
-	client, _, err := p.cluster.clientForKind(p.kind, p.namespace)
+	client, _, err := p.cluster.OfKind(p.kind, p.namespace)
 	if meta.IsNoMatchError(err) {
-		p.cluster.mapper.Reset()
-		client, _, err = p.cluster.clientForKind(p.kind, p.namespace)
+		p.cluster.Mapper.Reset()
+		client, _, err = p.cluster.OfKind(p.kind, p.namespace)
 	}
 	if meta.IsNoMatchError(err) {
 		return nil, nil

@@ -36,7 +36,7 @@ const (
 func startProxy(c *cluster, dir string) (*proxy, error) {
 	p := &proxy{kubeconfig: filepath.Join(dir, "proxy.kubeconfig")}
 	var err error
-	p.server, err = harness.StartProxy(c.config, p.kubeconfig, p.guard)
+	p.server, err = harness.StartProxy(c.Config, p.kubeconfig, p.guard)
 	return p, err
 }
 

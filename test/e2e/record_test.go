@@ -78,7 +78,7 @@ func testCopiedRecord(t *testing.T, by4 bool) {
 
 // copyRecord copies the records of the release, as a backup does that is restored under another name.
 func (c *Case) copyRecord(to string) error {
-	secrets := c.cluster.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"})
+	secrets := c.cluster.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"})
 	all, err := secrets.Namespace(c.storage).List(context.Background(), metav1.ListOptions{LabelSelector: "owner=helm"})
 	if err != nil {
 		return err

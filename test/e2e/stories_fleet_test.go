@@ -107,7 +107,7 @@ func releasesStoredIn(t *testing.T, on *cluster, resource string) map[releaseID]
 // recordsIn returns the records of a namespace, or of all namespaces if it is empty.
 func recordsIn(t *testing.T, on *cluster, resource, namespace string) []unstructured.Unstructured {
 	t.Helper()
-	list, err := on.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: resource}).Namespace(namespace).
+	list, err := on.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: resource}).Namespace(namespace).
 		List(context.Background(), metav1.ListOptions{LabelSelector: "owner=helm,name"})
 	must(t, err)
 	return list.Items

@@ -1,3 +1,3 @@
-// Package harness starts what the end-to-end tests, the demo and the benchmark of a fleet share: a control plane, and a proxy in front of
-// an API server.
+// Package harness has what the end-to-end tests, the demo, the benchmark of a fleet and the comparison of tools share: a control plane,
+// access to its objects, and a proxy in front of an API server.
 package harness

@@ -18,55 +18,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/restmapper"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/retry"
+
+	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
 // manager is the field manager of the edits.
 const manager = "kubectl-edit"
 
 // cluster reads and edits objects of any kind.
-type cluster struct {
-	client dynamic.Interface
-	mapper *restmapper.DeferredDiscoveryRESTMapper
-}
-
-func newCluster(kubeconfig string) (*cluster, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, err
-	}
-	served, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return nil, err
-	}
-	return &cluster{client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(served))}, nil
-}
-
-// resource returns the client for objects of a kind.
-func (c *cluster) resource(kind schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
-	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if meta.IsNoMatchError(err) {
-		c.mapper.Reset() // the kind may be new
-		mapping, err = c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
-		return c.client.Resource(mapping.Resource), nil
-	}
-	return c.client.Resource(mapping.Resource).Namespace(namespace), nil
-}
+type cluster struct{ harness.Objects }
 
 // of returns the client for an object of a release.
 func (c *cluster) of(obj *unstructured.Unstructured, s situation) (dynamic.ResourceInterface, error) {
@@ -74,7 +36,8 @@ func (c *cluster) of(obj *unstructured.Unstructured, s situation) (dynamic.Resou
 	if namespace == "" {
 		namespace = s.namespace
 	}
-	return c.resource(obj.GroupVersionKind(), namespace)
+	client, _, err := c.OfKind(obj.GroupVersionKind(), namespace)
+	return client, err
 }
 
 // states are live objects by label; nil for those that are not there or are being deleted.
@@ -107,7 +70,7 @@ func (c *cluster) read(ctx context.Context, s situation, objects []*unstructured
 
 // apply edits an object as a person would.
 func (c *cluster) apply(ctx context.Context, s situation, e *edit) error {
-	client, err := c.resource(schema.FromAPIVersionAndKind(e.apiVersion, e.kind), s.namespace)
+	client, _, err := c.OfKind(schema.FromAPIVersionAndKind(e.apiVersion, e.kind), s.namespace)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
 // measurement asks commands about situations and counts.
@@ -43,8 +45,8 @@ func newMeasurement(p paths, kubeconfig, dir string) (*measurement, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCluster(kubeconfig)
-	return &measurement{runner: r, cluster: c, commands: commands(p), started: time.Now(), tallies: map[tallyKey]*tally{}}, err
+	objects, err := harness.NewObjects(kubeconfig)
+	return &measurement{runner: r, cluster: &cluster{objects}, commands: commands(p), started: time.Now(), tallies: map[tallyKey]*tally{}}, err
 }
 
 // reply is the answer of a command, and the time it took.
