@@ -62,17 +62,30 @@ func spawn(p program, log string, detached bool) (process, error) {
 
 // alive reports whether the process still runs and is the one that was started.
 // Every program of a plane has the plane's folder in its command line; an unrelated
-// process that got the same id has not.
+// process that got the same id has not. A child needs no such check, because its id
+// stays its own until exited is closed. All launchers ask the system whether a process
+// has ended, so that they give the same answer at the same time: a child ends before
+// its parent waits for it.
 func (p process) alive(dir string) bool {
-	if p.exited != nil {
-		select {
-		case <-p.exited:
-			return false
-		default:
-			return true
-		}
+	if p.exited == nil {
+		return !ended(p.PID) && strings.Contains(commandLine(p.PID), dir)
 	}
-	return strings.Contains(commandLine(p.PID), dir)
+	select {
+	case <-p.exited:
+		return false
+	default:
+		return !ended(p.PID)
+	}
+}
+
+// gone reports whether a process that was alive and was killed has ended. A process with
+// no command line may have threads that are about to end.
+func (p process) gone(dir string) bool {
+	if ended(p.PID) {
+		return true
+	}
+	line := commandLine(p.PID)
+	return line != "" && p.exited == nil && !strings.Contains(line, dir)
 }
 
 // stop kills the process and waits until it is gone. It need not write its data,
@@ -85,7 +98,7 @@ func (p process) stop(dir string) error {
 		return fmt.Errorf("stop %s: %w", p.Name, err)
 	}
 	for range 500 {
-		if !p.alive(dir) {
+		if p.gone(dir) {
 			return nil
 		}
 		time.Sleep(10 * time.Millisecond)
