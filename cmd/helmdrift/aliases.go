@@ -43,7 +43,6 @@ func aliasTable() []alias {
 		{name: "find-renames", shorthand: "D", takes: "number",
 			note: "has no effect: an object with another name is created and the old one deleted, as Helm does it"},
 		{name: "output-context", shorthand: "C", takes: "number", note: linesNote},
-		{name: "no-hooks", takes: "bool", note: "has no effect: hooks are never compared"},
 		{name: "disable-validation", takes: "bool", note: "has no effect: the API server validates only with --dry-run=server"},
 		{name: "disable-openapi-validation", takes: "bool",
 			note: "has no effect: the API server validates only with --dry-run=server"},
@@ -65,8 +64,6 @@ func aliasTable() []alias {
 		{name: "disable-error-on-drift", shorthand: "d", takes: "bool", set: "fail-on=none", note: "is --fail-on none"},
 		{name: "skip-tests", takes: "bool", note: "has no effect: hooks are never compared, and tests are hooks"},
 		{name: "ignore-hooks", takes: "text", note: "has no effect: hooks are never compared"},
-		{name: "skip-crds", takes: "bool",
-			note: "has no effect: the folder crds/ of a chart is never compared, as helm upgrade does not write it"},
 		{name: "ignore-hpa-changes", takes: "bool", note: "has no effect: replicas that an autoscaler set are no drift"},
 		{name: "log-level", takes: "text", note: "has no effect: --debug prints Helm's log"},
 		{name: "limit-threads", takes: "number", note: "has no effect: no kubectl is run"},
@@ -125,7 +122,7 @@ func (v *aliasValue) Set(text string) error {
 	return nil
 }
 
-// given reports whether the flag asks for something. --no-hooks=false asks for nothing.
+// given reports whether the flag asks for something. --three-way-merge=false asks for nothing.
 func (v *aliasValue) given() bool {
 	on, err := strconv.ParseBool(v.text)
 	return v.takes != "bool" || err == nil && on

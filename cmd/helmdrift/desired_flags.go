@@ -34,6 +34,8 @@ type desiredOptions struct {
 	forceConflicts bool
 	// forceReplace lets Helm replace objects instead of patching them; takeOwnership lets it adopt objects of somebody else.
 	forceReplace, takeOwnership bool
+	// noHooks predicts an operation without hooks. skipCRDs and createNamespace say how an installation begins.
+	noHooks, skipCRDs, createNamespace bool
 
 	// The fields below say where the chart comes from and what its templates see.
 	values                          render.ValueOptions
@@ -42,6 +44,7 @@ type desiredOptions struct {
 	kubeVersion                     string
 	apiVersions                     []string
 	noLookup, enableDNS, skipSchema bool
+	outsideLinks                    bool
 	postRenderer                    string
 	postRendererArgs                []string
 	limits                          limits
@@ -92,6 +95,10 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 	hideFlags(fs, "force-replace")
 	fs.BoolVar(&o.takeOwnership, "take-ownership", false, "adopt objects of CHART that already exist, whoever owns them")
 
+	fs.BoolVar(&o.noHooks, "no-hooks", false, "predict an operation that runs no hooks")
+	fs.BoolVar(&o.skipCRDs, "skip-crds", false, "with --install, predict that Helm does not create what the folder crds/ defines")
+	fs.BoolVar(&o.createNamespace, "create-namespace", false, "with --install, predict that Helm creates the namespace of the release")
+
 	fs.StringSliceVarP(&o.values.Files, "values", "f", nil, "values `file` or URL for CHART; - for standard input; may be repeated")
 	fs.StringArrayVar(&o.values.Set, "set", nil, "set a `value` for CHART, such as a.b=c; may be repeated")
 	fs.StringArrayVar(&o.values.SetString, "set-string", nil, "like --set, but the `value` is a string")
@@ -134,6 +141,8 @@ func (o *desiredOptions) addFlags(fs *pflag.FlagSet) {
 		"API `version` that templates see in addition to the cluster's; may be repeated")
 	fs.BoolVar(&o.enableDNS, "enable-dns", false, "let templates resolve host names")
 	fs.BoolVar(&o.skipSchema, "skip-schema-validation", false, "do not validate values against the chart's schema")
+	fs.BoolVar(&o.outsideLinks, "allow-outside-links", false,
+		"follow symbolic links of CHART and of values files that lead out of the Git working tree that they are in")
 	fs.StringVar(&o.postRenderer, "post-renderer", "", "`program` that changes the rendered manifest, as for helm upgrade")
 	fs.StringArrayVar(&o.postRendererArgs, "post-renderer-args", nil, "`argument` for the post-renderer; may be repeated")
 	o.limits.addFlags(fs)
@@ -146,13 +155,15 @@ func hideFlags(fs *pflag.FlagSet, names ...string) {
 	}
 }
 
-// chartFlags returns the flags that have no effect without a chart.
+// chartFlags returns the flags that have no effect without a chart. --skip-crds is none of them because scripts of helm-drift give it
+// without one.
 func chartFlags() []string {
 	return []string{
 		"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values", "reset-then-reuse-values",
 		"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "insecure-skip-tls-verify", "plain-http",
 		"pass-credentials", "verify", "keyring", "no-plugins", "no-lookup", "kube-version", "api-versions", "enable-dns", "skip-schema-validation",
-		"post-renderer", "post-renderer-args", "install", "take-ownership",
+		"allow-outside-links",
+		"post-renderer", "post-renderer-args", "install", "create-namespace", "take-ownership",
 	}
 }
 
@@ -198,7 +209,7 @@ func errReplaceServerSide() error {
 func (o *desiredOptions) options() drift.Options {
 	out := drift.Options{
 		Helm: o.helm.word, ForceConflicts: o.forceConflicts, ForceReplace: o.forceReplace, TakeOwnership: o.takeOwnership,
-		DryRun: o.dryRun.word != "",
+		NoHooks: o.noHooks, DryRun: o.dryRun.word != "",
 	}
 	// A nil ServerSide means auto.
 	if word := o.serverSide.word; word != "auto" {
@@ -212,8 +223,9 @@ func (o *desiredOptions) options() drift.Options {
 func (o *desiredOptions) chart(ref string) *drift.Chart {
 	o.source.Plugins.Run = o.plugins().Run
 	out := &drift.Chart{
-		Ref: ref, Source: o.source, Values: o.valueOptions(), Install: o.install, KubeVersion: o.kubeVersion, APIVersions: o.apiVersions,
-		NoLookup: o.noLookup, EnableDNS: o.enableDNS, SkipSchemaValidation: o.skipSchema,
+		Ref: ref, Source: o.source, Values: o.valueOptions(), Install: o.install, SkipCRDs: o.skipCRDs,
+		CreateNamespace: o.createNamespace, KubeVersion: o.kubeVersion, APIVersions: o.apiVersions, NoLookup: o.noLookup, EnableDNS: o.enableDNS,
+		SkipSchemaValidation: o.skipSchema, AllowOutsideLinks: o.outsideLinks,
 		ReadFile: func(ctx context.Context, name string) ([]byte, error) {
 			return fetch.ReadFile(ctx, name, o.streams.in, o.source.Plugins)
 		},

@@ -31,7 +31,6 @@ type diffOptions struct {
 	compareOptions
 	selectionOptions
 	printOptions
-	showSecrets bool
 	// baseline is the file of an earlier report; see readBaseline.
 	baseline string
 	// snapshot is a file to compare instead of a cluster.

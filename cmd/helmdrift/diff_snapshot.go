@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/saved"
@@ -64,7 +64,7 @@ func runDiffSnapshot(ctx context.Context, s streams, c *connection, o diffOption
 
 // readSnapshot reads a snapshot. Its errors name the file.
 func readSnapshot(name string) (*snapshot.Snapshot, error) {
-	file, err := os.Open(name)
+	file, err := files.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("--snapshot: %w", err)
 	}

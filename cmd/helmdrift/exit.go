@@ -27,8 +27,9 @@ const (
 // exitHelp is the part of the help of diff that explains the exit codes.
 const exitHelp = `Exit codes:
   0  nothing that --fail-on selects
-  1  usage error or failure; something could not be compared, even if drift was found; or the dry
-     run by the API server contradicts the prediction
+  1  usage error or failure; something could not be compared, even if drift was found; the dry
+     run by the API server contradicts the prediction; or --fail-on has restart or downtime,
+     and something that they depend on could not be read
   2  something that --fail-on selects: by default drift, a conflict, or an object on which the
      upgrade fails`
 
@@ -124,16 +125,21 @@ func (f *failOn) completions() []string {
 // Type returns the placeholder in help texts.
 func (f *failOn) Type() string { return "list" }
 
-// status returns the exit code of a report as an error; nil is exit code 0. Errors, and predictions that the dry run of the API server
-// contradicts, take precedence over findings.
+// status returns the exit code of a report as an error; nil is exit code 0. Errors, predictions that the dry run of the API server
+// contradicts, and an incomplete forecast that was asked for take precedence over findings.
 func (f failOn) status(r *report.Report) error {
 	switch {
-	case r.HasError(), r.Disputed():
+	case r.HasError(), r.Disputed(), f.lacksEffects(r):
 		return exitStatus(exitFailure)
 	case slices.ContainsFunc(r.Releases, f.selectsRelease):
 		return exitStatus(exitSelected)
 	}
 	return nil
+}
+
+// lacksEffects reports whether the exit code depends on a forecast that lacks something: what could not be read may restart pods.
+func (f failOn) lacksEffects(r *report.Report) bool {
+	return (f["restart"] || f["downtime"]) && slices.ContainsFunc(r.Releases, report.Release.LacksEffects)
 }
 
 // selects reports whether an object sets exit code 2 or, if it is nil, the release itself does.

@@ -25,12 +25,12 @@ type flagGroup struct {
 func flagGroups(command string) []flagGroup {
 	switch command {
 	case "diff":
-		states := []string{"to-revision", "revision", "install", "dry-run"}
+		states := []string{"to-revision", "revision", "install", "skip-crds", "create-namespace", "dry-run"}
 		return slices.Concat(selectionGroups(), desiredGroups(states...), diffGroups(), commonGroups())
 	case "fix":
 		return slices.Concat(fixGroups(), commonGroups())
 	case "absorb":
-		return slices.Concat(absorbGroups(), desiredGroups("revision", "install"), commonGroups())
+		return slices.Concat(absorbGroups(), desiredGroups("revision", "install", "skip-crds", "create-namespace"), commonGroups())
 	case "list":
 		return slices.Concat(selectionGroups(), []flagGroup{{"Output", []string{"output", "color"}}}, commonGroups())
 	case "snapshot":
@@ -75,7 +75,7 @@ func selectionGroups() []flagGroup { return []flagGroup{{"Which releases", selec
 func desiredGroups(states ...string) []flagGroup {
 	return []flagGroup{
 		{"What to compare with", states},
-		{"How Helm would write", []string{"helm-version", "server-side", "force-conflicts", "force", "take-ownership"}},
+		{"How Helm would write", []string{"helm-version", "server-side", "force-conflicts", "force", "take-ownership", "no-hooks"}},
 		{"Values", []string{
 			"values", "set", "set-string", "set-json", "set-file", "set-literal", "reuse-values", "reset-values", "reset-then-reuse-values",
 		}},
@@ -86,6 +86,7 @@ func desiredGroups(states ...string) []flagGroup {
 		}},
 		{"How the chart is rendered", []string{
 			"post-renderer", "post-renderer-args", "kube-version", "api-versions", "no-lookup", "enable-dns", "skip-schema-validation",
+			"allow-outside-links",
 		}},
 	}
 }

@@ -106,7 +106,7 @@ func runHistory(s streams, o historyOptions, namespace string, names []string) e
 		_, err := s.out.Write(doc)
 		return err
 	}
-	return s.terminal().Page(doc)
+	return s.page(doc)
 }
 
 // selects returns the condition that a release must meet.

@@ -7,10 +7,16 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
+
+// lastWork is how long a command may go on after an interrupt: to finish the write that has begun, and to print what it has. What reads
+// a file or compares asks the context only now and then, so the process ends whatever it does.
+const lastWork = 1800 * time.Millisecond
 
 // main starts the program, or serves as a child process if the program was started as one.
 func main() {
@@ -20,11 +26,22 @@ func main() {
 	}
 	debug.SetTraceback("crash") // without it, a fatal error of the runtime ends the process with 2, which means drift
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	var onScreen atomic.Bool
+	context.AfterFunc(ctx, func() {
+		stop() // a second signal ends the process at once
+		time.Sleep(lastWork)
+		if !onScreen.Load() {
+			fmt.Fprintln(os.Stderr, "Error: interrupted")
+			os.Exit(exitFailure)
+		}
+	})
 	// A reader that is gone is an error of the write, and ends no fix half-way.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	version = installedVersion(version)
-	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv, program: invocation(os.Args[0], os.Getenv)})
+	code := run(ctx, os.Args[1:], streams{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv, program: invocation(os.Args[0], os.Getenv),
+		shown: func() { onScreen.Store(true) },
+	})
 	stop()
 	os.Exit(code)
 }

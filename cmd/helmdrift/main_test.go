@@ -7,9 +7,13 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/hint"
@@ -73,6 +77,61 @@ func TestInterrupted(t *testing.T) {
 		code := run(ctx, append(args, "--kubeconfig", kubeconfig), streams{out: io.Discard, err: &stderr, env: emptyEnv})
 		if code != exitFailure || stderr.String() != "Error: interrupted\n" {
 			t.Errorf("%s: code %d, stderr %q", args, code, stderr.String())
+		}
+	}
+}
+
+// TestInterruptedScan checks that a scan which is interrupted reports what it has read, and what it has not.
+func TestInterruptedScan(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	p := &plane{}
+	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: prod}\n"
+	server, err := p.start(kubeconfig, object, object, "deployed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	if err := p.store(recordOf("zoo", 1, "deployed", object)); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"diff", "list"} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		p.meanwhile = func(r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/secrets/sh.helm.release.v1.zoo.v1") {
+				interrupt()
+			}
+		}
+		var stdout, stderr bytes.Buffer
+		code := run(ctx, []string{command, "--concurrency", "1", "--kubeconfig", kubeconfig}, streams{out: &stdout, err: &stderr, env: emptyEnv})
+		for _, want := range []string{"web", "zoo", "interrupted before it was read"} {
+			if text := stdout.String(); code != exitFailure || !strings.Contains(text, want) {
+				t.Errorf("%s: code %d, stderr %q, no %q in\n%s", command, code, stderr.String(), want, text)
+			}
+		}
+	}
+}
+
+// TestInterruptEnds checks that a signal ends a command which waits for something that no context cancels: here its standard input.
+func TestInterruptEnds(t *testing.T) {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		command := exec.Command("helmdrift", "report", "-")
+		if _, err := command.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
+		var stderr bytes.Buffer
+		command.Stderr = &stderr
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // it cannot be seen from outside when the handler is there
+		if err := command.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		hangs := time.AfterFunc(time.Minute, func() { _ = command.Process.Kill() })
+		_ = command.Wait()
+		if hangs.Stop(); command.ProcessState.ExitCode() != exitFailure || !strings.HasSuffix(stderr.String(), "Error: interrupted\n") {
+			t.Errorf("%v: %v, %s", signal, command.ProcessState, stderr.String())
 		}
 	}
 }

@@ -178,10 +178,14 @@ func (p *plane) start(kubeconfig, manifest, live, status string) (*httptest.Serv
 	return server, errors.Join(err, os.WriteFile(kubeconfig, []byte(config), 0o600))
 }
 
-// record is the Secret in which Helm 3 keeps a revision.
+// record is the Secret in which Helm 3 keeps a revision of the release web.
 func record(revision int, status, manifest string) map[string]any {
+	return recordOf("web", revision, status, manifest)
+}
+
+func recordOf(name string, revision int, status, manifest string) map[string]any {
 	doc, _ := json.Marshal(map[string]any{
-		"name": "web", "namespace": "prod", "version": revision, "manifest": manifest, "info": map[string]any{"status": status},
+		"name": name, "namespace": "prod", "version": revision, "manifest": manifest, "info": map[string]any{"status": status},
 		"chart": map[string]any{"metadata": map[string]any{"name": "web", "version": "1.2.0", "apiVersion": "v2"}},
 	})
 	var zipped bytes.Buffer
@@ -191,8 +195,8 @@ func record(revision int, status, manifest string) map[string]any {
 	inner := base64.StdEncoding.EncodeToString(zipped.Bytes())
 	return map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
-		"metadata": map[string]any{"name": fmt.Sprintf("sh.helm.release.v1.web.v%d", revision), "labels": map[string]any{
-			"owner": "helm", "name": "web", "version": strconv.Itoa(revision), "status": status}},
+		"metadata": map[string]any{"name": fmt.Sprintf("sh.helm.release.v1.%s.v%d", name, revision), "labels": map[string]any{
+			"owner": "helm", "name": name, "version": strconv.Itoa(revision), "status": status}},
 		"data": map[string]any{"release": base64.StdEncoding.EncodeToString([]byte(inner))},
 	}
 }

@@ -34,6 +34,8 @@ type printOptions struct {
 	verbose bool
 	// quiet prints nothing to stdout, and noPager never starts a pager.
 	quiet, noPager bool
+	// showSecrets is set if the report has secrets in clear, which only diff can do.
+	showSecrets bool
 }
 
 func newPrintOptions() printOptions {
@@ -77,6 +79,9 @@ func (o *printOptions) print(s streams, r *report.Report, look output.Options) e
 	if err := o.writeFiles(s, r, look); err != nil {
 		return err
 	}
+	if o.failOn.lacksEffects(r) {
+		s.print("Error: ", "--fail-on restart,downtime depends on what could not be read; the warnings of the report say what")
+	}
 	switch {
 	case o.quiet:
 		return o.printErrors(s, r, look.Text.Now)
@@ -87,7 +92,7 @@ func (o *printOptions) print(s streams, r *report.Report, look output.Options) e
 	if err != nil {
 		return err
 	}
-	return s.terminal().Page(doc)
+	return s.page(doc)
 }
 
 // printErrors says on stderr why exit code 1 follows, if no report says it.
@@ -106,11 +111,15 @@ func (o *printOptions) printErrors(s streams, r *report.Report, now time.Time) e
 func (o *printOptions) writeFiles(s streams, r *report.Report, look output.Options) error {
 	// A file is no terminal, and everybody gets the same bytes.
 	look.Text.Width, look.Text.Color, look.Text.Unicode = 0, false, true
+	mode := files.Public
+	if o.showSecrets {
+		mode = files.Private
+	}
 	var errs []error
 	for _, f := range o.files {
 		text, err := output.Document(f.format, r, look)
 		if err == nil {
-			err = files.Update(f.path, text)
+			err = files.Update(f.path, text, mode)
 		}
 		switch {
 		case err != nil:
@@ -122,7 +131,7 @@ func (o *printOptions) writeFiles(s streams, r *report.Report, look output.Optio
 	if summary := s.env("GITHUB_STEP_SUMMARY"); o.writes(output.GitHub) && summary != "" {
 		text, err := output.Document(output.Markdown, r, look)
 		if err == nil {
-			err = files.Append(summary, text)
+			err = files.Append(summary, text, mode)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("the summary of the job: %w", err))

@@ -82,8 +82,11 @@ func inClusters[T any](
 			return err
 		}
 		some, err := read(source, found, func(p fleet.Progress) { j.show(c, p) })
-		if err != nil {
+		if err != nil && len(some) == 0 {
 			return err
+		}
+		if err != nil { // an interrupt: what is there is reported, and that it is not all
+			j.failed(at.Cluster, errInterrupted)
 		}
 		j.mu.Lock()
 		defer j.mu.Unlock()
@@ -98,8 +101,14 @@ func inClusters[T any](
 		return nil
 	})
 	slices.Sort(j.covered.Clusters)
+	if len(all) == 0 && err == nil {
+		err = ctx.Err()
+	}
 	return all, err
 }
+
+// errInterrupted is the error of a cluster that was not read to the end.
+var errInterrupted = errors.New("interrupted")
 
 // each calls do for the cluster of each connection. Of several contexts of one cluster only the first is used.
 func (j *search) each(ctx context.Context, do func(*connection, kubeconfig.Target) error) error {
@@ -122,7 +131,10 @@ func (j *search) each(ctx context.Context, do func(*connection, kubeconfig.Targe
 		seen[at.Cluster] = c.context
 		group.Go(func() error {
 			err := do(c, at)
-			if err != nil && !j.alone() && ctx.Err() == nil {
+			if err != nil && ctx.Err() != nil {
+				err = errInterrupted
+			}
+			if err != nil && !j.alone() {
 				j.failed(at.Cluster, err)
 				return nil
 			}

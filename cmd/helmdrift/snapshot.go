@@ -66,7 +66,7 @@ not have. With CHART it also holds the objects that CHART adds and what its temp
 	fs.BoolVar(&o.overwrite, "overwrite", false, "replace the file even if it is no snapshot")
 	fs.IntVar(&o.revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
 	o.desiredOptions.addFlags(fs)
-	hideFlags(fs, "install", "dry-run")
+	hideFlags(fs, "install", "dry-run", "skip-crds", "create-namespace")
 	return cmd
 }
 

@@ -21,6 +21,8 @@ type streams struct {
 	env func(string) string
 	// program is how the user started the program; empty means programName.
 	program string
+	// shown is called when the work is done and a person reads the result on a terminal, for as long as that takes. It may be nil.
+	shown func()
 	// known is what this run knows to be secret. Errors and Helm's own log are scrubbed with it.
 	known *secret.Known
 }
@@ -28,6 +30,14 @@ type streams struct {
 // terminal returns the streams with what a terminal can show.
 func (s streams) terminal() terminal.Streams {
 	return terminal.Streams{In: s.in, Out: s.out, Err: s.err, Env: s.env}
+}
+
+// page shows a document on stdout, on a terminal in a pager.
+func (s streams) page(doc []byte) error {
+	if s.shown != nil && terminal.IsTerminal(s.out) {
+		s.shown()
+	}
+	return s.terminal().Page(doc)
 }
 
 // explain prints an error, and on a line of its own what to try if there is a hint. Secrets are removed from the error. Hints are this

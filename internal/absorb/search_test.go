@@ -149,7 +149,11 @@ func describeEdits(b *strings.Builder, indent string, edits []report.ValueEdit, 
 		}
 	}
 	for _, e := range effects {
-		fmt.Fprintf(b, "%salso %s %s %s%s: %s -> %s", indent, e.Object.Kind, e.Object.Name, e.Path, e.Action, shown(e.Before), shown(e.After))
+		values := shown(e.Before) + " -> " + shown(e.After)
+		if e.Masked {
+			values = "masked"
+		}
+		fmt.Fprintf(b, "%salso %s %s %s%s: %s", indent, e.Object.Kind, e.Object.Name, e.Path, e.Action, values)
 		if e.Derived {
 			b.WriteString(" (derived)")
 		}

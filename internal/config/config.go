@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/owners"
@@ -26,11 +27,17 @@ type File struct {
 	Managers owners.Managers   `json:"managers,omitempty"`
 }
 
+// longest bounds a configuration.
+const longest = 1 << 20
+
 // Read reads a configuration file. A word that is not in the schema is an error: a misspelt one would ignore nothing, or too much.
 // A rule that would ignore everything is an error too, since it would turn the program off for everybody who uses the file.
 func Read(path string) (File, error) {
 	var out File
-	text, err := os.ReadFile(path)
+	if path == os.DevNull { // which stands for no configuration
+		return out, nil
+	}
+	text, err := files.Read(path, longest)
 	if err != nil {
 		return out, fmt.Errorf("configuration: %w", err)
 	}

@@ -30,8 +30,9 @@ var update = flag.Bool("update", false, "rewrite the want files of internal/fore
 //	deleted      those that it deletes, as Kind/name
 //	seen.yaml    what else is in the cluster
 //	denied       the kinds that may not be listed
+//	options      autoscalers-unseen: autoscalers could not be read
 //	now          the time; 2026-01-01T00:00:00Z without it
-//	want         the lists that are read, the effects and their sum
+//	want         the lists that are read, the effects, their sum, and what the forecast lacks
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -57,6 +58,7 @@ func runCase(t *testing.T, file string) {
 			t.Fatal(err)
 		}
 	}
+	in.AutoscalersUnseen = strings.TrimSpace(files["options"]) == "autoscalers-unseen"
 	cluster := caseObjects(t, &in, files)
 	got := ""
 	for _, want := range Wants(in) {
@@ -131,6 +133,9 @@ func described(in Input) string {
 	}
 	if effects.Release != nil {
 		out += "release: " + effects.Release.Text + "\n"
+	}
+	for _, what := range effects.Unread {
+		out += "unread: " + what + "\n"
 	}
 	return out
 }

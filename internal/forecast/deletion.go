@@ -78,6 +78,10 @@ func (in *prediction) serviceAccount(o *Object) *report.Effect {
 			names = append(names, named(u.key))
 		}
 	}
+	if len(names) == 0 && why != "" {
+		e.Text = "no workload of the release uses it"
+		return e
+	}
 	if len(names) == 0 {
 		return nil
 	}

@@ -32,6 +32,8 @@ type Input struct {
 	Seen Seen
 	// Autoscaled holds the autoscaler of each object whose replicas an autoscaler sets.
 	Autoscaled map[object.Key]object.Autoscaler
+	// AutoscalersUnseen is set if some autoscalers could not be read, so that one of them may set replicas.
+	AutoscalersUnseen bool
 	// Now is when the operation is, for what happens at a time; zero if that is not known.
 	Now time.Time
 }
@@ -41,11 +43,14 @@ type Effects struct {
 	Objects map[object.Key]*report.Effect
 	// Release is the sum; nil if no object has an effect.
 	Release *report.ReleaseEffect
+	// Unread says what could not be read, each a clause.
+	Unread []string
 }
 
 // Predict returns the effects of an operation.
 func Predict(in Input) Effects {
-	out := Effects{Objects: map[object.Key]*report.Effect{}}
+	in = in.withUnread()
+	out := Effects{Objects: map[object.Key]*report.Effect{}, Unread: in.unread()}
 	for i := range in.Objects {
 		if effect := in.effectOf(&in.Objects[i]); effect != nil {
 			out.Objects[in.Objects[i].Key] = effect

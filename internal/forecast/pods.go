@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"encoding/json"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ func podsIn(namespace string) Want {
 func (in Input) pods(namespace string) ([]pod, string) {
 	list, read := in.Seen[podsIn(namespace)]
 	if !read {
-		return nil, "the pods of namespace " + namespace + " were not listed"
+		list.Err = errNotRead
 	}
 	var out []pod
 	for _, item := range list.Items {
@@ -48,6 +49,8 @@ func unread(list List, what string) string {
 	switch {
 	case list.Err == nil:
 		return ""
+	case errors.Is(list.Err, errNotRead):
+		return what + " were not listed"
 	case apierrors.IsForbidden(list.Err):
 		return what + " may not be listed"
 	}

@@ -55,9 +55,9 @@ func (in Input) wanted(namespace string) []podGroup {
 	var out []podGroup
 	for i := range in.Objects {
 		o := &in.Objects[i]
-		if t := templateIn(o.Key, o.Before); t != nil && o.Namespace == namespace && scales(o.Key) {
-			ready := number(object.Child(o.Live, "status"), "readyReplicas", 0)
-			out = append(out, podGroup{o.Key, labelsOf(t), replicas(o.Before), ready})
+		w, is := workloadOf(o)
+		if is && o.Before != nil && o.Namespace == namespace {
+			out = append(out, podGroup{o.Key, labelsOf(template(o.Before)), w.before, w.ready})
 		}
 	}
 	return out

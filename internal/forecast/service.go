@@ -61,10 +61,12 @@ func (in *prediction) selects(e *report.Effect, o *Object) {
 	before, ready := matched(p.now, simpleSelector(old))
 	atOnce, _ := matched(p.now, simpleSelector(desired))
 	after, _ := matched(p.then, simpleSelector(desired))
-	if after == before && samePods(p.now, simpleSelector(old), simpleSelector(desired)) {
+	if e.Inexact = p.why; after == before && samePods(p.now, simpleSelector(old), simpleSelector(desired)) {
+		if p.why != "" {
+			e.Text = unknownPods(o)
+		}
 		return
 	}
-	e.Inexact = p.why
 	e.Downtime = ready > 0 && (atOnce == 0 || after == 0)
 	switch {
 	case o.After == nil && before > 0:
@@ -81,6 +83,14 @@ func (in *prediction) selects(e *report.Effect, o *Object) {
 	default:
 		e.Text = fmt.Sprintf("selects %s, before %d", english.Count(after, "pod"), before)
 	}
+}
+
+// unknownPods is the effect on a Service that selects no pod of the release, while others could not be listed.
+func unknownPods(o *Object) string {
+	if o.After == nil {
+		return "no pod is reached through it any more"
+	}
+	return "selects pods by other labels, and pods of other workloads may be among them"
 }
 
 // samePods reports whether two selectors select the same pods.

@@ -1,6 +1,8 @@
 package forecast
 
 import (
+	"errors"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -8,8 +10,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// maxWants bounds the requests that a forecast costs a release.
-const maxWants = 4
+// maxWants bounds the requests that a forecast costs a release. A release in one namespace wants four or five lists at the most, unless
+// it deletes many definitions.
+const maxWants = 16
 
 // Want is something that would make the forecast better: the objects of a kind in a namespace, or in the cluster, or one of them.
 type Want struct {
@@ -39,9 +42,60 @@ func (s Seen) ofKind(kind schema.GroupVersionKind) []List {
 	return out
 }
 
-// Wants returns the lists that would make the forecast better, the most important first, at most four. There are none if nothing is
+// errNotRead is the error of a list that would make the forecast better and was not read.
+var errNotRead = errors.New("the list was not read")
+
+// withUnread returns the input with an error for each list that would make the forecast better and was not read.
+func (in Input) withUnread() Input {
+	seen := Seen{}
+	maps.Copy(seen, in.Seen)
+	for _, want := range allWants(in) {
+		if _, read := seen[want]; !read {
+			seen[want] = List{Err: errNotRead}
+		}
+	}
+	in.Seen = seen
+	return in
+}
+
+// String returns what a Want lists, such as "pods in namespace n".
+func (w Want) String() string {
+	out := w.Kind.Kind + " objects"
+	if name, known := map[string]string{
+		"Pod": "pods", "ResourceQuota": "resource quotas", "LimitRange": "limit ranges", "PersistentVolume": "volumes",
+		"StorageClass": "storage classes",
+	}[w.Kind.Kind]; known {
+		out = name
+	}
+	if w.Namespace != "" {
+		out += " in namespace " + w.Namespace
+	}
+	return out
+}
+
+// unread returns what the forecast lacks: which lists could not be read, and why, each a clause.
+func (in Input) unread() []string {
+	var out []string
+	for _, want := range allWants(in) {
+		if why := unread(in.Seen[want], want.String()); why != "" && !slices.Contains(out, why) {
+			out = append(out, why)
+		}
+	}
+	if in.AutoscalersUnseen && slices.ContainsFunc(in.Objects, func(o Object) bool { return o.Action.Writes() && o.rescales() }) {
+		out = append(out, autoscalersUnseen)
+	}
+	return out
+}
+
+// Wants returns the lists that would make the forecast better, the most important first, at most maxWants. There are none if nothing is
 // written that can matter.
 func Wants(in Input) []Want {
+	out := allWants(in)
+	return out[:min(len(out), maxWants)]
+}
+
+// allWants returns all lists that would make the forecast better, the most important first.
+func allWants(in Input) []Want {
 	var pods, lost, limits []Want
 	for i := range in.Objects {
 		o := &in.Objects[i]
@@ -71,7 +125,7 @@ func Wants(in Input) []Want {
 			out = append(out, want)
 		}
 	}
-	return out[:min(len(out), maxWants)]
+	return out
 }
 
 // together returns Wants in which several volumes are one list.

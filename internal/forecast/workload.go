@@ -110,10 +110,22 @@ func (in Input) rollOut(w workload) rollout {
 	r := w.controller()(w)
 	scaler, scaled := in.Autoscaled[w.Key]
 	// An autoscaler that does not scale to zero is off while there are no replicas.
-	if scaled && w.Before != nil && w.before != w.after && (w.before > 0 || scaler.ToZero) {
+	switch {
+	case !w.rescales():
+	case scaled && (w.before > 0 || scaler.ToZero):
 		r = w.scaledBack(r, scaler)
+	case !scaled && in.AutoscalersUnseen:
+		r.inexact = autoscalersUnseen
 	}
 	return r
+}
+
+// autoscalersUnseen says that an autoscaler may set the number of pods back.
+const autoscalersUnseen = "autoscalers could not be read"
+
+// rescales reports whether the write changes the number of replicas of an object that stays, which an autoscaler may set back.
+func (o *Object) rescales() bool {
+	return scales(o.Key) && o.Before != nil && o.After != nil && replicas(o.Before) != replicas(o.After)
 }
 
 // controller returns the rules of the controller of the kind.

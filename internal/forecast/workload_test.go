@@ -221,7 +221,7 @@ func TestWorkloads(t *testing.T) {
 			live = 3
 		}
 		o := written(t, c.kind, c.live, c.after, steady(c.kind, live))
-		if got := says(Predict(Input{Objects: []Object{o}}).Objects[o.Key]); got != c.want {
+		if got := says(predict(Input{Objects: []Object{o}}).Objects[o.Key]); got != c.want {
 			t.Errorf("%s\n  live  %s\n  after %s\n  got   %s\n  want  %s", c.kind, c.live, c.after, got, c.want)
 		}
 	}
@@ -260,7 +260,7 @@ func TestUnsteadyWorkloads(t *testing.T) {
 			"restarts 2 pods one at a time, 2 stay ready -0~2+0 least 2"},
 	} {
 		o := written(t, c.kind, c.live, c.after, c.status)
-		if got := says(Predict(Input{Objects: []Object{o}}).Objects[o.Key]); got != c.want {
+		if got := says(predict(Input{Objects: []Object{o}}).Objects[o.Key]); got != c.want {
 			t.Errorf("%s\n  live  %s\n  after %s\n  got   %s\n  want  %s", c.kind, c.live, c.after, got, c.want)
 		}
 	}
@@ -289,7 +289,7 @@ func TestTemplateReturns(t *testing.T) {
 	} {
 		o := written(t, c.kind, c.live, c.after, c.status)
 		o.Deployed = written(t, c.kind, c.live, strings.ReplaceAll(c.live, "T2", "T1"), "").After
-		if got := says(Predict(Input{Objects: []Object{o}}).Objects[o.Key]); got != c.want {
+		if got := says(predict(Input{Objects: []Object{o}}).Objects[o.Key]); got != c.want {
 			t.Errorf("%s\n  live  %s\n  after %s\n  got   %s\n  want  %s", c.kind, c.live, c.after, got, c.want)
 		}
 	}
@@ -306,7 +306,7 @@ func TestAutoscaledWorkloads(t *testing.T) {
 	} {
 		o := written(t, "Deployment", c.live, c.after, steady("Deployment", replicas(decode(t, "{spec: "+c.live+"}"))))
 		in := Input{Objects: []Object{o}, Autoscaled: map[object.Key]object.Autoscaler{o.Key: {Name: "HorizontalPodAutoscaler web"}}}
-		if got := says(Predict(in).Objects[o.Key]); got != c.want {
+		if got := says(predict(in).Objects[o.Key]); got != c.want {
 			t.Errorf("live %s, after %s:\ngot  %s\nwant %s", c.live, c.after, got, c.want)
 		}
 	}
@@ -331,7 +331,7 @@ func TestRestartedAt(t *testing.T) {
 		o := written(t, c.kind, c.live, c.live, c.status)
 		o.Action, o.TemplateEdited = report.ActionNone, edited
 		o.Deployed = written(t, c.kind, strings.ReplaceAll(c.live, "T1", "T2"), c.live, "").Before
-		e := Predict(Input{Objects: []Object{o}}).Objects[o.Key]
+		e := predict(Input{Objects: []Object{o}}).Objects[o.Key]
 		if got := e != nil && e.RestartedAt != nil; got != c.want {
 			t.Errorf("%s %s: restarted %t, want %t", c.kind, c.live, got, c.want)
 		}
@@ -339,10 +339,19 @@ func TestRestartedAt(t *testing.T) {
 			t.Errorf("%s %s: %s", c.kind, c.live, says(e))
 		}
 		o.Deployed = o.Before
-		if e := Predict(Input{Objects: []Object{o}}).Objects[o.Key]; e != nil {
+		if e := predict(Input{Objects: []Object{o}}).Objects[o.Key]; e != nil {
 			t.Errorf("%s %s: an edit of the spelling has the effect %s", c.kind, c.live, says(e))
 		}
 	}
+}
+
+// predict predicts in a cluster in which there is nothing else.
+func predict(in Input) Effects {
+	in.Seen = Seen{}
+	for _, want := range Wants(in) {
+		in.Seen[want] = List{}
+	}
+	return Predict(in)
 }
 
 // TestSum checks the sum of a release.
@@ -362,7 +371,7 @@ func TestSum(t *testing.T) {
 		"": {written(t, "DaemonSet", "{template: T1}", "{template: T2, updateStrategy: {type: OnDelete}}", steady("DaemonSet", 2))},
 	} {
 		got := ""
-		if sum := Predict(Input{Objects: objects}).Release; sum != nil {
+		if sum := predict(Input{Objects: objects}).Release; sum != nil {
 			got = sum.Text
 		}
 		if got != want {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"runtime"
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
@@ -50,7 +51,9 @@ func (c command) run(ctx context.Context) (output []byte, messages *head, err er
 	}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, messages, outputDelay
 	ownGroup(cmd)
+	runtime.LockOSThread() // the kernel kills the program if its thread ends (endsWithParent)
 	err = cmd.Run()
+	runtime.UnlockOSThread()
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:

@@ -11,6 +11,7 @@
 //   - in time. A plugin has a limit of its own, and a post-renderer that of the rendering, which ctx has;
 //   - in what it leaves behind when it is killed. On Unix it has a process group of its own, and the whole group is killed. Only on a
 //     terminal it stays in the group of helmdrift, because there it may ask for a passphrase. A program that ends by itself may leave others.
+//     On Linux the program is also killed when helmdrift is, even by a signal that helmdrift does not see.
 //
 // What a plugin prints to its standard error is shown with its name when it has ended, without what is known to be secret by then. That
 // of a post-renderer is quoted in the error if it fails.

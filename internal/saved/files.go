@@ -22,7 +22,8 @@ type File struct {
 // MakesReports is the hint of errors about missing reports.
 const MakesReports = "helmdrift diff -A --report json=DIR/$(date +%s).json writes one"
 
-// ByTime returns the reports among files and in folders, the oldest first. In a folder, other documents of helmdrift are left out.
+// ByTime returns the reports among files and in folders, the oldest first. In a folder, other documents of helmdrift and what is no regular
+// file are left out.
 func ByTime(names []string) ([]File, error) {
 	var out []File
 	for _, name := range names {
@@ -66,7 +67,8 @@ func filesIn(name string) (files []string, isFolder bool, err error) {
 		switch hidden := strings.HasPrefix(entry.Name(), ".") && path != root; {
 		case entry.IsDir() && hidden:
 			return fs.SkipDir
-		case !entry.IsDir() && !hidden && slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(path)):
+		case !isRegular(path):
+		case !hidden && slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(path)):
 			files = append(files, path)
 		}
 		return nil
@@ -74,9 +76,15 @@ func filesIn(name string) (files []string, isFolder bool, err error) {
 	return files, true, err
 }
 
+// isRegular reports whether a name is that of a regular file, or of a link to one.
+func isRegular(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // timeOf returns the time of the report in a file.
 func timeOf(name string) (time.Time, error) {
-	text, err := os.ReadFile(name)
+	text, err := contentOf(name, nil)
 	if err != nil {
 		return time.Time{}, err
 	}

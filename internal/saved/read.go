@@ -1,23 +1,21 @@
 package saved
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
+// longest bounds a report. That of a fleet of ten thousand releases is a tenth as long.
+const longest = 256 << 20
+
 // Read reads a report from a file, or from standard input if the name is -.
 func Read(name string, stdin io.Reader) (*report.Report, error) {
-	var text []byte
-	var err error
-	if name == "-" {
-		text, err = io.ReadAll(stdin)
-	} else {
-		text, err = os.ReadFile(name)
-	}
+	text, err := contentOf(name, stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -26,6 +24,18 @@ func Read(name string, stdin io.Reader) (*report.Report, error) {
 		return nil, notAReport(name, err)
 	}
 	return r, nil
+}
+
+// contentOf returns the content of a regular file or of standard input.
+func contentOf(name string, stdin io.Reader) ([]byte, error) {
+	if name == "-" {
+		return files.ReadAll("standard input", stdin, longest)
+	}
+	text, err := files.Read(name, longest)
+	if errors.Is(err, files.ErrNotRegular) {
+		return nil, hint.New(err, "give the name of a file; for helmdrift report, - is standard input")
+	}
+	return text, err
 }
 
 // notAReport returns the error that a file is not a report.
@@ -40,7 +50,7 @@ func Baseline(path string) (*report.Report, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := files.Read(path, longest)
 	if err != nil {
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}

@@ -4,25 +4,24 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // flags finds the secrets of a command line within a text.
-func flags(text string) []span {
-	if !strings.Contains(text, "-") {
+func flags(s *scan) []span {
+	if s.index(0, len(s.text), "-") < 0 {
 		return nil
 	}
 	var words []span
 	var args []string
 	// The words of the text are its arguments.
-	separates := func(c byte) bool { return strings.IndexByte(" \t\r\n\"'`,[]", c) >= 0 }
-	for at := 0; at < len(text); {
-		at += prefixLength(text[at:], separates)
-		to := at + prefixLength(text[at:], func(c byte) bool { return !separates(c) })
-		if at < to {
-			words, args = append(words, span{at, to}), append(args, text[at:to])
+	for at := 0; at < len(s.text); at++ {
+		if to := s.end(inArgument, at); at < to {
+			words, args = append(words, span{at, to}), append(args, s.text[at:to])
+			at = to
 		}
-		at = to
 	}
+	s.spend(argumentWork * len(s.text))
 	var out []span
 	for i, offset := range argOffsets(args, true) {
 		if offset >= 0 {
@@ -31,6 +30,9 @@ func flags(text string) []span {
 	}
 	return out
 }
+
+// argumentWork is how often argOffsets reads each byte, at most.
+const argumentWork = 16
 
 // secretArgs returns the secrets among the arguments of a command.
 func secretArgs(args []string) (out []string) {
@@ -50,12 +52,13 @@ func argOffsets(args []string, inText bool) []int {
 	for i := range out {
 		out[i] = -1
 	}
+	hasUser := sync.OnceValue(func() bool { return slices.ContainsFunc(args, isUserFlag) })
 	for i, arg := range args {
 		if program := programs()[path.Base(arg)]; program != "" {
 			command = program
 		}
 		next := i + 1
-		switch at := joinedPassword(args, command, i); {
+		switch at := joinedPassword(arg, command, hasUser); {
 		case at > 0:
 			out[i] = at
 		case next == len(args) || !mayBeValue(args[next], inText):
@@ -76,7 +79,7 @@ func mayBeValue(arg string, inText bool) bool {
 }
 
 // programs maps commands whose short flags take a password to their family.
-func programs() map[string]string {
+var programs = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"mysql": "mysql", "mysqladmin": "mysql", "mysqldump": "mysql", "mysqlcheck": "mysql", "mysqlimport": "mysql", "mysqlsh": "mysql",
 		"mariadb": "mysql", "mariadb-admin": "mysql", "mariadb-dump": "mysql",
@@ -84,7 +87,7 @@ func programs() map[string]string {
 		"sshpass": "password", "mongo": "password", "mongosh": "password", "mongodump": "password",
 		"curl": "curl", "wget": "curl", "sqlcmd": "sqlcmd",
 	}
-}
+})
 
 // announcesNext reports whether an argument announces that the next one is secret.
 func announcesNext(arg, command string) bool {
@@ -100,21 +103,24 @@ func announcesNext(arg, command string) bool {
 // joinedPassword returns the offset of the password in -pPASSWORD, a form that the clients of MySQL and sshpass
 // accept, or 0. Other programs have ports and words after -p. So the argument counts as a password only if the
 // program is known, if -uUSER is beside it, or if the value looks like one.
-func joinedPassword(args []string, command string, i int) int {
-	password, ok := strings.CutPrefix(args[i], "-p")
+func joinedPassword(arg, command string, hasUser func() bool) int {
+	password, ok := strings.CutPrefix(arg, "-p")
 	if !ok || password == "" || strings.HasPrefix(password, "=") || isHarmless(password) {
 		return 0
 	}
 	// Digits after -p are usually a port, and a flag with "=", ":" or "/" has another kind of value.
 	digits := strings.Trim(password, "0123456789:./") == ""
-	isUser := func(arg string) bool { return len(arg) > 2 && strings.HasPrefix(arg, "-u") && !flagWords()[arg[1:]] }
-	known := command == "mysql" || command == "password" ||
-		command == "" && !digits && !flagWords()[args[i][1:]] && slices.ContainsFunc(args, isUser)
+	known := command == "mysql" || command == "password" || command == "" && !digits && !flagWords()[arg[1:]] && hasUser()
 	looks := !digits && !isWord(password) && !strings.ContainsAny(password, "=:/")
 	if known || looks {
 		return len("-p")
 	}
 	return 0
+}
+
+// isUserFlag reports whether an argument is -uUSER.
+func isUserFlag(arg string) bool {
+	return len(arg) > 2 && strings.HasPrefix(arg, "-u") && !flagWords()[arg[1:]]
 }
 
 // flagWords are words that programs written in Go accept after one dash.

@@ -5,46 +5,40 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"sigs.k8s.io/yaml"
 )
 
 // assignments finds the values of assignments whose names announce a secret.
-func assignments(text string) (out []span) {
-	for i := 0; i < len(text); i++ {
-		if text[i] != '=' && text[i] != ':' {
+func assignments(s *scan) (out []span) {
+	for i := 0; i < len(s.text); i++ {
+		if s.text[i] != '=' && s.text[i] != ':' {
 			continue
 		}
-		name, from := nameBefore(text, i)
-		if !announcesAssignment(text, name, from, i) {
+		name, from := s.nameBefore(i)
+		if !announcesAssignment(s.text, name, from, i) {
 			continue
 		}
-		a := assignment{text: text, from: from, sign: i, inHeader: !Name(name)}
-		for _, s := range a.values() {
-			out = append(out, s)
-			i = max(i, s.to-1)
+		a := assignment{scan: s, from: from, sign: i, inHeader: !Name(name)}
+		for _, found := range a.values() {
+			out = append(out, found)
+			i = max(i, found.to-1)
 		}
 	}
+	s.spend(len(s.text))
 	return out
 }
 
+// nameWork is how often Name reads each byte, at most.
+const nameWork = 8
+
 // nameBefore returns the name in front of the sign of an assignment, and where it begins.
-func nameBefore(text string, sign int) (name string, from int) {
-	end := sign
-	for end > 0 && (text[end-1] == ' ' || text[end-1] == '\t') {
-		end--
+func (s *scan) nameBefore(sign int) (name string, from int) {
+	end := s.start(quotes, s.start(blank, sign))
+	if end > 0 && s.text[end-1] == ']' { // data[password], spec.users["a"]
+		end = s.start(quotes, end-1)
 	}
-	for end > 0 && strings.IndexByte("\"'`\\", text[end-1]) >= 0 {
-		end--
-	}
-	if end > 0 && text[end-1] == ']' { // data[password], spec.users["a"]
-		end--
-		for end > 0 && strings.IndexByte("\"'\\", text[end-1]) >= 0 {
-			end--
-		}
-	}
-	from = end - suffixLength(text[:end], func(c byte) bool { return isTokenByte(c) || c == '.' || c >= 0x80 })
-	return strings.TrimLeft(text[from:end], "-"), from
+	from = s.start(inName, end)
+	s.spend(nameWork * (end - from))
+	return strings.TrimLeft(s.text[from:end], "-"), from
 }
 
 // announcesAssignment reports whether a name in front of a sign announces a secret. An image such as repo/token:1.0
@@ -67,14 +61,14 @@ var configLine = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // configLines finds the values of such lines.
-func configLines(text string) (out []span) {
-	if !strings.Contains(text, "pass") && !strings.Contains(text, "auth ") {
+func configLines(s *scan) (out []span) {
+	if s.index(0, len(s.text), "pass") < 0 && s.index(0, len(s.text), "auth ") < 0 {
 		return nil
 	}
-	for _, m := range configLine().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range s.matches(configLine()) {
 		for i := 2; i < len(m); i += 2 {
 			if m[i] >= 0 {
-				out = append(out, secretSpan(text, span{m[i], m[i+1]})...)
+				out = append(out, s.secret(span{m[i], m[i+1]})...)
 			}
 		}
 	}
@@ -83,17 +77,11 @@ func configLines(text string) (out []span) {
 
 // assignment is a name and a sign in a text, with the text after them.
 type assignment struct {
-	text       string
+	*scan
 	from, sign int
 	// inHeader is set if the name is that of an HTTP header and does not announce a secret otherwise.
 	inHeader bool
 }
-
-// apiFault matches the quoted value in an error of the API server (k8s.io/apimachinery v0.37.1
-// pkg/util/validation/field/errors.go ErrorBody).
-var apiFault = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:Invalid|Unsupported|Duplicate) value: ("(?:[^"\\]|\\.)*"|[\[{].*[\]}]|[^\s:]+)`)
-})
 
 // values finds the secrets after the sign.
 func (a assignment) values() []span {
@@ -101,12 +89,12 @@ func (a assignment) values() []span {
 	for at < len(a.text) && (a.text[at] == '=' || a.text[at] == '>') {
 		at++
 	}
+	a.spend(at - a.sign)
 	// In an error of the API server, the value follows the kind of the error.
-	if m := apiFault().FindStringSubmatchIndex(a.text[at:]); m != nil {
-		return secretSpan(a.text, span{at + m[2], at + m[3]})
+	if value, ok := a.faultValue(at); ok {
+		return a.secret(value)
 	}
-	rest := a.text[at:]
-	blanks := len(rest) - len(strings.TrimLeft(rest, " \t"))
+	blanks := a.end(blank, at) - at
 	at += blanks
 	switch {
 	case at == len(a.text):
@@ -114,51 +102,86 @@ func (a assignment) values() []span {
 	case a.inHeader:
 		return a.headerValue(at)
 	case strings.IndexByte("\"'`\\", a.text[at]) >= 0:
-		return secretSpan(a.text, quoted(a.text, at))
+		return a.secret(a.quoted(at))
 	case a.text[at] == '{' && !strings.HasPrefix(a.text[at:], "{{") || a.text[at] == '[':
 		return a.nestedValue(at)
 	case strings.IndexByte("\r\n|>", a.text[at]) >= 0 && a.text[a.sign] == ':':
 		return a.blockValue(at)
 	}
-	// An unquoted value ends with its line, after "=" already with its word, and in a sentence with its first word.
-	line, _, _ := strings.Cut(a.text[at:], "\n")
-	if a.text[a.sign] == '=' && blanks == 0 {
-		line = line[:endOfWord(line)]
+	return a.plainValue(at, blanks)
+}
+
+// apiFault matches what stands before the quoted value in an error of the API server (k8s.io/apimachinery v0.37.1
+// pkg/util/validation/field/errors.go ErrorBody).
+var apiFault = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s{0,8}(?:Invalid|Unsupported|Duplicate) value: `)
+})
+
+// faultValue returns the value that follows the kind of an error.
+func (a assignment) faultValue(at int) (span, bool) {
+	const longestHead = 64
+	head := apiFault().FindStringIndex(a.text[at:min(len(a.text), at+longestHead)])
+	a.spend(longestHead)
+	if head == nil {
+		return span{}, false
 	}
-	line = strings.TrimRight(line, " \t\r")
-	word, _, more := strings.Cut(line, " ")
+	from := at + head[1]
+	switch to := a.end(inFault, from); {
+	case strings.HasPrefix(a.text[from:], `"`):
+		return span{from, min(len(a.text), a.closingMark(from+1, `"`)+1)}, true
+	case strings.HasPrefix(a.text[from:], "[") || strings.HasPrefix(a.text[from:], "{"):
+		return span{from, max(to, a.start(notBracket, a.end(inLine, from)))}, true
+	default:
+		return span{from, to}, from < to
+	}
+}
+
+// plainValue finds the secret in an unquoted value.
+func (a assignment) plainValue(at, blanks int) []span {
+	// It ends with its line, after "=" already with its word, and in a sentence with its first word.
+	to := a.end(inLine, at)
+	if a.text[a.sign] == '=' && blanks == 0 {
+		to = a.endOfWord(at, to)
+	}
+	first := a.end(notSpace, at)
+	more := first < to && strings.TrimLeft(a.text[first:to], " \t\r") != ""
+	word := a.text[at:min(first, to)]
+	a.spend(len(word))
 	switch {
 	case more && prose()[strings.ToLower(strings.Trim(word, ",.;:"))]:
 		return nil
 	case more && a.inSentence() && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz:,-") == "":
 		return nil // such as "getting credentials: exec: the plugin is not there"
 	case more && a.inSentence():
-		line = word
+		return a.secret(span{at, at + len(word)})
 	}
-	return secretSpan(a.text, span{at, at + len(line)})
+	line := strings.TrimRight(a.text[at:to], " \t\r")
+	return a.secret(span{at, at + len(line)})
 }
 
 // inSentence reports whether words stand in front of the name, as in an error message. At the beginning of a line, or
 // in a list of assignments, there are none.
 func (a assignment) inSentence() bool {
-	before := strings.TrimRight(a.text[:a.from], " \t")
-	if before == "" || len(before) == a.from || a.text[a.sign] != ':' {
+	end := a.start(blank, a.from)
+	if end == 0 || end == a.from || a.text[a.sign] != ':' {
 		return false
 	}
-	last := before[len(before)-1]
+	last := a.text[end-1]
 	return isTokenByte(last) && last != '-' || last == ':'
 }
 
 // endOfWord returns the end of an unquoted value that directly follows its sign. A variable in the value may have
 // brackets, and a blank after a backslash belongs to the value, as in the connection strings of PostgreSQL.
-func endOfWord(line string) int {
-	at := 0
-	if strings.HasPrefix(line, "$(") || strings.HasPrefix(line, "${") {
-		at = strings.IndexAny(line, ")}") + 1
+func (a assignment) endOfWord(from, to int) int {
+	at := from
+	if strings.HasPrefix(a.text[from:to], "$(") || strings.HasPrefix(a.text[from:to], "${") {
+		if end := a.end(inVariable, from); end < to {
+			at = end + 1
+		}
 	}
 	for {
-		at += prefixLength(line[at:], func(c byte) bool { return strings.IndexByte(" \t\r;&,\"'`)}]<>|", c) < 0 })
-		if at == 0 || at == len(line) || line[at] != ' ' || line[at-1] != '\\' {
+		at = min(a.end(inWord, at), to)
+		if at == from || at == to || a.text[at] != ' ' || a.text[at-1] != '\\' {
 			return at
 		}
 		at++
@@ -167,114 +190,34 @@ func endOfWord(line string) int {
 
 // headerValue returns the credentials in the value of an HTTP header: "Bearer x", or one word.
 func (a assignment) headerValue(at int) []span {
-	line, _, _ := strings.Cut(a.text[at:], "\n")
-	line = line[:prefixLength(line, func(c byte) bool { return strings.IndexByte("\"'`\r", c) < 0 })]
 	schemes := []string{"bearer", "basic", "token", "digest", "apikey", "aws4-hmac-sha256"}
-	if before, after, found := strings.Cut(line, " "); found && slices.Contains(schemes, strings.ToLower(before)) {
-		return secretSpan(a.text, span{at + len(before) + 1, at + len(before) + 1 + len(after)})
+	const longestScheme = 16
+	to := a.end(inHeader, at)
+	if word := a.end(notSpace, at); word < to && word-at <= longestScheme && slices.Contains(schemes, strings.ToLower(a.text[at:word])) {
+		return a.secret(span{word + 1, to})
 	}
 	return nil
 }
 
 // quoted returns the part between quotes, which may be escaped themselves.
-func quoted(text string, at int) span {
-	from := at + prefixLength(text[at:], func(c byte) bool { return c == '\\' })
-	mark := text[at:min(from+1, len(text))]
-	from = at + len(mark)
-	if end := strings.Index(text[from:], mark); end >= 0 {
-		for to := from + end; ; {
-			if len(mark) > 1 || text[to-1] != '\\' || to == from {
-				return span{from, to}
-			}
-			next := strings.Index(text[to+1:], mark)
-			if next < 0 {
-				break
-			}
-			to += 1 + next
-		}
+func (a assignment) quoted(at int) span {
+	from := at
+	for from < len(a.text) && a.text[from] == '\\' {
+		from++
 	}
-	return span{from, len(text)}
+	a.spend(from - at)
+	mark := a.text[at:min(from+1, len(a.text))]
+	return span{at + len(mark), a.closingMark(at+len(mark), mark)}
 }
 
-// longestNested bounds the text that is parsed as YAML.
-const longestNested = 64 << 10
-
-// nestedValue returns a whole map or list after the sign, if it contains a secret.
-func (a assignment) nestedValue(at int) []span {
-	to := at + bracketLength(a.text[at:])
-	part := a.text[at:to]
-	// Anchors and aliases ("&", "*") could expand a short text without bound, so such a text is masked without parsing it.
-	var v any
-	isShort := len(part) <= longestNested && !strings.ContainsAny(part, "&*")
-	if isShort && yaml.Unmarshal([]byte(part), &v) == nil && !(Place{form: announced}).Holds(v) {
-		return nil
-	}
-	return []span{{at, to}}
-}
-
-// bracketLength returns the length of the brackets at the beginning of a text.
-func bracketLength(text string) int {
-	depth := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
+// closingMark returns where a quoted text ends that begins at an offset. A quote after a backslash is a part of the text.
+func (a assignment) closingMark(from int, mark string) int {
+	for at := from; ; at++ {
+		if at = a.index(at, len(a.text), mark); at < 0 {
+			return len(a.text)
+		}
+		if len(mark) > 1 || at == from || a.text[at-1] != '\\' {
+			return at
 		}
 	}
-	return len(text)
-}
-
-// blockValue finds the secrets in the lines below the sign that are indented deeper than its name: a text of several
-// lines, a map, or a list.
-func (a assignment) blockValue(at int) (out []span) {
-	lineStart := strings.LastIndexByte(a.text[:a.from], '\n') + 1
-	depth := indent(a.text[lineStart:])
-	isText := a.text[at] == '|' || a.text[at] == '>'
-	for at < len(a.text) {
-		next := strings.IndexByte(a.text[at:], '\n')
-		if next < 0 {
-			break
-		}
-		at += next + 1
-		line, _, _ := strings.Cut(a.text[at:], "\n")
-		content := strings.TrimSpace(line)
-		isItem := strings.HasPrefix(content, "- ") && indent(line) == depth
-		if content != "" && indent(line) <= depth && !isItem {
-			break
-		}
-		from := at + indent(line)
-		out = append(out, blockLine(a.text, span{from, from + len(content)}, isText)...)
-	}
-	return out
-}
-
-// blockLine finds the secret in one line of a block.
-func blockLine(text string, line span, isText bool) []span {
-	content := text[line.from:line.to]
-	if !isText {
-		content = strings.TrimPrefix(content, "- ")
-		if name, value, isPair := strings.Cut(content, ":"); isPair && !strings.HasPrefix(value, "//") {
-			name = strings.Trim(name, `"' `)
-			if (Place{form: announced}).Field(name).plain {
-				return nil
-			}
-			content = strings.TrimLeft(value, " \t")
-		}
-	}
-	return secretSpan(text, span{line.to - len(content), line.to})
-}
-
-// indent returns the number of blanks at the beginning of a line.
-func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
-
-// secretSpan returns the span, unless its text is harmless.
-func secretSpan(text string, s span) []span {
-	if s.from >= s.to || isHarmless(strings.Trim(text[s.from:s.to], `"'`)) {
-		return nil
-	}
-	return []span{s}
 }

@@ -11,7 +11,7 @@
 //
 //	by name    Name("DB_PASSWORD")                        its name announces it: words.go has the words
 //	by place   Place{}.Field("auth").Field("token")       it is in a Secret, below an announced name, or beside one ({name, value})
-//	by text    Scrub("redis://:hunter2@cache")            its text has the form of one: tokens.go, assignments.go and pairs.go have the forms
+//	by text    Scrub("redis://:hunter2@cache")            its text has the form of one: tokens.go, assignments.go, nested.go and pairs.go have the forms
 //	by value   Known.Scrub("the server says hunter2...")  it is the value of a Secret, or was announced somewhere else
 //
 // # Names
@@ -34,6 +34,9 @@
 // value ({name: DB_PASSWORD, value: x}), flags (--token x, mysql -px), URLs with credentials, HTTP headers, JSON Web Tokens, private
 // keys, tokens of known services, a whole Secret. Name decides about the names of assignments, items and flags. Values that only point to
 // a secret, such as $(DB_PASSWORD) or /run/secrets/db, are no secrets.
+//
+// A text may be hostile. The finders of a form take time in proportion to its length: they read it through a scan, which counts their work
+// and remembers what was read last (scan.go). A text that takes more work than it may is masked whole.
 //
 // # Values
 //

@@ -25,27 +25,25 @@ func HoldsToken(v any) bool {
 	case []any:
 		return slices.ContainsFunc(v, HoldsToken)
 	case string:
-		if len(maskedTokens(v)) > 0 {
+		if len(newScan(v, nil).find(maskedTokens)) > 0 {
 			return true
 		}
 		raw, err := base64.StdEncoding.DecodeString(v)
-		return err == nil && len(maskedTokens(string(raw))) > 0
+		return err == nil && len(newScan(string(raw), nil).find(maskedTokens)) > 0
 	}
 	return false
 }
 
 // isToken reports whether a text is a token and nothing else.
 func isToken(text string) bool {
-	spans := maskedTokens(text)
-	return len(text) == tokenLength && len(spans) == 1
+	return len(text) == tokenLength && len(newScan(text, nil).find(maskedTokens)) == 1
 }
 
 // maskedTokens finds tokens.
-func maskedTokens(text string) (out []span) {
-	for at := range indexes(text, tokenHead) {
-		to := at + len(tokenHead)
-		digits := prefixLength(text[to:], func(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' })
-		if digits >= tokenDigits {
+func maskedTokens(s *scan) (out []span) {
+	for at := range s.indexes(tokenHead) {
+		digits := at + len(tokenHead)
+		if s.end(hexDigit, digits)-digits >= tokenDigits {
 			out = append(out, span{at, at + tokenLength})
 		}
 	}

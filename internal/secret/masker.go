@@ -105,6 +105,7 @@ func (m *Masker) Object(group, kind string, object map[string]any) map[string]an
 	if metadata, ok := out["metadata"].(map[string]any); ok {
 		keep(metadata, object["metadata"].(map[string]any), "name", "namespace", "generateName", "uid", "resourceVersion")
 	}
+	m.statusHashes(out)
 	return out
 }
 
@@ -127,7 +128,7 @@ func (m *Masker) list(group, kind string, list map[string]any, items []any) map[
 	for i, item := range items {
 		masked[i] = m.value(Place{}, item)
 		if object, ok := item.(map[string]any); ok {
-			masked[i] = m.Object(group, kind, object)
+			masked[i] = m.Item(group, kind, object)
 		}
 	}
 	out["items"] = masked
@@ -251,6 +252,9 @@ func (m *Masker) text(p Place, text string) string {
 		if p.form == announced && isHarmless(text) {
 			return text
 		}
+		return m.mask(text)
+	}
+	if p.isDigest(text) {
 		return m.mask(text)
 	}
 	if m.values && m.texts[strings.TrimSpace(text)] {

@@ -11,20 +11,30 @@ const longestItem = 1024
 
 // pairs finds the values of items whose name or key announces a secret, as Place finds them in objects: {"name": "PASSWORD", "value": "x"},
 // the same in lines of YAML or TOML, and the attributes or the elements name and value in XML.
-func pairs(text string) (out []span) {
-	for at := range indexes(text, "value") {
-		sign := at + len("value")
-		sign += prefixLength(text[sign:], func(c byte) bool { return strings.IndexByte("\"'\\ \t", c) >= 0 })
-		if sign == len(text) || text[sign] != ':' && text[sign] != '=' {
+func pairs(s *scan) (out []span) {
+	done := 0 // what is before it is found
+	for at := range s.indexes("value") {
+		if at < done {
 			continue
 		}
-		if name, from := nameBefore(text, sign); name == "value" && isSecretItem(itemAround(text, from, sign)) {
-			out = append(out, assignment{text: text, from: from, sign: sign}.values()...)
+		sign := s.end(beforeSign, at+len("value"))
+		if sign == len(s.text) || s.text[sign] != ':' && s.text[sign] != '=' {
+			continue
+		}
+		if name, from := s.nameBefore(sign); name == "value" && s.isSecretItem(s.itemAround(from, sign)) {
+			for _, found := range (assignment{scan: s, from: from, sign: sign}).values() {
+				out = append(out, found)
+				done = max(done, found.to)
+			}
 		}
 	}
-	for _, m := range pairElements().FindAllStringSubmatchIndex(text, -1) {
-		if isSecretHeader(text[m[2]:m[3]]) {
-			out = append(out, secretSpan(text, span{m[4], m[5]})...)
+	if s.index(0, len(s.text), "<name>") < 0 {
+		return out
+	}
+	for _, m := range s.matches(pairElements()) {
+		s.spend(nameWork * (m[3] - m[2]))
+		if isSecretHeader(s.text[m[2]:m[3]]) {
+			out = append(out, s.secret(span{m[4], m[5]})...)
 		}
 	}
 	return out
@@ -41,7 +51,11 @@ var (
 )
 
 // isSecretItem reports whether a name in the text of an item announces a secret.
-func isSecretItem(item string) bool {
+func (s *scan) isSecretItem(item string) bool {
+	if s.spend(len(item)); !strings.Contains(item, "name") && !strings.Contains(item, "key") {
+		return false
+	}
+	s.spend(regexpWork * len(item))
 	for _, m := range pairName().FindAllStringSubmatch(item, -1) {
 		if isSecretHeader(m[1]) {
 			return true
@@ -51,32 +65,35 @@ func isSecretItem(item string) bool {
 }
 
 // itemAround returns the item that has a field between two offsets, without the items and maps in it.
-func itemAround(text string, from, to int) string {
-	before, after := text[max(0, from-longestItem):from], text[to:min(len(text), to+longestItem)]
-	if i := strings.LastIndexAny(before, "<>"); text[to] == '=' && i >= 0 && before[i] == '<' {
-		if end := strings.IndexAny(after, "<>"); end >= 0 {
-			after = after[:end]
+func (s *scan) itemAround(from, to int) string {
+	before, after := s.text[max(0, from-longestItem):from], s.text[to:min(len(s.text), to+longestItem)]
+	if s.text[to] == '=' {
+		s.spend(len(before))
+		if i := strings.LastIndexAny(before, "<>"); i >= 0 && before[i] == '<' {
+			if end := strings.IndexAny(after, "<>"); end >= 0 {
+				after = after[:end]
+			}
+			return before[i+1:] + after
 		}
-		return before[i+1:] + after
 	}
-	if i := openBracket(before); i >= 0 {
-		return topLevel(before[i+1:] + after)
+	if i := s.openBracket(before); i >= 0 {
+		return s.topLevel(before[i+1:], after)
 	}
 	start := strings.LastIndexByte(before, '\n') + 1
 	column := fieldColumn(before[start:])
-	if strings.Trim(before[start:], "- \t\"'\\") != "" {
+	if s.spend(len(before) - start); strings.Trim(before[start:], "- \t\"'\\") != "" {
 		return ""
 	}
 	var item strings.Builder
 	if !strings.Contains(before[start:], "- ") {
-		linesAbove(&item, before[:start], column)
+		s.linesAbove(&item, before[:start], column)
 	}
-	linesBelow(&item, after, column)
+	s.linesBelow(&item, after, column)
 	return item.String()
 }
 
 // openBracket returns the offset of the last brace that is open at the end of a text; -1 if none is.
-func openBracket(text string) int {
+func (s *scan) openBracket(text string) int {
 	depth := 0
 	for i := len(text) - 1; i >= 0; i-- {
 		switch text[i] {
@@ -84,29 +101,30 @@ func openBracket(text string) int {
 			depth++
 		case '{':
 			if depth--; depth < 0 {
+				s.spend(len(text) - i)
 				return i
 			}
 		}
 	}
+	s.spend(len(text))
 	return -1
 }
 
-// topLevel returns a text up to the brace or bracket that closes it, without what is in other ones.
-func topLevel(text string) string {
+// topLevel returns two texts up to the brace or bracket that closes them, without what is in other ones.
+func (s *scan) topLevel(before, after string) string {
 	var b strings.Builder
 	depth := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-		if depth < 0 {
-			break
-		}
-		if depth == 0 {
-			b.WriteByte(text[i])
+	for _, text := range []string{before, after} {
+		for i := 0; i < len(text) && depth >= 0; i++ {
+			switch text[i] {
+			case '{', '[':
+				depth++
+			case '}', ']':
+				depth--
+			}
+			if s.spend(1); depth == 0 {
+				b.WriteByte(text[i])
+			}
 		}
 	}
 	return b.String()
@@ -118,11 +136,12 @@ func fieldColumn(line string) int {
 }
 
 // linesAbove adds the lines of the same item above one of its fields. The line with the dash is the first.
-func linesAbove(item *strings.Builder, text string, column int) {
+func (s *scan) linesAbove(item *strings.Builder, text string, column int) {
 	for text != "" {
 		start := strings.LastIndexByte(text[:len(text)-1], '\n') + 1
 		line := text[start:]
 		text = text[:start]
+		s.spend(len(line))
 		switch blank := strings.TrimSpace(line) == ""; {
 		case !blank && fieldColumn(line) < column, line[0] == '[':
 			return
@@ -136,9 +155,10 @@ func linesAbove(item *strings.Builder, text string, column int) {
 }
 
 // linesBelow adds the lines of the same item below one of its fields.
-func linesBelow(item *strings.Builder, text string, column int) {
+func (s *scan) linesBelow(item *strings.Builder, text string, column int) {
 	_, text, _ = strings.Cut(text, "\n")
 	for line := range strings.Lines(text) {
+		s.spend(len(line))
 		switch blank := strings.TrimSpace(line) == ""; {
 		case !blank && (indent(line) < column || line[0] == '['), strings.HasPrefix(line[indent(line):], "- "):
 			return
@@ -147,3 +167,6 @@ func linesBelow(item *strings.Builder, text string, column int) {
 		}
 	}
 }
+
+// indent returns the number of blanks at the beginning of a line.
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }

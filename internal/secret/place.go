@@ -13,9 +13,11 @@ type Place struct {
 	form form
 	// plain is set for a field below an announced name that stays readable if it is a text itself.
 	plain bool
-	// digest is set for the checksum of a secret, by which a chart restarts pods. It is masked, but other texts may
-	// contain it.
+	// digest is set for a checksum by which a chart restarts pods, or by which a controller tells templates apart. Whoever knows the rest of
+	// what was hashed can try guesses at a secret in it. It is masked, but other texts may contain it.
 	digest bool
+	// step is set on the way to the annotations of a pod template, whose digests are masked under any name.
+	step podStep
 	// pair is set for an item of a list whose name announces a secret; the item's value is secret.
 	pair bool
 }
@@ -40,8 +42,11 @@ const (
 
 // Root returns the place of a whole object. Kind is the object's kind, or the kind that it was asked for as.
 func Root(group, kind string) Place {
-	if Kind(group, kind) {
+	switch {
+	case Kind(group, kind):
 		return Place{form: secretRoot}
+	case group == "" && kind == "Pod":
+		return Place{step: atPod}
 	}
 	return Place{}
 }
@@ -74,12 +79,14 @@ func (p Place) Field(name string) Place {
 		return Place{form: announced}
 	case p.form == announced:
 		return Place{form: announced, plain: readableBelow()[strings.ToLower(name)] || isAttribute(name)}
+	case isDigestName(name):
+		return Place{form: announced, digest: true}
 	case Name(name):
-		return Place{form: announced, digest: strings.HasPrefix(name, "checksum/")}
+		return Place{form: announced}
 	case refersToSecret(name):
 		return Place{form: reference}
 	}
-	return Place{}
+	return Place{step: p.step.field(name)}
 }
 
 // refersToSecret reports whether a name is that of a reference to a Secret: tlsSecret, imagePullSecrets.
@@ -113,41 +120,48 @@ func (p Place) Announced() bool {
 // checksum of one.
 func (p Place) Holds(v any) bool {
 	found := false
-	p.each(v, func(Place, string) { found = true })
+	p.each(v, walk{visit: func(Place, string) { found = true }})
 	return found
 }
 
 // Each visits the secrets in a value at the place.
 func (p Place) Each(v any, visit func(text string)) {
-	p.each(v, func(at Place, text string) {
+	p.each(v, walk{visit: func(at Place, text string) {
 		if !at.digest {
 			visit(text)
 		}
-	})
+	}})
+}
+
+// walk is what a walk through a value does with what is masked.
+type walk struct {
+	visit func(at Place, text string)
+	// within is the scan that found the value in its text, if one did. The work on the value is a part of its work.
+	within *scan
 }
 
 // each visits everything in a value that is masked, with its place.
-func (p Place) each(v any, visit func(at Place, text string)) {
+func (p Place) each(v any, w walk) {
 	switch v := v.(type) {
 	case map[string]any:
-		p.eachInMap(v, visit)
+		p.eachInMap(v, w)
 	case []any:
-		p.eachInList(v, visit)
+		p.eachInList(v, w)
 	case string:
-		p.eachInText(v, visit)
+		p.eachInText(v, w)
 	case nil, bool:
 	default: // a number
 		if p.Announced() {
-			visit(p, fmt.Sprint(v))
+			w.visit(p, fmt.Sprint(v))
 		}
 	}
 }
 
 // eachInMap visits what is masked in a map.
-func (p Place) eachInMap(m map[string]any, visit func(Place, string)) {
+func (p Place) eachInMap(m map[string]any, w walk) {
 	p = p.mapPlace(m)
 	for name, below := range m {
-		p.mapField(m, name).each(below, visit)
+		p.mapField(m, name).each(below, w)
 	}
 }
 
@@ -194,30 +208,34 @@ func ItemName(item any) string {
 }
 
 // eachInList visits what is masked in a list. Its texts may be the arguments of a command.
-func (p Place) eachInList(list []any, visit func(Place, string)) {
+func (p Place) eachInList(list []any, w walk) {
 	args := make([]string, len(list))
 	for i, item := range list {
 		args[i], _ = item.(string)
-		p.Item("").each(item, visit)
+		p.Item("").each(item, w)
 	}
 	if p.form == schema {
 		return
 	}
 	for _, found := range secretArgs(args) {
-		visit(p, found)
+		w.visit(p, found)
 	}
 }
 
 // eachInText visits the text if its place makes it secret, and else the secrets in it.
-func (p Place) eachInText(text string, visit func(Place, string)) {
+func (p Place) eachInText(text string, w walk) {
 	if p.Announced() {
 		if p.form != announced || !isHarmless(text) {
-			visit(p, text)
+			w.visit(p, text)
 		}
 		return
 	}
-	for _, s := range spansOf(text) {
-		visit(p, text[s.from:s.to])
+	if p.isDigest(text) {
+		w.visit(Place{digest: true}, text)
+		return
+	}
+	for _, s := range newScan(text, w.within).spans() {
+		w.visit(p, text[s.from:s.to])
 	}
 }
 
@@ -228,10 +246,16 @@ func EmbedsObject(annotation string) bool {
 		strings.HasSuffix(annotation, "/last-applied")
 }
 
+// longestHarmless bounds a switch or a pointer.
+const longestHarmless = 1024
+
 // isHarmless reports whether a text is no secret even if its name announces one: it is empty, a switch or a pointer
 // to the secret, or it is masked already (a masked list key is Mask with a number, such as ***#1).
 func isHarmless(text string) bool {
 	text = strings.TrimSpace(text)
+	if len(text) > longestHarmless {
+		return false
+	}
 	return text == "" || strings.HasPrefix(text, Mask+"#") || harmless()[strings.ToLower(text)] || isPointer(text)
 }
 

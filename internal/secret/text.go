@@ -31,25 +31,25 @@ func Scrub(text string) string {
 type span struct{ from, to int }
 
 // spansOf returns the secrets of a text in order, without overlaps.
-func spansOf(text string) []span {
-	if len(text) < 3 {
+func spansOf(text string) []span { return newScan(text, nil).spans() }
+
+// spans returns the secrets of the text in order, without overlaps.
+func (s *scan) spans() []span {
+	if len(s.text) < 3 {
 		return nil
 	}
-	var out []span
-	finders := []func(string) []span{
-		secretManifests, privateKeys, urls, httpCredentials, webTokens, knownTokens, maskedTokens, assignments, pairs, configLines, flags,
-	}
-	for _, find := range finders {
-		out = append(out, find(text)...)
-	}
+	out := s.find(
+		secretManifests, privateKeys, urls, dataSources, httpCredentials, webTokens, knownTokens, maskedTokens, checksums, assignments, pairs,
+		configLines, flags,
+	)
 	// Spans that overlap or touch become one, and empty spans are dropped.
 	slices.SortFunc(out, func(a, b span) int { return a.from - b.from })
 	merged := out[:0]
-	for _, s := range out {
-		if n := len(merged); n > 0 && s.from <= merged[n-1].to {
-			merged[n-1].to = max(merged[n-1].to, s.to)
-		} else if s.from < s.to {
-			merged = append(merged, s)
+	for _, part := range out {
+		if n := len(merged); n > 0 && part.from <= merged[n-1].to {
+			merged[n-1].to = max(merged[n-1].to, part.to)
+		} else if part.from < part.to {
+			merged = append(merged, part)
 		}
 	}
 	return merged
@@ -64,26 +64,15 @@ var (
 )
 
 // secretManifests returns the whole text if it contains a Secret with data.
-func secretManifests(text string) []span {
-	if strings.Contains(text, "Secret") && secretKind().MatchString(text) && secretData().MatchString(text) {
-		return []span{{0, len(text)}}
+func secretManifests(s *scan) []span {
+	if s.index(0, len(s.text), "Secret") < 0 {
+		return nil
+	}
+	s.spend(2 * regexpWork * len(s.text))
+	if secretKind().MatchString(s.text) && secretData().MatchString(s.text) {
+		return []span{{0, len(s.text)}}
 	}
 	return nil
-}
-
-// indexes yields the positions of a part in a text.
-func indexes(text, part string) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		for at := 0; ; at += len(part) {
-			next := strings.Index(text[at:], part)
-			if next < 0 {
-				return
-			}
-			if at += next; !yield(at) {
-				return
-			}
-		}
-	}
 }
 
 // prefixLength returns the number of bytes at the beginning of a text for which is holds.
@@ -95,23 +84,6 @@ func prefixLength(text string, is func(byte) bool) int {
 	}
 	return len(text)
 }
-
-// suffixLength returns the number of bytes at the end of a text for which is holds.
-func suffixLength(text string, is func(byte) bool) int {
-	for i := len(text); i > 0; i-- {
-		if !is(text[i-1]) {
-			return len(text) - i
-		}
-	}
-	return len(text)
-}
-
-// isTokenByte reports whether a byte may be part of a token, as letters, digits, underscores and dashes may.
-func isTokenByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
-}
-
-func isBase64(c byte) bool { return isTokenByte(c) || c == '+' || c == '/' || c == '=' }
 
 // containsFold reports whether a text contains a lower-case part, regardless of case. It does not allocate.
 func containsFold(text, lower string) bool {

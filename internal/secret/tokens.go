@@ -11,43 +11,57 @@ import (
 const encodedHead = "LS0tLS1CRUdJTi"
 
 // privateKeys finds the PEM blocks of private keys, in clear and in base64.
-func privateKeys(text string) (out []span) {
-	const head, tail = "-----BEGIN ", "PRIVATE KEY"
-	for at := range indexes(text, head) {
-		line, _, _ := strings.Cut(text[at:], "\n")
-		if !strings.Contains(line[:min(len(line), 80)], tail) {
+func privateKeys(s *scan) (out []span) {
+	const head, tail, longestHead = "-----BEGIN ", "PRIVATE KEY", 80
+	done := 0 // the blocks before it are found
+	for at := range s.indexes(head) {
+		line, _, _ := strings.Cut(s.text[at:min(len(s.text), at+longestHead)], "\n")
+		if at < done || !strings.Contains(line, tail) {
 			continue
 		}
 		// A block without an end goes on to the end of the text.
-		to := len(text)
-		if end := strings.Index(text[at:], "-----END "); end >= 0 {
-			_, rest, _ := strings.Cut(text[at+end+len("-----END "):], "-----")
-			to = len(text) - len(rest)
+		done = len(s.text)
+		if end := s.index(at, len(s.text), "-----END "); end >= 0 {
+			if dashes := s.index(end+len("-----END "), len(s.text), "-----"); dashes >= 0 {
+				done = dashes + len("-----")
+			}
 		}
-		out = append(out, span{at, to})
+		out = append(out, span{at, done})
 	}
-	for at := range indexes(text, encodedHead) {
-		to := at + prefixLength(text[at:], isBase64)
+	for at := range s.indexes(encodedHead) {
+		to := s.end(inBase64, at)
 		// The first 80 bytes are enough to decode the line that names the kind of key.
-		raw, _ := base64.StdEncoding.DecodeString(text[at : at+min((to-at)/4*4, 80)])
-		if strings.Contains(string(raw), tail) {
+		raw, _ := base64.StdEncoding.DecodeString(s.text[at : at+min((to-at)/4*4, longestHead)])
+		if s.spend(longestHead); strings.Contains(string(raw), tail) {
 			out = append(out, span{at, to})
 		}
 	}
 	return out
 }
 
-// urls finds the password of a URL or of a Go data source name, and a token in the place of the user.
-func urls(text string) (out []span) {
-	for at := range indexes(text, "://") {
+// urls finds the password of a URL, and a token in the place of the user.
+func urls(s *scan) (out []span) {
+	for at := range s.indexes("://") {
 		from := at + len("://")
-		to := from + prefixLength(text[from:], func(c byte) bool { return !strings.ContainsRune(" \t\r\n/\"'<>`", rune(c)) })
-		out = append(out, credentials(text, from, to)...)
+		to := s.end(inAuthority, from)
+		s.spend(to - from)
+		out = append(out, credentials(s.text, from, to)...)
 	}
+	return out
+}
+
+// dataSources finds the password of a Go data source name.
+func dataSources(s *scan) (out []span) {
 	for _, network := range []string{"@tcp(", "@unix("} {
-		for at := range indexes(text, network) {
-			from := at - suffixLength(text[:at], func(c byte) bool { return !strings.ContainsRune(" \t\r\n\"'<>`=", rune(c)) })
-			out = append(out, credentials(text, from, at+1)...)
+		for at := range s.indexes(network) {
+			from := s.start(inDSN, at)
+			// A name may have several such signs. A password that goes on to one of them goes on to the next one.
+			if n := len(out); n > 0 && out[n-1].from >= from && out[n-1].to <= at {
+				out[n-1].to = at
+				continue
+			}
+			s.spend(at - from)
+			out = append(out, credentials(s.text, from, at+1)...)
 		}
 	}
 	return out
@@ -78,15 +92,16 @@ var scheme = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // httpCredentials finds the credentials of HTTP authentication.
-func httpCredentials(text string) (out []span) {
-	if !containsFold(text, "bearer ") && !containsFold(text, "basic ") {
+func httpCredentials(s *scan) (out []span) {
+	s.spend(2 * len(s.text))
+	if !containsFold(s.text, "bearer ") && !containsFold(s.text, "basic ") {
 		return nil
 	}
-	for _, m := range scheme().FindAllStringSubmatchIndex(text, -1) {
-		s := span{m[4], m[5]}
-		isWhole := strings.TrimSpace(text) == text[m[0]:m[1]]
-		if isCredential(strings.ToLower(text[m[2]:m[3]]), text[s.from:s.to], isWhole) {
-			out = append(out, s)
+	whole := strings.TrimSpace(s.text)
+	for _, m := range s.matches(scheme()) {
+		isWhole := whole == s.text[m[0]:m[1]]
+		if isCredential(strings.ToLower(s.text[m[2]:m[3]]), s.text[m[4]:m[5]], isWhole) {
+			out = append(out, span{m[4], m[5]})
 		}
 	}
 	return out
@@ -107,14 +122,17 @@ func isCredential(scheme, text string, isWhole bool) bool {
 }
 
 // webTokens finds JSON Web Tokens.
-func webTokens(text string) (out []span) {
-	for at := range indexes(text, "eyJ") {
-		if at > 0 && isTokenByte(text[at-1]) {
+func webTokens(s *scan) (out []span) {
+	for at := range s.indexes("eyJ") {
+		if at > 0 && isTokenByte(s.text[at-1]) {
 			continue
 		}
-		to := at + prefixLength(text[at:], func(c byte) bool { return isTokenByte(c) || c == '.' })
-		if parts := strings.Split(text[at:to], "."); len(parts) >= 3 && len(parts[0]) >= 10 && len(parts[1]) >= 10 {
-			out = append(out, span{at, to})
+		// A head and a payload, each with a dot behind it.
+		head := s.end(inToken, at)
+		payload := s.end(inToken, min(head+1, len(s.text)))
+		dots := payload < len(s.text) && s.text[head] == '.' && s.text[payload] == '.'
+		if dots && head-at >= 10 && payload-head-1 >= 10 {
+			out = append(out, span{at, s.end(inJWT, at)})
 		}
 	}
 	return out
@@ -130,19 +148,25 @@ func tokenHeads() []string {
 }
 
 // knownTokens finds the tokens of those services.
-func knownTokens(text string) (out []span) {
+func knownTokens(s *scan) (out []span) {
 	for _, head := range tokenHeads() {
-		for at := range indexes(text, head) {
-			if at > 0 && isTokenByte(text[at-1]) {
+		body, done := inToken, 0
+		switch {
+		case head == "SG.":
+			body = inJWT
+		case strings.HasSuffix(head, "/"):
+			body = inPath
+		}
+		for at := range s.indexes(head) {
+			// A head within what was read for the one before it begins no token that is not found yet.
+			if at < done || at > 0 && isTokenByte(s.text[at-1]) {
 				continue
 			}
 			from := at + len(head)
-			to := from + prefixLength(text[from:], func(c byte) bool {
-				return isTokenByte(c) || c == '.' && head == "SG." || c == '/' && strings.HasSuffix(head, "/")
-			})
+			done = s.end(body, from)
 			// A shorter text, or one without digits, is rather a name that begins like a token.
-			if to-from >= 16 && strings.ContainsAny(text[from:to], "0123456789") {
-				out = append(out, span{at, to})
+			if done-from >= 16 && strings.ContainsAny(s.text[from:done], "0123456789") {
+				out = append(out, span{at, done})
 			}
 		}
 	}

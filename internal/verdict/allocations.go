@@ -13,10 +13,14 @@ type Allocation struct {
 	Kind string
 	// Path is a path of an object.FieldTree, in which {name} is the object's name.
 	Path string
-	// when names a condition; nil means always.
+	// when names a condition on the object in which the place is filled; nil means always.
 	when condition
-	// OverridesManifest is set if a controller overwrites the manifest's own value by design, so that the value does not count.
-	OverridesManifest bool
+	// OverridesManifest names a condition in which a controller overwrites the manifest's own value by design, so that the value does not
+	// count. It must hold in what Helm deployed, in live, and after the write: a controller that somebody else has called does not write what
+	// Helm deployed, and one that the write dismisses no longer overwrites anything. Nil means never.
+	OverridesManifest condition
+	// fits reports whether a value is one that the server or the controller would fill in; nil means any.
+	fits func(value any) bool
 	// Edited is set if an owner who is a person proves an edit: the API server allocates without an owner, so the owner has changed the
 	// value or created the object with it. The annotations that kubectl writes belong to a person and prove nothing.
 	Edited bool
@@ -25,8 +29,8 @@ type Allocation struct {
 	Reason string
 }
 
-// condition reports whether a line of the table applies to a live object.
-type condition func(live map[string]any) bool
+// condition reports whether a line of the table applies to an object. It asks for nothing but what a manifest sets.
+type condition func(obj map[string]any) bool
 
 // Allocations is the table. A field in it is taken from live unless a manifest gives it a non-empty value.
 var Allocations = sync.OnceValue(func() []Allocation {
@@ -42,9 +46,9 @@ var Allocations = sync.OnceValue(func() []Allocation {
 		{Kind: "*", Path: "metadata.annotations/kubectl.kubernetes.io/restartedAt", lost: true, Reason: "kubectl rollout restart"},
 		{Kind: "*", Path: "spec.template.metadata.annotations/kubectl.kubernetes.io/restartedAt", lost: true, Reason: "kubectl rollout restart"},
 
-		{Kind: "Service", Path: "spec.clusterIP", Reason: "allocated by the API server"},
+		{Kind: "Service", Path: "spec.clusterIP", fits: isAddress, Reason: "allocated by the API server"},
 		{Kind: "Service", Path: "spec.clusterIPs", Reason: "allocated by the API server"},
-		{Kind: "Service", Path: "spec.ipFamilies", Reason: "chosen by the API server from the cluster's networks"},
+		{Kind: "Service", Path: "spec.ipFamilies", Edited: true, Reason: "chosen by the API server from the cluster's networks"},
 		{Kind: "Service", Path: "spec.ipFamilyPolicy", Edited: true, Reason: "chosen by the API server from the cluster's networks"},
 		{Kind: "Service", Path: "spec.healthCheckNodePort", Edited: true, Reason: "allocated by the API server"},
 		{Kind: "Service", Path: "spec.ports[].nodePort", Edited: true, Reason: "allocated by the API server"},
@@ -52,14 +56,14 @@ var Allocations = sync.OnceValue(func() []Allocation {
 		{Kind: "Service", Path: "metadata.finalizers/service.kubernetes.io/load-balancer-cleanup", Reason: "the service controller holds load balancers by it"},
 
 		{Kind: "PersistentVolumeClaim", Path: "spec.volumeName", Reason: "the volume that the controller bound"},
-		{Kind: "PersistentVolumeClaim", Path: "spec.storageClassName", Reason: "the cluster's default class, set by admission; nobody can change it"},
-		{Kind: "PersistentVolumeClaim", Path: "spec.dataSourceRef", Reason: "the API server copies dataSource"},
-		{Kind: "PersistentVolumeClaim", Path: "spec.dataSource", Reason: "the API server copies dataSourceRef"},
+		{Kind: "PersistentVolumeClaim", Path: "spec.storageClassName", Edited: true, Reason: "the cluster's default class, set by admission; nobody can change it"},
+		{Kind: "PersistentVolumeClaim", Path: "spec.dataSourceRef", Edited: true, Reason: "the API server copies dataSource"},
+		{Kind: "PersistentVolumeClaim", Path: "spec.dataSource", Edited: true, Reason: "the API server copies dataSourceRef"},
 		{Kind: "PersistentVolumeClaim", Path: "metadata.finalizers/kubernetes.io/pvc-protection", Reason: "admission protects claims in use by it"},
 		{Kind: "PersistentVolumeClaim", Path: "metadata.annotations/pv.kubernetes.io/*", Edited: true, Reason: "binding of the volume"},
 		{Kind: "PersistentVolumeClaim", Path: "metadata.annotations/volume.kubernetes.io/*", Edited: true, Reason: "provisioning of the volume"},
 		{Kind: "PersistentVolumeClaim", Path: "metadata.annotations/volume.beta.kubernetes.io/*", Edited: true, Reason: "provisioning of the volume"},
-		{Kind: "PersistentVolume", Path: "spec.claimRef", lost: true, Reason: "the claim that the controller bound"},
+		{Kind: "PersistentVolume", Path: "spec.claimRef", Edited: true, lost: true, Reason: "the claim that the controller bound"},
 		{Kind: "PersistentVolume", Path: "metadata.finalizers/kubernetes.io/pv-protection", Reason: "admission protects volumes in use by it"},
 		{Kind: "PersistentVolume", Path: "metadata.annotations/pv.kubernetes.io/*", Edited: true, lost: true, Reason: "binding of the volume"},
 
@@ -75,26 +79,22 @@ var Allocations = sync.OnceValue(func() []Allocation {
 		{Kind: "DaemonSet.apps", Path: "metadata.annotations/deprecated.daemonset.template.generation", Reason: "the API server counts templates"},
 		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "metadata.annotations/autoscaling.alpha.kubernetes.io/conditions", Edited: true, Reason: "status, as version 1 has it"},
 		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "metadata.annotations/autoscaling.alpha.kubernetes.io/current-metrics", Edited: true, Reason: "status, as version 1 has it"},
-		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "spec.targetCPUUtilizationPercentage", when: hasDefaultTarget, Reason: "version 2's default metric, read at version 1"},
+		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "spec.targetCPUUtilizationPercentage", fits: isDefaultTarget, Reason: "version 2's default metric, read at version 1"},
 
-		{Kind: "ClusterRole.rbac.authorization.k8s.io", Path: "rules", when: isAggregated, OverridesManifest: true, Reason: "the aggregation controller fills the rules"},
-		{Kind: mutating, Path: webhook, lost: true, Reason: "an injector fills it"},
-		{Kind: mutating, Path: webhook, when: hasInjector, OverridesManifest: true, Reason: "an injector named by an annotation fills it"},
-		{Kind: validating, Path: webhook, lost: true, Reason: "an injector fills it"},
-		{Kind: validating, Path: webhook, when: hasInjector, OverridesManifest: true, Reason: "an injector named by an annotation fills it"},
-		{Kind: definition, Path: conversion, lost: true, Reason: "an injector fills it"},
-		{Kind: definition, Path: conversion, when: hasInjector, OverridesManifest: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: "ClusterRole.rbac.authorization.k8s.io", Path: "rules", when: isAggregated, OverridesManifest: isAggregated, Reason: "the aggregation controller fills the rules"},
+		{Kind: mutating, Path: webhook, OverridesManifest: hasInjector, lost: true, Reason: "an injector fills it"},
+		{Kind: validating, Path: webhook, OverridesManifest: hasInjector, lost: true, Reason: "an injector fills it"},
+		{Kind: definition, Path: conversion, OverridesManifest: hasInjector, lost: true, Reason: "an injector fills it"},
 		{Kind: definition, Path: "metadata.finalizers/customresourcecleanup.apiextensions.k8s.io", Reason: "the server removes custom resources by it"},
-		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", lost: true, Reason: "an injector fills it"},
-		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", when: hasInjector, OverridesManifest: true, Reason: "an injector named by an annotation fills it"},
+		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", OverridesManifest: hasInjector, lost: true, Reason: "an injector fills it"},
 		{Kind: "APIService.apiregistration.k8s.io", Path: "metadata.labels/kube-aggregator.kubernetes.io/automanaged", Reason: "the aggregator's bookkeeping"},
 
 		{Kind: "Namespace", Path: "spec.finalizers", Reason: "set by the API server"},
 		{Kind: "Namespace", Path: "metadata.labels/kubernetes.io/metadata.name", Reason: "set by the API server"},
 		{Kind: "Namespace", Path: "metadata.annotations/openshift.io/sa.scc.*", Edited: true, Reason: "OpenShift gives every namespace its ranges"},
-		{Kind: "ServiceAccount", Path: "secrets/{name}-token-*", lost: true, Reason: "the token controller's"},
-		{Kind: "ServiceAccount", Path: "secrets/{name}-dockercfg-*", lost: true, Reason: "OpenShift's registry login"},
-		{Kind: "Secret", Path: "data/token", when: isAccountToken, lost: true, Reason: "the token controller's"},
+		{Kind: "ServiceAccount", Path: "secrets/{name}-token-*", Edited: true, lost: true, Reason: "the token controller's"},
+		{Kind: "ServiceAccount", Path: "secrets/{name}-dockercfg-*", Edited: true, lost: true, Reason: "OpenShift's registry login"},
+		{Kind: "Secret", Path: "data/token", when: isAccountToken, Edited: true, lost: true, Reason: "the token controller's"},
 		{Kind: "Secret", Path: "data/ca.crt", when: isAccountToken, Reason: "the token controller's"},
 		{Kind: "Secret", Path: "data/namespace", when: isAccountToken, Reason: "the token controller's"},
 		{Kind: "Secret", Path: "metadata.annotations/kubernetes.io/service-account.uid", when: isAccountToken, Edited: true, Reason: "the token controller's"},
@@ -103,34 +103,54 @@ var Allocations = sync.OnceValue(func() []Allocation {
 		{Kind: "Pod", Path: "spec.nodeName", Reason: "chosen by the scheduler"},
 		{Kind: "Pod", Path: "spec.priority", Reason: "resolved by admission from the class"},
 		{Kind: "Pod", Path: "spec.preemptionPolicy", Reason: "resolved by admission from the class"},
-		{Kind: "Pod", Path: "spec.serviceAccountName", Reason: "set by admission"},
-		{Kind: "Pod", Path: "spec.imagePullSecrets", Reason: "admission copies the service account's; nobody can change them"},
-		{Kind: "Pod", Path: "spec.volumes/kube-api-access-*", Reason: "admission mounts the service account's token"},
-		{Kind: "Pod", Path: "spec.containers[].volumeMounts//var/run/secrets/kubernetes.io/serviceaccount", Reason: "admission mounts the service account's token"},
-		{Kind: "Pod", Path: "spec.initContainers[].volumeMounts//var/run/secrets/kubernetes.io/serviceaccount", Reason: "admission mounts the service account's token"},
+		{Kind: "Pod", Path: "spec.serviceAccountName", fits: isDefaultAccount, Reason: "set by admission"},
+		{Kind: "Pod", Path: "spec.imagePullSecrets", Edited: true, Reason: "admission copies the service account's; nobody can change them"},
+		{Kind: "Pod", Path: "spec.volumes/kube-api-access-*", fits: isTokenVolume, Reason: "admission mounts the service account's token"},
+		{Kind: "Pod", Path: "spec.containers[].volumeMounts//var/run/secrets/kubernetes.io/serviceaccount", fits: isTokenMount, Reason: "admission mounts the service account's token"},
+		{Kind: "Pod", Path: "spec.initContainers[].volumeMounts//var/run/secrets/kubernetes.io/serviceaccount", fits: isTokenMount, Reason: "admission mounts the service account's token"},
 	}
 })
 
 // isAggregated reports whether a ClusterRole collects the rules of others.
-func isAggregated(live map[string]any) bool { return object.Child(live, "aggregationRule") != nil }
-
-// hasDefaultTarget reports whether an autoscaler has the target that the API sets on one without metrics.
-func hasDefaultTarget(live map[string]any) bool {
-	return object.Equal(object.Child(live, "spec")["targetCPUUtilizationPercentage"], int64(80))
-}
+func isAggregated(obj map[string]any) bool { return object.Child(obj, "aggregationRule") != nil }
 
 // isAccountToken reports whether a Secret is filled with the token of a service account.
-func isAccountToken(live map[string]any) bool {
-	return live["type"] == "kubernetes.io/service-account-token"
+func isAccountToken(obj map[string]any) bool {
+	return obj["type"] == "kubernetes.io/service-account-token"
 }
 
 // hasInjector reports whether an annotation asks a controller to fill in a CA.
-func hasInjector(live map[string]any) bool {
-	for name := range object.Child(object.Child(live, "metadata"), "annotations") {
-		if strings.HasPrefix(name, "cert-manager.io/inject-") || strings.HasSuffix(name, "/inject-cabundle") ||
-			strings.HasSuffix(name, "/inject-ca-bundle") {
+func hasInjector(obj map[string]any) bool {
+	for name, value := range object.Child(object.Child(obj, "metadata"), "annotations") {
+		asks := strings.HasPrefix(name, "cert-manager.io/inject-") || strings.HasSuffix(name, "/inject-cabundle") ||
+			strings.HasSuffix(name, "/inject-ca-bundle")
+		if asks && value != "" && value != "false" {
 			return true
 		}
 	}
 	return false
+}
+
+// isAddress reports whether a Service's address is one that the API server allocates. It never makes a Service headless.
+func isAddress(value any) bool { return value != "None" }
+
+// isDefaultTarget reports whether an autoscaler's target is the one that the API sets on an autoscaler without metrics.
+func isDefaultTarget(value any) bool { return object.Equal(value, int64(80)) }
+
+// isDefaultAccount reports whether a Pod's account is the one that admission chooses (kubernetes v1.36.3
+// plugin/pkg/admission/serviceaccount/admission.go Admit).
+func isDefaultAccount(value any) bool { return value == "default" }
+
+// isTokenVolume reports whether a Pod's volume is made of projections, as admission makes the one with the account's token (kubernetes
+// v1.36.3 plugin/pkg/admission/serviceaccount/admission.go TokenVolumeSource).
+func isTokenVolume(value any) bool {
+	volume, _ := value.(map[string]any)
+	return object.Child(volume, "projected") != nil
+}
+
+// isTokenMount reports whether a container mounts the volume that admission makes.
+func isTokenMount(value any) bool {
+	mount, _ := value.(map[string]any)
+	name, _ := mount["name"].(string)
+	return strings.HasPrefix(name, "kube-api-access-")
 }

@@ -35,6 +35,7 @@ func (w *Walker) classifyWithoutRules(path object.Path, n States) entry {
 	}
 	w.setClass(&e, w.classOf(path, n))
 	w.noteReplicas(&e, n)
+	w.noteOverwritten(&e)
 	switch {
 	case e.Managed:
 		e.weight = hard

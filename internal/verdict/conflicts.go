@@ -93,11 +93,12 @@ func (w *Walker) withConflict(findings []Finding, n, spelled States, place confl
 	if here.Desired.IsUnstored() { // the conflict shows that the server holds a value, although it returns none
 		here.Old, here.Desired = here.Old.Shown(), here.Desired.Shown()
 	}
+	allocated := w.isAllocated(path, here) || w.isOverridden(path, here)
 	e := w.verdict(path, here, true)
 	if e.Path == nil {
 		e.Finding = w.equivalentConflict(path, here, spelled.lookup(path).withoutNulls())
 	}
-	if w.isAllocated(path, here) {
+	if allocated {
 		e.Cause, e.Class = report.CauseChange, report.ClassAllocated // a controller fills it in by design, and the chart sets it
 	}
 	e.Verdict, e.Notes, e.After = report.Conflict, nil, nil

@@ -8,7 +8,7 @@ import (
 // Differences lists the places at which what the server would store is not what was predicted. Live is the object by which the allocated
 // fields are known. If onlyNamed is set, only what the manifest names counts: the rest of a new object is the server's own.
 func Differences(key object.Key, shape *kinds.Shape, live map[string]any, predicted, stored kinds.State, onlyNamed bool) []object.Path {
-	d := differenceWalk{allocated: AllocatedFor(key, live), onlyNamed: onlyNamed}
+	d := differenceWalk{allocated: AllocatedFor(key, live, predicted.Object(), stored.Object()), onlyNamed: onlyNamed}
 	d.walk(nil, States{Old: predicted, Live: stored}, shape)
 	return d.paths
 }
@@ -24,7 +24,7 @@ type differenceWalk struct {
 func (d *differenceWalk) walk(path object.Path, n States, s *kinds.Shape) {
 	n = n.withoutNulls()
 	switch {
-	case n.Old.Same(n.Live) || d.allocated.At(path).Value() != nil:
+	case n.Old.Same(n.Live) || d.isAllocated(path, n):
 	case n.areMaps():
 		for _, name := range n.fieldNames() {
 			d.walk(path.Field(name), n.field(name), s.Field(name))
@@ -37,4 +37,10 @@ func (d *differenceWalk) walk(path object.Path, n States, s *kinds.Shape) {
 	case !d.onlyNamed || n.Old.Named:
 		d.paths = append(d.paths, path)
 	}
+}
+
+// isAllocated reports whether the API server fills in the place. Controllers do nothing during a dry run.
+func (d *differenceWalk) isAllocated(path object.Path, n States) bool {
+	line := d.allocated.At(path).Value()
+	return line != nil && line.OverridesManifest == nil && line.fills(n.Live)
 }

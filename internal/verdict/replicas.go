@@ -22,6 +22,13 @@ func isZeroReplicas(path object.Path, live kinds.State) bool {
 	return IsReplicas(path) && live.Present && object.Equal(live.Value, int64(0))
 }
 
+// MaySwitchOff reports whether the finding does not count, and would if an autoscaler that does not scale to 0 scaled the object:
+// classifyWithoutRules takes such replicas for managed ones.
+func (f Finding) MaySwitchOff() bool {
+	counts := f.Managed || f.Cause == report.CauseChange || f.Silenced()
+	return !counts && IsReplicas(f.Path) && object.Equal(f.Live, int64(0)) && !object.IsZero(f.Old)
+}
+
 // isScaled reports whether the place may be edited although it has no owner: the API server forgets who wrote the replicas when they are
 // scaled to 0, or for a second time (tried on 1.36.3; apimachinery v0.36.3 managedfields ScaleHandler). What custom resources have there
 // may be the default of a webhook.

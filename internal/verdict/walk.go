@@ -32,6 +32,8 @@ type Walker struct {
 	// are looked up on first use.
 	text      map[string]any
 	Allocated *AllocatedFields
+	// called are the fields that the server or a controller fills in as live asks for it, whatever Helm deployed; looked up on first use.
+	called *AllocatedFields
 	// Command is the helm command that does the upgrade, for notes.
 	Command string
 	// Autoscaler sets the object's replicas; its name is empty if there is none.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -92,7 +94,7 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 	in.Desired = &report.Desired{Source: "chart", Chart: rendered.ChartName + "-" + rendered.ChartVersion, Helm: in.Desired.Helm}
 	in.NotCompared, in.Hooks = nil, nil
 	for _, h := range rendered.Hooks {
-		addHook(&in, h)
+		r.addHook(&in, h)
 	}
 	in.Warnings = slices.Concat(in.Warnings, r.connection.Cluster.Incomplete(rendered.Undiscovered), rendered.Warnings)
 	if r.target.Chart.Source.RepoURL != "" && fetch.IsLocal(r.target.Chart.Ref) {
@@ -101,6 +103,9 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 	}
 	in.DesiredObjects = r.objectsOf(answer.Manifest, in.Namespace, &in)
 	if loaded.Old == nil {
+		in.CreateNamespace = r.target.Chart.CreateNamespace
+	}
+	if loaded.Old == nil && !r.target.Chart.SkipCRDs {
 		in.Brings = rendered.Brings
 	}
 	if answer.Again != nil {
@@ -123,12 +128,16 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 	q := ChartRequest{
 		Path: path, Helm4: in.Desired.Helm == "4", Install: loaded.Old == nil, ReleaseName: in.Name, Namespace: in.Namespace,
 		Values: chart.Values, Capabilities: capabilities, Undiscovered: r.connection.Cluster.Undiscovered(), Known: r.options.Known,
-		EnableDNS: chart.EnableDNS, SkipSchemaValidation: chart.SkipSchemaValidation, ReadFile: chart.ReadFile, PostRender: chart.PostRender,
+		EnableDNS: chart.EnableDNS, SkipSchemaValidation: chart.SkipSchemaValidation, AllowOutsideLinks: chart.AllowOutsideLinks,
+		ReadFile: chart.ReadFile, PostRender: chart.PostRender,
 	}
 	if q.ReadFile == nil {
 		q.ReadFile = func(ctx context.Context, name string) ([]byte, error) {
 			return fetch.ReadFile(ctx, name, nil, chart.Source.Plugins)
 		}
+	}
+	if !chart.AllowOutsideLinks {
+		q.ReadFile = insideLinks(q.ReadFile)
 	}
 	if n := len(loaded.History.Entries); n > 0 {
 		q.LastRevision = loaded.History.Entries[n-1].Revision
@@ -183,5 +192,16 @@ func (r run) addSecondRendering(objects []object.Object, answer *RenderedChart, 
 		case found && !reflect.DeepEqual(again, o.Content):
 			o.Again, o.AtOnce = again, atOnce[o.Key]
 		}
+	}
+}
+
+// insideLinks returns a reader of values files that refuses those behind a symbolic link that leads out of its Git working tree: whoever
+// proposes a change to the tree could otherwise read what the user can read.
+func insideLinks(read func(context.Context, string) ([]byte, error)) func(context.Context, string) ([]byte, error) {
+	return func(ctx context.Context, name string) ([]byte, error) {
+		if err := files.CheckLinks(name); err != nil {
+			return nil, hint.New(err, "--allow-outside-links follows it, if you trust who wrote the link with your files")
+		}
+		return read(ctx, name)
 	}
 }

@@ -18,7 +18,9 @@ import (
 
 // forecast predicts what the writes of a comparison mean for pods. It reads the lists that the forecast wants.
 func (c *Comparer) forecast(ctx context.Context, comparison *threeway.Comparison) forecast.Effects {
-	in := forecast.Input{Autoscaled: comparison.Input.Autoscaled, Seen: forecast.Seen{}}
+	in := forecast.Input{
+		Autoscaled: comparison.Input.Autoscaled, AutoscalersUnseen: comparison.Input.AutoscalersUnseen, Seen: forecast.Seen{},
+	}
 	for i := range comparison.Objects {
 		in.Objects = append(in.Objects, forecastObject(&comparison.Objects[i], comparison))
 	}
@@ -116,5 +118,9 @@ func withEffects(r report.Release, effects forecast.Effects, scrub func(string) 
 		r.Objects[i].Effect = effects.Objects[r.Objects[i].Key()].Map(scrub)
 	}
 	r.Effect = effects.Release.Map(scrub)
+	for _, what := range effects.Unread {
+		r.Warnings = append(r.Warnings, report.Message{Code: report.CodeEffects,
+			Message: scrub(what) + "; what the operation means for pods and data is not exact"})
+	}
 	return r
 }

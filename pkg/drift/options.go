@@ -34,13 +34,16 @@ type Chart struct {
 	Values render.ValueOptions
 	// ReadFile reads a values file. If it is nil, fetch.ReadFile does, without standard input.
 	ReadFile func(ctx context.Context, name string) ([]byte, error)
-	// Install predicts helm upgrade --install if the release is not installed. Without it, such a release is an error.
-	Install bool
+	// Install predicts helm upgrade --install if the release is not installed. Without it, such a release is an error. SkipCRDs and
+	// CreateNamespace are flags of that installation; an upgrade ignores them.
+	Install, SkipCRDs, CreateNamespace bool
 	// KubeVersion replaces the version of Kubernetes that templates see. APIVersions are added to those of the cluster.
 	KubeVersion string
 	APIVersions []string
 	// NoLookup makes lookups find nothing instead of reading the cluster.
 	NoLookup, EnableDNS, SkipSchemaValidation bool
+	// AllowOutsideLinks follows symbolic links of the chart and of values files that lead out of the Git working tree that they are in.
+	AllowOutsideLinks bool
 	// PostRender returns what a post-renderer makes of the rendered manifest. If it is nil, there is none.
 	PostRender func(ctx context.Context, manifest []byte) ([]byte, error)
 }
@@ -54,6 +57,8 @@ type Options struct {
 	// ForceConflicts, ForceReplace and TakeOwnership are flags of helm upgrade. Flux always forces conflicts, so an upgrade of its releases
 	// is predicted with ForceConflicts.
 	ForceConflicts, ForceReplace, TakeOwnership bool
+	// NoHooks predicts an operation that runs no hooks.
+	NoHooks bool
 	// DryRun also lets the API server try every predicted write. The report says where the server disagrees.
 	DryRun bool
 

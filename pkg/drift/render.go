@@ -26,8 +26,8 @@ type ChartRequest struct {
 	Capabilities *chartutil.Capabilities
 	Undiscovered []string
 	// Known is what is known to be secret, and rendering adds to it. Options.Render gets it and passes it on.
-	Known                           *secret.Known
-	EnableDNS, SkipSchemaValidation bool
+	Known                                              *secret.Known
+	EnableDNS, SkipSchemaValidation, AllowOutsideLinks bool
 
 	// ReadFile reads a values file. It must be set if Values names files.
 	ReadFile func(ctx context.Context, name string) ([]byte, error)
@@ -77,7 +77,7 @@ func (q ChartRequest) options(ctx context.Context) (render.ChartOptions, error) 
 	out := render.ChartOptions{
 		Path: q.Path, Helm4: q.Helm4, Install: q.Install, ReleaseName: q.ReleaseName, Namespace: q.Namespace,
 		LastRevision: q.LastRevision, Values: q.Values, Capabilities: q.Capabilities, Undiscovered: q.Undiscovered, Known: q.Known,
-		EnableDNS: q.EnableDNS, SkipSchemaValidation: q.SkipSchemaValidation, PostRender: q.PostRender,
+		EnableDNS: q.EnableDNS, SkipSchemaValidation: q.SkipSchemaValidation, AllowOutsideLinks: q.AllowOutsideLinks, PostRender: q.PostRender,
 	}
 	config, about, err := q.Previous.Decode()
 	if err != nil {

@@ -41,7 +41,7 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 		}
 	}
 	for _, h := range desired.Hooks {
-		addHook(&in, render.Hook{
+		r.addHook(&in, render.Hook{
 			Kind: h.Kind, Name: h.Name, Path: h.Path, Weight: h.Weight, Events: h.Events, DeletePolicies: h.DeletePolicies,
 		})
 	}
@@ -81,7 +81,7 @@ func (r run) addLast(ctx context.Context, loaded *release.Loaded, in *threeway.I
 
 // addHook adds a hook to what is not compared, and to the hooks of the operation if that runs it. Helm never deletes a definition (helm
 // v3.22.0 pkg/action/hooks.go execHook, deleteHookByPolicy).
-func addHook(in *threeway.Input, h render.Hook) {
+func (r run) addHook(in *threeway.Input, h render.Hook) {
 	in.NotCompared = append(in.NotCompared, report.NotCompared{Kind: h.Kind, Name: h.Name, Reason: "hook"})
 	out := threeway.Hook{Kind: h.Kind, Name: h.Name, Path: h.Path, Weight: h.Weight, Event: "pre-" + string(in.Operation), First: true}
 	if !slices.Contains(h.Events, out.Event) {
@@ -91,7 +91,7 @@ func addHook(in *threeway.Input, h render.Hook) {
 		out.DeletedBefore = len(h.DeletePolicies) == 0 || slices.Contains(h.DeletePolicies, "before-hook-creation")
 		out.DeletedAfter = slices.Contains(h.DeletePolicies, "hook-succeeded")
 	}
-	if slices.Contains(h.Events, out.Event) {
+	if slices.Contains(h.Events, out.Event) && !r.options.NoHooks {
 		in.Hooks = append(in.Hooks, out)
 	}
 }

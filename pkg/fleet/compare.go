@@ -2,9 +2,11 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/labels"
@@ -36,24 +38,58 @@ type Progress struct{ Done, Total, Drifted, Errors int }
 // lists is wanted.
 const wideFrom = 3
 
+// lastComparisons is how long the comparisons that have begun go on after the end of the context.
+const lastComparisons = 500 * time.Millisecond
+
 // Compare compares the releases and returns a report of each. What goes wrong with a release is an error in its report; the error of
-// Compare is that of the context.
+// Compare is that of the context. Even then, if it has compared a release, it returns a report of each: an error for those that it did not
+// compare.
 func (s Source) Compare(ctx context.Context, found Found, o Options) ([]report.Release, error) {
 	c := s.newComparison(ctx, found, o)
-	defer c.cluster.sweep.Close()
-	c.compareAll(ctx)
-	c.compareChanged(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer c.cluster.sweep.Close()
+		c.compareAll(ctx)
+		c.compareChanged(ctx)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		// A comparison asks the context when it reads, and may compare a large release for long.
+		select {
+		case <-done:
+		case <-time.After(lastComparisons):
+		}
+	}
+	reports := c.reports()
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("comparing releases: %w", err)
+		return reports, fmt.Errorf("comparing releases: %w", err)
+	}
+	return reports, nil
+}
+
+// reports returns the reports that there are. A release without one was not compared before the context ended.
+func (c *comparison) reports() []report.Release {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.read == 0 && len(c.results) > 0 {
+		return nil
 	}
 	out := make([]report.Release, 0, len(c.results))
-	for _, r := range c.results {
-		if !r.gone {
+	for i, r := range c.results {
+		switch {
+		case !r.done:
+			out = append(out, c.failed(c.found[i], errInterrupted))
+		case !r.gone:
 			out = append(out, r.Release)
 		}
 	}
-	return out, nil
+	return out
 }
+
+// errInterrupted is the error of a release that was not read before the context ended.
+var errInterrupted = errors.New("interrupted before it was read")
 
 // comparison is one call of Compare.
 type comparison struct {
@@ -65,10 +101,10 @@ type comparison struct {
 	together, alone *drift.Comparer
 
 	mu sync.Mutex
-	// next is the next release to compare, and those before first are done.
-	next, first int
-	results     []result
-	progress    Progress
+	// next is the next release to compare, and those before first are done. Read is how many were compared before the context ended.
+	next, first, read int
+	results           []result
+	progress          Progress
 }
 
 // result is the report of one release.
@@ -119,11 +155,13 @@ func (c *comparison) compareAll(ctx context.Context) {
 				if !ok || ctx.Err() != nil {
 					return
 				}
-				if r := c.found[i]; r.Problem != nil {
-					c.finish(i, c.failed(r, fmt.Errorf("find release %s: %w", r.Last.Release, r.Problem)))
+				r, out := c.found[i], report.Release{}
+				if r.Problem != nil {
+					out = c.failed(r, fmt.Errorf("find release %s: %w", r.Last.Release, r.Problem))
 				} else {
-					c.finish(i, c.compare(ctx, c.together, r))
+					out = c.compare(ctx, c.together, r)
 				}
+				c.finish(i, out, ctx.Err() == nil)
 			}
 		})
 	}
@@ -146,10 +184,13 @@ func (c *comparison) take() (i int, ok bool) {
 	return i, true
 }
 
-// finish stores the result of a release.
-func (c *comparison) finish(i int, r report.Release) {
+// finish stores the result of a release, and whether it was there before the context ended.
+func (c *comparison) finish(i int, r report.Release, inTime bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if inTime {
+		c.read++
+	}
 	c.results[i] = result{Release: r, done: true}
 	c.progress.Done++
 	if r.Drifted {
@@ -171,7 +212,10 @@ func (c *comparison) compare(ctx context.Context, comparer *drift.Comparer, r re
 		}
 	}()
 	result, err := comparer.Compare(ctx, drift.Target{Namespace: r.Last.Namespace, Release: r.Last.Release})
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return c.failed(r, errInterrupted) // the request that it cut off is of no interest
+	case err != nil:
 		return c.failed(r, err)
 	}
 	return c.Report(result)
@@ -211,10 +255,15 @@ func (c *comparison) compareChanged(ctx context.Context) {
 		key := [2]string{r.Last.Namespace, r.Last.Release}
 		switch present, listed := now[key]; {
 		case listed && (len(present.History.Entries) == 0 || present.Last.Status == statusUninstalled && r.Last.Status != statusUninstalled):
+			c.mu.Lock()
 			c.results[i].gone = true
+			c.mu.Unlock()
 		case !listed || !slices.Equal(present.History.Entries, r.History.Entries):
 			group.Go(func() error {
-				c.results[i].Release = c.compare(ctx, c.alone, r)
+				again := c.compare(ctx, c.alone, r)
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.results[i].Release = again
 				return nil
 			})
 		}

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -15,22 +14,22 @@ import (
 )
 
 // List reads the last record of each release and returns what it says, concurrency releases at a time. Progress is called after each
-// release, one call at a time. What goes wrong with a release is an error in its entry; the error of List is that of the context.
+// release, one call at a time. What goes wrong with a release is an error in its entry; the error of List is that of the context. Even then,
+// if it has read a release, it returns an entry of each.
 func (s Source) List(ctx context.Context, found Found, concurrency int, progress func(Progress)) ([]report.ListedRelease, error) {
 	listed, present := make([]report.ListedRelease, len(found.Releases)), make([]bool, len(found.Releases))
-	sum := Progress{Total: len(found.Releases)}
+	sum, inTime := Progress{Total: len(found.Releases)}, 0
 	var mu sync.Mutex
 	var group errgroup.Group
 	group.SetLimit(concurrency)
 	for i, r := range found.Releases {
 		group.Go(func() error {
-			if ctx.Err() != nil {
-				return nil
-			}
 			listed[i], present[i] = s.listRelease(ctx, r)
 			mu.Lock()
 			defer mu.Unlock()
-			sum.Done++
+			if sum.Done++; ctx.Err() == nil {
+				inTime++
+			}
 			if listed[i].Error != nil {
 				sum.Errors++
 			}
@@ -39,8 +38,8 @@ func (s Source) List(ctx context.Context, found Found, concurrency int, progress
 		})
 	}
 	_ = group.Wait() // no release returns an error
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("listing releases: %w", err)
+	if err := ctx.Err(); err != nil && inTime == 0 {
+		return nil, err
 	}
 	out := make([]report.ListedRelease, 0, len(listed))
 	for i, l := range listed {
@@ -48,7 +47,7 @@ func (s Source) List(ctx context.Context, found Found, concurrency int, progress
 			out = append(out, l)
 		}
 	}
-	return out, nil
+	return out, ctx.Err()
 }
 
 // listRelease reads the last record of a release. It reports false if the release was uninstalled after it was found.
@@ -56,6 +55,9 @@ func (s Source) listRelease(ctx context.Context, r release.Released) (out report
 	record, err := (*release.Record)(nil), r.Problem
 	if err == nil {
 		r, record, err = s.lastRecord(ctx, r)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = errInterrupted
 	}
 	if len(r.History.Entries) == 0 {
 		return out, false

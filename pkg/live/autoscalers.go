@@ -63,7 +63,8 @@ func (c *Cluster) Autoscalers(ctx context.Context, namespaces []string) (map[obj
 	for _, l := range inParallel(c.autoscalerLists(namespaces), func(l autoscalerList) autoscalerList { return l.read(ctx, c) }) {
 		if l.err != nil {
 			noun := fmt.Sprintf("%s.%s in namespace %q", l.plural, l.group, l.namespace)
-			warnings = append(warnings, warning("", "list", noun, l.err, "replicas that an autoscaler sets count as drift"))
+			warnings = append(warnings, warning("", "list", noun, l.err,
+				"replicas that the manifest names count as drift also where an autoscaler sets them"))
 			continue
 		}
 		l.addTo(out)

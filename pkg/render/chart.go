@@ -55,6 +55,8 @@ type ChartOptions struct {
 	Lookup *rest.Config
 	// EnableDNS lets templates look up host names.
 	EnableDNS bool
+	// AllowOutsideLinks follows symbolic links of a chart directory that lead out of its Git working tree.
+	AllowOutsideLinks bool
 	// SkipSchemaValidation skips the check of the values against the chart's schema.
 	SkipSchemaValidation bool
 	// Known holds the known secrets, and learns the values that the templates see. Its secrets are removed from
@@ -143,7 +145,7 @@ type renderer struct {
 
 // run renders the chart, and a second time if it is volatile.
 func (r renderer) run(ctx context.Context) (*Rendered, error) {
-	warnings, err := inspectLinks(r.Path)
+	warnings, err := inspectLinks(r.Path, r.AllowOutsideLinks)
 	if err != nil {
 		return nil, err
 	}

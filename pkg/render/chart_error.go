@@ -42,6 +42,7 @@ func (e *Error) Hint() string { return e.Advice }
 const (
 	hintNoChart      = "give the path of a chart directory or of a packaged chart (.tgz)"
 	hintDependencies = "helm dependency build fetches them into the chart's charts/ directory"
+	hintOutsideLinks = "--allow-outside-links follows it, for a chart whose authors you trust with your files"
 	hintKubeVersion  = "--kube-version renders for another version of Kubernetes"
 	hintSchema       = "correct the values, or skip the check with --skip-schema-validation, as helm upgrade can"
 	hintHelm4        = "Helm 4 has this function, Helm 3 does not: --helm-version 4"

@@ -11,12 +11,15 @@ import (
 
 	"helm.sh/helm/v4/pkg/ignore"
 
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Helm's loader follows every symbolic link of a chart directory, even out of the chart, and takes the targets as part of the
-// chart (helm v3.22.0 internal/sympath Walk; only its log says so). Chart does the same, with a warning about links that leave
-// the chart. A link to a directory that contains it keeps Helm's loader busy until a path grows too long for the system, and
+// chart (helm v3.22.0 internal/sympath Walk; only its log says so). Whoever can propose a change to a chart could so read what the user can
+// read. Chart follows a link within the Git working tree that the chart is in, but into no hidden folder of it, and warns about links that
+// leave the chart. With ChartOptions.AllowOutsideLinks it follows other links too, but none to /proc, /sys and /dev.
+// A link to a directory that contains it keeps Helm's loader busy until a path grows too long for the system, and
 // two such links keep it busy for ever: that is an error. So is an unreasonable number of files behind links, which needs no
 // circle. In archives, links are empty files.
 
@@ -28,13 +31,16 @@ type linkWalker struct {
 	// top is the chart directory, and real the same path without links.
 	top, real string
 	rules     *ignore.Rules
-	linked    int
-	warnings  []report.Message
+	// tree is where links may lead, unless allowed is set.
+	tree     files.Tree
+	allowed  bool
+	linked   int
+	warnings []report.Message
 }
 
 // inspectLinks returns warnings about links that lead out of a chart directory, and an error if following links would
 // never end.
-func inspectLinks(path string) ([]report.Message, error) {
+func inspectLinks(path string, allowed bool) ([]report.Message, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		return nil, nil
@@ -47,7 +53,14 @@ func inspectLinks(path string) ([]report.Message, error) {
 	if err != nil {
 		return nil, loadError(path, err)
 	}
-	w := linkWalker{top: top, real: real, rules: chartIgnore(top)}
+	tree, err := files.TreeOf(real)
+	if err != nil {
+		return nil, loadError(path, err)
+	}
+	w := linkWalker{top: top, real: real, tree: tree, allowed: allowed}
+	if w.rules, err = w.chartIgnore(); err != nil {
+		return nil, loadError(path, err)
+	}
 	if err := w.walkDirectory("", []string{real}, false); err != nil {
 		return nil, loadError(path, err)
 	}
@@ -56,13 +69,32 @@ func inspectLinks(path string) ([]report.Message, error) {
 
 // chartIgnore reads .helmignore. If the file cannot be read, nothing is ignored here, and Helm's loader will report
 // the error.
-func chartIgnore(top string) *ignore.Rules {
-	rules, err := ignore.ParseFile(filepath.Join(top, ignore.HelmIgnore))
+func (w *linkWalker) chartIgnore() (*ignore.Rules, error) {
+	path := filepath.Join(w.top, ignore.HelmIgnore)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		if err := w.check(ignore.HelmIgnore, real); err != nil {
+			return nil, err
+		}
+	}
+	rules, err := ignore.ParseFile(path)
 	if err != nil {
 		rules = ignore.Empty()
 	}
 	rules.AddDefaults()
-	return rules
+	return rules, nil
+}
+
+// check returns an error if something that is reached through a link is not to be read.
+func (w *linkWalker) check(name, real string) error {
+	reason := w.tree.Refuses(real)
+	if reason == "" || w.allowed && !files.IsSystem(real) {
+		return nil
+	}
+	e := &Error{Message: fmt.Sprintf("the symbolic link %s %s", filepath.ToSlash(name), reason)}
+	if !files.IsSystem(real) {
+		e.Advice = hintOutsideLinks
+	}
+	return e
 }
 
 // walkDirectory inspects the entries of a directory. Name is its path from the top, and parents are the real paths of
@@ -101,6 +133,11 @@ func (w *linkWalker) walkEntry(name string, parents []string, linked bool) error
 	if w.rules.Ignore(filepath.ToSlash(name), info) {
 		return nil
 	}
+	if linked {
+		if err := w.check(name, real); err != nil {
+			return err
+		}
+	}
 	if isLink && !isInside(real, w.real) {
 		file := filepath.ToSlash(name)
 		w.warnings = append(w.warnings, report.Message{Code: CodeLinkedFile, File: file, Message: "the symbolic link " + file +
@@ -128,7 +165,11 @@ func isInside(path, directory string) bool {
 // loadError returns the error of a chart that could not be read.
 func loadError(path string, err error) error {
 	e := &Error{Message: fmt.Sprintf("loading chart %s: %v", path, err)}
-	if errors.Is(err, fs.ErrNotExist) {
+	var cause *Error
+	switch {
+	case errors.As(err, &cause):
+		e.Advice = cause.Advice
+	case errors.Is(err, fs.ErrNotExist):
 		e.Advice = hintNoChart
 	}
 	return e

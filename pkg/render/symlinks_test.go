@@ -102,7 +102,7 @@ func TestArchivedLinksAreEmpty(t *testing.T) {
 	})
 }
 
-// TestLinks checks that Chart follows the links of a directory as Helm does, with a warning about a link out of the
+// TestLinks checks that Chart follows the links of a directory as Helm does if it is allowed to, with a warning about a link out of the
 // chart.
 func TestLinks(t *testing.T) {
 	quiet(t)
@@ -125,7 +125,7 @@ func TestLinks(t *testing.T) {
 			path := chartOf(t, "-- .helmignore --\n*.tmp\n-- values.yaml --\nplace: inside\n-- templates/a.yaml --\nall: {{ range $_, $f := .Files.Glob \"files/**\" }}{{ $f | toString | quote }}{{ end }}\n")
 			link(t, path, tt.links)
 			bothHelms(t, func(t *testing.T, four bool) {
-				got := sameAsHelm(t, webOptions(func(o *ChartOptions) { o.Path, o.Helm4 = path, four }))
+				got := sameAsHelm(t, webOptions(func(o *ChartOptions) { o.Path, o.Helm4, o.AllowOutsideLinks = path, four, true }))
 				if !strings.Contains(got.Manifest, tt.want) || len(got.Warnings) != tt.warnings {
 					t.Errorf("got %s, %v", got.Manifest, got.Warnings)
 				}
@@ -135,6 +135,62 @@ func TestLinks(t *testing.T) {
 					}
 				}
 			})
+		})
+	}
+}
+
+// TestOutsideLinks checks that links are followed only within the Git working tree of the chart and into no hidden folder, that an error
+// names the link and the flag, and that no flag reads what the system shows of its processes.
+func TestOutsideLinks(t *testing.T) {
+	quiet(t)
+	const leak = "-- templates/a.yaml --\nall: {{ .Files.Get \"leak\" | b64enc }}\n"
+	tests := map[string]struct {
+		links           map[string]string
+		refused, anyway bool
+	}{
+		"beside the chart":         {map[string]string{"leak": "../shared/values.txt"}, false, false},
+		"outside the tree":         {map[string]string{"leak": "OUTSIDE/secret.txt"}, true, false},
+		"hidden folder":            {map[string]string{"leak": "../.git/config"}, true, false},
+		"by another link":          {map[string]string{"leak": "other", "other": "OUTSIDE/secret.txt"}, true, false},
+		"folder outside":           {map[string]string{"files": "OUTSIDE"}, true, false},
+		"folder with a hidden one": {map[string]string{"charts/common": "../../shared"}, true, false},
+		"custom resources":         {map[string]string{"crds/a.yaml": "OUTSIDE/secret.txt"}, true, false},
+		"subchart":                 {map[string]string{"charts/common": "OUTSIDE"}, true, false},
+		"default values":           {map[string]string{"values.yaml": "OUTSIDE/secret.txt"}, true, false},
+		"what is ignored":          {map[string]string{".helmignore": "OUTSIDE/secret.txt"}, true, false},
+		"environment":              {map[string]string{"leak": "/proc/self/environ"}, true, true},
+		"device":                   {map[string]string{"leak": "/dev/null"}, true, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			top, outside := t.TempDir(), t.TempDir()
+			for file, text := range map[string]string{
+				outside + "/secret.txt": "outside: yes\n", outside + "/Chart.yaml": onlyChart,
+				top + "/.git/config": "token", top + "/shared/values.txt": "a: 1\n", top + "/shared/.hidden/a": "x", top + "/shared/Chart.yaml": onlyChart,
+			} {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			path := filepath.Join(top, "web")
+			if err := os.Rename(chartOf(t, leak), path); err != nil {
+				t.Fatal(err)
+			}
+			for from, to := range tt.links {
+				_ = os.Remove(filepath.Join(path, from))
+				link(t, path, map[string]string{from: strings.ReplaceAll(to, "OUTSIDE", outside)})
+			}
+			for _, allowed := range []bool{false, true} {
+				_, err := Chart(context.Background(), webOptions(func(o *ChartOptions) { o.Path, o.AllowOutsideLinks = path, allowed }))
+				refused := tt.refused && (tt.anyway || !allowed)
+				var fault *Error
+				if isFault := errors.As(err, &fault) && strings.Contains(fault.Message, "the symbolic link "); isFault != refused {
+					t.Errorf("allowed %v: %v", allowed, err)
+				}
+				if refused && strings.Contains(fault.Advice, "--allow-outside-links") == tt.anyway {
+					t.Errorf("the advice is %q", fault.Advice)
+				}
+			}
 		})
 	}
 }
@@ -178,7 +234,7 @@ func TestEndlessLinks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := chartOf(t, "")
 			link(t, path, tt.links)
-			_, err := Chart(context.Background(), webOptions(func(o *ChartOptions) { o.Path = path }))
+			_, err := Chart(context.Background(), webOptions(func(o *ChartOptions) { o.Path, o.AllowOutsideLinks = path, true }))
 			var fault *Error
 			if !errors.As(err, &fault) || !strings.Contains(fault.Message, tt.want) || !strings.Contains(fault.Message, path) {
 				t.Errorf("error %v", err)

@@ -16,7 +16,9 @@ func (p *Plan) Forecast(ctx context.Context, predict func(context.Context, forec
 	for i := range p.Objects {
 		planned[p.Objects[i].compared] = &p.Objects[i]
 	}
-	in := forecast.Input{Autoscaled: p.comparison.Input.Autoscaled, Seen: forecast.Seen{}}
+	in := forecast.Input{
+		Autoscaled: p.comparison.Input.Autoscaled, AutoscalersUnseen: p.comparison.Input.AutoscalersUnseen, Seen: forecast.Seen{},
+	}
 	for i := range p.comparison.Objects {
 		o := &p.comparison.Objects[i]
 		in.Objects = append(in.Objects, p.forecastObject(o, planned[o]))

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -117,13 +118,21 @@ func (r *run) get(ctx context.Context, ref object.Ref) (map[string]any, error) {
 	return r.server.Get(ctx, ref)
 }
 
-// send writes. Neither an interrupt nor the end of the object's time cancels a write that has begun, because its result would then be
-// unknown. They cancel a dry run, which leaves nothing behind.
+// lastWrite is how long a write that has begun goes on after an interrupt.
+const lastWrite = time.Second
+
+// send writes. The end of the object's time does not cancel a write that has begun, because its result would then be unknown. An interrupt
+// leaves it lastWrite. They cancel a dry run, which leaves nothing behind.
 func (r *run) send(ctx context.Context, request threeway.Request, manager string) (map[string]any, error) {
 	if r.DryRun {
 		return r.server.Write(ctx, request, manager, true)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Timeout/2)
+	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Timeout/2)
 	defer cancel()
-	return r.server.Write(ctx, request, manager, false)
+	defer context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			time.AfterFunc(lastWrite, cancel)
+		}
+	})()
+	return r.server.Write(writing, request, manager, false)
 }

@@ -1,6 +1,9 @@
 package report
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Effect predicts what the write of one object means for pods, for what reaches them, and for data.
 type Effect struct {
@@ -38,6 +41,15 @@ type ReleaseEffect struct {
 	Downtime []ObjectKey `json:"downtime,omitempty"`
 	// Inexact says why the prediction is less exact than it could be; empty if it is exact.
 	Inexact string `json:"inexact,omitempty"`
+}
+
+// CodeEffects is the code of the warning that something could not be read from which Effect is predicted.
+const CodeEffects = "effects-unread"
+
+// LacksEffects reports whether something could not be read from which Effect is predicted. The operation may then restart more pods, and
+// more of them may go down, than Effect says.
+func (r Release) LacksEffects() bool {
+	return slices.ContainsFunc(r.Warnings, func(m Message) bool { return m.Code == CodeEffects })
 }
 
 // Restarts reports whether the operation replaces any pod of the release.

@@ -16,6 +16,9 @@ const (
 	KindReport = "Report"
 )
 
+// CodeAutoscalers is the code of an error of a release: autoscalers could not be read, and only they would say whether replicas are drift.
+const CodeAutoscalers = "autoscalers-unread"
+
 // Report is the contract of helmdrift diff: every output format is a view of it. [New] and [NewScan] make one, and [Read] reads a saved
 // one. It holds only masked values, unless the caller asked for others with threeway.Mask.
 type Report struct {

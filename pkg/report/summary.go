@@ -37,12 +37,24 @@ func (r *Report) Recount() {
 	r.Summary = Summary{Errors: len(r.Errors)}
 	for i := range r.Releases {
 		release := &r.Releases[i]
+		release.Errors = slices.DeleteFunc(release.Errors, release.isExcused)
 		for j := range release.Objects {
 			release.Objects[j].Drifted = release.Objects[j].hasDrifted()
 		}
 		release.Drifted = release.HasDrifted()
 		r.Summary.add(*release)
 	}
+}
+
+// isExcused reports whether an error is about replicas that a rule silences, so that nobody needs to know more of them. A baseline only
+// silences what is known, and whether they are drift is not known.
+func (r *Release) isExcused(e Message) bool {
+	silences := func(rule *IgnoreRule) bool { return rule != nil && !rule.Baseline }
+	return e.Code == CodeAutoscalers && slices.ContainsFunc(r.Objects, func(o Object) bool {
+		return o.Key().String() == e.Object && slices.ContainsFunc(o.Fields, func(f Finding) bool {
+			return f.Path == "spec.replicas" && silences(f.IgnoredBy)
+		})
+	})
 }
 
 func (s *Summary) add(r Release) {

@@ -148,7 +148,8 @@ func (p *Player) Autoscalers(_ context.Context, namespaces []string) (map[object
 		i := slices.IndexFunc(p.from.Autoscalers, func(a Autoscalers) bool { return a.Namespace == namespace })
 		if i < 0 {
 			warnings = append(warnings, report.Message{Code: CodeNotInSnapshot,
-				Message: fmt.Sprintf("the autoscalers of namespace %q are not in the snapshot; replicas that one sets count as drift", namespace)})
+				Message: fmt.Sprintf("the autoscalers of namespace %q are not in the snapshot; "+
+					"replicas that the manifest names count as drift also where an autoscaler sets them", namespace)})
 			continue
 		}
 		warnings = append(warnings, p.from.Autoscalers[i].Warnings...)

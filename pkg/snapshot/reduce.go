@@ -15,7 +15,7 @@ func reduced(o map[string]any) map[string]any {
 	if o["kind"] != "Pod" {
 		return out
 	}
-	spec := maps.Clone(object.Child(o, "spec"))
+	spec := without(object.Child(o, "spec"))
 	for _, field := range []string{"containers", "initContainers"} {
 		var containers []any
 		for _, c := range object.Items(spec, field) {

@@ -154,6 +154,14 @@ func (s *saver) object(group, kind string, object map[string]any) json.RawMessag
 	return s.encode(object)
 }
 
+// item returns an object of a list as JSON, with its secrets replaced.
+func (s *saver) item(group, kind string, object map[string]any) json.RawMessage {
+	if s.masker != nil {
+		object = s.masker.Item(group, kind, object)
+	}
+	return s.encode(object)
+}
+
 // text returns a text for people without its secrets, as reports show it.
 func (s *saver) text(text string) string {
 	if s.masker == nil {
@@ -341,7 +349,7 @@ func (s *saver) savedLists() (out []List) {
 		saved := List{Group: l.kind.Group, Version: l.kind.Version, Kind: l.kind.Kind, Namespace: l.namespace, Error: s.text(a.problem),
 			Forbidden: a.forbidden}
 		for _, item := range a.items {
-			saved.Items = append(saved.Items, s.object(l.kind.Group, l.kind.Kind, reduced(item)))
+			saved.Items = append(saved.Items, s.item(l.kind.Group, l.kind.Kind, reduced(item)))
 		}
 		out = append(out, saved)
 	}
@@ -353,32 +361,4 @@ func (s *saver) savedLists() (out []List) {
 
 func gvkOf(l List) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: l.Group, Version: l.Version, Kind: l.Kind}
-}
-
-// savedLookups returns the answers to lookups.
-func (s *saver) savedLookups() (out []Lookup) {
-	for q, a := range s.answers.lookups {
-		out = append(out, Lookup{
-			Path: q.Path, Accept: q.Accept, Status: a.Status, Code: a.Code, ContentType: a.Header.Get("Content-Type"),
-			Body: s.lookupBody(a.Body), Error: s.text(a.problem),
-		})
-	}
-	slices.SortFunc(out, func(a, b Lookup) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Accept, b.Accept)) })
-	return out
-}
-
-// lookupBody returns the body of an answer with its secrets replaced. Lookups ask for JSON.
-func (s *saver) lookupBody(body []byte) string {
-	if s.masker == nil {
-		return string(body)
-	}
-	var found map[string]any
-	if utiljson.Unmarshal(body, &found) != nil {
-		return s.masker.Text(string(body))
-	}
-	kind, _ := found["kind"].(string)
-	if strings.HasPrefix(kind, "API") { // what the server serves: APIGroupList, APIResourceList …
-		return string(body)
-	}
-	return string(s.object("", kind, found))
 }

@@ -26,6 +26,8 @@ func (c *comparer) decideMissing(p pair, why Absence) decision {
 		d.fail(scopeLater, namespaceTerminating(resourceOf(p.desired.Ref), p.desired.Name, namespace))
 	case why != AbsentNamespace:
 		d.waitsFor = c.prerequisite(p.desired)
+	case c.in.Operation == report.OperationInstall && namespace == c.in.StorageNamespace && c.in.CreateNamespace:
+		d.waitsFor = "its namespace"
 	case c.in.Operation == report.OperationInstall && namespace == c.in.StorageNamespace:
 		d.fail(scopeAll, recordError+namespaceNotFound(namespace))
 	case !c.releaseCreates("Namespace", "", namespace):

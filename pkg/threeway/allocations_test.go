@@ -1,7 +1,6 @@
 package threeway
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +24,7 @@ func TestAllocations(t *testing.T) {
 			if !c.Quiet() {
 				t.Errorf("not silent: %s", describe(c))
 			}
-			if line.OverridesManifest {
+			if line.OverridesManifest != nil {
 				return
 			}
 			w := walkerOf(c, old, live)
@@ -73,7 +72,10 @@ func ownedBy(manager string, live map[string]any, line verdict.Allocation) map[s
 			down(`k:{"port":80,"protocol":"TCP"}`)
 		}
 	}
-	if keyed {
+	switch {
+	case line.Kind == "ServiceAccount":
+		down(`k:{"name":"` + strings.ReplaceAll(strings.Replace(key, "*", "abc", 1), "{name}", "x") + `"}`)
+	case keyed:
 		down("f:" + strings.ReplaceAll(strings.Replace(key, "*", "abc", 1), "{name}", "x"))
 	}
 	return map[string]any{
@@ -114,7 +116,7 @@ func seedCase(line verdict.Allocation, content map[string]any) {
 	path, _, _ := strings.Cut(line.Path, "/")
 	annotations := map[string]any{}
 	switch {
-	case strings.HasSuffix(path, "caBundle") && line.OverridesManifest:
+	case strings.HasSuffix(path, "caBundle") && line.OverridesManifest != nil:
 		annotations["cert-manager.io/inject-ca-from"] = "d/x"
 	case line.Kind == "ClusterRole.rbac.authorization.k8s.io":
 		content["aggregationRule"] = map[string]any{}
@@ -174,10 +176,13 @@ func plant(live map[string]any, line verdict.Allocation) {
 	switch {
 	case last == "finalizers" && keyed:
 		node[last] = []any{key}
-	case keyed && slices.Contains([]string{"secrets", "volumes"}, last):
+	case keyed && last == "volumes":
+		projected := map[string]any{"sources": []any{map[string]any{"serviceAccountToken": map[string]any{"path": "token"}}}}
+		node[last] = []any{map[string]any{"name": key, "projected": projected}}
+	case keyed && last == "secrets":
 		node[last] = []any{map[string]any{"name": key}}
 	case last == "volumeMounts":
-		node[last] = []any{map[string]any{"name": "v", "mountPath": key}}
+		node[last] = []any{map[string]any{"name": "kube-api-access-abc", "mountPath": key}}
 	case keyed:
 		kinds.SetDefault(node, last, map[string]any{})
 		object.Child(node, last)[key] = "eA=="
@@ -198,6 +203,8 @@ func planted(name string) any {
 		return map[string]any{"name": "x", "kind": "y"}
 	case "imagePullSecrets":
 		return []any{map[string]any{"name": "x"}}
+	case "serviceAccountName":
+		return "default"
 	case "targetCPUUtilizationPercentage":
 		return int64(80)
 	case "nodePort", "healthCheckNodePort", "priority":

@@ -61,7 +61,7 @@ func filesOf(archive *txtar.Archive) map[string]string {
 //	ignore.yaml                         rules, as a configuration has them under ignore; today is 2026-11-21
 //	managers.yaml                       names of field managers by group
 //	options                             words: raw (live is as written, without Helm's metadata), server-side, migrates, force, replace, take-ownership,
-//	                                    unread (schemas and autoscalers were not asked for), install, rollback, helm4,
+//	                                    unread (schemas and autoscalers were not asked for), autoscalers-unread (they could not be read), install, rollback, helm4,
 //	                                    built-in (the built-in rules hold), controllers (what they wrote is reported),
 //	                                    sql (the records are in a database)
 //	want                                the findings
@@ -117,6 +117,7 @@ func caseInput(t *testing.T, files map[string]string) Input {
 	caseReads(t, files, &in)
 	in.Schemas = schemasOf(t, files["crd.yaml"])
 	in.ApplyTypes = applyTypesOf(t, files["crd.yaml"])
+	in.AutoscalersUnseen = slices.Contains(options, "autoscalers-unread")
 	if slices.Contains(options, "unread") {
 		in.Schemas, in.Autoscaled, in.ApplyTypes = nil, nil, nil
 	}

@@ -14,7 +14,8 @@ import (
 // Compare compares one release. It is pure: Needs lists what could be read to make the answer better.
 func Compare(in Input) *Comparison {
 	job := newComparer(in)
-	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), Warnings: slices.Clone(in.Warnings), job: job}
+	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), job: job}
+	c.Warnings, c.Errors = slices.Clone(in.Warnings), slices.Clone(in.Errors)
 	if in.Operation == report.OperationInstall {
 		c.applyInstallRules()
 	}
@@ -23,6 +24,7 @@ func Compare(in Input) *Comparison {
 	c.warnOfRules()
 	c.warnOfDuplicates()
 	c.warnOfDeployer()
+	c.failOnUnseenAutoscalers()
 	c.noteGroupChanges()
 	return c
 }

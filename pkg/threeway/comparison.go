@@ -17,8 +17,8 @@ type Comparison struct {
 	Input Input
 	// Objects are all objects of old and desired, in Helm's install order (helm v3.22.0 pkg/releaseutil/kind_sorter.go InstallOrder).
 	Objects []ObjectComparison
-	// Warnings are those of the input and of the comparison itself.
-	Warnings []report.Message
+	// Warnings and Errors are those of the input and of the comparison itself.
+	Warnings, Errors []report.Message
 	// known holds the secrets of the objects. It is made on first use.
 	known *secret.Known
 

@@ -24,6 +24,9 @@ func describe(c *Comparison) string {
 	for _, w := range c.Warnings {
 		fmt.Fprintf(&b, "warning %s: %s: %s\n", w.Code, w.Object, w.Message)
 	}
+	for _, e := range c.Errors {
+		fmt.Fprintf(&b, "error %s: %s: %s\n", e.Code, e.Object, e.Message)
+	}
 	for _, o := range c.Objects {
 		fmt.Fprintf(&b, "%s: %s", o.key, o.Action)
 		say(&b, o.Missing, " missing")

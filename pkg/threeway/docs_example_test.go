@@ -125,7 +125,7 @@ func (e example) objects(t *testing.T, named map[string]json.RawMessage) []objec
 func apiVersions() map[string]string {
 	return map[string]string{
 		"ConfigMap": "v1", "Secret": "v1", "Service": "v1", "ResourceQuota": "v1", "Deployment": "apps/v1", "Job": "batch/v1",
-		"Ingress": "networking.k8s.io/v1", "PodDisruptionBudget": "policy/v1", "Thing": "ex.com/v1",
+		"Ingress": "networking.k8s.io/v1", "PodDisruptionBudget": "policy/v1", "ClusterRole": "rbac.authorization.k8s.io/v1", "Thing": "ex.com/v1",
 	}
 }
 

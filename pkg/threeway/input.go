@@ -53,6 +53,8 @@ type Input struct {
 	Hooks []Hook
 	// Brings are the kinds that Helm creates before it builds the manifest: those of the chart's crds folder, at an install.
 	Brings []schema.GroupKind
+	// CreateNamespace says that an install creates StorageNamespace if it does not exist, before it stores the record.
+	CreateNamespace bool
 
 	// Live holds what was read, for every Ref of old and desired. A Ref that it lacks counts as an object that could not be read.
 	Live map[object.Ref]Live

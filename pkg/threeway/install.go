@@ -8,12 +8,14 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// failDuplicateCreations fails the objects that the chart names more than once. Client-side, Helm creates each of them, and the second
-// creation finds the object of the first (helm v3.22.0 pkg/kube/client.go Create). Server-side, each is an apply, which goes through.
+// failDuplicateCreations fails the objects that the chart names more than once, and the namespace of the release if --create-namespace has
+// created it. Client-side, Helm creates each of them, and the second creation finds the object of the first (helm v3.22.0
+// pkg/kube/client.go Create, pkg/action/install.go RunWithContext). Server-side, each is an apply, which goes through.
 func (c *Comparison) failDuplicateCreations() {
 	for i := range c.Objects {
 		o := &c.Objects[i]
-		if o.Times < 2 || o.Action != report.ActionCreate || c.Input.ServerSide() {
+		twice := o.Times > 1 || c.Input.CreateNamespace && o.Kind == "Namespace" && o.Group == "" && o.Name == c.Input.StorageNamespace
+		if !twice || o.Action != report.ActionCreate || c.Input.ServerSide() {
 			continue
 		}
 		o.fail(scopeDeletions, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name).Error())

@@ -67,6 +67,21 @@ func (c *Comparison) MaybeAutoscaled(f verdict.Finding) bool {
 	return c.Input.AutoscalersUnseen && verdict.IsReplicas(f.Path)
 }
 
+// failOnUnseenAutoscalers adds an error for each object whose replicas at 0 would be drift if an autoscaler that could not be read scales
+// it. Replicas that the manifest names count as drift without one, so they need no error.
+func (c *Comparison) failOnUnseenAutoscalers() {
+	if !c.Input.AutoscalersUnseen {
+		return
+	}
+	for i := range c.Objects {
+		if o := &c.Objects[i]; slices.ContainsFunc(o.Findings, verdict.Finding.MaySwitchOff) {
+			c.Errors = append(c.Errors, report.Message{Code: report.CodeAutoscalers, Object: o.key.String(),
+				Message: "spec.replicas is 0 and no manifest names it. That is drift if an autoscaler that does not scale to 0 scales the object, " +
+					"and autoscalers could not be read"})
+		}
+	}
+}
+
 // hasRepairerEntry reports whether an interrupted repair has left its entry in the managedFields of an object that is applied server-side.
 func (o *ObjectComparison) hasRepairerEntry() bool {
 	isRepairer := func(e owners.Entry) bool { return e.Manager == owners.Repairer && e.Operation == "Update" }

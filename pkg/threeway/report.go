@@ -22,7 +22,7 @@ func (c *Comparison) Report(mask Mask) report.Release {
 		Name: in.Name, Namespace: in.Namespace, StorageNamespace: in.StorageNamespace, Cluster: in.Cluster,
 		Terminating: in.Terminating[in.Namespace] || in.Terminating[in.StorageNamespace],
 		Operation:   in.Operation, Old: in.Old, Last: in.Last, Desired: in.Desired, ApplyMethod: in.ApplyMethod,
-		Warnings: scrubbed(c.Warnings, scrub), Errors: scrubbed(in.Errors, scrub), NotCompared: orEmpty(in.NotCompared),
+		Warnings: scrubbed(c.Warnings, scrub), Errors: scrubbed(c.Errors, scrub), NotCompared: orEmpty(in.NotCompared),
 		Objects: []report.Object{}, Compared: len(c.Objects),
 	}
 	if d := c.Deployer(); in.ServerSide() && d.Known {

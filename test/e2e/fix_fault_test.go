@@ -138,7 +138,7 @@ func TestFixInterrupted(t *testing.T) {
 			if err := c.process.Signal(os.Interrupt); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(3 * time.Second) // it cannot be seen from outside when the signal arrives
+			time.Sleep(500 * time.Millisecond) // it cannot be seen from outside when the signal arrives
 		})))
 		state, text := c.startFix(t)
 		if !state.Exited() || state.ExitCode() != 1 || !strings.Contains(text, "interrupted") {

@@ -25,6 +25,7 @@ func (c *Case) helm4(call helmCall) (string, error) {
 		rollback := action.NewRollback(cfg)
 		rollback.Version, rollback.Timeout, rollback.WaitStrategy = call.revision, helmTimeout, kube.HookOnlyStrategy
 		rollback.ServerSideApply, rollback.ForceConflicts, rollback.ForceReplace = call.serverSide, call.forceConflicts, call.force
+		rollback.DisableHooks = call.noHooks
 		return "", rollback.Run(c.release)
 	}
 	return "", fmt.Errorf("helm4: unknown verb %q", call.verb)
@@ -40,6 +41,7 @@ func (c *Case) install4(cfg *action.Configuration, call helmCall) (string, error
 	install.WaitStrategy, install.ServerSideApply = kube.HookOnlyStrategy, call.serverSide != "false"
 	install.ForceConflicts, install.ForceReplace = call.forceConflicts, call.force
 	install.TakeOwnership, install.SkipSchemaValidation = call.takeOwnership, call.skipSchema
+	install.DisableHooks, install.SkipCRDs, install.CreateNamespace = call.noHooks, call.skipCRDs, call.createNamespace
 	install.Replace = true // as upgrade --install does, for a name that was uninstalled
 	install.PostRenderer = renderer
 	return manifest4(install.Run(chart, vals))
@@ -62,6 +64,7 @@ func (c *Case) upgrade4(cfg *action.Configuration, call helmCall) (string, error
 	if call.dryRun {
 		upgrade.DryRunStrategy = action.DryRunServer
 	}
+	upgrade.DisableHooks, upgrade.SkipCRDs = call.noHooks, call.skipCRDs
 	upgrade.PostRenderer = renderer
 	return manifest4(upgrade.Run(c.release, chart, vals))
 }

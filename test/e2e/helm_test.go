@@ -47,6 +47,7 @@ func (c *Case) helm3(call helmCall) (string, error) {
 	case "rollback":
 		rollback := action.NewRollback(cfg)
 		rollback.Version, rollback.Timeout, rollback.Force = call.revision, helmTimeout, call.force
+		rollback.DisableHooks = call.noHooks
 		return "", rollback.Run(c.release)
 	case "uninstall":
 		uninstall := action.NewUninstall(cfg)
@@ -65,6 +66,7 @@ func (c *Case) install3(cfg *action.Configuration, call helmCall) (string, error
 	install := action.NewInstall(cfg)
 	install.ReleaseName, install.Namespace, install.Timeout = c.release, c.ns, helmTimeout
 	install.TakeOwnership, install.Force, install.SkipSchemaValidation = call.takeOwnership, call.force, call.skipSchema
+	install.DisableHooks, install.SkipCRDs, install.CreateNamespace = call.noHooks, call.skipCRDs, call.createNamespace
 	install.Replace = true // as upgrade --install does, for a name that was uninstalled
 	install.PostRenderer = renderer
 	return manifest3(install.Run(chart, vals))
@@ -82,6 +84,7 @@ func (c *Case) upgrade3(cfg *action.Configuration, call helmCall) (string, error
 	if call.dryRun {
 		upgrade.DryRunOption = "server"
 	}
+	upgrade.DisableHooks, upgrade.SkipCRDs = call.noHooks, call.skipCRDs
 	upgrade.PostRenderer = renderer
 	return manifest3(upgrade.Run(c.release, chart, vals))
 }

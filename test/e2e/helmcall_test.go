@@ -33,6 +33,8 @@ type helmCall struct {
 	skipSchema                 bool
 	// force is --force of Helm 3 and --force-replace of Helm 4; only Helm 4 has forceConflicts and serverSide.
 	force, forceConflicts, takeOwnership bool
+	// noHooks is --no-hooks; an installation alone has skipCRDs and createNamespace.
+	noHooks, skipCRDs, createNamespace bool
 	// serverSide is auto, true or false. An installation takes auto as true, as upgrade --install does.
 	serverSide string
 	// dryRun is --dry-run=server: Helm renders the release and writes nothing.
@@ -90,6 +92,9 @@ func (h *helmCall) addFlags(flags *pflag.FlagSet, dir string) {
 	flags.BoolVar(&h.force, "force", false, "")
 	flags.BoolVar(&h.force, "force-replace", false, "")
 	flags.BoolVar(&h.takeOwnership, "take-ownership", false, "")
+	flags.BoolVar(&h.noHooks, "no-hooks", false, "")
+	flags.BoolVar(&h.skipCRDs, "skip-crds", false, "")
+	flags.BoolVar(&h.createNamespace, "create-namespace", false, "")
 	flags.StringVar(&h.postRenderer, "post-renderer", "", "")
 	flags.StringArrayVar(&h.postArgs, "post-renderer-args", nil, "")
 }

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -20,7 +22,7 @@ func TestReadOnlyRole(t *testing.T) {
 }
 
 // TestForbiddenKind runs with a role that lacks one kind. That is an error on its objects and exit code 1, and all others are compared.
-// The warnings are about both kinds of autoscalers, which the role may not read.
+// The warnings are about both kinds of autoscalers, which the role may not read, and about the pods that one of them may start again.
 func TestForbiddenKind(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)
@@ -34,6 +36,7 @@ func TestForbiddenKind(t *testing.T) {
 	must(t, err)
 	want(t, out, 1, `warning forbidden
 warning forbidden
+warning effects-unread
 ConfigMap settings: none error=forbidden
 Deployment web: update drifted
   overwrite/drift spec.replicas old=2 desired=2 live=5 by:kubectl(scale)`)
@@ -58,11 +61,16 @@ func TestForbiddenRecords(t *testing.T) {
 
 // grant allows a user, or a group of that name, to get and list resources in the story's namespace.
 func (c *Case) grant(name, group string, resources ...string) error {
+	return c.grantVerbs(name, "get, list", group, resources...)
+}
+
+// grantVerbs allows verbs other than get and list.
+func (c *Case) grantVerbs(name, verbs, group string, resources ...string) error {
 	quoted := `["` + strings.Join(resources, `", "`) + `"]`
 	return c.cluster.create(context.Background(), `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: `+name+`}
-rules: [{apiGroups: ["`+group+`"], resources: `+quoted+`, verbs: [get, list]}]
+rules: [{apiGroups: ["`+group+`"], resources: `+quoted+`, verbs: [`+verbs+`]}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
@@ -70,4 +78,96 @@ metadata: {name: `+name+`}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: `+name+`}
 subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: `+name+`}, {kind: Group, apiGroup: rbac.authorization.k8s.io, name: `+name+`}]
 `, c.ns, "kubectl-create")
+}
+
+// TestForbiddenAutoscalers scales a Deployment to 0 whose replicas the chart leaves to an autoscaler. That is drift, and for a role that may
+// not list autoscalers it is an error, not a clean release. Autoscalers of KEDA stay forbidden: that costs a warning.
+func TestForbiddenAutoscalers(t *testing.T) {
+	t.Parallel()
+	c := newCase(t, suite.cluster)
+	must(t, os.WriteFile(filepath.Join(c.dir, "scaled.yaml"), []byte(`apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: "nginx:1.25"}]}}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec: {minReplicas: 2, maxReplicas: 5, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
+`), 0o600))
+	must(t, c.helm(false, "install", "scaled.yaml"))
+	must(t, c.scale("deployment/web", "0"))
+	user := "no-lists-" + c.ns
+	must(t, c.grant(user+"-a", "apps", "deployments"))
+	must(t, c.grant(user+"-b", "", "secrets"))
+	must(t, c.grantVerbs(user+"-c", "get", "autoscaling", "horizontalpodautoscalers"))
+	as := []string{"--kube-as-user", user, "--kube-as-group", user + "-a", "--kube-as-group", user + "-b", "--kube-as-group", user + "-c"}
+	finding := `Deployment web: none drifted
+  ignore/drift spec.replicas old=1 desired=1 live=0`
+	out, err := c.diff()
+	must(t, err)
+	want(t, out, 2, finding)
+	out, err = c.diff(as...)
+	must(t, err)
+	want(t, out, 1, `warning forbidden
+warning forbidden
+error autoscalers-unread Deployment.apps `+c.ns+`/web
+Deployment web: none
+  ignore/drift spec.replicas old=1 desired=1 live=0 unmanaged`)
+	must(t, c.grant(user+"-d", "autoscaling", "horizontalpodautoscalers"))
+	out, err = c.diff(append(as, "--kube-as-group", user+"-d")...)
+	must(t, err)
+	want(t, out, 2, "warning forbidden\n"+finding)
+}
+
+// TestForbiddenPods upgrades a Service to a selector that selects nothing. It led to pods of another release. A role that may not list pods
+// does not see that, and the gate on downtime says that it does not know.
+func TestForbiddenPods(t *testing.T) {
+	t.Parallel()
+	c := newCase(t, suite.cluster)
+	must(t, c.cluster.create(context.Background(), `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: other}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: "nginx:1.25"}]}}
+`, c.ns, "kubectl-create"))
+	service := `{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: SELECTOR}, ports: [{port: 80}]}}`
+	for name, selector := range map[string]string{"before.yaml": "web", "after.yaml": "typo"} {
+		must(t, os.WriteFile(filepath.Join(c.dir, name), []byte(strings.ReplaceAll(service, "SELECTOR", selector)), 0o600))
+	}
+	must(t, c.helm(false, "install", "before.yaml"))
+	other, err := c.ref("deployment/other")
+	must(t, err)
+	must(t, await(c, other, []string{"status.readyReplicas", "2"}))
+	user := "no-pods-" + c.ns
+	must(t, c.grant(user+"-a", "", "secrets", "services"))
+	as := []string{"--kube-as-user", user, "--kube-as-group", user + "-a"}
+	chart, err := c.chart("after.yaml")
+	must(t, err)
+	diff := func(args ...string) binaryRun {
+		t.Helper()
+		out, err := c.diff(append([]string{c.release, chart}, args...)...)
+		must(t, err)
+		return out
+	}
+	if out := diff("--fail-on", "downtime"); out.exit != 2 || !out.report.objects()[0].Effect.Downtime {
+		t.Errorf("for an administrator: exit %d\n%s", out.exit, out.stdout)
+	}
+	for _, gate := range []string{"downtime", "restart", "drift,restart"} {
+		out := diff(append(as, "--fail-on", gate)...)
+		if out.exit != 1 || out.report.objects()[0].Effect == nil || out.report.objects()[0].Effect.Inexact == "" {
+			t.Errorf("--fail-on %s without the right to list pods: exit %d\n%s", gate, out.exit, out.stdout)
+		}
+	}
+	if out := diff(append(as, "--fail-on", "drift")...); out.exit != 0 {
+		t.Errorf("--fail-on drift does not depend on pods: exit %d\n%s", out.exit, out.stdout)
+	}
+	must(t, c.grant(user+"-b", "", "pods"))
+	if out := diff(append(as, "--kube-as-group", user+"-b", "--fail-on", "downtime")...); out.exit != 2 {
+		t.Errorf("with the right to list pods: exit %d\n%s", out.exit, out.stdout)
+	}
 }

@@ -1,0 +1,125 @@
+package files
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Tree is the part of the file system to which symbolic links may lead from a folder: the folder itself and the Git working tree that it is
+// in. Whoever can propose a change to that tree can write a link into it, and so read with the rights of whoever follows the link.
+type Tree struct {
+	// folder is the folder, and root the working tree; empty if it is in none. Both are paths without links.
+	folder, root string
+}
+
+// TreeOf returns the tree of a folder.
+func TreeOf(folder string) (Tree, error) {
+	folder, err := filepath.EvalSymlinks(folder)
+	if err == nil {
+		folder, err = filepath.Abs(folder)
+	}
+	if err != nil {
+		return Tree{}, err
+	}
+	for dir := folder; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil { // in a worktree and in a submodule it is a file
+			return Tree{folder, dir}, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return Tree{folder: folder}, nil
+		}
+	}
+}
+
+// Refuses returns why a link must not lead to a target, which is a path without links; empty if it may.
+func (t Tree) Refuses(target string) string {
+	switch {
+	case IsSystem(target):
+		return "leads to " + target + ", which is no file on a disk"
+	case isInside(target, t.folder) && (t.root == "" || !isHidden(t.folder, target)):
+		return ""
+	case t.root == "":
+		return "leads to " + target + ", which is outside of " + t.folder
+	case !isInside(target, t.root):
+		return "leads to " + target + ", which is outside of the Git working tree " + t.root
+	case isHidden(t.root, target):
+		return "leads to " + target + ", which is in a hidden folder"
+	}
+	return ""
+}
+
+// IsSystem reports whether a path without links is below a folder in which the system shows its state and its devices.
+func IsSystem(path string) bool {
+	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(dir string) bool { return isInside(path, dir) })
+}
+
+// isHidden reports whether a folder on the way from another one to a target has a name that begins with a dot.
+func isHidden(from, target string) bool {
+	rest, err := filepath.Rel(from, target)
+	if err != nil {
+		return true
+	}
+	names := strings.Split(rest, string(filepath.Separator))
+	for i, name := range names {
+		info, err := os.Stat(target)
+		isFolder := i < len(names)-1 || err == nil && info.IsDir()
+		if isFolder && name != "." && strings.HasPrefix(name, ".") {
+			return true
+		}
+	}
+	return false
+}
+
+// isInside reports whether a path is a folder or below it.
+func isInside(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// CheckLinks returns an error that names the first symbolic link on the way to a file that is in a Git working tree and leads to where it
+// must not. A name of no file, such as a URL, is no error.
+func CheckLinks(name string) error {
+	here := string(filepath.Separator)
+	if !filepath.IsAbs(name) {
+		dir, err := os.Getwd()
+		if err == nil {
+			dir, err = filepath.EvalSymlinks(dir)
+		}
+		if err != nil {
+			return err
+		}
+		here = dir
+	}
+	rest := strings.TrimPrefix(filepath.FromSlash(name), filepath.VolumeName(name))
+	for step := range strings.SplitSeq(rest, string(filepath.Separator)) {
+		if step == ".." {
+			here = filepath.Dir(here)
+			continue
+		}
+		path := filepath.Join(here, step)
+		info, err := os.Lstat(path)
+		if err != nil {
+			return nil // whoever reads the file will report it
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			here = path
+			continue
+		}
+		target, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return nil
+		}
+		tree, err := TreeOf(here)
+		if err != nil {
+			return err
+		}
+		if reason := tree.Refuses(target); tree.root != "" && reason != "" {
+			return fmt.Errorf("the symbolic link %s %s", path, reason)
+		}
+		here = target
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package secret
+
+import "strings"
+
+// The hash of a pod template is part of names: a Deployment calls its ReplicaSets after it, and these their pods. It is a digest of the whole
+// template, also of the secrets in it. A masked snapshot has a token for it, the same one in names, owners, labels and the status.
+
+// Item returns a copy of an object that a controller may have made, from a list, with its secrets replaced. Beyond what Object replaces,
+// it replaces the hash of the pod template in the object's name. Nobody asks for such an object by its name.
+func (m *Masker) Item(group, kind string, object map[string]any) map[string]any {
+	out := m.Object(group, kind, object)
+	metadata, _ := object["metadata"].(map[string]any)
+	masked, _ := out["metadata"].(map[string]any)
+	labels, _ := metadata["labels"].(map[string]any)
+	owners, _ := masked["ownerReferences"].([]any)
+	if len(owners) == 0 {
+		return out // it was made by a person, who chose its name
+	}
+	for label := range templateHashes() {
+		hash, _ := labels[label].(string)
+		if hash == "" {
+			continue
+		}
+		m.inName(masked, "name", hash)
+		m.inName(masked, "generateName", hash)
+		for _, owner := range owners {
+			if owner, ok := owner.(map[string]any); ok {
+				m.inName(owner, "name", hash)
+			}
+		}
+		if status, has := out["status"]; has {
+			out["status"] = eachText("", status, func(_, text string) string { return strings.ReplaceAll(text, "-"+hash, "-"+m.mask(hash)) })
+		}
+	}
+	return out
+}
+
+// inName replaces a hash in a name: web-HASH, web-HASH-x7k2p.
+func (m *Masker) inName(fields map[string]any, field, hash string) {
+	name, _ := fields[field].(string)
+	words := strings.Split(name, "-")
+	for i := 1; i < len(words); i++ {
+		if words[i] == hash {
+			words[i] = m.mask(hash)
+			fields[field] = strings.Join(words, "-")
+		}
+	}
+}
+
+// statusHashes replaces the hashes of templates in the status of an object: the names of what it owns in messages, and the fields that name
+// the revision, such as currentPodHash or stableRS.
+func (m *Masker) statusHashes(masked map[string]any) {
+	metadata, _ := masked["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	status, has := masked["status"]
+	if !has || name == "" {
+		return
+	}
+	masked["status"] = eachText("", status, func(field, text string) string {
+		if n := hashLength(text); n > 0 && n == len(text) && (strings.HasSuffix(field, "Hash") || strings.HasSuffix(field, "RS")) {
+			return m.mask(text)
+		}
+		return m.hashesAfter(name+"-", text)
+	})
+}
+
+// eachText returns a copy of a value with its texts replaced. Field is the name of the field that has the value.
+func eachText(field string, v any, replace func(field, text string) string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, below := range v {
+			out[name] = eachText(name, below, replace)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = eachText(field, item, replace)
+		}
+		return out
+	case string:
+		return replace(field, v)
+	}
+	return v
+}
+
+// hashesAfter replaces the hashes that follow a name and a dash in a text.
+func (m *Masker) hashesAfter(head, text string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, head)
+		if !found {
+			b.WriteString(text)
+			return b.String()
+		}
+		isName := before == "" || !isTokenByte(before[len(before)-1])
+		b.WriteString(before + head)
+		if n := hashLength(after); n > 0 && isName {
+			b.WriteString(m.mask(after[:n]))
+			after = after[n:]
+		}
+		text = after
+	}
+}
+
+// hashLength returns the length of the hash of a template at the beginning of a text, or 0: a number of 32 bits, whose digits are written with
+// letters and digits that spell no words (k8s.io/apimachinery v0.37.1 pkg/util/rand/rand.go SafeEncodeString).
+func hashLength(text string) int {
+	n := prefixLength(text, func(c byte) bool { return strings.IndexByte("bcdfghjklmnpqrstvwxz2456789", c) >= 0 })
+	if n < 5 || n > 10 || n < len(text) && isTokenByte(text[n]) && text[n] != '-' {
+		return 0
+	}
+	return n
+}
