@@ -135,6 +135,7 @@ func (w *Walker) walk(path object.Path, n States, s *kinds.Shape) []entry {
 		return []entry{{weight: silent}}
 	}
 	n.Old = w.withAllocatedOld(path, n)
+	n.Old = w.withScaledOld(path, n)
 	if below := w.walkBelow(path, n, s); len(below) > 0 {
 		return w.fold(path, n, below)
 	}
