@@ -13,6 +13,7 @@ import (
 
 // Compare compares one release. It is pure: Needs lists what could be read to make the answer better.
 func Compare(in Input) *Comparison {
+	in.Autoscaled = markLeaving(in)
 	job := newComparer(in)
 	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), job: job}
 	c.Warnings, c.Errors = slices.Clone(in.Warnings), slices.Clone(in.Errors)
