@@ -232,7 +232,7 @@ func (a *Absorption) effects(effects []absorb.Effect) []report.AbsorbEffect {
 }
 
 func (a *Absorption) effect(e absorb.Effect) report.AbsorbEffect {
-	out := report.AbsorbEffect{Object: report.ObjectKey{Key: e.Key}, Derived: e.Derived, Converges: e.Converges}
+	out := report.AbsorbEffect{Object: report.ObjectKey{Key: e.Key}, Derived: e.Derived, Converges: e.Converges, Hook: e.Hook}
 	if len(e.Path) == 0 {
 		out.Action = report.ActionCreate
 		if e.After == nil {
@@ -240,17 +240,16 @@ func (a *Absorption) effect(e absorb.Effect) report.AbsorbEffect {
 		}
 		return out
 	}
+	if e.Hook != nil {
+		a.show(&out, e, &threeway.ObjectComparison{Object: object.Object{Ref: object.Ref{Key: e.Key}}})
+		return out
+	}
 	for _, c := range []*threeway.Comparison{a.after, a.Result.Comparison} {
 		o := objectOf(c, e.Key)
 		if o == nil {
 			continue
 		}
-		f := threeway.Finding{Path: e.Path, Old: e.Before, Desired: e.After}
-		shown := a.Result.Comparison.Field(o, f, threeway.Mask{})
-		out.Path, out.Masked, out.Before, out.After = shown.Path, shown.Masked, shown.Old, shown.Desired
-		if a.showsAnnounced([]any{e.Before, e.After}) {
-			out.Masked, out.Before, out.After = true, nil, nil
-		}
+		a.show(&out, e, o)
 		for _, f := range o.Findings {
 			if c == a.after && f.Path.Overlaps(e.Path) {
 				out.Verdict = f.Verdict
@@ -262,6 +261,16 @@ func (a *Absorption) effect(e absorb.Effect) report.AbsorbEffect {
 	return out
 }
 
+// show adds the place of an effect and its values, masked, to what is reported.
+func (a *Absorption) show(out *report.AbsorbEffect, e absorb.Effect, o *threeway.ObjectComparison) {
+	f := threeway.Finding{Path: e.Path, Old: e.Before, Desired: e.After}
+	shown := a.Result.Comparison.Field(o, f, threeway.Mask{})
+	out.Path, out.Masked, out.Before, out.After = shown.Path, shown.Masked, shown.Old, shown.Desired
+	if a.showsAnnounced([]any{e.Before, e.After}) {
+		out.Masked, out.Before, out.After = true, nil, nil
+	}
+}
+
 // allEffects returns what all changes together move beyond the fields.
 func (a *Absorption) allEffects() []report.AbsorbEffect {
 	var out []report.AbsorbEffect
@@ -271,7 +280,7 @@ func (a *Absorption) allEffects() []report.AbsorbEffect {
 			continue
 		}
 		for _, e := range found.Effects {
-			id := e.Key.String() + " " + e.Path.String()
+			id := strings.Join(e.Hook, ",") + " " + e.Key.String() + " " + e.Path.String()
 			if !seen[id] && !a.isWanted(e) {
 				seen[id] = true
 				out = append(out, a.effect(e))
@@ -284,7 +293,7 @@ func (a *Absorption) allEffects() []report.AbsorbEffect {
 // isWanted reports whether an effect is on a field that is absorbed itself.
 func (a *Absorption) isWanted(e absorb.Effect) bool {
 	for _, w := range a.wanted {
-		if w.Key == e.Key && (len(w.Path) == 0 || w.Path.Overlaps(e.Path)) {
+		if w.Key == e.Key && e.Hook == nil && (len(w.Path) == 0 || w.Path.Overlaps(e.Path)) {
 			return true
 		}
 	}
