@@ -200,6 +200,10 @@ func (f *fieldSearch) prove(ctx context.Context, holding []attempt) (next []atte
 			continue
 		}
 		p := proof{edits: all[i], score: kept[i].score, rendering: r, effects: f.effects(f.current, r, f.Wanted)}
+		if hole := f.hole(p.edits, p.effects); hole != nil {
+			f.refuse(&Refused{Edits: p.edits, Hole: hole})
+			continue
+		}
 		// Fields of the same object are no side effects for effects, so those that are absorbed are asked one by one.
 		for _, n := range f.done {
 			if !f.holds(r, f.search.Wanted[n]) {

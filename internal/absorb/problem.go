@@ -60,10 +60,12 @@ type Refusal struct {
 // Error returns the reason.
 func (r *Refusal) Error() string { return r.Reason }
 
-// Refused is a change that would absorb a field if the chart or the values file took it.
+// Refused is a change that would absorb a field if the chart or the values file took it, or if it left no hole elsewhere.
 type Refused struct {
 	Edits  []Edit
 	Reason string
+	// Hole is the place in which it would leave a text without a value that the text needs; nil if there is none.
+	Hole *Effect
 	// ByFile is set if the values file refuses it, at Line. Otherwise the chart or its schema does.
 	ByFile bool
 	Line   int

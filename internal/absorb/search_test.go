@@ -116,7 +116,8 @@ func described(r *report.AbsorbResult) string {
 			fmt.Fprintf(&b, " %s:%d", f.File, f.Line)
 		}
 		b.WriteString("\n")
-		if f.Reason == report.LeftNotRendered || f.Reason == report.LeftConflict && len(f.With) == 0 {
+		if f.Reason == report.LeftNotRendered || f.Reason == report.LeftConflict && len(f.With) == 0 ||
+			f.Reason == report.LeftSideEffects && len(f.Others) == 0 {
 			fmt.Fprintf(&b, "  %s\n", f.Message)
 		}
 		describeEdits(&b, "  ", f.Edits, f.SideEffects)

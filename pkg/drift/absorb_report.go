@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -110,10 +111,15 @@ func (a *Absorption) field(i int) report.AbsorbField {
 }
 
 // describeRefused says that a change would absorb the field if it was not refused. What the values file refuses is a conflict: some other
-// place has the same value.
+// place has the same value. A hole is a side effect.
 func (a *Absorption) describeRefused(out *report.AbsorbField, found absorb.Found) {
 	r := found.Refused
 	switch {
+	case r.Hole != nil && found.Status == absorb.NoValue:
+		place := a.effect(*r.Hole)
+		out.Reason, out.File, out.Line = report.LeftSideEffects, "", 0
+		out.Message = fmt.Sprintf("without %s, %s of %s would lack a part", namesOf(r.Edits), place.Path, place.Object.Key)
+	case r.Hole != nil:
 	case r.ByFile && len(found.With) == 0:
 		out.Reason, out.File, out.Line = report.LeftConflict, a.file, r.Line
 		out.Message = "the values file cannot take the change of " + namesOf(r.Edits) + ": " + a.Result.Comparison.Scrub(r.Reason)
