@@ -44,7 +44,7 @@ func (s *scan) spans() []span {
 	}
 	return merged(s.find(
 		secretManifests, privateKeys, urls, dataSources, httpCredentials, webTokens, knownTokens, maskedTokens, checksums, assignments, pairs,
-		configLines, flags,
+		configLines, flags, elements, redisUsers,
 	))
 }
 
