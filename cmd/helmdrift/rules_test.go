@@ -83,6 +83,7 @@ func arrows() map[string][]string {
 		"internal/terminal":          {"internal/escape"},
 		"internal/valuesfile":        {"pkg/object"},
 		"internal/output/schema":     {},
+		"internal/secret/secrettest": {},
 		"internal/output/reporttest": {"internal/output/schema", "pkg/report"},
 		"test/postgres":              {},
 		"test/project":               {},
