@@ -78,14 +78,13 @@ func kindReasons(key object.Key, obj map[string]any) []string {
 	return nil
 }
 
-// dataReasons returns the server's errors for keys of a ConfigMap that both fields have (core/validation ValidateConfigMap). An upgrade
-// leads to that if somebody moved the chart's key.
+// dataReasons: core/validation ValidateConfigMap. An upgrade leads to a key in both fields if somebody moved the chart's key.
 func dataReasons(obj map[string]any) []string {
 	var out []string
 	binary := object.Child(obj, "binaryData")
 	for _, key := range object.SortedKeys(object.Child(obj, "data")) {
 		if object.Has(binary, key) {
-			out = append(out, fmt.Sprintf("data[%s]: Invalid value: %q: duplicate of key present in binaryData", key, key))
+			out = append(out, fmt.Sprintf("data[%s] is in binaryData too", key))
 		}
 	}
 	return out

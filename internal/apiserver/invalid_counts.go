@@ -34,9 +34,9 @@ func daemonSetReasons(spec map[string]any) []string {
 	hasUnavailable := rolling["maxUnavailable"] == nil || !isNone(rolling["maxUnavailable"])
 	switch hasSurge := !isNone(rolling["maxSurge"]); {
 	case hasUnavailable && hasSurge:
-		out = append(out, at+" cannot have both maxUnavailable and maxSurge")
+		out = append(out, at+".maxSurge may not be set while maxUnavailable is not 0")
 	case !hasUnavailable && !hasSurge:
-		out = append(out, at+" cannot have 0 for both maxUnavailable and maxSurge")
+		out = append(out, at+".maxUnavailable may not be 0 while maxSurge is 0")
 	}
 	return out
 }
