@@ -26,7 +26,7 @@ func customReason(definition *kinds.CustomSchema, ref object.Ref, was, is map[st
 	for _, err := range slices.Concat(ratcheted(schema.OpenAPI, was, is), duplicateErrors(schema.Structural, was, is)) {
 		said := serverError(err)
 		switch _, isRule := errors.AsType[brokenRule](err); {
-		case isServerField(said.Field): // no manifest changes it, or the normal form does not have it
+		case isServerField(said.Field, definition.PlainStatus(ref.Version)): // no manifest changes it, or the normal form does not have it
 		case isRule:
 			ofRules = append(ofRules, said)
 		default:
@@ -48,10 +48,10 @@ func customReason(definition *kinds.CustomSchema, ref object.Ref, was, is map[st
 	return invalidObject(ref, slices.Compact(texts))
 }
 
-// isServerField reports whether a field is not checked here: the identity of the object, and its status.
-func isServerField(name string) bool {
+// isServerField reports whether a field is not checked here: the identity of the object, and a status that is a subresource.
+func isServerField(name string, plainStatus bool) bool {
 	root, _, _ := strings.Cut(name, ".")
-	return slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, root)
+	return slices.Contains([]string{"apiVersion", "kind", "metadata"}, root) || root == "status" && !plainStatus
 }
 
 // serverError returns an error in the server's words. It masks values that are secret by their place: short values are not scrubbed later.

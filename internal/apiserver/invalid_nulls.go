@@ -24,8 +24,7 @@ func NullsReason(definition *kinds.CustomSchema, ref object.Ref, live, result ma
 		return "", true
 	}
 	var errs []string
-	root, _ := definition.Schema(ref.Version)
-	kinds.WalkDeclared(result, root, nil, func(path object.Path, v any, schema map[string]any) {
+	definition.WalkDeclared(ref.Version, result, func(path object.Path, v any, schema map[string]any) {
 		if v != nil || schema == nil || !refusesNull(schema) {
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch"
+	jsonpatch5 "github.com/evanphx/json-patch/v5"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -25,8 +26,8 @@ type ClientSide struct {
 	Engine report.Engine
 	// Typed is the Go type from which a strategic patch is computed; nil for the merge engine.
 	Typed runtime.Object
-	// threeWay is set if the merge engine looks at live too.
-	threeWay bool
+	// threeWay is set if the merge engine looks at live too, and helm4 if Helm 4 computes the patch.
+	threeWay, helm4 bool
 }
 
 // clientSide chooses the engine as helm v3.22.0 pkg/kube/client.go createPatch does: strategic for kinds of Helm's native
@@ -34,7 +35,7 @@ type ClientSide struct {
 // their Go type. Only an installation with --take-ownership merges three ways there (helm v3.22.0 pkg/action/install.go performInstall,
 // pkg/kube/client.go UpdateThreeWayMerge).
 func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
-	merge := ClientSide{Engine: report.EngineMerge, threeWay: c.ThreeWayMerge}
+	merge := ClientSide{Engine: report.EngineMerge, threeWay: c.ThreeWayMerge, helm4: c.Helm4}
 	if ref.Group == "apiextensions.k8s.io" && ref.Version == "v1beta1" {
 		return merge
 	}
@@ -133,7 +134,7 @@ func (p ClientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 		return nil, fmt.Errorf("encoding desired: %w", err)
 	}
 	if p.Engine != report.EngineStrategic && !p.threeWay {
-		return Guarded(func() ([]byte, error) { return jsonpatch.CreateMergePatch(o, t) })
+		return Guarded(func() ([]byte, error) { return p.mergePatch(o, t) })
 	}
 	l, err := json.Marshal(live)
 	if err != nil {
@@ -149,6 +150,15 @@ func (p ClientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 		}
 		return strategicpatch.CreateThreeWayMergePatch(o, t, l, meta, true)
 	})
+}
+
+// mergePatch returns the merge patch between two texts. The library that Helm 3 links reads numbers as floating point, the one that Helm 4
+// links keeps them as they are written (helm v4.3.1 pkg/kube/client.go createPatch).
+func (p ClientSide) mergePatch(old, desired []byte) ([]byte, error) {
+	if p.helm4 {
+		return jsonpatch5.CreateMergePatch(old, desired)
+	}
+	return jsonpatch.CreateMergePatch(old, desired)
 }
 
 // Apply applies such a patch as the API server does.

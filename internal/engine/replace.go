@@ -33,7 +33,7 @@ func replacement(desired, live map[string]any) map[string]any {
 // asks the server for strict validation then, as it does for an apply (helm v4.3.1 pkg/kube/client.go replaceResource). Its patches and
 // creations, and all that Helm 3 sends, lose such fields with a warning.
 func (c Writer) StrictReason(ref object.Ref, desired map[string]any) string {
-	if !c.ForceReplace || !c.Strict {
+	if !c.ForceReplace || !c.Helm4 {
 		return ""
 	}
 	paths := unknownFields(desired, c.ShapeOf(ref), nil)

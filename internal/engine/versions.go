@@ -33,7 +33,7 @@ type versionedTypes struct {
 	known map[schema.GroupVersion]managedfields.TypeConverter
 	// guessed are the other versions that are assumed to be the same.
 	guessed []schema.GroupVersion
-	// ownsStatus is set if the kind has no status subresource, so that an apply writes the status like any other field.
+	// ownsStatus is set if an apply writes the status like any other field (kinds.Shape.PlainStatus).
 	ownsStatus bool
 }
 
@@ -102,7 +102,7 @@ func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versi
 		return out, uncertainties, nil
 	}
 	definition := c.Schemas[ref.GroupKind()]
-	out.ownsStatus = definition != nil && !definition.HasStatusSubresource(ref.Version)
+	out.ownsStatus = c.ShapeOf(ref).PlainStatus
 	for _, gv := range others {
 		if err := unconvertible(definition, gv, ref, desired, live); err != nil {
 			return out, uncertainties, err
@@ -121,7 +121,7 @@ func (c Writer) applyFor(ref object.Ref) (apply serverSide, known bool, err erro
 	gvk := ref.GVK()
 	types, known := c.ownTypes(gvk)
 	isCustom := !kinds.NativeApply().Scheme.Recognizes(gvk)
-	apply, err = newServerSide(versionedTypes{TypeConverter: types, gvk: gvk}, gvk, isCustom, c.Deployer().Manager)
+	apply, err = newServerSide(versionedTypes{TypeConverter: types, gvk: gvk, ownsStatus: c.ShapeOf(ref).PlainStatus}, gvk, isCustom, c.Deployer().Manager)
 	return apply, known, err
 }
 
@@ -165,24 +165,23 @@ func unconvertible(s *kinds.CustomSchema, gv schema.GroupVersion, ref object.Ref
 	if s == nil {
 		return nil
 	}
-	root, known := s.Schema(gv.Version)
-	if gv.Group != ref.Group || !known {
+	if _, known := s.Schema(gv.Version); gv.Group != ref.Group || !known {
 		return fmt.Errorf("request to convert CR to an invalid group/version: %s", gv)
 	}
 	if s.Webhook {
 		return nil
 	}
 	for _, object := range []map[string]any{live, desired} {
-		if paths := undeclared(root, object); len(paths) > 0 {
+		if paths := undeclared(s, gv.Version, object); len(paths) > 0 {
 			return fmt.Errorf(".%s: field not declared in schema (of %s, at which it was written too)", paths[0], gv)
 		}
 	}
 	return nil
 }
 
-// undeclared lists the fields of a custom resource that a schema does not have.
-func undeclared(root, obj map[string]any) (paths []object.Path) {
-	kinds.WalkDeclared(obj, root, nil, func(path object.Path, _ any, schema map[string]any) {
+// undeclared lists the fields of a custom resource that the schema of a version does not have.
+func undeclared(s *kinds.CustomSchema, version string, obj map[string]any) (paths []object.Path) {
+	s.WalkDeclared(version, obj, func(path object.Path, _ any, schema map[string]any) {
 		if schema == nil {
 			paths = append(paths, path)
 		}

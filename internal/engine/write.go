@@ -26,18 +26,21 @@ type Writer struct {
 	ServerSide, ForceConflicts, Migrates bool
 	// ForceReplace is Helm's --force: live objects are replaced, not patched.
 	ForceReplace bool
-	// ThreeWayMerge lets the merge engine look at live too. Strict lets the server reject a replacement with unknown fields.
-	ThreeWayMerge, Strict bool
+	// ThreeWayMerge lets the merge engine look at live too. Helm4 is set if Helm 4 writes: it links another library for merge patches, and
+	// lets the server reject a replacement with unknown fields.
+	ThreeWayMerge, Helm4 bool
 	// Schemas holds the schemas of custom kinds from their CRDs, ApplyTypes those by which custom resources are applied server-side.
 	Schemas    map[schema.GroupKind]*kinds.CustomSchema
 	ApplyTypes map[schema.GroupVersion]*ApplyTypes
+	// PlainStatus has the kinds that discovery lists without a status subresource.
+	PlainStatus map[schema.GroupVersionKind]bool
 	// Deployer finds the field manager under which Helm writes.
 	Deployer func() owners.Deployer
 }
 
 // ShapeOf returns the shape of a kind: native, from its CRD, or metadata alone.
 func (c Writer) ShapeOf(ref object.Ref) *kinds.Shape {
-	return kinds.ShapeOf(ref, c.Schemas[ref.GroupKind()])
+	return kinds.ShapeOf(ref, c.Schemas[ref.GroupKind()], c.PlainStatus[ref.GVK()])
 }
 
 // Written is the outcome of Helm's write to a live object.

@@ -77,16 +77,28 @@ var NativeApply = sync.OnceValue(func() (n struct {
 	return n
 })
 
-// ShapeOf returns the shape of a kind: native, from its definition, or of the metadata alone if nothing else is known of it.
-func ShapeOf(ref object.Ref, definition *CustomSchema) *Shape {
+// ShapeOf returns the shape of a kind: native, from its definition, or of the metadata alone if nothing else is known of it. PlainStatus
+// says of a kind without a definition whether its status is a field like any other.
+func ShapeOf(ref object.Ref, definition *CustomSchema, plainStatus bool) *Shape {
 	if s := Native().Shape(ref.GVK()); s != nil {
 		return s
+	}
+	if plainStatus || definition.PlainStatus(ref.Version) {
+		return cmp.Or(definition.Shape(ref.Version), undefinedWithStatus())
 	}
 	return cmp.Or(definition.Shape(ref.Version), undefined())
 }
 
-// undefined returns the shape of a custom kind of which nothing is known but its metadata.
-var undefined = sync.OnceValue(func() *Shape { return withMetadata(&Shape{Form: FormStruct, Fields: map[string]*structField{}}) })
+// undefined returns the shape of a custom kind of which nothing is known but its metadata, undefinedWithStatus the one of a kind without a
+// status subresource.
+var (
+	undefined           = sync.OnceValue(func() *Shape { return newUndefined(false) })
+	undefinedWithStatus = sync.OnceValue(func() *Shape { return newUndefined(true) })
+)
+
+func newUndefined(plainStatus bool) *Shape {
+	return withMetadata(&Shape{Form: FormStruct, Fields: map[string]*structField{}, PlainStatus: plainStatus})
+}
 
 // Shape returns the shape of a native kind; nil for all others.
 func (c *Catalog) Shape(gvk schema.GroupVersionKind) *Shape {

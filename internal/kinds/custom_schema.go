@@ -26,10 +26,10 @@ type CustomSchema struct {
 
 // customVersion is one version of a custom kind.
 type customVersion struct {
-	schema    map[string]any
-	shape     func() *Shape
-	parsed    func() ParsedSchema
-	hasStatus bool
+	schema      map[string]any
+	shape       func() *Shape
+	parsed      func() ParsedSchema
+	plainStatus bool
 }
 
 // ParsedSchema is one schema in the two forms by which the API server checks values. They are nil if there is no schema, or an invalid one.
@@ -48,9 +48,10 @@ func NewCustomSchema(crd map[string]any) (*CustomSchema, error) {
 	for _, version := range object.Items(object.Child(crd, "spec"), "versions") {
 		name, _ := version["name"].(string)
 		schema := object.Child(object.Child(version, "schema"), "openAPIV3Schema")
+		plainStatus := object.Child(version, "subresources")["status"] == nil
 		out.versions[name] = customVersion{
-			schema: schema, shape: sync.OnceValue(func() *Shape { return customRoot(schema) }), parsed: sync.OnceValue(func() ParsedSchema { return parseSchema(schema) }),
-			hasStatus: object.Child(version, "subresources")["status"] != nil,
+			schema: schema, shape: sync.OnceValue(func() *Shape { return customRoot(schema, plainStatus) }),
+			parsed: sync.OnceValue(func() ParsedSchema { return parseSchema(schema) }), plainStatus: plainStatus,
 		}
 	}
 	return out, nil
@@ -89,10 +90,10 @@ func (s *CustomSchema) Parsed(version string) ParsedSchema {
 	return v.parsed()
 }
 
-// HasStatusSubresource reports whether the status of a version is a subresource, which a write of the object does not change.
-func (s *CustomSchema) HasStatusSubresource(version string) bool {
+// PlainStatus reports whether the status of a version is a field like any other, because the version has no status subresource.
+func (s *CustomSchema) PlainStatus(version string) bool {
 	v, _ := s.version(version)
-	return v.hasStatus
+	return v.plainStatus
 }
 
 // parseSchema parses a schema as the API server does.

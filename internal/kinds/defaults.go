@@ -25,13 +25,16 @@ var defaultsTable = sync.OnceValue(func() map[string]map[string]any {
 	return table
 })
 
-// FillDefaults sets the API's defaults in the normal form of a whole object, in place. It removes the status, which is the server's own.
+// FillDefaults sets the API's defaults in the normal form of a whole object, in place. It removes a status that is a subresource, which
+// holds what the server itself sets.
 func FillDefaults(root map[string]any, s *Shape) {
 	if root == nil {
 		return
 	}
 	fillValue(root, s)
-	delete(root, "status")
+	if s == nil || !s.PlainStatus {
+		delete(root, "status")
+	}
 }
 
 // fillValue sets the API's defaults in a normal form, in place, as the server does when it decodes an object.

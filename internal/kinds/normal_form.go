@@ -29,7 +29,7 @@ func (f fidelity) null() any {
 }
 
 // normalObject returns the normal form of a whole object without defaults. It has neither the identity of the object, nor the metadata that
-// the server keeps, nor the status. obj does not change. Loose is set if a part of it is compared by what live has there: a field that
+// the server keeps, nor a status that is a subresource. obj does not change. Loose is set if a part of it is compared by what live has there: a field that
 // the shape does not have, or a value that has other spellings.
 func normalObject(obj map[string]any, s *Shape, f fidelity) (out map[string]any, loose bool) {
 	if obj == nil {
@@ -38,7 +38,7 @@ func normalObject(obj map[string]any, s *Shape, f fidelity) (out map[string]any,
 	obj = foldStringData(obj)
 	root := map[string]any{}
 	for k, v := range obj {
-		if k != "apiVersion" && k != "kind" && k != "status" && k != "metadata" {
+		if k != "apiVersion" && k != "kind" && k != "metadata" && (k != "status" || s != nil && s.PlainStatus) {
 			root[k] = v
 		}
 	}

@@ -11,7 +11,9 @@ type Shape struct {
 	Form Form
 	// Custom marks the shape of a whole object whose Go type is not known.
 	Custom bool
-	Fields map[string]*structField
+	// PlainStatus is set for a custom kind without a status subresource: the status of such an object is a field like any other.
+	PlainStatus bool
+	Fields      map[string]*structField
 	// embedded are the fields that hold a struct and no pointer. Such a struct exists without being written; pointers and lists are absent.
 	embedded []string
 	// defaults hold wherever the struct occurs. Those of native kinds are from the table, those of custom resources from their schema.

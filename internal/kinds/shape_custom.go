@@ -9,12 +9,14 @@ import (
 )
 
 // customRoot returns the shape of a whole custom resource. Its metadata is of the API's own type, whatever the schema says.
-func customRoot(schema map[string]any) *Shape {
+func customRoot(schema map[string]any, plainStatus bool) *Shape {
 	root := customShape(schema)
 	if root == nil || root.Form != FormStruct {
 		return nil
 	}
-	delete(root.Fields, "status")
+	if root.PlainStatus = plainStatus; !plainStatus {
+		delete(root.Fields, "status")
+	}
 	return withMetadata(root)
 }
 

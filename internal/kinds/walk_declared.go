@@ -1,15 +1,32 @@
 package kinds
 
-import "github.com/helmdrift/helmdrift/pkg/object"
+import (
+	"maps"
 
-// WalkDeclared calls visit for every value of a custom resource with the schema of the value. The schema is nil if the schema of the
-// resource does not declare the field; what is below such a value is not visited. Neither are values that the schema leaves open, the
-// fields that every object has, and the status, which no apply writes.
-func WalkDeclared(v any, schema map[string]any, path object.Path, visit func(path object.Path, v any, schema map[string]any)) {
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// visitDeclared is called for a value of a custom resource with the schema of the value; nil if the schema of the resource does not declare
+// the field.
+type visitDeclared = func(path object.Path, v any, schema map[string]any)
+
+// WalkDeclared calls visit for every value of a custom resource. It does not visit what is below a value that the schema does not declare,
+// values that the schema leaves open, the fields that every object has, or a status that is a subresource, which no write of the object
+// changes.
+func (s *CustomSchema) WalkDeclared(version string, obj map[string]any, visit visitDeclared) {
+	v, _ := s.version(version)
+	if object.Has(obj, "status") && !v.plainStatus {
+		obj = maps.Clone(obj)
+		delete(obj, "status")
+	}
+	walkDeclared(obj, v.schema, nil, visit)
+}
+
+func walkDeclared(v any, schema map[string]any, path object.Path, visit visitDeclared) {
 	visitNext := func(path object.Path, v any, schema map[string]any) {
 		visit(path, v, schema)
 		if schema != nil {
-			WalkDeclared(v, schema, path, visit)
+			walkDeclared(v, schema, path, visit)
 		}
 	}
 	switch v := v.(type) {
@@ -32,7 +49,7 @@ func WalkDeclared(v any, schema map[string]any, path object.Path, visit func(pat
 // one without properties does. IsRoot reports whether the schema is that of the whole object.
 func declared(schema map[string]any, name string, isRoot bool) (below map[string]any, decided bool) {
 	isMeta := name == "apiVersion" || name == "kind" || name == "metadata"
-	if isMeta && (isRoot || schema["x-kubernetes-embedded-resource"] == true) || isRoot && name == "status" {
+	if isMeta && (isRoot || schema["x-kubernetes-embedded-resource"] == true) {
 		return nil, false
 	}
 	if below = object.Child(object.Child(schema, "properties"), name); below != nil {

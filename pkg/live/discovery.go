@@ -15,10 +15,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// resource is a kind as discovery describes it: the path to ask at, the scope, and the verbs that reading needs.
+// resource is a kind as discovery describes it: the path to ask at, the scope, the verbs that reading needs, and whether it has a status
+// subresource.
 type resource struct {
 	schema.GroupVersionResource
-	namespaced, get, list bool
+	namespaced, get, list, status bool
 }
 
 // catalog is the result of discovery: the kinds that the server serves, and the groups that could not be discovered.
@@ -86,6 +87,12 @@ func newCatalog(groups []*metav1.APIGroup, lists []*metav1.APIResourceList, fail
 // mapper (restmapper.NewDiscoveryRESTMapper), the list's group and version are used, and the later of two resources
 // of one kind wins.
 func (c *catalog) addList(gv schema.GroupVersion, list *metav1.APIResourceList) {
+	statuses := map[string]bool{}
+	for _, r := range list.APIResources {
+		if name, isStatus := strings.CutSuffix(r.Name, "/status"); isStatus {
+			statuses[name] = true
+		}
+	}
 	for _, r := range list.APIResources {
 		if strings.Contains(r.Name, "/") {
 			continue // a subresource
@@ -99,6 +106,7 @@ func (c *catalog) addList(gv schema.GroupVersion, list *metav1.APIResourceList) 
 			namespaced:           r.Namespaced,
 			get:                  len(r.Verbs) == 0 || slices.Contains(r.Verbs, "get"),
 			list:                 len(r.Verbs) == 0 || slices.Contains(r.Verbs, "list"),
+			status:               statuses[r.Name],
 		}
 	}
 }

@@ -58,6 +58,11 @@ func (c *Cluster) read(ctx context.Context, wanted []object.Ref, planJobs func([
 	out.run(ctx, c.getJobs(left))
 	c.markMissingNamespaces(ctx, targets, out)
 	c.findAtOtherVersions(ctx, out)
+	for _, t := range targets {
+		found := out[t.ref]
+		found.PlainStatus = !t.status
+		out[t.ref] = found
+	}
 	return out
 }
 

@@ -134,14 +134,16 @@ type Undiscovered struct {
 
 // Object is the answer about one object that was asked for: the object, an absence or an error.
 type Object struct {
-	Group     string              `json:"group"`
-	Version   string              `json:"version"`
-	Kind      string              `json:"kind"`
-	Namespace string              `json:"namespace,omitempty"`
-	Name      string              `json:"name"`
-	Object    json.RawMessage     `json:"object,omitempty"`
-	Absence   string              `json:"absence,omitempty"`
-	Error     *report.ObjectError `json:"error,omitempty"`
+	Group     string          `json:"group"`
+	Version   string          `json:"version"`
+	Kind      string          `json:"kind"`
+	Namespace string          `json:"namespace,omitempty"`
+	Name      string          `json:"name"`
+	Object    json.RawMessage `json:"object,omitempty"`
+	Absence   string          `json:"absence,omitempty"`
+	// PlainStatus is set if the server has no status subresource for the kind.
+	PlainStatus bool                `json:"plainStatus,omitempty"`
+	Error       *report.ObjectError `json:"error,omitempty"`
 }
 
 // Definition is the answer about the CustomResourceDefinition of a kind, without status. It has no object if there is none.

@@ -79,7 +79,7 @@ func (p *Player) read(ref object.Ref) threeway.Live {
 	switch {
 	case asked:
 		content, _ := decode(o.Object) // validate has decoded it
-		return threeway.Live{Object: content, Absence: threeway.Absence(o.Absence), Err: o.Error}
+		return threeway.Live{Object: content, Absence: threeway.Absence(o.Absence), PlainStatus: o.PlainStatus, Err: o.Error}
 	case !p.versions[ref.GroupKind()] && !p.isUndiscovered(ref.Group) && p.from.Server.Problem == "":
 		return threeway.Live{Absence: threeway.AbsentKind}
 	}

@@ -284,7 +284,7 @@ func (s *saver) savedObjects() []Object {
 		l := s.objects[ref]
 		o := Object{
 			Group: ref.Group, Version: ref.Version, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
-			Object: s.object(ref.Group, ref.Kind, l.Object), Absence: string(l.Absence),
+			Object: s.object(ref.Group, ref.Kind, l.Object), Absence: string(l.Absence), PlainStatus: l.PlainStatus,
 		}
 		if l.Err != nil {
 			o.Error = &report.ObjectError{Code: l.Err.Code, Message: s.text(l.Err.Message)}

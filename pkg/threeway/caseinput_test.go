@@ -63,7 +63,7 @@ func filesOf(archive *txtar.Archive) map[string]string {
 //	options                             words: raw (live is as written, without Helm's metadata), server-side, migrates, force, replace, take-ownership,
 //	                                    unread (schemas and autoscalers were not asked for), autoscalers-unread (they could not be read), install, rollback, helm4,
 //	                                    built-in (the built-in rules hold), controllers (what they wrote is reported),
-//	                                    sql (the records are in a database)
+//	                                    sql (the records are in a database), plain-status (discovery has no status subresources)
 //	want                                the findings
 //	inside                              what differs inside the documents that values are
 //	requests                            what Helm would send
@@ -112,7 +112,7 @@ func caseInput(t *testing.T, files map[string]string) Input {
 		if !slices.Contains(options, "raw") {
 			o.Content = object.HelmMetadata(o.Content, in.Name, in.Namespace)
 		}
-		in.Live[o.Ref] = Live{Object: o.Content}
+		in.Live[o.Ref] = Live{Object: o.Content, PlainStatus: slices.Contains(options, "plain-status")}
 	}
 	caseReads(t, files, &in)
 	in.Schemas = schemasOf(t, files["crd.yaml"])

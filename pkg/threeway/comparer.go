@@ -3,6 +3,8 @@ package threeway
 import (
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/ignore"
@@ -24,10 +26,16 @@ type comparer struct {
 // newComparer returns a comparer. It looks for the field manager of the release only if it needs that, which most client-side comparisons
 // do not.
 func newComparer(in Input) *comparer {
+	plainStatus := map[schema.GroupVersionKind]bool{}
+	for ref, live := range in.Live {
+		if live.PlainStatus {
+			plainStatus[ref.GVK()] = true
+		}
+	}
 	return &comparer{in: in, hooks: inOrder(in.Hooks), writer: engine.Writer{
 		ServerSide: in.ServerSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
-		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Strict: in.helm4(),
-		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, Deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) }),
+		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Helm4: in.helm4(),
+		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, PlainStatus: plainStatus, Deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) }),
 	}}
 }
 

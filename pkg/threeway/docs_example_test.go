@@ -165,7 +165,7 @@ func (e example) installed(t *testing.T, o object.Object) map[string]any {
 	t.Helper()
 	target := object.HelmMetadata(o.Content, "shop", "prod")
 	clean, _ := withoutNulls(target).(map[string]any)
-	stored := serverHolds(o, clean)
+	stored := e.serverHolds(o, clean)
 	options := strings.Fields(e.Options)
 	if !slices.Contains(options, "server-side") || slices.Contains(options, "migrates") {
 		return e.store(t, o, map[string]any{}, stored, e.deployer())
@@ -186,7 +186,7 @@ func (e example) installed(t *testing.T, o object.Object) map[string]any {
 func (e example) edited(t *testing.T, o object.Object, live, content map[string]any) map[string]any {
 	t.Helper()
 	manager, version, elsewhere := strings.Cut(cmp.Or(e.By, "kubectl-edit"), " at ")
-	out := e.store(t, o, live, serverHolds(o, content), manager)
+	out := e.store(t, o, live, e.serverHolds(o, content), manager)
 	if going := object.Child(content, "metadata")["deletionTimestamp"]; going != nil {
 		object.Child(out, "metadata")["deletionTimestamp"] = going // the field manager takes no such field from a client
 	}
@@ -203,19 +203,29 @@ func (e example) edited(t *testing.T, o object.Object, live, content map[string]
 }
 
 // serverHolds is an object as a server stores it, without the names of its writers: fields that it does not know are gone.
-func serverHolds(o object.Object, content map[string]any) map[string]any {
+func (e example) serverHolds(o object.Object, content map[string]any) map[string]any {
 	if typed, err := kinds.NativeApply().Scheme.New(o.GVK()); err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) == nil {
 		if known, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed); err == nil {
 			content = known
 		}
 	}
-	out := sample{Object: o}.served(content)
+	server := sample{Object: o}
+	if slices.Contains(strings.Fields(e.Options), "plain-status") {
+		server.schemas = schemasOfKindWithoutStatus(o)
+	}
+	out := server.served(content)
 	for _, name := range []string{"namespace", "uid"} {
 		if value := object.Child(content, "metadata")[name]; value != nil {
 			object.Child(out, "metadata")[name] = value
 		}
 	}
 	return out
+}
+
+// schemasOfKindWithoutStatus are those of a definition without a schema and without a status subresource.
+func schemasOfKindWithoutStatus(o object.Object) map[schema.GroupKind]*kinds.CustomSchema {
+	definition, _ := kinds.NewCustomSchema(map[string]any{"spec": map[string]any{"versions": []any{map[string]any{"name": o.Version}}}})
+	return map[schema.GroupKind]*kinds.CustomSchema{o.GroupKind(): definition}
 }
 
 // store lets the API server's field manager note who wrote.

@@ -1,6 +1,8 @@
 package threeway
 
 import (
+	"slices"
+
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -41,7 +43,7 @@ func (o *fields) countControllers() {
 	for _, f := range o.Findings {
 		isCounted := f.IgnoredBy == nil && !f.Managed && f.Verdict == report.Ignore && f.Class == "" && f.Certain
 		switch {
-		case isCounted && owners.AreControllers(f.Owners):
+		case isCounted && (owners.AreControllers(f.Owners) || isStatus(f)):
 			o.Controllers++
 		case isCounted && owners.AreForgotten(f.Owners):
 			o.Forgotten++
@@ -50,4 +52,10 @@ func (o *fields) countControllers() {
 		}
 	}
 	o.Findings = kept
+}
+
+// isStatus reports whether a field that no manifest names is one of a status that no person is known to have written. The status of a kind
+// is what its controller says, under whatever name that writes.
+func isStatus(f verdict.Finding) bool {
+	return f.Path[0].Name == "status" && !slices.ContainsFunc(f.Owners, func(o report.Owner) bool { return o.Group == report.ManagerPerson })
 }

@@ -110,6 +110,9 @@ type Live struct {
 	// Absence says why Object is nil. With AbsentKind Object may be set anyway: the requested version is not served, and
 	// Object was read at another one, found by group and kind.
 	Absence Absence
+	// PlainStatus is set if the server has no status subresource for the kind: the status is a field like any other then. It matters for
+	// custom kinds whose definition is not in Input.Schemas.
+	PlainStatus bool
 	// Err is set if the object could not be read, which does not mean that it is absent.
 	Err *report.ObjectError
 }

@@ -89,7 +89,9 @@ func (s *storage) store(obj map[string]any) (map[string]any, bool) {
 		}
 	}
 	out["metadata"] = metadata
-	delete(out, "status")
+	if !s.shape.PlainStatus {
+		delete(out, "status")
+	}
 	kinds.FillDefaults(out, s.shape)
 	metadata["name"] = s.Name
 	return out, true

@@ -44,10 +44,10 @@ func (c *Case) Judge(prediction Truth) []string {
 // shape returns what is known of the kind.
 func (c *Case) shape() (*kinds.Shape, error) {
 	if c.Definition == nil {
-		return kinds.ShapeOf(c.ref(), nil), nil
+		return kinds.ShapeOf(c.ref(), nil, false), nil
 	}
 	definition, err := kinds.NewCustomSchema(c.Definition)
-	return kinds.ShapeOf(c.ref(), definition), err
+	return kinds.ShapeOf(c.ref(), definition, false), err
 }
 
 // ref returns the identity of the object.
