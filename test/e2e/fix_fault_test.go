@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -76,6 +77,27 @@ func TestFixUnderPermanentFaults(t *testing.T) {
 	})
 }
 
+// TestFixThrottled has a server that turns away each write that is its third request. An attempt of fix has three requests: two reads and a
+// write.
+func TestFixThrottled(t *testing.T) {
+	t.Parallel()
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
+		for phase := range 3 {
+			c.drift(t, "configmap/conf")
+			c.setFaults(func(int, *http.Request) writeFault {
+				if (c.faultProxy.requests+phase)%3 == 0 {
+					return throttle
+				}
+				return nil
+			})
+			if out, result := c.runFix(t, "--timeout", "8s"); out.exit != 0 {
+				t.Errorf("phase %d: exit %d: %s", phase, out.exit, strings.Join(result.lines(), "\n"))
+			}
+			c.mustBeRestored(t)
+		}
+	})
+}
+
 // TestFixOwnershipPatchFails checks that the values are back and reported so, and that the next run hands over their ownership.
 func TestFixOwnershipPatchFails(t *testing.T) {
 	t.Parallel()
@@ -128,14 +150,16 @@ func TestFixKilled(t *testing.T) {
 	})
 }
 
-// TestFixInterrupted checks that fix finishes and reports the write in flight and begins no other.
+// TestFixInterrupted checks that fix finishes and reports the write in flight and begins no other, after Ctrl-C and when its terminal is
+// closed.
 func TestFixInterrupted(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {
+		signal := map[bool]os.Signal{false: os.Interrupt, true: syscall.SIGHUP}[c.by4]
 		c.drift(t, "configmap/conf", "deployment/web")
 		web := c.objects(t)["deployment/web"]
 		c.setFaults(nthWrite(1, afterDoing(func() {
-			if err := c.process.Signal(os.Interrupt); err != nil {
+			if err := c.process.Signal(signal); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(500 * time.Millisecond) // it cannot be seen from outside when the signal arrives
